@@ -43,7 +43,7 @@ pub const DEADLINE: Slot<2> = Slot::after(MISSED);
 /// Number of the running iteration.
 pub const TAG: Slot<1> = Slot::after(DEADLINE);
 /// The counters of a round of work.
-pub const ROUND: Slot<4> = Slot::after(TAG);
+pub const ROUND: Slot<6> = Slot::after(TAG);
 /// Grid barriers before the running loop; for the leader alone.
 pub const BARRIERS_BEFORE: Slot<1> = Slot::after(ROUND);
 /// Steps of each shape in the running loop; for the leader alone.
@@ -103,21 +103,43 @@ pub const LEFT_NODES: Area = Area::after(LEFT_COUNT, LANES_MAX);
 /// Rows of triangles' lowest corners, with counters and hash tables.
 pub const HELD_ROWS: Area = Area::after(LEFT_NODES, 4 * 2048);
 
+/// Overlay of full blocks: how many long rows are left to the block that pulls.
+pub const LONG_COUNT: Area = Area::scratch(1);
+/// Their nodes.
+pub const LONG_NODES: Area = Area::after(LONG_COUNT, LANES_MAX);
+
+/// Overlay: what the warps of a block add to the totals of a ranking, four words each.
+pub const TALLIES: Area = Area::scratch(4 * LANES_MAX / 32);
+/// What its lanes look up again for each row.
+pub const MAKING: Area = Area::after(TALLIES, 4);
+
 /// Overlay of full blocks: a sample of labels.
 pub const SAMPLE: Area = Area::scratch(256);
 
-/// Overlay of full blocks that run code: the item whose edges a block visits together.
+/// Overlay of full blocks that run code: the item whose edges a block visits together, and the first
+/// instruction of the wave.
 pub const EACH_ITEM: Area = Area::scratch(4);
 /// Items that a lane runs code for at a time, on machines with warps.
 pub const EACH_SLOTS: u32 = 4;
 /// Lanes that have such items, one vote per warp and slot.
 pub const EACH_VOTES: Area = Area::after(EACH_ITEM, EACH_SLOTS * LANES_MAX / 32);
+/// Instructions of a wave that a block holds.
+pub const EACH_HELD: u32 = 96;
+/// Words of such an instruction: itself, and the array of its register.
+pub const EACH_STEP: u32 = 8;
+/// The first instructions of the wave, and a mark after them.
+pub const EACH_CODE: Area = Area::after(EACH_VOTES, (EACH_HELD + 1) * EACH_STEP);
 /// Lanes of a block that run code in the memory that every block has; the others wait.
-pub const EACH_LANES: u32 = 256;
+pub const EACH_LANES: u32 = 224;
+/// Words for the rows that a warp goes through at a time.
+pub const EACH_WARP: u32 = 32;
+/// Rows that each warp goes through at a time.
+pub const EACH_ROWS: Area = Area::after(EACH_CODE, EACH_WARP * EACH_LANES / 32);
 /// Words of temporaries of a lane: one per slot each.
 pub const EACH_LANE: u32 = TEMPS as u32 * EACH_SLOTS;
-/// Temporaries of code.
-pub const EACH_TEMPS: Area = Area::after(EACH_VOTES, EACH_LANE * EACH_LANES);
+/// Temporaries of code, or the rows of all warps where a launch asked for room for temporaries.
+pub const EACH_TEMPS: Area = Area::after(EACH_ROWS, EACH_LANE * EACH_LANES);
+const _: () = assert!(EACH_TEMPS.words >= EACH_WARP * LANES_MAX / 32);
 
 /// Entries that each of the two queues of a fused search can hold, in blocks of at most
 /// `lanes` lanes.
@@ -174,10 +196,12 @@ const fn fits(lanes: u32) -> bool {
     let full = [ROUND_VALUES.end(), HELD_ROWS.end(), EACH_TEMPS.end()];
     let words = shared_words(lanes) as u32;
     let fits_full = full[0] <= words && full[1] <= words && full[2] <= words;
-    let fits_full = fits_full && SAMPLE.end() <= words && WARP_FINDS.end() <= words;
+    let fits_full = fits_full && SAMPLE.end() <= words && LONG_NODES.end() <= words;
+    let fits_full = fits_full && WARP_FINDS.end() <= words;
     fused <= words
         && shares <= words
         && STEP_WAVES.end() <= words
+        && MAKING.end() <= words
         && (lanes < LANES_MAX || fits_full)
 }
 const _: () = assert!(fits(LANES_MAX) && fits(COMPACT_LANES));

@@ -206,6 +206,12 @@ impl Tables {
         })
     }
 
+    /// Most edges of a row of either kind; 0 if unknown.
+    #[inline(always)]
+    pub fn longest_row<G: Grid>(self, grid: G) -> u32 {
+        self.word(grid, word_of!(LaunchRecord, longest_row))
+    }
+
     /// The code of waves that run some, four words an instruction.
     #[inline(always)]
     pub fn code<G: Grid>(self, grid: G) -> Proven {

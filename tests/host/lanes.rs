@@ -13,9 +13,11 @@ use seawall::graph::Graph;
 use seawall::program::{Kind, PlanRequest};
 use seawall::run::{AnalysisKind, Detail};
 use seawall::tiles::TileShape;
+use seawall_core::abi::hubs::HUBS_LEAST;
 use seawall_core::abi::search::SearchPolicy;
 use seawall_tests::composed::{COMPOSED, run_composed};
 use seawall_tests::draw::{self, Limits, UNLIMITED};
+use seawall_tests::forms;
 use seawall_tests::graphs::{EdgeList, with_hubs};
 use seawall_tests::harness::{ANALYSES, Asked, compare, run_analysis, run_ranks, run_script};
 use seawall_tests::lanes;
@@ -40,9 +42,9 @@ fn session(graph: &Graph, machine: u32) -> CpuSession<'_> {
     let session = CpuSession::open(graph, None, LIMITS).unwrap();
     session.with_machine(match machine {
         0 => lanes::run::<1, 32>,
-        1 => lanes::run::<1, 96>,
+        1 => |launch, extra| lanes::run::<1, 96>(&lanes::measured(launch), extra),
         2 => lanes::run::<3, 32>,
-        3 => lanes::run::<2, 64>,
+        3 => |launch, extra| lanes::run::<2, 64>(&lanes::measured(launch), extra),
         // Shared memory as a launch asks for it: more than a block's own.
         _ => |launch, extra| lanes::run::<2, 96>(launch, extra.max(9_000)),
     })
@@ -109,25 +111,48 @@ fn triangles((nodes, edges): (u32, Vec<(u32, u32)>), machine: u32) -> Tried {
         };
         run_analysis(&mut session, (&graph, &list), &asked, 1)?;
     }
-    let hubs = [0, 20, 60].map(|least| Finding::Hubs { least });
-    for by in hubs.into_iter().chain([Finding::Prints]) {
-        for once in [false, true] {
-            let register = Register {
-                words: list.nodes,
-                kind: Kind::U32,
-                input: None,
-                keep: true,
-            };
-            let script = Script {
-                registers: vec![register],
-                waves: vec![Wave::Triangles { to: 0, by, once }],
-                twins: false,
-            };
-            run_script(&mut session, &list, &script, 1)
-                .map_err(|error| format!("{error}\n{by:?} {once}"))?;
-        }
-    }
     Ok(())
+}
+
+/// Triangles by hubs as bits, or by prints of rows.
+fn found(by: Finding, ((list, once), machine): ((EdgeList, bool), u32)) -> Tried {
+    let graph = list.graph().unwrap();
+    let register = Register {
+        words: list.nodes,
+        kind: Kind::U32,
+        input: None,
+        keep: true,
+    };
+    let script = Script {
+        registers: vec![register],
+        waves: vec![Wave::Triangles { to: 0, by, once }],
+        twins: false,
+    };
+    run_script(&mut session(&graph, machine), &list, &script, 1)
+        .map_err(|error| format!("{error}\n{by:?} {once}"))
+}
+
+/// A clique of at most 50 nodes, with some pairs missing, and nodes with edges into it: rows of all
+/// lengths.
+fn around_a_clique((mut random, is_symmetric): (Random, bool)) -> EdgeList {
+    let (inner, nodes) = (1 + random.below(50), 51 + random.below(60));
+    let missing = 2 + random.below(40);
+    let mut edges: Vec<_> = (0..inner)
+        .flat_map(|high| (0..high).map(move |low| (low, high)))
+        .filter(|_| random.below(missing) != 0)
+        .collect();
+    let outer = (0..nodes * 4).map(|_| (random.below(nodes), random.below(1 + inner)));
+    edges.extend(outer.collect::<Vec<_>>());
+    // The clique's nodes need not come first.
+    let turn = random.below(nodes);
+    for (from, to) in &mut edges {
+        (*from, *to) = ((*from + turn) % nodes, (*to + turn) % nodes);
+    }
+    EdgeList {
+        nodes,
+        edges,
+        undirected: is_symmetric,
+    }
 }
 
 /// Ranks, row by row and by tiles of rows.
@@ -200,6 +225,25 @@ fn paths(((list, _), machine, mut random): (Drawn, u32, Random)) -> Tried {
     )
 }
 
+/// Paths in graphs where few rounds hold most edges, so that nodes pull; one row in a
+/// thousand or so is long enough for a whole block.
+fn pulled((machine, mut random): (u32, Random)) -> Tried {
+    let is_large = random.once_in(3);
+    let list = if is_large {
+        with_hubs(4700, 4, &mut random)
+    } else {
+        with_hubs(90 + random.below(200), 7, &mut random)
+    };
+    let weights = Weights::draw(list.edges.len(), &mut random);
+    let graph = weights.graph(&list).unwrap();
+    let sources = [list.nodes - 1, 3];
+    run_paths(
+        &mut session(&graph, machine),
+        (&graph, &list, &weights),
+        &sources[..1 + random.below(2) as usize],
+    )
+}
+
 /// Analyses of code, on graphs with rows for a lane, a warp and a block.
 fn composed(kind: AnalysisKind, ((list, _), machine, mut random): (Drawn, u32, Random)) -> Tried {
     let weigh = |(from, to): &(u32, u32)| (*from, *to, random.below(9));
@@ -221,6 +265,49 @@ fn hubs((machine, mut random): (u32, Random)) -> Tried {
         AnalysisKind::Colouring,
         &[],
     )
+}
+
+/// Parts for edges of all forms, compared with one lane per block.
+fn forms((machine, mut random): (u32, Random)) -> Tried {
+    let nodes = 100 + random.below(900);
+    let list = with_hubs(nodes, random.below(4), &mut random);
+    let edges: Vec<_> = list
+        .edges
+        .iter()
+        .map(|(from, to)| (*from, *to, random.below(3000)))
+        .collect();
+    let graph = Graph::from_weighted_edges(nodes, &edges, random.once_in(2)).unwrap();
+    let program = forms::program(nodes, &mut random).unwrap();
+    let mut plain = CpuSession::open(&graph, NonZeroUsize::new(1), LIMITS).unwrap();
+    let expected = forms::results(&mut plain, &program)?;
+    let found = forms::results(&mut session(&graph, machine), &program)?;
+    compare_all(&expected, &found)
+}
+
+/// Code that a block does not hold as a whole, compared with one lane per block.
+fn long_code((machine, steps, mut random): (u32, u32, Random)) -> Tried {
+    let nodes = 50 + random.below(200);
+    let list = with_hubs(nodes, random.below(3), &mut random);
+    let graph = list.graph().unwrap();
+    let program = forms::long(nodes, steps).unwrap();
+    let mut plain = CpuSession::open(&graph, NonZeroUsize::new(1), LIMITS).unwrap();
+    let expected = forms::results(&mut plain, &program)?;
+    let found = forms::results(&mut session(&graph, machine), &program)?;
+    compare_all(&expected, &found)
+}
+
+fn compare_all(expected: &[Vec<u32>], found: &[Vec<u32>]) -> Tried {
+    for (number, (expected, found)) in expected.iter().zip(found).enumerate() {
+        let differs = expected
+            .iter()
+            .zip(found)
+            .position(|(one, other)| one != other);
+        if let Some(at) = differs {
+            let (one, other) = (expected[at], found[at]);
+            return Err(format!("result {number}, word {at}: {one} and {other}"));
+        }
+    }
+    Ok(())
 }
 
 /// Random programs.
@@ -296,6 +383,38 @@ fn triangles_of_rows_of_a_warp_equal_the_oracle() {
 }
 
 #[test]
+fn triangles_by_hubs_on_warps_equal_the_oracle() {
+    let lists = (any::<u64>().prop_map(Random::new), any::<bool>()).prop_map(around_a_clique);
+    let check = |(least, case)| {
+        let room = HUBS_LEAST;
+        found(Finding::Hubs { room, least }, case)
+    };
+    each(3, (0..70_u32, ((lists, any::<bool>()), MACHINES)), check);
+}
+
+#[test]
+fn triangles_by_prints_on_warps_equal_the_oracle() {
+    let lists = (any::<u64>().prop_map(Random::new), any::<bool>()).prop_map(around_a_clique);
+    let check = |case| found(Finding::Prints, case);
+    each(3, ((lists, any::<bool>()), MACHINES), check);
+}
+
+/// More hubs than a piece of a row of bits has, or none, and rows that are too long for a warp.
+#[test]
+fn triangles_by_many_hubs_on_warps_equal_the_oracle() {
+    let check = |(machine, once, mut random): (u32, bool, Random)| {
+        let mut list = with_hubs(2_800, 4, &mut random);
+        for (from, to) in &mut list.edges {
+            (*from, *to) = ((*from + 40) % list.nodes, (*to + 40) % list.nodes);
+        }
+        let (room, least) = (2 * HUBS_LEAST, random.pick(&[0, 4, 2_700]).unwrap_or(0));
+        found(Finding::Hubs { room, least }, ((list, once), machine))
+    };
+    let random = any::<u64>().prop_map(Random::new);
+    each(2, (MACHINES, any::<bool>(), random), check);
+}
+
+#[test]
 fn analyses_of_code_on_warps_are_correct() {
     for kind in COMPOSED {
         let check = |case| composed(kind, case);
@@ -306,6 +425,17 @@ fn analyses_of_code_on_warps_are_correct() {
 #[test]
 fn nodes_of_many_edges_are_coloured_on_warps() {
     each(2, (MACHINES, any::<u64>().prop_map(Random::new)), hubs);
+}
+
+#[test]
+fn parts_of_all_forms_on_warps_equal_those_of_one_thread() {
+    each(6, (MACHINES, any::<u64>().prop_map(Random::new)), forms);
+}
+
+#[test]
+fn code_that_a_block_does_not_hold_runs_on_warps() {
+    let case = (MACHINES, 40..70_u32, any::<u64>().prop_map(Random::new));
+    each(3, case, long_code);
 }
 
 #[test]
@@ -335,6 +465,11 @@ fn paths_and_cores_of_rich_graphs_on_warps_equal_those_of_one_thread() {
 #[test]
 fn paths_of_every_kind_on_warps_equal_an_oracle() {
     each(24, (graphs(70), MACHINES, choices(300)), paths);
+}
+
+#[test]
+fn paths_of_nodes_that_pull_on_warps_equal_an_oracle() {
+    each(12, (MACHINES, choices(300)), pulled);
 }
 
 #[test]

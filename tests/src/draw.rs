@@ -12,6 +12,7 @@ use crate::random::Random;
 use crate::script::{Finding, Register, Script, Slot, Wave};
 use seawall::program::{BitOp, Kind, Meet};
 use seawall_core::abi::code::DEPTH_MAX;
+use seawall_core::abi::hubs::HUBS_LEAST;
 use seawall_core::abi::program::Reduction;
 use seawall_core::abi::search::bitset_words;
 
@@ -373,6 +374,7 @@ impl Drawer<'_> {
         let to = self.writable(|words| words >= nodes)?;
         let by = match self.random.below(4) {
             2 => Finding::Hubs {
+                room: self.random.pick(&[HUBS_LEAST, 2 * HUBS_LEAST])?,
                 least: self.random.pick(&[0, 2, 4, 9])?,
             },
             3 => Finding::Prints,

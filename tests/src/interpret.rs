@@ -246,7 +246,7 @@ impl Interpreter<'_> {
                     Finding::Rows { held: _ } => {
                         oracle::oriented_triangles(self.list, corners, usize::MAX)
                     }
-                    Finding::Hubs { least } => {
+                    Finding::Hubs { least, room: _ } => {
                         oracle::oriented_triangles(self.list, corners, least as usize)
                     }
                     Finding::Prints => oracle::ascending_triangles(self.list, corners),

@@ -210,6 +210,15 @@ unsafe impl Grid for Lane<'_> {
         assert!((at as usize) < SHARED_WORDS, "shared word {at}");
         self.word(at).fetch_add(value, Ordering::Relaxed)
     }
+    unsafe fn shared_look(self, at: u32) -> u32 {
+        assert!((at as usize) < SHARED_WORDS, "shared word {at}");
+        std::thread::yield_now();
+        self.word(at).load(Ordering::Acquire)
+    }
+    unsafe fn shared_show(self, at: u32, value: u32) {
+        assert!((at as usize) < SHARED_WORDS, "shared word {at}");
+        self.word(at).store(value, Ordering::Release);
+    }
     fn extra_words(self) -> u32 {
         self.extra
     }
@@ -281,6 +290,8 @@ unsafe impl Grid for Lane<'_> {
         constant4_kept(word: *const u32) -> [u32; 4];
         load_weak(word: *const u32) -> u32;
         store_weak(word: *mut u32, value: u32) -> ();
+        load_weak_wide(word: *const u32) -> u64;
+        store_weak_wide(word: *mut u32, value: u64) -> ();
         load_weak4(word: *const u32) -> [u32; 4];
         store_weak4(word: *mut u32, values: [u32; 4]) -> ();
         load(word: *const u32) -> u32;
@@ -307,6 +318,26 @@ unsafe impl Grid for Lane<'_> {
     }
     fn rest(self, _ns: u32) {
         self.pause(0);
+    }
+}
+
+/// The same launch by a host that has measured the rows.
+#[must_use]
+pub fn measured(launch: &LaunchRecord) -> LaunchRecord {
+    let longest = |offsets: u64| {
+        let first = std::ptr::with_exposed_provenance::<u32>(offsets as usize);
+        let row = |node: u32| {
+            // SAFETY: the session filled the record with the address of one offset more than there
+            // are nodes.
+            let [from, to] = [0, 1].map(|at| unsafe { *first.add(node as usize + at) });
+            to - from
+        };
+        let nodes = if offsets == 0 { 0 } else { launch.nodes };
+        (0..nodes).map(row).max().unwrap_or(0)
+    };
+    LaunchRecord {
+        longest_row: longest(launch.offsets).max(longest(launch.incoming_offsets)),
+        ..*launch
     }
 }
 

@@ -18,6 +18,7 @@ pub mod harness;
 pub mod composed;
 pub mod batches;
 pub mod paths;
+pub mod forms;
 pub mod lanes;
 pub mod hostile;
 pub mod stale;

@@ -15,11 +15,7 @@ use seawall::program::{
     RegisterId, Transfer, Triangles,
 };
 use seawall_core::abi::UNREACHED;
-use seawall_core::abi::hubs::HUBS_LEAST;
 use seawall_core::abi::program::Reduction;
-
-/// Room for hubs.
-const HUB_ROOM: u32 = HUBS_LEAST;
 
 /// Index of a register in a script.
 pub type Slot = usize;
@@ -201,6 +197,8 @@ pub enum Finding {
     },
     /// By rows, and by bits where two corners have `least` edges or more.
     Hubs {
+        /// Room for them: enough for all nodes, so that results do not depend on their order.
+        room: u32,
         /// Fewest edges of a hub.
         least: u32,
     },
@@ -312,7 +310,7 @@ fn oriented(
                 program.words("degrees", u64::from(list.nodes))?,
                 match by {
                     Finding::Rows { .. } => program.words("nothing", 1)?,
-                    Finding::Hubs { .. } => program.hubs("hubs", HUB_ROOM)?,
+                    Finding::Hubs { room, .. } => program.hubs("hubs", *room)?,
                     Finding::Prints => program.prints("prints")?,
                 },
             ])
@@ -510,10 +508,10 @@ impl Assembler {
                 triangles.held = held;
                 self.program.orient_edges("orient", triangles);
             }
-            Finding::Hubs { least } => {
+            Finding::Hubs { room, least } => {
                 let hubs = Hubs {
                     register: other,
-                    room: HUB_ROOM,
+                    room,
                     least,
                     corners: !once,
                 };

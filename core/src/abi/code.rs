@@ -2,14 +2,15 @@
 //!
 //! An [`Opcode::Each`](super::program::Opcode::Each) wave runs a list of
 //! [`Instruction`]s for each item of its domain: a node, a word, an entry of a list.
-//! Values are in [`TEMPS`] words per lane. A part of the code may run for each edge of an
+//! A value is at hand: what the last instruction made, or its first operand if it made none. Others
+//! are in [`TEMPS`] words per lane. A part of the code may run for each edge of an
 //! item and reduce its findings. There are no jumps, so code always ends.
 
 mod join;
 mod op;
 
 pub use join::{Join, Joined, Kind};
-pub use op::{Access, Form, Op, Standing};
+pub use op::{Access, Form, Op, Outcome, Standing};
 
 use super::assert_words;
 use bytemuck::{Pod, Zeroable};
@@ -17,15 +18,36 @@ use bytemuck::{Pod, Zeroable};
 /// Words of values that an item has at a time. A value of 64 bits takes two.
 pub const TEMPS: u8 = 11;
 
-/// Bit of a temporary's number: it belongs to an edge, not to the item whose edge it is.
+/// Bit of a temporary's byte: it belongs to an edge, not to the item whose edge it is.
 pub const OF_EDGE: u8 = 0x80;
 
-/// In place of the temporary `b`, or else of `a`: the operand is the word [`Instruction::first`], of
-/// operations that [`Op::takes_word`].
-pub const WORD: u8 = 0x7f;
+/// Bit of an operand's byte: it has two words.
+pub const PAIR: u8 = 0x40;
 
-/// In place of the temporary `to` of [`Op::Scatter`]: nobody asks for the value before.
-pub const NOBODY: u8 = 0x7f;
+/// Bit of an operand's byte: it is the temporary that the low bits number.
+pub const TEMPORARY: u8 = 0x10;
+
+/// The bits of an operand's byte that number a temporary.
+pub const NUMBERED: u8 = 0x0f;
+
+/// In place of an operand that there is not. In place of `a`, the value at hand is the operand; in
+/// place of `to`, nothing keeps the value.
+pub const NOTHING: u8 = 0;
+
+/// In place of a temporary: the word [`Instruction::first`], and [`Instruction::second`] as its high
+/// word; of operations that [use the first word otherwise](Op::uses_first) the word
+/// [`Instruction::second`].
+pub const WORD: u8 = 1;
+
+/// In place of the temporary `a`, outside of parts for edges: the number of the item.
+pub const NUMBER: u8 = 0x20;
+
+/// In place of the temporary `a`, in a part for edges: the node at the other end of the edge.
+pub const NEIGHBOUR: u8 = 0x21;
+
+/// In place of `to` of [`Op::Scatter`]: the value before is only at hand, while nobody asks for it
+/// where there is nothing.
+pub const AT_HAND: u8 = 2;
 
 /// Most loops within each other.
 pub const DEPTH_MAX: u32 = 3;
@@ -49,6 +71,8 @@ pub struct EdgesPart {
     pub edges: Edges,
     /// Whether the rest of a row may be skipped once no reduction can change.
     pub ends_early: bool,
+    /// Whether the rest of a row may be skipped at all: early, or where an edge allows it.
+    pub may_stop: bool,
     /// Number of reductions, which are the part's last instructions.
     pub reductions: u32,
 }
@@ -57,7 +81,8 @@ impl EdgesPart {
     /// The word of it.
     #[must_use]
     pub const fn to_word(self) -> u32 {
-        self.edges as u32 | (self.ends_early as u32) << 1 | self.reductions << 8
+        let early = (self.ends_early as u32) << 1 | (self.may_stop as u32) << 2;
+        self.edges as u32 | early | self.reductions << 8
     }
 
     /// Meaning of a word.
@@ -66,6 +91,7 @@ impl EdgesPart {
         Self {
             edges: if word & 1 == 0 { Edges::Out } else { Edges::In },
             ends_early: word & 2 != 0,
+            may_stop: word & 4 != 0,
             reductions: word >> 8,
         }
     }
@@ -78,7 +104,9 @@ impl EdgesPart {
 pub struct Instruction {
     /// Word of an [`Op`].
     pub op: u32,
-    /// The temporaries `to`, `a`, `b` and `c`, [`OF_EDGE`] among their bits.
+    /// The operands `to`, `a`, `b` and `c`: temporaries with [`OF_EDGE`] and [`PAIR`] among their
+    /// bits, or what stands in place of one. In place of `c`, comparisons have an [`Outcome`] and
+    /// joins a [`Joined`].
     pub temps: [u8; 4],
     /// Meaning depends on the operation.
     pub first: u32,
@@ -88,32 +116,41 @@ pub struct Instruction {
 assert_words!(Instruction, 4);
 
 impl Instruction {
-    /// Its operands; `None` if it names no operation or no join.
+    /// Its operands; `None` if it names no operation, no join or no outcome.
     #[must_use]
     pub fn form(&self) -> Option<Form> {
         let op = Op::from_word(self.op)?;
-        let mut form = op.form();
-        let [to, a, b, _] = self.temps;
-        if op.takes_word() {
-            let [first, second, third] = form.from;
-            form.from = match (a, b) {
-                (_, WORD) => [first, 0, third],
-                // A pair is no word.
-                (WORD, _) if first == 1 => [0, second, third],
-                _ => form.from,
+        let form = op.form();
+        let [_, a, _, c] = self.temps;
+        if op.is_comparison() {
+            let (to, standing) = match Outcome::from_byte(c)? {
+                Outcome::Value => (form.to, form.standing),
+                Outcome::Only => (0, form.standing),
+                Outcome::Until => (0, Standing::Edge),
             };
+            return Some(Form {
+                to,
+                standing,
+                ..form
+            });
         }
         let words = match op {
-            Op::Scatter | Op::Fold | Op::Reduce => Joined::from_word(self.second)?.kind.words(),
+            Op::Take if a & PAIR != 0 => 2,
+            Op::Scatter | Op::Fold | Op::Reduce => self.joined()?.kind.words(),
             _ => return Some(form),
         };
         Some(match op {
-            Op::Fold => Form {
+            Op::Take => Form {
+                to: words,
                 from: [words, 0, 0],
                 ..form
             },
+            Op::Fold => Form {
+                from: [words, words, 0],
+                ..form
+            },
             Op::Scatter => Form {
-                to: if to == NOBODY { 0 } else { words },
+                to: words,
                 from: [1, words, 0],
                 ..form
             },
@@ -123,6 +160,44 @@ impl Instruction {
                 ..form
             },
         })
+    }
+
+    /// The join of an instruction that has one; `None` if it names none.
+    #[must_use]
+    pub fn joined(&self) -> Option<Joined> {
+        Joined::from_word(self.temps[3].into())
+    }
+}
+
+/// Needs of code, as [`EachRecord`](super::program::EachRecord) has them.
+pub mod needs {
+    use super::{Edges, EdgesPart, Instruction, Op};
+
+    /// Incoming edges.
+    pub const INCOMING: u32 = 1;
+    /// Weights.
+    pub const WEIGHTS: u32 = 2;
+    /// Room for results of all items, see [`Op::Fold`].
+    pub const FOLDS: u32 = 4;
+
+    /// The needs of `code`, a bit each.
+    #[must_use]
+    pub fn of(code: &[Instruction]) -> u32 {
+        code.iter().fold(0, |all, at| all | of_instruction(at))
+    }
+
+    fn of_instruction(at: &Instruction) -> u32 {
+        let incoming = |edges: Edges| match edges {
+            Edges::In => INCOMING,
+            Edges::Out => 0,
+        };
+        match Op::from_word(at.op) {
+            Some(Op::Edges) => incoming(EdgesPart::from_word(at.first).edges),
+            Some(Op::Degree | Op::FirstEdge) if at.first != Edges::Out as u32 => INCOMING,
+            Some(Op::EdgeWeight) => WEIGHTS,
+            Some(Op::Fold) => FOLDS,
+            _ => 0,
+        }
     }
 }
 
@@ -165,12 +240,15 @@ mod tests {
         }
         for edges in [Edges::Out, Edges::In] {
             for ends_early in [false, true] {
-                let part = EdgesPart {
-                    edges,
-                    ends_early,
-                    reductions: 3,
-                };
-                assert_eq!(EdgesPart::from_word(part.to_word()), part);
+                for may_stop in [false, true] {
+                    let part = EdgesPart {
+                        edges,
+                        ends_early,
+                        may_stop,
+                        reductions: 3,
+                    };
+                    assert_eq!(EdgesPart::from_word(part.to_word()), part);
+                }
             }
         }
     }

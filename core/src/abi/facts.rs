@@ -347,6 +347,8 @@ impl Opcode {
             Self::ApplyRanks => Facts::of(&[To, First, Second, Third], &[To, First, Second, Third])
                 .wide_per_word_of(To),
             Self::SettleRanks => Facts::of(&[To], &[To]).wide_per_word_of(To),
+            Self::StepRanks => Facts::of(&[To, First, Second, Third], &[To, First, Second, Third])
+                .reading(&[Array::Incoming]),
             Self::OrientEdges => {
                 Facts::of(&[], &[To, First]).making(&[(To, Rows), (First, Lengths)])
             }

@@ -106,24 +106,27 @@ pub struct EachRecord {
     pub instructions: u32,
     /// Most items.
     pub items: u32,
+    /// The [needs](super::code::needs) of its code.
+    pub needs: u32,
 }
 
 impl EachRecord {
     /// Reads the parameters of such a wave.
     #[must_use]
     pub const fn from_parameters(words: [u32; 5]) -> Self {
-        let [first, instructions, items, ..] = words;
+        let [first, instructions, items, needs, _] = words;
         Self {
             first,
             instructions,
             items,
+            needs,
         }
     }
 
     /// Writes the parameters of such a wave.
     #[must_use]
     pub const fn to_parameters(self) -> [u32; 5] {
-        [self.first, self.instructions, self.items, 0, 0]
+        [self.first, self.instructions, self.items, self.needs, 0]
     }
 }
 
@@ -250,8 +253,8 @@ pub struct LaunchRecord {
     pub code_table: u64,
     /// All instructions of the table.
     pub code: u32,
-    /// Keeps the record a whole number of pairs.
-    pub reserved: u32,
+    /// Most edges of a row of either kind; 0 if unknown.
+    pub longest_row: u32,
     /// [Trace](super::trace) to write, or 0.
     pub trace: u64,
     /// Digest of the graph and the machine that the tables were planned for; 0 fits any.

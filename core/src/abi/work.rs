@@ -22,6 +22,11 @@ pub const WORK_LEVEL: u32 = 2;
 /// bound, or `u32::MAX`.
 pub const WORK_LEAST: u32 = 16;
 
+/// Word of a counter record: no queued node is nearer than this.
+pub const WORK_NEAREST: u32 = 17;
+/// Word of a counter record: edges relaxed in all rounds before, at most `u32::MAX`.
+pub const WORK_RELAXED: u32 = 18;
+
 /// Places of the parts of a work register, in words.
 ///
 /// ```

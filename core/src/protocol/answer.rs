@@ -84,7 +84,7 @@ impl<W: Words + ?Sized> Worker<'_, W> {
             Status::Yield => field!(ControlBlock, yields),
             _ => field!(ControlBlock, requeues),
         };
-        ring.count(counter, 1);
+        ring.tally(counter, 1);
         if claim.is_counted {
             ring.leave(claim.slot.tenant);
         }
@@ -94,20 +94,41 @@ impl<W: Words + ?Sized> Worker<'_, W> {
 
     fn end(&self, claim: &Claim, result: Result<[u32; RESULTS], Refusal>) {
         let ring = self.ring;
-        let ending = self.ending(claim, result);
+        let task = claim.suspended().unwrap_or_default();
+        let epoch = ring.epoch_now();
+        let ending = self.ending(claim, result, (task, epoch));
         ring.write_words(ending.completion, &ending.words);
         for (at, value) in ending.counts {
             if value != 0 {
-                ring.count(at, value);
+                ring.tally(at, value);
             }
         }
         ring.show_end(&ending, || seal_of(ending.ended, &ending.words));
     }
 
-    /// The end of a slot, of which nothing is written yet. Whoever writes the completion and the
-    /// counts calls [`Ring::show_end`] then.
+    /// The end of light work in an epoch, of which nothing is written yet. Whoever writes the
+    /// completion and the counts calls [`Ring::show_end`] then.
     #[inline(always)]
-    pub fn ending(&self, claim: &Claim, result: Result<[u32; RESULTS], Refusal>) -> Ending {
+    pub fn light_ending(
+        &self,
+        claim: &Claim,
+        (result, epoch): (Result<u32, Refusal>, u32),
+    ) -> Ending {
+        let results = result.map(|word| {
+            let mut results = [0; RESULTS];
+            results[0] = word;
+            results
+        });
+        self.ending(claim, results, (Continuation::default(), epoch))
+    }
+
+    #[inline(always)]
+    fn ending(
+        &self,
+        claim: &Claim,
+        result: Result<[u32; RESULTS], Refusal>,
+        (task, epoch): (Continuation, u32),
+    ) -> Ending {
         let ended = match result {
             Ok(_) => Status::Done,
             Err(_) => Status::Fault,
@@ -115,7 +136,7 @@ impl<W: Words + ?Sized> Worker<'_, W> {
         Ending {
             index: claim.index,
             completion: self.ring.layout.completion(claim.index),
-            words: bytemuck::cast(self.completion(claim, result)),
+            words: bytemuck::cast(self.completion(claim, result, (task, epoch))),
             counts: self.counts(claim, result.is_err()),
             ended,
             fault: result
@@ -131,13 +152,13 @@ impl<W: Words + ?Sized> Worker<'_, W> {
         &self,
         claim: &Claim,
         result: Result<[u32; RESULTS], Refusal>,
+        (task, epoch): (Continuation, u32),
     ) -> CompletionRecord {
         let fault_results = |refusal: Refusal| {
             let mut results = [0; RESULTS];
             results[0] = refusal.detail;
             results
         };
-        let task = claim.suspended().unwrap_or_default();
         CompletionRecord {
             task: claim.slot.task(),
             status: if result.is_ok() {
@@ -146,7 +167,7 @@ impl<W: Words + ?Sized> Worker<'_, W> {
                 Status::Fault
             } as u32,
             fault: result.err().map_or(0, |refusal| refusal.code as u32),
-            epoch: self.ring.get(field!(ControlBlock, epoch)),
+            epoch,
             entry: self.only().map_or(0, |kind| (kind as u32).wrapping_add(1)),
             turns: task.yields.saturating_add(task.requeues).saturating_add(1),
             parent: task.parent,
@@ -261,7 +282,7 @@ impl<W: Words + ?Sized> Ring<'_, W> {
     fn count_member(&self, batch: u32) {
         if (1..=crate::abi::ring::BATCHES).contains(&batch) {
             let at = Self::batch_at(batch);
-            self.words.add(at, 1, Update::Release, Scope::System);
+            self.words.add_unseen(at, 1, Update::Release, Scope::System);
         }
     }
 }

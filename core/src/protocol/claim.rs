@@ -129,7 +129,7 @@ impl<'m, W: Words + ?Sized> Worker<'m, W> {
 
     /// Takes the next slot; `None` if none waits for this worker.
     pub fn claim(&mut self) -> Option<Claim> {
-        self.ring.count(field!(ControlBlock, heartbeat), 1);
+        self.ring.tally(field!(ControlBlock, heartbeat), 1);
         let passes_over = core::mem::replace(&mut self.put_back, false);
         let fresh = passes_over.then(|| self.scan(true)).flatten();
         fresh.or_else(|| self.scan(false))
@@ -140,7 +140,7 @@ impl<'m, W: Words + ?Sized> Worker<'m, W> {
     #[inline(always)]
     pub fn accept(&mut self, index: u32, slot: &SlotRecord) -> Option<Claim> {
         let ring = self.ring;
-        ring.count(field!(ControlBlock, heartbeat), 1);
+        ring.tally(field!(ControlBlock, heartbeat), 1);
         let level = ring.level_of(index);
         let (is_counted, work) = ring.enter(slot.tenant, || ring.work_of(slot, level));
         if is_counted == Some(false) {
@@ -163,7 +163,7 @@ impl<'m, W: Words + ?Sized> Worker<'m, W> {
             .map(|level| self.scan_level(level, only_fresh))
             .find_map(|claim| claim)?;
         if from_below {
-            self.ring.count(field!(ControlBlock, scans_from_below), 1);
+            self.ring.tally(field!(ControlBlock, scans_from_below), 1);
         }
         self.pace.claimed(claim.level, ageing_after);
         Some(claim)
@@ -216,7 +216,7 @@ fn try_slot<W: Words + ?Sized>(
     if ring.words.swap_if(at, swap, Update::Acquire, Scope::System) != from as u32 {
         return None;
     }
-    ring.count(ring.level_at(level).wrapping_add(CLAIMED), 1);
+    ring.tally(ring.level_at(level).wrapping_add(CLAIMED), 1);
     let slot = ring.slot(index);
     let (is_counted, work) = ring.enter(slot.tenant, || ring.work_of(&slot, level));
     if is_counted == Some(false) || !ring.is_due(&slot, from) || !knows(only, &slot) {
@@ -264,7 +264,7 @@ impl<W: Words + ?Sized> Ring<'_, W> {
         let (mask, quota) = (self.mask_of(slot.tenant), self.quota_of(slot.tenant));
         let has_room = mask == 0 || self.running_of(slot.tenant) < quota;
         if !has_room {
-            self.count(Self::passed_over_at(slot.tenant), 1);
+            self.tally(Self::passed_over_at(slot.tenant), 1);
         }
         has_room && knows(only, slot) && self.is_due(slot, from)
     }
@@ -285,19 +285,24 @@ impl<W: Words + ?Sized> Ring<'_, W> {
             return (None, meanwhile());
         }
         let running = Self::tenant_at(tenant).wrapping_add(field!(TenantRecord, running));
+        if quota == u32::MAX {
+            // No number of slots uses it up, so nobody waits for the count.
+            self.tally(running, 1);
+            return (Some(true), meanwhile());
+        }
         let before = self.count(running, 1);
         let found = meanwhile();
         if before < quota {
             return (Some(true), found);
         }
         self.leave(tenant);
-        self.count(Self::passed_over_at(tenant), 1);
+        self.tally(Self::passed_over_at(tenant), 1);
         (Some(false), found)
     }
 
     pub(super) fn leave(&self, tenant: u32) {
         let running = Self::tenant_at(tenant).wrapping_add(field!(TenantRecord, running));
-        self.count(running, u32::MAX);
+        self.tally(running, u32::MAX);
     }
 
     const fn passed_over_at(tenant: u32) -> u32 {
@@ -308,7 +313,7 @@ impl<W: Words + ?Sized> Ring<'_, W> {
     pub(super) fn put_back(&self, index: u32, level: u32, status: Status) {
         let claimed = self.level_at(level).wrapping_add(CLAIMED);
         // Counted first, as on publishing.
-        self.count(claimed, u32::MAX);
+        self.tally(claimed, u32::MAX);
         self.set_status(index, status);
     }
 }

@@ -21,8 +21,37 @@ pub const fn share_of(place: u32, word: u32) -> u32 {
     if place == 0 {
         return 0;
     }
-    // Odd, so that one word that differs always makes another sum.
-    word.wrapping_mul(hash_of(place.wrapping_mul(0x9E37_79B9)) | 1)
+    word.wrapping_mul(factor_of(place))
+}
+
+/// Factor of the word at `place`: odd, so that one word that differs always makes another sum.
+const fn factor_of(place: u32) -> u32 {
+    hash_of(place.wrapping_mul(0x9E37_79B9)) | 1
+}
+
+/// The factors of all places of a post, for whoever sums up all of its words; 0 for the stamp.
+const FACTORS: [u32; POST_WORDS as usize] = {
+    let mut factors = [0; POST_WORDS as usize];
+    let mut place = 1;
+    if let Some((_, mut others)) = factors.split_first_mut() {
+        while let Some((factor, rest)) = others.split_first_mut() {
+            *factor = factor_of(place);
+            place = place.wrapping_add(1);
+            others = rest;
+        }
+    }
+    factors
+};
+const _: () = assert!(words_of::<CompletionRecord>() < POST_WORDS);
+
+/// The sum of the shares of words from `place` on.
+fn shares_of(place: usize, words: &[u32]) -> u32 {
+    let factors = FACTORS.iter().skip(place);
+    let shares = words
+        .iter()
+        .zip(factors)
+        .map(|(word, factor)| word.wrapping_mul(*factor));
+    shares.fold(0, u32::wrapping_add)
 }
 
 /// The stamp of post `number` whose words have `shares` in sum.
@@ -67,8 +96,7 @@ impl PostRecord {
 
     fn shares(&self) -> u32 {
         let words: [u32; POST_WORDS as usize] = bytemuck::cast(*self);
-        let shares = (0..).zip(words).map(|(place, word)| share_of(place, word));
-        shares.fold(0, u32::wrapping_add)
+        shares_of(0, &words)
     }
 }
 
@@ -80,11 +108,7 @@ const STATUS_BITS: u32 = 3;
 
 /// The status of a slot that ended so, with the stamp of its completion.
 pub(super) fn seal_of(ended: Status, words: &CompletionWords) -> u32 {
-    let mut shares = 0_u32;
-    for (place, word) in (1..).zip(words) {
-        shares = shares.wrapping_add(share_of(place, *word));
-    }
-    seal_of_shares(ended, shares)
+    seal_of_shares(ended, shares_of(1, words))
 }
 
 /// The same for a completion whose words have `shares` in sum, those at places from 1 on.

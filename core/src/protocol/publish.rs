@@ -157,6 +157,13 @@ impl<W: Words + ?Sized> Ring<'_, W> {
         self.words.load(at, Read::Acquire, Scope::System)
     }
 
+    /// The same number, without what its slots wrote.
+    #[inline(always)]
+    #[must_use]
+    pub fn epoch_now(&self) -> u32 {
+        self.get(field!(ControlBlock, epoch))
+    }
+
     /// Tells the workers to end.
     pub fn shut_down(&self, how: Shutdown) {
         let at = field!(ControlBlock, shutdown);

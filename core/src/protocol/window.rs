@@ -122,6 +122,13 @@ impl<W: Words + ?Sized> Ring<'_, W> {
         self.words.add(at, value, Update::Relaxed, Scope::System)
     }
 
+    /// Adds to a counter whose previous value nobody needs.
+    #[inline(always)]
+    pub(super) fn tally(&self, at: u32, value: u32) {
+        self.words
+            .add_unseen(at, value, Update::Relaxed, Scope::System);
+    }
+
     /// Raises a counter to `value`.
     pub(super) fn raise(&self, at: u32, value: u32) {
         let mut seen = self.get(at);

@@ -65,6 +65,11 @@ pub trait Words {
     fn swap_if(&self, at: u32, swap: Swap, order: Update, scope: Scope) -> u32;
     /// Adds, wrapping, and returns the previous value.
     fn add(&self, at: u32, value: u32, order: Update, scope: Scope) -> u32;
+    /// Adds, wrapping, where nobody needs the previous value, so that nobody waits for it.
+    #[inline(always)]
+    fn add_unseen(&self, at: u32, value: u32, order: Update, scope: Scope) {
+        self.add(at, value, order, scope);
+    }
     /// Whether waiting for one's stores to arrive costs so much that answers are sealed instead
     /// ([`post`](super::post)).
     fn seals(&self) -> bool {

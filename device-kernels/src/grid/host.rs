@@ -209,6 +209,16 @@ unsafe impl<const ALONE: bool> Grid for HostGrid<ALONE> {
         }
     }
     #[inline(always)]
+    unsafe fn shared_look(self, at: u32) -> u32 {
+        // SAFETY: the same contract; one thread is all of the block.
+        unsafe { self.shared_load(at) }
+    }
+    #[inline(always)]
+    unsafe fn shared_show(self, at: u32, value: u32) {
+        // SAFETY: the same contract; one thread is all of the block.
+        unsafe { self.shared_store(at, value) };
+    }
+    #[inline(always)]
     fn extra_words(self) -> u32 {
         self.extra
     }
@@ -326,6 +336,16 @@ unsafe impl<const ALONE: bool> Grid for HostGrid<ALONE> {
     unsafe fn store_weak(self, word: *mut u32, value: u32) {
         // SAFETY: the word is valid, by this method's contract.
         unsafe { atomic(word) }.store(value, Ordering::Relaxed);
+    }
+    #[inline(always)]
+    unsafe fn load_weak_wide(self, word: *const u32) -> u64 {
+        // SAFETY: the same contract.
+        unsafe { self.load_wide(word) }
+    }
+    #[inline(always)]
+    unsafe fn store_weak_wide(self, word: *mut u32, value: u64) {
+        // SAFETY: the pair is valid and aligned, by this method's contract.
+        unsafe { AtomicU64::from_ptr(word.cast()) }.store(value, Ordering::Relaxed);
     }
     #[inline(always)]
     unsafe fn load_weak4(self, word: *const u32) -> [u32; 4] {

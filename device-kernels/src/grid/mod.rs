@@ -115,6 +115,12 @@ pub unsafe trait Grid: Copy {
     fn warp_max(self, value: u32) -> u32;
     /// Least `value` of the warp; all lanes take part.
     fn warp_min(self, value: u32) -> u32;
+    /// The same word, of which a compiler knows nothing: so it makes no versions of a loop for its
+    /// values.
+    #[inline(always)]
+    fn opaque(self, word: u32) -> u32 {
+        word
+    }
     /// Reads word `at` of the block's shared memory.
     ///
     /// # Safety
@@ -137,6 +143,17 @@ pub unsafe trait Grid: Copy {
     /// # Safety
     /// `at` must be below [`shared_words`] of [`Grid::LANES`].
     unsafe fn shared_add(self, at: u32, value: u32) -> u32;
+    /// Reads word `at` of the block's shared memory as it is now; later accesses come after it.
+    ///
+    /// # Safety
+    /// `at` must be below [`shared_words`] of [`Grid::LANES`].
+    unsafe fn shared_look(self, at: u32) -> u32;
+    /// Writes word `at` of the block's shared memory for lanes that look at it; what this lane did
+    /// before, and others before a barrier with it, comes before.
+    ///
+    /// # Safety
+    /// `at` must be below [`shared_words`] of [`Grid::LANES`].
+    unsafe fn shared_show(self, at: u32, value: u32);
     /// Words of shared memory that the launch asked for, beside
     /// [`shared_words`] of [`Grid::LANES`].
     fn extra_words(self) -> u32;
@@ -235,6 +252,16 @@ pub unsafe trait Grid: Copy {
     /// # Safety
     /// `word` must be valid for writes.
     unsafe fn store_weak(self, word: *mut u32, value: u32);
+    /// [`Grid::load_weak`] of an aligned pair of words.
+    ///
+    /// # Safety
+    /// `word` must be aligned to eight bytes and valid for reads of two words.
+    unsafe fn load_weak_wide(self, word: *const u32) -> u64;
+    /// [`Grid::store_weak`] of an aligned pair of words.
+    ///
+    /// # Safety
+    /// `word` must be aligned to eight bytes and valid for writes of two words.
+    unsafe fn store_weak_wide(self, word: *mut u32, value: u64);
     /// [`Grid::load_weak`] of four neighbouring words.
     ///
     /// # Safety

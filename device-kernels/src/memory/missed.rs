@@ -8,15 +8,16 @@ use seawall_core::abi::control::FaultCode;
 #[cold]
 #[inline(never)]
 pub(super) fn miss<G: Grid>(grid: G, index: u32, len: u32) {
+    note_missed(grid, index, len);
+}
+
+/// Notes an index that was out of range of what has `len` entries, without a call: a call in a loop
+/// costs its registers.
+#[inline(always)]
+pub(crate) fn note_missed<G: Grid>(grid: G, index: u32, len: u32) {
     if MISSES.add(grid, 1) == 0 {
         MISSED.store_all(grid, [index, len]);
     }
-}
-
-/// Notes an index that was out of range of what has `len` entries.
-#[inline(always)]
-pub(crate) fn note_missed<G: Grid>(grid: G, index: u32, len: u32) {
-    miss(grid, index, len);
 }
 
 /// Forgets what was missed; one lane calls this.

@@ -79,6 +79,22 @@ impl Proven {
         unsafe { grid.prefetch(self.base.wrapping_add(index as usize)) }
     }
 
+    /// See [`Grid::load_weak_wide`]; `index` is that of the low word and even.
+    #[inline(always)]
+    pub fn load_weak_wide<G: Grid>(self, grid: G, index: u32) -> u64 {
+        debug_assert!(index.is_multiple_of(2) && index + 1 < self.len);
+        // SAFETY: both words are in the array and aligned, as `proven` promises.
+        unsafe { grid.load_weak_wide(self.place(index)) }
+    }
+
+    /// See [`Grid::store_weak_wide`]; `index` is that of the low word and even.
+    #[inline(always)]
+    pub fn store_weak_wide<G: Grid>(self, grid: G, index: u32, value: u64) {
+        debug_assert!(index.is_multiple_of(2) && index + 1 < self.len);
+        // SAFETY: both words are in the array and aligned, as `proven` promises.
+        unsafe { grid.store_weak_wide(self.place(index), value) }
+    }
+
     /// See [`Grid::load_weak4`]; `index` is a multiple of four.
     #[inline(always)]
     pub fn load_weak4<G: Grid>(self, grid: G, index: u32) -> [u32; 4] {

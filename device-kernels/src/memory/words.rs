@@ -108,12 +108,6 @@ impl<T: Trust> Words<T> {
         self.len == 0
     }
 
-    /// Whether word `index` may be accessed; one that may not is noted.
-    #[inline(always)]
-    pub(crate) fn holds<G: Grid>(self, grid: G, index: u32) -> bool {
-        T::allows(grid, index, self.len)
-    }
-
     /// Word `index`, if it may be accessed.
     #[inline(always)]
     fn at<G: Grid>(self, grid: G, index: u32) -> Option<*mut u32> {

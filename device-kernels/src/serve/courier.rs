@@ -1,9 +1,11 @@
 //! Couriers: from a queue of posts to answers, or to the ring of this machine.
 //!
-//! One warp looks at the next post, a lane at each of its words, so that a look is one access to
-//! the hosts' memory. Two looks are under way at a time, half of their time apart. After two looks
-//! in a row that found a post, the next ones take several; lanes then handle a post each. A post
-//! that comes alone is answered by [all lanes](super::together).
+//! One warp looks for posts and keeps them in the block's shared memory, and a second one answers
+//! them, so that a look that is still under way delays no answer. A block of one warp does both in
+//! turn. A look is one access to the hosts' memory, a lane at each word of the next post. Two looks
+//! are under way at a time, half of their time apart. After two looks in a row that found a post,
+//! the next ones take several. [All lanes](super::together) answer light work one after the other;
+//! then lanes handle a post each of what is left.
 
 use super::is_over;
 use super::places::{Places, TENANT_WORDS};
@@ -14,8 +16,12 @@ use seawall_core::abi::ring::{ARGUMENTS, ControlBlock, Kind, SlotRecord};
 use seawall_core::abi::serve::POST_WORDS;
 use seawall_core::protocol::{Layout, Read, Ring, Scope, Worker, post};
 
-/// Posts that a look takes at most. A look and the work of one lane take as long for all of them.
+/// Posts that a look takes at most.
 const POSTS: usize = 16;
+
+/// Posts that wait in shared memory at most: those of a look, and those that are being answered.
+const HELD: u32 = 2 * POSTS as u32;
+const _: () = assert!(HELD.is_power_of_two());
 
 /// Half of the time of a look, cycles.
 const HALF_LOOK: u32 = 1_200;
@@ -26,72 +32,171 @@ const PATIENT: u32 = 1 << 14;
 /// Longest rest, nanoseconds.
 const REST_NS: u32 = 20_000;
 
-/// First word of the block's shared memory that keeps the rights of tenants, behind the posts.
-const KEPT: u32 = POSTS as u32 * POST_WORDS;
+/// Looks at shared memory after which the warp that answers rests between two, and its rest.
+const ANSWERER_PATIENT: u32 = 1 << 16;
+const ANSWERER_REST_NS: u32 = 100;
 
-/// First word after these.
-pub(super) const BEHIND_RIGHTS: u32 = KEPT + TENANT_WORDS;
+/// First word of the block's shared memory that keeps the rights of tenants, after the posts.
+const KEPT: u32 = HELD * POST_WORDS;
+
+/// Words of shared memory that tell how many posts came, how many were answered, and the end.
+const CAME: u32 = KEPT + TENANT_WORDS;
+const ANSWERED: u32 = CAME + 1;
+const OVER: u32 = CAME + 2;
 
 const SHUTDOWN_AT: usize = core::mem::offset_of!(ControlBlock, shutdown) / 4;
 
-/// Empties queue `number` until the end.
+/// Empties queue `number` until the end. All lanes of the block call this.
 #[inline(never)]
 pub(super) fn run<G: Grid>(grid: G, (serve, layout): (Serve, Layout), number: u32) {
-    if grid.lane() >= G::WARP {
-        return;
+    if grid.lane() == 0 {
+        for at in [CAME, ANSWERED, OVER] {
+            // SAFETY: a block has far more words.
+            unsafe { grid.shared_store(at, 0) };
+        }
     }
-    let device = serve.device(grid);
-    // SAFETY: `Serve::new` promises these words for the layout.
-    let places = unsafe { Places::new(grid, [device, serve.host(grid)], layout) };
-    let places = places.keeping_rights(KEPT);
-    let mut worker = Worker::new(Ring::new(&places, layout), None);
+    grid.block_barrier();
     let queue = Queue {
         grid,
         place: serve.queue(grid, number),
+        shutdown: serve.device(grid).wrapping_add(SHUTDOWN_AT),
     };
-    let mut next = 0_u32;
-    let mut in_a_row = 0_u32;
-    loop {
-        let (found, looks) = queue.wait(device.wrapping_add(SHUTDOWN_AT), (next, in_a_row >= 2));
-        if found == 0 {
-            break;
-        }
-        if found == 1 {
-            together::handle(grid, &mut worker, || queue.post(0));
-        } else {
-            let mut post = grid.warp_lane();
-            while post < found {
-                handle(&mut worker, queue.post(post));
-                post += G::WARP;
-            }
-        }
-        grid.warp_barrier();
-        next = next.wrapping_add(found);
-        in_a_row = if looks == 0 {
-            in_a_row.saturating_add(1)
-        } else {
-            1
-        };
+    let warps = grid.lanes() / G::WARP;
+    match grid.lane() / G::WARP {
+        0 if warps > 1 => return look_on(queue),
+        0 => take_turns(queue, (serve, layout)),
+        1 => answer_on(queue, (serve, layout)),
+        _ => return,
     }
-    if grid.lane() == 0 {
+    if grid.warp_lane() == 0 {
         serve.leave(grid, layout);
     }
 }
 
-/// Answers short work whose tenant has room, and leaves the rest to the workers.
-#[inline(never)]
-pub(super) fn handle<G: Grid>(
-    worker: &mut Worker<'_, Places<G>>,
-    (index, slot): (u32, SlotRecord),
+/// Looks for posts until the end, and shows both.
+fn look_on<G: Grid>(queue: Queue<G>) {
+    let mut next = 0_u32;
+    let mut in_a_row = 0_u32;
+    loop {
+        let (found, looks) = queue.wait(next, in_a_row >= 2);
+        if found == 0 {
+            break;
+        }
+        next = next.wrapping_add(found);
+        in_a_row = in_a_row_after(in_a_row, looks);
+        // The next look needs room for what it may find.
+        while next.wrapping_sub(queue.shown(ANSWERED)) > HELD - POSTS as u32 {
+            if queue.has_ended(queue.order()) {
+                break;
+            }
+        }
+    }
+    queue.show(OVER, 1);
+}
+
+/// Answers what came until the end.
+fn answer_on<G: Grid>(queue: Queue<G>, (serve, layout): (Serve, Layout)) {
+    let places = places_of(queue.grid, (serve, layout));
+    let mut answered = 0_u32;
+    let mut in_vain = 0_u32;
+    loop {
+        let came = queue.shown(CAME);
+        if came != answered {
+            answer(queue, (&places, layout), (answered, came));
+            answered = came;
+            queue.show(ANSWERED, answered);
+            in_vain = 0;
+        } else if queue.shown(OVER) != 0 {
+            return;
+        } else if in_vain < ANSWERER_PATIENT {
+            in_vain += 1;
+        } else {
+            queue.grid.rest(ANSWERER_REST_NS);
+        }
+    }
+}
+
+/// Looks and answers in turn until the end.
+fn take_turns<G: Grid>(queue: Queue<G>, (serve, layout): (Serve, Layout)) {
+    let places = places_of(queue.grid, (serve, layout));
+    let mut next = 0_u32;
+    let mut in_a_row = 0_u32;
+    loop {
+        let (found, looks) = queue.wait(next, in_a_row >= 2);
+        if found == 0 {
+            return;
+        }
+        let end = next.wrapping_add(found);
+        answer(queue, (&places, layout), (next, end));
+        next = end;
+        in_a_row = in_a_row_after(in_a_row, looks);
+    }
+}
+
+/// Looks in a row that found a post, after one that came after so many in vain.
+const fn in_a_row_after(in_a_row: u32, in_vain: u32) -> u32 {
+    if in_vain == 0 {
+        in_a_row.saturating_add(1)
+    } else {
+        1
+    }
+}
+
+fn places_of<G: Grid>(grid: G, (serve, layout): (Serve, Layout)) -> Places<G> {
+    // SAFETY: `Serve::new` promises these words for the layout.
+    let places = unsafe { Places::new(grid, [serve.device(grid), serve.host(grid)], layout) };
+    places.keeping_rights(KEPT)
+}
+
+/// Answers the posts from number `next` to `end`, which are in shared memory.
+#[inline(always)]
+fn answer<G: Grid>(
+    queue: Queue<G>,
+    (places, layout): (&Places<G>, Layout),
+    (mut next, end): (u32, u32),
 ) {
+    while next != end {
+        let of_round = end.wrapping_sub(next).min(u32::BITS);
+        let mut left = 0_u32;
+        for post in 0..of_round {
+            let slot = queue.post(next.wrapping_add(post));
+            let is_answered = together::handle(queue.grid, (places, layout), slot);
+            left |= u32::from(!is_answered) << post;
+        }
+        if left != 0 {
+            handle_each(queue, (places, layout), (next, left));
+        }
+        queue.grid.warp_barrier();
+        next = next.wrapping_add(of_round);
+    }
+}
+
+/// Handles posts from number `first` on that a bit set names, a lane each.
+#[inline(never)]
+fn handle_each<G: Grid>(
+    queue: Queue<G>,
+    (places, layout): (&Places<G>, Layout),
+    (first, posts): (u32, u32),
+) {
+    let mut worker = Worker::new(Ring::new(places, layout), None);
+    let mut post = queue.grid.warp_lane();
+    while post < u32::BITS {
+        if posts >> post & 1 != 0 {
+            handle(&mut worker, queue.post(first.wrapping_add(post)));
+        }
+        post += G::WARP;
+    }
+}
+
+/// Answers short work whose tenant has room, and leaves the rest to the workers.
+#[inline(always)]
+fn handle<G: Grid>(worker: &mut Worker<'_, Places<G>>, (index, slot): (u32, SlotRecord)) {
     let ring = worker.ring();
     if index >= ring.layout().slots() {
         return;
     }
-    if slot.opcode != Kind::Nop.opcode() {
-        // The windows as they were when the host posted.
-        ring.memory().fence();
-    }
+    // The windows as they were when the host posted.
+    ring.memory().fence();
     let is_short = Kind::of(slot.opcode).is_none_or(Kind::is_short);
     let claim = if is_short {
         worker.accept(index, &slot)
@@ -113,49 +218,96 @@ pub(super) fn handle<G: Grid>(
 struct Queue<G> {
     grid: G,
     place: (*mut u32, u32),
+    shutdown: *const u32,
 }
 
 impl<G: Grid> Queue<G> {
+    /// The hosts' order to end.
+    #[inline(always)]
+    fn order(self) -> u32 {
+        // SAFETY: the control block is the first part of the device's ring.
+        unsafe {
+            self.grid
+                .load_word(self.shutdown, Read::Relaxed, Scope::Device)
+        }
+    }
+
+    /// A word that the block's warps tell each other. The lanes agree, for one tells all.
+    #[inline(always)]
+    fn shown(self, at: u32) -> u32 {
+        let mut seen = 0;
+        if self.grid.warp_lane() == 0 {
+            // SAFETY: `run` wrote the word.
+            seen = unsafe { self.grid.shared_look(at) };
+        }
+        let seen = self.grid.shuffle(seen, 0);
+        self.grid.warp_barrier();
+        seen
+    }
+
+    /// Tells the block's other warp, after all that this warp did.
+    #[inline(always)]
+    fn show(self, at: u32, value: u32) {
+        self.grid.warp_barrier();
+        if self.grid.warp_lane() == 0 {
+            // SAFETY: as in `shown`.
+            unsafe { self.grid.shared_show(at, value) };
+        }
+    }
+
     /// Waits for the post with number `next`: how many have come from it on, whose words are in the
-    /// block's shared memory then, and the looks in vain before. None comes after the end, which
-    /// the word `shutdown` tells. The first look is for several posts if `many`.
-    ///
-    /// A function of its own, so that what is under way between two looks stays in registers.
+    /// block's shared memory then, and the looks in vain before. None comes after the end. The
+    /// first look is for several posts if `many`.
     #[inline(never)]
-    fn wait(self, shutdown: *const u32, (next, many): (u32, bool)) -> (u32, u32) {
+    fn wait(self, next: u32, many: bool) -> (u32, u32) {
         let grid = self.grid;
         let lane = grid.warp_lane();
-        // SAFETY: the control block is the first part of the device's ring.
-        let order = || unsafe { grid.load_word(shutdown, Read::Relaxed, Scope::Device) };
         let mut in_vain = 0_u32;
-        if many && grid.shuffle(u32::from(is_over(order())), 0) == 0 {
+        if many && !self.has_ended(self.order()) {
             let found = self.take(next, self.heads::<POSTS>(next));
             if found > 0 {
                 return (found, 0);
             }
             in_vain = 1;
         }
-        let mut ahead = self.word(next, lane);
-        if !many {
-            grid.delay(HALF_LOOK);
-        }
+        let mut first = self.word(next, lane);
+        grid.delay(HALF_LOOK);
+        let mut second = self.word(next, lane);
+        // Each has a register of its own, since moving what is under way would wait for it.
         loop {
-            let order = order();
-            let later = self.word(next, lane);
-            let found = self.take(next, [ahead]);
-            // The lanes agree, for one tells all.
-            let is_over = grid.shuffle(u32::from(is_over(order)), 0) != 0;
-            if is_over || found > 0 {
-                return (if is_over { 0 } else { found }, in_vain);
+            if let Some(found) = self.judge((next, first), &mut in_vain) {
+                return (found, in_vain);
             }
-            ahead = later;
-            in_vain = in_vain.saturating_add(1);
-            if in_vain > PATIENT {
-                grid.rest((in_vain - PATIENT).min(REST_NS));
-            } else {
-                grid.pause(in_vain);
+            first = self.word(next, lane);
+            if let Some(found) = self.judge((next, second), &mut in_vain) {
+                return (found, in_vain);
             }
+            second = self.word(next, lane);
         }
+    }
+
+    /// Whether a look at post `next` found it, or the end came; else counts the look and may rest.
+    #[inline(always)]
+    fn judge(self, (next, head): (u32, u32), in_vain: &mut u32) -> Option<u32> {
+        let order = self.order();
+        let found = self.take(next, [head]);
+        let is_over = self.has_ended(order);
+        if is_over || found > 0 {
+            return Some(if is_over { 0 } else { found });
+        }
+        *in_vain = in_vain.saturating_add(1);
+        if *in_vain > PATIENT {
+            self.grid.rest((*in_vain - PATIENT).min(REST_NS));
+        } else {
+            self.grid.pause(*in_vain);
+        }
+        None
+    }
+
+    /// Whether an order is that of the end; the lanes agree, for one tells all.
+    #[inline(always)]
+    fn has_ended(self, order: u32) -> bool {
+        self.grid.shuffle(u32::from(is_over(order)), 0) != 0
     }
 
     /// This lane's words of several posts from number `next` on.
@@ -166,30 +318,31 @@ impl<G: Grid> Queue<G> {
     }
 
     /// Number of these posts from number `next` on that have come, of each of which this lane has
-    /// read its first word. Their words are in the block's shared memory then.
+    /// read its first word. Their words are in the block's shared memory then, and shown.
     #[inline(always)]
     fn take<const MOST: usize>(self, next: u32, heads: [u32; MOST]) -> u32 {
-        let grid = self.grid;
         let mut found = 0;
         for (post, head) in (0..).zip(&heads) {
-            let is_here = self.has_come((post, next.wrapping_add(post)), *head);
+            let is_here = self.has_come(next.wrapping_add(post), *head);
             found += u32::from(is_here && post == found);
         }
-        grid.warp_barrier();
+        if found > 0 {
+            self.show(CAME, next.wrapping_add(found));
+        }
         found
     }
 
-    /// Whether the post with this number has come, which then is in place `post` of the block's
-    /// shared memory.
+    /// Whether the post with this number has come, which then is in its place of the block's shared
+    /// memory.
     #[inline(always)]
-    fn has_come(self, (post, number): (u32, u32), head: u32) -> bool {
+    fn has_come(self, number: u32, head: u32) -> bool {
         let grid = self.grid;
         let lane = grid.warp_lane();
-        let mut shares = self.keep(post, lane, head);
+        let mut shares = self.keep(number, lane, head);
         let mut place = lane + G::WARP;
         while place < POST_WORDS {
             let word = self.word(number, place);
-            shares = shares.wrapping_add(self.keep(post, place, word));
+            shares = shares.wrapping_add(self.keep(number, place, word));
             place += G::WARP;
         }
         let stamp = grid.shuffle(head, 0);
@@ -209,17 +362,17 @@ impl<G: Grid> Queue<G> {
 
     /// Keeps a word in shared memory; its share in the stamp.
     #[inline(always)]
-    fn keep(self, post: u32, place: u32, word: u32) -> u32 {
-        // SAFETY: `POSTS` posts are fewer words than a block has.
-        unsafe { self.grid.shared_store(post * POST_WORDS + place, word) };
+    fn keep(self, number: u32, place: u32, word: u32) -> u32 {
+        // SAFETY: `HELD` posts are fewer words than a block has.
+        unsafe { self.grid.shared_store(kept_at(number) + place, word) };
         post::share_of(place, word)
     }
 
     /// The slot of a post that came.
     #[inline(always)]
-    fn post(self, post: u32) -> (u32, SlotRecord) {
+    fn post(self, number: u32) -> (u32, SlotRecord) {
         // SAFETY: as in `keep`.
-        let word = |place: u32| unsafe { self.grid.shared_load(post * POST_WORDS + place) };
+        let word = |place: u32| unsafe { self.grid.shared_load(kept_at(number) + place) };
         let mut arguments = [0; ARGUMENTS];
         for (place, argument) in (5..).zip(&mut arguments) {
             *argument = word(place);
@@ -233,4 +386,10 @@ impl<G: Grid> Queue<G> {
         };
         (word(1), slot)
     }
+}
+
+/// First word of the place of a post in shared memory.
+#[inline(always)]
+const fn kept_at(number: u32) -> u32 {
+    number % HELD * POST_WORDS
 }

@@ -95,6 +95,25 @@ impl<G: Grid> Places<G> {
         self.grid.fence_system();
     }
 
+    /// The order of a change of a word by more than a store, in the scope of this machine. Where
+    /// the bus carries no atomics, those on the hosts' memory are atomic among this machine's lanes
+    /// alone, and asking for more is an error; order towards hosts comes from fences.
+    #[inline(always)]
+    fn change<T>(&self, at: u32, order: Update, change: impl FnOnce(*mut u32, Update) -> T) -> T {
+        let (word, scope) = self.place(at);
+        if scope == Scope::Device {
+            return change(word, order);
+        }
+        if order == Update::Release {
+            self.fence();
+        }
+        let found = change(word, Update::Relaxed);
+        if order == Update::Acquire {
+            self.fence();
+        }
+        found
+    }
+
     #[inline(always)]
     fn place(&self, at: u32) -> (*mut u32, Scope) {
         let is_here = at < BATCHES_AT || at >= CONTROL_WORDS && at < self.layout.completion(0);
@@ -104,6 +123,24 @@ impl<G: Grid> Places<G> {
         } else {
             (self.host.wrapping_add(at as usize), Scope::System)
         }
+    }
+
+    /// Writes a word of a completion, which hosts have.
+    #[inline(always)]
+    pub(super) fn complete(&self, at: u32, word: u32) {
+        self.show(at, word, Write::Relaxed);
+    }
+
+    /// Adds to a counter of the control block, which this machine has.
+    #[inline(always)]
+    pub(super) fn tally(&self, at: u32, value: u32) {
+        debug_assert!(at < BATCHES_AT, "word {at} is no counter");
+        let word = self.device.wrapping_add(at as usize);
+        // SAFETY: `new` promises the control block.
+        unsafe {
+            self.grid
+                .add_word(word, value, Update::Relaxed, Scope::Device)
+        };
     }
 
     /// Whether a word is the status of a slot.
@@ -150,9 +187,10 @@ impl<G: Grid> Words for Places<G> {
 
     #[inline(always)]
     fn swap_if(&self, at: u32, swap: Swap, order: Update, _: Scope) -> u32 {
-        let (word, scope) = self.place(at);
-        // SAFETY: as in `load`.
-        let found = unsafe { self.grid.swap_word(word, swap, order, scope) };
+        let found = self.change(at, order, |word, order| {
+            // SAFETY: as in `load`.
+            unsafe { self.grid.swap_word(word, swap, order, Scope::Device) }
+        });
         if found == swap.expected && self.is_status(at) {
             self.show(at, swap.value, Write::Relaxed);
         }
@@ -161,9 +199,10 @@ impl<G: Grid> Words for Places<G> {
 
     #[inline(always)]
     fn add(&self, at: u32, value: u32, order: Update, _: Scope) -> u32 {
-        let (word, scope) = self.place(at);
-        // SAFETY: as in `load`.
-        unsafe { self.grid.add_word(word, value, order, scope) }
+        self.change(at, order, |word, order| {
+            // SAFETY: as in `load`.
+            unsafe { self.grid.add_word(word, value, order, Scope::Device) }
+        })
     }
 
     #[inline(always)]

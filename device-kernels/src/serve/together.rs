@@ -1,61 +1,56 @@
-//! A post that came alone: one lane decides, all lanes of a courier's warp write its answer.
+//! Light work, answered by all lanes of a courier's warp together.
 //!
 //! A lane alone would take a dozen cycles for each word of a completion, and its writes cross the
-//! bus one by one. Here a lane has one word, and a warp's words cross in one line.
+//! bus one by one. So the warp is one worker here: all lanes run the rules with equal values, one
+//! of them changes memory, and each writes a word of the completion. Nothing has an address, so
+//! everything stays in registers.
 
-use super::courier::{self, BEHIND_RIGHTS};
 use super::places::Places;
 use crate::grid::Grid;
-use seawall_core::abi::ring::{Kind, RESULTS, SlotRecord};
+use seawall_core::abi::ring::{Kind, SlotRecord};
 use seawall_core::protocol::post::{CompletionWords, seal_of_shares, share_of};
-use seawall_core::protocol::{COUNTS, Ending, Ring, Scope, Update, Words, Worker, Write};
+use seawall_core::protocol::{
+    COUNTS, Ending, Layout, Read, Ring, Scope, Swap, Update, Words, Worker, Write,
+};
 
 /// Words of a completion.
 const RECORD: u32 = (size_of::<CompletionWords>() / 4) as u32;
 
-/// First word of the block's shared memory that keeps a completion, then the places of counts, then
-/// their additions.
-const ENDING: u32 = BEHIND_RIGHTS;
-const PLACES: u32 = ENDING + RECORD;
-const ADDITIONS: u32 = PLACES + COUNTS as u32;
-
-/// Answers the post that came, or leaves it to the workers. All lanes of the warp call this.
+/// Answers the slot of a post that came; false if it is other work than light or its tenant has no
+/// room, and nothing happened. All lanes of the warp call this with the same slot.
 #[inline(always)]
 pub(super) fn handle<G: Grid>(
     grid: G,
-    worker: &mut Worker<'_, Places<G>>,
-    post: impl FnOnce() -> (u32, SlotRecord),
-) {
-    // A copy whose address nobody has, so that it stays in registers.
-    let places = *worker.ring().memory();
-    let ring = Ring::new(&places, worker.ring().layout());
-    let mut held = None;
-    if grid.warp_lane() == 0 {
-        let (index, slot) = post();
-        if is_light(&slot) && index < ring.layout().slots() {
-            held = decide(ring, (index, &slot));
-            if held.is_none() {
-                ring.publish(index, &slot);
-            }
-        } else {
-            courier::handle(worker, (index, slot));
-        }
-        if let Some(ending) = &held {
-            keep(grid, ending);
-        }
+    (places, layout): (&Places<G>, Layout),
+    (index, slot): (u32, SlotRecord),
+) -> bool {
+    if !is_light(&slot) || index >= layout.slots() {
+        return false;
     }
-    let ending = held.as_ref();
-    let first = ending.map_or(0, |ending| ending.completion);
-    // A completion is never the first word of a ring.
-    let first = grid.shuffle(first, 0);
-    if first == 0 {
-        return;
+    let words = Together {
+        grid,
+        places: *places,
+    };
+    let ring = Ring::new(&words, layout);
+    if slot.opcode != Kind::Nop.opcode() {
+        // The windows as they were when the host posted.
+        places.fence();
     }
+    // Asked for before it is needed.
+    let epoch = ring.epoch_now();
+    let mut worker = Worker::new(ring, None);
+    let Some(claim) = worker.accept(index, &slot) else {
+        return false;
+    };
+    let Some(result) = ring.execute_light(&claim) else {
+        return false;
+    };
+    let ending = worker.light_ending(&claim, (result, epoch));
+    let shares = write(grid, places, &ending);
+    // What the lanes wrote comes before the release of the one that tells a batch.
     grid.warp_barrier();
-    let shares = write(grid, &places, first);
-    if let Some(ending) = ending {
-        ring.show_end(ending, || seal_of_shares(ending.ended, shares));
-    }
+    ring.show_end(&ending, || seal_of_shares(ending.ended, shares));
+    true
 }
 
 /// Whether a slot is work on at most one word.
@@ -74,57 +69,94 @@ const _: () = {
     }
 };
 
-/// The end of light work; `None` if its tenant has no room.
+/// Writes a completion, and what it adds to the books; the sum of its words' shares.
 #[inline(always)]
-fn decide<G: Grid>(ring: Ring<'_, Places<G>>, (index, slot): (u32, &SlotRecord)) -> Option<Ending> {
-    if slot.opcode != Kind::Nop.opcode() {
-        // The windows as they were when the host posted.
-        ring.memory().fence();
-    }
-    let mut worker = Worker::new(ring, None);
-    let claim = worker.accept(index, slot)?;
-    let result = ring.execute_light(&claim)?;
-    Some(worker.ending(&claim, result.map(first_of_results)))
-}
-
-fn first_of_results(word: u32) -> [u32; RESULTS] {
-    let mut results = [0; RESULTS];
-    results[0] = word;
-    results
-}
-
-/// Keeps an end for all lanes.
-#[inline(always)]
-fn keep<G: Grid>(grid: G, ending: &Ending) {
-    let words = (ENDING..).zip(ending.words);
-    let places = (PLACES..).zip(ending.counts.map(|(at, _)| at));
-    let additions = (ADDITIONS..).zip(ending.counts.map(|(_, value)| value));
-    for (at, word) in words.chain(places).chain(additions) {
-        // SAFETY: a block has far more words.
-        unsafe { grid.shared_store(at, word) };
-    }
-}
-
-/// Writes the completion from word `first` of the ring on, and what it adds to the books; the sum
-/// of its words' shares.
-#[inline(always)]
-fn write<G: Grid>(grid: G, places: &Places<G>, first: u32) -> u32 {
-    // SAFETY: `keep` wrote all of these words.
-    let kept = |at| unsafe { grid.shared_load(at) };
+fn write<G: Grid>(grid: G, places: &Places<G>, ending: &Ending) -> u32 {
     let mut shares = 0_u32;
     let mut lane = grid.warp_lane();
     while lane < RECORD + COUNTS as u32 {
         if lane < RECORD {
-            let word = kept(ENDING + lane);
-            places.store(first + lane, word, Write::Relaxed, Scope::System);
+            let word = chosen(&ending.words, lane);
+            places.complete(ending.completion + lane, word);
             shares = shares.wrapping_add(share_of(lane + 1, word));
         } else {
-            let [at, value] = [PLACES, ADDITIONS].map(|first| kept(first + lane - RECORD));
+            let (at, value) = chosen(&ending.counts, lane - RECORD);
             if value != 0 {
-                places.add(at, value, Update::Relaxed, Scope::Device);
+                places.tally(at, value);
             }
         }
         lane += G::WARP;
     }
     grid.warp_sum(shares)
+}
+
+/// An element of an array that has no address.
+#[inline(always)]
+fn chosen<T: Copy + Default, const N: usize>(among: &[T; N], index: u32) -> T {
+    let mut found = T::default();
+    for (at, element) in (0..).zip(among) {
+        if at == index {
+            found = *element;
+        }
+    }
+    found
+}
+
+/// The words of a service for a warp that is one worker. What lanes read may differ where others
+/// change it at the time; the rules read only values to report in that way, and one lane writes
+/// each of those.
+#[derive(Clone, Copy, Debug)]
+struct Together<G> {
+    grid: G,
+    places: Places<G>,
+}
+
+impl<G: Grid> Together<G> {
+    #[inline(always)]
+    fn leads(&self) -> bool {
+        self.grid.warp_lane() == 0
+    }
+
+    /// The result of the lane that changes memory.
+    #[inline(always)]
+    fn by_leader(&self, change: impl FnOnce() -> u32) -> u32 {
+        let found = if self.leads() { change() } else { 0 };
+        self.grid.shuffle(found, 0)
+    }
+}
+
+impl<G: Grid> Words for Together<G> {
+    #[inline(always)]
+    fn load(&self, at: u32, order: Read, scope: Scope) -> u32 {
+        self.places.load(at, order, scope)
+    }
+
+    #[inline(always)]
+    fn store(&self, at: u32, value: u32, order: Write, scope: Scope) {
+        if self.leads() {
+            self.places.store(at, value, order, scope);
+        }
+    }
+
+    #[inline(always)]
+    fn swap_if(&self, at: u32, swap: Swap, order: Update, scope: Scope) -> u32 {
+        self.by_leader(|| self.places.swap_if(at, swap, order, scope))
+    }
+
+    #[inline(always)]
+    fn add(&self, at: u32, value: u32, order: Update, scope: Scope) -> u32 {
+        self.by_leader(|| self.places.add(at, value, order, scope))
+    }
+
+    #[inline(always)]
+    fn add_unseen(&self, at: u32, value: u32, order: Update, scope: Scope) {
+        if self.leads() {
+            self.places.add_unseen(at, value, order, scope);
+        }
+    }
+
+    #[inline(always)]
+    fn seals(&self) -> bool {
+        true
+    }
 }

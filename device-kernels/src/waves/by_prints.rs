@@ -184,11 +184,20 @@ impl ByPrints {
         let by = *self;
         let (team, grid) = (&context.team, context.team.grid);
         let nodes = context.tables.nodes(grid);
-        if G::WARP == 1 {
-            team.each_taken(nodes, |node| by.alone(grid, node));
-            return Ok(());
-        }
         let mut late = false;
+        if G::WARP == 1 {
+            team.each_taken(nodes, |node| {
+                late = late || is_late(team, node);
+                if !late {
+                    by.alone(grid, node);
+                }
+            });
+            return if late {
+                Err(FaultCode::TimeBudget)
+            } else {
+                Ok(())
+            };
+        }
         // Warps of this block may still read shared memory for an earlier wave.
         grid.block_barrier();
         open_parts(grid);

@@ -1,8 +1,8 @@
 //! Sums the contributions of every node's predecessors.
 //!
-//! If all rows are short, every lane takes a row. Otherwise warps take even shares of the
-//! edges, whatever rows they are in. Sums are integers, so a row's sum is the difference
-//! between the running sums at its ends, and parts of a row in several shares are added.
+//! Warps take even shares of the edges, whatever rows they are in. Sums are integers, so a
+//! row's sum is the difference between the running sums at its ends, and parts of a row in
+//! several shares are added.
 
 use super::edges::last_row;
 use super::scale::{Scale, move_wide};
@@ -14,38 +14,35 @@ use crate::team::Team;
 /// Adds the predecessors' contributions to the zero sums. Takes references, the exception
 /// to codegen rule `BY_VALUE`.
 #[inline(never)]
-pub(super) fn gather<G: Grid>(
-    context: &Context<G>,
-    short_rows: bool,
-    (contributions, sums): (Proven, Proven),
-) {
+pub(super) fn gather<G: Grid>(context: &Context<G>, (contributions, sums): (Proven, Proven)) {
     let (team, grid) = (&context.team, context.team.grid);
     let pull = Pull {
-        rows: context.tables.incoming(grid),
-        nodes: context.tables.nodes(grid),
-        edges: context.tables.edges(grid),
-        contributions,
         sums,
-        scale: Scale::of(context.tables.edges(grid)),
+        rows: RowSums::of(context, contributions),
     };
     if G::WARP == 1 {
-        pull.by_rows(team);
-    } else if short_rows {
-        pull.by_lanes(team);
+        pull.rows
+            .each(team, |node, sum| pull.store(grid, node, sum));
     } else {
         pull.by_edges(team);
     }
 }
 
-/// The arrays of a gathering wave.
+/// The arrays whose rows are summed.
 #[derive(Clone, Copy, Debug)]
-struct Pull {
+pub(super) struct RowSums {
     rows: Csr,
     nodes: u32,
     edges: u32,
     contributions: Proven,
-    sums: Proven,
     scale: Scale,
+}
+
+/// The arrays of a gathering wave.
+#[derive(Clone, Copy, Debug)]
+struct Pull {
+    sums: Proven,
+    rows: RowSums,
 }
 
 /// Edges that a thread fetches ahead of the one that it adds, also across rows: a wrongly
@@ -87,55 +84,38 @@ struct Ends {
     before: u64,
 }
 
-impl Pull {
-    /// A one-lane block takes whole rows.
+impl RowSums {
+    /// The rows of incoming edges, which the launch holds.
     #[inline(always)]
-    fn by_rows<G: Grid>(&self, team: &Team<G>) {
+    pub(super) fn of<G: Grid>(context: &Context<G>, contributions: Proven) -> Self {
+        let (tables, grid) = (context.tables, context.team.grid);
+        Self {
+            rows: tables.incoming(grid),
+            nodes: tables.nodes(grid),
+            edges: tables.edges(grid),
+            contributions,
+            scale: Scale::of(tables.edges(grid)),
+        }
+    }
+
+    /// Calls `done` with each row of this one-lane block's share and its sum.
+    #[inline(always)]
+    pub(super) fn each<G: Grid>(&self, team: &Team<G>, mut done: impl FnMut(u32, u64)) {
         let grid = team.grid;
         if self.scale.fits_doubles() {
             team.each_range(self.nodes, G::ITEMS, |first, end| {
-                self.rows_in_doubles(grid, (first, end));
+                self.in_doubles(grid, (first, end), &mut done);
             });
             return;
         }
-        team.each_taken(self.nodes, |node| {
-            let (start, end) = self.rows.row(grid, node);
-            self.store(grid, node, self.row_in_units(grid, start, end));
-        });
+        team.each_taken(self.nodes, |node| done(node, self.one(grid, node)));
     }
 
-    /// Every lane takes whole rows, [`EACH`] edges at a time, so that their loads are in flight
-    /// together.
+    /// Sum of the row of `node`.
     #[inline(always)]
-    fn by_lanes<G: Grid>(&self, team: &Team<G>) {
-        let grid = team.grid;
-        team.each(self.nodes, |node| {
-            let (mut edge, end) = self.rows.row(grid, node);
-            let mut sum = 0_u64;
-            while edge < end {
-                let mut sources = [u32::MAX; LANE];
-                for (k, source) in sources.iter_mut().enumerate() {
-                    let at = edge.saturating_add(k as u32);
-                    if at < end {
-                        *source = self.rows.target(grid, at);
-                    }
-                }
-                for source in sources {
-                    if source != u32::MAX {
-                        let bits = self.contributions.load_weak(grid, source);
-                        sum = sum.wrapping_add(self.scale.units(f32::from_bits(bits)));
-                    }
-                }
-                edge = edge.saturating_add(EACH);
-            }
-            self.store(grid, node, sum);
-        });
-    }
-
-    #[inline(always)]
-    fn store<G: Grid>(&self, grid: G, node: u32, sum: u64) {
-        self.sums.store_weak(grid, 2 * node, sum as u32);
-        self.sums.store_weak(grid, 2 * node + 1, (sum >> 32) as u32);
+    pub(super) fn one<G: Grid>(&self, grid: G, node: u32) -> u64 {
+        let (start, end) = self.rows.row(grid, node);
+        self.row_in_units(grid, start, end)
     }
 
     /// Sum of the contributions along the edges `start..end`, as integers.
@@ -149,12 +129,17 @@ impl Pull {
         sum
     }
 
-    /// Stores the sums of the rows `row..end` if doubles round no sum; adding doubles
+    /// Calls `done` with the sums of the rows `row..end` if doubles round no sum; adding doubles
     /// costs a processor a fraction of converting them. Running sums over many edges come
     /// first, then their differences at the ends of rows, so no branch depends on the
     /// length of a row: on roads, a processor would guess wrong at every node.
     #[inline(always)]
-    fn rows_in_doubles<G: Grid>(&self, grid: G, (mut row, end): (u32, u32)) {
+    fn in_doubles<G: Grid>(
+        &self,
+        grid: G,
+        (mut row, end): (u32, u32),
+        done: &mut impl FnMut(u32, u64),
+    ) {
         if row >= end {
             return;
         }
@@ -172,7 +157,7 @@ impl Pull {
                     break;
                 }
                 let inside = sums[(row_end - at) as usize % SUMS];
-                self.store(grid, row, self.scale.units_of_double(inside - before));
+                done(row, self.scale.units_of_double(inside - before));
                 before = inside;
                 row += 1;
             }
@@ -226,20 +211,29 @@ impl Pull {
         let from = self.rows.target(grid, edge);
         f32::from_bits(self.contributions.load_weak(grid, from))
     }
+}
+
+impl Pull {
+    #[inline(always)]
+    fn store<G: Grid>(&self, grid: G, node: u32, sum: u64) {
+        self.sums.store_weak(grid, 2 * node, sum as u32);
+        self.sums.store_weak(grid, 2 * node + 1, (sum >> 32) as u32);
+    }
 
     /// Warps take even shares of the edges, whatever rows they are in.
     #[inline(always)]
     fn by_edges<G: Grid>(&self, team: &Team<G>) {
         let (warp, warps) = team.warps();
         let tile = self
+            .rows
             .edges
             .div_ceil(warps.saturating_mul(4))
             .clamp(STEP, 64 * STEP)
             .next_multiple_of(STEP);
         let mut first = u64::from(warp) * u64::from(tile);
-        while first < u64::from(self.edges) {
+        while first < u64::from(self.rows.edges) {
             let start = first as u32;
-            let end = start + (self.edges - start).min(tile);
+            let end = start + (self.rows.edges - start).min(tile);
             self.tile(team.grid, start, end);
             first += u64::from(warps) * u64::from(tile);
         }
@@ -250,7 +244,9 @@ impl Pull {
     /// [`STEP`].
     #[inline(always)]
     fn tile<G: Grid>(&self, grid: G, first: u32, end: u32) {
-        let first_row = last_row(grid, self.nodes, |row| self.rows.row(grid, row).0 <= first);
+        let first_row = last_row(grid, self.rows.nodes, |row| {
+            self.rows.rows.row(grid, row).0 <= first
+        });
         let mut ends = Ends {
             opens: true,
             ..self.ends(grid, first_row, 0)
@@ -264,14 +260,14 @@ impl Pull {
             let mut values = [0.0_f32; LANE];
             for k in 0..LANE {
                 if sources[k] != u32::MAX {
-                    let bits = self.contributions.load_weak(grid, sources[k]);
+                    let bits = self.rows.contributions.load_weak(grid, sources[k]);
                     values[k] = f32::from_bits(bits);
                 }
             }
             let mut sums = [0_u64; LANE];
             let mut own = 0_u64;
             for k in 0..LANE {
-                own = own.wrapping_add(self.scale.units(values[k]));
+                own = own.wrapping_add(self.rows.scale.units(values[k]));
                 sums[k] = own;
             }
             let up_to = scan_wide(grid, own);
@@ -295,7 +291,7 @@ impl Pull {
         let before = if met == 0 { ends.before } else { before };
         let row = ends.base + met;
         let rest = running.wrapping_sub(before);
-        if grid.warp_lane() == 0 && row < self.nodes && rest != 0 {
+        if grid.warp_lane() == 0 && row < self.rows.nodes && rest != 0 {
             self.sums.add_wide(grid, 2 * row, rest);
         }
     }
@@ -306,13 +302,13 @@ impl Pull {
     fn sources<G: Grid>(&self, grid: G, at: u32, end: u32) -> [u32; LANE] {
         let first = at.saturating_add(grid.warp_lane() * EACH);
         if first.saturating_add(EACH) <= end {
-            return self.rows.targets4(grid, first);
+            return self.rows.rows.targets4(grid, first);
         }
         let mut sources = [u32::MAX; LANE];
         for (k, source) in sources.iter_mut().enumerate() {
             let edge = first.saturating_add(k as u32);
             if edge < end {
-                *source = self.rows.target(grid, edge);
+                *source = self.rows.rows.target(grid, edge);
             }
         }
         sources
@@ -360,8 +356,8 @@ impl Pull {
     #[inline(always)]
     fn ends<G: Grid>(&self, grid: G, base: u32, before: u64) -> Ends {
         let row = base.saturating_add(grid.warp_lane());
-        let end = if row < self.nodes {
-            self.rows.row(grid, row).1
+        let end = if row < self.rows.nodes {
+            self.rows.rows.row(grid, row).1
         } else {
             u32::MAX
         };

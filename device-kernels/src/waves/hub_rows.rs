@@ -31,7 +31,6 @@ impl Forward {
         let key_of = |node| hubs.key(grid, node);
         // Warps of this block may still read shared memory for an earlier wave.
         grid.block_barrier();
-        let mut longest = 0;
         each_part(team, (nodes, PART), |node| {
             let mut row = Row::NONE;
             if node < nodes {
@@ -41,11 +40,11 @@ impl Forward {
                     forward.degrees.store_weak(grid, node, 0);
                 }
             }
-            longest = longest.max(row.degree());
             forward.fill_chunk(grid, row, key_of);
         });
         let is_hub = |node| key_of(node) >= HUB;
-        forward.fill_long(team, (nodes, longest), key_of, is_hub);
+        // Parts are not the shares of `each_left`, so any block may have long rows.
+        forward.fill_long(team, (nodes, u32::MAX), key_of, is_hub);
         forward.fill_hubs(team, hubs, both);
     }
 

@@ -16,11 +16,13 @@ mod expand_rows;
 mod expand_warps;
 mod lengths;
 pub mod paths;
+mod pull_paths;
 pub mod peel;
 mod scale;
 mod gather;
 mod gather_tiles;
 pub mod rank;
+mod rank_rows;
 pub mod deal;
 pub mod parents;
 pub mod sets;
@@ -109,9 +111,11 @@ pub const fn families_of(opcode: Opcode) -> u32 {
             family::LONG_PATHS
         }
         Opcode::SeedPeel | Opcode::StepPeel => family::PEEL,
-        Opcode::SeedRanks | Opcode::GatherRanks | Opcode::ApplyRanks | Opcode::SettleRanks => {
-            family::RANK
-        }
+        Opcode::SeedRanks
+        | Opcode::GatherRanks
+        | Opcode::ApplyRanks
+        | Opcode::SettleRanks
+        | Opcode::StepRanks => family::RANK,
         Opcode::OrientEdges
         | Opcode::CountTriangles
         | Opcode::ResetHubs

@@ -15,8 +15,9 @@
 use super::expand::{Edges, Visit, append_list, expand, select, select_some};
 use super::expand_rows::{BATCH, Batch, are_short, expand_rows};
 use super::lengths::{Float, Lengths, Whole, Wide};
-use super::work::{Round, Work, values_and_work, work_of};
-use crate::context::ContextRef;
+use super::pull_paths::pull;
+use super::work::{Past, Round, Work, values_and_work, work_of};
+use crate::context::{Context, ContextRef};
 use crate::grid::Grid;
 use crate::memory::{Proven, Words};
 use crate::tables::Wave;
@@ -48,7 +49,10 @@ pub fn run_paths<G: Grid>(cx: ContextRef<G>, opcode: Opcode, wave: Wave) -> Resu
         );
         return Ok(());
     }
-    step(cx, Whole, wave, |distances, work| {
+    step(cx, Whole, wave, |distances, work, pulls| {
+        if pulls {
+            return pull(cx, Whole, distances, work);
+        }
         relax_whole(cx, distances, work)
     })
 }
@@ -89,7 +93,10 @@ pub fn run_long_paths<G: Grid>(
 /// One round of float distances.
 #[inline(never)]
 fn step_float<G: Grid>(cx: ContextRef<G>, wave: Wave) -> Result<(), FaultCode> {
-    step(cx, Float, wave, |distances, work| {
+    step(cx, Float, wave, |distances, work, pulls| {
+        if pulls {
+            return pull(cx, Float, distances, work);
+        }
         relax(cx, Float, distances, work)
     })
 }
@@ -97,25 +104,26 @@ fn step_float<G: Grid>(cx: ContextRef<G>, wave: Wave) -> Result<(), FaultCode> {
 /// One round of distances of 64 bits.
 #[inline(never)]
 fn step_wide<G: Grid>(cx: ContextRef<G>, lengths: Wide, wave: Wave) -> Result<(), FaultCode> {
-    step(cx, lengths, wave, |distances, work| {
+    step(cx, lengths, wave, |distances, work, _| {
         relax(cx, lengths, distances, work)
     })
 }
 
-/// Runs one round; `relax` relaxes edges.
+/// Runs one round; `relax` relaxes edges, by pulling if its last argument says so.
 #[inline(always)]
 fn step<G: Grid, L: Lengths>(
     cx: ContextRef<G>,
     lengths: L,
     wave: Wave,
-    relax: impl FnOnce(Proven, Proven) -> Result<(), FaultCode>,
+    relax: impl FnOnce(Proven, Proven, bool) -> Result<(), FaultCode>,
 ) -> Result<(), FaultCode> {
     let context = &cx.context();
     let grid = context.team.grid;
     let (distances, work) = values_and_work(context, wave, L::WORDS)?;
     let round = work.round(grid, context.tag.now(grid));
     if round.nodes != 0 {
-        return relax(distances, work.words());
+        let pulls = pulls(context, wave, round.edges);
+        return relax(distances, work.words(), pulls);
     }
     if round.least != u32::MAX {
         let level = lengths.bound(round.least, width(grid, lengths, wave));
@@ -123,6 +131,23 @@ fn step<G: Grid, L: Lengths>(
         return queue(cx, lengths, distances, work.words(), bounds);
     }
     Ok(())
+}
+
+/// A round pulls if it has one in so many of all edges at least. A pull reads every edge
+/// that leads to a node beyond the nearest queued one, but few distances.
+const PULLS_FROM: u32 = 8;
+/// A round pulls once one in so many edges was relaxed: until then most nodes have no
+/// distance yet, so that a pull would look at each of their neighbours.
+const PULLS_AFTER: u32 = 32;
+
+/// Whether a round over `edges` edges pulls, in programs that allow it.
+#[inline(always)]
+fn pulls<G: Grid>(context: &Context<G>, wave: Wave, edges: u32) -> bool {
+    let grid = context.team.grid;
+    let all = context.tables.edges(grid);
+    edges >= all / PULLS_FROM
+        && wave.parameter(grid, 2) != 0
+        && Past::broadcast(grid).relaxed >= all / PULLS_AFTER
 }
 
 /// The width by which the bound of distances grows.
@@ -180,7 +205,7 @@ fn seed<G: Grid, L: Lengths>(
 
 /// Marks `node` and returns whether this lane is the first to do so.
 #[inline(always)]
-fn claim<G: Grid>(grid: G, marks: Proven, node: u32) -> bool {
+pub(super) fn claim<G: Grid>(grid: G, marks: Proven, node: u32) -> bool {
     let bit = 1_u32 << (node & 31);
     if G::WARP == 1 && marks.load_weak(grid, node >> 5) & bit != 0 {
         // A look spares a thread of a CPU the locked instruction.
@@ -221,6 +246,7 @@ fn relax<G: Grid, L: Lengths>(
     };
     if team.is_bookkeeper() {
         work.open_next(grid, tag, round.level);
+        work.pass_on(grid, tag, Past::broadcast(grid).and(round.edges));
         work.wait(grid, context.tag, round.least);
     }
     let rows = context.tables.outgoing(grid);
@@ -348,6 +374,11 @@ fn queue<G: Grid, L: Lengths>(
     let work = Work::new(work, context.tables.nodes(grid))?;
     if context.team.is_leader() {
         work.open_next(grid, tag, level);
+        let past = Past {
+            nearest: Round::broadcast(grid).least,
+            ..Past::broadcast(grid)
+        };
+        work.pass_on(grid, tag, past);
     }
     let all = (distances, context.tables.nodes(grid));
     let marks = work.marks(tag.wrapping_add(1));

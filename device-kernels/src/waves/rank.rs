@@ -5,13 +5,14 @@
 //! machine computes the same bits. Ranks add up to 1, so no sum comes near the 16 or more
 //! that 64 bits hold.
 //!
-//! An iteration is three waves: gather, apply, settle.
+//! An iteration is three waves: gather, apply, settle. Where all rows are short it is a
+//! single one, see `rank_rows`.
 
 use super::scale::{Scale, move_wide};
-use super::{gather, gather_tiles};
+use super::{gather, gather_tiles, rank_rows};
 use crate::context::{Context, ContextRef};
 use crate::grid::Grid;
-use crate::memory::{Csr, Proven};
+use crate::memory::Proven;
 use crate::tables::Wave;
 use seawall_core::abi::control::FaultCode;
 use seawall_core::abi::program::Opcode;
@@ -19,11 +20,11 @@ use seawall_core::abi::rank::TOTALS_WORDS;
 
 /// Total mass of nodes without edges that the running iteration passes on. Each total is
 /// a pair of words on a cache line of its own.
-const DANGLING: u32 = 0;
+pub(super) const DANGLING: u32 = 0;
 /// The same total for the ranks that the running iteration makes.
-const NEXT_DANGLING: u32 = 32;
+pub(super) const NEXT_DANGLING: u32 = 32;
 /// Sum of all changes of the running iteration.
-const CHANGE: u32 = 64;
+pub(super) const CHANGE: u32 = 64;
 
 /// Units of a total in 1.
 const UNITS: f32 = (1_u64 << 60) as f32;
@@ -37,10 +38,15 @@ const UNITS: f32 = (1_u64 << 60) as f32;
 pub fn run_rank<G: Grid>(cx: ContextRef<G>, opcode: Opcode, wave: Wave) -> Result<(), FaultCode> {
     let context = &cx.context();
     let (tables, grid) = (context.tables, context.team.grid);
+    if opcode == Opcode::StepRanks {
+        return rank_rows::step(cx, wave);
+    }
     if opcode == Opcode::SettleRanks {
         // SAFETY: indices are those of the totals.
         let totals = unsafe { tables.proven_of(grid, wave.destination(grid), TOTALS_WORDS)? };
-        settle(context, totals, f32::from_bits(wave.parameter(grid, 0)));
+        if context.team.is_leader() {
+            settle(context, totals, f32::from_bits(wave.parameter(grid, 0)));
+        }
         return Ok(());
     }
     let nodes = tables.nodes(grid);
@@ -57,14 +63,16 @@ pub fn run_rank<G: Grid>(cx: ContextRef<G>, opcode: Opcode, wave: Wave) -> Resul
         if !tables.has_incoming(grid) {
             return Err(FaultCode::NoArray);
         }
-        let short_rows = wave.parameter(grid, 0) != 0;
-        gather::gather(context, short_rows, (contributions, sums));
+        gather::gather(context, (contributions, sums));
         return Ok(());
     }
-    let ranks = Ranks {
-        // SAFETY: as above.
-        ranks: unsafe { tables.proven_of(grid, wave.destination(grid), nodes)? },
-        contributions,
+    let ranks = Sums {
+        made: Ranks {
+            // SAFETY: as above.
+            ranks: unsafe { tables.proven_of(grid, wave.destination(grid), nodes)? },
+            contributions,
+            scale: Scale::of(tables.edges(grid)),
+        },
         // SAFETY: as above.
         sums: unsafe { tables.proven_of(grid, wave.source(grid, 1), pairs)? },
         // SAFETY: indices are those of the totals.
@@ -73,100 +81,152 @@ pub fn run_rank<G: Grid>(cx: ContextRef<G>, opcode: Opcode, wave: Wave) -> Resul
     if opcode == Opcode::SeedRanks {
         ranks.seed(context);
     } else {
-        let damping = f32::from_bits(wave.parameter(grid, 0));
-        // Rows store their sums; tiles and shares of edges add to them.
-        let clears = wave.parameter(grid, 1) == 0 || tables.tiles(grid).is_some();
-        ranks.apply(context, damping, clears);
+        ranks.apply(context, f32::from_bits(wave.parameter(grid, 0)));
     }
     Ok(())
 }
 
-/// The registers of a ranking.
+/// The registers that an iteration makes.
 #[derive(Clone, Copy, Debug)]
-struct Ranks {
-    ranks: Proven,
-    contributions: Proven,
+pub(super) struct Ranks {
+    pub(super) ranks: Proven,
+    pub(super) contributions: Proven,
+    pub(super) scale: Scale,
+}
+
+/// Changes and mass of nodes without edges, in units.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Tally {
+    pub(super) change: u64,
+    pub(super) dangling: u64,
+}
+
+/// What turns sums into ranks.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Walk {
+    pub(super) base: f32,
+    pub(super) damping: f32,
+}
+
+impl Walk {
+    /// The walk of an iteration over `nodes` nodes that begins with these totals.
+    #[inline(always)]
+    pub(super) fn of<G: Grid>(grid: G, totals: Proven, damping: f32, nodes: u32) -> Self {
+        let lost = part(wide(grid, totals, DANGLING));
+        Self {
+            base: (1.0 - damping + damping * lost) / nodes as f32,
+            damping,
+        }
+    }
+}
+
+impl Ranks {
+    /// Stores the rank of `node`, which has `degree` edges, and its contribution along
+    /// each, in whole units. Returns the mass that it cannot pass on for want of edges, in
+    /// units.
+    #[inline(always)]
+    fn store<G: Grid>(&self, grid: G, (node, degree): (u32, u32), rank: f32) -> u64 {
+        self.ranks.store_weak(grid, node, rank.to_bits());
+        let (share, dangling) = if degree == 0 {
+            (0.0, units(rank))
+        } else {
+            (self.scale.whole(rank / degree as f32), 0)
+        };
+        self.contributions.store_weak(grid, node, share.to_bits());
+        dangling
+    }
+
+    /// Makes a rank of `sum`, in place of the rank `old`.
+    #[inline(always)]
+    pub(super) fn make<G: Grid>(
+        &self,
+        grid: G,
+        walk: Walk,
+        (node, degree): (u32, u32),
+        (sum, old): (u64, f32),
+    ) -> Tally {
+        let rank = walk.base + walk.damping * self.scale.part(sum);
+        let step = if rank > old { rank - old } else { old - rank };
+        Tally {
+            change: units(step),
+            dangling: self.store(grid, (node, degree), rank),
+        }
+    }
+}
+
+impl Tally {
+    #[inline(always)]
+    pub(super) fn add(&mut self, other: Self) {
+        self.change = self.change.wrapping_add(other.change);
+        self.dangling = self.dangling.wrapping_add(other.dangling);
+    }
+}
+
+/// The registers of a ranking whose iterations are three waves.
+#[derive(Clone, Copy, Debug)]
+struct Sums {
+    made: Ranks,
     sums: Proven,
     totals: Proven,
 }
 
-impl Ranks {
+impl Sums {
     /// Gives every node the same rank.
     #[inline(never)]
     fn seed<G: Grid>(&self, context: &Context<G>) {
         let (team, grid) = (&context.team, context.team.grid);
         let nodes = context.tables.nodes(grid);
         let rows = context.tables.outgoing(grid);
-        let scale = Scale::of(context.tables.edges(grid));
         let rank = 1.0 / nodes as f32;
         let mut dangling = 0_u64;
         team.each_taken(nodes, |node| {
-            self.sums.store_weak(grid, 2 * node, 0);
-            self.sums.store_weak(grid, 2 * node + 1, 0);
-            let own = self.store(grid, (rows, scale), (node, rank));
+            let (start, end) = rows.row(grid, node);
+            self.clear(grid, node);
+            let own = self.made.store(grid, (node, end - start), rank);
             dangling = dangling.wrapping_add(own);
         });
         add_total(grid, self.totals, DANGLING, dangling);
     }
 
-    /// Stores the rank of `node` and its contribution along each edge, in whole units.
-    /// Returns the mass that it cannot pass on for want of edges, in units.
     #[inline(always)]
-    fn store<G: Grid>(
-        &self,
-        grid: G,
-        (rows, scale): (Csr, Scale),
-        (node, rank): (u32, f32),
-    ) -> u64 {
-        let (start, end) = rows.row(grid, node);
-        self.ranks.store_weak(grid, node, rank.to_bits());
-        let (share, dangling) = if start == end {
-            (0.0, units(rank))
-        } else {
-            (scale.whole(rank / (end - start) as f32), 0)
-        };
-        self.contributions.store_weak(grid, node, share.to_bits());
-        dangling
+    fn clear<G: Grid>(&self, grid: G, node: u32) {
+        self.sums.store_weak(grid, 2 * node, 0);
+        self.sums.store_weak(grid, 2 * node + 1, 0);
     }
 
-    /// Makes new ranks from the sums, and clears the sums if the next gathering adds to them.
+    /// Makes new ranks from the sums, and clears the sums for the next gathering.
     #[inline(never)]
-    fn apply<G: Grid>(&self, context: &Context<G>, damping: f32, clears: bool) {
+    fn apply<G: Grid>(&self, context: &Context<G>, damping: f32) {
         let (team, grid) = (&context.team, context.team.grid);
         let nodes = context.tables.nodes(grid);
         let rows = context.tables.outgoing(grid);
-        let scale = Scale::of(context.tables.edges(grid));
-        let lost = part(wide(grid, self.totals, DANGLING));
-        let base = (1.0 - damping + damping * lost) / nodes as f32;
-        let (mut change, mut dangling) = (0_u64, 0_u64);
+        let walk = Walk::of(grid, self.totals, damping, nodes);
+        let mut tally = Tally::default();
         team.each_taken(nodes, |node| {
             let sum = wide(grid, self.sums, 2 * node);
-            if clears && sum != 0 {
-                self.sums.store_weak(grid, 2 * node, 0);
-                self.sums.store_weak(grid, 2 * node + 1, 0);
+            if sum != 0 {
+                self.clear(grid, node);
             }
-            let old = f32::from_bits(self.ranks.load_weak(grid, node));
-            let rank = base + damping * scale.part(sum);
-            let step = if rank > old { rank - old } else { old - rank };
-            change = change.wrapping_add(units(step));
-            let own = self.store(grid, (rows, scale), (node, rank));
-            dangling = dangling.wrapping_add(own);
+            let before = (sum, f32::from_bits(self.made.ranks.load_weak(grid, node)));
+            let (start, end) = rows.row(grid, node);
+            tally.add(self.made.make(grid, walk, (node, end - start), before));
         });
-        add_total(grid, self.totals, CHANGE, change);
-        add_total(grid, self.totals, NEXT_DANGLING, dangling);
+        add_total(grid, self.totals, CHANGE, tally.change);
+        add_total(grid, self.totals, NEXT_DANGLING, tally.dangling);
     }
 }
 
-/// Closes an iteration: the leader decides whether another one follows.
-fn settle<G: Grid>(context: &Context<G>, totals: Proven, tolerance: f32) {
-    let (team, grid) = (&context.team, context.team.grid);
-    if !team.is_leader() {
-        return;
-    }
-    if wide(grid, totals, CHANGE) > units(tolerance) {
+/// Closes an iteration in one lane: decides whether another one follows.
+#[inline(always)]
+pub(super) fn settle<G: Grid>(context: &Context<G>, totals: Proven, tolerance: f32) {
+    let grid = context.team.grid;
+    let (change, dangling) = (
+        totals.load_wide(grid, CHANGE),
+        totals.load_wide(grid, NEXT_DANGLING),
+    );
+    if change > units(tolerance) {
         context.tag.raise(grid);
     }
-    let dangling = wide(grid, totals, NEXT_DANGLING);
     totals.store_weak(grid, DANGLING, dangling as u32);
     totals.store_weak(grid, DANGLING + 1, (dangling >> 32) as u32);
     for at in [NEXT_DANGLING, NEXT_DANGLING + 1, CHANGE, CHANGE + 1] {
@@ -174,11 +234,17 @@ fn settle<G: Grid>(context: &Context<G>, totals: Proven, tolerance: f32) {
     }
 }
 
-/// `value` in units, rounded down; 0 unless it is a number above 0. Values are below 8,
+/// `value` in units, rounded down; 0 unless it is a number above 0. Values are below 4,
 /// and processors convert to signed numbers faster.
 #[inline(always)]
+#[expect(
+    clippy::manual_clamp,
+    reason = "what is no number becomes 0 by these two"
+)]
 fn units(value: f32) -> u64 {
-    ((value * UNITS) as i64).max(0) as u64
+    let value = value.max(0.0).min(4.0) * UNITS;
+    // SAFETY: a number from 0 to 2^62.
+    unsafe { value.to_int_unchecked::<i64>() as u64 }
 }
 
 /// A total as a float, rounded to the nearest.
@@ -193,9 +259,9 @@ fn wide<G: Grid>(grid: G, words: Proven, at: u32) -> u64 {
     u64::from(words.load_weak(grid, at)) | u64::from(words.load_weak(grid, at + 1)) << 32
 }
 
-/// Adds the `own` parts of a warp's lanes to a total. A warp operation.
+/// Sum of the `own` parts of a warp's lanes, in each of them. A warp operation.
 #[inline(always)]
-fn add_total<G: Grid>(grid: G, totals: Proven, at: u32, own: u64) {
+pub(super) fn warp_total<G: Grid>(grid: G, own: u64) -> u64 {
     let mut sum = own;
     let mut delta = G::WARP / 2;
     while delta > 0 {
@@ -204,6 +270,13 @@ fn add_total<G: Grid>(grid: G, totals: Proven, at: u32, own: u64) {
         }));
         delta /= 2;
     }
+    sum
+}
+
+/// Adds the `own` parts of a warp's lanes to a total. A warp operation.
+#[inline(always)]
+fn add_total<G: Grid>(grid: G, totals: Proven, at: u32, own: u64) {
+    let sum = warp_total(grid, own);
     if grid.warp_lane() == 0 && sum != 0 {
         totals.add_wide(grid, at, sum);
     }

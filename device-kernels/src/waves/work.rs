@@ -12,7 +12,8 @@ use crate::tables::Wave;
 use crate::team::Team;
 use seawall_core::abi::control::FaultCode;
 use seawall_core::abi::work::{
-    WORK_EDGES, WORK_HEADER_WORDS, WORK_LEAST, WORK_LEVEL, WORK_NODES, WorkLayout,
+    WORK_EDGES, WORK_HEADER_WORDS, WORK_LEAST, WORK_LEVEL, WORK_NEAREST, WORK_NODES, WORK_RELAXED,
+    WorkLayout,
 };
 
 /// A work register.
@@ -33,6 +34,15 @@ pub struct Round {
     pub level: u32,
     /// Least value of a node beyond the bound, or `u32::MAX`.
     pub least: u32,
+}
+
+/// What rounds of paths know of those before them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Past {
+    /// No queued node is nearer than this.
+    pub nearest: u32,
+    /// Edges relaxed in all rounds before, at most `u32::MAX`.
+    pub relaxed: u32,
 }
 
 /// The rows of a queue to expand.
@@ -59,12 +69,31 @@ impl Round {
     pub fn broadcast<G: Grid>(grid: G) -> Self {
         // One lane reads each part in `Work::round`: the first three, then the least value.
         const { assert!(WORK_EDGES == 0 && WORK_NODES == 1 && WORK_LEVEL == 2) };
-        let [edges, nodes, level, least] = ROUND.load_all(grid);
+        let [edges, nodes, level, least] = ROUND.part::<4>(0).load_all(grid);
         Self {
             nodes,
             edges,
             level,
             least,
+        }
+    }
+}
+
+impl Past {
+    /// What [`Work::round`] broadcast last.
+    #[inline(always)]
+    pub fn broadcast<G: Grid>(grid: G) -> Self {
+        let [nearest, relaxed] = ROUND.part::<2>(2).load_all(grid);
+        Self { nearest, relaxed }
+    }
+
+    /// The same after a round over `edges` edges.
+    #[inline(always)]
+    #[must_use]
+    pub fn and(self, edges: u32) -> Self {
+        Self {
+            relaxed: self.relaxed.saturating_add(edges),
+            ..self
         }
     }
 }
@@ -151,21 +180,26 @@ impl Work {
         });
     }
 
-    /// The counters of round `tag`. A block operation: four lanes read past the caches
+    /// The counters of round `tag`. A block operation: six lanes read past the caches
     /// and broadcast, since all lanes of a grid reading one place would queue for
     /// microseconds.
     #[inline(always)]
     pub fn round<G: Grid>(self, grid: G, tag: u32) -> Round {
         // Comparisons instead of an array of places: codegen rule `NO_TABLES`.
         const { assert!(WORK_NODES < 3 && WORK_EDGES < 3 && WORK_LEVEL < 3) };
+        const { assert!(WORK_NEAREST == WORK_LEAST + 1 && WORK_RELAXED == WORK_LEAST + 2) };
         let counters = self.counters(tag);
         // Another wave of the same group may have broadcast its round here, and slow
         // lanes may still read that.
         grid.block_barrier();
         let mut part = grid.lane();
-        while part < 4 {
-            let at = if part < 3 { part } else { WORK_LEAST };
-            // SAFETY: `part` is below the four words of the slot.
+        while part < 6 {
+            let at = if part < 3 {
+                part
+            } else {
+                WORK_LEAST + (part - 3)
+            };
+            // SAFETY: `part` is below the six words of the slot.
             unsafe { ROUND.area().store(grid, part, counters.load(grid, at)) };
             part += grid.lanes();
         }
@@ -183,6 +217,41 @@ impl Work {
         after.store(grid, WORK_NODES, 0);
         after.store(grid, WORK_EDGES, 0);
         after.store(grid, WORK_LEAST, u32::MAX);
+        after.store(grid, WORK_NEAREST, u32::MAX);
+    }
+
+    /// Leaves `past` to the round after `tag`. One lane calls this.
+    #[inline(always)]
+    pub fn pass_on<G: Grid>(self, grid: G, tag: u32, past: Past) {
+        let next = self.counters(tag.wrapping_add(1));
+        next.store(grid, WORK_NEAREST, past.nearest);
+        next.store(grid, WORK_RELAXED, past.relaxed);
+    }
+
+    /// Leaves the least distance of the warp's nodes queued for the round after `tag` to it,
+    /// in which no other lane may have called [`Work::pass_on`]. A warp operation.
+    #[inline(always)]
+    pub fn pass_nearest<G: Grid>(self, grid: G, tag: u32, nearest: u32) {
+        let next = self.counters(tag.wrapping_add(1));
+        let nearest = grid.warp_min(nearest);
+        if grid.warp_lane() == 0 && next.load(grid, WORK_NEAREST) > nearest {
+            next.min(grid, WORK_NEAREST, nearest);
+        }
+    }
+
+    /// Leaves the number of edges relaxed so far to the round after `tag`. One lane calls
+    /// this.
+    #[inline(always)]
+    pub fn pass_relaxed<G: Grid>(self, grid: G, tag: u32, relaxed: u32) {
+        let next = self.counters(tag.wrapping_add(1));
+        next.store(grid, WORK_RELAXED, relaxed);
+    }
+
+    /// Forgets the marks of the nodes that round `round` has queued, this lane's share.
+    #[inline(always)]
+    pub fn unmark<G: Grid>(self, team: &Team<G>, round: u32) {
+        let (grid, marks) = (team.grid, self.marks(round));
+        team.each(self.layout.bitset_words, |at| marks.store_weak(grid, at, 0));
     }
 
     /// Notes a node of value `least` beyond the bound for the next round, and keeps the

@@ -66,6 +66,12 @@ impl Csr {
         (row.end - row.start) as u32
     }
 
+    /// Most edges of a node. Takes one pass over the row starts.
+    pub fn longest_row(&self) -> u32 {
+        let rows = self.offsets.windows(2).map(|row| row[1] - row[0]);
+        rows.max().unwrap_or(0)
+    }
+
     /// Bytes of these arrays.
     pub(super) fn bytes(&self) -> usize {
         let words =

@@ -20,6 +20,8 @@ pub(super) struct GraphAddresses {
     /// The digest of the graph and its machine.
     pub(super) resident: u64,
     pub(super) tiles: TileTable,
+    /// Most edges of a row of either kind; 0 if unknown.
+    pub(super) longest_row: u32,
 }
 
 /// Addresses of a program's tables.
@@ -102,7 +104,7 @@ pub(super) fn launch_record(
         tiles: at.graph.tiles,
         code_table: at.tables.code,
         code: length(program.code.len()),
-        reserved: 0,
+        longest_row: at.graph.longest_row,
         trace: at.trace,
         planned_for: program.planned_for,
         resident: at.graph.resident,

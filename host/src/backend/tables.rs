@@ -226,6 +226,7 @@ mod tests {
                 incoming_offsets: incoming,
                 incoming_targets: incoming + 1,
                 resident: 0x45,
+                longest_row: 0x46,
                 tiles: TileTable {
                     records: 0x50,
                     tiles: 22,

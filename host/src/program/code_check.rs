@@ -3,7 +3,10 @@
 
 use super::encoded::EncodedProgram;
 use super::table_error::{CodeFault, TableError};
-use seawall_core::abi::code::{EdgesPart, Form, Instruction, OF_EDGE, Op, Standing, TEMPS};
+use seawall_core::abi::code::{
+    AT_HAND, EdgesPart, Form, Instruction, NEIGHBOUR, NOTHING, NUMBER, NUMBERED, OF_EDGE, Op, PAIR,
+    Standing, TEMPORARY, TEMPS, WORD, needs,
+};
 use seawall_core::abi::program::{EachRecord, Opcode};
 
 /// Checks the code and the waves that run it. Linear in both.
@@ -34,6 +37,10 @@ pub(super) fn check_code(program: &EncodedProgram) -> Result<(), TableError> {
                 count: record.instructions,
                 held,
             });
+        }
+        let code = &program.code[record.first as usize..end as usize];
+        if record.needs != needs::of(code) {
+            return Err(TableError::CodeNeeds { wave: wave.wave });
         }
     }
     Ok(())
@@ -97,7 +104,7 @@ fn check_instruction(
     if !fits {
         return Err(CodeFault::Place);
     }
-    check_temps(at, form)?;
+    check_operands((at, op), form, here)?;
     for (access, register) in op.accesses().into_iter().zip([at.first, at.second]) {
         if access.is_some() && register as usize >= program.registers.len() {
             return Err(CodeFault::Register);
@@ -106,12 +113,55 @@ fn check_instruction(
     Ok(())
 }
 
-fn check_temps(at: &Instruction, form: Form) -> Result<(), CodeFault> {
-    let [a, b, c] = form.from;
-    for (temp, words) in at.temps.into_iter().zip([form.to, a, b, c]) {
-        if words > 0 && u32::from(temp & !OF_EDGE) + words > u32::from(TEMPS) {
-            return Err(CodeFault::Temporary);
-        }
+/// Checks that every operand is there and as wide as it has to be.
+fn check_operands(
+    (at, op): (&Instruction, Op),
+    form: Form,
+    here: Standing,
+) -> Result<(), CodeFault> {
+    let [to, a, b, c] = at.temps;
+    let [words_a, words_b, words_c] = form.from;
+    let is_operand = |byte, words| is_word((byte, op), words) || is_temporary(byte, words);
+    let fits_to = match form.to {
+        0 => to == NOTHING,
+        words if op == Op::Reduce => is_temporary(to, words),
+        words => to == NOTHING || to & !PAIR == AT_HAND || is_temporary(to, words),
+    };
+    let fits_b = match words_b {
+        0 => b == NOTHING,
+        words if matches!(op, Op::Reduce | Op::Fold) => is_temporary(b, words),
+        words => is_operand(b, words),
+    };
+    let number = match here {
+        Standing::Item => NUMBER,
+        _ => NEIGHBOUR,
+    };
+    let fits_a = match a {
+        // The value at hand is as wide as it is: more than it has is anything.
+        NOTHING => op != Op::Take,
+        _ if a == number => words_a == 1,
+        // The word in place of the value would be a register.
+        WORD if op == Op::Append => false,
+        _ => words_a > 0 && is_operand(a, words_a),
+    };
+    let fits_c = words_c == 0 || is_temporary(c, words_c);
+    let fits = fits_to && fits_a && fits_b && fits_c;
+    fits.then_some(()).ok_or(CodeFault::Temporary)
+}
+
+/// Whether a byte names temporaries for as many words.
+fn is_temporary(byte: u8, words: u32) -> bool {
+    let (numbered, is_pair) = (byte & !(OF_EDGE | PAIR), byte & PAIR != 0);
+    let number = u32::from(numbered & NUMBERED);
+    numbered & !NUMBERED == TEMPORARY
+        && is_pair == (words == 2)
+        && number + words <= u32::from(TEMPS)
+}
+
+/// Whether a byte stands for as many words of an instruction.
+const fn is_word((byte, op): (u8, Op), words: u32) -> bool {
+    match words {
+        1 => byte == WORD,
+        _ => byte == WORD | PAIR && !op.uses_first(),
     }
-    Ok(())
 }

@@ -5,7 +5,9 @@ use super::code::{Coder, Item, allocate};
 use super::encoded::RegisterId;
 use super::error::{CodeError, ProgramError};
 use super::wave::{Body, Name, Slot, WaveSpec};
-use seawall_core::abi::code::{Access, Instruction, Kind, Op};
+use seawall_core::abi::code::{
+    Access, Instruction, Kind, NUMBER, NUMBERED, OF_EDGE, Op, Outcome, TEMPORARY, needs,
+};
 use seawall_core::abi::program::{EachRecord, Opcode};
 use std::collections::BTreeSet;
 
@@ -96,7 +98,7 @@ impl ProgramBuilder {
     /// });
     /// program.keep(squares);
     /// let (encoded, plan) = program.encode(&PlanRequest::default())?;
-    /// assert_eq!((encoded.code.len(), plan.groups), (4, 1));
+    /// assert_eq!((encoded.code.len(), plan.groups), (3, 1));
     /// # Ok::<(), seawall::program::ProgramError>(())
     /// ```
     pub fn each(&mut self, name: &str, over: Over, code: impl for<'c> FnOnce(Item<'c>)) {
@@ -172,6 +174,7 @@ impl ProgramBuilder {
             first: 0,
             instructions: code.len() as u32,
             items,
+            needs: needs::of(&code),
         }
         .to_parameters();
         wave.code = code;
@@ -256,7 +259,11 @@ fn leaves_items_out(code: &[Instruction]) -> bool {
         if at.op == Op::Edges as u32 {
             edges_end = index + 1 + at.second as usize;
         }
-        at.op == Op::Only as u32 && index >= edges_end
+        let is_only = Op::from_word(at.op).is_some_and(|op| match op.is_comparison() {
+            true => Outcome::from_byte(at.temps[3]) == Some(Outcome::Only),
+            false => op == Op::Only,
+        });
+        is_only && index >= edges_end
     })
 }
 
@@ -280,11 +287,16 @@ impl Uses {
         let mut uses = Self::default();
         // Temporaries that hold the number of the item.
         let mut items = BTreeSet::new();
-        for at in code {
+        let mut edges_end = 0;
+        for (index, at) in code.iter().enumerate() {
             let Some(op) = Op::from_word(at.op) else {
                 continue;
             };
+            if op == Op::Edges {
+                edges_end = index + 1 + at.second as usize;
+            }
             let [to, a, ..] = at.temps;
+            let is_number = a == NUMBER && index >= edges_end;
             for (access, register) in op.accesses().into_iter().zip([at.first, at.second]) {
                 let set = match access {
                     None => continue,
@@ -293,16 +305,20 @@ impl Uses {
                     Some(Access::Read) if matches!(op, Op::Latest | Op::LatestWide) => {
                         &mut uses.latest
                     }
-                    Some(Access::Read) if items.contains(&a) => &mut uses.own,
+                    Some(Access::Read) if is_number || items.contains(&a) => &mut uses.own,
                     Some(Access::Read) => &mut uses.others,
                 };
                 set.insert(Slot(register));
             }
+            if to & TEMPORARY == 0 {
+                continue;
+            }
             let made = at.form().map_or(0, |form| form.to) as u8;
-            for temp in to..to.saturating_add(made) {
+            let first = to & (NUMBERED | TEMPORARY | OF_EDGE);
+            for temp in first..first.saturating_add(made) {
                 items.remove(&temp);
             }
-            if op == Op::Item {
+            if op == Op::Take && is_number {
                 items.insert(to);
             }
         }

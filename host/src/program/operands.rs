@@ -101,6 +101,7 @@ fn fewest(around: Around<'_>, wave: &WaveSpec) -> Fewest {
         Opcode::SeedRanks => (nodes, [nodes, 2 * nodes, totals, 0]),
         Opcode::GatherRanks => (2 * nodes, [nodes, 0, 0, 0]),
         Opcode::ApplyRanks => (nodes, [nodes, 2 * nodes, totals, 0]),
+        Opcode::StepRanks => (nodes, [nodes, nodes, totals, 0]),
         Opcode::SettleRanks => (totals, [0; 4]),
         Opcode::OrientEdges => (0, [nodes, 0, 0, 0]),
         Opcode::CountTriangles => (nodes, [0, nodes, 0, 0]),
@@ -187,6 +188,8 @@ fn check_parameters(wave: &WaveSpec) -> Result<(), ProgramError> {
             room: word,
         }),
         Opcode::ApplyRanks => check_damping(f32::from_bits(word)),
+        Opcode::StepRanks => check_damping(f32::from_bits(word))
+            .and_then(|()| check_tolerance(f32::from_bits(wave.parameters[1]))),
         Opcode::SettleRanks => check_tolerance(f32::from_bits(word)),
         _ => Ok(()),
     }

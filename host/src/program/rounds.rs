@@ -141,13 +141,25 @@ impl ProgramBuilder {
     /// One round of shortest paths, the body of a fixpoint. The program reads
     /// the weights of the graph.
     pub fn step_paths(&mut self, name: &str, paths: Paths) {
+        self.push_step(name, paths, false);
+    }
+
+    /// Works as [`Self::step_paths`], for a graph each edge of which has a mirror image of the same
+    /// weight: rounds over many edges go against them, which takes fewer accesses of memory. On
+    /// other graphs distances would be wrong.
+    pub fn step_paths_both_ways(&mut self, name: &str, paths: Paths) {
+        self.push_step(name, paths, true);
+    }
+
+    fn push_step(&mut self, name: &str, paths: Paths, both_ways: bool) {
         self.needs.weights = Some(paths.lengths.weights());
         let [_, step] = paths.lengths.opcodes();
         let wave = WaveSpec::new(name, step).updating(paths.distances);
         self.push(
             wave.updating_source(0, paths.work)
                 .with(0, paths.width)
-                .with(1, paths.lengths.shift()),
+                .with(1, paths.lengths.shift())
+                .with(2, u32::from(both_ways)),
         );
     }
 
@@ -178,29 +190,32 @@ impl ProgramBuilder {
     /// ends when the ranks change by at most `tolerance` in all. The program
     /// reads incoming edges.
     pub fn step_ranks(&mut self, ranks: Ranks, (damping, tolerance): (f32, f32)) {
-        self.push_ranks(ranks, (damping, tolerance), false);
-    }
-
-    /// Works as [`Self::step_ranks`], with a lane of a GPU for each row instead of even shares of
-    /// the edges, unless the session holds tiles. It is faster where no row of incoming edges is
-    /// long, such as on grids and roads, and as slow as one lane with the longest row elsewhere.
-    pub fn step_ranks_by_rows(&mut self, ranks: Ranks, (damping, tolerance): (f32, f32)) {
-        self.push_ranks(ranks, (damping, tolerance), true);
-    }
-
-    fn push_ranks(&mut self, ranks: Ranks, (damping, tolerance): (f32, f32), by_rows: bool) {
         self.needs.incoming = true;
         self.needs.tiles = true;
-        let by_rows = u32::from(by_rows);
         let gather = WaveSpec::new("gather", Opcode::GatherRanks).updating(ranks.sums);
-        self.push(gather.reading(0, ranks.contributions).with(0, by_rows));
+        self.push(gather.reading(0, ranks.contributions));
         let apply = WaveSpec::new("apply", Opcode::ApplyRanks)
             .updating(ranks.ranks)
             .updating_source(0, ranks.contributions)
             .updating_source(1, ranks.sums)
             .updating_source(2, ranks.totals);
-        self.push(apply.with(0, damping.to_bits()).with(1, by_rows));
+        self.push(apply.with(0, damping.to_bits()));
         let settle = WaveSpec::new("settle", Opcode::SettleRanks).updating(ranks.totals);
         self.push(settle.with(0, tolerance.to_bits()));
+    }
+
+    /// Works as [`Self::step_ranks`], in one wave that gives each lane of a GPU a row. It keeps
+    /// contributions in the sums, so no other iteration may follow on the same registers. It is
+    /// faster where no row of incoming edges is long, such as on grids and roads, and as slow as
+    /// one lane with the longest row elsewhere.
+    pub fn step_ranks_by_rows(&mut self, ranks: Ranks, (damping, tolerance): (f32, f32)) {
+        self.needs.incoming = true;
+        let step = WaveSpec::new("step", Opcode::StepRanks)
+            .updating(ranks.ranks)
+            .updating_source(0, ranks.contributions)
+            .updating_source(1, ranks.sums)
+            .updating_source(2, ranks.totals);
+        let step = step.with(0, damping.to_bits());
+        self.push(step.with(1, tolerance.to_bits()));
     }
 }

@@ -172,6 +172,12 @@ pub enum TableError {
         /// Instructions of the table.
         held: usize,
     },
+    /// A wave says that its code has other needs than it has.
+    #[error("wave {wave} does not say what its code needs")]
+    CodeNeeds {
+        /// Number of the wave.
+        wave: u32,
+    },
     /// A wave of code goes over more items than anything in the program has.
     #[error(
         "wave {wave} goes over {items} items and this program allows {most}: the nodes, the words of its longest register, or 65536"

@@ -1,13 +1,14 @@
 //! A bell that threads sleep on until something changes.
 
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use super::spread::Spread;
+use std::sync::atomic::{AtomicU32, Ordering, fence};
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
 /// Counts changes and wakes those who wait for the next one.
 #[derive(Debug, Default)]
 pub(super) struct Bell {
-    changes: AtomicU64,
+    changes: Spread,
     sleepers: AtomicU32,
     lock: Mutex<()>,
     rung: Condvar,
@@ -16,12 +17,14 @@ pub(super) struct Bell {
 impl Bell {
     /// Changes so far: read this before looking for what might have changed.
     pub(super) fn changes(&self) -> u64 {
-        self.changes.load(Ordering::SeqCst)
+        self.changes.sum()
     }
 
     /// Wakes all sleepers.
     pub(super) fn ring(&self) {
-        self.changes.fetch_add(1, Ordering::SeqCst);
+        self.changes.add(1);
+        // Either this sees the sleeper, or the sleeper this change.
+        fence(Ordering::SeqCst);
         if self.sleepers.load(Ordering::SeqCst) > 0 {
             // A sleeper holds the lock from its last look at the changes until it
             // sleeps, so it is either asleep now or has seen this change.
@@ -33,6 +36,7 @@ impl Bell {
     /// Sleeps until there were changes after the first `seen`, for `longest` at most.
     pub(super) fn wait(&self, seen: u64, longest: Duration) {
         self.sleepers.fetch_add(1, Ordering::SeqCst);
+        fence(Ordering::SeqCst);
         let lock = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
         if self.changes() == seen {
             // Whoever waits looks again for itself, however it was woken.

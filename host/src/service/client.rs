@@ -1,15 +1,14 @@
 //! Clients: how a tenant posts.
 
-use super::Shared;
 use super::desk::Flight;
 use super::error::SubmitError;
 use super::query::{Priority, Query};
 use super::stats::Stats;
 use super::ticket::{Letterbox, Ticket, Watch};
+use super::{END_TASK, Shared};
 use seawall_core::abi::ring::{ARGUMENTS, BATCHES, Kind, SlotRecord, TASK};
 use seawall_core::protocol::Refusal;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 /// Time that a producer waits for room before it checks whether the service has closed.
@@ -17,9 +16,15 @@ const LOOK_AFTER: Duration = Duration::from_millis(100);
 
 /// A tenant's way to a service. Clones post for the same tenant; any number of threads
 /// may.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Client {
-    pub(super) shared: Arc<Shared>,
+    /// Tickets count this client's share of the service instead of the service, so that threads
+    /// with a client each change no count of each other.
+    #[expect(
+        clippy::redundant_allocation,
+        reason = "a count of its own is its purpose"
+    )]
+    pub(super) shared: Arc<Arc<Shared>>,
     pub(super) tenant: u32,
     pub(super) priority: Priority,
 }
@@ -40,6 +45,15 @@ pub(super) enum Held {
     Full,
     Closed,
     Refused(Refusal),
+}
+
+impl Clone for Client {
+    fn clone(&self) -> Self {
+        Self {
+            shared: Arc::new(Arc::clone(&self.shared)),
+            ..*self
+        }
+    }
 }
 
 impl Client {
@@ -158,6 +172,7 @@ impl Client {
             match self.post_now(slot, post) {
                 Err(Held::Full) if waits => {
                     let level = self.priority as u32;
+                    self.shared.call_collector();
                     self.shared.desk.wait_for_room(level, LOOK_AFTER);
                 }
                 ended => return ended,
@@ -181,7 +196,10 @@ impl Client {
             // Nobody else fills slots of the free list.
             return Err(Held::Full);
         }
-        let task = shared.next_task.fetch_add(1, Ordering::Relaxed);
+        let task = match post.kind {
+            Kind::Shutdown => END_TASK,
+            _ => shared.tasks.next(),
+        };
         slot.arguments[TASK] = task;
         let letterbox = Arc::new(Letterbox::default());
         let flight = Flight {

@@ -10,10 +10,14 @@ use std::sync::atomic::Ordering;
 use std::sync::mpsc::Sender;
 use std::time::{Duration, Instant};
 
-/// Time between two looks while answers are missing.
+/// Time between two looks while somebody sleeps until an answer comes.
 const LOOK: Duration = Duration::from_micros(50);
 
-/// Time between two looks while none is.
+/// Time for which a sleeper has the collector look often; an answer that takes longer arrives a
+/// [`QUIET_LOOK`] late at most.
+const CALLED: Duration = Duration::from_millis(20);
+
+/// Time between two looks while nobody does: those who wait look for themselves.
 const QUIET_LOOK: Duration = Duration::from_millis(1);
 
 /// Time without a query after which the service sleeps until the next one.
@@ -87,10 +91,14 @@ fn serve(shared: &Arc<Shared>, on: On, tell: &Told) -> Result<(), BackendError> 
 /// Collects answers for those who sleep, and keeps the service.
 pub(super) fn collect(shared: &Arc<Shared>) {
     let (mut active, mut kept) = (Instant::now(), Instant::now());
+    let mut called = None;
     let mut seen = keeper::Seen::of(shared);
     while !shared.has_ended() {
         let changes = shared.bell.changes();
         let is_busy = shared.is_busy();
+        if shared.calls_collector.swap(false, Ordering::Relaxed) {
+            called = Some(Instant::now());
+        }
         if is_busy {
             shared.desk.harvest_all(shared.ring());
             active = Instant::now();
@@ -103,7 +111,9 @@ pub(super) fn collect(shared: &Arc<Shared>) {
             shared.bell.wait(changes, LONGEST_SLEEP);
             active = Instant::now();
         } else {
-            std::thread::sleep(if is_busy { LOOK } else { QUIET_LOOK });
+            let is_called = called.is_some_and(|since: Instant| since.elapsed() < CALLED);
+            let looks_often = is_busy && is_called;
+            std::thread::sleep(if looks_often { LOOK } else { QUIET_LOOK });
         }
     }
 }

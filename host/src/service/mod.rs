@@ -62,7 +62,7 @@ use desk::Desk;
 use posts::Posts;
 use seawall_core::abi::ring::{ARGUMENTS, OWNER, Shutdown};
 use seawall_core::protocol::{AGEING_AFTER, Layout, Ring, Setup};
-use spread::Gate;
+use spread::{Gate, Numbers};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -71,6 +71,9 @@ use std::time::{Duration, Instant};
 
 /// The ring of a service.
 type SharedRing<'s> = Ring<'s, SharedWords>;
+
+/// The number of the task that orders the end, which is no other's before those wrap.
+pub const END_TASK: u32 = u32::MAX;
 
 /// Time beyond its budget that a handler has to notice that the service ends.
 const GRACE: Duration = Duration::from_millis(500);
@@ -94,7 +97,9 @@ struct Shared {
     slot_budget: Duration,
     workers: u32,
     tenants: u32,
-    next_task: AtomicU32,
+    tasks: Numbers,
+    /// Whether somebody has begun to sleep who waits for an answer or for room.
+    calls_collector: AtomicBool,
     /// Whether the service takes no more posts.
     gate: Gate,
     /// Whether handlers should end.
@@ -147,7 +152,8 @@ impl Shared {
             slot_budget: config.slot_budget,
             workers,
             tenants: config.tenants.len() as u32,
-            next_task: AtomicU32::new(1),
+            tasks: Numbers::default(),
+            calls_collector: AtomicBool::new(false),
             gate: Gate::default(),
             is_forced: AtomicBool::new(false),
             is_over: AtomicBool::new(false),
@@ -163,6 +169,11 @@ impl Shared {
     fn is_busy(&self) -> bool {
         let delivered = self.desk.delivered.sum();
         self.desk.submitted.sum() != delivered
+    }
+
+    /// Has the collector look for answers often for a while.
+    fn call_collector(&self) {
+        self.calls_collector.store(true, Ordering::Relaxed);
     }
 
     fn has_ended(&self) -> bool {
@@ -257,11 +268,9 @@ impl Service {
     /// tenant.
     #[must_use]
     pub fn client(&self, tenant: u32) -> Option<Client> {
-        (1..=self.shared.tenants).contains(&tenant).then(|| Client {
-            shared: Arc::clone(&self.shared),
-            tenant,
-            priority: Priority::default(),
-        })
+        (1..=self.shared.tenants)
+            .contains(&tenant)
+            .then(|| self.tenant(tenant, Priority::default()))
     }
 
     /// Posts a query for tenant 1, as [`Client::submit`].
@@ -330,7 +339,7 @@ impl Service {
 
     fn tenant(&self, tenant: u32, priority: Priority) -> Client {
         Client {
-            shared: Arc::clone(&self.shared),
+            shared: Arc::new(Arc::clone(&self.shared)),
             tenant,
             priority,
         }

@@ -44,6 +44,20 @@ impl Spread {
     }
 }
 
+/// Numbers that differ until those of a part wrap.
+#[derive(Debug, Default)]
+pub(super) struct Numbers([Line<AtomicU32>; PARTS]);
+
+impl Numbers {
+    /// The next number of this thread's part.
+    pub(super) fn next(&self) -> u32 {
+        let part = part_of_thread();
+        let Line(count) = &self.0[part];
+        let before = count.fetch_add(1, Ordering::Relaxed);
+        before.wrapping_mul(PARTS as u32).wrapping_add(part as u32)
+    }
+}
+
 /// Whether posts are taken. Many threads keep it open at a time, and one closes it.
 #[derive(Debug, Default)]
 pub(super) struct Gate([Line<RwLock<bool>>; PARTS]);
@@ -78,6 +92,20 @@ mod tests {
         });
         counter.take();
         assert_eq!(counter.sum(), 2 * PARTS as u64 * 300 - 1);
+    }
+
+    #[test]
+    fn no_number_comes_twice() {
+        let numbers = Numbers::default();
+        let mut all: Vec<u32> = std::thread::scope(|scope| {
+            let take = || (0..100).map(|_| numbers.next()).collect::<Vec<_>>();
+            let threads: Vec<_> = (0..2 * PARTS).map(|_| scope.spawn(take)).collect();
+            let parts = threads.into_iter().map(|thread| thread.join().unwrap());
+            parts.flatten().collect()
+        });
+        all.sort_unstable();
+        all.dedup();
+        assert_eq!(all.len(), 2 * PARTS * 100);
     }
 
     #[test]

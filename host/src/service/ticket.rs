@@ -23,6 +23,8 @@ pub(super) struct Letterbox {
 struct Inside {
     end: Option<End>,
     waker: Option<Waker>,
+    /// Whether a thread sleeps until the end comes; waking costs a system call.
+    is_awaited: bool,
 }
 
 impl Letterbox {
@@ -37,8 +39,11 @@ impl Letterbox {
         let mut inside = self.inside.lock().unwrap_or_else(PoisonError::into_inner);
         inside.end.get_or_insert(end);
         let waker = inside.waker.take();
+        let is_awaited = inside.is_awaited;
         drop(inside);
-        self.arrived.notify_all();
+        if is_awaited {
+            self.arrived.notify_all();
+        }
         if let Some(waker) = waker {
             waker.wake();
         }
@@ -48,7 +53,11 @@ impl Letterbox {
 /// A slot whose answer comes from another machine: nobody there delivers it.
 #[derive(Debug)]
 pub(super) struct Watch {
-    pub(super) shared: Arc<Shared>,
+    #[expect(
+        clippy::redundant_allocation,
+        reason = "a count of its own is its purpose"
+    )]
+    pub(super) shared: Arc<Arc<Shared>>,
     pub(super) index: u32,
 }
 
@@ -103,6 +112,13 @@ impl Ticket {
         }
     }
 
+    /// Tells the collector that this ticket's holder looks no more.
+    fn call_collector(&self) {
+        if let Some(watch) = &self.watch {
+            watch.shared.call_collector();
+        }
+    }
+
     /// The number of its task, which wraps.
     #[must_use]
     pub const fn task(&self) -> u32 {
@@ -118,12 +134,14 @@ impl Ticket {
     pub fn wait(&self, timeout: Option<Duration>) -> End {
         let deadline = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
         self.spin(timeout);
+        self.call_collector();
         let lock = self.letterbox.inside.lock();
         let mut inside = lock.unwrap_or_else(PoisonError::into_inner);
         loop {
             if let Some(end) = inside.end {
                 return end;
             }
+            inside.is_awaited = true;
             let Some(deadline) = deadline else {
                 let woken = self.letterbox.arrived.wait(inside);
                 inside = woken.unwrap_or_else(PoisonError::into_inner);
@@ -149,6 +167,8 @@ impl Future for Ticket {
             return Poll::Ready(end);
         }
         inside.waker = Some(context.waker().clone());
+        drop(inside);
+        self.call_collector();
         Poll::Pending
     }
 }

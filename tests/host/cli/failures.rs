@@ -333,7 +333,7 @@ fn a_trace_shows_every_phase_and_the_waves_by_name() {
     let trace = folder.beside("t.json");
     let run = [
         "run",
-        "gen:grid:40",
+        "gen:rmat:10:16",
         "--analysis",
         "pagerank",
         "--backend",

@@ -23,7 +23,7 @@ fn counting() -> EncodedProgram {
     program.while_nonzero("count", (left, 10), |body| {
         body.each("add", Over::Nodes, |node| {
             let sum = node.gather(seawall::program::Edges::Out, Join::Sum, |edge| {
-                edge.neighbour()
+                edge.neighbour() & u32::MAX
             });
             node.store(sums, node.load(sums) + sum);
         });
@@ -66,7 +66,7 @@ fn instructions_that_mean_nothing_are_refused_at_load() {
     assert_eq!(
         fault(|p| {
             let reduce = at(p, Op::Reduce);
-            p.code[reduce].second = 0xff;
+            p.code[reduce].temps[3] = 0xff;
         }),
         CodeFault::Unknown
     );
@@ -95,14 +95,14 @@ fn instructions_that_mean_nothing_are_refused_at_load() {
     assert_eq!(
         fault(|p| {
             let store = at(p, Op::Store);
-            p.code[store].op = Op::Neighbour as u32;
+            p.code[store].op = Op::EdgeNumber as u32;
         }),
         CodeFault::Place
     );
     assert_eq!(
         fault(|p| {
-            let neighbour = at(p, Op::Neighbour);
-            p.code[neighbour].op = Op::Edges as u32;
+            let inside = at(p, Op::And);
+            p.code[inside].op = Op::Edges as u32;
         }),
         CodeFault::Place
     );

@@ -4,7 +4,7 @@
 use super::{LONG, config, start};
 use crate::random::Random;
 use seawall::graph::Graph;
-use seawall::service::{Client, On, Priority, Query, Reply, Span, Ticket};
+use seawall::service::{Client, END_TASK, On, Priority, Query, Reply, Span, Ticket};
 use seawall_core::protocol::hash_of;
 use std::collections::VecDeque;
 
@@ -70,8 +70,8 @@ pub fn check(on: On, producers: u32, (seed, slots): (u64, u64)) -> Result<(), St
     let read = client.read(0, &mut word);
     read.map_err(|error| error.to_string())?;
     let stats = service.shut_down();
-    // The order to end is a task of its own, with the next number.
-    let end = hash_of(all.tasks as u32 + 1);
+    // The order to end is a task of its own.
+    let end = hash_of(END_TASK);
     let posted = all.tasks as u32 + 1;
     let tenant = stats.tenants.first().copied().unwrap_or_default();
     for (what, found, expected) in [

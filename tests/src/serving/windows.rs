@@ -269,7 +269,8 @@ pub fn promotes(on: On, workers: usize) -> Result<(), String> {
         }
     }
     let counted = service.shut_down().answered_by_one;
-    if counted != entries[1] {
+    // An entry of one kind may have taken the order to end, too.
+    if !(entries[1]..=entries[1] + 1).contains(&counted) {
         return Err(format!("{counted} counted, {entries:?}"));
     }
     Ok(())

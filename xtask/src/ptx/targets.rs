@@ -132,7 +132,19 @@ pub(crate) fn precompiled() -> Vec<Precompiled> {
                 lanes,
             })
         })
+        .filter(|made| !is_left_out(made))
         .collect()
+}
+
+/// Whether the driver compiles a kernel all the same, so that the program stays below 10 MB:
+/// batches, on the machines whose code is largest, and those that do more than search on all but
+/// one.
+fn is_left_out(made: &Precompiled) -> bool {
+    match made.kernel {
+        "seawall_batch" => made.capability != 90,
+        "seawall_batch_search" => made.capability >= 100,
+        _ => false,
+    }
 }
 
 impl Precompiled {

@@ -107,8 +107,7 @@ impl Join {
     }
 }
 
-/// A join and the kind of its values, as
-/// [`Instruction::second`](super::Instruction::second) holds both.
+/// A join and the kind of its values, as an instruction's `c` holds both.
 ///
 /// ```
 /// use seawall_core::abi::code::{Join, Joined, Kind};
@@ -125,17 +124,17 @@ pub struct Joined {
 }
 
 impl Joined {
-    /// The word of both.
+    /// The word of both, below 64.
     #[must_use]
     pub const fn to_word(self) -> u32 {
-        self.how as u32 | (self.kind as u32) << 8
+        self.how as u32 | (self.kind as u32) << 3
     }
 
     /// Returns both from a word; `None` if it names none, or if the join does not take values of
     /// the kind.
     #[must_use]
     pub const fn from_word(word: u32) -> Option<Self> {
-        match (Join::from_word(word & 0xff), Kind::from_word(word >> 8)) {
+        match (Join::from_word(word & 7), Kind::from_word(word >> 3)) {
             (Some(how), Some(kind)) if how.takes(kind) => Some(Self { how, kind }),
             _ => None,
         }

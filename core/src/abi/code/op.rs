@@ -2,20 +2,14 @@
 
 use bytemuck::CheckedBitPattern;
 
-/// The operation of an instruction. `to`, `a`, `b` and `c` are its temporaries; a comparison
-/// stores 1 or 0.
+/// The operation of an instruction. `to`, `a`, `b` and `c` are its [operands](super::Instruction); a
+/// comparison makes 1 or 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, CheckedBitPattern)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[repr(u32)]
 pub enum Op {
-    /// `to` = the word `first`.
-    Constant = 0,
-    /// `to` = `first` and `second`, the high word.
-    ConstantWide,
-    /// `to` = number of the item: a node, or a word's number.
-    Item,
-    /// `to` = the node at the other end of the edge.
-    Neighbour,
+    /// `to = a`, a word or a pair.
+    Take = 0,
     /// `to` = number of the edge among all of its direction.
     EdgeNumber,
     /// `to` = the word of the edge's weight; edges that leave only.
@@ -56,24 +50,12 @@ pub enum Op {
     ShiftLeft,
     /// `to = a >> b`, 0 from 32 on.
     ShiftRight,
-    /// `to = a == b`.
-    Equal,
-    /// `to = a != b`.
-    NotEqual,
-    /// `to = a < b`.
-    Below,
-    /// `to = a <= b`.
-    AtMost,
     /// [`Op::Min`] with signs.
     MinSigned,
     /// [`Op::Max`] with signs.
     MaxSigned,
     /// [`Op::ShiftRight`] that repeats the sign; all of it from 32 on.
     ShiftRightSigned,
-    /// [`Op::Below`] with signs.
-    BelowSigned,
-    /// [`Op::AtMost`] with signs.
-    AtMostSigned,
     /// [`Op::Add`] of floats.
     AddFloat,
     /// [`Op::Sub`] of floats.
@@ -86,14 +68,6 @@ pub enum Op {
     MinFloat,
     /// `to` = `a` if it is above `b`, else `b`.
     MaxFloat,
-    /// [`Op::Equal`] of floats.
-    EqualFloat,
-    /// [`Op::NotEqual`] of floats.
-    NotEqualFloat,
-    /// [`Op::Below`] of floats.
-    BelowFloat,
-    /// [`Op::AtMost`] of floats.
-    AtMostFloat,
     /// [`Op::Add`] of pairs.
     AddWide,
     /// [`Op::Sub`] of pairs.
@@ -114,6 +88,38 @@ pub enum Op {
     ShiftLeftWide,
     /// `to = a >> b` of a pair, by a word; 0 from 64 on.
     ShiftRightWide,
+    /// `to = a == b`.
+    Equal,
+    /// `to = a != b`.
+    NotEqual,
+    /// `to = a < b`.
+    Below,
+    /// `to = a <= b`.
+    AtMost,
+    /// `to = a > b`.
+    Above,
+    /// `to = a >= b`.
+    AtLeast,
+    /// [`Op::Below`] with signs.
+    BelowSigned,
+    /// [`Op::AtMost`] with signs.
+    AtMostSigned,
+    /// [`Op::Above`] with signs.
+    AboveSigned,
+    /// [`Op::AtLeast`] with signs.
+    AtLeastSigned,
+    /// [`Op::Equal`] of floats.
+    EqualFloat,
+    /// [`Op::NotEqual`] of floats.
+    NotEqualFloat,
+    /// [`Op::Below`] of floats.
+    BelowFloat,
+    /// [`Op::AtMost`] of floats.
+    AtMostFloat,
+    /// [`Op::Above`] of floats.
+    AboveFloat,
+    /// [`Op::AtLeast`] of floats.
+    AtLeastFloat,
     /// [`Op::Equal`] of pairs.
     EqualWide,
     /// [`Op::NotEqual`] of pairs.
@@ -122,6 +128,10 @@ pub enum Op {
     BelowWide,
     /// [`Op::AtMost`] of pairs.
     AtMostWide,
+    /// [`Op::Above`] of pairs.
+    AboveWide,
+    /// [`Op::AtLeast`] of pairs.
+    AtLeastWide,
     /// `to` = `b` if `a` is not 0, else `c`.
     Select,
     /// [`Op::Select`] of pairs, by a word.
@@ -160,28 +170,55 @@ pub enum Op {
     WideOf,
     /// Skips the rest of the code for the item if `a` is 0; in a part for edges, for that edge.
     Only,
+    /// Allows to skip the rest of the row if `a` is not 0.
+    Until,
+    /// Raises the flag of the loop if `a` is not 0.
+    Raise,
     /// Word of the item in register `first` = `a`.
     Store,
     /// Pair of the item in register `first` = `a`.
     StoreWide,
-    /// Joins `b` to value `a` of register `first` by [`Joined`](super::Joined) `second`; `to` =
-    /// the value before.
-    Scatter,
-    /// Joins `a` to value 0 of register `first` by [`Joined`](super::Joined) `second`.
-    Fold,
     /// Puts `a` at the end of the list in register `first`, whose length word 0 of register
-    /// `second` counts, where `b` is not 0.
+    /// `second` counts, where `b` is not 0. The word in place of `b` is 1.
     Append,
-    /// Raises the flag of the loop if `a` is not 0.
-    Raise,
+    /// Joins `b` to value `a` of register `first` by [`Joined`](super::Joined) `c`; `to` = the
+    /// value before.
+    Scatter,
+    /// Joins `a` of each edge to `to` of the item by [`Joined`](super::Joined) `c`. `b` holds a
+    /// lane's findings so far.
+    Reduce,
+    /// Joins `a` to value 0 of register `first` by [`Joined`](super::Joined) `c`. `b` holds a
+    /// lane's findings so far.
+    Fold,
     /// Runs the next `second` instructions for each edge of the item, see
     /// [`EdgesPart`](super::EdgesPart).
     Edges,
-    /// Joins `a` of each edge to `to` of the item by [`Joined`](super::Joined) `second`. `b`
-    /// holds a lane's findings so far.
-    Reduce,
-    /// Allows to skip the rest of the row if `a` is not 0.
-    Until,
+}
+
+/// Consequence of a comparison, in place of its `c`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[repr(u8)]
+pub enum Outcome {
+    /// It makes a value.
+    Value = 0,
+    /// As [`Op::Only`] of that value; `a` is still at hand.
+    Only = 1,
+    /// As [`Op::Until`] of that value; `a` is still at hand.
+    Until = 2,
+}
+
+impl Outcome {
+    /// Returns the outcome of a byte; `None` if the byte names none.
+    #[must_use]
+    pub const fn from_byte(byte: u8) -> Option<Self> {
+        match byte {
+            0 => Some(Self::Value),
+            1 => Some(Self::Only),
+            2 => Some(Self::Until),
+            _ => None,
+        }
+    }
 }
 
 /// Allowed place of an instruction.
@@ -238,7 +275,7 @@ pub enum Access {
 
 impl Op {
     /// Number of operations.
-    pub const COUNT: u32 = Self::Until as u32 + 1;
+    pub const COUNT: u32 = Self::Edges as u32 + 1;
 
     /// Returns the operation of a word; `None` if the word names none.
     #[must_use]
@@ -246,64 +283,97 @@ impl Op {
         bytemuck::checked::try_cast(word).ok()
     }
 
-    /// Its operands; [`Op::Scatter`], [`Op::Fold`] and [`Op::Reduce`] as for values of one
-    /// word.
+    /// Whether it is one of those from `first` to `last`.
+    #[must_use]
+    pub const fn is_within(self, first: Self, last: Self) -> bool {
+        self as u32 >= first as u32 && self as u32 <= last as u32
+    }
+
+    /// Whether it compares two values.
+    #[must_use]
+    pub const fn is_comparison(self) -> bool {
+        self.is_within(Self::Equal, Self::AtLeastWide)
+    }
+
+    /// Its operands; those of [`Op::Take`], [`Op::Scatter`], [`Op::Reduce`] and [`Op::Fold`] as for
+    /// values of one word.
     #[must_use]
     pub const fn form(self) -> Form {
         match self {
-            Self::Constant | Self::Item => Form::of(1, [0; 3]),
-            Self::ConstantWide => Form::of(2, [0; 3]),
-            Self::Neighbour | Self::EdgeNumber | Self::EdgeWeight => {
-                Form::of(1, [0; 3]).at(Standing::Edge)
+            Self::EdgeNumber | Self::EdgeWeight => Form::of(1, [0; 3]).at(Standing::Edge),
+            Self::LoadWide | Self::LatestWide | Self::Widen | Self::WideOf => {
+                Form::of(2, [1, 0, 0])
             }
-            Self::Load | Self::Latest | Self::Degree | Self::FirstEdge => Form::of(1, [1, 0, 0]),
-            Self::LoadWide | Self::LatestWide => Form::of(2, [1, 0, 0]),
-            Self::AddWide | Self::SubWide | Self::MulWide | Self::MinWide | Self::MaxWide => {
-                Form::of(2, [2, 2, 0])
-            }
-            Self::AndWide | Self::OrWide | Self::XorWide => Form::of(2, [2, 2, 0]),
             Self::ShiftLeftWide | Self::ShiftRightWide => Form::of(2, [2, 1, 0]),
-            Self::EqualWide | Self::NotEqualWide | Self::BelowWide | Self::AtMostWide => {
-                Form::of(1, [2, 2, 0])
-            }
             Self::Select => Form::of(1, [1, 1, 1]),
             Self::SelectWide => Form::of(2, [1, 2, 2]),
-            Self::Hash | Self::Ones | Self::LowZeros => Form::of(1, [1, 0, 0]),
             Self::OnesWide | Self::LowZerosWide | Self::LowWord | Self::HighWord => {
                 Form::of(1, [2, 0, 0])
             }
-            Self::Widen | Self::WideOf => Form::of(2, [1, 0, 0]),
             Self::Pair => Form::of(2, [1, 1, 0]),
-            Self::FloatOf | Self::FloatOfSigned | Self::WordOf | Self::SignedOf => {
-                Form::of(1, [1, 0, 0])
-            }
             Self::FloatOfWide => Form::of(1, [2, 0, 0]),
-            Self::Only => Form::of(0, [1, 0, 0]),
+            Self::Random | Self::Scatter => Form::of(1, [1, 1, 0]),
+            Self::Only | Self::Raise => Form::of(0, [1, 0, 0]),
+            Self::Until => Form::of(0, [1, 0, 0]).at(Standing::Edge),
             Self::Store => Form::of(0, [1, 0, 0]).at(Standing::Item),
             Self::StoreWide => Form::of(0, [2, 0, 0]).at(Standing::Item),
-            Self::Scatter => Form::of(1, [1, 1, 0]),
-            Self::Fold | Self::Raise => Form::of(0, [1, 0, 0]),
-            Self::Append => Form::of(0, [1, 1, 0]),
-            Self::Edges => Form::of(0, [0; 3]).at(Standing::Item),
+            Self::Append | Self::Fold => Form::of(0, [1, 1, 0]),
             Self::Reduce => Form::of(1, [1, 1, 0]).at(Standing::EndOfEdge),
-            Self::Until => Form::of(0, [1, 0, 0]).at(Standing::Edge),
-            _ => Form::of(1, [1, 1, 0]),
+            Self::Edges => Form::of(0, [0; 3]).at(Standing::Item),
+            _ if self.is_within(Self::Add, Self::MaxFloat) => Form::of(1, [1, 1, 0]),
+            _ if self.is_within(Self::AddWide, Self::XorWide) => Form::of(2, [2, 2, 0]),
+            _ if self.is_within(Self::EqualWide, Self::AtLeastWide) => Form::of(1, [2, 2, 0]),
+            _ if self.is_comparison() => Form::of(1, [1, 1, 0]),
+            _ => Form::of(1, [1, 0, 0]),
         }
     }
 
-    /// Whether an operand of one word may be that of the instruction, see [`WORD`](super::WORD).
+    /// Whether [`Instruction::first`](super::Instruction::first) has a meaning of its own, so that
+    /// the word in place of an operand is [`Instruction::second`](super::Instruction::second).
     #[must_use]
-    pub const fn takes_word(self) -> bool {
-        let of_words = self as u32 >= Self::Add as u32 && self as u32 <= Self::AtMostFloat as u32;
-        of_words || matches!(self, Self::ShiftLeftWide | Self::ShiftRightWide)
+    pub const fn uses_first(self) -> bool {
+        self.is_within(Self::Degree, Self::LatestWide)
+            || self.is_within(Self::Store, Self::Fold)
+            || matches!(self, Self::Random)
     }
 
     /// Whether it makes a value of others and does nothing else: no access to memory.
     #[must_use]
     pub const fn only_makes(self) -> bool {
-        let is_access =
-            self as u32 >= Self::Degree as u32 && self as u32 <= Self::LatestWide as u32;
+        let is_access = self.is_within(Self::Degree, Self::LatestWide);
         !is_access && (self as u32) < Self::Only as u32
+    }
+
+    /// The operation that comes to the same if `a` and `b` change places.
+    #[must_use]
+    pub const fn turned(self) -> Option<Self> {
+        Some(match self {
+            Self::Add | Self::Mul | Self::Min | Self::Max | Self::And | Self::Or | Self::Xor => {
+                self
+            }
+            Self::MinSigned | Self::MaxSigned => self,
+            Self::AddWide | Self::MulWide | Self::MinWide | Self::MaxWide => self,
+            Self::AndWide | Self::OrWide | Self::XorWide => self,
+            Self::Equal | Self::NotEqual | Self::EqualFloat | Self::NotEqualFloat => self,
+            Self::EqualWide | Self::NotEqualWide => self,
+            Self::Below => Self::Above,
+            Self::AtMost => Self::AtLeast,
+            Self::Above => Self::Below,
+            Self::AtLeast => Self::AtMost,
+            Self::BelowSigned => Self::AboveSigned,
+            Self::AtMostSigned => Self::AtLeastSigned,
+            Self::AboveSigned => Self::BelowSigned,
+            Self::AtLeastSigned => Self::AtMostSigned,
+            Self::BelowFloat => Self::AboveFloat,
+            Self::AtMostFloat => Self::AtLeastFloat,
+            Self::AboveFloat => Self::BelowFloat,
+            Self::AtLeastFloat => Self::AtMostFloat,
+            Self::BelowWide => Self::AboveWide,
+            Self::AtMostWide => Self::AtLeastWide,
+            Self::AboveWide => Self::BelowWide,
+            Self::AtLeastWide => Self::AtMostWide,
+            _ => return None,
+        })
     }
 
     /// Its uses of the registers [`Instruction::first`](super::Instruction::first) and

@@ -87,7 +87,8 @@ pub enum Opcode {
     /// One round of shortest paths: lowers the distances `destination` along
     /// the edges of the nodes queued in `sources[0]`, or queues the nodes
     /// below the next bound, `parameters[0]` wide. Raises the fixpoint's flag
-    /// while nodes are queued or wait.
+    /// while nodes are queued or wait. If `parameters[2]` is not 0, each edge has a mirror
+    /// image of the same weight, and a round may lower distances against the edges.
     StepPaths = 25,
     /// Stores the degrees of all nodes in `destination` and opens the work
     /// register `sources[0]` for the loop that follows.
@@ -102,13 +103,11 @@ pub enum Opcode {
     SeedRanks = 28,
     /// Adds the contributions `sources[0]` of the predecessors of every node
     /// to the sums `destination`, pairs of words in units of 2^-k, where k is
-    /// [`unit_exponent`](super::super::rank::unit_exponent) of the graph's edges. If
-    /// `parameters[0]` is not 0, lanes take whole rows and store the sums.
+    /// [`unit_exponent`](super::super::rank::unit_exponent) of the graph's edges.
     GatherRanks = 29,
     /// Turns the sums `sources[1]` into ranks `destination`, their
-    /// contributions `sources[0]` and totals `sources[2]`; `parameters[0]`
-    /// holds the bits of the damping. Clears the sums if `parameters[1]` is 0 or the session
-    /// holds tiles, as a gathering that adds to them needs.
+    /// contributions `sources[0]` and totals `sources[2]`, and clears the sums;
+    /// `parameters[0]` holds the bits of the damping.
     ApplyRanks = 30,
     /// Closes an iteration in the totals `destination`; raises the fixpoint's
     /// flag when the ranks changed by more than `parameters[0]` (bits of a
@@ -176,39 +175,46 @@ pub enum Opcode {
     /// [`Measure`](super::super::sweep::Measure) in `parameters[0]` of the totals
     /// `sources[0]`.
     SettleSweep = 46,
+    /// A whole iteration of a ranking: sums the contributions of every node's predecessors,
+    /// and makes ranks `destination`, their contributions and totals `sources[2]` of the
+    /// sums. Contributions are kept twice, in `sources[0]` and the first words of
+    /// `sources[1]`, and take turns. `parameters[0]` and `parameters[1]` hold the bits of
+    /// the damping and of the total change up to which the fixpoint's flag stays down. A
+    /// lane of a GPU sums a row alone.
+    StepRanks = 47,
     /// Clears the register of hubs `destination`, with room for `parameters[0]`, see
     /// [`HubLayout`](super::super::hubs::HubLayout).
-    ResetHubs = 47,
+    ResetHubs = 48,
     /// Stores the key of every node, its number of edges, in the hubs `destination`, and lists
     /// the nodes of `parameters[0]` edges or more there, as long as there is room.
-    PickHubs = 48,
+    PickHubs = 49,
     /// Ranks the listed hubs of `destination`: by their edges, then by their numbers, both from
     /// the highest on. Their keys follow the ranks.
-    RankHubs = 49,
+    RankHubs = 50,
     /// As [`OrientEdges`](Self::OrientEdges), by the keys in the hubs `sources[1]`, which order
     /// hubs and other nodes as their edges do. Hubs have no edges in `sources[0]`; theirs are
     /// counted beside their ranks, and stored as bits, in both directions if `parameters[0]` is
     /// not 0.
-    OrientHubs = 50,
+    OrientHubs = 51,
     /// Adds to the counts `destination` the triangles with two hubs among the higher corners,
     /// by the remaining rows `sources[0]` of lengths `sources[1]` and the hubs `sources[2]`. It
     /// counts at every corner if `parameters[0]` is not 0, by bits in both directions, else at
     /// the lowest one.
-    CountHubs = 51,
+    CountHubs = 52,
     /// Stores the prints of every node's neighbours of higher number in `destination`, and
     /// where the edges to them begin, see
     /// [`PrintLayout`](super::super::prints::PrintLayout). Machines that read whole rows
     /// instead store the latter alone.
-    PrintRows = 52,
+    PrintRows = 53,
     /// Adds to the counts `destination` the triangles that the prints `sources[0]` lead to: at
     /// every corner if `parameters[0]` is 0, else at the one of fewest edges, then of lowest
     /// number.
-    CountByPrints = 53,
+    CountByPrints = 54,
 }
 
 impl Opcode {
     /// Every opcode, in order of its word.
-    pub const ALL: [Self; 54] = [
+    pub const ALL: [Self; 55] = [
         Self::Nop,
         Self::Fill,
         Self::Iota,
@@ -256,6 +262,7 @@ impl Opcode {
         Self::Sweep,
         Self::SweepBack,
         Self::SettleSweep,
+        Self::StepRanks,
         Self::ResetHubs,
         Self::PickHubs,
         Self::RankHubs,

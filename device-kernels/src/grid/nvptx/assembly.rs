@@ -36,8 +36,14 @@ macro_rules! address_of {
     }};
 }
 
-/// Loads a word that no other lane writes before the next barrier.
+/// Loads a word, or a pair of words, that no other lane writes before the next barrier.
 macro_rules! load {
+    ("ld.global.u64", $class:ident $address:expr) => {{
+        let value: u64;
+        // SAFETY: the pair is valid and aligned, by the method's contract.
+        unsafe { core::arch::asm!("ld.global.u64 {}, [{}];", out(reg64) value, in($class) $address, options(pure, readonly, nostack)) };
+        value
+    }};
     ($operation:literal, $class:ident $address:expr) => {{
         let value: u32;
         // SAFETY: the word is valid, by the method's contract.
@@ -72,8 +78,12 @@ macro_rules! load_now {
     }};
 }
 
-/// Writes a word.
+/// Writes a word, or a pair of words.
 macro_rules! store {
+    ($operation:literal, $class:ident $address:expr, reg64 $value:expr) => {
+        // SAFETY: the pair is valid and aligned, by the method's contract.
+        unsafe { core::arch::asm!(concat!($operation, " [{}], {};"), in($class) $address, in(reg64) $value, options(nostack)) }
+    };
     ($operation:literal, $class:ident $address:expr, $value:expr) => {
         // SAFETY: the word is valid, by the method's contract.
         unsafe { core::arch::asm!(concat!($operation, " [{}], {};"), in($class) $address, in(reg32) $value, options(nostack)) }

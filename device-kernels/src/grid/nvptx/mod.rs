@@ -178,6 +178,15 @@ unsafe impl<const LANES: u32> Grid for Lane<LANES> {
         butterfly(self, value, u32::max)
     }
     #[inline(always)]
+    fn opaque(self, word: u32) -> u32 {
+        let same: u32;
+        // SAFETY: copying a register has no effect.
+        unsafe {
+            asm!("mov.u32 {}, {};", out(reg32) same, in(reg32) word, options(nomem, nostack))
+        };
+        same
+    }
+    #[inline(always)]
     unsafe fn shared_load(self, at: u32) -> u32 {
         load!("ld.shared.u32", reg32 Self::shared_address(at))
     }
@@ -192,6 +201,19 @@ unsafe impl<const LANES: u32> Grid for Lane<LANES> {
     #[inline(always)]
     unsafe fn shared_add(self, at: u32, value: u32) -> u32 {
         atomic!("shared.add.u32", reg32 Self::shared_address(at), reg32 value)
+    }
+    #[inline(always)]
+    unsafe fn shared_look(self, at: u32) -> u32 {
+        let value;
+        // SAFETY: the word is valid, by this method's contract.
+        unsafe {
+            asm!("ld.acquire.cta.shared.u32 {}, [{}];", out(reg32) value, in(reg32) Self::shared_address(at), options(nostack));
+        }
+        value
+    }
+    #[inline(always)]
+    unsafe fn shared_show(self, at: u32, value: u32) {
+        store!("st.release.cta.shared.u32", reg32 Self::shared_address(at), value);
     }
     #[inline(always)]
     fn extra_words(self) -> u32 {
@@ -313,6 +335,14 @@ unsafe impl<const LANES: u32> Grid for Lane<LANES> {
     #[inline(always)]
     unsafe fn store_weak(self, word: *mut u32, value: u32) {
         store!("st.global.u32", reg64 word, value);
+    }
+    #[inline(always)]
+    unsafe fn load_weak_wide(self, word: *const u32) -> u64 {
+        load!("ld.global.u64", reg64 word)
+    }
+    #[inline(always)]
+    unsafe fn store_weak_wide(self, word: *mut u32, value: u64) {
+        store!("st.global.u64", reg64 word, reg64 value);
     }
     #[inline(always)]
     unsafe fn load_weak4(self, word: *const u32) -> [u32; 4] {

@@ -1,89 +1,23 @@
-//! Changes of registers: pairs, joins by many lanes at a time, lists.
+//! Changes of registers: joins by many lanes at a time, lists.
 
 use super::slots::{Pairs4, Words4, each, each_of, has, mask};
 use super::values;
 use crate::grid::Grid;
 use crate::memory::{Proven, Words, note_missed};
+use crate::shared::EACH_SLOTS;
 use seawall_core::abi::code::{Join, Joined, Kind};
 
-/// Pair `index` of `words`, if there is one.
+/// Joins a value to the first one of `to`, if there is one.
 #[inline(always)]
-fn pair<G: Grid>(grid: G, words: Words, index: u32) -> Option<(Proven, u32)> {
-    let high = index.checked_mul(2).and_then(|low| low.checked_add(1));
-    let high = high.unwrap_or(u32::MAX);
-    // SAFETY: both words are used only if the second is there; registers start at
-    // multiples of 16 bytes.
-    words
-        .holds(grid, high)
-        .then(|| (unsafe { words.proven() }, high - 1))
-}
-
-/// Joins a value to value `index` and tells what was there; 0 for an index out of range.
-#[inline(never)]
-pub(super) fn change<G: Grid>(
-    grid: G,
-    to: Words,
-    index: u32,
-    (joined, value): (Joined, u64),
-) -> u64 {
+pub(super) fn change<G: Grid>(grid: G, to: Words, (joined, value): (Joined, u64)) {
+    let at = [0; 4];
+    let there = within(grid, at, (to.len() / joined.kind.words(), 1));
+    // SAFETY: it is used if there is a value; registers start at multiples of 16 bytes.
+    let to = (unsafe { to.proven() }, joined);
     if joined.kind == Kind::U64 {
-        return pair(grid, to, index).map_or(0, |(words, at)| {
-            change_pair(grid, (words, at), (joined, value))
-        });
-    }
-    if !to.holds(grid, index) {
-        return 0;
-    }
-    let word = value as u32;
-    let before = match (joined.how, joined.kind) {
-        (Join::Sum, Kind::U32 | Kind::I32) => to.add(grid, index, word),
-        (Join::Min, Kind::U32) => to.min(grid, index, word),
-        (Join::Max, Kind::U32) => to.max(grid, index, word),
-        (Join::Or, _) => to.or(grid, index, word),
-        _ => {
-            let mut before = to.load(grid, index);
-            loop {
-                let after = values::join(joined, u64::from(before), value) as u32;
-                let found = if after == before {
-                    before
-                } else {
-                    to.swap_if(grid, index, before, after)
-                };
-                if found == before {
-                    break before;
-                }
-                before = found;
-            }
-        }
-    };
-    u64::from(before)
-}
-
-/// [`change`] of the pair at word `at`, which is there.
-#[inline(always)]
-fn change_pair<G: Grid>(
-    grid: G,
-    (words, at): (Proven, u32),
-    (joined, value): (Joined, u64),
-) -> u64 {
-    match joined.how {
-        Join::Sum => words.add_wide(grid, at, value),
-        Join::Min => words.min_wide(grid, at, value),
-        _ => {
-            let mut before = words.load_wide(grid, at);
-            loop {
-                let after = values::join(joined, before, value);
-                let found = if after == before {
-                    before
-                } else {
-                    words.swap_wide_if(grid, at, before, after)
-                };
-                if found == before {
-                    return before;
-                }
-                before = found;
-            }
-        }
+        change_pairs(grid, to, (at, [value, 0, 0, 0]), there);
+    } else {
+        change_words(grid, to, (at, [value as u32, 0, 0, 0]), there);
     }
 }
 
@@ -109,17 +43,15 @@ fn note<G: Grid>(grid: G, index: Words4, (held, missed): (u32, u32)) {
     note_missed(grid, index, held);
 }
 
-/// [`change`] of a word by each slot of `on`; together, as each takes long.
+/// Joins a word to the one at an index by each slot of `there`, together, as each takes long. Returns
+/// the words before; 0 elsewhere.
 #[inline(always)]
 pub(super) fn change_words<G: Grid>(
     grid: G,
-    (to, joined): (Words, Joined),
+    (words, joined): (Proven, Joined),
     (index, value): (Words4, Words4),
-    on: u32,
+    there: u32,
 ) -> Words4 {
-    let there = within(grid, index, (to.len(), on));
-    // SAFETY: the words are used where `there` has their slot, so they are there.
-    let words = unsafe { to.proven() };
     let each_there = |of: fn(Proven, G, u32, u32) -> u32| {
         each_of::<G, _>(there, |slot| of(words, grid, index[slot], value[slot]))
     };
@@ -128,33 +60,113 @@ pub(super) fn change_words<G: Grid>(
         (Join::Min, Kind::U32) => each_there(Proven::min),
         (Join::Max, Kind::U32) => each_there(Proven::max),
         (Join::Or, _) => each_there(Proven::or),
-        _ => each_of::<G, _>(there, |slot| {
-            change(grid, to, index[slot], (joined, u64::from(value[slot]))) as u32
+        _ => turn_by_turn::<G, u32>(grid, there, (index, value), |index, value| {
+            change_word(grid, (words, index), (joined, value))
         }),
     }
 }
 
-/// [`change`] of a pair by each slot of `on`.
+/// Changes what has no operation of its own, slot by slot, in a loop: so that there is one place that
+/// does it.
+#[inline(always)]
+fn turn_by_turn<G: Grid, T: Copy + Default>(
+    grid: G,
+    there: u32,
+    (index, value): (Words4, [T; 4]),
+    of: impl Fn(u32, T) -> T,
+) -> [T; 4] {
+    let mut turning = (index, value);
+    for slot in 0..if G::WARP == 1 {
+        1
+    } else {
+        grid.opaque(EACH_SLOTS)
+    } {
+        let ([index, second, third, fourth], [value, other, more, last]) = turning;
+        let before = if there >> slot & 1 != 0 {
+            of(index, value)
+        } else {
+            T::default()
+        };
+        turning = ([second, third, fourth, index], [other, more, last, before]);
+    }
+    let [first, second, third, last] = turning.1;
+    if G::WARP == 1 {
+        return [last, second, third, first];
+    }
+    [first, second, third, last]
+}
+
+#[inline(always)]
+fn change_word<G: Grid>(
+    grid: G,
+    (words, at): (Proven, u32),
+    (joined, value): (Joined, u32),
+) -> u32 {
+    let mut before = words.load(grid, at);
+    loop {
+        let after = values::join(joined, u64::from(before), u64::from(value)) as u32;
+        let found = if after == before {
+            before
+        } else {
+            words.swap_if(grid, at, before, after)
+        };
+        if found == before {
+            return before;
+        }
+        before = found;
+    }
+}
+
+/// [`change_words`] of pairs.
 #[inline(always)]
 pub(super) fn change_pairs<G: Grid>(
     grid: G,
-    (to, joined): (Words, Joined),
+    (words, joined): (Proven, Joined),
     (index, value): (Words4, Pairs4),
-    on: u32,
+    there: u32,
 ) -> Pairs4 {
-    let there = within(grid, index, (to.len() / 2, on));
-    // SAFETY: as in `change_words`; registers start at multiples of 16 bytes.
-    let words = unsafe { to.proven() };
     let each_there = |of: fn(Proven, G, u32, u64) -> u64| {
         each_of::<G, _>(there, |slot| of(words, grid, 2 * index[slot], value[slot]))
     };
     match joined.how {
         Join::Sum => each_there(Proven::add_wide),
         Join::Min => each_there(Proven::min_wide),
-        _ => each_of::<G, _>(there, |slot| {
-            change(grid, to, index[slot], (joined, value[slot]))
+        _ => turn_by_turn::<G, u64>(grid, there, (index, value), |index, value| {
+            change_pair(grid, (words, 2 * index), (joined, value))
         }),
     }
+}
+
+#[inline(always)]
+fn change_pair<G: Grid>(
+    grid: G,
+    (words, at): (Proven, u32),
+    (joined, value): (Joined, u64),
+) -> u64 {
+    let mut before = words.load_wide(grid, at);
+    loop {
+        let after = values::join_pair(joined.how, before, value);
+        let found = if after == before {
+            before
+        } else {
+            words.swap_wide_if(grid, at, before, after)
+        };
+        if found == before {
+            return before;
+        }
+        before = found;
+    }
+}
+
+/// Adds to the length of a list; returns the length before.
+#[inline(always)]
+fn added<G: Grid>(grid: G, count: Words, more: u32) -> u32 {
+    if count.is_empty() {
+        note_missed(grid, 0, 0);
+        return u32::MAX;
+    }
+    // SAFETY: it has a word.
+    unsafe { count.proven() }.add(grid, 0, more)
 }
 
 /// Puts the `value`s of the slots in `put` at the end of a list, one addition a warp. What
@@ -169,13 +181,16 @@ pub(super) fn append<G: Grid>(grid: G, (list, count): (Words, Words), value: Wor
     }
     let mut start = 0;
     if grid.warp_lane() == 0 {
-        start = count.add(grid, 0, all);
+        start = added(grid, count, all);
     }
     let start = grid.shuffle(start, 0);
     let before = [0, first, first + second, first + second + third];
-    each_of::<G, _>(put, |slot| {
+    let at = each::<G, _>(|slot| {
         let below = (votes[slot] & grid.lanes_below()).count_ones();
-        let at = start.saturating_add(before[slot] + below);
-        list.store_weak(grid, at, value[slot]);
+        start.saturating_add(before[slot] + below)
     });
+    let there = within(grid, at, (list.len(), put));
+    // SAFETY: written where `there` has the slot.
+    let list = unsafe { list.proven() };
+    each_of::<G, _>(there, |slot| list.store_weak(grid, at[slot], value[slot]));
 }

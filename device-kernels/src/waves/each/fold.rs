@@ -1,55 +1,55 @@
 //! Result of all items of a wave: each lane keeps a part, and warps join theirs to the
 //! register once, at the end.
 
-use super::temps::{B, Fetched, Room, Temps, fetch};
-use super::{Part, change, values};
+use super::change;
+use super::steps::{B, Fetched, Steps};
+use super::temps::{Room, Temps, Values};
+use super::values;
 use crate::context::ContextRef;
 use crate::grid::Grid;
 use seawall_core::abi::code::{Joined, Kind, Op};
 
 /// Sets what each lane has found to what changes nothing.
 #[inline(never)]
-pub(super) fn begin<G: Grid>(cx: ContextRef<G>, code: Part) {
-    each_fold(cx, code, |temps, at, joined| {
-        let is_wide = joined.kind == Kind::U64;
-        temps.fill(at, B, is_wide, joined.identity());
+pub(super) fn begin<G: Grid>(cx: ContextRef<G>, end: u32) {
+    each_fold(cx, end, |temps, at, joined| {
+        temps.set(at.byte(B), Values::all(joined.identity()));
     });
 }
 
 /// Joins what the lanes have found to the registers. A warp operation.
 #[inline(never)]
-pub(super) fn end<G: Grid>(cx: ContextRef<G>, code: Part) {
+pub(super) fn end<G: Grid>(cx: ContextRef<G>, end: u32) {
     let grid = cx.grid();
-    each_fold(cx, code, |temps, at, joined| {
-        let own = temps.join(at, B, joined);
+    each_fold(cx, end, |temps, at, joined| {
+        let own = temps.own_values(at.byte(B)).join::<G>(joined);
         let all = join_lanes(grid, joined, own, G::WARP);
         if grid.warp_lane() != 0 || all == joined.identity() {
             return;
         }
-        if let Ok(to) = cx.context().tables.register(grid, at.first) {
-            change::change(grid, to, 0, (joined, all));
-        }
+        let to = Steps::again(cx).register(at).words;
+        change::change(grid, to, (joined, all));
     });
 }
 
 #[inline(always)]
 fn each_fold<G: Grid>(
     cx: ContextRef<G>,
-    (first, end): Part,
+    end: u32,
     mut visit: impl FnMut(Temps<G>, Fetched, Joined),
 ) {
-    let grid = cx.grid();
+    let (grid, steps) = (cx.grid(), Steps::again(cx));
     let room = Room::of(grid);
     if grid.lane() >= room.lanes {
         return;
     }
-    for at in first..end {
-        let instruction = fetch(cx, at);
-        if instruction.op != Op::Fold as u32 {
+    for number in 0..end {
+        let at = steps.fetch(number);
+        if at.op != Op::Fold as u32 {
             continue;
         }
-        if let Some(joined) = Joined::from_word(instruction.second) {
-            visit(room.of_lane(grid, grid.lane()), instruction, joined);
+        if let Some(joined) = at.joined() {
+            visit(room.of_lane(grid, grid.lane()), at, joined);
         }
     }
 }

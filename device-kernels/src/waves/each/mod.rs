@@ -7,10 +7,13 @@
 //! lanes that help with the edges of another lane's item read its values there.
 
 mod access;
+mod arms;
 mod change;
 mod fold;
+mod lean;
 mod rows;
 mod slots;
+mod steps;
 mod straight;
 mod temps;
 mod values;
@@ -20,12 +23,15 @@ use crate::grid::Grid;
 use crate::memory::{Words, none_missed};
 use crate::shared::EACH_SLOTS;
 use crate::tables::Wave;
+use seawall_core::abi::code::needs;
 use seawall_core::abi::control::FaultCode;
 use seawall_core::abi::program::{EachRecord, NO_REGISTER};
-use slots::{Words4, has, mask};
+use slots::{Words4, each as each_slot, has, mask};
+use steps::Steps;
+use straight::{Place, Sweep};
 use temps::Room;
 
-/// A part of the code: its first instruction and the one after its last.
+/// A part of the code: its first instruction and their number.
 pub(super) type Part = (u32, u32);
 
 /// Runs the code of `wave` for each item.
@@ -38,14 +44,10 @@ pub(super) type Part = (u32, u32);
 pub fn run_each<G: Grid>(cx: ContextRef<G>, wave: Wave) -> Result<(), FaultCode> {
     let grid = cx.grid();
     let record = EachRecord::from_parameters(wave.parameters(grid));
-    let code = (
-        record.first,
-        record.first.saturating_add(record.instructions),
-    );
-    let needs = temps::needs(cx, code);
     let tables = cx.context().tables;
-    let lacks_incoming = needs.incoming && !tables.has_incoming(grid);
-    if lacks_incoming || needs.weights && tables.weights(grid).is_none() {
+    let needed = |bit: u32| record.needs & bit != 0;
+    let lacks_incoming = needed(needs::INCOMING) && !tables.has_incoming(grid);
+    if lacks_incoming || needed(needs::WEIGHTS) && tables.weights(grid).is_none() {
         return Err(FaultCode::NoArray);
     }
     let list = list_of(cx, wave)?;
@@ -53,10 +55,18 @@ pub fn run_each<G: Grid>(cx: ContextRef<G>, wave: Wave) -> Result<(), FaultCode>
         Some((_, count)) => count.min(record.items),
         None => record.items,
     };
-    fold::begin(cx, code);
+    if items == 0 {
+        return Ok(());
+    }
+    Steps::hold(cx, record.first, record.instructions);
+    if needed(needs::FOLDS) {
+        fold::begin(cx, record.instructions);
+    }
     let list = list.map(|(list, _)| list);
-    each(cx, code, (items, list));
-    fold::end(cx, code);
+    each(cx, record.instructions, (items, list));
+    if needed(needs::FOLDS) {
+        fold::end(cx, record.instructions);
+    }
     none_missed(grid)
 }
 
@@ -77,11 +87,13 @@ fn list_of<G: Grid>(cx: ContextRef<G>, wave: Wave) -> Result<Option<(Words, u32)
 /// to the blocks in turn. A short list is shared out among all warps. All warps of a block take as
 /// many chunks, since a block may have to meet at an item with many edges.
 #[inline(always)]
-fn each<G: Grid>(cx: ContextRef<G>, code: Part, (items, list): (u32, Option<Words>)) {
+fn each<G: Grid>(cx: ContextRef<G>, end: u32, (items, list): (u32, Option<Words>)) {
     let (team, grid) = (cx.context().team, cx.grid());
     let item_at = |at: u32| list.map_or(at, |list| list.load_weak(grid, at));
     if G::WARP == 1 {
-        return team.each_taken(items, |at| item(cx, code, [item_at(at), 0, 0, 0], 1));
+        return team.each_taken(items, |at| {
+            raise(cx, item(cx, end, [item_at(at), 0, 0, 0], 1));
+        });
     }
     let lanes = Room::of(grid).lanes;
     let warps = lanes / G::WARP * team.size();
@@ -91,32 +103,52 @@ fn each<G: Grid>(cx: ContextRef<G>, code: Part, (items, list): (u32, Option<Word
     let own = u64::from((warp * team.size() + team.rank()) * chunk + grid.warp_lane());
     let stride = u64::from(warps * chunk);
     let mut tile = 0_u64;
+    let mut flags = 0;
     while tile < u64::from(items) {
         let at = |slot: usize| tile + stride * slot as u64 + own;
         let there = mask::<G>(|slot| is_used && at(slot) < u64::from(items));
-        let numbers = slots::each::<G, _>(|slot| {
+        let numbers = each_slot::<G, _>(|slot| {
             if has(there, slot) {
                 item_at(at(slot) as u32)
             } else {
                 0
             }
         });
-        item(cx, code, numbers, there);
+        flags |= item(cx, end, numbers, there);
         tile += stride * u64::from(EACH_SLOTS);
+    }
+    raise(cx, flags);
+}
+
+/// Raises the loop's flag if code wants that.
+#[inline(always)]
+fn raise<G: Grid>(cx: ContextRef<G>, flags: u32) {
+    if flags & straight::RAISED != 0 {
+        cx.tag().raise(cx.grid());
     }
 }
 
 /// Runs the code for items, or along with other lanes where there is none.
 #[inline(always)]
-fn item<G: Grid>(cx: ContextRef<G>, (first, end): Part, items: Words4, there: u32) {
-    let (mut at, mut active) = (first, there);
+fn item<G: Grid>(cx: ContextRef<G>, end: u32, items: Words4, there: u32) -> u32 {
+    let (mut at, mut active, mut flags) = (0, there, 0);
     while at < end {
-        let place = straight::Place::of_items(items);
-        let (next, flags) = straight::run(cx, (at, end), place, active);
-        active = flags & straight::ACTIVE;
+        let sweep = Sweep {
+            code: (at, end),
+            from: items,
+            to: [active; slots::SLOTS],
+            step: 0,
+            group: 0,
+            place: Place::ITEMS,
+        };
+        let (next, found) = straight::run(cx, sweep);
+        active = found & straight::ACTIVE;
+        flags |= found;
         at = next;
         if at < end {
-            at = rows::run(cx, at, items, active);
+            let (next, found) = rows::run(cx, at, items, active);
+            (at, flags) = (next, flags | found);
         }
     }
+    flags
 }

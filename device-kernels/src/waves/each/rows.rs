@@ -1,62 +1,70 @@
 //! Runs a part of the code for each edge of each item's row.
 //!
-//! Short rows stay with the lane whose item it is; longer ones get a group of lanes, or a warp,
-//! one after the other, and the longest the whole block. What a lane has found of a row lies in
-//! temporaries of its own and is joined at the row's end.
+//! A lane goes through short rows alone, those of all its slots at a time, and so it begins longer
+//! ones that are likely to end early. The rest of the longer rows go to groups of lanes, several rows
+//! of a warp's items at a time, and the longest to the whole block. What a lane has found of a row
+//! lies in temporaries of its own and is joined at the row's end.
 
 use super::access::rows_of;
 use super::fold::join_lanes;
-use super::slots::{Words4, each, has, mask, used};
-use super::straight::{ACTIVE, ENOUGH, Place, SETTLED, owner_of, run as walk};
-use super::temps::{B, Fetched, Room, TO, fetch};
+use super::slots::{SLOTS, Words4, chosen, each, has, mask};
+use super::steps::{B, Fetched, Steps, TO};
+use super::straight::{Place, RAISED, Sweep, done_of, run as walk};
+use super::temps::{Room, Values};
 use super::{change, values};
 use crate::context::ContextRef;
 use crate::grid::Grid;
 use crate::memory::Csr;
 use crate::shared::{EACH_ITEM, EACH_SLOTS, EACH_VOTES};
-use seawall_core::abi::code::{EdgesPart, Joined, Kind};
+use seawall_core::abi::code::{EdgesPart, Joined, Kind, OF_EDGE, PAIR};
 
 /// Most edges of a row that its lane handles alone.
-const OWN_EDGES: u32 = 2 * EACH_SLOTS;
+const OWN_EDGES: u32 = 8;
 
-/// Lanes of a small group.
-const GROUP: u32 = 8;
+/// Edges that a lane visits alone of a longer row which may end early.
+const TRIED_EDGES: u32 = 4;
 
-/// Most edges of a row that a small group handles.
-const GROUP_EDGES: u32 = 8 * GROUP * EACH_SLOTS;
+/// Lanes of the smallest group. As many groups of a warp have room for their rows.
+const GROUP: u32 = 4;
+
+/// Steps of a group through a row, at most; the next larger groups take longer rows.
+const GROUP_STEPS: u32 = 4;
 
 /// The part and whose rows it is for.
 #[derive(Clone, Copy, Debug)]
 struct Rows<G> {
     cx: ContextRef<G>,
     grid: G,
+    steps: Steps<G>,
     room: Room,
     csr: Csr,
     /// First instruction, first reduction, and the end.
     body: (u32, u32, u32),
-    ends_early: bool,
+    place: Place,
+    may_stop: bool,
+    /// Whether some row may be too long for a warp.
+    may_meet: bool,
 }
 
-/// A row of edges and whose it is.
+/// The edges of the slots' rows that are still to be visited.
 #[derive(Clone, Copy, Debug)]
-struct Row {
-    item: u32,
-    start: u32,
-    degree: u32,
+struct Rest {
+    from: Words4,
+    to: Words4,
 }
 
-impl Row {
-    const NONE: Self = Self {
-        item: 0,
-        start: 0,
-        degree: 0,
-    };
+impl Rest {
+    #[inline(always)]
+    const fn edges(&self, slot: usize) -> u32 {
+        self.to[slot].saturating_sub(self.from[slot])
+    }
 }
 
-/// Runs the part that begins at `at` for the slots of `active`; tells where it ends. All lanes of
-/// the block call this, in warps that have more than one.
+/// Runs the part that begins at `at` for the slots of `active`; tells where it ends, and whether it
+/// raised the loop's flag, as [`RAISED`]. All lanes of the block call this, in warps that have more
+/// than one.
 #[inline(always)]
-pub(super) fn run<G: Grid>(cx: ContextRef<G>, at: u32, items: Words4, active: u32) -> u32 {
+pub(super) fn run<G: Grid>(cx: ContextRef<G>, at: u32, items: Words4, active: u32) -> (u32, u32) {
     let [first, second, third, fourth] = items;
     visit(cx, at, first, second, third, fourth, active)
 }
@@ -72,55 +80,67 @@ fn visit<G: Grid>(
     third: u32,
     fourth: u32,
     active: u32,
-) -> u32 {
-    let grid = cx.grid();
-    let begin = fetch(cx, at);
-    let part = EdgesPart::from_word(begin.first);
+) -> (u32, u32) {
+    let (grid, steps) = (cx.grid(), Steps::again(cx));
+    let begin = steps.fetch(at);
+    let part = EdgesPart::from_word(begin.word);
     let tables = cx.context().tables;
-    let end = at + 1 + begin.second;
+    let end = at + 1 + begin.other;
+    let (room, longest) = (Room::of(grid), tables.longest_row(grid));
     let rows = Rows {
         cx,
         grid,
-        room: Room::of(grid),
+        steps,
+        room,
         csr: rows_of(grid, tables, part.edges as u32),
         body: (at + 1, end - part.reductions, end),
-        ends_early: part.ends_early,
+        place: Place::of_own(part.edges, part.ends_early),
+        may_stop: part.may_stop,
+        may_meet: longest == 0 || longest > room.lanes * EACH_SLOTS,
     };
     let items = [first, second, third, fourth];
     let there = change::within(grid, items, (tables.nodes(grid), active));
+    let mut rest = rows.all(items, there);
+    let mut flags = 0;
     if grid.lane() < rows.room.lanes {
-        rows.begin();
-        rows.by_lanes(items, there);
+        flags = rows.by_slots(&mut rest);
+        let left = mask::<G>(|slot| rest.edges(slot) > 0);
+        if G::WARP > 1 && grid.ballot(left != 0) != 0 {
+            flags |= rows.by_groups(&mut rest);
+        }
     }
-    if G::WARP > 1 {
-        rows.by_block(items, there);
+    if G::WARP > 1 && rows.may_meet {
+        flags |= rows.by_block(rest);
     }
-    end
+    (end, flags & RAISED)
 }
 
 impl<G: Grid> Rows<G> {
     /// Each reduction.
     #[inline(always)]
-    fn each_reduction(&self, mut visit: impl FnMut(Fetched, Joined)) {
-        for at in self.body.1..self.body.2 {
-            let instruction = fetch(self.cx, at);
-            if let Some(joined) = Joined::from_word(instruction.second) {
-                visit(instruction, joined);
+    fn each_reduction(&self, mut visit: impl FnMut(u32, Fetched, Joined)) {
+        for number in self.body.1..self.body.2 {
+            let instruction = self.steps.fetch(number);
+            if let Some(joined) = instruction.joined() {
+                visit(number, instruction, joined);
             }
         }
     }
 
-    /// The row of an item, if it is there.
+    /// The rows of the items that are there.
     #[inline(always)]
-    fn row(&self, item: u32, is_there: bool) -> Row {
-        if !is_there {
-            return Row::NONE;
-        }
-        let (start, stop) = self.csr.row(self.grid, item);
-        Row {
-            item,
-            start,
-            degree: stop - start,
+    fn all(&self, items: Words4, there: u32) -> Rest {
+        let row = |slot: usize| {
+            if has(there, slot) {
+                self.csr.row(self.grid, items[slot])
+            } else {
+                (0, 0)
+            }
+        };
+        let rows = each::<G, _>(row);
+        Rest {
+            from: rows.map(|row| row.0),
+            to: rows.map(|row| row.1),
         }
     }
 
@@ -130,154 +150,174 @@ impl<G: Grid> Rows<G> {
         self.room.lanes * EACH_SLOTS
     }
 
-    /// Sets what the items' rows come to to what changes nothing.
-    #[inline(always)]
-    fn begin(&self) {
-        let own = self.room.of_lane(self.grid, self.grid.lane());
-        self.each_reduction(|at, joined| {
-            own.fill(at, TO, joined.kind == Kind::U64, joined.identity());
-        });
-    }
-
     /// Sets what the lane has found to what changes nothing.
     #[inline(always)]
     fn forget(&self) {
         let own = self.room.of_lane(self.grid, self.grid.lane());
-        self.each_reduction(|at, joined| {
-            own.fill(at, B, joined.kind == Kind::U64, joined.identity());
+        self.each_reduction(|number, at, joined| {
+            let identity = self.steps.identity(number, joined);
+            own.set(at.byte(B), Values::all(identity));
         });
     }
 
-    /// Goes through the rows that need no block, slot by slot. A warp operation.
     #[inline(always)]
-    fn by_lanes(&self, [first, second, third, fourth]: Words4, there: u32) {
-        let grid = self.grid;
-        let most = self.warp_edges();
-        let mut rotating = (first, second, third, fourth);
-        for slot in 0..used::<G>() {
-            let (item, second, third, fourth) = rotating;
-            rotating = (second, third, fourth, item);
-            let row = self.row(item, has(there, slot as usize));
-            if G::WARP == 1 {
-                self.by_groups(slot, row, row.degree > 0, 1);
-                continue;
-            }
-            let is_own = row.degree > 0 && row.degree <= OWN_EDGES;
-            let is_group = row.degree > OWN_EDGES && row.degree <= GROUP_EDGES.min(most);
-            let is_warp = row.degree > GROUP_EDGES && row.degree <= most;
-            if grid.ballot(is_own) != 0 {
-                self.by_groups(slot, row, is_own, 1);
-            }
-            self.by_groups(slot, row, is_group, GROUP);
-            self.by_groups(slot, row, is_warp, G::WARP);
-        }
+    fn sweep(&self, rest: Rest, step: u32, group: u32, place: Place) -> u32 {
+        let sweep = Sweep {
+            code: (self.body.0, self.body.2),
+            from: rest.from,
+            to: rest.to,
+            step,
+            group,
+            place,
+        };
+        walk(self.cx, sweep).1
     }
 
-    /// Groups of `lanes` lanes go through the rows of the lanes that `wants` it. A warp
-    /// operation.
+    /// Each slot goes through its own row, or begins it. A warp operation.
     #[inline(always)]
-    fn by_groups(&self, slot: u32, row: Row, wants: bool, lanes: u32) {
-        let grid = self.grid;
-        let warp = grid.lane() - grid.warp_lane();
-        let mut wanted = grid.ballot(wants);
-        while wanted != 0 {
-            let (lane, found) = if lanes == 1 {
-                wanted = 0;
-                (grid.warp_lane(), row)
-            } else {
-                let lane = taken(&mut wanted, grid.warp_lane() / lanes, G::WARP / lanes);
-                let from = |word: u32| grid.shuffle(word, lane & (G::WARP - 1));
-                let found = Row {
-                    item: from(row.item),
-                    start: from(row.start),
-                    degree: from(row.degree),
-                };
-                (lane, found)
-            };
-            let is_there = if lanes == 1 { wants } else { lane < G::WARP };
-            let found = if is_there { found } else { Row::NONE };
-            let owner = (warp + (lane & (G::WARP - 1)), slot);
-            self.group(found, owner, (is_there, lanes));
-        }
-    }
-
-    /// Each group of `lanes` lanes goes through a row, and stores what it comes to. A warp
-    /// operation.
-    #[inline(always)]
-    fn group(&self, row: Row, owner: (u32, u32), (is_there, lanes): (bool, u32)) {
+    fn by_slots(&self, rest: &mut Rest) -> u32 {
         let grid = self.grid;
         self.forget();
-        // Lanes read what an item's lane holds.
-        grid.warp_barrier();
-        let first = grid.warp_lane() & (lanes - 1);
-        self.share(row, owner, (first, lanes));
-        self.each_reduction(|at, joined| {
-            let own = self.room.of_lane(grid, grid.lane()).join(at, B, joined);
-            let all = join_lanes(grid, joined, own, lanes);
-            if first == 0 && is_there {
-                let of_item = self.room.at_edges(grid, owner);
-                of_item.set_item(at, TO, joined.kind == Kind::U64, all);
-            }
+        let tried = if self.may_stop { TRIED_EDGES } else { 0 };
+        let to = each::<G, _>(|slot| {
+            let edges = rest.edges(slot);
+            let is_own = G::WARP == 1 || edges <= OWN_EDGES;
+            rest.from[slot] + if is_own { edges } else { tried }
         });
-        grid.warp_barrier();
+        let some = mask::<G>(|slot| rest.from[slot] < to[slot]);
+        let mut flags = 0;
+        if grid.ballot(some != 0) != 0 {
+            let part = Rest {
+                from: rest.from,
+                to,
+            };
+            flags = self.sweep(part, 1, 0, self.place);
+            rest.from = chosen::<G, _>(done_of(flags), rest.to, to);
+        }
+        let own = self.room.of_lane(grid, grid.lane());
+        self.each_reduction(|_, at, _| {
+            let found = own.own_values(at.byte(B));
+            own.set(wide_as(at.byte(TO), at.byte(B)), found);
+        });
+        flags
     }
 
-    /// Goes through the edges of a row with some lanes, of which this is number `first` of
-    /// `lanes`: with a block's, or with those of a group of the warp.
+    /// Groups of lanes go through the rows that need no block. A warp operation.
     #[inline(always)]
-    fn share(&self, row: Row, owner: (u32, u32), (first, lanes): (u32, u32)) {
-        let grid = self.grid;
+    fn by_groups(&self, rest: &mut Rest) -> u32 {
+        let mut flags = 0;
+        let mut lanes = GROUP;
+        // Lanes read what an item's lane holds.
+        self.grid.warp_barrier();
+        while lanes <= G::WARP {
+            let most = if lanes < G::WARP {
+                (lanes * EACH_SLOTS * GROUP_STEPS).min(self.warp_edges())
+            } else {
+                self.warp_edges()
+            };
+            loop {
+                let wants = mask::<G>(|slot| {
+                    let edges = rest.edges(slot);
+                    edges > 0 && edges <= most
+                });
+                if self.grid.ballot(wants != 0) == 0 {
+                    break;
+                }
+                let (taken, found) = self.groups(*rest, wants, lanes);
+                rest.from = chosen::<G, _>(taken, rest.to, rest.from);
+                flags |= found;
+            }
+            lanes = if lanes == GROUP { 4 * GROUP } else { lanes * 2 };
+        }
+        flags
+    }
+
+    /// Each group of `lanes` lanes goes through one of the wanted rows; tells which of the lane's rows
+    /// were taken. A warp operation.
+    #[inline(always)]
+    fn groups(&self, rest: Rest, wants: u32, lanes: u32) -> (u32, u32) {
+        let (grid, groups) = (self.grid, G::WARP / lanes);
+        let first = grid.warp_lane() & (lanes - 1);
+        let (taken, count) = self.deal(rest, wants, groups);
+        let number = grid.warp_lane() / lanes;
+        self.forget();
+        // Lanes read which rows were dealt.
+        grid.warp_barrier();
+        let is_there = number < count;
+        let (row, owner) = if is_there {
+            self.dealt(number)
+        } else {
+            ((0, 0), (grid.lane(), 0))
+        };
+        let from = |slot: usize| row.0 + first + slot as u32 * lanes;
+        let part = Rest {
+            from: each::<G, _>(from),
+            to: [row.1; SLOTS],
+        };
         let group = if lanes < G::WARP {
             ((1 << lanes) - 1) << (grid.warp_lane() - first)
         } else {
             u32::MAX
         };
-        let mut k = first;
-        let mut enough = false;
-        loop {
-            let rest = if enough { 0 } else { row.degree };
-            let on = mask::<G>(|slot| k.saturating_add(slot as u32 * lanes) < rest);
-            if grid.ballot(on != 0) == 0 {
-                return;
-            }
-            let edge = row.start.wrapping_add(k);
-            let found = self.edges(row.item, owner_of(owner.0, owner.1), (edge, lanes), on);
-            enough |= grid.ballot(found) & group != 0;
-            k = k.saturating_add(lanes * used::<G>());
-        }
-    }
-
-    /// Runs the part for edges, or along with other lanes; tells whether the row may end.
-    #[inline(always)]
-    fn edges(&self, item: u32, owner: u32, (edge, step): (u32, u32), on: u32) -> bool {
-        let ends = each::<G, _>(|slot| {
-            if has(on, slot) {
-                self.csr.target(self.grid, edge + step * slot as u32)
-            } else {
-                0
+        let flags = self.sweep(part, lanes * EACH_SLOTS, group, self.place.of(owner));
+        let (own, of_item) = (
+            self.room.of_lane(grid, grid.lane()),
+            self.room.at_edges(grid, owner),
+        );
+        self.each_reduction(|_, at, joined| {
+            let found = own.own_values(at.byte(B)).join::<G>(joined);
+            let all = join_lanes(grid, joined, found, lanes);
+            if first == 0 && is_there {
+                let is_wide = joined.kind == Kind::U64;
+                let all = values::join(joined, of_item.reduced(at, is_wide), all);
+                of_item.set_reduced(at, is_wide, all);
             }
         });
-        let place = Place {
-            ends,
-            item,
-            edge,
-            step,
-            owner,
-        };
-        let (_, flags) = walk(self.cx, (self.body.0, self.body.2), place, on);
-        // An edge that was left out has reduced nothing, and so settles nothing.
-        let settled = flags & flags >> SETTLED & ACTIVE != 0;
-        self.ends_early && settled || flags & ENOUGH != 0
+        grid.warp_barrier();
+        (taken, flags)
+    }
+
+    /// Deals the first wanted rows out to `groups` groups; tells which of the lane's are among them,
+    /// and how many rows there are. A warp operation.
+    #[inline(always)]
+    fn deal(&self, rest: Rest, wants: u32, groups: u32) -> (u32, u32) {
+        let grid = self.grid;
+        let votes = each::<G, _>(|slot| grid.ballot(has(wants, slot)));
+        let [first, second, third, fourth] = votes.map(u32::count_ones);
+        let before = [0, first, first + second, first + second + third];
+        let number =
+            each::<G, _>(|slot| before[slot] + (votes[slot] & grid.lanes_below()).count_ones());
+        let taken = wants & mask::<G>(|slot| number[slot] < groups);
+        each::<G, _>(|slot| {
+            if has(taken, slot) {
+                let owner = grid.lane() * EACH_SLOTS + slot as u32;
+                let row = [rest.from[slot], rest.to[slot], owner, 0];
+                let place = self.room.row(grid, number[slot]);
+                // SAFETY: a warp has room for as many rows as it has groups, at multiples of four
+                // words.
+                unsafe { grid.place_store4(place, row) };
+            }
+        });
+        (taken, before[3] + fourth)
+    }
+
+    /// Row `number` of those dealt: its edges, and the lane and slot of its item.
+    #[inline(always)]
+    fn dealt(&self, number: u32) -> ((u32, u32), (u32, u32)) {
+        let place = self.room.row(self.grid, number);
+        // SAFETY: as in `deal`.
+        let [from, to, owner, _] = unsafe { self.grid.place_load4(place) };
+        ((from, to), (owner / EACH_SLOTS, owner % EACH_SLOTS))
     }
 
     /// The block goes through the longest rows. A block operation.
     #[inline(always)]
-    fn by_block(&self, items: Words4, there: u32) {
+    fn by_block(&self, rest: Rest) -> u32 {
         let grid = self.grid;
-        let most = self.warp_edges();
-        let wants = mask::<G>(|slot| has(there, slot) && self.row(items[slot], true).degree > most);
+        let wants = mask::<G>(|slot| rest.edges(slot) > 0);
+        let mut flags = 0;
         if !grid.block_any(wants != 0) {
-            return;
+            return flags;
         }
         let votes = each::<G, _>(|slot| grid.ballot(has(wants, slot)));
         let warp = grid.lane() / G::WARP;
@@ -293,48 +333,58 @@ impl<G: Grid> Rows<G> {
             // SAFETY: as above.
             let mut wanted = unsafe { EACH_VOTES.load(grid, place) };
             let slot = place % EACH_SLOTS;
-            let [first, second, third, fourth] = items;
-            let item = match slot {
+            while wanted != 0 {
+                let owner = place / EACH_SLOTS * G::WARP + wanted.trailing_zeros();
+                wanted &= wanted - 1;
+                flags |= self.together(rest, (owner, slot));
+            }
+        }
+        flags
+    }
+
+    /// The block goes through the row of an item of lane `owner`. A block operation.
+    #[inline(always)]
+    fn together(&self, rest: Rest, owner: (u32, u32)) -> u32 {
+        let (grid, lanes) = (self.grid, self.room.lanes);
+        if grid.lane() == owner.0 {
+            let [first, second, third, fourth] =
+                each::<G, _>(|slot| [rest.from[slot], rest.to[slot]]);
+            let row = match owner.1 {
                 0 => first,
                 1 => second,
                 2 => third,
                 _ => fourth,
             };
-            while wanted != 0 {
-                let owner = place / EACH_SLOTS * G::WARP + wanted.trailing_zeros();
-                wanted &= wanted - 1;
-                self.together(item, (owner, slot));
+            // SAFETY: fixed words.
+            unsafe {
+                EACH_ITEM.store(grid, ROW, row[0]);
+                EACH_ITEM.store(grid, ROW + 1, row[1]);
             }
         }
-    }
-
-    /// The block goes through the row of an item of lane `owner`. A block operation.
-    #[inline(always)]
-    fn together(&self, item: u32, owner: (u32, u32)) {
-        let grid = self.grid;
-        let works = grid.lane() < self.room.lanes;
-        if grid.lane() == owner.0 {
-            // SAFETY: a fixed word.
-            unsafe { EACH_ITEM.store(grid, 0, item) };
-        }
         grid.block_barrier();
-        if works {
+        let mut flags = 0;
+        if grid.lane() < lanes {
             self.forget();
-            // SAFETY: a fixed word.
-            let row = self.row(unsafe { EACH_ITEM.load(grid, 0) }, true);
-            self.share(row, owner, (grid.lane(), self.room.lanes));
-            self.each_reduction(|at, joined| {
-                let own = self.room.of_lane(grid, grid.lane());
-                let all = own.join(at, B, joined);
+            // SAFETY: fixed words.
+            let [from, to] = [0, 1].map(|at| unsafe { EACH_ITEM.load(grid, ROW + at) });
+            let part = Rest {
+                from: each::<G, _>(|slot| from + grid.lane() + slot as u32 * lanes),
+                to: [to; SLOTS],
+            };
+            flags = self.sweep(part, lanes * EACH_SLOTS, u32::MAX, self.place.of(owner));
+            let own = self.room.of_lane(grid, grid.lane());
+            self.each_reduction(|_, at, joined| {
+                let all = own.own_values(at.byte(B)).join::<G>(joined);
                 let all = join_lanes(grid, joined, all, G::WARP);
-                own.fill(at, B, joined.kind == Kind::U64, all);
+                own.set(at.byte(B), Values::all(all));
             });
         }
         grid.block_barrier();
         if grid.lane() == owner.0 {
-            self.each_reduction(|at, joined| self.gather(at, joined, owner));
+            self.each_reduction(|_, at, joined| self.gather(at, joined, owner));
         }
         grid.block_barrier();
+        flags
     }
 
     /// Joins what the warps have found to an item of this lane.
@@ -342,26 +392,22 @@ impl<G: Grid> Rows<G> {
     fn gather(&self, at: Fetched, joined: Joined, owner: (u32, u32)) {
         let grid = self.grid;
         let is_wide = joined.kind == Kind::U64;
-        let mut all = joined.identity();
+        let of_item = self.room.at_edges(grid, owner);
+        let mut all = of_item.reduced(at, is_wide);
         for warp in 0..self.room.lanes / G::WARP {
             let found = self.room.of_lane(grid, warp * G::WARP);
-            all = values::join(joined, all, found.first(at, B, is_wide));
+            let found = found.own_values(at.byte(B)).first(is_wide);
+            all = values::join(joined, all, found);
         }
-        let of_item = self.room.at_edges(grid, owner);
-        of_item.set_item(at, TO, is_wide, all);
+        of_item.set_reduced(at, is_wide, all);
     }
 }
 
-/// The lane for group `group` of `groups`: they take the lowest lanes of `wanted` in turn. One of
-/// [`u32::BITS`] and more if there are not as many.
+/// First word of [`EACH_ITEM`] for the row of a block.
+const ROW: u32 = 2;
+
+/// The byte of the lane's own temporary `to` for values as wide as those of `from`.
 #[inline(always)]
-fn taken(wanted: &mut u32, group: u32, groups: u32) -> u32 {
-    let mut lane = u32::BITS;
-    for turn in 0..groups {
-        if turn == group {
-            lane = wanted.trailing_zeros();
-        }
-        *wanted &= wanted.wrapping_sub(1);
-    }
-    lane
+const fn wide_as(to: u32, from: u32) -> u32 {
+    to & !(PAIR as u32) | from & PAIR as u32 | OF_EDGE as u32
 }

@@ -16,13 +16,8 @@ pub(super) type Pairs4 = [u64; SLOTS];
 /// Every slot, a bit each.
 pub(super) const ALL: u32 = (1 << EACH_SLOTS) - 1;
 
-/// Slots in use: one on a CPU, where the next item may depend on what this one stores.
-#[inline(always)]
-pub(super) const fn used<G: Grid>() -> u32 {
-    if G::WARP == 1 { 1 } else { EACH_SLOTS }
-}
-
-/// The values that `of` makes for the slots in use. Written out: codegen rule `NO_INDEXED_ARRAYS`.
+/// The values that `of` makes for the slots in use: one on a CPU, where the next item may depend on
+/// what this one stores. Written out: codegen rule `NO_INDEXED_ARRAYS`.
 #[inline(always)]
 pub(super) fn each<G: Grid, T: Copy + Default>(of: impl Fn(usize) -> T) -> [T; SLOTS] {
     if G::WARP == 1 {

@@ -1,80 +1,158 @@
-//! Runs instructions one after another, up to the next part that is for edges.
+//! Runs instructions one after another: for items up to the next part for edges, or for the edges of
+//! rows.
+//!
+//! There is one such function for both, whose instructions take few lines of a processor's
+//! instruction caches. The value at hand is in registers, so that most instructions touch no memory
+//! for their operands.
 
-use super::slots::{ALL, SLOTS, Words4, chosen, each, mask};
-use super::temps::{A, B, C, Fetched, Room, TO, Temps, fetch, fetch_from};
-use super::{Part, change, values};
+use super::lean;
+use super::slots::{ALL, Words4, chosen, each, each_of, mask};
+use super::steps::{Array, FAR, Fetched, Steps, known};
+use super::temps::{Room, Temps, Values};
 use crate::context::ContextRef;
 use crate::grid::Grid;
+use crate::memory::Csr;
 use crate::shared::EACH_SLOTS;
-use seawall_core::abi::code::{Joined, Kind, Op, random};
+use seawall_core::abi::code::{Edges, Op};
 
 /// Flags of [`run`]: a bit per slot that is still in.
 pub(super) const ACTIVE: u32 = ALL;
-/// Flag: the rest of the row may be left out.
-pub(super) const ENOUGH: u32 = 1 << EACH_SLOTS;
+/// Flag: the loop's flag is to be raised.
+pub(super) const RAISED: u32 = 1 << EACH_SLOTS;
+/// First bit of the slots whose rows may end.
+const DONE: u32 = EACH_SLOTS + 1;
 
-/// Position of a lane. Words alone, which calls hand on in registers.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Place {
-    /// The items of the slots, or the nodes at the other ends of the edges.
-    pub(super) ends: Words4,
-    /// The item whose edges these are.
-    pub(super) item: u32,
-    /// Edge of the first slot, and the distance to that of the next one.
-    pub(super) edge: u32,
-    pub(super) step: u32,
-    /// Lane of the block whose item it is, and slot of that lane; [`OF_ITEMS`] for items.
-    pub(super) owner: u32,
-}
-
-/// In place of an owner: the slots are items.
-const OF_ITEMS: u32 = u32::MAX;
-
-/// An owner as a word.
+/// The slots whose rows ended before their last edge.
 #[inline(always)]
-pub(super) const fn owner_of(lane: u32, slot: u32) -> u32 {
-    lane * EACH_SLOTS + slot
+pub(super) const fn done_of(flags: u32) -> u32 {
+    flags >> DONE & ALL
 }
+
+/// The flags of slots whose rows ended so.
+#[inline(always)]
+pub(super) const fn flags_of(done: u32) -> u32 {
+    done << DONE
+}
+
+/// Instructions, and for what they run.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Sweep {
+    /// The first instruction and the one after the last.
+    pub(super) code: (u32, u32),
+    /// The item or edge of each slot, and the one after its last edge. For items, the slots that are in
+    /// instead.
+    pub(super) from: Words4,
+    pub(super) to: Words4,
+    /// Distance from one edge of a slot to the next.
+    pub(super) step: u32,
+    /// Lanes of the warp that share a row; none where each slot has its own.
+    pub(super) group: u32,
+    pub(super) place: Place,
+}
+
+/// The items or edges of a sweep.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Place(u32);
+
+/// Bit of a place: edges.
+const EDGES: u32 = 1;
+/// Bit of a place: edges that enter.
+const INCOMING: u32 = 2;
+/// Bit of a place: rows end where every reduction holds a value that no other changes.
+const ENDS_EARLY: u32 = 4;
+/// First bit of the owner of a row: its lane and slot, or all ones where slots have their own.
+const OWNER: u32 = 3;
 
 impl Place {
-    /// A lane at items of its own.
+    /// Items.
+    pub(super) const ITEMS: Self = Self(u32::MAX << OWNER);
+
+    /// Edges of the items that the lane has in its slots.
     #[inline(always)]
-    pub(super) fn of_items(items: Words4) -> Self {
-        Self {
-            ends: items,
-            item: 0,
-            edge: 0,
-            step: 0,
-            owner: OF_ITEMS,
+    pub(super) const fn of_own(edges: Edges, ends_early: bool) -> Self {
+        let incoming = matches!(edges, Edges::In) as u32 * INCOMING;
+        Self(Self::ITEMS.0 | EDGES | incoming | (ends_early as u32 * ENDS_EARLY))
+    }
+
+    /// The same edges of the item in a slot of a lane.
+    #[inline(always)]
+    pub(super) const fn of(self, (lane, slot): (u32, u32)) -> Self {
+        Self(self.0 & !Self::ITEMS.0 | (lane * EACH_SLOTS + slot) << OWNER)
+    }
+
+    #[inline(always)]
+    const fn has(self, bit: u32) -> bool {
+        self.0 & bit != 0
+    }
+
+    /// Whether it is edges, as a loop may ask that is there once for both.
+    #[inline(always)]
+    fn is_edges<G: Grid>(self, grid: G) -> bool {
+        Self(grid.opaque(self.0)).has(EDGES)
+    }
+
+    /// Its word, of which [`Place::of_word`] makes it again.
+    #[inline(always)]
+    pub(super) const fn word(self) -> u32 {
+        self.0
+    }
+
+    #[inline(always)]
+    pub(super) const fn of_word(word: u32) -> Self {
+        Self(word)
+    }
+
+    #[inline(always)]
+    pub(super) const fn ends_early(self) -> bool {
+        self.has(ENDS_EARLY)
+    }
+
+    /// The rows of the edges.
+    #[inline(always)]
+    pub(super) fn csr<G: Grid>(self, cx: ContextRef<G>) -> Csr {
+        let tables = cx.context().tables;
+        if self.has(INCOMING) {
+            tables.incoming(cx.grid())
+        } else {
+            tables.outgoing(cx.grid())
+        }
+    }
+
+    #[inline(always)]
+    pub(super) fn temps<G: Grid>(self, grid: G) -> Temps<G> {
+        let room = Room::of(grid);
+        if self.0 >= Self::ITEMS.0 {
+            room.of_lane(grid, grid.lane())
+        } else {
+            let owner = self.0 >> OWNER;
+            room.at_edges(grid, (owner / EACH_SLOTS, owner % EACH_SLOTS))
         }
     }
 }
 
-/// Runs the instructions `at..end` for the slots of `active` up to a part for edges; tells where
-/// it stopped, and flags: the slots that are still in, [`ENOUGH`], and above it the slots for which
-/// every reduction holds a value that no other changes. All lanes of the warp call this with the
-/// same part.
+/// Runs the code of a sweep; tells where it stopped, and flags: the slots that are still in,
+/// [`RAISED`], and [the slots that are done](done_of). All lanes of the warp call this with the same
+/// code.
 #[inline(always)]
-pub(super) fn run<G: Grid>(cx: ContextRef<G>, part: Part, place: Place, active: u32) -> (u32, u32) {
-    let [first, second, third, fourth] = place.ends;
+pub(super) fn run<G: Grid>(cx: ContextRef<G>, sweep: Sweep) -> (u32, u32) {
+    let Sweep { from, to, .. } = sweep;
     walk(
         cx,
-        part.0,
-        part.1,
-        first,
-        second,
-        third,
-        fourth,
-        place.item,
-        place.edge,
-        place.step,
-        place.owner,
-        active,
+        sweep.code.0,
+        sweep.code.1,
+        from[0],
+        from[1],
+        from[2],
+        from[3],
+        to[0],
+        to[1],
+        to[2],
+        to[3],
+        sweep.step,
+        sweep.group,
+        sweep.place.0,
     )
 }
-
-/// First bit of the settled slots among the flags.
-pub(super) const SETTLED: u32 = EACH_SLOTS + 1;
 
 /// [`run`] by words: what a call takes by reference lies in local memory.
 #[inline(never)]
@@ -83,76 +161,47 @@ fn walk<G: Grid>(
     cx: ContextRef<G>,
     first: u32,
     end: u32,
-    end_0: u32,
-    end_1: u32,
-    end_2: u32,
-    end_3: u32,
-    item: u32,
-    edge: u32,
+    from_0: u32,
+    from_1: u32,
+    from_2: u32,
+    from_3: u32,
+    to_0: u32,
+    to_1: u32,
+    to_2: u32,
+    to_3: u32,
     step: u32,
-    owner: u32,
-    active: u32,
+    group: u32,
+    place: u32,
 ) -> (u32, u32) {
-    let grid = cx.grid();
-    let after = |at: u32| {
-        if owner == OF_ITEMS {
-            next_edges(cx, (at, end))
-        } else {
-            end
-        }
+    let sweep = Sweep {
+        code: (first, end),
+        from: [from_0, from_1, from_2, from_3],
+        to: [to_0, to_1, to_2, to_3],
+        step,
+        group,
+        place: Place(place),
     };
-    if grid.ballot(active != 0) == 0 {
-        return (after(first), 0);
+    if sweep.place.has(EDGES) {
+        let form = Steps::again(cx).form(first - 1);
+        if form.is_known() {
+            return (end, flags_of(lean::run(cx, sweep, form)));
+        }
     }
-    let room = Room::of(grid);
-    let mut lane = Lane {
+    let lane = Lane {
         cx,
-        grid,
-        temps: if owner == OF_ITEMS {
-            room.of_lane(grid, grid.lane())
-        } else {
-            room.at_edges(grid, (owner / EACH_SLOTS, owner % EACH_SLOTS))
-        },
-        place: Place {
-            ends: [end_0, end_1, end_2, end_3],
-            item,
-            edge,
-            step,
-            owner,
-        },
-        active,
-        settled: ALL,
-        enough: false,
+        grid: cx.grid(),
+        steps: Steps::again(cx),
+        temps: sweep.place.temps(cx.grid()),
+        hand: Values::default(),
+        numbers: sweep.from,
+        ends: sweep.from,
+        active: 0,
+        enough: 0,
+        ends_early: sweep.place.has(ENDS_EARLY),
+        settled: 0,
+        flags: 0,
     };
-    let code = cx.context().tables.code(grid);
-    let mut at = first;
-    let mut next = fetch_from(grid, code, at);
-    while at < end {
-        let instruction = next;
-        // Fetched while this one runs; the last one again, as there may be none after it.
-        next = fetch_from(grid, code, (at + 1).min(end - 1));
-        let Some(op) = Op::from_word(instruction.op) else {
-            break;
-        };
-        if op == Op::Edges {
-            return (at, lane.flags());
-        }
-        lane.step(op, instruction);
-        at += 1;
-        if op == Op::Only && grid.ballot(lane.active != 0) == 0 {
-            return (after(at), lane.flags());
-        }
-    }
-    (end, lane.flags())
-}
-
-/// The next part for edges among the instructions `at..end`, or the end.
-#[inline(always)]
-fn next_edges<G: Grid>(cx: ContextRef<G>, (mut at, end): Part) -> u32 {
-    while at < end && fetch(cx, at).op != Op::Edges as u32 {
-        at += 1;
-    }
-    at
+    lane.sweep(sweep)
 }
 
 /// A lane and what it runs with.
@@ -160,211 +209,130 @@ fn next_edges<G: Grid>(cx: ContextRef<G>, (mut at, end): Part) -> u32 {
 pub(super) struct Lane<G> {
     pub(super) cx: ContextRef<G>,
     pub(super) grid: G,
+    pub(super) steps: Steps<G>,
     pub(super) temps: Temps<G>,
-    pub(super) place: Place,
+    /// The values at hand.
+    pub(super) hand: Values,
+    /// The items of the slots, or the edges.
+    pub(super) numbers: Words4,
+    /// The items of the slots, or the nodes at the other ends of the edges.
+    pub(super) ends: Words4,
     /// Slots that are in.
     pub(super) active: u32,
-    /// Slots whose reductions hold values that no other changes.
-    settled: u32,
-    enough: bool,
-}
-
-/// Whether `op` is one of those up to `last`.
-#[inline(always)]
-const fn is_up_to(op: Op, last: Op) -> bool {
-    op as u32 <= last as u32
+    /// Slots that allowed to end the row.
+    pub(super) enough: u32,
+    /// Whether rows end where every reduction holds a value that no other changes.
+    pub(super) ends_early: bool,
+    /// Slots whose reductions do.
+    pub(super) settled: u32,
+    pub(super) flags: u32,
 }
 
 impl<G: Grid> Lane<G> {
+    /// The next part for edges among the instructions `at..end`, or the end.
     #[inline(always)]
-    fn flags(&self) -> u32 {
-        self.active | u32::from(self.enough) << EACH_SLOTS | self.settled << SETTLED
+    fn next_edges(&self, (mut at, end): (u32, u32)) -> u32 {
+        while at < end && self.steps.fetch(at).op != Op::Edges as u32 {
+            at += 1;
+        }
+        at
     }
 
-    /// Runs an instruction. Values are made in every slot, as that costs nothing; memory
-    /// is left alone by slots that are out.
+    /// Goes through items once, or through edges one after the other: the same loop, so that there is
+    /// one place that runs instructions.
     #[inline(always)]
-    fn step(&mut self, op: Op, at: Fetched) {
-        if is_up_to(op, Op::AtMostFloat) {
-            return self.word(op, at);
-        }
-        if is_up_to(op, Op::AtMostWide) {
-            return self.wide(op, at);
-        }
-        if is_up_to(op, Op::WideOf) {
-            return self.convert(op, at);
-        }
-        self.effect(op, at);
-    }
-
-    /// Words, and what is loaded.
-    #[inline(always)]
-    fn word(&self, op: Op, at: Fetched) {
-        if is_up_to(op, Op::EdgeWeight) {
-            return self.make(op, at);
-        }
-        if is_up_to(op, Op::FirstEdge) {
-            return self.row(op, at);
-        }
-        if is_up_to(op, Op::LatestWide) {
-            return self.load(op, at);
-        }
-        let temps = self.temps;
-        let words = values::words::<G>(op, temps.operand(at, A), temps.operand(at, B));
-        temps.set(at, TO, words);
-    }
-
-    /// Pairs, and comparisons of them.
-    #[inline(always)]
-    fn wide(&self, op: Op, at: Fetched) {
-        let temps = self.temps;
-        let a = temps.pairs(at, A);
-        if is_up_to(op, Op::ShiftRightWide) {
-            let b = if is_up_to(op, Op::XorWide) {
-                temps.pairs(at, B)
-            } else {
-                temps.operand(at, B).map(u64::from)
-            };
-            return temps.set_pairs(at, TO, values::wide::<G>(op, a, b));
-        }
-        temps.set(at, TO, values::narrow::<G>(op, a, temps.pairs(at, B)));
-    }
-
-    /// Values that come from where the lane is.
-    #[inline(always)]
-    fn make(&self, op: Op, at: Fetched) {
-        let (temps, place) = (self.temps, self.place);
-        let words = match op {
-            Op::Item if place.owner != OF_ITEMS => [place.item; SLOTS],
-            Op::Item | Op::Neighbour => place.ends,
-            Op::EdgeNumber => self.edges(),
-            Op::EdgeWeight => self.weights(),
-            Op::ConstantWide => {
-                let pair = u64::from(at.first) | u64::from(at.second) << 32;
-                return temps.fill(at, TO, true, pair);
-            }
-            _ => [at.first; SLOTS],
-        };
-        temps.set(at, TO, words);
-    }
-
-    #[inline(always)]
-    pub(super) fn edges(&self) -> Words4 {
-        let Place { edge, step, .. } = self.place;
-        each::<G, _>(|slot| edge.wrapping_add(step.wrapping_mul(slot as u32)))
-    }
-
-    /// Values that come of others in other ways.
-    #[inline(always)]
-    fn convert(&self, op: Op, at: Fetched) {
-        let temps = self.temps;
-        let words = match op {
-            Op::Select => {
-                let [which, b, c] = [A, B, C].map(|from| temps.words(at, from));
-                each::<G, _>(|slot| if which[slot] != 0 { b[slot] } else { c[slot] })
-            }
-            Op::SelectWide => {
-                let which = temps.words(at, A);
-                let [b, c] = [B, C].map(|from| temps.pairs(at, from));
-                let pair = |slot: usize| if which[slot] != 0 { b[slot] } else { c[slot] };
-                return temps.set_pairs(at, TO, each::<G, _>(pair));
-            }
-            Op::Random => {
-                let [key, counter] = [A, B].map(|from| temps.words(at, from));
-                each::<G, _>(|slot| random(at.first, key[slot], counter[slot]))
-            }
-            Op::OnesWide | Op::LowZerosWide | Op::LowWord | Op::HighWord | Op::FloatOfWide => {
-                let a = temps.pairs(at, A);
-                values::narrow::<G>(op, a, a)
-            }
-            Op::Widen | Op::WideOf => {
-                let is_whole = op == Op::Widen;
-                let wide = |word: u32| {
-                    if is_whole {
-                        u64::from(word)
-                    } else {
-                        f32::from_bits(word) as u64
-                    }
-                };
-                return temps.set_pairs(at, TO, temps.words(at, A).map(wide));
-            }
-            Op::Pair => {
-                let [low, high] = [A, B].map(|from| temps.words(at, from));
-                let pair = |slot: usize| u64::from(low[slot]) | u64::from(high[slot]) << 32;
-                return temps.set_pairs(at, TO, each::<G, _>(pair));
-            }
-            _ => values::of_words::<G>(op, temps.words(at, A)),
-        };
-        temps.set(at, TO, words);
-    }
-
-    /// Instructions that change more than a temporary.
-    #[inline(always)]
-    fn effect(&mut self, op: Op, at: Fetched) {
-        let temps = self.temps;
-        match op {
-            Op::Only => self.active &= self.set_in(at, A),
-            Op::Store | Op::StoreWide => self.store(op, at),
-            Op::Append => {
-                let put = self.active & self.set_in(at, B);
-                let (list, count) = (self.register(at.first), self.register(at.second));
-                change::append(self.grid, (list, count), temps.words(at, A), put);
-            }
-            Op::Raise if self.active & self.set_in(at, A) != 0 => self.cx.tag().raise(self.grid),
-            Op::Until => self.enough |= self.active & self.set_in(at, A) != 0,
-            Op::Scatter | Op::Fold | Op::Reduce => self.join(op, at),
-            _ => {}
-        }
-    }
-
-    /// The slots whose word `which` is not 0.
-    #[inline(always)]
-    fn set_in(&self, at: Fetched, which: u32) -> u32 {
-        let words = self.temps.words(at, which);
-        mask::<G>(|slot| words[slot] != 0)
-    }
-
-    /// Instructions that join values to others.
-    #[inline(always)]
-    fn join(&mut self, op: Op, at: Fetched) {
-        let (temps, grid, active) = (self.temps, self.grid, self.active);
-        let Some(joined) = Joined::from_word(at.second) else {
-            return;
-        };
-        let is_wide = joined.kind == Kind::U64;
-        if op == Op::Scatter {
-            let (to, index) = ((self.register(at.first), joined), temps.words(at, A));
-            // Without a question for the values before, nothing waits for them.
-            let is_asked = !at.is_nobody(TO);
-            if is_wide {
-                let before = change::change_pairs(grid, to, (index, temps.pairs(at, B)), active);
-                if is_asked {
-                    temps.set_pairs(at, TO, before);
-                }
-            } else if is_asked {
-                let values = (index, temps.words(at, B));
-                temps.set(at, TO, change::change_words(grid, to, values, active));
-            } else {
-                change::change_words(grid, to, (index, temps.words(at, B)), active);
-            }
-            return;
-        }
-        let end = joined.end();
-        let settled = if is_wide {
-            let (so_far, more) = (temps.pairs(at, B), temps.pairs(at, A));
-            let now = values::join_pairs::<G>(joined.how, so_far, more);
-            let now = chosen::<G, _>(active, now, so_far);
-            temps.set_pairs(at, B, now);
-            mask::<G>(|slot| end == Some(now[slot]))
+    fn sweep(mut self, sweep: Sweep) -> (u32, u32) {
+        let Sweep {
+            place, step, group, ..
+        } = sweep;
+        let (first, end) = sweep.code;
+        let csr = place.csr(self.cx);
+        let (mut last, mut done) = (sweep.to, 0);
+        let mut on = if place.is_edges(self.grid) {
+            self.before(last)
         } else {
-            let (so_far, more) = (temps.words(at, B), temps.words(at, A));
-            let now = values::join_words::<G>(joined, so_far, more);
-            let now = chosen::<G, _>(active, now, so_far);
-            temps.set(at, B, now);
-            mask::<G>(|slot| end == Some(u64::from(now[slot])))
+            sweep.to[0]
         };
-        if op == Op::Reduce {
-            self.settled &= settled;
+        let mut at = first;
+        while self.grid.ballot(on != 0) != 0 {
+            (self.active, self.enough, self.settled) = (on, 0, ALL);
+            if place.is_edges(self.grid) {
+                let numbers = self.numbers;
+                self.ends = each_of::<G, _>(on, |slot| csr.target(self.grid, numbers[slot]));
+            }
+            at = self.code((first, end));
+            if !place.is_edges(self.grid) {
+                break;
+            }
+            let mut stop = self.stopped();
+            if group != 0 {
+                let is_stopped = self.grid.ballot(stop != 0) & group != 0;
+                stop = if is_stopped { ALL } else { 0 };
+            }
+            done |= stop;
+            last = chosen::<G, _>(stop, [0; 4], last);
+            let numbers = self.numbers;
+            self.numbers = each::<G, _>(|slot| numbers[slot].saturating_add(step));
+            on = self.before(last);
+        }
+        if !place.is_edges(self.grid) && self.grid.ballot(self.active != 0) == 0 {
+            at = self.next_edges((at, end));
+        }
+        (at, self.active | self.flags | flags_of(done))
+    }
+
+    /// The slots that are before their last edge.
+    #[inline(always)]
+    fn before(&self, last: Words4) -> u32 {
+        mask::<G>(|slot| self.numbers[slot] < last[slot])
+    }
+
+    /// The slots whose rows may end. An edge that was left out has reduced nothing, and so settles
+    /// nothing.
+    #[inline(always)]
+    fn stopped(&self) -> u32 {
+        let settled = if self.ends_early {
+            self.settled & self.active
+        } else {
+            0
+        };
+        settled | self.enough
+    }
+
+    /// Runs instructions up to the next part for edges; tells where it stopped.
+    #[inline(always)]
+    fn code(&mut self, (first, end): (u32, u32)) -> u32 {
+        let mut at = first;
+        while at < end {
+            let mut instruction = self.steps.next(at);
+            let mut array = self.steps.array(at, instruction);
+            if instruction.op >= Op::Edges as u32 {
+                if instruction.op == FAR {
+                    instruction = self.steps.far(at);
+                    array = self.steps.beside(instruction);
+                }
+                if instruction.op == Op::Edges as u32 {
+                    return at;
+                }
+            }
+            let op = known(instruction.op);
+            let may_be_out = self.step(op, (instruction, array));
+            at += 1;
+            if may_be_out && self.grid.ballot(self.active != 0) == 0 {
+                return at;
+            }
+        }
+        end
+    }
+
+    /// Notes that slots raise the loop's flag, if they are in.
+    #[inline(always)]
+    pub(super) fn note_raised(&mut self, raised: u32) {
+        if self.active & raised != 0 {
+            self.flags |= RAISED;
         }
     }
 }
+
+/// An instruction and the array of the register that it uses first, if it uses one.
+pub(super) type Using = (Fetched, Array);

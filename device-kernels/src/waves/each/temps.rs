@@ -1,65 +1,78 @@
-//! Temporaries of a lane, and the instructions that name them.
+//! Temporaries of a lane.
 
 use super::slots::{Pairs4, SLOTS, Words4, each};
-use super::{Part, values};
-use crate::context::ContextRef;
+use super::steps::{Fetched, TO};
+use super::values;
 use crate::grid::{Grid, PLACE};
-use crate::memory::Proven;
-use crate::shared::{EACH_LANE, EACH_LANES, EACH_SLOTS, EACH_TEMPS};
-use seawall_core::abi::code::{
-    Edges, EdgesPart, Instruction, Joined, Kind, NOBODY, OF_EDGE, Op, TEMPS, WORD,
-};
-
-/// Words of an instruction.
-const WORDS: u32 = (size_of::<Instruction>() / 4) as u32;
-
-/// Instruction `at` of the table.
-#[inline(always)]
-pub(super) fn fetch<G: Grid>(cx: ContextRef<G>, at: u32) -> Fetched {
-    let grid = cx.grid();
-    fetch_from(grid, cx.context().tables.code(grid), at)
-}
-
-/// Instruction `at` of the table `code`. All warps of all blocks read the same few lines, so
-/// these have to stay in the first-level cache: one slice of the second level would have to
-/// answer everyone.
-#[inline(always)]
-pub(super) fn fetch_from<G: Grid>(grid: G, code: Proven, at: u32) -> Fetched {
-    let [op, temps, first, second] = code.constant4_kept(grid, at * WORDS);
-    Fetched {
-        op,
-        temps,
-        first,
-        second,
-    }
-}
-
-/// An instruction, its temporaries still in one word.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Fetched {
-    pub(super) op: u32,
-    temps: u32,
-    pub(super) first: u32,
-    pub(super) second: u32,
-}
-
-impl Fetched {
-    /// Whether there is no temporary in place of `which`: [`WORD`], or [`NOBODY`].
-    #[inline(always)]
-    pub(super) fn is_nobody(self, which: u32) -> bool {
-        const { assert!(WORD == NOBODY) };
-        self.temps >> (8 * which) & 0xff == u32::from(WORD)
-    }
-}
-
-/// Byte of temporary `which` in the word of an instruction: `to`, `a`, `b`, `c`.
-pub(super) const TO: u32 = 0;
-pub(super) const A: u32 = 1;
-pub(super) const B: u32 = 2;
-pub(super) const C: u32 = 3;
+use crate::shared::{EACH_LANE, EACH_LANES, EACH_ROWS, EACH_SLOTS, EACH_TEMPS, EACH_WARP};
+use seawall_core::abi::code::{Joined, Kind, NUMBERED, OF_EDGE, PAIR, TEMPS};
 
 /// Bytes of a word in all slots.
 const ROW: u32 = EACH_SLOTS * PLACE;
+
+/// Values of the slots, of one word or two.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Values {
+    pub(super) low: Words4,
+    pub(super) high: Words4,
+}
+
+impl Values {
+    /// Both words of each.
+    #[inline(always)]
+    pub(super) fn pairs<G: Grid>(self) -> Pairs4 {
+        each::<G, _>(|slot| u64::from(self.low[slot]) | u64::from(self.high[slot]) << 32)
+    }
+
+    /// The values that are these pairs.
+    #[inline(always)]
+    pub(super) fn of_pairs(pairs: Pairs4) -> Self {
+        Self {
+            low: pairs.map(|pair| pair as u32),
+            high: pairs.map(|pair| (pair >> 32) as u32),
+        }
+    }
+
+    /// The same in every slot.
+    #[inline(always)]
+    pub(super) const fn all(value: u64) -> Self {
+        Self {
+            low: [value as u32; SLOTS],
+            high: [(value >> 32) as u32; SLOTS],
+        }
+    }
+
+    /// The value of the first slot.
+    #[inline(always)]
+    pub(super) fn first(self, is_wide: bool) -> u64 {
+        let high = if is_wide { self.high[0] } else { 0 };
+        u64::from(self.low[0]) | u64::from(high) << 32
+    }
+
+    /// The values of all slots, joined.
+    #[inline(always)]
+    pub(super) fn join<G: Grid>(self, joined: Joined) -> u64 {
+        let is_wide = joined.kind == Kind::U64;
+        let mut all = self.first(is_wide);
+        if G::WARP == 1 {
+            return all;
+        }
+        let [_, second, third, fourth] = self.pairs::<G>();
+        let mut rotating = (second, third, fourth);
+        // A loop, so that the join is told apart at one place.
+        for _ in 1..SLOTS {
+            let (next, third, fourth) = rotating;
+            rotating = (third, fourth, next);
+            let next = if is_wide {
+                next
+            } else {
+                u64::from(next as u32)
+            };
+            all = values::join(joined, all, next);
+        }
+        all
+    }
+}
 
 /// The memory of a block's temporaries: a row of all lanes for each, and in it the slots of a lane
 /// side by side.
@@ -67,6 +80,8 @@ const ROW: u32 = EACH_SLOTS * PLACE;
 pub(super) struct Room {
     /// Place of the first word.
     first: u32,
+    /// Place of the rows of edges of the first warp.
+    rows: u32,
     /// Lanes that have temporaries, whole warps.
     pub(super) lanes: u32,
 }
@@ -78,10 +93,15 @@ impl Room {
     pub(super) fn of<G: Grid>(grid: G) -> Self {
         let most = grid.extra_words() / EACH_LANE / G::WARP * G::WARP;
         let is_extra = most > EACH_LANES;
-        let first = if is_extra { 0 } else { EACH_TEMPS.first() };
+        let (first, rows) = if is_extra {
+            (0, EACH_TEMPS.first())
+        } else {
+            (EACH_TEMPS.first(), EACH_ROWS.first())
+        };
         let served = if is_extra { most } else { EACH_LANES };
         Self {
             first: grid.place(is_extra, first),
+            rows: grid.place(false, rows),
             lanes: grid.lanes().min(served),
         }
     }
@@ -109,6 +129,13 @@ impl Room {
             ..self.of_lane(grid, grid.lane())
         }
     }
+
+    /// Place of row `number` of those that the warp of this lane goes through.
+    #[inline(always)]
+    pub(super) fn row<G: Grid>(self, grid: G, number: u32) -> u32 {
+        debug_assert!(number * 4 < EACH_WARP, "row {number}");
+        self.rows + (grid.lane() / G::WARP * EACH_WARP + number * 4) * PLACE
+    }
 }
 
 /// The temporaries that a lane uses.
@@ -126,18 +153,16 @@ pub(super) struct Temps<G> {
 }
 
 impl<G: Grid> Temps<G> {
-    /// The distance of temporary `which` from the first, and whether it is the lane's own.
+    /// The distance of the temporary that a byte names from the first one.
     #[inline(always)]
-    fn place(self, instruction: Fetched, which: u32) -> (u32, bool) {
-        let temp = instruction.temps >> (8 * which) & 0xff;
-        let number = temp & !u32::from(OF_EDGE);
+    fn distance(self, byte: u32) -> u32 {
+        let number = byte & u32::from(NUMBERED);
         debug_assert!(number < u32::from(TEMPS), "temporary {number}");
-        let is_own = (temp | self.own_flag) & u32::from(OF_EDGE) != 0;
-        (number * self.next, is_own)
+        number * self.next
     }
 
     #[inline(always)]
-    fn load(self, (far, is_own): (u32, bool)) -> Words4 {
+    fn load(self, far: u32, is_own: bool) -> Words4 {
         // SAFETY: the host checked that there is such a temporary, for which there is room; rows
         // and lanes begin at multiples of four words.
         unsafe {
@@ -153,6 +178,39 @@ impl<G: Grid> Temps<G> {
         }
     }
 
+    /// Whether a temporary has a value of each slot.
+    #[inline(always)]
+    const fn is_own(self, byte: u32) -> bool {
+        (byte | self.own_flag) & OF_EDGE as u32 != 0
+    }
+
+    /// The words, or low words, of the temporary that a byte names. At edges, an item's value is in
+    /// all slots.
+    #[inline(always)]
+    pub(super) fn low(self, byte: u32) -> Words4 {
+        self.load(self.distance(byte), self.is_own(byte))
+    }
+
+    /// The high words of the pair that a byte names.
+    #[inline(always)]
+    pub(super) fn high(self, byte: u32) -> Words4 {
+        self.load(self.distance(byte) + self.next, self.is_own(byte))
+    }
+
+    /// The lane's own values in the temporary that a byte names.
+    #[inline(always)]
+    pub(super) fn own_values(self, byte: u32) -> Values {
+        let byte = byte | u32::from(OF_EDGE);
+        Values {
+            low: self.low(byte),
+            high: if byte & u32::from(PAIR) == 0 {
+                [0; SLOTS]
+            } else {
+                self.high(byte)
+            },
+        }
+    }
+
     #[inline(always)]
     fn store(self, far: u32, words: Words4) {
         // SAFETY: as for `load`.
@@ -164,87 +222,35 @@ impl<G: Grid> Temps<G> {
         }
     }
 
-    /// A word of each slot; an item's word in all of them, at its edges.
+    /// Stores values in the temporary that a byte names, one of the lane's own.
     #[inline(always)]
-    pub(super) fn words(self, instruction: Fetched, which: u32) -> Words4 {
-        self.load(self.place(instruction, which))
-    }
-
-    /// An operand that may be a word of the instruction.
-    #[inline(always)]
-    pub(super) fn operand(self, instruction: Fetched, which: u32) -> Words4 {
-        if instruction.is_nobody(which) {
-            return [instruction.first; SLOTS];
-        }
-        self.words(instruction, which)
-    }
-
-    /// A pair of each slot.
-    #[inline(always)]
-    pub(super) fn pairs(self, instruction: Fetched, which: u32) -> Pairs4 {
-        let (far, is_own) = self.place(instruction, which);
-        let low = self.load((far, is_own));
-        let high = self.load((far + self.next, is_own));
-        each::<G, _>(|slot| u64::from(low[slot]) | u64::from(high[slot]) << 32)
-    }
-
-    /// Stores a word of each slot. Code makes values of its own alone.
-    #[inline(always)]
-    pub(super) fn set(self, instruction: Fetched, which: u32, words: Words4) {
-        self.store(self.place(instruction, which).0, words);
-    }
-
-    /// Stores a pair of each slot.
-    #[inline(always)]
-    pub(super) fn set_pairs(self, instruction: Fetched, which: u32, pairs: Pairs4) {
-        let far = self.place(instruction, which).0;
-        self.store(far, pairs.map(|pair| pair as u32));
-        self.store(far + self.next, pairs.map(|pair| (pair >> 32) as u32));
-    }
-
-    /// Stores a value in each slot: a word, or a pair if `is_wide`.
-    #[inline(always)]
-    pub(super) fn fill(self, instruction: Fetched, which: u32, is_wide: bool, value: u64) {
-        let far = self.place(instruction, which).0;
-        self.store(far, [value as u32; SLOTS]);
-        if is_wide {
-            self.store(far + self.next, [(value >> 32) as u32; SLOTS]);
+    pub(super) fn set(self, byte: u32, values: Values) {
+        let far = self.distance(byte);
+        self.store(far, values.low);
+        if byte & u32::from(PAIR) != 0 {
+            self.store(far + self.next, values.high);
         }
     }
 
-    /// The values of the slots of `which`, joined.
+    /// What the item whose edges these are has come to by a reduction.
     #[inline(always)]
-    pub(super) fn join(self, instruction: Fetched, which: u32, joined: Joined) -> u64 {
-        let all = if joined.kind == Kind::U64 {
-            self.pairs(instruction, which)
-        } else {
-            self.words(instruction, which).map(u64::from)
-        };
-        if G::WARP == 1 {
-            return all[0];
-        }
-        let [first, second, third, fourth] = all;
-        let [first, third] = [
-            values::join(joined, first, second),
-            values::join(joined, third, fourth),
-        ];
-        values::join(joined, first, third)
-    }
-
-    /// The first slot of `which`.
-    #[inline(always)]
-    pub(super) fn first(self, instruction: Fetched, which: u32, is_wide: bool) -> u64 {
-        if is_wide {
-            self.pairs(instruction, which)[0]
-        } else {
-            u64::from(self.words(instruction, which)[0])
+    pub(super) fn reduced(self, at: Fetched, is_wide: bool) -> u64 {
+        let place = self.of_item + self.distance(at.byte(TO));
+        // SAFETY: as for `load`.
+        unsafe {
+            let high = if is_wide {
+                self.grid.place_load(place + self.next)
+            } else {
+                0
+            };
+            u64::from(self.grid.place_load(place)) | u64::from(high) << 32
         }
     }
 
-    /// Stores a value of the item whose edges these are: a word, or a pair if `is_wide`.
+    /// Stores what that item has come to.
     #[inline(always)]
-    pub(super) fn set_item(self, instruction: Fetched, which: u32, is_wide: bool, value: u64) {
-        let place = self.of_item + self.place(instruction, which).0;
+    pub(super) fn set_reduced(self, at: Fetched, is_wide: bool, value: u64) {
+        let place = self.of_item + self.distance(at.byte(TO));
         // SAFETY: as for `load`.
         unsafe {
             self.grid.place_store(place, value as u32);
@@ -254,30 +260,4 @@ impl<G: Grid> Temps<G> {
             }
         }
     }
-}
-
-/// Queries of code about the graph.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Needs {
-    pub(super) incoming: bool,
-    pub(super) weights: bool,
-}
-
-/// Looks through the code.
-#[inline(never)]
-pub(super) fn needs<G: Grid>(cx: ContextRef<G>, (first, end): Part) -> Needs {
-    let mut needs = Needs::default();
-    let mut at = first;
-    while at < end {
-        let instruction = fetch(cx, at);
-        if instruction.op == Op::Edges as u32 {
-            needs.incoming |= EdgesPart::from_word(instruction.first).edges == Edges::In;
-        }
-        if [Op::Degree as u32, Op::FirstEdge as u32].contains(&instruction.op) {
-            needs.incoming |= instruction.first != Edges::Out as u32;
-        }
-        needs.weights |= instruction.op == Op::EdgeWeight as u32;
-        at += 1;
-    }
-    needs
 }

@@ -1,6 +1,6 @@
 //! Operations on values: no memory, no tables. Each tells apart what it is once for all slots.
 
-use super::slots::{Pairs4, Words4, each};
+use super::slots::{Pairs4, Words4, each, mask};
 use crate::grid::Grid;
 use seawall_core::abi::code::{Join, Joined, Kind, Op, hash};
 
@@ -46,7 +46,7 @@ pub(super) fn words<G: Grid>(op: Op, a: Words4, b: Words4) -> Words4 {
         Op::DivideFloat => floats::<G>(a, b, |x, y| x / y),
         Op::MinFloat => both::<G>(a, b, |a, b| if is_below(a, b) { a } else { b }),
         Op::MaxFloat => both::<G>(a, b, |a, b| if is_below(b, a) { a } else { b }),
-        _ => holds::<G>(op, a, b),
+        _ => Words4::default(),
     }
 }
 
@@ -71,29 +71,48 @@ fn is_below(a: u32, b: u32) -> bool {
     f32::from_bits(a) < f32::from_bits(b)
 }
 
-/// Whether a comparison of words holds.
+/// The slots for which a comparison of words holds.
 #[inline(always)]
-fn holds<G: Grid>(op: Op, a: Words4, b: Words4) -> Words4 {
-    let signed = |of: fn(&i32, &i32) -> bool| {
-        both::<G>(a, b, |a, b| u32::from(of(&(a as i32), &(b as i32))))
-    };
+pub(super) fn holds<G: Grid>(op: Op, a: Words4, b: Words4) -> u32 {
+    let words = |of: fn(&u32, &u32) -> bool| mask::<G>(|slot| of(&a[slot], &b[slot]));
+    let signed =
+        |of: fn(&i32, &i32) -> bool| mask::<G>(|slot| of(&(a[slot] as i32), &(b[slot] as i32)));
     let floats = |of: fn(&f32, &f32) -> bool| {
-        both::<G>(a, b, |a, b| {
-            u32::from(of(&f32::from_bits(a), &f32::from_bits(b)))
-        })
+        mask::<G>(|slot| of(&f32::from_bits(a[slot]), &f32::from_bits(b[slot])))
     };
     match op {
-        Op::Equal => both::<G>(a, b, |a, b| u32::from(a == b)),
-        Op::NotEqual => both::<G>(a, b, |a, b| u32::from(a != b)),
-        Op::Below => both::<G>(a, b, |a, b| u32::from(a < b)),
-        Op::AtMost => both::<G>(a, b, |a, b| u32::from(a <= b)),
+        Op::Equal => words(PartialEq::eq),
+        Op::NotEqual => words(PartialEq::ne),
+        Op::Below => words(PartialOrd::lt),
+        Op::AtMost => words(PartialOrd::le),
+        Op::Above => words(PartialOrd::gt),
+        Op::AtLeast => words(PartialOrd::ge),
         Op::BelowSigned => signed(PartialOrd::lt),
         Op::AtMostSigned => signed(PartialOrd::le),
+        Op::AboveSigned => signed(PartialOrd::gt),
+        Op::AtLeastSigned => signed(PartialOrd::ge),
         Op::EqualFloat => floats(PartialEq::eq),
         Op::NotEqualFloat => floats(PartialEq::ne),
         Op::BelowFloat => floats(PartialOrd::lt),
         Op::AtMostFloat => floats(PartialOrd::le),
-        _ => Words4::default(),
+        Op::AboveFloat => floats(PartialOrd::gt),
+        Op::AtLeastFloat => floats(PartialOrd::ge),
+        _ => 0,
+    }
+}
+
+/// The slots for which a comparison of pairs holds.
+#[inline(always)]
+pub(super) fn holds_wide<G: Grid>(op: Op, a: Pairs4, b: Pairs4) -> u32 {
+    let pairs = |of: fn(&u64, &u64) -> bool| mask::<G>(|slot| of(&a[slot], &b[slot]));
+    match op {
+        Op::EqualWide => pairs(PartialEq::eq),
+        Op::NotEqualWide => pairs(PartialEq::ne),
+        Op::BelowWide => pairs(PartialOrd::lt),
+        Op::AtMostWide => pairs(PartialOrd::le),
+        Op::AboveWide => pairs(PartialOrd::gt),
+        Op::AtLeastWide => pairs(PartialOrd::ge),
+        _ => 0,
     }
 }
 
@@ -120,20 +139,16 @@ pub(super) fn wide<G: Grid>(op: Op, a: Pairs4, b: Pairs4) -> Pairs4 {
     }
 }
 
-/// Words made from the pairs `a` and `b`.
+/// Words made from the pairs `a`.
 #[inline(always)]
-pub(super) fn narrow<G: Grid>(op: Op, a: Pairs4, b: Pairs4) -> Words4 {
-    let made = |of: fn(u64, u64) -> u32| each::<G, _>(|slot| of(a[slot], b[slot]));
+pub(super) fn narrow<G: Grid>(op: Op, a: Pairs4) -> Words4 {
+    let made = |of: fn(u64) -> u32| each::<G, _>(|slot| of(a[slot]));
     match op {
-        Op::EqualWide => made(|a, b| u32::from(a == b)),
-        Op::NotEqualWide => made(|a, b| u32::from(a != b)),
-        Op::BelowWide => made(|a, b| u32::from(a < b)),
-        Op::AtMostWide => made(|a, b| u32::from(a <= b)),
-        Op::OnesWide => made(|a, _| a.count_ones()),
-        Op::LowZerosWide => made(|a, _| a.trailing_zeros()),
-        Op::LowWord => made(|a, _| a as u32),
-        Op::HighWord => made(|a, _| (a >> 32) as u32),
-        Op::FloatOfWide => made(|a, _| (a as f32).to_bits()),
+        Op::OnesWide => made(u64::count_ones),
+        Op::LowZerosWide => made(u64::trailing_zeros),
+        Op::LowWord => made(|a| a as u32),
+        Op::HighWord => made(|a| (a >> 32) as u32),
+        Op::FloatOfWide => made(|a| (a as f32).to_bits()),
         _ => Words4::default(),
     }
 }
@@ -166,6 +181,25 @@ pub(super) fn join_pairs<G: Grid>(how: Join, a: Pairs4, b: Pairs4) -> Pairs4 {
         Join::Min => pairs::<G>(a, b, u64::min),
         Join::Max => pairs::<G>(a, b, u64::max),
         Join::Any => pairs::<G>(a, b, |a, b| if b != 0 { 1 } else { a }),
+    }
+}
+
+/// Joins two pairs.
+#[inline(always)]
+pub(super) fn join_pair(how: Join, a: u64, b: u64) -> u64 {
+    match how {
+        Join::Sum => a.wrapping_add(b),
+        Join::Or => a | b,
+        Join::And => a & b,
+        Join::Min => a.min(b),
+        Join::Max => a.max(b),
+        Join::Any => {
+            if b != 0 {
+                1
+            } else {
+                a
+            }
+        }
     }
 }
 

@@ -34,7 +34,11 @@ pub(super) fn build(graph: &Graph, question: &Question) -> Result<Built, Program
     program.reset_work("reset work", paths.work);
     program.seed_paths("seed sources", paths, sources);
     program.fixpoint("settle paths", question.max_iterations, |body| {
-        body.step_paths("step", paths);
+        if graph.is_symmetric() {
+            body.step_paths_both_ways("step", paths);
+        } else {
+            body.step_paths("step", paths);
+        }
     });
     program.keep(paths.distances);
     Ok(Built {

@@ -107,3 +107,31 @@ impl Degrees {
         (least, nodes, sum)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::graph::{LoadOptions, load};
+
+    fn method(name: &str, counts: Counts) -> Method {
+        let options = LoadOptions {
+            undirected: true,
+            ..LoadOptions::default()
+        };
+        let loaded = load(name, &options, None).unwrap();
+        Method::of(&loaded.graph, counts)
+    }
+
+    #[test]
+    fn skewed_graphs_have_hubs_and_even_ones_prints() {
+        for counts in [Counts::Corners, Counts::Once] {
+            assert!(matches!(
+                method("gen:rmat:15:8", counts),
+                Method::Hubs { .. }
+            ));
+            assert_eq!(method("gen:uniform:15:8", counts), Method::Prints);
+            assert_eq!(method("gen:grid:200", counts), Method::Rows);
+            assert_eq!(method("gen:rmat:13:8", counts), Method::Rows);
+        }
+    }
+}

@@ -199,6 +199,7 @@ impl Pack {
                 incoming_targets: address(incoming.map(|(_, targets)| targets)),
                 resident,
                 tiles: TileTable::default(),
+                longest_row: 0,
             },
             tables: TableAddresses {
                 groups: base + tables.group_table,

@@ -41,6 +41,7 @@ pub(super) fn graph_addresses(
         incoming_targets: incoming.map_or(0, |rows| address(rows.targets())),
         resident: std::ptr::from_ref(resident) as u64,
         tiles: TileTable::default(),
+        longest_row: 0,
     }
 }
 

@@ -11,7 +11,7 @@ use super::stream::{COPY_LIMIT, Stream};
 use crate::backend::record::GraphAddresses;
 use crate::backend::{BackendError, fit, resident_digest};
 use crate::executor::Executor;
-use crate::graph::Graph;
+use crate::graph::{Csr, Graph};
 use crate::program::encoded::GraphNeeds;
 use crate::tiles::{TileShape, Tiles};
 use crate::units::elapsed_ns;
@@ -75,6 +75,8 @@ pub(super) struct ResidentGraph<'g> {
     incoming: Option<Incoming>,
     tiles: Option<ResidentTiles>,
     upload_ns: u64,
+    /// Most edges of a row of either kind; 0 until somebody asked.
+    longest_row: u32,
 }
 
 impl<'g> ResidentGraph<'g> {
@@ -102,6 +104,7 @@ impl<'g> ResidentGraph<'g> {
             incoming: None,
             tiles: None,
             upload_ns: elapsed_ns(started),
+            longest_row: 0,
         })
     }
 
@@ -135,6 +138,13 @@ impl<'g> ResidentGraph<'g> {
             self.finish(&uploader, started)?;
         }
         Ok(())
+    }
+
+    /// Measures the longest row for a program that runs code, once the arrays are complete.
+    pub(super) fn measure_rows(&mut self) {
+        let incoming = self.incoming.as_ref().map(|_| self.graph.incoming());
+        let incoming = incoming.map_or(0, Csr::longest_row);
+        self.longest_row = self.graph.outgoing().longest_row().max(incoming);
     }
 
     /// Makes and uploads incoming edges by tiles of this shape, if that is expected to pay and
@@ -230,6 +240,7 @@ impl<'g> ResidentGraph<'g> {
             incoming_targets,
             resident: self.digest.address(),
             tiles: TileTable::default(),
+            longest_row: self.longest_row,
         }
     }
 

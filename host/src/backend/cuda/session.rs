@@ -158,6 +158,9 @@ impl<'g> CudaSession<'g> {
             staging: &mut self.staging,
         };
         self.graph.complete(program.needs, uploader)?;
+        if !program.code.is_empty() {
+            self.graph.measure_rows();
+        }
         self.runner.choose(program)?;
         let mut slots = self.make_tiles(program.needs)?;
         let held = self

@@ -1,13 +1,17 @@
 //! Places for values: which temporary holds which, and instructions that say so.
 //!
-//! A value has its place from the step that makes it to the last that uses it. One that
-//! edges use keeps it beyond the end of their part, which runs many times: not even the value of
-//! the part's last step may take it.
+//! A value that the next steps use at once is only at hand. Any other has its place from the step that
+//! makes it to the last that uses it there. One that edges use keeps it beyond the end of their part,
+//! which runs many times: not even the value of the part's last step may take it.
 
 use super::fold::fold;
+use super::hand::{Operand, Shape, shapes};
 use super::steps::{Step, ValueSpec, Written};
 use crate::program::error::CodeError;
-use seawall_core::abi::code::{Instruction, Kind, NOBODY, OF_EDGE, Op, TEMPS, WORD};
+use seawall_core::abi::code::{
+    AT_HAND, Instruction, Kind, NEIGHBOUR, NOTHING, NUMBER, OF_EDGE, Op, PAIR, TEMPORARY, TEMPS,
+    WORD,
+};
 
 /// The instructions of what was written.
 ///
@@ -15,8 +19,9 @@ use seawall_core::abi::code::{Instruction, Kind, NOBODY, OF_EDGE, Op, TEMPS, WOR
 /// [`CodeError::TooManyValues`] when there are more at a time than there are places.
 pub(in crate::program) fn allocate(written: &mut Written) -> Result<Vec<Instruction>, CodeError> {
     fold(written);
+    let shapes = shapes(written);
     let mut places = Places {
-        last: last_uses(written),
+        last: last_uses(written, &shapes),
         values: &written.values,
         held: vec![None; written.values.len()],
         taken: [None; TEMPS as usize],
@@ -24,8 +29,8 @@ pub(in crate::program) fn allocate(written: &mut Written) -> Result<Vec<Instruct
     // Results of items are kept from the first to the last.
     let mut folds = Vec::new();
     for step in written.steps.iter().filter(|step| step.op == Op::Fold) {
-        let kind = written.values[step.from[0] as usize].kind;
-        folds.push(places.take(kind, usize::MAX)?);
+        let kind = step.joined.map_or(Kind::U32, |joined| joined.kind);
+        folds.push(places.take(kind, usize::MAX)? | OF_EDGE | pair_of(kind));
     }
     let mut folds = folds.into_iter();
     let mut code = Vec::with_capacity(written.steps.len());
@@ -34,40 +39,48 @@ pub(in crate::program) fn allocate(written: &mut Written) -> Result<Vec<Instruct
         if step.op == Op::Edges {
             partials = places.open(written, at)?;
         }
-        let extra = match step.op {
+        let found = match step.op {
             Op::Fold => folds.next(),
             Op::Reduce => (!partials.is_empty()).then(|| partials.remove(0)),
             _ => None,
         };
-        code.push(places.step(step, at, extra)?);
+        code.push(places.step((step, &shapes[at]), at, found)?);
     }
     Ok(code)
 }
 
-/// The last step that uses each value.
-fn last_uses(written: &Written) -> Vec<usize> {
-    let mut last = vec![0; written.values.len()];
+/// The last step that uses each value in a temporary; `None` for one that needs none.
+fn last_uses(written: &Written, shapes: &[Shape]) -> Vec<Option<usize>> {
+    let mut last: Vec<Option<usize>> = vec![None; written.values.len()];
     let mut end = None;
-    for (at, step) in written.steps.iter().enumerate() {
+    for (at, (step, shape)) in written.steps.iter().zip(shapes).enumerate() {
         if step.op == Op::Edges {
             end = Some(at + step.second as usize);
         }
         let open = end.filter(|end| at <= *end);
-        for id in &step.from {
-            let of_item = written.values[*id as usize].part == 0;
+        let held = shape.from.iter().filter_map(|from| match from {
+            Some(Operand::Held(id)) => Some(*id),
+            _ => None,
+        });
+        for id in held {
+            let of_item = written.values[id as usize].part == 0;
             let until = open.filter(|_| of_item).map_or(at, |end| end + 1);
-            last[*id as usize] = last[*id as usize].max(until);
-        }
-        if let Some(id) = step.to {
-            last[id as usize] = last[id as usize].max(at);
+            last[id as usize] = last[id as usize].max(Some(until));
         }
     }
     last
 }
 
+const fn pair_of(kind: Kind) -> u8 {
+    match kind {
+        Kind::U64 => PAIR,
+        _ => 0,
+    }
+}
+
 struct Places<'w> {
     values: &'w [ValueSpec],
-    last: Vec<usize>,
+    last: Vec<Option<usize>>,
     held: Vec<Option<u8>>,
     /// The last step that needs what each temporary holds.
     taken: [Option<usize>; TEMPS as usize],
@@ -83,7 +96,7 @@ impl Places<'_> {
             most: u32::from(TEMPS),
         })?;
         self.taken[at..at + words].fill(Some(until));
-        Ok(at as u8)
+        Ok(at as u8 | TEMPORARY)
     }
 
     /// Gives back what no step from `at` on needs.
@@ -103,55 +116,70 @@ impl Places<'_> {
         for step in part.iter().filter(|step| step.op == Op::Reduce) {
             let Some(to) = step.to else { continue };
             let kind = self.values[to as usize].kind;
-            let until = self.last[to as usize].max(end);
+            let until = self.last[to as usize].unwrap_or(end).max(end);
             self.held[to as usize] = Some(self.take(kind, until)?);
-            partials.push(self.take(kind, end)? | OF_EDGE);
+            partials.push(self.take(kind, end)? | OF_EDGE | pair_of(kind));
         }
         Ok(partials)
     }
 
-    /// The temporary of a value.
+    /// The byte of a value that is in a temporary.
     fn of(&self, id: u32) -> u8 {
         let spec = &self.values[id as usize];
         let flag = if spec.part == 0 { 0 } else { OF_EDGE };
-        self.held[id as usize].unwrap_or(0) | flag
+        self.held[id as usize].unwrap_or(TEMPORARY) | flag | pair_of(spec.kind)
     }
 
     fn step(
         &mut self,
-        step: &Step,
+        (step, shape): (&Step, &Shape),
         at: usize,
-        extra: Option<u8>,
+        found: Option<u8>,
     ) -> Result<Instruction, CodeError> {
-        let mut temps = [0; 4];
-        let mut from = step.from.iter();
-        for (at, temp) in temps[1..].iter_mut().enumerate() {
-            *temp = match step.word {
-                Some(word) if word == at => WORD,
-                _ => from.next().map_or(0, |id| self.of(*id)),
-            };
+        let byte = |from: Option<Operand>| match from {
+            None | Some(Operand::AtHand) => NOTHING,
+            Some(Operand::Number) if step.part == 0 => NUMBER,
+            Some(Operand::Number) => NEIGHBOUR,
+            Some(Operand::Word(kind)) => WORD | pair_of(kind),
+            Some(Operand::Held(id)) => self.of(id),
+        };
+        let [a, b, c] = shape.from;
+        let mut temps = [NOTHING, byte(a), byte(b), byte(c)];
+        if let Some(place) = found {
+            temps[2] = place;
         }
-        if let Some(place) = extra {
-            temps[2] = place | OF_EDGE;
+        if let Some(joined) = step.joined {
+            temps[3] = joined.to_word() as u8;
+        } else if step.op.is_comparison() {
+            temps[3] = step.outcome as u8;
         }
         // A value may take the place of one that this step is the last to use.
         self.release(at + 1);
-        let is_asked = |id: &u32| step.op != Op::Scatter || self.last[*id as usize] > at;
-        if step.to.is_some() && step.to.filter(is_asked).is_none() {
-            temps[0] = NOBODY;
-        }
-        if let Some(id) = step.to.filter(is_asked) {
-            if self.held[id as usize].is_none() {
-                let (kind, until) = (self.values[id as usize].kind, self.last[id as usize]);
-                self.held[id as usize] = Some(self.take(kind, until)?);
-            }
-            temps[0] = self.of(id);
+        if let Some(id) = step.to {
+            temps[0] = self.target(id, shape)?;
         }
         Ok(Instruction {
-            op: step.op as u32,
+            op: shape.op as u32,
             temps,
-            first: step.first,
-            second: step.second,
+            first: shape.words[0],
+            second: shape.words[1],
         })
+    }
+
+    /// The byte of the value that a step makes.
+    fn target(&mut self, id: u32, shape: &Shape) -> Result<u8, CodeError> {
+        let kind = self.values[id as usize].kind;
+        if self.held[id as usize].is_none() {
+            let Some(until) = self.last[id as usize] else {
+                let is_asked = shape.op == Op::Scatter && shape.is_asked;
+                return Ok(if is_asked {
+                    AT_HAND | pair_of(kind)
+                } else {
+                    NOTHING
+                });
+            };
+            self.held[id as usize] = Some(self.take(kind, until)?);
+        }
+        Ok(self.of(id))
     }
 }

@@ -1,36 +1,83 @@
-//! Steps that need fewer instructions: constants within the instructions that use them, and nothing
-//! for values that nobody uses.
+//! Steps that need fewer instructions: nothing for values that nobody uses, the number of an item
+//! once for all of its edges, and comparisons that decide at once.
 
-use super::steps::{Step, Written};
-use seawall_core::abi::code::Op;
+use super::steps::{Source, Step, ValueSpec, Written};
+use seawall_core::abi::code::{Kind, Op, Outcome};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Folds constants into the steps that use them and drops values without a use.
+/// Drops values without a use, moves numbers of items out of parts for edges, and joins comparisons
+/// with what they decide.
 pub(super) fn fold(written: &mut Written) {
-    let steps = &mut written.steps;
-    let constants: BTreeMap<u32, u32> = steps
-        .iter()
-        .filter(|step| step.op == Op::Constant)
-        .filter_map(|step| Some((step.to?, step.first)))
-        .collect();
-    for step in steps.iter_mut().filter(|step| step.op.takes_word()) {
-        take_constant(step, &constants);
-    }
-    drop_unused(steps);
+    number_items(written);
+    turn(&mut written.steps);
+    drop_unused(&mut written.steps);
+    decide(&mut written.steps);
+    measure_parts(&mut written.steps);
 }
 
-fn take_constant(step: &mut Step, constants: &BTreeMap<u32, u32>) {
-    let &[one, other] = step.from.as_slice() else {
-        return;
+/// Lets edges use the number of their item as it was taken before their part.
+fn number_items(written: &mut Written) {
+    let Written { steps, values, .. } = written;
+    let mut number = None;
+    let mut renamed = BTreeMap::new();
+    let mut all = Vec::with_capacity(steps.len() + 1);
+    for step in steps.drain(..) {
+        let is_number = step.source == Some(Source::Item);
+        if let (true, Some(to)) = (is_number, step.to) {
+            if step.part == 0 {
+                number = number.or(Some(to));
+                all.push(step);
+                continue;
+            }
+            let taken = number.unwrap_or_else(|| take_number(&mut all, values));
+            number = Some(taken);
+            renamed.insert(to, taken);
+            continue;
+        }
+        all.push(step);
+    }
+    for step in &mut all {
+        for from in &mut step.from {
+            *from = renamed.get(from).copied().unwrap_or(*from);
+        }
+    }
+    *steps = all;
+}
+
+/// Takes the number of the item before the part that is the last one of `steps`.
+fn take_number(steps: &mut Vec<Step>, values: &mut Vec<ValueSpec>) -> u32 {
+    let (kind, part) = (Kind::U32, 0);
+    values.push(ValueSpec { kind, part });
+    let to = values.len() as u32 - 1;
+    let begin = steps.iter().rposition(|step| step.op == Op::Edges);
+    let step = Step {
+        to: Some(to),
+        ..Step::taking(Source::Item)
     };
-    let is_word = !matches!(step.op, Op::ShiftLeftWide | Op::ShiftRightWide);
-    let (kept, word, at) = match (constants.get(&one), constants.get(&other)) {
-        (_, Some(word)) => (one, *word, 1),
-        (Some(word), None) if is_word => (other, *word, 0),
-        _ => return,
-    };
-    step.from = vec![kept];
-    (step.first, step.word) = (word, Some(at));
+    steps.insert(begin.unwrap_or(steps.len()), step);
+    to
+}
+
+/// Turns operations so that numbers come first and words last, as far as they may be turned.
+fn turn(steps: &mut [Step]) {
+    let sources: BTreeMap<u32, Source> = steps
+        .iter()
+        .filter_map(|step| Some((step.to?, step.source?)))
+        .collect();
+    for step in steps {
+        let &[one, other] = step.from.as_slice() else {
+            continue;
+        };
+        let rank = |id| match sources.get(&id) {
+            Some(Source::Item | Source::Neighbour) => 0,
+            None => 1,
+            Some(Source::Words(..)) => 2,
+        };
+        let turned = step.op.turned().filter(|_| rank(one) > rank(other));
+        if let Some(turned) = turned {
+            (step.op, step.from) = (turned, vec![other, one]);
+        }
+    }
 }
 
 /// Drops steps that only make a value that no later one uses.
@@ -44,13 +91,47 @@ fn drop_unused(steps: &mut Vec<Step>) {
             used.extend(step.from.iter().copied());
         }
     }
-    for at in 0..steps.len() {
-        if steps[at].op == Op::Edges {
-            let end = at + 1 + steps[at].second as usize;
-            let rest = kept[at + 1..end].iter().filter(|kept| **kept);
-            steps[at].second = rest.count() as u32;
-        }
-    }
     let mut kept = kept.into_iter();
     steps.retain(|_| kept.next().unwrap_or(true));
+}
+
+/// Joins a comparison with the step after it, if that is the only one that uses it and decides about
+/// the item, the edge or the row.
+fn decide(steps: &mut Vec<Step>) {
+    let mut uses = BTreeMap::new();
+    for id in steps.iter().flat_map(|step| &step.from) {
+        *uses.entry(*id).or_insert(0_u32) += 1;
+    }
+    let mut all: Vec<Step> = Vec::with_capacity(steps.len());
+    for step in steps.drain(..) {
+        let outcome = match step.op {
+            Op::Only => Outcome::Only,
+            Op::Until => Outcome::Until,
+            _ => Outcome::Value,
+        };
+        let before = all.last_mut().filter(|before| {
+            let is_used = before.to.is_some() && before.to == step.from.first().copied();
+            let is_alone = before.to.is_some_and(|to| uses.get(&to) == Some(&1));
+            before.op.is_comparison() && is_used && is_alone
+        });
+        match before {
+            Some(before) if outcome != Outcome::Value => {
+                (before.to, before.outcome) = (None, outcome);
+            }
+            _ => all.push(step),
+        }
+    }
+    *steps = all;
+}
+
+/// Notes the lengths of parts for edges.
+pub(super) fn measure_parts(steps: &mut [Step]) {
+    let mut length = 0;
+    for step in steps.iter_mut().rev() {
+        if step.op == Op::Edges {
+            (step.second, length) = (length, 0);
+        } else if step.part != 0 {
+            length += 1;
+        }
+    }
 }

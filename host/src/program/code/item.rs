@@ -1,6 +1,6 @@
 //! Operations of a wave's code at an item, and at an edge of one.
 
-use super::steps::{Coder, Step};
+use super::steps::{Coder, Source, Step};
 use super::value::{Number, Operand, Value};
 use crate::graph::WeightKind;
 use crate::program::encoded::RegisterId;
@@ -50,7 +50,7 @@ impl<'c> Item<'c> {
     /// Number of the item: the node, or which value of a register.
     #[must_use]
     pub fn index(self) -> Value<'c> {
-        self.make(Kind::U32, Step::of(Op::Item))
+        self.make(Kind::U32, Step::taking(Source::Item))
     }
 
     /// The item's own value in `register`, from before the wave.
@@ -165,7 +165,7 @@ impl<'c> Item<'c> {
         let joined = self.joined(how, value.kind());
         let number = self.coder.name(register);
         let step = Step::of(Op::Scatter).using([index.id(), value.id()]);
-        self.make(value.kind(), step.with(number, joined.to_word()))
+        self.make(value.kind(), step.with(number, 0).joining(joined))
     }
 
     /// Joins `value` to the first value of `register`, cheaply for many items.
@@ -174,7 +174,7 @@ impl<'c> Item<'c> {
         let joined = self.joined(how, value.kind());
         let number = self.coder.name(register);
         let step = Step::of(Op::Fold).using([value.id()]);
-        self.coder.act(step.with(number, joined.to_word()));
+        self.coder.act(step.with(number, 0).joining(joined));
     }
 
     /// Puts `value` at the end of `list`, whose length `count` holds, where `condition`
@@ -238,7 +238,7 @@ impl<'c> Edge<'c> {
     /// The node at the other end.
     #[must_use]
     pub fn neighbour(self) -> Value<'c> {
-        self.make(Kind::U32, Step::of(Op::Neighbour))
+        self.make(Kind::U32, Step::taking(Source::Neighbour))
     }
 
     /// The value of the node at the other end in `register`, from before the wave.

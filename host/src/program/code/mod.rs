@@ -8,6 +8,7 @@
 mod allocate;
 mod arg;
 mod fold;
+mod hand;
 mod item;
 mod steps;
 mod value;

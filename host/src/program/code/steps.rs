@@ -4,7 +4,7 @@ use crate::graph::WeightKind;
 use crate::program::encoded::{GraphNeeds, RegisterId};
 use crate::program::error::CodeError;
 use crate::program::wave::RegisterSpec;
-use seawall_core::abi::code::{Access, Edges, Joined, Kind, Op};
+use seawall_core::abi::code::{Access, Edges, Joined, Kind, Op, Outcome};
 use std::cell::{Cell, RefCell};
 
 /// A value of the code.
@@ -15,6 +15,17 @@ pub(super) struct ValueSpec {
     pub(super) part: u32,
 }
 
+/// A value that is not made of others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Source {
+    /// A number of the code: its low word and its high one.
+    Words(u32, u32),
+    /// The number of the item.
+    Item,
+    /// The node at the other end of the edge.
+    Neighbour,
+}
+
 /// One step; it uses values and may make one.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Step {
@@ -23,8 +34,12 @@ pub(super) struct Step {
     pub(super) from: Vec<u32>,
     pub(super) first: u32,
     pub(super) second: u32,
-    /// The operand that is the word `first`, if one is.
-    pub(super) word: Option<usize>,
+    /// Value of [`Op::Take`].
+    pub(super) source: Option<Source>,
+    pub(super) outcome: Outcome,
+    pub(super) joined: Option<Joined>,
+    /// Part for edges that it is in; 0 for none.
+    pub(super) part: u32,
 }
 
 /// Writes steps down.
@@ -134,18 +149,22 @@ impl<'r> Coder<'r> {
     pub(super) fn add(&self, kind: Kind, step: Step) -> u32 {
         self.check_parts(&step);
         let id = self.value(kind, self.part());
-        let step = Step {
+        self.push(Step {
             to: Some(id),
             ..step
-        };
-        self.steps.borrow_mut().push(step);
+        });
         id
+    }
+
+    fn push(&self, step: Step) {
+        let part = self.part();
+        self.steps.borrow_mut().push(Step { part, ..step });
     }
 
     /// Notes a step that makes none.
     pub(super) fn act(&self, step: Step) {
         self.check_parts(&step);
-        self.steps.borrow_mut().push(step);
+        self.push(step);
     }
 
     /// Values of edges are gone after their part.
@@ -181,10 +200,9 @@ impl<'r> Coder<'r> {
         let found = reductions.map(|(joined, from)| {
             let to = self.value(joined.kind, 0);
             let step = Step::of(Op::Reduce).using([from]);
-            let step = step.with(0, joined.to_word());
             self.act(Step {
                 to: Some(to),
-                ..step
+                ..step.joining(joined)
             });
             to
         });
@@ -194,14 +212,14 @@ impl<'r> Coder<'r> {
         let part = &steps[begin + 1..];
         let only_reduces = !part.iter().any(|step| step.has_effect());
         let all_end = reductions.iter().all(|(joined, _)| joined.end().is_some());
-        let length = part.len() as u32;
+        let ends_early = only_reduces && all_end && N > 0;
         let word = seawall_core::abi::code::EdgesPart {
             edges,
-            ends_early: only_reduces && all_end && N > 0,
+            ends_early,
+            may_stop: ends_early || part.iter().any(|step| step.op == Op::Until),
             reductions: N as u32,
         };
-        let step = &mut steps[begin];
-        (step.first, step.second) = (word.to_word(), length);
+        steps[begin].first = word.to_word();
         found
     }
 }
@@ -214,7 +232,18 @@ impl Step {
             from: Vec::new(),
             first: 0,
             second: 0,
-            word: None,
+            source: None,
+            outcome: Outcome::Value,
+            joined: None,
+            part: 0,
+        }
+    }
+
+    /// Takes a value that is not made of others.
+    pub(super) fn taking(source: Source) -> Self {
+        Self {
+            source: Some(source),
+            ..Self::of(Op::Take)
         }
     }
 
@@ -228,6 +257,11 @@ impl Step {
     pub(super) const fn with(mut self, first: u32, second: u32) -> Self {
         self.first = first;
         self.second = second;
+        self
+    }
+
+    pub(super) fn joining(mut self, joined: Joined) -> Self {
+        self.joined = Some(joined);
         self
     }
 

@@ -1,6 +1,6 @@
 //! Values of a wave's code.
 
-use super::steps::{Coder, Step};
+use super::steps::{Coder, Source, Step};
 use crate::program::error::CodeError;
 use seawall_core::abi::code::{Kind, Op};
 use std::ops;
@@ -86,11 +86,7 @@ impl<'c> Operand<'c> for f64 {
 impl<'r> Coder<'r> {
     pub(super) fn constant<T: Number>(&self, number: T) -> Value<'_> {
         let bits = number.bits();
-        let op = match T::KIND {
-            Kind::U64 => Op::ConstantWide,
-            _ => Op::Constant,
-        };
-        let step = Step::of(op).with(bits as u32, (bits >> 32) as u32);
+        let step = Step::taking(Source::Words(bits as u32, (bits >> 32) as u32));
         self.make(T::KIND, step)
     }
 

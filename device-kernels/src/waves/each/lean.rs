@@ -1,0 +1,654 @@
+//! Parts for edges of common forms, in a loop of their own.
+//!
+//! Such a part loads a value of the neighbour, may add a weight to it and compare it with a value of
+//! the item, and joins it, or another value, to what was found; or it changes a value of the neighbour.
+//! Told apart once for all edges, these take a fraction of the instructions that running them one by
+//! one takes. What a part does follows from its instructions alone, and lanes that run them one by one
+//! come to the same.
+
+use super::change;
+use super::slots::{ALL, SLOTS, Words4, chosen, each, each_of, mask};
+use super::steps::{A, B, Fetched, Steps, TO, known};
+use super::straight::{Place, Sweep};
+use super::temps::{Temps, Values};
+use super::values;
+use crate::context::ContextRef;
+use crate::grid::Grid;
+use crate::memory::Proven;
+use seawall_core::abi::code::{
+    EdgesPart, Join, Joined, Kind, NEIGHBOUR, NOTHING, OF_EDGE, Op, Outcome, PAIR, TEMPORARY, WORD,
+};
+
+/// The form of a part, as a block holds it beside the instruction that begins the part; 0 for any
+/// other form. Places of instructions are counted from that one.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Form(u32);
+
+/// A field of a form: its first bit, and its bits.
+type Field = (u32, u32);
+
+/// The first load, counted from [`Op::Load`].
+const LOAD: Field = (0, 3);
+/// What is done with the edge's weight, 0 for nothing.
+const WEIGHT: Field = (2, 7);
+/// Place of the difference to a value of the item, 0 for none.
+const LESS: Field = (5, 7);
+/// Whether the value becomes a bit, and whether that of a pair.
+const BIT: Field = (8, 3);
+/// Place of a comparison, 0 for none.
+const TEST: Field = (10, 7);
+/// Another value of the edge: 0 for none, 1 and more for a load, counted from [`Op::Load`], 5 for the
+/// neighbour and the weight as a pair.
+const MORE: Field = (13, 7);
+/// Place of that value.
+const MORE_AT: Field = (16, 7);
+/// Whether the part is but a change of a value of the neighbour.
+const CHANGE: Field = (19, 1);
+/// There is a form.
+const KNOWN: Field = (20, 1);
+
+impl Form {
+    pub(super) const fn of_word(word: u32) -> Self {
+        Self(word)
+    }
+
+    pub(super) const fn is_known(self) -> bool {
+        self.has(KNOWN)
+    }
+
+    const fn get(self, (first, bits): Field) -> u32 {
+        self.0 >> first & bits
+    }
+
+    const fn has(self, field: Field) -> bool {
+        self.get(field) != 0
+    }
+
+    #[must_use]
+    const fn with(self, (first, _): Field, value: u32) -> Self {
+        Self(self.0 | value << first)
+    }
+}
+
+/// Reads a part, instruction by instruction.
+struct Reader<F> {
+    fetch: F,
+    /// The next place, and the number of instructions.
+    at: u32,
+    end: u32,
+    form: Form,
+    /// Where the value at hand is kept too.
+    kept: u32,
+}
+
+/// The form of the part that instruction `begin` begins. `fetch` returns an instruction by its place
+/// after that one, and whether its register has a value for every node.
+#[inline(always)]
+pub(super) fn form_of(begin: Fetched, fetch: impl Fn(u32) -> (Fetched, bool)) -> u32 {
+    let part = EdgesPart::from_word(begin.word);
+    let reader = Reader {
+        fetch,
+        at: 1,
+        end: begin.other + 1,
+        form: Form(0),
+        kept: u32::from(NOTHING),
+    };
+    let form = match part.reductions {
+        0 => reader.change(),
+        1 => reader.gathering(),
+        _ => None,
+    };
+    form.map_or(0, |form| form.with(KNOWN, 1).0)
+}
+
+impl<F: Fn(u32) -> (Fetched, bool)> Reader<F> {
+    #[inline(always)]
+    fn change(self) -> Option<Form> {
+        if self.end != 2 {
+            return None;
+        }
+        let (at, is_sure) = (self.fetch)(1);
+        let joined = at.joined()?;
+        let is_plain = matches!(
+            (joined.how, joined.kind),
+            (Join::Sum | Join::Min | Join::Max | Join::Or, Kind::U32)
+        );
+        let fits = known(at.op) == Op::Scatter
+            && is_sure
+            && is_plain
+            && at.byte(TO) == u32::from(NOTHING)
+            && is_of_item(at.byte(B));
+        fits.then(|| self.form.with(CHANGE, 1))
+    }
+
+    #[inline(always)]
+    fn gathering(mut self) -> Option<Form> {
+        let kind = self.load()?;
+        self.form = self.form.with(LOAD, kind);
+        self.weigh();
+        self.lessen();
+        self.bit();
+        self.test();
+        self.more();
+        let (last, _) = (self.fetch)(self.at);
+        let fits = self.at + 1 == self.end
+            && known(last.op) == Op::Reduce
+            && last.byte(A) == u32::from(NOTHING);
+        fits.then_some(self.form)
+    }
+
+    /// The next instruction, if the part has one more before its reduction.
+    #[inline(always)]
+    fn peek(&self, ahead: u32) -> Option<(Fetched, Op)> {
+        let at = self.at + ahead;
+        (at + 1 < self.end).then(|| {
+            let (instruction, _) = (self.fetch)(at);
+            (instruction, known(instruction.op))
+        })
+    }
+
+    #[inline(always)]
+    fn go_on(&mut self, count: u32, last: Fetched) {
+        self.at += count;
+        self.kept = last.byte(TO);
+    }
+
+    /// Reads a load of a value of the neighbour; returns which.
+    #[inline(always)]
+    fn load(&mut self) -> Option<u32> {
+        let (at, op) = self.peek(0)?;
+        let is_load = op.is_within(Op::Load, Op::LatestWide);
+        let fits = is_load && (self.fetch)(self.at).1;
+        fits.then(|| {
+            self.go_on(1, at);
+            op as u32 - Op::Load as u32
+        })
+    }
+
+    #[inline(always)]
+    fn weigh(&mut self) {
+        let (Some((weight, Op::EdgeWeight)), Some((at, op))) = (self.peek(0), self.peek(1)) else {
+            return;
+        };
+        let which = match op {
+            Op::Add => 1,
+            Op::Min => 2,
+            Op::Max => 3,
+            Op::AddFloat => 4,
+            Op::MulFloat => 5,
+            Op::MinFloat => 6,
+            Op::MaxFloat => 7,
+            _ => 0,
+        };
+        let fits = which > 0
+            && self.form.get(LOAD) & 1 == 0
+            && weight.byte(TO) == u32::from(NOTHING)
+            && at.byte(A) == u32::from(NOTHING)
+            && self.is_kept(at.byte(B));
+        if fits {
+            self.form = self.form.with(WEIGHT, which);
+            self.go_on(2, at);
+        }
+    }
+
+    #[inline(always)]
+    fn lessen(&mut self) {
+        let Some((at, op)) = self.peek(0) else {
+            return;
+        };
+        let fits = matches!(op, Op::Sub | Op::SubWide)
+            && at.byte(A) == u32::from(NOTHING)
+            && is_of_item(at.byte(B));
+        if fits {
+            self.form = self.form.with(LESS, self.at);
+            self.go_on(1, at);
+        }
+    }
+
+    #[inline(always)]
+    fn bit(&mut self) {
+        let Some((at, op)) = self.peek(0) else {
+            return;
+        };
+        // The words of the instruction are what is shifted.
+        let which = match (op, at.word, at.other) {
+            (Op::ShiftLeft, 1, _) => 1,
+            (Op::ShiftLeftWide, 1, 0) => 2,
+            _ => 0,
+        };
+        let is_one = at.byte(A) & !u32::from(PAIR) == u32::from(WORD);
+        if which > 0 && is_one && self.is_kept(at.byte(B)) {
+            self.form = self.form.with(BIT, which);
+            self.go_on(1, at);
+        }
+    }
+
+    #[inline(always)]
+    fn test(&mut self) {
+        let Some((at, op)) = self.peek(0) else {
+            return;
+        };
+        let is_wide = op.is_within(Op::EqualWide, Op::AtLeastWide);
+        // A bit of a pair is compared with nothing.
+        let fits = op.is_comparison()
+            && is_wide == (self.form.get(LOAD) & 1 != 0)
+            && !self.form.has(BIT)
+            && at.byte(A) == u32::from(NOTHING)
+            && is_of_item(at.byte(B))
+            && at.byte(TO) == u32::from(NOTHING);
+        if fits {
+            self.form = self.form.with(TEST, self.at);
+            self.go_on(1, at);
+        }
+    }
+
+    #[inline(always)]
+    fn more(&mut self) {
+        let first = self.at;
+        if let Some(kind) = self.load() {
+            self.form = self.form.with(MORE, kind + 1).with(MORE_AT, first);
+            return;
+        }
+        let (Some((weight, Op::EdgeWeight)), Some((at, Op::Pair))) = (self.peek(0), self.peek(1))
+        else {
+            return;
+        };
+        let is_held = weight.byte(TO) & u32::from(TEMPORARY) != 0;
+        let fits = is_held
+            && at.byte(A) == u32::from(NEIGHBOUR)
+            && at.byte(B) == weight.byte(TO)
+            && at.byte(TO) == u32::from(NOTHING);
+        if fits {
+            self.form = self.form.with(MORE, 5).with(MORE_AT, first);
+            self.go_on(2, at);
+        }
+    }
+
+    /// Whether a byte names the temporary that keeps the value at hand.
+    #[inline(always)]
+    fn is_kept(&self, byte: u32) -> bool {
+        byte & u32::from(TEMPORARY) != 0 && byte == self.kept
+    }
+}
+
+/// Whether a byte names a value of the item, or a word of the instruction.
+#[inline(always)]
+const fn is_of_item(byte: u32) -> bool {
+    byte & !(PAIR as u32) == WORD as u32 || byte & (TEMPORARY | OF_EDGE) as u32 == TEMPORARY as u32
+}
+
+/// Runs a part of a known form for a sweep's edges; returns the slots that are done. All lanes of the
+/// warp call this with the same part.
+#[inline(always)]
+pub(super) fn run<G: Grid>(cx: ContextRef<G>, sweep: Sweep, form: Form) -> u32 {
+    let Sweep { from, to, .. } = sweep;
+    go(
+        cx,
+        sweep.code.0,
+        sweep.code.1,
+        from[0],
+        from[1],
+        from[2],
+        from[3],
+        to[0],
+        to[1],
+        to[2],
+        to[3],
+        sweep.step,
+        sweep.group,
+        sweep.place.word(),
+        form.0,
+    )
+}
+
+/// [`run`] by words: what a call takes by reference lies in local memory.
+#[inline(never)]
+#[expect(clippy::too_many_arguments, reason = "see above")]
+fn go<G: Grid>(
+    cx: ContextRef<G>,
+    first: u32,
+    end: u32,
+    from_0: u32,
+    from_1: u32,
+    from_2: u32,
+    from_3: u32,
+    to_0: u32,
+    to_1: u32,
+    to_2: u32,
+    to_3: u32,
+    step: u32,
+    group: u32,
+    place: u32,
+    form: u32,
+) -> u32 {
+    let sweep = Sweep {
+        code: (first, end),
+        from: [from_0, from_1, from_2, from_3],
+        to: [to_0, to_1, to_2, to_3],
+        step,
+        group,
+        place: Place::of_word(place),
+    };
+    let form = Form(form);
+    if form.has(CHANGE) {
+        changes(cx, sweep);
+        return 0;
+    }
+    // Loads of pairs have odd numbers.
+    if form.get(LOAD) & 1 == 0 {
+        Lean::<G, false>::new(cx, sweep, form).map_or(0, |lean| lean.sweep(sweep))
+    } else {
+        Lean::<G, true>::new(cx, sweep, form).map_or(0, |lean| lean.sweep(sweep))
+    }
+}
+
+/// The edges of a sweep, one after the other for each slot.
+#[inline(always)]
+fn each_edge<G: Grid>(
+    cx: ContextRef<G>,
+    sweep: Sweep,
+    mut visit: impl FnMut(Words4, Words4, u32) -> u32,
+) -> u32 {
+    let grid = cx.grid();
+    let csr = sweep.place.csr(cx);
+    let (mut numbers, mut last, mut done) = (sweep.from, sweep.to, 0);
+    loop {
+        let on = mask::<G>(|slot| numbers[slot] < last[slot]);
+        if grid.ballot(on != 0) == 0 {
+            return done;
+        }
+        let ends = each_of::<G, _>(on, |slot| csr.target(grid, numbers[slot]));
+        let mut stop = visit(numbers, ends, on);
+        if sweep.group != 0 {
+            let is_stopped = grid.ballot(stop != 0) & sweep.group != 0;
+            stop = if is_stopped { ALL } else { 0 };
+        }
+        done |= stop;
+        last = chosen::<G, _>(stop, [0; SLOTS], last);
+        numbers = each::<G, _>(|slot| numbers[slot].saturating_add(sweep.step));
+    }
+}
+
+/// Changes a value of the neighbour at each edge of a sweep.
+#[inline(always)]
+fn changes<G: Grid>(cx: ContextRef<G>, sweep: Sweep) {
+    let (grid, steps) = (cx.grid(), Steps::again(cx));
+    let (first, _) = sweep.code;
+    let at = steps.next(first);
+    let Some(joined) = at.joined() else {
+        return;
+    };
+    let temps = sweep.place.temps(grid);
+    let value = operand(temps, at).low;
+    // SAFETY: the form says that there is a value for every node, and neighbours are nodes.
+    let to = unsafe { steps.array(first, at).words.proven() };
+    each_edge(cx, sweep, |_, ends, on| {
+        change::change_words(grid, (to, joined), (ends, value), on);
+        0
+    });
+}
+
+/// A value of the item, or a word of the instruction.
+#[inline(always)]
+fn operand<G: Grid>(temps: Temps<G>, at: Fetched) -> Values {
+    let byte = at.byte(B);
+    if byte & u32::from(TEMPORARY) == 0 {
+        return Values {
+            low: [at.word; SLOTS],
+            high: [at.other; SLOTS],
+        };
+    }
+    Values {
+        low: temps.low(byte),
+        high: if byte & u32::from(PAIR) == 0 {
+            [0; SLOTS]
+        } else {
+            temps.high(byte)
+        },
+    }
+}
+
+/// A gathering, and what it needs at each edge. Pairs have a loop of their own, as they take twice the
+/// registers.
+#[derive(Clone, Copy, Debug)]
+struct Lean<G, const PAIRS: bool> {
+    cx: ContextRef<G>,
+    grid: G,
+    form: Form,
+    temps: Temps<G>,
+    from: Proven,
+    more: Proven,
+    weights: Option<Proven>,
+    less: Values,
+    /// The comparison, its outcome, and what the value is compared with.
+    test: (Op, u32, Values),
+    joined: Joined,
+    /// The temporary of what the lane has found so far, and that.
+    found: (u32, Values),
+    /// Whether rows end where this value was found.
+    ends_early: bool,
+    end: u64,
+}
+
+impl<G: Grid, const PAIRS: bool> Lean<G, PAIRS> {
+    #[inline(always)]
+    fn new(cx: ContextRef<G>, sweep: Sweep, form: Form) -> Option<Self> {
+        let (grid, steps) = (cx.grid(), Steps::again(cx));
+        let (first, end) = sweep.code;
+        let temps = sweep.place.temps(grid);
+        // Places are counted from the instruction before the first one.
+        let at = |field: Field| steps.next(first - 1 + form.get(field).max(1));
+        let array = |number: u32| {
+            let words = steps.array(number, steps.next(number)).words;
+            // SAFETY: the form says that there is a value for every node.
+            unsafe { words.proven() }
+        };
+        let (less, test, last) = (at(LESS), at(TEST), steps.next(end - 1));
+        let joined = last.joined()?;
+        Some(Self {
+            cx,
+            grid,
+            form,
+            temps,
+            from: array(first),
+            more: array(first - 1 + form.get(MORE_AT).max(1)),
+            weights: cx.context().tables.weights(grid),
+            less: operand(temps, less),
+            test: (
+                known(test.op),
+                test.byte(super::steps::C),
+                operand(temps, test),
+            ),
+            joined,
+            found: (last.byte(B), temps.own_values(last.byte(B))),
+            ends_early: sweep.place.ends_early(),
+            end: steps.array(end - 1, last).end::<G>(joined),
+        })
+    }
+
+    #[inline(always)]
+    fn sweep(mut self, sweep: Sweep) -> u32 {
+        let done = each_edge(self.cx, sweep, |numbers, ends, on| {
+            self.edge(numbers, ends, on)
+        });
+        self.temps.set(self.found.0, self.found.1);
+        done
+    }
+
+    /// Goes through an edge of each slot; tells whose rows may end.
+    #[inline(always)]
+    fn edge(&mut self, numbers: Words4, ends: Words4, on: u32) -> u32 {
+        let (form, mut active, mut enough) = (self.form, on, 0);
+        let mut value = self.first(ends, on);
+        if !PAIRS && form.has(WEIGHT) {
+            let weights = self.weights(numbers, on);
+            value.low = weighed::<G>(form.get(WEIGHT), weights, value.low);
+        }
+        if form.has(LESS) {
+            value = self.lessened(value);
+        }
+        if !PAIRS && form.has(BIT) {
+            value = bit::<G>(form.get(BIT), value.low);
+        }
+        if form.has(TEST) {
+            let (holds, outcome) = self.holds(value);
+            if outcome == Outcome::Only as u32 {
+                active &= holds;
+            } else if outcome == Outcome::Until as u32 {
+                enough = active & holds;
+            } else {
+                value.low = each::<G, _>(|slot| holds >> slot & 1);
+            }
+        }
+        if form.has(MORE) {
+            value = self.other((numbers, ends), active);
+        }
+        self.join(value, active) | enough
+    }
+
+    /// The values of neighbours that come first.
+    #[inline(always)]
+    fn first(&self, ends: Words4, on: u32) -> Values {
+        let (grid, from) = (self.grid, self.from);
+        let is_latest = self.form.get(LOAD) >= 2;
+        if PAIRS {
+            return Values::of_pairs(pairs(grid, (from, is_latest), ends, on));
+        }
+        Values {
+            low: words(grid, (from, is_latest), ends, on),
+            high: [0; SLOTS],
+        }
+    }
+
+    #[inline(always)]
+    fn load(&self, (from, kind): (Proven, u32), index: Words4, on: u32) -> Values {
+        let (grid, from) = (self.grid, (from, kind >= 2));
+        if kind & 1 == 0 {
+            return Values {
+                low: words(grid, from, index, on),
+                high: [0; SLOTS],
+            };
+        }
+        Values::of_pairs(pairs(grid, from, index, on))
+    }
+
+    #[inline(always)]
+    fn weights(&self, numbers: Words4, on: u32) -> Words4 {
+        let Some(weights) = self.weights else {
+            return [0; SLOTS];
+        };
+        each_of::<G, _>(on, |slot| weights.constant(self.grid, numbers[slot]))
+    }
+
+    #[inline(always)]
+    fn lessened(&self, value: Values) -> Values {
+        let less = self.less;
+        if !PAIRS {
+            let low = each::<G, _>(|slot| value.low[slot].wrapping_sub(less.low[slot]));
+            return Values { low, ..value };
+        }
+        let (all, less) = (value.pairs::<G>(), less.pairs::<G>());
+        Values::of_pairs(each::<G, _>(|slot| all[slot].wrapping_sub(less[slot])))
+    }
+
+    /// The slots for which the comparison holds, and what that means.
+    #[inline(always)]
+    fn holds(&self, value: Values) -> (u32, u32) {
+        let (op, outcome, with) = self.test;
+        let holds = if PAIRS {
+            values::holds_wide::<G>(op, value.pairs::<G>(), with.pairs::<G>())
+        } else {
+            values::holds::<G>(op, value.low, with.low)
+        };
+        (holds, outcome)
+    }
+
+    /// Another value of the edge.
+    #[inline(always)]
+    fn other(&self, (numbers, ends): (Words4, Words4), active: u32) -> Values {
+        let kind = self.form.get(MORE) - 1;
+        if kind < 4 {
+            return self.load((self.more, kind), ends, active);
+        }
+        Values {
+            low: ends,
+            high: self.weights(numbers, active),
+        }
+    }
+
+    /// Joins values to what was found; tells the slots whose rows may end then.
+    #[inline(always)]
+    fn join(&mut self, value: Values, active: u32) -> u32 {
+        let (joined, found) = (self.joined, self.found.1);
+        let now = if joined.kind == Kind::U64 {
+            let before = found.pairs::<G>();
+            let now = values::join_pairs::<G>(joined.how, before, value.pairs::<G>());
+            Values::of_pairs(chosen::<G, _>(active, now, before))
+        } else {
+            let now = values::join_words::<G>(joined, found.low, value.low);
+            Values {
+                low: chosen::<G, _>(active, now, found.low),
+                ..found
+            }
+        };
+        self.found.1 = now;
+        if !self.ends_early {
+            return 0;
+        }
+        let (end, now) = (self.end, now.pairs::<G>());
+        active & mask::<G>(|slot| end == now[slot])
+    }
+}
+
+/// Words of an array, as they were before the wave or as they are now.
+#[inline(always)]
+fn words<G: Grid>(grid: G, (from, is_latest): (Proven, bool), index: Words4, on: u32) -> Words4 {
+    if is_latest {
+        each_of::<G, _>(on, |slot| from.load(grid, index[slot]))
+    } else {
+        each_of::<G, _>(on, |slot| from.load_weak(grid, index[slot]))
+    }
+}
+
+/// [`words`] of pairs.
+#[inline(always)]
+fn pairs<G: Grid>(
+    grid: G,
+    (from, is_latest): (Proven, bool),
+    index: Words4,
+    on: u32,
+) -> [u64; SLOTS] {
+    if is_latest {
+        each_of::<G, _>(on, |slot| from.load_wide(grid, 2 * index[slot]))
+    } else {
+        each_of::<G, _>(on, |slot| from.load_weak_wide(grid, 2 * index[slot]))
+    }
+}
+
+/// Weights and values, put together as a form says.
+#[inline(always)]
+fn weighed<G: Grid>(which: u32, weights: Words4, values: Words4) -> Words4 {
+    match which {
+        1 => values::words::<G>(Op::Add, weights, values),
+        2 => values::words::<G>(Op::Min, weights, values),
+        3 => values::words::<G>(Op::Max, weights, values),
+        4 => values::words::<G>(Op::AddFloat, weights, values),
+        5 => values::words::<G>(Op::MulFloat, weights, values),
+        6 => values::words::<G>(Op::MinFloat, weights, values),
+        _ => values::words::<G>(Op::MaxFloat, weights, values),
+    }
+}
+
+/// The bits that words number, of a word or a pair.
+#[inline(always)]
+fn bit<G: Grid>(which: u32, numbers: Words4) -> Values {
+    if which == 1 {
+        return Values {
+            low: each::<G, _>(|slot| 1_u32.checked_shl(numbers[slot]).unwrap_or(0)),
+            high: [0; SLOTS],
+        };
+    }
+    Values::of_pairs(each::<G, _>(|slot| {
+        1_u64.checked_shl(numbers[slot]).unwrap_or(0)
+    }))
+}

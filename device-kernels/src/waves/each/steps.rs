@@ -1,0 +1,369 @@
+//! The instructions of the running wave, as lanes read them.
+//!
+//! A block holds the first ones in its shared memory, each beside the array of its register: all
+//! lanes read them for every item and every edge, and would otherwise look registers up as often.
+//! Instructions are numbered from the first one of the wave.
+
+use super::lean::Form;
+use super::slots::Words4;
+use super::{Part, change, lean};
+use crate::context::ContextRef;
+use crate::grid::{Grid, PLACE};
+use crate::memory::Words;
+use crate::shared::{EACH_CODE, EACH_HELD, EACH_ITEM, EACH_STEP};
+use crate::tables::Tables;
+use bytemuck::CheckedBitPattern;
+use seawall_core::abi::code::{Instruction, Joined, NEIGHBOUR, Op};
+
+/// Words of an instruction.
+const WORDS: u32 = (size_of::<Instruction>() / 4) as u32;
+
+/// An instruction, its operands still in one word.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Fetched {
+    pub(super) op: u32,
+    temps: u32,
+    /// The word in place of an operand.
+    pub(super) word: u32,
+    /// Its high word, or what the operation uses otherwise.
+    pub(super) other: u32,
+}
+
+/// Whether an instruction asks for values of neighbours, and there is one for each of `nodes`.
+#[inline(always)]
+fn is_sure((op, temps): (Op, u32), array: Words, nodes: u32) -> bool {
+    let joined = Joined::from_word(temps >> (8 * C)).filter(|_| op == Op::Scatter);
+    let words = match (op, joined) {
+        (Op::LoadWide | Op::LatestWide, _) => 2,
+        (_, Some(joined)) => joined.kind.words(),
+        _ => 1,
+    };
+    temps >> (8 * A) & 0xff == u32::from(NEIGHBOUR) && array.len() / words >= nodes
+}
+
+/// Words of an instruction whose word in place of an operand is always the first of the two.
+#[inline(always)]
+fn arranged([op, temps, first, second]: [u32; 4]) -> [u32; 4] {
+    if known(op).uses_first() {
+        [op, temps, second, first]
+    } else {
+        [op, temps, first, second]
+    }
+}
+
+/// The operation of a word. The host checked that there is one.
+#[inline(always)]
+pub(super) fn known(word: u32) -> Op {
+    if Op::is_valid_bit_pattern(&word) {
+        bytemuck::checked::cast(word)
+    } else {
+        Op::Take
+    }
+}
+
+/// Number of an operand: `to`, `a`, `b`, `c`.
+pub(super) const TO: u32 = 0;
+pub(super) const A: u32 = 1;
+pub(super) const B: u32 = 2;
+pub(super) const C: u32 = 3;
+
+impl Fetched {
+    #[inline(always)]
+    const fn of([op, temps, word, other]: [u32; 4]) -> Self {
+        Self {
+            op,
+            temps,
+            word,
+            other,
+        }
+    }
+
+    /// Byte of operand `which`.
+    #[inline(always)]
+    pub(super) const fn byte(self, which: u32) -> u32 {
+        self.temps >> (8 * which) & 0xff
+    }
+
+    /// Its join, if it has one.
+    #[inline(always)]
+    pub(super) fn joined(self) -> Option<Joined> {
+        Joined::from_word(self.byte(C))
+    }
+}
+
+/// The register of an instruction.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Array {
+    pub(super) words: Words,
+    /// Not 0 if it has a value for every node, which the instruction asks it for.
+    sure: u32,
+}
+
+/// The value that changes no other by a join, and the one that no other changes, if there is one.
+#[inline(always)]
+fn extremes(joined: Joined) -> [u32; 4] {
+    let (identity, end) = (joined.identity(), joined.end().unwrap_or(0));
+    let words = |pair: u64| [pair as u32, (pair >> 32) as u32];
+    let ([low, high], [end, end_high]) = (words(identity), words(end));
+    [low, high, end, end_high]
+}
+
+impl Array {
+    #[inline(always)]
+    fn nothing() -> Self {
+        Self {
+            words: nothing(),
+            sure: 0,
+        }
+    }
+
+    /// The value that no other changes, of an [`Op::Reduce`] that has one.
+    #[inline(always)]
+    pub(super) fn end<G: Grid>(self, joined: Joined) -> u64 {
+        if G::WARP == 1 {
+            return joined.end().unwrap_or(0);
+        }
+        u64::from(self.words.len()) | u64::from(self.sure) << 32
+    }
+
+    /// The slots of `on` whose value `index` there is, of `held` ones. Neighbours are nodes, so
+    /// that nobody has to look if there is a value for every node.
+    #[inline(always)]
+    pub(super) fn within<G: Grid>(self, grid: G, index: Words4, (held, on): (u32, u32)) -> u32 {
+        if self.sure != 0 {
+            return on;
+        }
+        change::within(grid, index, (held, on))
+    }
+}
+
+/// The instructions of a wave.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Steps<G> {
+    cx: ContextRef<G>,
+    grid: G,
+    /// Place of the first one that the block holds.
+    held: u32,
+}
+
+impl<G: Grid> Steps<G> {
+    /// Those that [`Steps::hold`] left.
+    #[inline(always)]
+    pub(super) fn again(cx: ContextRef<G>) -> Self {
+        let grid = cx.grid();
+        let held = grid.place(false, EACH_CODE.first());
+        Self { cx, grid, held }
+    }
+
+    /// Takes the first instructions of a wave into shared memory. A block operation.
+    #[inline(never)]
+    pub(super) fn hold(cx: ContextRef<G>, first: u32, count: u32) {
+        let grid = cx.grid();
+        if grid.lane() == 0 {
+            // SAFETY: a fixed word.
+            unsafe { EACH_ITEM.store(grid, FIRST, first) };
+        }
+        if G::WARP > 1 {
+            let steps = Self::again(cx);
+            let mut at = grid.lane();
+            while at < count.min(EACH_HELD) {
+                steps.hold_one(first, at);
+                at += grid.lanes();
+            }
+            if grid.lane() == 0 {
+                // SAFETY: there is room for one more.
+                unsafe { grid.place_store(steps.place(EACH_HELD), FAR) };
+            }
+        }
+        grid.block_barrier();
+    }
+
+    /// Takes instruction `at`.
+    #[inline(always)]
+    fn hold_one(self, first: u32, at: u32) {
+        let (grid, tables) = (self.grid, self.cx.context().tables);
+        let words = tables.code(grid).constant4(grid, (first + at) * WORDS);
+        let [op, temps, register, _] = words;
+        if known(op) == Op::Edges {
+            return self.hold_part((first, at), words);
+        }
+        let beside = if known(op) == Op::Reduce {
+            Joined::from_word(temps >> (8 * C)).map_or([0; 4], extremes)
+        } else if known(op).accesses()[0].is_some() {
+            let array = register_of(grid, tables, register);
+            let sure = is_sure((known(op), temps), array, tables.nodes(grid));
+            let address = array.address();
+            let [low, high] = [address as u32, (address >> 32) as u32];
+            [low, high, array.len(), u32::from(sure)]
+        } else {
+            [0; 4]
+        };
+        let place = self.place(at);
+        // SAFETY: `at` is below the number of instructions for which there is room; places are
+        // multiples of four words.
+        unsafe {
+            grid.place_store4(place, arranged(words));
+            grid.place_store4(place + WORDS * PLACE, beside);
+        }
+    }
+
+    /// Takes instruction `at`, which begins a part for edges, and the form of the part.
+    #[inline(always)]
+    fn hold_part(self, (first, at): Part, words: [u32; 4]) {
+        let (grid, tables) = (self.grid, self.cx.context().tables);
+        let code = tables.code(grid);
+        let begin = Fetched::of(words);
+        let fetch = |ahead: u32| {
+            let [op, temps, register, second] = code.constant4(grid, (first + at + ahead) * WORDS);
+            let is_sure = known(op).accesses()[0].is_some() && {
+                let array = register_of(grid, tables, register);
+                is_sure((known(op), temps), array, tables.nodes(grid))
+            };
+            (
+                Fetched::of(arranged([op, temps, register, second])),
+                is_sure,
+            )
+        };
+        // What the loop for forms reads of a part, the block has to hold.
+        let form = if at + begin.other < EACH_HELD {
+            lean::form_of(begin, fetch)
+        } else {
+            0
+        };
+        let place = self.place(at);
+        // SAFETY: as in `hold_one`.
+        unsafe {
+            grid.place_store4(place, words);
+            grid.place_store4(place + WORDS * PLACE, [form, 0, 0, 0]);
+        }
+    }
+
+    /// The form of the part that instruction `at` begins.
+    #[inline(always)]
+    pub(super) fn form(self, at: u32) -> Form {
+        if G::WARP == 1 || at >= EACH_HELD {
+            return Form::of_word(0);
+        }
+        let place = self.place(at) + WORDS * PLACE;
+        // SAFETY: the block holds it.
+        Form::of_word(unsafe { self.grid.place_load(place) })
+    }
+
+    #[inline(always)]
+    fn place(self, at: u32) -> u32 {
+        self.held + at * (EACH_STEP * PLACE)
+    }
+
+    /// Instruction `at`.
+    #[inline(always)]
+    pub(super) fn fetch(self, at: u32) -> Fetched {
+        if G::WARP > 1 && at < EACH_HELD {
+            self.held(at)
+        } else {
+            self.far(at)
+        }
+    }
+
+    #[inline(always)]
+    fn held(self, at: u32) -> Fetched {
+        // SAFETY: the block has room for it.
+        Fetched::of(unsafe { self.grid.place_load4(self.place(at.min(EACH_HELD))) })
+    }
+
+    /// Instruction `at`; [`FAR`] in place of one that the block does not hold. Without a branch where
+    /// there are warps.
+    #[inline(always)]
+    pub(super) fn next(self, at: u32) -> Fetched {
+        if G::WARP == 1 {
+            self.far(at)
+        } else {
+            self.held(at)
+        }
+    }
+
+    /// The register that instruction `at` uses first, which is [`Steps::next`]; any if it uses none.
+    #[inline(always)]
+    pub(super) fn array(self, at: u32, instruction: Fetched) -> Array {
+        if G::WARP == 1 {
+            return if known(instruction.op).accesses()[0].is_some() {
+                self.register(instruction)
+            } else {
+                Array::nothing()
+            };
+        }
+        let place = self.place(at.min(EACH_HELD)) + WORDS * PLACE;
+        // SAFETY: the block has room for it.
+        let [low, high, len, sure] = unsafe { self.grid.place_load4(place) };
+        let address = u64::from(low) | u64::from(high) << 32;
+        Array {
+            // SAFETY: `hold_one` took both from the table of registers, and nobody uses them where
+            // it did not.
+            words: unsafe { Words::new(address as *mut u32, len) },
+            sure,
+        }
+    }
+
+    /// Instruction `at` out of the table.
+    #[inline(always)]
+    pub(super) fn far(self, at: u32) -> Fetched {
+        let grid = self.grid;
+        // SAFETY: a fixed word.
+        let first = unsafe { EACH_ITEM.load(grid, FIRST) };
+        let code = self.cx.context().tables.code(grid);
+        Fetched::of(arranged(code.constant4_kept(grid, (first + at) * WORDS)))
+    }
+
+    /// The value that changes no other by reduction `at`.
+    #[inline(always)]
+    pub(super) fn identity(self, at: u32, joined: Joined) -> u64 {
+        if G::WARP == 1 || at >= EACH_HELD {
+            return joined.identity();
+        }
+        let place = self.place(at) + WORDS * PLACE;
+        // SAFETY: the block holds it.
+        let [low, high] = [0, PLACE].map(|far| unsafe { self.grid.place_load(place + far) });
+        u64::from(low) | u64::from(high) << 32
+    }
+
+    /// What a block holds beside an instruction, of one that it does not hold.
+    #[inline(always)]
+    pub(super) fn beside(self, at: Fetched) -> Array {
+        let joined = at.joined().filter(|_| known(at.op) == Op::Reduce);
+        let Some(joined) = joined else {
+            return self.register(at);
+        };
+        let [_, _, end, end_high] = extremes(joined);
+        Array {
+            // SAFETY: nobody uses the words of a reduction.
+            words: unsafe { Words::new(core::ptr::null_mut(), end) },
+            sure: end_high,
+        }
+    }
+
+    /// The register that an instruction uses first.
+    #[inline(always)]
+    pub(super) fn register(self, at: Fetched) -> Array {
+        Array {
+            words: register_of(self.grid, self.cx.context().tables, at.other),
+            sure: 0,
+        }
+    }
+}
+
+/// Operation in place of the first instruction that a block has no room for.
+pub(super) const FAR: u32 = Op::COUNT;
+
+/// Word of [`EACH_ITEM`] that has the first instruction of the wave.
+const FIRST: u32 = 1;
+
+/// Register `index`, or one without words.
+#[inline(always)]
+pub(super) fn register_of<G: Grid>(grid: G, tables: Tables, index: u32) -> Words {
+    tables.register(grid, index).unwrap_or_else(|_| nothing())
+}
+
+#[inline(always)]
+fn nothing() -> Words {
+    // SAFETY: an array of no words is valid.
+    unsafe { Words::new(core::ptr::null_mut(), 0) }
+}
