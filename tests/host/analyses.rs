@@ -259,7 +259,7 @@ fn triangles_of_larger_graphs_equal_those_of_marked_neighbours() {
         undirected: true,
         ..LoadOptions::default()
     };
-    for name in ["gen:rmat:15:8", "gen:uniform:15:8"] {
+    for name in ["gen:rmat:15:16", "gen:uniform:15:8"] {
         let graph = graph::load(name, &options, None).unwrap().graph;
         for kind in [AnalysisKind::Triangles, AnalysisKind::TriangleTotal] {
             let expected = words(&graph, kind, &[]);

@@ -126,7 +126,7 @@ mod tests {
     fn skewed_graphs_have_hubs_and_even_ones_prints() {
         for counts in [Counts::Corners, Counts::Once] {
             assert!(matches!(
-                method("gen:rmat:15:8", counts),
+                method("gen:rmat:15:16", counts),
                 Method::Hubs { .. }
             ));
             assert_eq!(method("gen:uniform:15:8", counts), Method::Prints);
