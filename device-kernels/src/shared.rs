@@ -95,8 +95,9 @@ pub const WARP_FINDS_EACH: u32 = 5 * 32;
 /// Overlay of full blocks: those of each warp.
 pub const WARP_FINDS: Area = Area::scratch(WARP_FINDS_EACH * LANES_MAX / 32);
 
-/// Overlay of full blocks: how many nodes of a tile are left to the block.
-pub const LEFT_COUNT: Area = Area::scratch(1);
+/// Overlay of full blocks: how many nodes of a tile are left to the block, in the first word.
+/// The others keep what follows at a multiple of four words.
+pub const LEFT_COUNT: Area = Area::scratch(4);
 /// These nodes.
 pub const LEFT_NODES: Area = Area::after(LEFT_COUNT, LANES_MAX);
 /// Rows of triangles' lowest corners, with counters and hash tables.

@@ -4,9 +4,12 @@
 
 use proptest::prelude::*;
 use seawall::Cause;
-use seawall::analysis::oracle;
+use seawall::analysis::{self, Question, oracle};
+use seawall::backend::cpu::CpuSession;
+use seawall::backend::{RunLimits, Session};
 use seawall::graph::{self, Graph, LoadOptions, WeightChoice};
 use seawall::outcome::{Column, Rounds, RunOutcome};
+use seawall::program::PlanRequest;
 use seawall::run::{AnalysisKind, Detail, Machine, Ranking, RunError, RunRequest, execute};
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::time::Instant;
@@ -247,6 +250,34 @@ fn triangles_are_counted_at_each_corner() {
     let outcome = run(&graph, &request(AnalysisKind::TriangleTotal, &[], 2));
     assert_eq!(outcome.checked, Some(true));
     assert_eq!(outcome.answer.figure("triangles"), Some(40 * 39 * 38 / 6));
+}
+
+/// Triangles by hubs as bits and by prints of rows, as warps count them in larger graphs.
+#[test]
+fn triangles_of_larger_graphs_equal_those_of_marked_neighbours() {
+    let options = LoadOptions {
+        undirected: true,
+        ..LoadOptions::default()
+    };
+    for name in ["gen:rmat:15:16", "gen:uniform:15:8"] {
+        let graph = graph::load(name, &options, None).unwrap().graph;
+        for kind in [AnalysisKind::Triangles, AnalysisKind::TriangleTotal] {
+            let expected = words(&graph, kind, &[]);
+            let mut question = Question::new(Vec::new());
+            question.warps = true;
+            let built = analysis::build(kind, &graph, &question).unwrap();
+            let (program, _) = built.program.encode(&PlanRequest::default()).unwrap();
+            for threads in [1, 2] {
+                let threads = NonZeroUsize::new(threads);
+                let mut session = CpuSession::open(&graph, threads, RunLimits::default()).unwrap();
+                session.load(&program).unwrap();
+                session.run(&built.inputs).unwrap();
+                let mut found = Vec::new();
+                session.read(built.result, &mut found).unwrap();
+                assert!(found == expected, "{kind} of {name}, {threads:?} threads");
+            }
+        }
+    }
 }
 
 #[test]

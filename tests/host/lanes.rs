@@ -10,9 +10,10 @@ use seawall::analysis::{self, Question};
 use seawall::backend::cpu::CpuSession;
 use seawall::backend::{RunLimits, Session};
 use seawall::graph::Graph;
-use seawall::program::PlanRequest;
+use seawall::program::{Kind, PlanRequest};
 use seawall::run::{AnalysisKind, Detail};
 use seawall::tiles::TileShape;
+use seawall_core::abi::hubs::HUBS_LEAST;
 use seawall_core::abi::search::SearchPolicy;
 use seawall_tests::composed::{COMPOSED, run_composed};
 use seawall_tests::draw::{self, Limits, UNLIMITED};
@@ -22,6 +23,7 @@ use seawall_tests::harness::{ANALYSES, Asked, compare, run_analysis, run_ranks, 
 use seawall_tests::lanes;
 use seawall_tests::paths::{Weights, run_paths};
 use seawall_tests::random::Random;
+use seawall_tests::script::{Finding, Register, Script, Wave};
 use seawall_tests::straight;
 use std::collections::HashSet;
 use std::num::NonZeroUsize;
@@ -110,6 +112,47 @@ fn triangles((nodes, edges): (u32, Vec<(u32, u32)>), machine: u32) -> Tried {
         run_analysis(&mut session, (&graph, &list), &asked, 1)?;
     }
     Ok(())
+}
+
+/// Triangles by hubs as bits, or by prints of rows.
+fn found(by: Finding, ((list, once), machine): ((EdgeList, bool), u32)) -> Tried {
+    let graph = list.graph().unwrap();
+    let register = Register {
+        words: list.nodes,
+        kind: Kind::U32,
+        input: None,
+        keep: true,
+    };
+    let script = Script {
+        registers: vec![register],
+        waves: vec![Wave::Triangles { to: 0, by, once }],
+        twins: false,
+    };
+    run_script(&mut session(&graph, machine), &list, &script, 1)
+        .map_err(|error| format!("{error}\n{by:?} {once}"))
+}
+
+/// A clique of at most 50 nodes, with some pairs missing, and nodes with edges into it: rows of all
+/// lengths.
+fn around_a_clique((mut random, is_symmetric): (Random, bool)) -> EdgeList {
+    let (inner, nodes) = (1 + random.below(50), 51 + random.below(60));
+    let missing = 2 + random.below(40);
+    let mut edges: Vec<_> = (0..inner)
+        .flat_map(|high| (0..high).map(move |low| (low, high)))
+        .filter(|_| random.below(missing) != 0)
+        .collect();
+    let outer = (0..nodes * 4).map(|_| (random.below(nodes), random.below(1 + inner)));
+    edges.extend(outer.collect::<Vec<_>>());
+    // The clique's nodes need not come first.
+    let turn = random.below(nodes);
+    for (from, to) in &mut edges {
+        (*from, *to) = ((*from + turn) % nodes, (*to + turn) % nodes);
+    }
+    EdgeList {
+        nodes,
+        edges,
+        undirected: is_symmetric,
+    }
 }
 
 /// Ranks, row by row and by tiles of rows.
@@ -348,6 +391,38 @@ fn triangles_of_long_rows_on_warps_equal_the_oracle() {
 fn triangles_of_rows_of_a_warp_equal_the_oracle() {
     let edges = hash_set((0..150_u32, 0..150_u32), 1500..2400);
     each(3, (150..160_u32, edges, MACHINES), medium);
+}
+
+#[test]
+fn triangles_by_hubs_on_warps_equal_the_oracle() {
+    let lists = (any::<u64>().prop_map(Random::new), any::<bool>()).prop_map(around_a_clique);
+    let check = |(least, case)| {
+        let room = HUBS_LEAST;
+        found(Finding::Hubs { room, least }, case)
+    };
+    each(3, (0..70_u32, ((lists, any::<bool>()), MACHINES)), check);
+}
+
+#[test]
+fn triangles_by_prints_on_warps_equal_the_oracle() {
+    let lists = (any::<u64>().prop_map(Random::new), any::<bool>()).prop_map(around_a_clique);
+    let check = |case| found(Finding::Prints, case);
+    each(3, ((lists, any::<bool>()), MACHINES), check);
+}
+
+/// More hubs than a piece of a row of bits has, or none, and rows that are too long for a warp.
+#[test]
+fn triangles_by_many_hubs_on_warps_equal_the_oracle() {
+    let check = |(machine, once, mut random): (u32, bool, Random)| {
+        let mut list = with_hubs(2_800, 4, &mut random);
+        for (from, to) in &mut list.edges {
+            (*from, *to) = ((*from + 40) % list.nodes, (*to + 40) % list.nodes);
+        }
+        let (room, least) = (2 * HUBS_LEAST, random.pick(&[0, 4, 2_700]).unwrap_or(0));
+        found(Finding::Hubs { room, least }, ((list, once), machine))
+    };
+    let random = any::<u64>().prop_map(Random::new);
+    each(2, (MACHINES, any::<bool>(), random), check);
 }
 
 #[test]

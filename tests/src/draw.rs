@@ -9,9 +9,10 @@ mod segments;
 use crate::draw_code::{Around, draw_code};
 use crate::graphs::draw_sources;
 use crate::random::Random;
-use crate::script::{Register, Script, Slot, Wave};
+use crate::script::{Finding, Register, Script, Slot, Wave};
 use seawall::program::{BitOp, Kind, Meet};
 use seawall_core::abi::code::DEPTH_MAX;
+use seawall_core::abi::hubs::HUBS_LEAST;
 use seawall_core::abi::program::Reduction;
 use seawall_core::abi::search::bitset_words;
 
@@ -371,9 +372,18 @@ impl Drawer<'_> {
     fn triangles(&mut self) -> Option<Wave> {
         let nodes = self.limits.nodes;
         let to = self.writable(|words| words >= nodes)?;
-        let held = self.random.pick(&[0, 1, 3, 20])?;
+        let by = match self.random.below(4) {
+            2 => Finding::Hubs {
+                room: self.random.pick(&[HUBS_LEAST, 2 * HUBS_LEAST])?,
+                least: self.random.pick(&[0, 2, 4, 9])?,
+            },
+            3 => Finding::Prints,
+            _ => Finding::Rows {
+                held: self.random.pick(&[0, 1, 3, 20])?,
+            },
+        };
         let once = self.random.once_in(2);
-        Some(Wave::Triangles { to, held, once })
+        Some(Wave::Triangles { to, by, once })
     }
 
     fn level_limit(&mut self) -> u32 {

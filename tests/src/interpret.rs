@@ -6,7 +6,7 @@
 use crate::code::{self, Over, Step, World};
 use crate::graphs::EdgeList;
 use crate::oracle::{self, Corners};
-use crate::script::{Script, Slot, Wave};
+use crate::script::{Finding, Script, Slot, Wave};
 use seawall::program::{BitOp, Kind, Meet};
 use seawall_core::abi::UNREACHED;
 use seawall_core::abi::program::Reduction;
@@ -239,10 +239,18 @@ impl Interpreter<'_> {
                 let parents = oracle::parents(self.list, self.words(from));
                 self.set(to, |_, at| parents.get(at).copied().unwrap_or(UNREACHED));
             }
-            // The entries held at a time change no count.
-            Wave::Triangles { to, held: _, once } => {
+            Wave::Triangles { to, by, once } => {
                 let corners = if once { Corners::First } else { Corners::All };
-                let corners = oracle::oriented_triangles(self.list, corners);
+                let corners = match by {
+                    // The entries held at a time change no count.
+                    Finding::Rows { held: _ } => {
+                        oracle::oriented_triangles(self.list, corners, usize::MAX)
+                    }
+                    Finding::Hubs { least, room: _ } => {
+                        oracle::oriented_triangles(self.list, corners, least as usize)
+                    }
+                    Finding::Prints => oracle::ascending_triangles(self.list, corners),
+                };
                 self.set(to, |_, at| corners.get(at).copied().unwrap_or(0));
             }
             Wave::Loop { .. } | Wave::While { .. } | Wave::Code { .. } | Wave::Segments { .. } => {}

@@ -124,7 +124,7 @@ const FEW: usize = 32;
 pub enum Corners {
     /// All three.
     All,
-    /// The one that the triple is found from.
+    /// The one whose kept edges lead to the two others.
     First,
 }
 
@@ -132,9 +132,78 @@ pub enum Corners {
 /// of its ends have kept edges. An edge is kept if it is listed towards the node of more listed
 /// edges, or of as many and of higher number. Each node looks at its kept edges, up to nodes that
 /// have as many as it or `FEW`. With more than `FEW` it also looks at its other edges, to nodes
-/// that have fewer. In undirected graphs these triples are the triangles, each found once.
+/// that have fewer. Kept edges of hubs, the nodes of `hub` listed edges or more, are looked at from
+/// the lower end alone, however many they are. In undirected graphs these triples are the
+/// triangles, each found once.
 #[must_use]
-pub fn oriented_triangles(list: &EdgeList, corners: Corners) -> Vec<u32> {
+pub fn oriented_triangles(list: &EdgeList, corners: Corners, hub: usize) -> Vec<u32> {
+    let rows = rows_of(list);
+    let place = |node: u32| (rows[node as usize].len(), node);
+    let is_hub = |node: u32| place(node).0 >= hub;
+    let kept = |from: u32| -> BTreeSet<u32> {
+        let row = rows[from as usize].iter().copied();
+        row.filter(|to| place(*to) > place(from)).collect()
+    };
+    let kept: Vec<_> = (0..list.nodes).map(kept).collect();
+    let length = |node: u32| kept[node as usize].len();
+    let mut counts = vec![0; rows.len()];
+    for (first, second) in
+        (0..list.nodes).flat_map(|node| rows[node as usize].iter().map(move |to| (node, *to)))
+    {
+        let is_kept = place(second) > place(first);
+        let looks = match (is_hub(first), is_hub(second)) {
+            (_, true) => is_kept,
+            (true, false) => false,
+            _ if is_kept => length(second) <= length(first).max(FEW),
+            _ => length(first) > FEW && length(second) < length(first),
+        };
+        if !looks {
+            continue;
+        }
+        let (low, high) = if is_kept {
+            (first, second)
+        } else {
+            (second, first)
+        };
+        for third in kept[first as usize].intersection(&kept[second as usize]) {
+            count(&mut counts, [low, high, *third], corners);
+        }
+    }
+    counts
+}
+
+/// Triples that the waves of prints count, at their nodes: nodes of ascending numbers with listed
+/// edges from the first to both others, and from the second to the third. The first corner is that
+/// of fewest listed edges, then of lowest number.
+#[must_use]
+pub fn ascending_triangles(list: &EdgeList, corners: Corners) -> Vec<u32> {
+    let rows = rows_of(list);
+    let mut counts = vec![0; rows.len()];
+    for first in 0..list.nodes {
+        for second in rows[first as usize].range(first + 1..) {
+            let thirds = rows[*second as usize].range(second + 1..);
+            for third in thirds.filter(|third| rows[first as usize].contains(third)) {
+                let mut nodes = [first, *second, *third];
+                nodes.sort_by_key(|node| (rows[*node as usize].len(), *node));
+                count(&mut counts, nodes, corners);
+            }
+        }
+    }
+    counts
+}
+
+fn count(counts: &mut [u32], nodes: [u32; 3], corners: Corners) {
+    let counted = match corners {
+        Corners::All => 3,
+        Corners::First => 1,
+    };
+    for corner in nodes.into_iter().take(counted) {
+        counts[corner as usize] += 1;
+    }
+}
+
+/// The ends of the edges that each node has in the list.
+fn rows_of(list: &EdgeList) -> Vec<BTreeSet<u32>> {
     let mut rows = vec![BTreeSet::new(); list.nodes as usize];
     for &(from, to) in list.edges.iter().filter(|(from, to)| from != to) {
         rows[from as usize].insert(to);
@@ -142,36 +211,7 @@ pub fn oriented_triangles(list: &EdgeList, corners: Corners) -> Vec<u32> {
             rows[to as usize].insert(from);
         }
     }
-    let place = |node: u32| (rows[node as usize].len(), node);
-    let kept = |from: u32| -> BTreeSet<u32> {
-        let row = rows[from as usize].iter().copied();
-        row.filter(|to| place(*to) > place(from)).collect()
-    };
-    let kept: Vec<_> = (0..list.nodes).map(kept).collect();
-    let length = |node: u32| kept[node as usize].len();
-    let counted = match corners {
-        Corners::All => 3,
-        Corners::First => 1,
-    };
-    let mut corners = vec![0; rows.len()];
-    for (first, second) in
-        (0..list.nodes).flat_map(|node| rows[node as usize].iter().map(move |to| (node, *to)))
-    {
-        let looks = if place(second) > place(first) {
-            length(second) <= length(first).max(FEW)
-        } else {
-            length(first) > FEW && length(second) < length(first)
-        };
-        if !looks {
-            continue;
-        }
-        for third in kept[first as usize].intersection(&kept[second as usize]) {
-            for corner in [first, second, *third].into_iter().take(counted) {
-                corners[corner as usize] += 1;
-            }
-        }
-    }
-    corners
+    rows
 }
 
 #[cfg(test)]
@@ -240,7 +280,13 @@ mod tests {
             undirected: true,
         };
         assert_eq!(triangles(&list), [2, 1, 2, 1, 0]);
-        assert_eq!(oriented_triangles(&list, Corners::All), [2, 1, 2, 1, 0]);
-        assert_eq!(oriented_triangles(&list, Corners::First), [1, 1, 0, 0, 0]);
+        assert_eq!(
+            oriented_triangles(&list, Corners::All, usize::MAX),
+            [2, 1, 2, 1, 0]
+        );
+        assert_eq!(
+            oriented_triangles(&list, Corners::First, usize::MAX),
+            [1, 1, 0, 0, 0]
+        );
     }
 }

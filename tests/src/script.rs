@@ -11,7 +11,7 @@ use crate::graphs::EdgeList;
 use crate::own::{CombineTwin, CopyTwin, MeetTwin, ReduceTwin, Twins, truth_of};
 use seawall::own::OwnWaves;
 use seawall::program::{
-    BitOp, Call, ComponentStep, Join, Kind, Mark, Meet, Over, ProgramBuilder, ProgramError,
+    BitOp, Call, ComponentStep, Hubs, Join, Kind, Mark, Meet, Over, ProgramBuilder, ProgramError,
     RegisterId, Transfer, Triangles,
 };
 use seawall_core::abi::UNREACHED;
@@ -180,11 +180,30 @@ pub enum Wave {
     Triangles {
         /// Destination, at least one word per node.
         to: Slot,
-        /// Entries of a row held at a time; 0 for as many as fit.
-        held: u32,
+        /// How they are found.
+        by: Finding,
         /// Whether each is counted at one corner only.
         once: bool,
     },
+}
+
+/// A way to find triangles.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Finding {
+    /// By rows.
+    Rows {
+        /// Entries of a row held at a time; 0 for as many as fit.
+        held: u32,
+    },
+    /// By rows, and by bits where two corners have `least` edges or more.
+    Hubs {
+        /// Room for them: enough for all nodes, so that results do not depend on their order.
+        room: u32,
+        /// Fewest edges of a hub.
+        least: u32,
+    },
+    /// By prints of rows.
+    Prints,
 }
 
 /// A program and its input.
@@ -271,23 +290,29 @@ fn frontiers(
     searches.map(|_| program.frontier("frontier")).collect()
 }
 
-/// Registers for the oriented edges of each count of triangles and their
-/// number at each node, the last ones first.
+/// Registers for each count of triangles, the last ones first: oriented edges, their number at
+/// each node, and hubs or prints.
 fn oriented(
     program: &mut ProgramBuilder,
     waves: &[Wave],
     list: &EdgeList,
-) -> Result<Vec<[RegisterId; 2]>, ProgramError> {
+) -> Result<Vec<[RegisterId; 3]>, ProgramError> {
     // The graph may list each edge in both directions.
     let edges = 2 * list.edges.len() as u64;
-    let counts = waves
-        .iter()
-        .filter(|wave| matches!(wave, Wave::Triangles { .. }));
+    let counts = waves.iter().rev().filter_map(|wave| match wave {
+        Wave::Triangles { by, .. } => Some(by),
+        _ => None,
+    });
     counts
-        .map(|_| {
+        .map(|by| {
             Ok([
                 program.words("forward", edges)?,
                 program.words("degrees", u64::from(list.nodes))?,
+                match by {
+                    Finding::Rows { .. } => program.words("nothing", 1)?,
+                    Finding::Hubs { room, .. } => program.hubs("hubs", *room)?,
+                    Finding::Prints => program.prints("prints")?,
+                },
             ])
         })
         .collect()
@@ -301,7 +326,7 @@ struct Assembler {
     values: Vec<u32>,
     registers: Vec<RegisterId>,
     frontiers: Vec<RegisterId>,
-    oriented: Vec<[RegisterId; 2]>,
+    oriented: Vec<[RegisterId; 3]>,
 }
 
 impl Assembler {
@@ -324,7 +349,7 @@ impl Assembler {
                 Wave::Reach { to, list, max } => self.add_reach(*to, *list, *max),
                 Wave::Components { to } => self.add_components(*to),
                 Wave::Parents { to, from } => self.add_parents(*to, *from),
-                Wave::Triangles { to, held, once } => self.add_triangles(*to, (*held, *once)),
+                Wave::Triangles { to, by, once } => self.add_triangles(*to, (*by, *once)),
                 simple if self.twins => self.add_twin(simple),
                 simple => self.add_simple(simple),
             }
@@ -467,18 +492,40 @@ impl Assembler {
         self.program.parents("parents", to, from);
     }
 
-    fn add_triangles(&mut self, to: Slot, (held, once): (u32, bool)) {
-        let Some([forward, degrees]) = self.oriented.pop() else {
+    fn add_triangles(&mut self, to: Slot, (by, once): (Finding, bool)) {
+        let Some([forward, degrees, other]) = self.oriented.pop() else {
             return;
         };
-        let triangles = Triangles {
+        let mut triangles = Triangles {
             corners: self.at(to),
             forward,
             degrees,
-            held,
+            held: 0,
         };
         self.program.fill("clear", triangles.corners, 0);
-        self.program.orient_edges("orient", triangles);
+        match by {
+            Finding::Rows { held } => {
+                triangles.held = held;
+                self.program.orient_edges("orient", triangles);
+            }
+            Finding::Hubs { room, least } => {
+                let hubs = Hubs {
+                    register: other,
+                    room,
+                    least,
+                    corners: !once,
+                };
+                self.program.find_hubs(["reset", "pick", "rank"], hubs);
+                self.program.orient_by_hubs("orient", triangles, hubs);
+                self.program.count_by_hubs("pairs", triangles, hubs);
+            }
+            Finding::Prints => {
+                self.program.print_rows("print", other);
+                let registers = (triangles.corners, other);
+                self.program.count_by_prints("compare", registers, once);
+                return;
+            }
+        }
         if once {
             self.program.count_triangles_once("count", triangles);
         } else {

@@ -34,6 +34,12 @@ pub enum Invariant {
     Rows,
     /// The length of the rest of every row of the graph.
     Lengths,
+    /// An empty register of hubs.
+    NoHubs,
+    /// A register with the keys of all nodes and the list of those that become hubs.
+    Listed,
+    /// A register with the hubs by rank, whose keys alone say that they are.
+    Hubs,
 }
 
 impl Invariant {
@@ -68,6 +74,9 @@ impl Invariant {
             Self::Sets => "a work register seeded for sets; seed it right before the loop",
             Self::Rows => "oriented rows; orient the edges into it",
             Self::Lengths => "lengths of oriented rows; orient the edges into it",
+            Self::NoHubs => "an empty register of hubs; reset it",
+            Self::Listed => "listed hubs; pick them",
+            Self::Hubs => "ranked hubs; rank them",
         }
     }
 }
@@ -249,7 +258,10 @@ impl Opcode {
     #[must_use]
     #[expect(clippy::too_many_lines, reason = "one table of all opcodes")]
     pub const fn facts(self) -> Facts {
-        use Invariant::{Forest, Fresh, Frontier, Lengths, Paths, Peeling, Rows, Sets, Work};
+        use Invariant::{
+            Forest, Fresh, Frontier, Hubs, Lengths, Listed, NoHubs, Paths, Peeling, Rows, Sets,
+            Work,
+        };
         use Operand::{First, Second, Third, To};
         match self {
             // The registers of `Each` are in its instructions.
@@ -343,6 +355,25 @@ impl Opcode {
             Self::CountTriangles => {
                 Facts::of(&[To, First, Second], &[To]).needing(&[(First, Rows), (Second, Lengths)])
             }
+            Self::ResetHubs => Facts::of(&[], &[To])
+                .making(&[(To, NoHubs)])
+                .wide_per_word_of(To),
+            Self::PickHubs => Facts::of(&[To], &[To])
+                .needing(&[(To, NoHubs)])
+                .making(&[(To, Listed)]),
+            Self::RankHubs => Facts::of(&[To], &[To])
+                .needing(&[(To, Listed)])
+                .making(&[(To, Hubs)]),
+            Self::OrientHubs => Facts::of(&[Second], &[To, First, Second])
+                .needing(&[(Second, Hubs)])
+                .making(&[(To, Rows), (First, Lengths)]),
+            Self::CountHubs => Facts::of(&[To, First, Second, Third], &[To]).needing(&[
+                (First, Rows),
+                (Second, Lengths),
+                (Third, Hubs),
+            ]),
+            Self::PrintRows => Facts::of(&[], &[To]),
+            Self::CountByPrints => Facts::of(&[To, First], &[To]),
         }
     }
 }

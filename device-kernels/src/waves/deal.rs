@@ -39,21 +39,37 @@ pub fn each_chunk<G: Grid>(team: &Team<G>, nodes: u32, mut visit: impl FnMut(u32
 /// share when they are ready for them, `size` nodes at a time, in their first lanes. A
 /// block operation with a block barrier before the first call.
 #[inline(always)]
-pub fn each_part<G: Grid>(team: &Team<G>, (nodes, size): (u32, u32), mut visit: impl FnMut(u32)) {
+pub fn each_part<G: Grid>(team: &Team<G>, (nodes, size): (u32, u32), visit: impl FnMut(u32)) {
+    open_parts(team.grid);
+    take_parts(team, (nodes, size), visit);
+}
+
+/// Opens the parts of the block's share for [`take_parts`]. A block operation.
+#[inline(always)]
+pub fn open_parts<G: Grid>(grid: G) {
+    if G::WARP == 1 {
+        return;
+    }
+    if grid.lane() == 0 {
+        // SAFETY: the area has a word.
+        unsafe { LEFT_COUNT.store(grid, 0, 0) };
+    }
+    grid.block_barrier();
+}
+
+/// [`each_part`] after [`open_parts`]. A warp operation, which not all warps need to take part
+/// in.
+#[inline(always)]
+pub fn take_parts<G: Grid>(team: &Team<G>, (nodes, size): (u32, u32), mut visit: impl FnMut(u32)) {
     if G::WARP == 1 {
         team.each_taken(nodes, visit);
         return;
     }
     let grid = team.grid;
-    if grid.lane() == 0 {
-        // SAFETY: the area has one word.
-        unsafe { LEFT_COUNT.store(grid, 0, 0) };
-    }
-    grid.block_barrier();
     loop {
         let mut taken = 0;
         if grid.warp_lane() == 0 {
-            // SAFETY: as above.
+            // SAFETY: as in `open_parts`.
             taken = unsafe { LEFT_COUNT.add(grid, 0, 1) };
         }
         let part = u64::from(grid.shuffle(taken, 0)) * u64::from(team.size());

@@ -61,6 +61,12 @@ impl<const CORNERS: bool> Count<CORNERS> {
         if lane < center.len {
             node = count.forward.target(grid, center.first + lane);
             row = count.row_up_to(grid, node, FEW);
+        }
+        // Hubs have no rows here, and all of a node's entries may be hubs.
+        if grid.ballot(row.1 != 0) == 0 {
+            return;
+        }
+        if node != NONE {
             sieve.put(grid, node);
         }
         grid.warp_barrier();

@@ -35,6 +35,11 @@ mod held_rows;
 mod center;
 pub mod triangles;
 mod few_kept;
+mod hubs;
+mod hub_rows;
+mod hub_pairs;
+mod prints;
+mod by_prints;
 pub mod stall;
 
 use seawall_core::abi::program::Opcode;
@@ -112,7 +117,15 @@ pub const fn families_of(opcode: Opcode) -> u32 {
         | Opcode::ApplyRanks
         | Opcode::SettleRanks
         | Opcode::StepRanks => family::RANK,
-        Opcode::OrientEdges | Opcode::CountTriangles => family::TRIANGLES,
+        Opcode::OrientEdges
+        | Opcode::CountTriangles
+        | Opcode::ResetHubs
+        | Opcode::PickHubs
+        | Opcode::RankHubs
+        | Opcode::OrientHubs
+        | Opcode::CountHubs
+        | Opcode::PrintRows
+        | Opcode::CountByPrints => family::TRIANGLES,
         Opcode::SeedSets | Opcode::StepSets => family::SETS,
         Opcode::Each | Opcode::While => family::CODE,
         Opcode::SeedSweep | Opcode::Sweep | Opcode::SweepBack | Opcode::SettleSweep => {

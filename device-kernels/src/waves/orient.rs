@@ -12,6 +12,9 @@ use crate::block::block_scan;
 use crate::context::Context;
 use crate::grid::Grid;
 use crate::memory::{Csr, Proven};
+use crate::tables::Tables;
+use crate::team::Team;
+use seawall_core::abi::control::FaultCode;
 
 /// Longest row that a warp reads.
 const WARP_ROW: u32 = 2048;
@@ -30,6 +33,27 @@ pub(super) struct Forward {
 }
 
 impl Forward {
+    /// The kept edges in two registers: targets and degrees.
+    ///
+    /// # Errors
+    /// [`FaultCode::BadRegister`] if one is missing or too short.
+    #[inline(always)]
+    pub(super) fn of<G: Grid>(
+        tables: Tables,
+        grid: G,
+        (targets, degrees): (u32, u32),
+    ) -> Result<Self, FaultCode> {
+        let (nodes, edges) = (tables.nodes(grid), tables.edges(grid));
+        Ok(Self {
+            rows: tables.outgoing(grid),
+            // SAFETY: what remains of a row lies in the row's place and holds nodes, as
+            // the host proved (`Invariant::Rows` and `Invariant::Lengths`).
+            targets: unsafe { tables.proven_of(grid, targets, edges)? },
+            // SAFETY: indices are nodes of the graph.
+            degrees: unsafe { tables.proven_of(grid, degrees, nodes)? },
+        })
+    }
+
     /// First kept edge of `node`, and their number.
     #[inline(always)]
     pub(super) fn row<G: Grid>(&self, grid: G, node: u32) -> (u32, u32) {
@@ -50,36 +74,51 @@ impl Forward {
         let nodes = context.tables.nodes(grid);
         // Codegen rule `BY_VALUE`.
         let forward = *self;
-        let mut is_any_left = false;
+        let key_of = |node| Row::of(grid, forward.rows, node).degree();
+        let mut longest = 0;
         each_chunk(team, nodes, |node| {
             let row = if node < nodes {
                 Row::of(grid, forward.rows, node)
             } else {
                 Row::NONE
             };
-            is_any_left |= row.degree() > WARP_ROW;
-            forward.fill_chunk(grid, row);
+            longest = longest.max(row.degree());
+            forward.fill_chunk(grid, row, key_of);
         });
+        forward.fill_long(team, (nodes, longest), key_of, |_| false);
+    }
+
+    /// Fills the rows that are too long for a warp, but for those that `is_left_out` tells,
+    /// unless `longest`, the longest one of this lane, shows that the block has none. A block
+    /// operation.
+    #[inline(always)]
+    pub(super) fn fill_long<G: Grid>(
+        &self,
+        team: &Team<G>,
+        (nodes, longest): (u32, u32),
+        key_of: impl Fn(u32) -> u32 + Copy,
+        is_left_out: impl Fn(u32) -> bool,
+    ) {
+        let grid = team.grid;
         // A block's share is the same for rows that are left, but not that of a lone lane.
-        if !grid.block_any(is_any_left) && G::WARP != 1 {
+        if !grid.block_any(longest > WARP_ROW) && G::WARP != 1 {
             return;
         }
-        let is_left = |node| {
-            let (start, end) = forward.rows.row(grid, node);
-            end - start > WARP_ROW
-        };
+        let is_left =
+            |node| Row::of(grid, self.rows, node).degree() > WARP_ROW && !is_left_out(node);
         each_left(team, nodes, is_left, |node| {
-            forward.fill_together(grid, Row::of(grid, forward.rows, node));
+            self.fill_together(grid, Row::of(grid, self.rows, node), key_of);
         });
     }
 
     /// Fills one row per lane, except the longest. Lanes of a warp take even shares of
-    /// their edges.
+    /// their edges. Edges are kept towards the higher key, then the higher number; that of
+    /// these rows' nodes is their number of edges.
     #[inline(always)]
-    fn fill_chunk<G: Grid>(&self, grid: G, row: Row) {
+    pub(super) fn fill_chunk<G: Grid>(&self, grid: G, row: Row, key_of: impl Fn(u32) -> u32) {
         if G::WARP == 1 {
             if row != Row::NONE && row.degree() <= WARP_ROW {
-                self.fill_alone(grid, row);
+                self.fill_alone(grid, row, key_of);
             }
             return;
         }
@@ -107,9 +146,10 @@ impl Forward {
                 }
             };
             let targets: [u32; EACH] = core::array::from_fn(|k| self.rows.target(grid, edge(k)));
-            let ends = targets.map(|to| Row::of(grid, self.rows, to));
+            let keys = targets.map(&key_of);
             let looks: [(u32, bool); EACH] = core::array::from_fn(|k| {
-                (targets[k], edges[k].exists && rows[k].is_before(ends[k]))
+                let keeps = rows[k].is_before((keys[k], targets[k]));
+                (targets[k], edges[k].exists && keeps)
             });
             for k in 0..EACH {
                 let (to, keeps) = looks[k];
@@ -134,11 +174,11 @@ impl Forward {
     }
 
     #[inline(always)]
-    fn fill_alone<G: Grid>(&self, grid: G, row: Row) {
+    fn fill_alone<G: Grid>(&self, grid: G, row: Row, key_of: impl Fn(u32) -> u32) {
         let mut kept = 0;
         for edge in row.start..row.end {
             let to = self.rows.target(grid, edge);
-            let keeps = row.keeps(grid, self.rows, to);
+            let keeps = row.is_before((key_of(to), to));
             let place = row.place(edge - row.start, kept, keeps);
             self.targets.store_weak(grid, place, to);
             kept += u32::from(keeps);
@@ -147,11 +187,15 @@ impl Forward {
     }
 
     #[inline(always)]
-    fn fill_together<G: Grid>(&self, grid: G, row: Row) {
+    fn fill_together<G: Grid>(&self, grid: G, row: Row, key_of: impl Fn(u32) -> u32) {
         let (mut kept, mut base) = (0, 0);
         while base < row.degree() {
             let at = base.saturating_add(grid.lane());
-            let (to, keeps) = self.look(grid, row, at);
+            let (mut to, mut keeps) = (0, false);
+            if at < row.degree() {
+                to = self.rows.target(grid, row.start + at);
+                keeps = row.is_before((key_of(to), to));
+            }
             let (below, total) = block_scan(grid, u32::from(keeps));
             if at < row.degree() {
                 let place = row.place(at, kept + below, keeps);
@@ -164,42 +208,32 @@ impl Forward {
             self.degrees.store_weak(grid, row.node, kept);
         }
     }
-
-    /// Target number `at` of a row, and whether it is kept.
-    #[inline(always)]
-    fn look<G: Grid>(&self, grid: G, row: Row, at: u32) -> (u32, bool) {
-        if at >= row.degree() {
-            return (0, false);
-        }
-        let to = self.rows.target(grid, row.start + at);
-        (to, row.keeps(grid, self.rows, to))
-    }
 }
 
 /// A row of the graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Row {
+pub(super) struct Row {
     node: u32,
-    start: u32,
-    end: u32,
+    pub(super) start: u32,
+    pub(super) end: u32,
 }
 
 impl Row {
     /// No row.
-    const NONE: Self = Self {
+    pub(super) const NONE: Self = Self {
         node: u32::MAX,
         start: 0,
         end: 0,
     };
 
     #[inline(always)]
-    fn of<G: Grid>(grid: G, rows: Csr, node: u32) -> Self {
+    pub(super) fn of<G: Grid>(grid: G, rows: Csr, node: u32) -> Self {
         let (start, end) = rows.row(grid, node);
         Self { node, start, end }
     }
 
     #[inline(always)]
-    fn degree(self) -> u32 {
+    pub(super) fn degree(self) -> u32 {
         self.end - self.start
     }
 
@@ -213,15 +247,9 @@ impl Row {
         }
     }
 
-    /// Whether the edge to `to` is kept.
+    /// Whether an edge to the node of key and number `other` is kept.
     #[inline(always)]
-    fn keeps<G: Grid>(self, grid: G, rows: Csr, to: u32) -> bool {
-        self.is_before(Self::of(grid, rows, to))
-    }
-
-    /// Whether an edge to the node of row `other` is kept.
-    #[inline(always)]
-    fn is_before(self, other: Self) -> bool {
-        (other.degree(), other.node) > (self.degree(), self.node)
+    fn is_before(self, other: (u32, u32)) -> bool {
+        other > (self.degree(), self.node)
     }
 }

@@ -15,9 +15,11 @@
 //! A node is a corner of at most as many triangles as the graph has edges, so counts fit
 //! a word.
 
+use super::by_prints::run_prints;
 use super::center::{Center, FEW, LANE_HELD, Most, Taker};
 use super::deal::{each_chunk, each_left, each_part};
 use super::held_rows::{CHAINED, Crew, NONE, Table};
+use super::hubs::run_hubs;
 use super::orient::Forward;
 use super::spread::{Spread, lanes_before};
 use crate::context::{Context, ContextRef};
@@ -52,24 +54,20 @@ pub fn run_triangles<G: Grid>(
     opcode: Opcode,
     wave: Wave,
 ) -> Result<(), FaultCode> {
+    match opcode {
+        Opcode::OrientEdges | Opcode::CountTriangles => {}
+        Opcode::PrintRows | Opcode::CountByPrints => return run_prints(cx, opcode, wave),
+        _ => return run_hubs(cx, opcode, wave),
+    }
     let context = &cx.context();
     let (tables, grid) = (context.tables, context.team.grid);
-    let (nodes, edges) = (tables.nodes(grid), tables.edges(grid));
-    let forward = |targets, degrees| {
-        Ok(Forward {
-            rows: tables.outgoing(grid),
-            // SAFETY: what remains of a row lies in the row's place and holds nodes, as
-            // the host proved (`Invariant::Rows` and `Invariant::Lengths`).
-            targets: unsafe { tables.proven_of(grid, targets, edges)? },
-            // SAFETY: indices are nodes of the graph.
-            degrees: unsafe { tables.proven_of(grid, degrees, nodes)? },
-        })
-    };
+    let nodes = tables.nodes(grid);
     if opcode == Opcode::OrientEdges {
-        forward(wave.destination(grid), wave.source(grid, 0))?.fill(context);
+        let registers = (wave.destination(grid), wave.source(grid, 0));
+        Forward::of(tables, grid, registers)?.fill(context);
         return Ok(());
     }
-    let forward = forward(wave.source(grid, 0), wave.source(grid, 1))?;
+    let forward = Forward::of(tables, grid, (wave.source(grid, 0), wave.source(grid, 1)))?;
     let held = match wave.parameter(grid, 0) {
         0 => u32::MAX,
         held => held,
@@ -84,7 +82,7 @@ pub fn run_triangles<G: Grid>(
 }
 
 /// The registers of a counting wave: it counts a triangle at each corner if `CORNERS`,
-/// else where it is found, which needs no counters.
+/// else at the one that both remaining edges leave, which needs no counters.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Count<const CORNERS: bool> {
     pub(super) forward: Forward,
@@ -166,7 +164,18 @@ impl<const CORNERS: bool> Count<CORNERS> {
         }
     }
 
-    /// Adds `count` to that of the node where it was found.
+    /// Adds `count`, found at `edge` of the row of `center`, to that of the node which `edge`
+    /// enters, and returns what is to be added to that of `center`.
+    #[inline(always)]
+    fn split<G: Grid>(&self, grid: G, center: Center, (edge, node, count): (u32, u32, u32)) -> u32 {
+        let is_kept = edge < center.first + center.len;
+        if CORNERS || !is_kept {
+            self.add_found(grid, node, count);
+        }
+        if CORNERS || is_kept { count } else { 0 }
+    }
+
+    /// Adds `count` to that of a node where it was found.
     #[inline(always)]
     pub(super) fn add_found<G: Grid>(&self, grid: G, node: u32, count: u32) {
         if count != 0 {
@@ -312,8 +321,7 @@ impl<const CORNERS: bool> Count<CORNERS> {
             let is_short = row.1 <= SHORT;
             let short = if is_short { row.1 } else { 0 };
             let found = self.look_up_short(grid, table, (row.0, short));
-            self.add(grid, node, found);
-            own += found;
+            own += self.split(grid, center, (at, node, found));
             let mut long = grid.ballot(row.1 != 0 && !is_short);
             while long != 0 {
                 let lane = long.trailing_zeros();
@@ -321,12 +329,15 @@ impl<const CORNERS: bool> Count<CORNERS> {
                 let start = grid.shuffle(row.0, lane);
                 let end = start + grid.shuffle(row.1, lane);
                 let found = self.look_up_long(grid, table, (start, end));
-                own += found;
-                if CORNERS {
+                let is_kept = grid.shuffle(at, lane) < center.first + center.len;
+                if CORNERS || !is_kept {
                     let (node, sum) = (grid.shuffle(node, lane), grid.warp_sum(found));
                     if grid.warp_lane() == 0 {
-                        self.add(grid, node, sum);
+                        self.add_found(grid, node, sum);
                     }
+                }
+                if CORNERS || is_kept {
+                    own += found;
                 }
             }
             first = first.saturating_add(warps * G::WARP);
@@ -341,14 +352,14 @@ impl<const CORNERS: bool> Count<CORNERS> {
         let (mut own, mut edge, end) = (0, center.first, center.looks());
         while edge < end {
             let stop = end.min(edge.saturating_add(PICKED as u32));
-            let (mut picked, mut count) = ([0; PICKED], 0);
+            let (mut picked, mut count) = ([(0, 0); PICKED], 0);
             for at in edge..stop {
                 let node = self.forward.target(grid, at);
                 let len = self.forward.degrees.load_weak(grid, node);
-                picked[count % PICKED] = node;
+                picked[count % PICKED] = (at, node);
                 count += usize::from(len <= center.longest(at));
             }
-            for node in picked.into_iter().take(count) {
+            for (at, node) in picked.into_iter().take(count) {
                 let (first, len) = self.forward.row(grid, node);
                 let mut found = 0;
                 for edge in first..first + len {
@@ -356,8 +367,7 @@ impl<const CORNERS: bool> Count<CORNERS> {
                     let [hit] = table.find::<G, 1, CORNERS>(grid, nodes);
                     found += u32::from(hit);
                 }
-                self.add(grid, node, found);
-                own += found;
+                own += self.split(grid, center, (at, node, found));
             }
             edge = stop;
         }

@@ -16,6 +16,9 @@ pub struct Question {
     pub detail: Detail,
     /// Whether whole distances take 64 bits.
     pub wide: bool,
+    /// Whether warps answer, and methods that suit them alone are worth their while. Results are
+    /// the same.
+    pub warps: bool,
 }
 
 impl Question {
@@ -31,6 +34,7 @@ impl Question {
             ranking: Ranking::default(),
             detail: Detail::Plain,
             wide: false,
+            warps: false,
         }
     }
 }

@@ -286,7 +286,7 @@ fn prepare_as<'g>(
     for (graph, request) in graphs.iter().zip(requests) {
         let named = |source| named(graph, source);
         request.check_for(graph.graph).map_err(named)?;
-        let built = steps::build(graph.graph, request, wide).map_err(named)?;
+        let built = steps::build(graph.graph, request, (wide, false)).map_err(named)?;
         let planned = if request.reuse_plans {
             plans.encode(&built.program, &plan)
         } else {

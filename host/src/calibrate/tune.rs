@@ -124,6 +124,7 @@ impl<'g> Job<'g> {
     fn build(&self) -> Result<(Built, EncodedProgram), MeasureError> {
         let question = Question {
             max_iterations: self.max_iterations,
+            warps: true,
             // It reaches most of the graph.
             ..Question::new(vec![self.graph.widest_node().unwrap_or(0)])
         };

@@ -45,6 +45,14 @@ pub enum ProgramError {
         /// Name of the wave.
         wave: String,
     },
+    /// Room for a number of hubs that no kernel takes.
+    #[error("{user} has room for {room} hubs; take a power of two from 2048 to 16384")]
+    HubRoom {
+        /// Name of the wave or the register.
+        user: String,
+        /// The requested room.
+        room: u32,
+    },
     /// A share of rank that no ranking passes on.
     #[error("a damping of {damping}; it is a share from 0 to below 1, such as 0.85")]
     Damping {

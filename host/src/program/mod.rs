@@ -54,7 +54,7 @@ pub use text::{
     GraphSize, TEXT_BYTES_MAX, TextError, TextInput, TextProblem, TextProgram, TextResult,
     read_text, read_text_with,
 };
-pub use triangles::Triangles;
+pub use triangles::{Hubs, Triangles};
 pub(crate) use uses::register_of;
 pub use vocabulary::{BitOp, ComponentStep, Mark, Meet, Transfer};
 

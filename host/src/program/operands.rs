@@ -6,6 +6,8 @@
 use super::error::ProgramError;
 use super::wave::{Does, RegisterSpec, Slot, WaveSpec};
 use seawall_core::abi::facts::Facts;
+use seawall_core::abi::hubs::{HUBS_LEAST, HubLayout};
+use seawall_core::abi::prints::PrintLayout;
 use seawall_core::abi::program::Opcode;
 use seawall_core::abi::rank::TOTALS_WORDS;
 use seawall_core::abi::search::{FrontierLayout, bitset_words};
@@ -67,6 +69,8 @@ fn fewest(around: Around<'_>, wave: &WaveSpec) -> Fewest {
     let frontier = FrontierLayout::new(around.nodes).words();
     let work = WorkLayout::new(around.nodes).words();
     let totals = u64::from(TOTALS_WORDS);
+    // Kernels compare the length with the room that the register states.
+    let hubs = HubLayout::new(around.nodes, HUBS_LEAST).map_or(0, HubLayout::words);
     let each = |facts: u32| nodes.saturating_mul(u64::from(facts.max(1)));
     let opcode = match wave.does {
         Does::Ready(opcode) => opcode,
@@ -101,6 +105,15 @@ fn fewest(around: Around<'_>, wave: &WaveSpec) -> Fewest {
         Opcode::SettleRanks => (totals, [0; 4]),
         Opcode::OrientEdges => (0, [nodes, 0, 0, 0]),
         Opcode::CountTriangles => (nodes, [0, nodes, 0, 0]),
+        Opcode::ResetHubs => {
+            let layout = HubLayout::new(around.nodes, wave.parameters[0]);
+            (layout.map_or(0, HubLayout::words), [0; 4])
+        }
+        Opcode::PickHubs | Opcode::RankHubs => (hubs, [0; 4]),
+        Opcode::OrientHubs => (0, [nodes, hubs, 0, 0]),
+        Opcode::CountHubs => (nodes, [0, nodes, hubs, 0]),
+        Opcode::PrintRows => (PrintLayout::new(around.nodes).words(), [0; 4]),
+        Opcode::CountByPrints => (nodes, [PrintLayout::new(around.nodes).words(), 0, 0, 0]),
         Opcode::Parents => (nodes, [nodes, 0, 0, 0]),
         Opcode::SeedSweep | Opcode::Sweep | Opcode::SweepBack => {
             let sets = each(wave.parameters[0]);
@@ -170,6 +183,10 @@ fn check_parameters(wave: &WaveSpec) -> Result<(), ProgramError> {
                 wave: wave.name.clone(),
             })
         }
+        Opcode::ResetHubs if HubLayout::new(0, word).is_none() => Err(ProgramError::HubRoom {
+            user: wave.name.clone(),
+            room: word,
+        }),
         Opcode::ApplyRanks => check_damping(f32::from_bits(word)),
         Opcode::StepRanks => check_damping(f32::from_bits(word))
             .and_then(|()| check_tolerance(f32::from_bits(wave.parameters[1]))),

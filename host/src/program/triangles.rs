@@ -2,7 +2,10 @@
 
 use super::builder::ProgramBuilder;
 use super::encoded::RegisterId;
-use super::wave::WaveSpec;
+use super::error::ProgramError;
+use super::wave::{Name, WaveSpec};
+use seawall_core::abi::hubs::HubLayout;
+use seawall_core::abi::prints::PrintLayout;
 use seawall_core::abi::program::Opcode;
 
 /// Operands of the waves that count triangles.
@@ -18,6 +21,20 @@ pub struct Triangles {
     /// Most entries of a row that a warp or a block holds at a time; 0 for as many as fit its
     /// memory. The counts are the same for any number.
     pub held: u32,
+}
+
+/// Nodes of many edges, between which edges are bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Hubs {
+    /// The register of [`ProgramBuilder::hubs`].
+    pub register: RegisterId,
+    /// Most hubs that there is room for: a power of two from 2^11 to 2^14.
+    pub room: u32,
+    /// Fewest edges of a hub. No more nodes than there is room for should have as many: others are
+    /// left out as they come, so counts at one corner may differ from run to run.
+    pub least: u32,
+    /// Whether triangles are counted at every corner, which takes the bits of both directions.
+    pub corners: bool,
 }
 
 impl ProgramBuilder {
@@ -41,7 +58,7 @@ impl ProgramBuilder {
 
     /// Adds each triangle to the count of one corner, which is less work than
     /// [`Self::count_triangles`]: the sum of all words is the number of triangles. It is
-    /// one of the two whose edges to the third one remain.
+    /// the one whose remaining edges lead to the two others.
     pub fn count_triangles_once(&mut self, name: &str, triangles: Triangles) {
         let wave = WaveSpec::new(name, Opcode::CountTriangles).updating(triangles.corners);
         self.push(
@@ -50,5 +67,77 @@ impl ProgramBuilder {
                 .with(0, triangles.held)
                 .with(1, 1),
         );
+    }
+
+    /// A register for `room` hubs.
+    ///
+    /// # Errors
+    /// [`ProgramError::HubRoom`] if there is no such room, else as [`ProgramBuilder::words`].
+    pub fn hubs(&mut self, name: impl Into<Name>, room: u32) -> Result<RegisterId, ProgramError> {
+        let name = name.into();
+        match HubLayout::new(self.nodes, room) {
+            Some(layout) => self.words(name, layout.words()),
+            None => Err(ProgramError::HubRoom {
+                user: name.to_string(),
+                room,
+            }),
+        }
+    }
+
+    /// Finds the hubs and ranks them: three waves.
+    pub fn find_hubs(&mut self, [reset, pick, rank]: [&str; 3], hubs: Hubs) {
+        let wave = WaveSpec::new(reset, Opcode::ResetHubs).writing(hubs.register);
+        self.push(wave.with(0, hubs.room));
+        let wave = WaveSpec::new(pick, Opcode::PickHubs).updating(hubs.register);
+        self.push(wave.with(0, hubs.least));
+        self.push(WaveSpec::new(rank, Opcode::RankHubs).updating(hubs.register));
+    }
+
+    /// Keeps edges as [`Self::orient_edges`], but those of hubs apart: [`Self::count_triangles`]
+    /// then leaves out triangles whose two higher corners are hubs.
+    pub fn orient_by_hubs(&mut self, name: &str, triangles: Triangles, hubs: Hubs) {
+        let wave = WaveSpec::new(name, Opcode::OrientHubs).writing(triangles.forward);
+        self.push(
+            wave.writing_source(0, triangles.degrees)
+                .updating_source(1, hubs.register)
+                .with(0, u32::from(hubs.corners)),
+        );
+    }
+
+    /// Adds the triangles that [`Self::orient_by_hubs`] made others leave out to all corners, or
+    /// to the lowest one.
+    pub fn count_by_hubs(&mut self, name: &str, triangles: Triangles, hubs: Hubs) {
+        let wave = WaveSpec::new(name, Opcode::CountHubs).updating(triangles.corners);
+        self.push(
+            wave.reading(0, triangles.forward)
+                .reading(1, triangles.degrees)
+                .reading(2, hubs.register)
+                .with(0, u32::from(hubs.corners)),
+        );
+    }
+
+    /// A register for the prints of rows.
+    ///
+    /// # Errors
+    /// As [`ProgramBuilder::words`]; a graph may have about 2 * 10^8 nodes.
+    pub fn prints(&mut self, name: impl Into<Name>) -> Result<RegisterId, ProgramError> {
+        self.words(name, PrintLayout::new(self.nodes).words())
+    }
+
+    /// Stores the prints of rows.
+    pub fn print_rows(&mut self, name: &str, prints: RegisterId) {
+        self.push(WaveSpec::new(name, Opcode::PrintRows).writing(prints));
+    }
+
+    /// Adds triangles to the counts `to` of all corners, or of one of them, the one of lowest
+    /// degree, then of lowest number. The counts are complete only if the graph is symmetric.
+    pub fn count_by_prints(
+        &mut self,
+        name: &str,
+        (to, prints): (RegisterId, RegisterId),
+        once: bool,
+    ) {
+        let wave = WaveSpec::new(name, Opcode::CountByPrints).updating(to);
+        self.push(wave.reading(0, prints).with(0, u32::from(once)));
     }
 }

@@ -84,7 +84,7 @@ impl<'g, 'p> Submission<'g, 'p> {
     ) -> Result<Planned, RunError> {
         let start = Instant::now();
         let (graph, request) = (self.graph, self.request);
-        let mut built = steps::build(graph, request, wide)?;
+        let mut built = steps::build(graph, request, (wide, target.executor.is_on_gpu()))?;
         let plans = &mut *self.plans;
         let (encoded, summary) =
             plan_program((graph, request), &mut built.program, (target, plans))?;

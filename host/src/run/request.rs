@@ -75,6 +75,7 @@ impl RunRequest {
             ranking: self.ranking,
             detail: self.detail,
             wide,
+            warps: false,
         }
     }
 }

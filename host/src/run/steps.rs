@@ -1,7 +1,7 @@
 //! Steps that a run shares with a batch.
 
 use super::{RunError, RunRequest};
-use crate::analysis::{Built, Case, End, Found};
+use crate::analysis::{Built, Case, End, Found, Question};
 use crate::backend::BackendError;
 use crate::graph::{Graph, WeightKind};
 use seawall_core::abi::control::{ControlRecord, LoopRecord};
@@ -9,9 +9,16 @@ use seawall_core::topology::Topology;
 
 /// Builds the program of `request` in its shape. The request is already checked.
 ///
-/// Distances have 64 bits if `wide`.
-pub(crate) fn build(graph: &Graph, request: &RunRequest, wide: bool) -> Result<Built, RunError> {
-    let question = request.question(wide);
+/// Distances have 64 bits if `wide`; methods are those for warps if `warps`.
+pub(crate) fn build(
+    graph: &Graph,
+    request: &RunRequest,
+    (wide, warps): (bool, bool),
+) -> Result<Built, RunError> {
+    let question = Question {
+        warps,
+        ..request.question(wide)
+    };
     let mut built = request.analysis.room().build(graph, &question)?;
     force_topology(&mut built, request)?;
     Ok(built)

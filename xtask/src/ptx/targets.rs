@@ -137,9 +137,14 @@ pub(crate) fn precompiled() -> Vec<Precompiled> {
 }
 
 /// Whether the driver compiles a kernel all the same, so that the program stays below 10 MB:
-/// batches that do more than search, on the machines whose code is largest.
+/// batches, on the machines whose code is largest, and those that do more than search on all but
+/// one.
 fn is_left_out(made: &Precompiled) -> bool {
-    made.capability >= 100 && made.kernel == "seawall_batch"
+    match made.kernel {
+        "seawall_batch" => made.capability != 90,
+        "seawall_batch_search" => made.capability >= 100,
+        _ => false,
+    }
 }
 
 impl Precompiled {

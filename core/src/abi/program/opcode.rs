@@ -123,9 +123,8 @@ pub enum Opcode {
     /// a corner of, found among the remaining rows `sources[0]` of lengths
     /// `sources[1]`; `parameters[0]` limits the entries of a row that are held
     /// in shared memory at a time, where it is not 0. If `parameters[1]` is not 0,
-    /// it counts each triangle at one corner only: of the two with a remaining
-    /// edge to the third, the one that has a remaining edge to the other, unless the
-    /// other's row is longer and has more than 32 entries.
+    /// it counts each triangle at one corner only, the one whose remaining edges lead to
+    /// the two others.
     CountTriangles = 33,
     /// Stores in `destination` the smallest node one level before every node
     /// that has an edge to it, by the levels `sources[0]`; nodes of level 0
@@ -184,11 +183,39 @@ pub enum Opcode {
     /// the damping and of the total change up to which the fixpoint's flag stays down. A
     /// lane of a GPU sums a row alone.
     StepRanks = 47,
+    /// Clears the register of hubs `destination`, with room for `parameters[0]`, see
+    /// [`HubLayout`](super::super::hubs::HubLayout).
+    ResetHubs = 48,
+    /// Stores the key of every node, its number of edges, in the hubs `destination`, and lists
+    /// the nodes of `parameters[0]` edges or more there, as long as there is room.
+    PickHubs = 49,
+    /// Ranks the listed hubs of `destination`: by their edges, then by their numbers, both from
+    /// the highest on. Their keys follow the ranks.
+    RankHubs = 50,
+    /// As [`OrientEdges`](Self::OrientEdges), by the keys in the hubs `sources[1]`, which order
+    /// hubs and other nodes as their edges do. Hubs have no edges in `sources[0]`; theirs are
+    /// counted beside their ranks, and stored as bits, in both directions if `parameters[0]` is
+    /// not 0.
+    OrientHubs = 51,
+    /// Adds to the counts `destination` the triangles with two hubs among the higher corners,
+    /// by the remaining rows `sources[0]` of lengths `sources[1]` and the hubs `sources[2]`. It
+    /// counts at every corner if `parameters[0]` is not 0, by bits in both directions, else at
+    /// the lowest one.
+    CountHubs = 52,
+    /// Stores the prints of every node's neighbours of higher number in `destination`, and
+    /// where the edges to them begin, see
+    /// [`PrintLayout`](super::super::prints::PrintLayout). Machines that read whole rows
+    /// instead store the latter alone.
+    PrintRows = 53,
+    /// Adds to the counts `destination` the triangles that the prints `sources[0]` lead to: at
+    /// every corner if `parameters[0]` is 0, else at the one of fewest edges, then of lowest
+    /// number.
+    CountByPrints = 54,
 }
 
 impl Opcode {
     /// Every opcode, in order of its word.
-    pub const ALL: [Self; 48] = [
+    pub const ALL: [Self; 55] = [
         Self::Nop,
         Self::Fill,
         Self::Iota,
@@ -237,6 +264,13 @@ impl Opcode {
         Self::SweepBack,
         Self::SettleSweep,
         Self::StepRanks,
+        Self::ResetHubs,
+        Self::PickHubs,
+        Self::RankHubs,
+        Self::OrientHubs,
+        Self::CountHubs,
+        Self::PrintRows,
+        Self::CountByPrints,
     ];
 
     /// Returns the opcode of a word; `None` if the word names none.

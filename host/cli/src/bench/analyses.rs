@@ -268,8 +268,9 @@ impl Set<'_> {
         question
     }
 
-    fn build(&self, sources: Vec<u32>) -> Result<Built, BenchError> {
-        let question = self.question(sources);
+    fn build(&self, sources: Vec<u32>, machine: &Machine) -> Result<Built, BenchError> {
+        let mut question = self.question(sources);
+        question.warps = machine.executor.is_some_and(Executor::is_on_gpu);
         let built = self.case.analysis.room().build(self.graph, &question);
         Ok(built.map_err(RunError::from)?)
     }
@@ -287,7 +288,7 @@ impl Set<'_> {
         let (mut all, mut columns) = (Vec::new(), Vec::new());
         let mut result = None;
         for (at, start) in starts.into_iter().enumerate() {
-            let built = self.build(start)?;
+            let built = self.build(start, &machine)?;
             // Programs differ by their inputs alone.
             if at == 0 {
                 let plan = PlanRequest::default();

@@ -33,8 +33,8 @@ impl Analysis for TriangleTotal {
         &FACTS
     }
 
-    fn build(&self, graph: &Graph, _question: &Question) -> Result<Built, ProgramError> {
-        triangles::build(graph, triangles::Counts::Once)
+    fn build(&self, graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
+        triangles::build(graph, question, triangles::Counts::Once)
     }
 
     fn check(&self, case: &Case<'_>, found: Found<'_>) -> bool {

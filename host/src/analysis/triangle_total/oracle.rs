@@ -3,13 +3,9 @@
 use crate::analysis::triangles::oracle::rows_above;
 use crate::graph::Graph;
 
-/// Most nodes that a corner points at without being the one that counts.
-const FEW: usize = 32;
-
-/// Counts each triangle of a symmetric graph at one corner. Its edges point from the end of lower
-/// degree, or of lower number, to the other one. Two corners then point at the third, and the
-/// count is at the lower one of the two, unless the other one points at more nodes than that and
-/// than 32: O(edges * sqrt(edges)).
+/// Counts each triangle of a symmetric graph at one corner: the one of lowest degree, then of lowest
+/// number. Its edges point from that end to the other one, so two of them leave the corner:
+/// O(edges * sqrt(edges)).
 #[must_use]
 pub fn triangles_once(graph: &Graph) -> Vec<u32> {
     let above = rows_above(graph);
@@ -20,13 +16,10 @@ pub fn triangles_once(graph: &Graph) -> Vec<u32> {
             marked_by[*node as usize] = low;
         }
         for middle in neighbours {
-            let other = &above[*middle as usize];
-            let common = other
+            let common = above[*middle as usize]
                 .iter()
                 .filter(|high| marked_by[**high as usize] == low);
-            let is_long = other.len() > neighbours.len().max(FEW);
-            let corner = if is_long { *middle } else { low };
-            counts[corner as usize] += common.map(|_| 1).sum::<u32>();
+            counts[low as usize] += common.map(|_| 1).sum::<u32>();
         }
     }
     counts

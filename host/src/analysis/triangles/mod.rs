@@ -1,6 +1,9 @@
 //! Triangles: the number that each node is a corner of.
 
+mod method;
 pub(super) mod oracle;
+
+use method::Method;
 
 use super::{
     Analysis, Answer, Bars, Built, Case, Facts, Figure, Found, Picture, Question, Reading, Sentence,
@@ -8,7 +11,7 @@ use super::{
 use crate::column::Column;
 use crate::cost::{Job, Worker};
 use crate::graph::Graph;
-use crate::program::{self, ProgramBuilder, ProgramError};
+use crate::program::{self, Hubs, ProgramBuilder, ProgramError, RegisterId};
 use crate::units::counted;
 
 /// The analysis `triangles`.
@@ -41,8 +44,8 @@ impl Analysis for Triangles {
         &FACTS
     }
 
-    fn build(&self, graph: &Graph, _question: &Question) -> Result<Built, ProgramError> {
-        build(graph, Counts::Corners)
+    fn build(&self, graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
+        build(graph, question, Counts::Corners)
     }
 
     fn check(&self, case: &Case<'_>, found: Found<'_>) -> bool {
@@ -81,28 +84,72 @@ pub(super) enum Counts {
     Once,
 }
 
-/// Keeps one direction of every edge, and intersects rows. The graph must be symmetric.
-pub(super) fn build(graph: &Graph, counts: Counts) -> Result<Built, ProgramError> {
+/// Counts triangles by the method that suits the machine and the graph, which must be symmetric.
+/// Threads of a CPU count by rows: they gain nothing by bits, of which warps compare 4 096 at a time.
+pub(super) fn build(
+    graph: &Graph,
+    question: &Question,
+    counts: Counts,
+) -> Result<Built, ProgramError> {
     let nodes = u64::from(graph.nodes());
     let mut program = ProgramBuilder::new(graph.nodes());
+    let corners = program.words("corners", nodes)?;
+    program.fill("clear corners", corners, 0);
+    let method = if question.warps {
+        Method::of(graph, counts)
+    } else {
+        Method::Rows
+    };
+    match method {
+        Method::Prints => {
+            let prints = program.prints("prints")?;
+            program.print_rows("print rows", prints);
+            program.count_by_prints("compare prints", (corners, prints), counts == Counts::Once);
+        }
+        method => count_by_rows(&mut program, graph, (corners, counts), method)?,
+    }
+    program.keep(corners);
+    Ok(Built {
+        program,
+        inputs: Vec::new(),
+        result: corners,
+        parents: None,
+        reading: Reading::Words,
+    })
+}
+
+/// Keeps one direction of every edge, and intersects rows, those of hubs by bits.
+fn count_by_rows(
+    program: &mut ProgramBuilder,
+    graph: &Graph,
+    (corners, counts): (RegisterId, Counts),
+    method: Method,
+) -> Result<(), ProgramError> {
     let triangles = program::Triangles {
-        corners: program.words("corners", nodes)?,
+        corners,
         forward: program.words("forward edges", u64::from(graph.edges()))?,
-        degrees: program.words("forward degrees", nodes)?,
+        degrees: program.words("forward degrees", u64::from(graph.nodes()))?,
         held: 0,
     };
-    program.fill("clear corners", triangles.corners, 0);
-    program.orient_edges("orient edges", triangles);
+    let hubs = match method {
+        Method::Hubs { room, least } => Some(Hubs {
+            register: program.hubs("hubs", room)?,
+            room,
+            least,
+            corners: counts == Counts::Corners,
+        }),
+        _ => None,
+    };
+    if let Some(hubs) = hubs {
+        program.find_hubs(["clear hubs", "pick hubs", "rank hubs"], hubs);
+        program.orient_by_hubs("orient edges", triangles, hubs);
+        program.count_by_hubs("count pairs of hubs", triangles, hubs);
+    } else {
+        program.orient_edges("orient edges", triangles);
+    }
     match counts {
         Counts::Corners => program.count_triangles("count triangles", triangles),
         Counts::Once => program.count_triangles_once("count triangles", triangles),
     }
-    program.keep(triangles.corners);
-    Ok(Built {
-        program,
-        inputs: Vec::new(),
-        result: triangles.corners,
-        parents: None,
-        reading: Reading::Words,
-    })
+    Ok(())
 }

@@ -1,0 +1,137 @@
+//! The way in which triangles of a graph are counted, by the degrees of its nodes.
+
+use super::Counts;
+use crate::graph::Graph;
+use seawall_core::abi::hubs::{HUBS_LEAST, HUBS_MOST};
+use seawall_core::abi::prints::PRINTS;
+
+/// Fewest nodes for which other methods than rows are worth their waves.
+const NODES_LEAST: u32 = 1 << 14;
+
+/// Hubs are worth their bits if the last one has edges to one in so many of them, as this many
+/// bits take as long as a lookup of one entry: words of bits are neighbours. At all corners whole
+/// rows are read, and not up to the hub itself.
+const BITS_OF_A_LOOKUP: [u64; 2] = [64, 128];
+
+/// Share of the nodes that may be hubs, at most one in so many.
+const HUBS_SHARE: u32 = 4;
+
+/// Least average degree for which a warp is busy with a node.
+const EVEN_LEAST: u64 = 8;
+
+/// Highest degree of an even graph, in averages.
+const EVEN_SPAN: u64 = 4;
+
+/// A way to count triangles.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Method {
+    /// Rows of higher degrees, held in shared memory and looked up in each other.
+    Rows,
+    /// The same, but triangles with two corners among the nodes of `least` edges or more by
+    /// rows of bits, with room for `room` such hubs.
+    Hubs {
+        /// Room for hubs.
+        room: u32,
+        /// Fewest edges of a hub.
+        least: u32,
+    },
+    /// Prints of rows of higher numbers.
+    Prints,
+}
+
+impl Method {
+    /// Chooses the method for `graph`. Rows of higher degrees save nothing where all degrees are
+    /// about the same.
+    pub(super) fn of(graph: &Graph, counts: Counts) -> Self {
+        let nodes = u64::from(graph.nodes());
+        if graph.nodes() < NODES_LEAST {
+            return Self::Rows;
+        }
+        let degrees = Degrees::of(graph);
+        let edges = u64::from(graph.edges());
+        let longest = degrees.counts.len() as u64 - 1;
+        // Half of the prints would do for the average row, so few rows need more than all.
+        let is_even = (EVEN_LEAST * nodes..=u64::from(PRINTS + PRINTS / 4) * nodes)
+            .contains(&edges)
+            && longest * nodes <= EVEN_SPAN * edges;
+        if is_even {
+            return Self::Prints;
+        }
+        let (mut room, bits) = match counts {
+            Counts::Corners => (HUBS_MOST / 2, BITS_OF_A_LOOKUP[0]),
+            Counts::Once => (HUBS_MOST, BITS_OF_A_LOOKUP[1]),
+        };
+        while room >= HUBS_LEAST {
+            let (least, hubs, sum) = degrees.highest(room);
+            let likely = u64::from(least) * sum / edges.max(1);
+            let is_dense = likely * bits >= u64::from(hubs);
+            if hubs > 0 && room <= graph.nodes() / HUBS_SHARE && is_dense {
+                return Self::Hubs { room, least };
+            }
+            room /= 2;
+        }
+        Self::Rows
+    }
+}
+
+/// Numbers of nodes by degree.
+struct Degrees {
+    counts: Vec<u32>,
+}
+
+impl Degrees {
+    fn of(graph: &Graph) -> Self {
+        let mut counts = vec![0; 1];
+        for node in 0..graph.nodes() {
+            let degree = graph.neighbours(node).len();
+            if degree >= counts.len() {
+                counts.resize(degree + 1, 0);
+            }
+            counts[degree] += 1;
+        }
+        Self { counts }
+    }
+
+    /// The least degree that no more than `room` nodes have or exceed, the number of these nodes,
+    /// and the sum of their degrees.
+    fn highest(&self, room: u32) -> (u32, u32, u64) {
+        let (mut nodes, mut sum, mut least) = (0, 0, self.counts.len() as u32);
+        for (degree, count) in self.counts.iter().enumerate().rev() {
+            if nodes + count > room {
+                break;
+            }
+            nodes += count;
+            sum += u64::from(*count) * degree as u64;
+            least = degree as u32;
+        }
+        (least, nodes, sum)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::graph::{LoadOptions, load};
+
+    fn method(name: &str, counts: Counts) -> Method {
+        let options = LoadOptions {
+            undirected: true,
+            ..LoadOptions::default()
+        };
+        let loaded = load(name, &options, None).unwrap();
+        Method::of(&loaded.graph, counts)
+    }
+
+    #[test]
+    fn skewed_graphs_have_hubs_and_even_ones_prints() {
+        for counts in [Counts::Corners, Counts::Once] {
+            assert!(matches!(
+                method("gen:rmat:15:16", counts),
+                Method::Hubs { .. }
+            ));
+            assert_eq!(method("gen:uniform:15:8", counts), Method::Prints);
+            assert_eq!(method("gen:grid:200", counts), Method::Rows);
+            assert_eq!(method("gen:rmat:13:8", counts), Method::Rows);
+        }
+    }
+}
