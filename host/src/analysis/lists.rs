@@ -24,7 +24,8 @@ pub(super) fn short_list(
         program.values(list, Kind::U32, room)?,
         program.values(count, Kind::U32, 1)?,
     );
-    program.fill(list, made.0, 0);
+    // Only entries that were appended are read.
+    program.fill_by_appends(made.0);
     program.fill(count, made.1, 0);
     Ok(made)
 }

@@ -188,8 +188,20 @@ impl ProgramBuilder {
             kind: Kind::U32,
             is_input,
             is_result: false,
+            is_appended: false,
         });
         Ok(id)
+    }
+
+    /// Says that waves read entries of this list alone which they have appended: its length begins with
+    /// 0 and grows by appends, so that nothing has to fill it.
+    pub(crate) fn fill_by_appends(&mut self, list: RegisterId) {
+        if !self.owns(list) {
+            return self.refuse_register("fill by appends", list);
+        }
+        if let Some(spec) = self.registers.get_mut(list.number() as usize) {
+            spec.is_appended = true;
+        }
     }
 
     /// Keeps `register` until the program ends, so that it can be read.

@@ -8,7 +8,8 @@
 //! seeds keep their order, as no other loop may run in between.
 //!
 //! Registers share memory, so one that is read has to be filled first, or it would hold words of
-//! another. A loop that may end before its first iteration fills nothing.
+//! another. A loop that may end before its first iteration fills nothing. A list of which only those
+//! entries are read that were appended needs no filling.
 
 use super::error::ProgramError;
 use super::wave::{RegisterSpec, Slot, WaveSpec};
@@ -140,7 +141,8 @@ fn check_written(
     is_body: bool,
 ) -> Result<(), ProgramError> {
     let at = register.0 as usize;
-    if is_body || registers[at].is_input || uses[at].is_filled {
+    let spec = &registers[at];
+    if is_body || spec.is_input || spec.is_appended || uses[at].is_filled {
         return Ok(());
     }
     Err(ProgramError::UnwrittenRegister {

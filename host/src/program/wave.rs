@@ -23,6 +23,8 @@ pub(crate) struct RegisterSpec {
     pub(crate) kind: Kind,
     pub(crate) is_input: bool,
     pub(crate) is_result: bool,
+    /// Whether waves only read what they have appended to it, so that nothing has to fill it first.
+    pub(crate) is_appended: bool,
 }
 
 impl RegisterSpec {

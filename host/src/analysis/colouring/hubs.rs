@@ -9,18 +9,23 @@
 //! A hub that has its colour tells those that follow it. One that waits watches a single hub that keeps
 //! it from its colour, and looks for another only when that one no longer does. Hubs far down the order
 //! would look in vain for long, so they join once few of those before them are left.
+//!
+//! A round is three waves: hubs see whether they may look, those look, and those that found nobody tell
+//! their colour. Looks and tales go through long rows, a block each, and the lists of the few hubs that
+//! have one spread them over all blocks: in one wave over all hubs some block had several.
 
 use super::super::lists::{List, of_turn, short_list};
 use super::Registers;
 use crate::graph::Graph;
 use crate::program::{
-    Edge, Edges, Item, Join, Kind, Over, ProgramBuilder, ProgramError, RegisterId, Value,
+    Edges, Item, Join, Kind, Over, ProgramBuilder, ProgramError, RegisterId, Value,
 };
 use seawall_core::abi::UNREACHED;
 
 /// A node of more edges is a hub. Fewer would make lists of most edges of a graph; more would
-/// leave long rows to the rounds of other nodes.
-const DEGREE: u32 = 512;
+/// leave long rows and many rounds to the other nodes: on an R-MAT graph of 4 M nodes 180 if 512, 46 if
+/// 256.
+pub(super) const DEGREE: u32 = 256;
 
 /// While fewer hubs than these are left to colour, more join: as few as keep all rounds busy.
 const WINDOW: u32 = 1024;
@@ -31,8 +36,8 @@ pub(super) const LEAST_PRIORITY: u64 = (DEGREE as u64 + 1) << 32;
 /// Most words of the colours that hubs are told of. A graph that needs more has no hubs.
 const MOST_WORDS: u64 = 1 << 30;
 
-/// Bit of [`Hubs::least`]: the hub has this colour.
-const IS_TAKEN: u32 = 1 << 31;
+/// In [`Hubs::least`]: the hub has its colour and takes no other.
+const HAS_COLOUR: u32 = u32::MAX;
 
 /// The registers of hubs, which have numbers of their own.
 #[derive(Clone, Copy)]
@@ -42,29 +47,26 @@ pub(super) struct Hubs {
     /// Hubs of a higher degree join at once.
     bar: u32,
     /// Words of the colours that a hub is told of, a bit each.
-    words: u32,
     /// The hubs.
     pub(super) list: List,
     /// Hubs of a higher degree have joined, before the last time that it was lowered and since.
     bars: [RegisterId; 2],
     /// The hubs that have joined and have no colour. Lists take turns, and a round empties the list of the one after it.
     left: [List; 3],
+    /// Hubs that nobody watched keeps from their colour, and those of them that got it in a round.
+    lookers: List,
+    winners: List,
     /// The number of a hub, and how many have one.
     numbers: RegisterId,
     numbered: RegisterId,
-    /// The hubs next to each hub, hub after hub: those that follow it, then those that precede it.
+    /// The hubs next to each hub, at the numbers of its edges: those that precede it, then those that
+    /// follow it.
     slots: RegisterId,
-    /// The slot after the last one that is taken. No list begins at slot 0, so that each has a
-    /// slot before it.
-    end: RegisterId,
-    /// The first slot of each hub, and the first of those that precede it.
-    firsts: RegisterId,
-    middles: RegisterId,
-    /// How many of both were listed, by number.
+    /// How many that follow and that precede were listed, by number.
     listed: RegisterId,
     /// The colours that hubs were told of, by number.
     told: RegisterId,
-    /// The least colour that is left to a hub, by number, or its colour and [`IS_TAKEN`].
+    /// The least colour that is left to a hub, by number, or [`HAS_COLOUR`].
     least: RegisterId,
     /// The number of the hub that each watches.
     watched: RegisterId,
@@ -103,21 +105,21 @@ impl Hubs {
         let mut degrees: Vec<u32> = degrees.filter(|degree| *degree > DEGREE).collect();
         degrees.sort_unstable_by(|one, other| other.cmp(one));
         let count = degrees.len() as u32;
-        let edges: u64 = degrees.iter().copied().map(u64::from).sum();
         let room = u64::from(count);
         let words = most_colours(graph) / u32::BITS + 1;
         if count == 0 || room * u64::from(words) > MOST_WORDS {
             return Ok(None);
         }
-        let slots = edges.min(room * (room - 1));
         let mut list = |names| short_list(program, names, room);
         let lists = [
             list(["hubs", "hub count"])?,
             list(["hubs left", "hubs left count"])?,
             list(["hubs next", "hubs next count"])?,
             list(["hubs later", "hubs later count"])?,
+            list(["lookers", "looker count"])?,
+            list(["winners", "winner count"])?,
         ];
-        let [list, now, next, later] = lists;
+        let [list, now, next, later, lookers, winners] = lists;
         let hubs = Self {
             count,
             bar: degrees.get(WINDOW as usize).copied().unwrap_or(DEGREE),
@@ -125,15 +127,13 @@ impl Hubs {
                 program.values("bar before", Kind::U32, 1)?,
                 program.values("bar", Kind::U32, 1)?,
             ],
-            words,
             list,
             left: [now, next, later],
+            lookers,
+            winners,
             numbers: program.per_node("hub numbers", Kind::U32)?,
             numbered: program.values("hubs numbered", Kind::U32, 1)?,
-            slots: program.values("slots", Kind::U32, slots + 1)?,
-            end: program.values("slots taken", Kind::U32, 1)?,
-            firsts: program.per_node("first slots", Kind::U32)?,
-            middles: program.per_node("slots before", Kind::U32)?,
+            slots: program.values("slots", Kind::U32, u64::from(graph.edges()))?,
             listed: program.values("listed", Kind::U32, 2 * room)?,
             told: program.values("told", Kind::U32, room * u64::from(words))?,
             least: program.values("least colours", Kind::U32, room + 1)?,
@@ -144,9 +144,6 @@ impl Hubs {
         program.fill("no hub has a number", hubs.numbers, 0);
         program.fill("no number is taken", hubs.numbered, 0);
         program.fill("slots are empty", hubs.slots, 0);
-        program.fill("no slot is taken", hubs.end, 1);
-        program.fill("no first slot", hubs.firsts, 1);
-        program.fill("no slot before", hubs.middles, 1);
         program.fill("no hub is listed", hubs.listed, 0);
         program.fill("nobody is told", hubs.told, 0);
         program.fill("every colour is left", hubs.least, 0);
@@ -158,12 +155,10 @@ impl Hubs {
     pub(super) fn colour(self, program: &mut ProgramBuilder, registers: Registers, limit: u32) {
         self.meet(program, registers);
         program.fixpoint("colour hubs", limit, |body| {
-            self.join(body);
             for turn in 0..3 {
-                let [now, next, later] = of_turn(self.left, turn);
-                body.fill("nobody", later.1, 0);
-                body.each("hubs", over(now), |hub| self.round(hub, registers, next));
+                self.round(body, registers, turn);
             }
+            self.join(body);
         });
         // A limit may leave hubs without a colour: nobody may list those.
         program.each("leave hubs out", over(self.list), |hub| {
@@ -182,34 +177,27 @@ impl Hubs {
     /// Gives the hubs numbers, and lists the hubs next to each.
     fn meet(self, program: &mut ProgramBuilder, registers: Registers) {
         let priorities = registers.priorities;
-        program.each("take slots", over(self.list), |hub| {
-            let count = hub.load(priorities) - LEAST_PRIORITY;
-            let follow = hub.gather(Edges::Out, Join::Sum, |edge| {
-                (edge.there(priorities) - LEAST_PRIORITY).below(count)
-            });
-            let number = follow + hub.load(registers.waits);
-            let first = hub.scatter(self.end, 0, Join::Sum, number);
-            hub.store(self.firsts, first);
-            hub.store(self.middles, first + follow);
+        program.each("number hubs", over(self.list), |hub| {
             hub.store(self.numbers, hub.scatter(self.numbered, 0, Join::Sum, 1));
             let degree = hub.degree(Edges::Out, hub.index());
             hub.append(self.left[0], hub.index(), degree.above(self.bar));
         });
         program.each("list neighbours", over(self.list), |hub| {
             let own = hub.load(priorities);
-            let [first, middle] = [self.firsts, self.middles].map(|from| hub.load(from));
+            let first = hub.first_edge(Edges::Out, hub.index());
+            let middle = first + hub.load(registers.waits);
             let counts = hub.load(self.numbers) * 2;
             hub.each_edge(Edges::Out, |edge| {
                 let theirs = edge.there(priorities);
                 edge.only(edge.constant(LEAST_PRIORITY).at_most(theirs));
                 let precedes = own.below(theirs);
                 let at = edge.scatter(self.listed, counts + precedes, Join::Sum, 1);
-                let at = precedes.select(middle, first) + at;
+                let at = precedes.select(first, middle) + at;
                 edge.scatter(self.slots, at, Join::Max, edge.there(self.numbers));
             });
         });
         program.each("nobody has no colour", Over::Count(1), |one| {
-            one.scatter(self.least, self.count, Join::Max, u32::MAX);
+            one.scatter(self.least, self.count, Join::Max, HAS_COLOUR);
         });
     }
 
@@ -231,55 +219,78 @@ impl Hubs {
         });
     }
 
-    /// Takes the least colour that is left to a hub, if no hub that precedes it can take that one.
-    fn round<'c>(self, hub: Item<'c>, registers: Registers, next: List) {
+    /// Lets the hubs that are left take the least colour that is left to each, if no hub that precedes
+    /// them can take that one.
+    fn round(self, body: &mut ProgramBuilder, registers: Registers, turn: usize) {
+        let [now, next, later] = of_turn(self.left, turn);
+        body.fill("nobody", later.1, 0);
+        body.fill("nobody has won", self.winners.1, 0);
+        body.each("watch", over(now), |hub| self.watch(hub, next));
+        body.each("look", over(self.lookers), |hub| {
+            self.look(hub, registers, next);
+        });
+        body.fill("nobody looks", self.lookers.1, 0);
+        body.each("tell", over(self.winners), |hub| self.tell(hub, registers));
+    }
+
+    /// Finds the least colour that is left to a hub, and whether the hub that it watches may take that
+    /// one.
+    fn watch(self, hub: Item<'_>, next: List) {
         hub.changed(1);
         let number = hub.load(self.numbers);
-        let begin = (hub.latest(self.least, number) >> 5) << 5;
-        let told = number * self.words + (begin >> 5);
-        let free = (hub.latest(self.told, told) ^ u32::MAX).low_zeros();
-        let colour = begin + free;
+        let word = hub.latest(self.least, number) >> 5;
+        let told = hub.at(self.told, word * self.count + number);
+        let free = (told ^ u32::MAX).low_zeros();
+        let colour = (word << 5) + free;
         hub.scatter(self.least, number, Join::Max, colour);
-        let taken = colour | IS_TAKEN;
-        // Whether a hub with this entry in `least` has the colour, or may get it.
-        let may_take = |least: Value<'c>| least.at_most(colour) | least.equals(taken);
         let watched = hub.latest(self.least, hub.load(self.watched));
-        let waits = free.equals(u32::BITS) | may_take(watched);
+        let waits = free.equals(u32::BITS) | watched.at_most(colour);
         hub.append(next, hub.index(), waits);
-        hub.only(waits.is_zero());
-        let middle = hub.load(self.middles);
-        let shift = middle - hub.first_edge(Edges::Out, hub.index());
-        let last = middle + hub.load(registers.waits) - 1;
+        hub.append(self.lookers, hub.index(), waits.is_zero());
+    }
+
+    /// Looks for a hub that may take the colour. One that gets it in this very round is among those, as
+    /// it says so later.
+    fn look(self, hub: Item<'_>, registers: Registers, next: List) {
+        let colour = hub.at(self.least, hub.load(self.numbers));
+        let end = hub.first_edge(Edges::Out, hub.index()) + hub.load(registers.waits);
+        let last = end - 1;
         // One more than the number of a hub that may take the colour.
         let found = hub.gather(Edges::Out, Join::Max, |edge| {
-            let other = self.beside(edge, [shift, last]);
-            let is_taker = may_take(edge.latest(self.least, other));
+            let slot = edge.number();
+            edge.until(last.at_most(slot));
+            edge.only(slot.below(end));
+            let other = edge.at(self.slots, slot);
+            let is_taker = edge.at(self.least, other).at_most(colour);
             edge.until(is_taker);
             edge.only(is_taker);
             other + 1
         });
         hub.append(next, hub.index(), found);
+        hub.append(self.winners, hub.index(), found.is_zero());
         hub.store(self.watched, found.is_zero().select(self.count, found - 1));
         hub.only(found.is_zero());
         hub.store(registers.colours, colour);
-        hub.scatter(self.least, number, Join::Max, taken);
-        let (word, bit) = (colour >> 5, hub.constant(1_u32) << (colour & 31));
-        let shift = hub.load(self.firsts) - hub.first_edge(Edges::Out, hub.index());
-        let last = hub.load(self.middles) - 1;
-        hub.each_edge(Edges::Out, |edge| {
-            let follower = self.beside(edge, [shift, last]);
-            let told = follower * self.words + word;
-            edge.scatter(self.told, told, Join::Or, bit);
-        });
     }
 
-    /// The number of the hub in the slot that is `shift` after the number of the edge; slots after
-    /// `last` are left out.
-    fn beside<'c>(self, edge: Edge<'c>, [shift, last]: [Value<'c>; 2]) -> Value<'c> {
-        let slot = edge.number() + shift;
-        edge.until(last.at_most(slot));
-        edge.only(slot.at_most(last));
-        edge.at(self.slots, slot)
+    /// Tells the hubs that follow one of its colour.
+    fn tell(self, hub: Item<'_>, registers: Registers) {
+        let number = hub.load(self.numbers);
+        let colour = hub.load(registers.colours);
+        hub.scatter(self.least, number, Join::Max, HAS_COLOUR);
+        let (word, bit) = (colour >> 5, hub.constant(1_u32) << (colour & 31));
+        let place = word * self.count;
+        let shift = hub.load(registers.waits);
+        let middle = hub.first_edge(Edges::Out, hub.index()) + shift;
+        let end = middle + hub.at(self.listed, number * 2);
+        let last = end - 1;
+        hub.each_edge(Edges::Out, |edge| {
+            let slot = edge.number() + shift;
+            edge.until(last.at_most(slot));
+            edge.only(slot.below(end));
+            let follower = edge.at(self.slots, slot);
+            edge.scatter(self.told, place + follower, Join::Or, bit);
+        });
     }
 }
 

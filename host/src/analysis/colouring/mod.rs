@@ -11,10 +11,12 @@
 //!
 //! Nodes with very many edges wait for each other longest, and telling all of their neighbours in
 //! every round would take longer still. So they come first, by a way of their own ([`hubs`]); the
-//! others learn of their colours at once.
+//! others learn of their colours at once. Graphs whose rows are all short have a way of their own too
+//! ([`short`]).
 
 mod hubs;
 mod oracle;
+mod short;
 
 use super::lists::{List, list, of_turn};
 use super::{
@@ -108,9 +110,13 @@ struct Registers {
 }
 
 fn build(graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
+    if short::fits(graph) {
+        return short::build(graph, question);
+    }
+    let order = Order::of(graph);
     let mut program = ProgramBuilder::new(graph.nodes());
     let registers = Registers {
-        priorities: program.per_node("priorities", Kind::U64)?,
+        priorities: program.per_node("priorities", order.kind())?,
         colours: program.per_node("colours", Kind::U32)?,
         used: program.per_node("used", Kind::U32)?,
         bases: program.per_node("bases", Kind::U32)?,
@@ -126,8 +132,11 @@ fn build(graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
         list(&mut program, ["full next", "full next count"])?,
         list(&mut program, ["full later", "full later count"])?,
     ];
-    let hubs = Hubs::of(&mut program, graph)?;
-    begin(&mut program, registers, hubs, lists[0]);
+    let hubs = match order {
+        Order::Words { .. } => None,
+        Order::Pairs => Hubs::of(&mut program, graph)?,
+    };
+    begin(&mut program, registers, (order, hubs), lists[0]);
     if let Some(hubs) = hubs {
         hubs.colour(&mut program, registers, question.max_iterations);
     }
@@ -152,7 +161,12 @@ fn build(graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
 }
 
 /// Counts who comes before each node; those whom nobody precedes are ready.
-fn begin(program: &mut ProgramBuilder, registers: Registers, hubs: Option<Hubs>, ready: List) {
+fn begin(
+    program: &mut ProgramBuilder,
+    registers: Registers,
+    (order, hubs): (Order, Option<Hubs>),
+    ready: List,
+) {
     let Registers {
         priorities,
         colours,
@@ -161,7 +175,7 @@ fn begin(program: &mut ProgramBuilder, registers: Registers, hubs: Option<Hubs>,
         waits,
     } = registers;
     program.each("draw priorities", Over::Nodes, |node| {
-        node.store(priorities, priority(node));
+        node.store(priorities, order.priority(node));
         node.store(colours, UNREACHED);
         node.store(used, 0);
         node.store(bases, 0);
@@ -170,23 +184,24 @@ fn begin(program: &mut ProgramBuilder, registers: Registers, hubs: Option<Hubs>,
         }
     });
     program.each("count who comes before", Over::Nodes, |node| {
-        // Those from one after this one's priority on, and below that of the least hub.
-        let first = node.load(priorities) + 1;
-        let is_hub = hubs.map(|_| hubs::is_hub(node));
-        let end = match is_hub {
-            Some(is_hub) => is_hub.select(u64::MAX, hubs::LEAST_PRIORITY),
-            None => node.constant(u64::MAX),
+        let own = node.load(priorities);
+        // Those from one after this one's priority on, and of nodes that are no hubs below the least
+        // hub's.
+        let Some(is_hub) = hubs.map(|_| hubs::is_hub(node)) else {
+            let before = node.gather(Edges::Out, Join::Sum, |edge| {
+                edge.there(priorities).above(own)
+            });
+            node.store(waits, before);
+            node.append(ready, node.index(), before.is_zero());
+            return;
         };
-        let count = end - first;
+        let first = own + 1;
+        let count = is_hub.select(u64::MAX, hubs::LEAST_PRIORITY) - first;
         let before = node.gather(Edges::Out, Join::Sum, |edge| {
             (edge.there(priorities) - first).below(count)
         });
         node.store(waits, before);
-        let is_ready = match is_hub {
-            Some(is_hub) => before.is_zero() & is_hub.is_zero(),
-            None => before.is_zero(),
-        };
-        node.append(ready, node.index(), is_ready);
+        node.append(ready, node.index(), before.is_zero() & is_hub.is_zero());
     });
 }
 
@@ -249,10 +264,45 @@ fn settle<'c>(node: Item<'c>, registers: Registers, (colour, next): (Value<'c>, 
 /// An odd number near the golden ratio of all words: multiples of it are different and spread.
 const SPREAD: u32 = 0x9E37_79B1;
 
-/// The priority of a node: its degree, then a number that no other has.
-fn priority(node: Item<'_>) -> Value<'_> {
-    let number = node.index();
-    (number * SPREAD).below_high(node.degree(Edges::Out, number))
+/// How priorities are held: a node's degree, then a number that no other has.
+#[derive(Clone, Copy, Debug)]
+enum Order {
+    /// In a word, whose low bits have the number. Such graphs have no hubs.
+    Words { bits: u32 },
+    /// In a pair.
+    Pairs,
+}
+
+impl Order {
+    fn of(graph: &Graph) -> Self {
+        let longest = graph.offsets().windows(2).map(|row| row[1] - row[0]).max();
+        let longest = longest.unwrap_or(0);
+        let bits = u32::BITS - graph.nodes().saturating_sub(1).leading_zeros();
+        if longest <= hubs::DEGREE && bits < longest.leading_zeros() {
+            Self::Words { bits }
+        } else {
+            Self::Pairs
+        }
+    }
+
+    const fn kind(self) -> Kind {
+        match self {
+            Self::Words { .. } => Kind::U32,
+            Self::Pairs => Kind::U64,
+        }
+    }
+
+    fn priority(self, node: Item<'_>) -> Value<'_> {
+        let number = node.index();
+        let degree = node.degree(Edges::Out, number);
+        match self {
+            Self::Words { bits } => {
+                let spread = SPREAD.checked_shr(u32::BITS - bits).unwrap_or(0) | 1;
+                (degree << bits) | ((number * spread) & ((1_u32 << bits) - 1))
+            }
+            Self::Pairs => (number * SPREAD).below_high(degree),
+        }
+    }
 }
 
 #[cfg(test)]

@@ -8,7 +8,8 @@
 //! GPUs", 2018). The set follows from the priorities alone.
 //!
 //! A round looks at the nodes that are undecided: it lists those of the next one. Lists take
-//! turns, and a round empties the list of the one after it, so that it takes one barrier.
+//! turns, and a round empties the list of the one after it, so that it takes one barrier. The first
+//! two rounds look at all nodes: most that the first could list are out before it ends.
 
 mod oracle;
 
@@ -93,12 +94,20 @@ fn build(graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
         list(&mut program, ["undecided next", "next count"])?,
         list(&mut program, ["undecided later", "later count"])?,
     ];
-    let shape = Shape::of(graph.nodes());
+    let shape = Shape::of(graph);
+    program.fill("nobody is in", members, 0);
     program.each("draw priorities", Over::Nodes, |node| {
         node.store(states, priority(node, shape));
     });
     program.each("first round", Over::Nodes, |node| {
-        decide(node, states, lists[0]);
+        let own = node.latest(states, node.index());
+        // Nobody else puts a node in.
+        node.only(own);
+        let best = best_beside(node, states, own);
+        join(node, [states, members], best.below(own));
+    });
+    program.each("second round", Over::Nodes, |node| {
+        decide(node, [states, members], lists[0]);
     });
     program.fixpoint("decide", question.max_iterations, |body| {
         for turn in 0..3 {
@@ -107,12 +116,9 @@ fn build(graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
             body.fill("nobody", later.1, 0);
             body.each("round", Over::List { list, count }, |node| {
                 node.changed(1);
-                decide(node, states, next);
+                decide(node, [states, members], next);
             });
         }
-    });
-    program.each("members", Over::Nodes, |node| {
-        node.store(members, node.load(states).equals(IN));
     });
     program.keep(members);
     Ok(Built {
@@ -125,19 +131,31 @@ fn build(graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
 }
 
 /// Puts a node into the set that comes before all of its undecided neighbours, and takes those
-/// out; lists one that has to wait. A row ends at the first neighbour that comes before its node,
-/// be it decided or not.
-fn decide(node: Item<'_>, states: RegisterId, next: List) {
+/// out; lists one that has to wait.
+fn decide(node: Item<'_>, registers: [RegisterId; 2], next: List) {
+    let [states, _] = registers;
     let own = node.latest(states, node.index());
     node.only((own - 1).below(IN - 1));
-    let best = node.gather(Edges::Out, Join::Max, |edge| {
+    let best = best_beside(node, states, own);
+    // One that is in takes its neighbours out itself.
+    node.append(next, node.index(), best.above(own) & best.differs(IN));
+    join(node, registers, best.below(own));
+}
+
+/// The largest state of a node's neighbours, up to the first that comes before the node, be it decided
+/// or not.
+fn best_beside<'c>(node: Item<'c>, states: RegisterId, own: Value<'c>) -> Value<'c> {
+    node.gather(Edges::Out, Join::Max, |edge| {
         let theirs = edge.latest(states, edge.neighbour());
         edge.until(theirs.above(own));
         theirs
-    });
-    // One that is in takes its neighbours out itself.
-    node.append(next, node.index(), best.above(own) & best.differs(IN));
-    node.only(best.below(own));
+    })
+}
+
+/// Puts a node into the set if it is the first, and takes its neighbours out.
+fn join<'c>(node: Item<'c>, [states, members]: [RegisterId; 2], is_first: Value<'c>) {
+    node.only(is_first);
+    node.store(members, 1);
     node.scatter(states, node.index(), Join::Max, IN);
     node.each_edge(Edges::Out, |edge| {
         edge.scatter(states, edge.neighbour(), Join::Min, 0);
@@ -149,35 +167,63 @@ fn decide(node: Item<'_>, states: RegisterId, next: List) {
 struct Shape {
     /// Bits of a number that is different for each node.
     chance: u32,
-    /// Bits of the magnitude of a degree that are left out.
+    /// Bits of the magnitude of a degree that are left out; all where most nodes have the same.
     dropped: u32,
 }
 
 /// Bits that tell the magnitudes of degrees apart: their exponents and the bit below.
 const MAGNITUDE_BITS: u32 = 6;
 
+/// The exponent of a float of 1 and the first bit of its fraction.
+const LEAST: u32 = 254;
+
+/// Nodes that are looked at to see whether most have the same degree.
+const SAMPLES: usize = 512;
+
 impl Shape {
-    fn of(nodes: u32) -> Self {
-        let chance = u32::BITS - nodes.saturating_sub(1).leading_zeros();
+    fn of(graph: &Graph) -> Self {
+        let chance = u32::BITS - graph.nodes().saturating_sub(1).leading_zeros();
         // The last bit keeps priorities apart from the states 0 and IN.
         let room = u32::BITS - 1 - chance.min(u32::BITS - 1);
         Self {
             chance: chance.max(2),
-            dropped: MAGNITUDE_BITS.saturating_sub(room),
+            dropped: if is_even(graph) {
+                MAGNITUDE_BITS
+            } else {
+                MAGNITUDE_BITS.saturating_sub(room)
+            },
         }
     }
+}
+
+/// Whether nearly all nodes have as many edges as the one in the middle: their degrees then decide
+/// little, and take half of the work of drawing priorities.
+fn is_even(graph: &Graph) -> bool {
+    let offsets = graph.offsets();
+    let nodes = offsets.len().saturating_sub(1);
+    let degree = |node: usize| offsets[node + 1] - offsets[node];
+    let samples = nodes.min(SAMPLES);
+    let same = |sample: &usize| degree(sample * nodes / samples) == degree(nodes / 2);
+    samples > 0 && (0..samples).filter(same).count() * 16 >= samples * 15
 }
 
 /// The priority of a node: by the magnitude of its degree, then by chance. No two nodes have the
 /// same.
 fn priority(node: Item<'_>, shape: Shape) -> Value<'_> {
     let number = node.index();
-    // A float's exponent, and the first bit of its fraction, are 254 for 1 and 0 for 0.
+    let chance = mixed(number, shape.chance);
+    if shape.dropped >= MAGNITUDE_BITS {
+        return chance + 1;
+    }
     let magnitude = node.degree(Edges::Out, number).to_f32().bits() >> 22;
-    let magnitude = (magnitude.max(253) - 253).min((1_u32 << MAGNITUDE_BITS) - 1);
-    let few = (node.constant((1_u32 << MAGNITUDE_BITS) - 1) - magnitude) >> shape.dropped;
-    let priority = (few << shape.chance) | mixed(number, shape.chance);
-    priority + 1
+    // No word has a larger magnitude than this.
+    let most = LEAST + (1_u32 << MAGNITUDE_BITS) - 1;
+    let few = node.constant(most) - magnitude.max(LEAST);
+    let few = match shape.dropped {
+        0 => few,
+        dropped => few >> dropped,
+    };
+    ((few << shape.chance) | chance) + 1
 }
 
 /// Mixes the low `bits` bits of a number; different ones stay different. Numbers of 32 bits stay
@@ -187,12 +233,8 @@ fn mixed(number: Value<'_>, bits: u32) -> Value<'_> {
         return number;
     }
     let mask = u32::MAX >> (u32::BITS - bits);
-    let mut mixed = number;
-    for factor in [0x9E37_79B1_u32, 0x7FEB_352D, 0x846C_A68B] {
-        mixed = (mixed * factor) & mask;
-        mixed = mixed ^ (mixed >> (bits / 2));
-    }
-    mixed
+    let mixed = (number * 0x9E37_79B1_u32) & mask;
+    ((mixed ^ (mixed >> (bits / 2))) * 0x7FEB_352D_u32) & mask
 }
 
 #[cfg(test)]

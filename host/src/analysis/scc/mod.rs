@@ -122,7 +122,7 @@ fn build(graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
         node.store(least, UNREACHED);
         node.store(labels, UNREACHED);
     });
-    trim(&mut program, registers);
+    trim(&mut program, registers, TRIMS);
     large::take_out(&mut program, registers)?;
     let condition = (registers.left, question.max_iterations);
     program.while_nonzero("take components out", condition, |body| {
@@ -155,9 +155,9 @@ fn build(graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
 const TRIMS: usize = 2;
 
 /// Takes out nodes that no edge enters, or none leaves, of those that count.
-fn trim(body: &mut ProgramBuilder, registers: Registers) {
+fn trim(body: &mut ProgramBuilder, registers: Registers, rounds: usize) {
     let Registers { parts, found, .. } = registers;
-    for _ in 0..TRIMS {
+    for _ in 0..rounds {
         body.each("trim", Over::Nodes, |node| {
             let part = node.latest(parts, node.index());
             node.only(part.differs(GONE));
@@ -188,19 +188,24 @@ fn turn(body: &mut ProgramBuilder, registers: Registers) {
         node.store(before, node.index());
         node.store(after, node.index());
     });
-    // One direction after the other: they may take different numbers of rounds.
-    for (name, wave, edges, largest) in [
+    // One direction after the other: they may take different numbers of rounds, and what the first
+    // tells parts nodes before the second. Where no edge leads to a smaller node, it takes one round and
+    // leaves nothing to the second.
+    spread(
+        body,
+        parts,
         ("largest before", "look back", Edges::In, before),
+    );
+    body.each("part by who comes before", Over::Nodes, |node| {
+        node.only(node.load(parts).differs(GONE));
+        node.store(parts, node.load(before).below_high(0));
+    });
+    trim(body, registers, 1);
+    spread(
+        body,
+        parts,
         ("largest after", "look ahead", Edges::Out, after),
-    ] {
-        body.fixpoint(name, Question::UNLIMITED, |body| {
-            body.each(wave, Over::Nodes, |node| {
-                let part = node.load(parts);
-                node.only(part.differs(GONE));
-                look(node, (parts, part), (edges, largest));
-            });
-        });
-    }
+    );
     body.each("take out", Over::Nodes, |node| {
         node.only(node.load(parts).differs(GONE));
         let (first, last) = (node.load(before), node.load(after));
@@ -208,10 +213,25 @@ fn turn(body: &mut ProgramBuilder, registers: Registers) {
         node.store(parts, is_found.select(GONE, first.below_high(last)));
         node.store(found, is_found.select(first, UNREACHED));
     });
-    trim(body, registers);
+    trim(body, registers, TRIMS);
     body.fill("count anew", left, 0);
     body.each("count", Over::Nodes, |node| {
         node.fold(left, Join::Sum, node.load(parts).differs(GONE));
+    });
+}
+
+/// A loop's name and that of its wave, the edges that it goes along, and where nodes learn the largest.
+type Direction = (&'static str, &'static str, Edges, RegisterId);
+
+/// Lets all nodes that are left learn the largest one along edges that count.
+fn spread(body: &mut ProgramBuilder, parts: RegisterId, direction: Direction) {
+    let (name, wave, edges, largest) = direction;
+    body.fixpoint(name, Question::UNLIMITED, |body| {
+        body.each(wave, Over::Nodes, |node| {
+            let part = node.load(parts);
+            node.only(part.differs(GONE));
+            look(node, (parts, part), (edges, largest));
+        });
     });
 }
 
