@@ -68,7 +68,10 @@
 //!
 //! # `CONVERGE`
 //!
-//! Operations of all lanes are intrinsics and not assembly, so that LLVM neither moves
-//! them under a condition nor copies them into both branches. After a loop that lanes
+//! Operations of all lanes are intrinsics, not assembly and not functions of the standard
+//! library that call them, so that LLVM neither moves them under a condition nor copies them
+//! into both branches. rustc itself has no such rule, so kernels are built without its
+//! `JumpThreading`: it copied the barriers of `block_scan` into both branches of a condition
+//! before and after, and a wave whose lanes took both hung. After a loop that lanes
 //! leave one after another comes a warp barrier: without one they stay apart, and a
 //! shuffle takes a slow path.

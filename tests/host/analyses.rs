@@ -252,7 +252,7 @@ fn triangles_are_counted_at_each_corner() {
     assert_eq!(outcome.answer.figure("triangles"), Some(40 * 39 * 38 / 6));
 }
 
-/// Triangles by hubs as bits and by prints of rows, as warps count them in larger graphs.
+/// Triangles by hubs as bits, as warps count them in larger graphs.
 #[test]
 fn triangles_of_larger_graphs_equal_those_of_marked_neighbours() {
     let options = LoadOptions {

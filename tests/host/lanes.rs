@@ -114,7 +114,7 @@ fn triangles((nodes, edges): (u32, Vec<(u32, u32)>), machine: u32) -> Tried {
     Ok(())
 }
 
-/// Triangles by hubs as bits, or by prints of rows.
+/// Triangles by hubs as bits.
 fn found(by: Finding, ((list, once), machine): ((EdgeList, bool), u32)) -> Tried {
     let graph = list.graph().unwrap();
     let register = Register {
@@ -401,13 +401,6 @@ fn triangles_by_hubs_on_warps_equal_the_oracle() {
         found(Finding::Hubs { room, least }, case)
     };
     each(3, (0..70_u32, ((lists, any::<bool>()), MACHINES)), check);
-}
-
-#[test]
-fn triangles_by_prints_on_warps_equal_the_oracle() {
-    let lists = (any::<u64>().prop_map(Random::new), any::<bool>()).prop_map(around_a_clique);
-    let check = |case| found(Finding::Prints, case);
-    each(3, ((lists, any::<bool>()), MACHINES), check);
 }
 
 /// More hubs than a piece of a row of bits has, or none, and rows that are too long for a warp.

@@ -372,12 +372,11 @@ impl Drawer<'_> {
     fn triangles(&mut self) -> Option<Wave> {
         let nodes = self.limits.nodes;
         let to = self.writable(|words| words >= nodes)?;
-        let by = match self.random.below(4) {
+        let by = match self.random.below(3) {
             2 => Finding::Hubs {
                 room: self.random.pick(&[HUBS_LEAST, 2 * HUBS_LEAST])?,
                 least: self.random.pick(&[0, 2, 4, 9])?,
             },
-            3 => Finding::Prints,
             _ => Finding::Rows {
                 held: self.random.pick(&[0, 1, 3, 20])?,
             },

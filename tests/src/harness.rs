@@ -52,7 +52,9 @@ pub fn expected(list: &EdgeList, asked: &Asked) -> Vec<u32> {
         AnalysisKind::Reach => oracle::reached(list, &asked.sources, asked.max_levels),
         AnalysisKind::Cc => oracle::components(list),
         AnalysisKind::Triangles => oracle::triangles(list),
-        AnalysisKind::TriangleTotal => oracle::ascending_triangles(list, oracle::Corners::First),
+        AnalysisKind::TriangleTotal => {
+            oracle::oriented_triangles(list, oracle::Corners::First, usize::MAX)
+        }
         _ => oracle::levels(list, &asked.sources, asked.max_levels),
     }
 }

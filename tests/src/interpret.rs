@@ -249,7 +249,6 @@ impl Interpreter<'_> {
                     Finding::Hubs { least, room: _ } => {
                         oracle::oriented_triangles(self.list, corners, least as usize)
                     }
-                    Finding::Prints => oracle::ascending_triangles(self.list, corners),
                 };
                 self.set(to, |_, at| corners.get(at).copied().unwrap_or(0));
             }

@@ -172,26 +172,6 @@ pub fn oriented_triangles(list: &EdgeList, corners: Corners, hub: usize) -> Vec<
     counts
 }
 
-/// Triples that the waves of prints count, at their nodes: nodes of ascending numbers with listed
-/// edges from the first to both others, and from the second to the third. The first corner is that
-/// of fewest listed edges, then of lowest number.
-#[must_use]
-pub fn ascending_triangles(list: &EdgeList, corners: Corners) -> Vec<u32> {
-    let rows = rows_of(list);
-    let mut counts = vec![0; rows.len()];
-    for first in 0..list.nodes {
-        for second in rows[first as usize].range(first + 1..) {
-            let thirds = rows[*second as usize].range(second + 1..);
-            for third in thirds.filter(|third| rows[first as usize].contains(third)) {
-                let mut nodes = [first, *second, *third];
-                nodes.sort_by_key(|node| (rows[*node as usize].len(), *node));
-                count(&mut counts, nodes, corners);
-            }
-        }
-    }
-    counts
-}
-
 fn count(counts: &mut [u32], nodes: [u32; 3], corners: Corners) {
     let counted = match corners {
         Corners::All => 3,

@@ -202,8 +202,6 @@ pub enum Finding {
         /// Fewest edges of a hub.
         least: u32,
     },
-    /// By prints of rows.
-    Prints,
 }
 
 /// A program and its input.
@@ -291,7 +289,7 @@ fn frontiers(
 }
 
 /// Registers for each count of triangles, the last ones first: oriented edges, their number at
-/// each node, and hubs or prints.
+/// each node, and hubs.
 fn oriented(
     program: &mut ProgramBuilder,
     waves: &[Wave],
@@ -311,7 +309,6 @@ fn oriented(
                 match by {
                     Finding::Rows { .. } => program.words("nothing", 1)?,
                     Finding::Hubs { room, .. } => program.hubs("hubs", *room)?,
-                    Finding::Prints => program.prints("prints")?,
                 },
             ])
         })
@@ -518,12 +515,6 @@ impl Assembler {
                 self.program.find_hubs(["reset", "pick", "rank"], hubs);
                 self.program.orient_by_hubs("orient", triangles, hubs);
                 self.program.count_by_hubs("pairs", triangles, hubs);
-            }
-            Finding::Prints => {
-                self.program.print_rows("print", other);
-                let registers = (triangles.corners, other);
-                self.program.count_by_prints("compare", registers, once);
-                return;
             }
         }
         if once {

@@ -218,7 +218,9 @@ fn settings() -> [(&'static str, &'static str); 6] {
     ]
 }
 
-const RUSTFLAGS: &str = "-Ctarget-cpu=sm_70\x1f-Cpanic=immediate-abort\x1f-Zunstable-options";
+/// rustc's JumpThreading knows nothing of operations of all lanes and copies them into both branches
+/// of a condition: lanes of a warp then come to different copies of a block barrier, and it hangs.
+const RUSTFLAGS: &str = "-Ctarget-cpu=sm_70\x1f-Cpanic=immediate-abort\x1f-Zunstable-options\x1f-Zmir-enable-passes=-JumpThreading";
 
 fn this_program() -> Result<PathBuf, Error> {
     std::env::current_exe().map_err(|source| Error::File {

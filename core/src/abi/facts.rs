@@ -372,8 +372,6 @@ impl Opcode {
                 (Second, Lengths),
                 (Third, Hubs),
             ]),
-            Self::PrintRows => Facts::of(&[], &[To]),
-            Self::CountByPrints => Facts::of(&[To, First], &[To]),
         }
     }
 }

@@ -16,7 +16,6 @@ pub mod work;
 pub mod rank;
 pub mod sweep;
 pub mod hubs;
-pub mod prints;
 pub mod tiles;
 pub mod trace;
 pub mod batch;

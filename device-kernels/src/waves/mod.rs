@@ -38,8 +38,6 @@ mod few_kept;
 mod hubs;
 mod hub_rows;
 mod hub_pairs;
-mod prints;
-mod by_prints;
 pub mod stall;
 
 use seawall_core::abi::program::Opcode;
@@ -123,9 +121,7 @@ pub const fn families_of(opcode: Opcode) -> u32 {
         | Opcode::PickHubs
         | Opcode::RankHubs
         | Opcode::OrientHubs
-        | Opcode::CountHubs
-        | Opcode::PrintRows
-        | Opcode::CountByPrints => family::TRIANGLES,
+        | Opcode::CountHubs => family::TRIANGLES,
         Opcode::SeedSets | Opcode::StepSets => family::SETS,
         Opcode::Each | Opcode::While => family::CODE,
         Opcode::SeedSweep | Opcode::Sweep | Opcode::SweepBack | Opcode::SettleSweep => {

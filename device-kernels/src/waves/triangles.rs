@@ -15,7 +15,6 @@
 //! A node is a corner of at most as many triangles as the graph has edges, so counts fit
 //! a word.
 
-use super::by_prints::run_prints;
 use super::center::{Center, FEW, LANE_HELD, Most, Taker};
 use super::deal::{each_chunk, each_left, each_part};
 use super::held_rows::{CHAINED, Crew, NONE, Table};
@@ -54,10 +53,8 @@ pub fn run_triangles<G: Grid>(
     opcode: Opcode,
     wave: Wave,
 ) -> Result<(), FaultCode> {
-    match opcode {
-        Opcode::OrientEdges | Opcode::CountTriangles => {}
-        Opcode::PrintRows | Opcode::CountByPrints => return run_prints(cx, opcode, wave),
-        _ => return run_hubs(cx, opcode, wave),
+    if !matches!(opcode, Opcode::OrientEdges | Opcode::CountTriangles) {
+        return run_hubs(cx, opcode, wave);
     }
     let context = &cx.context();
     let (tables, grid) = (context.tables, context.team.grid);

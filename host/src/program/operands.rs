@@ -7,7 +7,6 @@ use super::error::ProgramError;
 use super::wave::{Does, RegisterSpec, Slot, WaveSpec};
 use seawall_core::abi::facts::Facts;
 use seawall_core::abi::hubs::{HUBS_LEAST, HubLayout};
-use seawall_core::abi::prints::PrintLayout;
 use seawall_core::abi::program::Opcode;
 use seawall_core::abi::rank::TOTALS_WORDS;
 use seawall_core::abi::search::{FrontierLayout, bitset_words};
@@ -112,8 +111,6 @@ fn fewest(around: Around<'_>, wave: &WaveSpec) -> Fewest {
         Opcode::PickHubs | Opcode::RankHubs => (hubs, [0; 4]),
         Opcode::OrientHubs => (0, [nodes, hubs, 0, 0]),
         Opcode::CountHubs => (nodes, [0, nodes, hubs, 0]),
-        Opcode::PrintRows => (PrintLayout::new(around.nodes).words(), [0; 4]),
-        Opcode::CountByPrints => (nodes, [PrintLayout::new(around.nodes).words(), 0, 0, 0]),
         Opcode::Parents => (nodes, [nodes, 0, 0, 0]),
         Opcode::SeedSweep | Opcode::Sweep | Opcode::SweepBack => {
             let sets = each(wave.parameters[0]);

@@ -5,7 +5,6 @@ use super::encoded::RegisterId;
 use super::error::ProgramError;
 use super::wave::{Name, WaveSpec};
 use seawall_core::abi::hubs::HubLayout;
-use seawall_core::abi::prints::PrintLayout;
 use seawall_core::abi::program::Opcode;
 
 /// Operands of the waves that count triangles.
@@ -114,30 +113,5 @@ impl ProgramBuilder {
                 .reading(2, hubs.register)
                 .with(0, u32::from(hubs.corners)),
         );
-    }
-
-    /// A register for the prints of rows.
-    ///
-    /// # Errors
-    /// As [`ProgramBuilder::words`]; a graph may have about 2 * 10^8 nodes.
-    pub fn prints(&mut self, name: impl Into<Name>) -> Result<RegisterId, ProgramError> {
-        self.words(name, PrintLayout::new(self.nodes).words())
-    }
-
-    /// Stores the prints of rows.
-    pub fn print_rows(&mut self, name: &str, prints: RegisterId) {
-        self.push(WaveSpec::new(name, Opcode::PrintRows).writing(prints));
-    }
-
-    /// Adds triangles to the counts `to` of all corners, or of one of them, the one of lowest
-    /// degree, then of lowest number. The counts are complete only if the graph is symmetric.
-    pub fn count_by_prints(
-        &mut self,
-        name: &str,
-        (to, prints): (RegisterId, RegisterId),
-        once: bool,
-    ) {
-        let wave = WaveSpec::new(name, Opcode::CountByPrints).updating(to);
-        self.push(wave.reading(0, prints).with(0, u32::from(once)));
     }
 }

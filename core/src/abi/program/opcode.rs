@@ -202,20 +202,11 @@ pub enum Opcode {
     /// counts at every corner if `parameters[0]` is not 0, by bits in both directions, else at
     /// the lowest one.
     CountHubs = 52,
-    /// Stores the prints of every node's neighbours of higher number in `destination`, and
-    /// where the edges to them begin, see
-    /// [`PrintLayout`](super::super::prints::PrintLayout). Machines that read whole rows
-    /// instead store the latter alone.
-    PrintRows = 53,
-    /// Adds to the counts `destination` the triangles that the prints `sources[0]` lead to: at
-    /// every corner if `parameters[0]` is 0, else at the one of fewest edges, then of lowest
-    /// number.
-    CountByPrints = 54,
 }
 
 impl Opcode {
     /// Every opcode, in order of its word.
-    pub const ALL: [Self; 55] = [
+    pub const ALL: [Self; 53] = [
         Self::Nop,
         Self::Fill,
         Self::Iota,
@@ -269,8 +260,6 @@ impl Opcode {
         Self::RankHubs,
         Self::OrientHubs,
         Self::CountHubs,
-        Self::PrintRows,
-        Self::CountByPrints,
     ];
 
     /// Returns the opcode of a word; `None` if the word names none.

@@ -5,6 +5,8 @@
 unsafe extern "unadjusted" {
     #[link_name = "llvm.nvvm.bar.warp.sync"]
     pub(super) fn warp_sync(lanes: u32);
+    #[link_name = "llvm.nvvm.barrier.cta.sync.aligned.all"]
+    pub(super) fn block_sync(barrier: u32);
     #[link_name = "llvm.nvvm.barrier.cta.red.popc.aligned.all"]
     pub(super) fn barrier_count(barrier: u32, value: bool) -> u32;
     #[link_name = "llvm.nvvm.vote.ballot.sync"]

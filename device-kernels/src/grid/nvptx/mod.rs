@@ -88,7 +88,7 @@ unsafe impl<const LANES: u32> Grid for Lane<LANES> {
     #[inline(always)]
     fn block_barrier(self) {
         // SAFETY: kernels reach every block barrier with all lanes.
-        unsafe { nvptx::_syncthreads() };
+        unsafe { block_sync(0) };
     }
     #[cfg(seawall_sm = "90")]
     #[inline(always)]

@@ -9,7 +9,8 @@
 //!
 //! A round looks at the nodes that are undecided: it lists those of the next one. Lists take
 //! turns, and a round empties the list of the one after it, so that it takes one barrier. The first
-//! two rounds look at all nodes: most that the first could list are out before it ends.
+//! round looks at all nodes; the first two where degrees are even, as most nodes that the first
+//! could list are out before it ends.
 
 mod oracle;
 
@@ -99,14 +100,16 @@ fn build(graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
     program.each("draw priorities", Over::Nodes, |node| {
         node.store(states, priority(node, shape));
     });
-    program.each("first round", Over::Nodes, |node| {
-        let own = node.latest(states, node.index());
-        // Nobody else puts a node in.
-        node.only(own);
-        let best = best_beside(node, states, own);
-        join(node, [states, members], best.below(own));
-    });
-    program.each("second round", Over::Nodes, |node| {
+    if shape.is_even() {
+        program.each("first round", Over::Nodes, |node| {
+            let own = node.latest(states, node.index());
+            // Nobody else puts a node in.
+            node.only(own);
+            let best = best_beside(node, states, own);
+            join(node, [states, members], best.below(own));
+        });
+    }
+    program.each("listing round", Over::Nodes, |node| {
         decide(node, [states, members], lists[0]);
     });
     program.fixpoint("decide", question.max_iterations, |body| {
@@ -196,6 +199,13 @@ impl Shape {
     }
 }
 
+impl Shape {
+    /// Whether degrees are left out.
+    const fn is_even(self) -> bool {
+        self.dropped >= MAGNITUDE_BITS
+    }
+}
+
 /// Whether nearly all nodes have as many edges as the one in the middle: their degrees then decide
 /// little, and take half of the work of drawing priorities.
 fn is_even(graph: &Graph) -> bool {
@@ -212,7 +222,7 @@ fn is_even(graph: &Graph) -> bool {
 fn priority(node: Item<'_>, shape: Shape) -> Value<'_> {
     let number = node.index();
     let chance = mixed(number, shape.chance);
-    if shape.dropped >= MAGNITUDE_BITS {
+    if shape.is_even() {
         return chance + 1;
     }
     let magnitude = node.degree(Edges::Out, number).to_f32().bits() >> 22;

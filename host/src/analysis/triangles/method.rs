@@ -3,7 +3,6 @@
 use super::Counts;
 use crate::graph::Graph;
 use seawall_core::abi::hubs::{HUBS_LEAST, HUBS_MOST};
-use seawall_core::abi::prints::PRINTS;
 
 /// Fewest nodes for which other methods than rows are worth their waves.
 const NODES_LEAST: u32 = 1 << 14;
@@ -15,12 +14,6 @@ const BITS_OF_A_LOOKUP: [u64; 2] = [64, 128];
 
 /// Share of the nodes that may be hubs, at most one in so many.
 const HUBS_SHARE: u32 = 4;
-
-/// Least average degree for which a warp is busy with a node.
-const EVEN_LEAST: u64 = 8;
-
-/// Highest degree of an even graph, in averages.
-const EVEN_SPAN: u64 = 4;
 
 /// A way to count triangles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,28 +28,17 @@ pub(super) enum Method {
         /// Fewest edges of a hub.
         least: u32,
     },
-    /// Prints of rows of higher numbers.
-    Prints,
 }
 
 impl Method {
     /// Chooses the method for `graph`. Rows of higher degrees save nothing where all degrees are
     /// about the same.
     pub(super) fn of(graph: &Graph, counts: Counts) -> Self {
-        let nodes = u64::from(graph.nodes());
         if graph.nodes() < NODES_LEAST {
             return Self::Rows;
         }
         let degrees = Degrees::of(graph);
         let edges = u64::from(graph.edges());
-        let longest = degrees.counts.len() as u64 - 1;
-        // Half of the prints would do for the average row, so few rows need more than all.
-        let is_even = (EVEN_LEAST * nodes..=u64::from(PRINTS + PRINTS / 4) * nodes)
-            .contains(&edges)
-            && longest * nodes <= EVEN_SPAN * edges;
-        if is_even {
-            return Self::Prints;
-        }
         let (mut room, bits) = match counts {
             Counts::Corners => (HUBS_MOST / 2, BITS_OF_A_LOOKUP[0]),
             Counts::Once => (HUBS_MOST, BITS_OF_A_LOOKUP[1]),
@@ -123,13 +105,13 @@ mod tests {
     }
 
     #[test]
-    fn skewed_graphs_have_hubs_and_even_ones_prints() {
+    fn skewed_graphs_have_hubs() {
         for counts in [Counts::Corners, Counts::Once] {
             assert!(matches!(
                 method("gen:rmat:15:16", counts),
                 Method::Hubs { .. }
             ));
-            assert_eq!(method("gen:uniform:15:8", counts), Method::Prints);
+            assert_eq!(method("gen:uniform:15:8", counts), Method::Rows);
             assert_eq!(method("gen:grid:200", counts), Method::Rows);
             assert_eq!(method("gen:rmat:13:8", counts), Method::Rows);
         }

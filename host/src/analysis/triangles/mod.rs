@@ -100,14 +100,7 @@ pub(super) fn build(
     } else {
         Method::Rows
     };
-    match method {
-        Method::Prints => {
-            let prints = program.prints("prints")?;
-            program.print_rows("print rows", prints);
-            program.count_by_prints("compare prints", (corners, prints), counts == Counts::Once);
-        }
-        method => count_by_rows(&mut program, graph, (corners, counts), method)?,
-    }
+    count_by_rows(&mut program, graph, (corners, counts), method)?;
     program.keep(corners);
     Ok(Built {
         program,
@@ -138,7 +131,7 @@ fn count_by_rows(
             least,
             corners: counts == Counts::Corners,
         }),
-        _ => None,
+        Method::Rows => None,
     };
     if let Some(hubs) = hubs {
         program.find_hubs(["clear hubs", "pick hubs", "rank hubs"], hubs);
