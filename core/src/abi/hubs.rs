@@ -58,7 +58,8 @@ impl HubLayout {
     /// First word of the hubs by rank.
     #[must_use]
     pub const fn hubs(self) -> u64 {
-        self.listed().saturating_add(2 * self.most as u64)
+        self.listed()
+            .saturating_add((self.most as u64).saturating_mul(2))
     }
 
     /// First word of the numbers of kept edges of the hubs, by rank.

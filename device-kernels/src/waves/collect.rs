@@ -36,6 +36,10 @@ pub(super) fn append_rows<G: Grid, const K: usize>(team: &Team<G>, sink: &Sink, 
 /// Appends the nodes below `count` that `wanted` accepts by their word in `values`.
 /// All lanes of the team take part.
 #[inline(always)]
+#[expect(
+    clippy::needless_range_loop,
+    reason = "several things go by one number"
+)]
 pub fn select<G: Grid>(
     team: &Team<G>,
     (values, count): (Proven, u32),

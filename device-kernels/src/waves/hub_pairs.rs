@@ -311,7 +311,7 @@ impl<const CORNERS: bool> HubPairs<CORNERS> {
             sum += grid.shuffle(sum, grid.warp_lane() ^ delta);
             delta /= 2;
         }
-        if sum != 0 && grid.warp_lane() % PART == 0 {
+        if sum != 0 && grid.warp_lane().is_multiple_of(PART) {
             self.counts.add(grid, self.hubs.node(grid, rank), sum);
         }
     }

@@ -72,7 +72,7 @@ impl Forward {
             let row = row_of(rank);
             if row.degree() <= WARP_ROW || G::WARP == 1 {
                 let (mut kept, mut dropped) = (0, 0);
-                forward.fill_hub(grid, (hubs, both), (rank, row), (0, 1), |keeps, drops| {
+                forward.fill_hub(grid, (hubs, both), ((rank, row), (0, 1)), |keeps, drops| {
                     let before = (kept, dropped);
                     kept += keeps;
                     dropped += drops;
@@ -100,7 +100,7 @@ impl Forward {
             unsafe { LEFT_COUNT.store(grid, grid.lane(), 0) };
         }
         grid.block_barrier();
-        self.fill_hub(grid, (hubs, both), (rank, row), share, |keeps, drops| {
+        self.fill_hub(grid, (hubs, both), ((rank, row), share), |keeps, drops| {
             let (mut before, mut count) = (0, keeps);
             if grid.warp_lane() == 1 {
                 count = drops;
@@ -128,8 +128,7 @@ impl Forward {
         &self,
         grid: G,
         (hubs, both): (Hubs, bool),
-        (rank, row): (u32, Row),
-        (warp, warps): (u32, u32),
+        ((rank, row), (warp, warps)): ((u32, Row), (u32, u32)),
         mut claim: impl FnMut(u32, u32) -> (u32, u32),
     ) {
         let own = hubs.key_of(rank);

@@ -303,6 +303,10 @@ struct Relax<'r, G, L> {
 impl<G: Grid, L: Lengths> Relax<'_, G, L> {
     /// The lengths of the paths over edges; [`Lengths::NEVER`] where there is no edge.
     #[inline(always)]
+    #[expect(
+        clippy::needless_range_loop,
+        reason = "several things go by one number"
+    )]
     fn sums<const K: usize>(&self, edges: &Edges<K>) -> [L::Length; K] {
         let (grid, paths) = (self.grid, self.paths);
         let mut weights = [0; K];
@@ -354,6 +358,10 @@ impl<G: Grid, L: Lengths> Visit for Relax<'_, G, L> {
 
     /// Looks before it lowers, since most edges lower nothing.
     #[inline(always)]
+    #[expect(
+        clippy::needless_range_loop,
+        reason = "several things go by one number"
+    )]
     fn visit<const K: usize>(&mut self, edges: &Edges<K>) -> u32 {
         let (grid, lengths, distances) = (self.grid, self.lengths, self.paths.distances);
         let mut seen = [L::Length::default(); K];

@@ -346,6 +346,10 @@ impl<G: Grid, W: OneWord> Pull<G, W> {
     /// Lowers a distance by what [`Pull::look`] has found; tells whether it was lower than
     /// when the row was read.
     #[inline(always)]
+    #[expect(
+        clippy::needless_range_loop,
+        reason = "several things go by one number"
+    )]
     fn lower(&self, quad: &Quad, looked: [u32; LANE]) -> bool {
         let mut best = W::NEVER;
         for k in 0..LANE {
