@@ -138,11 +138,12 @@ pub(crate) fn precompiled() -> Vec<Precompiled> {
 
 /// Whether the driver compiles a kernel all the same, so that the program stays below 10 MB:
 /// batches, on the machines whose code is largest, and those that do more than search on all but
-/// one.
+/// one; components of rich graphs on the newest.
 fn is_left_out(made: &Precompiled) -> bool {
     match made.kernel {
         "seawall_batch" => made.capability != 90,
         "seawall_batch_search" => made.capability >= 100,
+        "seawall_mega" => made.capability == 120 && made.lanes != LANES_MAX,
         _ => false,
     }
 }
