@@ -415,7 +415,7 @@ fn triangles_by_many_hubs_on_warps_equal_the_oracle() {
         found(Finding::Hubs { room, least }, ((list, once), machine))
     };
     let random = any::<u64>().prop_map(Random::new);
-    each(2, (MACHINES, any::<bool>(), random), check);
+    each(1, (MACHINES, any::<bool>(), random), check);
 }
 
 #[test]
@@ -474,7 +474,7 @@ fn paths_of_every_kind_on_warps_equal_an_oracle() {
 #[test]
 fn paths_of_nodes_that_pull_on_warps_equal_an_oracle() {
     let random = any::<u64>().prop_map(Random::new);
-    each(12, (MACHINES, random), pulled);
+    each(3, (MACHINES, random), pulled);
 }
 
 #[test]
