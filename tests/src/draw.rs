@@ -12,7 +12,6 @@ use crate::random::Random;
 use crate::script::{Finding, Register, Script, Slot, Wave};
 use seawall::program::{BitOp, Kind, Meet};
 use seawall_core::abi::code::DEPTH_MAX;
-use seawall_core::abi::hubs::HUBS_LEAST;
 use seawall_core::abi::program::Reduction;
 use seawall_core::abi::search::bitset_words;
 
@@ -372,15 +371,7 @@ impl Drawer<'_> {
     fn triangles(&mut self) -> Option<Wave> {
         let nodes = self.limits.nodes;
         let to = self.writable(|words| words >= nodes)?;
-        let by = match self.random.below(3) {
-            2 => Finding::Hubs {
-                room: self.random.pick(&[HUBS_LEAST, 2 * HUBS_LEAST])?,
-                least: self.random.pick(&[0, 2, 4, 9])?,
-            },
-            _ => Finding::Rows {
-                held: self.random.pick(&[0, 1, 3, 20])?,
-            },
-        };
+        let by = Finding::draw(self.random)?;
         let once = self.random.once_in(2);
         Some(Wave::Triangles { to, by, once })
     }

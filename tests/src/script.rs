@@ -5,17 +5,21 @@
 //! [`ProgramBuilder`]. It knows no groups, arenas or barriers, since it tests these.
 
 mod patterns;
+mod triangles;
 
 use crate::code::{self, Step};
 use crate::graphs::EdgeList;
 use crate::own::{CombineTwin, CopyTwin, MeetTwin, ReduceTwin, Twins, truth_of};
 use seawall::own::OwnWaves;
 use seawall::program::{
-    BitOp, Call, ComponentStep, Hubs, Join, Kind, Mark, Meet, Over, ProgramBuilder, ProgramError,
-    RegisterId, Transfer, Triangles,
+    BitOp, Call, ComponentStep, Join, Kind, Mark, Meet, Over, ProgramBuilder, ProgramError,
+    RegisterId, Transfer,
 };
 use seawall_core::abi::UNREACHED;
 use seawall_core::abi::program::Reduction;
+use triangles::oriented;
+
+pub use triangles::Finding;
 
 /// Index of a register in a script.
 pub type Slot = usize;
@@ -187,23 +191,6 @@ pub enum Wave {
     },
 }
 
-/// A way to find triangles.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Finding {
-    /// By rows.
-    Rows {
-        /// Entries of a row held at a time; 0 for as many as fit.
-        held: u32,
-    },
-    /// By rows, and by bits where two corners have `least` edges or more.
-    Hubs {
-        /// Room for them: enough for all nodes, so that results do not depend on their order.
-        room: u32,
-        /// Fewest edges of a hub.
-        least: u32,
-    },
-}
-
 /// A program and its input.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Script {
@@ -286,33 +273,6 @@ fn frontiers(
         .iter()
         .filter(|wave| matches!(wave, Wave::Levels { .. } | Wave::Reach { .. }));
     searches.map(|_| program.frontier("frontier")).collect()
-}
-
-/// Registers for each count of triangles, the last ones first: oriented edges, their number at
-/// each node, and hubs.
-fn oriented(
-    program: &mut ProgramBuilder,
-    waves: &[Wave],
-    list: &EdgeList,
-) -> Result<Vec<[RegisterId; 3]>, ProgramError> {
-    // The graph may list each edge in both directions.
-    let edges = 2 * list.edges.len() as u64;
-    let counts = waves.iter().rev().filter_map(|wave| match wave {
-        Wave::Triangles { by, .. } => Some(by),
-        _ => None,
-    });
-    counts
-        .map(|by| {
-            Ok([
-                program.words("forward", edges)?,
-                program.words("degrees", u64::from(list.nodes))?,
-                match by {
-                    Finding::Rows { .. } => program.words("nothing", 1)?,
-                    Finding::Hubs { room, .. } => program.hubs("hubs", *room)?,
-                },
-            ])
-        })
-        .collect()
 }
 
 struct Assembler {
@@ -487,40 +447,5 @@ impl Assembler {
         let (to, from) = (self.at(to), self.at(from));
         self.program.fill("unreached", to, UNREACHED);
         self.program.parents("parents", to, from);
-    }
-
-    fn add_triangles(&mut self, to: Slot, (by, once): (Finding, bool)) {
-        let Some([forward, degrees, other]) = self.oriented.pop() else {
-            return;
-        };
-        let mut triangles = Triangles {
-            corners: self.at(to),
-            forward,
-            degrees,
-            held: 0,
-        };
-        self.program.fill("clear", triangles.corners, 0);
-        match by {
-            Finding::Rows { held } => {
-                triangles.held = held;
-                self.program.orient_edges("orient", triangles);
-            }
-            Finding::Hubs { room, least } => {
-                let hubs = Hubs {
-                    register: other,
-                    room,
-                    least,
-                    corners: !once,
-                };
-                self.program.find_hubs(["reset", "pick", "rank"], hubs);
-                self.program.orient_by_hubs("orient", triangles, hubs);
-                self.program.count_by_hubs("pairs", triangles, hubs);
-            }
-        }
-        if once {
-            self.program.count_triangles_once("count", triangles);
-        } else {
-            self.program.count_triangles("count", triangles);
-        }
     }
 }

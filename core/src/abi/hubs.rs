@@ -24,8 +24,8 @@ const HEADER: u64 = 32;
 ///
 /// ```
 /// use seawall_core::abi::hubs::HubLayout;
-/// let layout = HubLayout::new(5, 2048).unwrap();
-/// assert_eq!(layout.words(), layout.bits() + 2048 * 64);
+/// let words = HubLayout::new(5, 2048).map(|layout| layout.words() - layout.bits());
+/// assert_eq!(words, Some(2048 * 64));
 /// assert_eq!(HubLayout::new(5, 3000), None);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

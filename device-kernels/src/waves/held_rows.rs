@@ -41,6 +41,18 @@ pub(super) struct Crew {
     pub(super) held: u32,
 }
 
+/// The larger of the block's two memories: whether it is the extra one, its first word and its
+/// words.
+#[inline(always)]
+pub(super) fn room_of<G: Grid>(grid: G) -> (bool, u32, u32) {
+    let extra = grid.extra_words();
+    if extra > HELD_ROWS.words() {
+        (true, 0, extra)
+    } else {
+        (false, HELD_ROWS.first(), HELD_ROWS.words())
+    }
+}
+
 impl Crew {
     /// This lane's warp. It holds at most `held` entries, with counters if `COUNTS`.
     #[inline(always)]
@@ -67,13 +79,7 @@ impl Crew {
         (number, parts): (u32, u32),
         held: u32,
     ) -> Self {
-        let extra = grid.extra_words();
-        let is_extra = extra > HELD_ROWS.words();
-        let (first, words) = if is_extra {
-            (0, extra)
-        } else {
-            (HELD_ROWS.first(), HELD_ROWS.words())
-        };
+        let (is_extra, first, words) = room_of(grid);
         let (each, fill) = if COUNTS { (2, FILL.0) } else { (1, FILL.1) };
         let room = 1 << (words / parts / each).ilog2();
         Self {

@@ -7,7 +7,7 @@
 //! corners, rows are whole, and what a hub shares is its own count.
 
 use super::deal::{open_parts, take_parts};
-use super::held_rows::NONE;
+use super::held_rows::{NONE, room_of};
 use super::hubs::Hubs;
 use super::orient::Forward;
 use super::triangles::is_late;
@@ -63,13 +63,7 @@ impl Room {
     /// This warp's memory, with the bits clear; `None` if there is too little for it.
     #[inline(always)]
     fn of<G: Grid>(grid: G, words: u32) -> Option<Self> {
-        let extra = grid.extra_words();
-        let is_extra = extra > HELD_ROWS.words();
-        let (first, room) = if is_extra {
-            (0, extra)
-        } else {
-            (HELD_ROWS.first(), HELD_ROWS.words())
-        };
+        let (is_extra, first, room) = room_of(grid);
         let (number, each) = (grid.lane() / G::WARP, Self::words(words));
         if (number + 1) * each > room {
             return None;

@@ -2,14 +2,13 @@
 
 use super::BenchError;
 use super::graphs::{self, five_sources, many_sources};
-use super::row::{Amount, Baseline, Clock, Figure, Floor, Row, Spread, Unit};
+use super::row::{Amount, Baseline, Clock, Floor, Row, Unit};
 use super::setting::Setting;
-use super::timing::{self, Times, times};
+use super::timing::{self, Done, Times};
 use seawall::analysis::{AnalysisKind, Question, oracle};
 use seawall::executor::{Executor, Machine};
 use seawall::graph::Graph;
 use seawall::outcome::Column;
-use seawall::program::PlanRequest;
 use seawall::run::RunError;
 use std::num::NonZeroUsize;
 
@@ -40,7 +39,7 @@ pub(super) fn rows(setting: &mut Setting<'_>) -> Result<(), BenchError> {
         let one = work.run(setting, timing::cpu(NonZeroUsize::MIN))?;
         work.compare(setting, [&cpu, &one]);
         let searches = work.searches(setting, all)?;
-        let row = work.row(&cpu, searches.baseline(Clock::Wall), Clock::Wall);
+        let row = work.row(&cpu, searches.beside(Clock::Wall), Clock::Wall);
         setting.push(row);
         return Ok(());
     };
@@ -49,12 +48,12 @@ pub(super) fn rows(setting: &mut Setting<'_>) -> Result<(), BenchError> {
     let cpu = work.run(setting, all)?;
     work.compare(setting, [&mega, &cpu]);
     let searches = work.searches(setting, gpu)?;
-    let row = work.row(&mega, searches.baseline(Clock::Device), Clock::Device);
+    let row = work.row(&mega, searches.beside(Clock::Device), Clock::Device);
     setting.push(row.with_floor(Some(OF_SEARCHES)));
     let searches = work.searches(setting, all)?;
-    let row = work.row(&mega, searches.baseline(Clock::Wall), Clock::Wall);
+    let row = work.row(&mega, searches.beside(Clock::Wall), Clock::Wall);
     setting.push(row.with_floor(Some(OF_THREADS)));
-    setting.push(work.row(&mega, cpu.baseline(Clock::Wall), Clock::Wall));
+    setting.push(work.row(&mega, cpu.beside(Clock::Wall), Clock::Wall));
     Ok(())
 }
 
@@ -78,27 +77,6 @@ struct Work<'g> {
     sources: &'g [u32],
 }
 
-/// Times of a machine, and the first result.
-struct Done {
-    name: String,
-    times: Times,
-    column: Column,
-}
-
-impl Done {
-    fn figure(&self, clock: Clock) -> Figure {
-        let ns: Spread = match clock {
-            Clock::Device => self.times.device_ns,
-            Clock::Wall => self.times.wall_ns,
-        };
-        Figure::new(self.name.clone(), ns)
-    }
-
-    fn baseline(&self, clock: Clock) -> Baseline {
-        Baseline::Measured(self.figure(clock))
-    }
-}
-
 impl Work<'_> {
     fn run(&self, setting: &mut Setting<'_>, machine: Machine) -> Result<Done, BenchError> {
         setting.say(format!("{}: {}", self.what, timing::name(&machine)));
@@ -113,9 +91,11 @@ impl Work<'_> {
         let starts: Vec<_> = five.into_iter().map(|source| vec![source]).collect();
         let done = self.time(setting, machine, (AnalysisKind::Bfs, &starts))?;
         let count = self.sources.len();
+        // One search is that share of all.
+        let part = 1.0 / count as f64;
         let times = Times {
-            device_ns: done.times.device_ns.share(1.0 / count as f64),
-            wall_ns: done.times.wall_ns.share(1.0 / count as f64),
+            device_ns: done.times.device_ns.share(part),
+            wall_ns: done.times.wall_ns.share(part),
             ..done.times
         };
         let name = format!("{}, {count} searches", done.name);
@@ -133,29 +113,16 @@ impl Work<'_> {
         machine: Machine,
         (analysis, starts): (AnalysisKind, &[Vec<u32>]),
     ) -> Result<Done, BenchError> {
-        let mut session = timing::open(&machine, self.graph)?;
-        let mut all = Vec::new();
-        let mut result = None;
-        let mut column = Column::U32(Vec::new());
-        for start in starts {
-            let question = Question::new(start.clone());
+        let on = (&machine, self.graph, setting.quick);
+        let (all, columns) = timing::each(on, starts, |start| {
+            let question = Question::new(start.to_vec());
             let built = analysis.room().build(self.graph, &question);
-            let built = built.map_err(RunError::from)?;
-            if result.is_none() {
-                let plan = PlanRequest::default();
-                let (program, _) = built.program.encode(&plan).map_err(RunError::from)?;
-                session.load(&program)?;
-            }
-            all.push(times(session.as_mut(), &built.inputs, setting.quick)?);
-            let result = *result.get_or_insert(built.result);
-            let mut words = Vec::new();
-            session.read(result, &mut words)?;
-            column = built.reading.column(self.graph.nodes(), words);
-        }
+            Ok(built.map_err(RunError::from)?)
+        })?;
         Ok(Done {
             name: timing::name(&machine),
             times: Times::over(&all),
-            column,
+            columns,
         })
     }
 
@@ -166,24 +133,20 @@ impl Work<'_> {
 
     /// Records where two machines disagree.
     fn compare(&self, setting: &mut Setting<'_>, [ours, other]: [&Done; 2]) {
-        if !is_same(&ours.column, &other.column) {
+        if !ours.columns.iter().zip(&other.columns).all(is_same) {
             let (ours, other) = (&ours.name, &other.name);
             setting.differs(format!("{}: {ours} and {other} differ", self.what));
         }
     }
 }
 
-/// Whether two columns have the same bits; nodes that are no sources have no number.
-fn is_same(left: &Column, right: &Column) -> bool {
+/// Whether two columns have the same bits: nodes that are no sources have no number, which equals
+/// nothing.
+fn is_same((left, right): (&Column, &Column)) -> bool {
     match (left, right) {
         (Column::F32(left), Column::F32(right)) => {
-            let bits = |values: &[f32]| {
-                values
-                    .iter()
-                    .map(|value| value.to_bits())
-                    .collect::<Vec<_>>()
-            };
-            bits(left) == bits(right)
+            let bits = |value: &f32| value.to_bits();
+            left.iter().map(bits).eq(right.iter().map(bits))
         }
         _ => left == right,
     }

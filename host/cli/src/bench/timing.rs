@@ -1,9 +1,14 @@
 //! Times of a program on a machine, by both clocks.
 
-use super::row::Spread;
+use super::BenchError;
+use super::row::{Baseline, Clock, Figure, Spread};
+use seawall::analysis::Built;
 use seawall::backend::{self, BackendError, Session, Settings};
 use seawall::executor::{Executor, Machine};
 use seawall::graph::Graph;
+use seawall::outcome::Column;
+use seawall::program::PlanRequest;
+use seawall::run::RunError;
 use seawall::units::counted;
 use std::num::NonZeroUsize;
 use std::time::{Duration, Instant};
@@ -114,4 +119,51 @@ impl Times {
             iterations: all.last().map_or(0, |times| times.iterations),
         }
     }
+}
+
+/// Results of a machine for several runs: median times and one column per run.
+pub(super) struct Done {
+    pub(super) name: String,
+    pub(super) times: Times,
+    pub(super) columns: Vec<Column>,
+}
+
+impl Done {
+    pub(super) fn figure(&self, clock: Clock) -> Figure {
+        let ns = match clock {
+            Clock::Device => self.times.device_ns,
+            Clock::Wall => self.times.wall_ns,
+        };
+        Figure::new(self.name.clone(), ns)
+    }
+
+    pub(super) fn beside(&self, clock: Clock) -> Baseline {
+        Baseline::Measured(self.figure(clock))
+    }
+}
+
+/// Times programs that differ by their inputs alone on `machine`, one for each of `starts`, and
+/// reads their results.
+pub(super) fn each(
+    (machine, graph, quick): (&Machine, &Graph, bool),
+    starts: &[Vec<u32>],
+    build: impl Fn(&[u32]) -> Result<Built, BenchError>,
+) -> Result<(Vec<Times>, Vec<Column>), BenchError> {
+    let mut session = open(machine, graph)?;
+    let (mut all, mut columns) = (Vec::new(), Vec::new());
+    let mut result = None;
+    for start in starts {
+        let built = build(start)?;
+        if result.is_none() {
+            let plan = PlanRequest::default();
+            let (program, _) = built.program.encode(&plan).map_err(RunError::from)?;
+            session.load(&program)?;
+        }
+        all.push(times(session.as_mut(), &built.inputs, quick)?);
+        let result = *result.get_or_insert(built.result);
+        let mut words = Vec::new();
+        session.read(result, &mut words)?;
+        columns.push(built.reading.column(graph.nodes(), words));
+    }
+    Ok((all, columns))
 }

@@ -46,7 +46,6 @@ pub(super) struct Hubs {
     count: u32,
     /// Hubs of a higher degree join at once.
     bar: u32,
-    /// Words of the colours that a hub is told of, a bit each.
     /// The hubs.
     pub(super) list: List,
     /// Hubs of a higher degree have joined, before the last time that it was lowered and since.
@@ -64,7 +63,7 @@ pub(super) struct Hubs {
     slots: RegisterId,
     /// How many that follow and that precede were listed, by number.
     listed: RegisterId,
-    /// The colours that hubs were told of, by number.
+    /// The colours that hubs were told of: a bit each, by the colour's word, then by number.
     told: RegisterId,
     /// The least colour that is left to a hub, by number, or [`HAS_COLOUR`].
     least: RegisterId,
