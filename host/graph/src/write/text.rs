@@ -181,10 +181,7 @@ impl Line<'_> {
 
     fn push_weight(self, text: &mut Vec<u8>, word: u32) {
         match self.graph.weight_kind() {
-            // With a point or an exponent, so that large whole numbers read back as floats.
-            Some(WeightKind::Float) => {
-                text.extend_from_slice(format!("{:?}", f32::from_bits(word)).as_bytes());
-            }
+            Some(WeightKind::Float) => push_float(text, f32::from_bits(word)),
             _ => push_number(text, u64::from(word)),
         }
     }
@@ -195,6 +192,18 @@ impl Line<'_> {
             Ends::Original => self.graph.original_id(node),
         }
     }
+}
+
+/// With a point or an exponent, so that large whole numbers read back as floats. Whole ones exactly:
+/// from 2^24 on the shortest digits that name a float are often another whole number, and where all
+/// weights are whole they are read as such.
+fn push_float(text: &mut Vec<u8>, value: f32) {
+    let shown = if value.fract() == 0.0 {
+        format!("{:?}", f64::from(value))
+    } else {
+        format!("{value:?}")
+    };
+    text.extend_from_slice(shown.as_bytes());
 }
 
 /// Cuts rows into blocks of about the same number of edges.
@@ -235,6 +244,24 @@ mod tests {
             let mut text = Vec::new();
             push_number(&mut text, value);
             assert_eq!(text, value.to_string().into_bytes());
+        }
+    }
+
+    #[test]
+    fn floats_are_named_exactly_where_they_are_whole() {
+        let text = |value: f32| {
+            let mut text = Vec::new();
+            push_float(&mut text, value);
+            String::from_utf8(text).unwrap()
+        };
+        assert_eq!([text(0.1), text(3.0)], ["0.1", "3.0"]);
+        // Its shortest digits are 134226420.0.
+        assert_eq!(text(134_226_416.0), "134226416.0");
+        for bits in (0..f32::INFINITY.to_bits()).step_by(9_973) {
+            let value = f32::from_bits(bits);
+            assert_eq!(text(value).parse(), Ok(value));
+            let exact: f64 = text(value).parse().unwrap();
+            assert!(value.fract() != 0.0 || exact == f64::from(value), "{value}");
         }
     }
 
