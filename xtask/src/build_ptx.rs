@@ -112,13 +112,14 @@ impl Build<'_> {
     fn target(&self, target: &Target) -> Result<String, Error> {
         let bounds = self.own.map_or(BOUNDS, |_| OWN_BOUNDS);
         let ptx = entries::with_bounds(&self.compile(target)?, bounds)?;
-        let mut audit = Audit::of(&ptx);
+        let text = format!("{}{ptx}", self.header(target));
+        let mut audit = Audit::of(&text);
         if self.own.is_some() {
             // They are about the kernels, not about the waves of the crate.
             audit.warnings.clear();
         }
-        report(target, &audit)?;
-        Ok(format!("{}{ptx}", self.header(target)))
+        report(target, &text, &audit)?;
+        Ok(text)
     }
 
     fn header(&self, target: &Target) -> String {
@@ -297,17 +298,22 @@ fn shown(target: &Target) -> String {
     format!("host/ptx/seawall.{}.ptx", target.cpu())
 }
 
-fn report(target: &Target, audit: &Audit) -> Result<(), Error> {
+/// Shows what an audit found in `text`, which is kept if it cannot be used.
+fn report(target: &Target, text: &str, audit: &Audit) -> Result<(), Error> {
     for warning in &audit.warnings {
         println!("warning: {}: {warning}", target.cpu());
     }
     if audit.errors.is_empty() {
         return Ok(());
     }
+    let path = workspace::target("refused").join(format!("seawall.{}.ptx", target.cpu()));
+    workspace::write(&path, text)?;
+    let finding = |error| format!("{}: {error}", path.display());
     Err(Error::Refused {
         what: "the generated PTX cannot be used",
-        findings: audit.errors.clone(),
-        remedy: "define the function in device code, or remove what calls it",
+        findings: audit.errors.iter().map(finding).collect(),
+        remedy: "define the function in device code, or remove what calls it; if all lanes of a \
+                 block take the branch alike, list it in xtask/src/ptx/barriers.rs",
     })
 }
 
@@ -318,6 +324,13 @@ mod tests {
     #[test]
     fn the_committed_packed_file_holds_the_committed_texts() {
         assert!(is_packed(&committed_texts().unwrap()).unwrap());
+    }
+
+    #[test]
+    fn the_committed_texts_break_no_rule() {
+        for (target, text) in TARGETS.iter().zip(committed_texts().unwrap()) {
+            assert_eq!(Audit::of(&text).errors, [""; 0], "{}", shown(target));
+        }
     }
 
     #[test]

@@ -2,9 +2,11 @@
 //!
 //! A name that neither the module nor the driver defines fails on the user's machine, when the
 //! driver links it; a panic function drags formatting into a kernel; a function that was not
-//! inlined costs a call and a stack frame. The first two are errors here, the last is reported,
-//! since a cold function may be separate on purpose.
+//! inlined costs a call and a stack frame; a branch between block barriers may hang (`barriers`).
+//! A function that was not inlined is reported, since a cold one may be separate on purpose; the
+//! others are errors.
 
+use crate::ptx::barriers;
 use crate::ptx::listing::{Function, functions};
 
 /// The function that the driver itself links when it compiles the PTX.
@@ -26,9 +28,11 @@ impl Audit {
         for line in ptx.lines().map(str::trim_start) {
             audit.declaration(line);
         }
-        for function in functions(ptx).iter().filter(|function| !function.is_entry) {
+        let functions = functions(ptx);
+        for function in functions.iter().filter(|function| !function.is_entry) {
             audit.function(function);
         }
+        audit.errors.extend(barriers::errors(&functions));
         audit
     }
 

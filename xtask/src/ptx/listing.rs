@@ -11,23 +11,26 @@ pub(crate) struct Function<'a> {
     pub(crate) name: &'a str,
     /// Whether the host can launch it.
     pub(crate) is_entry: bool,
+    /// Number of the body's first line in the text, from 1 on.
+    pub(crate) first_line: usize,
     /// Lines between the braces, comments removed, trimmed.
     pub(crate) body: Vec<&'a str>,
 }
 
 /// Every function of `ptx` that has a body, in order.
 pub(crate) fn functions(ptx: &str) -> Vec<Function<'_>> {
-    let mut lines = ptx.lines().map(without_comment);
+    let mut lines = ptx.lines().map(without_comment).zip(1..);
     let mut found = Vec::new();
-    while let Some(line) = lines.next() {
+    while let Some((line, number)) = lines.next() {
         let Some((is_entry, name)) = header(line) else {
             continue;
         };
-        if opens_body(line, &mut lines) {
-            let body = read_body(&mut lines);
+        if let Some(brace) = opens_body((line, number), &mut lines) {
+            let body = read_body(lines.by_ref().map(|(line, _)| line));
             found.push(Function {
                 name,
                 is_entry,
+                first_line: brace + 1,
                 body,
             });
         }
@@ -74,24 +77,25 @@ fn name_at(text: &str) -> Option<&str> {
     name.filter(|name| !name.is_empty())
 }
 
-/// Skips the rest of a header; a forward declaration ends in `;` and has no body.
-fn opens_body<'a>(header: &'a str, lines: &mut impl Iterator<Item = &'a str>) -> bool {
-    let mut line = header;
+/// Skips the rest of a header, and returns the number of the line that opens the body. A
+/// forward declaration ends in `;` and has no body.
+fn opens_body<'a>(
+    header: (&'a str, usize),
+    lines: &mut impl Iterator<Item = (&'a str, usize)>,
+) -> Option<usize> {
+    let (mut line, mut number) = header;
     loop {
         if line.ends_with(';') {
-            return false;
+            return None;
         }
         if line.ends_with('{') {
-            return true;
+            return Some(number);
         }
-        match lines.next() {
-            Some(next) => line = next,
-            None => return false,
-        }
+        (line, number) = lines.next()?;
     }
 }
 
-fn read_body<'a>(lines: &mut impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+fn read_body<'a>(lines: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     let mut depth = 1_usize;
     let mut body = Vec::new();
     for line in lines {
@@ -140,8 +144,11 @@ $L__BB0_1:
     #[test]
     fn each_body_is_found_once() {
         let found = functions(PTX);
-        let heads: Vec<_> = found.iter().map(|f| (f.name, f.is_entry)).collect();
-        assert_eq!(heads, [("walk", true), ("cold", false)]);
+        let heads: Vec<_> = found
+            .iter()
+            .map(|f| (f.name, f.is_entry, f.first_line))
+            .collect();
+        assert_eq!(heads, [("walk", true, 12), ("cold", false, 23)]);
     }
 
     #[test]

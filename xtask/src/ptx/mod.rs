@@ -3,10 +3,11 @@
 //! The steps are: find a compiler with its library source (`toolchain`), hash
 //! the sources (`sources`), compile with this program as the linker (`link`), add
 //! launch bounds to the entries (`entries`), refuse code that breaks a rule
-//! (`audit`). `own` finds a crate with waves of its own. The table in `targets` lists kernels and machines. `measure`, `ptxas`
+//! (`audit`, with `barriers`). `own` finds a crate with waves of its own. The table in `targets` lists kernels and machines. `measure`, `ptxas`
 //! and `sass` report the cost of the result.
 
 pub(crate) mod audit;
+pub(crate) mod barriers;
 pub(crate) mod entries;
 pub(crate) mod link;
 pub(crate) mod listing;
