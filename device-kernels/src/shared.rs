@@ -130,14 +130,18 @@ pub const EACH_STEP: u32 = 8;
 /// The first instructions of the wave, and a mark after them.
 pub const EACH_CODE: Area = Area::after(EACH_VOTES, (EACH_HELD + 1) * EACH_STEP);
 /// Lanes of a block that run code in the memory that every block has; the others wait.
-pub const EACH_LANES: u32 = 224;
+pub const EACH_LANES: u32 = 192;
 /// Words for the rows that a warp goes through at a time.
-pub const EACH_WARP: u32 = 32;
-/// Rows that each warp goes through at a time.
+pub const EACH_WARP_ROWS: u32 = 32;
+/// Values that a warp holds for a list, at least as many as it has slots.
+pub const EACH_HOLDS: u32 = EACH_SLOTS * 32;
+/// Words of a warp: rows, then values for a list, with their number and the list before them.
+pub const EACH_WARP: u32 = EACH_WARP_ROWS + 4 + EACH_HOLDS;
+/// Rows that each warp goes through at a time, and values for lists.
 pub const EACH_ROWS: Area = Area::after(EACH_CODE, EACH_WARP * EACH_LANES / 32);
 /// Words of temporaries of a lane: one per slot each.
 pub const EACH_LANE: u32 = TEMPS as u32 * EACH_SLOTS;
-/// Temporaries of code, or the rows of all warps where a launch asked for room for temporaries.
+/// Temporaries of code, or the rows and values of all warps where a launch asked for room for temporaries.
 pub const EACH_TEMPS: Area = Area::after(EACH_ROWS, EACH_LANE * EACH_LANES);
 const _: () = assert!(EACH_TEMPS.words >= EACH_WARP * LANES_MAX / 32);
 

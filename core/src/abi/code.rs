@@ -179,6 +179,8 @@ pub mod needs {
     pub const WEIGHTS: u32 = 2;
     /// Room for results of all items, see [`Op::Fold`].
     pub const FOLDS: u32 = 4;
+    /// Room for values of lists, see [`Op::Append`].
+    pub const LISTS: u32 = 8;
 
     /// The needs of `code`, a bit each.
     #[must_use]
@@ -196,6 +198,7 @@ pub mod needs {
             Some(Op::Degree | Op::FirstEdge) if at.first != Edges::Out as u32 => INCOMING,
             Some(Op::EdgeWeight) => WEIGHTS,
             Some(Op::Fold) => FOLDS,
+            Some(Op::Append) => LISTS,
             _ => 0,
         }
     }

@@ -4,7 +4,7 @@ use super::slots::{SLOTS, Words4, chosen, each, mask};
 use super::steps::{A, B, C, Fetched, TO};
 use super::straight::{Lane, Using};
 use super::temps::Values;
-use super::{change, values};
+use super::{change, lists, values};
 use crate::grid::Grid;
 use seawall_core::abi::code::{
     Kind, NEIGHBOUR, NOTHING, NUMBER, Op, Outcome, PAIR, TEMPORARY, WORD, random,
@@ -152,7 +152,7 @@ impl<G: Grid> Lane<G> {
                 self.note_raised(raised);
             }
             Op::Store | Op::StoreWide => self.store(op, array.words),
-            Op::Append => self.append((at, array), second),
+            Op::Append => self.append(at, second),
             Op::Scatter => self.scatter((at, array), second),
             Op::Reduce | Op::Fold => self.join(op, (at, array), second),
             Op::EqualWide | Op::NotEqualWide | Op::BelowWide | Op::AtMostWide | Op::AboveWide
@@ -254,14 +254,13 @@ impl<G: Grid> Lane<G> {
     }
 
     #[inline(always)]
-    fn append(&mut self, (at, list): Using, second: Words4) {
+    fn append(&self, at: Fetched, second: Words4) {
         let put = if at.byte(B) & u32::from(TEMPORARY) == 0 {
             self.active
         } else {
             self.active & mask::<G>(|slot| second[slot] != 0)
         };
-        let count = super::steps::register_of(self.grid, self.cx.context().tables, at.word);
-        change::append(self.grid, (list.words, count), self.hand.low, put);
+        lists::append(self.cx, (at.other, at.word), self.hand.low, put);
     }
 
     #[inline(always)]

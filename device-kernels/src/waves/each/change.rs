@@ -1,6 +1,6 @@
-//! Changes of registers: joins by many lanes at a time, lists.
+//! Changes of registers: joins by many lanes at a time.
 
-use super::slots::{Pairs4, Words4, each, each_of, has, mask};
+use super::slots::{Pairs4, Words4, each_of, mask};
 use super::values;
 use crate::grid::Grid;
 use crate::memory::{Proven, Words, note_missed};
@@ -156,41 +156,4 @@ fn change_pair<G: Grid>(
         }
         before = found;
     }
-}
-
-/// Adds to the length of a list; returns the length before.
-#[inline(always)]
-fn added<G: Grid>(grid: G, count: Words, more: u32) -> u32 {
-    if count.is_empty() {
-        note_missed(grid, 0, 0);
-        return u32::MAX;
-    }
-    // SAFETY: it has a word.
-    unsafe { count.proven() }.add(grid, 0, more)
-}
-
-/// Puts the `value`s of the slots in `put` at the end of a list, one addition a warp. What
-/// finds no room is noted as an index out of range.
-#[inline(always)]
-pub(super) fn append<G: Grid>(grid: G, (list, count): (Words, Words), value: Words4, put: u32) {
-    let votes = each::<G, _>(|slot| grid.ballot(has(put, slot)));
-    let [first, second, third, fourth] = votes.map(u32::count_ones);
-    let all = first + second + third + fourth;
-    if all == 0 {
-        return;
-    }
-    let mut start = 0;
-    if grid.warp_lane() == 0 {
-        start = added(grid, count, all);
-    }
-    let start = grid.shuffle(start, 0);
-    let before = [0, first, first + second, first + second + third];
-    let at = each::<G, _>(|slot| {
-        let below = (votes[slot] & grid.lanes_below()).count_ones();
-        start.saturating_add(before[slot] + below)
-    });
-    let there = within(grid, at, (list.len(), put));
-    // SAFETY: written where `there` has the slot.
-    let list = unsafe { list.proven() };
-    each_of::<G, _>(there, |slot| list.store_weak(grid, at[slot], value[slot]));
 }

@@ -11,6 +11,7 @@ mod arms;
 mod change;
 mod fold;
 mod lean;
+mod lists;
 mod rows;
 mod slots;
 mod steps;
@@ -62,10 +63,16 @@ pub fn run_each<G: Grid>(cx: ContextRef<G>, wave: Wave) -> Result<(), FaultCode>
     if needed(needs::FOLDS) {
         fold::begin(cx, record.instructions);
     }
+    if needed(needs::LISTS) {
+        lists::begin(cx);
+    }
     let list = list.map(|(list, _)| list);
     each(cx, record.instructions, (items, list));
     if needed(needs::FOLDS) {
         fold::end(cx, record.instructions);
+    }
+    if needed(needs::LISTS) {
+        lists::end(cx);
     }
     none_missed(grid)
 }

@@ -4,7 +4,9 @@ use super::slots::{Pairs4, SLOTS, Words4, each};
 use super::steps::{Fetched, TO};
 use super::values;
 use crate::grid::{Grid, PLACE};
-use crate::shared::{EACH_LANE, EACH_LANES, EACH_ROWS, EACH_SLOTS, EACH_TEMPS, EACH_WARP};
+use crate::shared::{
+    EACH_LANE, EACH_LANES, EACH_ROWS, EACH_SLOTS, EACH_TEMPS, EACH_WARP, EACH_WARP_ROWS,
+};
 use seawall_core::abi::code::{Joined, Kind, NUMBERED, OF_EDGE, PAIR, TEMPS};
 
 /// Bytes of a word in all slots.
@@ -80,7 +82,7 @@ impl Values {
 pub(super) struct Room {
     /// Place of the first word.
     first: u32,
-    /// Place of the rows of edges of the first warp.
+    /// Place of what the first warp goes through and holds.
     rows: u32,
     /// Lanes that have temporaries, whole warps.
     pub(super) lanes: u32,
@@ -133,8 +135,14 @@ impl Room {
     /// Place of row `number` of those that the warp of this lane goes through.
     #[inline(always)]
     pub(super) fn row<G: Grid>(self, grid: G, number: u32) -> u32 {
-        debug_assert!(number * 4 < EACH_WARP, "row {number}");
+        debug_assert!(number * 4 < EACH_WARP_ROWS, "row {number}");
         self.rows + (grid.lane() / G::WARP * EACH_WARP + number * 4) * PLACE
+    }
+
+    /// Place of the values that warp `warp` holds for a list.
+    #[inline(always)]
+    pub(super) const fn holds(self, warp: u32) -> u32 {
+        self.rows + (warp * EACH_WARP + EACH_WARP_ROWS) * PLACE
     }
 }
 

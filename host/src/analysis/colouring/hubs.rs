@@ -12,7 +12,9 @@
 //!
 //! A round is three waves: hubs see whether they may look, those look, and those that found nobody tell
 //! their colour. Looks and tales go through long rows, a block each, and the lists of the few hubs that
-//! have one spread them over all blocks: in one wave over all hubs some block had several.
+//! have one spread them over all blocks: in one wave over all hubs some block had several. The very
+//! longest tales, of which a round has a few, are shared out by entries instead: a block alone would
+//! keep all others waiting.
 
 use super::super::lists::{List, of_turn, short_list};
 use super::Registers;
@@ -32,6 +34,18 @@ const WINDOW: u32 = 1024;
 
 /// Least priority of a hub; priorities have the degree in their high word.
 pub(super) const LEAST_PRIORITY: u64 = (DEGREE as u64 + 1) << 32;
+
+/// A hub has a long tale if one in so many hubs follows it.
+const LONG_SHARE: u32 = 32;
+
+/// Fewest hubs that follow one with a long tale.
+const LONG_LEAST: u32 = 64;
+
+/// Most long tales of a round that are shared out.
+const LONG_TALES: u32 = 4;
+
+/// In [`Hubs::tales`]: the first hub.
+const TELLERS: u32 = 2;
 
 /// Most words of the colours that hubs are told of. A graph that needs more has no hubs.
 const MOST_WORDS: u64 = 1 << 30;
@@ -69,6 +83,11 @@ pub(super) struct Hubs {
     least: RegisterId,
     /// The number of the hub that each watches.
     watched: RegisterId,
+    /// How many numbers a round needs for the entries of long tales, how many such tales there are,
+    /// and the hubs of the first [`LONG_TALES`].
+    tales: RegisterId,
+    /// Numbers from 0 on.
+    entries: RegisterId,
 }
 
 /// Whether a node is a hub.
@@ -137,7 +156,10 @@ impl Hubs {
             told: program.values("told", Kind::U32, room * u64::from(words))?,
             least: program.values("least colours", Kind::U32, room + 1)?,
             watched: program.per_node("watched", Kind::U32)?,
+            tales: program.values("long tales", Kind::U32, u64::from(TELLERS + LONG_TALES))?,
+            entries: program.values("entries", Kind::U32, room * u64::from(LONG_TALES))?,
         };
+        program.iota("number entries", hubs.entries);
         program.fill("nobody joined before", hubs.bars[0], u32::MAX);
         program.fill("who joins at once", hubs.bars[1], hubs.bar);
         program.fill("no hub has a number", hubs.numbers, 0);
@@ -224,12 +246,20 @@ impl Hubs {
         let [now, next, later] = of_turn(self.left, turn);
         body.fill("nobody", later.1, 0);
         body.fill("nobody has won", self.winners.1, 0);
+        body.fill("no long tale", self.tales, 0);
         body.each("watch", over(now), |hub| self.watch(hub, next));
         body.each("look", over(self.lookers), |hub| {
             self.look(hub, registers, next);
         });
         body.fill("nobody looks", self.lookers.1, 0);
         body.each("tell", over(self.winners), |hub| self.tell(hub, registers));
+        body.each(
+            "tell long tales",
+            over((self.entries, self.tales)),
+            |entry| {
+                self.tell_entry(entry, registers);
+            },
+        );
     }
 
     /// Finds the least colour that is left to a hub, and whether the hub that it watches may take that
@@ -266,10 +296,23 @@ impl Hubs {
             other + 1
         });
         hub.append(next, hub.index(), found);
-        hub.append(self.winners, hub.index(), found.is_zero());
         hub.store(self.watched, found.is_zero().select(self.count, found - 1));
         hub.only(found.is_zero());
         hub.store(registers.colours, colour);
+        let followers = hub.at(self.listed, hub.load(self.numbers) * 2);
+        let is_long = followers.above(self.long());
+        hub.append(self.winners, hub.index(), is_long.is_zero());
+        hub.only(is_long);
+        let place = hub.scatter(self.tales, 1, Join::Sum, 1);
+        hub.append(self.winners, hub.index(), place.above(LONG_TALES - 1));
+        hub.only(place.below(LONG_TALES));
+        hub.scatter(self.tales, place + TELLERS, Join::Max, hub.index());
+        hub.scatter(self.tales, 0, Join::Max, followers * LONG_TALES);
+    }
+
+    /// Hubs that more than so many others follow have long tales.
+    fn long(self) -> u32 {
+        (self.count / LONG_SHARE).max(LONG_LEAST)
     }
 
     /// Tells the hubs that follow one of its colour.
@@ -290,6 +333,22 @@ impl Hubs {
             let follower = edge.at(self.slots, slot);
             edge.scatter(self.told, place + follower, Join::Or, bit);
         });
+    }
+
+    /// Tells one hub that follows one with a long tale: entries take turns among the tales.
+    fn tell_entry(self, entry: Item<'_>, registers: Registers) {
+        let (tale, at) = (entry.index() % LONG_TALES, entry.index() / LONG_TALES);
+        entry.only(tale.below(entry.at(self.tales, 1)));
+        let hub = entry.at(self.tales, tale + TELLERS);
+        let number = entry.at(self.numbers, hub);
+        entry.only(at.below(entry.at(self.listed, number * 2)));
+        let middle = entry.first_edge(Edges::Out, hub) + entry.at(registers.waits, hub);
+        let follower = entry.at(self.slots, middle + at);
+        let colour = entry.at(registers.colours, hub);
+        let (word, bit) = (colour >> 5, entry.constant(1_u32) << (colour & 31));
+        entry.scatter(self.told, word * self.count + follower, Join::Or, bit);
+        entry.only(at.is_zero());
+        entry.scatter(self.least, number, Join::Max, HAS_COLOUR);
     }
 }
 

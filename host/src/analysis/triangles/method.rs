@@ -12,10 +12,6 @@ const NODES_LEAST: u32 = 1 << 14;
 /// rows are read, and not up to the hub itself.
 const BITS_OF_A_LOOKUP: [u64; 2] = [64, 128];
 
-/// Longest row beside those of hubs, which a warp reads. Hubs were not timed with longer ones, which
-/// whole blocks read.
-const LONGEST_ROW: u32 = 2048;
-
 /// Share of the nodes that may be hubs, at most one in so many.
 const HUBS_SHARE: u32 = 4;
 
@@ -51,8 +47,7 @@ impl Method {
             let (least, hubs, sum) = degrees.highest(room);
             let likely = u64::from(least) * sum / edges.max(1);
             let is_dense = likely * bits >= u64::from(hubs);
-            let is_short = least <= LONGEST_ROW;
-            if hubs > 0 && room <= graph.nodes() / HUBS_SHARE && is_dense && is_short {
+            if hubs > 0 && room <= graph.nodes() / HUBS_SHARE && is_dense {
                 return Self::Hubs { room, least };
             }
             room /= 2;
