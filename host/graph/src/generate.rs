@@ -6,12 +6,12 @@
 //! [`super::spec`] parses the text of a specification.
 
 mod near;
+mod random;
+mod scatter;
 
 use std::array::from_fn;
 
-use rayon::prelude::*;
-
-use super::build::{self, Direction, Edges, MAX_EDGES};
+use super::build::{Direction, MAX_EDGES};
 use super::csr::Csr;
 use super::error::GraphError;
 use super::ids::Ids;
@@ -44,7 +44,7 @@ pub(super) fn generate(shape: &Generator, name: &str, weights: bool) -> Result<G
     check_counts(name, nodes, edges.min(MAX_EDGES + 1), false)?;
     let peak = peak_bytes(shape, weights);
     memory::check(peak).map_err(|short| GraphError::memory(name, short))?;
-    let nodes = nodes as u32;
+    let drawn = |factor: u32| (nodes as u32, nodes * u64::from(factor));
     let csr = match *shape {
         Generator::Rmat {
             scale,
@@ -54,7 +54,7 @@ pub(super) fn generate(shape: &Generator, name: &str, weights: bool) -> Result<G
         } => {
             let direction = Direction::of(!is_directed);
             let rmat = Rmat::new(scale, seed);
-            random((nodes, edge_factor), &rmat, direction)
+            random::rows(drawn(edge_factor), &rmat, direction)
         }
         Generator::Uniform {
             scale,
@@ -62,7 +62,7 @@ pub(super) fn generate(shape: &Generator, name: &str, weights: bool) -> Result<G
             seed,
         } => {
             let uniform = Uniform::new(scale, seed);
-            random((nodes, edge_factor), &uniform, Direction::Both)
+            random::rows(drawn(edge_factor), &uniform, Direction::Both)
         }
         Generator::Grid { width, height } => grid(width, height),
         Generator::Chain { nodes, seed } => chain(nodes, seed),
@@ -107,22 +107,6 @@ trait Draw: Sync {
     fn edges(&self, first: u64) -> [[u32; 2]; LANES];
 }
 
-/// Draws edges, `edge_factor` times as many as nodes, and builds their rows.
-fn random(
-    (nodes, edge_factor): (u32, u32),
-    draw: &impl Draw,
-    direction: Direction,
-) -> Result<Csr, Shortage> {
-    let drawn = u64::from(nodes) * u64::from(edge_factor);
-    let mut edges: Edges<2> = memory::zeroed(drawn as usize)?;
-    let lanes = edges.par_chunks_mut(LANES).enumerate();
-    lanes.for_each(|(at, part)| {
-        let drawn = draw.edges((at * LANES) as u64);
-        part.copy_from_slice(&drawn[..part.len()]);
-    });
-    Ok(build::rows(edges, nodes, direction)?.0)
-}
-
 struct Rmat {
     scale: u32,
     edges: Stream,
@@ -151,8 +135,9 @@ impl Draw for Rmat {
                 (pair[0][lane], pair[1][lane]) = (word as u32, (word >> 32) as u32);
             }
         }
-        let [from, to] = quadrants(&levels[..self.scale as usize]);
-        from_fn(|lane| [self.names.of(from[lane]), self.names.of(to[lane])])
+        let ends = quadrants(&levels[..self.scale as usize]);
+        let [from, to] = ends.map(|nodes| self.names.of(nodes));
+        from_fn(|lane| [from[lane], to[lane]])
     }
 }
 
@@ -201,28 +186,32 @@ impl Draw for Uniform {
 /// Kronecker graphs put their hubs at small numbers, and analyses must not profit from that. Odd
 /// multiplication, addition and a right shift are each one-to-one on `scale` bits.
 struct Names {
-    mask: u64,
+    mask: u32,
     shift: u32,
-    rounds: [(u64, u64); 4],
+    rounds: [(u32, u32); 4],
 }
 
 impl Names {
     fn new(scale: u32, seed: u64) -> Self {
         let stream = Stream::new(seed, STREAM_NAMES);
-        let round = |n: u64| (stream.word(2 * n) | 1, stream.word(2 * n + 1));
+        let round = |n: u64| (stream.word(2 * n) as u32 | 1, stream.word(2 * n + 1) as u32);
         Self {
-            mask: (1u64 << scale) - 1,
+            mask: ((1u64 << scale) - 1) as u32,
             shift: scale.div_ceil(2).max(1),
             rounds: [round(0), round(1), round(2), round(3)],
         }
     }
 
-    fn of(&self, node: u32) -> u32 {
-        let scramble = |x: u64, &(factor, term): &(u64, u64)| {
-            let y = x.wrapping_mul(factor).wrapping_add(term) & self.mask;
-            y ^ (y >> self.shift)
-        };
-        self.rounds.iter().fold(u64::from(node), scramble) as u32
+    /// Names nodes side by side. 32 bits of the factors and terms suffice, as names have no more.
+    fn of(&self, nodes: [u32; LANES]) -> [u32; LANES] {
+        let mut names = nodes;
+        for (factor, term) in self.rounds {
+            for name in &mut names {
+                let next = name.wrapping_mul(factor).wrapping_add(term) & self.mask;
+                *name = next ^ (next >> self.shift);
+            }
+        }
+        names
     }
 }
 

@@ -1,0 +1,261 @@
+//! Rows of edges that are drawn in any order, on all threads and within twice the result.
+//!
+//! Edges are sorted into parts ([`super::scatter`]); then each part's rows are counted, placed and
+//! sorted within a cache. An undirected edge is drawn once, for its lower end, which makes the
+//! higher half of each row. The same edges turned around make the lower halves. Rows are sorted, so
+//! the result is the same for any number of threads.
+
+use rayon::prelude::*;
+
+use super::scatter::{Chunks, Part, Plan, Pool, Writer};
+use super::{Direction, Draw, LANES};
+use crate::csr::Csr;
+use crate::memory::{self, Shortage};
+
+/// Least and most edges that a thread draws at a time.
+const STRETCH: (u64, u64) = (1 << 12, 1 << 20);
+/// Stretches per thread, as threads differ in speed; more of a large graph.
+const STRETCHES: u64 = 4;
+/// Steps in which the halves of rows are joined and freed.
+const STEPS: usize = 16;
+
+/// Draws edges and builds their rows.
+pub(super) fn rows(
+    (nodes, drawn): (u32, u64),
+    draw: &impl Draw,
+    direction: Direction,
+) -> Result<Csr, Shortage> {
+    let plan = Plan::of(nodes, drawn);
+    let stretch = stretch(drawn);
+    let list = |task: usize, out: &mut Writer<'_, '_>| {
+        let first = task as u64 * stretch;
+        let end = drawn.min(first + stretch);
+        for at in (first..end).step_by(LANES) {
+            for [a, b] in draw.edges(at).into_iter().take((end - at) as usize) {
+                match direction {
+                    _ if a == b => {}
+                    Direction::Directed => out.push(a, b),
+                    Direction::Both => out.push(a.min(b), a.max(b)),
+                }
+            }
+        }
+    };
+    let tasks = drawn.div_ceil(stretch) as usize;
+    let higher = Half::of(plan, drawn as usize, (tasks, list))?;
+    let lower = match direction {
+        Direction::Directed => None,
+        Direction::Both => Some(mirrored(plan, &higher)?),
+    };
+    joined(plan, lower, higher)
+}
+
+/// Returns how many edges a thread draws at a time, of so many.
+fn stretch(drawn: u64) -> u64 {
+    let shares = STRETCHES * rayon::current_num_threads() as u64;
+    let stretch = (drawn / shares).clamp(STRETCH.0, STRETCH.1);
+    stretch.next_multiple_of(LANES as u64)
+}
+
+/// Returns the lower half of each row: the edges of the higher ones, turned around.
+fn mirrored(plan: Plan, higher: &Half) -> Result<Half, Shortage> {
+    let turn = |part: usize, out: &mut Writer<'_, '_>| {
+        let (ends, targets) = higher.part(plan, part);
+        let mut start = 0;
+        for (row, &end) in (plan.first(part)..).zip(ends) {
+            for &target in &targets[start..end as usize] {
+                out.push(target, row);
+            }
+            start = end as usize;
+        }
+    };
+    Half::of(plan, higher.targets.len(), (plan.parts(), turn))
+}
+
+/// One half of each row, or all of it. Rows lie in order, with no gaps.
+struct Half {
+    targets: Vec<u32>,
+    /// Where the targets of each part start.
+    starts: Vec<usize>,
+    /// End of each row, counted from the start of its part.
+    ends: Vec<u32>,
+}
+
+impl Half {
+    /// Makes rows, sorted and without duplicates, of up to `edges` edges that `list` lists for each
+    /// of `tasks` tasks.
+    fn of(
+        plan: Plan,
+        edges: usize,
+        (tasks, list): (usize, impl Fn(usize, &mut Writer<'_, '_>) + Sync),
+    ) -> Result<Self, Shortage> {
+        let mut pool = Pool::new(plan, edges)?;
+        let mut ends = memory::zeroed::<u32>(plan.first(plan.parts()) as usize)?;
+        let mut parts = pool.sort(tasks, list);
+        let mut jobs = Vec::with_capacity(parts.len());
+        let mut rest = ends.as_mut_slice();
+        for (at, part) in parts.iter_mut().enumerate() {
+            let rows = plan.first(at + 1) - plan.first(at);
+            let (own, others) = rest.split_at_mut(rows as usize);
+            jobs.push((part, own));
+            rest = others;
+        }
+        let jobs = jobs.into_par_iter();
+        let counts = jobs.map_init(Vec::new, |scratch, (part, ends)| {
+            let targets = place(part, scratch, ends);
+            let kept = tidy(targets, ends);
+            part.put(&targets[..kept]);
+            kept
+        });
+        let counts: Vec<usize> = counts.collect();
+        let chunks: Vec<Vec<usize>> = parts.into_iter().map(Part::chunks).collect();
+        let (targets, starts) = gathered(&pool.into_ends(), &chunks, &counts)?;
+        Ok(Self {
+            targets,
+            starts,
+            ends,
+        })
+    }
+
+    /// Returns the ends of a part's rows, and its targets.
+    fn part(&self, plan: Plan, part: usize) -> (&[u32], &[u32]) {
+        let rows = plan.first(part) as usize..plan.first(part + 1) as usize;
+        let ends = &self.ends[rows];
+        let count = ends.last().map_or(0, |&end| end as usize);
+        (ends, &self.targets[self.starts[part]..][..count])
+    }
+
+    /// Frees the targets of a part and of those after it.
+    fn free_from(&mut self, part: usize) {
+        self.targets.truncate(self.starts[part]);
+        self.targets.shrink_to_fit();
+    }
+}
+
+/// Copies the words of each part's chunks behind one another; returns also where each part starts.
+fn gathered(
+    chunks: &Chunks,
+    parts: &[Vec<usize>],
+    counts: &[usize],
+) -> Result<(Vec<u32>, Vec<usize>), Shortage> {
+    let mut words = memory::zeroed::<u32>(counts.iter().sum())?;
+    let (mut rest, mut start) = (words.as_mut_slice(), 0);
+    let (mut starts, mut jobs) = (Vec::new(), Vec::new());
+    for (part, &count) in parts.iter().zip(counts) {
+        let (own, others) = rest.split_at_mut(count);
+        jobs.push((part, own));
+        starts.push(start);
+        (rest, start) = (others, start + count);
+    }
+    jobs.into_par_iter().for_each(|(part, mut own)| {
+        for &chunk in part {
+            let from = chunks.get(chunk);
+            let (place, others) = own.split_at_mut(from.len().min(own.len()));
+            place.copy_from_slice(&from[..place.len()]);
+            own = others;
+        }
+    });
+    Ok((words, starts))
+}
+
+/// Places the targets of a part's edges by row.
+fn place<'a>(part: &Part<'_>, scratch: &'a mut Vec<u32>, ends: &mut [u32]) -> &'a mut [u32] {
+    for (rows, _) in part.edges() {
+        rows.iter().for_each(|&row| ends[usize::from(row)] += 1);
+    }
+    let mut sum = 0;
+    for end in ends.iter_mut() {
+        sum += std::mem::replace(end, sum);
+    }
+    let count = sum as usize;
+    if scratch.len() < count {
+        scratch.resize(count, 0);
+    }
+    let slot = &mut scratch[..count];
+    for (rows, targets) in part.edges() {
+        for (&row, &target) in rows.iter().zip(targets) {
+            let end = &mut ends[usize::from(row)];
+            slot[*end as usize] = target;
+            *end += 1;
+        }
+    }
+    slot
+}
+
+/// Sorts each row of a part, drops duplicates, and moves rows together; returns their length.
+fn tidy(slot: &mut [u32], ends: &mut [u32]) -> usize {
+    let (mut start, mut kept) = (0, 0);
+    for end in ends {
+        let row = start..*end as usize;
+        start = row.end;
+        slot[row.clone()].sort_unstable();
+        let first = kept;
+        for at in row {
+            let target = slot[at];
+            if kept == first || slot[kept - 1] != target {
+                slot[kept] = target;
+                kept += 1;
+            }
+        }
+        *end = kept as u32;
+    }
+    kept
+}
+
+/// Joins the halves of each row, the lower one first if there is one.
+///
+/// Goes from the last parts to the first ones, and frees the halves on the way.
+fn joined(plan: Plan, mut lower: Option<Half>, mut higher: Half) -> Result<Csr, Shortage> {
+    let parts = plan.parts();
+    let edges = higher.targets.len() + lower.as_ref().map_or(0, |lower| lower.targets.len());
+    let mut offsets = memory::zeroed::<u32>(higher.ends.len() + 1)?;
+    let mut targets = memory::zeroed::<u32>(edges)?;
+    let (mut ends, mut rest) = (&mut offsets[1..], targets.as_mut_slice());
+    let step = parts.div_ceil(STEPS);
+    for first in (0..parts).step_by(step).rev() {
+        let mut slots = Vec::with_capacity(step);
+        for part in (first..parts.min(first + step)).rev() {
+            let low = lower.as_ref().map(|lower| lower.part(plan, part));
+            let halves = [low.unwrap_or_default(), higher.part(plan, part)];
+            let count: usize = halves.iter().map(|(_, targets)| targets.len()).sum();
+            let (other_ends, own_ends) = ends.split_at_mut(plan.first(part) as usize);
+            let (others, own) = rest.split_at_mut(rest.len() - count);
+            slots.push((halves, others.len() as u32, own_ends, own));
+            (ends, rest) = (other_ends, others);
+        }
+        slots.into_par_iter().for_each(join);
+        higher.free_from(first);
+        lower.iter_mut().for_each(|lower| lower.free_from(first));
+    }
+    Ok(Csr {
+        offsets,
+        targets,
+        weights: None,
+    })
+}
+
+/// Both halves of a part's rows, where the rows start, their ends and their targets.
+type Slot<'a> = (
+    [(&'a [u32], &'a [u32]); 2],
+    u32,
+    &'a mut [u32],
+    &'a mut [u32],
+);
+
+/// Joins the rows of one part.
+fn join((halves, start, ends, targets): Slot<'_>) {
+    let mut at = 0;
+    for (row, end) in ends.iter_mut().enumerate() {
+        for half in halves {
+            let from = row_of(half, row);
+            targets[at..at + from.len()].copy_from_slice(from);
+            at += from.len();
+        }
+        *end = start + at as u32;
+    }
+}
+
+/// Returns a row of a part; none if the part has no rows.
+fn row_of<'a>((ends, targets): (&[u32], &'a [u32]), row: usize) -> &'a [u32] {
+    let end = |row: usize| ends.get(row).map_or(0, |&end| end as usize);
+    &targets[row.checked_sub(1).map_or(0, end)..end(row)]
+}

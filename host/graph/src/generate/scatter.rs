@@ -1,0 +1,240 @@
+//! Edges sorted into parts of consecutive rows, in the order in which threads make them.
+//!
+//! In an array larger than the caches, each access out of order waits for memory. So a thread holds
+//! some edges back for each part and hands them over together. A part's edges fit a cache, where
+//! accesses out of order cost little. An edge takes six bytes: its row within the part, and its end.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use rayon::prelude::*;
+
+use crate::memory::{self, Shortage};
+
+/// Edges of a part, on average.
+const PART_EDGES: u64 = 1 << 19;
+/// Parts per thread that a smaller graph has, as threads differ in speed.
+const PARTS: u64 = 8;
+/// With fewer edges, a part is not worth its beginning.
+const PART_EDGES_MIN: u64 = 1 << 12;
+/// Chunks of a part, on average. Its last chunk is half empty.
+const CHUNKS: usize = 32;
+/// Edges that a thread holds back for a part.
+const HELD: usize = 64;
+
+/// Division of nodes into parts.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Plan {
+    /// Binary logarithm of the rows of a part.
+    row_bits: u32,
+    nodes: u32,
+}
+
+impl Plan {
+    /// Divides `nodes` nodes with so many edges.
+    pub(super) fn of(nodes: u32, edges: u64) -> Self {
+        let shares = PARTS * rayon::current_num_threads() as u64;
+        let parts = (edges / PART_EDGES).max(shares.min(edges / PART_EDGES_MIN));
+        let rows = (u64::from(nodes) / parts.max(1)).max(1);
+        let row_bits = rows.ilog2().min(u16::BITS);
+        Self { row_bits, nodes }
+    }
+
+    /// Number of parts.
+    pub(super) fn parts(&self) -> usize {
+        self.nodes.div_ceil(1 << self.row_bits) as usize
+    }
+
+    /// First row of a part; the number of nodes after the last part.
+    pub(super) fn first(&self, part: usize) -> u32 {
+        let first = (part as u64) << self.row_bits;
+        first.min(u64::from(self.nodes)) as u32
+    }
+}
+
+/// Memory for the edges of all parts.
+pub(super) struct Pool {
+    plan: Plan,
+    /// Edges of a chunk.
+    chunk: usize,
+    rows: Vec<u16>,
+    ends: Vec<u32>,
+}
+
+impl Pool {
+    /// Takes memory for `edges` edges.
+    pub(super) fn new(plan: Plan, edges: usize) -> Result<Self, Shortage> {
+        let parts = plan.parts();
+        let chunk = (edges / (CHUNKS * parts)).max(HELD);
+        let room = (edges.div_ceil(chunk) + parts) * chunk;
+        Ok(Self {
+            plan,
+            chunk,
+            rows: memory::zeroed(room)?,
+            ends: memory::zeroed(room)?,
+        })
+    }
+
+    /// Keeps the ends alone.
+    pub(super) fn into_ends(self) -> Chunks {
+        Chunks {
+            chunk: self.chunk,
+            ends: self.ends,
+        }
+    }
+
+    /// Sorts the edges that `list` lists for each of `tasks` tasks into parts.
+    pub(super) fn sort(
+        &mut self,
+        tasks: usize,
+        list: impl Fn(usize, &mut Writer<'_, '_>) + Sync,
+    ) -> Vec<Part<'_>> {
+        let chunks = self.rows.chunks_mut(self.chunk);
+        let chunks = chunks.zip(self.ends.chunks_mut(self.chunk));
+        let free = chunks.enumerate().map(|(at, (rows, ends))| Chunk {
+            at,
+            rows,
+            ends,
+            used: 0,
+        });
+        let shared = Parts {
+            row_bits: self.plan.row_bits,
+            parts: (0..self.plan.parts()).map(|_| Mutex::default()).collect(),
+            free: Mutex::new(free.collect()),
+        };
+        (0..tasks).into_par_iter().for_each(|task| {
+            let mut writer = Writer::new(&shared);
+            list(task, &mut writer);
+            writer.finish();
+        });
+        let parts = shared.parts.into_iter().map(Mutex::into_inner);
+        parts
+            .map(|part| part.unwrap_or_else(PoisonError::into_inner))
+            .collect()
+    }
+}
+
+/// The ends of a pool, chunk by chunk.
+pub(super) struct Chunks {
+    chunk: usize,
+    ends: Vec<u32>,
+}
+
+impl Chunks {
+    /// Returns a chunk.
+    pub(super) fn get(&self, at: usize) -> &[u32] {
+        &self.ends[at * self.chunk..][..self.chunk]
+    }
+}
+
+/// A piece of the pool, which belongs to one part.
+struct Chunk<'a> {
+    /// Its number in the pool.
+    at: usize,
+    rows: &'a mut [u16],
+    ends: &'a mut [u32],
+    used: usize,
+}
+
+/// Edges of one part.
+#[derive(Default)]
+pub(super) struct Part<'a>(Vec<Chunk<'a>>);
+
+impl Part<'_> {
+    /// Rows within the part, and ends, in pieces.
+    pub(super) fn edges(&self) -> impl Iterator<Item = (&[u16], &[u32])> {
+        let chunks = self.0.iter();
+        chunks.map(|chunk| (&chunk.rows[..chunk.used], &chunk.ends[..chunk.used]))
+    }
+
+    /// Puts words in place of the ends, at most as many.
+    pub(super) fn put(&mut self, words: &[u32]) {
+        let Some(first) = self.0.first() else { return };
+        let pieces = words.chunks(first.ends.len());
+        for (chunk, piece) in self.0.iter_mut().zip(pieces) {
+            chunk.ends[..piece.len()].copy_from_slice(piece);
+        }
+    }
+
+    /// Numbers of the chunks in the pool.
+    pub(super) fn chunks(self) -> Vec<usize> {
+        self.0.into_iter().map(|chunk| chunk.at).collect()
+    }
+}
+
+/// Parts that threads add edges to.
+struct Parts<'a> {
+    row_bits: u32,
+    parts: Vec<Mutex<Part<'a>>>,
+    free: Mutex<Vec<Chunk<'a>>>,
+}
+
+impl Parts<'_> {
+    fn add(&self, part: usize, mut rows: &[u16], mut ends: &[u32]) {
+        let chunks = &mut lock(&self.parts[part]).0;
+        while !rows.is_empty() {
+            let has_room = |chunk: &Chunk<'_>| chunk.used < chunk.rows.len();
+            if !chunks.last().is_some_and(has_room) {
+                chunks.extend(lock(&self.free).pop());
+            }
+            // The pool has a chunk more for each part, so there always is one.
+            let Some(chunk) = chunks.last_mut() else {
+                return;
+            };
+            let count = rows.len().min(chunk.rows.len() - chunk.used);
+            let place = chunk.used..chunk.used + count;
+            chunk.rows[place.clone()].copy_from_slice(&rows[..count]);
+            chunk.ends[place].copy_from_slice(&ends[..count]);
+            chunk.used += count;
+            (rows, ends) = (&rows[count..], &ends[count..]);
+        }
+    }
+}
+
+fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Edges that one thread holds back.
+pub(super) struct Writer<'p, 'a> {
+    to: &'p Parts<'a>,
+    counts: Vec<u8>,
+    rows: Vec<[u16; HELD]>,
+    ends: Vec<[u32; HELD]>,
+}
+
+impl<'p, 'a> Writer<'p, 'a> {
+    fn new(to: &'p Parts<'a>) -> Self {
+        let parts = to.parts.len();
+        Self {
+            to,
+            counts: vec![0; parts],
+            rows: vec![[0; HELD]; parts],
+            ends: vec![[0; HELD]; parts],
+        }
+    }
+
+    /// Adds an edge.
+    #[inline]
+    pub(super) fn push(&mut self, from: u32, to: u32) {
+        let part = (from >> self.to.row_bits) as usize;
+        let count = usize::from(self.counts[part]);
+        self.rows[part][count] = (from & ((1 << self.to.row_bits) - 1)) as u16;
+        self.ends[part][count] = to;
+        self.counts[part] += 1;
+        if count + 1 == HELD {
+            self.hand_over(part);
+        }
+    }
+
+    #[inline(never)]
+    fn hand_over(&mut self, part: usize) {
+        let count = usize::from(std::mem::take(&mut self.counts[part]));
+        let (rows, ends) = (&self.rows[part][..count], &self.ends[part][..count]);
+        self.to.add(part, rows, ends);
+    }
+
+    /// Hands over what is left.
+    fn finish(mut self) {
+        (0..self.counts.len()).for_each(|part| self.hand_over(part));
+    }
+}
