@@ -18,7 +18,7 @@ use seawall_core::abi::search::SearchPolicy;
 use seawall_tests::composed::{COMPOSED, run_composed};
 use seawall_tests::draw::{self, Limits, UNLIMITED};
 use seawall_tests::forms;
-use seawall_tests::graphs::{EdgeList, with_hubs};
+use seawall_tests::graphs::{EdgeList, draw_sources, with_hubs};
 use seawall_tests::harness::{ANALYSES, Asked, compare, run_analysis, run_ranks, run_script};
 use seawall_tests::lanes;
 use seawall_tests::paths::{Weights, run_paths};
@@ -263,12 +263,15 @@ fn composed(kind: AnalysisKind, ((list, _), machine, mut random): (Drawn, u32, R
     if graph.nodes() == 0 {
         return Ok(());
     }
-    run_composed(&mut session(&graph, machine), &graph, kind, &[0])
+    let mut sources = draw_sources(graph.nodes(), &mut random);
+    sources.truncate(3);
+    run_composed(&mut session(&graph, machine), &graph, kind, &sources)
 }
 
-/// A colouring where some rows are long enough for the lists of hubs.
+/// A colouring where some rows are long enough for the lists of hubs, and where many hubs follow some.
 fn hubs((machine, mut random): (u32, Random)) -> Tried {
-    let list = with_hubs(570, 3, &mut random);
+    let count = if random.once_in(2) { 3 } else { 90 };
+    let list = with_hubs(570, count, &mut random);
     let graph = list.graph().unwrap();
     run_composed(
         &mut session(&graph, machine),

@@ -42,7 +42,7 @@ const LONG_SHARE: u32 = 32;
 const LONG_LEAST: u32 = 64;
 
 /// Most long tales of a round that are shared out.
-const LONG_TALES: u32 = 4;
+const LONG_TALES: u32 = 8;
 
 /// In [`Hubs::tales`]: the first hub.
 const TELLERS: u32 = 2;

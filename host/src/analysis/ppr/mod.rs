@@ -119,7 +119,8 @@ fn build(graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
     program.each("sources", Over::Values(sources), |source| {
         source.scatter(times, source.load(sources), Join::Sum, 1);
     });
-    let count = question.sources.len() as f32;
+    // Without sources nothing starts anywhere.
+    let count = question.sources.len().max(1) as f32;
     program.each("start", Over::Nodes, |node| {
         let start = node.load(times).to_f32() / count;
         node.store(registers.starts, start);
