@@ -19,6 +19,7 @@ use crate::own::{BUILT_IN, Walk, Walkers, first_lie};
 use crate::program::{EncodedProgram, RegisterId};
 use crate::tiles::{TileShape, Tiles};
 use crate::units::elapsed_ns;
+use bytemuck::Zeroable;
 use seawall_core::abi::control::{ControlRecord, FaultCode};
 use seawall_core::abi::program::{LaunchRecord, Region};
 use seawall_device::control::ProgramPoint;
@@ -28,6 +29,7 @@ use seawall_device::grid::host::{HostGrid, Services};
 use seawall_device::launch::Launch;
 use std::cell::RefCell;
 use std::num::NonZeroUsize;
+use std::ops::{Deref, DerefMut, Range};
 use std::sync::OnceLock;
 use std::time::Instant;
 
@@ -66,8 +68,8 @@ struct Loaded {
     program: EncodedProgram,
     ids: Ids,
     outgrowing: Outgrowing,
-    arena: Vec<Line>,
-    inputs: Vec<Line>,
+    arena: Lines,
+    inputs: Lines,
     control: Box<ControlRecord>,
     trace: Option<TraceMemory>,
 }
@@ -86,20 +88,70 @@ impl Loaded {
     }
 }
 
-/// Memory is allocated in lines of the arena's alignment.
+/// Memory is counted in lines of the arena's alignment.
 #[derive(Clone, Copy, Debug, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C, align(256))]
-pub(super) struct Line([u64; 32]);
+pub(super) struct Line([u64; LINE_WORDS]);
 
-/// Returns at least `bytes` zero bytes, on large pages where those pay.
-pub(super) fn lines(what: &'static str, bytes: u64) -> Result<Vec<Line>, BackendError> {
-    let count = usize::try_from(bytes.div_ceil(256)).unwrap_or(usize::MAX);
-    let memory = memory::zeroed(count).map_err(|short| BackendError::OutOfMemory {
-        what,
-        needed: bytes,
-        available: short.available,
-    })?;
-    Ok(on_large_pages(memory))
+const LINE_WORDS: usize = 32;
+
+/// Lines of zeroes, on large pages where those pay.
+///
+/// Allocating them with their alignment would write every byte, on small pages: the standard
+/// library asks the system for zeroes only if the alignment is that of any block.
+#[derive(Debug)]
+pub(super) struct Lines {
+    words: Vec<u64>,
+    /// Words before the first line.
+    skipped: usize,
+    count: usize,
+}
+
+impl Lines {
+    /// Returns at least `bytes` zero bytes in pages that the system maps on the first write.
+    pub(super) fn untouched(what: &'static str, bytes: u64) -> Result<Self, BackendError> {
+        let count = usize::try_from(bytes.div_ceil(256)).unwrap_or(usize::MAX);
+        let words = count.saturating_add(1).saturating_mul(LINE_WORDS);
+        let words = memory::zeroed::<u64>(words).map_err(|short| BackendError::OutOfMemory {
+            what,
+            needed: bytes,
+            available: short.available,
+        })?;
+        let words = on_large_pages(words);
+        let address = words.as_ptr().addr();
+        let skipped = (address.next_multiple_of(256) - address) / size_of::<u64>();
+        Ok(Self {
+            words,
+            skipped,
+            count,
+        })
+    }
+
+    fn range(&self) -> Range<usize> {
+        self.skipped..self.skipped + self.count * LINE_WORDS
+    }
+}
+
+impl Deref for Lines {
+    type Target = [Line];
+
+    fn deref(&self) -> &[Line] {
+        bytemuck::cast_slice(&self.words[self.range()])
+    }
+}
+
+impl DerefMut for Lines {
+    fn deref_mut(&mut self) -> &mut [Line] {
+        let range = self.range();
+        bytemuck::cast_slice_mut(&mut self.words[range])
+    }
+}
+
+/// Returns at least `bytes` zero bytes in pages that are mapped, so that no run waits for them.
+pub(super) fn lines(what: &'static str, bytes: u64) -> Result<Lines, BackendError> {
+    let mut lines = Lines::untouched(what, bytes)?;
+    lines.fill(Line::zeroed());
+    Ok(lines)
 }
 
 /// Starts `threads` threads, by default all of the machine's, for later runs: a command does so

@@ -1,7 +1,7 @@
 //! Thousands of small searches in one submission, each by one block or thread.
 //!
 //! Both machines are timed from the call that runs the loaded batch to its return, and also from
-//! graphs to results, which adds packing, copies and reading back.
+//! graphs to results, which adds packing, copies and reading back; rows of its parts follow.
 
 use super::BenchError;
 use super::row::{Baseline, Clock, Figure, Floor, Row, Spread, Unit};
@@ -16,8 +16,10 @@ use seawall::batch::{self, BatchGraph, BatchOutcome, NamedGraph, Prepared};
 use seawall::executor::{Executor, Machine};
 use seawall::graph::LoadOptions;
 use seawall::outcome::Column;
-use seawall::run::{AnalysisKind, RunRequest};
+use seawall::run::{AnalysisKind, Phase, RunRequest};
+use seawall::units::elapsed_ns;
 use std::num::NonZeroUsize;
+use std::time::Instant;
 
 /// The graphs: full size, and with `--quick`.
 const GRAPHS: [&str; 2] = ["gen:batch:8192:chain:512", "gen:batch:64:chain:64"];
@@ -28,8 +30,17 @@ const FLOOR: Floor = Floor::Ratio(0.5);
 /// Longest time from graphs to results, that of 16 threads.
 const WHOLE: Floor = Floor::Ns(100e6);
 
-/// Adds one row for the loaded batch and one for the whole work, each by wall time, and on a GPU
-/// the device time.
+/// The parts of the whole work.
+const PARTS: [&str; 5] = [
+    "planning",
+    "opening the machine",
+    "packing and upload",
+    "run",
+    "results and release",
+];
+
+/// Adds one row for the loaded batch, one for the whole work and one for each of its parts, all by
+/// wall time, and on a GPU the device time.
 pub(super) fn rows(setting: &mut Setting<'_>) -> Result<(), BenchError> {
     let spec = GRAPHS[usize::from(setting.quick)];
     setting.say(format!("making {spec}"));
@@ -40,7 +51,11 @@ pub(super) fn rows(setting: &mut Setting<'_>) -> Result<(), BenchError> {
     let Some(device) = setting.gpu.as_ref().map(|limits| limits.ordinal) else {
         let cpu = work.run(setting, all)?;
         let one = work.run(setting, timing::cpu(NonZeroUsize::MIN))?;
-        for row in work.rows(&cpu, &one) {
+        for row in work
+            .rows(&cpu, &one)
+            .into_iter()
+            .chain(work.parts(&cpu, &one))
+        {
             setting.push(row);
         }
         return Ok(());
@@ -50,6 +65,9 @@ pub(super) fn rows(setting: &mut Setting<'_>) -> Result<(), BenchError> {
     let [loaded, whole] = work.rows(&mega, &cpu);
     setting.push(loaded.with_floor(Some(FLOOR)));
     setting.push(whole.with_floor(Some(WHOLE)));
+    for row in work.parts(&mega, &cpu) {
+        setting.push(row);
+    }
     let ours = Figure::new(mega.name, mega.loaded.device_ns);
     let launches = Baseline::Missing {
         name: "launches".to_owned(),
@@ -74,6 +92,46 @@ struct Done {
     loaded: Times,
     /// From graphs to results.
     whole: Times,
+    /// Wall times of [`PARTS`].
+    parts: [Spread; PARTS.len()],
+}
+
+/// Clock of the parts of one submission.
+struct Parts {
+    started: Instant,
+    /// Time from the start to each phase that has begun.
+    marks: Vec<u64>,
+}
+
+impl Parts {
+    fn start() -> Self {
+        Self {
+            started: Instant::now(),
+            marks: Vec::new(),
+        }
+    }
+
+    /// Notes that the next phase begins.
+    fn mark(&mut self) {
+        self.marks.push(elapsed_ns(self.started));
+    }
+
+    /// Returns the times of [`PARTS`], of which packing took `packed_ns`; `None` if there were
+    /// other phases, as after distances that exceed 32 bits.
+    fn times(mut self, packed_ns: u64) -> Option<[f64; PARTS.len()]> {
+        self.mark();
+        let [plan, upload, run, readback, end] = self.marks.try_into().ok()?;
+        let opened = run - upload;
+        let packed = packed_ns.min(opened);
+        let parts = [
+            upload - plan,
+            opened - packed,
+            packed,
+            readback - run,
+            end - readback,
+        ];
+        Some(parts.map(|ns| ns as f64))
+    }
 }
 
 impl<'g> Work<'g> {
@@ -105,6 +163,17 @@ impl<'g> Work<'g> {
         ]
     }
 
+    /// Compares the parts of our whole work with another machine's.
+    fn parts(&self, ours: &Done, other: &Done) -> Vec<Row> {
+        let row = |(at, part): (usize, &str)| {
+            let figure = |done: &Done| Figure::new(done.name.clone(), done.parts[at]);
+            let what = format!("{}, {part}", self.what);
+            let baseline = Baseline::Measured(figure(other));
+            Row::new(what, Clock::Wall, figure(ours), baseline).shown_in(Unit::Milliseconds)
+        };
+        PARTS.into_iter().enumerate().map(row).collect()
+    }
+
     /// Times the batch on `machine`; records a wrong result.
     fn run(&self, setting: &mut Setting<'_>, machine: Machine) -> Result<Done, BenchError> {
         let name = timing::name(&machine);
@@ -112,13 +181,19 @@ impl<'g> Work<'g> {
         let request = RunRequest::new(AnalysisKind::Bfs, Vec::new()).on(machine);
         let (loaded, right) = self.loaded(&request, setting.quick)?;
         let mut last = None;
+        let mut all = Vec::new();
         let whole = || {
-            let outcome = batch::execute(&self.graphs, &request, &mut |_| ())?;
+            let mut parts = Parts::start();
+            let outcome = batch::execute(&self.graphs, &request, &mut |_: Phase| parts.mark())?;
             let run_ns = outcome.times.run;
+            all.extend(parts.times(outcome.times.upload));
             last = Some(outcome);
             Ok::<_, BenchError>((run_ns, 0))
         };
         let whole = calls(whole, setting.quick)?;
+        // The first submission is not counted.
+        let counted = all.get(1..).unwrap_or_default();
+        let of = |at| Spread::of(&mut counted.iter().map(|parts| parts[at]).collect::<Vec<_>>());
         if !right || !last.is_some_and(|outcome| self.is_right(&outcome)) {
             setting.differs(format!("{}: {name} returns wrong levels", self.what));
         }
@@ -126,6 +201,7 @@ impl<'g> Work<'g> {
             name,
             loaded,
             whole,
+            parts: std::array::from_fn(of),
         })
     }
 

@@ -4,7 +4,7 @@
 //! waits for another. Wall time is the run's time.
 
 use super::{BatchError, BatchSession, BatchStats, Job, Pack, Room, Searches, own_of};
-use crate::backend::cpu::{self, Line};
+use crate::backend::cpu::{self, Lines};
 use crate::backend::threads::run_blocks;
 use crate::backend::{BackendError, Canceller, DeviceInfo, HostWork, RunLimits, SessionWork};
 use crate::executor::Executor;
@@ -25,7 +25,7 @@ pub struct CpuBatch<'g> {
     searches: Searches<'g>,
     pack: Pack,
     walk: WalkBatch,
-    memory: Vec<Line>,
+    memory: Lines,
     device: DeviceInfo,
     canceller: Canceller,
     work: SessionWork,
@@ -57,11 +57,11 @@ impl<'g> CpuBatch<'g> {
         let own = own_of(jobs)?;
         let pack = Pack::new(jobs, room)?;
         let searches = Searches::of(jobs)?;
-        let mut memory = cpu::lines("the batch", pack.bytes())?;
+        let mut memory = Lines::untouched("the batch", pack.bytes())?;
         let base = memory.as_mut_ptr() as u64;
         let image = bytemuck::cast_slice_mut::<_, u8>(&mut memory);
         let image = &mut image[..pack.image_bytes() as usize];
-        pack.write(jobs, base, image);
+        pack.write(jobs, base, (0, image));
         let mut work = SessionWork::default();
         work.packed(image.len());
         Ok(Self {
@@ -123,7 +123,9 @@ impl BatchSession for CpuBatch<'_> {
     }
 
     fn read_each(&mut self) -> Result<Vec<Result<Vec<u32>, BackendError>>, BatchError> {
-        let words = self.pack.results(self.part(&self.pack.io()));
+        let io = self.pack.io();
+        let mut words = vec![Vec::new(); self.pack.graphs()];
+        self.pack.gather((io.start, self.part(&io)), &mut words);
         words.iter().for_each(|words| self.work.read(words.len()));
         Ok(self.searches.check(words))
     }

@@ -6,6 +6,7 @@
 //! after the other and run each whole program alone, so graphs never wait for each other.
 
 mod place;
+mod piece;
 mod pack;
 pub mod cpu;
 

@@ -8,6 +8,7 @@
 //! Each result register moves from its arena to a place after its graph's inputs. All results are
 //! then contiguous and come back in one copy, and an arena can serve the next graph.
 
+use super::piece::{Piece, common};
 use super::place::{
     Cursor, GraphLayout, Room, Tables, by_size, place_arenas, place_graphs, share_tables, table,
 };
@@ -24,6 +25,13 @@ use seawall_core::abi::program::LaunchRecord;
 use seawall_core::abi::tiles::TileTable;
 use seawall_core::abi::{MAGIC, VERSION};
 use std::ops::Range;
+
+/// Bytes that a thread fills at a time: few enough to stay in its cache, where zeroes and what
+/// replaces them meet, and enough for the look-ups of what lies there.
+const PIECE: usize = 256 << 10;
+
+/// Fewest graphs whose results a thread copies at a time.
+const GRAPHS_AT_ONCE: usize = 64;
 
 /// Offsets of all parts of a batch, in bytes from its start.
 #[derive(Debug)]
@@ -99,10 +107,6 @@ impl Pack {
     }
 
     /// Number of graphs.
-    #[cfg_attr(
-        not(feature = "cuda"),
-        expect(dead_code, reason = "GPUs are told to end each")
-    )]
     pub(crate) const fn graphs(&self) -> usize {
         self.places.len()
     }
@@ -136,36 +140,56 @@ impl Pack {
         self.io.clone()
     }
 
-    /// Fills `image`, which has [`Pack::image_bytes`] zero bytes, for a block at address `base`;
-    /// `jobs` are those of [`Pack::new`].
-    pub(crate) fn write(&self, jobs: &[Job<'_>], base: u64, image: &mut [u8]) {
+    /// Fills `bytes`, which lie in the image from byte `start` on, for a block at address `base`;
+    /// `jobs` are those of [`Pack::new`]. Bytes that belong to nothing become 0.
+    pub(crate) fn write(&self, jobs: &[Job<'_>], base: u64, (start, bytes): (u64, &mut [u8])) {
+        let pieces = bytes.par_chunks_mut(PIECE).enumerate();
+        pieces.for_each(|(number, bytes)| {
+            bytes.fill(0);
+            let start = start + (number * PIECE) as u64;
+            let piece = &mut Piece { start, bytes };
+            self.write_tables(base, piece);
+            self.write_launches(jobs, base, piece);
+            for at in near(&self.places, &piece.range(), |place| place.offsets) {
+                write_graph(jobs[at].graph, &self.places[at], piece);
+            }
+            for at in near(&self.places, &piece.range(), |place| place.io) {
+                piece.put(self.places[at].io, &jobs[at].inputs);
+            }
+        });
+    }
+
+    /// Writes the batch record and the tables of all programs.
+    fn write_tables(&self, base: u64, piece: &mut Piece<'_>) {
         let record = BatchRecord {
             magic: MAGIC,
             version: VERSION,
-            graphs: jobs.len() as u32,
+            graphs: self.places.len() as u32,
             reserved: 0,
             state: base + self.state,
             launches: base + self.launches,
             arena_stride: self.arena_stride,
             time_budget_ns: self.time_budget_ns,
         };
-        put(image, 0, std::slice::from_ref(&record));
+        piece.put(0, std::slice::from_ref(&record));
         for tables in &self.tables {
-            put(image, tables.group_table, &tables.program.groups);
-            put(image, tables.wave_table, &tables.program.waves);
-            put(image, tables.register_table, &tables.registers);
-            put(image, tables.code_table, &tables.program.code);
+            piece.put(tables.group_table, &tables.program.groups);
+            piece.put(tables.wave_table, &tables.program.waves);
+            piece.put(tables.register_table, &tables.registers);
+            piece.put(tables.code_table, &tables.program.code);
         }
-        for (position, job) in (0_u64..).zip(&self.order) {
-            let at = *job as usize;
+    }
+
+    /// Writes the launch records and the digests.
+    fn write_launches(&self, jobs: &[Job<'_>], base: u64, piece: &mut Piece<'_>) {
+        for position in piece.records::<LaunchRecord>(self.launches, jobs.len()) {
+            let at = self.order[position] as usize;
             let launch = self.launch(jobs[at].graph, at, base);
-            let start = self.launches + position * size_of::<LaunchRecord>() as u64;
-            put(image, start, std::slice::from_ref(&launch));
+            let start = self.launches + table::<LaunchRecord>(position);
+            piece.put(start, std::slice::from_ref(&launch));
         }
-        for (at, (job, place)) in jobs.iter().zip(&self.places).enumerate() {
-            write_graph(job, place, image);
-            let digest = self.digest(job);
-            put(image, self.digests + table::<u64>(at), &[digest]);
+        for at in piece.records::<u64>(self.digests, jobs.len()) {
+            piece.put(self.digests + table::<u64>(at), &[self.digest(&jobs[at])]);
         }
     }
 
@@ -217,19 +241,23 @@ impl Pack {
         launch_record(program, GraphSize::of(graph), &at, self.time_budget_ns)
     }
 
-    /// Extracts the results from `io`, the bytes of [`Pack::io`] after a run.
-    pub(crate) fn results(&self, io: &[u8]) -> Vec<Vec<u32>> {
-        let result = |place: &GraphLayout| {
-            let start = place.io - self.io.start;
-            let range = &self.tables[place.tables].result;
-            let bytes = io.get((start + range.start) as usize..(start + range.end) as usize);
-            let words = bytes.unwrap_or(&[]).chunks_exact(4);
-            words
-                .filter_map(|word| word.try_into().ok())
-                .map(u32::from_ne_bytes)
-                .collect()
-        };
-        self.places.iter().map(result).collect()
+    /// Appends to each of `results` what `bytes`, which lie from byte `start` of the block on, hold
+    /// of it after a run.
+    pub(crate) fn gather(&self, (start, bytes): (u64, &[u8]), results: &mut [Vec<u32>]) {
+        let here = start..start + bytes.len() as u64;
+        let near = near(&self.places, &here, |place| place.io);
+        let graphs = self.places[near.clone()].par_iter();
+        let results = results[near].par_iter_mut();
+        let graphs = graphs.zip(results).with_min_len(GRAPHS_AT_ONCE);
+        graphs.for_each(|(place, words)| {
+            let within = &self.tables[place.tables].result;
+            let result = place.io + within.start..place.io + within.end;
+            if let Some((part, _)) = common(&here, &result) {
+                words.reserve_exact(((within.end - within.start) / 4) as usize - words.len());
+                let found = bytes[part].chunks_exact(4);
+                words.extend(found.map(bytemuck::pod_read_unaligned::<u32>));
+            }
+        });
     }
 
     /// Reads the control blocks from `zeroed`, the bytes of [`Pack::zeroed`] after a run.
@@ -292,26 +320,28 @@ fn bad_record() -> BackendError {
     }
 }
 
-/// Copies a graph's arrays and inputs to their places.
-fn write_graph(job: &Job<'_>, place: &GraphLayout, image: &mut [u8]) {
-    put(image, place.offsets, job.graph.offsets());
-    put(image, place.targets, job.graph.targets());
-    if let (Some(at), Some(weights)) = (place.weights, job.graph.weights()) {
-        put(image, at, weights);
-    }
-    if let Some((offsets, targets)) = place.incoming {
-        put(image, offsets, job.graph.incoming().offsets());
-        put(image, targets, job.graph.incoming().targets());
-    }
-    put(image, place.io, &job.inputs);
+/// Returns the numbers of the graphs of which a part may lie in `bytes`, if that of each begins at
+/// `start` and they follow each other.
+fn near(
+    places: &[GraphLayout],
+    bytes: &Range<u64>,
+    start: fn(&GraphLayout) -> u64,
+) -> Range<usize> {
+    let begun = places.partition_point(|place| start(place) <= bytes.start);
+    let end = places.partition_point(|place| start(place) < bytes.end);
+    begun.saturating_sub(1).min(end)..end
 }
 
-/// Copies records to byte `at` of the image.
-fn put<T: bytemuck::NoUninit>(image: &mut [u8], at: u64, records: &[T]) {
-    let bytes: &[u8] = bytemuck::cast_slice(records);
-    let at = at as usize;
-    if let Some(place) = image.get_mut(at..at.saturating_add(bytes.len())) {
-        place.copy_from_slice(bytes);
+/// Writes the arrays of a graph.
+fn write_graph(graph: &Graph, place: &GraphLayout, piece: &mut Piece<'_>) {
+    piece.put(place.offsets, graph.offsets());
+    piece.put(place.targets, graph.targets());
+    if let (Some(at), Some(weights)) = (place.weights, graph.weights()) {
+        piece.put(at, weights);
+    }
+    if let Some((offsets, targets)) = place.incoming {
+        piece.put(offsets, graph.incoming().offsets());
+        piece.put(targets, graph.incoming().targets());
     }
 }
 

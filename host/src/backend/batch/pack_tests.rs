@@ -114,8 +114,8 @@ fn every_launch_record_leads_to_the_parts_of_its_graph() {
     let jobs = jobs(&graphs);
     let pack = Pack::new(&jobs, room(2, u64::MAX)).unwrap();
     let base = 1 << 40;
-    let mut image = vec![0; pack.image_bytes() as usize];
-    pack.write(&jobs, base, &mut image);
+    let mut image = vec![255; pack.image_bytes() as usize];
+    pack.write(&jobs, base, (0, &mut image));
     let record: BatchRecord = take(&image, 0);
     assert_eq!(
         (record.magic, record.version, record.graphs),
@@ -142,6 +142,39 @@ fn every_launch_record_leads_to_the_parts_of_its_graph() {
             launch.control,
             base + pack.controls + (job * size_of::<ControlRecord>()) as u64
         );
+    }
+}
+
+/// As a GPU's buffers, which are filled and emptied one after the other.
+#[test]
+fn images_and_results_are_the_same_whatever_the_buffers() {
+    let graphs = paths(&[3, 40, 700, 7, 600]);
+    let jobs = jobs(&graphs);
+    let pack = Pack::new(&jobs, room(2, u64::MAX)).unwrap();
+    let bytes = pack.image_bytes() as usize;
+    let mut whole = vec![255; bytes];
+    pack.write(&jobs, 1 << 40, (0, &mut whole));
+    let io = pack.io();
+    // Words that differ from each other, in the place of results.
+    let words = (0..(io.end - io.start) as u32 / 4).flat_map(u32::to_ne_bytes);
+    let memory: Vec<u8> = words.collect();
+    let gathered = |buffer: usize| {
+        let mut results = vec![Vec::new(); jobs.len()];
+        for (turn, part) in (0..).zip(memory.chunks(buffer)) {
+            pack.gather((io.start + turn * buffer as u64, part), &mut results);
+        }
+        results
+    };
+    let results = gathered(memory.len());
+    let lengths: Vec<usize> = results.iter().map(Vec::len).collect();
+    assert_eq!(lengths, [3, 40, 700, 7, 600]);
+    for buffer in [256, 1024, 65_536] {
+        let mut parts = vec![255; bytes];
+        for (turn, part) in (0..).zip(parts.chunks_mut(buffer)) {
+            pack.write(&jobs, 1 << 40, (turn * buffer as u64, part));
+        }
+        assert!(parts == whole, "{buffer}");
+        assert_eq!(gathered(buffer), results, "{buffer}");
     }
 }
 
@@ -181,7 +214,7 @@ fn the_first_fault_is_that_of_the_job_and_not_of_its_place() {
         fault: 2,
         ..Zeroable::zeroed()
     };
-    put(&mut bytes, 0, std::slice::from_ref(&state));
+    bytes[..size_of_val(&state)].copy_from_slice(bytemuck::bytes_of(&state));
     assert!(matches!(
         pack.controls(&bytes),
         Err(BatchError::Job { index: 2, .. })
@@ -190,7 +223,7 @@ fn the_first_fault_is_that_of_the_job_and_not_of_its_place() {
         fault: BatchState::BAD_RECORD,
         ..state
     };
-    put(&mut bytes, 0, std::slice::from_ref(&state));
+    bytes[..size_of_val(&state)].copy_from_slice(bytemuck::bytes_of(&state));
     assert!(matches!(
         pack.controls(&bytes),
         Err(BatchError::Backend(BackendError::Fault { .. }))

@@ -5,7 +5,7 @@
 //! every other executor.
 
 use super::place::{graph_addresses, launch_record_at};
-use super::{CpuSession, Line, Loaded, RunLimits, SERVICES, lines, walkers};
+use super::{CpuSession, Lines, Loaded, RunLimits, SERVICES, lines, walkers};
 use crate::backend::threads::run_blocks;
 use crate::backend::walk::{LoopStage, Stage, stages};
 use crate::backend::{
@@ -36,7 +36,7 @@ pub(in crate::backend) struct NaiveSession<'g> {
 struct Copy<'g> {
     stages: Vec<Stage>,
     arrays: Vec<(&'g [u32], Vec<u32>)>,
-    arena: Vec<Line>,
+    arena: Lines,
 }
 
 impl<'g> NaiveSession<'g> {

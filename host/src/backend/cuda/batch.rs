@@ -45,6 +45,10 @@ const LANES_BY_WORK: [(u64, u32); 5] = [
     (1 << 20, 512),
 ];
 
+/// Largest staging buffer, bytes: enough for every thread to fill a piece of it. The system pins
+/// memory more slowly than the link copies it, and the buffers live as long as the batch.
+const BUFFER_MAX: usize = 4 << 20;
+
 /// Fewest lanes of the kernel that knows every opcode: its shared memory allows few resident
 /// blocks of any size.
 const FULL_LANES_MIN: u32 = 128;
@@ -110,7 +114,7 @@ impl<'g> CudaBatch<'g> {
         let searches = Searches::of(jobs)?;
         let grid = Grid::new(kernel, shape(Some(pack.workers())), Residency::Free)?;
         let memory = DeviceMemory::take(&context, "the batch", pack.bytes())?;
-        let (stream, staging) = lane(&context, pack.image_bytes() as usize)?;
+        let (stream, staging) = lane(&context, (pack.image_bytes() as usize).min(BUFFER_MAX))?;
         let mut batch = Self {
             searches,
             pack,
@@ -140,22 +144,14 @@ impl<'g> CudaBatch<'g> {
     }
 
     fn upload(&mut self, jobs: &[Job<'_>]) -> Result<(), BackendError> {
-        let bytes = self.pack.image_bytes() as usize;
-        let mut image = Vec::new();
-        image
-            .try_reserve_exact(bytes)
-            .map_err(|_| BackendError::OutOfMemory {
-                what: "the batch's image",
-                needed: bytes as u64,
-                available: 0,
-            })?;
-        image.resize(bytes, 0);
-        self.pack.write(jobs, self.memory.address(), &mut image);
+        let (pack, address) = (&self.pack, self.memory.address());
+        let bytes = pack.image_bytes() as usize;
+        let fill = |at: usize, part: &mut [u8]| pack.write(jobs, address, (at as u64, part));
         // SAFETY: the memory is as long as the whole batch, whose front is the image, and freeing
         // it waits for the copy.
         unsafe {
             self.staging
-                .upload(&self.stream, self.memory.address(), &image)?;
+                .upload_filled((&self.stream, address), bytes, fill)?;
         }
         self.work.packed(bytes);
         self.zero(self.pack.image_bytes()..self.pack.bytes())?;
@@ -192,7 +188,7 @@ impl<'g> CudaBatch<'g> {
             .wait_beside("waiting for the batch to end", limit, look)?;
         host.host_synchronisations += 1;
         let run_ns = start.ns_until(end)?;
-        self.download(self.pack.zeroed())?;
+        self.download_state()?;
         Ok((run_ns, host))
     }
 
@@ -210,18 +206,34 @@ impl<'g> CudaBatch<'g> {
         [batch, graphs]
     }
 
-    /// Copies a range of the memory to [`Self::copy`].
-    fn download(&mut self, range: Range<u64>) -> Result<(), BackendError> {
-        let bytes = (range.end - range.start) as usize;
+    /// Copies the state of a run to [`Self::copy`].
+    fn download_state(&mut self) -> Result<(), BackendError> {
         let copy = &mut self.copy;
         copy.clear();
-        copy.reserve(bytes);
-        let source = self.memory.address() + range.start;
+        let state = self.pack.zeroed();
+        let (source, bytes) = (self.memory.address() + state.start, state.end - state.start);
+        copy.reserve(bytes as usize);
+        let take = |part: &[u8]| copy.extend_from_slice(part);
         // SAFETY: ranges of the pack lie within the memory.
         unsafe {
-            self.staging.download(&self.stream, source, bytes, |part| {
-                copy.extend_from_slice(part);
-            })
+            self.staging
+                .download(&self.stream, source, bytes as usize, take)
+        }
+    }
+
+    /// Copies the results to `words`, those of each graph to its own.
+    fn download_results(&mut self, words: &mut [Vec<u32>]) -> Result<(), BackendError> {
+        let io = self.pack.io();
+        let (source, bytes) = (self.memory.address() + io.start, io.end - io.start);
+        let mut start = io.start;
+        let take = |part: &[u8]| {
+            self.pack.gather((start, part), words);
+            start += part.len() as u64;
+        };
+        // SAFETY: ranges of the pack lie within the memory.
+        unsafe {
+            self.staging
+                .download(&self.stream, source, bytes as usize, take)
         }
     }
 
@@ -274,9 +286,9 @@ impl BatchSession for CudaBatch<'_> {
 
     fn read_each(&mut self) -> Result<Vec<Result<Vec<u32>, BackendError>>, BatchError> {
         self.context.bind()?;
-        let read = self.download(self.pack.io());
+        let mut words = vec![Vec::new(); self.pack.graphs()];
+        let read = self.download_results(&mut words);
         self.settled(read)?;
-        let words = self.pack.results(&self.copy);
         words.iter().for_each(|words| self.work.read(words.len()));
         Ok(self.searches.check(words))
     }

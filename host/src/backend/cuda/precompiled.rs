@@ -8,7 +8,9 @@
 use super::bound::Bound;
 use super::entry::Entry;
 use lzma_rust2::XzReader;
+use std::collections::BTreeMap;
 use std::io::Read;
+use std::sync::{Arc, Mutex, PoisonError};
 
 const FILE: &[u8] = include_bytes!("../../../ptx/precompiled.bin");
 
@@ -18,19 +20,31 @@ const FORMAT: &str = "seawall precompiled kernels 1";
 /// Largest unpacked piece, bytes.
 const CODE_MAX: usize = 16 << 20;
 
+/// Code that sessions of this process unpacked, by its place in the file: that of a batch takes
+/// milliseconds.
+static UNPACKED: Mutex<BTreeMap<usize, Arc<[u8]>>> = Mutex::new(BTreeMap::new());
+
 /// Returns the machine code of `entry` within `bound` for a device of `capability`, if there is
 /// code of these `sources`.
 pub(super) fn code(
     sources: &str,
     capability: (u32, u32),
     (entry, bound): (Entry, Bound),
-) -> Option<Vec<u8>> {
+) -> Option<Arc<[u8]>> {
     let kernel = entry.name().to_str().ok()?;
     let pieces = pieces(FILE, sources);
     let fitting = pieces.filter(|piece| {
         piece.kernel == kernel && piece.lanes == bound.lanes() && piece.serves(capability)
     });
-    fitting.max_by_key(|piece| piece.capability)?.unpacked()
+    let piece = fitting.max_by_key(|piece| piece.capability)?;
+    let mut unpacked = UNPACKED.lock().unwrap_or_else(PoisonError::into_inner);
+    let place = piece.packed.as_ptr().addr();
+    if let Some(code) = unpacked.get(&place) {
+        return Some(Arc::clone(code));
+    }
+    let code: Arc<[u8]> = piece.unpacked()?.into();
+    unpacked.insert(place, Arc::clone(&code));
+    Some(code)
 }
 
 /// Returns the machines with code of these `sources`: `sm_90`.

@@ -48,17 +48,32 @@ impl Staging {
         destination: u64,
         bytes: &[u8],
     ) -> Result<(), BackendError> {
-        for (turn, part) in bytes.chunks(self.chunk).enumerate() {
-            let side = turn % 2;
-            let (buffer, free) = (&mut self.buffers[side], &self.free[side]);
+        let fill = |at: usize, part: &mut [u8]| copy(part, &bytes[at..at + part.len()]);
+        // SAFETY: as promised by the caller.
+        unsafe { self.upload_filled((stream, destination), bytes.len(), fill) }
+    }
+
+    /// Works as [`Self::upload`] for `bytes` bytes that `fill` writes, part by part in their order:
+    /// it is told where a part starts, and overwrites all of it.
+    ///
+    /// # Safety
+    /// As for [`Self::upload`].
+    pub(super) unsafe fn upload_filled(
+        &mut self,
+        (stream, destination): (&Stream, u64),
+        bytes: usize,
+        mut fill: impl FnMut(usize, &mut [u8]),
+    ) -> Result<(), BackendError> {
+        for turn in 0..bytes.div_ceil(self.chunk) {
+            let (buffer, free) = (&mut self.buffers[turn % 2], &self.free[turn % 2]);
+            let (at, length) = (turn * self.chunk, part(bytes, self.chunk, turn));
             free.wait("uploading", COPY_LIMIT)?;
             // SAFETY: the event was recorded after the last copy that used this buffer, and it has
             // been reached.
-            copy(unsafe { buffer.as_mut_slice() }, part);
-            let offset = (turn * self.chunk) as u64;
+            fill(at, &mut unsafe { buffer.as_mut_slice() }[..length]);
             // SAFETY: the destination holds all of `bytes`, and so this part; the buffer is not
             // touched before the event below is reached.
-            unsafe { stream.copy_in(destination + offset, buffer, part.len())? };
+            unsafe { stream.copy_in(destination + at as u64, buffer, length)? };
             free.record(stream)?;
         }
         Ok(())
