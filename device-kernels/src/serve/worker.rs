@@ -99,9 +99,11 @@ fn board<G: Grid>(grid: G, at: u32) -> u32 {
 
 #[inline(always)]
 fn write<G: Grid>(grid: G, task: Task, words: Words) {
-    for (at, word) in (BOARD..).zip([task as u32].into_iter().chain(words)) {
-        // SAFETY: the board is among the block's words.
-        unsafe { grid.shared_store(at, word) };
+    // SAFETY: the board is among the block's words.
+    let store = |at, word| unsafe { grid.shared_store(BOARD + at, word) };
+    store(0, task as u32);
+    for (at, word) in (1..).zip(&words) {
+        store(at, *word);
     }
 }
 

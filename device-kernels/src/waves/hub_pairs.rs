@@ -172,8 +172,8 @@ impl<const CORNERS: bool> HubPairs<CORNERS> {
             let mut at = 0;
             while at < len {
                 let ranks: [u32; EACH] = self.ranks(grid, first + at, len - at);
-                for rank in ranks {
-                    hubs += room.set(grid, rank);
+                for rank in &ranks {
+                    hubs += room.set(grid, *rank);
                 }
                 at += (len - at).min(EACH as u32 * G::WARP);
             }

@@ -235,8 +235,9 @@ pub(super) fn settle<G: Grid>(context: &Context<G>, totals: Proven, tolerance: f
     }
     totals.store_weak(grid, DANGLING, dangling as u32);
     totals.store_weak(grid, DANGLING + 1, (dangling >> 32) as u32);
-    for at in [NEXT_DANGLING, NEXT_DANGLING + 1, CHANGE, CHANGE + 1] {
-        totals.store_weak(grid, at, 0);
+    for at in 0..2 {
+        totals.store_weak(grid, NEXT_DANGLING + at, 0);
+        totals.store_weak(grid, CHANGE + at, 0);
     }
 }
 

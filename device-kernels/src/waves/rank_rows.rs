@@ -222,8 +222,8 @@ impl<G: Grid> Pass<G> {
             sum = sum.wrapping_add(self.scale.bounded_units(share));
             edge += 1;
         }
-        for (k, share) in shares.into_iter().enumerate() {
-            let share = if end - start > k as u32 { share } else { 0 };
+        for (k, share) in shares.iter().enumerate() {
+            let share = if end - start > k as u32 { *share } else { 0 };
             sum = sum.wrapping_add(self.scale.bounded_units(f32::from_bits(share)));
         }
         sum
@@ -251,11 +251,13 @@ fn close<G: Grid>(
         let register = wave.source(grid, 2);
         context.tables.proven_of(grid, register, TOTALS_WORDS)?
     };
-    for (at, sum) in [(CHANGE, change), (NEXT_DANGLING, dangling)] {
+    let add = |at, sum| {
         if sum != 0 {
             totals.add_wide(grid, at, sum);
         }
-    }
+    };
+    add(CHANGE, change);
+    add(NEXT_DANGLING, dangling);
     // A count that tables of unknown origin left may be any number.
     if totals.arrive(grid, DONE).wrapping_add(1) == team.size() {
         totals.store_weak(grid, DONE, 0);
