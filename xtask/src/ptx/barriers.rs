@@ -39,10 +39,10 @@ const UNIFORM: [(&str, usize); 14] = [
     ("5serve6worker3run", 1),
 ];
 
-/// What stands for a block barrier among the names of functions.
+/// A block barrier, among the names of functions.
 const BARRIER: &str = "a block barrier";
 
-/// What stands for the end of a function among its labels.
+/// The end of a function, among its labels.
 const END: &str = "end";
 
 /// Returns a line for each branch of a function that has more of them than [`UNIFORM`] allows.

@@ -16,8 +16,8 @@ use crate::shared::EACH_HOLDS;
 /// First of the values that a warp holds, after [`Held`].
 const VALUES: u32 = 4 * PLACE;
 
-/// What a warp holds: how many values, the registers of the list and of its length, and where the values
-/// begin in the list, once there is room for them.
+/// The number of values that a warp holds, the registers of the list and of its length, and the place of
+/// the first value in the list, once there is room for them.
 type Held = [u32; 4];
 
 /// Place of what this lane's warp holds.

@@ -51,13 +51,9 @@ pub(super) fn rows(setting: &mut Setting<'_>) -> Result<(), BenchError> {
     let Some(device) = setting.gpu.as_ref().map(|limits| limits.ordinal) else {
         let cpu = work.run(setting, all)?;
         let one = work.run(setting, timing::cpu(NonZeroUsize::MIN))?;
-        for row in work
-            .rows(&cpu, &one)
-            .into_iter()
-            .chain(work.parts(&cpu, &one))
-        {
-            setting.push(row);
-        }
+        let rows = work.rows(&cpu, &one).into_iter();
+        rows.chain(work.parts(&cpu, &one))
+            .for_each(|row| setting.push(row));
         return Ok(());
     };
     let mega = work.run(setting, Machine::gpu(Executor::Mega, device))?;
@@ -151,27 +147,25 @@ impl<'g> Work<'g> {
 
     /// Compares our times with another machine's, loaded and whole.
     fn rows(&self, ours: &Done, other: &Done) -> [Row; 2] {
-        let row = |what: &str, read: fn(&Done) -> Spread| {
-            let figure = |done: &Done| Figure::new(done.name.clone(), read(done));
-            let what = format!("{}{what}", self.what);
-            let baseline = Baseline::Measured(figure(other));
-            Row::new(what, Clock::Wall, figure(ours), baseline).shown_in(Unit::Milliseconds)
-        };
+        let both = [ours, other];
         [
-            row("", |done| done.loaded.wall_ns),
-            row(", graphs to results", |done| done.whole.wall_ns),
+            self.row("", both, |done| done.loaded.wall_ns),
+            self.row(", graphs to results", both, |done| done.whole.wall_ns),
         ]
     }
 
     /// Compares the parts of our whole work with another machine's.
     fn parts(&self, ours: &Done, other: &Done) -> Vec<Row> {
-        let row = |(at, part): (usize, &str)| {
-            let figure = |done: &Done| Figure::new(done.name.clone(), done.parts[at]);
-            let what = format!("{}, {part}", self.what);
-            let baseline = Baseline::Measured(figure(other));
-            Row::new(what, Clock::Wall, figure(ours), baseline).shown_in(Unit::Milliseconds)
-        };
+        let row = |(at, part)| self.row(&format!(", {part}"), [ours, other], |done| done.parts[at]);
         PARTS.into_iter().enumerate().map(row).collect()
+    }
+
+    /// Compares a wall time of ours with another machine's.
+    fn row(&self, what: &str, [ours, other]: [&Done; 2], read: impl Fn(&Done) -> Spread) -> Row {
+        let figure = |done: &Done| Figure::new(done.name.clone(), read(done));
+        let baseline = Baseline::Measured(figure(other));
+        let what = format!("{}{what}", self.what);
+        Row::new(what, Clock::Wall, figure(ours), baseline).shown_in(Unit::Milliseconds)
     }
 
     /// Times the batch on `machine`; records a wrong result.

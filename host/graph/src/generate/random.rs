@@ -74,7 +74,7 @@ fn mirrored(plan: Plan, higher: &Half) -> Result<Half, Shortage> {
 /// One half of each row, or all of it. Rows lie in order, with no gaps.
 struct Half {
     targets: Vec<u32>,
-    /// Where the targets of each part start.
+    /// First target of each part.
     starts: Vec<usize>,
     /// End of each row, counted from the start of its part.
     ends: Vec<u32>,
@@ -101,12 +101,12 @@ impl Half {
         }
         let jobs = jobs.into_par_iter();
         let counts = jobs.map_init(Vec::new, |scratch, (part, ends)| {
-            let targets = place(part, scratch, ends);
+            let targets = place(part, scratch, ends)?;
             let kept = tidy(targets, ends);
             part.put(&targets[..kept]);
-            kept
+            Ok(kept)
         });
-        let counts: Vec<usize> = counts.collect();
+        let counts = counts.collect::<Result<Vec<usize>, Shortage>>()?;
         let chunks: Vec<Vec<usize>> = parts.into_iter().map(Part::chunks).collect();
         let (targets, starts) = gathered(&pool.into_ends(), &chunks, &counts)?;
         Ok(Self {
@@ -131,7 +131,8 @@ impl Half {
     }
 }
 
-/// Copies the words of each part's chunks behind one another; returns also where each part starts.
+/// Copies the words of each part's chunks, one part after the other; returns also the start of each
+/// part.
 fn gathered(
     chunks: &Chunks,
     parts: &[Vec<usize>],
@@ -158,7 +159,11 @@ fn gathered(
 }
 
 /// Places the targets of a part's edges by row.
-fn place<'a>(part: &Part<'_>, scratch: &'a mut Vec<u32>, ends: &mut [u32]) -> &'a mut [u32] {
+fn place<'a>(
+    part: &Part<'_>,
+    scratch: &'a mut Vec<u32>,
+    ends: &mut [u32],
+) -> Result<&'a mut [u32], Shortage> {
     for (rows, _) in part.edges() {
         rows.iter().for_each(|&row| ends[usize::from(row)] += 1);
     }
@@ -168,6 +173,8 @@ fn place<'a>(part: &Part<'_>, scratch: &'a mut Vec<u32>, ends: &mut [u32]) -> &'
     }
     let count = sum as usize;
     if scratch.len() < count {
+        // A part of few nodes may have most edges.
+        memory::reserve(scratch, count - scratch.len())?;
         scratch.resize(count, 0);
     }
     let slot = &mut scratch[..count];
@@ -178,7 +185,7 @@ fn place<'a>(part: &Part<'_>, scratch: &'a mut Vec<u32>, ends: &mut [u32]) -> &'
             *end += 1;
         }
     }
-    slot
+    Ok(slot)
 }
 
 /// Sorts each row of a part, drops duplicates, and moves rows together; returns their length.

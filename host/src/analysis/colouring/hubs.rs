@@ -10,8 +10,8 @@
 //! it from its colour, and looks for another only when that one no longer does. Hubs far down the order
 //! would look in vain for long, so they join once few of those before them are left.
 //!
-//! A round is three waves: hubs see whether they may look, those look, and those that found nobody tell
-//! their colour. Looks and tales go through long rows, a block each, and the lists of the few hubs that
+//! A round is four waves: hubs see whether they may look, those look, and those that found nobody tell
+//! their colour, in two waves. Looks and tales go through long rows, a block each, and the lists of the few hubs that
 //! have one spread them over all blocks: in one wave over all hubs some block had several. The very
 //! longest tales, of which a round has a few, are shared out by entries instead: a block alone would
 //! keep all others waiting.
@@ -253,13 +253,10 @@ impl Hubs {
         });
         body.fill("nobody looks", self.lookers.1, 0);
         body.each("tell", over(self.winners), |hub| self.tell(hub, registers));
-        body.each(
-            "tell long tales",
-            over((self.entries, self.tales)),
-            |entry| {
-                self.tell_entry(entry, registers);
-            },
-        );
+        let entries = over((self.entries, self.tales));
+        body.each("tell long tales", entries, |entry| {
+            self.tell_entry(entry, registers);
+        });
     }
 
     /// Finds the least colour that is left to a hub, and whether the hub that it watches may take that
