@@ -283,8 +283,15 @@ fn hubs((machine, mut random): (u32, Random)) -> Tried {
 
 /// Parts for edges of all forms, compared with one lane per block.
 fn forms((machine, mut random): (u32, Random)) -> Tried {
-    let nodes = 100 + random.below(900);
-    let list = with_hubs(nodes, random.below(4), &mut random);
+    // Many rows for groups of lanes, or few.
+    let even = random.pick(&[0, 0, 12, 40, 90]).unwrap_or(0);
+    let nodes = 100 + random.below(if even > 0 { 200 } else { 900 });
+    let mut list = with_hubs(nodes, random.below(4), &mut random);
+    for from in 0..nodes {
+        let count = even / 2 + random.below(even + 1);
+        let more = (0..count).map(|_| (from, random.below(nodes)));
+        list.edges.extend(more);
+    }
     let edges: Vec<_> = list
         .edges
         .iter()

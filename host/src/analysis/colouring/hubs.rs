@@ -42,7 +42,7 @@ const LONG_SHARE: u32 = 32;
 const LONG_LEAST: u32 = 64;
 
 /// Most long tales of a round that are shared out.
-const LONG_TALES: u32 = 8;
+const LONG_TALES: u32 = 16;
 
 /// In [`Hubs::tales`]: the first hub.
 const TELLERS: u32 = 2;
@@ -228,7 +228,7 @@ impl Hubs {
         body.each("lower the bar", Over::Count(1), |one| {
             let is_low = one.at(self.left[0].1, 0).below(WINDOW);
             let now = one.load(bar);
-            let lower = (now - (now >> 4)).max(DEGREE);
+            let lower = (now - (now >> 3)).max(DEGREE);
             one.store(before, now);
             one.store(bar, is_low.select(lower, now));
             one.changed(now.above(DEGREE));

@@ -56,6 +56,12 @@ const PASSES: [f64; 2] = [5.0, 60.0];
 /// Colours that a node looks at in a round once all that it is told of are taken.
 const WINDOW: u32 = u64::BITS;
 
+/// Edges a node of graphs that hardly need more colours than nodes are told of.
+const LEAN: u64 = 48;
+
+/// More neighbours than a node waits for.
+const MOST_WAITS: u32 = 1 << 31;
+
 /// Colours that neighbours tell a node of.
 const TOLD: u32 = u32::BITS;
 
@@ -105,8 +111,9 @@ struct Registers {
     /// The first colour that a node has not looked at yet, from [`TOLD`] on.
     bases: RegisterId,
     /// Neighbours that come before a node and have no colour yet: of a hub all, of others those
-    /// that are no hubs.
+    /// that are no hubs. Where [`Order::counts_on`] says so, it goes on below 0 for those with a colour.
     waits: RegisterId,
+    counts_on: bool,
 }
 
 fn build(graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
@@ -121,6 +128,7 @@ fn build(graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
         used: program.per_node("used", Kind::U32)?,
         bases: program.per_node("bases", Kind::U32)?,
         waits: program.per_node("waits", Kind::U32)?,
+        counts_on: order.counts_on(),
     };
     let lists = [
         list(&mut program, ["ready", "ready count"])?,
@@ -130,7 +138,6 @@ fn build(graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
     let fulls = [
         list(&mut program, ["full", "full count"])?,
         list(&mut program, ["full next", "full next count"])?,
-        list(&mut program, ["full later", "full later count"])?,
     ];
     let hubs = match order {
         Order::Words { .. } => None,
@@ -140,14 +147,21 @@ fn build(graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
     if let Some(hubs) = hubs {
         hubs.colour(&mut program, registers, question.max_iterations);
     }
+    let rounds = order.rounds_before_looks(graph);
     program.fixpoint("colour", question.max_iterations, |body| {
-        for turn in 0..3 {
-            let [now, next, later] = of_turn(lists, turn);
-            let [full, full_next, full_later] = of_turn(fulls, turn);
+        // Three lists take turns in rounds, two in looks.
+        for turn in 0..6.max(2 * rounds) {
+            let [now, next, later] = of_turn(lists, turn % 3);
+            let looks = turn / rounds % 2;
+            let [full, full_next] = [fulls[looks], fulls[1 - looks]];
             body.fill("nobody", later.1, 0);
-            body.fill("nobody is full", full_later.1, 0);
+            if turn % rounds == 0 {
+                body.fill("nobody is full", full_next.1, 0);
+            }
             round(body, registers, [now, next, full]);
-            look(body, registers, [full, next, full_next]);
+            if (turn + 1) % rounds == 0 {
+                look(body, registers, [full, next, full_next]);
+            }
         }
     });
     program.keep(registers.colours);
@@ -173,6 +187,7 @@ fn begin(
         used,
         bases,
         waits,
+        ..
     } = registers;
     program.each("draw priorities", Over::Nodes, |node| {
         node.store(priorities, order.priority(node));
@@ -248,15 +263,25 @@ fn settle<'c>(node: Item<'c>, registers: Registers, (colour, next): (Value<'c>, 
         colours,
         used,
         waits,
+        counts_on,
         ..
     } = registers;
     node.store(colours, colour);
     let bit = node.constant(1_u32) << colour;
     node.each_edge(Edges::Out, |edge| {
         let neighbour = edge.neighbour();
-        edge.only(edge.latest(colours, neighbour).equals(UNREACHED));
-        edge.scatter(used, neighbour, Join::Or, bit);
-        let before = edge.scatter(waits, neighbour, Join::Sum, u32::MAX);
+        let count = || edge.scatter(waits, neighbour, Join::Sum, u32::MAX);
+        let tell = || edge.scatter(used, neighbour, Join::Or, bit);
+        let before = if counts_on {
+            let before = count();
+            edge.only((before - 1).below(MOST_WAITS));
+            tell();
+            before
+        } else {
+            edge.only(edge.latest(colours, neighbour).equals(UNREACHED));
+            tell();
+            count()
+        };
         edge.append(next, neighbour, before.equals(1));
     });
 }
@@ -283,6 +308,22 @@ impl Order {
         } else {
             Self::Pairs
         }
+    }
+
+    /// Rounds before those that were told of many colours look beyond these: more than one where all rows
+    /// are short, as there are next to none then. Others wait for them.
+    fn rounds_before_looks(self, graph: &Graph) -> usize {
+        let is_lean = graph.targets().len() as u64 <= LEAN * u64::from(graph.nodes());
+        match self {
+            Self::Words { .. } if is_lean => 6,
+            _ => 1,
+        }
+    }
+
+    /// Whether nodes are counted down whether they have a colour or not: to ask for it first takes
+    /// longer than to change a word, unless very many change it, as that of a hub.
+    const fn counts_on(self) -> bool {
+        matches!(self, Self::Words { .. })
     }
 
     const fn kind(self) -> Kind {
