@@ -216,7 +216,7 @@ mod unix {
         run.complains(&["out.el", "File too large"]);
         assert_eq!(read(folder.path()), "old");
         assert_eq!(names(&folder), ["out.el"]);
-        for threads in [1, 2] {
+        for threads in [1, 4] {
             let script = format!(
                 "ulimit -f 40000; export RAYON_NUM_THREADS={threads}; $S convert gen:grid:1500 out.swg"
             );

@@ -21,6 +21,9 @@ use super::Section;
 const BLOCK_BYTES: usize = 4 << 20;
 /// Smaller files are written by one thread.
 const LEAST_BYTES: u64 = 8 * BLOCK_BYTES as u64;
+/// Fewer threads gain nothing: a page that is mapped takes twice the processor time of one that is
+/// written (tmpfs).
+const LEAST_THREADS: usize = 4;
 /// Pages start at multiples of this on every machine.
 const PAGE_BYTES: usize = 64 << 10;
 /// Time between two flushes.
@@ -28,7 +31,7 @@ const PAUSE: Duration = Duration::from_millis(50);
 
 /// Tells whether threads should share the writing of a file of so many bytes.
 pub(super) fn are_worthwhile(end: u64) -> bool {
-    end >= LEAST_BYTES && rayon::current_num_threads() > 1
+    end >= LEAST_BYTES && rayon::current_num_threads() >= LEAST_THREADS
 }
 
 /// Fills an empty file, which ends after the last section. Flushes it on the way, so that little is
