@@ -16,6 +16,7 @@ use std::time::Duration;
 use rayon::prelude::*;
 
 use super::Section;
+use crate::threads;
 
 /// Bytes that a thread places at a time.
 const BLOCK_BYTES: usize = 4 << 20;
@@ -47,7 +48,8 @@ pub(super) fn fill(file: &File, sections: &[Section<'_>], end: u64) -> io::Resul
             }
             Ok(())
         };
-        let flusher = std::thread::Builder::new().spawn_scoped(scope, flush);
+        let thread = || std::thread::Builder::new().spawn_scoped(scope, flush);
+        let flusher = threads::check_start().and_then(|()| thread());
         let placed = place(file, sections, end);
         drop(filled);
         let flushed = flusher.map_or(Ok(()), |thread| thread.join().unwrap_or(Ok(())));
