@@ -114,10 +114,12 @@ pub(super) fn command(args: &ConvertArgs) -> Result<ExitCode, CliError> {
     line.say(format!("writing {}", args.output.display()));
     save(&graph, &args.output, args.to.map(|format| format.0))?;
     drop(line);
+    let (nodes, edges) = (graph.nodes(), graph.edges());
+    graph.free();
     let report = Report {
         output: args.output.to_string_lossy(),
-        nodes: graph.nodes(),
-        edges: graph.edges(),
+        nodes,
+        edges,
         bytes: std::fs::metadata(&args.output).map_or(0, |file| file.len()),
         self_loops: stats.self_loops,
         duplicates: stats.duplicates,

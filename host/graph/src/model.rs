@@ -134,6 +134,15 @@ impl Graph {
         Self { kind, ..self }
     }
 
+    /// Frees the rows on all threads, which saves a second for 10 GB.
+    pub fn free(self) {
+        let Csr {
+            targets, weights, ..
+        } = self.outgoing;
+        memory::free(targets);
+        weights.into_iter().for_each(memory::free);
+    }
+
     /// Number of nodes.
     pub fn nodes(&self) -> u32 {
         self.outgoing.nodes()

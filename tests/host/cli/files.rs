@@ -216,8 +216,18 @@ mod unix {
         run.complains(&["out.el", "File too large"]);
         assert_eq!(read(folder.path()), "old");
         assert_eq!(names(&folder), ["out.el"]);
+        for threads in [1, 4] {
+            let script = format!(
+                "ulimit -f 40000; export RAYON_NUM_THREADS={threads}; $S convert gen:grid:1500 out.swg"
+            );
+            let run = run_shell(&folder, &script);
+            assert_eq!(run.code, 1);
+            run.complains(&["out.swg", "File too large"]);
+            assert_eq!(names(&folder), ["out.el"]);
+        }
         for (script, part) in [
             ("$S convert gen:grid:9 /dev/full --to el", "No space left"),
+            ("$S convert gen:grid:9 /dev/full --to swg", "No space left"),
             ("$S convert gen:grid:9 /sys/out.el", "/sys/out.el"),
         ] {
             let run = run_shell(&folder, script);

@@ -120,6 +120,21 @@ fn parsing_on_many_threads_equals_parsing_on_one() {
 }
 
 #[test]
+fn a_large_file_is_the_same_from_any_number_of_threads() {
+    let graph = graph::load("gen:grid:1100", &WEIGHTED, None).unwrap().graph;
+    let folder = tempfile::tempdir().unwrap();
+    let written = |threads: usize| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
+        let path = folder.path().join("g.swg");
+        pool.build().unwrap().install(|| save(&graph, &path));
+        std::fs::read(path).unwrap()
+    };
+    let one = written(1);
+    assert!(one.len() > 40_000_000, "{}", one.len());
+    assert!([2, 5].iter().all(|&threads| written(threads) == one));
+}
+
+#[test]
 fn undirected_loads_mirror_and_merge() {
     let options = LoadOptions {
         undirected: true,

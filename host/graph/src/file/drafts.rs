@@ -101,7 +101,10 @@ fn create_in(folder: &Path) -> io::Result<(File, PathBuf)> {
     loop {
         let path = folder.join(draft_name());
         tries += 1;
-        match OpenOptions::new().write(true).create_new(true).open(&path) {
+        // Pages of a file are mapped only if it may be read.
+        let mut options = OpenOptions::new();
+        let opened = options.read(true).write(true).create_new(true).open(&path);
+        match opened {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists && tries < NAMES_MAX => {}
             opened => return Ok((opened?, path)),
         }

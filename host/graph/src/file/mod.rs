@@ -8,13 +8,15 @@
 
 mod drafts;
 mod id;
+#[cfg(target_os = "linux")]
+mod pages;
 mod target;
 
 pub use drafts::{abandon_drafts, try_abandon_drafts};
 pub use id::FileId;
 
 use std::fs::{File, OpenOptions};
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 
 use drafts::Draft;
@@ -22,6 +24,9 @@ use target::Target;
 
 /// Bytes passed to the system at once.
 const BUFFER_BYTES: usize = 256 << 10;
+
+/// Bytes and their place in a file.
+pub(crate) type Section<'a> = (u64, &'a [u8]);
 
 /// A file could not be written.
 #[derive(Debug, thiserror::Error)]
@@ -76,6 +81,19 @@ impl Output {
         Ok(Self { out, draft })
     }
 
+    /// Writes the whole content: sections in order, and zeros between them. All threads write a
+    /// large regular file where the system is Linux.
+    pub(crate) fn write_sections(&mut self, sections: &[Section<'_>]) -> io::Result<()> {
+        #[cfg(target_os = "linux")]
+        if let (Some(_), Some((start, last))) = (&self.draft, sections.last()) {
+            let end = start + last.len() as u64;
+            if pages::are_worthwhile(end) {
+                return pages::fill(self.out.get_ref(), sections, end);
+            }
+        }
+        write_in_order(sections, self)
+    }
+
     /// Flushes everything; a regular file appears under its name.
     ///
     /// # Errors
@@ -95,6 +113,17 @@ impl Write for Output {
     fn flush(&mut self) -> io::Result<()> {
         self.out.flush()
     }
+}
+
+/// Writes sections one after the other, and zeros between them.
+pub(crate) fn write_in_order(sections: &[Section<'_>], out: &mut impl Write) -> io::Result<()> {
+    let mut end = 0;
+    for &(start, bytes) in sections {
+        io::copy(&mut io::repeat(0).take(start - end), out)?;
+        out.write_all(bytes)?;
+        end = start + bytes.len() as u64;
+    }
+    Ok(())
 }
 
 /// Writes `path` through `fill`: afterwards it holds the new content, or the old one.

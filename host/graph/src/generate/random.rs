@@ -108,7 +108,9 @@ impl Half {
         });
         let counts = counts.collect::<Result<Vec<usize>, Shortage>>()?;
         let chunks: Vec<Vec<usize>> = parts.into_iter().map(Part::chunks).collect();
-        let (targets, starts) = gathered(&pool.into_ends(), &chunks, &counts)?;
+        let pool = pool.into_ends();
+        let (targets, starts) = gathered(&pool, &chunks, &counts)?;
+        pool.free();
         Ok(Self {
             targets,
             starts,

@@ -76,6 +76,7 @@ impl Pool {
 
     /// Keeps the ends alone.
     pub(super) fn into_ends(self) -> Chunks {
+        memory::free(self.rows);
         Chunks {
             chunk: self.chunk,
             ends: self.ends,
@@ -123,6 +124,11 @@ impl Chunks {
     /// Returns a chunk.
     pub(super) fn get(&self, at: usize) -> &[u32] {
         &self.ends[at * self.chunk..][..self.chunk]
+    }
+
+    /// Frees them.
+    pub(super) fn free(self) {
+        memory::free(self.ends);
     }
 }
 

@@ -1,11 +1,12 @@
 //! Writes `.swg`; [`crate::binary`] describes the bytes.
 
-use std::io::{self, Write};
+use std::io;
 
 use super::sink::Sink;
 use crate::Graph;
 use crate::WeightKind;
-use crate::binary::{ALIGN, FLOATS, HEADER_BYTES, Header, SYMMETRIC, TABLE, WEIGHTS};
+use crate::binary::{FLOATS, Header, SYMMETRIC, TABLE, WEIGHTS};
+use crate::file::Section;
 use crate::ids::Ids;
 
 /// Writes header and sections.
@@ -20,26 +21,17 @@ pub(super) fn write(graph: &Graph, sink: &mut Sink) -> io::Result<()> {
         | flag(graph.weight_kind() == Some(WeightKind::Float), FLOATS)
         | flag(table.is_some(), TABLE);
     let header = Header::new(graph.nodes(), graph.edges(), flags, first_id);
-    sink.write_all(bytemuck::bytes_of(&header))?;
-    let mut at = HEADER_BYTES as u64;
-    let words = [
-        Some(graph.offsets()),
-        Some(graph.targets()),
-        graph.weights(),
+    let places = header.sections();
+    let mut sections: Vec<Section<'_>> = vec![
+        (0, bytemuck::bytes_of(&header)),
+        (places.offsets.start, bytemuck::cast_slice(graph.offsets())),
+        (places.targets.start, bytemuck::cast_slice(graph.targets())),
     ];
-    for section in words.into_iter().flatten() {
-        write_section(bytemuck::cast_slice(section), &mut at, sink)?;
+    if let (Some(place), Some(weights)) = (places.weights, graph.weights()) {
+        sections.push((place.start, bytemuck::cast_slice(weights)));
     }
-    match table {
-        Some(ids) => write_section(bytemuck::cast_slice(ids), &mut at, sink),
-        None => Ok(()),
+    if let (Some(place), Some(ids)) = (places.ids, table) {
+        sections.push((place.start, bytemuck::cast_slice(ids)));
     }
-}
-
-fn write_section(bytes: &[u8], at: &mut u64, sink: &mut Sink) -> io::Result<()> {
-    let start = at.next_multiple_of(ALIGN);
-    sink.write_all(&[0; ALIGN as usize][..(start - *at) as usize])?;
-    sink.write_all(bytes)?;
-    *at = start + bytes.len() as u64;
-    Ok(())
+    sink.write_sections(&sections)
 }

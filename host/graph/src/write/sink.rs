@@ -9,7 +9,7 @@ use flate2::write::GzEncoder;
 use lzma_rust2::{XzOptions, XzWriter};
 
 use crate::Compression;
-use crate::file::Output;
+use crate::file::{Output, Section, write_in_order};
 
 /// Level of xz: higher ones double the time for a few per cent.
 const XZ_PRESET: u32 = 3;
@@ -42,6 +42,21 @@ impl Sink {
             )?)),
         };
         Ok(Self { encoder, bytes: 0 })
+    }
+
+    /// Writes the whole content: sections in order, and zeros between them.
+    pub(super) fn write_sections(&mut self, sections: &[Section<'_>]) -> io::Result<()> {
+        match &mut self.encoder {
+            Encoder::Plain(output) => {
+                output.write_sections(sections)?;
+                let end = sections
+                    .last()
+                    .map(|(start, last)| start + last.len() as u64);
+                self.bytes = end.unwrap_or(0);
+                Ok(())
+            }
+            _ => write_in_order(sections, self),
+        }
     }
 
     /// Ends the stream and the output; returns the bytes written before compression.
