@@ -1,9 +1,10 @@
-//! The ring's protocol under the model checker: all interleavings of a few threads on a
-//! few slots, and all values that relaxed loads may return.
+//! The ring's protocol and the barrier of a grid under the model checker: all interleavings of a few
+//! threads, on a few slots, and all values that relaxed loads may return.
 //!
 //! Loom does not model load buffering, nor the scopes of a GPU: this is no proof for one.
 
 mod admits;
+mod barrier;
 mod mutation;
 mod poison;
 

@@ -1,0 +1,309 @@
+//! The barrier of a grid, as kernels run it: one lane a block.
+
+use loom::cell::UnsafeCell;
+use loom::sync::Arc;
+use loom::sync::atomic::AtomicU32 as Modelled;
+use seawall_core::abi::control::{ControlRecord, FaultCode, FaultRecord};
+use seawall_core::protocol::{Read, Scope, Swap, Update, Write};
+use seawall_device::control::{Control, ProgramPoint, Stop};
+use seawall_device::grid::{Grid, LANES_MAX};
+use seawall_device::shared::EPOCH;
+use seawall_device::team::Team;
+use std::mem::offset_of;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// An order of the barrier that a mutation takes away.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Site {
+    Arrive,
+    Poll,
+}
+
+const TICKET: usize = offset_of!(ControlRecord, ticket) / 4;
+const FAULT: usize = (offset_of!(ControlRecord, fault) + offset_of!(FaultRecord, code)) / 4;
+const WORDS: usize = size_of::<ControlRecord>() / 4;
+
+/// Words that a block keeps for itself.
+const OWN: usize = 64;
+
+/// The memory of a run. The ticket and the code of the fault are modelled; nobody relies on the order of
+/// other words.
+struct Memory {
+    ticket: Modelled,
+    /// Barriers that all blocks passed before.
+    passed: u32,
+    fault: Modelled,
+    record: Vec<AtomicU32>,
+    own: Vec<Vec<AtomicU32>>,
+    weakened: Option<Site>,
+    /// The time of every block.
+    now_ns: u64,
+}
+
+/// When the time of a run is over.
+const DEADLINE_NS: u64 = 100;
+
+impl Memory {
+    fn new(blocks: u32, passed: u32, weakened: Option<Site>, now_ns: u64) -> Self {
+        let words = |count: usize| (0..count).map(|_| AtomicU32::new(0)).collect();
+        Self {
+            ticket: Modelled::new(passed.wrapping_mul(blocks)),
+            passed,
+            fault: Modelled::new(0),
+            record: words(WORDS),
+            own: (0..blocks).map(|_| words(OWN)).collect(),
+            weakened,
+            now_ns,
+        }
+    }
+
+    fn order(&self, site: Site, order: Ordering) -> Ordering {
+        if self.weakened == Some(site) {
+            Ordering::Relaxed
+        } else {
+            order
+        }
+    }
+
+    fn place(&self, word: *const u32) -> usize {
+        (word as usize - self.record.as_ptr() as usize) / 4
+    }
+
+    fn team(&self, block: u32) -> Team<Block<'_>> {
+        let grid = Block {
+            memory: self,
+            block,
+        };
+        // SAFETY: the record is valid as long as this memory, and reached through `Block` alone.
+        let control = unsafe { Control::at(self.record.as_ptr() as u64) };
+        let team = Team::whole(grid, control, DEADLINE_NS);
+        EPOCH.store(grid, self.passed);
+        team
+    }
+}
+
+/// A block of one lane, a thread of the checker.
+#[derive(Clone, Copy)]
+struct Block<'m> {
+    memory: &'m Memory,
+    block: u32,
+}
+
+/// What the barrier does not use.
+macro_rules! unused {
+    ($($(@$unsafe:ident)? fn $name:ident(self $(, $argument:ident: $type:ty)*) $(-> $result:ty)?;)+) => {$(
+        $($unsafe)? fn $name(self $(, $argument: $type)*) $(-> $result)? {
+            unreachable!("{:?}", ($($argument,)*))
+        }
+    )+};
+}
+
+// SAFETY: words are atomic; those of a block are its own; one lane meets nobody within its block.
+unsafe impl Grid for Block<'_> {
+    const WARP: u32 = 1;
+    const LANES: u32 = LANES_MAX;
+    const ITEMS: u32 = 2;
+
+    fn block(self) -> u32 {
+        self.block
+    }
+    fn blocks(self) -> u32 {
+        self.memory.own.len() as u32
+    }
+    fn lane(self) -> u32 {
+        0
+    }
+    fn lanes(self) -> u32 {
+        1
+    }
+    fn block_barrier(self) {}
+    unsafe fn shared_load(self, at: u32) -> u32 {
+        self.memory.own[self.block as usize][at as usize].load(Ordering::Relaxed)
+    }
+    unsafe fn shared_store(self, at: u32, value: u32) {
+        self.memory.own[self.block as usize][at as usize].store(value, Ordering::Relaxed);
+    }
+    fn now_ns(self) -> u64 {
+        self.memory.now_ns
+    }
+    fn delay(self, _: u32) {}
+    fn pause(self, _: u32) {
+        loom::thread::yield_now();
+    }
+    unsafe fn load(self, word: *const u32) -> u32 {
+        match self.memory.place(word) {
+            FAULT => self.memory.fault.load(Ordering::Relaxed),
+            at => self.memory.record[at].load(Ordering::Relaxed),
+        }
+    }
+    unsafe fn store(self, word: *mut u32, value: u32) {
+        self.memory.record[self.memory.place(word)].store(value, Ordering::Relaxed);
+    }
+    unsafe fn or(self, word: *mut u32, value: u32) -> u32 {
+        self.memory.record[self.memory.place(word)].fetch_or(value, Ordering::Relaxed)
+    }
+    unsafe fn swap_if(self, word: *mut u32, expected: u32, value: u32) -> u32 {
+        assert_eq!(self.memory.place(word), FAULT);
+        let order = Ordering::Relaxed;
+        let swapped = self
+            .memory
+            .fault
+            .compare_exchange(expected, value, order, order);
+        swapped.unwrap_or_else(|found| found)
+    }
+    unsafe fn signal(self, word: *mut u32) {
+        assert_eq!(self.memory.place(word), TICKET);
+        let order = self.memory.order(Site::Arrive, Ordering::Release);
+        self.memory.ticket.fetch_add(1, order);
+    }
+    unsafe fn poll(self, word: *const u32) -> u32 {
+        assert_eq!(self.memory.place(word), TICKET);
+        let order = self.memory.order(Site::Poll, Ordering::Acquire);
+        self.memory.ticket.load(order)
+    }
+
+    unused! {
+        fn block_count(self, value: bool) -> u32;
+        fn cluster(self) -> u32;
+        fn cluster_barrier(self, wrote: bool);
+        fn warp_barrier(self);
+        fn ballot(self, value: bool) -> u32;
+        fn shuffle(self, value: u32, from: u32) -> u32;
+        fn shuffle_up(self, value: u32, delta: u32) -> u32;
+        fn warp_sum(self, value: u32) -> u32;
+        fn warp_max(self, value: u32) -> u32;
+        fn warp_min(self, value: u32) -> u32;
+        @unsafe fn shared_load4(self, at: u32) -> [u32; 4];
+        @unsafe fn shared_add(self, at: u32, value: u32) -> u32;
+        @unsafe fn shared_look(self, at: u32) -> u32;
+        @unsafe fn shared_show(self, at: u32, value: u32);
+        fn extra_words(self) -> u32;
+        @unsafe fn extra_load(self, at: u32) -> u32;
+        @unsafe fn extra_store(self, at: u32, value: u32);
+        @unsafe fn extra_add(self, at: u32, value: u32) -> u32;
+        fn place(self, extra: bool, at: u32) -> u32;
+        @unsafe fn place_load(self, place: u32) -> u32;
+        @unsafe fn place_load4(self, place: u32) -> [u32; 4];
+        @unsafe fn place_store(self, place: u32, value: u32);
+        @unsafe fn place_store4(self, place: u32, values: [u32; 4]);
+        @unsafe fn place_add(self, place: u32, value: u32);
+        @unsafe fn place_swap_if(self, place: u32, expected: u32, value: u32) -> u32;
+        @unsafe fn peer_load(self, peer: u32, at: u32) -> u32;
+        @unsafe fn constant(self, word: *const u32) -> u32;
+        @unsafe fn constant4(self, word: *const u32) -> [u32; 4];
+        @unsafe fn constant4_kept(self, word: *const u32) -> [u32; 4];
+        @unsafe fn prefetch(self, word: *const u32);
+        @unsafe fn load_weak(self, word: *const u32) -> u32;
+        @unsafe fn store_weak(self, word: *mut u32, value: u32);
+        @unsafe fn load_weak_wide(self, word: *const u32) -> u64;
+        @unsafe fn store_weak_wide(self, word: *mut u32, value: u64);
+        @unsafe fn load_weak4(self, word: *const u32) -> [u32; 4];
+        @unsafe fn store_weak4(self, word: *mut u32, values: [u32; 4]);
+        @unsafe fn add(self, word: *mut u32, value: u32) -> u32;
+        @unsafe fn add_wide(self, word: *mut u32, value: u64) -> u64;
+        @unsafe fn load_wide(self, word: *const u32) -> u64;
+        @unsafe fn min_wide(self, word: *mut u32, value: u64) -> u64;
+        @unsafe fn min(self, word: *mut u32, value: u32) -> u32;
+        @unsafe fn max(self, word: *mut u32, value: u32) -> u32;
+        @unsafe fn swap_wide_if(self, word: *mut u32, expected: u64, value: u64) -> u64;
+        @unsafe fn arrive(self, word: *mut u32) -> u32;
+        @unsafe fn load_word(self, word: *const u32, order: Read, scope: Scope) -> u32;
+        @unsafe fn store_word(self, word: *mut u32, value: u32, order: Write, scope: Scope);
+        @unsafe fn swap_word(self, word: *mut u32, swap: Swap, order: Update, scope: Scope) -> u32;
+        @unsafe fn add_word(self, word: *mut u32, value: u32, order: Update, scope: Scope) -> u32;
+        fn fence_system(self);
+        fn rest(self, ns: u32);
+    }
+}
+
+/// A block's words, one for each barrier, which it alone writes before that barrier.
+struct Word(UnsafeCell<u32>);
+
+// SAFETY: the checker fails where a word is written and read without an order between the two.
+unsafe impl Sync for Word {}
+
+/// Blocks that meet. With three, the checker lets two wait for each other's turn for ever.
+const BLOCKS: u32 = 2;
+
+/// After `passed` barriers, each block writes a word before each of some more, and reads those of all
+/// after it.
+fn meets((passed, barriers): (u32, u32), weakened: Option<Site>) {
+    loom::model(move || {
+        let blocks = BLOCKS;
+        let words = (0..blocks * barriers).map(|_| Word(UnsafeCell::new(0)));
+        let memory = Memory::new(blocks, passed, weakened, 0);
+        let run = Arc::new((memory, words.collect::<Vec<_>>()));
+        let block = move |run: &(Memory, Vec<Word>), block: u32| {
+            let (memory, words) = run;
+            let team = memory.team(block);
+            for barrier in 0..barriers {
+                let row = &words[(barrier * blocks) as usize..][..blocks as usize];
+                // SAFETY: this block alone writes it, and the barrier is before every read.
+                row[block as usize]
+                    .0
+                    .with_mut(|word| unsafe { *word = barrier + 1 });
+                assert!(team.barrier(ProgramPoint::default).is_ok(), "nobody stops");
+                for other in row {
+                    // SAFETY: nobody writes it again.
+                    let seen = other.0.with(|word| unsafe { *word });
+                    assert_eq!(seen, barrier + 1, "barrier {barrier}");
+                }
+            }
+        };
+        let same = Arc::clone(&run);
+        let other = loom::thread::spawn(move || block(&same, 1));
+        block(&run, 0);
+        other.join().unwrap();
+    });
+}
+
+/// One block reports a fault and never arrives: the other one ends too, and the report stays the first.
+fn ends(now_ns: u64, expected: FaultCode) {
+    loom::model(move || {
+        let memory = Arc::new(Memory::new(BLOCKS, 0, None, now_ns));
+        let faulty = Arc::clone(&memory);
+        let other = loom::thread::spawn(move || {
+            if now_ns == 0 {
+                let team = faulty.team(1);
+                let point = ProgramPoint::default();
+                let Stop = team.control.fault(team.grid, FaultCode::BadIndex, point);
+            }
+        });
+        assert!(memory.team(0).barrier(ProgramPoint::default).is_err());
+        other.join().unwrap();
+        let code = memory.fault.load(Ordering::Relaxed);
+        assert_eq!(code, expected as u32);
+    });
+}
+
+#[test]
+fn blocks_see_what_each_wrote_before_each_barrier() {
+    meets((0, 3), None);
+}
+
+#[test]
+fn the_ticket_may_overflow() {
+    meets((u32::MAX / BLOCKS, 2), None);
+}
+
+#[test]
+#[should_panic(expected = "Causality violation")]
+fn arriving_without_release() {
+    meets((0, 1), Some(Site::Arrive));
+}
+
+#[test]
+#[should_panic(expected = "Causality violation")]
+fn waiting_without_acquire() {
+    meets((0, 1), Some(Site::Poll));
+}
+
+#[test]
+fn a_fault_ends_the_blocks_that_wait() {
+    ends(0, FaultCode::BadIndex);
+}
+
+#[test]
+fn a_block_that_waits_in_vain_ends_when_its_time_is_over() {
+    ends(DEADLINE_NS, FaultCode::Watchdog);
+}
