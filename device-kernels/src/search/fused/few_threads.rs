@@ -23,14 +23,10 @@ use crate::team::Team;
 use seawall_core::abi::search::DriveRecord;
 
 /// Nodes of a frontier from which on threads search it together.
-const FROM: u32 = 256;
+const FROM: u32 = 96;
 
 /// Nodes of a frontier below which one thread goes on alone.
-const LEAST: u32 = 96;
-
-/// Threads of a team from which on some of them search together. Two that wait for each other at
-/// every level lose more on a busy machine than they gain on an idle one.
-const TEAM_LEAST: u32 = 4;
+const LEAST: u32 = 32;
 
 /// Polls after which a thread was late. Shares of a level differ by less.
 const LATE_POLLS: u32 = 200;
@@ -40,7 +36,7 @@ const LATE_COST: u32 = 8;
 
 /// Costs of late levels at which the crew disbands: other programs take its processors, and each
 /// time that a thread loses its own, the others wait for a slice of time.
-const LATE_MOST: u32 = 12 * LATE_COST;
+const LATE_MOST: u32 = 6 * LATE_COST;
 
 /// Entries by which rows are fetched ahead of their use.
 const AHEAD: u32 = 12;
@@ -57,7 +53,7 @@ fn crew_size<G: Grid>(team: &Team<G>) -> u32 {
 /// Whether some threads of `team` search together what is too wide for one.
 #[inline(always)]
 pub(super) fn have_crew<G: Grid>(team: &Team<G>) -> bool {
-    team.size() >= TEAM_LEAST && team.grid.has_crew()
+    !team.is_alone() && team.grid.has_crew()
 }
 
 /// Threads that search the frontier of the block's drive record.
