@@ -268,3 +268,25 @@ fn real_graphs_equal_the_oracles() {
         }
     }
 }
+
+/// A frontier that starts and ends with a node and is wide between, so that several threads take it
+/// over from one and give it back; with parents, and with a limit amid their levels.
+#[test]
+fn a_crew_of_threads_takes_over_and_gives_back() {
+    let options = LoadOptions::default();
+    let graph = graph::load("gen:grid:300x260", &options, None)
+        .unwrap()
+        .graph;
+    let sources = [graph.nodes() / 2 + 150];
+    for threads in [4, 7, 9] {
+        for limit in [None, NonZeroU32::new(190)] {
+            let mut asked = request(AnalysisKind::Bfs, &sources, threads);
+            (asked.detail, asked.max_iterations) = (Detail::Parents, limit);
+            let outcome = run(&graph, &asked);
+            assert_eq!(outcome.checked, Some(true), "{threads} threads, {limit:?}");
+            let mut reach = request(AnalysisKind::Reach, &sources, threads);
+            reach.max_iterations = limit;
+            assert_eq!(run(&graph, &reach).checked, Some(true), "{threads} threads");
+        }
+    }
+}

@@ -3,7 +3,8 @@
 //! Threads are not equally fast: two may share a core, and other programs run too. If
 //! shares were dealt in advance, all would wait for the slowest.
 
-use core::sync::atomic::{AtomicU64, Ordering};
+use super::{CREW_MAX, Heard};
+use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
 /// Shares of one piece of work after another. All threads of a grid go through the pieces
 /// in the same order.
@@ -14,6 +15,18 @@ use core::sync::atomic::{AtomicU64, Ordering};
 #[derive(Debug, Default)]
 pub struct Dealer {
     dealt: AtomicU64,
+    seats: [Seat; CREW_MAX],
+    is_disbanded: AtomicBool,
+}
+
+/// What a thread tells its crew, on cache lines of its own.
+#[derive(Debug, Default)]
+#[repr(align(128))]
+struct Seat {
+    /// Turns in which the thread has told a word.
+    turn: AtomicU32,
+    /// The words of the last two turns.
+    words: [AtomicU64; 2],
 }
 
 impl Dealer {
@@ -22,7 +35,59 @@ impl Dealer {
     pub const fn new() -> Self {
         Self {
             dealt: AtomicU64::new(0),
+            seats: [const {
+                Seat {
+                    turn: AtomicU32::new(0),
+                    words: [const { AtomicU64::new(0) }; 2],
+                }
+            }; CREW_MAX],
+            is_disbanded: AtomicBool::new(false),
         }
+    }
+
+    /// Whether threads may form a crew. Barriers order this and [`Dealer::disband`].
+    #[inline]
+    pub fn has_crew(&self) -> bool {
+        !self.is_disbanded.load(Ordering::Relaxed)
+    }
+
+    /// Forbids crews for the rest of the run.
+    pub fn disband(&self) {
+        self.is_disbanded.store(true, Ordering::Relaxed);
+    }
+
+    /// Tells `word` as thread `seat` of `crew` and returns the words of all threads once each has
+    /// told its own. While others are missing it calls `waits` with the number of polls, and
+    /// returns `None` once that returns `false`.
+    ///
+    /// A word is kept for two turns: a thread tells the next but one only after all have told the
+    /// next one, and so have read this one. The release store of a turn pairs with the acquire
+    /// load of the poll.
+    #[inline]
+    pub fn confer(
+        &self,
+        (seat, crew): (u32, u32),
+        word: u64,
+        mut waits: impl FnMut(u32) -> bool,
+    ) -> Option<Heard> {
+        let own = &self.seats[seat as usize];
+        let turn = own.turn.load(Ordering::Relaxed).wrapping_add(1);
+        let place = turn as usize % 2;
+        own.words[place].store(word, Ordering::Relaxed);
+        own.turn.store(turn, Ordering::Release);
+        let mut heard = Heard::default();
+        for (word, seat) in heard.words.iter_mut().zip(&self.seats).take(crew as usize) {
+            let mut polls = 0_u32;
+            while (seat.turn.load(Ordering::Acquire).wrapping_sub(turn) as i32) < 0 {
+                polls = polls.wrapping_add(1);
+                if !waits(polls) {
+                    return None;
+                }
+            }
+            *word = seat.words[place].load(Ordering::Relaxed);
+            heard.polls = heard.polls.max(polls);
+        }
+        Some(heard)
     }
 
     /// Takes the next share of `piece` and returns its number, or [`u32::MAX`] if a later
@@ -69,10 +134,41 @@ mod tests {
     fn numbers_of_pieces_wrap() {
         let dealer = Dealer {
             dealt: AtomicU64::new(u64::from(u32::MAX) << 32 | 7),
+            ..Dealer::new()
         };
         assert_eq!(dealer.take(u32::MAX), 7);
         assert_eq!(dealer.take(0), 0);
         assert_eq!(dealer.take(u32::MAX), u32::MAX);
+    }
+
+    #[test]
+    fn a_crew_hears_the_words_of_each_turn() {
+        const CREW: u32 = 3;
+        const TURNS: u64 = 2000;
+        let dealer = Dealer::new();
+        std::thread::scope(|scope| {
+            for seat in 0..CREW {
+                let dealer = &dealer;
+                scope.spawn(move || {
+                    for turn in 0..TURNS {
+                        let wait = |_| {
+                            std::thread::yield_now();
+                            true
+                        };
+                        let word = turn << 8 | u64::from(seat);
+                        let heard = dealer.confer((seat, CREW), word, wait).unwrap();
+                        let told = [0, 1, 2].map(|seat| turn << 8 | seat);
+                        assert_eq!(heard.words[..3], told);
+                    }
+                });
+            }
+        });
+    }
+
+    #[test]
+    fn a_thread_that_waits_in_vain_can_stop() {
+        let dealer = Dealer::new();
+        assert_eq!(dealer.confer((0, 2), 7, |polls| polls < 5), None);
     }
 
     #[test]

@@ -6,7 +6,7 @@
 //! the cost of a locked instruction.
 
 use super::dealer::Dealer;
-use super::{Grid, PLACE, SHARED_WORDS};
+use super::{Grid, Heard, PLACE, SHARED_WORDS};
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
 use seawall_core::protocol::{Read, Scope, Swap, Update, Write};
 
@@ -104,6 +104,9 @@ impl<const ALONE: bool> HostGrid<ALONE> {
     }
 }
 
+/// Polls of a crew between two questions whether to stop.
+const POLLS_PER_LOOK: u32 = 1024;
+
 /// Polls before a waiting thread starts to yield its processor.
 const SPINS: u32 = 256;
 
@@ -122,6 +125,24 @@ unsafe impl<const ALONE: bool> Grid for HostGrid<ALONE> {
     const LANES: u32 = super::LANES_MAX;
     const ITEMS: u32 = 2048;
     const TAKES: bool = !ALONE;
+
+    #[inline(always)]
+    fn has_crew(self) -> bool {
+        // SAFETY: the dealer is valid, by the contract of `HostGrid::new`.
+        !ALONE && unsafe { &*self.dealer }.has_crew()
+    }
+    fn disband(self) {
+        // SAFETY: the same contract.
+        unsafe { &*self.dealer }.disband();
+    }
+    #[inline(always)]
+    fn confer(self, crew: u32, word: u64, stops: impl Fn() -> bool) -> Option<Heard> {
+        // SAFETY: the same contract.
+        unsafe { &*self.dealer }.confer((self.block, crew), word, |polls| {
+            self.pause(polls);
+            !polls.is_multiple_of(POLLS_PER_LOOK) || !stops()
+        })
+    }
 
     #[inline(always)]
     fn take(self, piece: u32) -> u32 {

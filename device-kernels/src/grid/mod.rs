@@ -51,6 +51,18 @@ pub const PLACE: u32 = 4;
 /// Most blocks of a cluster.
 pub const CLUSTER_MAX: u32 = 16;
 
+/// Most blocks that confer.
+pub const CREW_MAX: usize = 8;
+
+/// What a block heard of its crew.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Heard {
+    /// The words of all blocks.
+    pub words: [u64; CREW_MAX],
+    /// Most polls that it waited for one of them.
+    pub polls: u32,
+}
+
 /// One lane's view of the machine that it runs on.
 ///
 /// # Safety
@@ -79,6 +91,26 @@ pub unsafe trait Grid: Copy {
     fn take(self, piece: u32) -> u32 {
         let _ = piece;
         u32::MAX
+    }
+    /// Whether the first blocks of the grid, at most [`CREW_MAX`], may form a crew, which
+    /// confers by [`Grid::confer`].
+    #[inline(always)]
+    fn has_crew(self) -> bool {
+        false
+    }
+
+    /// Forbids crews for the rest of the run.
+    fn disband(self) {}
+
+    /// Tells the first `crew` blocks, of which this is one, a `word`, and returns the words of
+    /// all of them, by block, once all have told theirs. It orders the memory accesses of the
+    /// crew as a barrier does. `None` if `stops` said so while others were missing, after which
+    /// no block may confer again.
+    fn confer(self, crew: u32, word: u64, stops: impl Fn() -> bool) -> Option<Heard> {
+        let _ = (crew, stops);
+        let mut heard = Heard::default();
+        heard.words[0] = word;
+        Some(heard)
     }
     /// Number of this lane's block.
     fn block(self) -> u32;

@@ -10,7 +10,7 @@ use crate::control::{LoopEnd, ProgramPoint, Stop};
 use crate::grid::Grid;
 use crate::search::current::Search;
 use crate::search::drive::is_over;
-use crate::search::fused::{self, crew_size, reach, run_fused};
+use crate::search::fused::{self, crew_now, reach, run_fused};
 use crate::search::step::step;
 use crate::search::waves::of_wave;
 use crate::search::{drive, shared_drive};
@@ -262,7 +262,7 @@ fn run_body<G: Grid, S: WaveSet, const TRACED: bool>(
 fn run_in_few_blocks<G: Grid>(cx: ContextRef<G>, wave: Wave, slot: u32) -> Result<(), Stop> {
     let (grid, team) = (cx.grid(), cx.context().team);
     let mut outcome = Ok(0);
-    if team.rank() < crew_size(&team) {
+    if team.rank() < crew_now(&team) {
         let bounds = fused::Bounds {
             max_iterations: Bounds::read(grid).max_iterations,
             point: point_now(grid, wave),

@@ -23,6 +23,7 @@ mod scale;
 mod gather;
 mod gather_tiles;
 pub mod rank;
+mod rank_chunks;
 mod rank_rows;
 pub mod deal;
 pub mod parents;

@@ -27,7 +27,7 @@ pub(super) const NEXT_DANGLING: u32 = 32;
 pub(super) const CHANGE: u32 = 64;
 
 /// Units of a total in 1.
-const UNITS: f32 = (1_u64 << 60) as f32;
+pub(super) const UNITS: f32 = (1_u64 << 60) as f32;
 
 /// Runs an opcode of this family.
 ///

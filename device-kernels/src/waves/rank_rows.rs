@@ -10,6 +10,7 @@
 
 use super::gather::RowSums;
 use super::rank::{CHANGE, NEXT_DANGLING, Ranks, Tally, Walk, settle, warp_total};
+use super::rank_chunks::Chunks;
 use super::scale::Scale;
 use crate::context::{Context, ContextRef};
 use crate::grid::Grid;
@@ -98,6 +99,18 @@ impl<G: Grid> Pass<G> {
         let (team, grid) = (&context.team, self.grid);
         let rows = RowSums::of(context, self.before);
         let made = self.made(after);
+        if G::WARP == 1 {
+            let chunks = Chunks {
+                incoming: self.incoming,
+                outgoing: context.tables.outgoing(grid),
+                before: self.before,
+                made,
+                walk,
+            };
+            if let Some(tally) = chunks.make_all(context) {
+                return tally;
+            }
+        }
         let mut tally = Tally::default();
         let mut make = |node, sum| {
             let old = f32::from_bits(self.ranks.load_weak(grid, node));

@@ -60,6 +60,21 @@ impl Scale {
         self.units(share) as i64 as f32 * self.down
     }
 
+    /// [`Scale::whole`] of a share from 0 to 1, without a branch and by a conversion that vectors
+    /// have.
+    #[inline(always)]
+    pub(super) fn whole_of_few(self, share: f32) -> f32 {
+        /// From here on a float has no fraction.
+        const WHOLE: f32 = (1 << 24) as f32;
+        let units = share * self.up;
+        let units = if units > 0.0 { units } else { 0.0 };
+        let few = if units < WHOLE { units } else { WHOLE };
+        // SAFETY: a number from 0 to 2^24.
+        let whole = unsafe { few.to_int_unchecked::<i32>() } as f32;
+        // What is beyond has no fraction, and neither difference nor sum is rounded.
+        (whole + (units - few)) * self.down
+    }
+
     /// Whether doubles sum shares in whole units exactly: all shares together are 1, and
     /// doubles hold integers up to 2^53.
     #[inline(always)]

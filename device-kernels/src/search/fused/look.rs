@@ -45,7 +45,7 @@ impl Search {
         Err(Self::out_of_time(team, bounds, iteration))
     }
 
-    fn out_of_time<G: Grid>(team: &Team<G>, bounds: &Bounds, iteration: u32) -> Stop {
+    pub(super) fn out_of_time<G: Grid>(team: &Team<G>, bounds: &Bounds, iteration: u32) -> Stop {
         let point = ProgramPoint {
             iteration,
             ..bounds.point

@@ -17,8 +17,9 @@ mod pass;
 mod first_block;
 mod hand_back;
 mod run;
+mod few_threads;
 pub(super) mod one_thread;
 
-pub use crew::{crew_size, reach};
+pub use crew::{crew_now, crew_size, reach};
 pub use progress::Bounds;
 pub use run::run_fused;

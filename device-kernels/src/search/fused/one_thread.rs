@@ -6,6 +6,7 @@
 //! in the resident queues, as any other step leaves it.
 
 use super::crew::reach;
+use super::few_threads;
 use super::progress::{Bounds, LOOK_MASK};
 use crate::context::ContextRef;
 use crate::control::Stop;
@@ -48,7 +49,8 @@ pub(super) fn run_one_thread<G: Grid>(
         drive.queue ^= 1;
         count_new(&mut drive, nodes, edges);
         let narrow = nodes <= policy.narrow_exit_nodes && edges <= policy.narrow_edges;
-        if edges == 0 || !narrow || drive.iteration >= bounds.max_iterations {
+        let wide = few_threads::takes_over(team, &search, (nodes, edges));
+        if edges == 0 || wide || !narrow || drive.iteration >= bounds.max_iterations {
             break;
         }
         if drive.iteration & LOOK_MASK == 0 {

@@ -2,9 +2,9 @@
 
 use super::crew::{Crew, crew_size};
 use super::first_block::FIRST_BLOCK_NODES;
-use super::one_thread;
 use super::progress::{Bounds, LOOK_MASK, Limits, Pass, Run};
 use super::queue::Queues;
+use super::{few_threads, one_thread};
 use crate::context::{Context, ContextRef};
 use crate::control::Stop;
 use crate::grid::Grid;
@@ -26,6 +26,9 @@ const LANES_LOG2_MAX: u32 = 4;
 #[inline(never)]
 pub fn run_fused<G: Grid>(cx: ContextRef<G>, slot: u32, bounds: Bounds) -> Result<u32, Stop> {
     if G::WARP == 1 {
+        if few_threads::crew_for(&cx.context().team) > 1 {
+            return few_threads::run_few_threads(cx, slot, &bounds);
+        }
         return one_thread::run_one_thread(cx, slot, &bounds);
     }
     let (context, grid) = (&cx.context(), cx.grid());

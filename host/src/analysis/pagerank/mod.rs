@@ -102,7 +102,7 @@ fn build(graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
     program.seed_ranks("start even", ranks);
     let step = (damping, question.ranking.tolerance);
     program.fixpoint("rank", limit, |body| {
-        if has_short_rows(graph) {
+        if !question.warps || has_short_rows(graph) {
             body.step_ranks_by_rows(ranks, step);
         } else {
             body.step_ranks(ranks, step);
