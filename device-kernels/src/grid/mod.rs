@@ -52,7 +52,7 @@ pub const PLACE: u32 = 4;
 pub const CLUSTER_MAX: u32 = 16;
 
 /// Most blocks that confer.
-pub const CREW_MAX: usize = 8;
+pub const CREW_MAX: usize = 4;
 
 /// What a block heard of its crew.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -28,6 +28,10 @@ const FROM: u32 = 96;
 /// Nodes of a frontier below which one thread goes on alone.
 const LEAST: u32 = 32;
 
+/// Edges of a frontier up to which a crew takes it: of more, all threads together save more than their
+/// barrier costs, some 50 us where an edge takes a thread 5 ns.
+const MOST_EDGES: u32 = 1 << 16;
+
 /// Polls after which a thread was late. Shares of a level differ by less.
 const LATE_POLLS: u32 = 200;
 
@@ -132,12 +136,12 @@ impl Crew {
     /// Whether a frontier is worth a crew. Each edge may lead to a find of one thread.
     #[inline(always)]
     fn suits(self, nodes: u32, edges: u32) -> bool {
-        nodes >= FROM && self.has_room(nodes, edges)
+        nodes >= FROM && self.may_take(nodes, edges)
     }
 
     #[inline(always)]
-    fn has_room(self, nodes: u32, edges: u32) -> bool {
-        nodes <= self.room && edges <= self.room
+    fn may_take(self, nodes: u32, edges: u32) -> bool {
+        nodes <= self.room && edges <= self.room.min(MOST_EDGES)
     }
 
     /// First entry of the section of thread `rank`.
@@ -198,7 +202,7 @@ pub(super) fn run_few_threads<G: Grid>(
         if nodes < LEAST
             || late >= LATE_MOST
             || !narrow
-            || !crew.has_room(nodes, edges)
+            || !crew.may_take(nodes, edges)
             || drive.iteration >= bounds.max_iterations
         {
             break;
