@@ -18,7 +18,7 @@ use seawall_core::abi::search::SearchPolicy;
 use seawall_tests::composed::{COMPOSED, run_composed};
 use seawall_tests::draw::{self, Limits, UNLIMITED};
 use seawall_tests::forms;
-use seawall_tests::graphs::{EdgeList, draw_sources, with_hubs};
+use seawall_tests::graphs::{EdgeList, add_rows, draw_sources, with_hubs};
 use seawall_tests::harness::{ANALYSES, Asked, compare, run_analysis, run_ranks, run_script};
 use seawall_tests::lanes;
 use seawall_tests::paths::{Weights, run_paths};
@@ -287,16 +287,9 @@ fn forms((machine, mut random): (u32, Random)) -> Tried {
     let even = random.pick(&[0, 0, 12, 40, 90]).unwrap_or(0);
     let nodes = 100 + random.below(if even > 0 { 200 } else { 900 });
     let mut list = with_hubs(nodes, random.below(4), &mut random);
-    for from in 0..nodes {
-        let count = even / 2 + random.below(even + 1);
-        let more = (0..count).map(|_| (from, random.below(nodes)));
-        list.edges.extend(more);
-    }
-    let edges: Vec<_> = list
-        .edges
-        .iter()
-        .map(|(from, to)| (*from, *to, random.below(3000)))
-        .collect();
+    add_rows(&mut list, even, &mut random);
+    let weigh = |(from, to): &(u32, u32)| (*from, *to, random.below(3000));
+    let edges: Vec<_> = list.edges.iter().map(weigh).collect();
     let graph = Graph::from_weighted_edges(nodes, &edges, random.once_in(2)).unwrap();
     let program = forms::program(nodes, &mut random).unwrap();
     let mut plain = CpuSession::open(&graph, NonZeroUsize::new(1), LIMITS).unwrap();

@@ -89,7 +89,7 @@ struct Block<'m> {
     block: u32,
 }
 
-/// What the barrier does not use.
+/// Operations that the barrier does not use.
 macro_rules! unused {
     ($($(@$unsafe:ident)? fn $name:ident(self $(, $argument:ident: $type:ty)*) $(-> $result:ty)?;)+) => {$(
         $($unsafe)? fn $name(self $(, $argument: $type)*) $(-> $result)? {

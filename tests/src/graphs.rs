@@ -215,6 +215,15 @@ pub fn with_hubs(nodes: u32, hubs: u32, random: &mut Random) -> EdgeList {
     }
 }
 
+/// Gives each node half of `edges` edges more, up to one and a half times as many.
+pub fn add_rows(list: &mut EdgeList, edges: u32, random: &mut Random) {
+    for from in 0..list.nodes {
+        let count = edges / 2 + random.below(edges + 1);
+        let more = (0..count).map(|_| (from, random.below(list.nodes)));
+        list.edges.extend(more);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -19,7 +19,7 @@ pub struct Dealer {
     is_disbanded: AtomicBool,
 }
 
-/// What a thread tells its crew, on cache lines of its own.
+/// The words of a thread to its crew, on cache lines of their own.
 #[derive(Debug, Default)]
 #[repr(align(128))]
 struct Seat {
@@ -156,9 +156,9 @@ mod tests {
                             true
                         };
                         let word = turn << 8 | u64::from(seat);
-                        let heard = dealer.confer((seat, CREW), word, wait).unwrap();
+                        let heard = dealer.confer((seat, CREW), word, wait);
                         let told = [0, 1, 2].map(|seat| turn << 8 | seat);
-                        assert_eq!(heard.words[..3], told);
+                        assert!(heard.is_some_and(|heard| heard.words[..3] == told));
                     }
                 });
             }

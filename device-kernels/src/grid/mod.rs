@@ -54,7 +54,7 @@ pub const CLUSTER_MAX: u32 = 16;
 /// Most blocks that confer.
 pub const CREW_MAX: usize = 4;
 
-/// What a block heard of its crew.
+/// The words of a crew, as a block heard them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Heard {
     /// The words of all blocks.

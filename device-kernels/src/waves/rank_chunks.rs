@@ -47,7 +47,7 @@ pub(super) struct Chunks {
     pub(super) walk: Walk,
 }
 
-/// What is known of a chunk's rows, an array for each number.
+/// The numbers of a chunk's rows, an array for each kind.
 struct Chunk {
     /// Sums of contributions.
     sums: [f32; ROWS],

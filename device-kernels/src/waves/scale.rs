@@ -71,7 +71,7 @@ impl Scale {
         let few = if units < WHOLE { units } else { WHOLE };
         // SAFETY: a number from 0 to 2^24.
         let whole = unsafe { few.to_int_unchecked::<i32>() } as f32;
-        // What is beyond has no fraction, and neither difference nor sum is rounded.
+        // Beyond it there is no fraction, and neither difference nor sum is rounded.
         (whole + (units - few)) * self.down
     }
 

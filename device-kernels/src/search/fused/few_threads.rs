@@ -9,6 +9,7 @@
 //! the sections become one queue again.
 
 use super::crew::reach;
+use super::one_thread::AHEAD;
 use super::progress::{Bounds, LOOK_MASK};
 use crate::context::ContextRef;
 use crate::control::Stop;
@@ -18,7 +19,6 @@ use crate::search::current::Search;
 use crate::search::drive::{self, choose, count_new};
 use crate::search::push::row_at;
 use crate::search::shared_drive;
-use crate::search::visit::Discovery;
 use crate::team::Team;
 use seawall_core::abi::search::DriveRecord;
 
@@ -29,7 +29,7 @@ const FROM: u32 = 96;
 const LEAST: u32 = 32;
 
 /// Edges of a frontier up to which a crew takes it: of more, all threads together save more than their
-/// barrier costs, some 50 us where an edge takes a thread 5 ns.
+/// barrier costs, some 50 µs where an edge takes a thread 5 ns.
 const MOST_EDGES: u32 = 1 << 16;
 
 /// Polls after which a thread was late. Shares of a level differ by less.
@@ -41,12 +41,6 @@ const LATE_COST: u32 = 8;
 /// Costs of late levels at which the crew disbands: other programs take its processors, and each
 /// time that a thread loses its own, the others wait for a slice of time.
 const LATE_MOST: u32 = 6 * LATE_COST;
-
-/// Entries by which rows are fetched ahead of their use.
-const AHEAD: u32 = 12;
-
-/// Edges after the first one of a row that are fetched with it.
-const NEXT: u32 = 3;
 
 /// Threads of a crew.
 #[inline(always)]
@@ -78,7 +72,7 @@ pub(super) fn takes_over<G: Grid>(team: &Team<G>, search: &Search, counts: (u32,
     have_crew(team) && Crew::of(team, search).suits(counts.0, counts.1)
 }
 
-/// What a thread tells the others of its section.
+/// The content of a thread's section, as it tells the others.
 #[derive(Clone, Copy, Default)]
 struct Told {
     nodes: u32,
@@ -324,7 +318,14 @@ impl Search {
             }
             passed += told.nodes;
         }
-        self.settle_new::<G, PARENTS>(grid, drive.iteration + 1, (next, base, found))
+        let level = drive.iteration + 1;
+        let (nodes, edges) =
+            self.settle::<G, PARENTS>(grid, level, (next, base, found), |_, end| end);
+        Told {
+            nodes,
+            edges,
+            waited: false,
+        }
     }
 
     /// Appends to `next`, from entry `base` on, the nodes that edges of these entries discover
@@ -338,14 +339,9 @@ impl Search {
         (next, base, found): (&Queue, u32, &mut u32),
     ) {
         let visited = self.frontier.bitset(drive.visited);
-        let edges = self.outgoing.edges();
         for index in first..end {
             if index + AHEAD < end {
-                let start = queue.starts.load_weak(grid, index + AHEAD);
-                self.outgoing.prefetch_target(grid, start);
-                // The end of a row may lie in the next cache line.
-                let last = start.saturating_add(NEXT).min(edges);
-                self.outgoing.prefetch_target(grid, last);
+                self.fetch_row(grid, queue, index + AHEAD);
             }
             let start = queue.starts.load_weak(grid, index);
             let stop = queue.prefix.load_weak(grid, index);
@@ -366,40 +362,5 @@ impl Search {
                 *found += 1;
             }
         }
-    }
-
-    /// Marks the `found` nodes of `queue` from entry `base` on and completes their entries by
-    /// their rows. Nodes without edges are left out. Returns what stays.
-    #[inline(always)]
-    fn settle_new<G: Grid, const PARENTS: bool>(
-        &self,
-        grid: G,
-        level: u32,
-        (queue, base, found): (&Queue, u32, u32),
-    ) -> Told {
-        let mut own = Told::default();
-        for index in base..base + found {
-            if index + AHEAD < base + found {
-                let ahead = queue.nodes.load_weak(grid, index + AHEAD);
-                self.outgoing.prefetch_row(grid, ahead);
-                self.outgoing.prefetch_row(grid, ahead.saturating_add(1));
-                self.visit.prefetch(grid, ahead);
-            }
-            let node = queue.nodes.load_weak(grid, index);
-            let from = if PARENTS {
-                queue.prefix.load_weak(grid, index)
-            } else {
-                node
-            };
-            self.visit.discovered(grid, Discovery { node, from, level });
-            let (start, end) = self.outgoing.row(grid, node);
-            let place = base + own.nodes;
-            queue.nodes.store_weak(grid, place, node);
-            queue.starts.store_weak(grid, place, start);
-            queue.prefix.store_weak(grid, place, end);
-            own.nodes += u32::from(start != end);
-            own.edges = own.edges.wrapping_add(end - start);
-        }
-        own
     }
 }

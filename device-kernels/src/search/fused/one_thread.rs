@@ -21,7 +21,7 @@ use crate::search::visit::Discovery;
 use seawall_core::abi::search::{DriveRecord, Step};
 
 /// Queue entries by which rows are fetched ahead of their use.
-const AHEAD: u32 = 12;
+pub(super) const AHEAD: u32 = 12;
 
 /// Edges after the first one of a row that are fetched with it.
 const NEXT: u32 = 3;
@@ -109,7 +109,8 @@ impl Search {
     fn level_of<G: Grid, const PARENTS: bool>(&self, grid: G, drive: &DriveRecord) -> (u32, u32) {
         let next = self.frontier.queue(drive.queue ^ 1);
         let found = self.discover::<G, PARENTS>(grid, drive, &next);
-        self.settle::<G, PARENTS>(grid, drive.iteration + 1, (&next, found))
+        let level = drive.iteration + 1;
+        self.settle::<G, PARENTS>(grid, level, (&next, 0, found), |edges, _| edges)
     }
 
     /// Appends to `next` the nodes that edges of the frontier discover and, with
@@ -126,15 +127,10 @@ impl Search {
         // Each node is discovered once, and sources were before, so no place is above
         // this one.
         let last = self.frontier.nodes().saturating_sub(1);
-        let edges = self.outgoing.edges();
         let mut found = 0_u32;
         for index in 0..drive.nodes {
             if index + AHEAD < drive.nodes {
-                let start = queue.starts.load_weak(grid, index + AHEAD);
-                self.outgoing.prefetch_target(grid, start);
-                // The end of a row may lie in the next cache line.
-                let last = start.saturating_add(NEXT).min(edges);
-                self.outgoing.prefetch_target(grid, last);
+                self.fetch_row(grid, queue, index + AHEAD);
             }
             let row = row_at(grid, queue, index, drive);
             for edge in row.start..row.end {
@@ -153,18 +149,30 @@ impl Search {
         found
     }
 
-    /// Marks the first `found` nodes of `queue` and completes their entries by their
-    /// rows. Nodes without edges are left out. Returns the nodes and edges that stay.
+    /// Fetches the row of a later entry of `queue`, from its start to its likely end.
     #[inline(always)]
-    fn settle<G: Grid, const PARENTS: bool>(
+    pub(super) fn fetch_row<G: Grid>(&self, grid: G, queue: &Queue, index: u32) {
+        let start = queue.starts.load_weak(grid, index);
+        self.outgoing.prefetch_target(grid, start);
+        // The end of a row may lie in the next cache line.
+        let last = start.saturating_add(NEXT).min(self.outgoing.edges());
+        self.outgoing.prefetch_target(grid, last);
+    }
+
+    /// Marks the `found` nodes of `queue` from entry `base` on and completes their entries by their
+    /// rows, with the prefix that `prefix` makes of the edges before and the row's end. Nodes without
+    /// edges are left out. Returns the nodes and edges that stay.
+    #[inline(always)]
+    pub(super) fn settle<G: Grid, const PARENTS: bool>(
         &self,
         grid: G,
         level: u32,
-        (queue, found): (&Queue, u32),
+        (queue, base, found): (&Queue, u32, u32),
+        prefix: impl Fn(u32, u32) -> u32,
     ) -> (u32, u32) {
         let (mut nodes, mut edges) = (0, 0_u32);
-        for index in 0..found {
-            if index + AHEAD < found {
+        for index in base..base + found {
+            if index + AHEAD < base + found {
                 let ahead = queue.nodes.load_weak(grid, index + AHEAD);
                 self.outgoing.prefetch_row(grid, ahead);
                 self.outgoing.prefetch_row(grid, ahead.saturating_add(1));
@@ -178,9 +186,10 @@ impl Search {
             };
             self.visit.discovered(grid, Discovery { node, from, level });
             let (start, end) = self.outgoing.row(grid, node);
-            queue.nodes.store_weak(grid, nodes, node);
-            queue.prefix.store_weak(grid, nodes, edges);
-            queue.starts.store_weak(grid, nodes, start);
+            let place = base + nodes;
+            queue.nodes.store_weak(grid, place, node);
+            queue.starts.store_weak(grid, place, start);
+            queue.prefix.store_weak(grid, place, prefix(edges, end));
             nodes += u32::from(start != end);
             edges = edges.wrapping_add(end - start);
         }

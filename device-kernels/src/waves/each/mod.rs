@@ -10,6 +10,7 @@ mod access;
 mod arms;
 mod change;
 mod fold;
+mod form;
 mod lean;
 mod lists;
 mod rows;

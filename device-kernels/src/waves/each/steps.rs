@@ -4,9 +4,9 @@
 //! lanes read them for every item and every edge, and would otherwise look registers up as often.
 //! Instructions are numbered from the first one of the wave.
 
-use super::lean::Form;
+use super::form::{Form, form_of};
 use super::slots::Words4;
-use super::{Part, change, lean};
+use super::{Part, change};
 use crate::context::ContextRef;
 use crate::grid::{Grid, PLACE};
 use crate::memory::Words;
@@ -226,7 +226,7 @@ impl<G: Grid> Steps<G> {
         };
         // What the loop for forms reads of a part, the block has to hold.
         let form = if at + begin.other < EACH_HELD {
-            lean::form_of(begin, fetch)
+            form_of(begin, fetch)
         } else {
             0
         };
