@@ -34,7 +34,7 @@ impl HostGrid {
     ///
     /// # Safety
     /// `shared` must be this thread's own, valid for
-    /// [`SHARED_WORDS`] words as long as the view lives. All threads of the grid must
+    /// [`SHARED_WORDS`](super::SHARED_WORDS) words as long as the view lives. All threads of the grid must
     /// have the same `dealer`, valid as long, that no other run has used.
     #[must_use]
     pub unsafe fn new(
