@@ -6,7 +6,7 @@ use seawall::backend::cuda::measure::Meter;
 use seawall::graph::{Graph, LoadOptions, load, save};
 use seawall::outcome::RunOutcome;
 use seawall::run::{AnalysisKind, Executor, Machine, RunRequest, execute};
-use seawall::stream::{StreamOptions, Streamed};
+use seawall::stream::{Keeping, StreamOptions, Streamed};
 use seawall_tests::graphs::{SHAPES, draw};
 use seawall_tests::random::Random;
 use std::num::NonZeroU32;
@@ -63,17 +63,30 @@ fn agree(graph: &Graph, window: u64) -> Result<(), String> {
     save(graph, &path, None).map_err(text)?;
     for kind in KINDS {
         let resident = execute(graph, &request(kind), &mut |_| ()).map_err(text)?;
-        let streamed = streamed(&path, &request(kind), Some(window))?;
-        if streamed.values != resident.values {
-            return Err(format!("{kind} in windows of {window} bytes differs"));
+        for keeping in [Keeping::Never, Keeping::Always] {
+            let streamed = streamed(&path, &request(kind), (Some(window), keeping))?;
+            if streamed.values != resident.values {
+                return Err(format!(
+                    "{kind} in windows of {window} bytes, {keeping:?} kept, differs"
+                ));
+            }
+            let report = streamed.stream.ok_or("no stream")?;
+            let keeps = keeping == Keeping::Always;
+            if keeps != report.keeps || keeps && report.streamed_bytes > report.edge_bytes {
+                return Err(format!("{kind}, {keeping:?} kept, reads {report:?}"));
+            }
         }
     }
     Ok(())
 }
 
-fn streamed(path: &Path, request: &RunRequest, window: Option<u64>) -> Result<RunOutcome, String> {
+fn streamed(
+    path: &Path,
+    request: &RunRequest,
+    (window, keeping): (Option<u64>, Keeping),
+) -> Result<RunOutcome, String> {
     let mut options = StreamOptions::default();
-    options.window_bytes = window;
+    (options.window_bytes, options.keeping) = (window, keeping);
     let streamed = Streamed::open(path).map_err(text)?.ok_or("no .swg file")?;
     streamed.run(request, options, &mut |_| ()).map_err(text)
 }
@@ -83,33 +96,40 @@ pub(crate) fn measure(path: &str) -> Result<(), String> {
     let rate = Meter::open(0).map_err(text)?.upload_bytes_per_s();
     let rate = rate.map_err(text)?;
     println!("bare upload of pinned memory: {:.1} GB/s", rate / 1e9);
-    for kind in KINDS {
+    for (kind, keeping) in KINDS
+        .iter()
+        .flat_map(|kind| [(*kind, Keeping::Never), (*kind, Keeping::Always)])
+    {
         let mut request = request(kind);
         if kind == AnalysisKind::Pagerank {
             request.max_iterations = NonZeroU32::new(10);
         }
-        let outcome = match streamed(path.as_ref(), &request, None) {
+        let outcome = match streamed(path.as_ref(), &request, (None, keeping)) {
             Ok(outcome) => outcome,
             Err(problem) => {
                 println!("{kind}: {problem}");
                 continue;
             }
         };
-        let report = outcome.stream.ok_or("no report")?;
+        let report = outcome.stream.as_ref().ok_or("no report")?;
         // The first pass waits for a file that is not in the page cache.
         let later = report.pass_list.iter().skip(1);
         let (bytes, ns) = later.fold((0, 0), |(bytes, ns), pass| {
-            (bytes + pass.read_bytes, ns + pass.duration_ns)
+            let bytes = bytes + pass.read_bytes + pass.kept_bytes;
+            (bytes, ns + pass.duration_ns)
         });
         let speed = bytes as f64 / (ns.max(1) as f64 / 1e9);
         println!(
-            "{kind}: {:.1} ms, {} passes, {:.2} GB, later passes {:.1} GB/s, {:.0} % of the upload, by {}",
+            "{kind}, {keeping:?} kept: {:.1} ms, {} passes, {:.2} GB read, {:.2} GB in memory, first pass {:.1} ms, later passes {:.1} GB/s, {:.0} % of the upload, by {}, checksum {}",
             outcome.times.run as f64 / 1e6,
             report.passes,
             report.streamed_bytes as f64 / 1e9,
+            report.kept_bytes as f64 / 1e9,
+            report.pass_list.first().map_or(0, |pass| pass.duration_ns) as f64 / 1e6,
             speed / 1e9,
             100.0 * speed / rate,
             report.reader,
+            outcome.values.checksum(),
         );
     }
     Ok(())

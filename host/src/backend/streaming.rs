@@ -56,12 +56,35 @@ pub(crate) struct StreamJob<'a> {
     pub(crate) work: &'a [u32],
     /// Time after which the kernel ends by itself, nanoseconds.
     pub(crate) time_ns: u64,
+    /// Bytes of the machine's memory for each window, if windows stay there once they came, and
+    /// whether the stream is refused where they do not fit.
+    pub(crate) kept: Option<(u64, bool)>,
+}
+
+/// Memory of a machine in which windows stay.
+pub(crate) trait Keep {
+    /// Begins to copy the buffer of a window to its place, once.
+    ///
+    /// # Errors
+    /// The machine's own error.
+    fn copy(&self, window: u32, buffer: &[u8]) -> Result<(), BackendError>;
+
+    /// Whether that copy has ended.
+    ///
+    /// # Errors
+    /// The machine's own error.
+    fn has(&self, window: u32) -> Result<bool, BackendError>;
+
+    /// Address of the place of a window, as the machine sees it.
+    fn address(&self, window: u32) -> u64;
 }
 
 /// A machine with a stream.
 pub(crate) struct Open<'m> {
     /// Address of the memory for windows, as the machine sees it.
     pub(crate) buffers: u64,
+    /// Memory for windows that stay.
+    pub(crate) keep: Option<&'m dyn Keep>,
     /// Whether the kernel runs.
     pub(crate) health: &'m dyn Fn() -> Result<(), BackendError>,
     /// The machine's name.
@@ -199,6 +222,12 @@ impl StreamJob<'_> {
             time_ns: self.time_ns,
             seed: RandomState::new().build_hasher().finish(),
         }
+    }
+
+    /// Bytes of the memory for windows that stay.
+    pub(super) fn kept_bytes(&self) -> Option<(u64, bool)> {
+        let (each, must) = self.kept?;
+        Some((each.saturating_mul(u64::from(self.windows)), must))
     }
 
     /// Orders the end of the kernel.

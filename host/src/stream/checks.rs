@@ -31,6 +31,12 @@ impl Checked {
         }
     }
 
+    /// Whether a window came before, and was valid.
+    pub(super) fn has(&self, window: usize) -> bool {
+        let ends = self.ends.get(window);
+        ends.is_some_and(|ends| ends.load(Ordering::Relaxed) != UNSEEN)
+    }
+
     /// Checks a window, unless it was checked before.
     pub(super) fn check(&self, view: &View<'_>) -> Result<(), BinaryProblem> {
         let Some(ends) = self.ends.get(view.window) else {

@@ -3,7 +3,7 @@
 use super::on_machine::On;
 use super::read::{Caching, ReaderChoice};
 use super::report::Tally;
-use super::room::Sizes;
+use super::room::{Keeping, Sizes};
 use super::run::{Found, Plan, Run};
 use crate::analysis::{self, Detail, End, Streaming};
 use crate::backend::cpu::device_of;
@@ -29,6 +29,8 @@ pub struct StreamOptions {
     pub reader: ReaderChoice,
     /// Whether reads go around the page cache.
     pub caching: Caching,
+    /// Whether windows stay in memory once they were read.
+    pub keeping: Keeping,
     /// Take the weight 1 on every edge.
     pub unit_weights: bool,
     /// Run the kernel of a GPU's stream on threads: to test it without a GPU.
@@ -129,7 +131,8 @@ impl Streamed {
     /// Runs `request` on the CPU or a GPU; `progress` is called at the start of each phase.
     ///
     /// Memory is the budget of the request: starts of rows and values of nodes, and buffers for
-    /// windows with the rest, at most a few for each thread. A check loads the whole graph, outside
+    /// windows with the rest, at most a few for each thread, or all that the file has if windows
+    /// stay in memory. A check loads the whole graph, outside
     /// of the budget, and is refused before the run if there is no memory for it.
     ///
     /// # Errors
@@ -187,6 +190,7 @@ impl Streamed {
                 None => computing(streaming, threads),
             },
             on_machine: on.is_some(),
+            keeping: self.keeping(options.keeping),
         };
         let mut plan = work.run.plan(sizes)?;
         let plan_ns = elapsed_ns(clock);
@@ -204,6 +208,15 @@ impl Streamed {
             self.check(request, options, (&mut outcome, end))?;
         }
         Ok(outcome)
+    }
+
+    /// Whether windows stay, where nobody says so: those of a graph that has no other way to be
+    /// resident do.
+    fn keeping(&self, asked: Keeping) -> Keeping {
+        match asked {
+            Keeping::Auto if self.file.edges() <= u64::from(u32::MAX) => Keeping::Never,
+            asked => asked,
+        }
     }
 
     /// Tells whether the graph can be loaded for a check.
@@ -372,7 +385,8 @@ impl Work<'_> {
             let start_ns = elapsed_ns(clock);
             self.tally = Tally::default();
             self.run.started = Instant::now();
-            if repetition > 1 {
+            // What is in memory stays there, as in a resident run.
+            if repetition > 1 && !(plan.room.keeps && plan.sizes == sizes) {
                 *plan = self.run.plan(sizes)?;
             }
             let found = self.run.run(plan, &mut self.tally)?;

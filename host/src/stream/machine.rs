@@ -8,7 +8,7 @@ use super::checks::Checked;
 use super::read::Fill;
 use super::sweep::{Crew, Done, Kernel, Setup};
 use super::view::View;
-use super::windows::Windows;
+use super::windows::{Part, Windows};
 use crate::backend::pages::Pages;
 use crate::backend::streaming::{Open, StreamJob, post_at, window_at};
 use crate::graph::{BinaryProblem, WeightKind};
@@ -102,6 +102,8 @@ pub(super) struct Machine<'m> {
     ticket: Cell<u32>,
     /// Windows that came.
     seen: RefCell<Vec<bool>>,
+    /// Windows that the machine has in its own memory.
+    held: RefCell<Vec<bool>>,
     /// Whether the next ticket waits for all earlier ones.
     waits: Cell<bool>,
 }
@@ -130,6 +132,7 @@ impl<'m> Machine<'m> {
             nodes: streaming.rows.len(),
             ticket: Cell::new(0),
             seen: RefCell::new(vec![false; streaming.windows as usize]),
+            held: RefCell::new(vec![false; streaming.windows as usize]),
             waits: Cell::new(true),
         }
     }
@@ -140,6 +143,11 @@ impl<'m> Machine<'m> {
             setup,
             flight: VecDeque::new(),
         }
+    }
+
+    /// Whether windows stay in the machine's memory.
+    pub(super) fn keeps(&self) -> bool {
+        self.open.keep.is_some()
     }
 
     /// Posts an order; returns its ticket.
@@ -201,8 +209,16 @@ impl<'m> Machine<'m> {
 pub(super) struct MachineCrew<'b, 's> {
     machine: &'s Machine<'s>,
     setup: &'s Setup<'s>,
-    /// In the order of their tickets; none for a window that was not posted.
-    flight: VecDeque<(Option<u32>, Fill<'b>)>,
+    /// In the order of their tickets.
+    flight: VecDeque<Flying<'b>>,
+}
+
+/// A window that a machine has.
+struct Flying<'b> {
+    /// None if it was not posted.
+    ticket: Option<u32>,
+    /// None if it is in the machine's own memory.
+    fill: Option<Fill<'b>>,
 }
 
 impl<'b> MachineCrew<'b, '_> {
@@ -229,6 +245,41 @@ impl<'b> MachineCrew<'b, '_> {
         }))
     }
 
+    /// Posts a window that lies at `address` in the machine's memory.
+    fn post_held(&self, window: usize, address: u64) -> u32 {
+        let Setup { windows, rows, .. } = self.setup;
+        let edges = windows.edges(window);
+        let within = windows.rows(window);
+        let place =
+            |part: Option<Part>| part.map_or(0, |part| address + (part.at + part.skip) as u64);
+        let [targets, weights] = windows.parts(window).map(place);
+        self.machine.post(StreamPost {
+            order: StreamOrder::Window as u32,
+            number: window as u32,
+            edges: (edges.end - edges.start) as u32,
+            first_edge: edges.start,
+            first_row: within.start,
+            end_row: within.end.min(rows.len()),
+            targets,
+            weights,
+            ..StreamPost::default()
+        })
+    }
+
+    /// Whether the machine has its copy of a window, if it makes one: the buffer is read until then.
+    fn is_kept(&self, flying: &Flying<'b>) -> Result<bool, RunError> {
+        let (Some(keep), Some(fill), Some(_)) =
+            (self.machine.open.keep, &flying.fill, flying.ticket)
+        else {
+            return Ok(true);
+        };
+        let is_kept = keep.has(fill.window as u32)?;
+        if let Some(held) = self.machine.held.borrow_mut().get_mut(fill.window) {
+            *held = is_kept;
+        }
+        Ok(is_kept)
+    }
+
     /// The problem of a window that the kernel refused.
     fn problem(&self, fill: &Fill<'b>) -> Result<(), BinaryProblem> {
         let fault = self.machine.said.word(word!(fault));
@@ -252,29 +303,44 @@ impl<'b> Crew<'b> for MachineCrew<'b, '_> {
         self.flight.len()
     }
 
-    fn send(&mut self, fill: Fill<'b>) {
+    fn send(&mut self, fill: Fill<'b>) -> Result<(), RunError> {
         let ticket = self.post(&fill);
-        self.flight.push_back((ticket, fill));
+        if let (Some(keep), Some(_)) = (self.machine.open.keep, ticket) {
+            keep.copy(fill.window as u32, fill.bytes)?;
+        }
+        let fill = Some(fill);
+        self.flight.push_back(Flying { ticket, fill });
+        Ok(())
+    }
+
+    fn again(&mut self, window: usize) -> bool {
+        let Some(keep) = self.machine.open.keep else {
+            return false;
+        };
+        if self.machine.held.borrow().get(window) != Some(&true) {
+            return false;
+        }
+        let ticket = Some(self.post_held(window, keep.address(window as u32)));
+        self.flight.push_back(Flying { ticket, fill: None });
+        true
     }
 
     fn take(&mut self, waits: bool) -> Result<Option<Done<'b>>, RunError> {
-        let Some((ticket, _)) = self.flight.front() else {
+        let Some(first) = self.flight.front() else {
             return Ok(None);
         };
-        let is_done = match *ticket {
+        let is_done = match first.ticket {
             None => true,
             Some(ticket) if waits => self.machine.wait(ticket)?,
             Some(ticket) => self.machine.is_done(ticket),
         };
-        let done = if is_done {
-            self.flight.pop_front()
-        } else {
-            None
-        };
-        Ok(done.map(|(_, fill)| Done {
-            end: self.problem(&fill),
-            slot: fill.slot,
-            bytes: fill.bytes,
+        if !is_done || !self.is_kept(first)? {
+            return Ok(None);
+        }
+        let done = self.flight.pop_front();
+        Ok(done.map(|Flying { fill, .. }| Done {
+            end: fill.as_ref().map_or(Ok(()), |fill| self.problem(fill)),
+            buffer: fill.map(|fill| (fill.slot, fill.bytes)),
         }))
     }
 

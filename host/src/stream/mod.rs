@@ -45,5 +45,6 @@ pub use execute::{StreamOptions, Streamed, check_streams};
 pub use pass::Pass;
 pub use read::{Caching, ReaderChoice};
 pub use report::{PASSES_KEPT, PassSummary, StreamReport};
+pub use room::Keeping;
 pub use view::View;
 pub use windows::Windows;

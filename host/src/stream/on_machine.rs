@@ -5,8 +5,10 @@ use super::machine::{Machine, Said, Wanted};
 use super::ranks::{exponent, first, first_shares, has_settled};
 use super::relax::Length;
 use super::report::Tally;
+use super::room::Keeping;
 use super::run::{Fallen, Found, Plan, Run, short};
 use super::sweep::{Hands, Sweep};
+use super::windows::SECTOR;
 use crate::analysis::End;
 use crate::backend::pages::Pages;
 use crate::backend::streaming::{Open, StreamJob, board_words};
@@ -91,6 +93,10 @@ impl Run<'_> {
             buffers: memory,
             values: work.values,
             work: work.rows,
+            kept: plan.room.keeps.then_some((
+                plan.windows.buffer_bytes().next_multiple_of(SECTOR),
+                plan.sizes.keeping == Keeping::Always,
+            )),
             time_ns: self.request.machine.time_budget_ns.saturating_add(GRACE_NS),
         };
         let kind = self.input.file.weight_kind().unwrap_or_default();

@@ -115,6 +115,8 @@ impl Streamed {
             windows,
             checked: &checked,
             reader: pass.reader,
+            flight: buffers.len(),
+            keeps: false,
             direct: direct(&self.file, pass.caching),
             limits: Limits {
                 started: Instant::now(),

@@ -12,10 +12,14 @@ pub const PASSES_KEPT: usize = 4096;
 pub struct PassSummary {
     /// Windows that were read.
     pub windows_read: u64,
+    /// Windows that were in memory, since an earlier pass had read them.
+    pub windows_kept: u64,
     /// Windows that were left out, since they had no work.
     pub windows_skipped: u64,
     /// Bytes of edges that were read.
     pub read_bytes: u64,
+    /// Bytes of edges that were in memory.
+    pub kept_bytes: u64,
     /// Bytes of edges that were left out.
     pub skipped_bytes: u64,
     /// Time of the pass, nanoseconds.
@@ -26,6 +30,11 @@ impl PassSummary {
     pub(super) const fn read(&mut self, bytes: u64) {
         self.windows_read += 1;
         self.read_bytes += bytes;
+    }
+
+    pub(super) const fn keep(&mut self, bytes: u64) {
+        self.windows_kept += 1;
+        self.kept_bytes += bytes;
     }
 
     pub(super) const fn skip(&mut self, bytes: u64) {
@@ -39,21 +48,26 @@ impl PassSummary {
 pub(super) struct Tally {
     pub(super) reader: &'static str,
     pub(super) direct: bool,
+    /// Whether windows stay in memory.
+    pub(super) keeps: bool,
     /// The machine that computed, if it was not threads of the CPU.
     pub(super) machine: String,
     pub(super) passes: u64,
     pub(super) streamed_bytes: u64,
+    pub(super) kept_bytes: u64,
     pub(super) skipped_bytes: u64,
-    pub(super) kept: Vec<PassSummary>,
+    /// The first passes.
+    pub(super) listed: Vec<PassSummary>,
 }
 
 impl Tally {
     pub(super) fn add(&mut self, pass: PassSummary) {
         self.passes += 1;
         self.streamed_bytes = self.streamed_bytes.saturating_add(pass.read_bytes);
+        self.kept_bytes = self.kept_bytes.saturating_add(pass.kept_bytes);
         self.skipped_bytes = self.skipped_bytes.saturating_add(pass.skipped_bytes);
-        if self.kept.len() < PASSES_KEPT {
-            self.kept.push(pass);
+        if self.listed.len() < PASSES_KEPT {
+            self.listed.push(pass);
         }
     }
 
@@ -61,15 +75,17 @@ impl Tally {
     pub(super) fn report(&self, windows: &Windows, buffers: u64) -> StreamReport {
         StreamReport {
             streamed_bytes: self.streamed_bytes,
+            kept_bytes: self.kept_bytes,
             skipped_bytes: self.skipped_bytes,
             edge_bytes: windows.edge_bytes(),
             passes: self.passes,
             window_bytes: windows.bytes(),
             windows: windows.len() as u64,
             buffers,
+            keeps: self.keeps,
             reader: self.reader,
             direct: self.direct,
-            pass_list: self.kept.clone(),
+            pass_list: self.listed.clone(),
         }
     }
 }
@@ -80,6 +96,8 @@ impl Tally {
 pub struct StreamReport {
     /// Bytes of edges that were read, in all passes.
     pub streamed_bytes: u64,
+    /// Bytes of edges that passes found in memory, since an earlier one had read them.
+    pub kept_bytes: u64,
     /// Bytes of edges that passes left out, since no row there had work.
     pub skipped_bytes: u64,
     /// Bytes of the edges in the file, of those sections that are read.
@@ -90,8 +108,10 @@ pub struct StreamReport {
     pub window_bytes: u64,
     /// Windows of the file.
     pub windows: u64,
-    /// Buffers: windows that are read or computed with at a time.
+    /// Buffers: windows that are read or computed with at a time, or all of them.
     pub buffers: u64,
+    /// Whether windows stay in memory once they were read.
+    pub keeps: bool,
     /// The reader.
     pub reader: &'static str,
     /// Whether reads went around the page cache.

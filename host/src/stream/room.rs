@@ -23,8 +23,22 @@ const BUFFERS_MIN: u64 = 3;
 /// Windows for each buffer of a small file, so that there is something to leave out.
 const WINDOWS_EACH: u64 = 4;
 
+/// Whether windows stay in memory once they were read, so that later passes and repetitions find
+/// them there: a graph of more than 2^32 edges is resident this way.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Keeping {
+    /// If the graph has more than 2^32 edges and they fit the budget and the memory that is left.
+    #[default]
+    Auto,
+    /// Always, or the run is refused.
+    Always,
+    /// Never.
+    Never,
+}
+
 /// The sizes that memory depends on.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Sizes {
     pub(super) nodes: u32,
     pub(super) edges: u64,
@@ -38,6 +52,7 @@ pub(super) struct Sizes {
     pub(super) threads: usize,
     /// Whether such a kernel computes.
     pub(super) on_machine: bool,
+    pub(super) keeping: Keeping,
 }
 
 /// The memory of a run.
@@ -45,6 +60,10 @@ pub(super) struct Sizes {
 pub(super) struct Room {
     pub(super) window_bytes: u64,
     pub(super) buffers: u64,
+    /// Windows that are read or computed with at a time, at most.
+    pub(super) flight: u64,
+    /// Whether windows stay in memory.
+    pub(super) keeps: bool,
     /// Bytes of everything.
     pub(super) bytes: u64,
 }
@@ -93,7 +112,29 @@ impl Sizes {
         Room {
             window_bytes,
             buffers,
+            flight: buffers,
+            keeps: false,
             bytes: self.node_bytes() + lists + memory,
+        }
+    }
+
+    /// The run with all windows in memory, of `window_bytes` each. On threads each window has a
+    /// buffer of its own; a machine has memory for them beside the host's buffers.
+    fn kept(&self, window_bytes: u64) -> Room {
+        let passing = self.room(window_bytes, self.buffers());
+        let windows = Windows::list_bytes(self.edges, window_bytes) / 4;
+        if self.on_machine {
+            let each = Windows::buffer_bytes_of(window_bytes, self.weighted);
+            return Room {
+                keeps: true,
+                bytes: passing.bytes.saturating_add(windows.saturating_mul(each)),
+                ..passing
+            };
+        }
+        Room {
+            keeps: true,
+            flight: passing.flight,
+            ..self.room(window_bytes, windows)
         }
     }
 
@@ -107,11 +148,38 @@ impl Sizes {
     }
 
     /// The memory of a run with windows of `asked` bytes, by default the largest that `budget`
-    /// leaves room for.
+    /// leaves room for. Windows stay in memory as [`Keeping`] says, if `has` allows their bytes.
     ///
     /// # Errors
     /// The least bytes that work.
-    pub(super) fn plan(&self, budget: Option<u64>, asked: Option<u64>) -> Result<Room, u64> {
+    pub(super) fn plan(
+        &self,
+        budget: Option<u64>,
+        asked: Option<u64>,
+        has: impl FnOnce(u64) -> bool,
+    ) -> Result<Room, u64> {
+        if self.keeping != Keeping::Never {
+            let each = asked.map_or_else(|| self.usual_window(), Windows::rounded);
+            let room = self.kept(each);
+            let fits = budget.is_none_or(|budget| room.bytes <= budget);
+            match self.keeping {
+                Keeping::Always if !fits => return Err(room.bytes),
+                Keeping::Always => return Ok(room),
+                _ if fits && has(room.bytes) => return Ok(room),
+                _ => {}
+            }
+        }
+        self.passing(budget, asked)
+    }
+
+    /// The largest useful window.
+    fn usual_window(&self) -> u64 {
+        let each = 4 * self.edges / (WINDOWS_EACH * self.buffers());
+        each.next_power_of_two().clamp(WINDOW_MIN, WINDOW_MAX)
+    }
+
+    /// The memory of a run whose windows go again.
+    fn passing(&self, budget: Option<u64>, asked: Option<u64>) -> Result<Room, u64> {
         let budget = budget.unwrap_or(u64::MAX);
         if let Some(window_bytes) = asked {
             let window_bytes = Windows::rounded(window_bytes);
@@ -122,8 +190,7 @@ impl Sizes {
                 Err(room.bytes)
             };
         }
-        let each = 4 * self.edges / (WINDOWS_EACH * self.buffers());
-        let mut window_bytes = each.next_power_of_two().clamp(WINDOW_MIN, WINDOW_MAX);
+        let mut window_bytes = self.usual_window();
         loop {
             let room = self.room(window_bytes, self.buffers());
             if room.bytes <= budget {
@@ -156,6 +223,7 @@ mod tests {
             parents: false,
             threads,
             on_machine: false,
+            keeping: Keeping::Never,
         }
     }
 
@@ -163,18 +231,18 @@ mod tests {
     fn windows_shrink_with_the_budget_down_to_the_least_that_is_named() {
         for threads in [1, 2, 16] {
             let sizes = sizes(threads);
-            let free = sizes.plan(None, None).unwrap();
+            let free = sizes.plan(None, None, |_| true).unwrap();
             assert_eq!(free.buffers, threads as u64 + AHEAD);
-            let least = sizes.plan(Some(0), None).unwrap_err();
-            assert_eq!(sizes.plan(Some(least - 1), None), Err(least));
-            let mut before = sizes.plan(Some(least), None).unwrap();
+            let least = sizes.plan(Some(0), None, |_| true).unwrap_err();
+            assert_eq!(sizes.plan(Some(least - 1), None, |_| true), Err(least));
+            let mut before = sizes.plan(Some(least), None, |_| true).unwrap();
             assert_eq!(before, sizes.least());
             while before != free {
                 let budget = before.bytes + before.bytes / 8;
-                let room = sizes.plan(Some(budget), None).unwrap();
+                let room = sizes.plan(Some(budget), None, |_| true).unwrap();
                 assert!(room.bytes <= budget);
                 assert!(room.window_bytes >= before.window_bytes);
-                let next = sizes.plan(Some(budget), None).unwrap();
+                let next = sizes.plan(Some(budget), None, |_| true).unwrap();
                 before = Room {
                     bytes: before.bytes.max(budget),
                     ..next
@@ -188,10 +256,10 @@ mod tests {
 
     #[test]
     fn an_asked_window_is_kept_or_refused() {
-        let room = sizes(2).plan(None, Some(100)).unwrap();
+        let room = sizes(2).plan(None, Some(100), |_| true).unwrap();
         assert_eq!(room.window_bytes, 128);
         assert_eq!(
-            sizes(2).plan(Some(room.bytes - 1), Some(100)),
+            sizes(2).plan(Some(room.bytes - 1), Some(100), |_| true),
             Err(room.bytes)
         );
     }

@@ -18,10 +18,11 @@ use crate::analysis::{Detail, End, Streaming, ranking_iterations_max};
 use crate::backend::{BackendError, Canceller};
 use crate::column::Column;
 use crate::graph::WeightKind;
-use crate::graph::memory::{Shortage, zeroed};
+use crate::graph::memory::{Shortage, check, zeroed};
 use crate::run::{RunError, RunRequest};
 use seawall_core::abi::UNREACHED;
 use seawall_core::abi::stream::StreamKind;
+use std::cell::RefCell;
 use std::num::NonZeroU32;
 use std::time::Instant;
 
@@ -44,6 +45,8 @@ pub(super) struct Plan {
     pub(super) room: Room,
     pub(super) windows: Windows,
     checked: Checked,
+    /// Taken by the first kernel.
+    buffers: RefCell<Option<Buffers>>,
 }
 
 /// Findings of a run.
@@ -68,14 +71,22 @@ impl Run<'_> {
     /// [`RunError::StreamOverBudget`] with the least budget that works.
     pub(super) fn plan(&self, sizes: Sizes) -> Result<Plan, RunError> {
         let budget_bytes = self.request.machine.budget_bytes;
-        let room = sizes.plan(budget_bytes, self.options.window_bytes);
-        let room = room.map_err(|needed_bytes| RunError::StreamOverBudget {
+        let has = |bytes| {
+            // A machine's memory is found out there.
+            let own = if sizes.on_machine { 0 } else { bytes };
+            check(own).is_ok()
+        };
+        let room = sizes.plan(budget_bytes, self.options.window_bytes, has);
+        let mut room = room.map_err(|needed_bytes| RunError::StreamOverBudget {
             analysis: self.request.analysis,
             needed_bytes,
             budget_bytes: budget_bytes.unwrap_or(u64::MAX),
         })?;
         let (file, rows) = (&self.input.file, &self.input.rows);
         let windows = Windows::new(file, rows, (room.window_bytes, sizes.weighted));
+        if room.keeps && !sizes.on_machine {
+            room.buffers = windows.len() as u64;
+        }
         let kind = file.weight_kind().unwrap_or_default();
         let checked = Checked::new(windows.len(), (file.node_count(), kind));
         Ok(Plan {
@@ -83,6 +94,7 @@ impl Run<'_> {
             room,
             windows,
             checked,
+            buffers: RefCell::new(None),
         })
     }
 
@@ -121,7 +133,11 @@ impl Run<'_> {
         (kernel, tally): (&dyn Kernel, &mut Tally),
         drive: impl FnOnce(&mut Sweep<'_, '_, '_>) -> Result<R, RunError>,
     ) -> Result<R, RunError> {
-        let mut buffers = Buffers::of(plan)?;
+        let mut taken = plan.buffers.borrow_mut();
+        let buffers = match taken.take() {
+            Some(buffers) => taken.insert(buffers),
+            None => taken.insert(Buffers::of(plan)?),
+        };
         let hands = Hands::Threads(self.threads);
         self.passes_of(plan, (kernel, &hands, buffers.split()), tally, drive)
     }
@@ -141,6 +157,8 @@ impl Run<'_> {
             windows: &plan.windows,
             checked: &plan.checked,
             reader: self.options.reader,
+            flight: plan.room.flight as usize,
+            keeps: plan.room.keeps && !plan.sizes.on_machine,
             direct: direct(file, self.options.caching),
             limits: Limits {
                 started: self.started,

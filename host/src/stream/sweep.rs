@@ -42,6 +42,10 @@ pub(super) struct Setup<'a> {
     pub(super) windows: &'a Windows,
     pub(super) checked: &'a Checked,
     pub(super) reader: ReaderChoice,
+    /// Windows that are read or computed with at a time, at most.
+    pub(super) flight: usize,
+    /// Whether each window has a buffer of its own, in which it stays.
+    pub(super) keeps: bool,
     /// The file, read around the page cache.
     pub(super) direct: Option<File>,
     pub(super) limits: Limits<'a>,
@@ -94,10 +98,10 @@ pub(super) fn direct(file: &SwgFile, caching: Caching) -> Option<File> {
         .flatten()
 }
 
-/// A window with its work done, and its buffer.
+/// A window with its work done, and the number of its buffer with that.
 pub(super) struct Done<'b> {
-    pub(super) slot: usize,
-    pub(super) bytes: &'b mut [u8],
+    /// None where the window was in the crew's own memory.
+    pub(super) buffer: Option<(usize, &'b mut [u8])>,
     pub(super) end: Result<(), BinaryProblem>,
 }
 
@@ -106,7 +110,15 @@ pub(super) trait Crew<'b> {
     /// Windows that it has.
     fn computing(&self) -> usize;
     /// Gives it a window.
-    fn send(&mut self, fill: Fill<'b>);
+    ///
+    /// # Errors
+    /// If it cannot keep it.
+    fn send(&mut self, fill: Fill<'b>) -> Result<(), RunError>;
+    /// Has it compute with a window that it has kept; `false` if it has not.
+    fn again(&mut self, window: usize) -> bool {
+        let _ = window;
+        false
+    }
     /// A window that it is done with; it may wait some time for one.
     ///
     /// # Errors
@@ -135,7 +147,11 @@ pub(super) struct Sweep<'s, 'b, 'a> {
     setup: &'s Setup<'a>,
     kernel: &'s dyn Kernel,
     reader: Box<dyn Reader<'b> + 's>,
-    free: Vec<(usize, &'b mut [u8])>,
+    buffers: Vec<Option<&'b mut [u8]>>,
+    /// Numbers of free buffers; none where each window has its own.
+    free: Vec<usize>,
+    /// Windows that the reader has.
+    reading: usize,
     crew: Box<dyn Crew<'b> + 's>,
     tally: &'s mut Tally,
 }
@@ -158,6 +174,7 @@ pub(super) fn sweep<'b, R>(
             .map_err(|error| setup.file.unread(error))?;
         tally.reader = name;
         tally.direct = setup.direct.is_some();
+        tally.keeps = setup.keeps || matches!(hands, Hands::Machine(machine) if machine.keeps());
         let crew: Box<dyn Crew<'b> + '_> = match hands {
             Hands::Threads(threads) => Box::new(Threads::start(scope, (setup, kernel), *threads)?),
             Hands::Machine(machine) => Box::new(machine.crew(setup)),
@@ -166,7 +183,13 @@ pub(super) fn sweep<'b, R>(
             setup,
             kernel,
             reader,
-            free: buffers.into_iter().enumerate().collect(),
+            free: if setup.keeps {
+                Vec::new()
+            } else {
+                (0..buffers.len()).collect()
+            },
+            buffers: buffers.into_iter().map(Some).collect(),
+            reading: 0,
             crew,
             tally,
         };
@@ -216,10 +239,11 @@ impl<'b> Crew<'b> for Threads<'b> {
         self.computing
     }
 
-    fn send(&mut self, fill: Fill<'b>) {
+    fn send(&mut self, fill: Fill<'b>) -> Result<(), RunError> {
         self.computing += 1;
         // Threads end only after the sender is dropped.
         let _ = self.to.send(fill);
+        Ok(())
     }
 
     fn take(&mut self, waits: bool) -> Result<Option<Done<'b>>, RunError> {
@@ -266,8 +290,8 @@ impl<'s, 'b: 's> Worker<'s, 'b, '_> {
             .recv();
         let fill = next.ok()?;
         let end = self.take(&fill);
-        let (slot, bytes) = (fill.slot, fill.bytes);
-        self.done.send(Done { slot, bytes, end }).ok()
+        let buffer = Some((fill.slot, fill.bytes));
+        self.done.send(Done { buffer, end }).ok()
     }
 
     fn take(&self, fill: &Fill<'_>) -> Result<(), BinaryProblem> {
@@ -299,11 +323,12 @@ impl<'b> Sweep<'_, 'b, '_> {
         loop {
             self.setup.limits.check(self.tally.passes)?;
             self.collect()?;
-            next = self.submit(next, &mut pass);
+            next = self.submit(next, &mut pass)?;
             match self.reader.reap() {
                 Some(filled) => {
+                    self.reading -= 1;
                     filled.end.map_err(|error| self.unread(error))?;
-                    self.crew.send(filled.fill);
+                    self.crew.send(filled.fill)?;
                 }
                 None if self.crew.computing() > 0 => {
                     if let Some(done) = self.crew.take(true)? {
@@ -314,14 +339,17 @@ impl<'b> Sweep<'_, 'b, '_> {
                 None => break,
             }
         }
-        self.setup.file.check_unchanged()?;
+        if pass.windows_read > 0 {
+            self.setup.file.check_unchanged()?;
+        }
         pass.duration_ns = elapsed_ns(started);
         self.tally.add(pass);
         Ok(())
     }
 
-    /// Hands free buffers to the reader, for the windows from `next` on that have work.
-    fn submit(&mut self, mut next: usize, pass: &mut PassSummary) -> usize {
+    /// Hands free buffers to the reader, for the windows from `next` on that have work, and those
+    /// that are in memory to the crew.
+    fn submit(&mut self, mut next: usize, pass: &mut PassSummary) -> Result<usize, RunError> {
         let windows = self.setup.windows;
         while next < windows.len() {
             if !self.kernel.wants(next) {
@@ -329,7 +357,15 @@ impl<'b> Sweep<'_, 'b, '_> {
                 next += 1;
                 continue;
             }
-            let Some((slot, bytes)) = self.free.pop() else {
+            if self.reading + self.crew.computing() >= self.setup.flight {
+                break;
+            }
+            if self.crew.again(next) {
+                pass.keep(edge_bytes(windows, next));
+                next += 1;
+                continue;
+            }
+            let Some((slot, bytes)) = self.buffer(next) else {
                 break;
             };
             let parts = windows.parts(next);
@@ -339,11 +375,27 @@ impl<'b> Sweep<'_, 'b, '_> {
                 bytes,
                 parts,
             };
-            pass.read(edge_bytes(windows, next));
-            self.reader.submit(fill);
+            if self.setup.keeps && self.setup.checked.has(next) {
+                pass.keep(edge_bytes(windows, next));
+                self.crew.send(fill)?;
+            } else {
+                pass.read(edge_bytes(windows, next));
+                self.reading += 1;
+                self.reader.submit(fill);
+            }
             next += 1;
         }
-        next
+        Ok(next)
+    }
+
+    /// A buffer for a window, with its number.
+    fn buffer(&mut self, window: usize) -> Option<(usize, &'b mut [u8])> {
+        let slot = if self.setup.keeps {
+            window
+        } else {
+            self.free.pop()?
+        };
+        Some((slot, self.buffers.get_mut(slot)?.take()?))
     }
 
     /// Work of the crew between two passes.
@@ -364,7 +416,14 @@ impl<'b> Sweep<'_, 'b, '_> {
     }
 
     fn take(&mut self, done: Done<'b>) -> Result<(), RunError> {
-        self.free.push((done.slot, done.bytes));
+        if let Some((slot, bytes)) = done.buffer {
+            if let Some(place) = self.buffers.get_mut(slot) {
+                *place = Some(bytes);
+            }
+            if !self.setup.keeps {
+                self.free.push(slot);
+            }
+        }
         done.end
             .map_err(|problem| self.setup.file.bad(problem).into())
     }

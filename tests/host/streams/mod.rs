@@ -2,6 +2,7 @@
 
 mod alike;
 mod hostile;
+mod kept;
 mod limits;
 mod machine;
 mod wide;

@@ -81,12 +81,14 @@ fn offsets_of_64_bits_load_and_stream_alike() {
 /// Nodes with many edges each, of which no search ever needs one.
 const UNREAD: u64 = 70_000;
 /// Their edges: together more than 2^32, and fewer.
-const EACH: u64 = 65_000;
+pub(super) const EACH: u64 = 65_000;
 const FEWER: u64 = 61_000;
+/// The node whose row is the last one.
+pub(super) const NEXT: u32 = (UNREAD + 1) as u32;
 
 /// A sparse file: a path 0, 1, 2 whose rows lie before and after edges that were never written.
 /// With [`EACH`], node `UNREAD + 1`'s row starts beyond 2^32.
-fn huge(path: &std::path::Path, each: u64) -> u64 {
+pub(super) fn huge(path: &std::path::Path, each: u64) -> u64 {
     let nodes = UNREAD + 3;
     let last = 1 + UNREAD * each;
     let edges = last + 2;
@@ -102,17 +104,18 @@ fn huge(path: &std::path::Path, each: u64) -> u64 {
     file.write_all_at(&bytes, 64).unwrap();
     let targets = (64 + bytes.len() as u64).next_multiple_of(64);
     // Row 0 leads to node UNREAD + 1, whose row is the last one.
-    let next = (UNREAD + 1) as u32;
+    let next = NEXT;
     file.write_all_at(&next.to_le_bytes(), targets).unwrap();
     // Edges that share a window with those that are read.
+    const BESIDE: u32 = 20_000;
     let words = |from: u32| {
-        (from..from + 2_000)
+        (from..from + BESIDE)
             .flat_map(u32::to_le_bytes)
             .collect::<Vec<_>>()
     };
     file.write_all_at(&words(2), targets + 4).unwrap();
-    let before = targets + 4 * (last - 2_000);
-    file.write_all_at(&words(UNREAD as u32 - 2_000), before)
+    let before = targets + 4 * (last - u64::from(BESIDE));
+    file.write_all_at(&words(UNREAD as u32 - BESIDE), before)
         .unwrap();
     let ends = [3_u32, next + 1].map(u32::to_le_bytes).concat();
     file.set_len(targets + 4 * edges).unwrap();

@@ -17,6 +17,9 @@ pub(super) fn write(out: &mut dyn Write, report: &StreamReport, memory: &Memory)
         plural(report.passes, "pass", "passes"),
         bytes(report.edge_bytes)
     );
+    if report.kept_bytes > 0 {
+        text += &format!(", {} found in memory", bytes(report.kept_bytes));
+    }
     if report.skipped_bytes > 0 {
         text += &format!(", {} left out", bytes(report.skipped_bytes));
     }
@@ -36,8 +39,9 @@ pub(super) fn write(out: &mut dyn Write, report: &StreamReport, memory: &Memory)
     row(out, "reader", &reader)?;
     let budget = memory.budget_bytes;
     let budget = budget.map_or_else(String::new, |budget| format!(" of {}", bytes(budget)));
+    let what = if report.keeps { "all edges" } else { "buffers" };
     let held = format!(
-        "{}{budget}: nodes and buffers",
+        "{}{budget}: nodes and {what}",
         bytes(memory.allocated_bytes)
     );
     row(out, "memory", &held)
@@ -53,8 +57,8 @@ pub(super) fn explain(out: &mut dyn Write, report: &StreamReport) -> io::Result<
     writeln!(out)?;
     writeln!(
         out,
-        "  {:>5}  {:>8}  {:>8}  {:>10}  {:>10}  {:>10}",
-        "pass", "windows", "left out", "read", "left out", "measured"
+        "  {:>5}  {:>8}  {:>8}  {:>10}  {:>10}  {:>10}  {:>10}",
+        "pass", "windows", "left out", "read", "in memory", "left out", "measured"
     )?;
     for (number, pass) in (1..).zip(report.pass_list.iter().take(LINES_MAX)) {
         line(out, number, pass)?;
@@ -69,10 +73,11 @@ pub(super) fn explain(out: &mut dyn Write, report: &StreamReport) -> io::Result<
 fn line(out: &mut dyn Write, number: u64, pass: &PassSummary) -> io::Result<()> {
     writeln!(
         out,
-        "  {number:>5}  {:>8}  {:>8}  {:>10}  {:>10}  {:>10}",
-        Count(pass.windows_read).to_string(),
+        "  {number:>5}  {:>8}  {:>8}  {:>10}  {:>10}  {:>10}  {:>10}",
+        Count(pass.windows_read + pass.windows_kept).to_string(),
         Count(pass.windows_skipped).to_string(),
         bytes(pass.read_bytes).to_string(),
+        bytes(pass.kept_bytes).to_string(),
         bytes(pass.skipped_bytes).to_string(),
         Nanoseconds(pass.duration_ns)
     )

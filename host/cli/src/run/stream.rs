@@ -15,7 +15,7 @@ use seawall::graph::{Format, Graph, WeightChoice};
 use seawall::outcome::RunOutcome;
 use seawall::run::RunError;
 use seawall::stream::{
-    Caching, ReaderChoice, StreamOptions, Streamed, check_streams, reason_to_stream,
+    Caching, Keeping, ReaderChoice, StreamOptions, Streamed, check_streams, reason_to_stream,
 };
 use seawall::units::elapsed_ns;
 
@@ -35,6 +35,10 @@ pub(super) struct StreamArgs {
     /// Whether streamed edges are read around the page cache.
     #[arg(long, value_enum, default_value_t, value_name = "HOW")]
     stream_caching: CachingName,
+    /// Whether windows stay in memory once they were read, so that later passes find them there;
+    /// auto keeps those of graphs with more than 2^32 edges, if all fit.
+    #[arg(long, value_enum, default_value_t, value_name = "WHEN")]
+    stream_keep: KeepName,
 }
 
 /// Condition under which edges stream.
@@ -73,6 +77,18 @@ enum CachingName {
     Cached,
 }
 
+/// Whether windows stay.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+enum KeepName {
+    /// If the graph has more than 2^32 edges, and they fit.
+    #[default]
+    Auto,
+    /// Always, or the command fails.
+    Always,
+    /// Never.
+    Never,
+}
+
 /// A run that streams.
 pub(super) struct Streaming {
     file: SwgFile,
@@ -93,6 +109,11 @@ impl StreamArgs {
             CachingName::Auto => Caching::Auto,
             CachingName::Direct => Caching::Direct,
             CachingName::Cached => Caching::Cached,
+        };
+        options.keeping = match self.stream_keep {
+            KeepName::Auto => Keeping::Auto,
+            KeepName::Always => Keeping::Always,
+            KeepName::Never => Keeping::Never,
         };
         options.unit_weights = weights == WeightChoice::Unit;
         options

@@ -3,10 +3,11 @@
 use super::lines;
 use super::stay::stay;
 use crate::backend::BackendError;
-use crate::backend::streaming::{Open, StreamJob};
+use crate::backend::streaming::{Keep, Open, StreamJob};
+use crate::graph::memory;
 use seawall_device::stream::Stream;
 use seawall_device::threads::run_stream;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 /// Orders the end when it is dropped, so that a panic ends the kernel too.
 struct Ending<'a>(&'a StreamJob<'a>);
@@ -14,6 +15,56 @@ struct Ending<'a>(&'a StreamJob<'a>);
 impl Drop for Ending<'_> {
     fn drop(&mut self) {
         self.0.end();
+    }
+}
+
+/// Memory beside that of the host's buffers, as a GPU has it.
+struct Kept {
+    each: u64,
+    words: Vec<AtomicU32>,
+}
+
+impl Kept {
+    fn new(streaming: &StreamJob<'_>, each: u64) -> Result<Self, BackendError> {
+        let needed = streaming.kept_bytes().map_or(0, |(bytes, _)| bytes);
+        let short = |short: memory::Shortage| BackendError::OutOfMemory {
+            what: "the windows of a stream",
+            needed: short.needed,
+            available: short.available,
+        };
+        let count = usize::try_from(needed / 4).unwrap_or(usize::MAX);
+        let words: Vec<u32> = memory::zeroed(count).map_err(short)?;
+        let words = words.into_iter().map(AtomicU32::new).collect();
+        Ok(Self { each, words })
+    }
+
+    /// First word of a window.
+    fn first(&self, window: u32) -> usize {
+        (self.each / 4 * u64::from(window)) as usize
+    }
+}
+
+impl Keep for Kept {
+    fn copy(&self, window: u32, buffer: &[u8]) -> Result<(), BackendError> {
+        let places = self.words.iter().skip(self.first(window));
+        let words = buffer
+            .as_chunks()
+            .0
+            .iter()
+            .map(|word| u32::from_ne_bytes(*word));
+        for (place, word) in places.zip(words) {
+            place.store(word, Ordering::Relaxed);
+        }
+        Ok(())
+    }
+
+    fn has(&self, _: u32) -> Result<bool, BackendError> {
+        Ok(true)
+    }
+
+    fn address(&self, window: u32) -> u64 {
+        let start = self.words.as_ptr().expose_provenance() as u64;
+        start + 4 * self.first(window) as u64
     }
 }
 
@@ -42,6 +93,14 @@ pub(crate) fn run<R>(
     let record = streaming.record(base, board);
     let address = (&raw const record).expose_provenance();
     let blocks = workers.saturating_add(1);
+    let keep = match streaming
+        .kept
+        .map(|kept| (kept, Kept::new(streaming, kept.0)))
+    {
+        Some(((_, false), Err(BackendError::OutOfMemory { .. }))) => None,
+        Some((_, kept)) => Some(kept?),
+        None => None,
+    };
     let has_ended = AtomicBool::new(false);
     let run = |grid| {
         // SAFETY: the record and all that it points to outlive the blocks, with the lengths that
@@ -62,6 +121,7 @@ pub(crate) fn run<R>(
         let ending = Ending(streaming);
         let found = drive(&Open {
             buffers: streaming.buffers.0 as u64,
+            keep: keep.as_ref().map(|keep| keep as &dyn Keep),
             health: &health,
             name: "blocks on threads",
         });

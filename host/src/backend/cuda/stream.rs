@@ -112,6 +112,23 @@ impl Stream {
         check("copying to the device", answer)
     }
 
+    /// Queues a copy of registered memory of the host to a device address.
+    ///
+    /// # Safety
+    /// `destination` must be the start of as many bytes of live device memory, and `source` must
+    /// stay alive and unwritten until the copy has ended.
+    pub(super) unsafe fn copy_registered(
+        &self,
+        destination: u64,
+        source: &[u8],
+    ) -> Result<(), BackendError> {
+        let (start, bytes) = (source.as_ptr().cast(), source.len());
+        // SAFETY: as promised by the caller.
+        check("copying to the device", unsafe {
+            sys::cuMemcpyHtoDAsync_v2(destination, start, bytes, self.raw)
+        })
+    }
+
     /// Queues a copy of the first `count` words of `source` to a device address, each `apart`
     /// bytes after the one before.
     ///
@@ -231,6 +248,19 @@ impl Event {
         check("recording an event", unsafe {
             sys::cuEventRecord(self.raw, stream.raw)
         })
+    }
+
+    /// Whether the event is reached; one that was never recorded is.
+    ///
+    /// # Errors
+    /// The device's own error.
+    pub(super) fn is_reached(&self, doing: &'static str) -> Result<bool, BackendError> {
+        // SAFETY: the event lives as long as `self`.
+        let answer = unsafe { sys::cuEventQuery(self.raw) };
+        if answer as u32 == NOT_READY {
+            return Ok(false);
+        }
+        check(doing, answer).map(|()| true)
     }
 
     /// Waits until the event is reached; one that was never recorded is reached.

@@ -1,4 +1,5 @@
-//! A stream's kernel on a device. Windows are memory of the host, which it reads where it lies.
+//! A stream's kernel on a device. Windows are memory of the host, which it reads where it lies; those
+//! that stay are copied to the device meanwhile, for later passes.
 
 use super::context::Context;
 use super::entry::Entry;
@@ -8,11 +9,13 @@ use super::memory::DeviceMemory;
 use super::module::Module;
 use super::resident::lane;
 use super::staging::Staging;
-use super::stream::{COPY_LIMIT, Stream};
+use super::stream::{COPY_LIMIT, Event, Stream};
 use crate::backend::BackendError;
-use crate::backend::streaming::{Open, StreamJob};
+use crate::backend::streaming::{Keep, Open, StreamJob};
 use crate::graph::memory;
 use bytemuck::bytes_of;
+use std::cell::RefCell;
+use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -84,6 +87,7 @@ fn run_in<R>(
         staging.upload(&stream, record_at.address(), bytes_of(&record))?;
     }
     stream.wait("preparing the stream", COPY_LIMIT)?;
+    let keep = Kept::of(context, streaming)?;
     // SAFETY: the record is complete, and all that it points to lives until the kernel has ended,
     // or is leaked.
     unsafe { kernel.launch_resident(&stream, (blocks, LANES), &record_at)? };
@@ -97,12 +101,83 @@ fn run_in<R>(
     };
     let found = drive(&Open {
         buffers: windows.address,
+        keep: keep.as_ref().map(|keep| keep as &dyn Keep),
         health: &health,
         name: &context.limits().info.name,
     });
     ending.end()?;
     let values = read(&stream, &mut staging, (&memory, streaming))?;
     Ok((found, values))
+}
+
+/// Windows that stay on the device.
+struct Kept {
+    memory: DeviceMemory,
+    /// Bytes of a window's place.
+    each: u64,
+    /// Copies, beside the kernel's stream.
+    stream: Stream,
+    /// The end of each copy that was not seen to end.
+    ends: RefCell<HashMap<u32, Event>>,
+}
+
+impl Kept {
+    /// Memory for the windows of a stream that stay; none if there is too little and the stream may
+    /// run without.
+    fn of(context: &Rc<Context>, streaming: &StreamJob<'_>) -> Result<Option<Self>, BackendError> {
+        let (Some((bytes, must)), Some((each, _))) = (streaming.kept_bytes(), streaming.kept)
+        else {
+            return Ok(None);
+        };
+        let memory = match DeviceMemory::take(context, "the windows of a stream", bytes) {
+            Err(BackendError::OutOfMemory { .. }) if !must => return Ok(None),
+            taken => taken?,
+        };
+        Ok(Some(Self {
+            memory,
+            each,
+            stream: Stream::new(context)?,
+            ends: RefCell::default(),
+        }))
+    }
+}
+
+impl Keep for Kept {
+    fn copy(&self, window: u32, buffer: &[u8]) -> Result<(), BackendError> {
+        let to = self.address(window);
+        let room = (self.memory.address() + self.memory.bytes()).saturating_sub(to);
+        let bytes = (buffer.len() as u64).min(self.each).min(room);
+        // SAFETY: the place is within the memory; the buffer is registered, stays with the caller
+        // until the copy has ended, and nobody writes to it before.
+        unsafe { self.stream.copy_registered(to, &buffer[..bytes as usize])? };
+        let end = Event::new(self.stream.context())?;
+        end.record(&self.stream)?;
+        self.ends.borrow_mut().insert(window, end);
+        Ok(())
+    }
+
+    fn has(&self, window: u32) -> Result<bool, BackendError> {
+        let mut ends = self.ends.borrow_mut();
+        let Some(end) = ends.get(&window) else {
+            return Ok(true);
+        };
+        let is_there = end.is_reached("keeping a window")?;
+        if is_there {
+            ends.remove(&window);
+        }
+        Ok(is_there)
+    }
+
+    fn address(&self, window: u32) -> u64 {
+        self.memory.address() + self.each * u64::from(window)
+    }
+}
+
+impl Drop for Kept {
+    /// A run that failed may leave copies out of buffers that go.
+    fn drop(&mut self) {
+        let _ = self.stream.wait("ending copies of windows", COPY_LIMIT);
+    }
 }
 
 /// A kernel that has to end before its memory goes.

@@ -7,6 +7,10 @@ use std::fs::File;
 use std::io;
 use std::os::fd::AsRawFd;
 
+/// Buffers from which on the kernel is not told of them: it pins what it knows, and of many each is
+/// filled once.
+const REGISTERED_MAX: usize = 256;
+
 /// A ring, and the buffers that the kernel fills.
 pub(super) struct Uring<'b, 'f> {
     ring: IoUring,
@@ -53,7 +57,8 @@ impl<'b, 'f> Uring<'b, 'f> {
             .collect();
         // SAFETY: the memory outlives the ring: it is borrowed for 'b, which `slots` names, and
         // the kernel writes to it only for reads, which `hand_over` asks for.
-        let registered = unsafe { ring.submitter().register_buffers(&memory) }.is_ok();
+        let registered = memory.len() <= REGISTERED_MAX
+            && unsafe { ring.submitter().register_buffers(&memory) }.is_ok();
         Ok(Self {
             ring,
             file,
