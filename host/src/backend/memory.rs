@@ -21,7 +21,7 @@ const PAGE_BYTES: usize = 2 << 20;
 /// Meant for `fresh` memory: pages that were touched before stay as they are. Costs a system call,
 /// and more memory where only parts are ever touched. It affects nothing but time, so a system
 /// that refuses it is not an error.
-pub(super) fn on_large_pages<T>(fresh: Vec<T>) -> Vec<T> {
+pub(crate) fn on_large_pages<T>(fresh: Vec<T>) -> Vec<T> {
     let bytes = fresh.capacity() * size_of::<T>();
     if let Some((start, bytes)) = whole_pages(fresh.as_ptr() as usize, bytes) {
         advise(start, bytes);

@@ -13,7 +13,7 @@ use std::mem::offset_of;
 
 mod cancel;
 mod program_session;
-mod memory;
+pub(crate) mod memory;
 mod record;
 mod tables;
 mod threads;

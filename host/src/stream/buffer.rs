@@ -2,46 +2,69 @@
 
 use super::run::{Plan, short};
 use super::windows::SECTOR;
+use crate::backend::memory::on_large_pages;
 use crate::graph::memory::{Shortage, zeroed};
 use crate::run::RunError;
-use bytemuck::{Pod, Zeroable};
+use bytemuck::cast_slice_mut;
 
-/// A sector.
-#[derive(Clone, Copy, Pod, Zeroable)]
-#[repr(C, align(4096))]
-struct Sector([u8; SECTOR as usize]);
+/// A piece of memory that the allocator aligns by itself: it writes zeros to memory of a larger
+/// alignment, instead of taking pages that the system maps on the first write.
+type Piece = u128;
 
 /// Buffers of one size.
 pub(super) struct Buffers {
-    sectors: Vec<Sector>,
-    /// Sectors of a buffer.
+    pieces: Vec<Piece>,
+    /// Bytes of a buffer.
     each: usize,
+    count: usize,
 }
 
 impl Buffers {
     /// Takes memory for `count` buffers of `bytes` bytes each, in whole sectors.
     pub(super) fn new(count: usize, bytes: u64) -> Result<Self, Shortage> {
-        let each = usize::try_from(bytes.div_ceil(SECTOR)).unwrap_or(usize::MAX);
-        let all = each.saturating_mul(count);
-        let sectors = zeroed(all)?;
-        Ok(Self { sectors, each })
+        let each = bytes.checked_next_multiple_of(SECTOR).map(usize::try_from);
+        let each = each.and_then(Result::ok).unwrap_or(usize::MAX);
+        let all = each.saturating_mul(count).saturating_add(SECTOR as usize);
+        let pieces = zeroed(all.div_ceil(size_of::<Piece>()))?;
+        Ok(Self {
+            pieces,
+            each,
+            count,
+        })
     }
 
     /// Takes memory for the windows of a run.
     pub(super) fn of(plan: &Plan) -> Result<Self, RunError> {
         let each = plan.windows.buffer_bytes();
-        Self::new(plan.room.buffers as usize, each).map_err(short)
+        let taken = Self::new(plan.room.buffers as usize, each).map_err(short)?;
+        if !plan.room.keeps {
+            return Ok(taken);
+        }
+        // Each is filled once, so that readers would wait for small pages one by one.
+        Ok(Self {
+            pieces: on_large_pages(taken.pieces),
+            ..taken
+        })
+    }
+
+    /// All buffers, from the first sector on.
+    fn all(&mut self) -> &mut [u8] {
+        let len = self.each.saturating_mul(self.count);
+        let bytes: &mut [u8] = cast_slice_mut(&mut self.pieces);
+        let skipped = bytes.as_ptr().align_offset(SECTOR as usize);
+        let all = bytes.get_mut(skipped..skipped.saturating_add(len));
+        all.unwrap_or_default()
     }
 
     /// Address and bytes of all of them.
     pub(super) fn memory(&mut self) -> (usize, usize) {
-        let bytes = size_of_val(self.sectors.as_slice());
-        (self.sectors.as_mut_ptr().expose_provenance(), bytes)
+        let all = self.all();
+        (all.as_mut_ptr().expose_provenance(), all.len())
     }
 
     /// The buffers.
     pub(super) fn split(&mut self) -> Vec<&mut [u8]> {
-        let each = self.sectors.chunks_exact_mut(self.each.max(1));
-        each.map(bytemuck::cast_slice_mut).collect()
+        let each = self.each.max(1);
+        self.all().chunks_exact_mut(each).collect()
     }
 }

@@ -17,7 +17,10 @@ pub fn reason_to_stream(file: &SwgFile, request: &RunRequest) -> Option<String> 
     let arrays = 1 + u64::from(request.analysis.reads_weights());
     let least = 4 * (u64::from(file.node_count()) + 1) + 4 * arrays * file.edges();
     if file.edges() > u64::from(u32::MAX) {
-        return Some("more than 2^32 edges, which stream from the file".to_owned());
+        return Some(
+            "more than 2^32 edges: they stream from the file, and stay in memory where they fit"
+                .to_owned(),
+        );
     }
     if let Some(budget) = request
         .machine

@@ -168,8 +168,9 @@ pub(super) fn sweep<'b, R>(
             file: setup.file.file(),
             direct: setup.direct.as_ref(),
         };
-        // A machine takes windows faster than one thread copies them out of the page cache.
-        let spreads = matches!(hands, Hands::Machine(_)) && setup.direct.is_none();
+        // A machine takes windows faster than one thread copies them out of the page cache, and a
+        // buffer that is filled for the first time takes its pages then.
+        let spreads = (setup.keeps || matches!(hands, Hands::Machine(_))) && setup.direct.is_none();
         let (reader, name) = read::start(scope, source, (setup.reader, spreads, &mut buffers))
             .map_err(|error| setup.file.unread(error))?;
         tally.reader = name;

@@ -53,7 +53,8 @@ fn a_graph_beyond_the_budget_streams_by_itself_with_the_same_checksum() {
             assert!(stream[field].as_u64().unwrap() > 0, "{field}");
         }
         assert!(stream["reader"].is_string() && stream["direct"].is_boolean());
-        assert!(stream["skipped_bytes"].is_u64());
+        assert!(stream["skipped_bytes"].is_u64() && stream["kept_bytes"] == 0);
+        assert_eq!(stream["keeps"], false);
         assert!(streamed["memory"]["allocated_bytes"].as_u64().unwrap() <= 520 << 10);
     }
 }
@@ -238,4 +239,21 @@ fn a_time_budget_ends_a_stream() {
     assert_eq!(ended.code, 1, "{}", ended.stderr);
     let failure: Value = serde_json::from_str(&ended.stdout).unwrap();
     assert_eq!(failure["error"]["kind"], "time_budget");
+}
+
+#[test]
+fn windows_that_stay_are_read_once() {
+    let fixture = kept();
+    let path = fixture.beside("graph.swg");
+    let more = ["--analysis", "pagerank", "--stream", "always", "--json"];
+    let passing = run(&path, &more).json();
+    let staying = run(&path, &[&more[..], &["--stream-keep", "always"]].concat()).json();
+    assert_eq!(staying["checksum"], passing["checksum"]);
+    let stream = &staying["stream"];
+    assert_eq!(stream["keeps"], true);
+    assert_eq!(stream["streamed_bytes"], stream["edge_bytes"]);
+    assert!(stream["kept_bytes"].as_u64() > stream["edge_bytes"].as_u64());
+    let little = ["--stream-keep", "always", "--budget", "520KiB"];
+    let failure = over_budget(&run(&path, &[&more[..], &little].concat()));
+    assert!(failure["needed_bytes"].as_u64() > stream["edge_bytes"].as_u64());
 }
