@@ -2,7 +2,8 @@
 //!
 //! A `.swg` file's nodes fit the memory, its edges do not: values of nodes stay resident, and the
 //! edges flow through a few buffers, window by window, in as many passes as the analysis needs.
-//! Reads are in flight while threads compute. Columns are those of a resident run, bit for bit.
+//! Reads are in flight while threads compute. Windows may stay in memory once they were read, which
+//! is how a graph of more than 2^32 edges is resident. Columns are those of a resident run, bit for bit.
 //!
 //! The rooms, from the file to the column:
 //!

@@ -20,6 +20,9 @@ const AHEAD: u64 = 3;
 /// Fewest buffers: one to compute with, two in flight.
 const BUFFERS_MIN: u64 = 3;
 
+/// Bytes of the lists of readers and passes for each buffer, where there are many.
+const BUFFER_LISTS: u64 = 256;
+
 /// Windows for each buffer of a small file, so that there is something to leave out.
 const WINDOWS_EACH: u64 = 4;
 
@@ -108,13 +111,14 @@ impl Sizes {
         let windows = Windows::list_bytes(self.edges, window_bytes);
         let count = windows / 4;
         let lists = windows + self.window_lists(count);
-        let memory = buffers * Windows::buffer_bytes_of(window_bytes, self.weighted);
+        let each = Windows::buffer_bytes_of(window_bytes, self.weighted);
+        let memory = buffers.saturating_mul(each);
         Room {
             window_bytes,
             buffers,
             flight: buffers,
             keeps: false,
-            bytes: self.node_bytes() + lists + memory,
+            bytes: (self.node_bytes() + lists).saturating_add(memory),
         }
     }
 
@@ -131,10 +135,14 @@ impl Sizes {
                 ..passing
             };
         }
+        let own = self.room(window_bytes, windows);
         Room {
             keeps: true,
             flight: passing.flight,
-            ..self.room(window_bytes, windows)
+            bytes: own
+                .bytes
+                .saturating_add(windows.saturating_mul(BUFFER_LISTS)),
+            ..own
         }
     }
 

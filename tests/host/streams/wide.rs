@@ -5,7 +5,7 @@ use seawall::Cause;
 use seawall::graph::{Graph, LoadOptions, load, save};
 use seawall::outcome::Column;
 use seawall::run::{AnalysisKind, RunError};
-use seawall::stream::{Caching, ReaderChoice, StreamOptions};
+use seawall::stream::{Caching, Keeping, ReaderChoice, StreamOptions};
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::process::Command;
@@ -136,6 +136,7 @@ fn a_graph_of_more_than_2_to_the_32_edges_streams() {
             let mut request = on(AnalysisKind::Bfs, &[0], 2);
             request.max_iterations = std::num::NonZeroU32::new(2);
             let mut options = reading(reader, caching, 4096);
+            options.keeping = Keeping::Never;
             options.blocks = (reader, caching) == (ReaderChoice::Auto, Caching::Cached);
             let outcome = streamed.run(&request, options, &mut |_| {}).unwrap();
             assert_eq!(outcome.edges, edges);
