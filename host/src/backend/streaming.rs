@@ -224,10 +224,9 @@ impl StreamJob<'_> {
         }
     }
 
-    /// Bytes of the memory for windows that stay.
-    pub(super) fn kept_bytes(&self) -> Option<(u64, bool)> {
-        let (each, must) = self.kept?;
-        Some((each.saturating_mul(u64::from(self.windows)), must))
+    /// Bytes of the memory for windows that stay, of `each` bytes.
+    pub(super) fn kept_bytes(&self, each: u64) -> u64 {
+        each.saturating_mul(u64::from(self.windows))
     }
 
     /// Orders the end of the kernel.

@@ -26,7 +26,7 @@ struct Kept {
 
 impl Kept {
     fn new(streaming: &StreamJob<'_>, each: u64) -> Result<Self, BackendError> {
-        let needed = streaming.kept_bytes().map_or(0, |(bytes, _)| bytes);
+        let needed = streaming.kept_bytes(each);
         let short = |short: memory::Shortage| BackendError::OutOfMemory {
             what: "the windows of a stream",
             needed: short.needed,

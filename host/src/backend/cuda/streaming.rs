@@ -125,10 +125,10 @@ impl Kept {
     /// Memory for the windows of a stream that stay; none if there is too little and the stream may
     /// run without.
     fn of(context: &Rc<Context>, streaming: &StreamJob<'_>) -> Result<Option<Self>, BackendError> {
-        let (Some((bytes, must)), Some((each, _))) = (streaming.kept_bytes(), streaming.kept)
-        else {
+        let Some((each, must)) = streaming.kept else {
             return Ok(None);
         };
+        let bytes = streaming.kept_bytes(each);
         let memory = match DeviceMemory::take(context, "the windows of a stream", bytes) {
             Err(BackendError::OutOfMemory { .. }) if !must => return Ok(None),
             taken => taken?,

@@ -7,8 +7,8 @@ use std::fs::File;
 use std::io;
 use std::os::fd::AsRawFd;
 
-/// Buffers from which on the kernel is not told of them: it pins what it knows, and of many each is
-/// filled once.
+/// Most buffers that the kernel is told of: it pins them, and buffers for all windows are many, of
+/// which each is filled once.
 const REGISTERED_MAX: usize = 256;
 
 /// A ring, and the buffers that the kernel fills.
