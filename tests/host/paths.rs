@@ -8,6 +8,7 @@ use seawall::outcome::{Column, RunOutcome};
 use seawall::run::{AnalysisKind, Machine, RunError, RunRequest, execute};
 use seawall_tests::graphs::EdgeList;
 use seawall_tests::paths::Weights;
+use seawall_tests::random::Random;
 use std::num::NonZeroUsize;
 
 const NO: u64 = u64::MAX;
@@ -67,6 +68,52 @@ fn floats() -> impl Strategy<Value = (EdgeList, Weights)> {
     ];
     let weights = prop::collection::vec(weight, 80).prop_map(Weights::Float);
     (lists(), weights)
+}
+
+/// A grid of `side` by `side` nodes, so that rounds have few edges and many threads, with a hub of
+/// a long row in its middle.
+fn grid(side: u32, random: &mut Random) -> EdgeList {
+    let nodes = side * side;
+    let right = (0..nodes).filter(|at| at % side + 1 < side);
+    let down = 0..nodes - side;
+    let hub = nodes / 2 + side / 2;
+    let far = (0..600).map(|_| (hub, random.below(nodes)));
+    let mut edges: Vec<_> = right.map(|at| (at, at + 1)).collect();
+    edges.extend(down.map(|at| (at, at + side)));
+    edges.extend(far);
+    EdgeList {
+        nodes,
+        edges,
+        undirected: true,
+    }
+}
+
+#[test]
+fn threads_that_go_on_with_their_own_finds_miss_no_path() {
+    let random = &mut Random::new(17);
+    for case in 0..14 {
+        let list = grid(90 + random.below(90), random);
+        let weights = match case {
+            // One bin holds more nodes than a thread keeps.
+            0 => Weights::Whole(vec![0; list.edges.len()]),
+            1 => Weights::Whole(vec![1; list.edges.len()]),
+            _ => Weights::draw(list.edges.len(), random),
+        };
+        let graph = weights.graph(&list).unwrap();
+        let alone = run(&graph, &[0], 1).unwrap();
+        for threads in [2, 3, 5] {
+            let outcome = run(&graph, &[0], threads).unwrap();
+            assert_eq!(
+                outcome.checked,
+                Some(true),
+                "case {case}, {threads} threads"
+            );
+            assert_eq!(
+                outcome.values, alone.values,
+                "case {case}, {threads} threads"
+            );
+        }
+    }
 }
 
 proptest! {

@@ -264,7 +264,7 @@ fn load_rows<G: Grid>(
 /// entry per round, and the last one not above `edge` stays; a lone lane halves the range
 /// instead.
 #[inline(always)]
-fn find_row<G: Grid>(grid: G, source: &Source, edge: u32) -> u32 {
+pub(super) fn find_row<G: Grid>(grid: G, source: &Source, edge: u32) -> u32 {
     let prefix = |entry| source.queue.prefix.load_weak(grid, entry);
     let (mut low, mut span) = (0, source.nodes);
     while span > 1 {

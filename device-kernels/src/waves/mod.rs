@@ -16,6 +16,8 @@ pub mod expand;
 mod expand_rows;
 mod expand_warps;
 mod lengths;
+mod relax;
+mod own_bucket;
 pub mod paths;
 mod pull_paths;
 pub mod peel;

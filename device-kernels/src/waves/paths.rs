@@ -13,11 +13,13 @@
 //! words or a float. Bounds are words in any case.
 
 use super::collect::{append_list, select, select_some};
-use super::expand::{Edges, Visit, expand};
+use super::expand::expand;
 use super::expand_rows::{are_short, expand_rows};
 use super::expand_warps::{are_many, expand_warps};
 use super::lengths::{Float, Lengths, Whole, Wide};
+use super::own_bucket::{self, expand_near};
 use super::pull_paths::pull;
+use super::relax::{Paths, Relax, claim};
 use super::work::{Past, Round, Work, values_and_work, work_of};
 use crate::context::{Context, ContextRef};
 use crate::grid::Grid;
@@ -41,7 +43,7 @@ pub fn run_paths<G: Grid>(cx: ContextRef<G>, opcode: Opcode, wave: Wave) -> Resu
     }
     if opcode == Opcode::SeedPaths {
         let list = tables.register(grid, wave.source(grid, 1))?;
-        let width = width(grid, Whole, wave);
+        let width = width(grid, Whole, wave, own_bucket::suits(context));
         seed(
             cx,
             Whole,
@@ -81,7 +83,7 @@ pub fn run_long_paths<G: Grid>(
         return step_wide(cx, lengths, wave);
     }
     let list = tables.register(grid, wave.source(grid, 1))?;
-    let width = width(grid, lengths, wave);
+    let width = width(grid, lengths, wave, own_bucket::suits(context));
     seed(
         cx,
         lengths,
@@ -128,7 +130,8 @@ fn step<G: Grid, L: Lengths>(
         return relax(distances, work.words(), pulls);
     }
     if round.least != u32::MAX {
-        let mut width = width(grid, lengths, wave);
+        let kept = own_bucket::suits(context) && work.ahead(grid, context.tag.now(grid)) != 0;
+        let mut width = width(grid, lengths, wave, kept);
         if wave.parameter(grid, 2) != 0
             && Past::broadcast(grid).relaxed >= context.tables.edges(grid)
         {
@@ -161,26 +164,19 @@ fn pulls<G: Grid>(context: &Context<G>, wave: Wave, edges: u32) -> bool {
         && Past::broadcast(grid).relaxed >= all / PULLS_AFTER
 }
 
-/// The width by which the bound of distances grows.
+/// The width by which the bound of distances grows, after a round in which threads kept what
+/// they found or not.
 ///
-/// The wave's suits a GPU, where a round costs more than some relaxations too many. Threads
-/// of a CPU take a third of it.
+/// The wave's suits a GPU, where a round costs more than some relaxations too many, and
+/// threads of a CPU that keep to the order of lengths. Others take a third of it.
 #[inline(always)]
-fn width<G: Grid, L: Lengths>(grid: G, lengths: L, wave: Wave) -> u32 {
+fn width<G: Grid, L: Lengths>(grid: G, lengths: L, wave: Wave, kept: bool) -> u32 {
     let width = wave.parameter(grid, 0).max(1);
-    if G::WARP == 1 {
+    if G::WARP == 1 && !kept {
         lengths.third(width)
     } else {
         width
     }
-}
-
-/// The arrays and counters of a relaxing round.
-#[derive(Clone, Copy, Debug)]
-struct Paths {
-    distances: Proven,
-    weights: Proven,
-    round: Round,
 }
 
 /// Queues the listed nodes at distance 0; the first block does it alone.
@@ -212,17 +208,6 @@ fn seed<G: Grid, L: Lengths>(
         lengths.start(grid, *distances, node);
         claim(grid, marks, node)
     });
-}
-
-/// Marks `node` and returns whether this lane is the first to do so.
-#[inline(always)]
-pub(super) fn claim<G: Grid>(grid: G, marks: Proven, node: u32) -> bool {
-    let bit = 1_u32 << (node & 31);
-    if G::WARP == 1 && marks.load_weak(grid, node >> 5) & bit != 0 {
-        // A look spares a thread of a CPU the locked instruction.
-        return false;
-    }
-    marks.or(grid, node >> 5, bit) & bit == 0
 }
 
 /// Relaxes whole distances, in a function of its own; the other kinds relax within their
@@ -276,7 +261,11 @@ fn relax<G: Grid, L: Lengths>(
         marks,
         least: &mut least,
     };
-    if are_short::<G>(&source) {
+    if own_bucket::keeps(context, round.edges) {
+        let from = Past::broadcast(grid).nearest;
+        let edges = expand_near(team, &source, &sink, row, (relax, from));
+        work.relaxed_ahead(grid, tag, edges);
+    } else if are_short::<G>(&source) {
         expand_rows(team, &source, &sink, row, relax);
     } else if L::WORDS == 1 && are_many(team, &source) {
         expand_warps(team, &source, &sink, row, relax);
@@ -289,126 +278,6 @@ fn relax<G: Grid, L: Lengths>(
     }
     work.wait_warp(grid, context.tag, least);
     Ok(())
-}
-
-/// Relaxes edges, several at once (codegen rules `LOADS_TOGETHER` and `PREDICATED`).
-struct Relax<'r, G, L> {
-    grid: G,
-    lengths: L,
-    paths: &'r Paths,
-    marks: Proven,
-    least: &'r mut u32,
-}
-
-impl<G: Grid, L: Lengths> Relax<'_, G, L> {
-    /// The lengths of the paths over edges; [`Lengths::NEVER`] where there is no edge.
-    #[inline(always)]
-    #[expect(
-        clippy::needless_range_loop,
-        reason = "several things go by one number"
-    )]
-    fn sums<const K: usize>(&self, edges: &Edges<K>) -> [L::Length; K] {
-        let (grid, paths) = (self.grid, self.paths);
-        let mut weights = [0; K];
-        for k in 0..K {
-            let (is_edge, edge) = (edges.has(k), edges.index[k]);
-            weights[k] = paths.weights.constant_if(grid, is_edge, edge, 0);
-        }
-        let mut sums = [L::NEVER; K];
-        for k in 0..K {
-            if edges.has(k) {
-                let edge = (edges.value[k], weights[k]);
-                sums[k] = self.lengths.sum(grid, paths.distances, edge);
-            }
-        }
-        sums
-    }
-
-    /// Lowers distances to the `sums` of `wanted` edges; returns a bit for each node to
-    /// queue.
-    #[inline(always)]
-    fn lower<const K: usize>(
-        &mut self,
-        edges: &Edges<K>,
-        sums: [L::Length; K],
-        wanted: [bool; K],
-    ) -> u32 {
-        let (grid, lengths) = (self.grid, self.lengths);
-        let mut before = [L::Length::default(); K];
-        for k in 0..K {
-            let lower = (edges.to[k], sums[k]);
-            before[k] = lengths.lower_if(grid, self.paths.distances, wanted[k], lower);
-        }
-        let mut mask = 0;
-        for k in 0..K {
-            let place = lengths.place(sums[k]);
-            let has_fallen = sums[k] < before[k];
-            let is_near = place < self.paths.round.level;
-            mask |= u32::from(has_fallen && is_near) << k;
-            if has_fallen && !is_near {
-                *self.least = (*self.least).min(place);
-            }
-        }
-        mask
-    }
-}
-
-impl<G: Grid, L: Lengths> Visit for Relax<'_, G, L> {
-    const TOGETHER: bool = L::WORDS == 1;
-
-    /// Looks before it lowers, since most edges lower nothing.
-    #[inline(always)]
-    #[expect(
-        clippy::needless_range_loop,
-        reason = "several things go by one number"
-    )]
-    fn visit<const K: usize>(&mut self, edges: &Edges<K>) -> u32 {
-        let (grid, lengths, distances) = (self.grid, self.lengths, self.paths.distances);
-        let mut seen = [L::Length::default(); K];
-        for k in 0..K {
-            seen[k] = lengths.seen_if(grid, distances, edges.has(k), edges.to[k]);
-        }
-        let sums = self.sums(edges);
-        let mut wanted = [false; K];
-        for k in 0..K {
-            wanted[k] = sums[k] < seen[k];
-        }
-        self.lower(edges, sums, wanted)
-    }
-
-    #[inline(always)]
-    fn visit_row<const K: usize>(&mut self, edges: &Edges<K>) -> u32 {
-        let sums = self.sums(edges);
-        let mut wanted = [false; K];
-        for k in 0..K {
-            wanted[k] = sums[k] != L::NEVER;
-        }
-        self.lower(edges, sums, wanted)
-    }
-
-    /// Marks nodes; those that were not marked before are this lane's.
-    #[inline(always)]
-    fn claim<const K: usize>(&self, nodes: &[u32; K], picked: u32) -> u32 {
-        let (grid, marks) = (self.grid, self.marks);
-        if G::WARP == 1 {
-            let mut claimed = 0;
-            for (k, node) in nodes.iter().enumerate() {
-                let is_picked = picked >> k & 1 != 0;
-                claimed |= u32::from(is_picked && claim(grid, marks, *node)) << k;
-            }
-            return claimed;
-        }
-        let mut before = [0; K];
-        for k in 0..K {
-            let (is_picked, node) = (picked >> k & 1 != 0, nodes[k]);
-            before[k] = marks.or_if(grid, is_picked, node >> 5, [1 << (node & 31), u32::MAX]);
-        }
-        let mut claimed = 0;
-        for k in 0..K {
-            claimed |= u32::from(before[k] >> (nodes[k] & 31) & 1 == 0) << k;
-        }
-        claimed
-    }
 }
 
 /// Queues the nodes with distances from `from` to below `level`: codegen rule

@@ -14,7 +14,7 @@
 
 use super::collect::append_rows;
 use super::lengths::OneWord;
-use super::paths::claim;
+use super::relax::claim;
 use super::work::{Past, Round, Sink, Work};
 use crate::block::warp_scan;
 use crate::context::ContextRef;

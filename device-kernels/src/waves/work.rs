@@ -12,8 +12,8 @@ use crate::tables::Wave;
 use crate::team::Team;
 use seawall_core::abi::control::FaultCode;
 use seawall_core::abi::work::{
-    WORK_EDGES, WORK_HEADER_WORDS, WORK_LEAST, WORK_LEVEL, WORK_NEAREST, WORK_NODES, WORK_RELAXED,
-    WorkLayout,
+    WORK_AHEAD, WORK_EDGES, WORK_HEADER_WORDS, WORK_LEAST, WORK_LEVEL, WORK_NEAREST, WORK_NODES,
+    WORK_RELAXED, WorkLayout,
 };
 
 /// A work register.
@@ -218,6 +218,23 @@ impl Work {
         after.store(grid, WORK_EDGES, 0);
         after.store(grid, WORK_LEAST, u32::MAX);
         after.store(grid, WORK_NEAREST, u32::MAX);
+        if G::WARP == 1 {
+            after.store(grid, WORK_AHEAD, 0);
+        }
+    }
+
+    /// Notes `edges` edges that a one-lane block relaxed in round `tag` beyond those of the
+    /// queue.
+    #[inline(always)]
+    pub fn relaxed_ahead<G: Grid>(self, grid: G, tag: u32, edges: u32) {
+        self.counters(tag.wrapping_add(1))
+            .add(grid, WORK_AHEAD, edges);
+    }
+
+    /// Edges noted by [`Work::relaxed_ahead`] in the round before `tag`.
+    #[inline(always)]
+    pub fn ahead<G: Grid>(self, grid: G, tag: u32) -> u32 {
+        self.counters(tag).load(grid, WORK_AHEAD)
     }
 
     /// Leaves `past` to the round after `tag`. One lane calls this.
@@ -225,6 +242,11 @@ impl Work {
     pub fn pass_on<G: Grid>(self, grid: G, tag: u32, past: Past) {
         let next = self.counters(tag.wrapping_add(1));
         next.store(grid, WORK_NEAREST, past.nearest);
+        let past = if G::WARP == 1 {
+            past.and(self.ahead(grid, tag))
+        } else {
+            past
+        };
         next.store(grid, WORK_RELAXED, past.relaxed);
     }
 
