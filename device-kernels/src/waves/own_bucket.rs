@@ -46,10 +46,10 @@ pub(super) fn suits<G: Grid>(context: &Context<G>) -> bool {
     G::WARP == 1 && !context.team.is_alone() && tables.edges(grid) / SHORT <= tables.nodes(grid)
 }
 
-/// Whether threads keep what they find in a round over `edges` edges.
+/// Whether a round over `edges` edges is so short that threads keep what they find.
 #[inline(always)]
-pub(super) fn keeps<G: Grid>(context: &Context<G>, edges: u32) -> bool {
-    suits(context) && edges / FEW <= context.team.size()
+pub(super) fn is_short<G: Grid>(team: &Team<G>, edges: u32) -> bool {
+    edges / FEW <= team.size()
 }
 
 /// A node and the length of a path to it. If the node's distance has fallen since, the
