@@ -9,8 +9,9 @@
 //! replaced by a scan over distances).
 //!
 //! The result is exact for any width of the bound: a node is queued whenever its distance
-//! falls, so no relaxation is missed. `Lengths` says what a distance is: a word, two
-//! words or a float. Bounds are words in any case.
+//! falls, or kept by the thread that lowers it (`own_bucket`), so no relaxation is missed.
+//! `Lengths` says what a distance is: a word, two words or a float. Bounds are words in any
+//! case.
 
 use super::collect::{append_list, select, select_some};
 use super::expand::expand;
@@ -212,7 +213,6 @@ fn seed<G: Grid, L: Lengths>(
 
 /// Relaxes whole distances, in a function of its own; the other kinds relax within their
 /// rounds, see codegen rule `OWN_FUNCTION`.
-///
 #[inline(never)]
 fn relax_whole<G: Grid>(
     cx: ContextRef<G>,
