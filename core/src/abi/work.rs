@@ -27,7 +27,7 @@ pub const WORK_NEAREST: u32 = 17;
 /// Word of a counter record: edges relaxed in all rounds before, at most `u32::MAX`.
 pub const WORK_RELAXED: u32 = 18;
 /// Word of a counter record: edges that threads of a CPU relaxed in the round before, beyond
-/// those of its queue.
+/// those of its queue; 0 only if they kept to the queue.
 pub const WORK_AHEAD: u32 = 19;
 
 /// Places of the parts of a work register, in words.
