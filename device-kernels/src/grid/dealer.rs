@@ -3,7 +3,7 @@
 //! Threads are not equally fast: two may share a core, and other programs run too. If
 //! shares were dealt in advance, all would wait for the slowest.
 
-use super::{CREW_MAX, Heard};
+use super::{CREW_MAX, CREW_SMALL, Heard};
 use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
 /// Shares of one piece of work after another. All threads of a grid go through the pieces
@@ -15,7 +15,8 @@ use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 #[derive(Debug, Default)]
 pub struct Dealer {
     dealt: AtomicU64,
-    seats: [Seat; CREW_MAX],
+    /// Those of a small crew, then those of a large one: turns of one are not turns of the other.
+    seats: [[Seat; CREW_MAX]; 2],
     is_disbanded: AtomicBool,
 }
 
@@ -29,18 +30,22 @@ struct Seat {
     words: [AtomicU64; 2],
 }
 
+impl Seat {
+    const fn new() -> Self {
+        Self {
+            turn: AtomicU32::new(0),
+            words: [const { AtomicU64::new(0) }; 2],
+        }
+    }
+}
+
 impl Dealer {
     /// A dealer for one run.
     #[must_use]
     pub const fn new() -> Self {
         Self {
             dealt: AtomicU64::new(0),
-            seats: [const {
-                Seat {
-                    turn: AtomicU32::new(0),
-                    words: [const { AtomicU64::new(0) }; 2],
-                }
-            }; CREW_MAX],
+            seats: [const { [const { Seat::new() }; CREW_MAX] }; 2],
             is_disbanded: AtomicBool::new(false),
         }
     }
@@ -58,7 +63,8 @@ impl Dealer {
 
     /// Tells `word` as thread `seat` of `crew` and returns the words of all threads once each has
     /// told its own. While others are missing it calls `waits` with the number of polls, and
-    /// returns `None` once that returns `false`.
+    /// returns `None` once that returns `false`. In a run, crews of up to [`CREW_SMALL`] threads are
+    /// all of one size, and so are larger ones.
     ///
     /// A word is kept for two turns: a thread tells the next but one only after all have told the
     /// next one, and so have read this one. The release store of a turn pairs with the acquire
@@ -70,13 +76,14 @@ impl Dealer {
         word: u64,
         mut waits: impl FnMut(u32) -> bool,
     ) -> Option<Heard> {
-        let own = &self.seats[seat as usize];
+        let seats = &self.seats[usize::from(crew > CREW_SMALL)];
+        let own = &seats[seat as usize];
         let turn = own.turn.load(Ordering::Relaxed).wrapping_add(1);
         let place = turn as usize % 2;
         own.words[place].store(word, Ordering::Relaxed);
         own.turn.store(turn, Ordering::Release);
         let mut heard = Heard::default();
-        for (word, seat) in heard.words.iter_mut().zip(&self.seats).take(crew as usize) {
+        for (word, seat) in heard.words.iter_mut().zip(seats).take(crew as usize) {
             let mut polls = 0_u32;
             while (seat.turn.load(Ordering::Acquire).wrapping_sub(turn) as i32) < 0 {
                 polls = polls.wrapping_add(1);
@@ -163,6 +170,29 @@ mod tests {
                 });
             }
         });
+    }
+
+    #[test]
+    fn a_large_crew_follows_a_small_one() {
+        let dealer = Dealer::new();
+        let met = |crew: u32| {
+            std::thread::scope(|scope| {
+                for seat in 0..crew {
+                    let dealer = &dealer;
+                    scope.spawn(move || {
+                        let wait = |_| {
+                            std::thread::yield_now();
+                            true
+                        };
+                        let heard = dealer.confer((seat, crew), seat.into(), wait);
+                        assert!(heard.is_some());
+                    });
+                }
+            });
+        };
+        for crew in [2, 2, 6, 2, 6] {
+            met(crew);
+        }
     }
 
     #[test]

@@ -51,8 +51,11 @@ pub const PLACE: u32 = 4;
 /// Most blocks of a cluster.
 pub const CLUSTER_MAX: u32 = 16;
 
+/// Most blocks of a small crew; see [`Grid::confer`].
+pub const CREW_SMALL: u32 = 4;
+
 /// Most blocks that confer.
-pub const CREW_MAX: usize = 4;
+pub const CREW_MAX: usize = 16;
 
 /// The words of a crew, as a block heard them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -104,7 +107,8 @@ pub unsafe trait Grid: Copy {
 
     /// Tells the first `crew` blocks, of which this is one, a `word`, and returns the words of
     /// all of them, by block, once all have told theirs. It orders the memory accesses of the
-    /// crew as a barrier does. `None` if `stops` said so while others were missing, after which
+    /// crew as a barrier does. In a run, crews of up to [`CREW_SMALL`] blocks are all of one size,
+    /// and so are larger ones. `None` if `stops` said so while others were missing, after which
     /// no block may confer again.
     fn confer(self, crew: u32, word: u64, stops: impl Fn() -> bool) -> Option<Heard> {
         let _ = (crew, stops);

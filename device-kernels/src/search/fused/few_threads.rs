@@ -9,11 +9,12 @@
 //! the sections become one queue again.
 
 use super::crew::reach;
+use super::levels_ahead;
 use super::one_thread::AHEAD;
 use super::progress::{Bounds, LOOK_MASK};
 use crate::context::ContextRef;
 use crate::control::Stop;
-use crate::grid::{CREW_MAX, Grid, Heard};
+use crate::grid::{CREW_MAX, CREW_SMALL, Grid, Heard};
 use crate::queue::Queue;
 use crate::search::current::Search;
 use crate::search::drive::{self, choose, count_new};
@@ -23,7 +24,7 @@ use crate::team::Team;
 use seawall_core::abi::search::DriveRecord;
 
 /// Nodes of a frontier from which on threads search it together.
-const FROM: u32 = 96;
+pub(super) const FROM: u32 = 96;
 
 /// Nodes of a frontier below which one thread goes on alone.
 const LEAST: u32 = 32;
@@ -40,12 +41,12 @@ const LATE_COST: u32 = 8;
 
 /// Costs of late levels at which the crew disbands: other programs take its processors, and each
 /// time that a thread loses its own, the others wait for a slice of time.
-const LATE_MOST: u32 = 6 * LATE_COST;
+pub(super) const LATE_MOST: u32 = 6 * LATE_COST;
 
-/// Threads of a crew.
+/// Threads of a crew that meets after every level: with eight, meetings took longer.
 #[inline(always)]
 fn crew_size<G: Grid>(team: &Team<G>) -> u32 {
-    team.size().min(CREW_MAX as u32)
+    team.size().min(CREW_SMALL)
 }
 
 /// Whether some threads of `team` search together what is too wide for one.
@@ -58,8 +59,14 @@ pub(super) fn have_crew<G: Grid>(team: &Team<G>) -> bool {
 #[inline(always)]
 pub(super) fn crew_for<G: Grid>(team: &Team<G>) -> u32 {
     let grid = team.grid;
-    let drive = &shared_drive::read(grid);
-    if takes_over(team, &Search::current(grid), (drive.nodes, drive.edges)) {
+    let (search, drive) = (&Search::current(grid), &shared_drive::read(grid));
+    if !have_crew(team) {
+        return 1;
+    }
+    if let Some(crew) = levels_ahead::crew_for(team, search, drive) {
+        return crew.threads;
+    }
+    if takes_over(team, search, (drive.nodes, drive.edges)) {
         crew_size(team)
     } else {
         1
@@ -69,16 +76,19 @@ pub(super) fn crew_for<G: Grid>(team: &Team<G>) -> u32 {
 /// Whether the crew of `team` takes over a frontier of so many nodes and edges from one thread.
 #[inline(always)]
 pub(super) fn takes_over<G: Grid>(team: &Team<G>, search: &Search, counts: (u32, u32)) -> bool {
-    have_crew(team) && Crew::of(team, search).suits(counts.0, counts.1)
+    // Asked after each of the many levels of a chain.
+    counts.0 >= FROM
+        && have_crew(team)
+        && Crew::of(team, search, crew_size(team)).may_take(counts)
 }
 
 /// The content of a thread's section, as it tells the others.
 #[derive(Clone, Copy, Default)]
-struct Told {
-    nodes: u32,
-    edges: u32,
+pub(super) struct Told {
+    pub(super) nodes: u32,
+    pub(super) edges: u32,
     /// Whether it waited long for another thread before the level.
-    waited: bool,
+    pub(super) waited: bool,
 }
 
 impl Told {
@@ -99,15 +109,22 @@ impl Told {
 
 /// The threads that search together, and this one's number.
 #[derive(Clone, Copy)]
-struct Crew {
-    threads: u32,
-    rank: u32,
+pub(super) struct Crew {
+    pub(super) threads: u32,
+    pub(super) rank: u32,
     /// Entries of a section.
-    room: u32,
+    pub(super) room: u32,
+}
+
+/// The words of a crew.
+pub(super) struct Hearing {
+    pub(super) told: [Told; CREW_MAX],
+    /// Most polls that this thread waited for another one.
+    pub(super) polls: u32,
 }
 
 /// A queue in sections.
-struct Sections {
+pub(super) struct Sections {
     queue: Queue,
     told: [Told; CREW_MAX],
     nodes: u32,
@@ -118,8 +135,7 @@ struct Sections {
 
 impl Crew {
     #[inline(always)]
-    fn of<G: Grid>(team: &Team<G>, search: &Search) -> Self {
-        let threads = crew_size(team);
+    pub(super) fn of<G: Grid>(team: &Team<G>, search: &Search, threads: u32) -> Self {
         Self {
             threads,
             rank: team.rank(),
@@ -127,26 +143,39 @@ impl Crew {
         }
     }
 
-    /// Whether a frontier is worth a crew. Each edge may lead to a find of one thread.
+    /// Tells `own` to the crew at `iteration` and returns what each thread told. A barrier of the
+    /// crew.
     #[inline(always)]
-    fn suits(self, nodes: u32, edges: u32) -> bool {
-        nodes >= FROM && self.may_take(nodes, edges)
+    pub(super) fn tell<G: Grid>(
+        self,
+        team: &Team<G>,
+        bounds: &Bounds,
+        (iteration, own): (u32, Told),
+    ) -> Result<Hearing, Stop> {
+        let grid = team.grid;
+        let stops = || team.is_late() || team.control.is_stopped(grid);
+        let Some(Heard { words, polls }) = grid.confer(self.threads, own.word(), stops) else {
+            return Err(Search::out_of_time(team, bounds, iteration));
+        };
+        let told = words.map(Told::of);
+        Ok(Hearing { told, polls })
     }
 
+    /// Whether there is room for a frontier. Each edge may lead to a find of one thread.
     #[inline(always)]
-    fn may_take(self, nodes: u32, edges: u32) -> bool {
+    fn may_take(self, (nodes, edges): (u32, u32)) -> bool {
         nodes <= self.room && edges <= self.room.min(MOST_EDGES)
     }
 
     /// First entry of the section of thread `rank`.
     #[inline(always)]
-    fn base(self, rank: u32) -> u32 {
+    pub(super) fn base(self, rank: u32) -> u32 {
         rank * self.room
     }
 
     /// This thread's even share of `count` items.
     #[inline(always)]
-    fn share(self, count: u32) -> (u32, u32) {
+    pub(super) fn share(self, count: u32) -> (u32, u32) {
         let bound =
             |rank: u32| (u64::from(count) * u64::from(rank) / u64::from(self.threads)) as u32;
         (bound(self.rank), bound(self.rank + 1))
@@ -167,13 +196,16 @@ pub(super) fn run_few_threads<G: Grid>(
     let (context, grid) = (&cx.context(), cx.grid());
     let team = &context.team;
     let search = Search::current(grid);
-    let crew = Crew::of(team, &search);
     let before = shared_drive::read(grid);
+    if let Some(crew) = levels_ahead::crew_for(team, &search, &before) {
+        return levels_ahead::run_ahead(cx, slot, (bounds, crew));
+    }
+    let crew = Crew::of(team, &search, crew_size(team));
     let policy = &drive::policy_for::<G>(&context.tables.search_policy(grid), reach(team));
     let mut drive = before;
     let own = search.split(grid, &drive, crew);
     drive.queue ^= 1;
-    let mut sections = search.meet(team, bounds, (&drive, own))?;
+    let mut sections = search.meet(team, bounds, (&drive, own), crew)?;
     let mut late = 0_u32;
     loop {
         let mut own = if search.visit.keeps_parents() {
@@ -184,19 +216,16 @@ pub(super) fn run_few_threads<G: Grid>(
         drive.iteration += 1;
         drive.queue ^= 1;
         own.waited = sections.waited;
-        sections = search.meet(team, bounds, (&drive, own))?;
+        sections = search.meet(team, bounds, (&drive, own), crew)?;
         let (nodes, edges) = (sections.nodes, sections.edges);
         count_new(&mut drive, nodes, edges);
-        late = if sections.told.iter().any(|told| told.waited) {
-            late + LATE_COST
-        } else {
-            late.saturating_sub(1)
-        };
+        late = lateness(late, &sections.told);
         let narrow = nodes <= policy.narrow_exit_nodes && edges <= policy.narrow_edges;
         if nodes < LEAST
             || late >= LATE_MOST
             || !narrow
-            || !crew.may_take(nodes, edges)
+            || !crew.may_take((nodes, edges))
+            || levels_ahead::crew_for(team, &search, &drive).is_some()
             || drive.iteration >= bounds.max_iterations
         {
             break;
@@ -205,39 +234,33 @@ pub(super) fn run_few_threads<G: Grid>(
             search.look(team, bounds, drive.iteration)?;
         }
     }
-    search.join(grid, &sections, (drive.queue ^ 1, crew));
-    drive.queue ^= 1;
-    drive.step = before.step.wrapping_add(1);
-    if team.is_leader() {
-        if late >= LATE_MOST {
-            grid.disband();
-        }
-        search
-            .frontier
-            .clear_found(grid, drive.step.wrapping_add(1));
-        choose::<G>(&mut drive, policy);
-        search.frontier.set_drive(grid, slot, &drive);
-    }
+    search.leave(cx, slot, (drive, late), (&sections, crew));
     Ok(drive.iteration - before.iteration)
+}
+
+/// How late threads are after a meeting: [`LATE_COST`] for each with a late one, less one for each
+/// other.
+#[inline(always)]
+pub(super) fn lateness(late: u32, told: &[Told; CREW_MAX]) -> u32 {
+    if told.iter().any(|told| told.waited) {
+        late + LATE_COST
+    } else {
+        late.saturating_sub(1)
+    }
 }
 
 impl Search {
     /// Tells the crew what this thread's section of the next queue holds and returns the queue,
     /// once all have told.
     #[inline(always)]
-    fn meet<G: Grid>(
+    pub(super) fn meet<G: Grid>(
         &self,
         team: &Team<G>,
         bounds: &Bounds,
         (drive, own): (&DriveRecord, Told),
+        crew: Crew,
     ) -> Result<Sections, Stop> {
-        let grid = team.grid;
-        let threads = crew_size(team);
-        let stops = || team.is_late() || team.control.is_stopped(grid);
-        let Some(Heard { words, polls }) = grid.confer(threads, own.word(), stops) else {
-            return Err(Self::out_of_time(team, bounds, drive.iteration));
-        };
-        let told = words.map(Told::of);
+        let Hearing { told, polls } = crew.tell(team, bounds, (drive.iteration, own))?;
         Ok(Sections {
             queue: self.frontier.queue(drive.queue),
             told,
@@ -247,6 +270,34 @@ impl Search {
                 .fold(0, |sum, told| told.edges.saturating_add(sum)),
             waited: polls >= LATE_POLLS,
         })
+    }
+
+    /// Joins the sections of the crew, which `drive` describes, to one queue and writes drive record
+    /// `slot`. If threads were too `late`, the crew disbands.
+    #[inline(always)]
+    pub(super) fn leave<G: Grid>(
+        &self,
+        cx: ContextRef<G>,
+        slot: u32,
+        (mut drive, late): (DriveRecord, u32),
+        (sections, crew): (&Sections, Crew),
+    ) {
+        let (context, grid) = (&cx.context(), cx.grid());
+        drive.queue ^= 1;
+        self.join(grid, sections, (drive.queue, crew));
+        drive.step = drive.step.wrapping_add(1);
+        if !context.team.is_leader() {
+            return;
+        }
+        if late >= LATE_MOST {
+            grid.disband();
+        }
+        self.frontier
+            .clear_found(grid, drive.step.wrapping_add(1));
+        let reach = reach(&context.team);
+        let policy = &drive::policy_for::<G>(&context.tables.search_policy(grid), reach);
+        choose::<G>(&mut drive, policy);
+        self.frontier.set_drive(grid, slot, &drive);
     }
 
     /// Copies this thread's share of the queue to its section of the other one.

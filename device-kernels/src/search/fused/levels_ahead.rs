@@ -1,0 +1,512 @@
+//! A fused search by threads of a CPU that go several levels ahead before they meet.
+//!
+//! Where a search has thousands of narrow levels, meetings of threads and cache lines that change
+//! their owner take longer than the levels. So each thread searches on from its share of a frontier
+//! as if it were alone. Threads share the *tentative level* of each node alone: it goes down by
+//! atomic minima, and whoever lowers it searches on from the node, while an entry of a higher level
+//! is void. As threads advance at the same pace, that is rare.
+//!
+//! Once every thread has finished `k` levels, nodes up to `k` levels away have their final ones:
+//! each is the end of a shortest path on which each node was expanded by whoever gave it its level.
+//! Finds beyond are forgotten. Threads keep books of the nodes and edges that they found in each
+//! level less those that they lowered, so that sums over all threads are what a search level by
+//! level counts. Marks and visited bits are written when the run ends.
+//!
+//! A run begins and ends with a pass over all nodes. It pays in a search that has shown to be long,
+//! and goes on through frontiers of any width that a team without threads ahead would leave.
+
+use super::few_threads::{Crew, FROM, LATE_MOST, Told, lateness};
+use super::progress::Bounds;
+use crate::context::ContextRef;
+use crate::control::Stop;
+use crate::grid::{CREW_MAX, Grid};
+use crate::memory::Proven;
+use crate::queue::Queue;
+use crate::search::current::Search;
+use crate::search::drive::count_new;
+use crate::search::shared_drive;
+use crate::search::visit::Discovery;
+use crate::team::Team;
+use seawall_core::abi::UNREACHED;
+use seawall_core::abi::search::DriveRecord;
+
+/// Levels after which a search has shown to be long.
+const LONG: u32 = 64;
+
+/// Nodes of a graph from which on its searches may be long; books need room, too.
+const NODES_LEAST: u32 = 1 << 14;
+
+/// Most levels between two meetings.
+const LEVELS: usize = 32;
+
+/// Levels up to the first meeting.
+const LEVELS_FIRST: u32 = 4;
+
+/// Edges of a thread's level before which it stops for a meeting.
+const EDGES_EACH: u32 = 1 << 15;
+
+/// Edges of a frontier above which the run ends.
+const EDGES_MOST: u32 = 1 << 18;
+
+/// Share of void entries above which threads meet earlier: one in so many.
+const VOID_SHARE: u32 = 8;
+
+/// Nodes of a frontier below which one thread would do.
+const NARROW: u32 = 32;
+
+/// Meetings with narrow frontiers, one after another, after which one thread goes on alone: some
+/// thousands of levels, which take about as long as the passes at the begin and end of a run.
+const NARROW_MOST: u32 = 256;
+
+/// Polls after which a thread was late, beside one for each entry that it had more than the thread
+/// that waited.
+const LATE_POLLS: u32 = 1500;
+
+/// Words of a page of the books.
+const PAGE: u32 = 128;
+
+/// The threads that go ahead from the frontier of `drive`, if the search is long enough for that.
+#[inline(always)]
+pub(super) fn crew_for<G: Grid>(
+    team: &Team<G>,
+    search: &Search,
+    drive: &DriveRecord,
+) -> Option<Crew> {
+    let is_long = drive.iteration >= LONG
+        && search.frontier.nodes() >= NODES_LEAST
+        && !search.visit.keeps_parents();
+    let crew = Crew::of(team, search, team.size().min(CREW_MAX as u32));
+    (is_long && drive.nodes >= FROM && may_go_on(crew, drive)).then_some(crew)
+}
+
+/// The books of a thread between two meetings, by levels after the first one: of the frontier
+/// itself, then of the levels that it finds.
+#[derive(Clone, Copy)]
+struct Page {
+    /// Nodes with edges that the thread found, less those that it lowered; modulo 2^32.
+    nodes: [u32; LEVELS + 1],
+    /// Edges of these nodes; modulo 2^32.
+    edges: [u32; LEVELS + 1],
+    /// Entries of the thread's list up to the end of the level.
+    ends: [u32; LEVELS + 1],
+    /// Entries that the thread made void, of its own or of others.
+    voids: u32,
+}
+
+impl Page {
+    /// Counts nodes with edges that were found in a level.
+    #[inline(always)]
+    fn found(&mut self, level: u32, (nodes, edges): (u32, u32)) {
+        let at = level as usize;
+        if let (Some(all), Some(all_edges)) = (self.nodes.get_mut(at), self.edges.get_mut(at)) {
+            *all = all.wrapping_add(nodes);
+            *all_edges = all_edges.wrapping_add(edges);
+        }
+    }
+
+    /// Takes back a node of so many edges that was found in a level.
+    fn lowered(&mut self, level: u32, degree: u32) {
+        let nodes = u32::from(degree != 0);
+        self.found(level, (nodes.wrapping_neg(), degree.wrapping_neg()));
+        self.voids = self.voids.saturating_add(1);
+    }
+}
+
+const _: () = assert!(3 * (LEVELS + 1) < PAGE as usize);
+const _: () = assert!(2 * CREW_MAX as u32 * PAGE <= NODES_LEAST);
+
+/// The places of a run: lists of nodes take turns with the resident queues' nodes, the rest is in
+/// their other words.
+#[derive(Clone, Copy)]
+struct Places {
+    crew: Crew,
+    lists: [Proven; 2],
+    /// The tentative level of each node.
+    tentative: Proven,
+    books: Proven,
+}
+
+impl Places {
+    fn of(search: &Search, crew: Crew) -> Self {
+        let [first, second] = [0, 1].map(|parity| search.frontier.queue(parity));
+        Self {
+            crew,
+            lists: [first.nodes, second.nodes],
+            tentative: second.starts,
+            books: second.prefix,
+        }
+    }
+
+    #[inline(always)]
+    fn list(&self, parity: u32) -> Proven {
+        self.lists[parity as usize & 1]
+    }
+
+    /// First word of the page of thread `rank` in the books of turn `parity`.
+    #[inline(always)]
+    fn page(&self, parity: u32, rank: u32) -> u32 {
+        ((parity & 1) * CREW_MAX as u32 + rank) * PAGE
+    }
+
+    fn publish<G: Grid>(&self, grid: G, parity: u32, page: &Page) {
+        let first = self.page(parity, self.crew.rank);
+        let words = page.nodes.iter().chain(&page.edges).chain(&page.ends);
+        let words = words.chain([&page.voids]);
+        for (at, word) in (first..).zip(words) {
+            self.books.store_weak(grid, at, *word);
+        }
+    }
+
+    /// Entries of thread `rank` in `level`, by their first one and the one after the last.
+    #[inline(always)]
+    fn entries<G: Grid>(&self, grid: G, parity: u32, (rank, level): (u32, u32)) -> (u32, u32) {
+        let ends = self.page(parity, rank) + 2 * (LEVELS as u32 + 1);
+        let end = |level: u32| self.books.load_weak(grid, ends + level);
+        let first = if level == 0 { 0 } else { end(level - 1) };
+        (first, end(level))
+    }
+
+    /// Entries that thread `rank` made void.
+    fn voids<G: Grid>(&self, grid: G, parity: u32, rank: u32) -> u32 {
+        let at = self.page(parity, rank) + 3 * (LEVELS as u32 + 1);
+        self.books.load_weak(grid, at)
+    }
+}
+
+/// The state of a run, the same in all threads of the crew.
+struct Run {
+    drive: DriveRecord,
+    /// Turn of lists and books.
+    parity: u32,
+    /// Level that the last meeting found finished, after the first one of its turn.
+    level: u32,
+    late: u32,
+}
+
+impl Run {
+    /// Counts the levels that all threads finished, by their books. Returns how many nodes with edges
+    /// these have, and how many entries threads made void.
+    fn count<G: Grid>(&mut self, grid: G, places: &Places) -> (u32, u32) {
+        let voids = (0..places.crew.threads).map(|rank| places.voids(grid, self.parity, rank));
+        let voids = voids.fold(0, u32::saturating_add);
+        let mut finds = 0_u32;
+        for level in 1..=self.level {
+            let (mut nodes, mut edges) = (0_u32, 0_u32);
+            for rank in 0..places.crew.threads {
+                let page = places.page(self.parity, rank) + level;
+                let word = |at: u32| places.books.load_weak(grid, at);
+                nodes = nodes.wrapping_add(word(page));
+                edges = edges.wrapping_add(word(page + LEVELS as u32 + 1));
+            }
+            self.drive.iteration += 1;
+            count_new(&mut self.drive, nodes, edges);
+            finds = finds.saturating_add(nodes);
+            if nodes == 0 {
+                break;
+            }
+        }
+        (finds, voids)
+    }
+}
+
+/// Runs iterations in `crew` and leaves the frontier in a resident queue, which drive record `slot`
+/// then describes. Returns the number of iterations.
+///
+/// # Errors
+/// If the time budget ends or another block reports a fault.
+#[inline(never)]
+pub(super) fn run_ahead<G: Grid>(
+    cx: ContextRef<G>,
+    slot: u32,
+    (bounds, crew): (&Bounds, Crew),
+) -> Result<u32, Stop> {
+    let grid = cx.grid();
+    let team = &cx.context().team;
+    let search = Search::current(grid);
+    let places = &Places::of(&search, crew);
+    let mut run = search.begin(team, bounds, places)?;
+    let before = run.drive;
+    let (mut levels, mut narrow) = (LEVELS_FIRST, 0);
+    loop {
+        let own = search.take_share(grid, places, &run);
+        let most = bounds.max_iterations.saturating_sub(run.drive.iteration);
+        search.advance(team, (bounds, places), &mut run, (own, levels.min(most)))?;
+        let (finds, voids) = run.count(grid, places);
+        levels = if voids > finds / VOID_SHARE {
+            (run.level / 2).max(1)
+        } else if run.level < levels {
+            run.level
+        } else {
+            (2 * levels).min(LEVELS as u32)
+        };
+        narrow = if run.drive.nodes < NARROW { narrow + 1 } else { 0 };
+        if run.drive.edges == 0
+            || run.late >= LATE_MOST
+            || narrow >= NARROW_MOST
+            || !may_go_on(crew, &run.drive)
+            || run.drive.iteration >= bounds.max_iterations
+        {
+            break;
+        }
+        search.look(team, bounds, run.drive.iteration)?;
+    }
+    let own = search.end(grid, places, &run);
+    run.drive.queue = 0;
+    let sections = search.meet(team, bounds, (&run.drive, own), crew)?;
+    search.leave(cx, slot, (run.drive, run.late), (&sections, crew));
+    Ok(run.drive.iteration - before.iteration)
+}
+
+/// Whether a thread has room for the whole frontier and for all nodes that it leads to.
+fn may_go_on(crew: Crew, drive: &DriveRecord) -> bool {
+    drive.edges <= EDGES_MOST && drive.nodes.saturating_add(drive.edges) <= crew.room
+}
+
+impl Search {
+    /// Brings tentative levels up to date and the frontier into lists.
+    fn begin<G: Grid>(
+        &self,
+        team: &Team<G>,
+        bounds: &Bounds,
+        places: &Places,
+    ) -> Result<Run, Stop> {
+        let grid = team.grid;
+        let drive = shared_drive::read(grid);
+        let crew = places.crew;
+        self.each_node(grid, &drive, crew, |node, is_visited| {
+            let level = if is_visited { 0 } else { UNREACHED };
+            places.tentative.store_weak(grid, node, level);
+            false
+        });
+        let parity = drive.queue ^ 1;
+        let (from, to) = (places.list(drive.queue), places.list(parity));
+        let (first, end) = crew.share(drive.nodes);
+        for (at, index) in (crew.base(crew.rank)..).zip(first..end) {
+            to.store_weak(grid, at, from.load_weak(grid, index));
+        }
+        let mut page = Page {
+            nodes: [0; LEVELS + 1],
+            edges: [0; LEVELS + 1],
+            ends: [0; LEVELS + 1],
+            voids: 0,
+        };
+        page.ends[0] = end - first;
+        places.publish(grid, parity, &page);
+        // Others may have cleared these nodes' levels.
+        crew.tell(team, bounds, (drive.iteration, Told::default()))?;
+        for at in crew.base(crew.rank)..crew.base(crew.rank) + (end - first) {
+            let node = to.load_weak(grid, at);
+            places.tentative.store_weak(grid, node, drive.iteration);
+        }
+        crew.tell(team, bounds, (drive.iteration, Told::default()))?;
+        Ok(Run {
+            drive,
+            parity,
+            level: 0,
+            late: 0,
+        })
+    }
+
+    /// Calls `each` for this thread's share of all nodes, with whether they were visited before the
+    /// run, and sets the visited bits of those for which it says so.
+    #[inline(always)]
+    fn each_node<G: Grid>(
+        &self,
+        grid: G,
+        drive: &DriveRecord,
+        crew: Crew,
+        each: impl Fn(u32, bool) -> bool,
+    ) {
+        let visited = self.frontier.bitset(drive.visited);
+        let nodes = self.frontier.nodes();
+        let (first, end) = crew.share(nodes.div_ceil(32));
+        for word in first..end {
+            let before = visited.load_weak(grid, word);
+            let mut after = before;
+            for node in word * 32..nodes.min(word * 32 + 32) {
+                let bit = node & 31;
+                after |= u32::from(each(node, before >> bit & 1 != 0)) << bit;
+            }
+            visited.store_weak(grid, word, after);
+        }
+    }
+
+    /// Copies this thread's share of a level's entries to its own list of the next turn, but void ones
+    /// and nodes without edges. Returns how many there are.
+    fn take_share<G: Grid>(
+        &self,
+        grid: G,
+        places: &Places,
+        run: &Run,
+    ) -> u32 {
+        let (crew, parity) = (places.crew, run.parity);
+        let of = |rank: u32| places.entries(grid, parity, (rank, run.level));
+        let count = |(first, end): (u32, u32)| end - first;
+        let all = (0..crew.threads).map(|rank| count(of(rank))).sum();
+        let (first, end) = crew.share(all);
+        let (from, to) = (places.list(parity), places.list(parity ^ 1));
+        let (mut passed, mut taken) = (0, 0);
+        for rank in 0..crew.threads {
+            let entries = of(rank);
+            let base = crew.base(rank) + entries.0;
+            let here = first.max(passed)..end.min(passed + count(entries));
+            for index in here {
+                let node = from.load_weak(grid, base + (index - passed));
+                let is_valid = places.tentative.load_weak(grid, node) == run.drive.iteration;
+                if is_valid && self.degree(grid, node) != 0 {
+                    to.store_weak(grid, crew.base(crew.rank) + taken, node);
+                    taken += 1;
+                }
+            }
+            passed += count(entries);
+        }
+        taken
+    }
+
+    /// Goes up to `levels` levels ahead of the `own` entries of this thread's list, and meets the
+    /// others.
+    fn advance<G: Grid>(
+        &self,
+        team: &Team<G>,
+        (bounds, places): (&Bounds, &Places),
+        run: &mut Run,
+        (own, levels): (u32, u32),
+    ) -> Result<(), Stop> {
+        let (grid, crew) = (team.grid, places.crew);
+        let iteration = run.drive.iteration;
+        run.parity ^= 1;
+        let list = places.list(run.parity);
+        let (page, done) = self.expand_ahead(grid, (places, list), (iteration, own, levels));
+        places.publish(grid, run.parity, &page);
+        let told = Told {
+            nodes: done,
+            edges: page.ends[LEVELS],
+            waited: false,
+        };
+        let heard = crew.tell(team, bounds, (iteration, told))?;
+        let all = || heard.told.iter().take(crew.threads as usize);
+        let most = all().map(|told| told.edges).max().unwrap_or(0);
+        let waited = heard.polls >= LATE_POLLS.saturating_add(most - told.edges);
+        run.level = all().map(|told| told.nodes).min().unwrap_or(0);
+        if all().any(|told| told.nodes != run.level) {
+            let (_, first) = places.entries(grid, run.parity, (crew.rank, run.level));
+            let (_, end) = places.entries(grid, run.parity, (crew.rank, done));
+            for index in crew.base(crew.rank) + first..crew.base(crew.rank) + end {
+                let node = list.load_weak(grid, index);
+                if places.tentative.load_weak(grid, node) > iteration + run.level {
+                    places.tentative.store_weak(grid, node, UNREACHED);
+                }
+            }
+        }
+        // Nobody takes a share of the next frontier before all have forgotten what lies beyond it.
+        let told = Told {
+            waited,
+            ..Told::default()
+        };
+        let heard = crew.tell(team, bounds, (iteration, told))?;
+        run.late = lateness(run.late, &heard.told);
+        Ok(())
+    }
+
+    fn degree<G: Grid>(&self, grid: G, node: u32) -> u32 {
+        let (start, stop) = self.outgoing.row(grid, node);
+        stop - start
+    }
+
+    /// Searches up to `levels` levels from the first `own` entries of this thread's list, which
+    /// are at level `iteration`. Returns the books, and how many levels are finished.
+    #[inline(never)]
+    fn expand_ahead<G: Grid>(
+        &self,
+        grid: G,
+        (places, list): (&Places, Proven),
+        (iteration, own, levels): (u32, u32, u32),
+    ) -> (Page, u32) {
+        let (base, room) = (places.crew.base(places.crew.rank), places.crew.room);
+        let tentative = places.tentative;
+        let mut page = Page {
+            nodes: [0; LEVELS + 1],
+            edges: [0; LEVELS + 1],
+            ends: [own; LEVELS + 1],
+            voids: 0,
+        };
+        let (mut first, mut end, mut done) = (0, own, 0);
+        while done < levels {
+            let level = iteration + done;
+            let mut len = end;
+            for index in first..end {
+                let node = list.load_weak(grid, base + index);
+                if tentative.load_weak(grid, node) != level {
+                    continue;
+                }
+                let (start, stop) = self.outgoing.row(grid, node);
+                for edge in start..stop {
+                    let to = self.outgoing.target(grid, edge);
+                    if tentative.load_weak(grid, to) <= level + 1 {
+                        continue;
+                    }
+                    let before = tentative.min(grid, to, level + 1);
+                    if before <= level + 1 {
+                        continue;
+                    }
+                    if before != UNREACHED {
+                        page.lowered(before - iteration, self.degree(grid, to));
+                    }
+                    self.outgoing.prefetch_row(grid, to);
+                    list.store_weak(grid, base + len, to);
+                    len += 1;
+                }
+            }
+            let (mut nodes, mut edges) = (0_u32, 0_u32);
+            for index in end..len {
+                let node = list.load_weak(grid, base + index);
+                let (start, stop) = self.outgoing.row(grid, node);
+                self.outgoing.prefetch_target(grid, start);
+                nodes += u32::from(start != stop);
+                edges = edges.saturating_add(stop - start);
+            }
+            done += 1;
+            page.found(done, (nodes, edges));
+            page.ends[done as usize..].fill(len);
+            (first, end) = (end, len);
+            if edges > EDGES_EACH || len.saturating_add(edges) > room {
+                break;
+            }
+        }
+        (page, done)
+    }
+
+    /// Marks what the run visited and moves this thread's part of the last frontier to its section of
+    /// queue 0. Returns what that holds.
+    fn end<G: Grid>(&self, grid: G, places: &Places, run: &Run) -> Told {
+        let tentative = places.tentative;
+        self.each_node(grid, &run.drive, places.crew, |node, was_visited| {
+            let level = tentative.load_weak(grid, node);
+            let is_new = !was_visited && level != UNREACHED;
+            if is_new {
+                let from = node;
+                self.visit.discovered(grid, Discovery { node, from, level });
+            }
+            is_new
+        });
+        let to: &Queue = &self.frontier.queue(0);
+        let (rank, base) = (places.crew.rank, places.crew.base(places.crew.rank));
+        let from = places.list(run.parity);
+        let mut own = Told::default();
+        let (first, end) = places.entries(grid, run.parity, (rank, run.level));
+        for index in base + first..base + end {
+            let node = from.load_weak(grid, index);
+            let (start, end) = self.outgoing.row(grid, node);
+            if tentative.load_weak(grid, node) != run.drive.iteration || start == end {
+                continue;
+            }
+            let at = base + own.nodes;
+            to.nodes.store_weak(grid, at, node);
+            to.starts.store_weak(grid, at, start);
+            to.prefix.store_weak(grid, at, end);
+            own.nodes += 1;
+            own.edges = own.edges.saturating_add(end - start);
+        }
+        own
+    }
+}
