@@ -63,8 +63,8 @@ impl Dealer {
 
     /// Tells `word` as thread `seat` of `crew` and returns the words of all threads once each has
     /// told its own. While others are missing it calls `waits` with the number of polls, and
-    /// returns `None` once that returns `false`. In a run, crews of up to [`CREW_SMALL`] threads are
-    /// all of one size, and so are larger ones.
+    /// returns `None` once that returns `false`. In a run, crews of up to [`CREW_SMALL`] threads
+    /// are all of one size, and so are larger ones.
     ///
     /// A word is kept for two turns: a thread tells the next but one only after all have told the
     /// next one, and so have read this one. The release store of a turn pairs with the acquire

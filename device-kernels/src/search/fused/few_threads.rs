@@ -7,6 +7,8 @@
 //!
 //! Within a run, the prefix of an entry is the edge after its last one: nobody adds up edges until
 //! the sections become one queue again.
+//!
+//! A long search goes on in [`levels_ahead`].
 
 use super::crew::reach;
 use super::levels_ahead;
@@ -77,9 +79,7 @@ pub(super) fn crew_for<G: Grid>(team: &Team<G>) -> u32 {
 #[inline(always)]
 pub(super) fn takes_over<G: Grid>(team: &Team<G>, search: &Search, counts: (u32, u32)) -> bool {
     // Asked after each of the many levels of a chain.
-    counts.0 >= FROM
-        && have_crew(team)
-        && Crew::of(team, search, crew_size(team)).may_take(counts)
+    counts.0 >= FROM && have_crew(team) && Crew::of(team, search, crew_size(team)).may_take(counts)
 }
 
 /// The content of a thread's section, as it tells the others.
@@ -272,8 +272,8 @@ impl Search {
         })
     }
 
-    /// Joins the sections of the crew, which `drive` describes, to one queue and writes drive record
-    /// `slot`. If threads were too `late`, the crew disbands.
+    /// Joins the sections of the crew, which `drive` describes, to one queue and writes drive
+    /// record `slot`. If threads were too `late`, the crew disbands.
     #[inline(always)]
     pub(super) fn leave<G: Grid>(
         &self,
@@ -292,8 +292,7 @@ impl Search {
         if late >= LATE_MOST {
             grid.disband();
         }
-        self.frontier
-            .clear_found(grid, drive.step.wrapping_add(1));
+        self.frontier.clear_found(grid, drive.step.wrapping_add(1));
         let reach = reach(&context.team);
         let policy = &drive::policy_for::<G>(&context.tables.search_policy(grid), reach);
         choose::<G>(&mut drive, policy);

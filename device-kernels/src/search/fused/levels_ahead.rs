@@ -12,9 +12,10 @@
 //! level less those that they lowered, so that sums over all threads are what a search level by
 //! level counts. Marks and visited bits are written when the run ends.
 //!
-//! A run begins and ends with a pass over all nodes. It pays in a search that has shown to be long,
-//! and goes on through frontiers of any width that a team without threads ahead would leave.
+//! A run begins and ends with a pass over all nodes, so only searches that have shown to be long
+//! get one, and a frontier that is narrow or wide for a while does not end it.
 
+use super::ahead_books::{LEVELS, NODES_LEAST, Page, Places};
 use super::few_threads::{Crew, FROM, LATE_MOST, Told, lateness};
 use super::progress::Bounds;
 use crate::context::ContextRef;
@@ -32,12 +33,6 @@ use seawall_core::abi::search::DriveRecord;
 
 /// Levels after which a search has shown to be long.
 const LONG: u32 = 64;
-
-/// Nodes of a graph from which on its searches may be long; books need room, too.
-const NODES_LEAST: u32 = 1 << 14;
-
-/// Most levels between two meetings.
-const LEVELS: usize = 32;
 
 /// Levels up to the first meeting.
 const LEVELS_FIRST: u32 = 4;
@@ -62,9 +57,6 @@ const NARROW_MOST: u32 = 256;
 /// that waited.
 const LATE_POLLS: u32 = 1500;
 
-/// Words of a page of the books.
-const PAGE: u32 = 128;
-
 /// The threads that go ahead from the frontier of `drive`, if the search is long enough for that.
 #[inline(always)]
 pub(super) fn crew_for<G: Grid>(
@@ -79,100 +71,6 @@ pub(super) fn crew_for<G: Grid>(
     (is_long && drive.nodes >= FROM && may_go_on(crew, drive)).then_some(crew)
 }
 
-/// The books of a thread between two meetings, by levels after the first one: of the frontier
-/// itself, then of the levels that it finds.
-#[derive(Clone, Copy)]
-struct Page {
-    /// Nodes with edges that the thread found, less those that it lowered; modulo 2^32.
-    nodes: [u32; LEVELS + 1],
-    /// Edges of these nodes; modulo 2^32.
-    edges: [u32; LEVELS + 1],
-    /// Entries of the thread's list up to the end of the level.
-    ends: [u32; LEVELS + 1],
-    /// Entries that the thread made void, of its own or of others.
-    voids: u32,
-}
-
-impl Page {
-    /// Counts nodes with edges that were found in a level.
-    #[inline(always)]
-    fn found(&mut self, level: u32, (nodes, edges): (u32, u32)) {
-        let at = level as usize;
-        if let (Some(all), Some(all_edges)) = (self.nodes.get_mut(at), self.edges.get_mut(at)) {
-            *all = all.wrapping_add(nodes);
-            *all_edges = all_edges.wrapping_add(edges);
-        }
-    }
-
-    /// Takes back a node of so many edges that was found in a level.
-    fn lowered(&mut self, level: u32, degree: u32) {
-        let nodes = u32::from(degree != 0);
-        self.found(level, (nodes.wrapping_neg(), degree.wrapping_neg()));
-        self.voids = self.voids.saturating_add(1);
-    }
-}
-
-const _: () = assert!(3 * (LEVELS + 1) < PAGE as usize);
-const _: () = assert!(2 * CREW_MAX as u32 * PAGE <= NODES_LEAST);
-
-/// The places of a run: lists of nodes take turns with the resident queues' nodes, the rest is in
-/// their other words.
-#[derive(Clone, Copy)]
-struct Places {
-    crew: Crew,
-    lists: [Proven; 2],
-    /// The tentative level of each node.
-    tentative: Proven,
-    books: Proven,
-}
-
-impl Places {
-    fn of(search: &Search, crew: Crew) -> Self {
-        let [first, second] = [0, 1].map(|parity| search.frontier.queue(parity));
-        Self {
-            crew,
-            lists: [first.nodes, second.nodes],
-            tentative: second.starts,
-            books: second.prefix,
-        }
-    }
-
-    #[inline(always)]
-    fn list(&self, parity: u32) -> Proven {
-        self.lists[parity as usize & 1]
-    }
-
-    /// First word of the page of thread `rank` in the books of turn `parity`.
-    #[inline(always)]
-    fn page(&self, parity: u32, rank: u32) -> u32 {
-        ((parity & 1) * CREW_MAX as u32 + rank) * PAGE
-    }
-
-    fn publish<G: Grid>(&self, grid: G, parity: u32, page: &Page) {
-        let first = self.page(parity, self.crew.rank);
-        let words = page.nodes.iter().chain(&page.edges).chain(&page.ends);
-        let words = words.chain([&page.voids]);
-        for (at, word) in (first..).zip(words) {
-            self.books.store_weak(grid, at, *word);
-        }
-    }
-
-    /// Entries of thread `rank` in `level`, by their first one and the one after the last.
-    #[inline(always)]
-    fn entries<G: Grid>(&self, grid: G, parity: u32, (rank, level): (u32, u32)) -> (u32, u32) {
-        let ends = self.page(parity, rank) + 2 * (LEVELS as u32 + 1);
-        let end = |level: u32| self.books.load_weak(grid, ends + level);
-        let first = if level == 0 { 0 } else { end(level - 1) };
-        (first, end(level))
-    }
-
-    /// Entries that thread `rank` made void.
-    fn voids<G: Grid>(&self, grid: G, parity: u32, rank: u32) -> u32 {
-        let at = self.page(parity, rank) + 3 * (LEVELS as u32 + 1);
-        self.books.load_weak(grid, at)
-    }
-}
-
 /// The state of a run, the same in all threads of the crew.
 struct Run {
     drive: DriveRecord,
@@ -184,20 +82,14 @@ struct Run {
 }
 
 impl Run {
-    /// Counts the levels that all threads finished, by their books. Returns how many nodes with edges
-    /// these have, and how many entries threads made void.
+    /// Counts the levels that all threads finished, by their books. Returns how many nodes with
+    /// edges these have, and how many entries threads made void.
     fn count<G: Grid>(&mut self, grid: G, places: &Places) -> (u32, u32) {
         let voids = (0..places.crew.threads).map(|rank| places.voids(grid, self.parity, rank));
         let voids = voids.fold(0, u32::saturating_add);
         let mut finds = 0_u32;
         for level in 1..=self.level {
-            let (mut nodes, mut edges) = (0_u32, 0_u32);
-            for rank in 0..places.crew.threads {
-                let page = places.page(self.parity, rank) + level;
-                let word = |at: u32| places.books.load_weak(grid, at);
-                nodes = nodes.wrapping_add(word(page));
-                edges = edges.wrapping_add(word(page + LEVELS as u32 + 1));
-            }
+            let (nodes, edges) = places.found(grid, self.parity, level);
             self.drive.iteration += 1;
             count_new(&mut self.drive, nodes, edges);
             finds = finds.saturating_add(nodes);
@@ -239,7 +131,11 @@ pub(super) fn run_ahead<G: Grid>(
         } else {
             (2 * levels).min(LEVELS as u32)
         };
-        narrow = if run.drive.nodes < NARROW { narrow + 1 } else { 0 };
+        narrow = if run.drive.nodes < NARROW {
+            narrow + 1
+        } else {
+            0
+        };
         if run.drive.edges == 0
             || run.late >= LATE_MOST
             || narrow >= NARROW_MOST
@@ -284,14 +180,7 @@ impl Search {
         for (at, index) in (crew.base(crew.rank)..).zip(first..end) {
             to.store_weak(grid, at, from.load_weak(grid, index));
         }
-        let mut page = Page {
-            nodes: [0; LEVELS + 1],
-            edges: [0; LEVELS + 1],
-            ends: [0; LEVELS + 1],
-            voids: 0,
-        };
-        page.ends[0] = end - first;
-        places.publish(grid, parity, &page);
+        places.publish(grid, parity, &Page::of_entries(end - first));
         // Others may have cleared these nodes' levels.
         crew.tell(team, bounds, (drive.iteration, Told::default()))?;
         for at in crew.base(crew.rank)..crew.base(crew.rank) + (end - first) {
@@ -331,14 +220,9 @@ impl Search {
         }
     }
 
-    /// Copies this thread's share of a level's entries to its own list of the next turn, but void ones
-    /// and nodes without edges. Returns how many there are.
-    fn take_share<G: Grid>(
-        &self,
-        grid: G,
-        places: &Places,
-        run: &Run,
-    ) -> u32 {
+    /// Copies this thread's share of a level's entries to its own list of the next turn, but void
+    /// ones and nodes without edges. Returns how many there are.
+    fn take_share<G: Grid>(&self, grid: G, places: &Places, run: &Run) -> u32 {
         let (crew, parity) = (places.crew, run.parity);
         let of = |rank: u32| places.entries(grid, parity, (rank, run.level));
         let count = |(first, end): (u32, u32)| end - first;
@@ -424,12 +308,7 @@ impl Search {
     ) -> (Page, u32) {
         let (base, room) = (places.crew.base(places.crew.rank), places.crew.room);
         let tentative = places.tentative;
-        let mut page = Page {
-            nodes: [0; LEVELS + 1],
-            edges: [0; LEVELS + 1],
-            ends: [own; LEVELS + 1],
-            voids: 0,
-        };
+        let mut page = Page::of_entries(own);
         let (mut first, mut end, mut done) = (0, own, 0);
         while done < levels {
             let level = iteration + done;
@@ -476,8 +355,8 @@ impl Search {
         (page, done)
     }
 
-    /// Marks what the run visited and moves this thread's part of the last frontier to its section of
-    /// queue 0. Returns what that holds.
+    /// Marks what the run visited and moves this thread's part of the last frontier to its section
+    /// of queue 0. Returns what that holds.
     fn end<G: Grid>(&self, grid: G, places: &Places, run: &Run) -> Told {
         let tentative = places.tentative;
         self.each_node(grid, &run.drive, places.crew, |node, was_visited| {

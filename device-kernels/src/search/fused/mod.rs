@@ -18,6 +18,7 @@ mod first_block;
 mod hand_back;
 mod run;
 mod few_threads;
+mod ahead_books;
 mod levels_ahead;
 pub(super) mod one_thread;
 

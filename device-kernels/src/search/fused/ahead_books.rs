@@ -1,0 +1,136 @@
+//! The lists and books of threads that search several levels ahead, in the words of a search's
+//! resident queues.
+
+use super::few_threads::Crew;
+use crate::grid::{CREW_MAX, Grid};
+use crate::memory::Proven;
+use crate::search::current::Search;
+
+/// Nodes of a graph from which on its queues have room for books.
+pub(super) const NODES_LEAST: u32 = 1 << 14;
+
+/// Most levels between two meetings.
+pub(super) const LEVELS: usize = 32;
+
+/// Words of a page of the books.
+const PAGE: u32 = 128;
+
+/// The books of a thread between two meetings, by levels after the first one: of the frontier
+/// itself, then of the levels that it finds.
+#[derive(Clone, Copy)]
+pub(super) struct Page {
+    /// Nodes with edges that the thread found, less those that it lowered; modulo 2^32.
+    pub(super) nodes: [u32; LEVELS + 1],
+    /// Edges of these nodes; modulo 2^32.
+    pub(super) edges: [u32; LEVELS + 1],
+    /// Entries of the thread's list up to the end of the level.
+    pub(super) ends: [u32; LEVELS + 1],
+    /// Entries that the thread made void, of its own or of others.
+    pub(super) voids: u32,
+}
+
+impl Page {
+    /// The books of a list of so many entries, all of the first level.
+    pub(super) fn of_entries(entries: u32) -> Self {
+        Self {
+            nodes: [0; LEVELS + 1],
+            edges: [0; LEVELS + 1],
+            ends: [entries; LEVELS + 1],
+            voids: 0,
+        }
+    }
+
+    /// Counts nodes with edges that were found in a level.
+    #[inline(always)]
+    pub(super) fn found(&mut self, level: u32, (nodes, edges): (u32, u32)) {
+        let at = level as usize;
+        if let (Some(all), Some(all_edges)) = (self.nodes.get_mut(at), self.edges.get_mut(at)) {
+            *all = all.wrapping_add(nodes);
+            *all_edges = all_edges.wrapping_add(edges);
+        }
+    }
+
+    /// Takes back a node of so many edges that was found in a level.
+    pub(super) fn lowered(&mut self, level: u32, degree: u32) {
+        let nodes = u32::from(degree != 0);
+        self.found(level, (nodes.wrapping_neg(), degree.wrapping_neg()));
+        self.voids = self.voids.saturating_add(1);
+    }
+}
+
+const _: () = assert!(3 * (LEVELS + 1) < PAGE as usize);
+const _: () = assert!(2 * CREW_MAX as u32 * PAGE <= NODES_LEAST);
+
+/// The places of a run: lists of nodes take turns with the resident queues' nodes, the rest is in
+/// their other words.
+#[derive(Clone, Copy)]
+pub(super) struct Places {
+    pub(super) crew: Crew,
+    lists: [Proven; 2],
+    /// The tentative level of each node.
+    pub(super) tentative: Proven,
+    books: Proven,
+}
+
+impl Places {
+    pub(super) fn of(search: &Search, crew: Crew) -> Self {
+        let [first, second] = [0, 1].map(|parity| search.frontier.queue(parity));
+        Self {
+            crew,
+            lists: [first.nodes, second.nodes],
+            tentative: second.starts,
+            books: second.prefix,
+        }
+    }
+
+    #[inline(always)]
+    pub(super) fn list(&self, parity: u32) -> Proven {
+        self.lists[parity as usize & 1]
+    }
+
+    /// First word of the page of thread `rank` in the books of turn `parity`.
+    #[inline(always)]
+    fn page(&self, parity: u32, rank: u32) -> u32 {
+        ((parity & 1) * CREW_MAX as u32 + rank) * PAGE
+    }
+
+    pub(super) fn publish<G: Grid>(&self, grid: G, parity: u32, page: &Page) {
+        let first = self.page(parity, self.crew.rank);
+        let words = page.nodes.iter().chain(&page.edges).chain(&page.ends);
+        let words = words.chain([&page.voids]);
+        for (at, word) in (first..).zip(words) {
+            self.books.store_weak(grid, at, *word);
+        }
+    }
+
+    /// Entries of thread `rank` in `level`, by their first one and the one after the last.
+    #[inline(always)]
+    pub(super) fn entries<G: Grid>(
+        &self,
+        grid: G,
+        parity: u32,
+        (rank, level): (u32, u32),
+    ) -> (u32, u32) {
+        let ends = self.page(parity, rank) + 2 * (LEVELS as u32 + 1);
+        let end = |level: u32| self.books.load_weak(grid, ends + level);
+        let first = if level == 0 { 0 } else { end(level - 1) };
+        (first, end(level))
+    }
+
+    /// Nodes with edges that all threads found in `level`, and their edges.
+    pub(super) fn found<G: Grid>(&self, grid: G, parity: u32, level: u32) -> (u32, u32) {
+        let (mut nodes, mut edges) = (0_u32, 0_u32);
+        for rank in 0..self.crew.threads {
+            let at = self.page(parity, rank) + level;
+            nodes = nodes.wrapping_add(self.books.load_weak(grid, at));
+            edges = edges.wrapping_add(self.books.load_weak(grid, at + LEVELS as u32 + 1));
+        }
+        (nodes, edges)
+    }
+
+    /// Entries that thread `rank` made void.
+    pub(super) fn voids<G: Grid>(&self, grid: G, parity: u32, rank: u32) -> u32 {
+        let at = self.page(parity, rank) + 3 * (LEVELS as u32 + 1);
+        self.books.load_weak(grid, at)
+    }
+}
