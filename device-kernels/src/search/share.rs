@@ -29,6 +29,9 @@ pub enum Sink {
 /// Edges that one lane takes from a tile.
 const EDGES_PER_LANE: u32 = 4;
 
+/// Edges of a row by which a thread fetches visited words and marks ahead of their use.
+const AHEAD: u32 = 8;
+
 /// A run of edges of the frontier, and the queue entries that they belong to.
 struct Share {
     first_edge: u32,
@@ -142,6 +145,11 @@ impl Search {
             let (start, stop) = queue.row(grid, row, (drive.nodes, drive.edges));
             let row_end = end.min(prefix + (stop - start));
             while edge < row_end {
+                if edge + AHEAD < row_end {
+                    let later = self.outgoing.target(grid, start + (edge + AHEAD - prefix));
+                    push.visited.prefetch(grid, later >> 5);
+                    self.visit.prefetch(grid, later);
+                }
                 let node = self.outgoing.target(grid, start + (edge - prefix));
                 if self.take(grid, &push, (node, sink), || from) {
                     finds.nodes[held as usize & 31] = node;
