@@ -49,7 +49,10 @@ fn search(list: &EdgeList, asked: &Asked, threads: usize) -> (Vec<u32>, [u32; 3]
 /// some nodes of its own layer, of the one before and of up to `reach` layers ahead, or to none if
 /// they have a direction; some layers depend on one node.
 fn strand(list: &mut EdgeList, root: u32, widths: &[u32], reach: usize, random: &mut Random) {
-    let mut layers = vec![root..root + 1];
+    let mut layers = Vec::from([Range {
+        start: root,
+        end: root + 1,
+    }]);
     for width in widths {
         layers.push(list.nodes..list.nodes + width);
         list.nodes += width;
