@@ -63,8 +63,8 @@ impl Search {
         let mut tally = Tally::default();
         let (warp, warps) = team.warps();
         if G::WARP == 1 {
-            team.each_taken(self.frontier.bitset_words(), |word| {
-                self.pull_word(team.grid, &pull, word, &mut tally);
+            team.each_range(self.frontier.bitset_words(), G::ITEMS, |first, end| {
+                self.pull_range(team.grid, &pull, (first, end), &mut tally);
             });
         } else {
             let mut word = warp;
@@ -109,6 +109,63 @@ impl Search {
         if grid.warp_lane() == 0 {
             pull.after.store_weak(grid, word, visited | found);
         }
+    }
+
+    /// Pulls for neighbouring words of nodes by a lane alone. The rows of a word are on their way
+    /// while the lane works on the word before.
+    #[inline(always)]
+    fn pull_range<G: Grid>(
+        &self,
+        grid: G,
+        pull: &Pull,
+        (first, end): (u32, u32),
+        tally: &mut Tally,
+    ) {
+        let mut open = self.fetch_word(grid, pull, first);
+        for word in first..end {
+            let visited = pull.visited.load_weak(grid, word);
+            let next = if word + 1 < end {
+                self.fetch_word(grid, pull, word + 1)
+            } else {
+                0
+            };
+            let mut found = 0;
+            while open != 0 {
+                let bit = open.trailing_zeros();
+                open &= open - 1;
+                let node = word * 32 + bit;
+                let (start, end) = self.incoming.row(grid, node);
+                let parent = self.try_edges(grid, pull, start, end);
+                if parent != NOBODY {
+                    found |= 1 << bit;
+                    self.found(grid, pull, (node, parent), tally);
+                }
+            }
+            pull.after.store_weak(grid, word, visited | found);
+            open = next;
+        }
+    }
+
+    /// Returns the nodes of `word` that are not yet visited and have edges, and fetches the first
+    /// edge of each.
+    #[inline(always)]
+    fn fetch_word<G: Grid>(&self, grid: G, pull: &Pull, word: u32) -> u32 {
+        let (first, nodes) = (word * 32, self.frontier.nodes());
+        let mut left = !pull.visited.load_weak(grid, word);
+        if nodes - first < 32 {
+            left &= (1 << (nodes - first)) - 1;
+        }
+        let mut open = 0;
+        while left != 0 {
+            let bit = left.trailing_zeros();
+            left &= left - 1;
+            let (start, end) = self.incoming.row(grid, first + bit);
+            if start != end {
+                self.incoming.prefetch_target(grid, start);
+                open |= 1 << bit;
+            }
+        }
+        open
     }
 
     /// Pulls for neighbouring nodes, one per lane, and returns the bits of those that

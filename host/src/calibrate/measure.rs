@@ -10,7 +10,7 @@ use super::store::Key;
 use crate::backend::cpu::{CpuSession, available_threads};
 use crate::backend::cuda::measure::Meter;
 use crate::backend::cuda::{self, CudaOptions};
-use crate::backend::{RunLimits, Session};
+use crate::backend::{BackendError, RunLimits, Session};
 use crate::cost::{CLASSES, CpuCosts, GpuCosts, MachineCosts};
 use crate::graph::Graph;
 use crate::program::{BitOp, PlanRequest, ProgramBuilder};
@@ -36,7 +36,7 @@ const BARRIER_WORDS: u64 = 1 << 14;
 /// [`MeasureError`] if a probe does not run.
 pub fn cpu() -> Result<CpuCosts, MeasureError> {
     let threads = available_threads();
-    let one = on_threads(NonZeroUsize::MIN)?;
+    let one = probe::costs(&|graph| open_on(graph, NonZeroUsize::MIN))?;
     let count = u32::try_from(threads.get()).unwrap_or(u32::MAX);
     if count <= 1 {
         return Ok(CpuCosts {
@@ -44,13 +44,17 @@ pub fn cpu() -> Result<CpuCosts, MeasureError> {
             barrier_ns: 0.0,
             one,
             all: one,
+            ahead: one.levels[1],
         });
     }
+    let open: &Open<'_> = &|graph| open_on(graph, threads);
+    let all = probe::costs(open)?;
     Ok(CpuCosts {
         threads: count,
         barrier_ns: barrier_ns(threads)?,
         one,
-        all: no_faster_when_narrow(on_threads(threads)?, &one),
+        ahead: probe::ahead(open, &all)?,
+        all: no_faster_when_narrow(all, &one),
     })
 }
 
@@ -66,12 +70,9 @@ fn no_faster_when_narrow(mut all: MachineCosts, one: &MachineCosts) -> MachineCo
     all
 }
 
-fn on_threads(threads: NonZeroUsize) -> Result<MachineCosts, MeasureError> {
-    let open: &Open<'_> = &|graph| {
-        let session = CpuSession::open(graph, Some(threads), RunLimits::default())?;
-        Ok(Box::new(session))
-    };
-    probe::costs(open)
+fn open_on(graph: &Graph, threads: NonZeroUsize) -> Result<Box<dyn Session + '_>, BackendError> {
+    let session = CpuSession::open(graph, Some(threads), RunLimits::default())?;
+    Ok(Box::new(session))
 }
 
 /// Cost of a barrier of `threads` threads: the time of a wave beyond its share of the work.

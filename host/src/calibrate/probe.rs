@@ -6,9 +6,10 @@
 use crate::Cause;
 use crate::analysis::{AnalysisKind, Question, Ranking, build};
 use crate::backend::{BackendError, Session};
-use crate::cost::{CLASSES, LevelCost, MachineCosts};
+use crate::cost::{CLASSES, LevelCost, MachineCosts, class_of};
 use crate::graph::{Graph, LoadOptions, load};
 use crate::program::{PlanRequest, ProgramError};
+use seawall_device::search::fused::levels_ahead::LONG;
 
 /// Width and depth of the layered graphs, two for each class of width.
 const LAYERS: [[[u32; 2]; 2]; CLASSES] = [
@@ -17,6 +18,9 @@ const LAYERS: [[[u32; 2]; 2]; CLASSES] = [
     [[2048, 60], [4096, 40]],
     [[16_384, 16], [32_768, 10]],
 ];
+
+/// Width and depth of the layered graphs of long searches, in which threads go ahead.
+const LONG_LAYERS: [[u32; 2]; 2] = [[256, 1024], [2048, 256]];
 
 /// The random graph.
 const RANDOM: &str = "gen:uniform:15:16";
@@ -112,6 +116,21 @@ pub(super) fn costs(open: &Open<'_>) -> Result<MachineCosts, ProbeError> {
         edge_ns: (search_ns / edges).max(0.0),
         gather_ns: (ranking_ns / edges).max(0.0),
     })
+}
+
+/// Measures a level of searches in which threads go ahead on `open`, whose shared levels cost as
+/// `costs` says.
+pub(super) fn ahead(open: &Open<'_>, costs: &MachineCosts) -> Result<LevelCost, ProbeError> {
+    let mut per_level = [(0.0, 0.0); 2];
+    for (point, [width, depth]) in per_level.iter_mut().zip(LONG_LAYERS) {
+        let time = Probe::search(layers(width, depth)?).run_ns(open)?;
+        let width = f64::from(width);
+        let class = costs.levels[class_of(width)];
+        let before = f64::from(LONG) * (class.level_ns + class.node_ns * width);
+        let rest = (time - costs.start_ns - before).max(0.0);
+        *point = (width, rest / f64::from(depth - LONG));
+    }
+    Ok(line(per_level))
 }
 
 /// The line through two points, neither part of it negative.

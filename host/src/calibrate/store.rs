@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 const FILE_MAX: u64 = 1 << 20;
 
 /// Format in the file.
-const FORMAT: &str = "seawall calibration 2";
+const FORMAT: &str = "seawall calibration 3";
 
 /// Most GPUs kept in a file.
 const GPUS_MAX: usize = 64;
@@ -259,6 +259,7 @@ impl Calibration {
                 threads: 1,
                 barrier_ns: 0.0,
                 all: measured.one,
+                ahead: measured.one.levels[1],
                 ..measured
             });
         }
@@ -393,7 +394,7 @@ mod tests {
             ("", "EOF"),
             ("{\"format\": 3}", "invalid type"),
             (&good[..good.len() / 2], "EOF"),
-            (&good.replace("calibration 2", "calibration 9"), "format"),
+            (&good.replace("calibration 3", "calibration 9"), "format"),
             (
                 &good.replace("\"version\":\"", "\"version\":\"9"),
                 "measured by version 9",

@@ -4,6 +4,7 @@
 //! the frontier, one block holds it, one CPU thread still searches it alone, or the whole machine
 //! shares it. Defaults come from `docs/performance.md`.
 
+use seawall_device::grid::CREW_MAX;
 use serde::{Deserialize, Serialize};
 
 /// Widest frontier of each price list except the last, nodes.
@@ -11,6 +12,12 @@ pub const WIDTH_LIMITS: [f64; 3] = [32.0, 1000.0, 5376.0];
 
 /// Price lists of a search: narrow, within a block, on one CPU thread, shared out.
 pub const CLASSES: usize = WIDTH_LIMITS.len() + 1;
+
+/// Returns the price list of a frontier of `width` nodes.
+#[must_use]
+pub fn class_of(width: f64) -> usize {
+    WIDTH_LIMITS.iter().filter(|limit| width > **limit).count()
+}
 
 /// Cost of a level of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -24,6 +31,11 @@ pub struct LevelCost {
 impl LevelCost {
     const fn new(level_ns: f64, node_ns: f64) -> Self {
         Self { level_ns, node_ns }
+    }
+
+    /// Tells whether both figures are times.
+    fn is_sane(&self) -> bool {
+        is_time(self.level_ns) && is_time(self.node_ns)
     }
 }
 
@@ -51,6 +63,8 @@ pub struct CpuCosts {
     pub one: MachineCosts,
     /// All threads.
     pub all: MachineCosts,
+    /// A level of a long search, in which each thread goes several levels ahead.
+    pub ahead: LevelCost,
 }
 
 /// Costs of a GPU.
@@ -102,6 +116,11 @@ const WAKE_NS: f64 = 6e3;
 /// `gen:grid:1024` with 16 threads. A barrier alone takes a quarter of it.
 const MEETING_NS: f64 = 600.0;
 
+/// Share of one thread in a level of a search in which threads go ahead, nanoseconds: from grids of
+/// 2^16 to 2^24 nodes with 2 to 16 threads, of which `gen:grid:1024` takes 5.6 ms with 16 and
+/// 28.7 ms with one.
+const AHEAD_NS: f64 = 120.0;
+
 impl CpuCosts {
     /// Returns the costs of `threads` threads without a measurement: those of the 16-core machine
     /// of `docs/performance.md`, scaled to the number of threads.
@@ -121,11 +140,17 @@ impl CpuCosts {
             edge_ns: SHARED_EDGE_NS / count,
             gather_ns: CPU_GATHER_NS / count,
         };
+        let crew = count.min(CREW_MAX as f64);
         Self {
             threads: threads.max(1),
             barrier_ns: shared.level_ns,
             one,
             all: if threads <= 1 { one } else { all },
+            ahead: if threads <= 1 {
+                one.levels[1]
+            } else {
+                LevelCost::new(AHEAD_NS * crew, 1.4 * CPU_NODE_NS / crew)
+            },
         }
     }
 }
@@ -161,11 +186,8 @@ impl Default for GpuCosts {
 impl MachineCosts {
     /// Tells whether every figure is a time.
     fn is_sane(&self) -> bool {
-        let levels = self.levels.iter();
-        levels
-            .flat_map(|cost| [cost.level_ns, cost.node_ns])
-            .chain([self.start_ns, self.edge_ns, self.gather_ns])
-            .all(is_time)
+        let others = [self.start_ns, self.edge_ns, self.gather_ns];
+        self.levels.iter().all(LevelCost::is_sane) && others.into_iter().all(is_time)
     }
 }
 
@@ -173,7 +195,11 @@ impl CpuCosts {
     /// Tells whether every figure is a time.
     #[must_use]
     pub fn is_sane(&self) -> bool {
-        self.threads > 0 && is_time(self.barrier_ns) && self.one.is_sane() && self.all.is_sane()
+        self.threads > 0
+            && is_time(self.barrier_ns)
+            && self.one.is_sane()
+            && self.all.is_sane()
+            && self.ahead.is_sane()
     }
 }
 

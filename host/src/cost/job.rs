@@ -1,6 +1,6 @@
 //! Jobs, in the terms of their costs.
 
-use super::figures::{CLASSES, WIDTH_LIMITS};
+use super::figures::{CLASSES, WIDTH_LIMITS, class_of};
 
 /// Levels of a search and the nodes on them, by the width of the frontier.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -19,7 +19,7 @@ impl Tally {
 
     /// Counts `levels` levels of `width` nodes each.
     pub fn add(&mut self, width: f64, levels: f64) {
-        let class = WIDTH_LIMITS.iter().filter(|limit| width > **limit).count();
+        let class = class_of(width);
         self.levels[class] += levels;
         self.nodes[class] += levels * width;
     }

@@ -9,6 +9,8 @@ pub mod figures;
 pub mod job;
 mod worker;
 
-pub use figures::{CLASSES, Costs, CpuCosts, GpuCosts, LevelCost, MachineCosts, WIDTH_LIMITS};
+pub use figures::{
+    CLASSES, Costs, CpuCosts, GpuCosts, LevelCost, MachineCosts, WIDTH_LIMITS, class_of,
+};
 pub use job::{Job, Tally};
 pub use worker::{Times, Worker};

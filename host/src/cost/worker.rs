@@ -1,7 +1,9 @@
 //! Price of work on one machine.
 
-use super::figures::{CLASSES, CpuCosts, MachineCosts};
+use super::figures::{CLASSES, CpuCosts, LevelCost, MachineCosts};
 use super::job::Job;
+use seawall_device::search::fused::ahead_books::NODES_LEAST;
+use seawall_device::search::fused::levels_ahead::{EDGES_MOST, LONG};
 
 /// Size from which on a graph no longer fits the CPU's caches, bytes.
 const CACHE_BYTES: f64 = 32e6;
@@ -57,6 +59,8 @@ pub struct Worker {
     stepped: f64,
     /// Threads that share the work, and the prices of one of them.
     shared: Option<(f64, MachineCosts)>,
+    /// A level of a long search, of threads that go ahead in it.
+    ahead: Option<LevelCost>,
 }
 
 impl Worker {
@@ -69,6 +73,7 @@ impl Worker {
             edge: 1.0,
             stepped: STEPPED[0],
             shared: None,
+            ahead: None,
         }
     }
 
@@ -82,6 +87,7 @@ impl Worker {
             edge,
             stepped: STEPPED[1],
             shared: None,
+            ahead: None,
         }
     }
 
@@ -90,6 +96,7 @@ impl Worker {
     pub fn threads(costs: &CpuCosts, bytes: f64) -> Self {
         Self {
             shared: Some((f64::from(costs.threads), costs.one)),
+            ahead: Some(costs.ahead),
             ..Self::thread(costs.all, bytes)
         }
     }
@@ -169,6 +176,26 @@ impl Worker {
             })
             .sum();
         self.levels_ns(job) + nodes_ns + self.first_levels_ns(job)
+    }
+
+    /// Cost of a search that asks for levels or reached nodes alone, nanoseconds. Where it is long,
+    /// threads go ahead in all but its narrowest levels.
+    #[must_use]
+    pub fn levels_search_ns(&self, job: &Job) -> f64 {
+        let is_long = job.tally.depth() > f64::from(LONG) && job.nodes >= f64::from(NODES_LEAST);
+        let Some(ahead) = self.ahead.filter(|_| is_long) else {
+            return self.search_ns(job, Times::ONCE);
+        };
+        let mut worker = Self {
+            shared: None,
+            ..*self
+        };
+        let widths = job.tally.nodes.iter().zip(&job.tally.levels);
+        let levels = worker.costs.levels.iter_mut().zip(widths).skip(1);
+        levels
+            .filter(|(_, (nodes, levels))| *nodes * job.degree() <= *levels * f64::from(EDGES_MOST))
+            .for_each(|(cost, _)| *cost = ahead);
+        worker.search_ns(job, Times::ONCE)
     }
 
     /// Cost of levels that threads share, in the first run of a job only, nanoseconds.

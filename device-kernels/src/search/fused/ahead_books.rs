@@ -7,7 +7,7 @@ use crate::memory::Proven;
 use crate::search::current::Search;
 
 /// Nodes of a graph from which on its queues have room for books.
-pub(super) const NODES_LEAST: u32 = 1 << 14;
+pub const NODES_LEAST: u32 = 1 << 14;
 
 /// Most levels between two meetings.
 pub(super) const LEVELS: usize = 32;

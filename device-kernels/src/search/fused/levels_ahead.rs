@@ -32,7 +32,7 @@ use seawall_core::abi::UNREACHED;
 use seawall_core::abi::search::DriveRecord;
 
 /// Levels after which a search has shown to be long.
-const LONG: u32 = 64;
+pub const LONG: u32 = 64;
 
 /// Levels up to the first meeting.
 const LEVELS_FIRST: u32 = 4;
@@ -41,7 +41,7 @@ const LEVELS_FIRST: u32 = 4;
 const EDGES_EACH: u32 = 1 << 15;
 
 /// Edges of a frontier above which the run ends.
-const EDGES_MOST: u32 = 1 << 18;
+pub const EDGES_MOST: u32 = 1 << 18;
 
 /// Share of void entries above which threads meet earlier: one in so many.
 const VOID_SHARE: u32 = 8;

@@ -18,8 +18,8 @@ mod first_block;
 mod hand_back;
 mod run;
 mod few_threads;
-mod ahead_books;
-mod levels_ahead;
+pub mod ahead_books;
+pub mod levels_ahead;
 pub(super) mod one_thread;
 
 pub use crew::{crew_now, crew_size, reach};

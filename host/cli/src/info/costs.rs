@@ -115,7 +115,13 @@ impl CostReport {
         if self.cpu.threads > 1 {
             let name = format!("CPU, {threads}");
             self.row(out, &name, self.cpu_measured, &self.cpu.all)?;
-            writeln!(out, "    barrier {}", time(self.cpu.barrier_ns))?;
+            writeln!(
+                out,
+                "    barrier {}, a level of a long search, in which threads go ahead, {} and {:.3} ns a node",
+                time(self.cpu.barrier_ns),
+                time(self.cpu.ahead.level_ns),
+                self.cpu.ahead.node_ns
+            )?;
         }
         search_row(out, self.cpu_tuned.as_ref())?;
         self.gpus.iter().try_for_each(|gpu| {

@@ -8,7 +8,7 @@ use super::{
     Reading, Sentence, Streaming, Values,
 };
 use crate::column::{Column, Rounds};
-use crate::cost::{Job, Times, Worker};
+use crate::cost::{Job, Worker};
 use crate::graph::Graph;
 use crate::program::{Mark, ProgramBuilder, ProgramError};
 use crate::units::Count;
@@ -88,7 +88,7 @@ impl Analysis for Bfs {
     }
 
     fn cost_ns(&self, job: &Job, worker: &Worker) -> f64 {
-        worker.search_ns(job, Times::ONCE)
+        worker.levels_search_ns(job)
     }
 }
 

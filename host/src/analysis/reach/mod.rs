@@ -9,7 +9,7 @@ use super::{
     Streaming, Values,
 };
 use crate::column::Column;
-use crate::cost::{Job, Times, Worker};
+use crate::cost::{Job, Worker};
 use crate::graph::Graph;
 use crate::program::{Mark, ProgramBuilder, ProgramError};
 
@@ -76,7 +76,7 @@ impl Analysis for Reach {
     }
 
     fn cost_ns(&self, job: &Job, worker: &Worker) -> f64 {
-        worker.search_ns(job, Times::ONCE)
+        worker.levels_search_ns(job)
     }
 }
 
