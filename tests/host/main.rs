@@ -28,3 +28,4 @@ mod streams;
 mod text;
 mod tiles;
 mod vectors;
+mod wide_pushes;

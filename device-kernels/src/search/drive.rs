@@ -3,6 +3,7 @@
 //! It is a pure function of the drive record and of what the last step found, so every
 //! block decides alike without talking, in launched steps too.
 
+use super::bins;
 use crate::grid::Grid;
 use crate::shared::fused_nodes;
 use seawall_core::abi::search::{DriveRecord, FoundRecord, Holder, SearchPolicy, Step};
@@ -183,7 +184,7 @@ fn step_of<G: Grid>(topology: Topology, drive: &DriveRecord, policy: &SearchPoli
     let forced = policy.forced != u32::MAX;
     let room = fused_nodes::<G>().max(policy.narrow_nodes);
     let worth_a_sweep = forced || drive.edges >= policy.pull_edges_min;
-    match topology {
+    let step = match topology {
         // A fused search refuses more than these, so asking again would never end.
         Topology::Fused if drive.nodes <= room && drive.edges <= policy.narrow_edges => Step::Fused,
         Topology::WarpSparse | Topology::Fused => Step::WarpSparse,
@@ -192,6 +193,12 @@ fn step_of<G: Grid>(topology: Topology, drive: &DriveRecord, policy: &SearchPoli
         Topology::Dense if policy.can_pull != 0 && worth_a_sweep => Step::Dense,
         Topology::BlockDense if policy.can_pull != 0 && worth_a_sweep => Step::BlockDense,
         Topology::Hybrid | Topology::Dense | Topology::BlockDense => Step::Sparse,
+    };
+    // Threads that push many edges sort them into bins, which a compaction empties.
+    let is_binned = G::TAKES && !forced && drive.edges >= bins::EDGES_LEAST;
+    match step {
+        Step::WarpSparse | Step::Sparse if is_binned => Step::Hybrid,
+        _ => step,
     }
 }
 

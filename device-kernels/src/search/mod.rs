@@ -16,6 +16,7 @@ pub mod current;
 pub mod seed;
 pub mod push;
 pub mod share;
+mod bins;
 pub mod pull;
 pub mod compact;
 pub mod fused;

@@ -146,20 +146,28 @@ impl Search {
         }
     }
 
+    /// The nodes of bitset word `word` that are not among the `visited` ones.
+    #[inline(always)]
+    fn open_bits(&self, word: u32, visited: u32) -> u32 {
+        let nodes_left = self.frontier.nodes().saturating_sub(word * 32);
+        let exist = if nodes_left >= 32 {
+            u32::MAX
+        } else {
+            (1 << nodes_left) - 1
+        };
+        !visited & exist
+    }
+
     /// Returns the nodes of `word` that are not yet visited and have edges, and fetches the first
     /// edge of each.
     #[inline(always)]
     fn fetch_word<G: Grid>(&self, grid: G, pull: &Pull, word: u32) -> u32 {
-        let (first, nodes) = (word * 32, self.frontier.nodes());
-        let mut left = !pull.visited.load_weak(grid, word);
-        if nodes - first < 32 {
-            left &= (1 << (nodes - first)) - 1;
-        }
+        let mut left = self.open_bits(word, pull.visited.load_weak(grid, word));
         let mut open = 0;
         while left != 0 {
             let bit = left.trailing_zeros();
             left &= left - 1;
-            let (start, end) = self.incoming.row(grid, first + bit);
+            let (start, end) = self.incoming.row(grid, word * 32 + bit);
             if start != end {
                 self.incoming.prefetch_target(grid, start);
                 open |= 1 << bit;
@@ -308,13 +316,7 @@ impl Search {
         if lane < words {
             let visited = pull.visited.load_weak(grid, base + lane);
             pull.after.store_weak(grid, base + lane, visited);
-            let nodes_left = self.frontier.nodes().saturating_sub((base + lane) * 32);
-            let exist = if nodes_left >= 32 {
-                u32::MAX
-            } else {
-                (1 << nodes_left) - 1
-            };
-            open = !visited & exist;
+            open = self.open_bits(base + lane, visited);
         }
         let gathered = gathered_nodes::<G>();
         let (mut at, total) = block_scan(grid, open.count_ones());

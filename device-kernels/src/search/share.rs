@@ -4,6 +4,7 @@
 //! The queue holds the number of edges before each entry, so a block finds its first row
 //! by a search and needs no scan over the frontier.
 
+use super::bins::Bins;
 use super::current::Search;
 use super::frontier::{Frontier, append};
 use super::push::Push;
@@ -28,6 +29,12 @@ pub enum Sink {
 
 /// Edges that one lane takes from a tile.
 const EDGES_PER_LANE: u32 = 4;
+
+/// Queued nodes by which a thread fetches rows ahead of their use.
+const ROWS_AHEAD: u32 = 4;
+
+/// Targets in a cache line.
+const LINE: u32 = 16;
 
 /// Edges of a row by which a thread fetches visited words and marks ahead of their use.
 const AHEAD: u32 = 8;
@@ -100,7 +107,7 @@ fn push_share<G: Grid>(grid: G, share: &Share, sink: Sink) {
 impl Search {
     /// Claims `node` for the queue, or marks it for the compaction.
     #[inline(always)]
-    fn take<G: Grid>(
+    pub(super) fn take<G: Grid>(
         &self,
         grid: G,
         push: &Push,
@@ -125,32 +132,31 @@ impl Search {
     #[inline(always)]
     fn walk_share<G: Grid>(&self, team: &Team<G>, drive: &DriveRecord, sink: Sink) {
         let grid = team.grid;
-        let (push, target) = self.aims(drive);
-        let queue = self.frontier.queue(drive.queue);
         let bound =
             |rank: u32| (u64::from(drive.edges) * u64::from(rank) / u64::from(team.size())) as u32;
-        let (mut edge, end) = (bound(team.rank()), bound(team.rank() + 1));
-        if edge == end {
-            return;
+        let share = (bound(team.rank()), bound(team.rank() + 1));
+        if let Some(bins) = Bins::of(team, self, drive).filter(|_| sink == Sink::Bitset) {
+            let to = (drive, &bins);
+            return if self.visit.keeps_parents() {
+                self.fill_bins::<G, true>(team, to, share)
+            } else {
+                self.fill_bins::<G, false>(team, to, share)
+            };
         }
-        let mut row = first_row(grid, &queue, drive.nodes, edge);
+        let (push, target) = self.aims(drive);
         let mut finds = Finds {
             nodes: [0; 32],
             mask: 0,
         };
         let mut held = 0_u32;
-        while edge < end {
-            let from = queue.nodes.load_weak(grid, row);
-            let prefix = queue.prefix.load_weak(grid, row);
-            let (start, stop) = queue.row(grid, row, (drive.nodes, drive.edges));
-            let row_end = end.min(prefix + (stop - start));
-            while edge < row_end {
-                if edge + AHEAD < row_end {
-                    let later = self.outgoing.target(grid, start + (edge + AHEAD - prefix));
+        self.each_row(grid, drive, share, |from, (start, end)| {
+            for edge in start..end {
+                if edge + AHEAD < end {
+                    let later = self.outgoing.target(grid, edge + AHEAD);
                     push.visited.prefetch(grid, later >> 5);
                     self.visit.prefetch(grid, later);
                 }
-                let node = self.outgoing.target(grid, start + (edge - prefix));
+                let node = self.outgoing.target(grid, edge);
                 if self.take(grid, &push, (node, sink), || from) {
                     finds.nodes[held as usize & 31] = node;
                     finds.mask |= 1 << held;
@@ -160,11 +166,42 @@ impl Search {
                         (finds.mask, held) = (0, 0);
                     }
                 }
-                edge += 1;
             }
-            row += 1;
-        }
+        });
         append(grid, self.frontier, target, &finds);
+    }
+
+    /// Calls `row` for each queued node that edges `first..end` of the frontier belong to, with
+    /// the edges of its row that are among them. One-lane blocks call this.
+    #[inline(always)]
+    pub(super) fn each_row<G: Grid>(
+        &self,
+        grid: G,
+        drive: &DriveRecord,
+        (first, end): (u32, u32),
+        mut row: impl FnMut(u32, (u32, u32)),
+    ) {
+        if first == end {
+            return;
+        }
+        let queue = self.frontier.queue(drive.queue);
+        let mut index = first_row(grid, &queue, drive.nodes, first);
+        let mut edge = first;
+        while edge < end {
+            let from = queue.nodes.load_weak(grid, index);
+            let prefix = queue.prefix.load_weak(grid, index);
+            let (start, stop) = queue.row(grid, index, (drive.nodes, drive.edges));
+            if index + ROWS_AHEAD < drive.nodes {
+                let later = queue.starts.load_weak(grid, index + ROWS_AHEAD);
+                self.outgoing.prefetch_target(grid, later);
+                let next_line = later.saturating_add(LINE).min(self.outgoing.edges());
+                self.outgoing.prefetch_target(grid, next_line);
+            }
+            let row_end = end.min(prefix + (stop - start));
+            row(from, (start + (edge - prefix), start + (row_end - prefix)));
+            edge = row_end;
+            index += 1;
+        }
     }
 }
 

@@ -135,14 +135,30 @@ impl<G: Grid> Team<G> {
     /// [`Team::each_taken`] for up to `most` neighbouring items at a time, in teams of
     /// one-lane blocks.
     #[inline(always)]
-    pub fn each_range(&self, count: u32, most: u32, mut range: impl FnMut(u32, u32)) {
+    pub fn each_range(&self, count: u32, most: u32, range: impl FnMut(u32, u32)) {
         if !self.takes(count) {
             let even = |rank: u32| u64::from(count) * u64::from(rank) / u64::from(self.size);
             let share = (even(self.rank) as u32, even(self.rank + 1) as u32);
             return self.in_parts(share, range);
         }
         let even = count / self.size.saturating_mul(PIECES_EACH);
-        let items = u64::from(even.min(most));
+        self.deal(count, even.min(most), range);
+    }
+
+    /// Calls `item` for each of `0..count`, dealt one by one to teams of one-lane blocks that deal
+    /// work, for few items that take very long.
+    #[inline(always)]
+    pub fn each_dealt(&self, count: u32, mut item: impl FnMut(u32)) {
+        if !G::TAKES || self.size == 1 {
+            return self.each(count, item);
+        }
+        self.deal(count, 1, |first, _| item(first));
+    }
+
+    /// Calls `range` for runs of `items` of `0..count`, which faster blocks take more of.
+    #[inline(always)]
+    fn deal(&self, count: u32, items: u32, mut range: impl FnMut(u32, u32)) {
+        let items = u64::from(items);
         let piece = PIECES.load(self.grid).wrapping_add(1);
         PIECES.store(self.grid, piece);
         loop {
