@@ -290,7 +290,8 @@ fn add_composite(program: &mut ProgramBuilder, registers: &Registers, call: &Cal
         20 => program.visited("visited", a, b),
         21 => program.fixpoint("loop", x, |body| body.step_paths("step", paths)),
         22 => program.seed_paths("seed", paths, c),
-        23 => program.seed_ranks("even", ranks),
+        23 if y % 2 == 0 => program.seed_ranks("even", ranks),
+        23 => program.seed_ranks_by_rows("even", ranks),
         24 => program.fixpoint("rank", x, |body| {
             if y % 2 == 0 {
                 body.step_ranks(ranks, (call.share, call.share));

@@ -165,12 +165,18 @@ fn ranking_program(
     let ranks = Ranks {
         ranks: program.words("ranks", nodes).map_err(text)?,
         contributions: program.words("contributions", nodes).map_err(text)?,
-        sums: program.words("sums", 2 * nodes).map_err(text)?,
+        sums: program
+            .words("sums", if by_rows { nodes } else { 2 * nodes })
+            .map_err(text)?,
         totals: program.totals("totals").map_err(text)?,
     };
     let step = (ranking.damping, ranking.tolerance);
     program.fill("clear totals", ranks.totals, 0);
-    program.seed_ranks("start even", ranks);
+    if by_rows {
+        program.seed_ranks_by_rows("start even", ranks);
+    } else {
+        program.seed_ranks("start even", ranks);
+    }
     program.fixpoint("rank", iterations, |body| {
         if by_rows {
             body.step_ranks_by_rows(ranks, step);

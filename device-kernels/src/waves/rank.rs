@@ -66,6 +66,8 @@ pub fn run_rank<G: Grid>(cx: ContextRef<G>, opcode: Opcode, wave: Wave) -> Resul
         gather::gather(context, (contributions, sums));
         return Ok(());
     }
+    let by_rows = opcode == Opcode::SeedRanks && wave.parameter(grid, 0) != 0;
+    let words = if by_rows { nodes } else { pairs };
     let ranks = Sums {
         made: Ranks {
             // SAFETY: as above.
@@ -74,12 +76,12 @@ pub fn run_rank<G: Grid>(cx: ContextRef<G>, opcode: Opcode, wave: Wave) -> Resul
             scale: Scale::of(tables.edges(grid)),
         },
         // SAFETY: as above.
-        sums: unsafe { tables.proven_of(grid, wave.source(grid, 1), pairs)? },
+        sums: unsafe { tables.proven_of(grid, wave.source(grid, 1), words)? },
         // SAFETY: indices are those of the totals.
         totals: unsafe { tables.proven_of(grid, wave.source(grid, 2), TOTALS_WORDS)? },
     };
     if opcode == Opcode::SeedRanks {
-        ranks.seed(context);
+        ranks.seed(context, !by_rows);
     } else {
         ranks.apply(context, f32::from_bits(wave.parameter(grid, 0)));
     }
@@ -171,9 +173,9 @@ struct Sums {
 }
 
 impl Sums {
-    /// Gives every node the same rank.
+    /// Gives every node the same rank, and clears the sums if there are any.
     #[inline(never)]
-    fn seed<G: Grid>(&self, context: &Context<G>) {
+    fn seed<G: Grid>(&self, context: &Context<G>, clears: bool) {
         let (team, grid) = (&context.team, context.team.grid);
         let nodes = context.tables.nodes(grid);
         let rows = context.tables.outgoing(grid);
@@ -181,7 +183,9 @@ impl Sums {
         let mut dangling = 0_u64;
         team.each_taken(nodes, |node| {
             let (start, end) = rows.row(grid, node);
-            self.clear(grid, node);
+            if clears {
+                self.clear(grid, node);
+            }
             let own = self.made.store(grid, (node, end - start), rank);
             dangling = dangling.wrapping_add(own);
         });

@@ -97,7 +97,10 @@ fn fewest(around: Around<'_>, wave: &WaveSpec) -> Fewest {
         Opcode::SeedPaths | Opcode::StepPaths | Opcode::StepPathsFloat => (nodes, [work, 0, 0, 0]),
         Opcode::SeedPathsWide | Opcode::StepPathsWide => (2 * nodes, [work, 0, 0, 0]),
         Opcode::SeedPeel | Opcode::StepPeel => (nodes, [work, 0, 0, 0]),
-        Opcode::SeedRanks => (nodes, [nodes, 2 * nodes, totals, 0]),
+        Opcode::SeedRanks => {
+            let words = if wave.parameters[0] == 0 { 2 } else { 1 };
+            (nodes, [nodes, words * nodes, totals, 0])
+        }
         Opcode::GatherRanks => (2 * nodes, [nodes, 0, 0, 0]),
         Opcode::ApplyRanks => (nodes, [nodes, 2 * nodes, totals, 0]),
         Opcode::StepRanks => (nodes, [nodes, nodes, totals, 0]),

@@ -93,7 +93,7 @@ pub struct Ranks {
     pub ranks: RegisterId,
     /// The contribution of every node along each edge, the bits of a float.
     pub contributions: RegisterId,
-    /// Two words per node.
+    /// Two words per node; one where iterations go [by rows](ProgramBuilder::step_ranks_by_rows).
     pub sums: RegisterId,
     /// See [`ProgramBuilder::totals`].
     pub totals: RegisterId,
@@ -181,11 +181,22 @@ impl ProgramBuilder {
 
     /// Sets the same rank for every node; the totals must be 0.
     pub fn seed_ranks(&mut self, name: &str, ranks: Ranks) {
+        self.seed_ranks_with(name, ranks, 0);
+    }
+
+    /// Works as [`Self::seed_ranks`], for iterations by [`Self::step_ranks_by_rows`] alone: it
+    /// stores no sums, and a program that reads them before an iteration finds anything.
+    pub fn seed_ranks_by_rows(&mut self, name: &str, ranks: Ranks) {
+        self.seed_ranks_with(name, ranks, 1);
+    }
+
+    fn seed_ranks_with(&mut self, name: &str, ranks: Ranks, by_rows: u32) {
         let wave = WaveSpec::new(name, Opcode::SeedRanks)
             .writing(ranks.ranks)
             .writing_source(0, ranks.contributions)
-            .writing_source(1, ranks.sums);
-        self.push(wave.updating_source(2, ranks.totals));
+            .writing_source(1, ranks.sums)
+            .updating_source(2, ranks.totals);
+        self.push(wave.with(0, by_rows));
     }
 
     /// One iteration of a ranking in three waves, the body of a fixpoint that

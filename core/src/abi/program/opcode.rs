@@ -100,7 +100,9 @@ pub enum Opcode {
     StepPeel = 27,
     /// Stores the even start of a ranking: ranks in `destination`,
     /// contributions in `sources[0]`, zero sums in `sources[1]`, and adds the
-    /// mass of nodes without edges to the zero totals `sources[2]`.
+    /// mass of nodes without edges to the zero totals `sources[2]`. If
+    /// `parameters[0]` is not 0, for [`StepRanks`](Self::StepRanks), `sources[1]`
+    /// has a word per node, whose contents are unspecified until an iteration.
     SeedRanks = 28,
     /// Adds the contributions `sources[0]` of the predecessors of every node
     /// to the sums `destination`, pairs of words in units of 2^-k, where k is

@@ -89,20 +89,25 @@ pub(super) fn highest_rank(graph: &Graph, column: &Column) -> Answer {
 /// Start even, then gather, apply and settle until nothing moves.
 fn build(graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
     let nodes = u64::from(graph.nodes());
+    let by_rows = !question.warps || has_short_rows(graph);
     let mut program = ProgramBuilder::new(graph.nodes());
     let ranks = Ranks {
         ranks: program.words("ranks", nodes)?,
         contributions: program.words("contributions", nodes)?,
-        sums: program.words("sums", 2 * nodes)?,
+        sums: program.words("sums", if by_rows { nodes } else { 2 * nodes })?,
         totals: program.totals("totals")?,
     };
     let damping = question.ranking.damping;
     let limit = question.max_iterations.min(iterations_max(damping));
     program.fill("clear totals", ranks.totals, 0);
-    program.seed_ranks("start even", ranks);
+    if by_rows {
+        program.seed_ranks_by_rows("start even", ranks);
+    } else {
+        program.seed_ranks("start even", ranks);
+    }
     let step = (damping, question.ranking.tolerance);
     program.fixpoint("rank", limit, |body| {
-        if !question.warps || has_short_rows(graph) {
+        if by_rows {
             body.step_ranks_by_rows(ranks, step);
         } else {
             body.step_ranks(ranks, step);
