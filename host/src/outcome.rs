@@ -148,6 +148,9 @@ pub struct Times {
     pub plan: u64,
     /// The run itself: device time on a GPU, wall time on the CPU.
     pub run: u64,
+    /// The first of the runs, which alone has [what depends on the graph
+    /// alone](crate::program::ProgramBuilder::once), unless the program ran before.
+    pub first_run: u64,
     /// Copying the result back.
     pub readback: u64,
 }

@@ -54,6 +54,11 @@ impl Layout {
         }
     }
 
+    /// Place of wave number `wave` of the table, in bytes from the start of the block.
+    pub(super) const fn wave(&self, wave: u32) -> u64 {
+        self.waves + wave as u64 * size_of::<WaveRecord>() as u64
+    }
+
     /// Returns the layout for a program's tables.
     pub(super) fn of(program: &EncodedProgram) -> Self {
         Self::new([

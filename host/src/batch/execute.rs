@@ -167,7 +167,7 @@ impl Submission<'_> {
         } = open(&prepared.jobs, request, choice)
             .map_err(|error| explain(graphs, request, error))?;
         session.cancel_by(self.canceller.of_session());
-        let (run, stats) = repeat(session.as_mut(), request, self.progress)
+        let ([first_run, run], stats) = repeat(session.as_mut(), request, self.progress)
             .map_err(|error| explain(graphs, request, error))?;
         (self.progress)(Phase::Readback);
         let started = Instant::now();
@@ -202,6 +202,7 @@ impl Submission<'_> {
                 upload: session.upload_ns(),
                 plan,
                 run,
+                first_run,
                 readback,
             },
             repeat: request.repeat.get(),
@@ -344,12 +345,13 @@ fn named(graph: &BatchGraph<'_>, source: RunError) -> BatchError {
     }
 }
 
-/// Runs the batch as often as requested; returns the median time and the end of the last run.
+/// Runs the batch as often as requested; returns the first time and the
+/// median, and the end of the last run.
 fn repeat(
     session: &mut dyn BatchSession,
     request: &RunRequest,
     progress: &mut dyn FnMut(Phase),
-) -> Result<(u64, BatchStats), backend::BatchError> {
+) -> Result<([u64; 2], BatchStats), backend::BatchError> {
     let of = request.repeat.get();
     let mut times = Vec::new();
     let mut repetition = 1;
@@ -358,7 +360,7 @@ fn repeat(
         let stats = session.run()?;
         times.push(stats.run_ns);
         if repetition >= of {
-            return Ok((steps::median(&mut times), stats));
+            return Ok((steps::first_and_median(times), stats));
         }
         repetition += 1;
     }

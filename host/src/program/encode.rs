@@ -9,6 +9,7 @@ use super::encoded::EncodedProgram;
 use super::error::ProgramError;
 use super::joined::join;
 use super::layout::{self, BodyLayout, Layout};
+use super::once;
 use super::proof::prove;
 use super::table_error::TableError;
 use super::wave::{Body, Slot, WaveSpec};
@@ -43,6 +44,7 @@ fn encode(
     request: &PlanRequest,
 ) -> Result<(EncodedProgram, PlanSummary), ProgramError> {
     builder.check()?;
+    once::check(builder)?;
     let Layout {
         groups,
         group_bytes,
@@ -66,6 +68,9 @@ fn encode(
     tables.encoded.input_bytes = input_bytes;
     tables.encoded.planned_for = request.planned_for;
     tables.encoded.search.memory_pressure_bps = memory_pressure(request, &tables.encoded);
+    if once::shares_memory(&tables.encoded, &tables.encoded.once) {
+        tables.encoded.once.clear();
+    }
     prove(&tables.encoded).map_err(|error| by_name(builder, error))?;
     Ok((tables.encoded, summary))
 }
@@ -134,6 +139,7 @@ impl<'b> Tables<'b> {
                 top_groups: 0,
                 group_bytes: Vec::new(),
                 waves: Vec::new(),
+                once: Vec::new(),
                 code: Vec::new(),
                 registers,
                 wave_names: builder.waves.iter().map(|wave| wave.name.clone()).collect(),
@@ -181,6 +187,9 @@ impl<'b> Tables<'b> {
                 name: format!("{}{}", within.name, wave.name),
                 layout,
             });
+        }
+        if wave.once {
+            self.encoded.once.push(self.encoded.waves.len() as u32);
         }
         let mut record = record(within.first + number, wave);
         if wave.does.is(Opcode::Each) {

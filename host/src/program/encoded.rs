@@ -76,6 +76,9 @@ pub struct EncodedProgram {
     pub group_bytes: Vec<u64>,
     /// Waves, by group.
     pub waves: Vec<WaveRecord>,
+    /// Waves, by their places in `waves`, that later runs of a loaded program leave out: see
+    /// [`ProgramBuilder::once`](super::ProgramBuilder::once).
+    pub once: Vec<u32>,
     /// Registers.
     pub registers: Vec<RegisterRecord>,
     /// Code of waves that run some.

@@ -25,6 +25,24 @@ pub enum ProgramError {
         /// Name of the fixpoint.
         name: String,
     },
+    /// A wave that runs once reads what changes, or another one changes what such waves leave.
+    #[error(
+        "wave {wave} changes register {register} of waves that run once, or runs once and reads it though it changes; keep it out of the closure given to `once`"
+    )]
+    ChangesBetweenRuns {
+        /// Name of the wave.
+        wave: String,
+        /// Name of the register.
+        register: String,
+    },
+    /// A wave that runs once is a loop or in the body of one.
+    #[error(
+        "wave {wave} is to run once, but is a loop or in the body of one; use `once` outside of loops, for other waves"
+    )]
+    LoopOnce {
+        /// Name of the wave.
+        wave: String,
+    },
     /// A register is shorter than a wave needs.
     #[error(
         "wave {wave} needs {needed} words of register {register}, which has {words}; make it longer"

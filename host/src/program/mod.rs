@@ -9,6 +9,7 @@ mod wave;
 mod vocabulary;
 mod check;
 mod hazards;
+mod once;
 mod operands;
 mod builder;
 mod code;

@@ -94,6 +94,8 @@ pub(crate) struct WaveSpec {
     pub(crate) named: Vec<RegisterId>,
     pub(crate) body: Option<Body>,
     pub(crate) code: Vec<Instruction>,
+    /// Whether its results depend on the graph alone.
+    pub(crate) once: bool,
 }
 
 impl WaveSpec {
@@ -109,6 +111,7 @@ impl WaveSpec {
             named: Vec::new(),
             body: None,
             code: Vec::new(),
+            once: false,
         }
     }
 

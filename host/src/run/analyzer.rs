@@ -239,6 +239,7 @@ impl Submission<'_, '_> {
                 upload: upload_ns,
                 plan: planned.plan_ns,
                 run: spent.run_ns,
+                first_run: spent.first_run_ns,
                 readback: spent.readback_ns,
             },
             repeat: request.repeat.get(),

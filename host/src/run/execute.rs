@@ -52,6 +52,7 @@ pub(super) struct Answer {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Spent {
     pub(super) run_ns: u64,
+    pub(super) first_run_ns: u64,
     pub(super) readback_ns: u64,
 }
 
@@ -164,7 +165,7 @@ impl<'g, 'p> Submission<'g, 'p> {
             self.log
                 .until_now("load program", || session.load(&planned.encoded))?;
         }
-        let (stats, run_ns) = self.repeat(session, &planned.built.inputs)?;
+        let (stats, [first_ns, run_ns]) = self.repeat(session, &planned.built.inputs)?;
         (self.progress)(Phase::Readback);
         let reading = elapsed_ns(self.log.clock);
         let read = read_back(session, &planned.built, self.graph.nodes());
@@ -172,6 +173,7 @@ impl<'g, 'p> Submission<'g, 'p> {
         self.log.host("readback", reading, readback_ns);
         self.ledger.count(session.work());
         spent.run_ns += run_ns;
+        spent.first_run_ns += first_ns;
         spent.readback_ns += readback_ns;
         let (values, parents) = read?;
         Ok(Answer {
@@ -182,13 +184,13 @@ impl<'g, 'p> Submission<'g, 'p> {
         })
     }
 
-    /// Runs the loaded program as often as requested; returns the last run's end and the median of
-    /// the times.
+    /// Runs the loaded program as often as requested; returns the last run's end, and the first
+    /// time and the median of all.
     fn repeat(
         &mut self,
         session: &mut dyn Session,
         inputs: &[u32],
-    ) -> Result<(RunStats, u64), RunError> {
+    ) -> Result<(RunStats, [u64; 2]), RunError> {
         let clock = self.log.clock;
         let of = self.request.repeat;
         let mut runs = Vec::new();
@@ -206,7 +208,7 @@ impl<'g, 'p> Submission<'g, 'p> {
                 self.log.events.push(event);
             },
         )?;
-        Ok((stats, steps::median(&mut runs)))
+        Ok((stats, steps::first_and_median(runs)))
     }
 }
 

@@ -102,7 +102,13 @@ pub(crate) fn outgrew(error: &RunError) -> bool {
     )
 }
 
-pub(crate) fn median(values: &mut [u64]) -> u64 {
+/// The first of the times of runs, and their median.
+pub(crate) fn first_and_median(mut times: Vec<u64>) -> [u64; 2] {
+    let first = times.first().copied().unwrap_or(0);
+    [first, median(&mut times)]
+}
+
+fn median(values: &mut [u64]) -> u64 {
     values.sort_unstable();
     values.get(values.len() / 2).copied().unwrap_or(0)
 }

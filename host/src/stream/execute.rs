@@ -194,7 +194,7 @@ impl Streamed {
         };
         let mut plan = work.run.plan(sizes)?;
         let plan_ns = elapsed_ns(clock);
-        let (found, run_ns) = work.repeat((clock, sizes), &mut plan, progress)?;
+        let (found, [first_ns, run_ns]) = work.repeat((clock, sizes), &mut plan, progress)?;
         let end = found.end;
         let mut outcome = self.outcome(request, (found, work.events), (&plan, &work.tally));
         outcome.device = match on {
@@ -202,7 +202,7 @@ impl Streamed {
             None => device.name,
         };
         outcome.times.plan = plan_ns;
-        outcome.times.run = run_ns;
+        (outcome.times.run, outcome.times.first_run) = (run_ns, first_ns);
         if request.check {
             progress(Phase::Check);
             self.check(request, options, (&mut outcome, end))?;
@@ -370,13 +370,14 @@ struct Work<'a> {
 }
 
 impl Work<'_> {
-    /// Runs as often as requested; returns the last result and the median of the times.
+    /// Runs as often as requested; returns the last result, the first time and the
+    /// median.
     fn repeat(
         &mut self,
         (clock, sizes): (Instant, Sizes),
         plan: &mut Plan,
         progress: &mut dyn FnMut(Phase),
-    ) -> Result<(Found, u64), RunError> {
+    ) -> Result<(Found, [u64; 2]), RunError> {
         let of = self.run.request.repeat.get();
         let mut times = Vec::new();
         let mut repetition = 1;
@@ -399,7 +400,7 @@ impl Work<'_> {
                 duration_ns,
             });
             if repetition >= of {
-                return Ok((found, steps::median(&mut times)));
+                return Ok((found, steps::first_and_median(times)));
             }
             repetition += 1;
         }

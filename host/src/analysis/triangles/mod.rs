@@ -133,12 +133,15 @@ fn count_by_rows(
         }),
         Method::Rows => None,
     };
+    program.once(|once| match hubs {
+        Some(hubs) => {
+            once.find_hubs(["clear hubs", "pick hubs", "rank hubs"], hubs);
+            once.orient_by_hubs("orient edges", triangles, hubs);
+        }
+        None => once.orient_edges("orient edges", triangles),
+    });
     if let Some(hubs) = hubs {
-        program.find_hubs(["clear hubs", "pick hubs", "rank hubs"], hubs);
-        program.orient_by_hubs("orient edges", triangles, hubs);
         program.count_by_hubs("count pairs of hubs", triangles, hubs);
-    } else {
-        program.orient_edges("orient edges", triangles);
     }
     match counts {
         Counts::Corners => program.count_triangles("count triangles", triangles),

@@ -6,7 +6,7 @@ use super::brake::FaultWords;
 use super::context::Context;
 use super::memory::{DeviceMemory, Pinned};
 use super::resident::Uploader;
-use super::stream::COPY_LIMIT;
+use super::stream::{COPY_LIMIT, Stream};
 use crate::backend::fit::Ids;
 use crate::backend::outgrown::Outgrowing;
 use crate::backend::record::GraphAddresses;
@@ -17,7 +17,7 @@ use crate::backend::{BackendError, NamedWaves};
 use crate::graph::Graph;
 use crate::program::encoded::{EncodedProgram, RegisterId};
 use seawall_core::abi::control::{ControlRecord, FaultRecord};
-use seawall_core::abi::program::{Region, RegisterRecord};
+use seawall_core::abi::program::{Opcode, Region, RegisterRecord, WaveRecord};
 use std::mem::offset_of;
 use std::rc::Rc;
 
@@ -56,6 +56,8 @@ pub(super) struct Loaded {
     waves: NamedWaves,
     stages: Vec<Stage>,
     stage_groups: Vec<u32>,
+    /// Waves of the table that runs to come leave out, but for the first.
+    once: Vec<u32>,
     pub(super) staged_inputs: Pinned,
     pub(super) control: Pinned,
     pub(super) state: Pinned,
@@ -144,6 +146,7 @@ impl Loaded {
             waves: NamedWaves::of(program),
             stage_groups: groups_of_stages(program),
             stages,
+            once: program.once.clone(),
             staged_inputs: Pinned::take(context, input_bytes)?,
             control: Pinned::take(context, size_of::<ControlRecord>())?,
             state: Pinned::take(context, STATE_BYTES)?,
@@ -194,6 +197,21 @@ impl Loaded {
             memory_pressure_bps: 0,
             time_budget_ns: around.time_budget_ns,
         }
+    }
+
+    /// Has later runs leave out the waves whose results depend on the graph alone, once a run has
+    /// ended well.
+    pub(super) fn leave_out_what_ran_once(&mut self, stream: &Stream) -> Result<(), BackendError> {
+        const { assert!(Opcode::Nop as u32 == 0) };
+        for wave in std::mem::take(&mut self.once) {
+            let at = self.layout.wave(wave) + offset_of!(WaveRecord, opcode) as u64;
+            let bytes = size_of::<u32>() as u64;
+            if at + bytes <= self.tables.bytes() {
+                // SAFETY: the words lie in the tables, and no run uses them.
+                unsafe { stream.zero(self.tables.address() + at, bytes)? };
+            }
+        }
+        Ok(())
     }
 
     /// Bytes of the trace on the device.

@@ -269,6 +269,10 @@ impl<'g> CudaSession<'g> {
         self.work.ran(inputs.len(), waits);
         let host = running.host();
         let marked = running.trace(&self.clock)?;
+        // A naive session is what a program without a resident graph does.
+        if let Some(program) = self.program.as_mut().filter(|_| !self.naive) {
+            program.leave_out_what_ran_once(&self.stream)?;
+        }
         Ok(RunStats {
             run_ns: start.ns_until(end)?,
             host,

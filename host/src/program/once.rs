@@ -1,0 +1,150 @@
+//! Waves whose results depend on the graph alone.
+//!
+//! A session runs them in the first run of a loaded program; later runs find their registers as
+//! they left them. So nothing may change these registers, and none may share its memory with
+//! others.
+
+use super::builder::ProgramBuilder;
+use super::encoded::EncodedProgram;
+use super::error::ProgramError;
+use super::places::place_of;
+use super::uses::each_use;
+use super::wave::{Slot, WaveSpec};
+use std::collections::BTreeSet;
+
+impl ProgramBuilder {
+    /// Adds waves whose results depend on the graph alone, such as another order of its edges. A
+    /// session runs them once for a loaded program: in its first run that ends well. All registers
+    /// that they write are kept until the program ends.
+    ///
+    /// They may read what such waves have written and no inputs, and no other wave may write to
+    /// what they read or write; loops are not among them. Otherwise the program does not encode
+    /// ([`ProgramError::ChangesBetweenRuns`], [`ProgramError::LoopOnce`]).
+    ///
+    /// ```
+    /// use seawall::backend::ProgramSession;
+    /// use seawall::executor::Machine;
+    /// use seawall::graph::Graph;
+    /// use seawall::program::{BitOp, PlanRequest, ProgramBuilder};
+    ///
+    /// let graph = Graph::from_edges(3, &[], false)?;
+    /// let mut program = ProgramBuilder::new(3);
+    /// let (numbers, mask) = (program.words("numbers", 3)?, program.input("mask", 3)?);
+    /// let masked = program.words("masked", 3)?;
+    /// program.once(|once| once.iota("number", numbers));
+    /// program.combine("mask", BitOp::And, masked, [numbers, mask]);
+    /// program.keep(masked);
+    /// let (encoded, _) = program.encode(&PlanRequest::default())?;
+    /// assert_eq!(encoded.once, [0]); // The first of the waves.
+    ///
+    /// let mut session = ProgramSession::open(&graph, &Machine::cpu(None))?;
+    /// session.load(&encoded)?;
+    /// let mut words = Vec::new();
+    /// for bits in [1, 2] {
+    ///     session.set_input(mask, &[bits; 3])?;
+    ///     session.run()?;
+    ///     session.read(masked, &mut words)?;
+    ///     assert_eq!(words, [0, 1 & bits, 2 & bits]);
+    /// }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn once(&mut self, body: impl FnOnce(&mut Self)) {
+        let first = self.waves.len();
+        body(self);
+        let waves = self.waves.get_mut(first..).unwrap_or_default();
+        for wave in waves {
+            wave.once = true;
+            for slot in &wave.writes {
+                if let Some(spec) = self.registers.get_mut(slot.0 as usize) {
+                    spec.is_result = true;
+                }
+            }
+        }
+    }
+}
+
+/// Checks that results of waves that run once depend on the graph alone.
+///
+/// # Errors
+/// [`ProgramError::ChangesBetweenRuns`], [`ProgramError::LoopOnce`].
+pub(super) fn check(builder: &ProgramBuilder) -> Result<(), ProgramError> {
+    if let Some(wave) = once_in_a_loop(&builder.waves) {
+        return Err(ProgramError::LoopOnce {
+            wave: wave.name.clone(),
+        });
+    }
+    let once = |wave: &&WaveSpec| wave.once;
+    let mut fixed = BTreeSet::new();
+    for wave in builder.waves.iter().filter(once) {
+        if wave.body.is_some() {
+            return Err(ProgramError::LoopOnce {
+                wave: wave.name.clone(),
+            });
+        }
+        let written: BTreeSet<Slot> = wave.writes.iter().copied().collect();
+        let read = wave.reads.iter();
+        if let Some(slot) = read
+            .clone()
+            .find(|slot| !written.contains(slot) && !fixed.contains(*slot))
+        {
+            return Err(changes(builder, wave, *slot));
+        }
+        fixed.extend(written);
+    }
+    if fixed.is_empty() {
+        return Ok(());
+    }
+    let others = builder.waves.iter().filter(|wave| !wave.once);
+    for wave in others {
+        if let Some(slot) = wave.writes.iter().find(|slot| fixed.contains(slot)) {
+            return Err(changes(builder, wave, *slot));
+        }
+    }
+    Ok(())
+}
+
+/// The first wave of a loop's body that is to run once.
+fn once_in_a_loop(waves: &[WaveSpec]) -> Option<&WaveSpec> {
+    let bodies = waves.iter().filter_map(|wave| wave.body.as_ref());
+    let mut bodies = bodies.map(|body| &body.waves);
+    bodies.find_map(|body| {
+        body.iter()
+            .find(|wave| wave.once)
+            .or_else(|| once_in_a_loop(body))
+    })
+}
+
+/// Whether registers that waves `once` of the wave table write share memory with others. A plan
+/// may give them the place of a register whose last use comes before.
+pub(super) fn shares_memory(program: &EncodedProgram, once: &[u32]) -> bool {
+    let mut fixed = BTreeSet::new();
+    let waves = once
+        .iter()
+        .filter_map(|wave| program.waves.get(*wave as usize));
+    for wave in waves {
+        each_use(program, wave, |register, writes| {
+            if writes {
+                fixed.insert(register);
+            }
+        });
+    }
+    let place = |register: u32| place_of(&program.registers, register);
+    let meets = |register: u32| {
+        let others = (0..program.registers.len() as u32).filter(|other| !fixed.contains(other));
+        let mut others = others.filter_map(place);
+        place(register).is_some_and(|own| {
+            others.any(|at| at.region == own.region && at.start < own.end && own.start < at.end)
+        })
+    };
+    fixed.iter().any(|register| meets(*register))
+}
+
+fn changes(builder: &ProgramBuilder, wave: &WaveSpec, slot: Slot) -> ProgramError {
+    let register = builder.registers.get(slot.0 as usize);
+    ProgramError::ChangesBetweenRuns {
+        wave: wave.name.clone(),
+        register: register
+            .map(|spec| spec.name.to_string())
+            .unwrap_or_default(),
+    }
+}
