@@ -21,7 +21,7 @@ use crate::tiles::{TileShape, Tiles};
 use crate::units::elapsed_ns;
 use bytemuck::Zeroable;
 use seawall_core::abi::control::{ControlRecord, FaultCode};
-use seawall_core::abi::program::{LaunchRecord, Opcode, Region};
+use seawall_core::abi::program::{LaunchRecord, Region};
 use seawall_device::control::ProgramPoint;
 use seawall_device::grid::SHARED_WORDS;
 use seawall_device::grid::dealer::Dealer;
@@ -318,7 +318,7 @@ impl Session for CpuSession<'_> {
             ));
         }
         lies?;
-        loaded.leave_out_what_ran_once();
+        loaded.program.leave_out_what_ran_once();
         self.work.ran(inputs.len(), 1);
         Ok(RunStats {
             run_ns,
@@ -373,16 +373,6 @@ impl Loaded {
         self.outgrowing.begin_run();
         if let Some(trace) = &mut self.trace {
             trace.clear();
-        }
-    }
-
-    /// Has later runs leave out the waves whose results depend on the graph alone.
-    fn leave_out_what_ran_once(&mut self) {
-        let program = &mut self.program;
-        for wave in std::mem::take(&mut program.once) {
-            if let Some(wave) = program.waves.get_mut(wave as usize) {
-                wave.opcode = Opcode::Nop as u32;
-            }
         }
     }
 

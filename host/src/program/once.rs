@@ -10,6 +10,7 @@ use super::error::ProgramError;
 use super::places::place_of;
 use super::uses::each_use;
 use super::wave::{Slot, WaveSpec};
+use seawall_core::abi::program::Opcode;
 use std::collections::BTreeSet;
 
 impl ProgramBuilder {
@@ -58,6 +59,17 @@ impl ProgramBuilder {
                 if let Some(spec) = self.registers.get_mut(slot.0 as usize) {
                     spec.is_result = true;
                 }
+            }
+        }
+    }
+}
+
+impl EncodedProgram {
+    /// Has later runs by these tables leave out the waves whose results depend on the graph alone.
+    pub(crate) fn leave_out_what_ran_once(&mut self) {
+        for wave in std::mem::take(&mut self.once) {
+            if let Some(wave) = self.waves.get_mut(wave as usize) {
+                wave.opcode = Opcode::Nop as u32;
             }
         }
     }

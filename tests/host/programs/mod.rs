@@ -5,6 +5,7 @@ mod against_interpreter;
 mod broken_tables;
 mod code;
 mod hostile;
+mod once;
 mod own;
 mod proofs;
 mod planning;

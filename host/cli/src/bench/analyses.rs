@@ -225,6 +225,7 @@ impl Set<'_> {
                 let row = self.row(&mega, launches.beside(Clock::Device), Clock::Device);
                 setting.push(row.with_floor(floor));
                 setting.push(self.row(&mega, cpu.beside(Clock::Wall), Clock::Wall));
+                self.push_first_run(setting, &mega);
             }
             _ => {
                 let floor = floor.filter(|_| setting.section() == Section::Cpu);
@@ -234,6 +235,7 @@ impl Set<'_> {
                 let queue = self.check(setting, &cpu);
                 let row = self.row(&cpu, one.beside(Clock::Wall), Clock::Wall);
                 setting.push(row.with_floor(floor));
+                self.push_first_run(setting, &cpu);
                 if let Some(ns) = queue {
                     let name = match self.sources.len() {
                         0 | 1 => "plain sequential",
@@ -276,11 +278,12 @@ impl Set<'_> {
             sources => sources.iter().map(|source| vec![*source]).collect(),
         };
         let on = (&machine, self.graph, setting.quick);
-        let (all, columns) = timing::each(on, &starts, |start| self.build(start, &machine))?;
+        let each = timing::each(on, &starts, |start| self.build(start, &machine))?;
         Ok(Done {
             name,
-            times: self.median(&all),
-            columns,
+            times: self.median(&each.times),
+            first_ns: each.first_ns,
+            columns: each.columns,
         })
     }
 
@@ -291,6 +294,24 @@ impl Set<'_> {
             false => *times,
         };
         Times::over(&all.iter().map(share).collect::<Vec<_>>())
+    }
+
+    /// Adds a row for the first run of a loaded program, if only that one has what depends on the
+    /// graph alone. The other rows are of later runs.
+    fn push_first_run(&self, setting: &mut Setting<'_>, done: &Done) {
+        let Some(first_ns) = done.first_ns else {
+            return;
+        };
+        let first = Figure::new(done.name.clone(), first_ns);
+        let mut later = done.figure(Clock::Device);
+        later.name = "later runs".to_owned();
+        let row = Row::new(
+            format!("{}, first run", self.what),
+            Clock::Device,
+            first,
+            Baseline::Measured(later),
+        );
+        setting.push(row.shown_in(Unit::Milliseconds));
     }
 
     fn row(&self, ours: &Done, baseline: Baseline, clock: Clock) -> Row {

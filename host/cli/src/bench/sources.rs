@@ -114,15 +114,16 @@ impl Work<'_> {
         (analysis, starts): (AnalysisKind, &[Vec<u32>]),
     ) -> Result<Done, BenchError> {
         let on = (&machine, self.graph, setting.quick);
-        let (all, columns) = timing::each(on, starts, |start| {
+        let each = timing::each(on, starts, |start| {
             let question = Question::new(start.to_vec());
             let built = analysis.room().build(self.graph, &question);
             Ok(built.map_err(RunError::from)?)
         })?;
         Ok(Done {
             name: timing::name(&machine),
-            times: Times::over(&all),
-            columns,
+            times: Times::over(&each.times),
+            first_ns: each.first_ns,
+            columns: each.columns,
         })
     }
 

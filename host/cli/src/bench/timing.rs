@@ -7,7 +7,7 @@ use seawall::backend::{self, BackendError, Session, Settings};
 use seawall::executor::{Executor, Machine};
 use seawall::graph::Graph;
 use seawall::outcome::Column;
-use seawall::program::PlanRequest;
+use seawall::program::{EncodedProgram, PlanRequest};
 use seawall::run::RunError;
 use seawall::units::counted;
 use std::num::NonZeroUsize;
@@ -125,6 +125,9 @@ impl Times {
 pub(super) struct Done {
     pub(super) name: String,
     pub(super) times: Times,
+    /// Device time of the first run of a loaded program, if only that one has what depends on the
+    /// graph alone.
+    pub(super) first_ns: Option<Spread>,
     pub(super) columns: Vec<Column>,
 }
 
@@ -142,21 +145,34 @@ impl Done {
     }
 }
 
+/// Times of programs that differ by their inputs alone, and their results.
+pub(super) struct Each {
+    pub(super) times: Vec<Times>,
+    /// See [`Done::first_ns`].
+    pub(super) first_ns: Option<Spread>,
+    pub(super) columns: Vec<Column>,
+}
+
 /// Times programs that differ by their inputs alone on `machine`, one for each of `starts`, and
 /// reads their results.
 pub(super) fn each(
     (machine, graph, quick): (&Machine, &Graph, bool),
     starts: &[Vec<u32>],
     build: impl Fn(&[u32]) -> Result<Built, BenchError>,
-) -> Result<(Vec<Times>, Vec<Column>), BenchError> {
+) -> Result<Each, BenchError> {
     let mut session = open(machine, graph)?;
     let (mut all, mut columns) = (Vec::new(), Vec::new());
+    let mut first_ns = None;
     let mut result = None;
     for start in starts {
         let built = build(start)?;
         if result.is_none() {
             let plan = PlanRequest::default();
             let (program, _) = built.program.encode(&plan).map_err(RunError::from)?;
+            if !program.once.is_empty() {
+                let session = session.as_mut();
+                first_ns = Some(first_runs(session, (&program, &built.inputs), quick)?);
+            }
             session.load(&program)?;
         }
         all.push(times(session.as_mut(), &built.inputs, quick)?);
@@ -165,5 +181,22 @@ pub(super) fn each(
         session.read(result, &mut words)?;
         columns.push(built.reading.column(graph.nodes(), words));
     }
-    Ok((all, columns))
+    Ok(Each {
+        times: all,
+        first_ns,
+        columns,
+    })
+}
+
+/// Device times of the first run of `program`, loaded anew for each.
+fn first_runs(
+    session: &mut dyn Session,
+    (program, inputs): (&EncodedProgram, &[u32]),
+    quick: bool,
+) -> Result<Spread, BackendError> {
+    let first = || {
+        session.load(program)?;
+        Ok((session.run(inputs)?.run_ns, 0))
+    };
+    Ok(calls(first, quick)?.device_ns)
 }

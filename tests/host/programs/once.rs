@@ -1,0 +1,187 @@
+//! Waves that run once for a loaded program: the same results in every run, and refusals of those
+//! whose results would change.
+
+use super::{BUDGET, bare, plan};
+use proptest::prelude::*;
+use seawall::analysis::{self, Question};
+use seawall::backend::cpu::CpuSession;
+use seawall::backend::{RunLimits, Session, open_naive};
+use seawall::executor::Machine;
+use seawall::graph::Graph;
+use seawall::program::{
+    BitOp, EncodedProgram, PlanRequest, ProgramBuilder, ProgramError, RegisterId,
+};
+use seawall::run::AnalysisKind;
+use seawall_tests::graphs::EdgeList;
+use seawall_tests::oracle;
+use seawall_tests::random::Random;
+use std::num::NonZeroUsize;
+
+const NODES: u32 = 100;
+
+/// The triangles of a graph by a program that orients edges once, and where it has them.
+fn triangles(graph: &Graph, warps: bool) -> (EncodedProgram, RegisterId) {
+    let mut question = Question::new(Vec::new());
+    question.warps = warps;
+    let built = analysis::build(AnalysisKind::Triangles, graph, &question).unwrap();
+    (plan(&built.program), built.result)
+}
+
+fn words(session: &mut dyn Session, register: RegisterId) -> Vec<u32> {
+    let mut words = Vec::new();
+    session.read(register, &mut words).unwrap();
+    words
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    #[test]
+    fn every_run_counts_the_same_triangles(
+        nodes in 3..400_u32, degree in 1..20_u32, seed in any::<u64>(),
+        threads in 1..5_usize, warps in any::<bool>(), fails_first in any::<bool>(),
+    ) {
+        let random = &mut Random::new(seed);
+        let edge = |_| (random.below(nodes), random.below(nodes));
+        let edges = (0..nodes * degree).map(edge).collect();
+        let list = EdgeList { nodes, edges, undirected: true };
+        let graph = list.graph().unwrap();
+        let (program, result) = triangles(&graph, warps);
+        prop_assert!(!program.once.is_empty());
+        let expected = oracle::triangles(&list);
+        let mut session =
+            CpuSession::open(&graph, NonZeroUsize::new(threads), RunLimits::default()).unwrap();
+        session.load(&program).unwrap();
+        if fails_first {
+            session.set_limits(RunLimits { time_budget_ns: 1 });
+            // A run so short may end well.
+            let _ = session.run(&[]);
+            session.set_limits(RunLimits::default());
+        }
+        for _ in 0..3 {
+            session.run(&[]).unwrap();
+            prop_assert_eq!(&words(&mut session, result), &expected);
+        }
+        // A program that is loaded again starts anew.
+        session.load(&program).unwrap();
+        session.run(&[]).unwrap();
+        prop_assert_eq!(&words(&mut session, result), &expected);
+        let mut naive = open_naive(&graph, &Machine::cpu(None)).unwrap();
+        naive.load(&program).unwrap();
+        for _ in 0..2 {
+            naive.run(&[]).unwrap();
+            prop_assert_eq!(&words(naive.as_mut(), result), &expected);
+        }
+    }
+}
+
+#[test]
+fn later_runs_find_what_the_first_one_left() {
+    let mut program = ProgramBuilder::new(NODES);
+    let [numbers, copy] =
+        ["numbers", "copy"].map(|name| program.words(name, u64::from(NODES)).unwrap());
+    program.once(|once| once.iota("number", numbers));
+    program.copy("copy", copy, numbers);
+    program.keep(copy);
+    let encoded = plan(&program);
+    assert_eq!(encoded.once, [0]);
+    let graph = bare(NODES);
+    let mut session = CpuSession::open(&graph, NonZeroUsize::new(2), BUDGET).unwrap();
+    session.trace_runs(true);
+    session.load(&encoded).unwrap();
+    for _ in 0..3 {
+        session.run(&[]).unwrap();
+        let expected: Vec<u32> = (0..NODES).collect();
+        assert_eq!(words(&mut session, copy), expected);
+        assert_eq!(words(&mut session, numbers), expected);
+    }
+}
+
+#[test]
+fn registers_that_share_memory_with_others_are_filled_in_every_run() {
+    let mut program = ProgramBuilder::new(NODES);
+    let register = |program: &mut ProgramBuilder, name| program.words(name, 5000).unwrap();
+    let [short, long] = ["short", "long"].map(|name| register(&mut program, name));
+    let chain = ["a", "b", "c", "d"].map(|name| register(&mut program, name));
+    // The last of the chain is stored after the last use of `short`, whose place it may get.
+    program.fill("fill", short, u32::MAX);
+    program.copy("copy", long, short);
+    program.once(|once| {
+        once.iota("number", chain[0]);
+        for pair in chain.windows(2) {
+            once.copy("hand on", pair[1], pair[0]);
+        }
+    });
+    program.combine("join", BitOp::And, long, [long, chain[3]]);
+    program.keep(long);
+    let encoded = plan(&program);
+    let place = |register: RegisterId| {
+        let record = encoded.registers[register.number() as usize];
+        record.offset_bytes
+    };
+    assert!(
+        chain
+            .iter()
+            .any(|register| place(*register) == place(short))
+    );
+    assert!(encoded.once.is_empty());
+    let graph = bare(NODES);
+    let mut session = CpuSession::open(&graph, None, BUDGET).unwrap();
+    session.load(&encoded).unwrap();
+    for _ in 0..3 {
+        session.run(&[]).unwrap();
+        let expected: Vec<u32> = (0..5000).collect();
+        assert_eq!(words(&mut session, long), expected);
+    }
+}
+
+/// The error of a program to which `add` adds waves, with an input and two registers, the second of
+/// which it fills once.
+fn refused(add: impl FnOnce(&mut ProgramBuilder, [RegisterId; 3])) -> ProgramError {
+    let mut program = ProgramBuilder::new(NODES);
+    let input = program.input("input", 100).unwrap();
+    let [other, fixed] = ["other", "fixed"].map(|name| program.words(name, 100).unwrap());
+    program.fill("fill", other, 0);
+    program.once(|once| once.iota("number", fixed));
+    add(&mut program, [input, other, fixed]);
+    program.encode(&PlanRequest::default()).unwrap_err()
+}
+
+#[test]
+fn what_changes_between_runs_is_refused() {
+    let changes: [fn(&mut ProgramBuilder, [RegisterId; 3]); 5] = [
+        |program, [input, _, fixed]| program.once(|once| once.copy("wave", fixed, input)),
+        |program, [_, other, fixed]| program.once(|once| once.copy("wave", fixed, other)),
+        |program, [input, _, fixed]| program.copy("wave", fixed, input),
+        |program, [.., fixed]| program.fill("wave", fixed, 1),
+        |program, [_, other, fixed]| {
+            program.fixpoint("wave", 3, |body| {
+                body.copy("inner", other, fixed);
+                body.fill("change", fixed, 2);
+            });
+        },
+    ];
+    for change in changes {
+        let error = refused(change);
+        assert!(
+            matches!(&error, ProgramError::ChangesBetweenRuns { wave, .. } if wave == "wave"),
+            "{error}"
+        );
+    }
+    let loops: [fn(&mut ProgramBuilder, [RegisterId; 3]); 2] = [
+        |program, [_, other, fixed]| {
+            program.once(|once| {
+                once.fixpoint("loop", 3, |body| body.copy("inner", other, fixed));
+            });
+        },
+        |program, [_, other, fixed]| {
+            program.fixpoint("loop", 3, |body| {
+                body.once(|once| once.copy("inner", other, fixed));
+            });
+        },
+    ];
+    for within in loops {
+        let error = refused(within);
+        assert!(matches!(error, ProgramError::LoopOnce { .. }), "{error}");
+    }
+}
