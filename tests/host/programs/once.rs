@@ -8,14 +8,17 @@ use seawall::backend::cpu::CpuSession;
 use seawall::backend::{RunLimits, Session, open_naive};
 use seawall::executor::Machine;
 use seawall::graph::Graph;
+use seawall::own::OwnWaves;
 use seawall::program::{
-    BitOp, EncodedProgram, PlanRequest, ProgramBuilder, ProgramError, RegisterId,
+    BitOp, Call, EncodedProgram, PlanRequest, ProgramBuilder, ProgramError, RegisterId,
 };
 use seawall::run::AnalysisKind;
+use seawall_device::own::{Facts, Fault, Machine as Lanes, Operand, Running, Wave};
 use seawall_tests::graphs::EdgeList;
 use seawall_tests::oracle;
 use seawall_tests::random::Random;
 use std::num::NonZeroUsize;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 const NODES: u32 = 100;
 
@@ -73,6 +76,42 @@ proptest! {
             prop_assert_eq!(&words(naive.as_mut(), result), &expected);
         }
     }
+}
+
+/// Runs of [`Counted`].
+static RUNS: AtomicU32 = AtomicU32::new(0);
+
+/// A wave that counts its runs and stores ones.
+struct Counted;
+
+impl Wave for Counted {
+    const NAME: &'static str = "Counted";
+    const FACTS: Facts = Facts::of(&[], &[Operand::To]);
+
+    fn run<M: Lanes>(wave: &mut Running<'_, M>) -> Result<(), Fault> {
+        RUNS.fetch_add(1, Ordering::Relaxed);
+        let to = wave.write(Operand::To)?;
+        wave.each(to.len(), |item| item.store(to, item.index(), 1));
+        Ok(())
+    }
+}
+
+#[test]
+fn later_runs_leave_out_waves_that_run_once() {
+    let mut program = ProgramBuilder::new(NODES);
+    program.use_waves(&OwnWaves::of::<(Counted,)>());
+    let [ones, copy] = ["ones", "copy"].map(|name| program.words(name, 100).unwrap());
+    program.once(|once| once.own::<Counted>("count", Call::to(ones)));
+    program.copy("copy", copy, ones);
+    program.keep(copy);
+    let graph = bare(NODES);
+    let mut session = CpuSession::open(&graph, NonZeroUsize::new(1), BUDGET).unwrap();
+    session.load(&plan(&program)).unwrap();
+    for _ in 0..3 {
+        session.run(&[]).unwrap();
+        assert_eq!(words(&mut session, copy), [1; 100]);
+    }
+    assert_eq!(RUNS.load(Ordering::Relaxed), 1);
 }
 
 #[test]
