@@ -179,6 +179,7 @@ mod tests {
             ],
             top_groups: 2,
             group_bytes: Vec::new(),
+            once: Vec::new(),
             waves: vec![
                 WaveRecord {
                     opcode: 4,

@@ -171,6 +171,7 @@ mod tests {
             groups: vec![group(0, 1), group(1, 2), group(3, 1), group(4, 1)],
             top_groups: 2,
             group_bytes: Vec::new(),
+            once: Vec::new(),
             waves: vec![
                 wave(Opcode::Fill, 10, [0; 5]),
                 wave(Opcode::Fixpoint, 11, body(2, 2)),

@@ -345,8 +345,7 @@ fn named(graph: &BatchGraph<'_>, source: RunError) -> BatchError {
     }
 }
 
-/// Runs the batch as often as requested; returns the first time and the
-/// median, and the end of the last run.
+/// Runs the batch as often as requested; returns the first and the median time, and the last end.
 fn repeat(
     session: &mut dyn BatchSession,
     request: &RunRequest,

@@ -68,6 +68,8 @@ fn fewest(around: Around<'_>, wave: &WaveSpec) -> Fewest {
     let frontier = FrontierLayout::new(around.nodes).words();
     let work = WorkLayout::new(around.nodes).words();
     let totals = u64::from(TOTALS_WORDS);
+    // Of a ranking's start: whether it has sums, or one word per node.
+    let has_sums = wave.parameters[0] == 0;
     // Kernels compare the length with the room that the register states.
     let hubs = HubLayout::new(around.nodes, HUBS_LEAST).map_or(0, HubLayout::words);
     let each = |facts: u32| nodes.saturating_mul(u64::from(facts.max(1)));
@@ -97,10 +99,7 @@ fn fewest(around: Around<'_>, wave: &WaveSpec) -> Fewest {
         Opcode::SeedPaths | Opcode::StepPaths | Opcode::StepPathsFloat => (nodes, [work, 0, 0, 0]),
         Opcode::SeedPathsWide | Opcode::StepPathsWide => (2 * nodes, [work, 0, 0, 0]),
         Opcode::SeedPeel | Opcode::StepPeel => (nodes, [work, 0, 0, 0]),
-        Opcode::SeedRanks => {
-            let words = if wave.parameters[0] == 0 { 2 } else { 1 };
-            (nodes, [nodes, words * nodes, totals, 0])
-        }
+        Opcode::SeedRanks => (nodes, [nodes, (1 + u64::from(has_sums)) * nodes, totals, 0]),
         Opcode::GatherRanks => (2 * nodes, [nodes, 0, 0, 0]),
         Opcode::ApplyRanks => (nodes, [nodes, 2 * nodes, totals, 0]),
         Opcode::StepRanks => (nodes, [nodes, nodes, totals, 0]),

@@ -212,6 +212,7 @@ mod tests {
             groups: Vec::new(),
             top_groups: 0,
             group_bytes: Vec::new(),
+            once: Vec::new(),
             waves: opcodes.iter().map(wave).collect(),
             registers: Vec::new(),
             code: Vec::new(),
