@@ -225,7 +225,7 @@ impl Set<'_> {
                 let row = self.row(&mega, launches.beside(Clock::Device), Clock::Device);
                 setting.push(row.with_floor(floor));
                 setting.push(self.row(&mega, cpu.beside(Clock::Wall), Clock::Wall));
-                self.push_first_run(setting, &mega);
+                self.push_first_run(setting, &mega, Clock::Device);
             }
             _ => {
                 let floor = floor.filter(|_| setting.section() == Section::Cpu);
@@ -235,7 +235,7 @@ impl Set<'_> {
                 let queue = self.check(setting, &cpu);
                 let row = self.row(&cpu, one.beside(Clock::Wall), Clock::Wall);
                 setting.push(row.with_floor(floor));
-                self.push_first_run(setting, &cpu);
+                self.push_first_run(setting, &cpu, Clock::Wall);
                 if let Some(ns) = queue {
                     let name = match self.sources.len() {
                         0 | 1 => "plain sequential",
@@ -298,16 +298,16 @@ impl Set<'_> {
 
     /// Adds a row for the first run of a loaded program, if only that one has what depends on the
     /// graph alone. The other rows are of later runs.
-    fn push_first_run(&self, setting: &mut Setting<'_>, done: &Done) {
+    fn push_first_run(&self, setting: &mut Setting<'_>, done: &Done, clock: Clock) {
         let Some(first_ns) = done.first_ns else {
             return;
         };
         let first = Figure::new(done.name.clone(), first_ns);
-        let mut later = done.figure(Clock::Device);
+        let mut later = done.figure(clock);
         later.name = "later runs".to_owned();
         let row = Row::new(
             format!("{}, first run", self.what),
-            Clock::Device,
+            clock,
             first,
             Baseline::Measured(later),
         );
