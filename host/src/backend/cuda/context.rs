@@ -24,6 +24,8 @@ pub(super) struct Context {
     budget_bytes: Option<u64>,
     used_bytes: Cell<u64>,
     given_up: Cell<bool>,
+    /// Whether the last context of the device was lost and reset.
+    after_reset: bool,
 }
 
 impl Context {
@@ -36,7 +38,7 @@ impl Context {
     pub(super) fn open(ordinal: u32, budget_bytes: Option<u64>) -> Result<Rc<Self>, BackendError> {
         let driver = Driver::open()?;
         let (device, limits) = device::find(driver, ordinal)?;
-        let raw = retain(device)?;
+        let (raw, after_reset) = retain(device)?;
         let context = Rc::new(Self {
             raw,
             device,
@@ -44,6 +46,7 @@ impl Context {
             budget_bytes,
             used_bytes: Cell::new(0),
             given_up: Cell::new(false),
+            after_reset,
         });
         context.bind()?;
         Ok(context)
@@ -77,6 +80,16 @@ impl Context {
     pub(super) fn note(&self, error: &BackendError) {
         if matches!(error, BackendError::ContextLost { .. }) {
             Ledger::of_process().lost(self.device);
+        }
+    }
+
+    /// The error of a first use of the context. After a reset some drivers hand out a context, and
+    /// fail there with the error that lost the last one: then no other session helps.
+    pub(super) fn explain(&self, error: BackendError) -> BackendError {
+        self.note(&error);
+        match error {
+            BackendError::ContextLost { .. } if self.after_reset => beyond_reset(error),
+            other => other,
         }
     }
 
@@ -152,8 +165,9 @@ impl Drop for Context {
     }
 }
 
-/// Retains the primary context of `device`, a fresh one if the last one was lost.
-fn retain(device: CUdevice) -> Result<CUcontext, BackendError> {
+/// Retains the primary context of `device`, a fresh one if the last one was lost. Also tells
+/// whether that took a reset.
+fn retain(device: CUdevice) -> Result<(CUcontext, bool), BackendError> {
     // Held throughout, so that no other thread opens what this resets.
     let mut ledger = Ledger::of_process();
     if ledger.way(device) == Way::Plainly {
@@ -164,7 +178,7 @@ fn retain(device: CUdevice) -> Result<CUcontext, BackendError> {
                 let raw = other?;
                 ledger.opened(device);
                 keep(&mut ledger, device);
-                return Ok(raw);
+                return Ok((raw, false));
             }
         }
     }
@@ -178,7 +192,7 @@ fn retain(device: CUdevice) -> Result<CUcontext, BackendError> {
     let raw = retain_plainly(device).map_err(beyond_reset)?;
     ledger.opened(device);
     keep(&mut ledger, device);
-    Ok(raw)
+    Ok((raw, true))
 }
 
 /// Retains the context of `device` once more, for the process: to make one takes longer than most

@@ -135,7 +135,10 @@ impl Module {
         };
         let raw = match precompiled {
             Some(raw) => raw,
-            None => compile(&bound.apply(only(text.unwrap_or_else(|| self.image.text()), *entry)))?,
+            None => {
+                let text = only(text.unwrap_or_else(|| self.image.text()), *entry);
+                compile(&bound.apply(text)).map_err(|error| self.context.explain(error))?
+            }
         };
         let spent = elapsed_ns(started);
         self.load_ns.set(self.load_ns.get().saturating_add(spent));
