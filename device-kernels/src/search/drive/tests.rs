@@ -46,8 +46,13 @@ fn found(queued: (u32, u32), marked: (u32, u32)) -> FoundRecord {
     }
 }
 
-/// The search after `step`, whose frontier `holder` held, has found as much.
-fn after(
+/// The search after `step`, whose frontier `holder` held, has found as much, on one thread.
+fn after(done: (Step, Holder), found: &FoundRecord, policy: &SearchPolicy) -> DriveRecord {
+    after_on::<HostGrid<true>>(done, found, policy)
+}
+
+/// [`after`] on a grid of some kind.
+fn after_on<G: Grid>(
     (step, holder): (Step, Holder),
     found: &FoundRecord,
     policy: &SearchPolicy,
@@ -57,7 +62,7 @@ fn after(
         holder: holder as u32,
         ..START
     };
-    advance::<HostGrid>(&mut drive, found, policy);
+    advance::<G>(&mut drive, found, policy);
     drive
 }
 
@@ -100,6 +105,30 @@ fn policies_rule_shapes_out_or_in() {
     ];
     for (name, queued, policy, next) in table {
         let drive = after_push(queued, &policy);
+        assert_eq!(Step::from_word(drive.next), Some(next), "{name}");
+    }
+}
+
+#[test]
+fn threads_sort_wide_pushes_into_bins() {
+    let least = bins::EDGES_LEAST;
+    let pushes = SearchPolicy::default();
+    let table = [
+        ("too few edges", (9_000, least - 1), pushes, Step::Sparse),
+        ("high degree", (9_000, least), pushes, Step::Hybrid),
+        ("low degree", (90_000, least), pushes, Step::Hybrid),
+        ("without pulls", (9_000, 1_000_000), pushes, Step::Hybrid),
+        ("pulls", (9_000, 1_000_000), pulling(), Step::Dense),
+        (
+            "forced",
+            (9_000, least),
+            forcing(Topology::Sparse),
+            Step::Sparse,
+        ),
+    ];
+    for (name, queued, policy, next) in table {
+        let push = (Step::Sparse, Holder::Queue);
+        let drive = after_on::<HostGrid<false>>(push, &found(queued, (0, 0)), &policy);
         assert_eq!(Step::from_word(drive.next), Some(next), "{name}");
     }
 }
