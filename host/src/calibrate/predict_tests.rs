@@ -115,8 +115,7 @@ fn deep_narrow_searches_belong_on_the_cpu_and_wide_ones_on_the_gpu() {
         predict(&(*analysis, Job { repeat, ..*job }), &costs()).best()
     };
     assert_eq!(best(&chain()), Candidate::OneThread);
-    // Threads that go ahead are nearly as fast.
-    assert_eq!(best(&grid(512.0)), Candidate::AllThreads);
+    assert_eq!(best(&grid(512.0)), Candidate::Gpu);
     assert_eq!(best(&grid(2048.0)), Candidate::Gpu);
     assert_eq!(best(&rmat(AnalysisKind::Bfs)), Candidate::Gpu);
     assert_eq!(best(&rmat(AnalysisKind::Sssp)), Candidate::Gpu);

@@ -121,6 +121,9 @@ const MEETING_NS: f64 = 600.0;
 /// 28.7 ms with one.
 const AHEAD_NS: f64 = 120.0;
 
+/// A node of such a search, times the number of threads: from the same grids.
+const AHEAD_NODE_NS: f64 = 24.0;
+
 impl CpuCosts {
     /// Returns the costs of `threads` threads without a measurement: those of the 16-core machine
     /// of `docs/performance.md`, scaled to the number of threads.
@@ -149,7 +152,7 @@ impl CpuCosts {
             ahead: if threads <= 1 {
                 one.levels[1]
             } else {
-                LevelCost::new(AHEAD_NS * crew, 1.4 * CPU_NODE_NS / crew)
+                LevelCost::new(AHEAD_NS * crew, AHEAD_NODE_NS / crew)
             },
         }
     }
