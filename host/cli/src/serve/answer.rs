@@ -13,6 +13,8 @@ pub(super) struct Form {
     pub(super) id: Value,
     /// Words of the client's window that the answer shows.
     pub(super) shown: Option<Shown>,
+    /// Whether it is that of a fence, which follows those of all queries of its batch.
+    pub(super) is_fence: bool,
 }
 
 /// Words of the window that an answer shows.

@@ -157,10 +157,15 @@ impl Reader {
 
     fn post(&mut self, room: usize, request: request::Request) -> Event {
         let id = request.id;
+        let is_fence = matches!(request.asked, Asked::Fence);
         match self.posted(room, (request.priority, request.batch), request.asked) {
             Ok(Posted::Query(ticket, shown)) => Event::Posted {
                 room,
-                form: Form { id, shown },
+                form: Form {
+                    id,
+                    shown,
+                    is_fence,
+                },
                 ticket,
             },
             Ok(Posted::Stats) => {
@@ -322,9 +327,21 @@ impl<W: Write> Writer<'_, W> {
         let Poll::Ready(end) = Pin::new(ticket).poll(&mut context) else {
             return Ok(());
         };
+        let is_fence = form.is_fence;
         let line = form.line(end, &self.session.client, &self.session.served.graph);
         self.open.remove(&room);
+        if is_fence {
+            self.look_at_queries()?;
+        }
         self.write(room, &line)
+    }
+
+    /// Writes the answers of all queries that have ended. Those before a fence have, but who ended
+    /// them may not have said so yet.
+    fn look_at_queries(&mut self) -> io::Result<()> {
+        let open = self.open.iter().filter(|(_, (form, _))| !form.is_fence);
+        let rooms: Vec<usize> = open.map(|(room, _)| *room).collect();
+        rooms.into_iter().try_for_each(|room| self.look(room))
     }
 
     fn write(&mut self, room: usize, line: &Value) -> io::Result<()> {
