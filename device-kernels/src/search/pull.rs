@@ -194,23 +194,17 @@ impl Search {
         } else {
             (0, 0)
         };
-        let alone = if G::WARP == 1 {
-            end
-        } else {
-            end.min(start.saturating_add(ALONE))
-        };
+        let alone = end.min(start.saturating_add(ALONE));
         let mut parent = self.try_edges(grid, pull, start, alone);
-        if G::WARP != 1 {
-            let mut waiting = grid.ballot(parent == NOBODY && alone < end);
-            while waiting != 0 {
-                let lane = waiting.trailing_zeros();
-                waiting &= waiting - 1;
-                let from = grid.shuffle(alone, lane);
-                let to = grid.shuffle(end, lane);
-                let helped = self.try_together(grid, pull, from, to);
-                if grid.warp_lane() == lane {
-                    parent = helped;
-                }
+        let mut waiting = grid.ballot(parent == NOBODY && alone < end);
+        while waiting != 0 {
+            let lane = waiting.trailing_zeros();
+            waiting &= waiting - 1;
+            let from = grid.shuffle(alone, lane);
+            let to = grid.shuffle(end, lane);
+            let helped = self.try_together(grid, pull, from, to);
+            if grid.warp_lane() == lane {
+                parent = helped;
             }
         }
         if parent != NOBODY {
