@@ -55,6 +55,7 @@ impl Layout {
     }
 
     /// Place of wave number `wave` of the table, in bytes from the start of the block.
+    #[cfg(feature = "cuda")]
     pub(super) const fn wave(&self, wave: u32) -> u64 {
         self.waves + wave as u64 * size_of::<WaveRecord>() as u64
     }
