@@ -1,4 +1,5 @@
-//! Programs as text: one that is accepted runs to an end, twice with the same results.
+//! Programs as text: one that is accepted runs to an end, with the same results in a second run
+//! and in another session.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -42,16 +43,20 @@ fuzz_target!(|bytes: &[u8]| {
                 .set_input(input.register, &input.words)
                 .expect("an input");
         }
-        session.run().ok()?;
-        let mut words = Vec::new();
-        let results = read.results.iter().map(|result| {
-            session.read(result.register, &mut words).expect("a result");
-            words.clone()
-        });
-        Some(results.collect::<Vec<_>>())
+        let mut answers = || {
+            session.run().ok()?;
+            let mut words = Vec::new();
+            let results = read.results.iter().map(|result| {
+                session.read(result.register, &mut words).expect("a result");
+                words.clone()
+            });
+            Some(results.collect::<Vec<_>>())
+        };
+        Some((answers()?, answers()?))
     };
-    // Nothing is left in memory that a program may see.
+    // Nothing is left in memory that a program may see, neither of another one nor of a run before.
     if let (Some(one), Some(other)) = (run(), run()) {
         assert_eq!(one, other);
+        assert_eq!(one.0, one.1);
     }
 });

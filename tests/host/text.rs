@@ -17,6 +17,8 @@ const DEGREES: &str = include_str!("../../examples/programs/degrees.json");
 const LISTS: &str = include_str!("../../examples/programs/lists.json");
 const DISTANCES: &str = include_str!("../../examples/programs/distances.json");
 
+const WALK: &str = include_str!("../../examples/programs/walk.json");
+
 const SIZE: GraphSize = GraphSize {
     nodes: 10,
     edges: 30,
@@ -111,6 +113,74 @@ fn the_example_of_lists_searches_lists_and_joins_by_segment() {
         let most = row.map(seawall_core::abi::code::hash).max().unwrap_or(0);
         assert_eq!(found["of rows"][node as usize], most, "row {node}");
     }
+}
+
+#[test]
+fn waves_that_run_once_leave_their_registers_to_later_runs() {
+    // A path 0 - 1 - 2 - 3 and an edge 1 - 4.
+    let list = EdgeList {
+        nodes: 5,
+        edges: vec![(0, 1), (1, 2), (2, 3), (1, 4)],
+        undirected: true,
+    };
+    let graph = list.graph().unwrap();
+    let size = GraphSize {
+        nodes: graph.nodes(),
+        edges: graph.edges(),
+    };
+    let TextProgram {
+        program,
+        results,
+        inputs,
+    } = read_text(WALK, size).unwrap();
+    let (encoded, _) = program.encode(&PlanRequest::default()).unwrap();
+    assert_eq!(encoded.once, [0]);
+    let mut session = ProgramSession::open(&graph, &Machine::cpu(None)).unwrap();
+    session.load(&encoded).unwrap();
+    let third = 1.0 / 3.0;
+    for (start, expected) in [
+        (0, [0.0, third + 0.5 * third + third, 0.0, 0.5 * third, 0.0]),
+        (3, [third * 0.5, 0.0, 0.5 + third * 0.5, 0.0, third * 0.5]),
+        (0, [0.0, third + 0.5 * third + third, 0.0, 0.5 * third, 0.0]),
+    ] {
+        session.set_input(inputs[0].register, &[start]).unwrap();
+        let stats = session.run().unwrap();
+        assert_eq!(stats.control.loops[0].iterations, 3);
+        let mut words = Vec::new();
+        session.read(results[0].register, &mut words).unwrap();
+        for (found, expected) in words.iter().zip(expected) {
+            let found = f32::from_bits(*found);
+            assert!((found - expected).abs() < 1e-6, "{words:?} from {start}");
+        }
+    }
+}
+
+#[test]
+fn errors_of_waves_that_run_once_name_the_wave() {
+    let refused = |waves: &str| {
+        let registers = r#"[{"name": "a", "kind": "u32", "values": [1]},
+            {"name": "b", "kind": "u32", "count": 1, "keep": true}]"#;
+        let text = format!(r#"{{"version": 1, "registers": {registers}, "waves": [{waves}]}}"#);
+        let read = read_text(&text, SIZE).map_err(|error| error.to_string());
+        read.and_then(|read| {
+            let encoded = read.program.encode(&PlanRequest::default());
+            encoded.map(drop).map_err(|error| error.to_string())
+        })
+        .unwrap_err()
+    };
+    let fill = r#"{"wave": "fill", "name": "zero", "to": "b", "value": 0}"#;
+    let once = |body: &str| format!(r#"{{"wave": "once", "body": [{body}]}}"#);
+    let looped =
+        |body: &str| format!(r#"{{"wave": "fixpoint", "name": "round", "body": [{body}]}}"#);
+    let copy = r#"{"wave": "copy", "name": "take", "to": "b", "from": "a"}"#;
+    assert!(refused(&once(copy)).contains("take"), "reads an input");
+    assert!(refused(&format!("{}, {fill}", once(fill))).contains("zero"));
+    assert!(refused(&once(&looped(fill))).contains("round"));
+    assert!(refused(&looped(&once(fill))).contains("zero"));
+    let bare = refused(r#"{"wave": "once"}"#);
+    assert!(bare.starts_with("waves[0]: body is missing"), "{bare}");
+    let named = r#"{"wave": "once", "name": "all", "body": []}"#;
+    assert!(refused(named).starts_with("waves[0]: no field"));
 }
 
 #[test]

@@ -168,8 +168,12 @@ fn a_program_as_text_has_times_of_its_groups_and_a_trace() {
     arguments.extend(["--repeat", "2", "--trace", trace.to_str().unwrap()]);
     let text = finish(&mut seawall(&arguments)).stdout;
     assert!(text.contains("look around (body of spread)"), "{text}");
+    assert!(text.contains("median of 2, the first "), "{text}");
     arguments.push("--json");
     let report = finish(&mut seawall(&arguments)).json();
+    // Of two runs the median is the longer one.
+    let time = |name: &str| report["time_ns"][name].as_u64().unwrap();
+    assert!(0 < time("first_run") && time("first_run") <= time("run"));
     let groups = report["explain"]["groups"].as_array().unwrap();
     let body = groups.iter().find(|group| group["body_of"] == "spread");
     let iterations = &report["loops"][0]["iterations"];

@@ -87,7 +87,7 @@ pub(super) fn command(asked: Asked<'_>) -> Result<ExitCode, CliError> {
         edges: graph.edges(),
         plan,
         repeat: asked.repeat.get(),
-        time_ns: json!({"load": load_ns, "run": ran.run_ns}),
+        time_ns: json!({"load": load_ns, "run": ran.run_ns, "first_run": ran.first_run_ns}),
         device: ran.device,
         loops: ran.loops,
         session: ran.session,
@@ -117,6 +117,7 @@ struct Ran {
     results: Vec<ResultReport>,
     /// Median of all runs.
     run_ns: u64,
+    first_run_ns: u64,
     /// Spans since the graph was loaded.
     events: Vec<Event>,
     told: ProgramExplanation,
@@ -199,6 +200,7 @@ fn run(
         loops: loops.collect(),
         results,
         run_ns: spans.median_run_ns(),
+        first_run_ns: spans.first_run_ns(),
         told: explain_program(encoded, &stats),
         events: spans.events,
     })
@@ -275,12 +277,14 @@ impl Report {
             "  ran on    {} (backend {})",
             self.device, self.backend
         )?;
-        if let Some(run_ns) = self.time_ns["run"].as_u64() {
-            let time = Nanoseconds(run_ns);
-            match self.repeat {
-                1 => writeln!(out, "  run       {time}")?,
-                repeat => writeln!(out, "  run       {time}  median of {repeat}")?,
-            }
+        let time = |name: &str| Nanoseconds(self.time_ns[name].as_u64().unwrap_or(0));
+        let (run, first) = (time("run"), time("first_run"));
+        match self.repeat {
+            1 => writeln!(out, "  run       {run}")?,
+            repeat => writeln!(
+                out,
+                "  run       {run}  median of {repeat}, the first {first}"
+            )?,
         }
         for ended in &self.loops {
             let iterations = counted(u64::from(ended.iterations), "iteration");

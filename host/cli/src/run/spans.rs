@@ -48,6 +48,11 @@ impl Spans {
         events.filter(|event| event.track == Track::Device)
     }
 
+    /// Duration of the first run.
+    pub(super) fn first_run_ns(&self) -> u64 {
+        self.runs().next().map_or(0, |run| run.duration_ns)
+    }
+
     /// Median duration of the runs.
     pub(super) fn median_run_ns(&self) -> u64 {
         let mut times: Vec<u64> = self.runs().map(|run| run.duration_ns).collect();

@@ -158,13 +158,14 @@ impl Target<'_, '_> {
             "fill" | "iota" | "copy" | "reduce" | "visited" => self.add_plain(name, at),
             "each" => self.add_code(name, at),
             "fixpoint" | "while" => self.add_loop(name, at),
+            "once" => self.add_once(at),
             "search" => self.search(name, at),
             "compact" => self.compact(name, at),
             "segmented_reduce" => self.segments(name, at),
             "own" => self.own(name, at),
             _ => {
-                let known = "fill, iota, copy, reduce, visited, each, fixpoint, while, search, \
-                    compact, segmented_reduce, own";
+                let known = "fill, iota, copy, reduce, visited, each, fixpoint, while, once, \
+                    search, compact, segmented_reduce, own";
                 Err(kind.unknown("wave", known))
             }
         }
@@ -206,10 +207,35 @@ impl Target<'_, '_> {
 
     /// Adds a loop: on a register where the text names one.
     fn add_loop(&mut self, name: &str, at: &At<'_>) -> Result<(), TextError> {
-        let (limit, body) = (limit(at)?, at.field("body")?);
+        let limit = limit(at)?;
+        if at.field("wave")?.text()? == "fixpoint" {
+            at.check_fields(&[&COMMON[..], &["limit", "body"]].concat())?;
+            self.add_body(at, |program, body| program.fixpoint(name, limit, body))
+        } else {
+            at.check_fields(&[&COMMON[..], &["register", "limit", "body"]].concat())?;
+            let condition = self.registers.named(&at.field("register")?)?;
+            self.add_body(at, |program, body| {
+                program.while_nonzero(name, (condition, limit), body);
+            })
+        }
+    }
+
+    /// Adds waves that a session runs in the first run of the program alone.
+    fn add_once(&mut self, at: &At<'_>) -> Result<(), TextError> {
+        at.check_fields(&["wave", "body"])?;
+        self.add_body(at, |program, body| program.once(body))
+    }
+
+    /// Adds the waves of a field `body`, where `add` calls what it is given.
+    fn add_body(
+        &mut self,
+        at: &At<'_>,
+        add: impl FnOnce(&mut ProgramBuilder, &mut dyn FnMut(&mut ProgramBuilder)),
+    ) -> Result<(), TextError> {
         let (registers, own) = (self.registers, self.own);
+        let body = at.field("body")?;
         let mut added = Ok(());
-        let add = |program: &mut ProgramBuilder| {
+        let mut waves = |program: &mut ProgramBuilder| {
             let mut target = Target {
                 program,
                 registers,
@@ -217,14 +243,7 @@ impl Target<'_, '_> {
             };
             added = target.add_waves(&body);
         };
-        if at.field("wave")?.text()? == "fixpoint" {
-            at.check_fields(&["wave", "name", "limit", "body"])?;
-            self.program.fixpoint(name, limit, add);
-        } else {
-            at.check_fields(&["wave", "name", "register", "limit", "body"])?;
-            let condition = registers.named(&at.field("register")?)?;
-            self.program.while_nonzero(name, (condition, limit), add);
-        }
+        add(self.program, &mut waves);
         added
     }
 
