@@ -118,6 +118,7 @@ fn tables(draw: &mut Draw<'_>) -> EncodedProgram {
         groups,
         code: Vec::new(),
         wave_names: waves.iter().map(|_| "wave".to_owned()).collect(),
+        once: draw.list(3, |draw| draw.below(waves.len() as u32 + 1)),
         waves,
         registers,
         arena_bytes: draw.long(),
@@ -173,6 +174,10 @@ fn is_sound(program: &EncodedProgram) -> bool {
         && in_regions
         && runs_its_code(program)
         && runs_lie_together(program)
+        && program
+            .once
+            .iter()
+            .all(|wave| (*wave as usize) < program.waves.len())
 }
 
 fn is_loop(wave: &WaveRecord) -> bool {

@@ -103,6 +103,11 @@ pub enum Change {
         /// Its value.
         to: u32,
     },
+    /// A wave that later runs leave out.
+    Once {
+        /// Number of the wave.
+        wave: u32,
+    },
     /// Another word of the thresholds of searches.
     Policy {
         /// Number of the word, among the first six.
@@ -207,7 +212,8 @@ impl Case {
     }
 }
 
-/// Runs `program` under a short time budget and reads all of its registers.
+/// Runs `program` twice under a short time budget, as a second run leaves out waves, and reads all
+/// of its registers.
 fn run(
     graph: &Graph,
     program: &EncodedProgram,
@@ -217,7 +223,7 @@ fn run(
     let threads = NonZeroUsize::new(1 + threads as usize % 3);
     let mut session = CpuSession::open(graph, threads, limits)?;
     session.load(program)?;
-    let outcome = session.run(inputs);
+    let outcome = session.run(inputs).and_then(|_| session.run(inputs));
     let mut words = Vec::new();
     for register in (0..).map_while(|number| program.register(number)) {
         session.read(register, &mut words)?;
@@ -253,7 +259,7 @@ const KINDS: [(AnalysisKind, Detail); 20] = [
 pub const ANALYSES: u32 = KINDS.len() as u32;
 
 /// The number of kinds of changes.
-pub const CHANGES: u32 = 12;
+pub const CHANGES: u32 = 13;
 
 /// The tables of an analysis.
 fn encoded(graph: &Graph, analysis: u32) -> Option<EncodedProgram> {
@@ -264,6 +270,19 @@ fn encoded(graph: &Graph, analysis: u32) -> Option<EncodedProgram> {
     question.wide = (analysis as usize / KINDS.len()) % 2 == 1;
     let built = analysis::build(kind, graph, &question).ok()?;
     Some(built.program.encode(&PlanRequest::default()).ok()?.0)
+}
+
+/// Another word of the thresholds of searches.
+fn policy(program: &mut EncodedProgram, at: u32, to: u32) {
+    let search = &mut program.search;
+    match at % 6 {
+        0 => search.forced = to % 7,
+        1 => search.narrow_nodes = to,
+        2 => search.narrow_exit_nodes = to,
+        3 => search.can_pull = to,
+        4 => search.pull_edges_min = to,
+        _ => search.narrow_edges = to,
+    }
 }
 
 impl Change {
@@ -324,17 +343,11 @@ impl Change {
                     }
                 }
             }
-            Self::Policy { at, to } => {
-                let search = &mut program.search;
-                match at % 6 {
-                    0 => search.forced = to % 7,
-                    1 => search.narrow_nodes = to,
-                    2 => search.narrow_exit_nodes = to,
-                    3 => search.can_pull = to,
-                    4 => search.pull_edges_min = to,
-                    _ => search.narrow_edges = to,
-                }
+            Self::Once { wave } => {
+                let waves = program.waves.len() as u32;
+                program.once.push(wave % (waves + 1));
             }
+            Self::Policy { at, to } => policy(program, at, to),
         }
     }
 
@@ -342,6 +355,7 @@ impl Change {
     #[must_use]
     pub fn of([kind, a, b, c]: [u32; 4]) -> Self {
         match kind % CHANGES {
+            12 => Self::Once { wave: a },
             11 => Self::Code {
                 at: a,
                 part: b,

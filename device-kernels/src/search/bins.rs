@@ -12,7 +12,7 @@
 use super::current::Search;
 use super::frontier::NEXT;
 use super::push::Push;
-use super::share::Sink;
+use super::sink::Sink;
 use super::visit::Discovery;
 use crate::grid::Grid;
 use crate::memory::Proven;

@@ -15,6 +15,7 @@ pub mod shared_drive;
 pub mod current;
 pub mod seed;
 pub mod push;
+pub mod sink;
 pub mod share;
 mod bins;
 pub mod pull;

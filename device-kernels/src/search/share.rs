@@ -6,10 +6,9 @@
 
 use super::bins::Bins;
 use super::current::Search;
-use super::frontier::{Frontier, append};
-use super::push::Push;
+use super::frontier::append;
 use super::shared_drive;
-use super::visit::Discovery;
+use super::sink::Sink;
 use crate::block::owner;
 use crate::context::ContextRef;
 use crate::grid::Grid;
@@ -17,15 +16,6 @@ use crate::queue::{Finds, Queue};
 use crate::shared::{share_rows, share_tile};
 use crate::team::Team;
 use seawall_core::abi::search::DriveRecord;
-
-/// The place where a push leaves discovered nodes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Sink {
-    /// In the next queue, each node once.
-    Queue,
-    /// In the third bitset, for a compaction.
-    Bitset,
-}
 
 /// Edges that one lane takes from a tile.
 const EDGES_PER_LANE: u32 = 4;
@@ -105,29 +95,6 @@ fn push_share<G: Grid>(grid: G, share: &Share, sink: Sink) {
 }
 
 impl Search {
-    /// Claims `node` for the queue, or marks it for the compaction.
-    #[inline(always)]
-    pub(super) fn take<G: Grid>(
-        &self,
-        grid: G,
-        push: &Push,
-        (node, sink): (u32, Sink),
-        from: impl Fn() -> u32,
-    ) -> bool {
-        let bit = 1_u32 << (node & 31);
-        if push.visited.load_weak(grid, node >> 5) & bit != 0 {
-            return false;
-        }
-        if sink == Sink::Queue {
-            return self.claim(grid, push, node, from());
-        }
-        mark(grid, self.frontier, node, bit);
-        let level = push.level;
-        let from = from();
-        self.visit.discovered(grid, Discovery { node, from, level });
-        false
-    }
-
     /// A one-lane block walks its even share of the edges row by row.
     #[inline(always)]
     fn walk_share<G: Grid>(&self, team: &Team<G>, drive: &DriveRecord, sink: Sink) {
@@ -202,16 +169,6 @@ impl Search {
             edge = row_end;
             index += 1;
         }
-    }
-}
-
-/// Sets the bit of `node` in the third bitset, without an atomic operation if the bit is
-/// seen set.
-#[inline(always)]
-fn mark<G: Grid>(grid: G, frontier: Frontier, node: u32, bit: u32) {
-    let next = frontier.bitset(super::frontier::NEXT);
-    if next.load_weak(grid, node >> 5) & bit == 0 {
-        next.or(grid, node >> 5, bit);
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::current::Search;
 use super::fused::one_thread;
+use super::sink::Sink;
 use super::{compact, pull, push, share};
 use crate::context::ContextRef;
 use crate::grid::Grid;
@@ -24,8 +25,8 @@ pub fn step<G: Grid>(cx: ContextRef<G>, drive: &DriveRecord) {
         return;
     }
     match Step::from_word(drive.next) {
-        Some(Step::Sparse) => share::push_shares(cx, share::Sink::Queue),
-        Some(Step::Hybrid) => share::push_shares(cx, share::Sink::Bitset),
+        Some(Step::Sparse) => share::push_shares(cx, Sink::Queue),
+        Some(Step::Hybrid) => share::push_shares(cx, Sink::Bitset),
         Some(Step::Dense) => pull::pull(cx),
         Some(Step::BlockDense) => pull::pull_gathered(cx),
         Some(Step::Compact) => compact::compact(cx),

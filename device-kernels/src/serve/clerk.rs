@@ -1,6 +1,6 @@
 //! The clerk: orders of the hosts in, counters out.
 
-use super::is_over;
+use super::deadline::is_over;
 use super::places::{BATCHES_AT, CONTROL_WORDS};
 use super::record::Serve;
 use crate::grid::Grid;

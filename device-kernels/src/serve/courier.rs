@@ -11,7 +11,7 @@
 //! Looks of several warps may find the same post. Whoever moves `CLAIMED` from its number on keeps
 //! it, and moves `CAME` once it is in shared memory and all before it have come.
 
-use super::is_over;
+use super::deadline::is_over;
 use super::places::{Places, TENANT_WORDS};
 use super::record::Serve;
 use super::together;

@@ -4,9 +4,10 @@
 //! before. Then the bound rises beyond the nearest node that is left. The search ends when no node
 //! below the bound can shorten the path to the target.
 
+use super::board::BEHIND_BOARD;
+use super::deadline::{Deadline, LATE};
 use super::pairs::{Pairs, each_edge};
 use super::record::{Serve, array_words};
-use super::worker::{BEHIND_BOARD, Deadline, LATE};
 use crate::grid::Grid;
 use crate::memory::Proven;
 use seawall_core::protocol::Refusal;

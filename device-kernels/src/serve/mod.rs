@@ -9,8 +9,10 @@
 //! Control block and slots lie in this machine's memory, where all read-modify-writes of workers
 //! are. Completions, statuses, log and windows lie in the hosts' memory.
 
+mod board;
 mod clerk;
 mod courier;
+mod deadline;
 mod lengths;
 mod pairs;
 mod places;
@@ -24,7 +26,6 @@ pub use record::{Serve, scratch_words};
 use crate::grid::Grid;
 use crate::sets::WaveSet;
 use record::Trade;
-use seawall_core::abi::ring::Shutdown;
 
 /// Serves until a host orders the end, with programs of these waves. Every lane of the grid calls
 /// this once; blocks need not be co-resident, as long as couriers and the clerk are.
@@ -38,10 +39,4 @@ pub fn serve<G: Grid, S: WaveSet>(grid: G, serve: Serve) {
         Trade::Clerk => clerk::run(grid, (serve, layout)),
         Trade::Worker(number) => worker::run::<G, S>(grid, (serve, layout), number),
     }
-}
-
-/// Whether workers and couriers end now. An orderly end comes when all tickets have their answers,
-/// which the host knows; so it is none here.
-const fn is_over(shutdown: u32) -> bool {
-    shutdown == Shutdown::Now as u32
 }

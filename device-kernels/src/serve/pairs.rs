@@ -3,8 +3,9 @@
 //! The one with fewer nodes takes the next level, as on a CPU's threads. Lanes take a node each;
 //! rows longer than a warp are taken by its lanes together.
 
+use super::board::BEHIND_BOARD;
+use super::deadline::{Deadline, LATE};
 use super::record::{COUNTERS, Serve, array_words};
-use super::worker::{BEHIND_BOARD, Deadline, LATE};
 use crate::grid::Grid;
 use crate::memory::{Csr, Proven};
 use seawall_core::protocol::Refusal;

@@ -1,7 +1,7 @@
 //! Wave programs of a service: a block runs one for a query, in memory of its own.
 
+use super::deadline::{Deadline, LATE};
 use super::places::Places;
-use super::worker::{Deadline, LATE, results};
 use crate::block::broadcast;
 use crate::grid::Grid;
 use crate::launch::Launch;
@@ -153,4 +153,12 @@ impl<G: Grid> Program<G> {
         }
         Ok(results([fitting, count - fitting, 0]))
     }
+}
+
+pub(super) fn results([first, second, third]: [u32; 3]) -> [u32; RESULTS] {
+    let mut results = [0; RESULTS];
+    for (result, word) in results.iter_mut().zip([first, second, third]) {
+        *result = word;
+    }
+    results
 }

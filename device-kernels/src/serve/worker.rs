@@ -2,11 +2,12 @@
 //!
 //! Lane 0 looks for work, claims and answers; the others wait at a barrier, which costs nothing.
 
-use super::is_over;
+use super::board::{Task, Words, board, task_of, write};
+use super::deadline::{Deadline, is_over};
 use super::lengths::Lengths;
 use super::pairs::Pairs;
 use super::places::Places;
-use super::program::{Program, Span};
+use super::program::{Program, Span, results};
 use super::record::Serve;
 use crate::grid::Grid;
 use crate::memory::word_of;
@@ -19,26 +20,6 @@ const REST_NS: u32 = 2_000;
 
 /// Rest of a worker that the service does not need now, nanoseconds.
 const SPARE_NS: u32 = 50_000;
-
-/// The board in the block's shared memory on which lane 0 writes what all lanes do.
-const BOARD: u32 = 0;
-
-/// First word after the board.
-pub(super) const BEHIND_BOARD: u32 = 16;
-
-/// Arguments of a task: first those that all tasks have, then the tenant, then the rest.
-type Words = [u32; 6];
-
-/// The next work of all lanes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Task {
-    End,
-    Hops,
-    Lengths,
-    Neighbours,
-    Program,
-    User,
-}
 
 /// Serves as worker `number` until the end.
 #[inline(never)]
@@ -77,33 +58,6 @@ pub(super) fn run<G: Grid, S: WaveSet>(grid: G, (serve, layout): (Serve, Layout)
     }
     if grid.lane() == 0 {
         serve.leave(grid, layout);
-    }
-}
-
-const fn task_of(word: u32) -> Task {
-    match word {
-        1 => Task::Hops,
-        2 => Task::Lengths,
-        3 => Task::Neighbours,
-        4 => Task::Program,
-        5 => Task::User,
-        _ => Task::End,
-    }
-}
-
-#[inline(always)]
-fn board<G: Grid>(grid: G, at: u32) -> u32 {
-    // SAFETY: the board is among the block's words.
-    unsafe { grid.shared_load(BOARD + at) }
-}
-
-#[inline(always)]
-fn write<G: Grid>(grid: G, task: Task, words: Words) {
-    // SAFETY: the board is among the block's words.
-    let store = |at, word| unsafe { grid.shared_store(BOARD + at, word) };
-    store(0, task as u32);
-    for (at, word) in (1..).zip(&words) {
-        store(at, *word);
     }
 }
 
@@ -230,14 +184,11 @@ impl<G: Grid> Bench<'_, G> {
     #[inline(always)]
     fn deadline(&self) -> Deadline<G> {
         let budget = self.serve.slot_budget_ns(self.grid);
-        Deadline {
-            grid: self.grid,
-            at_ns: self.grid.now_ns().saturating_add(budget),
-            shutdown: self
-                .serve
-                .device(self.grid)
-                .wrapping_add(word_of!(ControlBlock, shutdown) as usize),
-        }
+        Deadline::new(
+            self.grid,
+            self.grid.now_ns().saturating_add(budget),
+            self.serve.device(self.grid),
+        )
     }
 
     /// Whether there is a path, or how many edges a shortest one has.
@@ -308,41 +259,4 @@ impl<G: Grid> Bench<'_, G> {
         }
         Ok(results([fitting, count - fitting, 0]))
     }
-}
-
-/// The time until which a search may go on.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Deadline<G> {
-    grid: G,
-    at_ns: u64,
-    shutdown: *const u32,
-}
-
-impl<G: Grid> Deadline<G> {
-    /// That time.
-    pub(super) const fn at_ns(&self) -> u64 {
-        self.at_ns
-    }
-
-    /// Whether the time is over, or the service ends by force.
-    #[inline(always)]
-    pub(super) fn is_over(&self) -> bool {
-        // SAFETY: the word is that of the device's control block.
-        let shutdown = unsafe {
-            self.grid
-                .load_word(self.shutdown, Read::Relaxed, Scope::Device)
-        };
-        is_over(shutdown) || self.grid.now_ns() >= self.at_ns
-    }
-}
-
-/// The refusal of a slot that takes too long.
-pub(super) const LATE: Refusal = Refusal::new(FaultCode::TimeBudget, 0);
-
-pub(super) fn results([first, second, third]: [u32; 3]) -> [u32; RESULTS] {
-    let mut results = [0; RESULTS];
-    for (result, word) in results.iter_mut().zip([first, second, third]) {
-        *result = word;
-    }
-    results
 }

@@ -3,7 +3,6 @@
 
 use super::ranks::Scale;
 use super::record::{HostWords, Post, Stream};
-use super::worker::TAKEN;
 use crate::block::broadcast;
 use crate::grid::Grid;
 use crate::memory::{Proven, word_of};
@@ -18,6 +17,9 @@ const SLICE: u32 = 4096;
 /// Words of shared memory: targets of a slice, behind those that block operations use, and weights.
 const TARGETS: u32 = 128;
 const WEIGHTS: u32 = TARGETS + SLICE;
+
+/// Counter of the shares of a window that blocks have taken.
+pub(super) const TAKEN: u32 = Post::counter(1);
 
 /// A window, as all lanes of a block see it.
 #[derive(Clone, Copy)]

@@ -14,9 +14,6 @@ const REST_NS: u32 = 500;
 
 /// Counter of the blocks that are done with a ticket.
 const ARRIVED: u32 = Post::counter(0);
-/// Counter of the shares of a window that blocks have taken.
-pub(super) const TAKEN: u32 = Post::counter(1);
-
 /// Works as worker `number` until the end.
 #[inline(never)]
 pub(super) fn run<G: Grid>(grid: G, stream: Stream, number: u32) {
@@ -76,7 +73,7 @@ fn leave<G: Grid>(grid: G, stream: Stream, (post, ticket): (Post, u32)) {
     if post.word(grid, word_of!(StreamPost, order)) == StreamOrder::Step as u32 {
         steps::show(grid, stream, post);
     }
-    for counter in [ARRIVED, TAKEN] {
+    for counter in [ARRIVED, edges::TAKEN] {
         post.words().store(grid, counter, 0);
     }
     let state = stream.state(grid);

@@ -1,6 +1,6 @@
 //! A node whose row is held while triangles are counted, and the lanes that count there.
 
-use super::held_rows::NONE;
+use super::deal::NONE;
 use crate::grid::Grid;
 use crate::team::Team;
 

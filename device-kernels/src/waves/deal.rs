@@ -11,6 +11,12 @@ use crate::grid::Grid;
 use crate::shared::{LEFT_COUNT, LEFT_NODES};
 use crate::team::Team;
 
+/// No node, where nodes are held: a free slot. No node has this number.
+pub(super) const NONE: u32 = u32::MAX;
+
+/// Nodes between two looks of a warp at the clock.
+const NODES_PER_LOOK: u32 = 512;
+
 /// First node of this warp's first chunk.
 #[inline(always)]
 fn first_chunk<G: Grid>(team: &Team<G>) -> u64 {
@@ -149,4 +155,12 @@ pub fn warp_sum<G: Grid>(grid: G, value: u32) -> u32 {
         delta /= 2;
     }
     sum
+}
+
+/// Whether the run's time is over, by a look now and then; lanes of a warp return the
+/// same.
+#[inline(always)]
+pub(super) fn is_late<G: Grid>(team: &Team<G>, node: u32) -> bool {
+    let first = team.grid.shuffle(node, 0);
+    first.is_multiple_of(NODES_PER_LOOK) && team.grid.ballot(team.is_late()) != 0
 }

@@ -6,10 +6,10 @@
 //! with those of the node, one per lane.
 
 use super::center::{Center, FEW, Most, Taker};
-use super::deal::each_part;
-use super::held_rows::{Crew, NONE};
+use super::deal::{NONE, each_part, is_late};
+use super::held_rows::Crew;
 use super::sieve::Sieve;
-use super::triangles::{Count, is_late};
+use super::triangles::Count;
 use crate::grid::Grid;
 use crate::team::Team;
 

@@ -6,12 +6,11 @@
 //! An entry that was in the way of another has a mark, so a search ends at the first slot
 //! without one. In a table of many slots few entries have it: a lookup reads one slot.
 
+use super::deal::NONE;
 use super::sieve::{SIEVE_WORDS, Sieve};
 use crate::grid::{Grid, LANES_MAX, PLACE};
 use crate::shared::HELD_ROWS;
 
-/// No entry: a free slot. No node has this number.
-pub(super) const NONE: u32 = u32::MAX;
 /// The mark of an entry that was in the way of another.
 pub(super) const CHAINED: u32 = 1 << 31;
 /// Slots of a warp's and of a block's table for each entry, where there is room.

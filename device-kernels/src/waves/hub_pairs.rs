@@ -6,11 +6,10 @@
 //! ranks alone, so the piece ends at the hub itself; if triangles are counted at all
 //! corners, rows are whole, and what a hub shares is its own count.
 
-use super::deal::{open_parts, take_parts};
-use super::held_rows::{NONE, room_of};
+use super::deal::{NONE, is_late, open_parts, take_parts};
+use super::held_rows::room_of;
 use super::hubs::Hubs;
 use super::orient::Forward;
-use super::triangles::is_late;
 use crate::block::warp_scan;
 use crate::context::Context;
 use crate::grid::{Grid, PLACE};

@@ -5,79 +5,16 @@
 //! hubs before it, which a warp counts for one hub at a time: a few million comparisons.
 
 use super::deal::each_chunk;
-use super::hub_pairs::HubPairs;
-use super::orient::Forward;
-use crate::context::{Context, ContextRef};
+use crate::context::Context;
 use crate::grid::Grid;
 use crate::memory::Proven;
-use crate::tables::Wave;
 use seawall_core::abi::control::FaultCode;
 use seawall_core::abi::hubs::{HUB, HUB_COUNT, HUB_ROOM, HubLayout};
-use seawall_core::abi::program::Opcode;
-
-/// Runs an opcode about hubs.
-///
-/// # Errors
-/// [`FaultCode::BadRegister`] if a register is missing or too short, or has no such room,
-/// [`FaultCode::TimeBudget`] if the run's time ends in the wave.
-#[inline(never)]
-pub(super) fn run_hubs<G: Grid>(
-    cx: ContextRef<G>,
-    opcode: Opcode,
-    wave: Wave,
-) -> Result<(), FaultCode> {
-    let context = &cx.context();
-    let grid = context.team.grid;
-    let hubs = |register| Hubs::of(context, register);
-    let forward = |targets, degrees| Forward::of(context.tables, grid, (targets, degrees));
-    let both = wave.parameter(grid, 0) != 0;
-    match opcode {
-        Opcode::ResetHubs => reset(context, wave)?,
-        Opcode::PickHubs => hubs(wave.destination(grid))?.pick(context, wave.parameter(grid, 0)),
-        Opcode::RankHubs => hubs(wave.destination(grid))?.rank_all(context),
-        Opcode::OrientHubs => {
-            let forward = forward(wave.destination(grid), wave.source(grid, 0))?;
-            forward.fill_by_hubs(context, hubs(wave.source(grid, 1))?, both);
-        }
-        _ => {
-            let forward = forward(wave.source(grid, 0), wave.source(grid, 1))?;
-            let hubs = hubs(wave.source(grid, 2))?;
-            let nodes = context.tables.nodes(grid);
-            // SAFETY: indices are nodes of the graph.
-            let counts = unsafe {
-                let register = wave.destination(grid);
-                context.tables.proven_of(grid, register, nodes)?
-            };
-            if both {
-                HubPairs::<true>::new(forward, hubs, counts).all(context)?;
-            } else {
-                HubPairs::<false>::new(forward, hubs, counts).all(context)?;
-            }
-        }
-    }
-    Ok(())
-}
-
-/// Clears a register of hubs, and notes its room there.
-fn reset<G: Grid>(context: &Context<G>, wave: Wave) -> Result<(), FaultCode> {
-    let grid = context.team.grid;
-    let room = wave.parameter(grid, 0);
-    let hubs = Hubs::with_room(context, wave.destination(grid), room)?;
-    context.team.each((hubs.layout.words() / 4) as u32, |at| {
-        let mut words = [0; 4];
-        if at == 0 {
-            const { assert!(HUB_ROOM < 4) };
-            words[HUB_ROOM as usize] = room;
-        }
-        hubs.words.store_weak4(grid, 4 * at, words);
-    });
-    Ok(())
-}
 
 /// The register of hubs.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Hubs {
-    words: Proven,
+    pub(super) words: Proven,
     pub(super) layout: HubLayout,
 }
 
@@ -87,7 +24,7 @@ impl Hubs {
     /// # Errors
     /// As [`Hubs::with_room`].
     #[inline(always)]
-    fn of<G: Grid>(context: &Context<G>, index: u32) -> Result<Self, FaultCode> {
+    pub(super) fn of<G: Grid>(context: &Context<G>, index: u32) -> Result<Self, FaultCode> {
         let grid = context.team.grid;
         let register = context.tables.register_of(grid, index, HUB_ROOM + 1)?;
         Self::with_room(context, index, register.load_weak(grid, HUB_ROOM))
@@ -98,7 +35,11 @@ impl Hubs {
     /// # Errors
     /// [`FaultCode::BadRegister`] if there is no such room or register, or it is too short.
     #[inline(always)]
-    fn with_room<G: Grid>(context: &Context<G>, index: u32, most: u32) -> Result<Self, FaultCode> {
+    pub(super) fn with_room<G: Grid>(
+        context: &Context<G>,
+        index: u32,
+        most: u32,
+    ) -> Result<Self, FaultCode> {
         let (tables, grid) = (context.tables, context.team.grid);
         let layout = HubLayout::new(tables.nodes(grid), most).ok_or(FaultCode::BadRegister)?;
         let register = tables.register(grid, index)?;
@@ -185,7 +126,7 @@ impl Hubs {
 
     /// Stores keys, and lists the nodes of `least` edges or more.
     #[inline(never)]
-    fn pick<G: Grid>(self, context: &Context<G>, least: u32) {
+    pub(super) fn pick<G: Grid>(self, context: &Context<G>, least: u32) {
         let (team, grid) = (&context.team, context.team.grid);
         let rows = context.tables.outgoing(grid);
         // Codegen rule `BY_VALUE`.
@@ -218,7 +159,7 @@ impl Hubs {
 
     /// Finds the rank of each listed hub.
     #[inline(never)]
-    fn rank_all<G: Grid>(self, context: &Context<G>) {
+    pub(super) fn rank_all<G: Grid>(self, context: &Context<G>) {
         let (team, grid) = (&context.team, context.team.grid);
         // Codegen rule `BY_VALUE`.
         let (hubs, listed) = (self, self.layout.listed() as u32);

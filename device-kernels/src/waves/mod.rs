@@ -24,6 +24,7 @@ pub mod peel;
 mod scale;
 mod gather;
 mod gather_tiles;
+mod rank_parts;
 pub mod rank;
 mod rank_chunks;
 mod rank_rows;
@@ -41,6 +42,7 @@ mod few_kept;
 mod hubs;
 mod hub_rows;
 mod hub_pairs;
+mod hub_waves;
 pub mod stall;
 
 use seawall_core::abi::program::Opcode;

@@ -8,7 +8,7 @@
 //! the ends of rows, so no branch depends on a row's length. Sums are doubles of whole units, which
 //! round nothing.
 
-use super::rank::{Ranks, Tally, UNITS, Walk};
+use super::rank_parts::{Ranks, Tally, UNITS, Walk};
 use super::scale::Scale;
 use crate::context::Context;
 use crate::grid::Grid;

@@ -9,8 +9,8 @@
 //! waits for device memory three times.
 
 use super::gather::RowSums;
-use super::rank::{CHANGE, NEXT_DANGLING, Ranks, Tally, Walk, settle, warp_total};
 use super::rank_chunks::Chunks;
+use super::rank_parts::{CHANGE, NEXT_DANGLING, Ranks, Tally, Walk, settle, warp_total};
 use super::scale::Scale;
 use crate::context::{Context, ContextRef};
 use crate::grid::Grid;

@@ -4,7 +4,7 @@
 //! allowable errors", 1970): set bits are as in free slots of a held row, whose memory
 //! this is.
 
-use super::held_rows::NONE;
+use super::deal::NONE;
 use crate::grid::{Grid, PLACE};
 
 /// Words of a set.

@@ -16,9 +16,9 @@
 //! a word.
 
 use super::center::{Center, FEW, LANE_HELD, Most, Taker};
-use super::deal::{each_chunk, each_left, each_part};
-use super::held_rows::{CHAINED, Crew, NONE, Table};
-use super::hubs::run_hubs;
+use super::deal::{NONE, each_chunk, each_left, each_part, is_late};
+use super::held_rows::{CHAINED, Crew, Table};
+use super::hub_waves::run_hubs;
 use super::orient::Forward;
 use super::spread::{Spread, lanes_before};
 use crate::context::{Context, ContextRef};
@@ -35,8 +35,6 @@ const SHORT: u32 = 32;
 const EACH: usize = 4;
 /// Neighbours of which a lone lane picks those with shorter rows together.
 const PICKED: usize = 32;
-/// Nodes between two looks of a warp at the clock.
-const NODES_PER_LOOK: u32 = 512;
 /// Nodes that a warp takes at a time if they have many edges, and if they have few.
 const PARTS: (u32, u32) = (8, 32);
 /// Fewest edges of a node, on average, that are many.
@@ -439,12 +437,4 @@ impl<const CORNERS: bool> Count<CORNERS> {
         let hits = table.find::<G, K, CORNERS>(grid, nodes);
         hits.iter().map(|hit| u32::from(*hit)).sum()
     }
-}
-
-/// Whether the run's time is over, by a look now and then; lanes of a warp return the
-/// same.
-#[inline(always)]
-pub(super) fn is_late<G: Grid>(team: &Team<G>, node: u32) -> bool {
-    let first = team.grid.shuffle(node, 0);
-    first.is_multiple_of(NODES_PER_LOOK) && team.grid.ballot(team.is_late()) != 0
 }

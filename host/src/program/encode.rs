@@ -68,7 +68,7 @@ fn encode(
     tables.encoded.input_bytes = input_bytes;
     tables.encoded.planned_for = request.planned_for;
     tables.encoded.search.memory_pressure_bps = memory_pressure(request, &tables.encoded);
-    if once::shares_memory(&tables.encoded, &tables.encoded.once) {
+    if once::shares_memory(&tables.encoded) {
         tables.encoded.once.clear();
     }
     prove(&tables.encoded).map_err(|error| by_name(builder, error))?;

@@ -8,6 +8,7 @@ use super::builder::ProgramBuilder;
 use super::encoded::EncodedProgram;
 use super::error::ProgramError;
 use super::places::place_of;
+use super::table_error::TableError;
 use super::uses::each_use;
 use super::wave::{Slot, WaveSpec};
 use seawall_core::abi::program::Opcode;
@@ -85,15 +86,23 @@ pub(super) fn check(builder: &ProgramBuilder) -> Result<(), ProgramError> {
             wave: wave.name.clone(),
         });
     }
-    let once = |wave: &&WaveSpec| wave.once;
     let mut fixed = BTreeSet::new();
-    for wave in builder.waves.iter().filter(once) {
+    // Later runs find what the last of such waves left, so nobody may have seen less.
+    let mut seen = BTreeSet::new();
+    for wave in &builder.waves {
+        if !wave.once {
+            seen.extend(wave.reads.iter().copied());
+            continue;
+        }
         if wave.body.is_some() {
             return Err(ProgramError::LoopOnce {
                 wave: wave.name.clone(),
             });
         }
         let written: BTreeSet<Slot> = wave.writes.iter().copied().collect();
+        if let Some(slot) = written.iter().find(|slot| seen.contains(*slot)) {
+            return Err(changes(builder, wave, *slot));
+        }
         let read = wave.reads.iter();
         if let Some(slot) = read
             .clone()
@@ -126,29 +135,55 @@ fn once_in_a_loop(waves: &[WaveSpec]) -> Option<&WaveSpec> {
     })
 }
 
-/// Whether registers that waves `once` of the wave table write share memory with others. A plan
-/// may give them the place of a register whose last use comes before.
-pub(super) fn shares_memory(program: &EncodedProgram, once: &[u32]) -> bool {
-    let mut fixed = BTreeSet::new();
-    let waves = once
-        .iter()
-        .filter_map(|wave| program.waves.get(*wave as usize));
-    for wave in waves {
+/// The tables of later runs, and the registers that waves which run once write; `None` if all runs
+/// are the same.
+///
+/// # Errors
+/// [`TableError::Once`].
+pub(super) fn later_runs(
+    program: &EncodedProgram,
+) -> Result<Option<(EncodedProgram, BTreeSet<u32>)>, TableError> {
+    if program.once.is_empty() {
+        return Ok(None);
+    }
+    let waves = program.waves.len();
+    if let Some(entry) = program.once.iter().find(|entry| **entry as usize >= waves) {
+        return Err(TableError::Once {
+            entry: *entry,
+            waves,
+        });
+    }
+    let mut later = program.clone();
+    later.leave_out_what_ran_once();
+    Ok(Some((later, written_once(program))))
+}
+
+/// The registers that waves which run once write.
+fn written_once(program: &EncodedProgram) -> BTreeSet<u32> {
+    let mut written = BTreeSet::new();
+    let waves = program.once.iter();
+    for wave in waves.filter_map(|wave| program.waves.get(*wave as usize)) {
         each_use(program, wave, |register, writes| {
             if writes {
-                fixed.insert(register);
+                written.insert(register);
             }
         });
     }
+    written
+}
+
+/// Whether registers that waves write which run once share memory with others. A plan may give them
+/// the place of a register whose last use comes before.
+pub(super) fn shares_memory(program: &EncodedProgram) -> bool {
+    let fixed = written_once(program);
     let place = |register: u32| place_of(&program.registers, register);
-    let meets = |register: u32| {
-        let others = (0..program.registers.len() as u32).filter(|other| !fixed.contains(other));
-        let mut others = others.filter_map(place);
-        place(register).is_some_and(|own| {
-            others.any(|at| at.region == own.region && at.start < own.end && own.start < at.end)
-        })
-    };
-    fixed.iter().any(|register| meets(*register))
+    let all = 0..program.registers.len() as u32;
+    let others: Vec<_> = all
+        .filter(|other| !fixed.contains(other))
+        .filter_map(place)
+        .collect();
+    let mut fixed = fixed.iter().filter_map(|register| place(*register));
+    fixed.any(|own| others.iter().any(|other| other.meets(&own)))
 }
 
 fn changes(builder: &ProgramBuilder, wave: &WaveSpec, slot: Slot) -> ProgramError {

@@ -1,8 +1,8 @@
 //! Places of registers, and the facts that hold there.
 
 use seawall_core::abi::facts::Invariant;
-use seawall_core::abi::program::RegisterRecord;
-use std::collections::BTreeMap;
+use seawall_core::abi::program::{Region, RegisterRecord};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Bytes of a region, at least one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -92,6 +92,13 @@ impl Holding {
             };
             self.held.insert((place.region, place.start), held);
         }
+    }
+
+    /// Keeps the facts about these registers in a region alone.
+    pub(super) fn keep_only(&mut self, region: Region, registers: &BTreeSet<u32>) {
+        self.held.retain(|(held_in, _), held| {
+            *held_in == region as u32 && registers.contains(&held.register)
+        });
     }
 
     /// Keeps the facts that hold here and in `other`.

@@ -12,29 +12,44 @@
 
 use super::conflicts::Conflicts;
 use super::encoded::{EncodedProgram, is_loop};
+use super::once;
 use super::places::{Holding, Holds, Span, place_of};
 use super::table_error::TableError;
 use super::uses::{each_use, register_of};
 use seawall_core::abi::code::DEPTH_MAX;
 use seawall_core::abi::facts::{Claim, Facts, Invariant, Operand, Stage};
 use seawall_core::abi::program::{
-    FixpointRecord, GroupRecord, NO_REGISTER, Opcode, WaveRecord, WhileRecord,
+    FixpointRecord, GroupRecord, NO_REGISTER, Opcode, Region, WaveRecord, WhileRecord,
 };
 use std::collections::BTreeSet;
 
-/// Proves that every wave of `program` finds what it needs. The tables must agree
-/// otherwise. Of about linear cost in them.
+/// Proves that every wave of `program` finds what it needs, in the first run and in later ones. The
+/// tables must agree otherwise. Of about linear cost in them.
 ///
 /// # Errors
 /// The first wave that does not, or waves of a group that disturb each other.
 pub(super) fn prove(program: &EncodedProgram) -> Result<(), TableError> {
-    let mut walk = Walk {
+    let mut first = Walk {
         program,
         holding: Holding::default(),
         loops: 0,
     };
-    let top = program.groups.iter().take(program.top_groups as usize);
-    top.into_iter().try_for_each(|group| walk.group(group))
+    first.run(true)?;
+    let Some((later, kept)) = once::later_runs(program)? else {
+        return Ok(());
+    };
+    first.holding.keep_only(Region::Arena, &kept);
+    let before = first.holding.clone();
+    let mut walk = Walk {
+        program: &later,
+        ..first
+    };
+    // As in a loop: the second later run begins with what the first one leaves.
+    for proves in [false, true] {
+        walk.run(proves)?;
+        walk.holding.keep_common(&before);
+    }
+    Ok(())
 }
 
 /// The position of the walk.
@@ -70,11 +85,15 @@ impl<'p> Walk<'p> {
         names.get(wave.wave as usize).cloned().unwrap_or_default()
     }
 
-    /// Walks a top-level group in the order in which it runs: its loops come last.
-    fn group(&mut self, group: &GroupRecord) -> Result<(), TableError> {
-        let waves = self.waves(group);
-        self.check_conflicts(waves)?;
-        self.waves_then_loops(waves, Within::Nothing, true)
+    /// Walks the top-level groups in the order in which they run.
+    fn run(&mut self, proves: bool) -> Result<(), TableError> {
+        let top = self.program.groups.iter();
+        for group in top.take(self.program.top_groups as usize) {
+            let waves = self.waves(group);
+            self.check_conflicts(waves)?;
+            self.waves_then_loops(waves, Within::Nothing, proves)?;
+        }
+        Ok(())
     }
 
     /// Walks the waves of a group in the order in which they run: loops come last.

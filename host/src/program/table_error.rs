@@ -43,6 +43,14 @@ pub enum TableError {
         /// Index of the wave in the table.
         entry: u32,
     },
+    /// The table does not hold a wave that is to run once.
+    #[error("wave {entry} of the table is to run once, the table holds {waves}")]
+    Once {
+        /// Index of the wave in the table.
+        entry: u32,
+        /// Waves of the table.
+        waves: usize,
+    },
     /// Successive narrow groups do not lie one after the other.
     #[error("narrow group {group} starts at wave {first}, the one before it ends at {end}")]
     NarrowApart {

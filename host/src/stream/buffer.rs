@@ -1,7 +1,7 @@
 //! Memory for windows, aligned to sectors.
 
-use super::run::{Plan, short};
-use super::windows::SECTOR;
+use super::windows::{SECTOR, Windows};
+use crate::backend::BackendError;
 use crate::backend::memory::on_large_pages;
 use crate::graph::memory::{Shortage, zeroed};
 use crate::run::RunError;
@@ -33,11 +33,10 @@ impl Buffers {
         })
     }
 
-    /// Takes memory for the windows of a run.
-    pub(super) fn of(plan: &Plan) -> Result<Self, RunError> {
-        let each = plan.windows.buffer_bytes();
-        let taken = Self::new(plan.room.buffers as usize, each).map_err(short)?;
-        if !plan.room.keeps {
+    /// Takes memory for `count` windows of a run, in which they stay if it `keeps` them.
+    pub(super) fn of(windows: &Windows, (count, keeps): (u64, bool)) -> Result<Self, RunError> {
+        let taken = Self::new(count as usize, windows.buffer_bytes()).map_err(short)?;
+        if !keeps {
             return Ok(taken);
         }
         // Each is filled once, so that readers would wait for small pages one by one.
@@ -67,4 +66,14 @@ impl Buffers {
         let each = self.each.max(1);
         self.all().chunks_exact_mut(each).collect()
     }
+}
+
+/// The error of a run that finds too little memory.
+pub(super) fn short(short: Shortage) -> RunError {
+    BackendError::OutOfMemory {
+        what: "a streamed run",
+        needed: short.needed,
+        available: short.available,
+    }
+    .into()
 }

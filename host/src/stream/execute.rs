@@ -1,10 +1,9 @@
 //! Requests on a file: what streams, and the outcome.
 
-use super::on_machine::On;
+use super::job::{Found, On, Plan, Run};
 use super::read::{Caching, ReaderChoice};
 use super::report::Tally;
 use super::room::{Keeping, Sizes};
-use super::run::{Found, Plan, Run};
 use crate::analysis::{self, Detail, End, Streaming};
 use crate::backend::cpu::device_of;
 use crate::backend::{Canceller, HostWork};

@@ -5,8 +5,8 @@
 //! first time; the host looks at a window again only to name what is wrong with it.
 
 use super::checks::Checked;
+use super::crew::{Crew, Done, Kernel, Setup};
 use super::read::Fill;
-use super::sweep::{Crew, Done, Kernel, Setup};
 use super::view::View;
 use super::windows::{Part, Windows};
 use crate::backend::pages::Pages;

@@ -10,21 +10,25 @@
 //! * `windows` places windows in the file, `buffer` has memory for them, `room` sizes both from a
 //!   budget;
 //! * `read` fills buffers: by `io_uring`, or by threads;
-//! * `sweep` moves buffers between reader and threads: a pass. A [`View`] is what a kernel gets;
+//! * `crew` are threads that compute with windows; `sweep` moves buffers between reader and crew: a
+//!   pass. A [`View`] is what a kernel gets;
 //! * `checks` refuses edges that are no edges of the graph;
 //! * `relax`, `parents`, `components`, `ranks`, `outgrown` are the kernels; `marks` and `bits` tell
 //!   which windows a search needs;
 //! * `machine` is a crew that is a kernel on a machine, `on_machine` makes passes of one;
 //! * `choose` says when a graph streams by itself, `execute` takes a request;
 //! * `pass` is for work of a caller's own, in buffers of the caller's;
-//! * `run` makes passes of kernels until the analysis ends, `report` says what was read.
+//! * `job` is a run with its plan, `run` makes passes of kernels until the analysis ends, `report`
+//!   says what was read.
 
 mod bits;
 mod buffer;
 mod checks;
 mod choose;
 mod components;
+mod crew;
 mod execute;
+mod job;
 mod machine;
 mod marks;
 mod on_machine;

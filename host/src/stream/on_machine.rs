@@ -1,12 +1,12 @@
 //! Runs on a kernel that stays on a machine: what it is given, and the passes that it makes.
 
-use super::buffer::Buffers;
+use super::buffer::short;
+use super::job::{Fallen, Found, On, Plan, Run};
 use super::machine::{Machine, Said, Wanted};
 use super::ranks::{exponent, first, first_shares, has_settled};
 use super::relax::Length;
 use super::report::Tally;
 use super::room::Keeping;
-use super::run::{Fallen, Found, Plan, Run, short};
 use super::sweep::{Hands, Sweep};
 use super::windows::SECTOR;
 use crate::analysis::End;
@@ -18,15 +18,6 @@ use crate::graph::memory::zeroed;
 use crate::run::RunError;
 use seawall_core::abi::stream::StreamKind;
 use std::sync::Arc;
-
-/// The machine of a run whose kernel stays.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum On {
-    /// A GPU, by its number.
-    Gpu(u32),
-    /// The kernel's blocks on so many threads.
-    Blocks(u32),
-}
 
 /// Work of a machine.
 pub(super) struct Work<'a> {
@@ -68,7 +59,7 @@ impl Run<'_> {
         tally: &mut Tally,
         drive: impl FnOnce(&mut Sweep<'_, '_, '_>, &Said<'_>) -> Result<R, RunError>,
     ) -> Result<(R, Vec<u32>), RunError> {
-        let mut buffers = Buffers::of(plan)?;
+        let mut buffers = plan.buffers()?;
         let memory = buffers.memory();
         let windows = plan.windows.len() as u32;
         let posts = plan.room.buffers as u32;

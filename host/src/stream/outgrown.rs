@@ -1,7 +1,7 @@
 //! The edge on which a path exceeds the largest float, looked for in a pass after the search.
 
 use super::checks::target;
-use super::sweep::Kernel;
+use super::crew::Kernel;
 use super::view::View;
 use crate::graph::BinaryProblem;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -2,8 +2,8 @@
 //! edge to a node.
 
 use super::checks::target;
+use super::crew::Kernel;
 use super::marks::Marks;
-use super::sweep::Kernel;
 use super::view::View;
 use crate::graph::BinaryProblem;
 use crate::graph::memory::{Shortage, reserve_exact};

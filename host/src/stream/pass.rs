@@ -4,9 +4,10 @@
 //! memory, gets them here: the reader fills the buffers in place, and nobody copies.
 
 use super::checks::Checked;
+use super::crew::{Kernel, Limits, Setup};
 use super::read::{Caching, ReaderChoice};
 use super::report::{StreamReport, Tally};
-use super::sweep::{Hands, Kernel, Limits, Setup, direct, sweep};
+use super::sweep::{Hands, direct, sweep};
 use super::view::View;
 use super::windows::{SECTOR, Windows};
 use super::{StreamOptions, Streamed};

@@ -5,8 +5,8 @@
 //! it made for itself, and later windows of the same pass see the values that earlier ones left.
 
 use super::checks::target;
+use super::crew::Kernel;
 use super::marks::Marks;
-use super::sweep::Kernel;
 use super::view::View;
 use crate::graph::BinaryProblem;
 use crate::graph::memory::{Shortage, reserve_exact};

@@ -1,103 +1,26 @@
-//! One streamed run: from a request to passes of a kernel, and to the column.
+//! One streamed run: the passes of each analysis, and its column.
 
-use super::buffer::Buffers;
-use super::checks::Checked;
+use super::buffer::short;
 use super::components::{Components, labels};
+use super::job::{Fallen, Found, Plan, Run};
 use super::marks::Marks;
-use super::on_machine::{On, Work};
+use super::on_machine::Work;
 use super::outgrown::Outgrown;
 use super::parents::Parents;
 use super::ranks::{Ranking, has_settled};
 use super::relax::{Float, Length, Levels, Search, Whole, Wide};
 use super::report::Tally;
-use super::room::{Room, Sizes};
-use super::sweep::{Hands, Kernel, Limits, Setup, Sweep, direct, sweep};
-use super::windows::Windows;
-use super::{StreamOptions, Streamed};
+use super::room::Sizes;
 use crate::analysis::{Detail, End, Streaming, ranking_iterations_max};
-use crate::backend::{BackendError, Canceller};
+use crate::backend::BackendError;
 use crate::column::Column;
 use crate::graph::WeightKind;
-use crate::graph::memory::{Shortage, check, zeroed};
-use crate::run::{RunError, RunRequest};
+use crate::graph::memory::zeroed;
+use crate::run::RunError;
 use seawall_core::abi::UNREACHED;
 use seawall_core::abi::stream::StreamKind;
-use std::cell::RefCell;
-use std::num::NonZeroU32;
-use std::time::Instant;
-
-/// A run in progress.
-pub(super) struct Run<'a> {
-    pub(super) input: &'a Streamed,
-    pub(super) request: &'a RunRequest,
-    pub(super) options: StreamOptions,
-    pub(super) canceller: &'a Canceller,
-    pub(super) started: Instant,
-    /// A machine other than the threads of this process.
-    pub(super) on: Option<On>,
-    /// Threads of the CPU.
-    pub(super) threads: usize,
-}
-
-/// The windows of a run, in the memory that it has.
-pub(super) struct Plan {
-    pub(super) sizes: Sizes,
-    pub(super) room: Room,
-    pub(super) windows: Windows,
-    checked: Checked,
-    /// Taken by the first kernel.
-    buffers: RefCell<Option<Buffers>>,
-}
-
-/// Findings of a run.
-pub(super) struct Found {
-    pub(super) values: Column,
-    pub(super) parents: Option<Vec<u32>>,
-    pub(super) end: End,
-}
-
-/// Values that fell as far as they do.
-pub(super) struct Fallen<W> {
-    pub(super) values: Vec<W>,
-    pub(super) end: End,
-    /// Whether a path was too long for a word.
-    pub(super) outgrown: bool,
-}
 
 impl Run<'_> {
-    /// Plans memory and windows.
-    ///
-    /// # Errors
-    /// [`RunError::StreamOverBudget`] with the least budget that works.
-    pub(super) fn plan(&self, sizes: Sizes) -> Result<Plan, RunError> {
-        let budget_bytes = self.request.machine.budget_bytes;
-        let has = |bytes| {
-            // A machine's memory is found out there.
-            let own = if sizes.on_machine { 0 } else { bytes };
-            check(own).is_ok()
-        };
-        let room = sizes.plan(budget_bytes, self.options.window_bytes, has);
-        let mut room = room.map_err(|needed_bytes| RunError::StreamOverBudget {
-            analysis: self.request.analysis,
-            needed_bytes,
-            budget_bytes: budget_bytes.unwrap_or(u64::MAX),
-        })?;
-        let (file, rows) = (&self.input.file, &self.input.rows);
-        let windows = Windows::new(file, rows, (room.window_bytes, sizes.weighted));
-        if room.keeps && !sizes.on_machine {
-            room.buffers = windows.len() as u64;
-        }
-        let kind = file.weight_kind().unwrap_or_default();
-        let checked = Checked::new(windows.len(), (file.node_count(), kind));
-        Ok(Plan {
-            sizes,
-            room,
-            windows,
-            checked,
-            buffers: RefCell::new(None),
-        })
-    }
-
     /// Runs the analysis once.
     ///
     /// # Errors
@@ -119,54 +42,6 @@ impl Run<'_> {
             Streaming::Components => self.components(plan, tally),
             Streaming::Ranks => self.ranks(plan, tally),
         }
-    }
-
-    /// The limit of iterations.
-    fn limit(&self) -> Option<u32> {
-        self.request.max_iterations.map(NonZeroU32::get)
-    }
-
-    /// Makes passes of one kernel.
-    fn passes<R>(
-        &self,
-        plan: &Plan,
-        (kernel, tally): (&dyn Kernel, &mut Tally),
-        drive: impl FnOnce(&mut Sweep<'_, '_, '_>) -> Result<R, RunError>,
-    ) -> Result<R, RunError> {
-        let mut taken = plan.buffers.borrow_mut();
-        let buffers = match taken.take() {
-            Some(buffers) => taken.insert(buffers),
-            None => taken.insert(Buffers::of(plan)?),
-        };
-        let hands = Hands::Threads(self.threads);
-        self.passes_of(plan, (kernel, &hands, buffers.split()), tally, drive)
-    }
-
-    /// Makes passes of one kernel by a crew, through these buffers.
-    pub(super) fn passes_of<'b, R>(
-        &self,
-        plan: &Plan,
-        (kernel, hands, buffers): (&dyn Kernel, &Hands<'_>, Vec<&'b mut [u8]>),
-        tally: &mut Tally,
-        drive: impl FnOnce(&mut Sweep<'_, 'b, '_>) -> Result<R, RunError>,
-    ) -> Result<R, RunError> {
-        let file = &self.input.file;
-        let setup = Setup {
-            file,
-            rows: &self.input.rows,
-            windows: &plan.windows,
-            checked: &plan.checked,
-            reader: self.options.reader,
-            flight: plan.room.flight as usize,
-            keeps: plan.room.keeps && !plan.sizes.on_machine,
-            direct: direct(file, self.options.caching),
-            limits: Limits {
-                started: self.started,
-                time_budget_ns: self.request.machine.time_budget_ns,
-                canceller: self.canceller,
-            },
-        };
-        sweep(&setup, (kernel, hands, buffers), tally, drive)
     }
 
     /// Lowers values until none falls, in at most `passes` passes.
@@ -321,16 +196,6 @@ impl Run<'_> {
     }
 }
 
-impl Found {
-    pub(super) fn of(values: Column, end: End) -> Self {
-        Self {
-            values,
-            parents: None,
-            end,
-        }
-    }
-}
-
 /// Distances in 32 bits if they fit.
 fn narrowest(lengths: Vec<u64>) -> Column {
     let fits = |length: &u64| *length < u64::from(UNREACHED) || *length == u64::MAX;
@@ -339,13 +204,4 @@ fn narrowest(lengths: Vec<u64>) -> Column {
     }
     let short = |length: u64| u32::try_from(length).unwrap_or(UNREACHED);
     Column::U32(lengths.into_iter().map(short).collect())
-}
-
-pub(super) fn short(short: Shortage) -> RunError {
-    BackendError::OutOfMemory {
-        what: "a streamed run",
-        needed: short.needed,
-        available: short.available,
-    }
-    .into()
 }

@@ -3,85 +3,17 @@
 //! Buffers go round. One is filled by the reader while threads compute with others; the last
 //! thread of a pass to finish ends it. A pass leaves out windows that its kernel does not want.
 
-use super::checks::Checked;
+use super::crew::{Crew, Done, Kernel, Setup, Threads};
 use super::machine::Machine;
-use super::read::{self, Caching, Fill, Reader, ReaderChoice, Source};
-use super::view::View;
+use super::read::{self, Caching, Fill, Reader, Source};
 use super::windows::{WORD, Windows};
-use crate::backend::{BackendError, Canceller};
-use crate::graph::BinaryProblem;
-use crate::graph::disk::{Rows, SwgFile};
+use crate::graph::disk::SwgFile;
 use crate::run::RunError;
 use crate::stream::report::{PassSummary, Tally};
 use crate::units::elapsed_ns;
 use std::fs::File;
 use std::io;
-use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::thread::{Builder, Scope};
-use std::time::{Duration, Instant};
-
-/// Work on the edges of a window, by several threads on several windows at a time.
-pub(super) trait Kernel: Sync {
-    /// Tells whether the window has work. Asked before it is read.
-    fn wants(&self, _window: usize) -> bool {
-        true
-    }
-
-    /// Does the work of a window; may leave some of it for a later pass once the run `is_over`.
-    ///
-    /// # Errors
-    /// If an edge is invalid.
-    fn take(&self, view: &View<'_>, is_over: &dyn Fn() -> bool) -> Result<(), BinaryProblem>;
-}
-
-/// Everything that passes have in common.
-pub(super) struct Setup<'a> {
-    pub(super) file: &'a SwgFile,
-    pub(super) rows: &'a Rows,
-    pub(super) windows: &'a Windows,
-    pub(super) checked: &'a Checked,
-    pub(super) reader: ReaderChoice,
-    /// Windows that are read or computed with at a time, at most.
-    pub(super) flight: usize,
-    /// Whether each window has a buffer of its own, in which it stays.
-    pub(super) keeps: bool,
-    /// The file, read around the page cache.
-    pub(super) direct: Option<File>,
-    pub(super) limits: Limits<'a>,
-}
-
-/// Limits of a run, looked at between windows.
-pub(super) struct Limits<'a> {
-    pub(super) started: Instant,
-    pub(super) time_budget_ns: u64,
-    pub(super) canceller: &'a Canceller,
-}
-
-impl Limits<'_> {
-    /// Tells whether the run has to end.
-    fn are_over(&self) -> bool {
-        self.canceller.is_asked() || self.started.elapsed() >= self.budget()
-    }
-
-    fn budget(&self) -> Duration {
-        Duration::from_nanos(self.time_budget_ns)
-    }
-
-    /// Ends a run that has to.
-    pub(super) fn check(&self, passes: u64) -> Result<(), RunError> {
-        if self.canceller.is_asked() {
-            self.canceller.settle()?;
-        }
-        if self.started.elapsed() < self.budget() {
-            return Ok(());
-        }
-        Err(RunError::StreamTime {
-            pass: passes + 1,
-            time_budget_ns: self.time_budget_ns,
-        })
-    }
-}
+use std::time::Instant;
 
 /// Tells whether reads should go around the page cache.
 pub(super) fn direct(file: &SwgFile, caching: Caching) -> Option<File> {
@@ -96,42 +28,6 @@ pub(super) fn direct(file: &SwgFile, caching: Caching) -> Option<File> {
     is_wanted
         .then(|| read::open_direct(file.path(), file.file()))
         .flatten()
-}
-
-/// A window with its work done, and the number of its buffer with that.
-pub(super) struct Done<'b> {
-    /// None where the window was in the crew's own memory.
-    pub(super) buffer: Option<(usize, &'b mut [u8])>,
-    pub(super) end: Result<(), BinaryProblem>,
-}
-
-/// Whoever computes with windows.
-pub(super) trait Crew<'b> {
-    /// Windows that it has.
-    fn computing(&self) -> usize;
-    /// Gives it a window.
-    ///
-    /// # Errors
-    /// If it cannot keep it.
-    fn send(&mut self, fill: Fill<'b>) -> Result<(), RunError>;
-    /// Has it compute with a window that it has kept; `false` if it has not.
-    fn again(&mut self, window: usize) -> bool {
-        let _ = window;
-        false
-    }
-    /// A window that it is done with; it may wait some time for one.
-    ///
-    /// # Errors
-    /// If there will be none.
-    fn take(&mut self, waits: bool) -> Result<Option<Done<'b>>, RunError>;
-    /// Work after `passes` passes, while it has no window.
-    ///
-    /// # Errors
-    /// If it cannot be done.
-    fn step(&mut self, passes: u64) -> Result<(), RunError> {
-        let _ = passes;
-        Ok(())
-    }
 }
 
 /// The crew of a run.
@@ -196,119 +92,6 @@ pub(super) fn sweep<'b, R>(
         };
         drive(&mut sweep)
     })
-}
-
-/// Threads that compute.
-struct Threads<'b> {
-    to: Sender<Fill<'b>>,
-    from: Receiver<Done<'b>>,
-    computing: usize,
-}
-
-impl<'b> Threads<'b> {
-    fn start<'s>(
-        scope: &'s Scope<'s, '_>,
-        (setup, kernel): (&'s Setup<'_>, &'s dyn Kernel),
-        threads: usize,
-    ) -> Result<Self, RunError>
-    where
-        'b: 's,
-    {
-        let (to, work) = channel();
-        let (done, from) = channel();
-        let work = Arc::new(Mutex::new(work));
-        for _ in 0..threads {
-            let worker = Worker {
-                setup,
-                kernel,
-                work: Arc::clone(&work),
-                done: done.clone(),
-            };
-            worker.start(scope, threads)?;
-        }
-        // Only threads hold the other end from here on, so that their end is seen.
-        Ok(Self {
-            to,
-            from,
-            computing: 0,
-        })
-    }
-}
-
-impl<'b> Crew<'b> for Threads<'b> {
-    fn computing(&self) -> usize {
-        self.computing
-    }
-
-    fn send(&mut self, fill: Fill<'b>) -> Result<(), RunError> {
-        self.computing += 1;
-        // Threads end only after the sender is dropped.
-        let _ = self.to.send(fill);
-        Ok(())
-    }
-
-    fn take(&mut self, waits: bool) -> Result<Option<Done<'b>>, RunError> {
-        let done = if waits {
-            // All threads panicked, which the end of the scope passes on.
-            let ended = |_| BackendError::Cancelled;
-            Some(self.from.recv().map_err(ended)?)
-        } else {
-            self.from.try_recv().ok()
-        };
-        self.computing -= usize::from(done.is_some());
-        Ok(done)
-    }
-}
-
-/// A thread that computes.
-struct Worker<'s, 'b, 'a> {
-    setup: &'s Setup<'a>,
-    kernel: &'s dyn Kernel,
-    work: Arc<Mutex<Receiver<Fill<'b>>>>,
-    done: Sender<Done<'b>>,
-}
-
-impl<'s, 'b: 's> Worker<'s, 'b, '_> {
-    fn start(self, scope: &'s Scope<'s, '_>, threads: usize) -> Result<(), RunError>
-    where
-        Self: 's,
-    {
-        let thread = Builder::new().name("seawall-stream".to_owned());
-        let started = thread.spawn_scoped(scope, move || while self.next().is_some() {});
-        started.map_err(|error| BackendError::Threads {
-            threads,
-            reason: error.to_string(),
-        })?;
-        Ok(())
-    }
-
-    /// Takes a window; `None` after the last one.
-    fn next(&self) -> Option<()> {
-        let next = self
-            .work
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .recv();
-        let fill = next.ok()?;
-        let end = self.take(&fill);
-        let buffer = Some((fill.slot, fill.bytes));
-        self.done.send(Done { buffer, end }).ok()
-    }
-
-    fn take(&self, fill: &Fill<'_>) -> Result<(), BinaryProblem> {
-        let Setup {
-            windows,
-            rows,
-            checked,
-            limits,
-            ..
-        } = self.setup;
-        let Some(view) = View::of((windows, rows), fill.window, fill.bytes) else {
-            return Ok(());
-        };
-        checked.check(&view)?;
-        self.kernel.take(&view, &|| limits.are_over())
-    }
 }
 
 impl<'b> Sweep<'_, 'b, '_> {

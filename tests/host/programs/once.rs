@@ -5,14 +5,15 @@ use super::{BUDGET, bare, plan};
 use proptest::prelude::*;
 use seawall::analysis::{self, Question};
 use seawall::backend::cpu::CpuSession;
-use seawall::backend::{RunLimits, Session, open_naive};
+use seawall::backend::{BackendError, RunLimits, Session, open_naive};
 use seawall::executor::Machine;
 use seawall::graph::Graph;
 use seawall::own::OwnWaves;
 use seawall::program::{
-    BitOp, Call, EncodedProgram, PlanRequest, ProgramBuilder, ProgramError, RegisterId,
+    BitOp, Call, EncodedProgram, PlanRequest, ProgramBuilder, ProgramError, RegisterId, TableError,
 };
 use seawall::run::AnalysisKind;
+use seawall_core::abi::program::{GroupRecord, NO_REGISTER, Opcode, WaveRecord};
 use seawall_device::own::{Facts, Fault, Machine as Lanes, Operand, Running, Wave};
 use seawall_tests::graphs::EdgeList;
 use seawall_tests::oracle;
@@ -207,6 +208,15 @@ fn what_changes_between_runs_is_refused() {
             "{error}"
         );
     }
+    // A later run would find what the last of them left.
+    let error = refused(|program, [_, other, fixed]| {
+        program.copy("copy", other, fixed);
+        program.once(|once| once.fill("wave", fixed, 1));
+    });
+    assert!(
+        matches!(&error, ProgramError::ChangesBetweenRuns { wave, .. } if wave == "wave"),
+        "{error}"
+    );
     let loops: [fn(&mut ProgramBuilder, [RegisterId; 3]); 2] = [
         |program, [_, other, fixed]| {
             program.once(|once| {
@@ -223,4 +233,65 @@ fn what_changes_between_runs_is_refused() {
         let error = refused(within);
         assert!(matches!(error, ProgramError::LoopOnce { .. }), "{error}");
     }
+}
+
+/// Kernels follow oriented rows without looking, so tables that leave out whatever makes such rows
+/// have to be refused where other memory or later waves spoil them.
+#[test]
+fn tables_whose_later_runs_would_miss_something_are_refused() {
+    let list = EdgeList {
+        nodes: 40,
+        edges: (0..40)
+            .flat_map(|node| [(node, (node + 1) % 40), (node, (node + 2) % 40)])
+            .collect(),
+        undirected: true,
+    };
+    let graph = list.graph().unwrap();
+    let (program, _) = triangles(&graph, false);
+    let load = |program: &EncodedProgram| {
+        let mut session = CpuSession::open(&graph, NonZeroUsize::new(1), BUDGET).unwrap();
+        session.load(program)?;
+        session.run(&[])?;
+        session.run(&[]).map(drop)
+    };
+    load(&program).unwrap();
+    let waves = program.waves.len() as u32;
+    let mut beyond = program.clone();
+    beyond.once.push(waves);
+    let error = load(&beyond).unwrap_err().to_string();
+    assert!(error.contains("is to run once"), "{error}");
+    // A wave after the count that spoils the rows, in every run and in the first one alone.
+    let orient = program.once[0] as usize;
+    let mut spoiled = program.clone();
+    let name = spoiled.wave_names.len() as u32;
+    spoiled.wave_names.push("spoil".to_owned());
+    spoiled.waves.push(WaveRecord {
+        opcode: Opcode::Fill as u32,
+        wave: name,
+        destination: program.waves[orient].destination,
+        sources: [NO_REGISTER; 4],
+        parameters: [u32::MAX, 0, 0, 0, 0],
+    });
+    let at = spoiled.top_groups as usize;
+    let group = GroupRecord {
+        first_wave: waves,
+        waves: 1,
+        narrow: 0,
+        joined: 0,
+    };
+    spoiled.groups.insert(at, group);
+    spoiled.top_groups += 1;
+    let unproven = |program: &EncodedProgram| {
+        let error = load(program).unwrap_err();
+        let is_unproven = |problem: &TableError| matches!(problem, TableError::Unproven { .. });
+        assert!(
+            matches!(&error, BackendError::BadProgram { problem } if is_unproven(problem)),
+            "{error}"
+        );
+    };
+    unproven(&spoiled);
+    spoiled.once.push(waves);
+    unproven(&spoiled);
+    spoiled.once.clear();
+    load(&spoiled).unwrap();
 }

@@ -15,6 +15,8 @@ pub(super) fn append(program: &mut EncodedProgram, other: EncodedProgram) {
     program.arena_bytes = program.arena_bytes.max(other.arena_bytes);
     program.input_bytes = program.input_bytes.max(other.input_bytes);
     program.needs.incoming |= other.needs.incoming;
+    // Each overwrites what the other would find in a later run.
+    program.once.clear();
     let moved = |register: &mut u32| {
         if *register != NO_REGISTER {
             *register += registers;

@@ -1,7 +1,7 @@
 //! The lists and books of threads that search several levels ahead, in the words of a search's
 //! resident queues.
 
-use super::few_threads::Crew;
+use super::thread_crew::Crew;
 use crate::grid::{CREW_MAX, Grid};
 use crate::memory::Proven;
 use crate::search::current::Search;

@@ -1,6 +1,5 @@
 //! The blocks that run a fused search together.
 
-use super::few_threads;
 use crate::grid::Grid;
 use crate::team::Team;
 
@@ -17,16 +16,6 @@ pub(super) struct Crew {
 pub fn crew_size<G: Grid>(team: &Team<G>) -> u32 {
     let cluster = team.grid.cluster();
     if team.size() < cluster { 1 } else { cluster }
-}
-
-/// Blocks that run the coming iterations of a fused search of `team`. All find the same.
-#[inline(always)]
-pub fn crew_now<G: Grid>(team: &Team<G>) -> u32 {
-    if G::WARP == 1 {
-        few_threads::crew_for(team)
-    } else {
-        crew_size(team)
-    }
 }
 
 /// Frontier that one CPU thread searches while others wait, as a multiple of a frontier

@@ -16,8 +16,8 @@
 //! get one, and a frontier that is narrow or wide for a while does not end it.
 
 use super::ahead_books::{LEVELS, NODES_LEAST, Page, Places};
-use super::few_threads::{Crew, FROM, LATE_MOST, Told, lateness};
 use super::progress::Bounds;
+use super::thread_crew::{Crew, FROM, LATE_MOST, Told, lateness};
 use crate::context::ContextRef;
 use crate::control::Stop;
 use crate::grid::{CREW_MAX, Grid};

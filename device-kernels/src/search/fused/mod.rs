@@ -17,11 +17,12 @@ mod pass;
 mod first_block;
 mod hand_back;
 mod run;
+mod thread_crew;
 mod few_threads;
 pub mod ahead_books;
 pub mod levels_ahead;
 pub(super) mod one_thread;
 
-pub use crew::{crew_now, crew_size, reach};
+pub use crew::{crew_size, reach};
 pub use progress::Bounds;
-pub use run::run_fused;
+pub use run::{crew_now, run_fused};

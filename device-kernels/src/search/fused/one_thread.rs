@@ -6,8 +6,8 @@
 //! in the resident queues, as any other step leaves it.
 
 use super::crew::reach;
-use super::few_threads;
 use super::progress::{Bounds, LOOK_MASK};
+use super::thread_crew::takes_over;
 use crate::context::ContextRef;
 use crate::control::Stop;
 use crate::grid::Grid;
@@ -15,8 +15,9 @@ use crate::queue::Queue;
 use crate::search::current::Search;
 use crate::search::drive::{self, choose, count_new};
 use crate::search::push::row_at;
-use crate::search::share::{Sink, push_shares};
+use crate::search::share::push_shares;
 use crate::search::shared_drive;
+use crate::search::sink::Sink;
 use crate::search::visit::Discovery;
 use seawall_core::abi::search::{DriveRecord, Step};
 
@@ -49,7 +50,7 @@ pub(super) fn run_one_thread<G: Grid>(
         drive.queue ^= 1;
         count_new(&mut drive, nodes, edges);
         let narrow = nodes <= policy.narrow_exit_nodes && edges <= policy.narrow_edges;
-        let wide = few_threads::takes_over(team, &search, (nodes, edges));
+        let wide = takes_over(team, &search, (nodes, edges));
         if edges == 0 || wide || !narrow || drive.iteration >= bounds.max_iterations {
             break;
         }

@@ -12,10 +12,21 @@ use crate::search::current::Search;
 use crate::search::{drive, push, shared_drive};
 use crate::shared::fused_nodes;
 use crate::tables::Tables;
+use crate::team::Team;
 use seawall_core::abi::search::DriveRecord;
 
 /// Most lanes that share the edges of an entry, as a power of two.
 const LANES_LOG2_MAX: u32 = 4;
+
+/// Blocks that run the coming iterations of a fused search of `team`. All find the same.
+#[inline(always)]
+pub fn crew_now<G: Grid>(team: &Team<G>) -> u32 {
+    if G::WARP == 1 {
+        few_threads::crew_for(team)
+    } else {
+        crew_size(team)
+    }
+}
 
 /// Runs iterations in few blocks and leaves the frontier in a resident queue, which drive
 /// record `slot` then describes. The first [`crew_size`] blocks of the team call this.

@@ -1,8 +1,9 @@
 //! Accesses of code to the graph and to registers.
 
 use super::change;
+use super::fetched::Fetched;
 use super::slots::{SLOTS, Words4, each_of};
-use super::steps::{Array, Fetched};
+use super::steps::Array;
 use super::straight::Lane;
 use super::temps::Values;
 use crate::grid::Grid;

@@ -1,7 +1,7 @@
 //! The operations of instructions.
 
+use super::fetched::{A, B, C, Fetched, TO};
 use super::slots::{SLOTS, Words4, chosen, each, mask};
-use super::steps::{A, B, C, Fetched, TO};
 use super::straight::{Lane, Using};
 use super::temps::Values;
 use super::{change, lists, values};

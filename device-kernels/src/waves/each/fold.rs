@@ -2,7 +2,8 @@
 //! register once, at the end.
 
 use super::change;
-use super::steps::{B, Fetched, Steps};
+use super::fetched::{B, Fetched};
+use super::steps::Steps;
 use super::temps::{Room, Temps, Values};
 use super::values;
 use crate::context::ContextRef;

@@ -4,7 +4,7 @@
 //! item, and joins it, or another value, to a result; or it changes a value of the neighbour. A block
 //! reads the form off the instructions once a wave.
 
-use super::steps::{A, B, Fetched, TO, known};
+use super::fetched::{A, B, Fetched, TO, known};
 use seawall_core::abi::code::{
     EdgesPart, Join, Kind, NEIGHBOUR, NOTHING, OF_EDGE, Op, PAIR, TEMPORARY, WORD,
 };

@@ -5,10 +5,11 @@
 //! run them one by one come to the same.
 
 use super::change;
+use super::fetched::{B, Fetched, known};
 use super::form::{BIT, CHANGE, Field, Form, LESS, LOAD, MORE, MORE_AT, TEST, WEIGHT};
 use super::slots::{ALL, SLOTS, Words4, chosen, each, each_of, mask};
-use super::steps::{B, Fetched, Steps, known};
-use super::straight::{Place, Sweep};
+use super::steps::Steps;
+use super::sweep::{Place, Sweep};
 use super::temps::{Temps, Values};
 use super::values;
 use crate::context::ContextRef;
@@ -195,7 +196,7 @@ impl<G: Grid, const PAIRS: bool> Lean<G, PAIRS> {
             less: operand(temps, less),
             test: (
                 known(test.op),
-                test.byte(super::steps::C),
+                test.byte(super::fetched::C),
                 operand(temps, test),
             ),
             joined,

@@ -9,6 +9,7 @@
 mod access;
 mod arms;
 mod change;
+mod fetched;
 mod fold;
 mod form;
 mod lean;
@@ -17,6 +18,7 @@ mod rows;
 mod slots;
 mod steps;
 mod straight;
+mod sweep;
 mod temps;
 mod values;
 
@@ -30,7 +32,7 @@ use seawall_core::abi::control::FaultCode;
 use seawall_core::abi::program::{EachRecord, NO_REGISTER};
 use slots::{Words4, each as each_slot, has, mask};
 use steps::Steps;
-use straight::{Place, Sweep};
+use sweep::{Place, Sweep};
 use temps::Room;
 
 /// A part of the code: its first instruction and their number.

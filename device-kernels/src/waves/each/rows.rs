@@ -6,10 +6,12 @@
 //! lies in temporaries of its own and is joined at the row's end.
 
 use super::access::rows_of;
+use super::fetched::{B, Fetched, TO};
 use super::fold::join_lanes;
 use super::slots::{SLOTS, Words4, chosen, each, has, mask};
-use super::steps::{B, Fetched, Steps, TO};
-use super::straight::{Place, RAISED, Sweep, done_of, run as walk};
+use super::steps::Steps;
+use super::straight::{RAISED, done_of, run as walk};
+use super::sweep::{Place, Sweep};
 use super::temps::{Room, Values};
 use super::{change, values};
 use crate::context::ContextRef;

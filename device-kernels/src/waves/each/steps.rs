@@ -4,6 +4,7 @@
 //! lanes read them for every item and every edge, and would otherwise look registers up as often.
 //! Instructions are numbered from the first one of the wave.
 
+use super::fetched::{C, Fetched, arranged, is_sure, known};
 use super::form::{Form, form_of};
 use super::slots::Words4;
 use super::{Part, change};
@@ -12,84 +13,10 @@ use crate::grid::{Grid, PLACE};
 use crate::memory::Words;
 use crate::shared::{EACH_CODE, EACH_HELD, EACH_ITEM, EACH_STEP};
 use crate::tables::Tables;
-use bytemuck::CheckedBitPattern;
-use seawall_core::abi::code::{Instruction, Joined, NEIGHBOUR, Op};
+use seawall_core::abi::code::{Instruction, Joined, Op};
 
 /// Words of an instruction.
 const WORDS: u32 = (size_of::<Instruction>() / 4) as u32;
-
-/// An instruction, its operands still in one word.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Fetched {
-    pub(super) op: u32,
-    temps: u32,
-    /// The word in place of an operand.
-    pub(super) word: u32,
-    /// Its high word, or what the operation uses otherwise.
-    pub(super) other: u32,
-}
-
-/// Whether an instruction asks for values of neighbours, and there is one for each of `nodes`.
-#[inline(always)]
-fn is_sure((op, temps): (Op, u32), array: Words, nodes: u32) -> bool {
-    let joined = Joined::from_word(temps >> (8 * C)).filter(|_| op == Op::Scatter);
-    let words = match (op, joined) {
-        (Op::LoadWide | Op::LatestWide, _) => 2,
-        (_, Some(joined)) => joined.kind.words(),
-        _ => 1,
-    };
-    temps >> (8 * A) & 0xff == u32::from(NEIGHBOUR) && array.len() / words >= nodes
-}
-
-/// Words of an instruction whose word in place of an operand is always the first of the two.
-#[inline(always)]
-fn arranged([op, temps, first, second]: [u32; 4]) -> [u32; 4] {
-    if known(op).uses_first() {
-        [op, temps, second, first]
-    } else {
-        [op, temps, first, second]
-    }
-}
-
-/// The operation of a word. The host checked that there is one.
-#[inline(always)]
-pub(super) fn known(word: u32) -> Op {
-    if Op::is_valid_bit_pattern(&word) {
-        bytemuck::checked::cast(word)
-    } else {
-        Op::Take
-    }
-}
-
-/// Number of an operand: `to`, `a`, `b`, `c`.
-pub(super) const TO: u32 = 0;
-pub(super) const A: u32 = 1;
-pub(super) const B: u32 = 2;
-pub(super) const C: u32 = 3;
-
-impl Fetched {
-    #[inline(always)]
-    const fn of([op, temps, word, other]: [u32; 4]) -> Self {
-        Self {
-            op,
-            temps,
-            word,
-            other,
-        }
-    }
-
-    /// Byte of operand `which`.
-    #[inline(always)]
-    pub(super) const fn byte(self, which: u32) -> u32 {
-        self.temps >> (8 * which) & 0xff
-    }
-
-    /// Its join, if it has one.
-    #[inline(always)]
-    pub(super) fn joined(self) -> Option<Joined> {
-        Joined::from_word(self.byte(C))
-    }
-}
 
 /// The register of an instruction.
 #[derive(Clone, Copy, Debug)]

@@ -5,15 +5,16 @@
 //! instruction caches. The value at hand is in registers, so that most instructions touch no memory
 //! for their operands.
 
+use super::fetched::{Fetched, known};
 use super::lean;
 use super::slots::{ALL, Words4, chosen, each, each_of, mask};
-use super::steps::{Array, FAR, Fetched, Steps, known};
-use super::temps::{Room, Temps, Values};
+use super::steps::{Array, FAR, Steps};
+use super::sweep::{Place, Sweep};
+use super::temps::{Temps, Values};
 use crate::context::ContextRef;
 use crate::grid::Grid;
-use crate::memory::Csr;
 use crate::shared::EACH_SLOTS;
-use seawall_core::abi::code::{Edges, Op};
+use seawall_core::abi::code::Op;
 
 /// Flags of [`run`]: a bit per slot that is still in.
 pub(super) const ACTIVE: u32 = ALL;
@@ -32,102 +33,6 @@ pub(super) const fn done_of(flags: u32) -> u32 {
 #[inline(always)]
 pub(super) const fn flags_of(done: u32) -> u32 {
     done << DONE
-}
-
-/// Instructions, and for what they run.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Sweep {
-    /// The first instruction and the one after the last.
-    pub(super) code: (u32, u32),
-    /// The item or edge of each slot, and the one after its last edge. For items, the slots that are in
-    /// instead.
-    pub(super) from: Words4,
-    pub(super) to: Words4,
-    /// Distance from one edge of a slot to the next.
-    pub(super) step: u32,
-    /// Lanes of the warp that share a row; none where each slot has its own.
-    pub(super) group: u32,
-    pub(super) place: Place,
-}
-
-/// The items or edges of a sweep.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Place(u32);
-
-/// Bit of a place: edges.
-const EDGES: u32 = 1;
-/// Bit of a place: edges that enter.
-const INCOMING: u32 = 2;
-/// Bit of a place: rows end where every reduction holds a value that no other changes.
-const ENDS_EARLY: u32 = 4;
-/// First bit of the owner of a row: its lane and slot, or all ones where slots have their own.
-const OWNER: u32 = 3;
-
-impl Place {
-    /// Items.
-    pub(super) const ITEMS: Self = Self(u32::MAX << OWNER);
-
-    /// Edges of the items that the lane has in its slots.
-    #[inline(always)]
-    pub(super) const fn of_own(edges: Edges, ends_early: bool) -> Self {
-        let incoming = matches!(edges, Edges::In) as u32 * INCOMING;
-        Self(Self::ITEMS.0 | EDGES | incoming | (ends_early as u32 * ENDS_EARLY))
-    }
-
-    /// The same edges of the item in a slot of a lane.
-    #[inline(always)]
-    pub(super) const fn of(self, (lane, slot): (u32, u32)) -> Self {
-        Self(self.0 & !Self::ITEMS.0 | (lane * EACH_SLOTS + slot) << OWNER)
-    }
-
-    #[inline(always)]
-    const fn has(self, bit: u32) -> bool {
-        self.0 & bit != 0
-    }
-
-    /// Whether it is edges, as a loop may ask that is there once for both.
-    #[inline(always)]
-    fn is_edges<G: Grid>(self, grid: G) -> bool {
-        Self(grid.opaque(self.0)).has(EDGES)
-    }
-
-    /// Its word, of which [`Place::of_word`] makes it again.
-    #[inline(always)]
-    pub(super) const fn word(self) -> u32 {
-        self.0
-    }
-
-    #[inline(always)]
-    pub(super) const fn of_word(word: u32) -> Self {
-        Self(word)
-    }
-
-    #[inline(always)]
-    pub(super) const fn ends_early(self) -> bool {
-        self.has(ENDS_EARLY)
-    }
-
-    /// The rows of the edges.
-    #[inline(always)]
-    pub(super) fn csr<G: Grid>(self, cx: ContextRef<G>) -> Csr {
-        let tables = cx.context().tables;
-        if self.has(INCOMING) {
-            tables.incoming(cx.grid())
-        } else {
-            tables.outgoing(cx.grid())
-        }
-    }
-
-    #[inline(always)]
-    pub(super) fn temps<G: Grid>(self, grid: G) -> Temps<G> {
-        let room = Room::of(grid);
-        if self.0 >= Self::ITEMS.0 {
-            room.of_lane(grid, grid.lane())
-        } else {
-            let owner = self.0 >> OWNER;
-            room.at_edges(grid, (owner / EACH_SLOTS, owner % EACH_SLOTS))
-        }
-    }
 }
 
 /// Runs the code of a sweep; tells where it stopped, and flags: the slots that are still in,
@@ -150,7 +55,7 @@ pub(super) fn run<G: Grid>(cx: ContextRef<G>, sweep: Sweep) -> (u32, u32) {
         to[3],
         sweep.step,
         sweep.group,
-        sweep.place.0,
+        sweep.place.word(),
     )
 }
 
@@ -179,9 +84,9 @@ fn walk<G: Grid>(
         to: [to_0, to_1, to_2, to_3],
         step,
         group,
-        place: Place(place),
+        place: Place::of_word(place),
     };
-    if sweep.place.has(EDGES) {
+    if sweep.place.has_edges() {
         let form = Steps::again(cx).form(first - 1);
         if form.is_known() {
             return (end, flags_of(lean::run(cx, sweep, form)));
@@ -197,7 +102,7 @@ fn walk<G: Grid>(
         ends: sweep.from,
         active: 0,
         enough: 0,
-        ends_early: sweep.place.has(ENDS_EARLY),
+        ends_early: sweep.place.ends_early(),
         settled: 0,
         flags: 0,
     };

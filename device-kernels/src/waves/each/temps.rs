@@ -1,7 +1,7 @@
 //! Temporaries of a lane.
 
+use super::fetched::{Fetched, TO};
 use super::slots::{Pairs4, SLOTS, Words4, each};
-use super::steps::{Fetched, TO};
 use super::values;
 use crate::grid::{Grid, PLACE};
 use crate::shared::{

@@ -1,0 +1,239 @@
+//! Threads of a CPU that search narrow frontiers together, and their meetings.
+//!
+//! Each thread of the crew appends to its own section of a resident queue, so that no counter is
+//! shared. After a level the threads tell each other how many nodes and edges their sections hold,
+//! which is their barrier as well. The other threads wait at the next barrier of the team.
+//!
+//! Within a run, the prefix of an entry is the edge after its last one: nobody adds up edges until
+//! the sections become one queue again.
+
+use super::crew::reach;
+use super::progress::Bounds;
+use crate::context::ContextRef;
+use crate::control::Stop;
+use crate::grid::{CREW_MAX, CREW_SMALL, Grid, Heard};
+use crate::queue::Queue;
+use crate::search::current::Search;
+use crate::search::drive::{self, choose};
+use crate::team::Team;
+use seawall_core::abi::search::DriveRecord;
+
+/// Nodes of a frontier from which on threads search it together.
+pub(super) const FROM: u32 = 96;
+
+/// Edges of a frontier up to which a crew takes it: of more, all threads together save more than their
+/// barrier costs, some 50 µs where an edge takes a thread 5 ns.
+const MOST_EDGES: u32 = 1 << 16;
+
+/// Polls after which a thread was late. Shares of a level differ by less.
+pub(super) const LATE_POLLS: u32 = 200;
+
+/// Levels on time that make up for a late one.
+const LATE_COST: u32 = 8;
+
+/// Costs of late levels at which the crew disbands: other programs take its processors, and each
+/// time that a thread loses its own, the others wait for a slice of time.
+pub(super) const LATE_MOST: u32 = 6 * LATE_COST;
+
+/// Threads of a crew that meets after every level: with eight, meetings took longer.
+#[inline(always)]
+pub(super) fn crew_size<G: Grid>(team: &Team<G>) -> u32 {
+    team.size().min(CREW_SMALL)
+}
+
+/// Whether some threads of `team` search together what is too wide for one.
+#[inline(always)]
+pub(super) fn have_crew<G: Grid>(team: &Team<G>) -> bool {
+    !team.is_alone() && team.grid.has_crew()
+}
+
+/// Whether the crew of `team` takes over a frontier of so many nodes and edges from one thread.
+#[inline(always)]
+pub(super) fn takes_over<G: Grid>(team: &Team<G>, search: &Search, counts: (u32, u32)) -> bool {
+    // Asked after each of the many levels of a chain.
+    counts.0 >= FROM && have_crew(team) && Crew::of(team, search, crew_size(team)).may_take(counts)
+}
+
+/// The content of a thread's section, as it tells the others.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Told {
+    pub(super) nodes: u32,
+    pub(super) edges: u32,
+    /// Whether it waited long for another thread before the level.
+    pub(super) waited: bool,
+}
+
+impl Told {
+    fn word(self) -> u64 {
+        // A section has at most half of all entries.
+        let nodes = self.nodes | u32::from(self.waited) << 31;
+        u64::from(nodes) << 32 | u64::from(self.edges)
+    }
+
+    fn of(word: u64) -> Self {
+        Self {
+            nodes: (word >> 32) as u32 & (u32::MAX >> 1),
+            edges: word as u32,
+            waited: word >> 63 != 0,
+        }
+    }
+}
+
+/// The threads that search together, and this one's number.
+#[derive(Clone, Copy)]
+pub(super) struct Crew {
+    pub(super) threads: u32,
+    pub(super) rank: u32,
+    /// Entries of a section.
+    pub(super) room: u32,
+}
+
+/// The words of a crew.
+pub(super) struct Hearing {
+    pub(super) told: [Told; CREW_MAX],
+    /// Most polls that this thread waited for another one.
+    pub(super) polls: u32,
+}
+
+/// A queue in sections.
+pub(super) struct Sections {
+    pub(super) queue: Queue,
+    pub(super) told: [Told; CREW_MAX],
+    pub(super) nodes: u32,
+    pub(super) edges: u32,
+    /// Whether this thread waited long for another one.
+    pub(super) waited: bool,
+}
+
+impl Crew {
+    #[inline(always)]
+    pub(super) fn of<G: Grid>(team: &Team<G>, search: &Search, threads: u32) -> Self {
+        Self {
+            threads,
+            rank: team.rank(),
+            room: search.frontier.nodes() / threads,
+        }
+    }
+
+    /// Tells `own` to the crew at `iteration` and returns what each thread told. A barrier of the
+    /// crew.
+    #[inline(always)]
+    pub(super) fn tell<G: Grid>(
+        self,
+        team: &Team<G>,
+        bounds: &Bounds,
+        (iteration, own): (u32, Told),
+    ) -> Result<Hearing, Stop> {
+        let grid = team.grid;
+        let stops = || team.is_late() || team.control.is_stopped(grid);
+        let Some(Heard { words, polls }) = grid.confer(self.threads, own.word(), stops) else {
+            return Err(Search::out_of_time(team, bounds, iteration));
+        };
+        let told = words.map(Told::of);
+        Ok(Hearing { told, polls })
+    }
+
+    /// Whether there is room for a frontier. Each edge may lead to a find of one thread.
+    #[inline(always)]
+    pub(super) fn may_take(self, (nodes, edges): (u32, u32)) -> bool {
+        nodes <= self.room && edges <= self.room.min(MOST_EDGES)
+    }
+
+    /// First entry of the section of thread `rank`.
+    #[inline(always)]
+    pub(super) fn base(self, rank: u32) -> u32 {
+        rank * self.room
+    }
+
+    /// This thread's even share of `count` items.
+    #[inline(always)]
+    pub(super) fn share(self, count: u32) -> (u32, u32) {
+        let bound =
+            |rank: u32| (u64::from(count) * u64::from(rank) / u64::from(self.threads)) as u32;
+        (bound(self.rank), bound(self.rank + 1))
+    }
+}
+
+/// How late threads are after a meeting: [`LATE_COST`] for each with a late one, less one for each
+/// other.
+#[inline(always)]
+pub(super) fn lateness(late: u32, told: &[Told; CREW_MAX]) -> u32 {
+    if told.iter().any(|told| told.waited) {
+        late + LATE_COST
+    } else {
+        late.saturating_sub(1)
+    }
+}
+
+impl Search {
+    /// Tells the crew what this thread's section of the next queue holds and returns the queue,
+    /// once all have told.
+    #[inline(always)]
+    pub(super) fn meet<G: Grid>(
+        &self,
+        team: &Team<G>,
+        bounds: &Bounds,
+        (drive, own): (&DriveRecord, Told),
+        crew: Crew,
+    ) -> Result<Sections, Stop> {
+        let Hearing { told, polls } = crew.tell(team, bounds, (drive.iteration, own))?;
+        Ok(Sections {
+            queue: self.frontier.queue(drive.queue),
+            told,
+            nodes: told.iter().map(|told| told.nodes).sum(),
+            edges: told
+                .iter()
+                .fold(0, |sum, told| told.edges.saturating_add(sum)),
+            waited: polls >= LATE_POLLS,
+        })
+    }
+
+    /// Joins the sections of the crew, which `drive` describes, to one queue and writes drive
+    /// record `slot`. If threads were too `late`, the crew disbands.
+    #[inline(always)]
+    pub(super) fn leave<G: Grid>(
+        &self,
+        cx: ContextRef<G>,
+        slot: u32,
+        (mut drive, late): (DriveRecord, u32),
+        (sections, crew): (&Sections, Crew),
+    ) {
+        let (context, grid) = (&cx.context(), cx.grid());
+        drive.queue ^= 1;
+        self.join(grid, sections, (drive.queue, crew));
+        drive.step = drive.step.wrapping_add(1);
+        if !context.team.is_leader() {
+            return;
+        }
+        if late >= LATE_MOST {
+            grid.disband();
+        }
+        self.frontier.clear_found(grid, drive.step.wrapping_add(1));
+        let reach = reach(&context.team);
+        let policy = &drive::policy_for::<G>(&context.tables.search_policy(grid), reach);
+        choose::<G>(&mut drive, policy);
+        self.frontier.set_drive(grid, slot, &drive);
+    }
+
+    /// Copies this thread's section to its place in queue `parity`, all of one piece.
+    #[inline(always)]
+    pub(super) fn join<G: Grid>(&self, grid: G, sections: &Sections, (parity, crew): (u32, Crew)) {
+        let to = &self.frontier.queue(parity);
+        let (mut at, mut edges) = (0, 0_u32);
+        for told in &sections.told[..crew.rank as usize] {
+            at += told.nodes;
+            edges = edges.wrapping_add(told.edges);
+        }
+        let base = crew.base(crew.rank);
+        for index in base..base + sections.told[crew.rank as usize].nodes {
+            let start = sections.queue.starts.load_weak(grid, index);
+            let end = sections.queue.prefix.load_weak(grid, index);
+            to.nodes
+                .store_weak(grid, at, sections.queue.nodes.load_weak(grid, index));
+            to.starts.store_weak(grid, at, start);
+            to.prefix.store_weak(grid, at, edges);
+            edges = edges.wrapping_add(end - start);
+            at += 1;
+        }
+    }
+}

@@ -1,0 +1,160 @@
+//! Parts of an iteration of ranks, however many waves it takes: a node's new rank, and the totals.
+
+use super::scale::{Scale, move_wide};
+use crate::context::Context;
+use crate::grid::Grid;
+use crate::memory::Proven;
+
+/// Total mass of nodes without edges that the running iteration passes on. Each total is
+/// a pair of words on a cache line of its own.
+pub(super) const DANGLING: u32 = 0;
+/// The same total for the ranks that the running iteration makes.
+pub(super) const NEXT_DANGLING: u32 = 32;
+/// Sum of all changes of the running iteration.
+pub(super) const CHANGE: u32 = 64;
+
+/// Units of a total in 1.
+pub(super) const UNITS: f32 = (1_u64 << 60) as f32;
+
+/// The registers that an iteration makes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Ranks {
+    pub(super) ranks: Proven,
+    pub(super) contributions: Proven,
+    pub(super) scale: Scale,
+}
+
+/// Changes and mass of nodes without edges, in units.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Tally {
+    pub(super) change: u64,
+    pub(super) dangling: u64,
+}
+
+/// What turns sums into ranks.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Walk {
+    pub(super) base: f32,
+    pub(super) damping: f32,
+}
+
+impl Walk {
+    /// The walk of an iteration over `nodes` nodes that begins with these totals.
+    #[inline(always)]
+    pub(super) fn of<G: Grid>(grid: G, totals: Proven, damping: f32, nodes: u32) -> Self {
+        let lost = part(wide(grid, totals, DANGLING));
+        Self {
+            base: (1.0 - damping + damping * lost) / nodes as f32,
+            damping,
+        }
+    }
+}
+
+impl Ranks {
+    /// Stores the rank of `node`, which has `degree` edges, and its contribution along
+    /// each, in whole units. Returns the mass that it cannot pass on for want of edges, in
+    /// units.
+    #[inline(always)]
+    pub(super) fn store<G: Grid>(&self, grid: G, (node, degree): (u32, u32), rank: f32) -> u64 {
+        self.ranks.store_weak(grid, node, rank.to_bits());
+        let (share, dangling) = if degree == 0 {
+            (0.0, units(rank))
+        } else {
+            (self.scale.whole(rank / degree as f32), 0)
+        };
+        self.contributions.store_weak(grid, node, share.to_bits());
+        dangling
+    }
+
+    /// Makes a rank of `sum`, in place of the rank `old`.
+    #[inline(always)]
+    pub(super) fn make<G: Grid>(
+        &self,
+        grid: G,
+        walk: Walk,
+        (node, degree): (u32, u32),
+        (sum, old): (u64, f32),
+    ) -> Tally {
+        let rank = walk.base + walk.damping * self.scale.part(sum);
+        let step = if rank > old { rank - old } else { old - rank };
+        Tally {
+            change: units(step),
+            dangling: self.store(grid, (node, degree), rank),
+        }
+    }
+}
+
+impl Tally {
+    #[inline(always)]
+    pub(super) fn add(&mut self, other: Self) {
+        self.change = self.change.wrapping_add(other.change);
+        self.dangling = self.dangling.wrapping_add(other.dangling);
+    }
+}
+
+/// Closes an iteration in one lane: decides whether another one follows.
+#[inline(always)]
+pub(super) fn settle<G: Grid>(context: &Context<G>, totals: Proven, tolerance: f32) {
+    let grid = context.team.grid;
+    let (change, dangling) = (
+        totals.load_wide(grid, CHANGE),
+        totals.load_wide(grid, NEXT_DANGLING),
+    );
+    if change > units(tolerance) {
+        context.tag.raise(grid);
+    }
+    totals.store_weak(grid, DANGLING, dangling as u32);
+    totals.store_weak(grid, DANGLING + 1, (dangling >> 32) as u32);
+    for at in 0..2 {
+        totals.store_weak(grid, NEXT_DANGLING + at, 0);
+        totals.store_weak(grid, CHANGE + at, 0);
+    }
+}
+
+/// `value` in units, rounded down; 0 unless it is a number above 0. Values are below 4,
+/// and processors convert to signed numbers faster.
+#[inline(always)]
+#[expect(
+    clippy::manual_clamp,
+    reason = "what is no number becomes 0 by these two"
+)]
+fn units(value: f32) -> u64 {
+    let value = value.max(0.0).min(4.0) * UNITS;
+    // SAFETY: a number from 0 to 2^62.
+    unsafe { value.to_int_unchecked::<i64>() as u64 }
+}
+
+/// A total as a float, rounded to the nearest.
+#[inline(always)]
+fn part(sum: u64) -> f32 {
+    sum as f32 * (1.0 / UNITS)
+}
+
+/// The pair of words at `at` as one number.
+#[inline(always)]
+pub(super) fn wide<G: Grid>(grid: G, words: Proven, at: u32) -> u64 {
+    u64::from(words.load_weak(grid, at)) | u64::from(words.load_weak(grid, at + 1)) << 32
+}
+
+/// Sum of the `own` parts of a warp's lanes, in each of them. A warp operation.
+#[inline(always)]
+pub(super) fn warp_total<G: Grid>(grid: G, own: u64) -> u64 {
+    let mut sum = own;
+    let mut delta = G::WARP / 2;
+    while delta > 0 {
+        sum = sum.wrapping_add(move_wide(sum, |word| {
+            grid.shuffle(word, grid.warp_lane() ^ delta)
+        }));
+        delta /= 2;
+    }
+    sum
+}
+
+/// Adds the `own` parts of a warp's lanes to a total. A warp operation.
+#[inline(always)]
+pub(super) fn add_total<G: Grid>(grid: G, totals: Proven, at: u32, own: u64) {
+    let sum = warp_total(grid, own);
+    if grid.warp_lane() == 0 && sum != 0 {
+        totals.add_wide(grid, at, sum);
+    }
+}

@@ -1,0 +1,165 @@
+//! A streamed run: the request, the plan of its memory, and passes of a kernel.
+
+use super::buffer::Buffers;
+use super::checks::Checked;
+use super::crew::{Kernel, Limits, Setup};
+use super::report::Tally;
+use super::room::{Room, Sizes};
+use super::sweep::{Hands, Sweep, direct, sweep};
+use super::windows::Windows;
+use super::{StreamOptions, Streamed};
+use crate::analysis::End;
+use crate::backend::Canceller;
+use crate::column::Column;
+use crate::graph::memory::check;
+use crate::run::{RunError, RunRequest};
+use std::cell::RefCell;
+use std::num::NonZeroU32;
+use std::time::Instant;
+
+/// The machine of a run whose kernel stays.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum On {
+    /// A GPU, by its number.
+    Gpu(u32),
+    /// The kernel's blocks on so many threads.
+    Blocks(u32),
+}
+
+/// A run in progress.
+pub(super) struct Run<'a> {
+    pub(super) input: &'a Streamed,
+    pub(super) request: &'a RunRequest,
+    pub(super) options: StreamOptions,
+    pub(super) canceller: &'a Canceller,
+    pub(super) started: Instant,
+    /// A machine other than the threads of this process.
+    pub(super) on: Option<On>,
+    /// Threads of the CPU.
+    pub(super) threads: usize,
+}
+
+/// The windows of a run, in the memory that it has.
+pub(super) struct Plan {
+    pub(super) sizes: Sizes,
+    pub(super) room: Room,
+    pub(super) windows: Windows,
+    checked: Checked,
+    /// Taken by the first kernel.
+    kept: RefCell<Option<Buffers>>,
+}
+
+/// Findings of a run.
+pub(super) struct Found {
+    pub(super) values: Column,
+    pub(super) parents: Option<Vec<u32>>,
+    pub(super) end: End,
+}
+
+/// Values that fell as far as they do.
+pub(super) struct Fallen<W> {
+    pub(super) values: Vec<W>,
+    pub(super) end: End,
+    /// Whether a path was too long for a word.
+    pub(super) outgrown: bool,
+}
+
+impl Plan {
+    /// Takes memory for windows.
+    pub(super) fn buffers(&self) -> Result<Buffers, RunError> {
+        Buffers::of(&self.windows, (self.room.buffers, self.room.keeps))
+    }
+}
+
+impl Found {
+    pub(super) fn of(values: Column, end: End) -> Self {
+        Self {
+            values,
+            parents: None,
+            end,
+        }
+    }
+}
+
+impl Run<'_> {
+    /// Plans memory and windows.
+    ///
+    /// # Errors
+    /// [`RunError::StreamOverBudget`] with the least budget that works.
+    pub(super) fn plan(&self, sizes: Sizes) -> Result<Plan, RunError> {
+        let budget_bytes = self.request.machine.budget_bytes;
+        let has = |bytes| {
+            // A machine's memory is found out there.
+            let own = if sizes.on_machine { 0 } else { bytes };
+            check(own).is_ok()
+        };
+        let room = sizes.plan(budget_bytes, self.options.window_bytes, has);
+        let mut room = room.map_err(|needed_bytes| RunError::StreamOverBudget {
+            analysis: self.request.analysis,
+            needed_bytes,
+            budget_bytes: budget_bytes.unwrap_or(u64::MAX),
+        })?;
+        let (file, rows) = (&self.input.file, &self.input.rows);
+        let windows = Windows::new(file, rows, (room.window_bytes, sizes.weighted));
+        if room.keeps && !sizes.on_machine {
+            room.buffers = windows.len() as u64;
+        }
+        let kind = file.weight_kind().unwrap_or_default();
+        let checked = Checked::new(windows.len(), (file.node_count(), kind));
+        Ok(Plan {
+            sizes,
+            room,
+            windows,
+            checked,
+            kept: RefCell::new(None),
+        })
+    }
+
+    /// The limit of iterations.
+    pub(super) fn limit(&self) -> Option<u32> {
+        self.request.max_iterations.map(NonZeroU32::get)
+    }
+
+    /// Makes passes of one kernel.
+    pub(super) fn passes<R>(
+        &self,
+        plan: &Plan,
+        (kernel, tally): (&dyn Kernel, &mut Tally),
+        drive: impl FnOnce(&mut Sweep<'_, '_, '_>) -> Result<R, RunError>,
+    ) -> Result<R, RunError> {
+        let mut taken = plan.kept.borrow_mut();
+        let buffers = match taken.take() {
+            Some(buffers) => taken.insert(buffers),
+            None => taken.insert(plan.buffers()?),
+        };
+        let hands = Hands::Threads(self.threads);
+        self.passes_of(plan, (kernel, &hands, buffers.split()), tally, drive)
+    }
+
+    /// Makes passes of one kernel by a crew, through these buffers.
+    pub(super) fn passes_of<'b, R>(
+        &self,
+        plan: &Plan,
+        (kernel, hands, buffers): (&dyn Kernel, &Hands<'_>, Vec<&'b mut [u8]>),
+        tally: &mut Tally,
+        drive: impl FnOnce(&mut Sweep<'_, 'b, '_>) -> Result<R, RunError>,
+    ) -> Result<R, RunError> {
+        let file = &self.input.file;
+        let setup = Setup {
+            file,
+            rows: &self.input.rows,
+            windows: &plan.windows,
+            checked: &plan.checked,
+            reader: self.options.reader,
+            flight: plan.room.flight as usize,
+            keeps: plan.room.keeps && !plan.sizes.on_machine,
+            direct: direct(file, self.options.caching),
+            limits: Limits {
+                started: self.started,
+                time_budget_ns: self.request.machine.time_budget_ns,
+                canceller: self.canceller,
+            },
+        };
+        sweep(&setup, (kernel, hands, buffers), tally, drive)
+    }
+}
