@@ -50,9 +50,15 @@ pub trait Analysis: Sync {
         self.facts().picture
     }
 
-    /// Iterations expected from the parameters; infinite if they do not determine them.
+    /// Most iterations by the parameters; infinite if they do not determine them.
     fn rounds_foreseen(&self, _ranking: Ranking) -> f64 {
         f64::INFINITY
+    }
+
+    /// Iterations expected on `graph` from a sample of about `edges` edges; `None` if they are not
+    /// sampled.
+    fn rounds_sampled(&self, _graph: &Graph, _ranking: Ranking, _edges: u64) -> Option<f64> {
+        None
     }
 
     /// Passes over all incoming edges that tiles of rows speed up, in one run of `job`.

@@ -125,12 +125,14 @@ impl StepCosts {
     }
 }
 
-/// Returns the request as a job; a search is sampled for `edges` edges.
+/// Returns the request as a job; a search or a ranking is sampled for `edges` edges.
 pub(crate) fn job(graph: &Graph, request: &RunRequest, edges: u64) -> Job {
     let analysis = request.analysis.room();
     let facts = analysis.facts();
     let limit = request.max_iterations.map(|limit| f64::from(limit.get()));
-    let rounds = analysis.rounds_foreseen(request.ranking);
+    let rounds = analysis
+        .rounds_sampled(graph, request.ranking, edges)
+        .unwrap_or_else(|| analysis.rounds_foreseen(request.ranking));
     Job {
         nodes: f64::from(graph.nodes()),
         edges: f64::from(graph.edges()),

@@ -1,6 +1,7 @@
 //! Ranks: the share of time that a random walker spends at every node. The walker follows a random
 //! edge; now and then, and always if there is no edge, it jumps to a random node.
 
+mod foreseen;
 pub(super) mod oracle;
 
 use super::{
@@ -66,10 +67,15 @@ impl Analysis for Pagerank {
         job.rounds * worker.passes_ns(job, 1.0, LEVELS)
     }
 
-    /// Each iteration shrinks the change by the damping.
+    /// Each iteration shrinks the change by the damping or more.
     fn rounds_foreseen(&self, ranking: Ranking) -> f64 {
         let (damping, tolerance) = (f64::from(ranking.damping), f64::from(ranking.tolerance));
         (tolerance.max(1e-7).ln() / damping.clamp(1e-3, 0.999).ln()).ceil()
+    }
+
+    fn rounds_sampled(&self, graph: &Graph, ranking: Ranking, edges: u64) -> Option<f64> {
+        let sampled = foreseen::iterations(graph, ranking, edges)?;
+        Some(sampled.min(self.rounds_foreseen(ranking)))
     }
 
     fn tiled_passes(&self, job: &Job) -> f64 {
