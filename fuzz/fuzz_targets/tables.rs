@@ -14,6 +14,7 @@ fuzz_target!(|bytes: &[u8]| {
         nodes: draw.below(80),
         seed: draw.below(1 << 16).into(),
         threads: draw.below(3),
+        warps: false,
         tame_inputs: draw.flag(),
         then: draw.flag().then(|| draw.below(ANALYSES)),
         changes: draw.list(9, change),

@@ -2,9 +2,11 @@
 //! sources and waves, not in another seed.
 
 use proptest::prelude::*;
+use proptest::test_runner::TestRunner;
 use proptest::{bool, collection, sample};
 use seawall_tests::graphs::{self, EdgeList, SHAPES};
 use seawall_tests::random::Random;
+use std::time::{Duration, Instant};
 
 /// A share of edges and sources that stay, so that shapes are mostly whole.
 const STAYS: f64 = 0.98;
@@ -87,4 +89,32 @@ fn a_failure_shrinks_to_the_edges_that_it_needs() {
         panic!("{error}");
     };
     assert_eq!((list.edges.len(), sources.len()), (4, 1), "{list:?}");
+}
+
+/// The end of a case: what is wrong, if something is.
+pub(crate) type Tried = Result<(), String>;
+
+/// Runs `check` on some cases, or for the time in the environment: few, as lanes are threads and a
+/// case takes seconds. A case that fails shrinks for two minutes.
+pub(crate) fn each<S: Strategy>(cases: u32, strategy: S, check: impl Fn(S::Value) -> Tried) {
+    let seconds = std::env::var("SEAWALL_LANES_SECONDS");
+    let seconds = seconds.ok().and_then(|text| text.parse().ok());
+    let (started, time) = (Instant::now(), Duration::from_secs(seconds.unwrap_or(0)));
+    let mut tried = 0;
+    while tried == 0 || started.elapsed() < time {
+        let mut runner = TestRunner::new(ProptestConfig {
+            cases,
+            failure_persistence: None,
+            max_shrink_time: 120_000,
+            ..ProptestConfig::default()
+        });
+        let run = runner.run(&strategy, |case| check(case).map_err(TestCaseError::fail));
+        if let Err(problem) = run {
+            panic!("{problem}");
+        }
+        tried += cases;
+    }
+    if seconds.is_some() {
+        println!("{tried} cases");
+    }
 }

@@ -2,10 +2,9 @@
 //!
 //! `SEAWALL_LANES_SECONDS=N` draws new cases for N seconds.
 
-use crate::drawn::{Drawn, choices, graphs, waves, words};
+use crate::drawn::{Drawn, Tried, choices, each, graphs, waves, words};
 use proptest::collection::hash_set;
 use proptest::prelude::*;
-use proptest::test_runner::TestRunner;
 use seawall::analysis::{self, Question};
 use seawall::backend::cpu::CpuSession;
 use seawall::backend::{RunLimits, Session};
@@ -27,9 +26,6 @@ use seawall_tests::script::{Finding, Register, Script, Wave};
 use seawall_tests::straight;
 use std::collections::HashSet;
 use std::num::NonZeroUsize;
-use std::time::{Duration, Instant};
-
-type Tried = Result<(), String>;
 
 /// Longer than other tests have: every shuffle is a meeting of threads, which share few cores.
 const LIMITS: RunLimits = RunLimits {
@@ -352,31 +348,6 @@ fn operations((waves, words, machine, twins, mut random): (u32, u32, u32, bool, 
     script.twins = twins;
     run_script(&mut session(&graph, machine), &list, &script, 1)
         .map_err(|error| format!("{error}\n{:#?}", script.waves))
-}
-
-/// Runs `check` on some cases, or for the time in the environment: few, as lanes are threads and a
-/// case takes seconds. A case that fails shrinks for two minutes.
-fn each<S: Strategy>(cases: u32, strategy: S, check: impl Fn(S::Value) -> Tried) {
-    let seconds = std::env::var("SEAWALL_LANES_SECONDS");
-    let seconds = seconds.ok().and_then(|text| text.parse().ok());
-    let (started, time) = (Instant::now(), Duration::from_secs(seconds.unwrap_or(0)));
-    let mut tried = 0;
-    while tried == 0 || started.elapsed() < time {
-        let mut runner = TestRunner::new(ProptestConfig {
-            cases,
-            failure_persistence: None,
-            max_shrink_time: 120_000,
-            ..ProptestConfig::default()
-        });
-        let run = runner.run(&strategy, |case| check(case).map_err(TestCaseError::fail));
-        if let Err(problem) = run {
-            panic!("{problem}");
-        }
-        tried += cases;
-    }
-    if seconds.is_some() {
-        println!("{tried} cases");
-    }
 }
 
 #[test]

@@ -7,6 +7,7 @@
 mod tables;
 
 use crate::graphs::{self, SHAPES};
+use crate::lanes;
 use crate::random::Random;
 use seawall::analysis::{self, Question};
 use seawall::backend::cpu::CpuSession;
@@ -128,8 +129,10 @@ pub struct Case {
     pub nodes: u32,
     /// Seed of the graph and of the input words.
     pub seed: u64,
-    /// Threads that run it.
+    /// Threads that run it, unless warps do.
     pub threads: u32,
+    /// Whether it runs on two blocks of one warp, as on a GPU.
+    pub warps: bool,
     /// Whether input words are nodes, not arbitrary words.
     pub tame_inputs: bool,
     /// Another analysis whose waves follow in the same arena, if any.
@@ -195,7 +198,8 @@ impl Case {
                 100_000_000
             },
         };
-        match run(&graph, &program, (self.threads, &inputs), limits) {
+        let machine = (self.threads, self.warps);
+        match run(&graph, &program, (machine, &inputs), limits) {
             Ok(()) => End::Done,
             Err(BackendError::BadProgram { .. }) => End::Refused,
             Err(_) => End::Failed,
@@ -217,11 +221,14 @@ impl Case {
 fn run(
     graph: &Graph,
     program: &EncodedProgram,
-    (threads, inputs): (u32, &[u32]),
+    ((threads, warps), inputs): ((u32, bool), &[u32]),
     limits: RunLimits,
 ) -> Result<(), BackendError> {
     let threads = NonZeroUsize::new(1 + threads as usize % 3);
     let mut session = CpuSession::open(graph, threads, limits)?;
+    if warps {
+        session = session.with_machine(lanes::run::<2, 32>);
+    }
     session.load(program)?;
     let outcome = session.run(inputs).and_then(|_| session.run(inputs));
     let mut words = Vec::new();

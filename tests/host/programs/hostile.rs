@@ -1,6 +1,7 @@
 //! Tables changed by hand: those that pass the check run to an end.
 
 use super::within;
+use crate::drawn::each;
 use proptest::prelude::*;
 use seawall_tests::hostile::{ANALYSES, CHANGES, Case, Change, End};
 
@@ -25,7 +26,7 @@ prop_compose! {
         then in prop::option::of(0..ANALYSES),
         changes in prop::collection::vec(change(), 0..5),
     ) -> Case {
-        Case { analysis, shape, nodes, seed, threads, tame_inputs, then, changes }
+        Case { analysis, shape, nodes, seed, threads, warps: false, tame_inputs, then, changes }
     }
 }
 
@@ -36,6 +37,19 @@ proptest! {
     fn changed_tables_are_refused_or_run_to_an_end(case in case()) {
         let _ = within(60, move || case.run());
     }
+}
+
+#[test]
+fn changed_tables_end_on_warps_too() {
+    each(40, case(), |case| {
+        let case = Case {
+            warps: true,
+            nodes: case.nodes % 24,
+            ..case
+        };
+        let _ = within(200, move || case.run());
+        Ok(())
+    });
 }
 
 /// Two analyses one after the other, in one arena, as they were built.
@@ -49,6 +63,7 @@ fn tables_without_changes_pass_and_run() {
                 nodes: 60,
                 seed: 2,
                 threads: 1,
+                warps: false,
                 tame_inputs: true,
                 then,
                 changes: Vec::new(),
