@@ -29,6 +29,9 @@ use crate::tables::Wave;
 use seawall_core::abi::control::FaultCode;
 use seawall_core::abi::program::Opcode;
 
+/// Edges in a cache line.
+const LINE: u32 = 16;
+
 /// Runs an opcode of this family.
 ///
 /// # Errors
@@ -272,6 +275,12 @@ fn relax<G: Grid, L: Lengths>(
         let ahead = |node: u32, edge: u32| {
             distances.prefetch(grid, node * L::WORDS);
             weights.prefetch(grid, edge);
+            if G::TAKES {
+                // A lone thread is slower with it.
+                let next = edge.saturating_add(LINE).min(rows.edges());
+                rows.prefetch_target(grid, next);
+                weights.prefetch(grid, next);
+            }
         };
         expand(team, &source, &sink, (row, ahead), relax);
     }
