@@ -68,7 +68,7 @@ impl<G: Grid> Lane<G> {
         let items = self.ends.map(|item| grid.opaque(item));
         if op == Op::StoreWide {
             let there = change::within(grid, items, (to.len() / 2, self.active));
-            let pairs = self.hand.pairs::<G>();
+            let pairs = self.hand.pairs();
             // SAFETY: written where `there` has the slot, and registers start at multiples of
             // 16 bytes.
             let to = unsafe { to.proven() };

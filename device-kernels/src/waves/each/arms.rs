@@ -115,7 +115,7 @@ impl<G: Grid> Lane<G> {
     /// The slots whose word at hand is not 0.
     #[inline(always)]
     fn set_slots(&self) -> u32 {
-        mask::<G>(|slot| self.hand.low[slot] != 0)
+        mask(|slot| self.hand.low[slot] != 0)
     }
 
     /// What follows from a comparison that holds for `slots`.
@@ -123,7 +123,7 @@ impl<G: Grid> Lane<G> {
     fn decide(&mut self, at: Fetched, slots: u32) -> bool {
         let outcome = at.byte(C);
         if outcome == Outcome::Value as u32 {
-            self.hand.low = each::<G, _>(|slot| slots >> slot & 1);
+            self.hand.low = each(|slot| slots >> slot & 1);
             self.keep(at);
             return false;
         }
@@ -158,13 +158,13 @@ impl<G: Grid> Lane<G> {
             Op::EqualWide | Op::NotEqualWide | Op::BelowWide | Op::AtMostWide | Op::AboveWide
             | Op::AtLeastWide => {
                 let b = self.second_pairs(at, second);
-                return Made::Holds(values::holds_wide::<G>(op, a.pairs::<G>(), b.pairs::<G>()));
+                return Made::Holds(values::holds_wide(op, a.pairs(), b.pairs()));
             }
             Op::Equal | Op::NotEqual | Op::Below | Op::AtMost | Op::Above | Op::AtLeast
             | Op::BelowSigned | Op::AtMostSigned | Op::AboveSigned | Op::AtLeastSigned
             | Op::EqualFloat | Op::NotEqualFloat | Op::BelowFloat | Op::AtMostFloat
             | Op::AboveFloat | Op::AtLeastFloat => {
-                return Made::Holds(values::holds::<G>(op, a.low, second));
+                return Made::Holds(values::holds(op, a.low, second));
             }
             Op::Degree | Op::FirstEdge => {
                 self.row(op, at);
@@ -178,18 +178,18 @@ impl<G: Grid> Lane<G> {
             | Op::Or | Op::Xor | Op::ShiftLeft | Op::ShiftRight | Op::MinSigned | Op::MaxSigned
             | Op::ShiftRightSigned | Op::AddFloat | Op::SubFloat | Op::MulFloat | Op::DivideFloat
             | Op::MinFloat | Op::MaxFloat => {
-                self.hand.low = values::words::<G>(op, a.low, second);
+                self.hand.low = values::words(op, a.low, second);
                 return Made::Value;
             }
             Op::ShiftLeftWide | Op::ShiftRightWide => {
                 let by = second.map(u64::from);
-                self.hand = Values::of_pairs(values::wide::<G>(op, a.pairs::<G>(), by));
+                self.hand = Values::of_pairs(values::wide(op, a.pairs(), by));
                 return Made::Value;
             }
             Op::AddWide | Op::SubWide | Op::MulWide | Op::MinWide | Op::MaxWide | Op::AndWide
             | Op::OrWide | Op::XorWide => {
-                let b = self.second_pairs(at, second).pairs::<G>();
-                self.hand = Values::of_pairs(values::wide::<G>(op, a.pairs::<G>(), b));
+                let b = self.second_pairs(at, second).pairs();
+                self.hand = Values::of_pairs(values::wide(op, a.pairs(), b));
                 return Made::Value;
             }
             _ => {
@@ -214,9 +214,9 @@ impl<G: Grid> Lane<G> {
             }
             Op::SelectWide => return self.select_pairs(at, second),
             Op::Hash => a.low.map(seawall_core::abi::code::hash),
-            Op::Random => each::<G, _>(|slot| random(at.other, a.low[slot], second[slot])),
+            Op::Random => each(|slot| random(at.other, a.low[slot], second[slot])),
             Op::OnesWide | Op::LowZerosWide | Op::LowWord | Op::HighWord | Op::FloatOfWide => {
-                values::narrow::<G>(op, a.pairs::<G>())
+                values::narrow(op, a.pairs())
             }
             Op::Widen => {
                 self.hand.high = [0; SLOTS];
@@ -230,23 +230,22 @@ impl<G: Grid> Lane<G> {
                 self.hand.high = second;
                 a.low
             }
-            _ => values::of_words::<G>(op, a.low),
+            _ => values::of_words(op, a.low),
         };
     }
 
     #[inline(always)]
     fn select(&mut self, b: Words4, c: Words4) {
         let which = self.hand.low;
-        self.hand.low = each::<G, _>(|slot| if which[slot] != 0 { b[slot] } else { c[slot] });
+        self.hand.low = each(|slot| if which[slot] != 0 { b[slot] } else { c[slot] });
     }
 
     #[inline(always)]
     fn select_pairs(&mut self, at: Fetched, second: Words4) {
         let which = self.hand.low;
         let b = self.second_pairs(at, second);
-        let chosen = |b: Words4, c: Words4| {
-            each::<G, _>(|slot| if which[slot] != 0 { b[slot] } else { c[slot] })
-        };
+        let chosen =
+            |b: Words4, c: Words4| each(|slot| if which[slot] != 0 { b[slot] } else { c[slot] });
         self.hand = Values {
             low: chosen(b.low, self.temps.low(at.byte(C))),
             high: chosen(b.high, self.temps.high(at.byte(C))),
@@ -258,7 +257,7 @@ impl<G: Grid> Lane<G> {
         let put = if at.byte(B) & u32::from(TEMPORARY) == 0 {
             self.active
         } else {
-            self.active & mask::<G>(|slot| second[slot] != 0)
+            self.active & mask(|slot| second[slot] != 0)
         };
         lists::append(self.cx, (at.other, at.word), self.hand.low, put);
     }
@@ -277,7 +276,7 @@ impl<G: Grid> Lane<G> {
         // Without a question for the values before, nothing waits for them.
         let is_asked = at.byte(TO) != u32::from(NOTHING);
         if joined.kind == Kind::U64 {
-            let value = self.second_values(at, second).pairs::<G>();
+            let value = self.second_values(at, second).pairs();
             let before = change::change_pairs(grid, to, (index, value), there);
             if is_asked {
                 self.hand = Values::of_pairs(before);
@@ -299,12 +298,12 @@ impl<G: Grid> Lane<G> {
         };
         let (more, active) = (self.hand, self.active);
         let now = if joined.kind == Kind::U64 {
-            let so_far = self.second_pairs(at, second).pairs::<G>();
-            let now = values::join_pairs::<G>(joined.how, so_far, more.pairs::<G>());
-            Values::of_pairs(chosen::<G, _>(active, now, so_far))
+            let so_far = self.second_pairs(at, second).pairs();
+            let now = values::join_pairs(joined.how, so_far, more.pairs());
+            Values::of_pairs(chosen(active, now, so_far))
         } else {
-            let now = values::join_words::<G>(joined, second, more.low);
-            let low = chosen::<G, _>(active, now, second);
+            let now = values::join_words(joined, second, more.low);
+            let low = chosen(active, now, second);
             Values {
                 low,
                 high: [0; SLOTS],
@@ -312,8 +311,8 @@ impl<G: Grid> Lane<G> {
         };
         self.temps.set(at.byte(B), now);
         if op == Op::Reduce && self.ends_early {
-            let (end, now) = (array.end::<G>(joined), now.pairs::<G>());
-            self.settled &= mask::<G>(|slot| end == now[slot]);
+            let (end, now) = (array.end(), now.pairs());
+            self.settled &= mask(|slot| end == now[slot]);
         }
     }
 }

@@ -24,7 +24,7 @@ pub(super) fn change<G: Grid>(grid: G, to: Words, (joined, value): (Joined, u64)
 /// The slots of `on` whose value `index` there is, of `held` ones. The others are noted.
 #[inline(always)]
 pub(super) fn within<G: Grid>(grid: G, index: Words4, (held, on): (u32, u32)) -> u32 {
-    let there = on & mask::<G>(|slot| index[slot] < held);
+    let there = on & mask(|slot| index[slot] < held);
     if there != on {
         note(grid, index, (held, on & !there));
     }
@@ -76,11 +76,7 @@ fn turn_by_turn<G: Grid, T: Copy + Default>(
     of: impl Fn(u32, T) -> T,
 ) -> [T; 4] {
     let mut turning = (index, value);
-    for slot in 0..if G::WARP == 1 {
-        1
-    } else {
-        grid.opaque(EACH_SLOTS)
-    } {
+    for slot in 0..grid.opaque(EACH_SLOTS) {
         let ([index, second, third, fourth], [value, other, more, last]) = turning;
         let before = if there >> slot & 1 != 0 {
             of(index, value)
@@ -89,11 +85,7 @@ fn turn_by_turn<G: Grid, T: Copy + Default>(
         };
         turning = ([second, third, fourth, index], [other, more, last, before]);
     }
-    let [first, second, third, last] = turning.1;
-    if G::WARP == 1 {
-        return [last, second, third, first];
-    }
-    [first, second, third, last]
+    turning.1
 }
 
 #[inline(always)]

@@ -23,7 +23,7 @@ pub(super) fn begin<G: Grid>(cx: ContextRef<G>, end: u32) {
 pub(super) fn end<G: Grid>(cx: ContextRef<G>, end: u32) {
     let grid = cx.grid();
     each_fold(cx, end, |temps, at, joined| {
-        let own = temps.own_values(at.byte(B)).join::<G>(joined);
+        let own = temps.own_values(at.byte(B)).join(joined);
         let all = join_lanes(grid, joined, own, G::WARP);
         if grid.warp_lane() != 0 || all == joined.identity() {
             return;

@@ -93,7 +93,7 @@ fn each_edge<G: Grid>(
     let csr = sweep.place.csr(cx);
     let (mut numbers, mut last, mut done) = (sweep.from, sweep.to, 0);
     loop {
-        let on = mask::<G>(|slot| numbers[slot] < last[slot]);
+        let on = mask(|slot| numbers[slot] < last[slot]);
         if grid.ballot(on != 0) == 0 {
             return done;
         }
@@ -104,8 +104,8 @@ fn each_edge<G: Grid>(
             stop = if is_stopped { ALL } else { 0 };
         }
         done |= stop;
-        last = chosen::<G, _>(stop, [0; SLOTS], last);
-        numbers = each::<G, _>(|slot| numbers[slot].saturating_add(sweep.step));
+        last = chosen(stop, [0; SLOTS], last);
+        numbers = each(|slot| numbers[slot].saturating_add(sweep.step));
     }
 }
 
@@ -121,7 +121,7 @@ fn changes<G: Grid>(cx: ContextRef<G>, sweep: Sweep) {
     let temps = sweep.place.temps(grid);
     let value = operand(temps, at).low;
     // SAFETY: the form says that there is a value for every node, and neighbours are nodes.
-    let to = unsafe { steps.array(first, at).words.proven() };
+    let to = unsafe { steps.array(first).words.proven() };
     each_edge(cx, sweep, |_, ends, on| {
         change::change_words(grid, (to, joined), (ends, value), on);
         0
@@ -179,7 +179,7 @@ impl<G: Grid, const PAIRS: bool> Lean<G, PAIRS> {
         // Places are counted from the instruction before the first one.
         let at = |field: Field| steps.next(first - 1 + form.get(field).max(1));
         let array = |number: u32| {
-            let words = steps.array(number, steps.next(number)).words;
+            let words = steps.array(number).words;
             // SAFETY: the form says that there is a value for every node.
             unsafe { words.proven() }
         };
@@ -202,7 +202,7 @@ impl<G: Grid, const PAIRS: bool> Lean<G, PAIRS> {
             joined,
             found: (last.byte(B), temps.own_values(last.byte(B))),
             ends_early: sweep.place.ends_early(),
-            end: steps.array(end - 1, last).end::<G>(joined),
+            end: steps.array(end - 1).end(),
         })
     }
 
@@ -222,13 +222,13 @@ impl<G: Grid, const PAIRS: bool> Lean<G, PAIRS> {
         let mut value = self.first(ends, on);
         if !PAIRS && form.has(WEIGHT) {
             let weights = self.weights(numbers, on);
-            value.low = weighed::<G>(form.get(WEIGHT), weights, value.low);
+            value.low = weighed(form.get(WEIGHT), weights, value.low);
         }
         if form.has(LESS) {
             value = self.lessened(value);
         }
         if !PAIRS && form.has(BIT) {
-            value = bit::<G>(form.get(BIT), value.low);
+            value = bit(form.get(BIT), value.low);
         }
         if form.has(TEST) {
             let (holds, outcome) = self.holds(value);
@@ -237,7 +237,7 @@ impl<G: Grid, const PAIRS: bool> Lean<G, PAIRS> {
             } else if outcome == Outcome::Until as u32 {
                 enough = active & holds;
             } else {
-                value.low = each::<G, _>(|slot| holds >> slot & 1);
+                value.low = each(|slot| holds >> slot & 1);
             }
         }
         if form.has(MORE) {
@@ -284,11 +284,11 @@ impl<G: Grid, const PAIRS: bool> Lean<G, PAIRS> {
     fn lessened(&self, value: Values) -> Values {
         let less = self.less;
         if !PAIRS {
-            let low = each::<G, _>(|slot| value.low[slot].wrapping_sub(less.low[slot]));
+            let low = each(|slot| value.low[slot].wrapping_sub(less.low[slot]));
             return Values { low, ..value };
         }
-        let (all, less) = (value.pairs::<G>(), less.pairs::<G>());
-        Values::of_pairs(each::<G, _>(|slot| all[slot].wrapping_sub(less[slot])))
+        let (all, less) = (value.pairs(), less.pairs());
+        Values::of_pairs(each(|slot| all[slot].wrapping_sub(less[slot])))
     }
 
     /// The slots for which the comparison holds, and what that means.
@@ -296,9 +296,9 @@ impl<G: Grid, const PAIRS: bool> Lean<G, PAIRS> {
     fn holds(&self, value: Values) -> (u32, u32) {
         let (op, outcome, with) = self.test;
         let holds = if PAIRS {
-            values::holds_wide::<G>(op, value.pairs::<G>(), with.pairs::<G>())
+            values::holds_wide(op, value.pairs(), with.pairs())
         } else {
-            values::holds::<G>(op, value.low, with.low)
+            values::holds(op, value.low, with.low)
         };
         (holds, outcome)
     }
@@ -321,13 +321,13 @@ impl<G: Grid, const PAIRS: bool> Lean<G, PAIRS> {
     fn join(&mut self, value: Values, active: u32) -> u32 {
         let (joined, found) = (self.joined, self.found.1);
         let now = if joined.kind == Kind::U64 {
-            let before = found.pairs::<G>();
-            let now = values::join_pairs::<G>(joined.how, before, value.pairs::<G>());
-            Values::of_pairs(chosen::<G, _>(active, now, before))
+            let before = found.pairs();
+            let now = values::join_pairs(joined.how, before, value.pairs());
+            Values::of_pairs(chosen(active, now, before))
         } else {
-            let now = values::join_words::<G>(joined, found.low, value.low);
+            let now = values::join_words(joined, found.low, value.low);
             Values {
-                low: chosen::<G, _>(active, now, found.low),
+                low: chosen(active, now, found.low),
                 ..found
             }
         };
@@ -335,8 +335,8 @@ impl<G: Grid, const PAIRS: bool> Lean<G, PAIRS> {
         if !self.ends_early {
             return 0;
         }
-        let (end, now) = (self.end, now.pairs::<G>());
-        active & mask::<G>(|slot| end == now[slot])
+        let (end, now) = (self.end, now.pairs());
+        active & mask(|slot| end == now[slot])
     }
 }
 
@@ -367,28 +367,26 @@ fn pairs<G: Grid>(
 
 /// Weights and values, put together as a form says.
 #[inline(always)]
-fn weighed<G: Grid>(which: u32, weights: Words4, values: Words4) -> Words4 {
+fn weighed(which: u32, weights: Words4, values: Words4) -> Words4 {
     match which {
-        1 => values::words::<G>(Op::Add, weights, values),
-        2 => values::words::<G>(Op::Min, weights, values),
-        3 => values::words::<G>(Op::Max, weights, values),
-        4 => values::words::<G>(Op::AddFloat, weights, values),
-        5 => values::words::<G>(Op::MulFloat, weights, values),
-        6 => values::words::<G>(Op::MinFloat, weights, values),
-        _ => values::words::<G>(Op::MaxFloat, weights, values),
+        1 => values::words(Op::Add, weights, values),
+        2 => values::words(Op::Min, weights, values),
+        3 => values::words(Op::Max, weights, values),
+        4 => values::words(Op::AddFloat, weights, values),
+        5 => values::words(Op::MulFloat, weights, values),
+        6 => values::words(Op::MinFloat, weights, values),
+        _ => values::words(Op::MaxFloat, weights, values),
     }
 }
 
 /// The bits that words number, of a word or a pair.
 #[inline(always)]
-fn bit<G: Grid>(which: u32, numbers: Words4) -> Values {
+fn bit(which: u32, numbers: Words4) -> Values {
     if which == 1 {
         return Values {
-            low: each::<G, _>(|slot| 1_u32.checked_shl(numbers[slot]).unwrap_or(0)),
+            low: each(|slot| 1_u32.checked_shl(numbers[slot]).unwrap_or(0)),
             high: [0; SLOTS],
         };
     }
-    Values::of_pairs(each::<G, _>(|slot| {
-        1_u64.checked_shl(numbers[slot]).unwrap_or(0)
-    }))
+    Values::of_pairs(each(|slot| 1_u64.checked_shl(numbers[slot]).unwrap_or(0)))
 }

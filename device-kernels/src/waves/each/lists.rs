@@ -11,7 +11,7 @@ use crate::block::warp_scan;
 use crate::context::ContextRef;
 use crate::grid::{Grid, PLACE};
 use crate::memory::{Words, note_missed};
-use crate::shared::EACH_HOLDS;
+use crate::shared::{EACH_HOLDS, EACH_SLOTS};
 
 /// First of the values that a warp holds, after [`Held`].
 const VALUES: u32 = 4 * PLACE;
@@ -107,11 +107,17 @@ pub(super) fn append<G: Grid>(
     if G::WARP == 1 {
         if put != 0 {
             let to = Target::of(cx, list, count);
-            to.store(grid, to.make_room(grid, 1), value[0]);
+            let start = to.make_room(grid, put.count_ones());
+            for slot in 0..EACH_SLOTS {
+                if has(put, slot as usize) {
+                    let before = (put & ((1 << slot) - 1)).count_ones();
+                    to.store(grid, start.saturating_add(before), value[slot as usize]);
+                }
+            }
         }
         return;
     }
-    let votes = each::<G, _>(|slot| grid.ballot(has(put, slot)));
+    let votes = each(|slot| grid.ballot(has(put, slot)));
     let [first, second, third, fourth] = votes.map(u32::count_ones);
     let more = first + second + third + fourth;
     if more == 0 {
@@ -125,7 +131,7 @@ pub(super) fn append<G: Grid>(
         held = 0;
     }
     let before = [0, first, first + second, first + second + third];
-    each::<G, _>(|slot| {
+    each(|slot| {
         if has(put, slot) {
             let below = (votes[slot] & grid.lanes_below()).count_ones();
             let at = held + before[slot] + below;

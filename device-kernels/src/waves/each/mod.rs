@@ -101,8 +101,25 @@ fn each<G: Grid>(cx: ContextRef<G>, end: u32, (items, list): (u32, Option<Words>
     let (team, grid) = (cx.context().team, cx.grid());
     let item_at = |at: u32| list.map_or(at, |list| list.load_weak(grid, at));
     if G::WARP == 1 {
-        return team.each_taken(items, |at| {
-            raise(cx, item(cx, end, [item_at(at), 0, 0, 0], 1));
+        let each = if Steps::again(cx).order_matters(end) {
+            1
+        } else {
+            EACH_SLOTS
+        };
+        return team.each_range(items, G::ITEMS, |first, last| {
+            let mut at = first;
+            while at < last {
+                let there = (1 << each.min(last - at)) - 1;
+                let number = |slot: usize| {
+                    if has(there, slot) {
+                        item_at(at + slot as u32)
+                    } else {
+                        0
+                    }
+                };
+                raise(cx, item(cx, end, each_slot(number), there));
+                at += each;
+            }
         });
     }
     let lanes = Room::of(grid).lanes;
@@ -116,8 +133,8 @@ fn each<G: Grid>(cx: ContextRef<G>, end: u32, (items, list): (u32, Option<Words>
     let mut flags = 0;
     while tile < u64::from(items) {
         let at = |slot: usize| tile + stride * slot as u64 + own;
-        let there = mask::<G>(|slot| is_used && at(slot) < u64::from(items));
-        let numbers = each_slot::<G, _>(|slot| {
+        let there = mask(|slot| is_used && at(slot) < u64::from(items));
+        let numbers = each_slot(|slot| {
             if has(there, slot) {
                 item_at(at(slot) as u32)
             } else {

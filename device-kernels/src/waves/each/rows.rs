@@ -106,7 +106,7 @@ fn visit<G: Grid>(
     let mut flags = 0;
     if grid.lane() < rows.room.lanes {
         flags = rows.by_slots(&mut rest);
-        let left = mask::<G>(|slot| rest.edges(slot) > 0);
+        let left = mask(|slot| rest.edges(slot) > 0);
         if G::WARP > 1 && grid.ballot(left != 0) != 0 {
             flags |= rows.by_groups(&mut rest);
         }
@@ -139,7 +139,7 @@ impl<G: Grid> Rows<G> {
                 (0, 0)
             }
         };
-        let rows = each::<G, _>(row);
+        let rows = each(row);
         Rest {
             from: rows.map(|row| row.0),
             to: rows.map(|row| row.1),
@@ -181,12 +181,12 @@ impl<G: Grid> Rows<G> {
         let grid = self.grid;
         self.forget();
         let tried = if self.may_stop { TRIED_EDGES } else { 0 };
-        let to = each::<G, _>(|slot| {
+        let to = each(|slot| {
             let edges = rest.edges(slot);
             let is_own = G::WARP == 1 || edges <= OWN_EDGES;
             rest.from[slot] + if is_own { edges } else { tried }
         });
-        let some = mask::<G>(|slot| rest.from[slot] < to[slot]);
+        let some = mask(|slot| rest.from[slot] < to[slot]);
         let mut flags = 0;
         if grid.ballot(some != 0) != 0 {
             let part = Rest {
@@ -194,7 +194,7 @@ impl<G: Grid> Rows<G> {
                 to,
             };
             flags = self.sweep(part, 1, 0, self.place);
-            rest.from = chosen::<G, _>(done_of(flags), rest.to, to);
+            rest.from = chosen(done_of(flags), rest.to, to);
         }
         let own = self.room.of_lane(grid, grid.lane());
         self.each_reduction(|_, at, _| {
@@ -218,7 +218,7 @@ impl<G: Grid> Rows<G> {
                 self.warp_edges()
             };
             loop {
-                let wants = mask::<G>(|slot| {
+                let wants = mask(|slot| {
                     let edges = rest.edges(slot);
                     edges > 0 && edges <= most
                 });
@@ -226,7 +226,7 @@ impl<G: Grid> Rows<G> {
                     break;
                 }
                 let (taken, found) = self.groups(*rest, wants, lanes);
-                rest.from = chosen::<G, _>(taken, rest.to, rest.from);
+                rest.from = chosen(taken, rest.to, rest.from);
                 flags |= found;
             }
             lanes = if lanes == GROUP { 4 * GROUP } else { lanes * 2 };
@@ -253,7 +253,7 @@ impl<G: Grid> Rows<G> {
         };
         let from = |slot: usize| row.0 + first + slot as u32 * lanes;
         let part = Rest {
-            from: each::<G, _>(from),
+            from: each(from),
             to: [row.1; SLOTS],
         };
         let group = if lanes < G::WARP {
@@ -267,7 +267,7 @@ impl<G: Grid> Rows<G> {
             self.room.at_edges(grid, owner),
         );
         self.each_reduction(|_, at, joined| {
-            let found = own.own_values(at.byte(B)).join::<G>(joined);
+            let found = own.own_values(at.byte(B)).join(joined);
             let all = join_lanes(grid, joined, found, lanes);
             if first == 0 && is_there {
                 let is_wide = joined.kind == Kind::U64;
@@ -284,13 +284,12 @@ impl<G: Grid> Rows<G> {
     #[inline(always)]
     fn deal(&self, rest: Rest, wants: u32, groups: u32) -> (u32, u32) {
         let grid = self.grid;
-        let votes = each::<G, _>(|slot| grid.ballot(has(wants, slot)));
+        let votes = each(|slot| grid.ballot(has(wants, slot)));
         let [first, second, third, fourth] = votes.map(u32::count_ones);
         let before = [0, first, first + second, first + second + third];
-        let number =
-            each::<G, _>(|slot| before[slot] + (votes[slot] & grid.lanes_below()).count_ones());
-        let taken = wants & mask::<G>(|slot| number[slot] < groups);
-        each::<G, _>(|slot| {
+        let number = each(|slot| before[slot] + (votes[slot] & grid.lanes_below()).count_ones());
+        let taken = wants & mask(|slot| number[slot] < groups);
+        each(|slot| {
             if has(taken, slot) {
                 let owner = grid.lane() * EACH_SLOTS + slot as u32;
                 let row = [rest.from[slot], rest.to[slot], owner, 0];
@@ -316,15 +315,15 @@ impl<G: Grid> Rows<G> {
     #[inline(always)]
     fn by_block(&self, rest: Rest) -> u32 {
         let grid = self.grid;
-        let wants = mask::<G>(|slot| rest.edges(slot) > 0);
+        let wants = mask(|slot| rest.edges(slot) > 0);
         let mut flags = 0;
         if !grid.block_any(wants != 0) {
             return flags;
         }
-        let votes = each::<G, _>(|slot| grid.ballot(has(wants, slot)));
+        let votes = each(|slot| grid.ballot(has(wants, slot)));
         let warp = grid.lane() / G::WARP;
         if grid.warp_lane() == 0 {
-            each::<G, _>(|slot| {
+            each(|slot| {
                 let place = warp * EACH_SLOTS + slot as u32;
                 // SAFETY: a word per warp and slot, and a block has at most 32 warps.
                 unsafe { EACH_VOTES.store(grid, place, votes[slot]) };
@@ -349,8 +348,7 @@ impl<G: Grid> Rows<G> {
     fn together(&self, rest: Rest, owner: (u32, u32)) -> u32 {
         let (grid, lanes) = (self.grid, self.room.lanes);
         if grid.lane() == owner.0 {
-            let [first, second, third, fourth] =
-                each::<G, _>(|slot| [rest.from[slot], rest.to[slot]]);
+            let [first, second, third, fourth] = each(|slot| [rest.from[slot], rest.to[slot]]);
             let row = match owner.1 {
                 0 => first,
                 1 => second,
@@ -370,13 +368,13 @@ impl<G: Grid> Rows<G> {
             // SAFETY: fixed words.
             let [from, to] = [0, 1].map(|at| unsafe { EACH_ITEM.load(grid, ROW + at) });
             let part = Rest {
-                from: each::<G, _>(|slot| from + grid.lane() + slot as u32 * lanes),
+                from: each(|slot| from + grid.lane() + slot as u32 * lanes),
                 to: [to; SLOTS],
             };
             flags = self.sweep(part, lanes * EACH_SLOTS, u32::MAX, self.place.of(owner));
             let own = self.room.of_lane(grid, grid.lane());
             self.each_reduction(|_, at, joined| {
-                let all = own.own_values(at.byte(B)).join::<G>(joined);
+                let all = own.own_values(at.byte(B)).join(joined);
                 let all = join_lanes(grid, joined, all, G::WARP);
                 own.set(at.byte(B), Values::all(all));
             });

@@ -16,20 +16,20 @@ pub(super) type Pairs4 = [u64; SLOTS];
 /// Every slot, a bit each.
 pub(super) const ALL: u32 = (1 << EACH_SLOTS) - 1;
 
-/// The values that `of` makes for the slots in use: one on a CPU, where the next item may depend on
-/// what this one stores. Written out: codegen rule `NO_INDEXED_ARRAYS`.
+/// The values that `of` makes for the slots. Written out: codegen rule `NO_INDEXED_ARRAYS`.
 #[inline(always)]
-pub(super) fn each<G: Grid, T: Copy + Default>(of: impl Fn(usize) -> T) -> [T; SLOTS] {
-    if G::WARP == 1 {
-        return [of(0), T::default(), T::default(), T::default()];
-    }
+pub(super) fn each<T>(of: impl Fn(usize) -> T) -> [T; SLOTS] {
     [of(0), of(1), of(2), of(3)]
 }
 
 /// [`each`] for the slots of `on`; the default for others.
 #[inline(always)]
 pub(super) fn each_of<G: Grid, T: Copy + Default>(on: u32, of: impl Fn(usize) -> T) -> [T; SLOTS] {
-    each::<G, T>(|slot| {
+    if G::WARP == 1 && on == 1 {
+        // One item after another, or the last row of four.
+        return [of(0), T::default(), T::default(), T::default()];
+    }
+    each(|slot| {
         if has(on, slot) {
             of(slot)
         } else {
@@ -40,12 +40,8 @@ pub(super) fn each_of<G: Grid, T: Copy + Default>(on: u32, of: impl Fn(usize) ->
 
 /// The values of `some` for the slots of `on`, those of `others` elsewhere.
 #[inline(always)]
-pub(super) fn chosen<G: Grid, T: Copy + Default>(
-    on: u32,
-    some: [T; SLOTS],
-    others: [T; SLOTS],
-) -> [T; SLOTS] {
-    each::<G, T>(|slot| {
+pub(super) fn chosen<T: Copy>(on: u32, some: [T; SLOTS], others: [T; SLOTS]) -> [T; SLOTS] {
+    each(|slot| {
         if has(on, slot) {
             some[slot]
         } else {
@@ -56,8 +52,8 @@ pub(super) fn chosen<G: Grid, T: Copy + Default>(
 
 /// The slots for which `of` holds, a bit each.
 #[inline(always)]
-pub(super) fn mask<G: Grid>(of: impl Fn(usize) -> bool) -> u32 {
-    let [first, second, third, fourth] = each::<G, u32>(|slot| u32::from(of(slot)));
+pub(super) fn mask(of: impl Fn(usize) -> bool) -> u32 {
+    let [first, second, third, fourth] = each(|slot| u32::from(of(slot)));
     first | second << 1 | third << 2 | fourth << 3
 }
 

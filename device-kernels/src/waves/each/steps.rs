@@ -4,7 +4,7 @@
 //! lanes read them for every item and every edge, and would otherwise look registers up as often.
 //! Instructions are numbered from the first one of the wave.
 
-use super::fetched::{C, Fetched, arranged, is_sure, known};
+use super::fetched::{C, Fetched, TO, arranged, is_sure, known};
 use super::form::{Form, form_of};
 use super::slots::Words4;
 use super::{Part, change};
@@ -13,7 +13,7 @@ use crate::grid::{Grid, PLACE};
 use crate::memory::Words;
 use crate::shared::{EACH_CODE, EACH_HELD, EACH_ITEM, EACH_STEP};
 use crate::tables::Tables;
-use seawall_core::abi::code::{Instruction, Joined, Op};
+use seawall_core::abi::code::{Instruction, Joined, NOTHING, Op};
 
 /// Words of an instruction.
 const WORDS: u32 = (size_of::<Instruction>() / 4) as u32;
@@ -36,20 +36,9 @@ fn extremes(joined: Joined) -> [u32; 4] {
 }
 
 impl Array {
-    #[inline(always)]
-    fn nothing() -> Self {
-        Self {
-            words: nothing(),
-            sure: 0,
-        }
-    }
-
     /// The value that no other changes, of an [`Op::Reduce`] that has one.
     #[inline(always)]
-    pub(super) fn end<G: Grid>(self, joined: Joined) -> u64 {
-        if G::WARP == 1 {
-            return joined.end().unwrap_or(0);
-        }
+    pub(super) fn end(self) -> u64 {
         u64::from(self.words.len()) | u64::from(self.sure) << 32
     }
 
@@ -90,17 +79,15 @@ impl<G: Grid> Steps<G> {
             // SAFETY: a fixed word.
             unsafe { EACH_ITEM.store(grid, FIRST, first) };
         }
-        if G::WARP > 1 {
-            let steps = Self::again(cx);
-            let mut at = grid.lane();
-            while at < count.min(EACH_HELD) {
-                steps.hold_one(first, at);
-                at += grid.lanes();
-            }
-            if grid.lane() == 0 {
-                // SAFETY: there is room for one more.
-                unsafe { grid.place_store(steps.place(EACH_HELD), FAR) };
-            }
+        let steps = Self::again(cx);
+        let mut at = grid.lane();
+        while at < count.min(EACH_HELD) {
+            steps.hold_one(first, at);
+            at += grid.lanes();
+        }
+        if grid.lane() == 0 {
+            // SAFETY: there is room for one more.
+            unsafe { grid.place_store(steps.place(EACH_HELD), FAR) };
         }
         grid.block_barrier();
     }
@@ -165,10 +152,24 @@ impl<G: Grid> Steps<G> {
         }
     }
 
+    /// Whether an item may see what another one of the wave does, so that a lone lane should run them
+    /// one after another: what spreads gets further then.
+    #[inline(always)]
+    pub(super) fn order_matters(self, end: u32) -> bool {
+        (0..end).any(|at| {
+            let at = self.fetch(at);
+            match known(at.op) {
+                Op::Latest | Op::LatestWide => true,
+                Op::Scatter => at.byte(TO) != u32::from(NOTHING),
+                _ => false,
+            }
+        })
+    }
+
     /// The form of the part that instruction `at` begins.
     #[inline(always)]
     pub(super) fn form(self, at: u32) -> Form {
-        if G::WARP == 1 || at >= EACH_HELD {
+        if at >= EACH_HELD {
             return Form::of_word(0);
         }
         let place = self.place(at) + WORDS * PLACE;
@@ -184,7 +185,7 @@ impl<G: Grid> Steps<G> {
     /// Instruction `at`.
     #[inline(always)]
     pub(super) fn fetch(self, at: u32) -> Fetched {
-        if G::WARP > 1 && at < EACH_HELD {
+        if at < EACH_HELD {
             self.held(at)
         } else {
             self.far(at)
@@ -197,27 +198,15 @@ impl<G: Grid> Steps<G> {
         Fetched::of(unsafe { self.grid.place_load4(self.place(at.min(EACH_HELD))) })
     }
 
-    /// Instruction `at`; [`FAR`] in place of one that the block does not hold. Without a branch where
-    /// there are warps.
+    /// Instruction `at`; [`FAR`] in place of one that the block does not hold. Without a branch.
     #[inline(always)]
     pub(super) fn next(self, at: u32) -> Fetched {
-        if G::WARP == 1 {
-            self.far(at)
-        } else {
-            self.held(at)
-        }
+        self.held(at)
     }
 
     /// The register that instruction `at` uses first, which is [`Steps::next`]; any if it uses none.
     #[inline(always)]
-    pub(super) fn array(self, at: u32, instruction: Fetched) -> Array {
-        if G::WARP == 1 {
-            return if known(instruction.op).accesses()[0].is_some() {
-                self.register(instruction)
-            } else {
-                Array::nothing()
-            };
-        }
+    pub(super) fn array(self, at: u32) -> Array {
         let place = self.place(at.min(EACH_HELD)) + WORDS * PLACE;
         // SAFETY: the block has room for it.
         let [low, high, len, sure] = unsafe { self.grid.place_load4(place) };
@@ -243,7 +232,7 @@ impl<G: Grid> Steps<G> {
     /// The value that changes no other by reduction `at`.
     #[inline(always)]
     pub(super) fn identity(self, at: u32, joined: Joined) -> u64 {
-        if G::WARP == 1 || at >= EACH_HELD {
+        if at >= EACH_HELD {
             return joined.identity();
         }
         let place = self.place(at) + WORDS * PLACE;

@@ -175,9 +175,9 @@ impl<G: Grid> Lane<G> {
                 stop = if is_stopped { ALL } else { 0 };
             }
             done |= stop;
-            last = chosen::<G, _>(stop, [0; 4], last);
+            last = chosen(stop, [0; 4], last);
             let numbers = self.numbers;
-            self.numbers = each::<G, _>(|slot| numbers[slot].saturating_add(step));
+            self.numbers = each(|slot| numbers[slot].saturating_add(step));
             on = self.before(last);
         }
         if !place.is_edges(self.grid) && self.grid.ballot(self.active != 0) == 0 {
@@ -189,7 +189,7 @@ impl<G: Grid> Lane<G> {
     /// The slots that are before their last edge.
     #[inline(always)]
     fn before(&self, last: Words4) -> u32 {
-        mask::<G>(|slot| self.numbers[slot] < last[slot])
+        mask(|slot| self.numbers[slot] < last[slot])
     }
 
     /// The slots whose rows may end. An edge that was left out has reduced nothing, and so settles
@@ -210,7 +210,7 @@ impl<G: Grid> Lane<G> {
         let mut at = first;
         while at < end {
             let mut instruction = self.steps.next(at);
-            let mut array = self.steps.array(at, instruction);
+            let mut array = self.steps.array(at);
             if instruction.op >= Op::Edges as u32 {
                 if instruction.op == FAR {
                     instruction = self.steps.far(at);

@@ -22,8 +22,8 @@ pub(super) struct Values {
 impl Values {
     /// Both words of each.
     #[inline(always)]
-    pub(super) fn pairs<G: Grid>(self) -> Pairs4 {
-        each::<G, _>(|slot| u64::from(self.low[slot]) | u64::from(self.high[slot]) << 32)
+    pub(super) fn pairs(self) -> Pairs4 {
+        each(|slot| u64::from(self.low[slot]) | u64::from(self.high[slot]) << 32)
     }
 
     /// The values that are these pairs.
@@ -53,13 +53,10 @@ impl Values {
 
     /// The values of all slots, joined.
     #[inline(always)]
-    pub(super) fn join<G: Grid>(self, joined: Joined) -> u64 {
+    pub(super) fn join(self, joined: Joined) -> u64 {
         let is_wide = joined.kind == Kind::U64;
         let mut all = self.first(is_wide);
-        if G::WARP == 1 {
-            return all;
-        }
-        let [_, second, third, fourth] = self.pairs::<G>();
+        let [_, second, third, fourth] = self.pairs();
         let mut rotating = (second, third, fourth);
         // A loop, so that the join is told apart at one place.
         for _ in 1..SLOTS {
@@ -174,10 +171,6 @@ impl<G: Grid> Temps<G> {
         // SAFETY: the host checked that there is such a temporary, for which there is room; rows
         // and lanes begin at multiples of four words.
         unsafe {
-            if G::WARP == 1 {
-                let place = if is_own { self.own } else { self.of_item };
-                return [self.grid.place_load(place + far), 0, 0, 0];
-            }
             if is_own {
                 self.grid.place_load4(self.own + far)
             } else {
@@ -223,9 +216,6 @@ impl<G: Grid> Temps<G> {
     fn store(self, far: u32, words: Words4) {
         // SAFETY: as for `load`.
         unsafe {
-            if G::WARP == 1 {
-                return self.grid.place_store(self.own + far, words[0]);
-            }
             self.grid.place_store4(self.own + far, words);
         }
     }

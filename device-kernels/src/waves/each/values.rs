@@ -1,66 +1,65 @@
 //! Operations on values: no memory, no tables. Each tells apart what it is once for all slots.
 
 use super::slots::{Pairs4, Words4, each, mask};
-use crate::grid::Grid;
 use seawall_core::abi::code::{Join, Joined, Kind, Op, hash};
 
 #[inline(always)]
-fn both<G: Grid>(a: Words4, b: Words4, of: impl Fn(u32, u32) -> u32) -> Words4 {
-    each::<G, _>(|slot| of(a[slot], b[slot]))
+fn both(a: Words4, b: Words4, of: impl Fn(u32, u32) -> u32) -> Words4 {
+    each(|slot| of(a[slot], b[slot]))
 }
 
 #[inline(always)]
-fn floats<G: Grid>(a: Words4, b: Words4, of: impl Fn(f32, f32) -> f32) -> Words4 {
-    both::<G>(a, b, |a, b| {
+fn floats(a: Words4, b: Words4, of: impl Fn(f32, f32) -> f32) -> Words4 {
+    both(a, b, |a, b| {
         of(f32::from_bits(a), f32::from_bits(b)).to_bits()
     })
 }
 
 #[inline(always)]
-fn one<G: Grid>(a: Words4, of: impl Fn(u32) -> u32) -> Words4 {
-    each::<G, _>(|slot| of(a[slot]))
+fn one(a: Words4, of: impl Fn(u32) -> u32) -> Words4 {
+    each(|slot| of(a[slot]))
 }
 
 /// Words made from the words `a` and `b`.
 #[inline(always)]
-pub(super) fn words<G: Grid>(op: Op, a: Words4, b: Words4) -> Words4 {
+pub(super) fn words(op: Op, a: Words4, b: Words4) -> Words4 {
     match op {
-        Op::Add => both::<G>(a, b, u32::wrapping_add),
-        Op::Sub => both::<G>(a, b, u32::wrapping_sub),
-        Op::Mul => both::<G>(a, b, u32::wrapping_mul),
-        Op::Divide => both::<G>(a, b, |a, b| a.checked_div(b).unwrap_or(u32::MAX)),
-        Op::Remainder => both::<G>(a, b, |a, b| a.checked_rem(b).unwrap_or(a)),
-        Op::Min => both::<G>(a, b, u32::min),
-        Op::Max => both::<G>(a, b, u32::max),
-        Op::And => both::<G>(a, b, |a, b| a & b),
-        Op::Or => both::<G>(a, b, |a, b| a | b),
-        Op::Xor => both::<G>(a, b, |a, b| a ^ b),
-        Op::ShiftLeft => both::<G>(a, b, |a, b| a.checked_shl(b).unwrap_or(0)),
-        Op::ShiftRight => both::<G>(a, b, |a, b| a.checked_shr(b).unwrap_or(0)),
-        Op::ShiftRightSigned => both::<G>(a, b, |a, b| ((a as i32) >> b.min(31)) as u32),
-        Op::MinSigned => both::<G>(a, b, |a, b| (a as i32).min(b as i32) as u32),
-        Op::MaxSigned => both::<G>(a, b, |a, b| (a as i32).max(b as i32) as u32),
-        Op::AddFloat => floats::<G>(a, b, |x, y| x + y),
-        Op::SubFloat => floats::<G>(a, b, |x, y| x - y),
-        Op::MulFloat => floats::<G>(a, b, |x, y| x * y),
-        Op::DivideFloat => floats::<G>(a, b, |x, y| x / y),
-        Op::MinFloat => both::<G>(a, b, |a, b| if is_below(a, b) { a } else { b }),
-        Op::MaxFloat => both::<G>(a, b, |a, b| if is_below(b, a) { a } else { b }),
+        Op::Add => both(a, b, u32::wrapping_add),
+        Op::Sub => both(a, b, u32::wrapping_sub),
+        Op::Mul => both(a, b, u32::wrapping_mul),
+        Op::Divide => both(a, b, |a, b| a.checked_div(b).unwrap_or(u32::MAX)),
+        Op::Remainder => both(a, b, |a, b| a.checked_rem(b).unwrap_or(a)),
+        Op::Min => both(a, b, u32::min),
+        Op::Max => both(a, b, u32::max),
+        Op::And => both(a, b, |a, b| a & b),
+        Op::Or => both(a, b, |a, b| a | b),
+        Op::Xor => both(a, b, |a, b| a ^ b),
+        Op::ShiftLeft => both(a, b, |a, b| a.checked_shl(b).unwrap_or(0)),
+        Op::ShiftRight => both(a, b, |a, b| a.checked_shr(b).unwrap_or(0)),
+        Op::ShiftRightSigned => both(a, b, |a, b| ((a as i32) >> b.min(31)) as u32),
+        Op::MinSigned => both(a, b, |a, b| (a as i32).min(b as i32) as u32),
+        Op::MaxSigned => both(a, b, |a, b| (a as i32).max(b as i32) as u32),
+        Op::AddFloat => floats(a, b, |x, y| x + y),
+        Op::SubFloat => floats(a, b, |x, y| x - y),
+        Op::MulFloat => floats(a, b, |x, y| x * y),
+        Op::DivideFloat => floats(a, b, |x, y| x / y),
+        Op::MinFloat => both(a, b, |a, b| if is_below(a, b) { a } else { b }),
+        Op::MaxFloat => both(a, b, |a, b| if is_below(b, a) { a } else { b }),
         _ => Words4::default(),
     }
 }
 
 /// Words made from the words `a`.
 #[inline(always)]
-pub(super) fn of_words<G: Grid>(op: Op, a: Words4) -> Words4 {
+pub(super) fn of_words(op: Op, a: Words4) -> Words4 {
     match op {
-        Op::Hash => one::<G>(a, hash),
-        Op::Ones => one::<G>(a, u32::count_ones),
-        Op::LowZeros => one::<G>(a, u32::trailing_zeros),
-        Op::FloatOf => one::<G>(a, |a| (a as f32).to_bits()),
-        Op::FloatOfSigned => one::<G>(a, |a| (a as i32 as f32).to_bits()),
-        Op::WordOf => one::<G>(a, |a| f32::from_bits(a) as u32),
-        Op::SignedOf => one::<G>(a, |a| f32::from_bits(a) as i32 as u32),
+        Op::Hash => one(a, hash),
+        Op::Ones => one(a, u32::count_ones),
+        Op::LowZeros => one(a, u32::trailing_zeros),
+        Op::FloatOf => one(a, |a| (a as f32).to_bits()),
+        Op::FloatOfSigned => one(a, |a| (a as i32 as f32).to_bits()),
+        Op::WordOf => one(a, |a| f32::from_bits(a) as u32),
+        Op::SignedOf => one(a, |a| f32::from_bits(a) as i32 as u32),
         _ => Words4::default(),
     }
 }
@@ -73,12 +72,11 @@ fn is_below(a: u32, b: u32) -> bool {
 
 /// The slots for which a comparison of words holds.
 #[inline(always)]
-pub(super) fn holds<G: Grid>(op: Op, a: Words4, b: Words4) -> u32 {
-    let words = |of: fn(&u32, &u32) -> bool| mask::<G>(|slot| of(&a[slot], &b[slot]));
-    let signed =
-        |of: fn(&i32, &i32) -> bool| mask::<G>(|slot| of(&(a[slot] as i32), &(b[slot] as i32)));
+pub(super) fn holds(op: Op, a: Words4, b: Words4) -> u32 {
+    let words = |of: fn(&u32, &u32) -> bool| mask(|slot| of(&a[slot], &b[slot]));
+    let signed = |of: fn(&i32, &i32) -> bool| mask(|slot| of(&(a[slot] as i32), &(b[slot] as i32)));
     let floats = |of: fn(&f32, &f32) -> bool| {
-        mask::<G>(|slot| of(&f32::from_bits(a[slot]), &f32::from_bits(b[slot])))
+        mask(|slot| of(&f32::from_bits(a[slot]), &f32::from_bits(b[slot])))
     };
     match op {
         Op::Equal => words(PartialEq::eq),
@@ -103,8 +101,8 @@ pub(super) fn holds<G: Grid>(op: Op, a: Words4, b: Words4) -> u32 {
 
 /// The slots for which a comparison of pairs holds.
 #[inline(always)]
-pub(super) fn holds_wide<G: Grid>(op: Op, a: Pairs4, b: Pairs4) -> u32 {
-    let pairs = |of: fn(&u64, &u64) -> bool| mask::<G>(|slot| of(&a[slot], &b[slot]));
+pub(super) fn holds_wide(op: Op, a: Pairs4, b: Pairs4) -> u32 {
+    let pairs = |of: fn(&u64, &u64) -> bool| mask(|slot| of(&a[slot], &b[slot]));
     match op {
         Op::EqualWide => pairs(PartialEq::eq),
         Op::NotEqualWide => pairs(PartialEq::ne),
@@ -117,32 +115,32 @@ pub(super) fn holds_wide<G: Grid>(op: Op, a: Pairs4, b: Pairs4) -> u32 {
 }
 
 #[inline(always)]
-fn pairs<G: Grid>(a: Pairs4, b: Pairs4, of: impl Fn(u64, u64) -> u64) -> Pairs4 {
-    each::<G, _>(|slot| of(a[slot], b[slot]))
+fn pairs(a: Pairs4, b: Pairs4, of: impl Fn(u64, u64) -> u64) -> Pairs4 {
+    each(|slot| of(a[slot], b[slot]))
 }
 
 /// Pairs made from the pairs `a` and `b`.
 #[inline(always)]
-pub(super) fn wide<G: Grid>(op: Op, a: Pairs4, b: Pairs4) -> Pairs4 {
+pub(super) fn wide(op: Op, a: Pairs4, b: Pairs4) -> Pairs4 {
     match op {
-        Op::AddWide => pairs::<G>(a, b, u64::wrapping_add),
-        Op::SubWide => pairs::<G>(a, b, u64::wrapping_sub),
-        Op::MulWide => pairs::<G>(a, b, u64::wrapping_mul),
-        Op::MinWide => pairs::<G>(a, b, u64::min),
-        Op::MaxWide => pairs::<G>(a, b, u64::max),
-        Op::AndWide => pairs::<G>(a, b, |a, b| a & b),
-        Op::OrWide => pairs::<G>(a, b, |a, b| a | b),
-        Op::XorWide => pairs::<G>(a, b, |a, b| a ^ b),
-        Op::ShiftLeftWide => pairs::<G>(a, b, |a, b| a.checked_shl(b as u32).unwrap_or(0)),
-        Op::ShiftRightWide => pairs::<G>(a, b, |a, b| a.checked_shr(b as u32).unwrap_or(0)),
+        Op::AddWide => pairs(a, b, u64::wrapping_add),
+        Op::SubWide => pairs(a, b, u64::wrapping_sub),
+        Op::MulWide => pairs(a, b, u64::wrapping_mul),
+        Op::MinWide => pairs(a, b, u64::min),
+        Op::MaxWide => pairs(a, b, u64::max),
+        Op::AndWide => pairs(a, b, |a, b| a & b),
+        Op::OrWide => pairs(a, b, |a, b| a | b),
+        Op::XorWide => pairs(a, b, |a, b| a ^ b),
+        Op::ShiftLeftWide => pairs(a, b, |a, b| a.checked_shl(b as u32).unwrap_or(0)),
+        Op::ShiftRightWide => pairs(a, b, |a, b| a.checked_shr(b as u32).unwrap_or(0)),
         _ => Pairs4::default(),
     }
 }
 
 /// Words made from the pairs `a`.
 #[inline(always)]
-pub(super) fn narrow<G: Grid>(op: Op, a: Pairs4) -> Words4 {
-    let made = |of: fn(u64) -> u32| each::<G, _>(|slot| of(a[slot]));
+pub(super) fn narrow(op: Op, a: Pairs4) -> Words4 {
+    let made = |of: fn(u64) -> u32| each(|slot| of(a[slot]));
     match op {
         Op::OnesWide => made(u64::count_ones),
         Op::LowZerosWide => made(u64::trailing_zeros),
@@ -155,32 +153,32 @@ pub(super) fn narrow<G: Grid>(op: Op, a: Pairs4) -> Words4 {
 
 /// [`join`] of the words of all slots.
 #[inline(always)]
-pub(super) fn join_words<G: Grid>(joined: Joined, a: Words4, b: Words4) -> Words4 {
+pub(super) fn join_words(joined: Joined, a: Words4, b: Words4) -> Words4 {
     match (joined.how, joined.kind) {
-        (Join::Any, _) => both::<G>(a, b, |a, b| if b != 0 { 1 } else { a }),
-        (Join::Or, _) => both::<G>(a, b, |a, b| a | b),
-        (Join::And, _) => both::<G>(a, b, |a, b| a & b),
-        (Join::Sum, Kind::F32) => floats::<G>(a, b, |a, b| a + b),
-        (Join::Sum, _) => both::<G>(a, b, u32::wrapping_add),
-        (Join::Min, Kind::I32) => both::<G>(a, b, |a, b| (a as i32).min(b as i32) as u32),
-        (Join::Max, Kind::I32) => both::<G>(a, b, |a, b| (a as i32).max(b as i32) as u32),
-        (Join::Min, Kind::F32) => both::<G>(a, b, |a, b| if is_below(b, a) { b } else { a }),
-        (Join::Max, Kind::F32) => both::<G>(a, b, |a, b| if is_below(a, b) { b } else { a }),
-        (Join::Min, _) => both::<G>(a, b, u32::min),
-        (Join::Max, _) => both::<G>(a, b, u32::max),
+        (Join::Any, _) => both(a, b, |a, b| if b != 0 { 1 } else { a }),
+        (Join::Or, _) => both(a, b, |a, b| a | b),
+        (Join::And, _) => both(a, b, |a, b| a & b),
+        (Join::Sum, Kind::F32) => floats(a, b, |a, b| a + b),
+        (Join::Sum, _) => both(a, b, u32::wrapping_add),
+        (Join::Min, Kind::I32) => both(a, b, |a, b| (a as i32).min(b as i32) as u32),
+        (Join::Max, Kind::I32) => both(a, b, |a, b| (a as i32).max(b as i32) as u32),
+        (Join::Min, Kind::F32) => both(a, b, |a, b| if is_below(b, a) { b } else { a }),
+        (Join::Max, Kind::F32) => both(a, b, |a, b| if is_below(a, b) { b } else { a }),
+        (Join::Min, _) => both(a, b, u32::min),
+        (Join::Max, _) => both(a, b, u32::max),
     }
 }
 
 /// [`join`] of the pairs of all slots.
 #[inline(always)]
-pub(super) fn join_pairs<G: Grid>(how: Join, a: Pairs4, b: Pairs4) -> Pairs4 {
+pub(super) fn join_pairs(how: Join, a: Pairs4, b: Pairs4) -> Pairs4 {
     match how {
-        Join::Sum => pairs::<G>(a, b, u64::wrapping_add),
-        Join::Or => pairs::<G>(a, b, |a, b| a | b),
-        Join::And => pairs::<G>(a, b, |a, b| a & b),
-        Join::Min => pairs::<G>(a, b, u64::min),
-        Join::Max => pairs::<G>(a, b, u64::max),
-        Join::Any => pairs::<G>(a, b, |a, b| if b != 0 { 1 } else { a }),
+        Join::Sum => pairs(a, b, u64::wrapping_add),
+        Join::Or => pairs(a, b, |a, b| a | b),
+        Join::And => pairs(a, b, |a, b| a & b),
+        Join::Min => pairs(a, b, u64::min),
+        Join::Max => pairs(a, b, u64::max),
+        Join::Any => pairs(a, b, |a, b| if b != 0 { 1 } else { a }),
     }
 }
 
