@@ -101,24 +101,20 @@ fn each<G: Grid>(cx: ContextRef<G>, end: u32, (items, list): (u32, Option<Words>
     let (team, grid) = (cx.context().team, cx.grid());
     let item_at = |at: u32| list.map_or(at, |list| list.load_weak(grid, at));
     if G::WARP == 1 {
-        let each = if Steps::again(cx).order_matters(end) {
-            1
-        } else {
-            EACH_SLOTS
-        };
+        let together = Steps::again(cx).together(end);
         return team.each_range(items, G::ITEMS, |first, last| {
             let mut at = first;
             while at < last {
-                let there = (1 << each.min(last - at)) - 1;
-                let number = |slot: usize| {
+                let there = (1 << EACH_SLOTS.min(last - at)) - 1;
+                let numbers = each_slot(|slot| {
                     if has(there, slot) {
                         item_at(at + slot as u32)
                     } else {
                         0
                     }
-                };
-                raise(cx, item(cx, end, each_slot(number), there));
-                at += each;
+                });
+                raise(cx, some(cx, (together, end), numbers, there));
+                at += EACH_SLOTS;
             }
         });
     }
@@ -141,7 +137,7 @@ fn each<G: Grid>(cx: ContextRef<G>, end: u32, (items, list): (u32, Option<Words>
                 0
             }
         });
-        flags |= item(cx, end, numbers, there);
+        flags |= item(cx, (0, end), numbers, there).1;
         tile += stride * u64::from(EACH_SLOTS);
     }
     raise(cx, flags);
@@ -155,10 +151,35 @@ fn raise<G: Grid>(cx: ContextRef<G>, flags: u32) {
     }
 }
 
-/// Runs the code for items, or along with other lanes where there is none.
+/// Runs the code for some items of a lone lane: the first `together` instructions for all of them, the
+/// others for one after another.
 #[inline(always)]
-fn item<G: Grid>(cx: ContextRef<G>, end: u32, items: Words4, there: u32) -> u32 {
-    let (mut at, mut active, mut flags) = (0, there, 0);
+fn some<G: Grid>(cx: ContextRef<G>, (together, end): (u32, u32), items: Words4, there: u32) -> u32 {
+    let (mut left, mut flags) = (there, 0);
+    if together > 0 {
+        (left, flags) = item(cx, (0, together), items, there);
+    }
+    let rest = (together, end);
+    while together < end && left != 0 {
+        let slot = left.trailing_zeros();
+        left &= left - 1;
+        // The first slot takes least time.
+        let own = [items[slot as usize % slots::SLOTS], 0, 0, 0];
+        flags |= item(cx, rest, own, 1).1;
+    }
+    flags
+}
+
+/// Runs the code for items, or along with other lanes where there is none.
+/// Returns the slots that are still in, and flags.
+#[inline(always)]
+fn item<G: Grid>(
+    cx: ContextRef<G>,
+    (first, end): (u32, u32),
+    items: Words4,
+    there: u32,
+) -> (u32, u32) {
+    let (mut at, mut active, mut flags) = (first, there, 0);
     while at < end {
         let sweep = Sweep {
             code: (at, end),
@@ -177,5 +198,5 @@ fn item<G: Grid>(cx: ContextRef<G>, end: u32, items: Words4, there: u32) -> u32 
             (at, flags) = (next, flags | found);
         }
     }
-    flags
+    (active, flags)
 }

@@ -4,7 +4,7 @@
 //! lanes read them for every item and every edge, and would otherwise look registers up as often.
 //! Instructions are numbered from the first one of the wave.
 
-use super::fetched::{C, Fetched, TO, arranged, is_sure, known};
+use super::fetched::{A, C, Fetched, TO, arranged, is_sure, known};
 use super::form::{Form, form_of};
 use super::slots::Words4;
 use super::{Part, change};
@@ -13,7 +13,7 @@ use crate::grid::{Grid, PLACE};
 use crate::memory::Words;
 use crate::shared::{EACH_CODE, EACH_HELD, EACH_ITEM, EACH_STEP};
 use crate::tables::Tables;
-use seawall_core::abi::code::{Instruction, Joined, NOTHING, Op};
+use seawall_core::abi::code::{Instruction, Joined, NOTHING, Op, Outcome, TEMPORARY};
 
 /// Words of an instruction.
 const WORDS: u32 = (size_of::<Instruction>() / 4) as u32;
@@ -152,18 +152,33 @@ impl<G: Grid> Steps<G> {
         }
     }
 
-    /// Whether an item may see what another one of the wave does, so that a lone lane should run them
-    /// one after another: what spreads gets further then.
+    /// The number of instructions that a lone lane runs for several items at a time, of `end`: all, if
+    /// no item may see what another one of the wave does. Otherwise items follow one another, since
+    /// what spreads gets further then, but for a beginning that leaves items out and keeps nothing.
     #[inline(always)]
-    pub(super) fn order_matters(self, end: u32) -> bool {
-        (0..end).any(|at| {
-            let at = self.fetch(at);
-            match known(at.op) {
-                Op::Latest | Op::LatestWide => true,
-                Op::Scatter => at.byte(TO) != u32::from(NOTHING),
-                _ => false,
+    pub(super) fn together(self, end: u32) -> u32 {
+        let (mut together, mut is_plain) = (0, true);
+        for number in 0..end {
+            let at = self.fetch(number);
+            let op = known(at.op);
+            let is_asked = op == Op::Scatter && at.byte(TO) != u32::from(NOTHING);
+            if is_asked || matches!(op, Op::Latest | Op::LatestWide) {
+                return together;
             }
-        })
+            let keeps = at.byte(TO) & u32::from(TEMPORARY) != 0;
+            let joins = matches!(
+                op,
+                Op::Edges | Op::Scatter | Op::Fold | Op::Append | Op::Raise
+            );
+            is_plain &= !keeps && !joins;
+            let leaves_out =
+                op == Op::Only || op.is_comparison() && at.byte(C) == Outcome::Only as u32;
+            // The next one finds nothing at hand.
+            if is_plain && leaves_out && self.fetch(number + 1).byte(A) != u32::from(NOTHING) {
+                together = number + 1;
+            }
+        }
+        end
     }
 
     /// The form of the part that instruction `at` begins.
