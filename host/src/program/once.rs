@@ -7,7 +7,7 @@
 use super::builder::ProgramBuilder;
 use super::encoded::EncodedProgram;
 use super::error::ProgramError;
-use super::places::place_of;
+use super::places::{Span, place_of};
 use super::table_error::TableError;
 use super::uses::each_use;
 use super::wave::{Slot, WaveSpec};
@@ -135,8 +135,8 @@ fn once_in_a_loop(waves: &[WaveSpec]) -> Option<&WaveSpec> {
     })
 }
 
-/// The tables of later runs, and the registers that waves which run once write; `None` if all runs
-/// are the same.
+/// The tables of later runs, and the registers that these find as waves which run once left them,
+/// also after a run that was cut off: no other wave writes there. `None` if all runs are the same.
 ///
 /// # Errors
 /// [`TableError::Once`].
@@ -155,7 +155,17 @@ pub(super) fn later_runs(
     }
     let mut later = program.clone();
     later.leave_out_what_ran_once();
-    Ok(Some((later, written_once(program))))
+    let place = |register: u32| place_of(&program.registers, register);
+    let mut changed = Vec::new();
+    for wave in &later.waves {
+        each_use(&later, wave, |register, writes| {
+            changed.extend(place(register).filter(|_| writes));
+        });
+    }
+    let mut kept = written_once(program);
+    let is_changed = |own: &Span| changed.iter().any(|other| other.meets(own));
+    kept.retain(|register| !place(*register).is_some_and(|own| is_changed(&own)));
+    Ok(Some((later, kept)))
 }
 
 /// The registers that waves which run once write.

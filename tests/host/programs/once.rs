@@ -295,3 +295,25 @@ fn tables_whose_later_runs_would_miss_something_are_refused() {
     spoiled.once.clear();
     load(&spoiled).unwrap();
 }
+
+/// A run that is cut off leaves a frontier in any state, and a later one would rely on it.
+#[test]
+fn what_every_run_changes_is_made_in_every_run() {
+    let graph = bare(NODES);
+    let built = analysis::build(AnalysisKind::Bfs, &graph, &Question::new(vec![0])).unwrap();
+    let mut program = plan(&built.program);
+    let is_reset = |wave: &WaveRecord| wave.opcode == Opcode::Reset as u32;
+    let reset = program.waves.iter().position(is_reset).unwrap();
+    program.once.push(reset as u32);
+    let mut session = CpuSession::open(&graph, NonZeroUsize::new(1), BUDGET).unwrap();
+    let error = session.load(&program).unwrap_err();
+    assert!(
+        matches!(
+            &error,
+            BackendError::BadProgram {
+                problem: TableError::Unproven { .. }
+            }
+        ),
+        "{error}"
+    );
+}
