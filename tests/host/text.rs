@@ -24,17 +24,22 @@ const SIZE: GraphSize = GraphSize {
     edges: 30,
 };
 
-/// Words of every result.
-fn run(text: &str, graph: &Graph) -> HashMap<String, Vec<u32>> {
+/// The program of a text that makes sense.
+fn read_for(text: &str, graph: &Graph) -> TextProgram {
     let size = GraphSize {
         nodes: graph.nodes(),
         edges: graph.edges(),
     };
+    read_text(text, size).unwrap()
+}
+
+/// Words of every result.
+fn run(text: &str, graph: &Graph) -> HashMap<String, Vec<u32>> {
     let TextProgram {
         program,
         results,
         inputs,
-    } = read_text(text, size).unwrap();
+    } = read_for(text, graph);
     let (encoded, _) = program.encode(&PlanRequest::default()).unwrap();
     let mut session = ProgramSession::open(graph, &Machine::cpu(None)).unwrap();
     session.load(&encoded).unwrap();
@@ -124,15 +129,11 @@ fn waves_that_run_once_leave_their_registers_to_later_runs() {
         undirected: true,
     };
     let graph = list.graph().unwrap();
-    let size = GraphSize {
-        nodes: graph.nodes(),
-        edges: graph.edges(),
-    };
     let TextProgram {
         program,
         results,
         inputs,
-    } = read_text(WALK, size).unwrap();
+    } = read_for(WALK, &graph);
     let (encoded, _) = program.encode(&PlanRequest::default()).unwrap();
     assert_eq!(encoded.once, [0]);
     let mut session = ProgramSession::open(&graph, &Machine::cpu(None)).unwrap();
