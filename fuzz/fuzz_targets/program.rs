@@ -194,8 +194,9 @@ fn runs_its_code(program: &EncodedProgram) -> bool {
     waves.all(|wave| {
         let record = EachRecord::from_parameters(wave.parameters);
         let end = u64::from(record.first) + u64::from(record.instructions);
-        wave.opcode != Opcode::Each as u32
-            || (Some(record.items) <= most && end <= program.code.len() as u64)
+        // These tables have no code, so a wave of it needs nothing.
+        let is_held = end <= program.code.len() as u64 && record.needs == 0;
+        wave.opcode != Opcode::Each as u32 || (Some(record.items) <= most && is_held)
     })
 }
 
