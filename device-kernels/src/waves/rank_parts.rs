@@ -31,7 +31,7 @@ pub(super) struct Tally {
     pub(super) dangling: u64,
 }
 
-/// What turns sums into ranks.
+/// The numbers that turn sums into ranks.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Walk {
     pub(super) base: f32,

@@ -252,3 +252,20 @@ fn a_list_that_names_no_node_ends_the_run() {
     let (record, _) = fault_of(result);
     assert_eq!((record.arrived, record.expected), (NODES, NODES));
 }
+
+/// Nobody looks for an instruction after the last one of the table.
+#[test]
+fn code_that_a_block_does_not_hold_may_end_with_a_condition() {
+    let mut program = ProgramBuilder::new(NODES);
+    let numbers = program.per_node("numbers", Kind::U32).unwrap();
+    program.iota("number", numbers);
+    program.each("leave out", Over::Nodes, |node| {
+        for least in 0..120_u32 {
+            node.only(node.load(numbers).above(least));
+        }
+    });
+    program.keep(numbers);
+    let encoded = plan(&program);
+    assert!(encoded.code.len() > 200);
+    run_watched(encoded, 1).unwrap();
+}

@@ -173,9 +173,11 @@ impl<G: Grid> Steps<G> {
             is_plain &= !keeps && !joins;
             let leaves_out =
                 op == Op::Only || op.is_comparison() && at.byte(C) == Outcome::Only as u32;
-            // The next one finds nothing at hand.
-            if is_plain && leaves_out && self.fetch(number + 1).byte(A) != u32::from(NOTHING) {
-                together = number + 1;
+            // The instruction after it may take no value at hand.
+            let next = number + 1;
+            let goes_on = next < end && self.fetch(next).byte(A) != u32::from(NOTHING);
+            if is_plain && leaves_out && goes_on {
+                together = next;
             }
         }
         end

@@ -59,14 +59,14 @@ pub(super) fn iterations(graph: &Graph, ranking: Ranking, edges: u64) -> Option<
     Some(iterations)
 }
 
-/// What sampled nodes get.
+/// The gains of a sampled node, as multiples of an even rank.
 #[derive(Clone, Copy)]
 struct Node {
-    /// What the neighbours pass on in the first iteration, less an even share.
+    /// Sum of the neighbours' shares in the first iteration, less an even one.
     gain: f64,
-    /// What the neighbours' own gains add in the second.
+    /// Sum of the shares of the neighbours' gains, in the second.
     passed: f64,
-    /// What an even share for each neighbour would add.
+    /// Sum of the shares along one edge of each neighbour.
     spread: f64,
     /// Whether it has no edges to pass a rank on along.
     dangling: bool,
@@ -119,7 +119,7 @@ struct Rows<'g> {
 }
 
 impl Rows<'_> {
-    /// What a node gets, and how many edges that took to find out.
+    /// The gains of a node, and the number of edges that were looked at.
     fn node(&self, node: u32) -> (Node, u64) {
         let (neighbours, each) = some(self.incoming.neighbours(node), LOOKED_AT[0]);
         let mut edges = 0;
