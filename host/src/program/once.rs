@@ -19,9 +19,9 @@ impl ProgramBuilder {
     /// session runs them once for a loaded program: in its first run that ends well. All registers
     /// that they write are kept until the program ends.
     ///
-    /// They may read what such waves have written and no inputs, and no other wave may write to
-    /// what they read or write; loops are not among them. Otherwise the program does not encode
-    /// ([`ProgramError::ChangesBetweenRuns`], [`ProgramError::LoopOnce`]).
+    /// They may read what such waves have written and no inputs. No other wave may write to what they
+    /// read or write, or come before them and read what they write. Loops are not among them.
+    /// Otherwise the program does not encode ([`ProgramError::ChangesBetweenRuns`], [`ProgramError::LoopOnce`]).
     ///
     /// ```
     /// use seawall::backend::ProgramSession;
