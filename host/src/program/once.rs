@@ -21,7 +21,8 @@ impl ProgramBuilder {
     ///
     /// They may read what such waves have written and no inputs. No other wave may write to what they
     /// read or write, or come before them and read what they write. Loops are not among them.
-    /// Otherwise the program does not encode ([`ProgramError::ChangesBetweenRuns`], [`ProgramError::LoopOnce`]).
+    /// Otherwise the program does not encode
+    /// ([`ProgramError::ChangesBetweenRuns`], [`ProgramError::LoopOnce`]).
     ///
     /// ```
     /// use seawall::backend::ProgramSession;
