@@ -70,10 +70,23 @@ fn a_graceful_end_answers_all_that_was_posted_and_takes_no_more() {
 
 #[test]
 fn a_forced_end_ends_every_ticket_at_once() {
-    let (config, _never) = gated(1, 64);
+    let (mut config, _never) = gated(1, 64);
+    let entered = Arc::new(AtomicBool::new(false));
+    let (seen, gate_of) = (Arc::clone(&entered), Arc::clone(&config.handlers[&GATE]));
+    config.handlers.insert(
+        GATE,
+        Arc::new(move |call| {
+            seen.store(true, Ordering::Release);
+            gate_of(call)
+        }),
+    );
     let service = start(config);
     let client = service.client(1).unwrap();
     let first = client.submit(gate()).unwrap();
+    // The worker could take the others first.
+    while !entered.load(Ordering::Acquire) {
+        std::thread::sleep(Duration::from_millis(1));
+    }
     let rest: Vec<_> = (0..50)
         .map(|_| client.submit(Query::Nop).unwrap())
         .collect();
