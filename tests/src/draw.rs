@@ -160,16 +160,13 @@ impl Drawer<'_> {
     }
 
     fn add_top(&mut self) {
-        let nodes = self.limits.nodes;
         // The smallest choice is the simplest wave, for failures to shrink to.
         let composite = match self.random.below(21) {
             18..21 => self.code(),
             17 | 16 => self.nest(0),
             15 => self.levels(),
             14 => self.reach(),
-            13 => self
-                .writable(|words| words >= nodes)
-                .map(|to| Wave::Components { to }),
+            13 => self.components(),
             12 => self.dataflow(),
             11 | 10 => Some(self.bounded_loop()),
             9 => self.triangles(),
@@ -195,7 +192,7 @@ impl Drawer<'_> {
             | Wave::Meet { to, .. }
             | Wave::Levels { to, .. }
             | Wave::Reach { to, .. }
-            | Wave::Components { to }
+            | Wave::Components { to, .. }
             | Wave::Parents { to, .. }
             | Wave::Triangles { to, .. } => self.written[to] = true,
             Wave::Loop { .. } | Wave::While { .. } | Wave::Code { .. } => {}
@@ -227,6 +224,15 @@ impl Drawer<'_> {
             _ => self.meet(),
         };
         drawn.unwrap_or_else(|| self.fill())
+    }
+
+    fn components(&mut self) -> Option<Wave> {
+        let nodes = self.limits.nodes;
+        let to = self.writable(|words| words >= nodes)?;
+        // From no node at all, now and then.
+        let search = self.random.once_in(2);
+        let search = search.then(|| [nodes + 1, 5].map(|end| self.random.below(end)));
+        Some(Wave::Components { to, search })
     }
 
     fn copy(&mut self) -> Option<Wave> {

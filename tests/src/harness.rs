@@ -292,7 +292,11 @@ pub fn run_script(
 /// Compares the ends of loops, if the control block has room for all and none is a search. The
 /// plan may swap independent loops.
 fn compare_loops(script: &Script, left: &Left, stats: &RunStats) -> Result<(), String> {
-    let is_search = |wave: &Wave| matches!(wave, Wave::Levels { .. } | Wave::Reach { .. });
+    let is_search = |wave: &Wave| match wave {
+        Wave::Levels { .. } | Wave::Reach { .. } => true,
+        Wave::Components { search, .. } => search.is_some(),
+        _ => false,
+    };
     if left.loops.len() > LOOPS_MAX || script.waves.iter().any(is_search) {
         return Ok(());
     }

@@ -231,7 +231,7 @@ impl Interpreter<'_> {
             }
             Wave::Levels { to, list, max } => self.levels(to, list, max),
             Wave::Reach { to, list, max } => self.reach(to, list, max),
-            Wave::Components { to } => {
+            Wave::Components { to, .. } => {
                 let labels = oracle::components(self.list);
                 self.set(to, |_, at| labels.get(at).copied().unwrap_or(at as u32));
             }

@@ -16,6 +16,7 @@ use seawall::program::{
     RegisterId, Transfer,
 };
 use seawall_core::abi::UNREACHED;
+use seawall_core::abi::components::KNOWN_WORDS;
 use seawall_core::abi::program::Reduction;
 use triangles::oriented;
 
@@ -170,6 +171,8 @@ pub enum Wave {
     Components {
         /// Destination, at least one word per node.
         to: Slot,
+        /// A node and the most levels of a search from there that comes first.
+        search: Option<[u32; 2]>,
     },
     /// Parents by the levels in a register; words beyond the nodes are
     /// unreached.
@@ -249,6 +252,7 @@ impl Script {
         let mut assembler = Assembler {
             twins: self.twins,
             program_nodes: list.nodes,
+            is_symmetric: list.undirected,
             values: self.registers.iter().map(values).collect(),
             program,
             registers,
@@ -279,6 +283,7 @@ struct Assembler {
     twins: bool,
     program: ProgramBuilder,
     program_nodes: u32,
+    is_symmetric: bool,
     /// Values that each register holds.
     values: Vec<u32>,
     registers: Vec<RegisterId>,
@@ -304,7 +309,7 @@ impl Assembler {
                 Wave::Segments { how, to, from, by } => self.add_segments(*how, *to, (*from, *by)),
                 Wave::Levels { to, list, max } => self.add_levels(*to, *list, *max),
                 Wave::Reach { to, list, max } => self.add_reach(*to, *list, *max),
-                Wave::Components { to } => self.add_components(*to),
+                Wave::Components { to, search } => self.add_components(*to, *search),
                 Wave::Parents { to, from } => self.add_parents(*to, *from),
                 Wave::Triangles { to, by, once } => self.add_triangles(*to, (*by, *once)),
                 simple if self.twins => self.add_twin(simple),
@@ -435,12 +440,16 @@ impl Assembler {
         }
     }
 
-    fn add_components(&mut self, to: Slot) {
+    fn add_components(&mut self, to: Slot, search: Option<[u32; 2]>) {
         let labels = self.at(to);
-        self.program.iota("labels", labels);
-        self.program.components("link", ComponentStep::Link, labels);
-        self.program
-            .components("compress", ComponentStep::Compress, labels);
+        let program = &mut self.program;
+        program.iota("labels", labels);
+        let known = search.and_then(|search| hook_reached(program, labels, search).ok());
+        match known.filter(|_| self.is_symmetric) {
+            Some(known) => link_rest(program, labels, known),
+            None => program.components("link", ComponentStep::Link, labels),
+        }
+        program.components("compress", ComponentStep::Compress, labels);
     }
 
     fn add_parents(&mut self, to: Slot, from: Slot) {
@@ -448,4 +457,35 @@ impl Assembler {
         self.program.fill("unreached", to, UNREACHED);
         self.program.parents("parents", to, from);
     }
+}
+
+/// Searches from a node, and makes a component of what is reached.
+fn hook_reached(
+    program: &mut ProgramBuilder,
+    labels: RegisterId,
+    [node, levels]: [u32; 2],
+) -> Result<RegisterId, ProgramError> {
+    let list = program.words("source", 1)?;
+    let frontier = program.frontier("frontier")?;
+    let known = program.words("known", KNOWN_WORDS.into())?;
+    program.fill("source", list, node);
+    program.reset("reset", frontier);
+    program.seed("seed", frontier, list, Mark::Bits);
+    program.search("search", frontier, Mark::Bits, levels);
+    let hook = ComponentStep::HookReached { frontier, known };
+    program.components("hook", hook, labels);
+    Ok(known)
+}
+
+/// Links all nodes that are not in the largest component, which a sample finds if it is not
+/// `known`.
+fn link_rest(program: &mut ProgramBuilder, labels: RegisterId, known: RegisterId) {
+    let sample = ComponentStep::LinkSample { skip: 0, edges: 2 };
+    let majority = ComponentStep::Majority { to: known };
+    for step in [sample, ComponentStep::Compress, majority] {
+        program.components_unless("sample", step, (labels, known));
+    }
+    let except = known;
+    let rest = ComponentStep::LinkRest { skip: 0, except };
+    program.components("link", rest, labels);
 }

@@ -271,7 +271,7 @@ impl Opcode {
             Self::Iota => Facts::of(&[], &[To]).word_wise().making(&[(To, Forest)]),
             Self::Copy => Facts::of(&[First], &[To]).word_wise(),
             Self::Scatter => Facts::of(&[First], &[To]).wide_per_word_of(To),
-            Self::Majority => Facts::of(&[First], &[To]).wide_per_word_of(First),
+            Self::Majority => Facts::of(&[To, First, Third], &[To]).wide_per_word_of(First),
             Self::Parents => Facts::of(&[First], &[To]),
             Self::And | Self::Or | Self::AndNot | Self::Xor => {
                 Facts::of(&[First, Second], &[To]).word_wise()
@@ -294,11 +294,17 @@ impl Opcode {
             Self::Visited => Facts::of(&[First], &[To])
                 .needing(&[(First, Frontier)])
                 .wide_per_word_of(First),
-            Self::Link | Self::LinkSample => Facts::of(&[To], &[To]).needing(&[(To, Forest)]),
-            Self::Compress => Facts::of(&[To], &[To])
+            Self::HookReached => Facts::of(&[First], &[To, Second])
+                .needing(&[(First, Frontier)])
+                .making(&[(To, Forest)])
+                .wide_per_word_of(To),
+            Self::Link | Self::LinkSample => {
+                Facts::of(&[To, Third], &[To]).needing(&[(To, Forest)])
+            }
+            Self::Compress => Facts::of(&[To, Third], &[To])
                 .needing(&[(To, Forest)])
                 .wide_per_word_of(To),
-            Self::LinkRest => Facts::of(&[To, First], &[To]).needing(&[(To, Forest)]),
+            Self::LinkRest => Facts::of(&[To, First, Third], &[To]).needing(&[(To, Forest)]),
             Self::ResetWork => Facts::of(&[], &[To])
                 .making(&[(To, Work)])
                 .wide_per_word_of(To),

@@ -229,7 +229,7 @@ impl<'w, M: Machine> Running<'w, M> {
             let (node, neighbour) = (edge.from, edge.to);
             code(item, Edge { node, neighbour });
         };
-        each_edge(&team, all, |_| true, visit);
+        each_edge(&team, all, visit);
     }
 
     /// Joins what `code` returns for each number below `count` to word 0 of `to`, which

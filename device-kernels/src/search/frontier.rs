@@ -91,6 +91,13 @@ impl Frontier {
             .part(self.layout.bitset(which), self.layout.bitset_words)
     }
 
+    /// The bits of the nodes that a search which is not under way has visited.
+    #[inline(always)]
+    #[must_use]
+    pub fn visited<G: Grid>(self, grid: G) -> Proven {
+        self.bitset(self.drive(grid, 0).visited)
+    }
+
     /// The counters of the step before number `step`, read past every cache. One lane per
     /// block calls this: all lanes of a grid reading one place would queue for
     /// microseconds.

@@ -95,10 +95,10 @@ fn copy_visited<G: Grid>(cx: ContextRef<G>, wave: Wave) -> Result<(), FaultCode>
     let context = &cx.context();
     let (tables, grid) = (context.tables, context.team.grid);
     let frontier = Frontier::of_register(grid, tables, wave.source(grid, 0))?;
-    let words = frontier.bitset_words();
+    let visited = frontier.visited(grid);
     // SAFETY: indices are words of the bitset.
-    let to = unsafe { tables.proven_of(grid, wave.destination(grid), words)? };
-    copy(cx, to, frontier.bitset(frontier.drive(grid, 0).visited));
+    let to = unsafe { tables.proven_of(grid, wave.destination(grid), visited.len())? };
+    copy(cx, to, visited);
     Ok(())
 }
 

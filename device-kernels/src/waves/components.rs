@@ -5,14 +5,16 @@
 //! component, and visit the remaining edges of the other nodes only. Roots hook to
 //! smaller roots, so the label of a component is its smallest node on every machine.
 
-use super::edges::{Edge, Rows, each_edge};
+use super::edges::{Edge, Rows, each_edge, each_edge_of_few};
+use super::hook_reached;
 use crate::context::{Context, ContextRef};
 use crate::grid::Grid;
 use crate::memory::{Csr, Proven, Words};
 use crate::shared::SAMPLE;
 use crate::tables::Wave;
+use seawall_core::abi::components::KNOWN_WORDS;
 use seawall_core::abi::control::FaultCode;
-use seawall_core::abi::program::Opcode;
+use seawall_core::abi::program::{NO_REGISTER, Opcode};
 
 /// Nodes whose labels are sampled for the largest component.
 const SAMPLES: u32 = SAMPLE.words();
@@ -36,6 +38,18 @@ pub fn run_components<G: Grid>(
     let context = &cx.context();
     let (tables, grid) = (context.tables, context.team.grid);
     let nodes = tables.nodes(grid);
+    if opcode == Opcode::HookReached {
+        return hook_reached::run(cx, wave);
+    }
+    let known = wave.source(grid, 2);
+    if known != NO_REGISTER
+        && tables
+            .register_of(grid, known, KNOWN_WORDS)?
+            .load_weak(grid, 1)
+            != 0
+    {
+        return Ok(());
+    }
     if opcode == Opcode::Majority {
         let to = tables.register_of(grid, wave.destination(grid), 1)?;
         // SAFETY: the nodes of the sample are below `nodes`.
@@ -69,9 +83,9 @@ pub fn run_components<G: Grid>(
                 .load_weak(grid, 0);
             let wanted = |node| parents.load_weak(grid, node) != largest;
             let rows = rows(wave.parameter(grid, 0));
-            each_edge(&context.team, rows, wanted, join);
+            each_edge_of_few(&context.team, rows, wanted, join);
         }
-        _ => each_edge(&context.team, rows(0), |_| true, join),
+        _ => each_edge(&context.team, rows(0), join),
     }
     Ok(())
 }

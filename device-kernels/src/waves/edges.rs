@@ -34,16 +34,50 @@ pub struct Rows {
     pub skip: u32,
 }
 
-/// Edges whose ends a lane fetches together.
+/// The edges of a row in a share.
+#[derive(Clone, Copy, Debug, Default)]
+struct Part {
+    from: u32,
+    edges: u32,
+    /// Whether the share goes on after the row.
+    goes_on: bool,
+}
+
+/// Edges whose ends a lane fetches together, and rows that it looks at together.
 const EACH: u32 = 4;
 /// [`EACH`] as a length.
 const LANE: usize = EACH as usize;
-/// Fewest and most places of a share.
-const SHARE: (u64, u64) = (256, 8192);
+/// Rows that a lone lane looks at before it visits the edges of those that are wanted.
+const LOOKS: usize = 64;
+/// Fewest places of a share.
+const SHARE_LEAST: u64 = 256;
+/// Most places of a share, and shares of a warp on smaller graphs.
+const SHARE_MOST: u64 = 8192;
+const SHARES: u64 = 8;
+/// The same where few rows are wanted: finding the first row of a share then takes longer than
+/// looking at a thousand others.
+const SHARES_OF_FEW: (u64, u64) = (4, 32_768);
 
-/// Calls `visit` for every edge of `rows` whose row `wanted` accepts.
+/// Calls `visit` for every edge of `rows`.
 #[inline(always)]
-pub fn each_edge<G: Grid>(
+pub fn each_edge<G: Grid>(team: &Team<G>, rows: Rows, visit: impl FnMut(Edge)) {
+    each_wanted::<G, false>(team, rows, |_| true, visit);
+}
+
+/// Calls `visit` for every edge of `rows` whose row `wanted` accepts, which are few: warps look
+/// at several rows a lane before they visit any.
+#[inline(always)]
+pub fn each_edge_of_few<G: Grid>(
+    team: &Team<G>,
+    rows: Rows,
+    wanted: impl Fn(u32) -> bool,
+    visit: impl FnMut(Edge),
+) {
+    each_wanted::<G, true>(team, rows, wanted, visit);
+}
+
+#[inline(always)]
+fn each_wanted<G: Grid, const FEW: bool>(
     team: &Team<G>,
     rows: Rows,
     wanted: impl Fn(u32) -> bool,
@@ -51,65 +85,141 @@ pub fn each_edge<G: Grid>(
 ) {
     let grid = team.grid;
     if G::WARP == 1 {
-        team.each_taken(rows.nodes, |from| {
-            if !wanted(from) {
-                return;
-            }
-            let (start, end) = rows.csr.row(grid, from);
-            for index in start.saturating_add(rows.skip).min(end)..end {
-                let to = rows.csr.target(grid, index);
-                visit(Edge { from, to });
+        team.each_range(rows.nodes, G::ITEMS, |first, end| {
+            let mut base = first;
+            while base < end {
+                let stop = end.min(base.saturating_add(LOOKS as u32));
+                rows.each_wanted(grid, (base, stop), &wanted, &mut visit);
+                base = stop;
             }
         });
         return;
     }
     let (warp, warps) = team.warps();
     let places = u64::from(rows.nodes) + u64::from(rows.edges);
+    let (shares, most) = if FEW {
+        SHARES_OF_FEW
+    } else {
+        (SHARES, SHARE_MOST)
+    };
     let share = places
-        .div_ceil(u64::from(warps) * 8)
-        .clamp(SHARE.0, SHARE.1);
+        .div_ceil(u64::from(warps) * shares)
+        .clamp(SHARE_LEAST, most);
     let mut first = u64::from(warp) * share;
     while first < places {
         let range = (first, (first + share).min(places));
-        rows.each_of(grid, range, &wanted, &mut visit);
+        if FEW {
+            rows.each_of_few(grid, range, &wanted, &mut visit);
+        } else {
+            rows.each_of(grid, range, &mut visit);
+        }
         first += u64::from(warps) * share;
     }
 }
 
 impl Rows {
-    /// Visits the places `first..end` with one warp.
+    /// Visits the edges of the wanted rows of `base..stop`, at most [`LOOKS`], with a lone lane.
     #[inline(always)]
-    fn each_of<G: Grid>(
+    fn each_wanted<G: Grid>(
         &self,
         grid: G,
-        (first, end): (u64, u64),
+        (base, stop): (u32, u32),
         wanted: &impl Fn(u32) -> bool,
         visit: &mut impl FnMut(Edge),
     ) {
-        let mut base = last_row(grid, self.nodes, |row| {
-            u64::from(self.csr.row(grid, row).0) + u64::from(row) <= first
-        });
+        let (mut found, mut count) = ([0; LOOKS], 0);
+        for row in base..stop {
+            // No branch, which a processor would guess wrong for every other row.
+            found[count % LOOKS] = row;
+            count += usize::from(wanted(row));
+        }
+        for &from in found.iter().take(count) {
+            let (start, end) = self.csr.row(grid, from);
+            for index in start.saturating_add(self.skip).min(end)..end {
+                let to = self.csr.target(grid, index);
+                visit(Edge { from, to });
+            }
+        }
+    }
+
+    /// Visits the places `first..end` with one warp.
+    #[inline(always)]
+    fn each_of<G: Grid>(&self, grid: G, range: (u64, u64), visit: &mut impl FnMut(Edge)) {
+        let mut base = self.row_of(grid, range.0);
         loop {
             let row = base.saturating_add(grid.warp_lane());
-            let (mut from, mut degree, mut goes_on) = (0, 0, false);
+            let mut part = Part::default();
             if row < self.nodes {
-                let (start, stop) = self.csr.row(grid, row);
-                // The row's first edge has the place after the row's own.
-                let ahead = u64::from(row) + 1;
-                goes_on = u64::from(stop) + ahead < end;
-                from = start
-                    .saturating_add(self.skip)
-                    .max(saturate(first.saturating_sub(ahead)));
-                let to = stop.min(saturate(end.saturating_sub(ahead)));
-                if from < to && wanted(row) {
-                    degree = to - from;
-                }
+                part = self.part(row, self.csr.row(grid, row), range);
             }
-            self.each_in(grid, base, (from, degree), visit);
-            if grid.shuffle(u32::from(goes_on), G::WARP - 1) == 0 {
+            self.each_in(grid, base, (part.from, part.edges), visit);
+            if grid.shuffle(u32::from(part.goes_on), G::WARP - 1) == 0 {
                 return;
             }
             base += G::WARP;
+        }
+    }
+
+    /// As [`Rows::each_of`], of the rows that are wanted.
+    #[inline(always)]
+    fn each_of_few<G: Grid>(
+        &self,
+        grid: G,
+        range: (u64, u64),
+        wanted: &impl Fn(u32) -> bool,
+        visit: &mut impl FnMut(Edge),
+    ) {
+        let mut base = self.row_of(grid, range.0);
+        loop {
+            // Codegen rule `LOADS_TOGETHER`; a missing row is looked up as the last one.
+            let rows = [0, 1, 2, 3].map(|k| base.saturating_add(k * G::WARP + grid.warp_lane()));
+            let ends = rows.map(|row| self.csr.row(grid, row.min(self.nodes - 1)));
+            let wants = rows.map(|row| wanted(row.min(self.nodes - 1)));
+            let part = |k: usize| {
+                let is_there = rows[k] < self.nodes;
+                let mut part = self.part(rows[k], ends[k], range);
+                part.goes_on &= is_there;
+                if !is_there || !wants[k] {
+                    part.edges = 0;
+                }
+                part
+            };
+            // Codegen rule `NO_INDEXED_ARRAYS`.
+            let (mut one, mut two, mut three, last) = (part(0), part(1), part(2), part(3));
+            for k in 0..EACH {
+                if grid.ballot(one.edges != 0) != 0 {
+                    self.each_in(grid, base + k * G::WARP, (one.from, one.edges), visit);
+                }
+                (one, two, three) = (two, three, last);
+            }
+            if grid.shuffle(u32::from(last.goes_on), G::WARP - 1) == 0 {
+                return;
+            }
+            base += EACH * G::WARP;
+        }
+    }
+
+    /// The row that holds place `first`. A warp operation.
+    #[inline(always)]
+    fn row_of<G: Grid>(&self, grid: G, first: u64) -> u32 {
+        last_row(grid, self.nodes, |row| {
+            u64::from(self.csr.row(grid, row).0) + u64::from(row) <= first
+        })
+    }
+
+    /// The part of `row`, which has these ends, in the places `first..end`.
+    #[inline(always)]
+    fn part(&self, row: u32, (start, stop): (u32, u32), (first, end): (u64, u64)) -> Part {
+        // The row's first edge has the place after the row's own.
+        let ahead = u64::from(row) + 1;
+        let from = start
+            .saturating_add(self.skip)
+            .max(saturate(first.saturating_sub(ahead)));
+        let to = stop.min(saturate(end.saturating_sub(ahead)));
+        Part {
+            from,
+            edges: to.saturating_sub(from),
+            goes_on: u64::from(stop) + ahead < end,
         }
     }
 

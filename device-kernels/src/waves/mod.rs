@@ -36,6 +36,7 @@ mod sweep_counts;
 pub mod orient;
 mod sieve;
 mod held_rows;
+mod hook_reached;
 mod center;
 pub mod triangles;
 mod few_kept;
@@ -107,7 +108,8 @@ pub const fn families_of(opcode: Opcode) -> u32 {
         | Opcode::Compress
         | Opcode::LinkSample
         | Opcode::Majority
-        | Opcode::LinkRest => family::COMPONENTS,
+        | Opcode::LinkRest
+        | Opcode::HookReached => family::COMPONENTS,
         Opcode::Reduce => family::REDUCE,
         Opcode::GenKill | Opcode::Meet => family::FLOW,
         Opcode::ResetWork | Opcode::SeedPaths | Opcode::StepPaths => family::PATHS,

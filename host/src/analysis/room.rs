@@ -40,6 +40,11 @@ pub trait Analysis: Sync {
         reached(self.facts().values, column)
     }
 
+    /// End of the analysis whose program's loops have ended so.
+    fn end(&self, end: End) -> End {
+        end
+    }
+
     /// Rounds of a loop of `iterations` iterations, by kind.
     fn rounds(&self, _column: &Column, iterations: u32) -> Rounds {
         Rounds::Iterations(iterations)
@@ -106,6 +111,14 @@ pub struct End {
     pub iterations: u32,
     /// Whether it ended by itself.
     pub converged: bool,
+}
+
+impl End {
+    /// That of a program without a loop.
+    pub(crate) const ONCE: Self = Self {
+        iterations: 1,
+        converged: true,
+    };
 }
 
 /// Result of a run.

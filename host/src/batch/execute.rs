@@ -467,7 +467,7 @@ struct End<'a> {
 fn outcome_of(named: &BatchGraph<'_>, request: &RunRequest, left: End<'_>) -> GraphOutcome {
     let (graph, control) = (named.graph, left.control);
     let values = left.reading.column(graph.nodes(), left.words);
-    let end = steps::end_of(control);
+    let end = steps::end_of(request.analysis, control);
     let analysis = request.analysis.room();
     let found = Found {
         values: &values,

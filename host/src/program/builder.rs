@@ -3,7 +3,7 @@
 use super::encoded::{BuilderId, GraphNeeds, RegisterId};
 use super::error::ProgramError;
 use super::operands::{self, Around};
-use super::vocabulary::{BitOp, ComponentStep, Mark, Meet, Transfer};
+use super::vocabulary::{BitOp, Mark, Meet, Transfer};
 use super::wave::{Body, Name, RegisterSpec, Slot, WaveSpec};
 use crate::backend::TableLengths;
 use crate::own::OwnWaves;
@@ -371,26 +371,6 @@ impl ProgramBuilder {
                 .writing(to)
                 .reading(0, frontier),
         );
-    }
-
-    /// Runs one step of the components program on `parents`.
-    pub fn components(&mut self, name: &str, step: ComponentStep, parents: RegisterId) {
-        let wave = match step {
-            ComponentStep::Link => WaveSpec::new(name, Opcode::Link).updating(parents),
-            ComponentStep::Compress => WaveSpec::new(name, Opcode::Compress).updating(parents),
-            ComponentStep::LinkSample { skip, edges } => WaveSpec::new(name, Opcode::LinkSample)
-                .updating(parents)
-                .with(0, edges)
-                .with(1, skip),
-            ComponentStep::Majority { to } => WaveSpec::new(name, Opcode::Majority)
-                .writing(to)
-                .reading(0, parents),
-            ComponentStep::LinkRest { skip, except } => WaveSpec::new(name, Opcode::LinkRest)
-                .updating(parents)
-                .reading(0, except)
-                .with(0, skip),
-        };
-        self.push(wave);
     }
 
     /// Joins all words of `from` into the scalar `to`.

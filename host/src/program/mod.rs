@@ -17,6 +17,7 @@ mod each;
 mod rounds;
 mod own;
 mod patterns;
+mod components;
 mod triangles;
 mod sets;
 mod sweep;

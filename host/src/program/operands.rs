@@ -5,6 +5,7 @@
 
 use super::error::ProgramError;
 use super::wave::{Does, RegisterSpec, Slot, WaveSpec};
+use seawall_core::abi::components::KNOWN_WORDS;
 use seawall_core::abi::facts::Facts;
 use seawall_core::abi::hubs::{HUBS_LEAST, HubLayout};
 use seawall_core::abi::program::Opcode;
@@ -68,6 +69,7 @@ fn fewest(around: Around<'_>, wave: &WaveSpec) -> Fewest {
     let frontier = FrontierLayout::new(around.nodes).words();
     let work = WorkLayout::new(around.nodes).words();
     let totals = u64::from(TOTALS_WORDS);
+    let joined = (nodes, [1, 0, KNOWN_WORDS.into(), 0]);
     // Of a ranking's start: whether it has sums, or one word per node.
     let has_sums = wave.parameters[0] == 0;
     // Kernels compare the length with the room that the register states.
@@ -92,9 +94,9 @@ fn fewest(around: Around<'_>, wave: &WaveSpec) -> Fewest {
         Opcode::Seed => (frontier, [0, nodes, 0, 0]),
         Opcode::Expand => (nodes, [frontier, 0, 0, 0]),
         Opcode::Visited => (u64::from(bitset_words(around.nodes)), [frontier, 0, 0, 0]),
-        Opcode::Link | Opcode::Compress | Opcode::LinkSample => (nodes, [0; 4]),
-        Opcode::LinkRest => (nodes, [1, 0, 0, 0]),
-        Opcode::Majority => (1, [nodes, 0, 0, 0]),
+        Opcode::Link | Opcode::Compress | Opcode::LinkSample | Opcode::LinkRest => joined,
+        Opcode::HookReached => (nodes, [frontier, KNOWN_WORDS.into(), 0, 0]),
+        Opcode::Majority => (1, [nodes, 0, KNOWN_WORDS.into(), 0]),
         Opcode::ResetWork => (work, [0; 4]),
         Opcode::SeedPaths | Opcode::StepPaths | Opcode::StepPathsFloat => (nodes, [work, 0, 0, 0]),
         Opcode::SeedPathsWide | Opcode::StepPathsWide => (2 * nodes, [work, 0, 0, 0]),
@@ -139,12 +141,13 @@ fn fewest(around: Around<'_>, wave: &WaveSpec) -> Fewest {
 
 /// The destination of `wave`, if it is longer than what the wave writes there.
 pub(super) fn filled_in_part(around: Around<'_>, wave: &WaveSpec) -> Option<Slot> {
-    const WRITE_FEWEST: [Opcode; 5] = [
+    const WRITE_FEWEST: [Opcode; 6] = [
         Opcode::Parents,
         Opcode::Majority,
         Opcode::Visited,
         Opcode::SeedPeel,
         Opcode::SeedRanks,
+        Opcode::HookReached,
     ];
     let writes_fewest = WRITE_FEWEST.into_iter().any(|opcode| wave.does.is(opcode));
     let needed = fewest(around, wave).destination;

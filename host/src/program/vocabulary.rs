@@ -78,6 +78,15 @@ pub enum ComponentStep {
         /// Scalar that takes it.
         to: RegisterId,
     },
+    /// Make the parents of what a search has visited, which is one component, and of the other
+    /// nodes, which are their own.
+    HookReached {
+        /// Frontier of the search.
+        frontier: RegisterId,
+        /// [`KNOWN_WORDS`](seawall_core::abi::components::KNOWN_WORDS) words that take the
+        /// component's label and whether it is the largest for sure.
+        known: RegisterId,
+    },
     /// Link the edges after the first ones of nodes outside one component.
     LinkRest {
         /// Edges that a sample linked already.

@@ -1,7 +1,7 @@
 //! Steps that a run shares with a batch.
 
 use super::{RunError, RunRequest};
-use crate::analysis::{Built, Case, End, Found, Question};
+use crate::analysis::{AnalysisKind, Built, Case, End, Found, Question};
 use crate::backend::BackendError;
 use crate::graph::{Graph, WeightKind};
 use seawall_core::abi::control::{ControlRecord, LoopRecord};
@@ -50,20 +50,16 @@ fn first_loop(control: &ControlRecord) -> Option<&LoopRecord> {
 
 /// Returns the end of a program: the loops of an analysis follow each other, and all of them have to
 /// converge. A program without a loop ends after one iteration.
-pub(crate) fn end_of(control: &ControlRecord) -> End {
+pub(crate) fn end_of(analysis: AnalysisKind, control: &ControlRecord) -> End {
     let loops = &control.loops[..(control.loops_done as usize).min(control.loops.len())];
     if loops.is_empty() {
-        let (iterations, converged) = (1, true);
-        return End {
-            iterations,
-            converged,
-        };
+        return End::ONCE;
     }
     let all = loops.iter().map(|ended| ended.iterations);
-    End {
+    analysis.room().end(End {
         iterations: all.fold(0, u32::saturating_add),
         converged: loops.iter().all(|ended| ended.converged != 0),
-    }
+    })
 }
 
 /// Returns the name of the topology of most steps.

@@ -39,9 +39,11 @@ pub enum Opcode {
     /// in `parameters[0]`).
     Expand = 9,
     /// Joins the components of both ends of every edge in the parent array
-    /// `destination`.
+    /// `destination`. Nothing happens if `sources[2]` is there and its word 1 is not 0, see
+    /// [`HookReached`](Self::HookReached).
     Link = 10,
-    /// Points every node of the parent array `destination` at its root.
+    /// Points every node of the parent array `destination` at its root; `sources[2]` is as for
+    /// [`Link`](Self::Link).
     Compress = 11,
     /// Reduces the words of `sources[0]` into the scalar `destination` (see
     /// [`Reduction`] in `parameters[0]`).
@@ -63,14 +65,15 @@ pub enum Opcode {
     /// parameters[0]` for every node `v` of the list `sources[0]`.
     Scatter = 17,
     /// Joins the ends of `parameters[0]` edges of every node, those after the first
-    /// `parameters[1]`: a sample that finds most components (Afforest).
+    /// `parameters[1]`: a sample that finds most components (Afforest). `sources[2]` is as for
+    /// [`Link`](Self::Link).
     LinkSample = 18,
     /// Writes the most frequent label of a sample of `sources[0]` into the
-    /// scalar `destination`.
+    /// scalar `destination`. `sources[2]` is as for [`Link`](Self::Link).
     Majority = 19,
     /// [`Opcode::Link`] for the edges after the first `parameters[0]` of
     /// every node that is not yet in the component named by the scalar
-    /// `sources[0]`.
+    /// `sources[0]`; `sources[2]` is as there.
     LinkRest = 20,
     /// Clears the header and the bitsets of the frontier `destination`.
     Reset = 21,
@@ -204,11 +207,17 @@ pub enum Opcode {
     /// counts at every corner if `parameters[0]` is not 0, by bits in both directions, else at
     /// the lowest one.
     CountHubs = 52,
+    /// Makes a parent array of the search in the frontier `sources[0]`: nodes that it has
+    /// visited get the smallest of them in `destination`, others themselves. Stores that node
+    /// in word 0 of `sources[1]`, [`UNREACHED`](super::super::UNREACHED) if there is none, and
+    /// in word 1 whether at most an eighth of all edges leave other nodes, so that no larger
+    /// component has to be looked for.
+    HookReached = 53,
 }
 
 impl Opcode {
     /// Every opcode, in order of its word.
-    pub const ALL: [Self; 53] = [
+    pub const ALL: [Self; 54] = [
         Self::Nop,
         Self::Fill,
         Self::Iota,
@@ -262,6 +271,7 @@ impl Opcode {
         Self::RankHubs,
         Self::OrientHubs,
         Self::CountHubs,
+        Self::HookReached,
     ];
 
     /// Returns the opcode of a word; `None` if the word names none.

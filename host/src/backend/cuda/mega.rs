@@ -184,6 +184,9 @@ fn work_of(program: &EncodedProgram) -> Work {
         )
     }) {
         Work::Rounds
+    } else if has(|opcode| opcode == Opcode::HookReached) {
+        // After a search, passes over all nodes.
+        Work::Passes
     } else if has(|opcode| matches!(opcode, Opcode::LinkSample | Opcode::LinkRest)) {
         Work::Components
     } else {
