@@ -281,6 +281,11 @@ impl Opcode {
             Self::Meet | Self::GatherRanks => {
                 Facts::of(&[To, First], &[To]).reading(&[Array::Incoming])
             }
+            // Sources that are no nodes and starts that no row has are allowed for.
+            Self::SliceEdges => {
+                Facts::of(&[To, First, Second], &[To, First, Second]).reading(&[Array::Incoming])
+            }
+            Self::GatherSlices => Facts::of(&[To, First, Second, Third], &[To]),
             Self::GenKill => Facts::of(&[To, First, Second, Third], &[To]).per_word_of(To),
             Self::Reset => Facts::of(&[], &[To])
                 .making(&[(To, Fresh)])

@@ -12,7 +12,7 @@ use super::rank_parts::{
     CHANGE, DANGLING, NEXT_DANGLING, Ranks, Tally, Walk, add_total, settle, wide,
 };
 use super::scale::Scale;
-use super::{gather, gather_tiles, rank_rows};
+use super::{gather, gather_slices, gather_tiles, rank_rows, slices};
 use crate::context::{Context, ContextRef};
 use crate::grid::Grid;
 use crate::memory::Proven;
@@ -41,6 +41,9 @@ pub fn run_rank<G: Grid>(cx: ContextRef<G>, opcode: Opcode, wave: Wave) -> Resul
         }
         return Ok(());
     }
+    if opcode == Opcode::SliceEdges {
+        return slices::slice(context, wave);
+    }
     let nodes = tables.nodes(grid);
     let pairs = nodes.checked_mul(2).ok_or(FaultCode::BadRegister)?;
     // SAFETY: here and below, indices are nodes of the graph, or twice as many for two
@@ -57,6 +60,11 @@ pub fn run_rank<G: Grid>(cx: ContextRef<G>, opcode: Opcode, wave: Wave) -> Resul
         }
         gather::gather(context, (contributions, sums));
         return Ok(());
+    }
+    if opcode == Opcode::GatherSlices {
+        // SAFETY: as above.
+        let sums = unsafe { tables.proven_of(grid, wave.destination(grid), pairs)? };
+        return gather_slices::gather_slices(context, (contributions, sums), wave);
     }
     let by_rows = opcode == Opcode::SeedRanks && wave.parameter(grid, 0) != 0;
     let words = if by_rows { nodes } else { pairs };

@@ -4,12 +4,14 @@
 //! follow from the edges of a graph are known to them alone.
 
 use super::error::ProgramError;
+use super::slices::{SliceShape, shape_error};
 use super::wave::{Does, RegisterSpec, Slot, WaveSpec};
 use seawall_core::abi::facts::Facts;
 use seawall_core::abi::hubs::{HUBS_LEAST, HubLayout};
 use seawall_core::abi::program::Opcode;
 use seawall_core::abi::rank::TOTALS_WORDS;
 use seawall_core::abi::search::{FrontierLayout, bitset_words};
+use seawall_core::abi::slices::SliceLayout;
 use seawall_core::abi::sweep::{SWEEP_TOTALS, SweepLayout};
 use seawall_core::abi::work::WorkLayout;
 
@@ -34,7 +36,7 @@ pub(super) fn check(around: Around<'_>, wave: &WaveSpec) -> Result<(), ProgramEr
     for (source, words) in wave.sources.into_iter().zip(fewest.sources) {
         around.is_long_enough(wave, source, words)?;
     }
-    check_parameters(wave)
+    check_parameters(around, wave)
 }
 
 impl Around<'_> {
@@ -101,6 +103,11 @@ fn fewest(around: Around<'_>, wave: &WaveSpec) -> Fewest {
         Opcode::SeedPeel | Opcode::StepPeel => (nodes, [work, 0, 0, 0]),
         Opcode::SeedRanks => (nodes, [nodes, (1 + u64::from(has_sums)) * nodes, totals, 0]),
         Opcode::GatherRanks => (2 * nodes, [nodes, 0, 0, 0]),
+        Opcode::SliceEdges => {
+            let (starts, parts) = slice_words(around, wave);
+            (0, [starts, parts, 0, 0])
+        }
+        Opcode::GatherSlices => (2 * nodes, [nodes, 0, slice_words(around, wave).0, 0]),
         Opcode::ApplyRanks => (nodes, [nodes, 2 * nodes, totals, 0]),
         Opcode::StepRanks => (nodes, [nodes, nodes, totals, 0]),
         Opcode::SettleRanks => (totals, [0; 4]),
@@ -137,6 +144,15 @@ fn fewest(around: Around<'_>, wave: &WaveSpec) -> Fewest {
     }
 }
 
+/// Words of the starts and of the parts of slices; 0 for those that [`check_parameters`] refuses.
+fn slice_words(around: Around<'_>, wave: &WaveSpec) -> (u64, u64) {
+    let [width_log2, part_log2, ..] = wave.parameters;
+    let layout = SliceLayout::new(around.nodes, [width_log2, part_log2]);
+    layout.map_or((0, 0), |layout| {
+        (layout.start_words().into(), layout.part_words().into())
+    })
+}
+
 /// The destination of `wave`, if it is longer than what the wave writes there.
 pub(super) fn filled_in_part(around: Around<'_>, wave: &WaveSpec) -> Option<Slot> {
     const WRITE_FEWEST: [Opcode; 5] = [
@@ -165,7 +181,7 @@ fn fewest_of_own(facts: &Facts, to: u64) -> Fewest {
     }
 }
 
-fn check_parameters(wave: &WaveSpec) -> Result<(), ProgramError> {
+fn check_parameters(around: Around<'_>, wave: &WaveSpec) -> Result<(), ProgramError> {
     let word = wave.parameters[0];
     let Does::Ready(opcode) = wave.does else {
         return Ok(());
@@ -186,6 +202,17 @@ fn check_parameters(wave: &WaveSpec) -> Result<(), ProgramError> {
             user: wave.name.clone(),
             room: word,
         }),
+        Opcode::SliceEdges | Opcode::GatherSlices => {
+            let [width_log2, part_log2, ..] = wave.parameters;
+            let shape = SliceShape {
+                width_log2,
+                part_log2,
+            };
+            match shape.rows(around.nodes) {
+                Some(_) => Ok(()),
+                None => Err(shape_error(&wave.name, shape)),
+            }
+        }
         Opcode::ApplyRanks => check_damping(f32::from_bits(word)),
         Opcode::StepRanks => check_damping(f32::from_bits(word))
             .and_then(|()| check_tolerance(f32::from_bits(wave.parameters[1]))),

@@ -204,11 +204,21 @@ pub enum Opcode {
     /// counts at every corner if `parameters[0]` is not 0, by bits in both directions, else at
     /// the lowest one.
     CountHubs = 52,
+    /// One of the [steps](super::super::slices::SliceStep), in `parameters[2]`, that copy the
+    /// incoming edges to `destination`, a word an edge, by slices of their sources. `sources[0]`
+    /// has where rows start there, `sources[1]` the parts of rows, zero before the first step;
+    /// `parameters[0]` and `parameters[1]` are those of the
+    /// [`SliceLayout`](super::super::slices::SliceLayout).
+    SliceEdges = 53,
+    /// As [`GatherRanks`](Self::GatherRanks), along the edges `sources[1]` in slices whose rows
+    /// start at `sources[2]`; `parameters[0]` and `parameters[1]` are those of
+    /// [`SliceEdges`](Self::SliceEdges).
+    GatherSlices = 54,
 }
 
 impl Opcode {
     /// Every opcode, in order of its word.
-    pub const ALL: [Self; 53] = [
+    pub const ALL: [Self; 55] = [
         Self::Nop,
         Self::Fill,
         Self::Iota,
@@ -262,6 +272,8 @@ impl Opcode {
         Self::RankHubs,
         Self::OrientHubs,
         Self::CountHubs,
+        Self::SliceEdges,
+        Self::GatherSlices,
     ];
 
     /// Returns the opcode of a word; `None` if the word names none.
