@@ -9,7 +9,7 @@ use seawall_core::abi::search::SearchPolicy;
 use seawall_tests::composed::{COMPOSED, run_composed};
 use seawall_tests::draw::{self, Limits, UNLIMITED};
 use seawall_tests::graphs::{self, EdgeList, SHAPES};
-use seawall_tests::harness::{ANALYSES, Asked, run_analysis, run_ranks, run_script};
+use seawall_tests::harness::{ANALYSES, Asked, run_analysis, run_script};
 use seawall_tests::paths::{Weights, run_paths};
 use seawall_tests::random::Random;
 use seawall_tests::straight;

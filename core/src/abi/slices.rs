@@ -118,51 +118,9 @@ impl SliceLayout {
     }
 }
 
-/// Step in which edges are put into slices, one wave each.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[repr(u32)]
-pub enum SliceStep {
-    /// Stores the length of every row in place of its start, and adds it to its part, which is
-    /// zero before.
-    Count = 0,
-    /// Turns the lengths of parts into their starts.
-    Scan = 1,
-    /// Turns the lengths of rows into their starts.
-    Place = 2,
-    /// Copies the edges.
-    Copy = 3,
-}
-
-impl SliceStep {
-    /// Every step, in order.
-    pub const ALL: [Self; 4] = [Self::Count, Self::Scan, Self::Place, Self::Copy];
-
-    /// Returns the step of a word; `None` if the word names none.
-    #[must_use]
-    pub const fn from_word(word: u32) -> Option<Self> {
-        match word {
-            0 => Some(Self::Count),
-            1 => Some(Self::Scan),
-            2 => Some(Self::Place),
-            3 => Some(Self::Copy),
-            _ => None,
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn steps_are_named_by_their_words() {
-        for (word, step) in (0..).zip(SliceStep::ALL) {
-            assert_eq!(step as u32, word);
-            assert_eq!(SliceStep::from_word(word), Some(step));
-        }
-        assert_eq!(SliceStep::from_word(SliceStep::ALL.len() as u32), None);
-    }
 
     #[test]
     fn every_row_is_in_its_part_and_below_the_words() {

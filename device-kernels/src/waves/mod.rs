@@ -119,7 +119,10 @@ pub const fn families_of(opcode: Opcode) -> u32 {
         Opcode::SeedPeel | Opcode::StepPeel => family::PEEL,
         Opcode::SeedRanks
         | Opcode::GatherRanks
-        | Opcode::SliceEdges
+        | Opcode::CountSlices
+        | Opcode::ScanSlices
+        | Opcode::PlaceSlices
+        | Opcode::CopySlices
         | Opcode::GatherSlices
         | Opcode::ApplyRanks
         | Opcode::SettleRanks

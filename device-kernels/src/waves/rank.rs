@@ -41,8 +41,8 @@ pub fn run_rank<G: Grid>(cx: ContextRef<G>, opcode: Opcode, wave: Wave) -> Resul
         }
         return Ok(());
     }
-    if opcode == Opcode::SliceEdges {
-        return slices::slice(context, wave);
+    if slices::makes_slices(opcode) {
+        return slices::run_slices(context, opcode, wave);
     }
     let nodes = tables.nodes(grid);
     let pairs = nodes.checked_mul(2).ok_or(FaultCode::BadRegister)?;

@@ -1,10 +1,10 @@
 //! Copies the incoming edges by slices of their sources.
 //!
 //! The copy lets the contributions of a slice stay in a cache while its edges are gathered
-//! (propagation blocking turned around: Beamer, Asanović and Patterson, "Reducing Pagerank
-//! Communication via Propagation Blocking", IPDPS 2017, discuss both). Rows ascend by their
-//! sources, so a row's edges in a slice are neighbours, and searches find where they end. Rows
-//! that do not ascend would be cut elsewhere, but no edge would be left out.
+//! (cache blocking; Beamer, Asanović and Patterson compare it with other ways in "Reducing
+//! Pagerank Communication via Propagation Blocking", IPDPS 2017). Rows of a graph ascend by their
+//! sources, as the host checks, so a row's edges in a slice are neighbours, and searches find
+//! where they end. Rows that do not ascend would be cut elsewhere, and no edge left out.
 //!
 //! Four waves do it, with the barriers between them that one wave must not have: counts of rows,
 //! a scan of their parts by one block, starts of rows, copies.
@@ -16,9 +16,9 @@ use crate::context::Context;
 use crate::grid::Grid;
 use crate::memory::{Csr, Proven};
 use crate::tables::Wave;
-use crate::team::Team;
 use seawall_core::abi::control::FaultCode;
-use seawall_core::abi::slices::{SliceLayout, SliceStep};
+use seawall_core::abi::program::Opcode;
+use seawall_core::abi::slices::SliceLayout;
 
 /// Longest row that a warp copies.
 const WARP_ROW: u32 = 2048;
@@ -27,17 +27,13 @@ const EACH: u32 = 4;
 /// [`EACH`] as a length.
 const LANE: usize = EACH as usize;
 
-/// Incoming edges and their copy.
-#[derive(Clone, Copy, Debug)]
-struct Slices {
-    rows: Csr,
-    layout: SliceLayout,
-    nodes: u32,
-    edges: u32,
-    /// The copy, a word per edge.
-    sources: Proven,
-    starts: Proven,
-    parts: Proven,
+/// Whether `opcode` is that of a wave that makes slices.
+#[inline(always)]
+pub(super) fn makes_slices(opcode: Opcode) -> bool {
+    matches!(
+        opcode,
+        Opcode::CountSlices | Opcode::ScanSlices | Opcode::PlaceSlices | Opcode::CopySlices
+    )
 }
 
 /// The layout that a wave's parameters state.
@@ -54,56 +50,151 @@ pub(super) fn layout_of<G: Grid>(
     SliceLayout::new(context.tables.nodes(grid), shape).ok_or(FaultCode::BadParameter)
 }
 
-/// Does one of the steps.
+/// Runs an opcode of [`makes_slices`].
 ///
 /// # Errors
 /// [`FaultCode::BadRegister`] if a register is missing or too short,
-/// [`FaultCode::BadParameter`] if there is no such step or layout,
+/// [`FaultCode::BadParameter`] if there is no such layout,
 /// [`FaultCode::NoArray`] if the launch holds no incoming edges.
 #[inline(always)]
-pub(super) fn slice<G: Grid>(context: &Context<G>, wave: Wave) -> Result<(), FaultCode> {
+pub(super) fn run_slices<G: Grid>(
+    context: &Context<G>,
+    opcode: Opcode,
+    wave: Wave,
+) -> Result<(), FaultCode> {
     let (tables, grid) = (context.tables, context.team.grid);
+    let (to, from) = (wave.destination(grid), wave.source(grid, 0));
+    if opcode == Opcode::ScanSlices {
+        // SAFETY: indices are below the register's own length.
+        let parts = unsafe { tables.proven_of(grid, to, 0)? };
+        scan(context, parts);
+        return Ok(());
+    }
+    let layout = layout_of(context, wave)?;
+    let starts = if opcode == Opcode::CopySlices {
+        from
+    } else {
+        to
+    };
+    // SAFETY: indices are rows of the layout, or their number.
+    let starts = unsafe { tables.proven_of(grid, starts, layout.start_words())? };
+    if opcode == Opcode::PlaceSlices {
+        // SAFETY: indices are parts of the layout.
+        let parts = unsafe { tables.proven_of(grid, from, layout.part_words())? };
+        place(context, layout, (starts, parts));
+        return Ok(());
+    }
     if !tables.has_incoming(grid) {
         return Err(FaultCode::NoArray);
     }
-    let (nodes, edges) = (tables.nodes(grid), tables.edges(grid));
-    let layout = layout_of(context, wave)?;
-    let step = SliceStep::from_word(wave.parameter(grid, 2)).ok_or(FaultCode::BadParameter)?;
-    let (starts, parts) = (wave.source(grid, 0), wave.source(grid, 1));
     let slices = Slices {
         rows: tables.incoming(grid),
         layout,
-        nodes,
-        edges,
-        // SAFETY: indices are below the number of edges, see `Slices::run`.
-        sources: unsafe { tables.proven_of(grid, wave.destination(grid), edges)? },
-        // SAFETY: indices are rows of the layout, or their number.
-        starts: unsafe { tables.proven_of(grid, starts, layout.start_words())? },
-        // SAFETY: indices are parts of the layout.
-        parts: unsafe { tables.proven_of(grid, parts, layout.part_words())? },
+        nodes: tables.nodes(grid),
+        edges: tables.edges(grid),
+        starts,
     };
-    // Comparisons: codegen rule `NO_TABLES`.
-    if step == SliceStep::Count {
-        slices.count(context);
-    } else if step == SliceStep::Scan {
-        slices.scan(context);
-    } else if step == SliceStep::Place {
-        slices.place(context);
+    if opcode == Opcode::CountSlices {
+        // SAFETY: as above.
+        let parts = unsafe { tables.proven_of(grid, from, layout.part_words())? };
+        slices.count(context, parts);
     } else {
-        slices.copy(context);
+        // SAFETY: indices are below the number of edges, see `Slices::run`.
+        let sources = unsafe { tables.proven_of(grid, to, slices.edges)? };
+        slices.copy(context, sources);
     }
     Ok(())
+}
+
+/// Turns the lengths of `parts` into their starts, in the first block.
+#[inline(never)]
+fn scan<G: Grid>(context: &Context<G>, parts: Proven) {
+    let (team, grid) = (&context.team, context.team.grid);
+    if !team.is_first() {
+        return;
+    }
+    let words = parts.len();
+    let (mut before, mut base) = (0_u32, 0_u32);
+    while base < words {
+        let at = base.saturating_add(grid.lane());
+        let length = parts.load_weak_if(grid, at < words, at, 0);
+        let (below, total) = block_scan(grid, length);
+        if at < words {
+            parts.store_weak(grid, at, before.wrapping_add(below));
+        }
+        before = before.wrapping_add(total);
+        base = base.saturating_add(grid.lanes());
+    }
+}
+
+/// Turns the lengths of rows into their starts, part by part.
+#[inline(never)]
+fn place<G: Grid>(context: &Context<G>, layout: SliceLayout, (starts, parts): (Proven, Proven)) {
+    let (team, grid) = (&context.team, context.team.grid);
+    let (words, rows) = (layout.part_words(), layout.part_rows());
+    let place = |part: u32| {
+        let start = parts.load_weak(grid, part);
+        place_rows(grid, (starts, start), (part * rows, rows));
+    };
+    if G::WARP == 1 {
+        team.each_taken(words, place);
+        return;
+    }
+    let (warp, warps) = team.warps();
+    let mut part = warp;
+    while part < words {
+        place(part);
+        part = part.saturating_add(warps);
+    }
+}
+
+/// Turns the lengths of `rows` rows from `first` on into their starts, which begin at `running`. A
+/// warp operation.
+#[inline(always)]
+fn place_rows<G: Grid>(grid: G, (starts, mut running): (Proven, u32), (first, rows): (u32, u32)) {
+    let mut base = 0;
+    while base < rows {
+        let at = base + EACH * grid.warp_lane();
+        let mut lengths = [0_u32; LANE];
+        if at < rows {
+            lengths = starts.load_weak4(grid, first + at);
+        }
+        let [a, b, c, d] = lengths;
+        let two = a.wrapping_add(b);
+        let three = two.wrapping_add(c);
+        let (below, total) = warp_scan(grid, three.wrapping_add(d));
+        if at < rows {
+            let start = running.wrapping_add(below);
+            let [b, c, d] = [a, two, three].map(|more| start.wrapping_add(more));
+            starts.store_weak4(grid, first + at, [start, b, c, d]);
+        }
+        running = running.wrapping_add(total);
+        base += EACH * G::WARP;
+    }
+}
+
+/// Incoming edges, and where they start in slices.
+#[derive(Clone, Copy, Debug)]
+struct Slices {
+    rows: Csr,
+    layout: SliceLayout,
+    nodes: u32,
+    edges: u32,
+    starts: Proven,
 }
 
 impl Slices {
     /// Counts the edges of this team's rows. A lane takes a row in all slices, by searches whose
     /// number does not depend on the row's length but for its logarithm.
     #[inline(never)]
-    fn count<G: Grid>(&self, context: &Context<G>) {
+    fn count<G: Grid>(&self, context: &Context<G>, parts: Proven) {
         let (team, grid) = (&context.team, context.team.grid);
         // Codegen rule `BY_VALUE`.
         let slices = *self;
         let layout = slices.layout;
+        if team.is_leader() {
+            slices.starts.store_weak(grid, layout.rows(), slices.edges);
+        }
         each_chunk(team, layout.span(), |node| {
             let (mut at, end) = slices.rows.row_if(grid, node < slices.nodes, node);
             let mut slice = 0;
@@ -115,14 +206,12 @@ impl Slices {
                 };
                 // Codegen rule `CONVERGE`.
                 grid.warp_barrier();
+                // Rows come in whole parts, so each lane has one, and a warp's are in one part.
                 let row = layout.row(slice, node);
-                if node < layout.span() {
-                    slices.starts.store_weak(grid, row, stop - at);
-                }
-                // The rows of a warp are in one part.
+                slices.starts.store_weak(grid, row, stop - at);
                 let sum = warp_sum(grid, stop - at);
                 if grid.warp_lane() == 0 && sum != 0 {
-                    slices.parts.add(grid, layout.part_of(row), sum);
+                    parts.add(grid, layout.part_of(row), sum);
                 }
                 at = stop;
                 slice += 1;
@@ -145,82 +234,10 @@ impl Slices {
         low
     }
 
-    /// Turns the lengths of parts into their starts, in the first block.
+    /// Copies the edges of this team's rows: warps those of a row per lane, and blocks those of a
+    /// long one.
     #[inline(never)]
-    fn scan<G: Grid>(&self, context: &Context<G>) {
-        let (team, grid) = (&context.team, context.team.grid);
-        if !team.is_first() {
-            return;
-        }
-        let slices = *self;
-        let words = slices.layout.part_words();
-        let (mut before, mut base) = (0_u32, 0_u32);
-        while base < words {
-            let at = base.saturating_add(grid.lane());
-            let length = slices.parts.load_weak_if(grid, at < words, at, 0);
-            let (below, total) = block_scan(grid, length);
-            if at < words {
-                slices
-                    .parts
-                    .store_weak(grid, at, before.wrapping_add(below));
-            }
-            before = before.wrapping_add(total);
-            base = base.saturating_add(grid.lanes());
-        }
-        if team.is_leader() {
-            let rows = slices.layout.rows();
-            slices.starts.store_weak(grid, rows, slices.edges);
-        }
-    }
-
-    /// Turns the lengths of rows into their starts, part by part.
-    #[inline(never)]
-    fn place<G: Grid>(&self, context: &Context<G>) {
-        let (team, grid) = (&context.team, context.team.grid);
-        let slices = *self;
-        let parts = slices.layout.part_words();
-        if G::WARP == 1 {
-            team.each_taken(parts, |part| slices.place_part(grid, part));
-            return;
-        }
-        let (warp, warps) = team.warps();
-        let mut part = warp;
-        while part < parts {
-            slices.place_part(grid, part);
-            part = part.saturating_add(warps);
-        }
-    }
-
-    /// [`Slices::place`] for one part. A warp operation.
-    #[inline(always)]
-    fn place_part<G: Grid>(&self, grid: G, part: u32) {
-        let rows = self.layout.part_rows();
-        let first = part * rows;
-        let mut running = self.parts.load_weak(grid, part);
-        let mut base = 0;
-        while base < rows {
-            let at = base + EACH * grid.warp_lane();
-            let mut lengths = [0_u32; LANE];
-            if at < rows {
-                lengths = self.starts.load_weak4(grid, first + at);
-            }
-            let [a, b, c, d] = lengths;
-            let three = a.wrapping_add(b).wrapping_add(c);
-            let (below, total) = warp_scan(grid, three.wrapping_add(d));
-            if at < rows {
-                let start = running.wrapping_add(below);
-                let starts = [0, a, a.wrapping_add(b), three].map(|more| start.wrapping_add(more));
-                self.starts.store_weak4(grid, first + at, starts);
-            }
-            running = running.wrapping_add(total);
-            base += EACH * G::WARP;
-        }
-    }
-
-    /// Copies the edges of this team's rows: warps those of 32 rows at a time, and blocks those
-    /// of a long one.
-    #[inline(never)]
-    fn copy<G: Grid>(&self, context: &Context<G>) {
+    fn copy<G: Grid>(&self, context: &Context<G>, sources: Proven) {
         let (team, grid) = (&context.team, context.team.grid);
         let slices = *self;
         let mut longest = 0;
@@ -230,33 +247,25 @@ impl Slices {
             let is_short = end - start <= WARP_ROW || G::WARP == 1;
             let end = if is_short { end } else { start };
             if grid.ballot(start < end) != 0 {
-                slices.copy_rows(grid, node, (start, end));
+                slices.copy_rows(grid, sources, (node, start, end));
             }
         });
-        slices.copy_long(team, longest);
-    }
-
-    /// Copies the rows that are too long for a warp, unless `longest`, the longest one of this
-    /// lane, shows that the block has none. A block operation.
-    #[inline(always)]
-    fn copy_long<G: Grid>(&self, team: &Team<G>, longest: u32) {
-        let grid = team.grid;
         if G::WARP == 1 || !grid.block_any(longest > WARP_ROW) {
             return;
         }
         let is_left = |node| {
-            let (start, end) = self.rows.row(grid, node);
+            let (start, end) = slices.rows.row(grid, node);
             end - start > WARP_ROW
         };
-        each_left(team, self.nodes, is_left, |node| {
-            self.copy_together(grid, node)
+        each_left(team, slices.nodes, is_left, |node| {
+            slices.copy_together(grid, sources, node);
         });
     }
 
-    /// Copies a row per lane, the edges of a slice at a time, of which lanes take even shares. A
-    /// warp operation.
+    /// Copies a row per lane, slice by slice; lanes take even shares of a slice's edges. A warp
+    /// operation.
     #[inline(always)]
-    fn copy_rows<G: Grid>(&self, grid: G, node: u32, (mut at, end): (u32, u32)) {
+    fn copy_rows<G: Grid>(&self, grid: G, sources: Proven, (node, mut at, end): (u32, u32, u32)) {
         let mut slice = 0;
         while slice < self.layout.slices() {
             let (to, len) = self.run(grid, (slice, node), end - at);
@@ -267,15 +276,14 @@ impl Slices {
                 let spots: [Spot; LANE] =
                     core::array::from_fn(|k| spread.spot(grid, step, k as u32));
                 let place =
-                    |from: u32, spot: Spot| grid.shuffle(from, spot.lane).wrapping_add(spot.at);
-                let places: [(u32, u32); LANE] =
-                    core::array::from_fn(|k| (place(at, spots[k]), place(to, spots[k])));
-                let sources: [u32; LANE] = core::array::from_fn(|k| {
-                    self.rows.target_if(grid, spots[k].exists, places[k].0)
-                });
+                    |first: u32, spot: Spot| grid.shuffle(first, spot.lane).wrapping_add(spot.at);
+                let edges = spots.map(|spot| place(at, spot));
+                let places = spots.map(|spot| place(to, spot));
+                let words: [u32; LANE] =
+                    core::array::from_fn(|k| self.rows.target_if(grid, spots[k].exists, edges[k]));
                 for k in 0..LANE {
                     if spots[k].exists {
-                        self.sources.store_weak(grid, places[k].1, sources[k]);
+                        sources.store_weak(grid, places[k], words[k]);
                     }
                 }
                 step += EACH * G::WARP;
@@ -287,23 +295,24 @@ impl Slices {
 
     /// Copies the row of `node`, with all lanes of the block.
     #[inline(always)]
-    fn copy_together<G: Grid>(&self, grid: G, node: u32) {
+    fn copy_together<G: Grid>(&self, grid: G, sources: Proven, node: u32) {
         let (mut at, end) = self.rows.row(grid, node);
         let mut slice = 0;
         while slice < self.layout.slices() {
             let (to, len) = self.run(grid, (slice, node), end - at);
-            let mut edge = grid.lane();
-            while edge < len {
+            let mut first = grid.lane();
+            while first < len {
+                // Codegen rule `LOADS_TOGETHER`.
                 let edges: [u32; LANE] =
-                    core::array::from_fn(|k| edge.saturating_add(k as u32 * grid.lanes()));
-                let sources =
+                    core::array::from_fn(|k| first.saturating_add(k as u32 * grid.lanes()));
+                let words =
                     edges.map(|edge| self.rows.target_if(grid, edge < len, at.wrapping_add(edge)));
                 for k in 0..LANE {
                     if edges[k] < len {
-                        self.sources.store_weak(grid, to + edges[k], sources[k]);
+                        sources.store_weak(grid, to + edges[k], words[k]);
                     }
                 }
-                edge = edge.saturating_add(EACH * grid.lanes());
+                first = first.saturating_add(EACH * grid.lanes());
             }
             at += len;
             slice += 1;

@@ -103,10 +103,12 @@ fn fewest(around: Around<'_>, wave: &WaveSpec) -> Fewest {
         Opcode::SeedPeel | Opcode::StepPeel => (nodes, [work, 0, 0, 0]),
         Opcode::SeedRanks => (nodes, [nodes, (1 + u64::from(has_sums)) * nodes, totals, 0]),
         Opcode::GatherRanks => (2 * nodes, [nodes, 0, 0, 0]),
-        Opcode::SliceEdges => {
+        Opcode::CountSlices | Opcode::PlaceSlices => {
             let (starts, parts) = slice_words(around, wave);
-            (0, [starts, parts, 0, 0])
+            (starts, [parts, 0, 0, 0])
         }
+        Opcode::ScanSlices => (0, [0; 4]),
+        Opcode::CopySlices => (0, [slice_words(around, wave).0, 0, 0, 0]),
         Opcode::GatherSlices => (2 * nodes, [nodes, 0, slice_words(around, wave).0, 0]),
         Opcode::ApplyRanks => (nodes, [nodes, 2 * nodes, totals, 0]),
         Opcode::StepRanks => (nodes, [nodes, nodes, totals, 0]),
@@ -155,12 +157,13 @@ fn slice_words(around: Around<'_>, wave: &WaveSpec) -> (u64, u64) {
 
 /// The destination of `wave`, if it is longer than what the wave writes there.
 pub(super) fn filled_in_part(around: Around<'_>, wave: &WaveSpec) -> Option<Slot> {
-    const WRITE_FEWEST: [Opcode; 5] = [
+    const WRITE_FEWEST: [Opcode; 6] = [
         Opcode::Parents,
         Opcode::Majority,
         Opcode::Visited,
         Opcode::SeedPeel,
         Opcode::SeedRanks,
+        Opcode::CountSlices,
     ];
     let writes_fewest = WRITE_FEWEST.into_iter().any(|opcode| wave.does.is(opcode));
     let needed = fewest(around, wave).destination;
@@ -202,7 +205,7 @@ fn check_parameters(around: Around<'_>, wave: &WaveSpec) -> Result<(), ProgramEr
             user: wave.name.clone(),
             room: word,
         }),
-        Opcode::SliceEdges | Opcode::GatherSlices => {
+        Opcode::CountSlices | Opcode::PlaceSlices | Opcode::CopySlices | Opcode::GatherSlices => {
             let [width_log2, part_log2, ..] = wave.parameters;
             let shape = SliceShape {
                 width_log2,

@@ -5,7 +5,7 @@ use super::encoded::RegisterId;
 use super::error::ProgramError;
 use super::wave::WaveSpec;
 use seawall_core::abi::program::Opcode;
-use seawall_core::abi::slices::{SliceLayout, SliceStep};
+use seawall_core::abi::slices::SliceLayout;
 
 /// Sizes of slices of edges, as powers of two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,14 +67,13 @@ impl ProgramBuilder {
     pub fn slice_edges(&mut self, slices: Slices) {
         self.needs.incoming = true;
         self.fill("clear parts", slices.parts, 0);
-        let names = ["count slices", "scan parts", "place slices", "copy slices"];
-        for (name, step) in names.into_iter().zip(SliceStep::ALL) {
-            let wave = WaveSpec::new(name, Opcode::SliceEdges)
-                .updating(slices.sources)
-                .updating_source(0, slices.starts)
-                .updating_source(1, slices.parts);
-            self.push(slices.shaping(wave).with(2, step as u32));
-        }
+        let count = WaveSpec::new("count slices", Opcode::CountSlices).writing(slices.starts);
+        self.push(slices.shaping(count.updating_source(0, slices.parts)));
+        self.push(WaveSpec::new("scan parts", Opcode::ScanSlices).updating(slices.parts));
+        let place = WaveSpec::new("place slices", Opcode::PlaceSlices).updating(slices.starts);
+        self.push(slices.shaping(place.reading(0, slices.parts)));
+        let copy = WaveSpec::new("copy slices", Opcode::CopySlices).writing(slices.sources);
+        self.push(slices.shaping(copy.reading(0, slices.starts)));
     }
 }
 

@@ -204,21 +204,27 @@ pub enum Opcode {
     /// counts at every corner if `parameters[0]` is not 0, by bits in both directions, else at
     /// the lowest one.
     CountHubs = 52,
-    /// One of the [steps](super::super::slices::SliceStep), in `parameters[2]`, that copy the
-    /// incoming edges to `destination`, a word an edge, by slices of their sources. `sources[0]`
-    /// has where rows start there, `sources[1]` the parts of rows, zero before the first step;
-    /// `parameters[0]` and `parameters[1]` are those of the
-    /// [`SliceLayout`](super::super::slices::SliceLayout).
-    SliceEdges = 53,
-    /// As [`GatherRanks`](Self::GatherRanks), along the edges `sources[1]` in slices whose rows
-    /// start at `sources[2]`; `parameters[0]` and `parameters[1]` are those of
-    /// [`SliceEdges`](Self::SliceEdges).
-    GatherSlices = 54,
+    /// Counts the incoming edges of every node by slices of their sources: stores the length of
+    /// each row of the [`SliceLayout`](super::super::slices::SliceLayout) that `parameters[0]` and
+    /// `parameters[1]` describe in `destination`, and the number of edges after them, and adds the
+    /// lengths to the zero parts `sources[0]`.
+    CountSlices = 53,
+    /// Turns the lengths of parts `destination` into their starts.
+    ScanSlices = 54,
+    /// Turns the lengths of rows `destination` into their starts, by those of parts
+    /// `sources[0]`. Parameters are those of [`CountSlices`](Self::CountSlices).
+    PlaceSlices = 55,
+    /// Copies the source of every incoming edge to `destination`, a word an edge, into the rows
+    /// that start at `sources[0]`. Parameters are those of [`CountSlices`](Self::CountSlices).
+    CopySlices = 56,
+    /// As [`GatherRanks`](Self::GatherRanks), along the edges `sources[1]` in rows that start at
+    /// `sources[2]`. Parameters are those of [`CountSlices`](Self::CountSlices).
+    GatherSlices = 57,
 }
 
 impl Opcode {
     /// Every opcode, in order of its word.
-    pub const ALL: [Self; 55] = [
+    pub const ALL: [Self; 58] = [
         Self::Nop,
         Self::Fill,
         Self::Iota,
@@ -272,7 +278,10 @@ impl Opcode {
         Self::RankHubs,
         Self::OrientHubs,
         Self::CountHubs,
-        Self::SliceEdges,
+        Self::CountSlices,
+        Self::ScanSlices,
+        Self::PlaceSlices,
+        Self::CopySlices,
         Self::GatherSlices,
     ];
 
