@@ -287,7 +287,11 @@ fn prepare_as<'g>(
     for (graph, request) in graphs.iter().zip(requests) {
         let named = |source| named(graph, source);
         request.check_for(graph.graph).map_err(named)?;
-        let built = steps::build(graph.graph, request, (wide, false)).map_err(named)?;
+        let way = steps::Way {
+            wide,
+            ..steps::Way::default()
+        };
+        let built = steps::build(graph.graph, request, way).map_err(named)?;
         let planned = if request.reuse_plans {
             plans.encode(&built.program, &plan)
         } else {

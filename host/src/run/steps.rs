@@ -7,17 +7,34 @@ use crate::graph::{Graph, WeightKind};
 use seawall_core::abi::control::{ControlRecord, LoopRecord};
 use seawall_core::topology::Topology;
 
+/// Choices among the programs of a request.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Way {
+    /// Whether distances have 64 bits.
+    pub(crate) wide: bool,
+    /// Whether methods are those for warps.
+    pub(crate) warps: bool,
+    /// Whether methods spare memory.
+    pub(crate) sparing: bool,
+}
+
+impl Way {
+    /// The way that takes less memory, if there is one: only methods for warps take more.
+    pub(crate) fn sparing_memory(self) -> Option<Self> {
+        let spares = self.warps && !self.sparing;
+        spares.then_some(Self {
+            sparing: true,
+            ..self
+        })
+    }
+}
+
 /// Builds the program of `request` in its shape. The request is already checked.
-///
-/// Distances have 64 bits if `wide`; methods are those for warps if `warps`.
-pub(crate) fn build(
-    graph: &Graph,
-    request: &RunRequest,
-    (wide, warps): (bool, bool),
-) -> Result<Built, RunError> {
+pub(crate) fn build(graph: &Graph, request: &RunRequest, way: Way) -> Result<Built, RunError> {
     let question = Question {
-        warps,
-        ..request.question(wide)
+        warps: way.warps,
+        sparing: way.sparing,
+        ..request.question(way.wide)
     };
     let mut built = request.analysis.room().build(graph, &question)?;
     force_topology(&mut built, request)?;
@@ -37,6 +54,14 @@ fn force_topology(built: &mut Built, request: &RunRequest) -> Result<(), RunErro
     }
     built.program.force_topology(topology);
     Ok(())
+}
+
+/// Tells whether the program did not fit the machine's memory.
+pub(crate) fn lacks_memory(error: &RunError) -> bool {
+    matches!(
+        error,
+        RunError::OverBudget { .. } | RunError::Backend(BackendError::OutOfMemory { .. })
+    )
 }
 
 pub(crate) fn original_ids(graph: &Graph, nodes: &[u32]) -> Vec<u64> {
