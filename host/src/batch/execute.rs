@@ -9,7 +9,8 @@ use crate::backend::{BackendError, Canceller, RunLimits, cuda};
 use crate::graph::Graph;
 use crate::outcome::Times;
 use crate::program::{PlanCache, PlanRequest};
-use crate::run::{Detail, Executor, Phase, RunError, RunRequest, steps};
+use crate::run::steps::{self, Way};
+use crate::run::{Detail, Executor, Phase, RunError, RunRequest};
 use crate::units::elapsed_ns;
 use rayon::prelude::*;
 use seawall_core::abi::control::ControlRecord;
@@ -287,11 +288,7 @@ fn prepare_as<'g>(
     for (graph, request) in graphs.iter().zip(requests) {
         let named = |source| named(graph, source);
         request.check_for(graph.graph).map_err(named)?;
-        let way = steps::Way {
-            wide,
-            ..steps::Way::default()
-        };
-        let built = steps::build(graph.graph, request, way).map_err(named)?;
+        let built = steps::build(graph.graph, request, Way::of_threads(wide)).map_err(named)?;
         let planned = if request.reuse_plans {
             plans.encode(&built.program, &plan)
         } else {

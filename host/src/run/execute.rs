@@ -89,13 +89,7 @@ impl<'g, 'p> Submission<'g, 'p> {
             warps: target.executor.is_on_gpu(),
             sparing: false,
         };
-        match self.plan_as((target, way), known) {
-            Err(error) if steps::lacks_memory(&error) => {
-                let way = way.sparing_memory().ok_or(error)?;
-                self.plan_as((target, way), known)
-            }
-            planned => planned,
-        }
+        way.plan(|way| self.plan_as((target, way), known))
     }
 
     fn plan_as(

@@ -170,6 +170,16 @@ mod tests {
     use crate::program::{PlanRequest, SliceShape};
     use seawall_core::abi::program::Opcode;
 
+    fn plain_bytes(graph: &Graph) -> u64 {
+        let question = Question {
+            warps: true,
+            ..Question::new(Vec::new())
+        };
+        let built = build(graph, &question, None).unwrap();
+        let (program, _) = built.program.encode(&PlanRequest::default()).unwrap();
+        program.arena_bytes
+    }
+
     /// Whether the program for such a question along slices of 16 nodes has any.
     fn has_slices(graph: &Graph, (warps, sparing): (bool, bool)) -> bool {
         let question = Question {
@@ -183,6 +193,12 @@ mod tests {
         };
         let built = build(graph, &question, Some(shape)).unwrap();
         let (program, _) = built.program.encode(&PlanRequest::default()).unwrap();
+        // A budget for the one without slices holds the other one only if that has none either.
+        let budget = PlanRequest {
+            budget_bytes: Some(plain_bytes(graph)),
+            ..PlanRequest::default()
+        };
+        let fits = built.program.encode(&budget).is_ok();
         let has = |opcode: Opcode| {
             program
                 .waves
@@ -192,6 +208,7 @@ mod tests {
         let makes = has(Opcode::CopySlices);
         assert_eq!(makes, has(Opcode::GatherSlices));
         assert_eq!(makes, !program.once.is_empty());
+        assert_eq!(makes, !fits);
         makes
     }
 
