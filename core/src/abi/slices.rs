@@ -47,11 +47,9 @@ impl SliceLayout {
         if width_log2 >= u32::BITS || part_log2 < PART_LOG2_LEAST || part_log2 > PART_LOG2_MOST {
             return None;
         }
-        let width = 1_u32 << width_log2;
-        let part = 1_u32 << part_log2;
-        let (slices, parts) = (nodes.div_ceil(width), nodes.div_ceil(part));
-        let rows = (slices as u64).saturating_mul(parts as u64);
-        if rows.saturating_mul(part as u64) > ROWS_MOST {
+        let (slices, parts) = (shares(nodes, width_log2), shares(nodes, part_log2));
+        let words = (slices as u64).saturating_mul(parts as u64);
+        if words > ROWS_MOST >> part_log2 {
             return None;
         }
         Some(Self {
@@ -115,6 +113,17 @@ impl SliceLayout {
     #[must_use]
     pub const fn end_of(self, slice: u32) -> u32 {
         slice.wrapping_add(1) << self.width_log2
+    }
+}
+
+/// Shares of 2^`log2` nodes, the last of which may have fewer. Kernels ask, and a division takes
+/// them long.
+const fn shares(nodes: u32, log2: u32) -> u32 {
+    let whole = nodes >> log2;
+    if whole << log2 == nodes {
+        whole
+    } else {
+        whole.saturating_add(1)
     }
 }
 

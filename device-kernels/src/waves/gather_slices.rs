@@ -9,7 +9,7 @@
 use super::gather::{Edges, Pull, RowSums, Sums};
 use super::scale::Scale;
 use super::slices::layout_of;
-use crate::context::Context;
+use crate::context::{Context, ContextRef};
 use crate::grid::Grid;
 use crate::memory::Proven;
 use crate::tables::Wave;
@@ -20,14 +20,12 @@ use seawall_core::abi::control::FaultCode;
 /// # Errors
 /// [`FaultCode::BadRegister`] if a register is missing or too short,
 /// [`FaultCode::BadParameter`] if there are no such slices.
-#[inline(always)]
-pub(super) fn gather_slices<G: Grid>(
-    context: &Context<G>,
-    (contributions, sums): (Proven, Proven),
-    wave: Wave,
-) -> Result<(), FaultCode> {
+#[inline(never)]
+pub(super) fn gather_slices<G: Grid>(cx: ContextRef<G>, wave: Wave) -> Result<(), FaultCode> {
+    let context = &cx.context();
     let (tables, grid) = (context.tables, context.team.grid);
     let (nodes, edges) = (tables.nodes(grid), tables.edges(grid));
+    let pairs = nodes.checked_mul(2).ok_or(FaultCode::BadRegister)?;
     let layout = layout_of(context, wave)?;
     let sliced = Sliced {
         // SAFETY: indices are rows of the layout, or their number.
@@ -40,7 +38,8 @@ pub(super) fn gather_slices<G: Grid>(
     };
     let pull = Pull {
         sums: NodeSums {
-            sums,
+            // SAFETY: indices are nodes of the graph, twice as many for two words each.
+            sums: unsafe { tables.proven_of(grid, wave.destination(grid), pairs)? },
             nodes,
             span: layout.span(),
         },
@@ -48,7 +47,8 @@ pub(super) fn gather_slices<G: Grid>(
             rows: sliced,
             nodes: layout.rows(),
             edges,
-            contributions,
+            // SAFETY: indices are nodes of the graph.
+            contributions: unsafe { tables.proven_of(grid, wave.source(grid, 0), nodes)? },
             scale: Scale::of(edges),
         },
     };
@@ -60,6 +60,7 @@ pub(super) fn gather_slices<G: Grid>(
 #[inline(never)]
 fn add_up<G: Grid>(context: &Context<G>, pull: &Pull<Sliced, NodeSums>) {
     let (team, grid) = (&context.team, context.team.grid);
+    let pull = *pull;
     if G::WARP == 1 {
         team.each_taken(pull.rows.nodes, |row| {
             let sum = pull.rows.one(grid, row);

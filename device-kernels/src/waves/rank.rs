@@ -28,6 +28,12 @@ use seawall_core::abi::rank::TOTALS_WORDS;
 /// [`FaultCode::NoArray`] if the launch holds no incoming edges.
 #[inline(never)]
 pub fn run_rank<G: Grid>(cx: ContextRef<G>, opcode: Opcode, wave: Wave) -> Result<(), FaultCode> {
+    if slices::makes_slices(opcode) {
+        return slices::run_slices(cx, opcode, wave);
+    }
+    if opcode == Opcode::GatherSlices {
+        return gather_slices::gather_slices(cx, wave);
+    }
     let context = &cx.context();
     let (tables, grid) = (context.tables, context.team.grid);
     if opcode == Opcode::StepRanks {
@@ -40,9 +46,6 @@ pub fn run_rank<G: Grid>(cx: ContextRef<G>, opcode: Opcode, wave: Wave) -> Resul
             settle(context, totals, f32::from_bits(wave.parameter(grid, 0)));
         }
         return Ok(());
-    }
-    if slices::makes_slices(opcode) {
-        return slices::run_slices(context, opcode, wave);
     }
     let nodes = tables.nodes(grid);
     let pairs = nodes.checked_mul(2).ok_or(FaultCode::BadRegister)?;
@@ -60,11 +63,6 @@ pub fn run_rank<G: Grid>(cx: ContextRef<G>, opcode: Opcode, wave: Wave) -> Resul
         }
         gather::gather(context, (contributions, sums));
         return Ok(());
-    }
-    if opcode == Opcode::GatherSlices {
-        // SAFETY: as above.
-        let sums = unsafe { tables.proven_of(grid, wave.destination(grid), pairs)? };
-        return gather_slices::gather_slices(context, (contributions, sums), wave);
     }
     let by_rows = opcode == Opcode::SeedRanks && wave.parameter(grid, 0) != 0;
     let words = if by_rows { nodes } else { pairs };

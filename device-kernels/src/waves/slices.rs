@@ -12,7 +12,7 @@
 use super::deal::{each_chunk, each_left, warp_sum};
 use super::spread::{Spot, Spread};
 use crate::block::{block_scan, warp_scan};
-use crate::context::Context;
+use crate::context::{Context, ContextRef};
 use crate::grid::Grid;
 use crate::memory::{Csr, Proven};
 use crate::tables::Wave;
@@ -56,12 +56,13 @@ pub(super) fn layout_of<G: Grid>(
 /// [`FaultCode::BadRegister`] if a register is missing or too short,
 /// [`FaultCode::BadParameter`] if there is no such layout,
 /// [`FaultCode::NoArray`] if the launch holds no incoming edges.
-#[inline(always)]
+#[inline(never)]
 pub(super) fn run_slices<G: Grid>(
-    context: &Context<G>,
+    cx: ContextRef<G>,
     opcode: Opcode,
     wave: Wave,
 ) -> Result<(), FaultCode> {
+    let context = &cx.context();
     let (tables, grid) = (context.tables, context.team.grid);
     let (to, from) = (wave.destination(grid), wave.source(grid, 0));
     if opcode == Opcode::ScanSlices {
