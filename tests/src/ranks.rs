@@ -22,7 +22,7 @@ pub fn run_ranks(
     iterations: u32,
     times: u32,
 ) -> Result<(), String> {
-    [Gathering::ByEdges, Gathering::ByRows]
+    [Gathering::Edges, Gathering::Rows]
         .into_iter()
         .try_for_each(|how| run_ranks_by(session, graph, (iterations, how), times))
 }
@@ -38,16 +38,16 @@ pub fn run_sliced_ranks(
     shape: SliceShape,
     times: u32,
 ) -> Result<(), String> {
-    let how = (3, Gathering::BySlices(shape));
+    let how = (3, Gathering::Slices(shape));
     run_ranks_by(session, graph, how, times).map_err(|error| format!("{shape:?}: {error}"))
 }
 
 /// How a ranking gathers.
 #[derive(Clone, Copy, Debug)]
 enum Gathering {
-    ByEdges,
-    ByRows,
-    BySlices(SliceShape),
+    Edges,
+    Rows,
+    Slices(SliceShape),
 }
 
 /// A ranking, with the result.
@@ -56,7 +56,7 @@ fn ranking_program(
     ranking: Ranking,
     (iterations, how): (u32, Gathering),
 ) -> Result<(EncodedProgram, RegisterId), String> {
-    let by_rows = matches!(how, Gathering::ByRows);
+    let by_rows = matches!(how, Gathering::Rows);
     let nodes = u64::from(graph.nodes());
     let mut program = ProgramBuilder::new(graph.nodes());
     let ranks = Ranks {
@@ -69,7 +69,7 @@ fn ranking_program(
     };
     let step = (ranking.damping, ranking.tolerance);
     let mut slices = None;
-    if let Gathering::BySlices(shape) = how {
+    if let Gathering::Slices(shape) = how {
         let made = program.slices(shape, graph.edges()).map_err(text)?;
         program.once(|once| once.slice_edges(made));
         slices = Some(made);
@@ -81,7 +81,7 @@ fn ranking_program(
         program.seed_ranks("start even", ranks);
     }
     program.fixpoint("rank", iterations, |body| match (how, slices) {
-        (Gathering::ByRows, _) => body.step_ranks_by_rows(ranks, step),
+        (Gathering::Rows, _) => body.step_ranks_by_rows(ranks, step),
         (_, Some(slices)) => body.step_ranks_by_slices(ranks, slices, step),
         _ => body.step_ranks(ranks, step),
     });
@@ -107,7 +107,7 @@ fn run_ranks_by(
     let one = Some(NonZeroUsize::MIN);
     let mut plain = CpuSession::open(graph, one, RunLimits::default()).map_err(text)?;
     let without = match how {
-        Gathering::BySlices(_) => Gathering::ByEdges,
+        Gathering::Slices(_) => Gathering::Edges,
         other => other,
     };
     let (unsliced, its_result) = ranking_program(graph, ranking, (iterations, without))?;
@@ -139,7 +139,7 @@ fn run_ranks_by(
 /// # Errors
 /// If there are no such slices.
 pub fn sliced_ranking(graph: &Graph, shape: SliceShape) -> Result<EncodedProgram, String> {
-    let how = (3, Gathering::BySlices(shape));
+    let how = (3, Gathering::Slices(shape));
     Ok(ranking_program(graph, Ranking::default(), how)?.0)
 }
 
