@@ -9,8 +9,7 @@ use crate::backend::{BackendError, Canceller, RunLimits, cuda};
 use crate::graph::Graph;
 use crate::outcome::Times;
 use crate::program::{PlanCache, PlanRequest};
-use crate::run::steps::{self, Way};
-use crate::run::{Detail, Executor, Phase, RunError, RunRequest};
+use crate::run::{Detail, Executor, Phase, RunError, RunRequest, steps};
 use crate::units::elapsed_ns;
 use rayon::prelude::*;
 use seawall_core::abi::control::ControlRecord;
@@ -282,13 +281,13 @@ fn prepare_as<'g>(
     requests: &[RunRequest],
     (plans, wide): (&mut PlanCache, bool),
 ) -> Result<Prepared<'g>, BatchError> {
-    let plan = PlanRequest::default();
+    let (plan, way) = (PlanRequest::default(), steps::Way::of_threads(wide));
     let mut jobs = Vec::with_capacity(graphs.len());
     let mut readings = Vec::with_capacity(graphs.len());
     for (graph, request) in graphs.iter().zip(requests) {
         let named = |source| named(graph, source);
         request.check_for(graph.graph).map_err(named)?;
-        let built = steps::build(graph.graph, request, Way::of_threads(wide)).map_err(named)?;
+        let built = steps::build(graph.graph, request, way).map_err(named)?;
         let planned = if request.reuse_plans {
             plans.encode(&built.program, &plan)
         } else {
