@@ -4,14 +4,16 @@ use crate::tally::Tally;
 use seawall::backend::RunLimits;
 use seawall::backend::cuda::{CudaOptions, CudaSession, Executor, LoopNodes};
 use seawall::graph::Graph;
+use seawall::program::SliceShape;
 use seawall::run::{AnalysisKind, Detail};
 use seawall_core::abi::search::SearchPolicy;
 use seawall_tests::composed::{COMPOSED, run_composed};
 use seawall_tests::draw::{self, Limits, UNLIMITED};
 use seawall_tests::graphs::{self, EdgeList, SHAPES};
-use seawall_tests::harness::{ANALYSES, Asked, run_analysis, run_ranks, run_script};
+use seawall_tests::harness::{ANALYSES, Asked, run_analysis, run_script};
 use seawall_tests::paths::{Weights, run_paths};
 use seawall_tests::random::Random;
+use seawall_tests::ranks::{run_ranks, run_sliced_ranks, run_slices};
 use seawall_tests::straight;
 
 /// One drawn case.
@@ -199,6 +201,18 @@ fn analyses(
     }
 }
 
+/// Slices of few nodes and of many.
+const SLICES: [SliceShape; 2] = [
+    SliceShape {
+        width_log2: 4,
+        part_log2: 5,
+    },
+    SliceShape {
+        width_log2: 10,
+        part_log2: 7,
+    },
+];
+
 /// Ranks, whose sums may be gathered by rows or by tiles of them.
 fn ranks(
     session: &mut CudaSession<'_>,
@@ -209,6 +223,12 @@ fn ranks(
     if graph.nodes() > 0 {
         tally.check(("ranks, three runs each", name), case.repeat(), || {
             run_ranks(session, graph, 12, 3)
+        });
+        tally.check(("ranks in slices, twice each", name), case.repeat(), || {
+            SLICES.into_iter().try_for_each(|shape| {
+                run_slices(session, graph, shape, 1)?;
+                run_sliced_ranks(session, graph, shape, 2)
+            })
         });
     }
 }

@@ -18,23 +18,24 @@ use seawall_tests::composed::{COMPOSED, run_composed};
 use seawall_tests::draw::{self, Limits, UNLIMITED};
 use seawall_tests::forms;
 use seawall_tests::graphs::{EdgeList, add_rows, draw_sources, with_hubs};
-use seawall_tests::harness::{ANALYSES, Asked, compare, run_analysis, run_ranks, run_script};
+use seawall_tests::harness::{ANALYSES, Asked, compare, run_analysis, run_script};
 use seawall_tests::lanes;
 use seawall_tests::paths::{Weights, run_paths};
 use seawall_tests::random::Random;
+use seawall_tests::ranks::run_ranks;
 use seawall_tests::script::{Finding, Register, Script, Wave};
 use seawall_tests::straight;
 use std::collections::HashSet;
 use std::num::NonZeroUsize;
 
 /// Longer than other tests have: every shuffle is a meeting of threads, which share few cores.
-const LIMITS: RunLimits = RunLimits {
+pub(crate) const LIMITS: RunLimits = RunLimits {
     time_budget_ns: 110_000_000_000,
 };
 
 /// A session whose blocks have warps: on machine 0 of one block and one warp, on later ones of
 /// more. It has few lanes, as a meeting of threads takes long.
-fn session(graph: &Graph, machine: u32) -> CpuSession<'_> {
+pub(crate) fn session(graph: &Graph, machine: u32) -> CpuSession<'_> {
     let session = CpuSession::open(graph, None, LIMITS).unwrap();
     session.with_machine(match machine {
         0 => lanes::run::<1, 32>,
@@ -47,7 +48,7 @@ fn session(graph: &Graph, machine: u32) -> CpuSession<'_> {
 }
 
 /// Machines of [`session`].
-const MACHINES: std::ops::Range<u32> = 0..5;
+pub(crate) const MACHINES: std::ops::Range<u32> = 0..5;
 
 /// Runs every analysis that has its own oracle.
 fn analyses(((list, sources), machine, mut random): (Drawn, u32, Random)) -> Tried {

@@ -13,6 +13,7 @@ mod execution;
 mod explain;
 mod graph;
 mod lanes;
+mod slices;
 mod levels_ahead;
 mod limits;
 mod many;

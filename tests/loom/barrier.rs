@@ -198,6 +198,7 @@ unsafe impl Grid for Block<'_> {
         @unsafe fn load_weak_wide(self, word: *const u32) -> u64;
         @unsafe fn store_weak_wide(self, word: *mut u32, value: u64);
         @unsafe fn load_weak4(self, word: *const u32) -> [u32; 4];
+        @unsafe fn load_weak4_once(self, word: *const u32) -> [u32; 4];
         @unsafe fn store_weak4(self, word: *mut u32, values: [u32; 4]);
         @unsafe fn add(self, word: *mut u32, value: u32) -> u32;
         @unsafe fn add_wide(self, word: *mut u32, value: u64) -> u64;

@@ -7,18 +7,15 @@ use crate::graphs::EdgeList;
 use crate::interpret::{Left, LoopEnd, interpret};
 use crate::oracle;
 use crate::script::{Script, Wave};
-use seawall::analysis::oracle::agrees;
 use seawall::analysis::{self, Question};
-use seawall::backend::cpu::CpuSession;
-use seawall::backend::{RunLimits, RunStats, Session};
+use seawall::backend::{RunStats, Session};
 use seawall::graph::Graph;
 use seawall::outcome::Column;
-use seawall::program::{EncodedProgram, PlanRequest, ProgramBuilder, Ranks, RegisterId};
-use seawall::run::{AnalysisKind, Detail, Ranking};
+use seawall::program::PlanRequest;
+use seawall::run::{AnalysisKind, Detail};
 use seawall_core::abi::control::LOOPS_MAX;
 use seawall_core::abi::search::SearchPolicy;
 use seawall_core::plan::Strategy;
-use std::num::NonZeroUsize;
 
 /// The analyses of any graph that have an oracle here; there is one for
 /// triangles too, which need an undirected graph.
@@ -83,7 +80,7 @@ pub fn compare(what: &str, found: &[u32], expected: &[u32]) -> Result<(), String
     }
 }
 
-fn text(error: impl std::fmt::Display) -> String {
+pub(crate) fn text(error: impl std::fmt::Display) -> String {
     error.to_string()
 }
 
@@ -134,96 +131,6 @@ pub fn run_analysis(
             compare(&format!("{what}, parents"), &parents, &wanted)?;
         }
         check_end(asked, &wanted, &stats)?;
-    }
-    Ok(())
-}
-
-/// Checks ranks of `graph` after at most `iterations` iterations, `times` times in one load: bit
-/// for bit equal to one CPU thread that gathers row by row, and near those in double precision; with both ways to gather.
-///
-/// # Errors
-/// The first failure or difference.
-pub fn run_ranks(
-    session: &mut dyn Session,
-    graph: &Graph,
-    iterations: u32,
-    times: u32,
-) -> Result<(), String> {
-    [false, true]
-        .into_iter()
-        .try_for_each(|by_rows| run_ranks_by(session, graph, (iterations, by_rows), times))
-}
-
-/// A ranking, with the result; `by_rows` tells how it gathers.
-fn ranking_program(
-    graph: &Graph,
-    ranking: Ranking,
-    (iterations, by_rows): (u32, bool),
-) -> Result<(EncodedProgram, RegisterId), String> {
-    let nodes = u64::from(graph.nodes());
-    let mut program = ProgramBuilder::new(graph.nodes());
-    let ranks = Ranks {
-        ranks: program.words("ranks", nodes).map_err(text)?,
-        contributions: program.words("contributions", nodes).map_err(text)?,
-        sums: program
-            .words("sums", if by_rows { nodes } else { 2 * nodes })
-            .map_err(text)?,
-        totals: program.totals("totals").map_err(text)?,
-    };
-    let step = (ranking.damping, ranking.tolerance);
-    program.fill("clear totals", ranks.totals, 0);
-    if by_rows {
-        program.seed_ranks_by_rows("start even", ranks);
-    } else {
-        program.seed_ranks("start even", ranks);
-    }
-    program.fixpoint("rank", iterations, |body| {
-        if by_rows {
-            body.step_ranks_by_rows(ranks, step);
-        } else {
-            body.step_ranks(ranks, step);
-        }
-    });
-    program.keep(ranks.ranks);
-    let (encoded, _) = program.encode(&PlanRequest::default()).map_err(text)?;
-    Ok((encoded, ranks.ranks))
-}
-
-fn run_ranks_by(
-    session: &mut dyn Session,
-    graph: &Graph,
-    how: (u32, bool),
-    times: u32,
-) -> Result<(), String> {
-    let ranking = Ranking::default();
-    let (encoded, result) = ranking_program(graph, ranking, how)?;
-    let ranks = |session: &mut dyn Session| {
-        let stats = session.run(&[]).map_err(text)?;
-        let mut words = Vec::new();
-        session.read(result, &mut words).map_err(text)?;
-        Ok::<_, String>((stats.control.loops[0], words))
-    };
-    let one = Some(NonZeroUsize::MIN);
-    let mut plain = CpuSession::open(graph, one, RunLimits::default()).map_err(text)?;
-    plain.load(&encoded).map_err(text)?;
-    let (end, wanted) = ranks(&mut plain)?;
-    let floats: Vec<f32> = wanted.iter().map(|word| f32::from_bits(*word)).collect();
-    if !agrees(
-        graph,
-        ranking,
-        &floats,
-        (end.iterations, end.converged != 0),
-    ) {
-        return Err("ranks are not near those in double precision".to_owned());
-    }
-    session.load(&encoded).map_err(text)?;
-    for run in 1..=times {
-        let (own_end, found) = ranks(session)?;
-        compare(&format!("ranks, run {run}"), &found, &wanted)?;
-        if own_end.iterations != end.iterations {
-            let (own, wanted) = (own_end.iterations, end.iterations);
-            return Err(format!("{own} iterations instead of {wanted}"));
-        }
     }
     Ok(())
 }

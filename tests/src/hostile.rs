@@ -9,11 +9,12 @@ mod tables;
 use crate::graphs::{self, SHAPES};
 use crate::lanes;
 use crate::random::Random;
+use crate::ranks::sliced_ranking;
 use seawall::analysis::{self, Question};
 use seawall::backend::cpu::CpuSession;
 use seawall::backend::{BackendError, RunLimits, Session};
 use seawall::graph::Graph;
-use seawall::program::{EncodedProgram, PlanRequest};
+use seawall::program::{EncodedProgram, PlanRequest, SliceShape};
 use seawall::run::{AnalysisKind, Detail};
 use seawall_core::abi::code::Op;
 use seawall_core::abi::program::{NO_REGISTER, Opcode};
@@ -239,7 +240,7 @@ fn run(
 }
 
 /// Analyses whose tables are changed.
-const KINDS: [(AnalysisKind, Detail); 20] = [
+const KINDS: [(AnalysisKind, Detail); 21] = [
     (AnalysisKind::Bfs, Detail::Plain),
     (AnalysisKind::Bfs, Detail::Parents),
     (AnalysisKind::Reach, Detail::Plain),
@@ -260,7 +261,18 @@ const KINDS: [(AnalysisKind, Detail); 20] = [
     (AnalysisKind::TriangleTotal, Detail::Plain),
     (AnalysisKind::Closeness, Detail::Plain),
     (AnalysisKind::Eccentricity, Detail::Plain),
+    // In slices.
+    (AnalysisKind::Pagerank, Detail::Plain),
 ];
+
+/// The last of them.
+const SLICED: usize = KINDS.len() - 1;
+
+/// Slices of small graphs.
+const SHAPE: SliceShape = SliceShape {
+    width_log2: 4,
+    part_log2: 5,
+};
 
 /// The number of analyses that a case chooses from.
 pub const ANALYSES: u32 = KINDS.len() as u32;
@@ -270,7 +282,11 @@ pub const CHANGES: u32 = 13;
 
 /// The tables of an analysis.
 fn encoded(graph: &Graph, analysis: u32) -> Option<EncodedProgram> {
-    let (kind, detail) = KINDS[analysis as usize % KINDS.len()];
+    let which = analysis as usize % KINDS.len();
+    if which == SLICED {
+        return sliced_ranking(graph, SHAPE).ok();
+    }
+    let (kind, detail) = KINDS[which];
     let mut question = Question::new((0..graph.nodes().min(3)).collect());
     question.max_iterations = 40;
     question.detail = detail;

@@ -293,6 +293,7 @@ unsafe impl Grid for Lane<'_> {
         load_weak_wide(word: *const u32) -> u64;
         store_weak_wide(word: *mut u32, value: u64) -> ();
         load_weak4(word: *const u32) -> [u32; 4];
+        load_weak4_once(word: *const u32) -> [u32; 4];
         store_weak4(word: *mut u32, values: [u32; 4]) -> ();
         load(word: *const u32) -> u32;
         store(word: *mut u32, value: u32) -> ();

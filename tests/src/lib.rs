@@ -15,6 +15,7 @@ pub mod draw;
 pub mod straight;
 pub mod faulty;
 pub mod harness;
+pub mod ranks;
 pub mod composed;
 pub mod batches;
 pub mod paths;

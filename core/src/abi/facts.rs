@@ -281,6 +281,12 @@ impl Opcode {
             Self::Meet | Self::GatherRanks => {
                 Facts::of(&[To, First], &[To]).reading(&[Array::Incoming])
             }
+            // Sources that are no nodes and starts that no row has are allowed for.
+            Self::CountSlices => Facts::of(&[First], &[To, First]).reading(&[Array::Incoming]),
+            Self::ScanSlices => Facts::of(&[To], &[To]),
+            Self::PlaceSlices => Facts::of(&[To, First], &[To]),
+            Self::CopySlices => Facts::of(&[First], &[To]).reading(&[Array::Incoming]),
+            Self::GatherSlices => Facts::of(&[To, First, Second, Third], &[To]),
             Self::GenKill => Facts::of(&[To, First, Second, Third], &[To]).per_word_of(To),
             Self::Reset => Facts::of(&[], &[To])
                 .making(&[(To, Fresh)])

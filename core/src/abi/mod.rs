@@ -18,6 +18,7 @@ pub mod rank;
 pub mod sweep;
 pub mod hubs;
 pub mod tiles;
+pub mod slices;
 pub mod trace;
 pub mod batch;
 pub mod ring;

@@ -301,14 +301,17 @@ pub unsafe trait Grid: Copy {
     /// [`Grid::load_weak`] of four neighbouring words.
     ///
     /// # Safety
-    /// `word` must be aligned to 16 bytes, and four words from it on valid for
-    /// reads.
+    /// `word` must be aligned to 16 bytes, and four words from it on valid for reads.
     unsafe fn load_weak4(self, word: *const u32) -> [u32; 4];
+    /// [`Grid::load_weak4`] of words that are read once: the first-level cache keeps none.
+    ///
+    /// # Safety
+    /// As for [`Grid::load_weak4`].
+    unsafe fn load_weak4_once(self, word: *const u32) -> [u32; 4];
     /// [`Grid::store_weak`] of four neighbouring words.
     ///
     /// # Safety
-    /// `word` must be aligned to 16 bytes, and four words from it on valid for
-    /// writes.
+    /// `word` must be aligned to 16 bytes, and four words from it on valid for writes.
     unsafe fn store_weak4(self, word: *mut u32, values: [u32; 4]);
     /// Reads a word as the device sees it now.
     ///

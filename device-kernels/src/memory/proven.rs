@@ -138,6 +138,14 @@ impl Proven {
         unsafe { grid.load_weak4(self.place(index)) }
     }
 
+    /// See [`Grid::load_weak4_once`]; `index` is a multiple of four.
+    #[inline(always)]
+    pub fn load_weak4_once<G: Grid>(self, grid: G, index: u32) -> [u32; 4] {
+        debug_assert!(index.is_multiple_of(4) && index + 3 < self.len);
+        // SAFETY: the words are in the array and aligned, as `proven` promises.
+        unsafe { grid.load_weak4_once(self.place(index)) }
+    }
+
     /// See [`Grid::store_weak4`]; `index` is a multiple of four.
     #[inline(always)]
     pub fn store_weak4<G: Grid>(self, grid: G, index: u32, values: [u32; 4]) {

@@ -17,32 +17,85 @@ use crate::team::Team;
 pub(super) fn gather<G: Grid>(context: &Context<G>, (contributions, sums): (Proven, Proven)) {
     let (team, grid) = (&context.team, context.team.grid);
     let pull = Pull {
-        sums,
+        sums: RowWords(sums),
         rows: RowSums::of(context, contributions),
     };
     if G::WARP == 1 {
         pull.rows
-            .each(team, |node, sum| pull.store(grid, node, sum));
+            .each(team, |node, sum| pull.sums.set(grid, node, sum));
     } else {
         pull.by_edges(team);
     }
 }
 
+/// Edges in rows, by their sources.
+pub(super) trait Edges: Copy {
+    /// First edge of a row, and the edge after its last one.
+    fn row<G: Grid>(self, grid: G, row: u32) -> (u32, u32);
+    /// Source of `edge`.
+    fn source<G: Grid>(self, grid: G, edge: u32) -> u32;
+    /// Sources of four edges from `edge` on, which is a multiple of four.
+    fn sources4<G: Grid>(self, grid: G, edge: u32) -> [u32; 4];
+}
+
+impl Edges for Csr {
+    #[inline(always)]
+    fn row<G: Grid>(self, grid: G, row: u32) -> (u32, u32) {
+        Self::row(self, grid, row)
+    }
+
+    #[inline(always)]
+    fn source<G: Grid>(self, grid: G, edge: u32) -> u32 {
+        self.target(grid, edge)
+    }
+
+    #[inline(always)]
+    fn sources4<G: Grid>(self, grid: G, edge: u32) -> [u32; 4] {
+        self.targets4(grid, edge)
+    }
+}
+
+/// Sums that rows come to.
+pub(super) trait Sums: Copy {
+    /// Takes the sum of a whole row.
+    fn set<G: Grid>(self, grid: G, row: u32, sum: u64);
+    /// Takes the sum of a part of a row.
+    fn add<G: Grid>(self, grid: G, row: u32, sum: u64);
+}
+
+/// Sums of two words per row.
+#[derive(Clone, Copy, Debug)]
+struct RowWords(Proven);
+
+impl Sums for RowWords {
+    #[inline(always)]
+    fn set<G: Grid>(self, grid: G, row: u32, sum: u64) {
+        self.0.store_weak(grid, 2 * row, sum as u32);
+        self.0.store_weak(grid, 2 * row + 1, (sum >> 32) as u32);
+    }
+
+    #[inline(always)]
+    fn add<G: Grid>(self, grid: G, row: u32, sum: u64) {
+        self.0.add_wide(grid, 2 * row, sum);
+    }
+}
+
 /// The arrays whose rows are summed.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct RowSums {
-    rows: Csr,
-    nodes: u32,
-    edges: u32,
-    contributions: Proven,
-    scale: Scale,
+pub(super) struct RowSums<E = Csr> {
+    pub(super) rows: E,
+    /// Number of rows.
+    pub(super) nodes: u32,
+    pub(super) edges: u32,
+    pub(super) contributions: Proven,
+    pub(super) scale: Scale,
 }
 
 /// The arrays of a gathering wave.
 #[derive(Clone, Copy, Debug)]
-struct Pull {
-    sums: Proven,
-    rows: RowSums,
+pub(super) struct Pull<E, S> {
+    pub(super) sums: S,
+    pub(super) rows: RowSums<E>,
 }
 
 /// Edges that a thread fetches ahead of the one that it adds, also across rows: a wrongly
@@ -84,7 +137,7 @@ struct Ends {
     before: u64,
 }
 
-impl RowSums {
+impl RowSums<Csr> {
     /// The rows of incoming edges, which the launch holds.
     #[inline(always)]
     pub(super) fn of<G: Grid>(context: &Context<G>, contributions: Proven) -> Self {
@@ -97,7 +150,9 @@ impl RowSums {
             scale: Scale::of(tables.edges(grid)),
         }
     }
+}
 
+impl<E: Edges> RowSums<E> {
     /// Calls `done` with each row of this one-lane block's share and its sum.
     #[inline(always)]
     pub(super) fn each<G: Grid>(&self, team: &Team<G>, mut done: impl FnMut(u32, u64)) {
@@ -201,28 +256,22 @@ impl RowSums {
     /// Fetches the contribution along `edge` into a cache.
     #[inline(always)]
     fn fetch<G: Grid>(&self, grid: G, edge: u32) {
-        let from = self.rows.target(grid, edge);
+        let from = self.rows.source(grid, edge);
         self.contributions.prefetch(grid, from);
     }
 
     /// The contribution along `edge`.
     #[inline(always)]
     fn share<G: Grid>(&self, grid: G, edge: u32) -> f32 {
-        let from = self.rows.target(grid, edge);
+        let from = self.rows.source(grid, edge);
         f32::from_bits(self.contributions.load_weak(grid, from))
     }
 }
 
-impl Pull {
-    #[inline(always)]
-    fn store<G: Grid>(&self, grid: G, node: u32, sum: u64) {
-        self.sums.store_weak(grid, 2 * node, sum as u32);
-        self.sums.store_weak(grid, 2 * node + 1, (sum >> 32) as u32);
-    }
-
+impl<E: Edges, S: Sums> Pull<E, S> {
     /// Warps take even shares of the edges, whatever rows they are in.
     #[inline(always)]
-    fn by_edges<G: Grid>(&self, team: &Team<G>) {
+    pub(super) fn by_edges<G: Grid>(&self, team: &Team<G>) {
         let (warp, warps) = team.warps();
         let tile = self
             .rows
@@ -292,7 +341,7 @@ impl Pull {
         let row = ends.base + met;
         let rest = running.wrapping_sub(before);
         if grid.warp_lane() == 0 && row < self.rows.nodes && rest != 0 {
-            self.sums.add_wide(grid, 2 * row, rest);
+            self.sums.add(grid, row, rest);
         }
     }
 
@@ -302,13 +351,13 @@ impl Pull {
     fn sources<G: Grid>(&self, grid: G, at: u32, end: u32) -> [u32; LANE] {
         let first = at.saturating_add(grid.warp_lane() * EACH);
         if first.saturating_add(EACH) <= end {
-            return self.rows.rows.targets4(grid, first);
+            return self.rows.rows.sources4(grid, first);
         }
         let mut sources = [u32::MAX; LANE];
         for (k, source) in sources.iter_mut().enumerate() {
             let edge = first.saturating_add(k as u32);
             if edge < end {
-                *source = self.rows.rows.target(grid, edge);
+                *source = self.rows.rows.source(grid, edge);
             }
         }
         sources
@@ -387,10 +436,9 @@ impl Pull {
         }
         let row = ends.base + grid.warp_lane();
         if ends.opens && grid.warp_lane() == 0 {
-            self.sums.add_wide(grid, 2 * row, sum);
+            self.sums.add(grid, row, sum);
         } else {
-            self.sums.store_weak(grid, 2 * row, sum as u32);
-            self.sums.store_weak(grid, 2 * row + 1, (sum >> 32) as u32);
+            self.sums.set(grid, row, sum);
         }
     }
 }

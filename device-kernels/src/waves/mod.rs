@@ -24,6 +24,8 @@ pub mod peel;
 mod scale;
 mod gather;
 mod gather_tiles;
+mod slices;
+mod gather_slices;
 mod rank_parts;
 pub mod rank;
 mod rank_chunks;
@@ -119,6 +121,11 @@ pub const fn families_of(opcode: Opcode) -> u32 {
         Opcode::SeedPeel | Opcode::StepPeel => family::PEEL,
         Opcode::SeedRanks
         | Opcode::GatherRanks
+        | Opcode::CountSlices
+        | Opcode::ScanSlices
+        | Opcode::PlaceSlices
+        | Opcode::CopySlices
+        | Opcode::GatherSlices
         | Opcode::ApplyRanks
         | Opcode::SettleRanks
         | Opcode::StepRanks => family::RANK,

@@ -12,7 +12,7 @@ use super::rank_parts::{
     CHANGE, DANGLING, NEXT_DANGLING, Ranks, Tally, Walk, add_total, settle, wide,
 };
 use super::scale::Scale;
-use super::{gather, gather_tiles, rank_rows};
+use super::{gather, gather_slices, gather_tiles, rank_rows, slices};
 use crate::context::{Context, ContextRef};
 use crate::grid::Grid;
 use crate::memory::Proven;
@@ -28,6 +28,12 @@ use seawall_core::abi::rank::TOTALS_WORDS;
 /// [`FaultCode::NoArray`] if the launch holds no incoming edges.
 #[inline(never)]
 pub fn run_rank<G: Grid>(cx: ContextRef<G>, opcode: Opcode, wave: Wave) -> Result<(), FaultCode> {
+    if slices::makes_slices(opcode) {
+        return slices::run_slices(cx, opcode, wave);
+    }
+    if opcode == Opcode::GatherSlices {
+        return gather_slices::gather_slices(cx, wave);
+    }
     let context = &cx.context();
     let (tables, grid) = (context.tables, context.team.grid);
     if opcode == Opcode::StepRanks {

@@ -19,6 +19,9 @@ pub struct Question {
     /// Whether warps answer, and methods that suit them alone are worth their while. Results are
     /// the same.
     pub warps: bool,
+    /// Whether memory is scarce, so that methods which need more of it to be faster are left out.
+    /// Results are the same.
+    pub sparing: bool,
 }
 
 impl Question {
@@ -35,6 +38,7 @@ impl Question {
             detail: Detail::Plain,
             wide: false,
             warps: false,
+            sparing: false,
         }
     }
 }

@@ -281,13 +281,13 @@ fn prepare_as<'g>(
     requests: &[RunRequest],
     (plans, wide): (&mut PlanCache, bool),
 ) -> Result<Prepared<'g>, BatchError> {
-    let plan = PlanRequest::default();
+    let (plan, way) = (PlanRequest::default(), steps::Way::of_threads(wide));
     let mut jobs = Vec::with_capacity(graphs.len());
     let mut readings = Vec::with_capacity(graphs.len());
     for (graph, request) in graphs.iter().zip(requests) {
         let named = |source| named(graph, source);
         request.check_for(graph.graph).map_err(named)?;
-        let built = steps::build(graph.graph, request, (wide, false)).map_err(named)?;
+        let built = steps::build(graph.graph, request, way).map_err(named)?;
         let planned = if request.reuse_plans {
             plans.encode(&built.program, &plan)
         } else {

@@ -71,6 +71,18 @@ pub enum ProgramError {
         /// The requested room.
         room: u32,
     },
+    /// Sizes of slices that no kernel takes.
+    #[error(
+        "{user} has slices of 2^{width_log2} nodes and parts of 2^{part_log2} rows; take at most 2^31 nodes, 2^5 to 2^20 rows, and so few slices that 32 bits count a row for each node and slice"
+    )]
+    SliceShape {
+        /// Name of the wave or of the registers.
+        user: String,
+        /// Nodes of a slice, as a power of two.
+        width_log2: u32,
+        /// Rows of a part, as a power of two.
+        part_log2: u32,
+    },
     /// A share of rank that no ranking passes on.
     #[error("a damping of {damping}; it is a share from 0 to below 1, such as 0.85")]
     Damping {

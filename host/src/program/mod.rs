@@ -19,6 +19,7 @@ mod own;
 mod patterns;
 mod components;
 mod triangles;
+mod slices;
 mod sets;
 mod sweep;
 mod joined;
@@ -50,6 +51,7 @@ pub(crate) use searched::{Searched, searched};
 pub use seawall_core::abi::code::{Edges, Join, Kind};
 pub use seawall_core::abi::sweep::Measure;
 pub use sets::Sets;
+pub use slices::{SliceShape, Slices};
 pub use sweep::Sweep;
 pub use table_error::{CodeFault, TableError};
 pub use text::{

@@ -4,6 +4,7 @@
 //! follow from the edges of a graph are known to them alone.
 
 use super::error::ProgramError;
+use super::slices::{SliceShape, shape_error};
 use super::wave::{Does, RegisterSpec, Slot, WaveSpec};
 use seawall_core::abi::components::KNOWN_WORDS;
 use seawall_core::abi::facts::Facts;
@@ -11,6 +12,7 @@ use seawall_core::abi::hubs::{HUBS_LEAST, HubLayout};
 use seawall_core::abi::program::Opcode;
 use seawall_core::abi::rank::TOTALS_WORDS;
 use seawall_core::abi::search::{FrontierLayout, bitset_words};
+use seawall_core::abi::slices::SliceLayout;
 use seawall_core::abi::sweep::{SWEEP_TOTALS, SweepLayout};
 use seawall_core::abi::work::WorkLayout;
 
@@ -35,12 +37,17 @@ pub(super) fn check(around: Around<'_>, wave: &WaveSpec) -> Result<(), ProgramEr
     for (source, words) in wave.sources.into_iter().zip(fewest.sources) {
         around.is_long_enough(wave, source, words)?;
     }
-    check_parameters(wave)
+    check_parameters(around, wave)
 }
 
 impl Around<'_> {
     fn spec(&self, slot: Option<Slot>) -> Option<&RegisterSpec> {
         self.registers.get(slot?.0 as usize)
+    }
+
+    /// Words of a register; 0 for none.
+    fn words(&self, slot: Option<Slot>) -> u64 {
+        self.spec(slot).map_or(0, |spec| u64::from(spec.words))
     }
 
     fn is_long_enough(
@@ -64,8 +71,7 @@ impl Around<'_> {
 /// The least that `wave` needs.
 fn fewest(around: Around<'_>, wave: &WaveSpec) -> Fewest {
     let nodes = u64::from(around.nodes);
-    let to = around.spec(wave.destination);
-    let to = to.map_or(0, |spec| u64::from(spec.words));
+    let to = around.words(wave.destination);
     let frontier = FrontierLayout::new(around.nodes).words();
     let work = WorkLayout::new(around.nodes).words();
     let totals = u64::from(TOTALS_WORDS);
@@ -74,7 +80,9 @@ fn fewest(around: Around<'_>, wave: &WaveSpec) -> Fewest {
     let has_sums = wave.parameters[0] == 0;
     // Kernels compare the length with the room that the register states.
     let hubs = HubLayout::new(around.nodes, HUBS_LEAST).map_or(0, HubLayout::words);
+    let (starts, parts) = slice_words(around, wave);
     let each = |facts: u32| nodes.saturating_mul(u64::from(facts.max(1)));
+    let sets = each(wave.parameters[0]);
     let opcode = match wave.does {
         Does::Ready(opcode) => opcode,
         Does::Own { facts, .. } => return fewest_of_own(&facts, to),
@@ -103,6 +111,10 @@ fn fewest(around: Around<'_>, wave: &WaveSpec) -> Fewest {
         Opcode::SeedPeel | Opcode::StepPeel => (nodes, [work, 0, 0, 0]),
         Opcode::SeedRanks => (nodes, [nodes, (1 + u64::from(has_sums)) * nodes, totals, 0]),
         Opcode::GatherRanks => (2 * nodes, [nodes, 0, 0, 0]),
+        Opcode::CountSlices | Opcode::PlaceSlices => (starts, [parts, 0, 0, 0]),
+        Opcode::ScanSlices => (0, [0; 4]),
+        Opcode::CopySlices => (0, [starts, 0, 0, 0]),
+        Opcode::GatherSlices => (2 * nodes, [nodes, 0, starts, 0]),
         Opcode::ApplyRanks => (nodes, [nodes, 2 * nodes, totals, 0]),
         Opcode::StepRanks => (nodes, [nodes, nodes, totals, 0]),
         Opcode::SettleRanks => (totals, [0; 4]),
@@ -117,21 +129,13 @@ fn fewest(around: Around<'_>, wave: &WaveSpec) -> Fewest {
         Opcode::CountHubs => (nodes, [0, nodes, hubs, 0]),
         Opcode::Parents => (nodes, [nodes, 0, 0, 0]),
         Opcode::SeedSweep | Opcode::Sweep | Opcode::SweepBack => {
-            let sets = each(wave.parameters[0]);
-            let state = u64::from(SweepLayout::new(around.nodes).words());
-            let bits = 32 * u64::from(wave.parameters[0].max(1));
-            let odd = if opcode == Opcode::SeedSweep { 0 } else { sets };
-            (sets, [state, bits * u64::from(SWEEP_TOTALS), odd, 0])
+            fewest_of_sweep(around, wave, opcode == Opcode::SeedSweep)
         }
         Opcode::SettleSweep => {
-            let list = around.spec(wave.sources[1]);
-            let list = list.map_or(0, |spec| u64::from(spec.words));
+            let list = around.words(wave.sources[1]);
             (nodes, [list * u64::from(SWEEP_TOTALS), 0, 0, 0])
         }
-        Opcode::SeedSets | Opcode::StepSets => {
-            let sets = each(wave.parameters[0]);
-            (sets, [work, sets, 0, 0])
-        }
+        Opcode::SeedSets | Opcode::StepSets => (sets, [work, sets, 0, 0]),
     };
     Fewest {
         destination,
@@ -139,14 +143,34 @@ fn fewest(around: Around<'_>, wave: &WaveSpec) -> Fewest {
     }
 }
 
+/// The least that a wave of a sweep needs; the one that `seeds` needs one kind of sets.
+fn fewest_of_sweep(around: Around<'_>, wave: &WaveSpec, seeds: bool) -> (u64, [u64; 4]) {
+    let words = u64::from(wave.parameters[0].max(1));
+    let sets = u64::from(around.nodes).saturating_mul(words);
+    let state = u64::from(SweepLayout::new(around.nodes).words());
+    let odd = if seeds { 0 } else { sets };
+    (sets, [state, 32 * words * u64::from(SWEEP_TOTALS), odd, 0])
+}
+
+/// Words of the starts and of the parts of slices by the parameters of `wave`; 0 for those that
+/// [`check_parameters`] refuses.
+fn slice_words(around: Around<'_>, wave: &WaveSpec) -> (u64, u64) {
+    let [width_log2, part_log2, ..] = wave.parameters;
+    let layout = SliceLayout::new(around.nodes, [width_log2, part_log2]);
+    layout.map_or((0, 0), |layout| {
+        (layout.start_words().into(), layout.part_words().into())
+    })
+}
+
 /// The destination of `wave`, if it is longer than what the wave writes there.
 pub(super) fn filled_in_part(around: Around<'_>, wave: &WaveSpec) -> Option<Slot> {
-    const WRITE_FEWEST: [Opcode; 6] = [
+    const WRITE_FEWEST: [Opcode; 7] = [
         Opcode::Parents,
         Opcode::Majority,
         Opcode::Visited,
         Opcode::SeedPeel,
         Opcode::SeedRanks,
+        Opcode::CountSlices,
         Opcode::HookReached,
     ];
     let writes_fewest = WRITE_FEWEST.into_iter().any(|opcode| wave.does.is(opcode));
@@ -168,7 +192,7 @@ fn fewest_of_own(facts: &Facts, to: u64) -> Fewest {
     }
 }
 
-fn check_parameters(wave: &WaveSpec) -> Result<(), ProgramError> {
+fn check_parameters(around: Around<'_>, wave: &WaveSpec) -> Result<(), ProgramError> {
     let word = wave.parameters[0];
     let Does::Ready(opcode) = wave.does else {
         return Ok(());
@@ -189,6 +213,17 @@ fn check_parameters(wave: &WaveSpec) -> Result<(), ProgramError> {
             user: wave.name.clone(),
             room: word,
         }),
+        Opcode::CountSlices | Opcode::PlaceSlices | Opcode::CopySlices | Opcode::GatherSlices => {
+            let [width_log2, part_log2, ..] = wave.parameters;
+            let shape = SliceShape {
+                width_log2,
+                part_log2,
+            };
+            match shape.rows(around.nodes) {
+                Some(_) => Ok(()),
+                None => Err(shape_error(&wave.name, shape)),
+            }
+        }
         Opcode::ApplyRanks => check_damping(f32::from_bits(word)),
         Opcode::StepRanks => check_damping(f32::from_bits(word))
             .and_then(|()| check_tolerance(f32::from_bits(wave.parameters[1]))),

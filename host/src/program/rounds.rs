@@ -4,6 +4,7 @@
 use super::builder::ProgramBuilder;
 use super::encoded::RegisterId;
 use super::error::ProgramError;
+use super::slices::Slices;
 use super::wave::{Name, WaveSpec};
 use crate::graph::WeightKind;
 use seawall_core::abi::UNREACHED;
@@ -207,6 +208,24 @@ impl ProgramBuilder {
         self.needs.tiles = true;
         let gather = WaveSpec::new("gather", Opcode::GatherRanks).updating(ranks.sums);
         self.push(gather.reading(0, ranks.contributions));
+        self.push_apply(ranks, (damping, tolerance));
+    }
+
+    /// Works as [`Self::step_ranks`], along the edges in [`Slices`] that
+    /// [`Self::slice_edges`] has made: contributions of one slice at a time stay in a cache, where
+    /// those of all nodes exceed it. The ranks are the same, bit for bit.
+    pub fn step_ranks_by_slices(&mut self, ranks: Ranks, slices: Slices, step: (f32, f32)) {
+        let gather = WaveSpec::new("gather", Opcode::GatherSlices).updating(ranks.sums);
+        let gather = gather
+            .reading(0, ranks.contributions)
+            .reading(1, slices.sources)
+            .reading(2, slices.starts);
+        self.push(slices.shaping(gather));
+        self.push_apply(ranks, step);
+    }
+
+    /// Makes ranks of sums, and decides whether that was the last iteration.
+    fn push_apply(&mut self, ranks: Ranks, (damping, tolerance): (f32, f32)) {
         let apply = WaveSpec::new("apply", Opcode::ApplyRanks)
             .updating(ranks.ranks)
             .updating_source(0, ranks.contributions)

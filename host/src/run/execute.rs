@@ -6,6 +6,7 @@ use super::log::Log;
 use super::opened::{Opened, open};
 use super::plan::{Target, plan_program};
 use super::planned::Planned;
+use super::steps::Way;
 use super::weigh::Found;
 use super::{Executor, Phase, RunError, RunRequest, steps};
 use crate::analysis::{self, Built, End};
@@ -77,15 +78,28 @@ impl<'g, 'p> Submission<'g, 'p> {
     }
 
     /// Builds, plans and encodes the program, with 64-bit distances if `wide`; `known` is the one
-    /// on the machine.
+    /// on the machine. It is one that spares memory if the budget holds no other.
     pub(super) fn plan(
         &mut self,
         (target, wide): (Target, bool),
         known: Option<&Planned>,
     ) -> Result<Planned, RunError> {
+        let way = Way {
+            wide,
+            warps: target.executor.is_on_gpu(),
+            sparing: false,
+        };
+        way.plan(|way| self.plan_as((target, way), known))
+    }
+
+    fn plan_as(
+        &mut self,
+        (target, way): (Target, Way),
+        known: Option<&Planned>,
+    ) -> Result<Planned, RunError> {
         let start = Instant::now();
         let (graph, request) = (self.graph, self.request);
-        let mut built = steps::build(graph, request, (wide, target.executor.is_on_gpu()))?;
+        let mut built = steps::build(graph, request, way)?;
         let plans = &mut *self.plans;
         let (encoded, summary) =
             plan_program((graph, request), &mut built.program, (target, plans))?;
@@ -100,6 +114,7 @@ impl<'g, 'p> Submission<'g, 'p> {
             encoded,
             summary,
             plan_ns,
+            way,
             is_traced,
         })
     }
@@ -121,7 +136,8 @@ impl<'g, 'p> Submission<'g, 'p> {
         Ok(opened)
     }
 
-    /// Computes the answer, again in 64 bits if distances exceeded 32; times include both.
+    /// Computes the answer, again in 64 bits if distances exceeded 32; times include both. A program
+    /// for which the machine has too little memory gives way to one that spares it.
     pub(super) fn settle(
         &mut self,
         session: &mut dyn Session,
@@ -129,14 +145,20 @@ impl<'g, 'p> Submission<'g, 'p> {
         target: Target,
     ) -> Result<(Planned, Answer), RunError> {
         let mut spent = Spent::default();
-        match self.answer((session, target.executor), &planned, &mut spent) {
-            Err(error) if steps::outgrew(&error) => {}
+        let other = match self.answer((session, target.executor), &planned, &mut spent) {
+            Err(error) if steps::outgrew(&error) => self.plan((target, true), None)?,
+            Err(error) if steps::lacks_memory(&error) => {
+                let way = planned.way.sparing_memory().ok_or(error)?;
+                self.plan_as((target, way), None)?
+            }
             answer => return Ok((planned, answer?)),
-        }
-        let mut wide = self.plan((target, true), None)?;
-        wide.plan_ns += planned.plan_ns;
-        let again = self.answer((session, target.executor), &wide, &mut spent)?;
-        Ok((wide, again))
+        };
+        let other = Planned {
+            plan_ns: other.plan_ns + planned.plan_ns,
+            ..other
+        };
+        let again = self.answer((session, target.executor), &other, &mut spent)?;
+        Ok((other, again))
     }
 
     /// Tells whether the sequential implementation has the same result.

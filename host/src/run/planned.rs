@@ -1,5 +1,6 @@
 //! A program that is ready for a machine.
 
+use super::steps::Way;
 use crate::analysis::Built;
 use crate::outcome::PlanSummary;
 use crate::program::{EncodedProgram, RegisterId};
@@ -11,6 +12,8 @@ pub(super) struct Planned {
     pub(super) encoded: Arc<EncodedProgram>,
     pub(super) summary: PlanSummary,
     pub(super) plan_ns: u64,
+    /// The choices that it was built by.
+    pub(super) way: Way,
     /// Whether the machine has it already.
     pub(super) is_loaded: bool,
     /// Whether its runs are traced.

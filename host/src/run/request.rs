@@ -76,6 +76,7 @@ impl RunRequest {
             detail: self.detail,
             wide,
             warps: false,
+            sparing: false,
         }
     }
 }

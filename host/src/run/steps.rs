@@ -7,17 +7,54 @@ use crate::graph::{Graph, WeightKind};
 use seawall_core::abi::control::{ControlRecord, LoopRecord};
 use seawall_core::topology::Topology;
 
+/// Choices among the programs of a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Way {
+    /// Whether distances have 64 bits.
+    pub(crate) wide: bool,
+    /// Whether methods are those for warps.
+    pub(crate) warps: bool,
+    /// Whether methods spare memory.
+    pub(crate) sparing: bool,
+}
+
+impl Way {
+    /// The way of threads, with 64-bit distances if `wide`.
+    pub(crate) const fn of_threads(wide: bool) -> Self {
+        Self {
+            wide,
+            warps: false,
+            sparing: false,
+        }
+    }
+
+    /// Plans this way, or one that takes less memory if the machine has too little.
+    pub(crate) fn plan<T>(
+        self,
+        mut plan: impl FnMut(Self) -> Result<T, RunError>,
+    ) -> Result<T, RunError> {
+        match plan(self) {
+            Err(error) if lacks_memory(&error) => plan(self.sparing_memory().ok_or(error)?),
+            planned => planned,
+        }
+    }
+
+    /// The way that takes less memory, if there is one: only methods for warps take more.
+    pub(crate) fn sparing_memory(self) -> Option<Self> {
+        let spares = self.warps && !self.sparing;
+        spares.then_some(Self {
+            sparing: true,
+            ..self
+        })
+    }
+}
+
 /// Builds the program of `request` in its shape. The request is already checked.
-///
-/// Distances have 64 bits if `wide`; methods are those for warps if `warps`.
-pub(crate) fn build(
-    graph: &Graph,
-    request: &RunRequest,
-    (wide, warps): (bool, bool),
-) -> Result<Built, RunError> {
+pub(crate) fn build(graph: &Graph, request: &RunRequest, way: Way) -> Result<Built, RunError> {
     let question = Question {
-        warps,
-        ..request.question(wide)
+        warps: way.warps,
+        sparing: way.sparing,
+        ..request.question(way.wide)
     };
     let mut built = request.analysis.room().build(graph, &question)?;
     force_topology(&mut built, request)?;
@@ -37,6 +74,14 @@ fn force_topology(built: &mut Built, request: &RunRequest) -> Result<(), RunErro
     }
     built.program.force_topology(topology);
     Ok(())
+}
+
+/// Tells whether the program did not fit the machine's memory.
+pub(crate) fn lacks_memory(error: &RunError) -> bool {
+    matches!(
+        error,
+        RunError::OverBudget { .. } | RunError::Backend(BackendError::OutOfMemory { .. })
+    )
 }
 
 pub(crate) fn original_ids(graph: &Graph, nodes: &[u32]) -> Vec<u64> {
@@ -107,4 +152,37 @@ pub(crate) fn first_and_median(mut times: Vec<u64>) -> [u64; 2] {
 fn median(values: &mut [u64]) -> u64 {
     values.sort_unstable();
     values.get(values.len() / 2).copied().unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::AnalysisKind;
+
+    #[test]
+    fn only_warps_without_memory_plan_again_and_once() {
+        let over = || RunError::OverBudget {
+            analysis: AnalysisKind::Pagerank,
+            needed_bytes: 2,
+            budget_bytes: 1,
+        };
+        let threads = Way::of_threads(true);
+        let warps = Way {
+            warps: true,
+            ..threads
+        };
+        let ways = |way: Way, fits: &dyn Fn(Way) -> bool| {
+            let mut tried = Vec::new();
+            let planned = way.plan(|way| {
+                tried.push(way.sparing);
+                assert_eq!((way.wide, way.warps), (true, warps.warps && way.warps));
+                fits(way).then_some(()).ok_or_else(over)
+            });
+            (planned.is_ok(), tried)
+        };
+        assert_eq!(ways(warps, &|_| true), (true, vec![false]));
+        assert_eq!(ways(warps, &|way| way.sparing), (true, vec![false, true]));
+        assert_eq!(ways(warps, &|_| false), (false, vec![false, true]));
+        assert_eq!(ways(threads, &|_| false), (false, vec![false]));
+    }
 }

@@ -207,17 +207,33 @@ pub enum Opcode {
     /// counts at every corner if `parameters[0]` is not 0, by bits in both directions, else at
     /// the lowest one.
     CountHubs = 52,
+    /// Counts the incoming edges of every node by slices of their sources: stores the length of
+    /// each row of the [`SliceLayout`](super::super::slices::SliceLayout) that `parameters[0]` and
+    /// `parameters[1]` describe in `destination`, and the number of edges after them, and adds the
+    /// lengths to the zero parts `sources[0]`.
+    CountSlices = 53,
+    /// Turns the lengths of parts `destination` into their starts.
+    ScanSlices = 54,
+    /// Turns the lengths of rows `destination` into their starts, by those of parts
+    /// `sources[0]`. Parameters are those of [`CountSlices`](Self::CountSlices).
+    PlaceSlices = 55,
+    /// Copies the source of every incoming edge to `destination`, a word an edge, into the rows
+    /// that start at `sources[0]`. Parameters are those of [`CountSlices`](Self::CountSlices).
+    CopySlices = 56,
+    /// As [`GatherRanks`](Self::GatherRanks), along the edges `sources[1]` in rows that start at
+    /// `sources[2]`. Parameters are those of [`CountSlices`](Self::CountSlices).
+    GatherSlices = 57,
     /// Makes a parent array of the search in the frontier `sources[0]`: nodes that it has
     /// visited get the smallest of them in `destination`, others themselves. Stores that node
     /// in word 0 of `sources[1]`, [`UNREACHED`](super::super::UNREACHED) if there is none, and
     /// in word 1 whether at most an eighth of all edges leave other nodes, so that no larger
     /// component has to be looked for.
-    HookReached = 53,
+    HookReached = 58,
 }
 
 impl Opcode {
     /// Every opcode, in order of its word.
-    pub const ALL: [Self; 54] = [
+    pub const ALL: [Self; 59] = [
         Self::Nop,
         Self::Fill,
         Self::Iota,
@@ -271,6 +287,11 @@ impl Opcode {
         Self::RankHubs,
         Self::OrientHubs,
         Self::CountHubs,
+        Self::CountSlices,
+        Self::ScanSlices,
+        Self::PlaceSlices,
+        Self::CopySlices,
+        Self::GatherSlices,
         Self::HookReached,
     ];
 

@@ -299,6 +299,11 @@ unsafe impl<const ALONE: bool> Grid for HostGrid<ALONE> {
         [0, 1, 2, 3].map(|at| unsafe { self.load_weak(word.add(at)) })
     }
     #[inline(always)]
+    unsafe fn load_weak4_once(self, word: *const u32) -> [u32; 4] {
+        // SAFETY: the same contract.
+        unsafe { self.load_weak4(word) }
+    }
+    #[inline(always)]
     unsafe fn store_weak4(self, word: *mut u32, values: [u32; 4]) {
         for (at, value) in values.into_iter().enumerate() {
             // SAFETY: four words are valid, by this method's contract.

@@ -303,6 +303,10 @@ unsafe impl<const LANES: u32> Grid for Lane<LANES> {
         load4!("ld.global.v4.u32", reg64 word, readonly)
     }
     #[inline(always)]
+    unsafe fn load_weak4_once(self, word: *const u32) -> [u32; 4] {
+        load4!(concat!("ld.global", streaming!(), ".v4.u32"), reg64 word, readonly)
+    }
+    #[inline(always)]
     unsafe fn store_weak4(self, word: *mut u32, values: [u32; 4]) {
         store4!("st.global.v4.u32", reg64 word, values);
     }

@@ -3,6 +3,7 @@
 
 mod foreseen;
 pub(super) mod oracle;
+mod slices;
 
 use super::{
     Analysis, Answer, Bars, Built, Case, End, Facts, Found, Picture, Question, Ranking, Reading,
@@ -11,7 +12,7 @@ use super::{
 use crate::column::Column;
 use crate::cost::{Job, Worker};
 use crate::graph::Graph;
-use crate::program::{ProgramBuilder, ProgramError, Ranks};
+use crate::program::{ProgramBuilder, ProgramError, Ranks, SliceShape};
 
 /// The analysis `pagerank`.
 pub(super) struct Pagerank;
@@ -42,7 +43,8 @@ impl Analysis for Pagerank {
     }
 
     fn build(&self, graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
-        build(graph, question)
+        let shape = slices::shape_for(graph.nodes(), graph.edges());
+        build(graph, question, shape)
     }
 
     /// Ranks may differ from those in double precision by their roundings.
@@ -92,8 +94,13 @@ pub(super) fn highest_rank(graph: &Graph, column: &Column) -> Answer {
     )
 }
 
-/// Start even, then gather, apply and settle until nothing moves.
-fn build(graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
+/// Start even, then gather, apply and settle until nothing moves. Warps gather along edges in slices
+/// of `shape`, if there is one, unless rows are short or memory is spared.
+fn build(
+    graph: &Graph,
+    question: &Question,
+    shape: Option<SliceShape>,
+) -> Result<Built, ProgramError> {
     let nodes = u64::from(graph.nodes());
     let by_rows = !question.warps || has_short_rows(graph);
     let mut program = ProgramBuilder::new(graph.nodes());
@@ -103,6 +110,12 @@ fn build(graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
         sums: program.words("sums", if by_rows { nodes } else { 2 * nodes })?,
         totals: program.totals("totals")?,
     };
+    let shape = shape.filter(|_| !by_rows && !question.sparing);
+    let slices = shape.map(|shape| program.slices(shape, graph.edges()));
+    let slices = slices.transpose()?;
+    if let Some(slices) = slices {
+        program.once(|once| once.slice_edges(slices));
+    }
     let damping = question.ranking.damping;
     let limit = question.max_iterations.min(iterations_max(damping));
     program.fill("clear totals", ranks.totals, 0);
@@ -112,12 +125,10 @@ fn build(graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
         program.seed_ranks("start even", ranks);
     }
     let step = (damping, question.ranking.tolerance);
-    program.fixpoint("rank", limit, |body| {
-        if by_rows {
-            body.step_ranks_by_rows(ranks, step);
-        } else {
-            body.step_ranks(ranks, step);
-        }
+    program.fixpoint("rank", limit, |body| match slices {
+        Some(slices) => body.step_ranks_by_slices(ranks, slices, step),
+        None if by_rows => body.step_ranks_by_rows(ranks, step),
+        None => body.step_ranks(ranks, step),
     });
     program.keep(ranks.ranks);
     Ok(Built {
@@ -153,7 +164,66 @@ pub(super) fn iterations_max(damping: f32) -> u32 {
 
 #[cfg(test)]
 mod tests {
-    use super::iterations_max;
+    use super::{build, iterations_max};
+    use crate::analysis::Question;
+    use crate::graph::Graph;
+    use crate::program::{PlanRequest, SliceShape};
+    use seawall_core::abi::program::Opcode;
+
+    fn plain_bytes(graph: &Graph) -> u64 {
+        let question = Question {
+            warps: true,
+            ..Question::new(Vec::new())
+        };
+        let built = build(graph, &question, None).unwrap();
+        let (program, _) = built.program.encode(&PlanRequest::default()).unwrap();
+        program.arena_bytes
+    }
+
+    /// Whether the program for such a question along slices of 16 nodes has any.
+    fn has_slices(graph: &Graph, (warps, sparing): (bool, bool)) -> bool {
+        let question = Question {
+            warps,
+            sparing,
+            ..Question::new(Vec::new())
+        };
+        let shape = SliceShape {
+            width_log2: 4,
+            part_log2: 5,
+        };
+        let built = build(graph, &question, Some(shape)).unwrap();
+        let (program, _) = built.program.encode(&PlanRequest::default()).unwrap();
+        // A budget for the one without slices holds the other one only if that has none either.
+        let budget = PlanRequest {
+            budget_bytes: Some(plain_bytes(graph)),
+            ..PlanRequest::default()
+        };
+        let fits = built.program.encode(&budget).is_ok();
+        let has = |opcode: Opcode| {
+            program
+                .waves
+                .iter()
+                .any(|wave| wave.opcode == opcode as u32)
+        };
+        let makes = has(Opcode::CopySlices);
+        assert_eq!(makes, has(Opcode::GatherSlices));
+        assert_eq!(makes, !program.once.is_empty());
+        assert_eq!(makes, !fits);
+        makes
+    }
+
+    #[test]
+    fn warps_with_memory_for_them_gather_along_slices() {
+        let edges: Vec<_> = (1..100).map(|node| (node, 0)).collect();
+        let star = Graph::from_edges(100, &edges, false).unwrap();
+        assert!(has_slices(&star, (true, false)));
+        assert!(!has_slices(&star, (true, true)));
+        assert!(!has_slices(&star, (false, false)));
+        // Rows are short.
+        let path: Vec<_> = (1..100).map(|node| (node - 1, node)).collect();
+        let path = Graph::from_edges(100, &path, false).unwrap();
+        assert!(!has_slices(&path, (true, false)));
+    }
 
     #[test]
     fn the_limit_grows_with_the_damping() {

@@ -1,0 +1,167 @@
+//! Slices: incoming edges by ranges of their sources.
+//!
+//! A pass over the edges of a large graph reads a word of every edge's source, and most of
+//! these words are far from each other. In slices, the edges whose sources are in the first
+//! range of nodes come first, then those of the next range, so the words of a range stay in a
+//! cache while its edges are read. Within a slice, edges are in the order of their rows, then
+//! of their sources.
+
+/// Fewest rows of a part, as a power of two: a warp's rows are all in one part.
+pub const PART_LOG2_LEAST: u32 = 5;
+/// Most rows of a part, as a power of two.
+pub const PART_LOG2_MOST: u32 = 20;
+
+/// Most rows of all slices: a warp may count some rows past the last one.
+const ROWS_MOST: u64 = u32::MAX as u64 - 1024;
+
+/// Rows of slices and the parts that they are counted in.
+///
+/// Each slice has a row for every node, and a few without edges up to the end of a part. Row
+/// `slice * span + node` has the node's incoming edges from sources in the slice. Rows are
+/// described by where they start among the edges of all slices; the next row's start is a row's
+/// end, also from one slice to the next.
+///
+/// ```
+/// use seawall_core::abi::slices::SliceLayout;
+/// // 100 nodes in slices of 64, rows in parts of 32.
+/// let layout = SliceLayout::new(100, [6, 5]);
+/// let words = layout.map(|layout| (layout.slices(), layout.span(), layout.part_words()));
+/// assert_eq!(words, Some((2, 128, 8)));
+/// assert_eq!(SliceLayout::new(100, [32, 5]), None);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct SliceLayout {
+    width_log2: u32,
+    part_log2: u32,
+    slices: u32,
+    parts: u32,
+}
+
+impl SliceLayout {
+    /// The layout for a graph of `nodes` nodes, with slices of 2^`width_log2` nodes below 2^32,
+    /// and parts of 2^`part_log2` rows from [`PART_LOG2_LEAST`] to [`PART_LOG2_MOST`]; `None` for
+    /// other numbers, and for more rows than words can count.
+    #[must_use]
+    pub const fn new(nodes: u32, [width_log2, part_log2]: [u32; 2]) -> Option<Self> {
+        if width_log2 >= u32::BITS || part_log2 < PART_LOG2_LEAST || part_log2 > PART_LOG2_MOST {
+            return None;
+        }
+        let (slices, parts) = (shares(nodes, width_log2), shares(nodes, part_log2));
+        let words = (slices as u64).saturating_mul(parts as u64);
+        if words > ROWS_MOST >> part_log2 {
+            return None;
+        }
+        Some(Self {
+            width_log2,
+            part_log2,
+            slices,
+            parts,
+        })
+    }
+
+    /// Slices.
+    #[must_use]
+    pub const fn slices(self) -> u32 {
+        self.slices
+    }
+
+    /// Rows of a slice.
+    #[must_use]
+    pub const fn span(self) -> u32 {
+        self.parts << self.part_log2
+    }
+
+    /// Rows of all slices.
+    #[must_use]
+    pub const fn rows(self) -> u32 {
+        self.part_words() << self.part_log2
+    }
+
+    /// Rows of a part.
+    #[must_use]
+    pub const fn part_rows(self) -> u32 {
+        1 << self.part_log2
+    }
+
+    /// Words of the starts of rows: one for each, and the number of edges.
+    #[must_use]
+    pub const fn start_words(self) -> u32 {
+        self.rows().saturating_add(1)
+    }
+
+    /// Words of the parts: one for each part of each slice. Parts lie one after another, as rows
+    /// do.
+    #[must_use]
+    pub const fn part_words(self) -> u32 {
+        self.slices.saturating_mul(self.parts)
+    }
+
+    /// Row of `node` in `slice`.
+    #[must_use]
+    pub const fn row(self, slice: u32, node: u32) -> u32 {
+        slice.wrapping_mul(self.span()).wrapping_add(node)
+    }
+
+    /// Part of a row.
+    #[must_use]
+    pub const fn part_of(self, row: u32) -> u32 {
+        row >> self.part_log2
+    }
+
+    /// First node after those of `slice`, where another slice follows.
+    #[must_use]
+    pub const fn end_of(self, slice: u32) -> u32 {
+        slice.wrapping_add(1) << self.width_log2
+    }
+}
+
+/// Shares of 2^`log2` nodes, the last of which may have fewer. Kernels ask, and a division takes
+/// them long.
+const fn shares(nodes: u32, log2: u32) -> u32 {
+    let whole = nodes >> log2;
+    if whole << log2 == nodes {
+        whole
+    } else {
+        whole.saturating_add(1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_row_is_in_its_part_and_below_the_words() {
+        for nodes in [0, 1, 31, 32, 33, 1000] {
+            for shape in [[0, 5], [3, 5], [5, 6], [31, 20]] {
+                let layout = SliceLayout::new(nodes, shape).unwrap();
+                assert!(layout.span() >= nodes);
+                assert_eq!(layout.rows(), layout.slices() * layout.span());
+                for slice in 0..layout.slices() {
+                    for node in 0..layout.span() {
+                        let row = layout.row(slice, node);
+                        assert!(row < layout.rows());
+                        assert!(layout.part_of(row) < layout.part_words());
+                    }
+                    let is_last = slice + 1 == layout.slices();
+                    assert_eq!(
+                        is_last,
+                        u64::from(nodes) <= (u64::from(slice) + 1) << shape[0]
+                    );
+                    assert!(is_last || layout.end_of(slice) < nodes);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_words_cannot_count_has_no_layout() {
+        assert_eq!(SliceLayout::new(u32::MAX, [31, 5]), None);
+        assert_eq!(SliceLayout::new(1 << 30, [27, 13]), None);
+        assert!(SliceLayout::new(1 << 28, [25, 13]).is_some());
+        assert_eq!(SliceLayout::new(1, [3, 4]), None);
+        assert_eq!(SliceLayout::new(1, [3, 21]), None);
+        assert_eq!(SliceLayout::new(1, [u32::MAX, u32::MAX]), None);
+    }
+}

@@ -1,0 +1,194 @@
+//! Runs rankings in a session, with every way to gather, and edges in slices.
+
+use crate::harness::{compare, text};
+use seawall::analysis::oracle::agrees;
+use seawall::backend::cpu::CpuSession;
+use seawall::backend::{RunLimits, Session};
+use seawall::graph::Graph;
+use seawall::program::{
+    EncodedProgram, PlanRequest, ProgramBuilder, Ranks, RegisterId, SliceShape,
+};
+use seawall::run::Ranking;
+use std::num::NonZeroUsize;
+
+/// Checks ranks of `graph` after at most `iterations` iterations, `times` times in one load: bit
+/// for bit equal to one CPU thread that gathers row by row, and near those in double precision; with both ways to gather.
+///
+/// # Errors
+/// The first failure or difference.
+pub fn run_ranks(
+    session: &mut dyn Session,
+    graph: &Graph,
+    iterations: u32,
+    times: u32,
+) -> Result<(), String> {
+    [Gathering::Edges, Gathering::Rows]
+        .into_iter()
+        .try_for_each(|how| run_ranks_by(session, graph, (iterations, how), times))
+}
+
+/// Checks ranks as [`run_ranks`] does, gathered in slices of `shape`: bit for bit equal to those of
+/// one CPU thread without slices.
+///
+/// # Errors
+/// The first failure or difference.
+pub fn run_sliced_ranks(
+    session: &mut dyn Session,
+    graph: &Graph,
+    shape: SliceShape,
+    times: u32,
+) -> Result<(), String> {
+    let how = (3, Gathering::Slices(shape));
+    run_ranks_by(session, graph, how, times).map_err(|error| format!("{shape:?}: {error}"))
+}
+
+/// How a ranking gathers.
+#[derive(Clone, Copy, Debug)]
+enum Gathering {
+    Edges,
+    Rows,
+    Slices(SliceShape),
+}
+
+/// A ranking, with the result.
+fn ranking_program(
+    graph: &Graph,
+    ranking: Ranking,
+    (iterations, how): (u32, Gathering),
+) -> Result<(EncodedProgram, RegisterId), String> {
+    let by_rows = matches!(how, Gathering::Rows);
+    let nodes = u64::from(graph.nodes());
+    let mut program = ProgramBuilder::new(graph.nodes());
+    let ranks = Ranks {
+        ranks: program.words("ranks", nodes).map_err(text)?,
+        contributions: program.words("contributions", nodes).map_err(text)?,
+        sums: program
+            .words("sums", if by_rows { nodes } else { 2 * nodes })
+            .map_err(text)?,
+        totals: program.totals("totals").map_err(text)?,
+    };
+    let step = (ranking.damping, ranking.tolerance);
+    let mut slices = None;
+    if let Gathering::Slices(shape) = how {
+        let made = program.slices(shape, graph.edges()).map_err(text)?;
+        program.once(|once| once.slice_edges(made));
+        slices = Some(made);
+    }
+    program.fill("clear totals", ranks.totals, 0);
+    if by_rows {
+        program.seed_ranks_by_rows("start even", ranks);
+    } else {
+        program.seed_ranks("start even", ranks);
+    }
+    program.fixpoint("rank", iterations, |body| match (how, slices) {
+        (Gathering::Rows, _) => body.step_ranks_by_rows(ranks, step),
+        (_, Some(slices)) => body.step_ranks_by_slices(ranks, slices, step),
+        _ => body.step_ranks(ranks, step),
+    });
+    program.keep(ranks.ranks);
+    let (encoded, _) = program.encode(&PlanRequest::default()).map_err(text)?;
+    Ok((encoded, ranks.ranks))
+}
+
+fn run_ranks_by(
+    session: &mut dyn Session,
+    graph: &Graph,
+    (iterations, how): (u32, Gathering),
+    times: u32,
+) -> Result<(), String> {
+    let ranking = Ranking::default();
+    let (encoded, result) = ranking_program(graph, ranking, (iterations, how))?;
+    let ranks = |session: &mut dyn Session, result| {
+        let stats = session.run(&[]).map_err(text)?;
+        let mut words = Vec::new();
+        session.read(result, &mut words).map_err(text)?;
+        Ok::<_, String>((stats.control.loops[0], words))
+    };
+    let one = Some(NonZeroUsize::MIN);
+    let mut plain = CpuSession::open(graph, one, RunLimits::default()).map_err(text)?;
+    let without = match how {
+        Gathering::Slices(_) => Gathering::Edges,
+        other => other,
+    };
+    let (unsliced, its_result) = ranking_program(graph, ranking, (iterations, without))?;
+    plain.load(&unsliced).map_err(text)?;
+    let (end, wanted) = ranks(&mut plain, its_result)?;
+    let floats: Vec<f32> = wanted.iter().map(|word| f32::from_bits(*word)).collect();
+    if !agrees(
+        graph,
+        ranking,
+        &floats,
+        (end.iterations, end.converged != 0),
+    ) {
+        return Err("ranks are not near those in double precision".to_owned());
+    }
+    session.load(&encoded).map_err(text)?;
+    for run in 1..=times {
+        let (own_end, found) = ranks(session, result)?;
+        compare(&format!("ranks, run {run}"), &found, &wanted)?;
+        if own_end.iterations != end.iterations {
+            let (own, wanted) = (own_end.iterations, end.iterations);
+            return Err(format!("{own} iterations instead of {wanted}"));
+        }
+    }
+    Ok(())
+}
+
+/// A ranking in slices, for tables that are changed.
+///
+/// # Errors
+/// If there are no such slices.
+pub fn sliced_ranking(graph: &Graph, shape: SliceShape) -> Result<EncodedProgram, String> {
+    let how = (3, Gathering::Slices(shape));
+    Ok(ranking_program(graph, Ranking::default(), how)?.0)
+}
+
+/// Puts the incoming edges of `graph` into slices of `shape`, `times` times in one load, and
+/// compares each row of each slice with the graph's own.
+///
+/// # Errors
+/// The first failure or difference.
+pub fn run_slices(
+    session: &mut dyn Session,
+    graph: &Graph,
+    shape: SliceShape,
+    times: u32,
+) -> Result<(), String> {
+    let mut program = ProgramBuilder::new(graph.nodes());
+    let slices = program.slices(shape, graph.edges()).map_err(text)?;
+    program.once(|once| once.slice_edges(slices));
+    let (encoded, _) = program.encode(&PlanRequest::default()).map_err(text)?;
+    session.load(&encoded).map_err(text)?;
+    let (sources, starts) = in_slices(graph, shape);
+    for run in 1..=times {
+        session.run(&[]).map_err(text)?;
+        for (register, wanted) in [(slices.sources, &sources), (slices.starts, &starts)] {
+            let mut words = Vec::new();
+            session.read(register, &mut words).map_err(text)?;
+            compare(&format!("slices, run {run}, {shape:?}"), &words, wanted)?;
+        }
+    }
+    Ok(())
+}
+
+/// The sources of all slices of `shape`, and where the rows of each slice start.
+fn in_slices(graph: &Graph, shape: SliceShape) -> (Vec<u32>, Vec<u32>) {
+    let nodes = u64::from(graph.nodes());
+    let rows = nodes.next_multiple_of(1 << shape.part_log2);
+    let mut into = vec![Vec::new(); rows as usize];
+    for from in 0..graph.nodes() {
+        for to in graph.neighbours(from) {
+            into[*to as usize].push(from);
+        }
+    }
+    let (mut sources, mut starts) = (Vec::new(), Vec::new());
+    for slice in 0..nodes.div_ceil(1 << shape.width_log2) {
+        for row in &into {
+            starts.push(sources.len() as u32);
+            let is_inside = |from: &&u32| u64::from(**from) >> shape.width_log2 == slice;
+            sources.extend(row.iter().filter(is_inside));
+        }
+    }
+    starts.push(graph.edges());
+    (sources, starts)
+}
