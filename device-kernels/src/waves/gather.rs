@@ -129,6 +129,8 @@ struct Ends {
     opens: bool,
     /// Edge after this lane's row.
     end: u32,
+    /// That of its row among the next ones, which is under way meanwhile.
+    coming: u32,
     /// Whether the end was met.
     met: bool,
     /// Sum of the tile's edges up to the end, once that was met.
@@ -298,7 +300,7 @@ impl<E: Edges, S: Sums> Pull<E, S> {
         });
         let mut ends = Ends {
             opens: true,
-            ..self.ends(grid, first_row, 0)
+            ..self.ends(grid, first_row, (self.end_of(grid, first_row), 0))
         };
         let mut running = 0_u64;
         let mut at = first;
@@ -397,23 +399,29 @@ impl<E: Edges, S: Sums> Pull<E, S> {
             }
             self.flush(grid, ends);
             let before = move_wide(ends.sum, |word| grid.shuffle(word, G::WARP - 1));
-            *ends = self.ends(grid, ends.base + G::WARP, before);
+            *ends = self.ends(grid, ends.base + G::WARP, (ends.coming, before));
         }
     }
 
-    /// The ends of the rows from `base` on.
+    /// The edge after this lane's row among those from `base` on.
     #[inline(always)]
-    fn ends<G: Grid>(&self, grid: G, base: u32, before: u64) -> Ends {
+    fn end_of<G: Grid>(&self, grid: G, base: u32) -> u32 {
         let row = base.saturating_add(grid.warp_lane());
-        let end = if row < self.rows.nodes {
+        if row < self.rows.nodes {
             self.rows.rows.row(grid, row).1
         } else {
             u32::MAX
-        };
+        }
+    }
+
+    /// The rows from `base` on, of which this lane's ends at `end`.
+    #[inline(always)]
+    fn ends<G: Grid>(&self, grid: G, base: u32, (end, before): (u32, u64)) -> Ends {
         Ends {
             base,
             opens: false,
             end,
+            coming: self.end_of(grid, base.saturating_add(G::WARP)),
             met: false,
             sum: 0,
             before,

@@ -54,18 +54,10 @@ enum Item {
 
 /// Deals rows to tiles; returns `None` if that does not pay.
 pub(super) fn deal(rows: &Csr, shape: TileShape) -> Option<Vec<Vec<Slot>>> {
-    let (nodes, edges) = (rows.nodes(), rows.edges());
-    let most = shape.slots.min(SLOTS_MAX).saturating_sub(CHUNK);
-    let pieces_of = |row: u32| rows.degree(row).div_ceil(PIECE);
-    let slots: u64 = (0..nodes).map(|row| u64::from(pieces_of(row))).sum();
-    let blocks = u64::from(shape.blocks.max(1));
-    let tiles = slots.div_ceil(u64::from(most.max(1)));
-    let tiles = tiles.max(u64::from(edges).div_ceil(EDGES_MAX));
-    let count = tiles.max(1).next_multiple_of(blocks);
-    let pays = edges >= EDGES_MIN && u64::from(edges) / count * NODES_AN_EDGE >= u64::from(nodes);
-    if most == 0 || count > TILES_MAX || edges == 0 || !(pays || shape.always) {
-        return None;
-    }
+    let nodes = rows.nodes();
+    let most = most_slots(shape);
+    let pieces_of = |row: u32| pieces_of(rows, row);
+    let count = count(rows, shape)?;
     // Heaviest first; equal ones in order, so that the result is deterministic.
     let mut items: Vec<(Reverse<u32>, u32, Item)> = Vec::new();
     for chunk in 0..nodes.div_ceil(CHUNK) {
@@ -110,6 +102,31 @@ pub(super) fn deal(rows: &Csr, shape: TileShape) -> Option<Vec<Vec<Slot>>> {
         }
     }
     Some(tiles)
+}
+
+/// Slots that a tile may have.
+fn most_slots(shape: TileShape) -> u32 {
+    shape.slots.min(SLOTS_MAX).saturating_sub(CHUNK)
+}
+
+/// Slots of a row.
+fn pieces_of(rows: &Csr, row: u32) -> u32 {
+    rows.degree(row).div_ceil(PIECE)
+}
+
+/// Number of tiles; `None` if they do not pay. Takes one pass over the row starts, on all threads.
+pub(super) fn count(rows: &Csr, shape: TileShape) -> Option<u64> {
+    let (nodes, edges) = (rows.nodes(), rows.edges());
+    let most = most_slots(shape);
+    let pieces = (0..nodes).into_par_iter();
+    let slots: u64 = pieces.map(|row| u64::from(pieces_of(rows, row))).sum();
+    let blocks = u64::from(shape.blocks.max(1));
+    let tiles = slots.div_ceil(u64::from(most.max(1)));
+    let tiles = tiles.max(u64::from(edges).div_ceil(EDGES_MAX));
+    let count = tiles.max(1).next_multiple_of(blocks);
+    let pays = edges >= EDGES_MIN && u64::from(edges) / count * NODES_AN_EDGE >= u64::from(nodes);
+    let fits = most != 0 && count <= TILES_MAX && edges != 0;
+    (fits && (pays || shape.always)).then_some(count)
 }
 
 fn rows_of(chunk: u32, nodes: u32) -> Range<u32> {

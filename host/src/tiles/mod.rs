@@ -11,7 +11,7 @@ mod deal;
 use crate::graph::{Csr, Graph};
 use bytemuck::allocation::try_zeroed_vec;
 pub(crate) use deal::EDGES_MIN as TILES_EDGES_MIN;
-use deal::{Slot, deal};
+use deal::{Slot, count, deal};
 use rayon::prelude::*;
 use seawall_core::abi::tiles::{
     DISTANCE_MAX, NO_EDGE, SLOT_SHIFT, STEP_EDGES, TileRecord, TileTable, place_of,
@@ -35,6 +35,19 @@ pub struct TileShape {
     pub always: bool,
 }
 
+impl TileShape {
+    /// That of an H100 or H200.
+    const LARGE: Self = Self {
+        blocks: 132,
+        slots: TILE_SLOTS,
+        always: false,
+    };
+}
+
+/// Most slots of a tile: 128 KiB of shared memory, which leaves the rest of a multiprocessor's
+/// memory to the cache that reads go through.
+pub(crate) const TILE_SLOTS: u32 = 1 << 15;
+
 /// The incoming edges of a graph by tiles.
 #[derive(Clone, Debug)]
 pub struct Tiles {
@@ -54,6 +67,12 @@ impl Tiles {
     pub fn of(graph: &Graph, shape: TileShape) -> Option<Self> {
         let rows = graph.incoming();
         Self::fill(rows, &deal(rows, shape)?)
+    }
+
+    /// Whether a large GPU gathers by tiles of `graph`. Takes one pass over the row starts.
+    pub(crate) fn pay(graph: &Graph) -> bool {
+        let rows = graph.try_incoming();
+        rows.is_ok_and(|rows| count(rows, TileShape::LARGE).is_some())
     }
 
     /// The tiles.

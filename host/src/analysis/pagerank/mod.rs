@@ -43,7 +43,7 @@ impl Analysis for Pagerank {
     }
 
     fn build(&self, graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
-        let shape = slices::shape_for(graph.nodes(), graph.edges());
+        let shape = question.warps.then(|| slices::shape_for(graph)).flatten();
         build(graph, question, shape)
     }
 

@@ -4,16 +4,18 @@
 //! 64 bytes for four. In slices it comes from the second-level cache, for a copy of the edges and a
 //! word for each node and slice, which is read once an iteration.
 
+use crate::graph::Graph;
 use crate::program::SliceShape;
+use crate::tiles::Tiles;
 
 /// Fewest nodes whose contributions, four bytes each, exceed the second-level cache of a large GPU
 /// (50 MB on an H100 or H200) by so much that slices pay.
 const NODES_LEAST: u32 = 1 << 24;
 
-/// Sizes of slices: contributions of 2^23 nodes take 32 MB of the cache, beside what passes through
+/// Sizes of slices: contributions of 2^22 nodes take 16 MB of the cache, beside what passes through
 /// it.
 const SHAPE: SliceShape = SliceShape {
-    width_log2: 23,
+    width_log2: 22,
     part_log2: 13,
 };
 
@@ -21,8 +23,15 @@ const SHAPE: SliceShape = SliceShape {
 /// take would be no longer small beside the edges.
 const EDGES_LEAST: u64 = 1;
 
-/// The slices for a graph of `nodes` nodes and `edges` edges; `None` if it is as fast without.
-pub(super) fn shape_for(nodes: u32, edges: u32) -> Option<SliceShape> {
+/// The slices for `graph`; `None` if it is as fast without, or by tiles. Takes one pass over the
+/// row starts of large graphs.
+pub(super) fn shape_for(graph: &Graph) -> Option<SliceShape> {
+    let shape = shape_of(graph.nodes(), graph.edges());
+    shape.filter(|_| !Tiles::pay(graph))
+}
+
+/// The slices for a graph of `nodes` nodes and `edges` edges that has no tiles.
+fn shape_of(nodes: u32, edges: u32) -> Option<SliceShape> {
     if nodes < NODES_LEAST {
         return None;
     }
@@ -38,13 +47,13 @@ mod tests {
     #[test]
     fn graphs_of_many_nodes_and_edges_have_slices() {
         // As gen:rmat:26:32 and gen:uniform:26:32.
-        assert_eq!(shape_for(1 << 26, 2_100_000_000), Some(SHAPE));
+        assert_eq!(shape_of(1 << 26, 2_100_000_000), Some(SHAPE));
         // As gen:rmat:22:32: the cache holds all contributions.
-        assert_eq!(shape_for(1 << 22, 130_000_000), None);
-        assert_eq!(shape_for(NODES_LEAST - 1, u32::MAX), None);
+        assert_eq!(shape_of(1 << 22, 130_000_000), None);
+        assert_eq!(shape_of(NODES_LEAST - 1, u32::MAX), None);
         // Few edges a node, as on roads.
-        assert_eq!(shape_for(1 << 26, 1 << 28), None);
+        assert_eq!(shape_of(1 << 26, 1 << 28), None);
         // More rows than words can count.
-        assert_eq!(shape_for(u32::MAX, u32::MAX), None);
+        assert_eq!(shape_of(u32::MAX, u32::MAX), None);
     }
 }

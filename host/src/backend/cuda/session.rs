@@ -23,18 +23,14 @@ use crate::backend::{
 };
 use crate::graph::Graph;
 use crate::program::encoded::{EncodedProgram, GraphNeeds, RegisterId};
-use crate::tiles::TileShape;
+use crate::tiles::{TILE_SLOTS, TileShape};
 use bytemuck::Zeroable;
 use seawall_core::abi::control::ControlRecord;
 use seawall_core::abi::program::{Opcode, WaveRecord};
 use seawall_device::shared::{EACH_LANE, EACH_LANES};
 use std::rc::Rc;
 
-/// Most slots of a tile: 128 KiB of shared memory, which leaves the rest of a
-/// multiprocessor's memory to the cache that reads go through.
-const TILE_SLOTS: u32 = 1 << 15;
-
-/// Words of shared memory for rows that are held: as many, for the same reason.
+/// Words of shared memory for rows that are held: as many as for tiles, for the same reason.
 const HELD_WORDS: u32 = TILE_SLOTS;
 
 /// A resident graph on a CUDA device.
