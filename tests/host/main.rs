@@ -2,6 +2,7 @@
 mod allocations;
 mod analyzer;
 mod analyses;
+mod components;
 mod composed;
 mod anything;
 mod batch;

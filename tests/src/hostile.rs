@@ -6,6 +6,7 @@
 
 mod tables;
 
+use crate::components::searched_components;
 use crate::graphs::{self, SHAPES};
 use crate::lanes;
 use crate::random::Random;
@@ -240,7 +241,7 @@ fn run(
 }
 
 /// Analyses whose tables are changed.
-const KINDS: [(AnalysisKind, Detail); 21] = [
+const KINDS: [(AnalysisKind, Detail); 22] = [
     (AnalysisKind::Bfs, Detail::Plain),
     (AnalysisKind::Bfs, Detail::Parents),
     (AnalysisKind::Reach, Detail::Plain),
@@ -263,10 +264,13 @@ const KINDS: [(AnalysisKind, Detail); 21] = [
     (AnalysisKind::Eccentricity, Detail::Plain),
     // In slices.
     (AnalysisKind::Pagerank, Detail::Plain),
+    // After a search.
+    (AnalysisKind::Cc, Detail::Plain),
 ];
 
 /// The last of them.
-const SLICED: usize = KINDS.len() - 1;
+const SEARCHED: usize = KINDS.len() - 1;
+const SLICED: usize = KINDS.len() - 2;
 
 /// Slices of small graphs.
 const SHAPE: SliceShape = SliceShape {
@@ -285,6 +289,9 @@ fn encoded(graph: &Graph, analysis: u32) -> Option<EncodedProgram> {
     let which = analysis as usize % KINDS.len();
     if which == SLICED {
         return sliced_ranking(graph, SHAPE).ok();
+    }
+    if which == SEARCHED {
+        return searched_components(graph).ok();
     }
     let (kind, detail) = KINDS[which];
     let mut question = Question::new((0..graph.nodes().min(3)).collect());

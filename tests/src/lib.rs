@@ -8,6 +8,7 @@ pub mod graphs;
 pub mod oracle;
 pub mod code;
 pub mod own;
+pub mod components;
 pub mod script;
 pub mod interpret;
 mod draw_code;

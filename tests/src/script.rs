@@ -8,6 +8,7 @@ mod patterns;
 mod triangles;
 
 use crate::code::{self, Step};
+use crate::components;
 use crate::graphs::EdgeList;
 use crate::own::{CombineTwin, CopyTwin, MeetTwin, ReduceTwin, Twins, truth_of};
 use seawall::own::OwnWaves;
@@ -16,7 +17,6 @@ use seawall::program::{
     RegisterId, Transfer,
 };
 use seawall_core::abi::UNREACHED;
-use seawall_core::abi::components::KNOWN_WORDS;
 use seawall_core::abi::program::Reduction;
 use triangles::oriented;
 
@@ -444,9 +444,10 @@ impl Assembler {
         let labels = self.at(to);
         let program = &mut self.program;
         program.iota("labels", labels);
-        let known = search.and_then(|search| hook_reached(program, labels, search).ok());
+        let known =
+            search.and_then(|search| components::hook_reached(program, labels, search).ok());
         match known.filter(|_| self.is_symmetric) {
-            Some(known) => link_rest(program, labels, known),
+            Some(known) => components::link_rest(program, labels, known),
             None => program.components("link", ComponentStep::Link, labels),
         }
         program.components("compress", ComponentStep::Compress, labels);
@@ -457,35 +458,4 @@ impl Assembler {
         self.program.fill("unreached", to, UNREACHED);
         self.program.parents("parents", to, from);
     }
-}
-
-/// Searches from a node, and makes a component of what is reached.
-fn hook_reached(
-    program: &mut ProgramBuilder,
-    labels: RegisterId,
-    [node, levels]: [u32; 2],
-) -> Result<RegisterId, ProgramError> {
-    let list = program.words("source", 1)?;
-    let frontier = program.frontier("frontier")?;
-    let known = program.words("known", KNOWN_WORDS.into())?;
-    program.fill("source", list, node);
-    program.reset("reset", frontier);
-    program.seed("seed", frontier, list, Mark::Bits);
-    program.search("search", frontier, Mark::Bits, levels);
-    let hook = ComponentStep::HookReached { frontier, known };
-    program.components("hook", hook, labels);
-    Ok(known)
-}
-
-/// Links all nodes that are not in the largest component, which a sample finds if it is not
-/// `known`.
-fn link_rest(program: &mut ProgramBuilder, labels: RegisterId, known: RegisterId) {
-    let sample = ComponentStep::LinkSample { skip: 0, edges: 2 };
-    let majority = ComponentStep::Majority { to: known };
-    for step in [sample, ComponentStep::Compress, majority] {
-        program.components_unless("sample", step, (labels, known));
-    }
-    let except = known;
-    let rest = ComponentStep::LinkRest { skip: 0, except };
-    program.components("link", rest, labels);
 }

@@ -3,9 +3,10 @@
 //! Afforest (Sutton, Ben-Nun, Barak: "Optimizing Parallel Graph Connectivity Computation
 //! via Subgraph Sampling", IPDPS 2018): link a sample of edges, find the largest
 //! component, and visit the remaining edges of the other nodes only. Roots hook to
-//! smaller roots, so the label of a component is its smallest node on every machine.
+//! smaller roots, so the label of a component is its smallest node on every machine. A search
+//! that comes first (`hook_reached`) makes the sample needless where it finds the largest.
 
-use super::edges::{Edge, Rows, each_edge, each_edge_of_few};
+use super::edges::{Rows, each_edge, each_edge_of_few};
 use super::hook_reached;
 use crate::context::{Context, ContextRef};
 use crate::grid::Grid;
@@ -41,13 +42,7 @@ pub fn run_components<G: Grid>(
     if opcode == Opcode::HookReached {
         return hook_reached::run(cx, wave);
     }
-    let known = wave.source(grid, 2);
-    if known != NO_REGISTER
-        && tables
-            .register_of(grid, known, KNOWN_WORDS)?
-            .load_weak(grid, 1)
-            != 0
-    {
+    if is_known(context, wave.source(grid, 2))? {
         return Ok(());
     }
     if opcode == Opcode::Majority {
@@ -60,13 +55,6 @@ pub fn run_components<G: Grid>(
     // SAFETY: no word is above its own number, as the host proved (`Invariant::Forest`):
     // what is above a node is a node again.
     let parents = unsafe { tables.proven_of(grid, wave.destination(grid), nodes)? };
-    let rows = |skip| Rows {
-        csr: tables.outgoing(grid),
-        nodes,
-        edges: tables.edges(grid),
-        skip,
-    };
-    let join = |edge: Edge| link(grid, parents, edge.from, edge.to);
     match opcode {
         Opcode::Compress => compress(context, parents, nodes),
         Opcode::LinkSample => {
@@ -78,16 +66,49 @@ pub fn run_components<G: Grid>(
             }
         }
         Opcode::LinkRest => {
-            let largest = tables
-                .register_of(grid, wave.source(grid, 0), 1)?
-                .load_weak(grid, 0);
-            let wanted = |node| parents.load_weak(grid, node) != largest;
-            let rows = rows(wave.parameter(grid, 0));
-            each_edge_of_few(&context.team, rows, wanted, join);
+            let largest = tables.register_of(grid, wave.source(grid, 0), 1)?;
+            let largest = largest.load_weak(grid, 0);
+            link_rest(cx, parents, (largest, wave.parameter(grid, 0)));
         }
-        _ => each_edge(&context.team, rows(0), join),
+        _ => each_edge(&context.team, rows_after(context, 0), |edge| {
+            link(grid, parents, edge.from, edge.to);
+        }),
     }
     Ok(())
+}
+
+/// The rows of all nodes, without the first `skip` edges of each.
+#[inline(always)]
+fn rows_after<G: Grid>(context: &Context<G>, skip: u32) -> Rows {
+    let (tables, grid) = (context.tables, context.team.grid);
+    Rows {
+        csr: tables.outgoing(grid),
+        nodes: tables.nodes(grid),
+        edges: tables.edges(grid),
+        skip,
+    }
+}
+
+/// Joins the ends of all edges but the first `skip` of every node that is not below `largest`.
+#[inline(never)]
+fn link_rest<G: Grid>(cx: ContextRef<G>, parents: Proven, (largest, skip): (u32, u32)) {
+    let context = &cx.context();
+    let grid = context.team.grid;
+    let wanted = |node| parents.load_weak(grid, node) != largest;
+    each_edge_of_few(&context.team, rows_after(context, skip), wanted, |edge| {
+        link(grid, parents, edge.from, edge.to);
+    });
+}
+
+/// Whether there is a register `known` in which a search has found the largest component.
+#[inline(always)]
+fn is_known<G: Grid>(context: &Context<G>, known: u32) -> Result<bool, FaultCode> {
+    if known == NO_REGISTER {
+        return Ok(false);
+    }
+    let (tables, grid) = (context.tables, context.team.grid);
+    let known = tables.register_of(grid, known, KNOWN_WORDS)?;
+    Ok(known.load_weak(grid, 1) != 0)
 }
 
 /// The root above a node and its parent, as this lane's cache has it: an old root,

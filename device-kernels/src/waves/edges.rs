@@ -175,24 +175,28 @@ impl Rows {
             let rows = [0, 1, 2, 3].map(|k| base.saturating_add(k * G::WARP + grid.warp_lane()));
             let ends = rows.map(|row| self.csr.row(grid, row.min(self.nodes - 1)));
             let wants = rows.map(|row| wanted(row.min(self.nodes - 1)));
-            let part = |k: usize| {
-                let is_there = rows[k] < self.nodes;
-                let mut part = self.part(rows[k], ends[k], range);
-                part.goes_on &= is_there;
-                if !is_there || !wants[k] {
-                    part.edges = 0;
-                }
-                part
-            };
-            // Codegen rule `NO_INDEXED_ARRAYS`.
-            let (mut one, mut two, mut three, last) = (part(0), part(1), part(2), part(3));
-            for k in 0..EACH {
-                if grid.ballot(one.edges != 0) != 0 {
-                    self.each_in(grid, base + k * G::WARP, (one.from, one.edges), visit);
-                }
-                (one, two, three) = (two, three, last);
+            let parts: [Part; LANE] = core::array::from_fn(|k| self.part(rows[k], ends[k], range));
+            // A bit for each row: its part is looked up again if there is one, so that no lane
+            // keeps four of them.
+            let mut found = 0_u32;
+            for k in 0..LANE {
+                let is_wanted = rows[k] < self.nodes && wants[k] && parts[k].edges != 0;
+                found |= u32::from(is_wanted) << k;
             }
-            if grid.shuffle(u32::from(last.goes_on), G::WARP - 1) == 0 {
+            let goes_on = rows[LANE - 1] < self.nodes && parts[LANE - 1].goes_on;
+            let goes_on = grid.shuffle(u32::from(goes_on), G::WARP - 1) != 0;
+            let mut at = base;
+            while grid.ballot(found != 0) != 0 {
+                let mut part = Part::default();
+                if found & 1 != 0 {
+                    let row = at + grid.warp_lane();
+                    part = self.part(row, self.csr.row(grid, row), range);
+                }
+                self.each_in(grid, at, (part.from, part.edges), visit);
+                found >>= 1;
+                at += G::WARP;
+            }
+            if !goes_on {
                 return;
             }
             base += EACH * G::WARP;

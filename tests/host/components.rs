@@ -1,0 +1,91 @@
+//! Components of graphs large and rich enough that a search comes first: it may find the largest
+//! one, another one, or give up.
+
+use seawall::graph::Graph;
+use seawall::outcome::Rounds;
+use seawall::run::{AnalysisKind, Machine, RunRequest, execute};
+use seawall_tests::graphs::EdgeList;
+use seawall_tests::random::Random;
+use std::num::NonZeroUsize;
+
+/// Finds the components with one thread and with three, checks them, and tells whether a search
+/// came first.
+fn begins_with_a_search(graph: &Graph) -> bool {
+    let begins = [1, 3].map(|threads| {
+        let machine = Machine::cpu(NonZeroUsize::new(threads));
+        let mut request = RunRequest::new(AnalysisKind::Cc, Vec::new()).on(machine);
+        request.check = true;
+        let outcome = execute(graph, &request, &mut |_| {}).unwrap();
+        assert_eq!(outcome.checked, Some(true), "{threads} threads");
+        assert_eq!(
+            (outcome.rounds, outcome.converged),
+            (Rounds::Iterations(1), true)
+        );
+        let mut waves = outcome.waves.iter();
+        waves.any(|wave| wave.name == "hook what was reached")
+    });
+    assert_eq!(begins[0], begins[1]);
+    begins[0]
+}
+
+/// Random edges between the nodes of each of some ranges.
+fn random(ranges: &[(u32, u32)], edges: u32, undirected: bool) -> Graph {
+    let mut random = Random::new(7);
+    let mut list = EdgeList {
+        nodes: ranges.iter().map(|range| range.1).max().unwrap_or(0),
+        edges: Vec::new(),
+        undirected,
+    };
+    for &(first, end) in ranges {
+        let mut node = || first + random.below(end - first);
+        let own = (0..edges).map(|_| (node(), node()));
+        list.edges.extend(own);
+    }
+    list.graph().unwrap()
+}
+
+/// A ring of rings of rings, in which every node has 26 neighbours, and paths are long.
+fn mesh(side: u32) -> Graph {
+    let at = |x: u32, y: u32, z: u32| (x % side * side + y % side) * side + z % side;
+    let mut edges = Vec::new();
+    for (x, y, z) in (0..side.pow(3)).map(|n| (n / side / side, n / side % side, n % side)) {
+        for (dx, dy, dz) in (14..27).map(|n| (n / 9, n / 3 % 3, n % 3)) {
+            let to = at(x + dx + side - 1, y + dy + side - 1, z + dz + side - 1);
+            edges.push((at(x, y, z), to));
+        }
+    }
+    Graph::from_edges(side.pow(3), &edges, true).unwrap()
+}
+
+#[test]
+fn one_large_component_and_some_small_ones_are_found() {
+    // Half of the nodes have no edge; a triangle and a pair are apart.
+    let apart = [(90_000, 90_003), (95_000, 95_002), (99_999, 100_000)];
+    let ranges = [&[(10_000, 60_000)][..], &apart].concat();
+    assert!(begins_with_a_search(&random(&ranges, 600_000, true)));
+}
+
+#[test]
+fn of_two_large_components_a_search_finds_one() {
+    let graph = random(&[(0, 30_000), (30_000, 50_000)], 600_000, true);
+    assert!(begins_with_a_search(&graph));
+    let graph = random(&[(0, 20_000), (20_000, 50_000)], 600_000, true);
+    assert!(begins_with_a_search(&graph));
+}
+
+#[test]
+fn a_search_gives_up_where_paths_are_long() {
+    assert!(begins_with_a_search(&mesh(40)));
+}
+
+#[test]
+fn small_lean_and_directed_graphs_are_not_searched() {
+    let whole = [(0, 50_000)];
+    assert!(!begins_with_a_search(&random(&whole, 400_000, true)));
+    assert!(!begins_with_a_search(&random(&whole, 1_200_000, false)));
+    assert!(!begins_with_a_search(&random(
+        &[(0, 200_000)],
+        700_000,
+        true
+    )));
+}
