@@ -201,17 +201,14 @@ fn analyses(
     }
 }
 
-/// Slices of few nodes and of many.
-const SLICES: [SliceShape; 2] = [
-    SliceShape {
-        width_log2: 4,
-        part_log2: 5,
-    },
-    SliceShape {
-        width_log2: 10,
-        part_log2: 7,
-    },
-];
+/// Some two slices of a graph of `nodes` nodes, and some sixteen: each has a word for every node.
+fn shapes_of_slices(nodes: u32) -> [SliceShape; 2] {
+    let log2 = nodes.max(1).ilog2();
+    [(log2, 5), (log2.saturating_sub(3), 7)].map(|(width_log2, part_log2)| SliceShape {
+        width_log2,
+        part_log2,
+    })
+}
 
 /// Ranks, whose sums may be gathered by rows or by tiles of them.
 fn ranks(
@@ -225,7 +222,8 @@ fn ranks(
             run_ranks(session, graph, 12, 3)
         });
         tally.check(("ranks in slices, twice each", name), case.repeat(), || {
-            SLICES.into_iter().try_for_each(|shape| {
+            let shapes = shapes_of_slices(graph.nodes());
+            shapes.into_iter().try_for_each(|shape| {
                 run_slices(session, graph, shape, 1)?;
                 run_sliced_ranks(session, graph, shape, 2)
             })
