@@ -85,6 +85,10 @@ fn each_wanted<G: Grid, const FEW: bool>(
 ) {
     let grid = team.grid;
     if G::WARP == 1 {
+        if !FEW {
+            team.each_taken(rows.nodes, |row| rows.each_in_row(grid, row, &mut visit));
+            return;
+        }
         team.each_range(rows.nodes, G::ITEMS, |first, end| {
             let mut base = first;
             while base < end {
@@ -127,18 +131,31 @@ impl Rows {
         wanted: &impl Fn(u32) -> bool,
         visit: &mut impl FnMut(Edge),
     ) {
+        let mut any = false;
+        for row in base..stop {
+            any |= wanted(row);
+        }
+        if !any {
+            return;
+        }
         let (mut found, mut count) = ([0; LOOKS], 0);
         for row in base..stop {
             // No branch, which a processor would guess wrong for every other row.
             found[count % LOOKS] = row;
             count += usize::from(wanted(row));
         }
-        for &from in found.iter().take(count) {
-            let (start, end) = self.csr.row(grid, from);
-            for index in start.saturating_add(self.skip).min(end)..end {
-                let to = self.csr.target(grid, index);
-                visit(Edge { from, to });
-            }
+        for row in found.iter().take(count) {
+            self.each_in_row(grid, *row, visit);
+        }
+    }
+
+    /// Visits the edges of row `from` with a lone lane.
+    #[inline(always)]
+    fn each_in_row<G: Grid>(&self, grid: G, from: u32, visit: &mut impl FnMut(Edge)) {
+        let (start, end) = self.csr.row(grid, from);
+        for index in start.saturating_add(self.skip).min(end)..end {
+            let to = self.csr.target(grid, index);
+            visit(Edge { from, to });
         }
     }
 
