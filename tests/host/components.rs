@@ -3,7 +3,7 @@
 
 use seawall::graph::Graph;
 use seawall::outcome::Rounds;
-use seawall::run::{AnalysisKind, Machine, RunRequest, execute};
+use seawall::run::{AnalysisKind, Machine, RunError, RunRequest, execute};
 use seawall_tests::graphs::EdgeList;
 use seawall_tests::random::Random;
 use std::num::NonZeroUsize;
@@ -11,21 +11,29 @@ use std::num::NonZeroUsize;
 /// Finds the components with one thread and with three, checks them, and tells whether a search
 /// came first.
 fn begins_with_a_search(graph: &Graph) -> bool {
-    let begins = [1, 3].map(|threads| {
-        let machine = Machine::cpu(NonZeroUsize::new(threads));
+    begins_within(graph, None).unwrap()
+}
+
+/// As [`begins_with_a_search`], within a budget of bytes.
+fn begins_within(graph: &Graph, budget_bytes: Option<u64>) -> Result<bool, RunError> {
+    let begins = [1, 3].map(|threads| -> Result<bool, RunError> {
+        let mut machine = Machine::cpu(NonZeroUsize::new(threads));
+        machine.budget_bytes = budget_bytes;
         let mut request = RunRequest::new(AnalysisKind::Cc, Vec::new()).on(machine);
         request.check = true;
-        let outcome = execute(graph, &request, &mut |_| {}).unwrap();
+        let outcome = execute(graph, &request, &mut |_| {})?;
         assert_eq!(outcome.checked, Some(true), "{threads} threads");
         assert_eq!(
             (outcome.rounds, outcome.converged),
             (Rounds::Iterations(1), true)
         );
         let mut waves = outcome.waves.iter();
-        waves.any(|wave| wave.name == "hook what was reached")
+        Ok(waves.any(|wave| wave.name == "hook what was reached"))
     });
-    assert_eq!(begins[0], begins[1]);
-    begins[0]
+    let [one, other] = begins;
+    let (one, other) = (one?, other?);
+    assert_eq!(one, other);
+    Ok(one)
 }
 
 /// Random edges between the nodes of each of some ranges.
@@ -88,4 +96,21 @@ fn small_lean_and_directed_graphs_are_not_searched() {
         700_000,
         true
     )));
+}
+
+#[test]
+fn a_budget_that_holds_no_search_holds_a_sample() {
+    let graph = random(&[(0, 50_000)], 600_000, true);
+    let mut needed = 1;
+    let mut refusals = 0;
+    while let Err(error) = begins_within(&graph, Some(needed)) {
+        let RunError::OverBudget { needed_bytes, .. } = error else {
+            panic!("{error}")
+        };
+        assert!(needed_bytes > needed);
+        (needed, refusals) = (needed_bytes, refusals + 1);
+    }
+    assert!(refusals > 0);
+    assert!(!begins_within(&graph, Some(needed)).unwrap());
+    assert!(begins_within(&graph, Some(4 * needed)).unwrap());
 }

@@ -39,10 +39,9 @@ impl Way {
         }
     }
 
-    /// The way that takes less memory, if there is one: only methods for warps take more.
+    /// The way that takes less memory, if this one does not.
     pub(crate) fn sparing_memory(self) -> Option<Self> {
-        let spares = self.warps && !self.sparing;
-        spares.then_some(Self {
+        (!self.sparing).then_some(Self {
             sparing: true,
             ..self
         })
@@ -160,7 +159,7 @@ mod tests {
     use crate::analysis::AnalysisKind;
 
     #[test]
-    fn only_warps_without_memory_plan_again_and_once() {
+    fn who_lacks_memory_plans_again_and_once() {
         let over = || RunError::OverBudget {
             analysis: AnalysisKind::Pagerank,
             needed_bytes: 2,
@@ -183,6 +182,6 @@ mod tests {
         assert_eq!(ways(warps, &|_| true), (true, vec![false]));
         assert_eq!(ways(warps, &|way| way.sparing), (true, vec![false, true]));
         assert_eq!(ways(warps, &|_| false), (false, vec![false, true]));
-        assert_eq!(ways(threads, &|_| false), (false, vec![false]));
+        assert_eq!(ways(threads, &|_| false), (false, vec![false, true]));
     }
 }

@@ -58,8 +58,8 @@ impl Analysis for Cc {
         &FACTS
     }
 
-    fn build(&self, graph: &Graph, _question: &Question) -> Result<Built, ProgramError> {
-        build(graph)
+    fn build(&self, graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
+        build(graph, question.sparing)
     }
 
     fn check(&self, case: &Case<'_>, found: Found<'_>) -> bool {
@@ -88,15 +88,16 @@ impl Analysis for Cc {
 
 /// The largest component is found first, and the other nodes' edges follow. Skipping the
 /// edges of a component is only correct if every edge is listed at both ends, so a directed graph
-/// links all edges at once.
-fn build(graph: &Graph) -> Result<Built, ProgramError> {
+/// links all edges at once. No search comes first if memory is `sparing`: it takes some bytes for
+/// each node.
+fn build(graph: &Graph, sparing: bool) -> Result<Built, ProgramError> {
     let nodes = graph.nodes();
     let mut program = ProgramBuilder::new(nodes);
     let labels = program.words("labels", u64::from(nodes))?;
     if !graph.is_symmetric() {
         program.iota("number the nodes", labels);
         program.components("link", ComponentStep::Link, labels);
-    } else if let Some(source) = hub::of(graph) {
+    } else if let Some(source) = hub::of(graph).filter(|_| !sparing) {
         begin_with_a_search(&mut program, source, labels)?;
     } else {
         program.iota("number the nodes", labels);
