@@ -52,8 +52,8 @@ fn random(ranges: &[(u32, u32)], edges: u32, undirected: bool) -> Graph {
     list.graph().unwrap()
 }
 
-/// A ring of rings of rings, in which every node has 26 neighbours, and paths are long.
-fn mesh(side: u32) -> Graph {
+/// Edges of a ring of rings of rings, in which every node has 26 neighbours, and paths are long.
+fn mesh(side: u32) -> Vec<(u32, u32)> {
     let at = |x: u32, y: u32, z: u32| (x % side * side + y % side) * side + z % side;
     let mut edges = Vec::new();
     for (x, y, z) in (0..side.pow(3)).map(|n| (n / side / side, n / side % side, n % side)) {
@@ -62,7 +62,7 @@ fn mesh(side: u32) -> Graph {
             edges.push((at(x, y, z), to));
         }
     }
-    Graph::from_edges(side.pow(3), &edges, true).unwrap()
+    edges
 }
 
 #[test]
@@ -83,11 +83,22 @@ fn of_two_large_components_a_search_finds_one() {
 
 #[test]
 fn a_search_gives_up_where_paths_are_long() {
-    assert!(begins_with_a_search(&mesh(40)));
+    // Nodes of more edges than those of a mesh, one of which leads there.
+    let (side, mut random) = (40, Random::new(11));
+    let (first, end) = (side * side * side, side * side * side + 5_000);
+    let mut node = || first + random.below(end - first);
+    let mut edges = mesh(side);
+    edges.extend((0..300_000).map(|_| (node(), node())));
+    edges.push((0, first));
+    assert!(begins_with_a_search(
+        &Graph::from_edges(end, &edges, true).unwrap()
+    ));
 }
 
 #[test]
-fn small_lean_and_directed_graphs_are_not_searched() {
+fn meshes_small_lean_and_directed_graphs_are_not_searched() {
+    let mesh = Graph::from_edges(64_000, &mesh(40), true).unwrap();
+    assert!(!begins_with_a_search(&mesh));
     let whole = [(0, 50_000)];
     assert!(!begins_with_a_search(&random(&whole, 400_000, true)));
     assert!(!begins_with_a_search(&random(&whole, 1_200_000, false)));

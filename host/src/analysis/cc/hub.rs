@@ -1,6 +1,7 @@
 //! The node from which components begin to search.
 
-use crate::graph::Graph;
+use crate::graph::{Csr, Graph};
+use std::collections::HashSet;
 
 /// Fewest edges of a graph on which a search pays.
 const EDGES_LEAST: f64 = 1e6;
@@ -8,13 +9,24 @@ const EDGES_LEAST: f64 = 1e6;
 /// Edges whose ends are looked at. An edge ends at a node the more often, the more edges that has.
 const LOOKS: u64 = 64;
 
+/// Levels around the node that are looked at.
+const LEVELS: usize = 3;
+
+/// Nodes around it from which on paths are short for sure, and edges that are looked at.
+const AROUND: usize = 4096;
+const EDGES_MOST: usize = 1 << 16;
+
+/// Least growth from the last level but one to the last. It is some 1.6 on a mesh of a surface, 2.4
+/// on one of a body, 3.3 in four dimensions, and the mean degree on random graphs.
+const GROWTH: usize = 4;
+
 /// Whether a search pays: not on small graphs, nor on lean ones, whose paths are long.
 pub(super) fn is_rich(nodes: f64, edges: f64) -> bool {
     edges >= EDGES_LEAST && !super::is_lean(nodes, edges)
 }
 
 /// A node of many edges, which is in the largest component most likely; `None` where a search would
-/// not pay.
+/// not pay. Looks at some 65 000 edges at most.
 pub(super) fn of(graph: &Graph) -> Option<u32> {
     if !is_rich(graph.nodes().into(), graph.edges().into()) {
         return None;
@@ -22,5 +34,29 @@ pub(super) fn of(graph: &Graph) -> Option<u32> {
     let rows = graph.outgoing();
     let at = |look: u64| (u64::from(graph.edges()) * look / LOOKS) as usize;
     let ends = (0..LOOKS).filter_map(|look| rows.targets().get(at(look)));
-    ends.copied().max_by_key(|node| rows.degree(*node))
+    let node = ends.copied().max_by_key(|node| rows.degree(*node))?;
+    has_short_paths(rows, node).then_some(node)
+}
+
+/// Whether levels around `node` grow fast, or end.
+fn has_short_paths(rows: &Csr, node: u32) -> bool {
+    let mut seen = HashSet::from([node]);
+    let (mut level, mut before, mut edges) = (vec![node], 0, 0);
+    for _ in 0..LEVELS {
+        let mut next = Vec::new();
+        for node in &level {
+            for &to in rows.neighbours(*node) {
+                edges += 1;
+                if seen.insert(to) {
+                    next.push(to);
+                }
+                if seen.len() >= AROUND || edges >= EDGES_MOST {
+                    return true;
+                }
+            }
+        }
+        before = level.len();
+        level = next;
+    }
+    level.is_empty() || level.len() >= GROWTH * before
 }
