@@ -82,6 +82,16 @@ fn of_two_large_components_a_search_finds_one() {
 }
 
 #[test]
+fn a_hub_of_a_small_component_begins_no_search() {
+    // Nodes of a clique have most edges, but all of its paths end nearby.
+    let first = 50_000;
+    let mut edges = EdgeList::of(&random(&[(0, first)], 550_000, true)).edges;
+    edges.extend((0..200).flat_map(|high| (0..high).map(move |low| (first + high, first + low))));
+    let graph = Graph::from_edges(first + 200, &edges, true).unwrap();
+    assert!(!begins_with_a_search(&graph));
+}
+
+#[test]
 fn a_search_gives_up_where_paths_are_long() {
     // Nodes of more edges than those of a mesh, one of which leads there.
     let (side, mut random) = (40, Random::new(11));

@@ -38,7 +38,7 @@ pub(super) fn of(graph: &Graph) -> Option<u32> {
     has_short_paths(rows, node).then_some(node)
 }
 
-/// Whether levels around `node` grow fast, or end.
+/// Whether levels around `node` grow fast. Where they end, there is a larger component elsewhere.
 fn has_short_paths(rows: &Csr, node: u32) -> bool {
     let mut seen = HashSet::from([node]);
     let (mut level, mut before, mut edges) = (vec![node], 0, 0);
@@ -58,5 +58,5 @@ fn has_short_paths(rows: &Csr, node: u32) -> bool {
         before = level.len();
         level = next;
     }
-    level.is_empty() || level.len() >= GROWTH * before
+    level.len() >= GROWTH * before.max(1)
 }

@@ -97,7 +97,7 @@ fn build(graph: &Graph, sparing: bool) -> Result<Built, ProgramError> {
     if !graph.is_symmetric() {
         program.iota("number the nodes", labels);
         program.components("link", ComponentStep::Link, labels);
-    } else if let Some(source) = hub::of(graph).filter(|_| !sparing) {
+    } else if let Some(source) = (!sparing).then(|| hub::of(graph)).flatten() {
         begin_with_a_search(&mut program, source, labels)?;
     } else {
         program.iota("number the nodes", labels);
@@ -156,7 +156,7 @@ fn begin_with_a_search(
     for (name, step) in steps {
         program.components_unless(name, step, (labels, known));
     }
-    // What was reached is linked in no other way than by its other ends, whose edges all count.
+    // Edges between reached nodes and others may be the first of a row, so none is left out.
     let rest = ComponentStep::LinkRest {
         skip: 0,
         except: known,
