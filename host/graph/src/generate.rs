@@ -7,6 +7,7 @@
 
 mod near;
 mod random;
+mod rmat;
 mod scatter;
 
 use std::array::from_fn;
@@ -19,15 +20,12 @@ use super::memory::{self, Shortage};
 use super::mix::Stream;
 use super::model::{Graph, check_counts};
 use super::spec::Generator;
+use rmat::Rmat;
 
 /// Numbers of the random streams, so that no two purposes share words.
 const STREAM_EDGES: u64 = 1;
 const STREAM_NAMES: u64 = 2;
 const STREAM_JUMPS: u64 = 3;
-/// Quadrant probabilities of the Kronecker graph, as parts of 2^32.
-const RMAT_A: u32 = (0.57 * 4_294_967_296.0) as u32;
-const RMAT_AB: u32 = (0.76 * 4_294_967_296.0) as u32;
-const RMAT_ABC: u32 = (0.95 * 4_294_967_296.0) as u32;
 
 /// Builds the graph of a specification.
 ///
@@ -107,57 +105,6 @@ trait Draw: Sync {
     fn edges(&self, first: u64) -> [[u32; 2]; LANES];
 }
 
-struct Rmat {
-    scale: u32,
-    edges: Stream,
-    names: Names,
-}
-
-impl Rmat {
-    fn new(scale: u32, seed: u64) -> Self {
-        Self {
-            scale,
-            edges: Stream::new(seed, STREAM_EDGES),
-            names: Names::new(scale, seed),
-        }
-    }
-}
-
-impl Draw for Rmat {
-    /// Descends `scale` quadrants, two per random word.
-    fn edges(&self, first: u64) -> [[u32; 2]; LANES] {
-        let streams: [Stream; LANES] = from_fn(|lane| self.edges.at(first + lane as u64));
-        let mut levels = [[0; LANES]; u32::BITS as usize];
-        let pairs = levels.chunks_exact_mut(2).zip((0..self.scale).step_by(2));
-        for (pair, level) in pairs {
-            for (lane, stream) in streams.iter().enumerate() {
-                let word = stream.word(u64::from(level));
-                (pair[0][lane], pair[1][lane]) = (word as u32, (word >> 32) as u32);
-            }
-        }
-        let ends = quadrants(&levels[..self.scale as usize]);
-        let [from, to] = ends.map(|nodes| self.names.of(nodes));
-        from_fn(|lane| [from[lane], to[lane]])
-    }
-}
-
-/// Turns random words, one per level, into the bits of sources and targets.
-///
-/// Three comparisons tell a quadrant: the second one is the source's bit, the parity of all three
-/// the target's. A function of its own, so that the comparisons are vectors wherever it is called.
-#[inline(never)]
-fn quadrants(levels: &[[u32; LANES]]) -> [[u32; LANES]; 2] {
-    let [mut a, mut ab, mut abc] = [[0; LANES]; 3];
-    for words in levels {
-        for lane in 0..LANES {
-            a[lane] = 2 * a[lane] + u32::from(words[lane] >= RMAT_A);
-            ab[lane] = 2 * ab[lane] + u32::from(words[lane] >= RMAT_AB);
-            abc[lane] = 2 * abc[lane] + u32::from(words[lane] >= RMAT_ABC);
-        }
-    }
-    [ab, from_fn(|lane| a[lane] ^ ab[lane] ^ abc[lane])]
-}
-
 struct Uniform {
     mask: u32,
     edges: Stream,
@@ -178,40 +125,6 @@ impl Draw for Uniform {
             let word = self.edges.at(first + lane as u64).word(0);
             [word as u32 & self.mask, (word >> 32) as u32 & self.mask]
         })
-    }
-}
-
-/// A permutation of `0..2^scale` without a table.
-///
-/// Kronecker graphs put their hubs at small numbers, and analyses must not profit from that. Odd
-/// multiplication, addition and a right shift are each one-to-one on `scale` bits.
-struct Names {
-    mask: u32,
-    shift: u32,
-    rounds: [(u32, u32); 4],
-}
-
-impl Names {
-    fn new(scale: u32, seed: u64) -> Self {
-        let stream = Stream::new(seed, STREAM_NAMES);
-        let round = |n: u64| (stream.word(2 * n) as u32 | 1, stream.word(2 * n + 1) as u32);
-        Self {
-            mask: ((1u64 << scale) - 1) as u32,
-            shift: scale.div_ceil(2).max(1),
-            rounds: [round(0), round(1), round(2), round(3)],
-        }
-    }
-
-    /// Names nodes side by side. 32 bits of the factors and terms suffice, as names have no more.
-    fn of(&self, nodes: [u32; LANES]) -> [u32; LANES] {
-        let mut names = nodes;
-        for (factor, term) in self.rounds {
-            for name in &mut names {
-                let next = name.wrapping_mul(factor).wrapping_add(term) & self.mask;
-                *name = next ^ (next >> self.shift);
-            }
-        }
-        names
     }
 }
 

@@ -176,18 +176,6 @@ fn a_kronecker_graph_is_skewed_and_a_uniform_one_is_not() {
 }
 
 #[test]
-fn permuted_numbers_are_a_permutation() {
-    for scale in [0, 1, 2, 5, 13] {
-        let names = Names::new(scale, 77);
-        let mut all: Vec<u32> = (0..1 << scale)
-            .map(|node| names.of([node; LANES])[0])
-            .collect();
-        all.sort_unstable();
-        assert!(all.into_iter().eq(0..1 << scale), "scale {scale}");
-    }
-}
-
-#[test]
 fn graphs_beyond_32_bits_are_refused_before_allocating() {
     for spec in [
         "gen:rmat:31:16",

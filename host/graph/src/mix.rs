@@ -4,14 +4,19 @@
 //! own index and no state passes between edges. The finaliser is that of SplitMix64 (Steele, Lea,
 //! Flood, 2014). Not for cryptography.
 
+#[cfg(target_arch = "x86_64")]
+pub(super) mod avx2;
+
 const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
+/// Factors of the finaliser.
+const FACTORS: [u64; 2] = [0xbf58_476d_1ce4_e5b9, 0x94d0_49bb_1331_11eb];
 
 /// Scrambles a word; a bijection on 64 bits.
 #[inline]
 pub(super) fn mix(word: u64) -> u64 {
     let mut z = word.wrapping_add(GOLDEN);
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z = (z ^ (z >> 30)).wrapping_mul(FACTORS[0]);
+    z = (z ^ (z >> 27)).wrapping_mul(FACTORS[1]);
     z ^ (z >> 31)
 }
 
