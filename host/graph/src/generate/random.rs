@@ -5,6 +5,9 @@
 //! higher half of each row. The same edges turned around make the lower halves. Rows are sorted, so
 //! the result is the same for any number of threads.
 
+use std::ops::Range;
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use rayon::prelude::*;
 
 use super::scatter::{Chunks, Part, Plan, Pool, Writer};
@@ -27,26 +30,41 @@ pub(super) fn rows(
 ) -> Result<Csr, Shortage> {
     let plan = Plan::of(nodes, drawn);
     let stretch = stretch(drawn);
-    let list = |task: usize, out: &mut Writer<'_, '_>| {
-        let first = task as u64 * stretch;
-        let end = drawn.min(first + stretch);
-        for at in (first..end).step_by(LANES) {
-            for [a, b] in draw.edges(at).into_iter().take((end - at) as usize) {
-                match direction {
-                    _ if a == b => {}
-                    Direction::Directed => out.push(a, b),
-                    Direction::Both => out.push(a.min(b), a.max(b)),
-                }
+    let next = AtomicU64::new(0);
+    let list = |_, out: &mut Writer<'_, '_>| {
+        loop {
+            let first = next.fetch_add(1, Ordering::Relaxed) * stretch;
+            if first >= drawn {
+                break;
             }
+            draw_into(out, draw, direction, first..drawn.min(first + stretch));
         }
     };
-    let tasks = drawn.div_ceil(stretch) as usize;
-    let higher = Half::of(plan, drawn as usize, (tasks, list))?;
+    let lanes = rayon::current_num_threads();
+    let higher = Half::of(plan, drawn as usize, (lanes, list))?;
     let lower = match direction {
         Direction::Directed => None,
         Direction::Both => Some(mirrored(plan, &higher)?),
     };
     joined(plan, lower, higher)
+}
+
+/// Draws a stretch of edges.
+fn draw_into(
+    out: &mut Writer<'_, '_>,
+    draw: &impl Draw,
+    direction: Direction,
+    stretch: Range<u64>,
+) {
+    for at in stretch.clone().step_by(LANES) {
+        for [a, b] in draw.edges(at).into_iter().take((stretch.end - at) as usize) {
+            match direction {
+                _ if a == b => {}
+                Direction::Directed => out.push(a, b),
+                Direction::Both => out.push(a.min(b), a.max(b)),
+            }
+        }
+    }
 }
 
 /// Returns how many edges a thread draws at a time, of so many.
@@ -57,18 +75,29 @@ fn stretch(drawn: u64) -> u64 {
 }
 
 /// Returns the lower half of each row: the edges of the higher ones, turned around.
+///
+/// Each lane turns the rows of consecutive parts, so the edges of a new row are in order already if
+/// lanes have groups of their own. To sort them again takes one look at each.
 fn mirrored(plan: Plan, higher: &Half) -> Result<Half, Shortage> {
-    let turn = |part: usize, out: &mut Writer<'_, '_>| {
-        let (ends, targets) = higher.part(plan, part);
-        let mut start = 0;
-        for (row, &end) in (plan.first(part)..).zip(ends) {
-            for &target in &targets[start..end as usize] {
-                out.push(target, row);
+    let lanes = STRETCHES as usize * rayon::current_num_threads();
+    let edges = higher.targets.len();
+    let first = |lane: usize| match lane * edges / lanes {
+        start if lane < lanes => higher.starts.partition_point(|&other| other < start),
+        _ => plan.parts(),
+    };
+    let turn = |lane: usize, out: &mut Writer<'_, '_>| {
+        for part in first(lane)..first(lane + 1) {
+            let (ends, targets) = higher.part(plan, part);
+            let mut start = 0;
+            for (row, &end) in (plan.first(part)..).zip(ends) {
+                for &target in &targets[start..end as usize] {
+                    out.push(target, row);
+                }
+                start = end as usize;
             }
-            start = end as usize;
         }
     };
-    Half::of(plan, higher.targets.len(), (plan.parts(), turn))
+    Half::of(plan, edges, (lanes, turn))
 }
 
 /// One half of each row, or all of it. Rows lie in order, with no gaps.
@@ -81,16 +110,16 @@ struct Half {
 }
 
 impl Half {
-    /// Makes rows, sorted and without duplicates, of up to `edges` edges that `list` lists for each
-    /// of `tasks` tasks.
+    /// Makes rows, sorted and without duplicates, of up to `edges` edges that `list` lists on each
+    /// of `lanes` lanes.
     fn of(
         plan: Plan,
         edges: usize,
-        (tasks, list): (usize, impl Fn(usize, &mut Writer<'_, '_>) + Sync),
+        (lanes, list): (usize, impl Fn(usize, &mut Writer<'_, '_>) + Sync),
     ) -> Result<Self, Shortage> {
-        let mut pool = Pool::new(plan, edges)?;
+        let mut pool = Pool::new(plan, edges, lanes)?;
         let mut ends = memory::zeroed::<u32>(plan.first(plan.parts()) as usize)?;
-        let mut parts = pool.sort(tasks, list);
+        let mut parts = pool.sort(lanes, list);
         let mut jobs = Vec::with_capacity(parts.len());
         let mut rest = ends.as_mut_slice();
         for (at, part) in parts.iter_mut().enumerate() {

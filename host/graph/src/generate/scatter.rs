@@ -3,7 +3,13 @@
 //! In an array larger than the caches, each access out of order waits for memory. So a thread holds
 //! some edges back for each part and hands them over together. A part's edges fit a cache, where
 //! accesses out of order cost little. An edge takes six bytes: its row within the part, and its end.
+//!
+//! Edges are listed on lanes. Where there are enough of them, each lane fills chunks of its own, so
+//! that no thread waits for what another one wrote last, and a part has the edges of each lane in
+//! the order in which they were listed.
 
+use std::iter::{Enumerate, Zip};
+use std::slice::ChunksMut;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rayon::prelude::*;
@@ -16,8 +22,10 @@ const PART_EDGES: u64 = 1 << 19;
 const PARTS: u64 = 8;
 /// With fewer edges, a part is not worth its beginning.
 const PART_EDGES_MIN: u64 = 1 << 12;
-/// Chunks of a part, on average. Its last chunk is half empty.
+/// Chunks of a part that a group of lanes fills, on average. The last one is half empty.
 const CHUNKS: usize = 32;
+/// Edges that a chunk has at least, unless lanes cannot share more: a chunk takes 48 bytes besides.
+const CHUNK_EDGES_MIN: usize = 512;
 /// Edges that a thread holds back for a part.
 const HELD: usize = 64;
 
@@ -54,6 +62,8 @@ impl Plan {
 /// Memory for the edges of all parts.
 pub(super) struct Pool {
     plan: Plan,
+    /// Groups of lanes, each of which fills chunks of its own.
+    groups: usize,
     /// Edges of a chunk.
     chunk: usize,
     rows: Vec<u16>,
@@ -61,13 +71,15 @@ pub(super) struct Pool {
 }
 
 impl Pool {
-    /// Takes memory for `edges` edges.
-    pub(super) fn new(plan: Plan, edges: usize) -> Result<Self, Shortage> {
-        let parts = plan.parts();
-        let chunk = (edges / (CHUNKS * parts)).max(HELD);
-        let room = (edges.div_ceil(chunk) + parts) * chunk;
+    /// Takes memory for `edges` edges, listed on `lanes` lanes.
+    pub(super) fn new(plan: Plan, edges: usize, lanes: usize) -> Result<Self, Shortage> {
+        let piece = edges / (CHUNKS * plan.parts());
+        let groups = (piece / CHUNK_EDGES_MIN).clamp(1, lanes.max(1));
+        let chunk = (piece / groups / HELD).max(1) * HELD;
+        let room = (edges.div_ceil(chunk) + plan.parts() * groups) * chunk;
         Ok(Self {
             plan,
+            groups,
             chunk,
             rows: memory::zeroed(room)?,
             ends: memory::zeroed(room)?,
@@ -83,34 +95,34 @@ impl Pool {
         }
     }
 
-    /// Sorts the edges that `list` lists for each of `tasks` tasks into parts.
+    /// Sorts the edges that `list` lists on each of `lanes` lanes into parts.
     pub(super) fn sort(
         &mut self,
-        tasks: usize,
+        lanes: usize,
         list: impl Fn(usize, &mut Writer<'_, '_>) + Sync,
     ) -> Vec<Part<'_>> {
+        let parts = self.plan.parts();
+        let group = || (0..parts).map(|_| Mutex::default()).collect();
         let chunks = self.rows.chunks_mut(self.chunk);
-        let chunks = chunks.zip(self.ends.chunks_mut(self.chunk));
-        let free = chunks.enumerate().map(|(at, (rows, ends))| Chunk {
-            at,
-            rows,
-            ends,
-            used: 0,
-        });
         let shared = Parts {
             row_bits: self.plan.row_bits,
-            parts: (0..self.plan.parts()).map(|_| Mutex::default()).collect(),
-            free: Mutex::new(free.collect()),
+            groups: (0..self.groups).map(|_| group()).collect(),
+            free: Mutex::new(chunks.zip(self.ends.chunks_mut(self.chunk)).enumerate()),
         };
-        (0..tasks).into_par_iter().for_each(|task| {
-            let mut writer = Writer::new(&shared);
-            list(task, &mut writer);
+        let all = (0..lanes).into_par_iter().with_max_len(1);
+        all.for_each(|lane| {
+            let mut writer = Writer::new(&shared, lane * shared.groups.len() / lanes);
+            list(lane, &mut writer);
             writer.finish();
         });
-        let parts = shared.parts.into_iter().map(Mutex::into_inner);
-        parts
-            .map(|part| part.unwrap_or_else(PoisonError::into_inner))
-            .collect()
+        let mut sorted: Vec<Part<'_>> = (0..parts).map(|_| Part::default()).collect();
+        for group in shared.groups {
+            for (part, chunks) in sorted.iter_mut().zip(group) {
+                let chunks = chunks.into_inner().unwrap_or_else(PoisonError::into_inner);
+                part.0.push(chunks);
+            }
+        }
+        sorted
     }
 }
 
@@ -141,48 +153,64 @@ struct Chunk<'a> {
     used: usize,
 }
 
-/// Edges of one part.
+/// Edges of one part: the chunks of each group.
 #[derive(Default)]
-pub(super) struct Part<'a>(Vec<Chunk<'a>>);
+pub(super) struct Part<'a>(Vec<Vec<Chunk<'a>>>);
 
 impl Part<'_> {
     /// Rows within the part, and ends, in pieces.
     pub(super) fn edges(&self) -> impl Iterator<Item = (&[u16], &[u32])> {
-        let chunks = self.0.iter();
+        let chunks = self.0.iter().flatten();
         chunks.map(|chunk| (&chunk.rows[..chunk.used], &chunk.ends[..chunk.used]))
     }
 
     /// Puts words in place of the ends, at most as many.
     pub(super) fn put(&mut self, words: &[u32]) {
-        let Some(first) = self.0.first() else { return };
-        let pieces = words.chunks(first.ends.len());
-        for (chunk, piece) in self.0.iter_mut().zip(pieces) {
+        let mut rest = words;
+        for chunk in self.0.iter_mut().flatten() {
+            let (piece, others) = rest.split_at(rest.len().min(chunk.ends.len()));
             chunk.ends[..piece.len()].copy_from_slice(piece);
+            rest = others;
         }
     }
 
     /// Numbers of the chunks in the pool.
     pub(super) fn chunks(self) -> Vec<usize> {
-        self.0.into_iter().map(|chunk| chunk.at).collect()
+        self.0.into_iter().flatten().map(|chunk| chunk.at).collect()
     }
 }
+
+/// Rows and ends of chunks that belong to no part yet, with their numbers.
+type Free<'a> = Enumerate<Zip<ChunksMut<'a, u16>, ChunksMut<'a, u32>>>;
 
 /// Parts that threads add edges to.
 struct Parts<'a> {
     row_bits: u32,
-    parts: Vec<Mutex<Part<'a>>>,
-    free: Mutex<Vec<Chunk<'a>>>,
+    /// The chunks of each part, for each group.
+    groups: Vec<Vec<Mutex<Vec<Chunk<'a>>>>>,
+    free: Mutex<Free<'a>>,
 }
 
-impl Parts<'_> {
-    fn add(&self, part: usize, mut rows: &[u16], mut ends: &[u32]) {
-        let chunks = &mut lock(&self.parts[part]).0;
+impl<'a> Parts<'a> {
+    /// Takes a chunk.
+    fn chunk(&self) -> Option<Chunk<'a>> {
+        let (at, (rows, ends)) = lock(&self.free).next()?;
+        Some(Chunk {
+            at,
+            rows,
+            ends,
+            used: 0,
+        })
+    }
+
+    fn add(&self, group: usize, part: usize, mut rows: &[u16], mut ends: &[u32]) {
+        let mut chunks = lock(&self.groups[group][part]);
         while !rows.is_empty() {
             let has_room = |chunk: &Chunk<'_>| chunk.used < chunk.rows.len();
             if !chunks.last().is_some_and(has_room) {
-                chunks.extend(lock(&self.free).pop());
+                chunks.extend(self.chunk());
             }
-            // The pool has a chunk more for each part, so there always is one.
+            // The pool has a chunk more for each part and group, so there always is one.
             let Some(chunk) = chunks.last_mut() else {
                 return;
             };
@@ -203,16 +231,18 @@ fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
 /// Edges that one thread holds back.
 pub(super) struct Writer<'p, 'a> {
     to: &'p Parts<'a>,
+    group: usize,
     counts: Vec<u8>,
     rows: Vec<[u16; HELD]>,
     ends: Vec<[u32; HELD]>,
 }
 
 impl<'p, 'a> Writer<'p, 'a> {
-    fn new(to: &'p Parts<'a>) -> Self {
-        let parts = to.parts.len();
+    fn new(to: &'p Parts<'a>, group: usize) -> Self {
+        let parts = to.groups[group].len();
         Self {
             to,
+            group,
             counts: vec![0; parts],
             rows: vec![[0; HELD]; parts],
             ends: vec![[0; HELD]; parts],
@@ -236,7 +266,7 @@ impl<'p, 'a> Writer<'p, 'a> {
     fn hand_over(&mut self, part: usize) {
         let count = usize::from(std::mem::take(&mut self.counts[part]));
         let (rows, ends) = (&self.rows[part][..count], &self.ends[part][..count]);
-        self.to.add(part, rows, ends);
+        self.to.add(self.group, part, rows, ends);
     }
 
     /// Hands over what is left.
