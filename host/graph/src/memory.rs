@@ -122,21 +122,29 @@ pub fn zeroed<T: bytemuck::Zeroable>(count: usize) -> Result<Vec<T>, Shortage> {
 }
 
 /// Frees a large array, on Linux on all threads: one thread alone takes a second for 10 GB.
-pub(crate) fn free<T: bytemuck::Pod>(items: Vec<T>) {
-    #[cfg(target_os = "linux")]
-    let items = given_back(items);
+pub(crate) fn free<T: bytemuck::Pod>(mut items: Vec<T>) {
+    give_back(&mut items);
     drop(items);
 }
 
-/// Bytes of an array that a thread gives back at a time, a multiple of every page's size.
+/// Frees all items of a large array but the first `len`, on Linux on all threads.
+pub(crate) fn shorten<T: bytemuck::Pod>(items: &mut Vec<T>, len: usize) {
+    if let Some(tail) = items.get_mut(len..) {
+        give_back(tail);
+    }
+    items.truncate(len);
+    items.shrink_to_fit();
+}
+
+/// Bytes of an array that a thread gives back at a time, a multiple of the size of usual pages.
 #[cfg(target_os = "linux")]
-const FREED_BYTES: usize = 16 << 20;
+const FREED_BYTES: usize = 2 << 20;
 
 /// Gives the pages of an array back to the system; its content is lost.
 #[cfg(target_os = "linux")]
-fn given_back<T: bytemuck::Pod>(mut items: Vec<T>) -> Vec<T> {
+fn give_back<T: bytemuck::Pod>(items: &mut [T]) {
     use rayon::prelude::*;
-    let words: &mut [u8] = bytemuck::cast_slice_mut(&mut items);
+    let words: &mut [u8] = bytemuck::cast_slice_mut(items);
     // The first bytes may share a page with something else.
     let skipped = words.as_ptr().align_offset(FREED_BYTES).min(words.len());
     let blocks = words[skipped..].par_chunks_exact_mut(FREED_BYTES);
@@ -147,8 +155,11 @@ fn given_back<T: bytemuck::Pod>(mut items: Vec<T>) -> Vec<T> {
             libc::madvise(block.as_mut_ptr().cast(), FREED_BYTES, libc::MADV_DONTNEED);
         }
     });
-    items
 }
+
+/// Leaves an array to the allocator.
+#[cfg(not(target_os = "linux"))]
+const fn give_back<T>(_items: &mut [T]) {}
 
 /// Checks that the system has `bytes` bytes left.
 ///

@@ -137,8 +137,11 @@ impl Graph {
     /// Frees the rows on all threads, which saves a second for 10 GB.
     pub fn free(self) {
         let Csr {
-            targets, weights, ..
+            offsets,
+            targets,
+            weights,
         } = self.outgoing;
+        memory::free(offsets);
         memory::free(targets);
         weights.into_iter().for_each(memory::free);
     }

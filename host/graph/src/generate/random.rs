@@ -157,8 +157,13 @@ impl Half {
 
     /// Frees the targets of a part and of those after it.
     fn free_from(&mut self, part: usize) {
-        self.targets.truncate(self.starts[part]);
-        self.targets.shrink_to_fit();
+        memory::shorten(&mut self.targets, self.starts[part]);
+    }
+
+    /// Frees what is left.
+    fn free(self) {
+        memory::free(self.targets);
+        memory::free(self.ends);
     }
 }
 
@@ -264,6 +269,10 @@ fn joined(plan: Plan, mut lower: Option<Half>, mut higher: Half) -> Result<Csr, 
         higher.free_from(first);
         lower.iter_mut().for_each(|lower| lower.free_from(first));
     }
+    [Some(higher), lower]
+        .into_iter()
+        .flatten()
+        .for_each(Half::free);
     Ok(Csr {
         offsets,
         targets,
