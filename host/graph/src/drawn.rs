@@ -30,6 +30,7 @@ pub(super) fn draw_weights(csr: &Csr, seed: u64) -> Result<Vec<u32>, Shortage> {
         rest = tail;
     }
     rows.into_par_iter().for_each(|(first, block)| {
+        memory::prepare(block);
         let mut slots = block.iter_mut();
         for node in first..csr.nodes().min(first.saturating_add(BLOCK)) {
             for (&target, slot) in csr.neighbours(node).iter().zip(&mut slots) {

@@ -121,6 +121,32 @@ pub fn zeroed<T: bytemuck::Zeroable>(count: usize) -> Result<Vec<T>, Shortage> {
     fallible(|| bytemuck::allocation::try_zeroed_vec(count)).map_err(|()| Shortage::of(bytes))
 }
 
+/// Least bytes that [`prepare`] asks for.
+#[cfg(target_os = "linux")]
+const PREPARED_BYTES: usize = 64 << 10;
+
+/// Size of the smallest pages. Where they are larger, the system may refuse what [`prepare`] asks.
+#[cfg(target_os = "linux")]
+const PAGE_BYTES: usize = 4 << 10;
+
+/// Has the system map the pages of fresh memory at once, which is a fifth faster than at the first
+/// write to each. For what one thread fills next.
+#[cfg(target_os = "linux")]
+pub(crate) fn prepare<T: bytemuck::Pod>(items: &mut [T]) {
+    let bytes: &mut [u8] = bytemuck::cast_slice_mut(items);
+    let skipped = bytes.as_ptr().align_offset(PAGE_BYTES).min(bytes.len());
+    let pages = &mut bytes[skipped..];
+    let length = pages.len() / PAGE_BYTES * PAGE_BYTES;
+    if length >= PREPARED_BYTES {
+        // SAFETY: whole pages of the slice, whose content stays. A refusal changes nothing.
+        unsafe { libc::madvise(pages.as_mut_ptr().cast(), length, libc::MADV_POPULATE_WRITE) };
+    }
+}
+
+/// Leaves it to the system when it maps pages.
+#[cfg(not(target_os = "linux"))]
+pub(crate) const fn prepare<T>(_items: &mut [T]) {}
+
 /// Frees a large array, on Linux on all threads: one thread alone takes a second for 10 GB.
 pub(crate) fn free<T: bytemuck::Pod>(mut items: Vec<T>) {
     give_back(&mut items);

@@ -184,6 +184,7 @@ fn gathered(
         (rest, start) = (others, start + count);
     }
     jobs.into_par_iter().for_each(|(part, mut own)| {
+        memory::prepare(own);
         for &chunk in part {
             let from = chunks.get(chunk);
             let (place, others) = own.split_at_mut(from.len().min(own.len()));
@@ -290,6 +291,7 @@ type Slot<'a> = (
 
 /// Joins the rows of one part.
 fn join((halves, start, ends, targets): Slot<'_>) {
+    memory::prepare(targets);
     let mut at = 0;
     for (row, end) in ends.iter_mut().enumerate() {
         for half in halves {
