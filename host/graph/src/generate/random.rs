@@ -79,8 +79,8 @@ fn stretch(drawn: u64) -> u64 {
 /// Each lane turns the rows of consecutive parts, so the edges of a new row are in order already if
 /// lanes have groups of their own. To sort them again takes one look at each.
 fn mirrored(plan: Plan, higher: &Half) -> Result<Half, Shortage> {
-    let lanes = STRETCHES as usize * rayon::current_num_threads();
     let edges = higher.targets.len();
+    let lanes = plan.lanes(edges, STRETCHES as usize * rayon::current_num_threads());
     let first = |lane: usize| match lane * edges / lanes {
         start if lane < lanes => higher.starts.partition_point(|&other| other < start),
         _ => plan.parts(),

@@ -26,8 +26,9 @@ const PART_EDGES_MIN: u64 = 1 << 12;
 const CHUNKS: usize = 32;
 /// Edges that a chunk has at least, unless lanes cannot share more: a chunk takes 48 bytes besides.
 const CHUNK_EDGES_MIN: usize = 512;
-/// Edges that a thread holds back for a part.
-const HELD: usize = 64;
+/// Edges that a thread holds back for a part. With 64, each hand-over's wait for the memory weighs
+/// more than buffers that are larger than the second-level cache.
+const HELD: usize = 128;
 
 /// Division of nodes into parts.
 #[derive(Clone, Copy, Debug)]
@@ -50,6 +51,17 @@ impl Plan {
     /// Number of parts.
     pub(super) fn parts(&self) -> usize {
         self.nodes.div_ceil(1 << self.row_bits) as usize
+    }
+
+    /// Number of lanes, at most `most`, for the lists of `edges` edges: those that have chunks of
+    /// their own if they suffice for all threads.
+    pub(super) fn lanes(&self, edges: usize, most: usize) -> usize {
+        let own = edges / (CHUNKS * self.parts() * CHUNK_EDGES_MIN);
+        if own < rayon::current_num_threads() {
+            most
+        } else {
+            own.min(most)
+        }
     }
 
     /// First row of a part; the number of nodes after the last part.
