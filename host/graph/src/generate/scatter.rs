@@ -2,11 +2,12 @@
 //!
 //! In an array larger than the caches, each access out of order waits for memory. So a thread holds
 //! some edges back for each part and hands them over together. A part's edges fit a cache, where
-//! accesses out of order cost little. An edge takes six bytes: its row within the part, and its end.
+//! accesses out of order cost little. An edge takes six bytes: its row within the part, and its
+//! end.
 //!
-//! Edges are listed on lanes. Where there are enough of them, each lane fills chunks of its own, so
-//! that no thread waits for what another one wrote last, and a part has the edges of each lane in
-//! the order in which they were listed.
+//! Edges are listed on lanes. Each lane of a large graph fills chunks of its own, so that no thread
+//! waits for what another one wrote last, and a part has the edges of each lane in the order in
+//! which they were listed.
 
 use std::iter::{Enumerate, Zip};
 use std::slice::ChunksMut;
