@@ -17,7 +17,7 @@ use super::progress::ProgressLine;
 use super::weights::WeightArgs;
 use crate::names::{ReadFormat, WrittenFormat};
 use crate::report::weights::{self, WeightsReport};
-use seawall::graph::{LoadOptions, Loaded, WeightChoice, load, save};
+use seawall::graph::{LoadOptions, Loaded, WeightChoice, load, save_and_free};
 use seawall::outcome::Weights;
 use seawall::units::{bytes, counted};
 
@@ -112,10 +112,9 @@ pub(super) fn command(args: &ConvertArgs) -> Result<ExitCode, CliError> {
     let weights = Weights::of(&loaded);
     let Loaded { graph, stats } = loaded;
     line.say(format!("writing {}", args.output.display()));
-    save(&graph, &args.output, args.to.map(|format| format.0))?;
-    drop(line);
     let (nodes, edges) = (graph.nodes(), graph.edges());
-    graph.free();
+    save_and_free(graph, &args.output, args.to.map(|format| format.0))?;
+    drop(line);
     let report = Report {
         output: args.output.to_string_lossy(),
         nodes,

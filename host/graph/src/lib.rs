@@ -45,7 +45,7 @@ pub use model::Graph;
 pub use read::is_graph_name;
 pub use scale::{Scale, ScaleError};
 pub use weights::WeightKind;
-pub use write::{Saved, save};
+pub use write::{Saved, save, save_and_free};
 
 use std::ffi::OsStr;
 use std::io::Read;

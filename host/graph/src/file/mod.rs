@@ -60,6 +60,8 @@ pub struct WriteError {
 pub struct Output {
     out: BufWriter<File>,
     draft: Option<Draft>,
+    #[cfg(target_os = "linux")]
+    flusher: Option<pages::Flusher>,
 }
 
 impl Output {
@@ -78,7 +80,12 @@ impl Output {
             Target::Special(place) => (OpenOptions::new().write(true).open(place)?, None),
         };
         let out = BufWriter::with_capacity(BUFFER_BYTES, file);
-        Ok(Self { out, draft })
+        Ok(Self {
+            out,
+            draft,
+            #[cfg(target_os = "linux")]
+            flusher: None,
+        })
     }
 
     /// Writes the whole content: sections in order, and zeros between them. All threads write a
@@ -88,7 +95,8 @@ impl Output {
         if let (Some(_), Some((start, last))) = (&self.draft, sections.last()) {
             let end = start + last.len() as u64;
             if pages::are_worthwhile(end) {
-                return pages::fill(self.out.get_ref(), sections, end);
+                self.flusher = pages::fill(self.out.get_ref(), sections, end)?;
+                return Ok(());
             }
         }
         write_in_order(sections, self)
@@ -101,6 +109,8 @@ impl Output {
     pub fn finish(self) -> io::Result<()> {
         let file = self.out.into_inner();
         let file = file.map_err(io::IntoInnerError::into_error)?;
+        #[cfg(target_os = "linux")]
+        self.flusher.map_or(Ok(()), pages::Flusher::finish)?;
         self.draft.map_or(Ok(()), |draft| draft.publish(&file))
     }
 }

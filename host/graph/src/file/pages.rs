@@ -10,7 +10,8 @@ use std::io;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::FileExt;
 use std::ptr::{self, NonNull};
-use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::mpsc::{self, RecvTimeoutError, Sender};
+use std::thread::JoinHandle;
 use std::time::Duration;
 
 use rayon::prelude::*;
@@ -35,12 +36,31 @@ pub(super) fn are_worthwhile(end: u64) -> bool {
     end >= LEAST_BYTES && rayon::current_num_threads() >= LEAST_THREADS
 }
 
-/// Fills an empty file, which ends after the last section. Flushes it on the way, so that little is
-/// left to do at the end.
-pub(super) fn fill(file: &File, sections: &[Section<'_>], end: u64) -> io::Result<()> {
+/// Fills an empty file, which ends after the last section. The file is flushed on the way and
+/// afterwards, by a thread of its own if there is one.
+pub(super) fn fill(
+    file: &File,
+    sections: &[Section<'_>],
+    end: u64,
+) -> io::Result<Option<Flusher>> {
     file.set_len(end)?;
-    let (filled, is_filled) = mpsc::channel::<()>();
-    std::thread::scope(|scope| {
+    let flusher = Flusher::start(file).ok();
+    place(file, sections, end).map(|()| flusher)
+}
+
+/// Flushes a file while it is filled, and while its writer has other things to do.
+#[derive(Debug)]
+pub(super) struct Flusher {
+    /// Ends the thread when it is dropped.
+    filled: Sender<()>,
+    thread: JoinHandle<io::Result<()>>,
+}
+
+impl Flusher {
+    fn start(file: &File) -> io::Result<Self> {
+        threads::check_start()?;
+        let file = file.try_clone()?;
+        let (filled, is_filled) = mpsc::channel::<()>();
         let flush = move || {
             while is_filled.recv_timeout(PAUSE) == Err(RecvTimeoutError::Timeout) {
                 // The system reports an error of the disk once, perhaps here.
@@ -48,13 +68,15 @@ pub(super) fn fill(file: &File, sections: &[Section<'_>], end: u64) -> io::Resul
             }
             Ok(())
         };
-        let thread = || std::thread::Builder::new().spawn_scoped(scope, flush);
-        let flusher = threads::check_start().and_then(|()| thread());
-        let placed = place(file, sections, end);
-        drop(filled);
-        let flushed = flusher.map_or(Ok(()), |thread| thread.join().unwrap_or(Ok(())));
-        placed.and(flushed)
-    })
+        let thread = std::thread::Builder::new().spawn(flush)?;
+        Ok(Self { filled, thread })
+    }
+
+    /// Waits for the thread; returns the first error of the disk.
+    pub(super) fn finish(self) -> io::Result<()> {
+        drop(self.filled);
+        self.thread.join().unwrap_or(Ok(()))
+    }
 }
 
 /// Places all sections, block by block.
@@ -158,7 +180,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("file");
         let file = File::create(&path).unwrap();
-        fill(&file, &[(0, b"ab"), (5, b"cd")], 7).unwrap();
+        let flusher = fill(&file, &[(0, b"ab"), (5, b"cd")], 7).unwrap();
+        flusher.map_or(Ok(()), Flusher::finish).unwrap();
         assert_eq!(std::fs::read(&path).unwrap(), b"ab\0\0\0cd");
         let read_only = File::open(&path).unwrap();
         assert!(place(&read_only, &[(0, b"ab")], 7).is_err());

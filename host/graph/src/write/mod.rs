@@ -55,6 +55,48 @@ pub struct Saved {
 /// directed graph as PACE or METIS, [`GraphError::Unwritable`] for anything else that a format
 /// cannot hold, [`GraphError::Io`] if the file cannot be written.
 pub fn save(graph: &Graph, path: &Path, format: Option<Format>) -> Result<Saved, GraphError> {
+    write(graph, path, format)?.finish()
+}
+
+/// As [`save`], for a graph that is no longer needed: its memory goes back to the system while the
+/// disk still writes.
+///
+/// # Errors
+/// As [`save`].
+pub fn save_and_free(
+    graph: Graph,
+    path: &Path,
+    format: Option<Format>,
+) -> Result<Saved, GraphError> {
+    let written = write(&graph, path, format)?;
+    graph.free();
+    written.finish()
+}
+
+/// A file that holds all of a graph, but has no name yet.
+struct Written {
+    sink: Sink,
+    name: String,
+    format: Format,
+    compression: Compression,
+}
+
+impl Written {
+    fn finish(self) -> Result<Saved, GraphError> {
+        let text_bytes = self.sink.finish().map_err(|source| GraphError::Io {
+            file: self.name,
+            action: "write",
+            source,
+        })?;
+        Ok(Saved {
+            format: self.format,
+            compression: self.compression,
+            text_bytes,
+        })
+    }
+}
+
+fn write(graph: &Graph, path: &Path, format: Option<Format>) -> Result<Written, GraphError> {
     let name = path.display().to_string();
     let (suffix, compression) = suffix_of(&name);
     let format = format
@@ -78,11 +120,11 @@ pub fn save(graph: &Graph, path: &Path, format: Option<Format>) -> Result<Saved,
         _ => text::write(graph, format, &mut sink),
     }
     .map_err(fail("write"))?;
-    let text_bytes = sink.finish().map_err(fail("write"))?;
-    Ok(Saved {
+    Ok(Written {
+        sink,
+        name,
         format,
         compression,
-        text_bytes,
     })
 }
 
