@@ -6,9 +6,11 @@ use seawall::backend::cpu::CpuSession;
 use seawall::backend::{RunLimits, Session};
 use seawall::graph::Graph;
 use seawall::program::{
-    EncodedProgram, PlanRequest, ProgramBuilder, Ranks, RegisterId, SliceShape,
+    EncodedProgram, FrequentSources, PlanRequest, ProgramBuilder, Ranks, RegisterId, SliceShape,
+    Slices,
 };
 use seawall::run::Ranking;
+use seawall_core::abi::slices::list_rows;
 use std::num::NonZeroUsize;
 
 /// Checks ranks of `graph` after at most `iterations` iterations, `times` times in one load: bit
@@ -59,20 +61,25 @@ fn ranking_program(
     let by_rows = matches!(how, Gathering::Rows);
     let nodes = u64::from(graph.nodes());
     let mut program = ProgramBuilder::new(graph.nodes());
+    let slices = match how {
+        Gathering::Slices(shape) => Some(slices_of(&mut program, graph, shape)?),
+        _ => None,
+    };
+    let frequent = slices.and_then(|slices| slices.frequent);
+    let again = frequent.map_or(0, |frequent| u64::from(frequent.sources.count));
     let ranks = Ranks {
         ranks: program.words("ranks", nodes).map_err(text)?,
-        contributions: program.words("contributions", nodes).map_err(text)?,
+        contributions: program
+            .words("contributions", nodes + again)
+            .map_err(text)?,
         sums: program
             .words("sums", if by_rows { nodes } else { 2 * nodes })
             .map_err(text)?,
         totals: program.totals("totals").map_err(text)?,
     };
     let step = (ranking.damping, ranking.tolerance);
-    let mut slices = None;
-    if let Gathering::Slices(shape) = how {
-        let made = program.slices(shape, graph.edges()).map_err(text)?;
-        program.once(|once| once.slice_edges(made));
-        slices = Some(made);
+    if let Some(slices) = slices {
+        program.once(|once| once.slice_edges(slices));
     }
     program.fill("clear totals", ranks.totals, 0);
     if by_rows {
@@ -155,20 +162,89 @@ pub fn run_slices(
     times: u32,
 ) -> Result<(), String> {
     let mut program = ProgramBuilder::new(graph.nodes());
-    let slices = program.slices(shape, graph.edges()).map_err(text)?;
+    let slices = slices_of(&mut program, graph, shape)?;
     program.once(|once| once.slice_edges(slices));
     let (encoded, _) = program.encode(&PlanRequest::default()).map_err(text)?;
     session.load(&encoded).map_err(text)?;
     let (sources, starts) = in_slices(graph, shape);
+    let listed = listed(graph, &starts, shape);
     for run in 1..=times {
         session.run(&[]).map_err(text)?;
-        for (register, wanted) in [(slices.sources, &sources), (slices.starts, &starts)] {
+        let mut read = |register| {
             let mut words = Vec::new();
             session.read(register, &mut words).map_err(text)?;
-            compare(&format!("slices, run {run}, {shape:?}"), &words, wanted)?;
+            Ok::<_, String>(words)
+        };
+        let mut found = read(slices.sources)?;
+        if let Some(frequent) = slices.frequent {
+            let (list, count) = (read(frequent.list)?, read(frequent.count)?);
+            compare("frequent sources", &count, &[frequent.sources.count])?;
+            name_nodes(graph, &mut found, (&list, frequent.sources.least_edges))?;
         }
+        let name = format!("run {run}, {shape:?}");
+        compare(&format!("slices, {name}"), &found, &sources)?;
+        compare(&format!("starts, {name}"), &read(slices.starts)?, &starts)?;
+        let rows = filled_of(&read(slices.rows)?);
+        compare(&format!("rows in slices, {name}"), &rows, &listed)?;
     }
     Ok(())
+}
+
+/// Registers of slices of `shape`, for half of all shapes with frequent sources: those of more
+/// edges than the mean.
+fn slices_of(
+    program: &mut ProgramBuilder,
+    graph: &Graph,
+    shape: SliceShape,
+) -> Result<Slices, String> {
+    let slices = program.slices(shape, graph.edges()).map_err(text)?;
+    if (shape.width_log2 + shape.part_log2).is_multiple_of(2) {
+        return Ok(slices);
+    }
+    let least_edges = graph.edges() / graph.nodes().max(1) + 1;
+    let is_frequent = |node: &u32| graph.neighbours(*node).len() >= least_edges as usize;
+    let sources = FrequentSources {
+        least_edges,
+        count: (0..graph.nodes()).filter(is_frequent).count() as u32,
+    };
+    program.frequent_sources(slices, sources).map_err(text)
+}
+
+/// Puts nodes in place of the places in `list`, where a source has `least_edges` edges or more and
+/// no other one has a place.
+fn name_nodes(
+    graph: &Graph,
+    sources: &mut [u32],
+    (list, least_edges): (&[u32], u32),
+) -> Result<(), String> {
+    for source in sources {
+        let place = source.checked_sub(graph.nodes());
+        let node = place.map_or(*source, |place| list[place as usize]);
+        let is_frequent = graph.neighbours(node).len() >= least_edges as usize;
+        if is_frequent != place.is_some() {
+            return Err(format!("source {source} stands for node {node}"));
+        }
+        *source = node;
+    }
+    Ok(())
+}
+
+/// The words of a list of rows that are in use.
+fn filled_of(list: &[u32]) -> Vec<u32> {
+    let (rows, room) = (list[0] as usize, list_rows(list.len() as u32) as usize);
+    [&list[..rows + 2], &list[room + 2..][..rows]].concat()
+}
+
+/// The list of rows that have edges, without room for more.
+fn listed(graph: &Graph, starts: &[u32], shape: SliceShape) -> Vec<u32> {
+    let span = graph.nodes().next_multiple_of(1 << shape.part_log2);
+    let rows = starts.windows(2).zip(0..);
+    let filled: Vec<_> = rows.filter(|(row, _)| row[0] < row[1]).collect();
+    let mut list = vec![filled.len() as u32];
+    list.extend(filled.iter().map(|(row, _)| row[0]));
+    list.push(graph.edges());
+    list.extend(filled.iter().map(|(_, row)| row % span));
+    list
 }
 
 /// The sources of all slices of `shape`, and where the rows of each slice start.

@@ -284,9 +284,11 @@ impl Opcode {
             // Sources that are no nodes and starts that no row has are allowed for.
             Self::CountSlices => Facts::of(&[First], &[To, First]).reading(&[Array::Incoming]),
             Self::ScanSlices => Facts::of(&[To], &[To]),
-            Self::PlaceSlices => Facts::of(&[To, First], &[To]),
-            Self::CopySlices => Facts::of(&[First], &[To]).reading(&[Array::Incoming]),
+            Self::PlaceSlices => Facts::of(&[To, First], &[To, Second]),
+            Self::CopySlices => Facts::of(&[First, Second], &[To]).reading(&[Array::Incoming]),
             Self::GatherSlices => Facts::of(&[To, First, Second, Third], &[To]),
+            Self::PickFrequent => Facts::of(&[Second], &[To, First, Second]),
+            Self::CopyFrequent => Facts::of(&[To, First], &[To]).per_word_of(First),
             Self::GenKill => Facts::of(&[To, First, Second, Third], &[To]).per_word_of(To),
             Self::Reset => Facts::of(&[], &[To])
                 .making(&[(To, Fresh)])

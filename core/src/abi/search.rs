@@ -21,6 +21,9 @@ pub enum Visitor {
     OrBits = 1,
     /// Stores the discovering node: a breadth-first tree.
     MarkParent = 2,
+    /// As [`OrBits`](Self::OrBits), in fewer iterations: one may go on from nodes that it found
+    /// itself, so which iteration finds a node depends on the machine.
+    OrBitsAhead = 4,
 }
 
 impl Visitor {
@@ -31,6 +34,7 @@ impl Visitor {
             0 => Some(Self::MarkLevel),
             1 => Some(Self::OrBits),
             2 => Some(Self::MarkParent),
+            4 => Some(Self::OrBitsAhead),
             _ => None,
         }
     }
@@ -169,8 +173,10 @@ pub struct DriveRecord {
     pub frontier_max: u32,
     /// Word of the [`StepReason`](super::trace::StepReason) of the topology.
     pub reason: u32,
+    /// 1 if pulls go on from nodes that they found themselves.
+    pub ahead: u32,
     /// Zero.
-    pub reserved: [u32; 3],
+    pub reserved: [u32; 2],
 }
 assert_words!(DriveRecord, 16);
 

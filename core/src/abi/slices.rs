@@ -5,6 +5,13 @@
 //! range of nodes come first, then those of the next range, so the words of a range stay in a
 //! cache while its edges are read. Within a slice, edges are in the order of their rows, then
 //! of their sources.
+//!
+//! Most rows of most slices are empty, so a list has those that are not ([`list_words`]).
+//!
+//! Where few nodes are the sources of many edges, their words are far from each other, and each
+//! fills a line of a multiprocessor's cache. Such frequent sources get words once more, side by
+//! side after those of all nodes, which is what their edges name. A map tells the places
+//! ([`map_words`]).
 
 /// Fewest rows of a part, as a power of two: a warp's rows are all in one part.
 pub const PART_LOG2_LEAST: u32 = 5;
@@ -13,6 +20,29 @@ pub const PART_LOG2_MOST: u32 = 20;
 
 /// Most rows of all slices: a warp may count some rows past the last one.
 const ROWS_MOST: u64 = u32::MAX as u64 - 1024;
+
+/// Words of a list of `rows` rows: the number of rows, where each starts, the end of the last one,
+/// and the node of each.
+#[must_use]
+pub const fn list_words(rows: u32) -> u64 {
+    (rows as u64).saturating_mul(2).saturating_add(2)
+}
+
+/// Rows for which a list of `words` words has room.
+#[must_use]
+pub const fn list_rows(words: u32) -> u32 {
+    words.saturating_sub(2) / 2
+}
+
+/// Nodes of a pair of words of the map of frequent sources.
+pub const MAP_NODES: u32 = 32;
+
+/// Words of the map of frequent sources: for each [`MAP_NODES`] nodes a bit for each one that is
+/// frequent, and the place of the first of them.
+#[must_use]
+pub const fn map_words(nodes: u32) -> u32 {
+    nodes.div_ceil(MAP_NODES).saturating_mul(2)
+}
 
 /// Rows of slices and the parts that they are counted in.
 ///
@@ -26,7 +56,7 @@ const ROWS_MOST: u64 = u32::MAX as u64 - 1024;
 /// // 100 nodes in slices of 64, rows in parts of 32.
 /// let layout = SliceLayout::new(100, [6, 5]);
 /// let words = layout.map(|layout| (layout.slices(), layout.span(), layout.part_words()));
-/// assert_eq!(words, Some((2, 128, 8)));
+/// assert_eq!(words, Some((2, 128, 17)));
 /// assert_eq!(SliceLayout::new(100, [32, 5]), None);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,7 +105,7 @@ impl SliceLayout {
     /// Rows of all slices.
     #[must_use]
     pub const fn rows(self) -> u32 {
-        self.part_words() << self.part_log2
+        self.parts() << self.part_log2
     }
 
     /// Rows of a part.
@@ -90,11 +120,26 @@ impl SliceLayout {
         self.rows().saturating_add(1)
     }
 
-    /// Words of the parts: one for each part of each slice. Parts lie one after another, as rows
-    /// do.
+    /// Parts of all slices, which lie one after another, as rows do.
+    #[must_use]
+    pub const fn parts(self) -> u32 {
+        self.slices.saturating_mul(self.parts)
+    }
+
+    /// Words of the parts: the edges of each, then the rows of each that have edges, then one for
+    /// the sum of these.
     #[must_use]
     pub const fn part_words(self) -> u32 {
-        self.slices.saturating_mul(self.parts)
+        self.parts().saturating_mul(2).saturating_add(1)
+    }
+
+    /// First node of a part.
+    #[must_use]
+    pub const fn node_of(self, part: u32) -> u32 {
+        match part.checked_rem(self.parts) {
+            Some(part) => part << self.part_log2,
+            None => 0,
+        }
     }
 
     /// Row of `node` in `slice`.
@@ -142,7 +187,9 @@ mod tests {
                         for node in 0..layout.span() {
                             let row = layout.row(slice, node);
                             assert!(row < layout.rows());
-                            assert!(layout.part_of(row) < layout.part_words());
+                            let part = layout.part_of(row);
+                            assert!(part < layout.parts());
+                            assert!(node - layout.node_of(part) < layout.part_rows());
                         }
                         let is_last = slice + 1 == layout.slices();
                         let end = (u64::from(slice) + 1) << shape[0];
@@ -153,6 +200,15 @@ mod tests {
                 assert!(checked.is_some(), "{nodes} nodes, {shape:?}");
             }
         }
+    }
+
+    #[test]
+    fn lists_have_room_for_their_rows() {
+        for rows in [0, 1, 2, 1 << 30] {
+            assert_eq!(u32::try_from(list_words(rows)).map(list_rows), Ok(rows));
+        }
+        assert_eq!(list_rows(0), 0);
+        assert_eq!(list_rows(3), 0);
     }
 
     #[test]

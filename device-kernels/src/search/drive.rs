@@ -62,7 +62,8 @@ pub fn advance<G: Grid>(drive: &mut DriveRecord, found: &FoundRecord, policy: &S
         Step::Dense | Step::BlockDense => {
             drive.iteration += 1;
             drive.holder = Holder::Visited as u32;
-            drive.visited ^= 1;
+            // A pull that goes ahead leaves the new bits in their place.
+            drive.visited ^= 1 - drive.ahead.min(1);
             count_new(drive, found.marked_nodes, found.marked_edges);
         }
         Step::WarpSparse | Step::Sparse | Step::Fused => {

@@ -179,7 +179,8 @@ impl Frontier {
             converged: at(word_of!(DriveRecord, converged)),
             frontier_max: at(word_of!(DriveRecord, frontier_max)),
             reason: at(word_of!(DriveRecord, reason)),
-            reserved: [0; 3],
+            ahead: at(word_of!(DriveRecord, ahead)),
+            reserved: [0; 2],
         }
     }
 
@@ -199,6 +200,7 @@ impl Frontier {
             drive.converged,
             drive.frontier_max,
             drive.reason,
+            drive.ahead,
         ];
         for (at, word) in (FrontierLayout::drive(slot)..).zip(words) {
             self.words.store(grid, at, word);

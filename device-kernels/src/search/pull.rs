@@ -4,6 +4,10 @@
 //! current frontier, or the node would have been found before. So the visited
 //! bits of the last step are all that a pull needs, and writing them to the
 //! other bitset keeps readers and writers apart without an atomic.
+//!
+//! A search that only asks what it reaches goes ahead: pulls write where they read, so nodes
+//! that were found already count as visited for the rest. The other bitset then has the bits
+//! from before.
 
 use super::current::Search;
 use super::shared_drive;
@@ -34,7 +38,20 @@ struct Tally {
 struct Pull {
     visited: Proven,
     after: Proven,
+    /// Place for the bits from before, if they are not left where they are.
+    before: Option<Proven>,
     level: u32,
+}
+
+impl Pull {
+    /// Stores the bits of `word` from before, and those that were found.
+    #[inline(always)]
+    fn store<G: Grid>(&self, grid: G, word: u32, (visited, found): (u32, u32)) {
+        if let Some(before) = self.before {
+            before.store_weak(grid, word, visited);
+        }
+        self.after.store_weak(grid, word, visited | found);
+    }
 }
 
 /// Pull, one warp per word of the bitset.
@@ -78,9 +95,12 @@ impl Search {
 
     #[inline(always)]
     fn open_pull(&self, drive: &DriveRecord) -> Pull {
+        let [visited, other] = [0, 1].map(|other| self.frontier.bitset(drive.visited ^ other));
+        let ahead = drive.ahead != 0;
         Pull {
-            visited: self.frontier.bitset(drive.visited),
-            after: self.frontier.bitset(drive.visited ^ 1),
+            visited,
+            after: if ahead { visited } else { other },
+            before: ahead.then_some(other),
             level: drive.iteration + 1,
         }
     }
@@ -107,7 +127,7 @@ impl Search {
             }
         }
         if grid.warp_lane() == 0 {
-            pull.after.store_weak(grid, word, visited | found);
+            pull.store(grid, word, (visited, found));
         }
     }
 
@@ -141,7 +161,7 @@ impl Search {
                     self.found(grid, pull, (node, parent), tally);
                 }
             }
-            pull.after.store_weak(grid, word, visited | found);
+            pull.store(grid, word, (visited, found));
             open = next;
         }
     }
@@ -309,7 +329,7 @@ impl Search {
         let mut open = 0;
         if lane < words {
             let visited = pull.visited.load_weak(grid, base + lane);
-            pull.after.store_weak(grid, base + lane, visited);
+            pull.store(grid, base + lane, (visited, 0));
             open = self.open_bits(base + lane, visited);
         }
         let gathered = gathered_nodes::<G>();

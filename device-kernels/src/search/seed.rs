@@ -30,7 +30,12 @@ impl Search {
         if grid.lane() == 0 {
             // The blocks that will search decide how wide narrow is.
             let policy = &drive::policy_for::<G>(policy, reach(team));
-            start(grid, self.frontier, edges, policy);
+            let first = DriveRecord {
+                unexplored_edges: edges,
+                ahead: self.visit.goes_ahead().into(),
+                ..DriveRecord::default()
+            };
+            start(grid, self.frontier, first, policy);
         }
     }
 
@@ -65,13 +70,9 @@ impl Search {
 }
 
 /// Writes the first drive record.
-fn start<G: Grid>(grid: G, frontier: Frontier, edges: u32, policy: &SearchPolicy) {
+fn start<G: Grid>(grid: G, frontier: Frontier, mut first: DriveRecord, policy: &SearchPolicy) {
     let found = frontier.found(grid, 0);
-    let mut first = DriveRecord {
-        topology: u32::MAX,
-        unexplored_edges: edges,
-        ..DriveRecord::default()
-    };
+    first.topology = u32::MAX;
     drive::count_new(&mut first, found.queued_nodes, found.queued_edges);
     drive::choose::<G>(&mut first, policy);
     frontier.set_drive(grid, 0, &first);

@@ -19,7 +19,7 @@ pub fn publish<G: Grid>(grid: G, drive: &DriveRecord) {
 #[inline(always)]
 pub fn read<G: Grid>(grid: G) -> DriveRecord {
     DriveRecord {
-        reserved: [0; 3],
+        reserved: [0; 2],
         ..bytemuck::cast(DRIVE.load_all(grid))
     }
 }

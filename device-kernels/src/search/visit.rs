@@ -22,6 +22,7 @@ pub struct Marker {
     marks: Proven,
     stores: bool,
     parents: bool,
+    ahead: bool,
 }
 
 impl Marker {
@@ -32,6 +33,7 @@ impl Marker {
             marks,
             stores: matches!(visitor, Visitor::MarkLevel | Visitor::MarkParent),
             parents: visitor == Visitor::MarkParent,
+            ahead: visitor == Visitor::OrBitsAhead,
         }
     }
 
@@ -42,13 +44,15 @@ impl Marker {
             marks,
             stores: flags & 1 != 0,
             parents: flags & 2 != 0,
+            ahead: flags & 4 != 0,
         }
     }
 
     /// The marks, and the flags of how it marks.
     #[inline(always)]
     pub(super) fn words(self) -> (Proven, u32) {
-        let flags = u32::from(self.stores) | u32::from(self.parents) << 1;
+        let [stores, parents, ahead] = [self.stores, self.parents, self.ahead].map(u32::from);
+        let flags = stores | parents << 1 | ahead << 2;
         (self.marks, flags)
     }
 
@@ -56,6 +60,12 @@ impl Marker {
     #[inline(always)]
     pub(super) fn keeps_parents(self) -> bool {
         self.parents
+    }
+
+    /// Whether pulls go on from nodes that they found themselves.
+    #[inline(always)]
+    pub(super) fn goes_ahead(self) -> bool {
+        self.ahead
     }
 
     /// Fetches the word of `node` into a cache.

@@ -77,7 +77,7 @@ fn bind<G: Grid>(
     let visitor = Visitor::from_word(visitor).ok_or(FaultCode::BadParameter)?;
     let frontier = Frontier::of_register(grid, tables, frontier)?;
     let marks = match visitor {
-        Visitor::OrBits => frontier.bitset(0).part(0, 0),
+        Visitor::OrBits | Visitor::OrBitsAhead => frontier.bitset(0).part(0, 0),
         _ => {
             // SAFETY: discovered nodes are nodes of the graph.
             unsafe { tables.proven_of(grid, marks, tables.nodes(grid))? }

@@ -165,9 +165,9 @@ impl Rows {
     }
 }
 
-/// A warp's finds that wait to be appended.
+/// Nodes that wait until a warp has enough of them, such as its finds.
 #[derive(Clone, Copy, Debug)]
-struct Pending {
+pub(super) struct Pending {
     /// Place of the first in shared memory.
     first: u32,
     count: u32,
@@ -176,7 +176,7 @@ struct Pending {
 impl Pending {
     /// None, in this warp's part of the memory.
     #[inline(always)]
-    fn of<G: Grid>(grid: G) -> Self {
+    pub(super) fn of<G: Grid>(grid: G) -> Self {
         Self {
             first: grid.lane() / G::WARP * WARP_FINDS_EACH,
             count: 0,
@@ -185,7 +185,7 @@ impl Pending {
 
     /// Adds the targets whose bits `mask` has. A warp operation.
     #[inline(always)]
-    fn add<G: Grid, const K: usize>(&mut self, grid: G, to: &[u32; K], mask: u32) {
+    pub(super) fn add<G: Grid, const K: usize>(&mut self, grid: G, to: &[u32; K], mask: u32) {
         if grid.ballot(mask != 0) == 0 {
             return;
         }
@@ -194,7 +194,7 @@ impl Pending {
             let lanes = grid.ballot(is_found);
             if is_found {
                 let at = self.count + (lanes & grid.lanes_below()).count_ones();
-                // SAFETY: fewer than a warp's finds were left, and a step adds at most
+                // SAFETY: fewer than a warp's nodes were left, and a step adds at most
                 // `K` per lane.
                 unsafe { WARP_FINDS.store(grid, self.first + at, *node) };
             }
@@ -207,19 +207,32 @@ impl Pending {
     #[inline(always)]
     fn append<G: Grid>(&mut self, team: &Team<G>, sink: &Sink, least: u32) {
         let grid = team.grid;
-        while self.count >= least {
-            let taken = self.count.min(G::WARP);
-            self.count -= taken;
-            grid.warp_barrier();
-            let mut finds = Finds::<1>::NONE;
-            if grid.warp_lane() < taken {
-                let at = self.first + self.count + grid.warp_lane();
-                // SAFETY: the warp's finds lie there.
-                finds.nodes[0] = unsafe { WARP_FINDS.load(grid, at) };
-                finds.mask = 1;
-            }
-            grid.warp_barrier();
+        while self.has(least) {
+            let finds = self.take(grid);
             append_rows(team, sink, &Found::look_up(grid, sink.rows, &finds));
         }
+    }
+
+    /// Whether there are `least` or more.
+    #[inline(always)]
+    pub(super) fn has(&self, least: u32) -> bool {
+        self.count >= least
+    }
+
+    /// Takes up to a warp's nodes, one per lane. A warp operation.
+    #[inline(always)]
+    pub(super) fn take<G: Grid>(&mut self, grid: G) -> Finds<1> {
+        let taken = self.count.min(G::WARP);
+        self.count -= taken;
+        grid.warp_barrier();
+        let mut finds = Finds::<1>::NONE;
+        if grid.warp_lane() < taken {
+            let at = self.first + self.count + grid.warp_lane();
+            // SAFETY: the warp's nodes lie there.
+            finds.nodes[0] = unsafe { WARP_FINDS.load(grid, at) };
+            finds.mask = 1;
+        }
+        grid.warp_barrier();
+        finds
     }
 }

@@ -1,14 +1,16 @@
 //! Sums the contributions of every node's predecessors, slice by slice.
 //!
 //! Warps take even shares of the edges of all slices, one slice after another (`slices`), as
-//! `gather` takes those of rows. A node has a row in each slice, so what rows come to is added.
+//! `gather` takes those of rows. A node has a row in each slice in which it has edges, so what rows
+//! come to is added.
 //!
-//! Nothing is proved of the copied edges and their starts: a source that is no node stands for
-//! the last one, starts are only compared, and rows end at the last edge.
+//! Nothing is proved of the copied edges and their rows: a source that is neither a node nor a
+//! frequent one stands for the last one, a row that is of no node is left out, starts are only
+//! compared, and rows end at the last edge.
 
 use super::gather::{Edges, Pull, RowSums, Sums};
 use super::scale::Scale;
-use super::slices::layout_of;
+use super::slices::RowList;
 use crate::context::{Context, ContextRef};
 use crate::grid::Grid;
 use crate::memory::Proven;
@@ -18,37 +20,36 @@ use seawall_core::abi::control::FaultCode;
 /// Adds the predecessors' contributions to the zero sums.
 ///
 /// # Errors
-/// [`FaultCode::BadRegister`] if a register is missing or too short,
-/// [`FaultCode::BadParameter`] if there are no such slices.
+/// [`FaultCode::BadRegister`] if a register is missing or too short.
 #[inline(never)]
 pub(super) fn gather_slices<G: Grid>(cx: ContextRef<G>, wave: Wave) -> Result<(), FaultCode> {
     let context = &cx.context();
     let (tables, grid) = (context.tables, context.team.grid);
     let (nodes, edges) = (tables.nodes(grid), tables.edges(grid));
     let pairs = nodes.checked_mul(2).ok_or(FaultCode::BadRegister)?;
-    let layout = layout_of(context, wave)?;
+    let list = RowList::of(tables.register(grid, wave.source(grid, 2))?)?;
+    // SAFETY: indices are nodes of the graph, or below the register's own length.
+    let words = unsafe { tables.proven_of(grid, wave.source(grid, 0), nodes)? };
     let sliced = Sliced {
-        // SAFETY: indices are rows of the layout, or their number.
-        starts: unsafe { tables.proven_of(grid, wave.source(grid, 2), layout.start_words())? },
+        starts: list.starts(),
         // SAFETY: indices are below the number of edges, at which rows end, and four words are
         // read from multiples of four on.
         sources: unsafe { tables.proven_of(grid, wave.source(grid, 1), edges)? },
         edges,
-        last: nodes.saturating_sub(1),
+        last: words.len().saturating_sub(1),
     };
     let pull = Pull {
         sums: NodeSums {
             // SAFETY: indices are nodes of the graph, twice as many for two words each.
             sums: unsafe { tables.proven_of(grid, wave.destination(grid), pairs)? },
             nodes,
-            span: layout.span(),
+            of_rows: list.nodes(),
         },
         rows: RowSums {
             rows: sliced,
-            nodes: layout.rows(),
+            nodes: list.rows(grid),
             edges,
-            // SAFETY: indices are nodes of the graph.
-            contributions: unsafe { tables.proven_of(grid, wave.source(grid, 0), nodes)? },
+            contributions: words,
             scale: Scale::of(edges),
         },
     };
@@ -80,7 +81,7 @@ struct Sliced {
     starts: Proven,
     sources: Proven,
     edges: u32,
-    /// The last node.
+    /// The last node or frequent source.
     last: u32,
 }
 
@@ -110,8 +111,8 @@ impl Edges for Sliced {
 struct NodeSums {
     sums: Proven,
     nodes: u32,
-    /// Rows of a slice.
-    span: u32,
+    /// The node of each row.
+    of_rows: Proven,
 }
 
 impl Sums for NodeSums {
@@ -122,8 +123,7 @@ impl Sums for NodeSums {
 
     #[inline(always)]
     fn add<G: Grid>(self, grid: G, row: u32, sum: u64) {
-        let node = row.checked_rem(self.span).unwrap_or(self.nodes);
-        // Rows past the last node have no edges, but any starts.
+        let node = self.of_rows.load_weak(grid, row);
         if node < self.nodes {
             self.sums.add_wide(grid, 2 * node, sum);
         }

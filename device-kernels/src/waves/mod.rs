@@ -26,9 +26,11 @@ mod gather;
 mod gather_tiles;
 mod slices;
 mod gather_slices;
+mod frequent;
 mod rank_parts;
 pub mod rank;
 mod rank_chunks;
+mod recount;
 mod rank_rows;
 pub mod deal;
 pub mod parents;
@@ -126,6 +128,8 @@ pub const fn families_of(opcode: Opcode) -> u32 {
         | Opcode::PlaceSlices
         | Opcode::CopySlices
         | Opcode::GatherSlices
+        | Opcode::PickFrequent
+        | Opcode::CopyFrequent
         | Opcode::ApplyRanks
         | Opcode::SettleRanks
         | Opcode::StepRanks => family::RANK,

@@ -3,12 +3,16 @@
 //! In the end, the remaining degrees are the core numbers. A removal lowers the degrees
 //! of neighbours, but never below the level that is being peeled, so a removed node keeps
 //! the level of its removal. Levels without nodes are skipped.
+//!
+//! Most nodes of a rich graph go in a few rounds of its last level. Where fewer edges leave the
+//! nodes that remain than the removed ones, rounds [recount](recount()) what remains instead.
 
 use super::collect::select;
 use super::expand::{Edges, Visit, expand};
 use super::expand_warps::{are_many, expand_warps};
-use super::work::{Round, Work, values_and_work};
-use crate::context::ContextRef;
+use super::recount::{is_recounting, pays, recount};
+use super::work::{Past, Round, Work, values_and_work};
+use crate::context::{Context, ContextRef};
 use crate::grid::Grid;
 use crate::memory::Proven;
 use crate::tables::Wave;
@@ -26,17 +30,39 @@ pub fn run_peel<G: Grid>(cx: ContextRef<G>, opcode: Opcode, wave: Wave) -> Resul
     let (cores, work) = values_and_work(context, wave, 1)?;
     if opcode == Opcode::SeedPeel {
         if context.team.is_leader() {
-            work.open_next(grid, context.tag.now(grid), 0);
+            let (tag, none) = (context.tag.now(grid), Past::NONE);
+            work.open_next(grid, tag, 0);
+            work.pass_on(grid, tag, none);
         }
         seed(cx, cores);
         return Ok(());
     }
     let round = work.round(grid, context.tag.now(grid));
-    if round.nodes != 0 {
+    let mut recounts = false;
+    if round.nodes == 0 {
+        recounts = is_recounting(grid);
+    } else if round.edges > context.tables.nodes(grid) {
+        let left = edges_left(context, &round);
+        if left == 0 {
+            return Ok(());
+        }
+        recounts = pays(&round, left);
+    }
+    if recounts {
+        recount(cx, cores, work.words())
+    } else if round.nodes != 0 {
         peel(cx, cores, work.words())
     } else {
         queue(cx, cores, work.words(), next_level(round))
     }
+}
+
+/// Edges that leave the nodes which remain after `round`.
+#[inline(always)]
+fn edges_left<G: Grid>(context: &Context<G>, round: &Round) -> u32 {
+    let grid = context.team.grid;
+    let past = Past::broadcast(grid).and(round.edges);
+    context.tables.edges(grid).saturating_sub(past.relaxed)
 }
 
 /// Stores degrees; nodes without edges are done at level 0.
@@ -61,6 +87,8 @@ fn peel<G: Grid>(cx: ContextRef<G>, cores: Proven, work: Proven) -> Result<(), F
     let level = round.level;
     if team.is_bookkeeper() {
         work.open_next(grid, tag, level);
+        let past = Past::broadcast(grid).and(round.edges);
+        work.pass_relaxed(grid, tag, past.relaxed);
         // Remaining nodes have more than `level` neighbours left.
         work.wait(grid, context.tag, level.saturating_add(1));
     }
@@ -135,7 +163,9 @@ fn queue<G: Grid>(
     let (context, grid) = (&cx.context(), cx.grid());
     let work = Work::new(work, context.tables.nodes(grid))?;
     if context.team.is_leader() {
-        work.open_next(grid, context.tag.now(grid), level);
+        let tag = context.tag.now(grid);
+        work.open_next(grid, tag, level);
+        work.pass_relaxed(grid, tag, Past::broadcast(grid).relaxed);
     }
     let degrees = (cores, context.tables.nodes(grid));
     let mut least = u32::MAX;

@@ -12,7 +12,7 @@ use super::rank_parts::{
     CHANGE, DANGLING, NEXT_DANGLING, Ranks, Tally, Walk, add_total, settle, wide,
 };
 use super::scale::Scale;
-use super::{gather, gather_slices, gather_tiles, rank_rows, slices};
+use super::{frequent, gather, gather_slices, gather_tiles, rank_rows, slices};
 use crate::context::{Context, ContextRef};
 use crate::grid::Grid;
 use crate::memory::Proven;
@@ -33,6 +33,12 @@ pub fn run_rank<G: Grid>(cx: ContextRef<G>, opcode: Opcode, wave: Wave) -> Resul
     }
     if opcode == Opcode::GatherSlices {
         return gather_slices::gather_slices(cx, wave);
+    }
+    if opcode == Opcode::PickFrequent {
+        return frequent::pick(cx, wave);
+    }
+    if opcode == Opcode::CopyFrequent {
+        return frequent::copy(cx, wave);
     }
     let context = &cx.context();
     let (tables, grid) = (context.tables, context.team.grid);

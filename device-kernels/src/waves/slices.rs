@@ -7,18 +7,19 @@
 //! where they end. Rows that do not ascend would be cut elsewhere, and no edge left out.
 //!
 //! Four waves do it, with the barriers between them that one wave must not have: counts of rows,
-//! a scan of their parts by one block, starts of rows, copies.
+//! a scan of their parts by one block, starts of rows and a list of those that have edges, copies.
 
 use super::deal::{each_chunk, each_left, warp_sum};
+use super::frequent::Places;
 use super::spread::{Spot, Spread};
 use crate::block::{block_scan, warp_scan};
 use crate::context::{Context, ContextRef};
 use crate::grid::Grid;
-use crate::memory::{Csr, Proven};
+use crate::memory::{Csr, Proven, Words};
 use crate::tables::Wave;
 use seawall_core::abi::control::FaultCode;
 use seawall_core::abi::program::Opcode;
-use seawall_core::abi::slices::SliceLayout;
+use seawall_core::abi::slices::{SliceLayout, list_rows};
 
 /// Longest row that a warp copies.
 const WARP_ROW: u32 = 2048;
@@ -65,13 +66,18 @@ pub(super) fn run_slices<G: Grid>(
     let context = &cx.context();
     let (tables, grid) = (context.tables, context.team.grid);
     let (to, from) = (wave.destination(grid), wave.source(grid, 0));
+    let layout = layout_of(context, wave)?;
     if opcode == Opcode::ScanSlices {
-        // SAFETY: indices are below the register's own length.
-        let parts = unsafe { tables.proven_of(grid, to, 0)? };
-        scan(context, parts);
+        // SAFETY: indices are below the words of the parts.
+        let parts = unsafe { tables.proven_of(grid, to, layout.part_words())? };
+        let count = layout.parts();
+        scan(context, parts.part(0, count));
+        let rows = scan(context, parts.part(count.into(), count));
+        if context.team.is_leader() {
+            parts.store_weak(grid, 2 * count, rows);
+        }
         return Ok(());
     }
-    let layout = layout_of(context, wave)?;
     let starts = if opcode == Opcode::CopySlices {
         from
     } else {
@@ -82,7 +88,14 @@ pub(super) fn run_slices<G: Grid>(
     if opcode == Opcode::PlaceSlices {
         // SAFETY: indices are parts of the layout.
         let parts = unsafe { tables.proven_of(grid, from, layout.part_words())? };
-        place(context, layout, (starts, parts));
+        let list = RowList::of(tables.register(grid, wave.source(grid, 1))?)?;
+        Place {
+            layout,
+            parts,
+            starts,
+            list,
+        }
+        .all(context);
         return Ok(());
     }
     if !tables.has_incoming(grid) {
@@ -102,17 +115,19 @@ pub(super) fn run_slices<G: Grid>(
     } else {
         // SAFETY: indices are below the number of edges, see `Slices::run`.
         let sources = unsafe { tables.proven_of(grid, to, slices.edges)? };
-        slices.copy(context, sources);
+        let places = Places::of(grid, tables, wave.source(grid, 1))?;
+        slices.copy(context, (sources, places));
     }
     Ok(())
 }
 
-/// Turns the lengths of `parts` into their starts, in the first block.
+/// Turns the lengths of `parts` into their starts, in the first block, and returns their sum
+/// there.
 #[inline(never)]
-fn scan<G: Grid>(context: &Context<G>, parts: Proven) {
+fn scan<G: Grid>(context: &Context<G>, parts: Proven) -> u32 {
     let (team, grid) = (&context.team, context.team.grid);
     if !team.is_first() {
-        return;
+        return 0;
     }
     let words = parts.len();
     let (mut before, mut base) = (0_u32, 0_u32);
@@ -126,51 +141,147 @@ fn scan<G: Grid>(context: &Context<G>, parts: Proven) {
         before = before.wrapping_add(total);
         base = base.saturating_add(grid.lanes());
     }
+    before
 }
 
-/// Turns the lengths of rows into their starts, part by part.
-#[inline(never)]
-fn place<G: Grid>(context: &Context<G>, layout: SliceLayout, (starts, parts): (Proven, Proven)) {
-    let (team, grid) = (&context.team, context.team.grid);
-    let (words, rows) = (layout.part_words(), layout.part_rows());
-    let place = |part: u32| {
-        let start = parts.load_weak(grid, part);
-        place_rows(grid, (starts, start), (part * rows, rows));
-    };
-    if G::WARP == 1 {
-        team.each_taken(words, place);
-        return;
-    }
-    let (warp, warps) = team.warps();
-    let mut part = warp;
-    while part < words {
-        place(part);
-        part = part.saturating_add(warps);
-    }
+/// The list of rows that have edges.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct RowList {
+    words: Proven,
+    room: u32,
 }
 
-/// Turns the lengths of `rows` rows from `first` on into their starts, which begin at `running`. A
-/// warp operation.
-#[inline(always)]
-fn place_rows<G: Grid>(grid: G, (starts, mut running): (Proven, u32), (first, rows): (u32, u32)) {
-    let mut base = 0;
-    while base < rows {
-        let at = base + EACH * grid.warp_lane();
-        let mut lengths = [0_u32; LANE];
-        if at < rows {
-            lengths = starts.load_weak4(grid, first + at);
+impl RowList {
+    /// The list in a register, which may hold anything.
+    ///
+    /// # Errors
+    /// [`FaultCode::BadRegister`] if it is too short for any.
+    #[inline(always)]
+    pub(super) fn of(register: Words) -> Result<Self, FaultCode> {
+        if register.len() < 2 {
+            return Err(FaultCode::BadRegister);
         }
-        let [a, b, c, d] = lengths;
-        let two = a.wrapping_add(b);
-        let three = two.wrapping_add(c);
-        let (below, total) = warp_scan(grid, three.wrapping_add(d));
-        if at < rows {
+        let room = list_rows(register.len());
+        // SAFETY: indices are below the words of a list of so many rows.
+        let words = unsafe { register.proven() };
+        Ok(Self { words, room })
+    }
+
+    /// Rows in the list.
+    #[inline(always)]
+    pub(super) fn rows<G: Grid>(self, grid: G) -> u32 {
+        self.words.load_weak(grid, 0).min(self.room)
+    }
+
+    /// Where rows start; the next row's start is a row's end.
+    #[inline(always)]
+    pub(super) fn starts(self) -> Proven {
+        self.words.part(1, self.room + 1)
+    }
+
+    /// The node of each row.
+    #[inline(always)]
+    pub(super) fn nodes(self) -> Proven {
+        self.words.part(u64::from(self.room) + 2, self.room)
+    }
+}
+
+/// Parts whose rows get their places.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    layout: SliceLayout,
+    parts: Proven,
+    starts: Proven,
+    list: RowList,
+}
+
+impl Place {
+    /// Turns the lengths of rows into their starts, part by part, and lists those that have edges.
+    #[inline(never)]
+    fn all<G: Grid>(&self, context: &Context<G>) {
+        let (team, grid) = (&context.team, context.team.grid);
+        // Codegen rule `BY_VALUE`.
+        let place = *self;
+        let parts = place.layout.parts();
+        if team.is_leader() {
+            let rows = place.parts.load_weak(grid, 2 * parts);
+            let edges = place.starts.load_weak(grid, place.layout.rows());
+            place.list.words.store_weak(grid, 0, rows);
+            place
+                .list
+                .starts()
+                .store_weak(grid, rows.min(place.list.room), edges);
+        }
+        if G::WARP == 1 {
+            team.each_taken(parts, |part| place.part(grid, part));
+            return;
+        }
+        let (warp, warps) = team.warps();
+        let mut part = warp;
+        while part < parts {
+            place.part(grid, part);
+            part = part.saturating_add(warps);
+        }
+    }
+
+    /// Does so with the rows of `part`. A warp operation.
+    #[inline(always)]
+    fn part<G: Grid>(&self, grid: G, part: u32) {
+        let rows = self.layout.part_rows();
+        let (first, node) = (part * rows, self.layout.node_of(part));
+        let mut running = self.parts.load_weak(grid, part);
+        let mut listed = self.parts.load_weak(grid, self.layout.parts() + part);
+        let mut base = 0;
+        while base < rows {
+            let at = base + EACH * grid.warp_lane();
+            let mut lengths = [0_u32; LANE];
+            if at < rows {
+                lengths = self.starts.load_weak4(grid, first + at);
+            }
+            let [a, b, c, d] = lengths;
+            let two = a.wrapping_add(b);
+            let three = two.wrapping_add(c);
+            let (below, total) = warp_scan(grid, three.wrapping_add(d));
             let start = running.wrapping_add(below);
             let [b, c, d] = [a, two, three].map(|more| start.wrapping_add(more));
-            starts.store_weak4(grid, first + at, [start, b, c, d]);
+            let places = [start, b, c, d];
+            if at < rows {
+                self.starts.store_weak4(grid, first + at, places);
+            }
+            listed = self.list(grid, listed, node + at, (lengths, places));
+            running = running.wrapping_add(total);
+            base += EACH * G::WARP;
         }
-        running = running.wrapping_add(total);
-        base += EACH * G::WARP;
+    }
+
+    /// Lists this lane's rows that have edges, those of `node` and its next neighbours, after
+    /// `listed` rows and those of the lanes below; returns how many there are then. A warp
+    /// operation.
+    #[inline(always)]
+    fn list<G: Grid>(
+        &self,
+        grid: G,
+        listed: u32,
+        node: u32,
+        (lengths, places): ([u32; LANE], [u32; LANE]),
+    ) -> u32 {
+        let mut count = 0;
+        for length in &lengths {
+            count += u32::from(*length != 0);
+        }
+        let (below, total) = warp_scan(grid, count);
+        let mut at = listed.wrapping_add(below);
+        for k in 0..LANE {
+            if lengths[k] != 0 {
+                // The parts may hold anything.
+                if at < self.list.room {
+                    self.list.starts().store_weak(grid, at, places[k]);
+                    self.list.nodes().store_weak(grid, at, node + k as u32);
+                }
+                at = at.wrapping_add(1);
+            }
+        }
+        listed.wrapping_add(total)
     }
 }
 
@@ -211,8 +322,11 @@ impl Slices {
                 let row = layout.row(slice, node);
                 slices.starts.store_weak(grid, row, stop - at);
                 let sum = warp_sum(grid, stop - at);
-                if grid.warp_lane() == 0 && sum != 0 {
-                    parts.add(grid, layout.part_of(row), sum);
+                let filled = grid.ballot(at < stop).count_ones();
+                if grid.warp_lane() == 0 && filled != 0 {
+                    let part = layout.part_of(row);
+                    parts.add(grid, part, sum);
+                    parts.add(grid, layout.parts() + part, filled);
                 }
                 at = stop;
                 slice += 1;
@@ -238,7 +352,7 @@ impl Slices {
     /// Copies the edges of this team's rows: warps those of a row per lane, and blocks those of a
     /// long one.
     #[inline(never)]
-    fn copy<G: Grid>(&self, context: &Context<G>, sources: Proven) {
+    fn copy<G: Grid>(&self, context: &Context<G>, sources: (Proven, Places)) {
         let (team, grid) = (&context.team, context.team.grid);
         let slices = *self;
         let mut longest = 0;
@@ -266,7 +380,12 @@ impl Slices {
     /// Copies a row per lane, slice by slice; lanes take even shares of a slice's edges. A warp
     /// operation.
     #[inline(always)]
-    fn copy_rows<G: Grid>(&self, grid: G, sources: Proven, (node, mut at, end): (u32, u32, u32)) {
+    fn copy_rows<G: Grid>(
+        &self,
+        grid: G,
+        (sources, places_of): (Proven, Places),
+        (node, mut at, end): (u32, u32, u32),
+    ) {
         let mut slice = 0;
         while slice < self.layout.slices() {
             let (to, len) = self.run(grid, (slice, node), end - at);
@@ -282,6 +401,7 @@ impl Slices {
                 let places = spots.map(|spot| place(to, spot));
                 let words: [u32; LANE] =
                     core::array::from_fn(|k| self.rows.target_if(grid, spots[k].exists, edges[k]));
+                let words = words.map(|node| places_of.word(grid, node));
                 for k in 0..LANE {
                     if spots[k].exists {
                         sources.store_weak(grid, places[k], words[k]);
@@ -296,7 +416,7 @@ impl Slices {
 
     /// Copies the row of `node`, with all lanes of the block.
     #[inline(always)]
-    fn copy_together<G: Grid>(&self, grid: G, sources: Proven, node: u32) {
+    fn copy_together<G: Grid>(&self, grid: G, (sources, places_of): (Proven, Places), node: u32) {
         let (mut at, end) = self.rows.row(grid, node);
         let mut slice = 0;
         while slice < self.layout.slices() {
@@ -308,6 +428,7 @@ impl Slices {
                     core::array::from_fn(|k| first.saturating_add(k as u32 * grid.lanes()));
                 let words =
                     edges.map(|edge| self.rows.target_if(grid, edge < len, at.wrapping_add(edge)));
+                let words = words.map(|node| places_of.word(grid, node));
                 for k in 0..LANE {
                     if edges[k] < len {
                         sources.store_weak(grid, to + edges[k], words[k]);

@@ -80,6 +80,12 @@ impl Round {
 }
 
 impl Past {
+    /// What the first round knows.
+    pub const NONE: Self = Self {
+        nearest: u32::MAX,
+        relaxed: 0,
+    };
+
     /// What [`Work::round`] broadcast last.
     #[inline(always)]
     pub fn broadcast<G: Grid>(grid: G) -> Self {

@@ -51,7 +51,7 @@ pub(crate) use searched::{Searched, searched};
 pub use seawall_core::abi::code::{Edges, Join, Kind};
 pub use seawall_core::abi::sweep::Measure;
 pub use sets::Sets;
-pub use slices::{SliceShape, Slices};
+pub use slices::{Frequent, FrequentSources, SliceShape, Slices};
 pub use sweep::Sweep;
 pub use table_error::{CodeFault, TableError};
 pub use text::{

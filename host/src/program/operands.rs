@@ -12,7 +12,7 @@ use seawall_core::abi::hubs::{HUBS_LEAST, HubLayout};
 use seawall_core::abi::program::Opcode;
 use seawall_core::abi::rank::TOTALS_WORDS;
 use seawall_core::abi::search::{FrontierLayout, bitset_words};
-use seawall_core::abi::slices::SliceLayout;
+use seawall_core::abi::slices::{SliceLayout, map_words};
 use seawall_core::abi::sweep::{SWEEP_TOTALS, SweepLayout};
 use seawall_core::abi::work::WorkLayout;
 
@@ -80,7 +80,6 @@ fn fewest(around: Around<'_>, wave: &WaveSpec) -> Fewest {
     let has_sums = wave.parameters[0] == 0;
     // Kernels compare the length with the room that the register states.
     let hubs = HubLayout::new(around.nodes, HUBS_LEAST).map_or(0, HubLayout::words);
-    let (starts, parts) = slice_words(around, wave);
     let each = |facts: u32| nodes.saturating_mul(u64::from(facts.max(1)));
     let sets = each(wave.parameters[0]);
     let opcode = match wave.does {
@@ -111,10 +110,13 @@ fn fewest(around: Around<'_>, wave: &WaveSpec) -> Fewest {
         Opcode::SeedPeel | Opcode::StepPeel => (nodes, [work, 0, 0, 0]),
         Opcode::SeedRanks => (nodes, [nodes, (1 + u64::from(has_sums)) * nodes, totals, 0]),
         Opcode::GatherRanks => (2 * nodes, [nodes, 0, 0, 0]),
-        Opcode::CountSlices | Opcode::PlaceSlices => (starts, [parts, 0, 0, 0]),
-        Opcode::ScanSlices => (0, [0; 4]),
-        Opcode::CopySlices => (0, [starts, 0, 0, 0]),
-        Opcode::GatherSlices => (2 * nodes, [nodes, 0, starts, 0]),
+        Opcode::CountSlices
+        | Opcode::ScanSlices
+        | Opcode::PlaceSlices
+        | Opcode::CopySlices
+        | Opcode::GatherSlices
+        | Opcode::PickFrequent
+        | Opcode::CopyFrequent => fewest_of_slices(around, wave, opcode),
         Opcode::ApplyRanks => (nodes, [nodes, 2 * nodes, totals, 0]),
         Opcode::StepRanks => (nodes, [nodes, nodes, totals, 0]),
         Opcode::SettleRanks => (totals, [0; 4]),
@@ -150,6 +152,22 @@ fn fewest_of_sweep(around: Around<'_>, wave: &WaveSpec, seeds: bool) -> (u64, [u
     let state = u64::from(SweepLayout::new(around.nodes).words());
     let odd = if seeds { 0 } else { sets };
     (sets, [state, 32 * words * u64::from(SWEEP_TOTALS), odd, 0])
+}
+
+/// The least that a wave of slices needs.
+fn fewest_of_slices(around: Around<'_>, wave: &WaveSpec, opcode: Opcode) -> (u64, [u64; 4]) {
+    let nodes = u64::from(around.nodes);
+    let (starts, parts) = slice_words(around, wave);
+    let map = map_words(around.nodes).into();
+    match opcode {
+        Opcode::CountSlices => (starts, [parts, 0, 0, 0]),
+        Opcode::ScanSlices => (parts, [0; 4]),
+        Opcode::PlaceSlices => (starts, [parts, 2, 0, 0]),
+        Opcode::CopySlices => (0, [starts, map, 0, 0]),
+        Opcode::PickFrequent => (map, [0, 1, 0, 0]),
+        Opcode::CopyFrequent => (nodes + around.words(wave.sources[0]), [0; 4]),
+        _ => (2 * nodes, [nodes, 0, 2, 0]),
+    }
 }
 
 /// Words of the starts and of the parts of slices by the parameters of `wave`; 0 for those that
@@ -213,7 +231,7 @@ fn check_parameters(around: Around<'_>, wave: &WaveSpec) -> Result<(), ProgramEr
             user: wave.name.clone(),
             room: word,
         }),
-        Opcode::CountSlices | Opcode::PlaceSlices | Opcode::CopySlices | Opcode::GatherSlices => {
+        Opcode::CountSlices | Opcode::ScanSlices | Opcode::PlaceSlices | Opcode::CopySlices => {
             let [width_log2, part_log2, ..] = wave.parameters;
             let shape = SliceShape {
                 width_log2,

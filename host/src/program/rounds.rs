@@ -215,12 +215,13 @@ impl ProgramBuilder {
     /// [`Self::slice_edges`] has made: contributions of one slice at a time stay in a cache, where
     /// those of all nodes exceed it. The ranks are the same, bit for bit.
     pub fn step_ranks_by_slices(&mut self, ranks: Ranks, slices: Slices, step: (f32, f32)) {
+        self.copy_frequent(slices, ranks.contributions);
         let gather = WaveSpec::new("gather", Opcode::GatherSlices).updating(ranks.sums);
         let gather = gather
             .reading(0, ranks.contributions)
             .reading(1, slices.sources)
-            .reading(2, slices.starts);
-        self.push(slices.shaping(gather));
+            .reading(2, slices.rows);
+        self.push(gather);
         self.push_apply(ranks, step);
     }
 

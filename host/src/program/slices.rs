@@ -5,7 +5,7 @@ use super::encoded::RegisterId;
 use super::error::ProgramError;
 use super::wave::WaveSpec;
 use seawall_core::abi::program::Opcode;
-use seawall_core::abi::slices::SliceLayout;
+use seawall_core::abi::slices::{SliceLayout, list_words, map_words};
 
 /// Sizes of slices of edges, as powers of two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,8 +19,8 @@ pub struct SliceShape {
 }
 
 impl SliceShape {
-    /// Rows in slices of a graph of `nodes` nodes, a word each; `None` for sizes that there are
-    /// not, and for more rows than words can count.
+    /// Rows in slices of a graph of `nodes` nodes; `None` for sizes that there are not, and for
+    /// more rows than words can count.
     #[must_use]
     pub fn rows(self, nodes: u32) -> Option<u32> {
         self.layout(nodes).map(SliceLayout::rows)
@@ -31,6 +31,29 @@ impl SliceShape {
     }
 }
 
+/// Nodes whose words a gather along slices reads so often that they get a place side by side.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FrequentSources {
+    /// Fewest outgoing edges of such a node.
+    pub least_edges: u32,
+    /// Number of nodes that have as many. Where it is another one, a gather is as right, but reads
+    /// more of its words from far away.
+    pub count: u32,
+}
+
+/// Registers of frequent sources.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Frequent {
+    /// Which sources they are.
+    pub sources: FrequentSources,
+    /// The node at each place.
+    pub list: RegisterId,
+    /// Places of nodes.
+    pub map: RegisterId,
+    /// A word: how many such nodes there are.
+    pub count: RegisterId,
+}
+
 /// Registers of incoming edges in slices, see [`ProgramBuilder::slices`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Slices {
@@ -38,15 +61,19 @@ pub struct Slices {
     pub sources: RegisterId,
     /// Starts of the rows of all slices, one word for each node and slice.
     pub starts: RegisterId,
-    /// Parts of the rows, a word each.
+    /// Parts of the rows, two words each, and their sum.
     pub parts: RegisterId,
+    /// List of the rows that have edges.
+    pub rows: RegisterId,
     /// Their sizes.
     pub shape: SliceShape,
+    /// Sources whose words lie side by side.
+    pub frequent: Option<Frequent>,
 }
 
 impl ProgramBuilder {
     /// Registers for `edges` incoming edges in slices of `shape`: four bytes for each edge, and for
-    /// each node and slice.
+    /// each node and slice, and eight for each row that may have an edge.
     ///
     /// # Errors
     /// [`ProgramError::SliceShape`] if there are no such slices, else as [`ProgramBuilder::words`].
@@ -57,23 +84,69 @@ impl ProgramBuilder {
             sources: self.words("sliced edges", u64::from(edges))?,
             starts: self.words("starts in slices", u64::from(layout.start_words()))?,
             parts: self.words("parts of slices", u64::from(layout.part_words()))?,
+            rows: self.words("rows in slices", list_words(layout.rows().min(edges)))?,
             shape,
+            frequent: None,
         })
     }
 
-    /// Copies the incoming edges by slices of their sources: five waves, which read and write each
+    /// Registers for frequent sources beside those of `slices`: four bytes for each, and a quarter
+    /// of a byte for each node. [Contributions](super::Ranks::contributions) along these slices
+    /// have a word more for each.
+    ///
+    /// # Errors
+    /// As [`ProgramBuilder::words`].
+    pub fn frequent_sources(
+        &mut self,
+        slices: Slices,
+        sources: FrequentSources,
+    ) -> Result<Slices, ProgramError> {
+        let frequent = Frequent {
+            sources,
+            list: self.words("frequent sources", u64::from(sources.count))?,
+            map: self.words("places of sources", map_words(self.nodes).into())?,
+            count: self.words("sources with a place", 1)?,
+        };
+        Ok(Slices {
+            frequent: Some(frequent),
+            ..slices
+        })
+    }
+
+    /// Copies the incoming edges by slices of their sources: five waves, or seven, which read and write each
     /// edge once and the starts twice. They depend on the graph alone, so they may run
     /// [once](Self::once). The program reads incoming edges.
     pub fn slice_edges(&mut self, slices: Slices) {
         self.needs.incoming = true;
+        if let Some(frequent) = slices.frequent {
+            self.fill("place no source", frequent.count, 0);
+            let pick = WaveSpec::new("pick sources", Opcode::PickFrequent).writing(frequent.map);
+            let pick = pick.writing_source(0, frequent.list);
+            let pick = pick.updating_source(1, frequent.count);
+            self.push(pick.with(0, frequent.sources.least_edges));
+        }
         self.fill("clear parts", slices.parts, 0);
         let count = WaveSpec::new("count slices", Opcode::CountSlices).writing(slices.starts);
         self.push(slices.shaping(count.updating_source(0, slices.parts)));
-        self.push(WaveSpec::new("scan parts", Opcode::ScanSlices).updating(slices.parts));
+        let scan = WaveSpec::new("scan parts", Opcode::ScanSlices).updating(slices.parts);
+        self.push(slices.shaping(scan));
         let place = WaveSpec::new("place slices", Opcode::PlaceSlices).updating(slices.starts);
-        self.push(slices.shaping(place.reading(0, slices.parts)));
+        let place = place.reading(0, slices.parts);
+        self.push(slices.shaping(place.writing_source(1, slices.rows)));
         let copy = WaveSpec::new("copy slices", Opcode::CopySlices).writing(slices.sources);
-        self.push(slices.shaping(copy.reading(0, slices.starts)));
+        let copy = copy.reading(0, slices.starts);
+        self.push(slices.shaping(match slices.frequent {
+            Some(frequent) => copy.reading(1, frequent.map),
+            None => copy,
+        }));
+    }
+
+    /// Brings the words of frequent sources in `words` to their places.
+    pub(super) fn copy_frequent(&mut self, slices: Slices, words: RegisterId) {
+        if let Some(frequent) = slices.frequent {
+            let copy = WaveSpec::new("copy frequent", Opcode::CopyFrequent).updating(words);
+            self.push(copy.reading(0, frequent.list));
+        }
     }
 }
 

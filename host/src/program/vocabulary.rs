@@ -36,6 +36,10 @@ impl BitOp {
 pub enum Mark {
     /// Nothing: the visited bits of the frontier are enough.
     Bits,
+    /// Nothing either, for the nodes that a whole search reaches: an iteration may go on from
+    /// nodes that it found itself. There are fewer iterations, and which one finds a node depends
+    /// on the machine.
+    BitsAhead,
     /// Number of edges from the nearest source, one word per node.
     Levels(RegisterId),
     /// The node that they were discovered from, one word per node.
@@ -46,6 +50,7 @@ impl Mark {
     pub(super) const fn visitor(self) -> Visitor {
         match self {
             Self::Bits => Visitor::OrBits,
+            Self::BitsAhead => Visitor::OrBitsAhead,
             Self::Levels(_) => Visitor::MarkLevel,
             Self::Parents(_) => Visitor::MarkParent,
         }
@@ -53,7 +58,7 @@ impl Mark {
 
     pub(super) const fn register(self) -> Option<RegisterId> {
         match self {
-            Self::Bits => None,
+            Self::Bits | Self::BitsAhead => None,
             Self::Levels(register) | Self::Parents(register) => Some(register),
         }
     }

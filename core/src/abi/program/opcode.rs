@@ -209,19 +209,22 @@ pub enum Opcode {
     CountHubs = 52,
     /// Counts the incoming edges of every node by slices of their sources: stores the length of
     /// each row of the [`SliceLayout`](super::super::slices::SliceLayout) that `parameters[0]` and
-    /// `parameters[1]` describe in `destination`, and the number of edges after them, and adds the
-    /// lengths to the zero parts `sources[0]`.
+    /// `parameters[1]` describe in `destination`, and the number of edges after them, and adds
+    /// lengths and rows that have edges to the zero parts `sources[0]`.
     CountSlices = 53,
-    /// Turns the lengths of parts `destination` into their starts.
+    /// Turns the lengths of parts `destination`, and their rows, into their starts. Parameters are
+    /// those of [`CountSlices`](Self::CountSlices).
     ScanSlices = 54,
     /// Turns the lengths of rows `destination` into their starts, by those of parts
-    /// `sources[0]`. Parameters are those of [`CountSlices`](Self::CountSlices).
+    /// `sources[0]`, and stores the list `sources[1]` of rows that have edges. Parameters are those
+    /// of [`CountSlices`](Self::CountSlices).
     PlaceSlices = 55,
     /// Copies the source of every incoming edge to `destination`, a word an edge, into the rows
-    /// that start at `sources[0]`. Parameters are those of [`CountSlices`](Self::CountSlices).
+    /// that start at `sources[0]`; for a frequent source its place in the map `sources[1]`, if that
+    /// is a register. Parameters are those of [`CountSlices`](Self::CountSlices).
     CopySlices = 56,
-    /// As [`GatherRanks`](Self::GatherRanks), along the edges `sources[1]` in rows that start at
-    /// `sources[2]`. Parameters are those of [`CountSlices`](Self::CountSlices).
+    /// As [`GatherRanks`](Self::GatherRanks), along the edges `sources[1]` in the rows of the list
+    /// `sources[2]`. Those of frequent sources come after those of all nodes.
     GatherSlices = 57,
     /// Makes a parent array of the search in the frontier `sources[0]`: nodes that it has
     /// visited get the smallest of them in `destination`, others themselves. Stores that node
@@ -229,11 +232,19 @@ pub enum Opcode {
     /// in word 1 whether at most an eighth of all edges leave other nodes, so that no larger
     /// component has to be looked for.
     HookReached = 58,
+    /// Lists the nodes with `parameters[0]` outgoing edges or more in `sources[0]`, as many as it
+    /// holds, and stores the map of their places in `destination`
+    /// ([`map_words`](super::super::slices::map_words)). Adds their number to the zero word
+    /// `sources[1]`.
+    PickFrequent = 59,
+    /// Copies the words of the nodes that `sources[0]` lists in `destination`: after those of all
+    /// nodes, as many as it has room for.
+    CopyFrequent = 60,
 }
 
 impl Opcode {
     /// Every opcode, in order of its word.
-    pub const ALL: [Self; 59] = [
+    pub const ALL: [Self; 61] = [
         Self::Nop,
         Self::Fill,
         Self::Iota,
@@ -293,6 +304,8 @@ impl Opcode {
         Self::CopySlices,
         Self::GatherSlices,
         Self::HookReached,
+        Self::PickFrequent,
+        Self::CopyFrequent,
     ];
 
     /// Returns the opcode of a word; `None` if the word names none.

@@ -18,7 +18,8 @@ const START: DriveRecord = DriveRecord {
     converged: 0,
     frontier_max: 7,
     reason: 0,
-    reserved: [0; 3],
+    ahead: 0,
+    reserved: [0; 2],
 };
 
 /// Incoming edges are there.

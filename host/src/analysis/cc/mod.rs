@@ -138,8 +138,13 @@ fn begin_with_a_search(
     let known = program.words("largest", KNOWN_WORDS.into())?;
     program.fill("take a source", list, source);
     program.reset("reset the frontier", frontier);
-    program.seed("seed the source", frontier, list, Mark::Bits);
-    program.search("search from the source", frontier, Mark::Bits, LEVELS_MAX);
+    program.seed("seed the source", frontier, list, Mark::BitsAhead);
+    program.search(
+        "search from the source",
+        frontier,
+        Mark::BitsAhead,
+        LEVELS_MAX,
+    );
     let hook = ComponentStep::HookReached { frontier, known };
     program.components("hook what was reached", hook, labels);
     let steps = [

@@ -12,7 +12,8 @@ use super::{
 use crate::column::Column;
 use crate::cost::{Job, Worker};
 use crate::graph::Graph;
-use crate::program::{ProgramBuilder, ProgramError, Ranks, SliceShape};
+use crate::program::{ProgramBuilder, ProgramError, Ranks, Slices};
+use slices::{Slicing, slicing_for};
 
 /// The analysis `pagerank`.
 pub(super) struct Pagerank;
@@ -43,8 +44,8 @@ impl Analysis for Pagerank {
     }
 
     fn build(&self, graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
-        let shape = question.warps.then(|| slices::shape_for(graph)).flatten();
-        build(graph, question, shape)
+        let slicing = question.warps.then(|| slicing_for(graph)).flatten();
+        build(graph, question, slicing)
     }
 
     /// Ranks may differ from those in double precision by their roundings.
@@ -94,28 +95,29 @@ pub(super) fn highest_rank(graph: &Graph, column: &Column) -> Answer {
     )
 }
 
-/// Start even, then gather, apply and settle until nothing moves. Warps gather along edges in slices
-/// of `shape`, if there is one, unless rows are short or memory is spared.
+/// Start even, then gather, apply and settle until nothing moves. Warps gather along edges in slices,
+/// if there is a `slicing`, unless rows are short or memory is spared.
 fn build(
     graph: &Graph,
     question: &Question,
-    shape: Option<SliceShape>,
+    slicing: Option<Slicing>,
 ) -> Result<Built, ProgramError> {
     let nodes = u64::from(graph.nodes());
     let by_rows = !question.warps || has_short_rows(graph);
     let mut program = ProgramBuilder::new(graph.nodes());
+    let slicing = slicing.filter(|_| !by_rows && !question.sparing);
+    let frequent = slicing.and_then(|slicing| slicing.frequent);
+    let again = frequent.map_or(0, |frequent| u64::from(frequent.count));
     let ranks = Ranks {
         ranks: program.words("ranks", nodes)?,
-        contributions: program.words("contributions", nodes)?,
+        contributions: program.words("contributions", nodes + again)?,
         sums: program.words("sums", if by_rows { nodes } else { 2 * nodes })?,
         totals: program.totals("totals")?,
     };
-    let shape = shape.filter(|_| !by_rows && !question.sparing);
-    let slices = shape.map(|shape| program.slices(shape, graph.edges()));
-    let slices = slices.transpose()?;
-    if let Some(slices) = slices {
-        program.once(|once| once.slice_edges(slices));
-    }
+    let slices = match slicing {
+        Some(slicing) => Some(make_slices(&mut program, graph.edges(), slicing)?),
+        None => None,
+    };
     let damping = question.ranking.damping;
     let limit = question.max_iterations.min(iterations_max(damping));
     program.fill("clear totals", ranks.totals, 0);
@@ -138,6 +140,20 @@ fn build(
         parents: None,
         reading: Reading::Floats,
     })
+}
+
+/// Registers of slices, and the waves that make them.
+fn make_slices(
+    program: &mut ProgramBuilder,
+    edges: u32,
+    slicing: Slicing,
+) -> Result<Slices, ProgramError> {
+    let mut slices = program.slices(slicing.shape, edges)?;
+    if let Some(frequent) = slicing.frequent {
+        slices = program.frequent_sources(slices, frequent)?;
+    }
+    program.once(|once| once.slice_edges(slices));
+    Ok(slices)
 }
 
 /// Longest row of incoming edges that a lane sums alone.
@@ -164,7 +180,7 @@ pub(super) fn iterations_max(damping: f32) -> u32 {
 
 #[cfg(test)]
 mod tests {
-    use super::{build, iterations_max};
+    use super::{Slicing, build, iterations_max};
     use crate::analysis::Question;
     use crate::graph::Graph;
     use crate::program::{PlanRequest, SliceShape};
@@ -191,7 +207,11 @@ mod tests {
             width_log2: 4,
             part_log2: 5,
         };
-        let built = build(graph, &question, Some(shape)).unwrap();
+        let slicing = Slicing {
+            shape,
+            frequent: None,
+        };
+        let built = build(graph, &question, Some(slicing)).unwrap();
         let (program, _) = built.program.encode(&PlanRequest::default()).unwrap();
         // A budget for the one without slices holds the other one only if that has none either.
         let budget = PlanRequest {

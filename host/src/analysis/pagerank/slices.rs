@@ -5,8 +5,10 @@
 //! word for each node and slice, which is read once an iteration.
 
 use crate::graph::Graph;
-use crate::program::SliceShape;
+use crate::program::{FrequentSources, SliceShape};
 use crate::tiles::Tiles;
+use rayon::prelude::*;
+use seawall_core::abi::slices::list_words;
 
 /// Fewest nodes whose contributions, four bytes each, exceed the second-level cache of a large GPU
 /// (50 MB on an H100 or H200) by so much that slices pay.
@@ -23,11 +25,79 @@ const SHAPE: SliceShape = SliceShape {
 /// take would be no longer small beside the edges.
 const EDGES_LEAST: u64 = 1;
 
-/// The slices for `graph`; `None` if it is as fast without, or by tiles. Takes one pass over the
-/// row starts of large graphs.
-pub(super) fn shape_for(graph: &Graph) -> Option<SliceShape> {
+/// Frequent sources of a slice, at most on average. Their words take 32 KB of the first-level cache
+/// of a multiprocessor (256 KB with its shared memory on an H100 or H200), which other words pass
+/// through.
+const FREQUENT_MOST: u64 = 1 << 13;
+
+/// Least share of the edges that frequent sources have, as a divisor: a copy of edges looks up the
+/// place of each source.
+const FREQUENT_SHARE: u64 = 8;
+
+/// Degrees that are told apart; higher ones count as the last.
+const DEGREES: usize = 1 << 16;
+
+/// Nodes that a thread counts at a time.
+const STRIDE: usize = 1 << 18;
+
+/// How a ranking is sliced.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Slicing {
+    pub(super) shape: SliceShape,
+    pub(super) frequent: Option<FrequentSources>,
+}
+
+/// The slices for `graph`; `None` if it is as fast without, or by tiles. Takes a pass over the row
+/// starts of large graphs in each direction.
+pub(super) fn slicing_for(graph: &Graph) -> Option<Slicing> {
     let shape = shape_of(graph.nodes(), graph.edges());
-    shape.filter(|_| !Tiles::pay(graph))
+    let shape = shape.filter(|_| !Tiles::pay(graph))?;
+    let slices = u64::from(graph.nodes() >> shape.width_log2) + 1;
+    let frequent = frequent_of(graph.offsets(), slices * FREQUENT_MOST);
+    Some(Slicing { shape, frequent })
+}
+
+/// At most `most` nodes of most edges, if these are a good part of all.
+fn frequent_of(offsets: &[u32], most: u64) -> Option<FrequentSources> {
+    let degrees = degrees_of(offsets);
+    let (mut count, mut edges, mut least) = (0, 0, None);
+    for (degree, [nodes, of_them]) in degrees.into_iter().enumerate().rev() {
+        if count + nodes > most {
+            break;
+        }
+        count += nodes;
+        edges += of_them;
+        least = Some(degree);
+    }
+    let all = u64::from(offsets.last().copied().unwrap_or(0));
+    (edges * FREQUENT_SHARE >= all && count > 0).then_some(FrequentSources {
+        least_edges: u32::try_from(least?).ok()?,
+        count: u32::try_from(count).ok()?,
+    })
+}
+
+/// Nodes of each degree, and their edges.
+fn degrees_of(offsets: &[u32]) -> Vec<[u64; 2]> {
+    let none = || vec![[0; 2]; DEGREES];
+    let nodes = offsets.len().saturating_sub(1);
+    let count = |mut degrees: Vec<[u64; 2]>, first: usize| {
+        let end = nodes.min(first + STRIDE);
+        for row in offsets[first..=end].windows(2) {
+            let edges = row[1] - row[0];
+            let [nodes, of_them] = &mut degrees[(edges as usize).min(DEGREES - 1)];
+            *nodes += 1;
+            *of_them += u64::from(edges);
+        }
+        degrees
+    };
+    let join = |mut all: Vec<[u64; 2]>, some: Vec<[u64; 2]>| {
+        for (all, some) in all.iter_mut().flatten().zip(some.into_iter().flatten()) {
+            *all += some;
+        }
+        all
+    };
+    let strides = (0..nodes).into_par_iter().step_by(STRIDE);
+    strides.fold(none, count).reduce(none, join)
 }
 
 /// The slices for a graph of `nodes` nodes and `edges` edges that has no tiles.
@@ -37,12 +107,42 @@ fn shape_of(nodes: u32, edges: u32) -> Option<SliceShape> {
     }
     let rows = SHAPE.rows(nodes)?;
     let fills = u64::from(edges) >= EDGES_LEAST * u64::from(rows);
-    fills.then_some(SHAPE)
+    let is_list = list_words(rows.min(edges)) <= u64::from(u32::MAX);
+    (fills && is_list).then_some(SHAPE)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn nodes_of_most_edges_are_frequent() {
+        // Degrees 3, 1, 0, 5, 3 and 70 000.
+        let offsets = [0, 3, 4, 4, 9, 12, 70_012];
+        let frequent = |most| frequent_of(&offsets, most);
+        let found = |least_edges, count| Some(FrequentSources { least_edges, count });
+        assert_eq!(frequent(0), None);
+        assert_eq!(frequent(1), found(6, 1));
+        assert_eq!(frequent(2), found(4, 2));
+        assert_eq!(frequent(3), found(4, 2));
+        assert_eq!(frequent(4), found(2, 4));
+        assert_eq!(frequent(6), found(0, 6));
+        // All nodes are alike.
+        let even: Vec<u32> = (0..100).map(|node| 2 * node).collect();
+        assert_eq!(frequent_of(&even, 98), None);
+        assert_eq!(frequent_of(&even, 99), found(0, 99));
+        assert_eq!(frequent_of(&[0], 9), None);
+        assert_eq!(frequent_of(&[], 9), None);
+    }
+
+    #[test]
+    fn strides_of_nodes_count_as_all() {
+        let offsets: Vec<u32> = (0..=2 * STRIDE as u32 + 5).map(|node| node / 3).collect();
+        let degrees = degrees_of(&offsets);
+        let ones = u64::from(*offsets.last().unwrap());
+        assert_eq!(degrees[1], [ones, ones]);
+        assert_eq!(degrees[0][0] + ones, offsets.len() as u64 - 1);
+    }
 
     #[test]
     fn graphs_of_many_nodes_and_edges_have_slices() {
