@@ -283,7 +283,12 @@ fn add_composite(program: &mut ProgramBuilder, registers: &Registers, call: &Cal
         degrees: c,
         held: x,
     };
-    let mark = [Mark::Bits, Mark::Levels(b), Mark::Parents(b)][y as usize % 3];
+    let mark = [
+        Mark::Bits,
+        Mark::Levels(b),
+        Mark::Parents(b),
+        Mark::BitsAhead,
+    ][y as usize % 4];
     match call.which {
         18 => program.seed("seed", a, c, mark),
         19 => program.search("search", a, mark, x),

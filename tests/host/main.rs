@@ -3,6 +3,7 @@ mod allocations;
 mod analyzer;
 mod analyses;
 mod components;
+mod cores;
 mod composed;
 mod anything;
 mod batch;
@@ -24,6 +25,7 @@ mod outgrown;
 mod paths;
 mod plan_cache;
 mod programs;
+mod pulls_ahead;
 mod sessions;
 #[cfg(unix)]
 mod streams;

@@ -39,7 +39,8 @@ fn search(
     program.seed("seed", frontier, sources, mark);
     program.search("search", frontier, mark, limit);
     program.visited("visited", visited, frontier);
-    let result = if mark == Mark::Bits { visited } else { marks };
+    let is_bits = matches!(mark, Mark::Bits | Mark::BitsAhead);
+    let result = if is_bits { visited } else { marks };
     program.keep(result);
     let (encoded, _) = program.encode(&PlanRequest::default()).unwrap();
     let threads = NonZeroUsize::new(threads);
@@ -116,7 +117,14 @@ proptest! {
         let alone = search(&graph, 1, limit, Mark::Levels);
         prop_assert_eq!(alone.end, found.end);
         let bits = search(&graph, threads, limit, |_| Mark::Bits);
-        prop_assert_eq!(bits.words, search(&graph, 1, limit, |_| Mark::Bits).words);
+        prop_assert_eq!(&bits.words, &search(&graph, 1, limit, |_| Mark::Bits).words);
+        for threads in [1, threads] {
+            let ahead = search(&graph, threads, limit, |_| Mark::BitsAhead);
+            // Cut off, it may have reached more.
+            let both = bits.words.iter().zip(&ahead.words).map(|(own, word)| own & word);
+            let is_whole = limit > nodes;
+            prop_assert_eq!(&bits.words, if is_whole { &ahead.words } else { &both.collect() });
+        }
         let parents = search(&graph, threads, limit, Mark::Parents);
         prop_assert_eq!(orphan(&list.adjacency(false), &levels, &parents.words), None);
         prop_assert_eq!(parents.end, alone.end);

@@ -15,7 +15,7 @@ pub fn searched_components(graph: &Graph) -> Result<EncodedProgram, ProgramError
     let mut program = ProgramBuilder::new(graph.nodes());
     let labels = program.words("labels", graph.nodes().into())?;
     let from = graph.nodes().saturating_sub(1);
-    let known = hook_reached(&mut program, labels, [from, 2])?;
+    let known = hook_found(&mut program, labels, ([from, 2], Mark::BitsAhead))?;
     link_rest(&mut program, labels, known);
     program.components("compress", ComponentStep::Compress, labels);
     program.keep(labels);
@@ -29,15 +29,23 @@ pub fn searched_components(graph: &Graph) -> Result<EncodedProgram, ProgramError
 pub fn hook_reached(
     program: &mut ProgramBuilder,
     labels: RegisterId,
-    [node, levels]: [u32; 2],
+    search: [u32; 2],
+) -> Result<RegisterId, ProgramError> {
+    hook_found(program, labels, (search, Mark::Bits))
+}
+
+fn hook_found(
+    program: &mut ProgramBuilder,
+    labels: RegisterId,
+    ([node, levels], mark): ([u32; 2], Mark),
 ) -> Result<RegisterId, ProgramError> {
     let list = program.words("source", 1)?;
     let frontier = program.frontier("frontier")?;
     let known = program.words("known", KNOWN_WORDS.into())?;
     program.fill("source", list, node);
     program.reset("reset", frontier);
-    program.seed("seed", frontier, list, Mark::Bits);
-    program.search("search", frontier, Mark::Bits, levels);
+    program.seed("seed", frontier, list, mark);
+    program.search("search", frontier, mark, levels);
     let hook = ComponentStep::HookReached { frontier, known };
     program.components("hook", hook, labels);
     Ok(known)

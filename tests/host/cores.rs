@@ -1,0 +1,82 @@
+//! Core numbers of graphs that lose most of their edges in one round, so that rounds recount.
+
+use crate::lanes::{self, LIMITS};
+use seawall::analysis::{Question, build, oracle};
+use seawall::backend::Session;
+use seawall::backend::cpu::CpuSession;
+use seawall::graph::Graph;
+use seawall::program::PlanRequest;
+use seawall::run::AnalysisKind;
+use seawall_tests::graphs::EdgeList;
+use seawall_tests::random::Random;
+use std::num::NonZeroUsize;
+
+/// Checks the core numbers on a machine, and returns the number of rounds.
+fn check(graph: &Graph, mut session: CpuSession<'_>) -> u32 {
+    let built = build(AnalysisKind::Kcore, graph, &Question::new(Vec::new())).unwrap();
+    let (encoded, _) = built.program.encode(&PlanRequest::default()).unwrap();
+    session.load(&encoded).unwrap();
+    let end = session.run(&[]).unwrap().control.loops[0];
+    let mut words = Vec::new();
+    session.read(built.result, &mut words).unwrap();
+    assert!(words == oracle::cores(graph), "other core numbers");
+    assert_eq!(end.converged, 1);
+    end.iterations
+}
+
+fn check_all(list: &EdgeList, machines: &[u32]) -> u32 {
+    let graph = list.graph().unwrap();
+    let threads = |count| CpuSession::open(&graph, NonZeroUsize::new(count), LIMITS).unwrap();
+    let rounds = check(&graph, threads(1));
+    check(&graph, threads(3));
+    for machine in machines {
+        check(&graph, lanes::session(&graph, *machine));
+    }
+    rounds
+}
+
+fn undirected(nodes: u32, edges: Vec<(u32, u32)>) -> EdgeList {
+    EdgeList {
+        nodes,
+        edges,
+        undirected: true,
+    }
+}
+
+/// Three times two sides of `SIDE` nodes, all of one joined with all of the other, go in the first
+/// round. Of the rest, some nodes of many edges had most of them there, and a clique remains.
+#[test]
+fn rows_of_any_length_are_recounted() {
+    const SIDE: u32 = 600;
+    const SIDES: u32 = 6 * SIDE;
+    let mut edges = Vec::new();
+    for pair in 0..3 {
+        let first = 2 * pair * SIDE;
+        let ends = (0..SIDE).flat_map(|one| (0..SIDE).map(move |other| (one, SIDE + other)));
+        edges.extend(ends.map(|(one, other)| (first + one, first + other)));
+    }
+    // More edges than a warp takes, and fewer.
+    for (node, degree) in [(SIDES, 605), (SIDES + 1, 605), (SIDES + 2, 605)] {
+        edges.extend((0..degree).map(|end| (node, end)));
+    }
+    let clique = SIDES + 3..SIDES + 3 + SIDE + 3;
+    for node in clique.clone() {
+        edges.extend((clique.start..node).map(|end| (node, end)));
+    }
+    let rounds = check_all(&undirected(clique.end, edges), &[3]);
+    // One that queues the first nodes, one that recounts, one more that does, and two for the
+    // clique.
+    assert_eq!(rounds, 5);
+}
+
+/// Most nodes of a random graph go in the last level, in rounds that grow.
+#[test]
+fn what_remains_of_random_graphs_is_recounted() {
+    for (seed, nodes, degree, machines) in [(1, 20_000, 20, &[][..]), (2, 900, 24, &[0, 4])] {
+        let mut random = Random::new(seed);
+        let mut node = || random.below(nodes);
+        let edges = (0..nodes * degree / 2).map(|_| (node(), node()));
+        let list = undirected(nodes, edges.filter(|(from, to)| from != to).collect());
+        check_all(&list, machines);
+    }
+}

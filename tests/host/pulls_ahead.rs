@@ -1,0 +1,96 @@
+//! Searches that go on from nodes which an iteration found itself reach what others do.
+
+use crate::drawn::{Drawn, Tried, each, graphs};
+use crate::lanes::{self, LIMITS, MACHINES};
+use proptest::prelude::*;
+use seawall::backend::Session;
+use seawall::backend::cpu::CpuSession;
+use seawall::graph::Graph;
+use seawall::program::{Mark, PlanRequest, ProgramBuilder};
+use seawall_core::topology::Topology;
+use seawall_tests::harness::{compare, text};
+use std::num::NonZeroUsize;
+
+/// Bits of the nodes that a search from node 0 visits.
+fn visited(
+    session: &mut dyn Session,
+    graph: &Graph,
+    (mark, forced): (Mark, Option<Topology>),
+) -> Result<Vec<u32>, String> {
+    let mut program = ProgramBuilder::new(graph.nodes());
+    if let Some(topology) = forced {
+        program.force_topology(topology);
+    }
+    let source = program.words("source", 1).map_err(text)?;
+    let frontier = program.frontier("frontier").map_err(text)?;
+    let visited = program.bitset("visited").map_err(text)?;
+    program.fill("source", source, 0);
+    program.reset("reset", frontier);
+    program.seed("seed", frontier, source, mark);
+    program.search("search", frontier, mark, graph.nodes());
+    program.visited("visited", visited, frontier);
+    program.keep(visited);
+    let (encoded, _) = program.encode(&PlanRequest::default()).map_err(text)?;
+    session.load(&encoded).map_err(text)?;
+    session.run(&[]).map_err(text)?;
+    let mut words = Vec::new();
+    session.read(visited, &mut words).map_err(text)?;
+    Ok(words)
+}
+
+fn threads(graph: &Graph, count: usize) -> CpuSession<'_> {
+    CpuSession::open(graph, NonZeroUsize::new(count), LIMITS).unwrap()
+}
+
+/// Checks a machine with pulls alone, by words and by blocks, and in turns with pushes.
+fn check(graph: &Graph, mut session: CpuSession<'_>) -> Tried {
+    let plain = visited(&mut threads(graph, 1), graph, (Mark::Bits, None))?;
+    for forced in [None, Some(Topology::Dense), Some(Topology::BlockDense)] {
+        let ahead = visited(&mut session, graph, (Mark::BitsAhead, forced))?;
+        compare(&format!("visited, {forced:?}"), &ahead, &plain)?;
+    }
+    Ok(())
+}
+
+#[test]
+fn threads_that_go_ahead_reach_the_same() {
+    let case = (graphs(400), 1..4_usize);
+    each(60, case, |((list, _), count): (Drawn, _)| {
+        let graph = list.graph().unwrap();
+        check(&graph, threads(&graph, count))
+    });
+}
+
+#[test]
+fn warps_that_go_ahead_reach_the_same() {
+    let case = (graphs(200), MACHINES);
+    each(6, case, |((list, _), machine): (Drawn, _)| {
+        let graph = list.graph().unwrap();
+        check(&graph, lanes::session(&graph, machine))
+    });
+}
+
+/// In order of their numbers, all nodes of a path are found in one iteration.
+#[test]
+fn a_pull_goes_on_from_what_it_found() {
+    let edges: Vec<_> = (1..300).map(|node| (node - 1, node)).collect();
+    let graph = Graph::from_edges(300, &edges, true).unwrap();
+    let mut program = ProgramBuilder::new(300);
+    program.force_topology(Topology::Dense);
+    let source = program.words("source", 1).unwrap();
+    let frontier = program.frontier("frontier").unwrap();
+    program.fill("source", source, 0);
+    program.reset("reset", frontier);
+    program.seed("seed", frontier, source, Mark::BitsAhead);
+    program.search("search", frontier, Mark::BitsAhead, 300);
+    let visited = program.bitset("visited").unwrap();
+    program.visited("visited", visited, frontier);
+    program.keep(visited);
+    let (encoded, _) = program.encode(&PlanRequest::default()).unwrap();
+    let mut session = threads(&graph, 1);
+    session.load(&encoded).unwrap();
+    let end = session.run(&[]).unwrap().control.loops[0];
+    // Bits of a word are stored together, so the first 32 nodes are not found at once.
+    assert!(end.iterations < 64, "{} iterations", end.iterations);
+    assert_eq!(end.converged, 1);
+}
