@@ -38,11 +38,7 @@ pub(super) fn are_worthwhile(end: u64) -> bool {
 
 /// Fills an empty file, which ends after the last section. The file is flushed on the way and
 /// afterwards, by a thread of its own if there is one.
-pub(super) fn fill(
-    file: &File,
-    sections: &[Section<'_>],
-    end: u64,
-) -> io::Result<Option<Flusher>> {
+pub(super) fn fill(file: &File, sections: &[Section<'_>], end: u64) -> io::Result<Option<Flusher>> {
     file.set_len(end)?;
     let flusher = Flusher::start(file).ok();
     place(file, sections, end).map(|()| flusher)
