@@ -40,27 +40,31 @@ fn undirected(nodes: u32, edges: Vec<(u32, u32)>) -> EdgeList {
     }
 }
 
-/// Three times two sides of `SIDE` nodes, all of one joined with all of the other, go in the first
+/// Three times two sides of `side` nodes, all of one joined with all of the other, go in the first
 /// rounds. Of the rest, some nodes of many edges had most of them there, and a clique remains.
-#[test]
-fn rows_of_any_length_are_recounted() {
-    const SIDE: u32 = 600;
-    const SIDES: u32 = 6 * SIDE;
+fn sides_and_a_clique(side: u32) -> EdgeList {
     let mut edges = Vec::new();
     for pair in 0..3 {
-        let first = 2 * pair * SIDE;
-        let ends = (0..SIDE).flat_map(|one| (0..SIDE).map(move |other| (one, SIDE + other)));
+        let first = 2 * pair * side;
+        let ends = (0..side).flat_map(|one| (0..side).map(move |other| (one, side + other)));
         edges.extend(ends.map(|(one, other)| (first + one, first + other)));
     }
-    // More edges than a warp takes, and fewer.
-    for (node, degree) in [(SIDES, 605), (SIDES + 1, 605), (SIDES + 2, 605)] {
-        edges.extend((0..degree).map(|end| (node, end)));
+    let many = 6 * side..6 * side + 3;
+    for node in many.clone() {
+        edges.extend((0..side + 5).map(|end| (node, end)));
     }
-    let clique = SIDES + 3..SIDES + 3 + SIDE + 3;
+    let clique = many.end..many.end + side + 3;
     for node in clique.clone() {
         edges.extend((clique.start..node).map(|end| (node, end)));
     }
-    check_all(&undirected(clique.end, edges), &[3]);
+    undirected(clique.end, edges)
+}
+
+#[test]
+fn rows_of_any_length_are_recounted() {
+    // A block takes rows of more than 512 edges, a warp shorter ones.
+    check_all(&sides_and_a_clique(60), &[0, 3, 4]);
+    check_all(&sides_and_a_clique(600), &[3]);
 }
 
 /// Most nodes of a random graph go in the last level, in rounds that grow.
