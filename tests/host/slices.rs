@@ -151,10 +151,12 @@ fn shapes_that_there_are_not_are_refused() {
             width_log2,
             part_log2,
         };
-        let made = ProgramBuilder::new(9).slices(shape, 9);
+        let path: Vec<_> = (1..9).map(|node| (node - 1, node)).collect();
+        let path = Graph::from_edges(9, &path, false).unwrap();
+        let made = ProgramBuilder::new(9).slices(shape, path.incoming());
         assert!(matches!(made, Err(ProgramError::SliceShape { .. })));
         let mut program = ProgramBuilder::new(9);
-        let mut slices = program.slices(SHAPE, 9).unwrap();
+        let mut slices = program.slices(SHAPE, path.incoming()).unwrap();
         slices.shape = shape;
         program.slice_edges(slices);
         let planned = program.encode(&PlanRequest::default());

@@ -197,7 +197,7 @@ fn slices_of(
     graph: &Graph,
     shape: SliceShape,
 ) -> Result<Slices, String> {
-    let slices = program.slices(shape, graph.edges()).map_err(text)?;
+    let slices = program.slices(shape, graph.incoming()).map_err(text)?;
     if (shape.width_log2 + shape.part_log2).is_multiple_of(2) {
         return Ok(slices);
     }

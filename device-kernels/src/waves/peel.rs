@@ -5,7 +5,7 @@
 //! the level of its removal. Levels without nodes are skipped.
 //!
 //! Most nodes of a rich graph go in a few rounds of its last level. Where fewer edges leave the
-//! nodes that remain than the removed ones, rounds [recount](recount()) what remains instead.
+//! nodes that remain than the removed ones, rounds recount what remains instead (`recount`).
 
 use super::collect::select;
 use super::expand::{Edges, Visit, expand};

@@ -4,6 +4,8 @@ use super::builder::ProgramBuilder;
 use super::encoded::RegisterId;
 use super::error::ProgramError;
 use super::wave::WaveSpec;
+use crate::graph::Csr;
+use rayon::prelude::*;
 use seawall_core::abi::program::Opcode;
 use seawall_core::abi::slices::{SliceLayout, list_words, map_words};
 
@@ -72,19 +74,21 @@ pub struct Slices {
 }
 
 impl ProgramBuilder {
-    /// Registers for `edges` incoming edges in slices of `shape`: four bytes for each edge, and for
-    /// each node and slice, and eight for each row that may have an edge.
+    /// Registers for `incoming` edges in slices of `shape`: four bytes for each edge, and for each
+    /// node and slice, and eight for each row that may have an edge. Takes one pass over the row
+    /// starts, on all threads.
     ///
     /// # Errors
     /// [`ProgramError::SliceShape`] if there are no such slices, else as [`ProgramBuilder::words`].
-    pub fn slices(&mut self, shape: SliceShape, edges: u32) -> Result<Slices, ProgramError> {
+    pub fn slices(&mut self, shape: SliceShape, incoming: &Csr) -> Result<Slices, ProgramError> {
         let layout = shape.layout(self.nodes);
         let layout = layout.ok_or_else(|| shape_error("slices", shape))?;
+        let (edges, rows) = (incoming.edges(), rows_most(incoming, layout.slices()));
         Ok(Slices {
             sources: self.words("sliced edges", u64::from(edges))?,
             starts: self.words("starts in slices", u64::from(layout.start_words()))?,
             parts: self.words("parts of slices", u64::from(layout.part_words()))?,
-            rows: self.words("rows in slices", list_words(layout.rows().min(edges)))?,
+            rows: self.words("rows in slices", list_words(rows))?,
             shape,
             frequent: None,
         })
@@ -156,6 +160,12 @@ impl Slices {
         wave.with(0, self.shape.width_log2)
             .with(1, self.shape.part_log2)
     }
+}
+
+/// Most rows that may have edges in so many slices: one for each edge of a node, and each slice.
+fn rows_most(incoming: &Csr, slices: u32) -> u32 {
+    let rows = incoming.offsets().par_windows(2);
+    rows.map(|row| (row[1] - row[0]).min(slices)).sum()
 }
 
 /// Refuses what is no shape of slices.

@@ -11,7 +11,7 @@ use super::{
 };
 use crate::column::Column;
 use crate::cost::{Job, Worker};
-use crate::graph::Graph;
+use crate::graph::{Csr, Graph};
 use crate::program::{ProgramBuilder, ProgramError, Ranks, Slices};
 use slices::{Slicing, slicing_for};
 
@@ -106,7 +106,8 @@ fn build(
     let by_rows = !question.warps || has_short_rows(graph);
     let mut program = ProgramBuilder::new(graph.nodes());
     let slicing = slicing.filter(|_| !by_rows && !question.sparing);
-    let frequent = slicing.and_then(|slicing| slicing.frequent);
+    let sliced = slicing.and_then(|slicing| Some((slicing, graph.try_incoming().ok()?)));
+    let frequent = sliced.and_then(|(slicing, _)| slicing.frequent);
     let again = frequent.map_or(0, |frequent| u64::from(frequent.count));
     let ranks = Ranks {
         ranks: program.words("ranks", nodes)?,
@@ -114,8 +115,8 @@ fn build(
         sums: program.words("sums", if by_rows { nodes } else { 2 * nodes })?,
         totals: program.totals("totals")?,
     };
-    let slices = match slicing {
-        Some(slicing) => Some(make_slices(&mut program, graph.edges(), slicing)?),
+    let slices = match sliced {
+        Some((slicing, incoming)) => Some(make_slices(&mut program, slicing, incoming)?),
         None => None,
     };
     let damping = question.ranking.damping;
@@ -145,10 +146,10 @@ fn build(
 /// Registers of slices, and the waves that make them.
 fn make_slices(
     program: &mut ProgramBuilder,
-    edges: u32,
     slicing: Slicing,
+    incoming: &Csr,
 ) -> Result<Slices, ProgramError> {
-    let mut slices = program.slices(slicing.shape, edges)?;
+    let mut slices = program.slices(slicing.shape, incoming)?;
     if let Some(frequent) = slicing.frequent {
         slices = program.frequent_sources(slices, frequent)?;
     }
