@@ -92,7 +92,8 @@ impl Lengths {
 pub struct Ranks {
     /// Rank of every node, the bits of a float.
     pub ranks: RegisterId,
-    /// The contribution of every node along each edge, the bits of a float.
+    /// The contribution of every node along each edge, the bits of a float; after them, a word for
+    /// each [frequent source](super::FrequentSources).
     pub contributions: RegisterId,
     /// Two words per node; one where iterations go [by rows](ProgramBuilder::step_ranks_by_rows).
     pub sums: RegisterId,

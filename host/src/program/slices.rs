@@ -117,9 +117,9 @@ impl ProgramBuilder {
         })
     }
 
-    /// Copies the incoming edges by slices of their sources: five waves, or seven, which read and write each
-    /// edge once and the starts twice. They depend on the graph alone, so they may run
-    /// [once](Self::once). The program reads incoming edges.
+    /// Copies the incoming edges by slices of their sources: five waves, or seven with frequent
+    /// sources, which read and write each edge once and the starts twice. They depend on the graph
+    /// alone, so they may run [once](Self::once). The program reads incoming edges.
     pub fn slice_edges(&mut self, slices: Slices) {
         self.needs.incoming = true;
         if let Some(frequent) = slices.frequent {

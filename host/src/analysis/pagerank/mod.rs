@@ -95,8 +95,8 @@ pub(super) fn highest_rank(graph: &Graph, column: &Column) -> Answer {
     )
 }
 
-/// Start even, then gather, apply and settle until nothing moves. Warps gather along edges in slices,
-/// if there is a `slicing`, unless rows are short or memory is spared.
+/// Start even, then gather, apply and settle until nothing moves. Warps gather along edges in
+/// slices, if there is a `slicing`, unless rows are short or memory is spared.
 fn build(
     graph: &Graph,
     question: &Question,

@@ -1,8 +1,9 @@
 //! Which graphs are ranked along edges in slices.
 //!
 //! On graphs of many nodes, the contribution along nearly every edge comes from memory: a read of
-//! 64 bytes for four. In slices it comes from the second-level cache, for a copy of the edges and a
-//! word for each node and slice, which is read once an iteration.
+//! 64 bytes for four. In slices it comes from the second-level cache, for a copy of the edges and
+//! two words for each row of a slice that has any, which are read once an iteration. Contributions
+//! of frequent sources come from the first-level cache.
 
 use crate::graph::Graph;
 use crate::program::{FrequentSources, SliceShape};
