@@ -1,16 +1,16 @@
-//! `cargo xtask build-ptx`: device kernels to `host/ptx/seawall.sm_*.ptx`.
+//! `cargo xtask build-ptx`: device kernels to `host/ptx/seawall.ptx.packed`.
 //!
-//! The files are committed, so that the host crate builds with stable Rust alone.
-//! Each begins with the hash of its sources and the versions of its toolchain.
-//! `--check` compares hashes always, and the code itself whenever this machine's
-//! toolchain is the one that the file names; another compiler writes other code
-//! from the same sources, which does not make the files stale.
+//! The packed file is committed, so that the host crate builds with stable Rust alone; the texts
+//! in it are written to `target/ptx` as well, to be read. Each text begins with the hash of its
+//! sources and the versions of its toolchain. `--check` compares hashes always, and the code
+//! itself whenever this machine's toolchain is the one that the text names; another compiler
+//! writes other code from the same sources, which does not make the file stale.
 //!
 //! `--crate PATH` compiles a crate with waves of its own instead, to
 //! `PATH/ptx/NAME.sm_*.ptx`: its kernels know its waves and every built-in one.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 
 use clap::Args;
@@ -19,14 +19,13 @@ use crate::error::Error;
 use crate::process;
 use crate::ptx::audit::Audit;
 use crate::ptx::own::OwnCrate;
+use crate::ptx::packed::{self, SOURCES, field};
 use crate::ptx::targets::{BOUNDS, OWN_BOUNDS, TARGETS, Target};
 use crate::ptx::toolchain::{Route, Toolchain};
 use crate::ptx::{entries, link, sources, symbols};
 use crate::workspace;
-use crate::xz;
 
 const TRIPLE: &str = "nvptx64-nvidia-cuda";
-const SOURCES: &str = "// sources: sha256 ";
 const TOOLCHAIN: &str = "// toolchain: ";
 const REMEDY: &str = "run `cargo xtask build-ptx` and commit host/ptx";
 
@@ -67,35 +66,20 @@ pub(crate) fn run(options: &Options) -> Result<(), Error> {
     if let Some(own) = &own {
         return build.write_own(own);
     }
-    let mut stale = Vec::new();
+    if options.check {
+        return build.check();
+    }
     let mut texts = Vec::new();
     for target in TARGETS {
         let text = build.target(target)?;
-        if options.check {
-            stale.extend(build.difference(target, &text)?);
-        } else {
-            workspace::write(&target.path(), &text)?;
-            println!("wrote {} ({} bytes)", shown(target), text.len());
-            texts.push(text);
-        }
+        let path = target.text_path();
+        workspace::write(&path, &text)?;
+        println!("wrote {} ({} bytes)", path.display(), text.len());
+        texts.push(text);
     }
-    if options.check {
-        if !is_packed(&committed_texts()?)? {
-            stale.push(format!("{PACKED}: of other texts"));
-        }
-    } else {
-        let packed = packed(&texts)?;
-        write_bytes(&packed_path(), &packed)?;
-        println!("wrote {PACKED} ({} bytes)", packed.len());
-    }
-    if stale.is_empty() {
-        return Ok(());
-    }
-    Err(Error::Stale {
-        what: "host/ptx is",
-        files: stale,
-        remedy: REMEDY,
-    })
+    let bytes = packed::write(&texts)?;
+    println!("wrote {} ({bytes} bytes)", packed::FILE);
+    Ok(())
 }
 
 impl Build<'_> {
@@ -107,6 +91,23 @@ impl Build<'_> {
             println!("wrote {} ({} bytes)", path.display(), text.len());
         }
         Ok(())
+    }
+
+    /// Builds every text and compares it with the committed one.
+    fn check(&self) -> Result<(), Error> {
+        let mut stale = Vec::new();
+        for (target, committed) in packed::texts()? {
+            let built = self.target(target)?;
+            stale.extend(self.difference(target, &committed, &built));
+        }
+        if stale.is_empty() {
+            return Ok(());
+        }
+        Err(Error::Stale {
+            what: "host/ptx is",
+            files: stale,
+            remedy: REMEDY,
+        })
     }
 
     fn target(&self, target: &Target) -> Result<String, Error> {
@@ -181,26 +182,24 @@ impl Build<'_> {
         }
     }
 
-    /// A line that says how the committed file differs, if it does.
-    fn difference(&self, target: &Target, built: &str) -> Result<Option<String>, Error> {
-        let committed = workspace::read(&target.path())?;
-        let name = shown(target);
-        if field(&committed, SOURCES) != Some(self.sources) {
-            return Ok(Some(format!("{name}: built from other sources")));
+    /// Returns a line that says how the committed text differs, if it does.
+    fn difference(&self, target: &Target, committed: &str, built: &str) -> Option<String> {
+        let name = target.cpu();
+        if field(committed, SOURCES) != Some(self.sources) {
+            return Some(format!("{name}: built from other sources"));
         }
-        let versions = field(&committed, TOOLCHAIN).unwrap_or_default();
+        let versions = field(committed, TOOLCHAIN).unwrap_or_default();
         if versions != self.toolchain.versions() {
             println!("{name}: sources match; code not compared, since it is of {versions}");
-            return Ok(None);
+            return None;
         }
-        let first = committed
-            .lines()
-            .zip(built.lines())
-            .position(|(a, b)| a != b);
-        let same = committed.replace("\r\n", "\n") == built;
-        println!("{name}: {}", if same { "fresh" } else { "differs" });
-        let line = first.map_or(0, |index| index + 1);
-        Ok((!same).then(|| format!("{name}: code differs from line {line} on")))
+        if committed == built {
+            println!("{name}: fresh");
+            return None;
+        }
+        let mut lines = committed.lines().zip(built.lines());
+        let line = lines.position(|(a, b)| a != b).map_or(0, |index| index + 1);
+        Some(format!("{name}: code differs from line {line} on"))
     }
 }
 
@@ -231,73 +230,6 @@ fn this_program() -> Result<PathBuf, Error> {
     })
 }
 
-/// The hash of sources that a PTX file names.
-pub(crate) fn sources_of(text: &str) -> Option<&str> {
-    field(text, SOURCES)
-}
-
-fn field<'a>(text: &'a str, name: &str) -> Option<&'a str> {
-    text.lines()
-        .take(4)
-        .find_map(|line| line.strip_prefix(name))
-}
-
-/// The file that the library embeds.
-const PACKED: &str = "host/ptx/seawall.ptx.packed";
-
-fn packed_path() -> PathBuf {
-    workspace::root().join(PACKED)
-}
-
-/// The committed texts, oldest machine first.
-fn committed_texts() -> Result<Vec<String>, Error> {
-    TARGETS
-        .iter()
-        .map(|target| workspace::read(&target.path()))
-        .collect()
-}
-
-/// The file that the library embeds: the line with the hash of the sources, which is read at
-/// every start, and all texts packed by xz, with a zero byte between them. Texts for two machines
-/// differ little, so the second one takes a fifth of the room of the first.
-fn packed(texts: &[String]) -> Result<Vec<u8>, Error> {
-    let mut bytes = head_of(texts).into_bytes();
-    bytes.extend(xz::pack(texts.join("\0").as_bytes())?);
-    Ok(bytes)
-}
-
-fn head_of(texts: &[String]) -> String {
-    let sources = texts.first().and_then(|text| sources_of(text));
-    format!("{SOURCES}{}\n", sources.unwrap_or_default())
-}
-
-/// Whether the committed packed file holds `texts`. Packers of other versions may write other
-/// bytes.
-fn is_packed(texts: &[String]) -> Result<bool, Error> {
-    let path = packed_path();
-    let bytes = fs::read(&path).map_err(|source| Error::File {
-        doing: "reading",
-        path,
-        source,
-    })?;
-    let plain = bytes
-        .strip_prefix(head_of(texts).as_bytes())
-        .map(xz::unpack);
-    Ok(plain.flatten().as_deref() == Some(texts.join("\0").as_bytes()))
-}
-
-fn write_bytes(path: &Path, bytes: &[u8]) -> Result<(), Error> {
-    fs::write(path, bytes).map_err(|source| Error::File {
-        doing: "writing",
-        path: path.to_path_buf(),
-        source,
-    })
-}
-
-fn shown(target: &Target) -> String {
-    format!("host/ptx/seawall.{}.ptx", target.cpu())
-}
-
 /// Shows what an audit found in `text`, which is kept if it cannot be used.
 fn report(target: &Target, text: &str, audit: &Audit) -> Result<(), Error> {
     for warning in &audit.warnings {
@@ -315,29 +247,4 @@ fn report(target: &Target, text: &str, audit: &Audit) -> Result<(), Error> {
         remedy: "define the function in device code, or remove what calls it; if all lanes of a \
                  block take the branch alike, list it in xtask/src/ptx/barriers.rs",
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_committed_packed_file_holds_the_committed_texts() {
-        assert!(is_packed(&committed_texts().unwrap()).unwrap());
-    }
-
-    #[test]
-    fn the_committed_texts_break_no_rule() {
-        for (target, text) in TARGETS.iter().zip(committed_texts().unwrap()) {
-            assert_eq!(Audit::of(&text).errors, [""; 0], "{}", shown(target));
-        }
-    }
-
-    #[test]
-    fn packed_texts_begin_with_the_hash_of_their_sources() {
-        let texts = ["one", "two"].map(|name| format!("// {name}\n{SOURCES}abc\ncode\n"));
-        let packed = packed(&texts).unwrap();
-        let rest = packed.strip_prefix(b"// sources: sha256 abc\n").unwrap();
-        assert_eq!(xz::unpack(rest).unwrap(), texts.join("\0").as_bytes());
-    }
 }

@@ -16,10 +16,10 @@ use clap::Args;
 use object::read::elf::{ElfFile64, FileHeader};
 use object::{Endianness, Object, ObjectSection};
 
-use crate::build_ptx::sources_of;
 use crate::error::Error;
+use crate::ptx::packed;
 use crate::ptx::ptxas::Ptxas;
-use crate::ptx::targets::{Precompiled, TARGETS, precompiled};
+use crate::ptx::targets::{Precompiled, precompiled};
 use crate::workspace;
 use crate::xz;
 
@@ -53,7 +53,7 @@ pub(crate) fn run(options: &Options) -> Result<(), Error> {
         findings: Vec::new(),
         remedy: "name NVIDIA's ptxas by --ptxas or $PTXAS",
     })?;
-    let mut index = format!("{FORMAT}\n{}\n", sources()?);
+    let mut index = format!("{FORMAT}\n{}\n", packed::sources()?);
     let mut code = Vec::new();
     let wanted = precompiled();
     for (wanted, (packed, plain)) in wanted.iter().zip(pieces(&ptxas, &wanted)?) {
@@ -75,8 +75,9 @@ type Piece = (Vec<u8>, usize);
 
 /// The pieces in this order, made on all cores.
 fn pieces(ptxas: &Ptxas, wanted: &[Precompiled]) -> Result<Vec<Piece>, Error> {
-    let make = |wanted| {
-        let mut plain = assemble(ptxas, wanted)?;
+    let texts = packed::texts()?;
+    let make = |wanted: &Precompiled| {
+        let mut plain = assemble(ptxas, wanted, wanted.text(&texts))?;
         blank_frames(&mut plain);
         Ok((xz::pack(&plain)?, plain.len()))
     };
@@ -109,26 +110,7 @@ fn line_of(wanted: &Precompiled) -> String {
     )
 }
 
-/// The hash of sources that all PTX files agree on.
-fn sources() -> Result<String, Error> {
-    let mut found = Vec::new();
-    for target in TARGETS {
-        let text = workspace::read(&target.path())?;
-        found.push(sources_of(&text).unwrap_or_default().to_owned());
-    }
-    found.dedup();
-    match found.as_slice() {
-        [one] if !one.is_empty() => Ok(one.clone()),
-        _ => Err(Error::Stale {
-            what: "host/ptx is",
-            files: vec!["the PTX files are of different sources".to_owned()],
-            remedy: "run `cargo xtask build-ptx` first",
-        }),
-    }
-}
-
-fn assemble(ptxas: &Ptxas, wanted: &Precompiled) -> Result<Vec<u8>, Error> {
-    let text = workspace::read(&wanted.target().path())?;
+fn assemble(ptxas: &Ptxas, wanted: &Precompiled, text: &str) -> Result<Vec<u8>, Error> {
     let text = text.replace(".maxntid 1024,", &format!(".maxntid {},", wanted.lanes));
     let scratch =
         tempfile::tempdir().map_err(|source| at("making", &std::env::temp_dir(), source))?;
@@ -173,7 +155,7 @@ fn at(doing: &'static str, path: &Path, source: std::io::Error) -> Error {
 /// Checks that every kernel is there, unpacks to machine code, and is of the current sources.
 fn check(path: &Path) -> Result<(), Error> {
     let file = std::fs::read(path).map_err(|source| at("reading", path, source))?;
-    let problems = problems(&file, &sources()?);
+    let problems = problems(&file, &packed::sources()?);
     if problems.is_empty() {
         println!("host/ptx/precompiled.bin: fresh, {} bytes", file.len());
         return Ok(());

@@ -17,9 +17,10 @@ use crate::error::Error;
 use crate::golden::compare::compare;
 use crate::golden::table::{Row, Table};
 use crate::ptx::measure::measure;
+use crate::ptx::packed;
 use crate::ptx::ptxas::{Assembled, Ptxas, whole};
 use crate::ptx::sass::Disassembler;
-use crate::ptx::targets::{PERSISTENT, SMALLER_BLOCKS, TARGETS, Target};
+use crate::ptx::targets::{PERSISTENT, SMALLER_BLOCKS, Target};
 use crate::workspace;
 
 /// Options of `golden`; without one, the table is printed.
@@ -90,10 +91,11 @@ fn current(tools: &Tools) -> Result<Table, Error> {
         rows: Vec::new(),
     };
     // The assembler takes one core for each.
+    let texts = packed::texts()?;
     let found = std::thread::scope(|scope| {
-        let each = TARGETS
+        let each = texts
             .iter()
-            .map(|target| scope.spawn(|| rows(target, tools)));
+            .map(|(target, text)| scope.spawn(|| rows(target, text, tools)));
         let each: Vec<_> = each.collect();
         each.into_iter().map(|one| one.join()).collect::<Vec<_>>()
     });
@@ -106,14 +108,16 @@ fn current(tools: &Tools) -> Result<Table, Error> {
     Ok(table)
 }
 
-fn rows(target: &Target, tools: &Tools) -> Result<Vec<Row>, Error> {
-    let path = target.path();
-    let text = workspace::read(&path)?;
-    let counts = measure(&text);
+fn rows(target: &Target, text: &str, tools: &Tools) -> Result<Vec<Row>, Error> {
+    let counts = measure(text);
     let assembled = match &tools.ptxas {
-        Some(ptxas) => ptxas
-            .measure((&path, &target.cpu()), None, tools.disassembler.as_ref())?
-            .unwrap_or_default(),
+        Some(ptxas) => {
+            let file = text_file(text)?;
+            let from = (file.path(), target.cpu());
+            ptxas
+                .measure((from.0, &from.1), None, tools.disassembler.as_ref())?
+                .unwrap_or_default()
+        }
         None => Default::default(),
     };
     let mut rows = Vec::new();
@@ -126,7 +130,7 @@ fn rows(target: &Target, tools: &Tools) -> Result<Vec<Row>, Error> {
             counts,
         };
         if persistent {
-            rows.extend(smaller(&row, &text, tools)?);
+            rows.extend(smaller(&row, text, tools)?);
         }
         rows.push(row);
     }
@@ -153,14 +157,19 @@ fn assembled_for(
     let Some(ptxas) = &tools.ptxas else {
         return Ok(None);
     };
+    let file = text_file(&text.replace(".maxntid 1024,", &format!(".maxntid {lanes},")))?;
+    let from = (file.path(), row.machine.as_str());
+    let found = ptxas.measure(from, Some(&row.kernel), tools.disassembler.as_ref())?;
+    Ok(found.and_then(|found| whole(&row.kernel, &found)))
+}
+
+/// Writes `text` to a temporary file for the assembler.
+fn text_file(text: &str) -> Result<tempfile::NamedTempFile, Error> {
     let file = tempfile::NamedTempFile::new().map_err(|source| Error::File {
         doing: "making",
         path: std::env::temp_dir(),
         source,
     })?;
-    let text = text.replace(".maxntid 1024,", &format!(".maxntid {lanes},"));
-    workspace::write(file.path(), &text)?;
-    let from = (file.path(), row.machine.as_str());
-    let found = ptxas.measure(from, Some(&row.kernel), tools.disassembler.as_ref())?;
-    Ok(found.and_then(|found| whole(&row.kernel, &found)))
+    workspace::write(file.path(), text)?;
+    Ok(file)
 }

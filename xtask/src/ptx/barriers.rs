@@ -291,8 +291,6 @@ fn is_block_wide(opcode: &str) -> bool {
 mod tests {
     use super::*;
     use crate::ptx::listing::functions;
-    use crate::ptx::targets::TARGETS;
-    use crate::workspace;
 
     /// Errors of a function with this body, whose first line is line 3.
     fn errors_of(body: &str) -> Vec<String> {
@@ -359,11 +357,8 @@ mod tests {
 
     #[test]
     fn no_more_branches_are_allowed_than_there_are() {
-        let texts = TARGETS
-            .iter()
-            .map(|target| workspace::read(&target.path()).unwrap());
         let mut most = UNIFORM.map(|(part, _)| (part, 0));
-        for text in texts {
+        for (_, text) in crate::ptx::packed::texts().unwrap() {
             for (name, found) in choices(&functions(&text)) {
                 let entry = most.iter_mut().find(|(part, _)| name.contains(part));
                 let (_, count) = entry.unwrap_or_else(|| panic!("{name}: {found:?}"));

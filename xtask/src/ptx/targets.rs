@@ -32,11 +32,9 @@ impl Target {
         format!("sm_{}", self.capability)
     }
 
-    /// The committed file.
-    pub(crate) fn path(&self) -> PathBuf {
-        workspace::root()
-            .join("host/ptx")
-            .join(format!("seawall.{}.ptx", self.cpu()))
+    /// The file for readers, which is not committed.
+    pub(crate) fn text_path(&self) -> PathBuf {
+        workspace::target("ptx").join(format!("seawall.{}.ptx", self.cpu()))
     }
 }
 
@@ -149,11 +147,11 @@ fn is_left_out(made: &Precompiled) -> bool {
 }
 
 impl Precompiled {
-    /// The newest PTX that the machine runs.
-    pub(crate) fn target(&self) -> &'static Target {
-        let served = TARGETS.iter().rev();
-        let mut served = served.filter(|target| target.capability <= self.capability);
-        served.next().unwrap_or(&TARGETS[0])
+    /// Returns the newest of `texts`, which are listed oldest first, that the machine runs.
+    pub(crate) fn text<'a>(&self, texts: &'a [(&Target, String)]) -> &'a str {
+        let newest_first = texts.iter().rev();
+        let mut served = newest_first.filter(|(target, _)| target.capability <= self.capability);
+        served.next().map_or("", |(_, text)| text.as_str())
     }
 }
 
