@@ -15,6 +15,7 @@ mod header;
 mod licences;
 mod metadata;
 mod msrv;
+mod peers;
 mod precompile;
 mod users;
 
@@ -58,6 +59,8 @@ enum Command {
     Header(header::Options),
     /// Check every dependency's licence and origin against deny.toml.
     Licences,
+    /// Time Seawall beside SciPy, igraph, networkit and rustworkx.
+    Peers(peers::Options),
     /// Check that no dependency needs a newer compiler than the workspace promises.
     Msrv,
     /// Check that the product uses every public module of the planner.
@@ -81,6 +84,7 @@ fn main() -> ExitCode {
 fn run(command: Command) -> Result<(), Error> {
     match command {
         Command::BuildPtx(options) => build_ptx::run(&options),
+        Command::Peers(options) => peers::run(&options),
         Command::Precompile(options) => precompile::run(&options),
         Command::Golden(options) => golden::run(&options),
         Command::BareMetal(options) => bare_metal::run(&options),
