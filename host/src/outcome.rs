@@ -5,19 +5,21 @@
 //! Nothing here runs or prints.
 
 mod groups;
+mod taken;
 mod waves;
 
 pub use crate::column::{Column, Rounds, SourceSets};
 pub use crate::program::{PlanCounters, PlanSummary};
 pub use groups::{GroupSummary, StepSummary};
 pub(crate) use groups::{groups, steps};
+pub use taken::{Direction, Taken};
 pub use waves::waves;
 
 use crate::analysis::{AnalysisKind, Answer};
 use crate::backend::{HostWork, SessionWork};
 use crate::column::fnv1a;
 use crate::executor::Executor;
-use crate::graph::{Loaded, Scale, WeightKind, WeightOrigin};
+use crate::graph::{Graph, Loaded, Scale, WeightKind, WeightOrigin};
 pub use crate::stream::{PassSummary, StreamReport};
 use seawall_core::session::ReuseTelemetry;
 use serde::Serialize;
@@ -77,25 +79,28 @@ impl SessionReport {
     }
 }
 
-/// Dropped edges of a file. The loader of the graph fills this in.
+/// Edges that the analysis did not get, counted as [`Graph::edges`](crate::graph::Graph::edges)
+/// counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Dropped {
     /// Edges from a node to itself.
     #[serde(rename = "dropped_self_loops")]
     pub self_loops: u64,
-    /// Duplicate edges.
+    /// Parallel edges in whose place another one stayed.
     #[serde(rename = "dropped_duplicates")]
     pub duplicates: u64,
 }
 
 impl Dropped {
-    /// Edges dropped by a load.
+    /// Edges of a graph that its form lacks.
     #[must_use]
-    pub fn of(stats: &crate::graph::LoadStats) -> Self {
+    pub fn between(read: &Graph, form: &Graph) -> Self {
+        let loops = if form.loops() == 0 { read.loops() } else { 0 };
+        let dropped = read.edges().saturating_sub(form.edges());
         Self {
-            self_loops: stats.self_loops,
-            duplicates: stats.duplicates,
+            self_loops: u64::from(loops),
+            duplicates: u64::from(dropped.saturating_sub(loops)),
         }
     }
 }
@@ -213,7 +218,9 @@ pub struct RunOutcome {
     pub nodes: u64,
     /// Directed edges of the graph.
     pub edges: u64,
-    /// Edges of the file that were dropped.
+    /// The graph as read, and the form in which the analysis took it.
+    pub taken: Taken,
+    /// Edges that the analysis did not get.
     pub dropped: Dropped,
     /// Weights of the edges, if the analysis reads them and the loader filled them in.
     pub weights: Option<Weights>,

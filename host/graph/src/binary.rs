@@ -3,7 +3,8 @@
 //! A 64-byte header, then the arrays of a [`Csr`](super::Csr) as little-endian words. Each section
 //! starts at a multiple of 64 bytes, so that it is read at once into the array that the graph
 //! keeps. The header's counts determine every position; there are no pointers. Sections: offsets,
-//! targets, weights (if flagged), original ids (if flagged). Reading and writing are elsewhere;
+//! targets, weights (if flagged), original ids (if flagged). Rows ascend strictly and hold no loop,
+//! unless flagged otherwise. Reading and writing are elsewhere;
 //! this is the only description of the bytes. Offsets are words of 32 bits, or of 64 if flagged.
 
 use std::ops::Range;
@@ -37,6 +38,11 @@ pub(super) const TABLE: u32 = 4;
 pub(super) const FLOATS: u32 = 8;
 /// Offsets are words of 64 bits, so that there may be more edges than 32 bits count.
 pub(super) const WIDE: u32 = 16;
+/// There may be loops and parallel edges: rows ascend, but not strictly.
+pub(super) const MULTI: u32 = 32;
+
+/// All flags.
+const KNOWN: u32 = SYMMETRIC | WEIGHTS | TABLE | FLOATS | WIDE | MULTI;
 
 /// Most edges of a file whose offsets have 64 bits: positions in it stay far below 2^64.
 const MAX_WIDE_EDGES: u64 = 1 << 56;
@@ -106,7 +112,7 @@ impl Header {
                 computed,
             });
         }
-        let known = header.flags & !(SYMMETRIC | WEIGHTS | TABLE | FLOATS | WIDE) == 0;
+        let known = header.flags & !KNOWN == 0;
         let floats_weigh = header.has(WEIGHTS) || !header.has(FLOATS);
         if !(known && floats_weigh) || header.reserved != [0; 2] {
             return Err(BinaryProblem::Flags {
@@ -234,7 +240,8 @@ mod tests {
             (WEIGHTS | FLOATS, true),
             (FLOATS, false),
             (WIDE, true),
-            (32, false),
+            (MULTI, true),
+            (64, false),
         ] {
             let header = Header::new(3, 2, flags, 0);
             let parsed = Header::parse(&bytemuck::cast(header));

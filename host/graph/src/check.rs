@@ -3,22 +3,39 @@
 use rayon::prelude::*;
 
 use super::BinaryProblem;
+use super::build::Counts;
 use super::csr::Csr;
 use super::mirror;
+use super::tidy::count_row;
 use super::weights::WeightKind;
 
+/// Claims about rows.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Claim {
+    /// Every edge has its mirror image.
+    pub(super) symmetric: bool,
+    /// There are no loops and no parallel edges.
+    pub(super) simple: bool,
+}
+
 /// Checks the order and ranges of offsets and rows, the words of weights and, where claimed, the
-/// mirror image of every edge. Time is linear in nodes and edges, on all threads; the last check
-/// also searches a row for each edge.
-pub(super) fn check(csr: &Csr, kind: WeightKind, symmetric: bool) -> Result<(), BinaryProblem> {
+/// mirror image of every edge; returns the number of loops and parallel edges. Time is linear in
+/// nodes and edges, on all threads; the last check also searches a row for each edge.
+pub(super) fn check(
+    csr: &Csr,
+    kind: WeightKind,
+    claim: Claim,
+) -> Result<Counts, BinaryProblem> {
     check_rows(csr)?;
-    (0..csr.nodes())
+    let counts = (0..csr.nodes())
         .into_par_iter()
-        .try_for_each(|node| check_order(csr, node))?;
-    if symmetric && let Some((from, to)) = mirror::first_unmatched(csr) {
+        .map(|node| check_order(csr, node, claim.simple))
+        .try_reduce(Counts::default, |a, b| Ok(a.plus(b)))?;
+    if claim.symmetric && let Some((from, to)) = mirror::first_unmatched(csr) {
         return Err(BinaryProblem::Asymmetric { from, to });
     }
-    check_weights(kind, csr.weights().unwrap_or(&[]))
+    check_weights(kind, csr.weights().unwrap_or(&[]))?;
+    Ok(counts)
 }
 
 /// Checks that row starts ascend from 0 to the number of edges, and that targets are below the
@@ -72,11 +89,15 @@ fn check_offsets(csr: &Csr) -> Result<(), BinaryProblem> {
     }
 }
 
-fn check_order(csr: &Csr, node: u32) -> Result<(), BinaryProblem> {
+/// Checks that a row ascends, and counts what is not simple in it.
+fn check_order(csr: &Csr, node: u32, is_simple: bool) -> Result<Counts, BinaryProblem> {
     let targets = csr.neighbours(node);
     let ascends = targets.windows(2).all(|pair| pair[0] < pair[1]);
     if ascends && targets.binary_search(&node).is_err() {
-        return Ok(());
+        return Ok(Counts::default());
+    }
+    if !is_simple && targets.is_sorted() {
+        return Ok(count_row(node, targets));
     }
     Err(BinaryProblem::Order {
         node: u64::from(node),

@@ -1,8 +1,8 @@
 //! Compressed sparse rows: the form in which every backend takes a graph.
 //!
-//! Node ids and offsets are 32 bits wide, rows ascend strictly, and no row holds
-//! its own node. This module keeps and transposes such arrays; it does not sort
-//! or clean edges ([`super::build`] does) and knows nothing of original ids.
+//! Node ids and offsets are 32 bits wide, and rows ascend; a target occurs as often as there are
+//! edges to it, and a row may hold its own node. This module keeps and transposes such arrays; it
+//! does not sort edges ([`super::build`] does) and knows nothing of original ids.
 
 use rayon::prelude::*;
 
@@ -25,7 +25,7 @@ impl Csr {
         &self.offsets
     }
 
-    /// Ends of the edges, row after row, strictly ascending within a row.
+    /// Ends of the edges, row after row, ascending within a row.
     pub fn targets(&self) -> &[u32] {
         &self.targets
     }
@@ -60,6 +60,15 @@ impl Csr {
         self.targets.get(self.row(node)).unwrap_or(&[])
     }
 
+    /// Edges from one node to another, as a range into [`targets`](Self::targets); several if they
+    /// are parallel.
+    pub(super) fn edges_between(&self, from: u32, to: u32) -> std::ops::Range<usize> {
+        let row = self.row(from);
+        let targets = &self.targets[row.clone()];
+        let start = row.start + targets.partition_point(|target| *target < to);
+        start..row.start + targets.partition_point(|target| *target <= to)
+    }
+
     /// Number of edges of one node.
     pub fn degree(&self, node: u32) -> u32 {
         let row = self.row(node);
@@ -83,7 +92,7 @@ impl Csr {
     ///
     /// Each thread owns a range of result rows, so that it writes one contiguous part of the
     /// arrays and needs neither atomics nor a sort: rows ascend because sources are visited in
-    /// order. Time is linear in edges, plus one binary search per row and thread.
+    /// order. Parallel edges keep theirs. Time is linear in edges, plus one binary search per row and thread.
     ///
     /// # Errors
     /// [`Shortage`] if there is not enough memory.

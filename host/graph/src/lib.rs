@@ -15,6 +15,7 @@ pub mod disk;
 mod drawn;
 mod error;
 pub mod file;
+mod form;
 mod format;
 mod generate;
 mod ids;
@@ -39,6 +40,7 @@ pub use batch::batch;
 pub use cause::Cause;
 pub use csr::Csr;
 pub use error::{ArchiveProblem, BinaryProblem, GeneratorProblem, GraphError, LineProblem};
+pub use form::{Form, FormError, Loops, Parallel};
 pub use format::{Compression, Format};
 pub use load::{LoadOptions, LoadStats, Loaded, Progress, WeightChoice, WeightOrigin};
 pub use model::Graph;
@@ -59,8 +61,10 @@ use std::io::Read;
 ///
 /// The nodes of an edge list are the ids that occur. A comment `# Nodes: N` adds the ids without
 /// edges, if all ids are below `N`, or from 1 to `N`. The 1-based formats start at 1 instead. In
-/// all cases [`Graph::original_id`] returns the file's id. Self loops and duplicates change no
-/// result: they are dropped and counted, and of duplicates the lightest weight stays.
+/// all cases [`Graph::original_id`] returns the file's id. Loops and parallel edges stay;
+/// [`Graph::form`] makes a graph without them. A list of undirected edges may name each of them from
+/// both ends: for two nodes and a weight, the edges are as many as the direction that lists more of
+/// them lists.
 ///
 /// ```
 /// use seawall_graph::{self as graph, LoadOptions};
@@ -92,7 +96,7 @@ pub fn load(
         ..LoadStats::of(Format::Generated)
     };
     if options.undirected {
-        (graph, stats.duplicates) = graph.into_undirected(spec)?;
+        (graph, stats.mirrored) = graph.into_undirected(spec)?;
     }
     finish(Loaded { graph, stats }, options, spec)
 }

@@ -20,6 +20,9 @@ pub struct LoadOptions {
     /// lists look alike. Found by content and name when not given; a file whose content is
     /// plainly of another format is refused.
     pub format: Option<Format>,
+    /// Keep parallel edges with weights in the order listed, instead of that of their weights. Takes
+    /// a stable sort, which is slower; [`Parallel::First`](super::Parallel::First) needs it.
+    pub listed_order: bool,
 }
 
 /// Source of the edge weights that a load produces.
@@ -68,15 +71,12 @@ pub struct LoadStats {
     pub bytes: u64,
     /// Bytes after decompression; 0 for generators.
     pub text_bytes: u64,
-    /// Edges listed in the file, before mirroring and cleaning.
+    /// Edges listed in the file, before mirroring.
     pub listed_edges: u64,
-    /// Self loops dropped, as often as the file lists them.
-    pub self_loops: u64,
-    /// Entries of the file dropped as duplicates. A format that lists edges at both ends has two
-    /// for each.
-    pub duplicates: u64,
-    /// Weights that a 32-bit float does not represent exactly, counted before duplicates are
-    /// dropped.
+    /// Listed edges that made no edge of their own: of an undirected graph, the other direction of
+    /// an edge that is listed from both ends. 0 where the format lists edges so.
+    pub mirrored: u64,
+    /// Weights that a 32-bit float does not represent exactly.
     pub rounded_weights: u64,
     /// Origin of the graph's weights, if it has any.
     pub weight_origin: Option<WeightOrigin>,
@@ -95,8 +95,7 @@ impl LoadStats {
             bytes: 0,
             text_bytes: 0,
             listed_edges: 0,
-            self_loops: 0,
-            duplicates: 0,
+            mirrored: 0,
             rounded_weights: 0,
             weight_origin: None,
             scale: None,

@@ -8,6 +8,7 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
+use super::build::Order;
 use super::csr::Csr;
 use super::memory::{self, Shortage};
 use super::mix::mix;
@@ -21,21 +22,43 @@ pub(super) fn first_unmatched(csr: &Csr) -> Option<(u32, u32)> {
     if Sums::draw().are_equal(csr) {
         return None;
     }
-    let weight = |edge: usize| csr.weights().map(|weights| weights[edge]);
     (0..csr.nodes()).into_par_iter().find_map_first(|from| {
-        let mut row = csr.row(from);
-        let lone = row.find(|&edge| {
-            mirror_of(csr, from, edge).is_none_or(|mirror| weight(mirror) != weight(edge))
-        })?;
-        Some((from, csr.targets()[lone]))
+        let row = csr.neighbours(from);
+        let mut runs = row.chunk_by(|a, b| a == b).map(|run| run[0]);
+        let lone = runs.find(|&to| !is_matched(csr, from, to))?;
+        Some((from, lone))
     })
 }
 
-/// Returns the index of the edge that leads back.
-fn mirror_of(csr: &Csr, from: u32, edge: usize) -> Option<usize> {
-    let back = csr.row(csr.targets()[edge]);
-    let at = csr.targets()[back.clone()].binary_search(&from).ok()?;
-    Some(back.start + at)
+/// Tells whether every edge is likely to have its mirror image, by looking at a few.
+fn seem_matched(csr: &Csr) -> bool {
+    const SAMPLES: usize = 64;
+    let edges = csr.targets().len();
+    let step = (edges / SAMPLES).max(1);
+    (0..edges).step_by(step).all(|edge| {
+        let row = csr.offsets().partition_point(|start| *start as usize <= edge);
+        is_matched(csr, row as u32 - 1, csr.targets()[edge])
+    })
+}
+
+/// Tells whether every edge has its mirror image of the same weight. For most graphs that have not,
+/// a few edges tell; otherwise takes one pass over the edges.
+pub(super) fn are_matched(csr: &Csr) -> bool {
+    seem_matched(csr) && Sums::draw().are_equal(csr)
+}
+
+/// Tells whether the edges between two nodes are the same in both directions.
+fn is_matched(csr: &Csr, from: u32, to: u32) -> bool {
+    let (there, back) = (csr.edges_between(from, to), csr.edges_between(to, from));
+    let Some(weights) = csr.weights() else {
+        return there.len() == back.len();
+    };
+    let sorted = |edges: Range<usize>| {
+        let mut weights = weights[edges].to_vec();
+        weights.sort_unstable();
+        weights
+    };
+    there.len() == back.len() && sorted(there) == sorted(back)
 }
 
 /// A keyed hash of edges, summed over them and over their mirror images.
@@ -77,47 +100,64 @@ impl Sums {
 }
 
 /// The mirror images that a graph lacks, as rows.
-pub(super) struct Missing(Csr);
+pub(super) struct Missing {
+    rows: Csr,
+    /// Missing edges whose ends no edge has.
+    new: u32,
+}
 
 impl Missing {
-    /// Finds the missing ones, and sets both directions of the others to the smaller of their
-    /// weights. Takes the memory of the transposed graph.
+    /// Finds the missing ones: of each weight, as many as the other direction has more. Takes the
+    /// memory of the transposed graph.
     ///
     /// # Errors
     /// [`Shortage`] if there is not enough memory.
-    pub(super) fn of(csr: &mut Csr) -> Result<Self, Shortage> {
-        let mut turned = csr.transpose()?;
-        let mut end = 0;
+    pub(super) fn of(csr: &Csr) -> Result<Self, Shortage> {
+        let mut finder = Finder {
+            csr,
+            turned: csr.transpose()?,
+            end: 0,
+            new: 0,
+            known: Vec::new(),
+            wanted: Vec::new(),
+        };
         let mut start = 0;
         for node in 0..csr.nodes() {
-            let row = start..turned.offsets[node as usize + 1] as usize;
+            let row = start..finder.turned.offsets[node as usize + 1] as usize;
             start = row.end;
-            end = keep_missing(csr, node, (&mut turned, row), end);
-            turned.offsets[node as usize + 1] = end as u32;
+            finder.keep_missing(node, row);
+            finder.turned.offsets[node as usize + 1] = finder.end as u32;
         }
-        turned.targets.truncate(end);
-        turned.targets.shrink_to_fit();
-        if let Some(weights) = &mut turned.weights {
+        let (mut rows, end, new) = (finder.turned, finder.end, finder.new);
+        rows.targets.truncate(end);
+        rows.targets.shrink_to_fit();
+        if let Some(weights) = &mut rows.weights {
             weights.truncate(end);
             weights.shrink_to_fit();
         }
-        Ok(Self(turned))
+        Ok(Self { rows, new })
+    }
+
+    /// Number of missing edges whose ends no edge has, parallel ones once.
+    pub(super) fn new_pairs(&self) -> u32 {
+        self.new
     }
 
     /// Number of missing edges.
     pub(super) fn edges(&self) -> u32 {
-        self.0.edges()
+        self.rows.edges()
     }
 
-    /// Adds the missing edges, in place, to the rows that they were made from.
+    /// Adds the missing edges, in place, to the rows that they were made from. Parallel ones stay
+    /// in the order of their weights, or follow those that were listed.
     ///
     /// Rows move from the last to the first, so that none is overwritten before it moves.
     ///
     /// # Errors
     /// [`Shortage`] if there is not enough memory.
-    pub(super) fn add_to(self, csr: &mut Csr) -> Result<(), Shortage> {
+    pub(super) fn add_to(self, csr: &mut Csr, order: Order) -> Result<(), Shortage> {
         let mut old_end = csr.targets.len();
-        let mut end = old_end + self.0.targets.len();
+        let mut end = old_end + self.rows.targets.len();
         memory::reserve_exact(&mut csr.targets, end - old_end)?;
         csr.targets.resize(end, 0);
         if let Some(weights) = &mut csr.weights {
@@ -130,19 +170,29 @@ impl Missing {
             }
             let old_start = csr.offsets[node as usize] as usize;
             csr.offsets[node as usize + 1] = end as u32;
-            end = self.merge_row(csr, node, old_start..old_end, end);
+            end = self.merge_row(csr, (node, old_start..old_end), end, order);
             old_end = old_start;
         }
         Ok(())
     }
 
     /// Merges one row so that it ends at `end`; returns where it starts.
-    fn merge_row(&self, csr: &mut Csr, node: u32, mut old: Range<usize>, mut end: usize) -> usize {
-        let mut new = self.0.row(node);
+    fn merge_row(
+        &self,
+        csr: &mut Csr,
+        (node, mut old): (u32, Range<usize>),
+        mut end: usize,
+        order: Order,
+    ) -> usize {
+        let mut new = self.rows.row(node);
+        let key = |csr: &Csr, edge: usize| {
+            let by_weight = csr.weights().filter(|_| order == Order::Weight);
+            (csr.targets[edge], by_weight.map_or(0, |weights| weights[edge]))
+        };
         while !new.is_empty() {
             end -= 1;
-            let added = self.0.targets[new.end - 1];
-            if !old.is_empty() && csr.targets[old.end - 1] > added {
+            let added = key(&self.rows, new.end - 1);
+            if !old.is_empty() && key(csr, old.end - 1) > added {
                 old.end -= 1;
                 csr.targets[end] = csr.targets[old.end];
                 if let Some(weights) = &mut csr.weights {
@@ -150,8 +200,8 @@ impl Missing {
                 }
             } else {
                 new.end -= 1;
-                csr.targets[end] = added;
-                if let (Some(weights), Some(all)) = (&mut csr.weights, self.0.weights()) {
+                csr.targets[end] = added.0;
+                if let (Some(weights), Some(all)) = (&mut csr.weights, self.rows.weights()) {
                     weights[end] = all[new.end];
                 }
             }
@@ -165,33 +215,89 @@ impl Missing {
     }
 }
 
-/// Moves the edges of a transposed row that the graph's row lacks to `end`; returns where they
-/// end.
-fn keep_missing(
-    csr: &mut Csr,
-    node: u32,
-    (turned, row): (&mut Csr, Range<usize>),
-    mut end: usize,
-) -> usize {
-    let mut own = csr.row(node);
-    for edge in row {
-        let target = turned.targets[edge];
-        while !own.is_empty() && csr.targets[own.start] < target {
-            own.start += 1;
-        }
-        if !own.is_empty() && csr.targets[own.start] == target {
-            if let (Some(weights), Some(turned)) = (&mut csr.weights, &turned.weights) {
-                weights[own.start] = weights[own.start].min(turned[edge]);
+/// Finds the edges of transposed rows that the graph's rows lack, and moves them to the front.
+struct Finder<'a> {
+    csr: &'a Csr,
+    turned: Csr,
+    /// Number of edges found.
+    end: usize,
+    new: u32,
+    /// Weights of parallel edges: those that the graph has, and those of the other direction.
+    known: Vec<u32>,
+    wanted: Vec<u32>,
+}
+
+impl Finder<'_> {
+    /// Keeps the edges of a transposed row that the graph's row lacks.
+    fn keep_missing(&mut self, node: u32, mut row: Range<usize>) {
+        let mut own = self.csr.row(node);
+        while !row.is_empty() {
+            let target = self.turned.targets[row.start];
+            let run = first_run(&self.turned, &mut row);
+            while !own.is_empty() && self.csr.targets[own.start] < target {
+                own.start += 1;
             }
-            continue;
+            if own.is_empty() || self.csr.targets[own.start] != target {
+                self.new += 1;
+                run.for_each(|edge| self.keep(target, edge));
+                continue;
+            }
+            let known = first_run(self.csr, &mut own);
+            self.keep_lacking(target, known, run);
         }
-        turned.targets[end] = target;
-        if let Some(weights) = &mut turned.weights {
-            weights[end] = weights[edge];
-        }
-        end += 1;
     }
-    end
+
+    /// Keeps the edges of a run that the graph's run with the same ends lacks.
+    fn keep_lacking(&mut self, target: u32, known: Range<usize>, run: Range<usize>) {
+        let (Some(own), Some(other)) = (self.csr.weights(), self.turned.weights()) else {
+            let missing = run.len().saturating_sub(known.len());
+            run.take(missing).for_each(|edge| self.keep(target, edge));
+            return;
+        };
+        self.known.clear();
+        self.known.extend(&own[known]);
+        self.wanted.clear();
+        self.wanted.extend(&other[run.clone()]);
+        if self.known == self.wanted {
+            return;
+        }
+        self.known.sort_unstable();
+        self.wanted.sort_unstable();
+        let (mut at, first) = (0, run.start);
+        for weight in std::mem::take(&mut self.wanted) {
+            while self.known.get(at).is_some_and(|known| *known < weight) {
+                at += 1;
+            }
+            if self.known.get(at) == Some(&weight) {
+                at += 1;
+                continue;
+            }
+            self.keep(target, first);
+            if let Some(weights) = &mut self.turned.weights {
+                weights[self.end - 1] = weight;
+            }
+        }
+    }
+
+    fn keep(&mut self, target: u32, edge: usize) {
+        self.turned.targets[self.end] = target;
+        if let Some(weights) = &mut self.turned.weights {
+            weights[self.end] = weights[edge];
+        }
+        self.end += 1;
+    }
+}
+
+/// Takes the edges with the first target off a row.
+fn first_run(csr: &Csr, row: &mut Range<usize>) -> Range<usize> {
+    let target = csr.targets[row.start];
+    let length = csr.targets[row.clone()]
+        .iter()
+        .take_while(|other| **other == target)
+        .count();
+    let run = row.start..row.start + length;
+    row.start = run.end;
+    run
 }
 
 #[cfg(test)]
@@ -201,35 +307,61 @@ mod tests {
     use proptest::prelude::*;
 
     fn csr(edges: &[[u32; 3]], nodes: u32) -> Csr {
-        rows(edges.to_vec(), nodes, Direction::Directed).unwrap().0
+        let (csr, _) = rows(edges.to_vec(), nodes, Direction::Directed, Order::Weight).unwrap();
+        csr
     }
 
     #[test]
     fn an_edge_without_its_mirror_image_is_named() {
-        let matched = csr(&[[0, 1, 5], [1, 0, 5], [2, 1, 3], [1, 2, 3]], 4);
+        let matched = csr(&[[0, 1, 5], [1, 0, 5], [2, 1, 3], [1, 2, 3], [2, 2, 1]], 4);
         assert_eq!(first_unmatched(&matched), None);
+        assert!(are_matched(&matched));
         let lone = csr(&[[0, 1, 5], [1, 0, 5], [2, 1, 3]], 4);
         assert_eq!(first_unmatched(&lone), Some((2, 1)));
         let heavier = csr(&[[0, 1, 5], [1, 0, 6]], 2);
         assert_eq!(first_unmatched(&heavier), Some((0, 1)));
+        let twice = csr(&[[0, 1, 5], [0, 1, 5], [1, 0, 5]], 2);
+        assert_eq!(first_unmatched(&twice), Some((0, 1)));
+        assert!(!are_matched(&twice));
     }
 
     proptest! {
         #[test]
         fn adding_what_is_missing_equals_building_both_directions(
-            list in prop::collection::vec((0u32..20, 0u32..20, 0u32..9), 0..200), weighted: bool
+            list in prop::collection::vec((0u32..9, 0u32..9, 0u32..4), 0..200), weighted: bool
         ) {
-            let edges: Vec<[u32; 3]> = list.iter().map(|&(a, b, w)| [a, b, w]).collect();
-            let mut found = csr(&edges, 20);
-            let (mut expected, _) = rows(edges, 20, Direction::Both).unwrap();
+            let weight = |weight| if weighted { weight } else { 0 };
+            let edges: Vec<[u32; 3]> = list.iter().map(|&(a, b, w)| [a, b, weight(w)]).collect();
+            let mut found = csr(&edges, 9);
+            let built = rows(edges, 9, Direction::Both, Order::Weight);
+            let (mut expected, counts) = built.unwrap();
             if !weighted {
                 (found.weights, expected.weights) = (None, None);
             }
-            Missing::of(&mut found).unwrap().add_to(&mut found).unwrap();
+            let pairs = found.edges() - crate::tidy::count(&found).parallel;
+            let missing = Missing::of(&found).unwrap();
+            let pairs = pairs + missing.new_pairs();
+            missing.add_to(&mut found, Order::Weight).unwrap();
             prop_assert_eq!(found.offsets(), expected.offsets());
             prop_assert_eq!(found.targets(), expected.targets());
             prop_assert_eq!(found.weights(), expected.weights());
+            prop_assert_eq!(found.edges() - pairs, counts.parallel);
             prop_assert_eq!(first_unmatched(&found), None);
+            prop_assert!(are_matched(&found));
+        }
+
+        #[test]
+        fn a_missing_image_is_found(
+            list in prop::collection::vec((0u32..5, 0u32..5, 0u32..2), 0..30)
+        ) {
+            let edges: Vec<[u32; 3]> = list.iter().map(|&(a, b, w)| [a, b, w]).collect();
+            let mut turned: Vec<_> = edges.iter().map(|&[a, b, w]| [b, a, w]).collect();
+            let mut sorted = edges.clone();
+            sorted.sort_unstable();
+            turned.sort_unstable();
+            let found = csr(&edges, 5);
+            prop_assert_eq!(first_unmatched(&found).is_none(), sorted == turned);
+            prop_assert_eq!(are_matched(&found), sorted == turned);
         }
     }
 }

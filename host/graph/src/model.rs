@@ -6,20 +6,23 @@
 use std::alloc::{Layout, handle_alloc_error};
 use std::sync::OnceLock;
 
-use super::build::{self, Direction, MAX_EDGES, MAX_NODES};
+use super::build::{self, Counts, Direction, MAX_EDGES, MAX_NODES, Order};
 use super::csr::Csr;
 use super::drawn;
 use super::error::GraphError;
+use super::form::Forms;
 use super::ids::Ids;
 use super::memory::{self, Shortage};
-use super::mirror::Missing;
+use super::mirror::{self, Missing};
 use super::mix;
 use super::weights::{self, WeightKind};
 
 /// A directed or symmetric graph with 32-bit node numbers `0..nodes`.
 ///
-/// Rows ascend, hold each target once and never their own node: self loops change no result of any
-/// analysis, so readers drop and count them.
+/// It is what was read: rows ascend, hold a target as often as there are edges to it, and may hold
+/// their own node. Parallel edges are in the order of their weights, or in that of listing. How many
+/// loops and parallel edges there are is known from building; [`form`](Self::form) makes a graph
+/// without them for whoever needs one, once.
 ///
 /// ```
 /// use seawall_graph::Graph;
@@ -36,14 +39,19 @@ pub struct Graph {
     hash: OnceLock<u64>,
     symmetric: bool,
     kind: WeightKind,
+    counts: Counts,
+    order: Order,
     ids: Ids,
+    pub(super) forms: Forms,
+    matched: OnceLock<bool>,
 }
 
 impl Graph {
     /// Builds a graph from edges in memory.
     ///
-    /// With `undirected`, each edge also counts in the other direction. Duplicates and self loops
-    /// are dropped. Time is linear in nodes and edges; memory is twice the result plus the input.
+    /// With `undirected`, each edge also counts in the other direction, and of one that is listed in
+    /// both, as many stay as the direction that lists more lists; a loop stands once in its row. Time
+    /// is linear in nodes and edges; memory is twice the result plus the input.
     ///
     /// # Errors
     /// [`GraphError::EdgeOutOfRange`] for an end that is not below `nodes`;
@@ -59,8 +67,8 @@ impl Graph {
         Self::from_list(nodes, list, undirected)
     }
 
-    /// Works as [`from_edges`](Self::from_edges), with `(source, target, weight)`; the lightest of
-    /// equal edges stays.
+    /// Works as [`from_edges`](Self::from_edges), with `(source, target, weight)`; parallel
+    /// edges are in the order of their weights.
     ///
     /// # Errors
     /// As for [`from_edges`](Self::from_edges).
@@ -113,11 +121,13 @@ impl Graph {
                 return Err(GraphError::EdgeOutOfRange { index, node, nodes });
             }
         }
-        let (csr, _) = build::rows(edges, nodes, Direction::of(undirected)).map_err(too_large)?;
-        Ok(Self::from_parts(csr, undirected, Ids::Offset(0)))
+        let built = build::rows(edges, nodes, Direction::of(undirected), Order::Weight);
+        let (csr, counts) = built.map_err(too_large)?;
+        let graph = Self::from_parts(csr, undirected, Ids::Offset(0));
+        Ok(graph.with_counts(counts, Order::Weight))
     }
 
-    /// Joins parts that were checked.
+    /// Joins parts that were checked, without loops and parallel edges.
     pub(super) fn from_parts(outgoing: Csr, symmetric: bool, ids: Ids) -> Self {
         Self {
             outgoing,
@@ -125,7 +135,20 @@ impl Graph {
             hash: OnceLock::new(),
             symmetric,
             kind: WeightKind::Integer,
+            counts: Counts::default(),
+            order: Order::Listed,
             ids,
+            forms: Forms::default(),
+            matched: OnceLock::new(),
+        }
+    }
+
+    /// Sets the number of loops and parallel edges, and the order of these.
+    pub(super) fn with_counts(self, counts: Counts, order: Order) -> Self {
+        Self {
+            counts,
+            order,
+            ..self
         }
     }
 
@@ -151,9 +174,30 @@ impl Graph {
         self.outgoing.nodes()
     }
 
-    /// Number of directed edges; an undirected edge counts twice.
+    /// Number of directed edges; an undirected edge counts twice, but a loop once.
     pub fn edges(&self) -> u32 {
         self.outgoing.edges()
+    }
+
+    /// Number of loops: edges from a node to itself.
+    pub fn loops(&self) -> u32 {
+        self.counts.loops
+    }
+
+    /// Number of edges beyond the first one with the same ends, counted as [`edges`](Self::edges)
+    /// counts.
+    pub fn parallel_edges(&self) -> u32 {
+        self.counts.parallel
+    }
+
+    /// Tells whether there are no loops and no parallel edges.
+    pub fn is_simple(&self) -> bool {
+        self.loops() == 0 && self.parallel_edges() == 0
+    }
+
+    /// Whether parallel edges are in the order of listing.
+    pub(super) fn is_listed(&self) -> bool {
+        self.order == Order::Listed
     }
 
     /// Row starts: `nodes + 1` ascending indices into [`targets`](Self::targets).
@@ -161,7 +205,7 @@ impl Graph {
         self.outgoing.offsets()
     }
 
-    /// Targets of all edges, row after row, strictly ascending within a row.
+    /// Targets of all edges, row after row, ascending within a row.
     pub fn targets(&self) -> &[u32] {
         self.outgoing.targets()
     }
@@ -194,9 +238,21 @@ impl Graph {
     ///
     /// True for symmetric Matrix Market files, PACE files, `undirected` loads and the symmetric
     /// generators. A directed file that happens to list both directions of each edge is not
-    /// searched.
+    /// searched; see [`has_all_images`](Self::has_all_images).
     pub fn is_symmetric(&self) -> bool {
         self.symmetric
+    }
+
+    /// Tells whether every edge has its mirror image of the same weight, also in a directed graph.
+    ///
+    /// Free for a symmetric graph. Otherwise the first call looks at a few edges, and takes one pass
+    /// over all of them if these have their images. A graph without some image passes with a chance
+    /// of about 2^-64.
+    pub fn has_all_images(&self) -> bool {
+        self.symmetric
+            || *self
+                .matched
+                .get_or_init(|| mirror::are_matched(&self.outgoing))
     }
 
     /// Rows of outgoing edges.
@@ -293,11 +349,12 @@ impl Graph {
     /// Returns the same graph with other rows, whose weights are whole numbers.
     pub(super) fn map_rows(self, rows: impl FnOnce(Csr) -> Csr) -> Self {
         Self::from_parts(rows(self.outgoing), self.symmetric, self.ids)
+            .with_counts(self.counts, self.order)
     }
 
     /// Returns the same graph with every edge in both directions, and how many edges had both
-    /// already. If the weights of two directions differ, the lighter one stays. Free if the graph
-    /// is symmetric; otherwise memory is at most twice the result.
+    /// already. Of two nodes and a weight, the edges are as many as in the direction that has more of
+    /// them. Free if the graph is symmetric; otherwise memory is at most twice the result.
     ///
     /// # Errors
     /// [`GraphError::TooManyEdges`], naming `name`, if the edges outgrow 32-bit offsets;
@@ -308,12 +365,18 @@ impl Graph {
         }
         let mut csr = self.outgoing;
         let short = |short| GraphError::memory(name, short);
-        let missing = Missing::of(&mut csr).map_err(short)?;
+        let missing = Missing::of(&csr).map_err(short)?;
         let (edges, added) = (u64::from(csr.edges()), u64::from(missing.edges()));
         check_counts(name, 0, edges + added, false)?;
-        missing.add_to(&mut csr).map_err(short)?;
+        let pairs = csr.edges() - self.counts.parallel + missing.new_pairs();
+        missing.add_to(&mut csr, self.order).map_err(short)?;
+        let counts = Counts {
+            parallel: csr.edges() - pairs,
+            ..self.counts
+        };
         let graph = Self::from_parts(csr, true, self.ids).with_kind(self.kind);
-        Ok((graph, (edges - added) / 2))
+        let mirrored = (edges - added - u64::from(counts.loops)) / 2;
+        Ok((graph.with_counts(counts, self.order), mirrored))
     }
 
     /// Whether incoming rows of their own are in memory already.
@@ -328,7 +391,7 @@ impl Graph {
             Ids::Table(ids) => size_of_val(ids.as_slice()),
             Ids::Offset(_) => 0,
         };
-        self.outgoing.bytes() + incoming + table
+        self.outgoing.bytes() + incoming + table + self.forms.bytes()
     }
 
     /// Relation of node numbers to the file's ids.
@@ -417,11 +480,12 @@ mod tests {
     }
 
     #[test]
-    fn float_weights_keep_their_kind_and_their_lightest() {
+    fn float_weights_keep_their_kind_and_their_order() {
         let edges = [(0, 1, 2.5), (1, 2, -0.0), (0, 1, 0.5)];
         let graph = Graph::from_float_edges(3, &edges, false).unwrap();
-        assert_eq!(graph.weights(), Some(&[0.5f32.to_bits(), 0][..]));
-        let words = [(0, 1, 0.5f32.to_bits()), (1, 2, 0)];
+        let bits = [0.5f32, 2.5].map(f32::to_bits);
+        assert_eq!(graph.weights(), Some(&[bits[0], bits[1], 0][..]));
+        let words = [(0, 1, bits[0]), (0, 1, bits[1]), (1, 2, 0)];
         let whole = Graph::from_weighted_edges(3, &words, false).unwrap();
         assert_eq!(whole.weight_kind(), Some(WeightKind::Integer));
         assert_ne!(graph.layout_hash(), whole.layout_hash());

@@ -31,17 +31,33 @@ pub(super) fn key<const N: usize>(edge: &[u32; N]) -> u64 {
 
 /// Sorts edges by source, then target; all node ids are below `nodes`.
 ///
+/// Takes and costs what [`sort_words`] does.
+pub(super) fn sort<const N: usize>(edges: &mut [[u32; N]], nodes: u32) {
+    let bits = bits_of(nodes);
+    sort_words(edges, bits, bits);
+}
+
+/// Number of bits that tell nodes below `nodes` apart.
+pub(super) fn bits_of(nodes: u32) -> u32 {
+    (u32::BITS - nodes.saturating_sub(1).leading_zeros()).max(1)
+}
+
+/// Sorts edges by their first word, then their second; these have so many bits.
+///
 /// Takes at most eight passes over the buffer, and one if it is sorted already. Needs 4 KiB per
 /// level of recursion beyond the buffer. The result is the same for any number of threads, up to
 /// the order of equal keys.
-pub(super) fn sort<const N: usize>(edges: &mut [[u32; N]], nodes: u32) {
+pub(super) fn sort_words<const N: usize>(
+    edges: &mut [[u32; N]],
+    source_bits: u32,
+    target_bits: u32,
+) {
     if edges
         .par_windows(2)
         .all(|pair| key(&pair[0]) <= key(&pair[1]))
     {
         return;
     }
-    let id_bits = (u32::BITS - nodes.saturating_sub(1).leading_zeros()).max(1);
     let threads = rayon::current_num_threads();
     let alone = if threads == 1 {
         usize::MAX
@@ -49,8 +65,8 @@ pub(super) fn sort<const N: usize>(edges: &mut [[u32; N]], nodes: u32) {
         STRIPED.max(edges.len() / (2 * threads))
     };
     let digits = Digits {
-        id_bits,
-        left: 2 * id_bits,
+        target_bits,
+        left: source_bits + target_bits,
     };
     partition(edges, digits, alone);
 }
@@ -58,14 +74,14 @@ pub(super) fn sort<const N: usize>(edges: &mut [[u32; N]], nodes: u32) {
 /// Key bits that are still unsorted: the low `left` of source and target joined without gap.
 #[derive(Clone, Copy)]
 struct Digits {
-    id_bits: u32,
+    target_bits: u32,
     left: u32,
 }
 
 impl Digits {
     #[inline]
     fn of<const N: usize>(self, edge: &[u32; N]) -> usize {
-        let joined = (u64::from(edge[0]) << self.id_bits) | u64::from(edge[1]);
+        let joined = (u64::from(edge[0]) << self.target_bits) | u64::from(edge[1]);
         let shift = self.left.saturating_sub(DIGIT_BITS);
         (joined >> shift) as usize & (BUCKETS - 1)
     }
@@ -80,7 +96,7 @@ impl Digits {
 
 /// Sorts by the digits that are left; up to `alone` edges are permuted by one thread.
 fn partition<const N: usize>(edges: &mut [[u32; N]], digits: Digits, alone: usize) {
-    let row_bits = digits.left.saturating_sub(digits.id_bits);
+    let row_bits = digits.left.saturating_sub(digits.target_bits);
     let is_row_wise = N == 2 && row_bits <= ROW_BITS && edges.len() >= 1 << row_bits;
     if is_row_wise && ROW_WISE.contains(&edges.len()) {
         sort_rows(edges, (1 << row_bits) - 1);
@@ -235,7 +251,7 @@ mod tests {
         fn stripes_of_any_length_come_together(
             ends in prop::collection::vec((0u32..16, 0u32..16), 1..300), stripe in 1usize..50
         ) {
-            let digits = Digits { id_bits: 4, left: 8 };
+            let digits = Digits { target_bits: 4, left: 8 };
             let mut edges: Vec<[u32; 2]> = ends.iter().map(|&(a, b)| [a, b]).collect();
             let mut expected = edges.clone();
             expected.sort_unstable();

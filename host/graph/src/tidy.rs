@@ -1,59 +1,45 @@
-//! In-place cleaning of rows that have any order, loops and duplicates.
+//! In-place sorting of rows that have any order.
 //!
 //! Binary formats hold rows already, so that edges need not be buffered and sorted as in
 //! [`super::build`]: memory is that of the rows.
 
 use rayon::prelude::*;
 
-use super::build::Cleaned;
+use super::build::{Counts, Order};
 use super::csr::Csr;
 
-/// Sorts each row, drops self loops, and keeps the lightest of equal edges.
+/// Sorts each row by target, and counts loops and parallel edges.
 ///
 /// Offsets ascend from 0 to the number of targets, and targets are below the nodes.
-pub(super) fn tidy(mut csr: Csr) -> (Csr, Cleaned) {
-    sort_rows(&mut csr);
-    let mut cleaned = Cleaned::default();
-    let mut end = 0;
-    let mut start = 0;
-    for node in 0..csr.nodes() {
-        let row = start..csr.offsets[node as usize + 1] as usize;
-        start = row.end;
-        let first = end;
-        for edge in row {
-            let target = csr.targets[edge];
-            if target == node {
-                cleaned.self_loops += 1;
-            } else if end > first && csr.targets[end - 1] == target {
-                cleaned.duplicates += 1;
-            } else {
-                csr.targets[end] = target;
-                if let Some(weights) = &mut csr.weights {
-                    weights[end] = weights[edge];
-                }
-                end += 1;
-            }
-        }
-        csr.offsets[node as usize + 1] = end as u32;
-    }
-    shorten(&mut csr.targets, end);
-    if let Some(weights) = &mut csr.weights {
-        shorten(weights, end);
-    }
-    (csr, cleaned)
+pub(super) fn tidy(mut csr: Csr, order: Order) -> (Csr, Counts) {
+    sort_rows(&mut csr, order);
+    let counts = count(&csr);
+    (csr, counts)
 }
 
-fn shorten(words: &mut Vec<u32>, length: usize) {
-    if length < words.len() {
-        words.truncate(length);
-        words.shrink_to_fit();
+/// Counts loops and parallel edges of sorted rows.
+pub(super) fn count(csr: &Csr) -> Counts {
+    let rows = (0..csr.nodes()).into_par_iter().with_min_len(1 << 10);
+    let counts = rows.map(|node| count_row(node, csr.neighbours(node)));
+    counts.reduce(Counts::default, Counts::plus)
+}
+
+/// Counts loops and parallel edges of a sorted row.
+pub(super) fn count_row(node: u32, targets: &[u32]) -> Counts {
+    let start = targets.partition_point(|target| *target < node);
+    let loops = targets[start..].partition_point(|target| *target == node);
+    let repeats = targets.windows(2).filter(|pair| pair[0] == pair[1]);
+    Counts {
+        loops: loops as u32,
+        parallel: repeats.count() as u32,
+        mirrored: 0,
     }
 }
 
 /// A range of rows with their targets and weights.
 type Part<'a> = (std::ops::Range<u32>, &'a mut [u32], &'a mut [u32]);
 
-fn sort_rows(csr: &mut Csr) {
+fn sort_rows(csr: &mut Csr, order: Order) {
     let ranges = csr.parts();
     let offsets = &csr.offsets;
     let (mut targets, mut weights) = (
@@ -74,13 +60,13 @@ fn sort_rows(csr: &mut Csr) {
             let row = (offsets[node as usize] - base) as usize
                 ..(offsets[node as usize + 1] - base) as usize;
             let weights = weights.get_mut(row.clone()).unwrap_or_default();
-            sort_row(&mut targets[row], weights);
+            sort_row(&mut targets[row], weights, order);
         }
     });
 }
 
-/// Sorts a row by targets, and equal ones by weights, if there are any.
-fn sort_row(targets: &mut [u32], weights: &mut [u32]) {
+/// Sorts a row by targets, and equal ones by weights, if there are any, or as they are listed.
+fn sort_row(targets: &mut [u32], weights: &mut [u32], order: Order) {
     if targets.is_sorted_by(|a, b| a < b) {
         return;
     }
@@ -90,7 +76,10 @@ fn sort_row(targets: &mut [u32], weights: &mut [u32]) {
     }
     let pairs = targets.iter().copied().zip(weights.iter().copied());
     let mut pairs: Vec<(u32, u32)> = pairs.collect();
-    pairs.sort_unstable();
+    match order {
+        Order::Weight => pairs.sort_unstable(),
+        Order::Listed => pairs.sort_by_key(|pair| pair.0),
+    }
     for ((target, weight), pair) in targets.iter_mut().zip(weights).zip(pairs) {
         (*target, *weight) = pair;
     }
@@ -106,7 +95,7 @@ mod tests {
         #[test]
         fn tidied_rows_are_those_built_from_edges(
             lists in prop::collection::vec(prop::collection::vec((0u32..12, 0u32..5), 0..20), 12),
-            weighted: bool
+            weighted: bool, listed: bool
         ) {
             let (mut offsets, mut targets, mut weights) = (vec![0u32], Vec::new(), Vec::new());
             let mut edges = Vec::new();
@@ -118,16 +107,17 @@ mod tests {
                 }
                 offsets.push(targets.len() as u32);
             }
-            let (mut expected, counts) = rows(edges, 12, Direction::Directed).unwrap();
+            let order = Order::of(listed);
+            let (mut expected, counts) = rows(edges, 12, Direction::Directed, order).unwrap();
             let mut found = Csr { offsets, targets, weights: Some(weights) };
             if !weighted {
                 (found.weights, expected.weights) = (None, None);
             }
-            let (found, cleaned) = tidy(found);
+            let (found, found_counts) = tidy(found, order);
             prop_assert_eq!(found.offsets(), expected.offsets());
             prop_assert_eq!(found.targets(), expected.targets());
             prop_assert_eq!(found.weights(), expected.weights());
-            prop_assert_eq!(cleaned, counts);
+            prop_assert_eq!(found_counts, counts);
         }
     }
 }

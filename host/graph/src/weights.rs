@@ -31,6 +31,19 @@ impl WeightKind {
     }
 }
 
+impl WeightKind {
+    /// Returns a number that orders words of this kind like their weights.
+    #[inline]
+    pub(super) const fn key(self, word: u32) -> u32 {
+        match self {
+            Self::Integer => word,
+            // The words of negative floats descend.
+            Self::Float if word >> 31 == 1 => !word,
+            Self::Float => word | 1 << 31,
+        }
+    }
+}
+
 impl fmt::Display for WeightKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {

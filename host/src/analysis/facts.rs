@@ -1,6 +1,7 @@
 //! Facts about an analysis, for reports, requests and costs.
 
 use super::Detail;
+use crate::graph::{Loops, Parallel};
 
 /// Name, parameters and results of an analysis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,8 +23,15 @@ pub struct Facts {
     pub reads_weights: bool,
     /// The largest whole weight that it takes.
     pub weight_max: u32,
+    /// How it takes edges from a node to itself.
+    pub loops: LoopRule,
+    /// How it takes edges with the same ends, unless the question says more; see
+    /// [`Analysis::parallel`](super::Analysis::parallel).
+    pub parallel: ParallelRule,
     /// Whether it searches with frontiers, whose steps can be given a shape.
     pub searches: bool,
+    /// Whether its values are those of the nodes that its sources reach.
+    pub walks: bool,
     /// Whether it takes the parameters of a ranking.
     pub ranks: bool,
     /// Its way to work on edges that stream from a file, if it has one.
@@ -45,7 +53,10 @@ impl Facts {
         is_undirected: false,
         reads_weights: false,
         weight_max: u32::MAX,
+        loops: LoopRule::NoEffect,
+        parallel: ParallelRule::NoEffect,
         searches: false,
+        walks: false,
         ranks: false,
         streams: None,
         details: &[],
@@ -55,6 +66,77 @@ impl Facts {
             bars: Bars::Even,
         },
     };
+}
+
+/// The way in which an analysis takes edges from a node to itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LoopRule {
+    /// They count like other edges.
+    Count,
+    /// The result is the same with and without them.
+    NoEffect,
+    /// The question makes sense without them alone.
+    Ignored,
+}
+
+impl LoopRule {
+    /// The loops that a run takes, where nobody asks for others.
+    #[must_use]
+    pub const fn taken(self) -> Loops {
+        match self {
+            Self::Count => Loops::Keep,
+            Self::NoEffect | Self::Ignored => Loops::Drop,
+        }
+    }
+
+    /// The reason, for reports.
+    #[must_use]
+    pub const fn reason(self) -> &'static str {
+        match self {
+            Self::Count => "they count",
+            Self::NoEffect => "they have no effect",
+            Self::Ignored => "the analysis ignores them",
+        }
+    }
+}
+
+/// The way in which an analysis takes edges with the same ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ParallelRule {
+    /// Each counts.
+    Count,
+    /// The result is the same with one and with many.
+    NoEffect,
+    /// The lightest one decides.
+    Least,
+    /// The heaviest one decides.
+    Greatest,
+    /// The question makes sense with one edge in their place alone.
+    Ignored,
+}
+
+impl ParallelRule {
+    /// The parallel edges that a run takes, where nobody asks for others.
+    #[must_use]
+    pub const fn taken(self) -> Parallel {
+        match self {
+            Self::Count => Parallel::Keep,
+            Self::NoEffect | Self::Least | Self::Ignored => Parallel::Least,
+            Self::Greatest => Parallel::Greatest,
+        }
+    }
+
+    /// The reason, for reports.
+    #[must_use]
+    pub const fn reason(self) -> &'static str {
+        match self {
+            Self::Count => "each counts",
+            Self::NoEffect => "they have no effect",
+            Self::Least => "the lightest one counts",
+            Self::Greatest => "the heaviest one counts",
+            Self::Ignored => "the analysis ignores them",
+        }
+    }
 }
 
 /// Work on edges that stream from a file while the values of nodes stay in memory.

@@ -38,10 +38,11 @@ mod closeness;
 mod eccentricity;
 
 pub use answer::{Answer, Figure, Number, Sentence};
-pub use facts::{Bars, Facts, Picture, Streaming, Values};
+pub use facts::{Bars, Facts, LoopRule, ParallelRule, Picture, Streaming, Values};
 pub use question::{Detail, Question, Ranking};
 pub use reading::Reading;
 pub use registry::{AnalysisKind, AnyOf};
+pub(crate) use room::is_reached;
 pub use room::{Analysis, Built, Case, End, Found};
 
 use crate::graph::Graph;

@@ -1,6 +1,6 @@
 //! The one trait that an analysis implements.
 
-use super::{Answer, Facts, Picture, Question, Ranking, Reading, Values};
+use super::{Answer, Facts, ParallelRule, Picture, Question, Ranking, Reading, Values};
 use crate::column::{Column, Rounds};
 use crate::cost::{Job, Worker};
 use crate::graph::Graph;
@@ -15,7 +15,8 @@ pub trait Analysis: Sync {
     /// Its name, parameters and values.
     fn facts(&self) -> &'static Facts;
 
-    /// Returns the program that answers `question` for `graph`.
+    /// Returns the program that answers `question` for `graph`, which has the form that the facts ask
+    /// for: its rows ascend strictly, and hold no loops, unless loops or parallel edges count.
     ///
     /// # Errors
     /// If the graph is too large for a register.
@@ -31,6 +32,11 @@ pub trait Analysis: Sync {
 
     /// Returns its answer in numbers for `graph`. Linear in the nodes.
     fn answer(&self, graph: &Graph, column: &Column) -> Answer;
+
+    /// How it takes parallel edges for `question`.
+    fn parallel(&self, _question: &Question) -> ParallelRule {
+        self.facts().parallel
+    }
 
     /// Cost of one run of `job` without its start, nanoseconds.
     fn cost_ns(&self, job: &Job, worker: &Worker) -> f64;
@@ -96,7 +102,8 @@ pub(super) fn padded(mut words: Vec<u32>) -> Vec<u32> {
 /// An answered question, for checks.
 #[derive(Clone, Copy, Debug)]
 pub struct Case<'a> {
-    /// The graph.
+    /// The graph as read, with its loops and parallel edges, or what is left of them where a request
+    /// asked for less.
     pub graph: &'a Graph,
     /// The question.
     pub question: &'a Question,
@@ -128,6 +135,25 @@ pub struct Found<'a> {
     pub values: &'a Column,
     /// The parent of every node, if requested.
     pub parents: Option<&'a [u32]>,
+}
+
+/// Tells whether a node of `column` has a value, if its numbers mean `values`.
+pub(crate) fn is_reached(values: Values, column: &Column, node: usize) -> bool {
+    match column {
+        Column::U32(words) => words.get(node).is_some_and(|word| match values {
+            Values::Flags => *word != 0,
+            Values::NumbersOfReached | Values::NodesOfReached | Values::Edges => {
+                *word != UNREACHED
+            }
+            Values::Numbers | Values::Nodes => true,
+        }),
+        Column::U64(words) => words.get(node).is_some_and(|word| *word != u64::MAX),
+        Column::F32(floats) => floats.get(node).is_some_and(|float| float.is_finite()),
+        Column::Sets(sets) => {
+            let set = sets.iter().nth(node);
+            set.is_some_and(|set| set.iter().any(|word| *word != 0))
+        }
+    }
 }
 
 /// Number of nodes of `column` with a value, if its numbers mean `values`.

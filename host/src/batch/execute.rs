@@ -7,7 +7,7 @@ use crate::backend::batch::cpu::CpuBatch;
 use crate::backend::batch::{self as backend, BatchSession, BatchStats, Job};
 use crate::backend::{BackendError, Canceller, RunLimits, cuda};
 use crate::graph::Graph;
-use crate::outcome::Times;
+use crate::outcome::{Dropped, Taken, Times};
 use crate::program::{PlanCache, PlanRequest};
 use crate::run::{Detail, Executor, Phase, RunError, RunRequest, steps};
 use crate::units::elapsed_ns;
@@ -185,6 +185,8 @@ impl Submission<'_> {
             .zip(&stats.controls)
             .zip(words);
         let graphs = outcomes((graphs, &requests), ends);
+        let mut dropped = Dropped::default();
+        graphs.iter().for_each(|graph| dropped += graph.dropped);
         let outcome = BatchOutcome {
             analysis: request.analysis,
             backend: executor,
@@ -196,7 +198,7 @@ impl Submission<'_> {
             memory_bytes: session.memory_bytes(),
             session: forecast::report(predicted, (session.work(), session.memory_bytes())),
             graphs,
-            dropped: crate::outcome::Dropped::default(),
+            dropped,
             times: Times {
                 load: 0,
                 upload: session.upload_ns(),
@@ -287,7 +289,9 @@ fn prepare_as<'g>(
     for (graph, request) in graphs.iter().zip(requests) {
         let named = |source| named(graph, source);
         request.check_for(graph.graph).map_err(named)?;
-        let built = steps::build(graph.graph, request, way).map_err(named)?;
+        let form = form_of(graph, request).map_err(named)?;
+        request.check_form(form).map_err(named)?;
+        let built = steps::build(form, request, way).map_err(named)?;
         let planned = if request.reuse_plans {
             plans.encode(&built.program, &plan)
         } else {
@@ -295,7 +299,7 @@ fn prepare_as<'g>(
         };
         let (program, _) = planned.map_err(|error| named(error.into()))?;
         jobs.push(Job {
-            graph: graph.graph,
+            graph: form,
             // An equal program numbers its registers in the same way.
             result: program
                 .register(built.result.number())
@@ -306,6 +310,11 @@ fn prepare_as<'g>(
         readings.push(built.reading);
     }
     Ok(Prepared { jobs, readings })
+}
+
+/// Returns the form in which the analysis takes a graph.
+fn form_of<'g>(graph: &BatchGraph<'g>, request: &RunRequest) -> Result<&'g Graph, RunError> {
+    Ok(graph.graph.form(request.form()?)?)
 }
 
 /// Computes the outcomes of all graphs, on all threads.
@@ -465,7 +474,9 @@ struct End<'a> {
 
 /// Returns the outcome of one graph of the batch.
 fn outcome_of(named: &BatchGraph<'_>, request: &RunRequest, left: End<'_>) -> GraphOutcome {
-    let (graph, control) = (named.graph, left.control);
+    let (read, control) = (named.graph, left.control);
+    // It was made before the run.
+    let graph = form_of(named, request).unwrap_or(read);
     let values = left.reading.column(graph.nodes(), left.words);
     let end = steps::end_of(request.analysis, control);
     let analysis = request.analysis.room();
@@ -475,11 +486,13 @@ fn outcome_of(named: &BatchGraph<'_>, request: &RunRequest, left: End<'_>) -> Gr
     };
     let checked = request
         .check
-        .then(|| steps::is_equal(graph, request, end, found));
+        .then(|| steps::is_equal(read, request, end, found));
     GraphOutcome {
         name: named.name.clone(),
         nodes: u64::from(graph.nodes()),
-        edges: u64::from(graph.edges()),
+        edges: u64::from(read.edges()),
+        taken: Taken::of(read, graph, request),
+        dropped: Dropped::between(read, graph),
         sources: steps::original_ids(graph, request.sources()),
         reached: analysis.reached(&values),
         rounds: analysis.rounds(&values, end.iterations),

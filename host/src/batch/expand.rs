@@ -7,7 +7,7 @@ use super::name::{list_of, shown};
 use super::spec::{Origin, Spec, add_plain, check_count, generated};
 use super::{BatchError, list};
 use crate::graph::{self, Graph, LoadOptions};
-use crate::outcome::{Dropped, Weights};
+use crate::outcome::Weights;
 use rayon::prelude::*;
 use std::ffi::OsStr;
 use std::path::Path;
@@ -20,8 +20,8 @@ pub struct NamedGraph {
     pub name: String,
     /// The graph.
     pub graph: Graph,
-    /// Edges of the file that were dropped.
-    pub dropped: Dropped,
+    /// Listed edges that are the other direction of an edge that was listed.
+    pub mirrored: u64,
     /// Its weights, if they were loaded.
     pub weights: Option<Weights>,
 }
@@ -103,7 +103,7 @@ fn add_folder(folder: &Path, specs: &mut Vec<Spec>) -> Result<(), BatchError> {
 pub fn load(specs: Vec<Spec>, options: &LoadOptions) -> Result<Vec<NamedGraph>, BatchError> {
     let load = |Spec { name, origin }: Spec| match graph::load(&name, options, None) {
         Ok(loaded) => Ok(NamedGraph {
-            dropped: Dropped::of(&loaded.stats),
+            mirrored: loaded.stats.mirrored,
             weights: Weights::of(&loaded),
             name: shown(&name),
             graph: loaded.graph,

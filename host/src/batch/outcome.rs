@@ -3,7 +3,7 @@
 use crate::analysis::{AnalysisKind, Answer};
 use crate::backend::HostWork;
 use crate::executor::Executor;
-use crate::outcome::{Column, Dropped, Rounds, SessionReport, Times, Weights};
+use crate::outcome::{Column, Dropped, Rounds, SessionReport, Taken, Times, Weights};
 use crate::program::PlanCounters;
 
 /// The content of a batch's report.
@@ -30,7 +30,7 @@ pub struct BatchOutcome {
     pub session: SessionReport,
     /// A result for each graph, in the order given.
     pub graphs: Vec<GraphOutcome>,
-    /// Edges of the files that were dropped.
+    /// Edges that the analysis did not get, of all graphs.
     pub dropped: Dropped,
     /// Times of the whole batch.
     pub times: Times,
@@ -50,6 +50,10 @@ pub struct GraphOutcome {
     pub nodes: u64,
     /// Directed edges of the graph.
     pub edges: u64,
+    /// The graph as read, and the form in which the analysis took it.
+    pub taken: Taken,
+    /// Edges that the analysis did not get.
+    pub dropped: Dropped,
     /// Sources by their ids in the file; empty if the analysis takes none.
     pub sources: Vec<u64>,
     /// Nodes that have a value: those reached by a search, all nodes otherwise.
@@ -85,6 +89,10 @@ impl BatchOutcome {
                 *slot = graph;
             }
         }
+        self.dropped = Dropped::default();
+        self.graphs
+            .iter()
+            .for_each(|graph| self.dropped += graph.dropped);
         self.programs += again.programs;
         self.plans = again.plans;
         self.memory_bytes = self.memory_bytes.max(again.memory_bytes);

@@ -11,8 +11,10 @@ use super::{Machine, Phase, RunError, RunRequest, steps};
 use crate::Cause;
 use crate::backend::{BackendError, Canceller, SessionWork};
 use crate::graph::Graph;
-use crate::outcome::{Dropped, RunOutcome, Times, waves};
+use crate::outcome::{Dropped, RunOutcome, Taken, Times, waves};
 use crate::program::PlanCache;
+use crate::units::elapsed_ns;
+use std::time::Instant;
 
 /// A resident graph that answers many requests.
 ///
@@ -47,6 +49,8 @@ pub struct Analyzer<'g> {
 pub(super) struct Resident<'g> {
     /// The requested machine.
     pub(super) asked: Machine,
+    /// The form of the graph that is on it.
+    pub(super) graph: &'g Graph,
     pub(super) opened: Opened<'g>,
     /// The target of plans for it.
     pub(super) target: Target,
@@ -99,9 +103,17 @@ impl<'g> Analyzer<'g> {
         progress: &mut dyn FnMut(Phase),
     ) -> Result<RunOutcome, RunError> {
         request.check_for(self.graph)?;
+        let clock = Instant::now();
+        let graph = self.graph.form(request.form()?)?;
+        let form_ns = elapsed_ns(clock);
+        request.check_form(graph)?;
         let mut plans = std::mem::replace(&mut self.plans, PlanCache::new(0));
         let told: (&mut PlanCache, &mut dyn FnMut(Phase)) = (&mut plans, progress);
-        let outcome = self.carry_out(Submission::begin((self.graph, request), told));
+        let mut submission = Submission::begin((graph, request), told);
+        if !std::ptr::eq(graph, self.graph) {
+            submission.log.formed(form_ns);
+        }
+        let outcome = self.carry_out(submission, form_ns);
         self.plans = plans;
         if outcome.as_ref().is_err_and(has_failed) {
             self.resident = None;
@@ -109,18 +121,22 @@ impl<'g> Analyzer<'g> {
         outcome
     }
 
-    fn carry_out(&mut self, mut submission: Submission<'g, '_>) -> Result<RunOutcome, RunError> {
-        let request = submission.request;
+    fn carry_out(
+        &mut self,
+        mut submission: Submission<'g, '_>,
+        form_ns: u64,
+    ) -> Result<RunOutcome, RunError> {
+        let (read, graph, request) = (self.graph, submission.graph, submission.request);
         submission.progress(Phase::Plan);
         if let Some(other) = &self.resident
-            && other.asked != request.machine
+            && (other.asked != request.machine || !std::ptr::eq(other.graph, graph))
         {
             self.resident = None;
         }
         let (choice, meant, known) = match &mut self.resident {
             Some(resident) => (None, resident.target, resident.loaded.take()),
             None => {
-                let choice = choose(self.graph, request);
+                let choice = choose(graph, request);
                 let target = Target::of(request, &choice);
                 (Some(choice), target, None)
             }
@@ -143,7 +159,8 @@ impl<'g> Analyzer<'g> {
         submission.ledger = Ledger::begin(start);
         let (planned, answer) = submission.settle(session, planned, target)?;
         let upload_ns = session.upload_ns().saturating_sub(uploaded_ns);
-        let outcome = submission.outcome(&resident.opened, &planned, (answer, upload_ns));
+        let times = (form_ns, upload_ns);
+        let outcome = submission.outcome(read, (&resident.opened, &planned), answer, times);
         resident.loaded = Some(planned.into_loaded());
         Ok(outcome)
     }
@@ -164,6 +181,7 @@ impl<'g> Analyzer<'g> {
         opened.session.cancel_by(self.canceller.of_session());
         let resident = Resident {
             asked: submission.request.machine,
+            graph: submission.graph,
             target: Target::of(submission.request, &choice.opened(opened.executor)),
             opened,
             loaded: None,
@@ -196,16 +214,17 @@ fn has_failed(error: &RunError) -> bool {
 }
 
 impl Submission<'_, '_> {
-    /// Returns the outcome of a request whose upload took `upload_ns`.
+    /// Returns the outcome of a request on the graph `read`, whose form and upload took so long.
     fn outcome(
         mut self,
-        opened: &Opened<'_>,
-        planned: &Planned,
-        (answer, upload_ns): (Answer, u64),
+        read: &Graph,
+        (opened, planned): (&Opened<'_>, &Planned),
+        answer: Answer,
+        (form_ns, upload_ns): (u64, u64),
     ) -> RunOutcome {
         let (graph, request) = (self.graph, self.request);
         let end = steps::end_of(request.analysis, &answer.stats.control);
-        let checked = request.check.then(|| self.is_equal(end, &answer));
+        let checked = request.check.then(|| self.is_equal(read, end, &answer));
         let Answer {
             values,
             parents,
@@ -222,8 +241,9 @@ impl Submission<'_, '_> {
             backend_reason: opened.reason.clone(),
             device: device.name.clone(),
             nodes: u64::from(graph.nodes()),
-            edges: u64::from(graph.edges()),
-            dropped: Dropped::default(),
+            edges: u64::from(read.edges()),
+            taken: Taken::of(read, graph, request),
+            dropped: Dropped::between(read, graph),
             weights: None,
             sources: steps::original_ids(graph, request.sources()),
             reached: analysis.reached(&values),
@@ -237,7 +257,7 @@ impl Submission<'_, '_> {
             times: Times {
                 load: 0,
                 upload: upload_ns,
-                plan: planned.plan_ns,
+                plan: planned.plan_ns + form_ns,
                 run: spent.run_ns,
                 first_run: spent.first_run_ns,
                 readback: spent.readback_ns,

@@ -6,7 +6,7 @@
 use crate::Cause;
 use crate::analysis::{AnalysisKind, AnyOf, Detail};
 use crate::backend::BackendError;
-use crate::graph::GraphError;
+use crate::graph::{FormError, GraphError};
 use crate::units::Nanoseconds;
 use seawall_core::topology::Topology;
 
@@ -81,6 +81,17 @@ pub enum RunError {
         /// The requested analysis.
         analysis: AnalysisKind,
     },
+    /// The request keeps edges that the analysis makes no sense with.
+    #[error("{analysis} ignores {what}, so that it cannot keep them; leave them to it")]
+    WrongForm {
+        /// The requested analysis.
+        analysis: AnalysisKind,
+        /// The edges.
+        what: &'static str,
+    },
+    /// The graph has no such form.
+    #[error(transparent)]
+    Form(#[from] FormError),
     /// The budget does not hold the graph and the smallest plan.
     #[error(
         "{analysis} needs {needed_bytes} bytes and the budget is {budget_bytes}; raise it to at least that{}",
@@ -181,6 +192,7 @@ impl RunError {
             | Self::WeightTooLarge { .. }
             | Self::Directed { .. }
             | Self::WrongDetail { .. }
+            | Self::WrongForm { .. }
             | Self::OverBudget { .. }
             | Self::StreamOverBudget { .. }
             | Self::CannotStream { .. }
@@ -193,6 +205,7 @@ impl RunError {
             | Self::Program(_) => Cause::Request,
             Self::StreamTime { .. } => Cause::Failure,
             Self::Stream(error) => error.cause(),
+            Self::Form(error) => error.cause(),
             Self::Backend(error) => error.cause(),
         }
     }

@@ -33,6 +33,7 @@ pub fn prepare(request: &RunRequest) {
 
 /// A request in progress.
 pub(super) struct Submission<'g, 'p> {
+    /// The graph in the form of the request.
     pub(super) graph: &'g Graph,
     pub(super) request: &'p RunRequest,
     plans: &'p mut PlanCache,
@@ -161,16 +162,16 @@ impl<'g, 'p> Submission<'g, 'p> {
         Ok((other, again))
     }
 
-    /// Tells whether the sequential implementation has the same result.
-    pub(super) fn is_equal(&mut self, end: End, answer: &Answer) -> bool {
+    /// Tells whether the sequential implementation has the same result for the graph `read`.
+    pub(super) fn is_equal(&mut self, read: &Graph, end: End, answer: &Answer) -> bool {
         (self.progress)(Phase::Check);
-        let (graph, request) = (self.graph, self.request);
+        let request = self.request;
         let found = analysis::Found {
             values: &answer.values,
             parents: answer.parents.as_deref(),
         };
         self.log
-            .until_now("check", || steps::is_equal(graph, request, end, found))
+            .until_now("check", || steps::is_equal(read, request, end, found))
     }
 
     /// Loads a program, runs it as often as requested and reads its result.

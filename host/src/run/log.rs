@@ -2,7 +2,10 @@
 
 use crate::outcome::{Event, Track};
 use crate::units::elapsed_ns;
-use std::time::Instant;
+use std::time::{Duration, Instant};
+
+/// Name of the span in which loops and parallel edges are dropped.
+const FORM: &str = "simple form";
 
 /// The spans of a run, by its own clock.
 pub(super) struct Log {
@@ -28,11 +31,21 @@ impl Log {
         });
     }
 
+    /// Adds the making of a form of the graph, which ends now.
+    pub(super) fn formed(&mut self, form_ns: u64) {
+        self.clock = self
+            .clock
+            .checked_sub(Duration::from_nanos(form_ns))
+            .unwrap_or(self.clock);
+        self.host(FORM, 0, form_ns);
+    }
+
     /// Adds planning, which ends now, and before the first plan the choice of a machine.
     pub(super) fn planned(&mut self, plan_ns: u64) {
         let start = elapsed_ns(self.clock).saturating_sub(plan_ns);
-        if self.events.is_empty() {
-            self.host("choose", 0, start);
+        if self.events.iter().all(|event| event.name == FORM) {
+            let formed = self.events.last().map_or(0, |event| event.duration_ns);
+            self.host("choose", formed, start.saturating_sub(formed));
         }
         self.host("plan", start, plan_ns);
     }

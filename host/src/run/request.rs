@@ -3,8 +3,10 @@
 //! [`RunRequest::check_for`] checks it against a graph, and every run starts with this, so that
 //! later steps need not check it again. Nothing here parses or reads.
 
-use crate::analysis::{AnalysisKind, Detail, Question, Ranking};
+use super::RunError;
+use crate::analysis::{AnalysisKind, Detail, LoopRule, ParallelRule, Question, Ranking};
 use crate::executor::Machine;
+use crate::graph::{Form, Loops, Parallel};
 use seawall_core::topology::Topology;
 use std::num::NonZeroU32;
 
@@ -35,6 +37,10 @@ pub struct RunRequest {
     /// Whether to measure the groups of the program and to keep the steps of searches, with
     /// predictions beside them.
     pub explain: bool,
+    /// Edges from a node to itself: those that the analysis asks for, or others.
+    pub loops: Option<Loops>,
+    /// Edges with the same ends, likewise.
+    pub parallel: Option<Parallel>,
     /// Whether a plan may be that of an earlier request, which is the same.
     pub reuse_plans: bool,
 }
@@ -54,6 +60,8 @@ impl RunRequest {
             topology: None,
             detail: Detail::Plain,
             explain: false,
+            loops: None,
+            parallel: None,
             reuse_plans: true,
         }
     }
@@ -66,6 +74,35 @@ impl RunRequest {
 }
 
 impl RunRequest {
+    /// Returns the form in which the analysis takes a graph: that of its facts, or of the request.
+    /// What has no effect on the analysis is left out in any case.
+    ///
+    /// # Errors
+    /// [`RunError::WrongForm`] if the request keeps what the analysis makes no sense with.
+    pub fn form(&self) -> Result<Form, RunError> {
+        let rules = self.rules();
+        let analysis = self.analysis;
+        let refused = |what| Err(RunError::WrongForm { analysis, what });
+        let loops = match (self.loops, rules.0) {
+            (Some(Loops::Keep), LoopRule::Ignored) => return refused("self loops"),
+            (Some(Loops::Keep) | None, rule) => rule.taken(),
+            (Some(loops), _) => loops,
+        };
+        let parallel = match (self.parallel, rules.1) {
+            (Some(Parallel::Keep), ParallelRule::Ignored) => return refused("parallel edges"),
+            (Some(Parallel::Keep) | None, rule) => rule.taken(),
+            (Some(parallel), _) => parallel,
+        };
+        Ok(Form { loops, parallel })
+    }
+
+    /// The ways in which the analysis takes loops and parallel edges.
+    pub(crate) fn rules(&self) -> (LoopRule, ParallelRule) {
+        let question = self.question(false);
+        let analysis = self.analysis.room();
+        (analysis.facts().loops, analysis.parallel(&question))
+    }
+
     /// Returns the question for the analysis, with 64-bit distances if `wide`.
     pub(crate) fn question(&self, wide: bool) -> Question {
         let limit = self.max_iterations.map(NonZeroU32::get);

@@ -1,7 +1,7 @@
 //! Steps that a run shares with a batch.
 
 use super::{RunError, RunRequest};
-use crate::analysis::{AnalysisKind, Built, Case, End, Found, Question};
+use crate::analysis::{AnalysisKind, Built, Case, End, Found, Question, oracle};
 use crate::backend::BackendError;
 use crate::graph::{Graph, WeightKind};
 use seawall_core::abi::control::{ControlRecord, LoopRecord};
@@ -123,8 +123,9 @@ pub(crate) fn topology_name(control: &ControlRecord) -> String {
 /// Tells whether the sequential implementation has the same result.
 pub(crate) fn is_equal(graph: &Graph, request: &RunRequest, end: End, found: Found<'_>) -> bool {
     let question = &request.question(false);
+    let taken = oracle::taken(graph, request.loops, request.parallel);
     let case = Case {
-        graph,
+        graph: taken.as_ref().unwrap_or(graph),
         question,
         end,
     };

@@ -5,7 +5,7 @@
 use super::{AnalysisKind, Ranking, RunError, RunRequest};
 use crate::backend::BackendError;
 use crate::backend::cpu::THREADS_MAX;
-use crate::graph::{Graph, WeightKind};
+use crate::graph::{Graph, Parallel, WeightKind};
 use crate::program::{check_damping, check_tolerance};
 
 /// Most sources of a run: a register counts its words in 32 bits, and the input region
@@ -21,6 +21,7 @@ impl RunRequest {
     pub fn check(&self) -> Result<(), RunError> {
         self.detail.check(self.analysis)?;
         self.ranking.check()?;
+        self.form()?;
         if self.machine.time_budget_ns == 0 {
             return Err(RunError::NoTime);
         }
@@ -120,6 +121,19 @@ fn check_weights(graph: &Graph, analysis: AnalysisKind) -> Result<(), RunError> 
         weight: weights[edge],
         most,
     })
+}
+
+impl RunRequest {
+    /// Refuses weights that only the form of a graph has: sums may exceed those of the analysis.
+    ///
+    /// # Errors
+    /// [`RunError::WeightTooLarge`].
+    pub(crate) fn check_form(&self, form: &Graph) -> Result<(), RunError> {
+        match self.parallel {
+            Some(Parallel::Sum) => check_weights(form, self.analysis),
+            _ => Ok(()),
+        }
+    }
 }
 
 /// Refuses a graph that the analysis does not support.

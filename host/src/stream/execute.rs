@@ -10,7 +10,7 @@ use crate::backend::{Canceller, HostWork};
 use crate::executor::Executor;
 use crate::graph::disk::{DiskNodes, Rows, SwgFile};
 use crate::graph::{Graph, GraphError, LoadOptions, WeightChoice, WeightOrigin, load, memory};
-use crate::outcome::{Dropped, Event, Memory, RunOutcome, SessionReport, Times, Track, Weights};
+use crate::outcome::{Dropped, Event, Memory, RunOutcome, SessionReport, Taken, Times, Track, Weights};
 use crate::program::{PlanCounters, PlanSummary};
 use crate::run::{Phase, RunError, RunRequest, steps};
 use crate::units::{bytes, elapsed_ns};
@@ -289,6 +289,7 @@ impl Streamed {
             device: String::new(),
             nodes: u64::from(self.file.node_count()),
             edges: self.file.edges(),
+            taken: Taken::as_read(nodes),
             dropped: Dropped::default(),
             weights: self.weights(plan),
             sources: steps::original_ids(nodes, request.sources()),

@@ -9,21 +9,29 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
+use super::merge::order_weights;
 use super::parts::{Cuts, parts_of};
-use super::{Edges, column, directed_rows};
+use super::{Counts, Edges, Order, column, directed_rows};
 use crate::csr::{Csr, split_rows};
 use crate::memory::{self, Shortage};
 use crate::radix;
 
-/// Builds rows from sorted edges without duplicates whose lower end comes first.
-pub(super) fn mirrored_rows<const N: usize>(edges: Edges<N>, nodes: u32) -> Result<Csr, Shortage>
+/// Builds rows from sorted edges whose lower end comes first, with their counts and order. A loop
+/// stands once in its row.
+pub(super) fn mirrored_rows<const N: usize>(
+    edges: Edges<N>,
+    nodes: u32,
+    (counts, order): (Counts, Order),
+) -> Result<Csr, Shortage>
 where
     [u32; N]: bytemuck::Pod,
 {
-    if rayon::current_num_threads() == 1 {
+    // A second sort would lose the order of listing.
+    let is_listed = order == Order::Listed && counts.parallel > 0;
+    if rayon::current_num_threads() == 1 || is_listed {
         placed_rows(&edges, nodes)
     } else {
-        joined_rows(edges, nodes)
+        joined_rows(edges, nodes, counts)
     }
 }
 
@@ -35,17 +43,19 @@ fn placed_rows<const N: usize>(edges: &[[u32; N]], nodes: u32) -> Result<Csr, Sh
     let mut next = memory::zeroed::<u32>(nodes as usize + 1)?;
     for edge in edges {
         next[edge[0] as usize + 1] += 1;
-        next[edge[1] as usize + 1] += 1;
+        next[edge[1] as usize + 1] += u32::from(edge[0] != edge[1]);
     }
     let mut sum = 0;
     for count in &mut next {
         sum += *count;
         *count = sum;
     }
-    let mut targets = memory::zeroed::<u32>(2 * edges.len())?;
+    let mut targets = memory::zeroed::<u32>(sum as usize)?;
     let mut weights = memory::zeroed::<u32>(if N == 3 { targets.len() } else { 0 })?;
     for edge in edges {
-        for (from, to) in [(edge[0], edge[1]), (edge[1], edge[0])] {
+        let directions = [(edge[0], edge[1]), (edge[1], edge[0])];
+        let count = if edge[0] == edge[1] { 1 } else { 2 };
+        for &(from, to) in &directions[..count] {
             let at = next[from as usize] as usize;
             next[from as usize] += 1;
             targets[at] = to;
@@ -71,7 +81,11 @@ fn placed_rows<const N: usize>(edges: &[[u32; N]], nodes: u32) -> Result<Csr, Sh
 /// Sorts the turned edges and joins both halves of each row.
 ///
 /// The peak is the result, its two halves, and two arrays of offsets.
-fn joined_rows<const N: usize>(mut edges: Edges<N>, nodes: u32) -> Result<Csr, Shortage>
+fn joined_rows<const N: usize>(
+    mut edges: Edges<N>,
+    nodes: u32,
+    counts: Counts,
+) -> Result<Csr, Shortage>
 where
     [u32; N]: bytemuck::Pod,
 {
@@ -80,8 +94,14 @@ where
         targets: column(&edges, 1)?,
         weights: (N == 3).then(|| column(&edges, N - 1)).transpose()?,
     };
+    if counts.loops > 0 {
+        edges.retain(|edge| edge[0] != edge[1]);
+    }
     edges.par_iter_mut().for_each(|edge| edge.swap(0, 1));
     radix::sort(&mut edges, nodes);
+    if N == 3 && counts.parallel > 0 {
+        order_weights(&mut edges);
+    }
     let lower = directed_rows(edges, nodes)?;
     join(lower, higher)
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use super::rows::{RowError, Rows};
-use crate::binary::{HEADER_BYTES, Header, MAGIC, SYMMETRIC, Sections, TABLE, WIDE};
+use crate::binary::{HEADER_BYTES, Header, MAGIC, MULTI, SYMMETRIC, Sections, TABLE, WIDE};
 use crate::csr::Csr;
 use crate::ids::Ids;
 use crate::memory;
@@ -235,6 +235,12 @@ impl SwgFile {
     #[must_use]
     pub fn is_symmetric(&self) -> bool {
         self.header.has(SYMMETRIC)
+    }
+
+    /// Whether rows may hold loops and parallel edges. Rows of other files ascend strictly.
+    #[must_use]
+    pub fn may_have_loops(&self) -> bool {
+        self.header.has(MULTI)
     }
 
     /// Whether the file has a table of ids.

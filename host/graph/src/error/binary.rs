@@ -82,8 +82,11 @@ pub enum BinaryProblem {
         /// Number of nodes.
         nodes: u64,
     },
-    /// A row that is not strictly ascending, or holds its own node.
-    #[error("the targets of node {node} are not strictly ascending, or hold the node itself")]
+    /// A row that does not ascend, or one with loops or parallel edges in a file that is marked
+    /// simple.
+    #[error(
+        "the targets of node {node} do not ascend, or repeat or hold the node itself in a file that is marked simple"
+    )]
     Order {
         /// The node.
         node: u64,

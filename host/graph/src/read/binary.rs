@@ -8,9 +8,9 @@ use rayon::prelude::*;
 
 use super::source::Source;
 use super::words::Words;
-use crate::binary::{HEADER_BYTES, Header, SYMMETRIC, TABLE, WIDE};
-use crate::build::MAX_EDGES;
-use crate::check;
+use crate::binary::{HEADER_BYTES, Header, MULTI, SYMMETRIC, TABLE, WIDE};
+use crate::build::{Counts, MAX_EDGES, Order};
+use crate::check::{self, Claim};
 use crate::csr::Csr;
 use crate::format::Format;
 use crate::ids::Ids;
@@ -34,7 +34,7 @@ pub(super) fn load_binary(
     let compression = source.compression;
     let mut words = Words::new(&mut source, ".swg", progress);
     let Parts { header, csr, ids } = parts(&mut words, options.weights.are_read())?;
-    check(&header, &csr, &ids).map_err(|problem| words.bad(problem))?;
+    let counts = check(&header, &csr, &ids).map_err(|problem| words.bad(problem))?;
     let (bytes, text_bytes) = words.passed();
     let mut stats = LoadStats {
         compression,
@@ -44,10 +44,10 @@ pub(super) fn load_binary(
         compacted: header.has(TABLE),
         ..LoadStats::of(Format::Binary)
     };
-    let mut graph =
-        Graph::from_parts(csr, header.has(SYMMETRIC), ids).with_kind(header.weight_kind());
+    let graph = Graph::from_parts(csr, header.has(SYMMETRIC), ids).with_kind(header.weight_kind());
+    let mut graph = graph.with_counts(counts, Order::Listed);
     if options.undirected {
-        (graph, stats.duplicates) = graph.into_undirected(&name)?;
+        (graph, stats.mirrored) = graph.into_undirected(&name)?;
     }
     Ok(Loaded { graph, stats })
 }
@@ -105,12 +105,16 @@ fn section<T: bytemuck::Pod + Send>(
     words.words((section.end - section.start) / size_of::<T>() as u64)
 }
 
-fn check(header: &Header, csr: &Csr, ids: &Ids) -> Result<(), BinaryProblem> {
-    check::check(csr, header.weight_kind(), header.has(SYMMETRIC))?;
-    match ids {
-        Ids::Offset(_) => Ok(()),
-        Ids::Table(table) => check_ids(table),
+fn check(header: &Header, csr: &Csr, ids: &Ids) -> Result<Counts, BinaryProblem> {
+    let claim = Claim {
+        symmetric: header.has(SYMMETRIC),
+        simple: !header.has(MULTI),
+    };
+    let counts = check::check(csr, header.weight_kind(), claim)?;
+    if let Ids::Table(table) = ids {
+        check_ids(table)?;
     }
+    Ok(counts)
 }
 
 fn check_ids(table: &[u64]) -> Result<(), BinaryProblem> {

@@ -22,7 +22,6 @@ pub(super) fn parse<const N: usize>(bytes: &[u8], layout: &Layout, limit: u64) -
         edges: Vec::with_capacity(bytes.len() / BYTES_AN_EDGE),
         listed: 0,
         rows: 0,
-        self_loops: 0,
         kind: WeightKind::Integer,
         rounded: 0,
         lines: 0,
@@ -194,8 +193,8 @@ mod tests {
     #[test]
     fn arcs_become_zero_based_edges_with_weights() {
         let parsed = dimacs("c hi\na 1 2 7\n\r\na 9\t3 0\r\na 4 4 1");
-        assert_eq!(parsed.edges, [[0, 1, 7], [8, 2, 0]]);
-        assert_eq!((parsed.listed, parsed.self_loops, parsed.lines), (3, 1, 5));
+        assert_eq!(parsed.edges, [[0, 1, 7], [8, 2, 0], [3, 3, 1]]);
+        assert_eq!((parsed.listed, parsed.lines), (3, 5));
         assert!(parsed.problem.is_none());
     }
 
@@ -263,11 +262,11 @@ mod tests {
     #[test]
     fn one_fraction_makes_all_weights_floats() {
         let parsed = dimacs("a 1 2 16777217\na 3 3 0.1\na 1 3 3\na 1 4 0.1\na 1 5 33554433\n");
-        let floats = [16_777_216.0, 3.0, 0.1, 33_554_432.0f32];
+        let floats = [16_777_216.0, 0.1, 3.0, 0.1, 33_554_432.0f32];
         assert_eq!(parsed.kind, WeightKind::Float);
         let words: Vec<u32> = parsed.edges.iter().map(|edge| edge[2]).collect();
         assert_eq!(words, floats.map(f32::to_bits));
-        assert_eq!(parsed.rounded, 3);
+        assert_eq!(parsed.rounded, 4);
     }
 
     #[test]

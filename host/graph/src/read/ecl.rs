@@ -6,6 +6,7 @@
 
 use super::source::Source;
 use super::words::Words;
+use crate::build::Order;
 use crate::check::check_rows;
 use crate::csr::Csr;
 use crate::format::Format;
@@ -36,21 +37,19 @@ pub(super) fn load_ecl(
     let csr = arrays(&mut words, options.weights.are_read())?;
     let (bytes, text_bytes) = words.passed();
     let listed_edges = u64::from(csr.edges());
-    let (csr, cleaned) = tidy(csr);
+    let order = Order::of(options.listed_order);
+    let (csr, counts) = tidy(csr, order);
     let mut stats = LoadStats {
         compression,
         bytes,
         text_bytes,
         listed_edges,
-        self_loops: cleaned.self_loops,
-        duplicates: cleaned.duplicates,
         ..LoadStats::of(Format::Ecl)
     };
-    let mut graph = Graph::from_parts(csr, false, Ids::Offset(0));
+    let graph = Graph::from_parts(csr, false, Ids::Offset(0));
+    let mut graph = graph.with_counts(counts, order);
     if options.undirected {
-        let mirrored;
-        (graph, mirrored) = graph.into_undirected(&name)?;
-        stats.duplicates += mirrored;
+        (graph, stats.mirrored) = graph.into_undirected(&name)?;
     }
     Ok(Loaded { graph, stats })
 }

@@ -20,7 +20,7 @@ use super::quote::quote;
 use super::rows::{Rows, line_beyond};
 use super::source::Source;
 use super::table::Wish;
-use crate::build::{self, Direction, Edges, MAX_NODES, drop_self_loops};
+use crate::build::{self, Direction, Edges, MAX_NODES, Order};
 use crate::ids::Ids;
 use crate::load::{LoadOptions, LoadStats, Loaded, Progress};
 use crate::memory;
@@ -96,7 +96,6 @@ struct Gathered<const N: usize> {
     listed: u64,
     rows: u64,
     cursor: Cursor,
-    self_loops: u64,
     kind: WeightKind,
     rounded: u64,
     lines: u64,
@@ -196,7 +195,6 @@ impl Gather<'_> {
             listed: 0,
             rows: 0,
             cursor: Cursor::default(),
-            self_loops: 0,
             kind: WeightKind::Integer,
             rounded: 0,
             lines: opened.lines,
@@ -270,7 +268,6 @@ impl Gather<'_> {
         all.rounded += parsed.rounded;
         all.listed += parsed.listed;
         all.rows += parsed.rows;
-        all.self_loops += parsed.self_loops;
         all.lines += parsed.lines;
         Ok(())
     }
@@ -309,13 +306,14 @@ impl Gather<'_> {
         check_counts(self.name, nodes, 0, false)?;
         let undirected = layout.undirected || self.options.undirected;
         let listed = match layout.shape {
-            Shape::Dense(_) => all.edges.len() as u64 + all.self_loops,
+            Shape::Dense(_) => all.edges.len() as u64,
             _ => all.listed,
         };
         let is_row_wise = matches!(layout.shape, Shape::Rows(_));
         let direction = Direction::of(undirected && !is_row_wise);
-        let built = build::rows(all.edges, nodes as u32, direction);
-        let (csr, cleaned) = built.map_err(|short| GraphError::memory(self.name, short))?;
+        let order = Order::of(self.options.listed_order);
+        let built = build::rows(all.edges, nodes as u32, direction, order);
+        let (csr, counts) = built.map_err(|short| GraphError::memory(self.name, short))?;
         if is_row_wise && let Some((from, to)) = mirror::first_unmatched(&csr) {
             return Err(GraphError::OneSided {
                 file: self.name.to_owned(),
@@ -325,14 +323,13 @@ impl Gather<'_> {
         }
         let stats = LoadStats {
             listed_edges: listed,
-            self_loops: all.self_loops + cleaned.self_loops,
-            duplicates: cleaned.duplicates,
+            mirrored: counts.mirrored,
             rounded_weights: all.rounded,
             compacted: matches!(ids, Ids::Table(_)),
             ..LoadStats::of(layout.format)
         };
         let graph = Graph::from_parts(csr, undirected || is_row_wise, ids).with_kind(all.kind);
-        Ok((graph, stats))
+        Ok((graph.with_counts(counts, order), stats))
     }
 
     /// Refuses a file whose header promises more than the file holds.
@@ -404,7 +401,6 @@ impl<const N: usize> Gathered<N> {
                     let position = self.listed + u64::from(edge[0]);
                     [edge[0], edge[1]] = self.cursor.place(dense, position);
                 }
-                self.self_loops += drop_self_loops(&mut parsed.edges);
             }
         }
     }

@@ -7,7 +7,7 @@
 use super::npy::{Array, Header};
 use super::source::Source;
 use super::zip::Zip;
-use crate::build::{self, Cleaned, Direction, MAX_NODES};
+use crate::build::{self, Counts, Direction, MAX_NODES, Order};
 use crate::check::check_rows;
 use crate::csr::Csr;
 use crate::format::Format;
@@ -41,22 +41,20 @@ pub(super) fn load_npz(mut source: Source, options: &LoadOptions) -> Result<Load
     let listed = matrix.entries();
     check_counts(&name, u64::from(matrix.nodes), listed, false)?;
     let (kind, rounded) = (matrix.kind, matrix.rounded);
-    let (csr, cleaned) = matrix.rows(&name)?;
+    let order = Order::of(options.listed_order);
+    let (csr, counts) = matrix.rows(&name, order)?;
     let mut stats = LoadStats {
         compression: source.compression,
         bytes: source.raw_bytes(),
         text_bytes: source.decoded_bytes(),
         listed_edges: listed,
-        self_loops: cleaned.self_loops,
-        duplicates: cleaned.duplicates,
         rounded_weights: rounded,
         ..LoadStats::of(Format::Npz)
     };
-    let mut graph = Graph::from_parts(csr, false, Ids::Offset(0)).with_kind(kind);
+    let graph = Graph::from_parts(csr, false, Ids::Offset(0)).with_kind(kind);
+    let mut graph = graph.with_counts(counts, order);
     if options.undirected {
-        let mirrored;
-        (graph, mirrored) = graph.into_undirected(&name)?;
-        stats.duplicates += mirrored;
+        (graph, stats.mirrored) = graph.into_undirected(&name)?;
     }
     Ok(Loaded { graph, stats })
 }
@@ -187,7 +185,7 @@ impl Matrix {
         }
     }
 
-    fn rows(self, name: &str) -> Result<(Csr, Cleaned), GraphError> {
+    fn rows(self, name: &str, order: Order) -> Result<(Csr, Counts), GraphError> {
         let problem = |problem| GraphError::Binary {
             file: name.to_owned(),
             format: ".npz",
@@ -206,9 +204,9 @@ impl Matrix {
                     weights: self.weights,
                 };
                 check_rows(&csr).map_err(problem)?;
-                let (csr, cleaned) = tidy(csr);
+                let (csr, counts) = tidy(csr, order);
                 let turned = turned.then(|| csr.transpose()).transpose().map_err(short)?;
-                Ok((turned.unwrap_or(csr), cleaned))
+                Ok((turned.unwrap_or(csr), counts))
             }
             Entries::Pairs { rows, columns } => {
                 let ends = rows.iter().zip(&columns);
@@ -224,12 +222,12 @@ impl Matrix {
                     None => {
                         let edges = ends.map(|(a, b)| [*a, *b]);
                         memory::collect(rows.len(), edges)
-                            .and_then(|edges| build::rows::<2>(edges, nodes, Direction::Directed))
+                            .and_then(|edges| build::rows::<2>(edges, nodes, Direction::Directed, order))
                     }
                     Some(weights) => {
                         let edges = ends.zip(&weights).map(|((a, b), w)| [*a, *b, *w]);
                         memory::collect(rows.len(), edges)
-                            .and_then(|edges| build::rows::<3>(edges, nodes, Direction::Directed))
+                            .and_then(|edges| build::rows::<3>(edges, nodes, Direction::Directed, order))
                     }
                 };
                 built.map_err(short)

@@ -17,12 +17,10 @@ pub(super) struct Far {
 /// Content of a piece.
 pub(super) struct Parsed<const N: usize> {
     pub(super) edges: Edges<N>,
-    /// Edges listed, self loops included; values, for a dense matrix.
+    /// Edges listed; values, for a dense matrix.
     pub(super) listed: u64,
     /// Node lines, in formats with one line per node.
     pub(super) rows: u64,
-    /// Self loops left out, in formats with a header; edge lists need them for their ids.
-    pub(super) self_loops: u64,
     /// Kind of the weights: floats as soon as one is not a whole number.
     pub(super) kind: WeightKind,
     /// Weights of the kept edges that were rounded to floats.
@@ -76,11 +74,7 @@ impl<const N: usize> Parsed<N> {
             // Headers with more than 32-bit nodes were refused.
             *slot = (id - 1) as u32;
         }
-        if ends[0] == ends[1] {
-            self.self_loops += 1;
-        } else {
-            self.edges.push(edge);
-        }
+        self.edges.push(edge);
         Ok(())
     }
 

@@ -52,7 +52,8 @@ enum Halves {
 /// Writes header and edges.
 pub(super) fn write(graph: &Graph, format: Format, sink: &mut Sink) -> io::Result<()> {
     let listed = if lists_half(graph, format) {
-        graph.edges() / 2
+        // A loop stands once in its row.
+        (graph.edges() - graph.loops()) / 2 + graph.loops()
     } else {
         graph.edges()
     };
@@ -153,7 +154,7 @@ impl Line<'_> {
         for node in rows {
             for edge in self.graph.outgoing().row(node) {
                 let target = self.graph.targets()[edge];
-                if self.halves == Halves::All || target < node {
+                if self.halves == Halves::All || target <= node {
                     self.edge(&mut text, [node, target], edge);
                 }
             }

@@ -13,7 +13,7 @@ mod registers;
 
 use self::registers::Registers;
 use super::room::padded;
-use super::{Analysis, Answer, Bars, Built, Case, End, Facts, Found, Picture, Question, Reading};
+use super::{Analysis, Answer, Bars, Built, Case, End, Facts, Found, ParallelRule, Picture, Question, Reading};
 use crate::column::Column;
 use crate::cost::{Job, Times, Worker};
 use crate::graph::Graph;
@@ -30,6 +30,7 @@ const FACTS: Facts = Facts {
     title: "Betweenness",
     summary: "Shortest paths from the sources through every node, by their shares",
     takes_sources: true,
+    parallel: ParallelRule::Count,
     picture: Picture {
         title: "Nodes by betweenness",
         axis: "betweenness",

@@ -23,6 +23,7 @@ const FACTS: Facts = Facts {
     summary: "Level of every node in a breadth-first search",
     values: Values::NumbersOfReached,
     takes_sources: true,
+    walks: true,
     searches: true,
     streams: Some(Streaming::Levels),
     details: &[Detail::Parents],

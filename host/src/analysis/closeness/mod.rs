@@ -9,10 +9,7 @@ pub(super) mod oracle;
 
 use super::answer::highest;
 use super::sweep::{self, Sought};
-use super::{
-    Analysis, Answer, Bars, Built, Case, Facts, Figure, Found, Picture, Question, Reading,
-    Sentence, Values,
-};
+use super::{Analysis, Answer, Bars, Built, Case, Facts, Figure, Found, ParallelRule, Picture, Question, Reading, Sentence, Values};
 use crate::column::Column;
 use crate::cost::{Job, Worker};
 use crate::graph::Graph;
@@ -27,6 +24,7 @@ const FACTS: Facts = Facts {
     summary: "How near the sources are to the nodes that reach them, exactly, for many at once",
     values: Values::NumbersOfReached,
     takes_sources: true,
+    parallel: ParallelRule::Least,
     picture: Picture {
         title: "Sources by closeness",
         axis: "closeness",

@@ -19,10 +19,7 @@ mod oracle;
 mod short;
 
 use super::lists::{List, list, of_turn};
-use super::{
-    Analysis, Answer, Bars, Built, Case, Facts, Figure, Found, Picture, Question, Reading,
-    Sentence, Values,
-};
+use super::{Analysis, Answer, Bars, Built, Case, Facts, Figure, Found, LoopRule, Picture, Question, Reading, Sentence, Values};
 use crate::column::Column;
 use crate::cost::{Job, Worker};
 use crate::graph::Graph;
@@ -42,6 +39,7 @@ const FACTS: Facts = Facts {
     summary: "A colour for every node, numbers from 0 on, no two neighbours of the same",
     values: Values::NumbersOfReached,
     is_undirected: true,
+    loops: LoopRule::Ignored,
     picture: Picture {
         title: "Nodes by colour",
         axis: "colour",

@@ -7,7 +7,10 @@ use seawall_core::abi::UNREACHED;
 pub(super) fn is_proper(graph: &Graph, colours: &[u32]) -> bool {
     let differs = |node: u32, colour: u32| {
         let row = graph.neighbours(node);
-        colour == UNREACHED || row.iter().all(|other| colours[*other as usize] != colour)
+        colour == UNREACHED
+            || row
+                .iter()
+                .all(|other| *other == node || colours[*other as usize] != colour)
     };
     colours.len() == graph.nodes() as usize
         && (0..graph.nodes())

@@ -5,10 +5,7 @@
 pub(super) mod oracle;
 
 use super::sweep::{self, Sought};
-use super::{
-    Analysis, Answer, Bars, Built, Case, Facts, Figure, Found, Picture, Question, Reading,
-    Sentence, Values,
-};
+use super::{Analysis, Answer, Bars, Built, Case, Facts, Figure, Found, ParallelRule, Picture, Question, Reading, Sentence, Values};
 use crate::column::Column;
 use crate::cost::{Job, Worker};
 use crate::graph::Graph;
@@ -24,6 +21,7 @@ const FACTS: Facts = Facts {
     summary: "Distance of the farthest node from each source, exactly, for many at once",
     values: Values::NumbersOfReached,
     takes_sources: true,
+    parallel: ParallelRule::Least,
     picture: Picture {
         title: "Sources by eccentricity",
         axis: "eccentricity",

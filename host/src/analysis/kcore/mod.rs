@@ -4,9 +4,7 @@
 pub(super) mod oracle;
 
 use super::falling::has_settled;
-use super::{
-    Analysis, Answer, Bars, Built, Case, Facts, Figure, Found, Picture, Question, Reading, Sentence,
-};
+use super::{Analysis, Answer, Bars, Built, Case, Facts, Figure, Found, LoopRule, ParallelRule, Picture, Question, Reading, Sentence};
 use crate::column::Column;
 use crate::cost::{Job, Worker};
 use crate::graph::Graph;
@@ -21,6 +19,8 @@ const FACTS: Facts = Facts {
     title: "Core numbers",
     summary: "Core number of every node",
     is_undirected: true,
+    loops: LoopRule::Ignored,
+    parallel: ParallelRule::Ignored,
     picture: Picture {
         title: "Nodes by core number",
         axis: "core number",

@@ -11,13 +11,20 @@ pub fn cores(graph: &Graph) -> Vec<u32> {
     for place in 0..buckets.order.len() {
         let node = buckets.order[place];
         let level = buckets.degree[node as usize];
-        for neighbour in graph.neighbours(node) {
-            if buckets.degree[*neighbour as usize] > level {
-                buckets.lower(*neighbour);
+        for neighbour in others(graph, node) {
+            if buckets.degree[neighbour as usize] > level {
+                buckets.lower(neighbour);
             }
         }
     }
     buckets.degree
+}
+
+/// Neighbours of a node, each once, without the node itself.
+pub(in crate::analysis) fn others(graph: &Graph, node: u32) -> impl Iterator<Item = u32> {
+    let mut last = None;
+    let row = graph.neighbours(node).iter().copied();
+    row.filter(move |other| last.replace(*other) != Some(*other) && *other != node)
 }
 
 /// Nodes in order of their degrees.
@@ -34,7 +41,7 @@ impl Buckets {
     fn new(graph: &Graph) -> Self {
         let nodes = graph.nodes();
         let degree: Vec<u32> = (0..nodes)
-            .map(|node| graph.neighbours(node).len() as u32)
+            .map(|node| others(graph, node).count() as u32)
             .collect();
         let mut order: Vec<u32> = (0..nodes).collect();
         order.sort_by_key(|node| degree[*node as usize]);

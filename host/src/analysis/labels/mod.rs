@@ -12,10 +12,7 @@
 
 pub(super) mod oracle;
 
-use super::{
-    Analysis, Answer, Bars, Built, Case, Facts, Figure, Found, Picture, Question, Reading,
-    Sentence, Values,
-};
+use super::{Analysis, Answer, Bars, Built, Case, Facts, Figure, Found, LoopRule, ParallelRule, Picture, Question, Reading, Sentence, Values};
 use crate::column::Column;
 use crate::cost::{Job, Worker};
 use crate::graph::Graph;
@@ -33,6 +30,8 @@ const FACTS: Facts = Facts {
     summary: "Communities by label propagation: the label of each, a node",
     values: Values::Nodes,
     is_undirected: true,
+    loops: LoopRule::Ignored,
+    parallel: ParallelRule::Count,
     picture: Picture {
         title: "Nodes by the size of their community",
         axis: "nodes in the community",

@@ -23,7 +23,7 @@ pub fn labels(graph: &Graph, rounds: u32) -> Vec<u32> {
 /// The label that most nodes of `row` have, the least of many; that of `node` if there are none.
 fn most_frequent(row: &[u32], labels: &[u32], node: u32) -> u32 {
     let mut counts = BTreeMap::new();
-    for other in row {
+    for other in row.iter().filter(|other| **other != node) {
         *counts.entry(labels[*other as usize]).or_insert(0_u32) += 1;
     }
     let most = counts.values().max();

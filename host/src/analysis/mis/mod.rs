@@ -15,10 +15,7 @@
 mod oracle;
 
 use super::lists::{List, list, of_turn};
-use super::{
-    Analysis, Answer, Bars, Built, Case, Facts, Figure, Found, Picture, Question, Reading,
-    Sentence, Values,
-};
+use super::{Analysis, Answer, Bars, Built, Case, Facts, Figure, Found, LoopRule, Picture, Question, Reading, Sentence, Values};
 use crate::column::Column;
 use crate::cost::{Job, Worker};
 use crate::graph::Graph;
@@ -36,6 +33,7 @@ const FACTS: Facts = Facts {
     summary: "A maximal independent set: 1 for its nodes, of which no two are neighbours",
     values: Values::Flags,
     is_undirected: true,
+    loops: LoopRule::Ignored,
     picture: Picture {
         title: "Nodes in the independent set",
         axis: "1 for nodes of the set",

@@ -8,7 +8,7 @@ pub(super) fn is_independent(graph: &Graph, flags: &[u32]) -> bool {
         !graph
             .neighbours(node)
             .iter()
-            .any(|other| flags[*other as usize] != 0)
+            .any(|other| *other != node && flags[*other as usize] != 0)
     };
     flags.len() == graph.nodes() as usize
         && (0..graph.nodes())

@@ -10,10 +10,7 @@
 
 mod oracle;
 
-use super::{
-    Analysis, Answer, Bars, Built, Case, Facts, Figure, Found, Picture, Question, Reading,
-    Sentence, Values,
-};
+use super::{Analysis, Answer, Bars, Built, Case, Facts, Figure, Found, LoopRule, ParallelRule, Picture, Question, Reading, Sentence, Values};
 use crate::column::Column;
 use crate::cost::{Job, Worker};
 use crate::graph::{Graph, WeightKind};
@@ -32,6 +29,8 @@ const FACTS: Facts = Facts {
     values: Values::Edges,
     is_undirected: true,
     reads_weights: true,
+    loops: LoopRule::Ignored,
+    parallel: ParallelRule::Least,
     picture: Picture {
         title: "Nodes by the edge that they hold",
         axis: "larger end times 2^32, and the smaller end",

@@ -5,10 +5,7 @@ mod foreseen;
 pub(super) mod oracle;
 mod slices;
 
-use super::{
-    Analysis, Answer, Bars, Built, Case, End, Facts, Found, Picture, Question, Ranking, Reading,
-    Streaming,
-};
+use super::{Analysis, Answer, Bars, Built, Case, End, Facts, Found, LoopRule, ParallelRule, Picture, Question, Ranking, Reading, Streaming};
 use crate::column::Column;
 use crate::cost::{Job, Worker};
 use crate::graph::{Csr, Graph};
@@ -24,6 +21,8 @@ const FACTS: Facts = Facts {
     summary: "Rank of every node",
     ranks: true,
     streams: Some(Streaming::Ranks),
+    loops: LoopRule::Count,
+    parallel: ParallelRule::Count,
     picture: Picture {
         title: "Nodes by rank",
         axis: "rank",

@@ -6,9 +6,7 @@
 
 use super::pagerank::{highest_rank, iterations_max, oracle};
 use super::room::padded;
-use super::{
-    Analysis, Answer, Bars, Built, Case, End, Facts, Found, Picture, Question, Ranking, Reading,
-};
+use super::{Analysis, Answer, Bars, Built, Case, End, Facts, Found, LoopRule, ParallelRule, Picture, Question, Ranking, Reading};
 use crate::column::Column;
 use crate::cost::{Job, Worker};
 use crate::graph::Graph;
@@ -26,6 +24,8 @@ const FACTS: Facts = Facts {
     summary: "Rank of every node for a walker who starts anew at the sources",
     takes_sources: true,
     ranks: true,
+    loops: LoopRule::Count,
+    parallel: ParallelRule::Count,
     picture: Picture {
         title: "Nodes by rank",
         axis: "rank",

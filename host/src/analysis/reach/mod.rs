@@ -22,6 +22,7 @@ const FACTS: Facts = Facts {
     summary: "Which nodes the sources reach",
     values: Values::Flags,
     takes_sources: true,
+    walks: true,
     searches: true,
     streams: Some(Streaming::Reached),
     details: &[Detail::EachSource],

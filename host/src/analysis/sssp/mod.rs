@@ -5,10 +5,7 @@ mod program;
 
 use super::bfs::farthest;
 use super::falling::has_settled;
-use super::{
-    Analysis, Answer, Bars, Built, Case, End, Facts, Figure, Found, Picture, Question, Streaming,
-    Values,
-};
+use super::{Analysis, Answer, Bars, Built, Case, End, Facts, Figure, Found, ParallelRule, Picture, Question, Streaming, Values};
 use crate::column::Column;
 use crate::cost::{Job, Times, Worker};
 use crate::graph::Graph;
@@ -24,8 +21,10 @@ const FACTS: Facts = Facts {
     summary: "Length of the shortest path to every node",
     values: Values::NumbersOfReached,
     takes_sources: true,
+    walks: true,
     reads_weights: true,
     streams: Some(Streaming::Lengths),
+    parallel: ParallelRule::Least,
     picture: Picture {
         title: "Nodes by distance",
         axis: "distance",

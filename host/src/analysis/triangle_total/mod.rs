@@ -3,9 +3,7 @@
 pub(super) mod oracle;
 
 use super::triangles;
-use super::{
-    Analysis, Answer, Bars, Built, Case, Facts, Figure, Found, Picture, Question, Sentence,
-};
+use super::{Analysis, Answer, Bars, Built, Case, Facts, Figure, Found, LoopRule, ParallelRule, Picture, Question, Sentence};
 use crate::column::Column;
 use crate::cost::{Job, Worker};
 use crate::graph::Graph;
@@ -20,6 +18,8 @@ const FACTS: Facts = Facts {
     title: "Triangles, each counted once",
     summary: "Number of triangles: each counted at one of its corners",
     is_undirected: true,
+    loops: LoopRule::Ignored,
+    parallel: ParallelRule::Ignored,
     picture: Picture {
         title: "Nodes by the triangles counted there",
         axis: "triangles counted at the node",

@@ -5,9 +5,7 @@ pub(super) mod oracle;
 
 use method::Method;
 
-use super::{
-    Analysis, Answer, Bars, Built, Case, Facts, Figure, Found, Picture, Question, Reading, Sentence,
-};
+use super::{Analysis, Answer, Bars, Built, Case, Facts, Figure, Found, LoopRule, ParallelRule, Picture, Question, Reading, Sentence};
 use crate::column::Column;
 use crate::cost::{Job, Worker};
 use crate::graph::Graph;
@@ -22,6 +20,8 @@ const FACTS: Facts = Facts {
     title: "Triangle counts",
     summary: "Triangles at every node",
     is_undirected: true,
+    loops: LoopRule::Ignored,
+    parallel: ParallelRule::Ignored,
     picture: Picture {
         title: "Nodes by triangles",
         axis: "triangles at the node",

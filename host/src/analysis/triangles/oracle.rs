@@ -1,13 +1,15 @@
 //! Triangles by marking the neighbours of a node at a time.
 
+use crate::analysis::kcore::oracle::others;
 use crate::graph::Graph;
 
 /// Returns the neighbours of each node that come after it by degree, then by number.
 pub(in crate::analysis) fn rows_above(graph: &Graph) -> Vec<Vec<u32>> {
-    let place = |node: u32| (graph.neighbours(node).len(), node);
+    let place = |node: u32| (others(graph, node).count(), node);
+    let places: Vec<_> = (0..graph.nodes()).map(place).collect();
     let above = |node: u32| {
-        let neighbours = graph.neighbours(node).iter().copied();
-        neighbours.filter(|to| place(*to) > place(node)).collect()
+        let neighbours = others(graph, node);
+        neighbours.filter(|to| places[*to as usize] > places[node as usize]).collect()
     };
     (0..graph.nodes()).map(above).collect()
 }

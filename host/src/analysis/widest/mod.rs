@@ -7,10 +7,7 @@
 mod oracle;
 
 use super::room::padded;
-use super::{
-    Analysis, Answer, Bars, Built, Case, Facts, Figure, Found, Picture, Question, Reading,
-    Sentence, Values,
-};
+use super::{Analysis, Answer, Bars, Built, Case, Facts, Figure, Found, ParallelRule, Picture, Question, Reading, Sentence, Values};
 use crate::column::Column;
 use crate::cost::{Job, Times, Worker};
 use crate::graph::{Graph, WeightKind};
@@ -27,8 +24,10 @@ const FACTS: Facts = Facts {
     summary: "Width of the widest path to every node: the least weight along it",
     values: Values::NumbersOfReached,
     takes_sources: true,
+    walks: true,
     reads_weights: true,
     weight_max: WEIGHT_MAX,
+    parallel: ParallelRule::Greatest,
     picture: Picture {
         title: "Nodes by the width of their widest path",
         axis: "width",

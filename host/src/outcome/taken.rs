@@ -1,0 +1,137 @@
+//! The graph of a run as read, and the form in which an analysis took it.
+
+use crate::analysis::is_reached;
+use crate::graph::{Form, Graph, Loops, Parallel};
+use crate::run::RunRequest;
+use serde::{Serialize, Serializer};
+
+/// Directions of a graph's edges.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Direction {
+    /// Each edge has the direction that was listed.
+    #[default]
+    Directed,
+    /// Each edge has both directions.
+    Undirected,
+}
+
+/// A graph as read, and the form in which an analysis took it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct Taken {
+    /// Directions of its edges.
+    pub direction: Direction,
+    /// Whether every edge is known to have its mirror image, also of a directed graph.
+    pub symmetric: bool,
+    /// Edges from a node to itself.
+    pub self_loops: u64,
+    /// Edges beyond the first one with the same ends; an undirected one counts twice.
+    pub parallel_edges: u64,
+    /// Listed edges of an undirected graph that are the other direction of an edge that was listed.
+    /// The loader of the graph fills this in.
+    pub mirrored_edges: u64,
+    /// Loops that were taken.
+    #[serde(serialize_with = "loops_name")]
+    pub loops_taken: Loops,
+    /// Parallel edges that were taken.
+    #[serde(serialize_with = "parallel_name")]
+    pub parallel_taken: Parallel,
+    /// Reason for dropped loops, if there are any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub loops_reason: Option<&'static str>,
+    /// Reason for merged parallel edges, if there are any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub parallel_reason: Option<&'static str>,
+    /// Whether a search reached next to nothing, and would reach more if edges had both directions.
+    /// The loader of the graph fills this in.
+    pub undirected_reaches_more: bool,
+}
+
+fn loops_name<S: Serializer>(loops: &Loops, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(loops.name())
+}
+
+fn parallel_name<S: Serializer>(parallel: &Parallel, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(parallel.name())
+}
+
+/// Reason for what a request asks for.
+const ASKED: &str = "as asked";
+
+impl Taken {
+    /// A graph, taken as read.
+    #[must_use]
+    pub fn as_read(read: &Graph) -> Self {
+        Self {
+            direction: if read.is_symmetric() {
+                Direction::Undirected
+            } else {
+                Direction::Directed
+            },
+            symmetric: read.is_symmetric(),
+            self_loops: u64::from(read.loops()),
+            parallel_edges: u64::from(read.parallel_edges()),
+            ..Self::default()
+        }
+    }
+
+    /// A graph, taken in a form that a caller asked for.
+    #[must_use]
+    pub fn as_asked(read: &Graph, form: Form) -> Self {
+        let taken = Self::as_read(read);
+        taken.in_form(form, (ASKED, ASKED))
+    }
+
+    /// A graph, taken in the form of a request.
+    pub(crate) fn of(read: &Graph, form: &Graph, request: &RunRequest) -> Self {
+        let taken = Self::as_read(read);
+        let (loops, parallel) = request.rules();
+        let is_asked = (
+            request.loops == Some(Loops::Drop),
+            request.parallel.is_some_and(|parallel| parallel != Parallel::Keep),
+        );
+        let reasons = (
+            if is_asked.0 { ASKED } else { loops.reason() },
+            if is_asked.1 { ASKED } else { parallel.reason() },
+        );
+        match request.form() {
+            Ok(asked) if !std::ptr::eq(read, form) => taken.in_form(asked, reasons),
+            _ => taken,
+        }
+    }
+
+    fn in_form(self, form: Form, (loops, parallel): (&'static str, &'static str)) -> Self {
+        let mut taken = self;
+        if self.self_loops > 0 && form.loops == Loops::Drop {
+            (taken.loops_taken, taken.loops_reason) = (form.loops, Some(loops));
+        }
+        if self.parallel_edges > 0 && form.parallel != Parallel::Keep {
+            (taken.parallel_taken, taken.parallel_reason) = (form.parallel, Some(parallel));
+        }
+        taken
+    }
+}
+
+/// Share of the nodes below which a search has reached next to nothing.
+const LITTLE: u64 = 100;
+
+impl super::RunOutcome {
+    /// Tells whether the run reached next to nothing of a directed graph and would reach more if
+    /// edges had both directions: no more than the sources or a hundredth of the nodes, though an
+    /// edge leads there from elsewhere. Takes a pass over the edges where it reached next to nothing.
+    #[must_use]
+    pub fn would_reach_more(&self, read: &Graph) -> bool {
+        let walks = self.analysis.facts().walks;
+        let few = (self.sources.len() as u64).max(self.nodes / LITTLE);
+        if !walks || self.taken.symmetric || self.reached > few || self.reached >= self.nodes {
+            return false;
+        }
+        let values = self.analysis.facts().values;
+        let reached = |node: u32| is_reached(values, &self.values, node as usize);
+        (0..read.nodes()).any(|node| {
+            let mut row = read.neighbours(node).iter();
+            row.any(|to| reached(*to) && !reached(node))
+        })
+    }
+}
