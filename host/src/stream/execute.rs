@@ -307,6 +307,7 @@ impl Streamed {
             topology: "none".to_owned(),
             times: Times::default(),
             repeat: request.repeat.get(),
+            edges_examined: None,
             device_barriers: 0,
             host: HostWork::default(),
             checked: None,
