@@ -201,6 +201,16 @@ impl Control {
         }
     }
 
+    /// Counts edges that a sequential algorithm looked at.
+    #[inline(always)]
+    pub fn count_examined<G: Grid>(self, grid: G, edges: u64) {
+        let at = word_of!(ControlRecord, examined);
+        let low = self.words.add(grid, at, edges as u32);
+        let carry = u32::from(low.checked_add(edges as u32).is_none());
+        let high = ((edges >> 32) as u32).wrapping_add(carry);
+        self.words.add(grid, at + 1, high);
+    }
+
     /// Stores the iteration of the open fixpoint.
     #[inline(always)]
     pub fn set_iteration<G: Grid>(self, grid: G, iteration: u32) {

@@ -33,6 +33,8 @@ pub mod context;
 pub mod queue;
 pub mod waves;
 pub mod search;
+#[cfg(not(target_arch = "nvptx64"))]
+pub mod sequential;
 pub mod own;
 pub mod sets;
 pub mod run;

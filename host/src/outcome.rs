@@ -252,6 +252,8 @@ pub struct RunOutcome {
     pub times: Times,
     /// Repetitions per median.
     pub repeat: u32,
+    /// Edges that sequential algorithms looked at; `None` if none ran.
+    pub edges_examined: Option<u64>,
     /// Grid barriers that the device crossed.
     pub device_barriers: u64,
     /// Work of the host during the last repetition.

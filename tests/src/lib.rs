@@ -5,6 +5,7 @@
 
 pub mod random;
 pub mod graphs;
+pub mod survey;
 pub mod oracle;
 pub mod code;
 pub mod own;

@@ -202,8 +202,10 @@ pub struct ControlRecord {
     /// holds how many loops had ended before the first. Only executors that launch each
     /// group use it.
     pub rounds: [u32; DEPTH_MAX as usize + 1],
+    /// Edges that sequential algorithms looked at, low and high word.
+    pub examined: [u32; 2],
     /// Keeps the records below aligned to a cache line.
-    pub reserved: [u32; 10],
+    pub reserved: [u32; 8],
     /// The end of each fixpoint.
     pub loops: [LoopRecord; LOOPS_MAX],
 }

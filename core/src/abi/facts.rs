@@ -289,6 +289,7 @@ impl Opcode {
             Self::GatherSlices => Facts::of(&[To, First, Second, Third], &[To]),
             Self::PickFrequent => Facts::of(&[Second], &[To, First, Second]),
             Self::CopyFrequent => Facts::of(&[To, First], &[To]).per_word_of(First),
+            Self::Sequential => Facts::of(&[To, Second, Third], &[To, First]),
             Self::GenKill => Facts::of(&[To, First, Second, Third], &[To]).per_word_of(To),
             Self::Reset => Facts::of(&[], &[To])
                 .making(&[(To, Fresh)])

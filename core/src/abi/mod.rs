@@ -16,6 +16,7 @@ pub mod search;
 pub mod work;
 pub mod rank;
 pub mod sweep;
+pub mod sequential;
 pub mod hubs;
 pub mod tiles;
 pub mod slices;

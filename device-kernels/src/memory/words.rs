@@ -84,9 +84,39 @@ impl Words {
             trust: PhantomData,
         }
     }
+
+    /// The part of `len` words from word `from` on; `None` if it is not in range.
+    #[must_use]
+    pub fn part(self, from: u64, len: u64) -> Option<Self> {
+        if from.checked_add(len)? > u64::from(self.len) {
+            return None;
+        }
+        Some(Self {
+            base: self.base.wrapping_add(usize::try_from(from).ok()?),
+            len: u32::try_from(len).ok()?,
+            trust: PhantomData,
+        })
+    }
+
+    /// No words of this array.
+    #[must_use]
+    pub fn nothing(self) -> Self {
+        Self { len: 0, ..self }
+    }
 }
 
 impl<T: Trust> Words<T> {
+    /// The same array with a check of its indices.
+    #[inline(always)]
+    #[must_use]
+    pub fn checked(self) -> Words {
+        Words {
+            base: self.base,
+            len: self.len,
+            trust: PhantomData,
+        }
+    }
+
     /// Length in words.
     #[inline(always)]
     #[must_use]

@@ -75,6 +75,10 @@ pub(super) fn run_wave<G: Grid, S: WaveSet>(
     if S::FAMILIES & family::CODE != 0 && opcode == Opcode::Each {
         return each::run_each(cx, wave);
     }
+    #[cfg(not(target_arch = "nvptx64"))]
+    if S::FAMILIES & family::SEQUENTIAL != 0 && opcode == Opcode::Sequential {
+        return crate::sequential::run_sequential(cx, wave);
+    }
     if opcode == Opcode::Stall {
         return stall::run_stall(cx, wave.parameter(grid, 0));
     }

@@ -81,10 +81,16 @@ pub mod family {
     pub const CODE: u32 = 2048;
     /// Sweeps of searches from many sources.
     pub const SWEEP: u32 = 4096;
-    /// Every family.
-    pub const ALL: u32 = u32::MAX;
+    /// Whole sequential algorithms, which no kernel for GPUs has.
+    pub const SEQUENTIAL: u32 = 8192;
+    /// Every family that the machine has.
+    pub const ALL: u32 = if cfg!(target_arch = "nvptx64") {
+        !SEQUENTIAL
+    } else {
+        u32::MAX
+    };
     /// Every family but [`CODE`], which only programs that run code pay for.
-    pub const READY: u32 = !CODE;
+    pub const READY: u32 = !(CODE | SEQUENTIAL);
     /// Families of programs that work in many rounds, each over the nodes that the last one found.
     pub const ROUNDS: u32 = PATHS | LONG_PATHS | PEEL | SETS | WORDS | REDUCE;
     /// Families of programs of code alone.
@@ -142,6 +148,7 @@ pub const fn families_of(opcode: Opcode) -> u32 {
         | Opcode::CountHubs => family::TRIANGLES,
         Opcode::SeedSets | Opcode::StepSets => family::SETS,
         Opcode::Each | Opcode::While => family::CODE,
+        Opcode::Sequential => family::SEQUENTIAL,
         Opcode::SeedSweep | Opcode::Sweep | Opcode::SweepBack | Opcode::SettleSweep => {
             family::SWEEP
         }

@@ -19,6 +19,13 @@ pub(super) fn of_run(error: &RunError) -> &'static str {
         RunError::StreamTime { .. } => " (--time-budget)",
         RunError::NoSearch { .. } => " (--topology)",
         RunError::NoSource { .. } => " (--source N or --sources-file FILE)",
+        RunError::WrongOption { option, .. } => match *option {
+            "weighted" => " (--weighted)",
+            "direction" => " (--direction)",
+            _ => " (--normalized)",
+        },
+        RunError::WeightTooSmall { .. } => " (--weighted)",
+        RunError::CpuOnly { .. } => " (--backend cpu)",
         RunError::NoTime => " (--time-budget)",
         RunError::Program(error) => of_program(error),
         RunError::Backend(error) => of_backend(error),

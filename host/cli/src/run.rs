@@ -1,6 +1,7 @@
 //! `seawall run`: a graph, an analysis, a report.
 
 mod batch;
+mod centrality;
 mod columns;
 mod program;
 mod results;
@@ -26,6 +27,7 @@ use super::weights::WeightArgs;
 use crate::names::{AnalysisName, BackendName, ReadFormat};
 use crate::numbers::{above_zero, damping, seconds, size, thread_count, tolerance};
 use crate::report::table::TableColumn;
+use centrality::CentralityArgs;
 use results::OutputArgs;
 use seawall::analysis::{AnalysisKind, ranking_iterations_max};
 use seawall::batch::{is_batch, list_of};
@@ -95,6 +97,8 @@ pub(super) struct RunArgs {
     sources: SourceArgs,
     #[command(flatten)]
     detail: DetailArgs,
+    #[command(flatten)]
+    centrality: CentralityArgs,
     /// Take every edge in both directions.
     #[arg(long)]
     undirected: bool,
@@ -199,7 +203,7 @@ pub(super) fn command(args: &RunArgs) -> Result<ExitCode, CliError> {
         return args.run_program(file);
     }
     args.request(Vec::new()).check()?;
-    args.weights.check_for(args.analysis())?;
+    args.weights.check_for(&args.request(Vec::new()))?;
     let files = args.check_files()?;
     let sources = args.sources.read()?;
     if args.analysis().takes_sources() {
@@ -247,12 +251,15 @@ fn warn(text: &str) {
 }
 
 /// Options of analyses, which programs have not.
-const NOT_OF_PROGRAMS: [&str; 11] = [
+const NOT_OF_PROGRAMS: [&str; 14] = [
     "analysis",
     "sources",
     "sources_file",
     "parents",
     "each",
+    "weighted",
+    "direction",
+    "normalized",
     "topology",
     "max_iterations",
     "damping",
@@ -381,7 +388,7 @@ impl RunArgs {
     fn load_options(&self) -> LoadOptions {
         LoadOptions {
             undirected: self.undirected,
-            weights: self.weights.choice_for(self.analysis()),
+            weights: self.weights.choice_for(&self.request(Vec::new())),
             skip_columns: self.skip_columns,
             format: self.format.map(|format| format.0),
         }
@@ -403,7 +410,7 @@ impl RunArgs {
         let options = self.load_options();
         let hear = |done, total| line.bytes(done, total);
         let loaded = load(name, &options, Some(&hear))?;
-        if self.analysis().reads_weights() && loaded.graph.weights().is_none() {
+        if self.request(Vec::new()).reads_weights() && loaded.graph.weights().is_none() {
             return Err(GraphError::NoWeights {
                 file: shown.into_owned(),
             }
@@ -432,6 +439,7 @@ impl RunArgs {
             damping: self.limits.damping,
             tolerance: self.limits.tolerance,
         };
+        request.centrality = self.centrality.asked();
         request.topology = self.machine.topology.forced();
         request.detail = self.detail.detail();
         request.reuse_plans = !self.limits.no_plan_cache;

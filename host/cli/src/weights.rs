@@ -2,7 +2,7 @@
 
 use clap::Args;
 use seawall::graph::WeightChoice;
-use seawall::run::AnalysisKind;
+use seawall::run::RunRequest;
 
 use super::CliError;
 
@@ -34,25 +34,26 @@ impl WeightArgs {
         }
     }
 
-    /// Returns the weights to load for `analysis`.
-    pub(super) fn choice_for(&self, analysis: AnalysisKind) -> WeightChoice {
-        if analysis.reads_weights() {
+    /// Returns the weights to load for `request`.
+    pub(super) fn choice_for(&self, request: &RunRequest) -> WeightChoice {
+        if request.reads_weights() {
             self.choice()
         } else {
             WeightChoice::Ignored
         }
     }
 
-    /// Refuses weights for an analysis that reads none.
-    pub(super) fn check_for(&self, analysis: AnalysisKind) -> Result<(), CliError> {
+    /// Refuses weights for a request that reads none.
+    pub(super) fn check_for(&self, request: &RunRequest) -> Result<(), CliError> {
         let option = match self.choice() {
             WeightChoice::Unit => "--unit-weights",
             WeightChoice::Scaled(_) => "--scale-weights",
             _ => return Ok(()),
         };
-        if analysis.reads_weights() {
+        if request.reads_weights() {
             return Ok(());
         }
+        let analysis = request.analysis;
         Err(CliError::WeightsUnread { option, analysis })
     }
 }

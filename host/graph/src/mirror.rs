@@ -36,7 +36,9 @@ fn seem_matched(csr: &Csr) -> bool {
     let edges = csr.targets().len();
     let step = (edges / SAMPLES).max(1);
     (0..edges).step_by(step).all(|edge| {
-        let row = csr.offsets().partition_point(|start| *start as usize <= edge);
+        let row = csr
+            .offsets()
+            .partition_point(|start| *start as usize <= edge);
         is_matched(csr, row as u32 - 1, csr.targets()[edge])
     })
 }
@@ -187,7 +189,10 @@ impl Missing {
         let mut new = self.rows.row(node);
         let key = |csr: &Csr, edge: usize| {
             let by_weight = csr.weights().filter(|_| order == Order::Weight);
-            (csr.targets[edge], by_weight.map_or(0, |weights| weights[edge]))
+            (
+                csr.targets[edge],
+                by_weight.map_or(0, |weights| weights[edge]),
+            )
         };
         while !new.is_empty() {
             end -= 1;

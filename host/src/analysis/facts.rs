@@ -34,6 +34,14 @@ pub struct Facts {
     pub walks: bool,
     /// Whether it takes the parameters of a ranking.
     pub ranks: bool,
+    /// Whether it takes weights for the lengths of edges, if asked to.
+    pub weighs: bool,
+    /// Whether paths may lead from its sources or to them.
+    pub directs: bool,
+    /// Whether it divides its values, if asked to.
+    pub normalizes: bool,
+    /// Whether a source counts once, and has to be named once.
+    pub distinct_sources: bool,
     /// Its way to work on edges that stream from a file, if it has one.
     pub streams: Option<Streaming>,
     /// Details beyond the plain column.
@@ -58,6 +66,10 @@ impl Facts {
         searches: false,
         walks: false,
         ranks: false,
+        weighs: false,
+        directs: false,
+        normalizes: false,
+        distinct_sources: false,
         streams: None,
         details: &[],
         picture: Picture {

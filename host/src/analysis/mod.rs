@@ -34,12 +34,13 @@ mod lists;
 mod ppr;
 mod betweenness;
 mod sweep;
+mod alone;
 mod closeness;
 mod eccentricity;
 
 pub use answer::{Answer, Figure, Number, Sentence};
 pub use facts::{Bars, Facts, LoopRule, ParallelRule, Picture, Streaming, Values};
-pub use question::{Detail, Question, Ranking};
+pub use question::{Centrality, Detail, Direction, Question, Ranking};
 pub use reading::Reading;
 pub use registry::{AnalysisKind, AnyOf};
 pub(crate) use room::is_reached;

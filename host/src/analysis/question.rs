@@ -19,6 +19,11 @@ pub struct Question {
     /// Whether warps answer, and methods that suit them alone are worth their while. Results are
     /// the same.
     pub warps: bool,
+    /// Threads of the CPU that answers; none on a GPU, or if the machine is not known. A whole
+    /// sequential algorithm is among the methods then.
+    pub threads: Option<u32>,
+    /// Options of centralities.
+    pub centrality: Centrality,
     /// Whether memory is scarce, so that methods which need more of it to be faster are left out.
     /// Results are the same.
     pub sparing: bool,
@@ -38,8 +43,53 @@ impl Question {
             detail: Detail::Plain,
             wide: false,
             warps: false,
+            threads: None,
+            centrality: Centrality::default(),
             sparing: false,
         }
+    }
+}
+
+/// Options of centralities. The [`Facts`](super::Facts) of an analysis list those that it has.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub struct Centrality {
+    /// Whether edges are as long as their weights, instead of 1.
+    pub weighted: bool,
+    /// The direction of paths, if it is not the analysis's own.
+    pub direction: Option<Direction>,
+    /// Whether values are divided by the largest possible ones.
+    pub normalized: bool,
+}
+
+/// The direction of paths between a node and others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Direction {
+    /// To the node.
+    Inward,
+    /// From the node.
+    Outward,
+}
+
+impl fmt::Display for Direction {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Inward => "inward",
+            Self::Outward => "outward",
+        })
+    }
+}
+
+impl Centrality {
+    /// The options that are set, by name, with those of `facts`.
+    pub(crate) fn lacking(self, facts: &super::Facts) -> Option<&'static str> {
+        let asked = [
+            (self.weighted, facts.weighs, "weighted"),
+            (self.direction.is_some(), facts.directs, "direction"),
+            (self.normalized, facts.normalizes, "normalized"),
+        ];
+        let found = asked.into_iter().find(|(asked, has, _)| *asked && !has);
+        found.map(|(.., name)| name)
     }
 }
 

@@ -1,8 +1,8 @@
 //! Programs of analyses that measure many sources in one launch.
 
 use super::room::padded;
-use super::{Built, Question, Reading};
-use crate::cost::{Job, Worker};
+use super::{Built, Question, Reading, alone};
+use crate::cost::{Job, Times, Worker};
 use crate::graph::Graph;
 use crate::program::{Measure, ProgramBuilder, ProgramError, RegisterId, Sweep};
 use seawall_core::abi::sweep::SWEEP_WORDS_MAX;
@@ -77,9 +77,77 @@ pub(super) fn build(
     })
 }
 
+/// Sources from which on all of them sweep together, on graphs of few levels.
+const SWEEP_LEAST: usize = 128;
+
+/// Levels of a search up to which a graph has few.
+const FEW_LEVELS: u32 = 24;
+
+/// Whether a sweep over all nodes would do more work than searches along lists: few sources, edges
+/// with lengths, or more than a few levels. One bounded search, at most as much as a source costs.
+pub(super) fn is_worse(graph: &Graph, question: &Question) -> bool {
+    if question.centrality.weighted || question.sources.len() < SWEEP_LEAST {
+        return true;
+    }
+    let Some(source) = graph.widest_node() else {
+        return true;
+    };
+    !is_shallow(graph, source)
+}
+
+/// Whether a search from `source` reaches most edges, and that in few levels.
+fn is_shallow(graph: &Graph, source: u32) -> bool {
+    let mut seen = vec![false; graph.nodes() as usize];
+    seen[source as usize] = true;
+    let (mut level, mut edges) = (vec![source], 0_u64);
+    for _ in 0..FEW_LEVELS {
+        let mut next = Vec::new();
+        for node in level {
+            let row = graph.neighbours(node);
+            edges += row.len() as u64;
+            for to in row {
+                if !std::mem::replace(&mut seen[*to as usize], true) {
+                    next.push(*to);
+                }
+            }
+        }
+        level = next;
+    }
+    level.is_empty() && 2 * edges > u64::from(graph.edges())
+}
+
 /// Cost of a run: every round of 1 024 searches reads the sets of all nodes, and those at the
 /// other ends of most edges once or twice in all.
+///
+/// On a CPU, threads search along lists instead where that is less work.
 pub(super) fn cost_ns(job: &Job, worker: &Worker) -> f64 {
+    let sweeps = sweeps_ns(job, worker);
+    if !worker.is_cpu() {
+        return sweeps;
+    }
+    if job.weighted {
+        return alone::searches_ns(job, worker, BY_HEAP);
+    }
+    let searches = alone::searches_ns(job, worker, BY_QUEUE);
+    if job.sources >= SWEEP_LEAST as f64 && job.tally.depth() <= f64::from(FEW_LEVELS) {
+        return sweeps.min(searches);
+    }
+    // Searches that meet share their edges.
+    let meet = (job.sources / job.tally.depth().max(1.0)).clamp(1.0, 16.0);
+    searches / meet
+}
+
+/// Work of a search by a queue, and by a heap, in edges of a pass.
+const BY_QUEUE: Times = Times {
+    node: 6.0,
+    edge: 2.0,
+};
+const BY_HEAP: Times = Times {
+    node: 40.0,
+    edge: 8.0,
+};
+
+fn sweeps_ns(job: &Job, worker: &Worker) -> f64 {
     let words = (job.sources / 32.0).ceil().max(1.0);
     let batches = (words / f64::from(SWEEP_WORDS_MAX)).ceil();
     let rounds = job.tally.depth().max(1.0) * batches;

@@ -26,6 +26,12 @@ pub enum BackendError {
         /// The executor asked for.
         executor: Executor,
     },
+    /// A wave that threads of a CPU alone run.
+    #[error("wave {wave} runs a sequential algorithm, which no GPU does; use the backend cpu")]
+    Sequential {
+        /// Name of the wave.
+        wave: String,
+    },
     /// The device lacks something that the executor needs.
     #[error(
         "{device} cannot run this executor: {reason}; use the CPU, or launches of single groups"
@@ -270,6 +276,7 @@ impl BackendError {
         match self {
             Self::NotLoaded
             | Self::NotOnGpu { .. }
+            | Self::Sequential { .. }
             | Self::NotAnInput { .. }
             | Self::InputMissing { .. }
             | Self::InputLength { .. }

@@ -35,6 +35,12 @@ pub(super) fn choose(graphs: &[BatchGraph<'_>], requests: &[RunRequest]) -> Choi
         return as_asked(asked);
     }
     let is_open = asked.is_none();
+    if is_open && request.is_for_cpu() {
+        return Choice {
+            executor: Some(Executor::Cpu),
+            reason: Some(format!("no GPU has {} with weights", request.analysis)),
+        };
+    }
     let Some(batch) = batch_job(graphs, requests) else {
         return as_asked(asked);
     };

@@ -154,11 +154,16 @@ impl Submission<'_> {
         (self.progress)(Phase::Plan);
         let started = Instant::now();
         let requests = requests(graphs, request);
-        let prepared = prepare_as(graphs, &requests, (self.plans, self.wide))?;
+        let choice = choose(graphs, &requests);
+        let way = steps::Way {
+            // A thread takes whole graphs.
+            threads: (choice.executor == Some(Executor::Cpu)).then_some(1),
+            ..steps::Way::of_threads(self.wide)
+        };
+        let prepared = prepare_as(graphs, &requests, (self.plans, way))?;
         let plan = elapsed_ns(started);
         let programs = prepared.programs();
         let predicted = forecast::predict(&prepared.jobs, request.repeat);
-        let choice = choose(graphs, &requests);
         (self.progress)(Phase::Upload);
         let Opened {
             mut session,
@@ -274,16 +279,16 @@ pub fn prepare<'g>(
     requests: &[RunRequest],
 ) -> Result<Prepared<'g>, BatchError> {
     let plans = &mut PlanCache::new(plans_of(graphs.len()));
-    prepare_as(graphs, requests, (plans, false))
+    prepare_as(graphs, requests, (plans, steps::Way::of_threads(false)))
 }
 
-/// Works as [`prepare`], with 64-bit distances if `wide`.
+/// Works as [`prepare`], in a certain way.
 fn prepare_as<'g>(
     graphs: &[BatchGraph<'g>],
     requests: &[RunRequest],
-    (plans, wide): (&mut PlanCache, bool),
+    (plans, way): (&mut PlanCache, steps::Way),
 ) -> Result<Prepared<'g>, BatchError> {
-    let (plan, way) = (PlanRequest::default(), steps::Way::of_threads(wide));
+    let plan = PlanRequest::default();
     let mut jobs = Vec::with_capacity(graphs.len());
     let mut readings = Vec::with_capacity(graphs.len());
     for (graph, request) in graphs.iter().zip(requests) {

@@ -61,6 +61,8 @@ pub struct Worker {
     shared: Option<(f64, MachineCosts)>,
     /// A level of a long search, of threads that go ahead in it.
     ahead: Option<LevelCost>,
+    /// Whether it is threads of a CPU.
+    is_cpu: bool,
 }
 
 impl Worker {
@@ -74,6 +76,7 @@ impl Worker {
             stepped: STEPPED[0],
             shared: None,
             ahead: None,
+            is_cpu: false,
         }
     }
 
@@ -88,6 +91,7 @@ impl Worker {
             stepped: STEPPED[1],
             shared: None,
             ahead: None,
+            is_cpu: true,
         }
     }
 
@@ -105,6 +109,33 @@ impl Worker {
     #[must_use]
     pub const fn is_shared(&self) -> bool {
         self.shared.is_some()
+    }
+
+    /// Tells whether threads of a CPU do the work.
+    #[must_use]
+    pub const fn is_cpu(&self) -> bool {
+        self.is_cpu
+    }
+
+    /// Threads that share `pieces` pieces of work.
+    #[must_use]
+    pub fn threads_of(&self, pieces: f64) -> f64 {
+        let threads = self.shared.map_or(1.0, |(threads, _)| threads);
+        threads.min(pieces).max(1.0)
+    }
+
+    /// Cost of an edge of a pass of one thread, nanoseconds.
+    #[must_use]
+    pub fn gather_alone_ns(&self, job: &Job) -> f64 {
+        let one = self.shared.map_or(self.costs, |(_, one)| one);
+        one.gather_ns * self.of_edge(job)
+    }
+
+    /// Cost of `times` times every node and every edge for one thread, in edges of a pass.
+    /// Nanoseconds.
+    #[must_use]
+    pub fn alone_ns(&self, job: &Job, times: Times) -> f64 {
+        (times.node * job.nodes + times.edge * job.edges) * self.gather_alone_ns(job)
     }
 
     /// Cost of starting a run, nanoseconds.

@@ -89,7 +89,9 @@ impl Taken {
         let (loops, parallel) = request.rules();
         let is_asked = (
             request.loops == Some(Loops::Drop),
-            request.parallel.is_some_and(|parallel| parallel != Parallel::Keep),
+            request
+                .parallel
+                .is_some_and(|parallel| parallel != Parallel::Keep),
         );
         let reasons = (
             if is_asked.0 { ASKED } else { loops.reason() },

@@ -12,6 +12,7 @@ use seawall_core::abi::hubs::{HUBS_LEAST, HubLayout};
 use seawall_core::abi::program::Opcode;
 use seawall_core::abi::rank::TOTALS_WORDS;
 use seawall_core::abi::search::{FrontierLayout, bitset_words};
+use seawall_core::abi::sequential::{Algorithm, Lengths, SequentialRecord};
 use seawall_core::abi::slices::{SliceLayout, map_words};
 use seawall_core::abi::sweep::{SWEEP_TOTALS, SweepLayout};
 use seawall_core::abi::work::WorkLayout;
@@ -137,6 +138,7 @@ fn fewest(around: Around<'_>, wave: &WaveSpec) -> Fewest {
             let list = around.words(wave.sources[1]);
             (nodes, [list * u64::from(SWEEP_TOTALS), 0, 0, 0])
         }
+        Opcode::Sequential => fewest_of_sequential(around, wave),
         Opcode::SeedSets | Opcode::StepSets => (sets, [work, sets, 0, 0]),
     };
     Fewest {
@@ -152,6 +154,21 @@ fn fewest_of_sweep(around: Around<'_>, wave: &WaveSpec, seeds: bool) -> (u64, [u
     let state = u64::from(SweepLayout::new(around.nodes).words());
     let odd = if seeds { 0 } else { sets };
     (sets, [state, 32 * words * u64::from(SWEEP_TOTALS), odd, 0])
+}
+
+/// The least that a sequential wave needs; nothing if its parameters are none, which it refuses.
+fn fewest_of_sequential(around: Around<'_>, wave: &WaveSpec) -> (u64, [u64; 4]) {
+    let Some(record) = SequentialRecord::from_parameters(wave.parameters) else {
+        return (0, [0; 4]);
+    };
+    let nodes = u64::from(around.nodes);
+    let sources = around.words(wave.sources[1]);
+    let to = match record.algorithm {
+        Algorithm::Eccentricity if record.lengths == Lengths::Whole => 2 * nodes,
+        Algorithm::Betweenness | Algorithm::IncomingWeights => 0,
+        _ => nodes,
+    };
+    (to, [record.scratch_words(around.nodes, sources), 0, 0, 0])
 }
 
 /// The least that a wave of slices needs.

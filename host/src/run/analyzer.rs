@@ -263,6 +263,7 @@ impl Submission<'_, '_> {
                 readback: spent.readback_ns,
             },
             repeat: request.repeat.get(),
+            edges_examined: steps::edges_examined(&planned.encoded, &stats.control),
             device_barriers: barriers(&stats, opened.executor, device.units),
             host: stats.host,
             checked,

@@ -91,6 +91,14 @@ fn choose_with(graph: &Graph, request: &RunRequest, probe: Probe<'_>) -> Choice 
             let threads = threads(request, &blind);
             return Choice { threads, ..asked }.tuned_for_threads(found);
         }
+        None if request.is_for_cpu() => {
+            let reason = format!(
+                "no GPU has {} with weights; {}",
+                request.analysis,
+                blind.threads_reason()
+            );
+            return on_cpu(request, &blind, found.with_note(reason)).tuned_for_threads(found);
+        }
         None if blind.is_too_small_for_a_gpu() => {
             let reason = found.with_note(blind.small_reason());
             return on_cpu(request, &blind, reason).tuned_for_threads(found);

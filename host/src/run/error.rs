@@ -29,14 +29,57 @@ pub enum RunError {
     WeightTooLarge {
         /// The requested analysis.
         analysis: AnalysisKind,
-        /// Start of the edge.
-        from: u32,
+        /// Start of the edge, by its id in the file.
+        from: u64,
         /// Its end.
-        to: u32,
+        to: u64,
         /// Its weight.
         weight: u32,
         /// The largest weight of the analysis.
         most: u32,
+    },
+    /// A weight that weighted paths of the analysis cannot have.
+    #[error(
+        "{analysis} with weights takes weights {}, and the edge from {from} to {to} has {weight}; leave the weights out, or correct them",
+        if *is_above_zero { "above 0" } else { "of 0 and more" }
+    )]
+    WeightTooSmall {
+        /// The requested analysis.
+        analysis: AnalysisKind,
+        /// Whether 0 is too small, too: it makes the number of shortest paths meaningless.
+        is_above_zero: bool,
+        /// Start of the edge, by its id in the file.
+        from: u64,
+        /// Its end.
+        to: u64,
+        /// Its weight.
+        weight: f64,
+    },
+    /// The request has an option of other analyses.
+    #[error("{analysis} has no option {option}, {of} has; leave it out, or ask for {of}")]
+    WrongOption {
+        /// The name of the option.
+        option: &'static str,
+        /// The analyses that have it.
+        of: AnyOf,
+        /// The requested analysis.
+        analysis: AnalysisKind,
+    },
+    /// A source that is named twice, where each counts.
+    #[error(
+        "{analysis} counts the paths from each source once, and {source_node} is named twice; name it once"
+    )]
+    RepeatedSource {
+        /// The requested analysis.
+        analysis: AnalysisKind,
+        /// The source, by its id in the file.
+        source_node: u64,
+    },
+    /// The request is for threads of a CPU alone.
+    #[error("{analysis} with weights runs on threads of a CPU alone; use the backend cpu")]
+    CpuOnly {
+        /// The requested analysis.
+        analysis: AnalysisKind,
     },
     /// The analysis is about undirected graphs and some edge has no reverse.
     #[error(
@@ -190,6 +233,10 @@ impl RunError {
         match self {
             Self::NoWeights { .. }
             | Self::WeightTooLarge { .. }
+            | Self::WeightTooSmall { .. }
+            | Self::WrongOption { .. }
+            | Self::RepeatedSource { .. }
+            | Self::CpuOnly { .. }
             | Self::Directed { .. }
             | Self::WrongDetail { .. }
             | Self::WrongForm { .. }

@@ -88,6 +88,7 @@ impl<'g, 'p> Submission<'g, 'p> {
         let way = Way {
             wide,
             warps: target.executor.is_on_gpu(),
+            threads: target.threads,
             sparing: false,
         };
         way.plan(|way| self.plan_as((target, way), known))

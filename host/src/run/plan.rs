@@ -5,6 +5,7 @@ use super::opened::Opened;
 use super::weigh::{Found, StepCosts};
 use super::{Executor, RunError, RunRequest};
 use crate::backend;
+use crate::backend::cpu::available_threads;
 use crate::calibrate::SearchTuning;
 use crate::graph::Graph;
 use crate::outcome::{Memory, PlanSummary};
@@ -20,6 +21,8 @@ pub(super) struct Target {
     pub(super) narrow: Option<Narrow>,
     pub(super) search: Option<SearchTuning>,
     pub(super) step: StepCosts,
+    /// Threads of the CPU that it is, if it is one.
+    pub(super) threads: Option<u32>,
 }
 
 impl Target {
@@ -28,8 +31,11 @@ impl Target {
         let executor = choice.executor.unwrap_or(Executor::Mega);
         let is_alone = choice.threads == Some(NonZeroUsize::MIN);
         let costs = || Found::get().costs(request, None);
+        let threads = choice.threads.unwrap_or_else(available_threads).get();
+        let threads = u32::try_from(threads).unwrap_or(u32::MAX);
         Self {
             executor,
+            threads: (!executor.is_on_gpu()).then_some(threads),
             narrow: choice.narrow,
             search: choice.search,
             step: choice

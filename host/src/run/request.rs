@@ -4,7 +4,9 @@
 //! later steps need not check it again. Nothing here parses or reads.
 
 use super::RunError;
-use crate::analysis::{AnalysisKind, Detail, LoopRule, ParallelRule, Question, Ranking};
+use crate::analysis::{
+    AnalysisKind, Centrality, Detail, LoopRule, ParallelRule, Question, Ranking,
+};
 use crate::executor::Machine;
 use crate::graph::{Form, Loops, Parallel};
 use seawall_core::topology::Topology;
@@ -29,6 +31,8 @@ pub struct RunRequest {
     pub max_iterations: Option<NonZeroU32>,
     /// Parameters of a ranking.
     pub ranking: Ranking,
+    /// Options of centralities.
+    pub centrality: Centrality,
     /// The shape that every step of a search takes if possible; by default chosen from device
     /// counters.
     pub topology: Option<Topology>,
@@ -57,6 +61,7 @@ impl RunRequest {
             check: false,
             max_iterations: None,
             ranking: Ranking::default(),
+            centrality: Centrality::default(),
             topology: None,
             detail: Detail::Plain,
             explain: false,
@@ -113,8 +118,23 @@ impl RunRequest {
             detail: self.detail,
             wide,
             warps: false,
+            threads: None,
+            centrality: self.centrality,
             sparing: false,
         }
+    }
+}
+
+impl RunRequest {
+    /// Tells whether weights of edges are read.
+    #[must_use]
+    pub fn reads_weights(&self) -> bool {
+        self.analysis.reads_weights() || self.centrality.weighted
+    }
+
+    /// Tells whether no GPU answers it.
+    pub(crate) const fn is_for_cpu(&self) -> bool {
+        self.centrality.weighted
     }
 }
 

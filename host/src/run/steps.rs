@@ -4,7 +4,9 @@ use super::{RunError, RunRequest};
 use crate::analysis::{AnalysisKind, Built, Case, End, Found, Question, oracle};
 use crate::backend::BackendError;
 use crate::graph::{Graph, WeightKind};
+use crate::program::EncodedProgram;
 use seawall_core::abi::control::{ControlRecord, LoopRecord};
+use seawall_core::abi::program::Opcode;
 use seawall_core::topology::Topology;
 
 /// Choices among the programs of a request.
@@ -14,6 +16,8 @@ pub(crate) struct Way {
     pub(crate) wide: bool,
     /// Whether methods are those for warps.
     pub(crate) warps: bool,
+    /// Threads of the CPU that answers, if one does for sure.
+    pub(crate) threads: Option<u32>,
     /// Whether methods spare memory.
     pub(crate) sparing: bool,
 }
@@ -24,6 +28,7 @@ impl Way {
         Self {
             wide,
             warps: false,
+            threads: None,
             sparing: false,
         }
     }
@@ -52,9 +57,13 @@ impl Way {
 pub(crate) fn build(graph: &Graph, request: &RunRequest, way: Way) -> Result<Built, RunError> {
     let question = Question {
         warps: way.warps,
+        threads: way.threads,
         sparing: way.sparing,
         ..request.question(way.wide)
     };
+    if question.threads.is_none() {
+        request.check_for_gpu()?;
+    }
     let mut built = request.analysis.room().build(graph, &question)?;
     force_topology(&mut built, request)?;
     Ok(built)
@@ -104,6 +113,15 @@ pub(crate) fn end_of(analysis: AnalysisKind, control: &ControlRecord) -> End {
         iterations: all.fold(0, u32::saturating_add),
         converged: loops.iter().all(|ended| ended.converged != 0),
     })
+}
+
+/// Returns the edges that the sequential algorithms of a program looked at, if it has any.
+pub(crate) fn edges_examined(program: &EncodedProgram, control: &ControlRecord) -> Option<u64> {
+    let mut opcodes = program.waves.iter().map(|wave| wave.opcode);
+    let [low, high] = control.examined.map(u64::from);
+    opcodes
+        .any(|opcode| opcode == Opcode::Sequential as u32)
+        .then_some(high << 32 | low)
 }
 
 /// Returns the name of the topology of most steps.

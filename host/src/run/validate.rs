@@ -3,6 +3,7 @@
 //! All runs use these checks: one graph, a batch, and the command line before it loads the graph.
 
 use super::{AnalysisKind, Ranking, RunError, RunRequest};
+use crate::analysis::AnyOf;
 use crate::backend::BackendError;
 use crate::backend::cpu::THREADS_MAX;
 use crate::graph::{Graph, Parallel, WeightKind};
@@ -22,6 +23,7 @@ impl RunRequest {
         self.detail.check(self.analysis)?;
         self.ranking.check()?;
         self.form()?;
+        self.check_options()?;
         if self.machine.time_budget_ns == 0 {
             return Err(RunError::NoTime);
         }
@@ -43,7 +45,58 @@ impl RunRequest {
     /// those of the analysis, and edges without their reverse.
     pub fn check_for(&self, graph: &Graph) -> Result<(), RunError> {
         self.check_for_nodes(graph.nodes())?;
+        self.check_distinct(graph)?;
+        if self.reads_weights() && graph.weights().is_none() {
+            return Err(RunError::NoWeights {
+                analysis: self.analysis,
+            });
+        }
+        if self.centrality.weighted {
+            check_lengths(graph, self.analysis)?;
+        }
         check_graph(graph, self.analysis)
+    }
+
+    /// Refuses options that the analysis has not.
+    fn check_options(&self) -> Result<(), RunError> {
+        let Some(option) = self.centrality.lacking(self.analysis.facts()) else {
+            return Ok(());
+        };
+        let asked = self.centrality;
+        Err(RunError::WrongOption {
+            option,
+            of: AnyOf::with(|facts| match option {
+                "weighted" => asked.weighted && facts.weighs,
+                "direction" => facts.directs,
+                _ => facts.normalizes,
+            }),
+            analysis: self.analysis,
+        })
+    }
+
+    /// Refuses what only threads of a CPU do.
+    pub(crate) fn check_for_gpu(&self) -> Result<(), RunError> {
+        if self.is_for_cpu() {
+            let analysis = self.analysis;
+            return Err(RunError::CpuOnly { analysis });
+        }
+        Ok(())
+    }
+
+    /// Refuses a source that is named twice where each counts.
+    fn check_distinct(&self, graph: &Graph) -> Result<(), RunError> {
+        if !self.analysis.facts().distinct_sources {
+            return Ok(());
+        }
+        let mut sorted = self.sources().to_vec();
+        sorted.sort_unstable();
+        let twice = sorted.windows(2).find(|pair| pair[0] == pair[1]);
+        twice.map_or(Ok(()), |pair| {
+            Err(RunError::RepeatedSource {
+                analysis: self.analysis,
+                source_node: graph.original_id(pair[0]),
+            })
+        })
     }
 
     /// Works as [`RunRequest::check`], and checks the sources for a graph of `nodes` nodes.
@@ -113,11 +166,11 @@ fn check_weights(graph: &Graph, analysis: AnalysisKind) -> Result<(), RunError> 
     let Some(edge) = weights.iter().position(|weight| *weight > most) else {
         return Ok(());
     };
-    let rows = graph.offsets();
+    let (from, to) = ends_of(graph, edge);
     Err(RunError::WeightTooLarge {
         analysis,
-        from: rows.partition_point(|start| *start as usize <= edge) as u32 - 1,
-        to: graph.targets()[edge],
+        from,
+        to,
         weight: weights[edge],
         most,
     })
@@ -136,11 +189,44 @@ impl RunRequest {
     }
 }
 
+/// The ends of an edge by their ids in the file.
+fn ends_of(graph: &Graph, edge: usize) -> (u64, u64) {
+    let rows = graph.offsets();
+    let from = rows.partition_point(|start| *start as usize <= edge) as u32 - 1;
+    let to = graph.targets()[edge];
+    (graph.original_id(from), graph.original_id(to))
+}
+
+/// Refuses weights that are no lengths: negative ones, and 0 where shortest paths are counted. One
+/// pass over the weights.
+fn check_lengths(graph: &Graph, analysis: AnalysisKind) -> Result<(), RunError> {
+    let is_above_zero = analysis.facts().distinct_sources;
+    let Some(weights) = graph.weights() else {
+        return Ok(());
+    };
+    let value = |word: u32| match graph.weight_kind() {
+        Some(WeightKind::Float) => f64::from(f32::from_bits(word)),
+        _ => f64::from(word),
+    };
+    let is_wrong = |word: &u32| {
+        let value = value(*word);
+        value < 0.0 || value.is_nan() || (is_above_zero && value == 0.0)
+    };
+    let Some(edge) = weights.iter().position(is_wrong) else {
+        return Ok(());
+    };
+    let (from, to) = ends_of(graph, edge);
+    Err(RunError::WeightTooSmall {
+        analysis,
+        is_above_zero,
+        from,
+        to,
+        weight: value(weights[edge]),
+    })
+}
+
 /// Refuses a graph that the analysis does not support.
 fn check_graph(graph: &Graph, analysis: AnalysisKind) -> Result<(), RunError> {
-    if analysis.reads_weights() && graph.weights().is_none() {
-        return Err(RunError::NoWeights { analysis });
-    }
     check_weights(graph, analysis)?;
     if analysis.is_undirected() && !graph.is_symmetric() {
         return Err(RunError::Directed { analysis });

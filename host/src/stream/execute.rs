@@ -10,7 +10,9 @@ use crate::backend::{Canceller, HostWork};
 use crate::executor::Executor;
 use crate::graph::disk::{DiskNodes, Rows, SwgFile};
 use crate::graph::{Graph, GraphError, LoadOptions, WeightChoice, WeightOrigin, load, memory};
-use crate::outcome::{Dropped, Event, Memory, RunOutcome, SessionReport, Taken, Times, Track, Weights};
+use crate::outcome::{
+    Dropped, Event, Memory, RunOutcome, SessionReport, Taken, Times, Track, Weights,
+};
 use crate::program::{PlanCounters, PlanSummary};
 use crate::run::{Phase, RunError, RunRequest, steps};
 use crate::units::{bytes, elapsed_ns};
@@ -308,6 +310,7 @@ impl Streamed {
             topology: "none".to_owned(),
             times: Times::default(),
             repeat: request.repeat.get(),
+            edges_examined: None,
             device_barriers: 0,
             host: HostWork::default(),
             checked: None,

@@ -240,11 +240,17 @@ pub enum Opcode {
     /// Copies the words of the nodes that `sources[0]` lists in `destination`: after those of all
     /// nodes, as many as it has room for.
     CopyFrequent = 60,
+    /// Runs a whole [sequential algorithm](super::super::sequential) from beginning to end, on
+    /// threads of a CPU: from the list of nodes `sources[1]`, with the scratch memory
+    /// `sources[0]` and the weights of incoming edges `sources[2]`, to `destination`. The
+    /// parameters are a [`SequentialRecord`](super::super::sequential::SequentialRecord). No
+    /// kernel for GPUs knows it.
+    Sequential = 61,
 }
 
 impl Opcode {
     /// Every opcode, in order of its word.
-    pub const ALL: [Self; 61] = [
+    pub const ALL: [Self; 62] = [
         Self::Nop,
         Self::Fill,
         Self::Iota,
@@ -306,6 +312,7 @@ impl Opcode {
         Self::HookReached,
         Self::PickFrequent,
         Self::CopyFrequent,
+        Self::Sequential,
     ];
 
     /// Returns the opcode of a word; `None` if the word names none.

@@ -9,6 +9,7 @@ use super::section::Section;
 use super::setting::Setting;
 use super::timing::{self, Done, Times};
 use seawall::analysis::{AnalysisKind, Built, Case as Asked, End, Found, Question, Ranking};
+use seawall::backend::cpu::available_threads;
 use seawall::executor::{Executor, Machine};
 use seawall::graph::Graph;
 use seawall::outcome::Column;
@@ -264,6 +265,8 @@ impl Set<'_> {
     fn build(&self, sources: &[u32], machine: &Machine) -> Result<Built, BenchError> {
         let mut question = self.question(sources.to_vec());
         question.warps = machine.executor.is_some_and(Executor::is_on_gpu);
+        let threads = machine.threads.unwrap_or_else(available_threads).get();
+        question.threads = (!question.warps).then_some(threads as u32);
         let built = self.case.analysis.room().build(self.graph, &question);
         Ok(built.map_err(RunError::from)?)
     }

@@ -51,6 +51,8 @@ struct Report<'a> {
     time_ns: Times,
     repeat: u32,
     device_barriers: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    edges_examined: Option<u64>,
     checked: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
     check_tolerance: Option<f64>,
@@ -97,6 +99,7 @@ impl<'a> Report<'a> {
             time_ns: outcome.times,
             repeat: outcome.repeat,
             device_barriers: outcome.device_barriers,
+            edges_examined: outcome.edges_examined,
             checked: outcome.checked,
             check_tolerance: outcome.check_tolerance,
             host: outcome.host,

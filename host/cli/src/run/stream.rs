@@ -165,7 +165,7 @@ impl RunArgs {
     /// Opens the graph if it is a plain `.swg` file whose edges are taken as they are.
     fn streamed_file(&self, name: &OsStr) -> Result<Option<SwgFile>, CliError> {
         let is_other = self.format.is_some_and(|format| format.0 != Format::Binary);
-        let weights = self.weights.choice_for(self.analysis());
+        let weights = self.weights.choice_for(&self.request(Vec::new()));
         if is_other || matches!(weights, WeightChoice::Scaled(_)) {
             return Ok(None);
         }
@@ -176,7 +176,10 @@ impl RunArgs {
     /// The error for edges that were to stream.
     fn cannot(&self, name: &OsStr) -> CliError {
         let name = name.to_string_lossy();
-        let what = match (self.undirected, self.weights.choice_for(self.analysis())) {
+        let what = match (
+            self.undirected,
+            self.weights.choice_for(&self.request(Vec::new())),
+        ) {
             (_, WeightChoice::Scaled(_)) => {
                 format!("weights of {name} would be scaled; convert it with --scale-weights")
             }
@@ -204,7 +207,7 @@ impl RunArgs {
         let request = self.request(self.source_nodes(sources, name, streamed.nodes())?);
         let options = self
             .stream
-            .options(self.weights.choice_for(self.analysis()));
+            .options(self.weights.choice_for(&self.request(Vec::new())));
         let mut outcome = streamed.run(&request, options, &mut |phase| line.phase(phase))?;
         outcome.times.load = load_ns;
         outcome.backend_reason = streaming.reason;

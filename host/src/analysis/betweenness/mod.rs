@@ -2,7 +2,14 @@
 //! counted as its share of all shortest paths between its ends (Brandes, "A Faster Algorithm for
 //! Betweenness Centrality", 2001). Edges have no length.
 //!
-//! One source after the other: forward by levels, counting paths, and backward, adding up shares.
+//! On a CPU threads share the sources, and each follows the levels of a source in the order of a queue,
+//! or the nodes in the order of a heap where edges are as long as their weights: `2 m` looks at edges
+//! a source. Shares are added up as whole numbers of 2^-64.
+//!
+//! A path of an undirected graph is the same from both ends and counts once: half for each of its
+//! ends that is a source, if both are. Normalized scores are divided as in NetworkX 3.6.
+//!
+//! On a GPU, one source after the other: forward by levels, counting paths, and backward, adding up shares.
 //! A level is a list of nodes, so that work follows the edges and not the levels. Numbers of
 //! paths grow beyond any float, so they have exponents of their own. Sums are of whole numbers,
 //! so that every machine finds the same bits.
@@ -13,14 +20,18 @@ mod registers;
 
 use self::registers::Registers;
 use super::room::padded;
-use super::{Analysis, Answer, Bars, Built, Case, End, Facts, Found, ParallelRule, Picture, Question, Reading};
+use super::{
+    Analysis, Answer, Bars, Built, Case, End, Facts, Found, ParallelRule, Picture, Question,
+    Reading, alone,
+};
 use crate::column::Column;
 use crate::cost::{Job, Times, Worker};
 use crate::graph::Graph;
 use crate::program::{
-    Edges, Item, Join, Operand, Over, ProgramBuilder, ProgramError, RegisterId, Value,
+    Edges, Given, Item, Join, Operand, Over, ProgramBuilder, ProgramError, RegisterId, Value,
 };
 use seawall_core::abi::UNREACHED;
+use seawall_core::abi::sequential::{Algorithm, SequentialRecord, Shares};
 
 /// The analysis `betweenness`.
 pub(super) struct Betweenness;
@@ -31,6 +42,9 @@ const FACTS: Facts = Facts {
     summary: "Shortest paths from the sources through every node, by their shares",
     takes_sources: true,
     parallel: ParallelRule::Count,
+    weighs: true,
+    normalizes: true,
+    distinct_sources: true,
     picture: Picture {
         title: "Nodes by betweenness",
         axis: "betweenness",
@@ -45,6 +59,16 @@ const WORK: Times = Times {
     edge: 40.0,
 };
 
+/// Work of a source by a queue, and by a heap, in edges of a pass.
+const BY_QUEUE: Times = Times {
+    node: 20.0,
+    edge: 8.0,
+};
+const BY_HEAP: Times = Times {
+    node: 60.0,
+    edge: 16.0,
+};
+
 /// Largest relative error of a score: each level adds a few roundings, and those of many levels
 /// rarely add up.
 const TOLERANCE_MAX: f64 = 0.01;
@@ -55,6 +79,9 @@ impl Analysis for Betweenness {
     }
 
     fn build(&self, graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
+        if question.threads.is_some() && is_unlimited(question) {
+            return build_alone(graph, question);
+        }
         build(graph, question)
     }
 
@@ -68,11 +95,17 @@ impl Analysis for Betweenness {
         if case.end.converged && counted < sources.len() {
             return false;
         }
-        let exact = oracle::scores(case.graph, &sources[..counted]);
+        let asked = oracle::Asked {
+            weighted: case.question.centrality.weighted,
+            shares: shares(case.graph, case.question),
+            sources,
+        };
+        let exact = oracle::shared_scores(case.graph, &sources[..counted], asked);
         let lost = f64::from(case.graph.edges()) * counted as f64 * 0.5_f64.powi(31);
         let relative = tolerance(case.graph.nodes());
         let near = |(score, exact): (&f32, &f64)| {
-            (f64::from(*score) - exact).abs() <= relative * exact + lost
+            let score = f64::from(*score);
+            score.is_nan() && exact.is_nan() || (score - exact).abs() <= relative * exact + lost
         };
         scores.len() == exact.len() && scores.iter().zip(&exact).all(near)
     }
@@ -88,8 +121,68 @@ impl Analysis for Betweenness {
     }
 
     fn cost_ns(&self, job: &Job, worker: &Worker) -> f64 {
+        if worker.is_cpu() {
+            let times = if job.weighted { BY_HEAP } else { BY_QUEUE };
+            return alone::searches_ns(job, worker, times);
+        }
         job.sources * worker.search_ns(job, WORK)
     }
+}
+
+/// Whether all sources are counted.
+fn is_unlimited(question: &Question) -> bool {
+    question.max_iterations as usize >= question.sources.len()
+}
+
+/// The division of the sums of shares. A path of an undirected graph is the same from both ends,
+/// and counts once.
+fn shares(graph: &Graph, question: &Question) -> Shares {
+    match (question.centrality.normalized, graph.is_symmetric()) {
+        (true, _) => Shares::Normalized,
+        (false, true) => Shares::Halved,
+        (false, false) => Shares::Each,
+    }
+}
+
+/// The program for threads, which share the sources.
+fn build_alone(graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
+    let mut program = ProgramBuilder::new(graph.nodes());
+    let sources = question.sources.len() as u64;
+    let record = SequentialRecord {
+        lengths: alone::lengths(graph, question.centrality.weighted),
+        shares: shares(graph, question),
+        ..SequentialRecord::new(Algorithm::Betweenness)
+    };
+    let record = alone::shared(record, graph, question);
+    let memory = program.sequential_memory(record, sources)?;
+    let list = program.input("sources", sources)?;
+    let result = program.words("scores", graph.nodes().into())?;
+    let sums = program.words("nothing", 0)?;
+    program.fill("no score yet", result, 0);
+    let given = Given {
+        memory: Some(memory),
+        sources: Some(list),
+        third: None,
+    };
+    program.sequential("add up shares", sums, (record, given));
+    let record = SequentialRecord {
+        algorithm: Algorithm::Scores,
+        ..record
+    };
+    let given = Given {
+        memory: None,
+        sources: Some(list),
+        third: Some(memory),
+    };
+    program.sequential("scores", result, (record, given));
+    program.keep(result);
+    Ok(Built {
+        program,
+        inputs: padded(question.sources.clone()),
+        result,
+        parents: None,
+        reading: Reading::Floats,
+    })
 }
 
 fn tolerance(nodes: u32) -> f64 {
@@ -112,10 +205,19 @@ fn build(graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
         node.store(registers.shares, 0.0_f32);
         node.store(registers.paths, 0_u64);
     });
+    program.fill("no source is marked", registers.marks, 0);
+    program.each("mark sources", Over::Values(registers.sources), |source| {
+        let node = source.load(registers.sources);
+        source.scatter(registers.marks, node, Join::Or, 1);
+    });
+    let shares = shares(graph, question);
     let condition = (registers.goes_on, question.max_iterations);
     program.while_nonzero("each source", condition, |body| {
-        turn(body, (registers, count));
+        turn(body, (registers, count), shares);
     });
+    if shares == Shares::Normalized && graph.nodes() > 2 {
+        normalize(&mut program, registers, [graph.nodes(), count]);
+    }
     program.keep(registers.scores);
     Ok(Built {
         program,
@@ -127,7 +229,7 @@ fn build(graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
 }
 
 /// Adds what the paths from a source come to.
-fn turn(body: &mut ProgramBuilder, (registers, count): (Registers, u32)) {
+fn turn(body: &mut ProgramBuilder, (registers, count): (Registers, u32), shares: Shares) {
     let Registers {
         turn,
         goes_on,
@@ -144,12 +246,29 @@ fn turn(body: &mut ProgramBuilder, (registers, count): (Registers, u32)) {
     body.while_nonzero("backward", (depth, Question::UNLIMITED), |body| {
         step_back(body, registers);
         take_level(body, registers);
-        paths::share(body, registers);
+        paths::share(body, registers, shares);
     });
     body.each("next source", Over::Count(1), |one| {
         let next = one.load(turn) + 1;
         one.store(turn, next);
         one.store(goes_on, next.below(count));
+    });
+}
+
+/// Divides by the pairs of ends that a node may be between; a lone source has none, and no number.
+fn normalize(program: &mut ProgramBuilder, registers: Registers, [nodes, sources]: [u32; 2]) {
+    let others = f64::from(nodes) - 2.0;
+    let of_source = 1.0 / ((f64::from(sources) - 1.0) * others);
+    let of_other = 1.0 / (f64::from(sources) * others);
+    program.each("normalize", Over::Nodes, |node| {
+        let Registers { scores, marks, .. } = registers;
+        let (score, mark) = (node.load(scores), node.load(marks));
+        let own = if sources == 1 {
+            node.constant(f32::NAN)
+        } else {
+            score * of_source as f32
+        };
+        node.store(scores, mark.select(own, score * of_other as f32));
     });
 }
 

@@ -1,6 +1,8 @@
 //! Brandes' algorithm in double precision, with a queue.
 
-use crate::graph::Graph;
+use crate::analysis::closeness::oracle::distances;
+use crate::graph::{Graph, WeightKind};
+use seawall_core::abi::sequential::Shares;
 use std::collections::VecDeque;
 
 /// A number of paths, `mantissa * 2^exponent`, as doubles end at 2^1024.
@@ -42,50 +44,115 @@ impl Paths {
     }
 }
 
-/// Betweenness of every node for paths from `sources`. O(sources * (nodes + edges)).
+/// Betweenness of every node for paths from `sources`, each path once for each source that it
+/// begins at. O(sources * (nodes + edges)).
 #[must_use]
 pub fn scores(graph: &Graph, sources: &[u32]) -> Vec<f64> {
-    let mut scores = vec![0.0; graph.nodes() as usize];
-    for source in sources {
-        for (score, share) in scores.iter_mut().zip(shares(graph, *source)) {
+    let asked = Asked {
+        weighted: false,
+        shares: Shares::Each,
+        sources,
+    };
+    shared_scores(graph, sources, asked)
+}
+
+/// Options of an oracle.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::analysis) struct Asked<'a> {
+    pub(in crate::analysis) weighted: bool,
+    pub(in crate::analysis) shares: Shares,
+    /// All sources of the question.
+    pub(in crate::analysis) sources: &'a [u32],
+}
+
+/// Betweenness by paths from `counted`, the first of the sources.
+pub(in crate::analysis) fn shared_scores(
+    graph: &Graph,
+    counted: &[u32],
+    asked: Asked<'_>,
+) -> Vec<f64> {
+    let nodes = graph.nodes() as usize;
+    let mut is_source = vec![false; nodes];
+    for source in asked.sources {
+        is_source[*source as usize] = true;
+    }
+    let half = |node: usize| asked.shares == Shares::Halved && is_source[node];
+    let ends: Vec<f64> = (0..nodes)
+        .map(|node| if half(node) { 0.5 } else { 1.0 })
+        .collect();
+    let mut scores = vec![0.0; nodes];
+    for source in counted {
+        let found = shares(graph, *source, (asked.weighted, &ends));
+        for (score, share) in scores.iter_mut().zip(found) {
             *score += share;
+        }
+    }
+    if asked.shares == Shares::Normalized && nodes > 2 {
+        for (score, is_source) in scores.iter_mut().zip(is_source) {
+            let starts = asked.sources.len() as f64 - if is_source { 1.0 } else { 0.0 };
+            *score /= starts * (nodes as f64 - 2.0);
         }
     }
     scores
 }
 
-/// Shares of the paths from `source` that lead through each node.
-fn shares(graph: &Graph, source: u32) -> Vec<f64> {
+/// Shares of the paths from `source` that lead through each node, where a path counts as much as its
+/// end says.
+fn shares(graph: &Graph, source: u32, (weighted, ends): (bool, &[f64])) -> Vec<f64> {
     let nodes = graph.nodes() as usize;
-    let mut levels = vec![usize::MAX; nodes];
+    let distances = match weighted {
+        true => distances(graph, source, false),
+        false => levels(graph, source),
+    };
+    let length = |edge: usize| match (weighted, graph.weight_kind()) {
+        (false, _) => 1.0,
+        (true, Some(WeightKind::Float)) => f64::from(f32::from_bits(
+            graph.weights().map_or(0, |weights| weights[edge]),
+        )),
+        (true, _) => f64::from(graph.weights().map_or(1, |weights| weights[edge])),
+    };
+    let mut order: Vec<usize> = (0..nodes)
+        .filter(|node| distances[*node].is_finite())
+        .collect();
+    order.sort_by(|one, other| distances[*one].total_cmp(&distances[*other]));
+    let on_path = |from: usize, edge: usize| {
+        let to = graph.targets()[edge] as usize;
+        (distances[from] + length(edge) == distances[to]).then_some(to)
+    };
     let mut paths = vec![Paths::NONE; nodes];
-    let mut order = Vec::new();
-    let mut queue = VecDeque::from([source]);
-    (levels[source as usize], paths[source as usize]) = (0, Paths::ONE);
-    while let Some(node) = queue.pop_front() {
-        order.push(node);
-        let next = levels[node as usize] + 1;
-        for other in graph.neighbours(node).iter().map(|other| *other as usize) {
-            if levels[other] == usize::MAX {
-                levels[other] = next;
-                queue.push_back(other as u32);
-            }
-            if levels[other] == next {
-                paths[other] = paths[other].plus(paths[node as usize]);
+    paths[source as usize] = Paths::ONE;
+    for node in order.iter().copied() {
+        for edge in graph.outgoing().row(node as u32) {
+            if let Some(to) = on_path(node, edge) {
+                paths[to] = paths[to].plus(paths[node]);
             }
         }
     }
     let mut shares = vec![0.0; nodes];
-    for node in order.iter().rev().map(|node| *node as usize) {
-        let next = levels[node] + 1;
-        let row = graph.neighbours(node as u32).iter();
-        let after = row
-            .map(|other| *other as usize)
-            .filter(|other| levels[*other] == next);
+    for node in order.iter().rev().copied() {
+        let row = graph.outgoing().row(node as u32);
+        let after = row.filter_map(|edge| on_path(node, edge));
         shares[node] = after
-            .map(|other| paths[node].over(paths[other]) * (1.0 + shares[other]))
+            .map(|to| paths[node].over(paths[to]) * (ends[to] + shares[to]))
             .sum();
     }
     shares[source as usize] = 0.0;
     shares
+}
+
+/// Levels of a search from a node; infinite for those that it does not reach.
+fn levels(graph: &Graph, source: u32) -> Vec<f64> {
+    let mut levels = vec![f64::INFINITY; graph.nodes() as usize];
+    levels[source as usize] = 0.0;
+    let mut queue = VecDeque::from([source]);
+    while let Some(node) = queue.pop_front() {
+        let next = levels[node as usize] + 1.0;
+        for other in graph.neighbours(node) {
+            if levels[*other as usize].is_infinite() {
+                levels[*other as usize] = next;
+                queue.push_back(*other);
+            }
+        }
+    }
+    levels
 }

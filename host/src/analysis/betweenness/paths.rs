@@ -5,6 +5,7 @@
 
 use super::registers::Registers;
 use crate::program::{Edge, Edges, Join, Over, ProgramBuilder, Value};
+use seawall_core::abi::sequential::Shares;
 
 /// Bits of a mantissa after its first one.
 const FRACTION: u32 = 23;
@@ -54,7 +55,7 @@ fn normal<'c>(sum: Value<'c>, top: Value<'c>) -> Value<'c> {
 }
 
 /// Adds up the shares of paths through the nodes of the present level, for the source.
-pub(super) fn share(body: &mut ProgramBuilder, registers: Registers) {
+pub(super) fn share(body: &mut ProgramBuilder, registers: Registers, how: Shares) {
     let Registers {
         levels,
         paths,
@@ -77,7 +78,13 @@ pub(super) fn share(body: &mut ProgramBuilder, registers: Registers) {
             through.to_u64() >> less
         });
         let share = sum.to_f32() * 0.5_f32.powi(UNITS as i32);
-        node.store(shares, share + 1.0_f32);
+        // A path between two sources counts half at each, where both ends find it.
+        let end = if how == Shares::Halved {
+            node.load(registers.marks).select(0.5_f32, 1.0_f32)
+        } else {
+            node.constant(1.0_f32)
+        };
+        node.store(shares, share + end);
         // A path does not lead through its end.
         let is_source = node.load(levels).is_zero();
         let counted = is_source.select(0.0_f32, share);

@@ -16,6 +16,8 @@ pub(super) struct Registers {
     /// that ends there included; and the sum of the others over sources.
     pub(super) shares: RegisterId,
     pub(super) scores: RegisterId,
+    /// 1 for sources.
+    pub(super) marks: RegisterId,
     /// Nodes in the order of their levels, and how many there are.
     pub(super) order: RegisterId,
     pub(super) found: RegisterId,
@@ -42,6 +44,7 @@ impl Registers {
             paths: program.per_node("paths", Kind::U64)?,
             shares: program.per_node("shares", Kind::F32)?,
             scores: program.per_node("scores", Kind::F32)?,
+            marks: program.per_node("marks", Kind::U32)?,
             order: program.per_node("order", Kind::U32)?,
             found: program.values("found", Kind::U32, 1)?,
             begins: program.per_node("begins", Kind::U32)?,

@@ -90,7 +90,7 @@ impl Analysis for Cc {
 /// edges of a component is only correct if every edge is listed at both ends, so a directed graph
 /// links all edges at once. No search comes first if memory is `sparing`: it takes some bytes for
 /// each node.
-fn build(graph: &Graph, sparing: bool) -> Result<Built, ProgramError> {
+pub(super) fn build(graph: &Graph, sparing: bool) -> Result<Built, ProgramError> {
     let nodes = graph.nodes();
     let mut program = ProgramBuilder::new(nodes);
     let labels = program.words("labels", u64::from(nodes))?;

@@ -9,11 +9,15 @@ pub(super) mod oracle;
 
 use super::answer::highest;
 use super::sweep::{self, Sought};
-use super::{Analysis, Answer, Bars, Built, Case, Facts, Figure, Found, ParallelRule, Picture, Question, Reading, Sentence, Values};
+use super::{
+    Analysis, Answer, Bars, Built, Case, Direction, Facts, Figure, Found, ParallelRule, Picture,
+    Question, Reading, Sentence, Values, alone,
+};
 use crate::column::Column;
 use crate::cost::{Job, Worker};
 use crate::graph::Graph;
 use crate::program::{Measure, ProgramError};
+use seawall_core::abi::sequential::{Algorithm, SequentialRecord};
 
 /// The analysis `closeness`.
 pub(super) struct Closeness;
@@ -25,6 +29,8 @@ const FACTS: Facts = Facts {
     values: Values::NumbersOfReached,
     takes_sources: true,
     parallel: ParallelRule::Least,
+    weighs: true,
+    directs: true,
     picture: Picture {
         title: "Sources by closeness",
         axis: "closeness",
@@ -33,15 +39,44 @@ const FACTS: Facts = Facts {
     ..Facts::PLAIN
 };
 
+/// Whether distances are those to the sources.
+fn is_inward(question: &Question) -> bool {
+    question.centrality.direction != Some(Direction::Outward)
+}
+
+/// Whether values along weights are those in doubles, but for the rounding of sums.
+fn is_near(values: &Column, expected: &[f64]) -> bool {
+    let near = |(value, exact): (&f32, &f64)| {
+        let value = f64::from(*value);
+        value == *exact || (value - exact).abs() <= 1e-6 * exact
+    };
+    let values = values.floats().unwrap_or(&[]);
+    values.len() == expected.len() && values.iter().zip(expected).all(near)
+}
+
 impl Analysis for Closeness {
     fn facts(&self) -> &'static Facts {
         &FACTS
     }
 
     fn build(&self, graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
+        let is_inward = is_inward(question);
+        let record = SequentialRecord {
+            lengths: alone::lengths(graph, question.centrality.weighted),
+            inward: is_inward,
+            ..SequentialRecord::new(Algorithm::Closeness)
+        };
+        if alone::suits(question) && sweep::is_worse(graph, question) {
+            let sought = alone::Sought {
+                record: alone::shared(record, graph, question),
+                none: f32::INFINITY.to_bits(),
+                reading: Reading::Floats,
+            };
+            return alone::build(graph, question, sought);
+        }
         let sought = Sought {
             measure: Measure::Closeness,
-            back: true,
+            back: is_inward,
             none: f32::INFINITY.to_bits(),
             reading: Reading::Floats,
         };
@@ -49,8 +84,19 @@ impl Analysis for Closeness {
     }
 
     fn check(&self, case: &Case<'_>, found: Found<'_>) -> bool {
-        let (sources, limit) = (&case.question.sources, case.question.max_iterations);
-        *found.values == Column::F32(oracle::closeness(case.graph, sources, limit))
+        let question = case.question;
+        let (sources, limit) = (&question.sources, question.max_iterations);
+        let inward = is_inward(question);
+        if question.centrality.weighted {
+            let expected = oracle::weighted_closeness(case.graph, sources, inward);
+            return is_near(found.values, &expected);
+        }
+        *found.values
+            == Column::F32(oracle::closeness_along(
+                case.graph,
+                (sources, inward),
+                limit,
+            ))
     }
 
     fn answer(&self, graph: &Graph, column: &Column) -> Answer {

@@ -5,12 +5,16 @@
 pub(super) mod oracle;
 
 use super::sweep::{self, Sought};
-use super::{Analysis, Answer, Bars, Built, Case, Facts, Figure, Found, ParallelRule, Picture, Question, Reading, Sentence, Values};
+use super::{
+    Analysis, Answer, Bars, Built, Case, Facts, Figure, Found, Number, ParallelRule, Picture,
+    Question, Reading, Sentence, Values, alone,
+};
 use crate::column::Column;
 use crate::cost::{Job, Worker};
 use crate::graph::Graph;
 use crate::program::{Measure, ProgramError};
 use seawall_core::abi::UNREACHED;
+use seawall_core::abi::sequential::{Algorithm, Lengths, SequentialRecord};
 
 /// The analysis `eccentricity`.
 pub(super) struct Eccentricity;
@@ -22,6 +26,7 @@ const FACTS: Facts = Facts {
     values: Values::NumbersOfReached,
     takes_sources: true,
     parallel: ParallelRule::Least,
+    weighs: true,
     picture: Picture {
         title: "Sources by eccentricity",
         axis: "eccentricity",
@@ -36,6 +41,9 @@ impl Analysis for Eccentricity {
     }
 
     fn build(&self, graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
+        if alone::suits(question) && sweep::is_worse(graph, question) {
+            return build_alone(graph, question);
+        }
         let sought = Sought {
             measure: Measure::Eccentricity,
             back: false,
@@ -47,27 +55,85 @@ impl Analysis for Eccentricity {
 
     fn check(&self, case: &Case<'_>, found: Found<'_>) -> bool {
         let (sources, limit) = (&case.question.sources, case.question.max_iterations);
+        if case.question.centrality.weighted {
+            return *found.values == oracle::weighted_eccentricities(case.graph, sources);
+        }
         *found.values == Column::U32(oracle::eccentricities(case.graph, sources, limit))
     }
 
+    /// The least and the largest one, which are radius and diameter if every node has one.
     fn answer(&self, _graph: &Graph, column: &Column) -> Answer {
-        let Column::U32(values) = column else {
+        let Some((known, [least, largest])) = ends_of(column) else {
             return Answer::reached();
         };
-        let known = || values.iter().copied().filter(|value| *value != UNREACHED);
-        let (Some(least), Some(largest)) = (known().min(), known().max()) else {
-            return Answer::reached();
-        };
+        let mut figures = vec![
+            Figure::new("least_eccentricity", least),
+            Figure::new("largest_eccentricity", largest),
+        ];
+        let mut text = format!("eccentricities from {least} to {largest}");
+        if known == column.len() {
+            figures.push(Figure::new("radius", least));
+            figures.push(Figure::new("diameter", largest));
+            text = format!("radius {least}, diameter {largest}, over the nodes that each reaches");
+        }
         Answer {
-            figures: vec![
-                Figure::new("least_eccentricity", u64::from(least)),
-                Figure::new("largest_eccentricity", u64::from(largest)),
-            ],
-            sentence: Sentence::Graph(format!("eccentricities from {least} to {largest}")),
+            figures,
+            sentence: Sentence::Graph(text),
         }
     }
 
     fn cost_ns(&self, job: &Job, worker: &Worker) -> f64 {
         sweep::cost_ns(job, worker)
+    }
+}
+
+/// Searches of threads.
+fn build_alone(graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
+    let record = SequentialRecord {
+        lengths: alone::lengths(graph, question.centrality.weighted),
+        ..SequentialRecord::new(Algorithm::Eccentricity)
+    };
+    let (none, reading) = match record.lengths {
+        Lengths::Edges => (UNREACHED, Reading::Words),
+        Lengths::Whole => (UNREACHED, Reading::WideWords),
+        Lengths::Float => (f32::INFINITY.to_bits(), Reading::Floats),
+    };
+    let sought = alone::Sought {
+        record: alone::shared(record, graph, question),
+        none,
+        reading,
+    };
+    alone::build(graph, question, sought)
+}
+
+/// The number of nodes that have an eccentricity, and the least and the largest one.
+fn ends_of(column: &Column) -> Option<(usize, [Number; 2])> {
+    fn of<T: Copy + PartialOrd>(
+        values: impl Iterator<Item = T>,
+        number: impl Fn(T) -> Number,
+    ) -> Option<(usize, [Number; 2])> {
+        let mut ends: Option<(usize, T, T)> = None;
+        for value in values {
+            let (count, least, largest) = ends.unwrap_or((0, value, value));
+            let least = if value < least { value } else { least };
+            let largest = if value > largest { value } else { largest };
+            ends = Some((count + 1, least, largest));
+        }
+        ends.map(|(count, least, largest)| (count, [number(least), number(largest)]))
+    }
+    match column {
+        Column::U32(words) => of(
+            words.iter().copied().filter(|word| *word != UNREACHED),
+            |word| Number::Whole(word.into()),
+        ),
+        Column::U64(pairs) => of(
+            pairs.iter().copied().filter(|pair| *pair != u64::MAX),
+            Number::Whole,
+        ),
+        Column::F32(floats) => of(
+            floats.iter().copied().filter(|float| float.is_finite()),
+            Number::Real,
+        ),
+        Column::Sets(_) => None,
     }
 }

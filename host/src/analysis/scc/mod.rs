@@ -1,5 +1,9 @@
 //! Strongly connected components: nodes that reach each other along directed edges.
 //!
+//! In a graph whose edges all have mirror images they are its components, and found as such. On a
+//! CPU one thread finds them in one depth-first pass: `m` looks at edges, whatever the shape. What
+//! follows is for GPUs.
+//!
 //! Most graphs have one large component. It is that of the node with the most pairs of edges, if
 //! any: what this node reaches is searched, and what reaches it, and both together are the component
 //! (Fleischer, Hendrickson, Pinar, "On Identifying Strongly Connected Components in Parallel",
@@ -16,16 +20,19 @@
 mod large;
 pub(super) mod oracle;
 
+use super::alone::{self, Sought};
 use super::{
-    Analysis, Answer, Bars, Built, Case, Facts, Found, Picture, Question, Reading, Values,
+    Analysis, AnalysisKind, Answer, Bars, Built, Case, Facts, Found, Picture, Question, Reading,
+    Values, cc,
 };
 use crate::column::Column;
-use crate::cost::{Job, Worker};
+use crate::cost::{Job, Times, Worker};
 use crate::graph::Graph;
 use crate::program::{
     Edges, Item, Join, Kind, Over, ProgramBuilder, ProgramError, RegisterId, Value,
 };
 use seawall_core::abi::UNREACHED;
+use seawall_core::abi::sequential::{Algorithm, SequentialRecord};
 
 /// The analysis `scc`.
 pub(super) struct Scc;
@@ -43,6 +50,12 @@ const FACTS: Facts = Facts {
     ..Facts::PLAIN
 };
 
+/// Work of one depth-first pass, in edges of a pass.
+const ALONE: Times = Times {
+    node: 20.0,
+    edge: 5.0,
+};
+
 /// Passes over all edges, and levels in between.
 const PASSES: [f64; 2] = [6.0, 60.0];
 
@@ -52,6 +65,18 @@ impl Analysis for Scc {
     }
 
     fn build(&self, graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
+        if graph.is_symmetric() {
+            return cc::build(graph, question.sparing);
+        }
+        if alone::suits(question) {
+            let record = SequentialRecord::new(Algorithm::StrongComponents);
+            let sought = Sought {
+                record,
+                none: UNREACHED,
+                reading: Reading::Words,
+            };
+            return alone::build(graph, question, sought);
+        }
         build(graph, question)
     }
 
@@ -77,6 +102,12 @@ impl Analysis for Scc {
     }
 
     fn cost_ns(&self, job: &Job, worker: &Worker) -> f64 {
+        if job.can_pull {
+            return AnalysisKind::Cc.room().cost_ns(job, worker);
+        }
+        if worker.is_cpu() {
+            return worker.alone_ns(job, ALONE);
+        }
         let [passes, levels] = PASSES;
         worker.code_ns(job, passes, levels)
     }

@@ -1,19 +1,26 @@
 //! Widest paths: the largest width of a path from the sources to every node, where a path
 //! is as wide as its least edge.
 //!
-//! Nodes that got wider pass that on along their edges, round after round. Widths only
+//! On a CPU one thread takes the widest node of those found so far, again and again: every edge once,
+//! and a step of a heap for each node and each edge that widens a path, `O((n + m) log n)`.
+//!
+//! On a GPU, nodes that got wider pass that on along their edges, round after round. Widths only
 //! grow, so it does not matter which of two rounds sees a new one.
 
 mod oracle;
 
 use super::room::padded;
-use super::{Analysis, Answer, Bars, Built, Case, Facts, Figure, Found, ParallelRule, Picture, Question, Reading, Sentence, Values};
+use super::{
+    Analysis, Answer, Bars, Built, Case, Facts, Figure, Found, ParallelRule, Picture, Question,
+    Reading, Sentence, Values, alone,
+};
 use crate::column::Column;
 use crate::cost::{Job, Times, Worker};
 use crate::graph::{Graph, WeightKind};
 use crate::program::{
     Edge, Edges, Join, Kind, Over, ProgramBuilder, ProgramError, RegisterId, Value,
 };
+use seawall_core::abi::sequential::{Algorithm, Lengths, SequentialRecord};
 
 /// The analysis `widest`.
 pub(super) struct Widest;
@@ -42,6 +49,12 @@ const WORK: Times = Times {
     edge: 30.0,
 };
 
+/// Work of the widest node first, in edges of a pass.
+const ALONE: Times = Times {
+    node: 40.0,
+    edge: 8.0,
+};
+
 /// Width of a path without edges, in whole numbers; one less stands for no path at all,
 /// in results.
 pub(super) const UNBOUNDED: u32 = u32::MAX - 1;
@@ -55,6 +68,9 @@ impl Analysis for Widest {
     }
 
     fn build(&self, graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
+        if alone::suits(question) {
+            return build_alone(graph, question);
+        }
         build(graph, question)
     }
 
@@ -85,6 +101,9 @@ impl Analysis for Widest {
     }
 
     fn cost_ns(&self, job: &Job, worker: &Worker) -> f64 {
+        if worker.is_cpu() {
+            return alone::search_ns(job, worker, ALONE);
+        }
         let sweeps = job.tally.depth() * job.nodes * worker.gather_ns();
         worker.search_ns(job, WORK) + sweeps
     }
@@ -166,6 +185,25 @@ fn build(graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
             Width::Float => Reading::Floats,
         },
     })
+}
+
+/// One search by a heap.
+fn build_alone(graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
+    let lengths = alone::lengths(graph, true);
+    let (none, reading) = match lengths {
+        Lengths::Float => (f32::INFINITY.to_bits(), Reading::Floats),
+        Lengths::Whole | Lengths::Edges => (u32::MAX, Reading::Words),
+    };
+    let record = SequentialRecord {
+        lengths,
+        ..SequentialRecord::new(Algorithm::Widest)
+    };
+    let sought = alone::Sought {
+        record,
+        none,
+        reading,
+    };
+    alone::build(graph, question, sought)
 }
 
 /// The width as results have it.

@@ -54,6 +54,8 @@ pub use session::CudaSession;
 
 use super::{BackendError, Session};
 use crate::graph::Graph;
+use crate::program::EncodedProgram;
+use seawall_core::abi::program::Opcode;
 
 /// Opens a session of `executor` with `graph` resident on a device.
 ///
@@ -82,6 +84,18 @@ pub fn open<'g>(
     options: CudaOptions,
 ) -> Result<Box<dyn Session + 'g>, BackendError> {
     Ok(Box::new(CudaSession::open(executor, graph, options)?))
+}
+
+/// Refuses a program with a sequential algorithm, by the first wave that runs one.
+fn refuse_sequential(program: &EncodedProgram) -> Result<(), BackendError> {
+    let mut waves = program.waves.iter();
+    let Some(wave) = waves.find(|wave| wave.opcode == Opcode::Sequential as u32) else {
+        return Ok(());
+    };
+    let name = program.wave_names.get(wave.wave as usize);
+    Err(BackendError::Sequential {
+        wave: name.cloned().unwrap_or_else(|| wave.wave.to_string()),
+    })
 }
 
 #[cfg(test)]

@@ -145,6 +145,7 @@ impl<'g> CudaSession<'g> {
 
     fn load_program(&mut self, program: &EncodedProgram) -> Result<(), BackendError> {
         fit::check_graph(program, self.graph.graph())?;
+        super::refuse_sequential(program)?;
         self.context.bind()?;
         self.runner.clear();
         self.copies = None;

@@ -1,0 +1,177 @@
+//! What all sequential algorithms use: scratch memory, 64-bit values, rows, the look at the clock.
+
+use crate::grid::Grid;
+use crate::memory::{Csr, Words};
+use crate::team::Team;
+use seawall_core::abi::control::FaultCode;
+use seawall_core::abi::sequential::Lengths;
+
+/// Edges and nodes between two looks at the clock and at faults: about 50 µs of work.
+pub(super) const EDGES_PER_LOOK: u32 = 4096;
+
+/// The work of a block: what it has looked at, and whether it may go on.
+pub(super) struct Work<'t, G> {
+    pub(super) grid: G,
+    team: &'t Team<G>,
+    left: u32,
+    examined: u64,
+}
+
+impl<'t, G: Grid> Work<'t, G> {
+    pub(super) fn new(team: &'t Team<G>) -> Self {
+        Self {
+            grid: team.grid,
+            team,
+            left: EDGES_PER_LOOK,
+            examined: 0,
+        }
+    }
+
+    /// Counts a node's `edges`, and looks at the clock now and then.
+    ///
+    /// # Errors
+    /// [`FaultCode::TimeBudget`] if the run is to end.
+    #[inline(always)]
+    pub(super) fn spend(&mut self, edges: u32) -> Result<(), FaultCode> {
+        self.examined = self.examined.wrapping_add(u64::from(edges));
+        self.pass(edges)
+    }
+
+    /// Looks at the clock now and then, as for a node of `edges` edges.
+    ///
+    /// # Errors
+    /// As [`Self::spend`].
+    #[inline(always)]
+    pub(super) fn pass(&mut self, edges: u32) -> Result<(), FaultCode> {
+        match self.left.checked_sub(edges.saturating_add(1)) {
+            Some(left) => {
+                self.left = left;
+                Ok(())
+            }
+            None => self.look(),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn look(&mut self) -> Result<(), FaultCode> {
+        self.left = EDGES_PER_LOOK;
+        if self.team.is_late() || self.team.control.is_stopped(self.grid) {
+            return Err(FaultCode::TimeBudget);
+        }
+        Ok(())
+    }
+
+    /// Edges that it looked at.
+    pub(super) const fn examined(&self) -> u64 {
+        self.examined
+    }
+}
+
+/// Scratch memory of a block, handed out from its start.
+#[derive(Clone, Copy)]
+pub(super) struct Scratch {
+    rest: Words,
+}
+
+impl Scratch {
+    /// The part of `words` words of block `rank` of `memory`.
+    ///
+    /// # Errors
+    /// [`FaultCode::BadRegister`] if the memory has no such part.
+    pub(super) fn of_block(memory: Words, (words, rank): (u64, u64)) -> Result<Self, FaultCode> {
+        let from = words.checked_mul(rank).ok_or(FaultCode::BadRegister)?;
+        let rest = memory.part(from, words).ok_or(FaultCode::BadRegister)?;
+        Ok(Self { rest })
+    }
+
+    /// The next `words` words.
+    ///
+    /// # Errors
+    /// [`FaultCode::BadRegister`] if there are fewer.
+    pub(super) fn take(&mut self, words: u32) -> Result<Words, FaultCode> {
+        let taken = self.rest.part(0, words.into());
+        let left = u64::from(self.rest.len()).checked_sub(words.into());
+        let rest = left.and_then(|left| self.rest.part(words.into(), left));
+        self.rest = rest.ok_or(FaultCode::BadRegister)?;
+        taken.ok_or(FaultCode::BadRegister)
+    }
+
+    /// As many pairs of words.
+    ///
+    /// # Errors
+    /// As [`Self::take`].
+    pub(super) fn take_pairs(&mut self, pairs: u32) -> Result<Pairs, FaultCode> {
+        let words = u64::from(pairs) * 2;
+        let low = self.rest.part(0, words);
+        let left = u64::from(self.rest.len()).checked_sub(words);
+        let rest = left.and_then(|left| self.rest.part(words, left));
+        self.rest = rest.ok_or(FaultCode::BadRegister)?;
+        low.map(Pairs).ok_or(FaultCode::BadRegister)
+    }
+}
+
+/// Values of 64 bits, low word first.
+#[derive(Clone, Copy)]
+pub(super) struct Pairs(Words);
+
+impl Pairs {
+    /// The words of an array by pairs.
+    pub(super) const fn of(words: Words) -> Self {
+        Self(words)
+    }
+
+    #[inline(always)]
+    pub(super) fn load<G: Grid>(self, grid: G, index: u32) -> u64 {
+        let at = index.wrapping_mul(2);
+        let low = self.0.load_weak(grid, at);
+        let high = self.0.load_weak(grid, at.wrapping_add(1));
+        u64::from(low) | u64::from(high) << 32
+    }
+
+    #[inline(always)]
+    pub(super) fn store<G: Grid>(self, grid: G, index: u32, value: u64) {
+        let at = index.wrapping_mul(2);
+        self.0.store_weak(grid, at, value as u32);
+        self.0
+            .store_weak(grid, at.wrapping_add(1), (value >> 32) as u32);
+    }
+
+    #[inline(always)]
+    pub(super) fn load_float<G: Grid>(self, grid: G, index: u32) -> f64 {
+        f64::from_bits(self.load(grid, index))
+    }
+
+    #[inline(always)]
+    pub(super) fn store_float<G: Grid>(self, grid: G, index: u32, value: f64) {
+        self.store(grid, index, value.to_bits());
+    }
+}
+
+/// Rows of edges and the weights along them.
+#[derive(Clone, Copy)]
+pub(super) struct Rows {
+    /// The rows that an algorithm follows.
+    pub(super) rows: Csr,
+    /// Rows of outgoing edges.
+    pub(super) outgoing: Csr,
+    /// The weights along `rows`; no words if lengths are those of edges.
+    pub(super) weights: Words,
+    pub(super) lengths: Lengths,
+}
+
+impl Rows {
+    /// The length of a path of `length` that goes on along `edge`, as bits that order like
+    /// lengths: a whole number, or a double.
+    #[inline(always)]
+    pub(super) fn along<G: Grid>(&self, grid: G, length: u64, edge: u32) -> u64 {
+        let weight = self.weights.load_weak(grid, edge);
+        match self.lengths {
+            Lengths::Float => {
+                let sum = f64::from_bits(length) + f64::from(f32::from_bits(weight));
+                sum.to_bits()
+            }
+            Lengths::Whole | Lengths::Edges => length.saturating_add(u64::from(weight)),
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! Programs of one sequential algorithm, for threads of a CPU.
+//!
+//! One thread runs what composed programs need a round over all nodes for, in time that follows the
+//! graph's size on every shape. Sources are shared among threads, each of which has scratch memory
+//! of its own.
+
+use super::room::padded;
+use super::{Built, Question, Reading};
+use crate::cost::{Job, Times, Worker};
+use crate::graph::{Graph, WeightKind};
+use crate::program::{Given, ProgramBuilder, ProgramError};
+use seawall_core::abi::sequential::{Algorithm, Lengths, SequentialRecord};
+
+/// Scratch memory of all threads, words for each node and edge: about as much as six copies of the
+/// graph, so that more memory is not the price of more threads.
+const MEMORY_WORDS: u64 = 6;
+
+/// An algorithm, and where its results belong.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Sought {
+    pub(super) record: SequentialRecord,
+    /// Word of a node without a result.
+    pub(super) none: u32,
+    pub(super) reading: Reading,
+}
+
+/// Whether threads of a CPU answer, and nothing ends the work early.
+pub(super) fn suits(question: &Question) -> bool {
+    question.threads.is_some() && question.max_iterations == Question::UNLIMITED
+}
+
+/// The lengths of edges that a question asks for.
+pub(super) fn lengths(graph: &Graph, is_weighted: bool) -> Lengths {
+    match graph.weight_kind().filter(|_| is_weighted) {
+        None => Lengths::Edges,
+        Some(WeightKind::Float) => Lengths::Float,
+        Some(_) => Lengths::Whole,
+    }
+}
+
+/// The same algorithm for as many blocks as sources, threads and memory allow.
+pub(super) fn shared(
+    record: SequentialRecord,
+    graph: &Graph,
+    question: &Question,
+) -> SequentialRecord {
+    let sources = question.sources.len() as u64;
+    let size = u64::from(graph.nodes()) + u64::from(graph.edges());
+    let one = record.scratch_words(graph.nodes(), sources).max(1);
+    let most = (MEMORY_WORDS * size / one).clamp(1, sources.max(1));
+    let threads = question.threads.map_or(1, u64::from);
+    SequentialRecord {
+        blocks: u32::try_from(threads.clamp(1, most)).unwrap_or(1),
+        ..record
+    }
+}
+
+/// The program that runs one algorithm.
+///
+/// # Errors
+/// If the graph is too large for a register.
+pub(super) fn build(
+    graph: &Graph,
+    question: &Question,
+    sought: Sought,
+) -> Result<Built, ProgramError> {
+    let mut program = ProgramBuilder::new(graph.nodes());
+    let Sought { record, .. } = sought;
+    let sources = question.sources.len() as u64;
+    let words = match sought.reading {
+        Reading::WideWords => 2,
+        _ => 1,
+    };
+    let mut given = Given {
+        memory: Some(program.sequential_memory(record, sources)?),
+        ..Given::default()
+    };
+    if record.algorithm != Algorithm::StrongComponents {
+        given.sources = Some(program.input("sources", sources)?);
+    }
+    if record.inward && record.lengths != Lengths::Edges {
+        given.third = Some(incoming_weights(&mut program, graph, record)?);
+    }
+    let result = program.words("result", u64::from(graph.nodes()) * words)?;
+    program.fill("no result yet", result, sought.none);
+    program.sequential("run alone", result, (record, given));
+    program.keep(result);
+    Ok(Built {
+        program,
+        inputs: padded(question.sources.clone()),
+        result,
+        parents: None,
+        reading: sought.reading,
+    })
+}
+
+/// A register of the weights in the order of the incoming edges.
+fn incoming_weights(
+    program: &mut ProgramBuilder,
+    graph: &Graph,
+    record: SequentialRecord,
+) -> Result<crate::program::RegisterId, ProgramError> {
+    let order = SequentialRecord {
+        lengths: record.lengths,
+        ..SequentialRecord::new(Algorithm::IncomingWeights)
+    };
+    let weights = program.words("incoming weights", u64::from(graph.edges()))?;
+    let given = Given {
+        memory: Some(program.sequential_memory(order, 0)?),
+        ..Given::default()
+    };
+    program.fill("no weights yet", weights, 0);
+    program.sequential("order weights", weights, (order, given));
+    Ok(weights)
+}
+
+/// Cost of an algorithm that handles each node and each edge that a search reaches once for each
+/// source, on threads that share the sources; `times` are those of an edge of a pass.
+pub(super) fn searches_ns(job: &Job, worker: &Worker, times: Times) -> f64 {
+    let threads = worker.threads_of(job.sources);
+    fill_ns(job, worker) + job.sources * reached_ns(job, worker, times) / threads
+}
+
+/// The same for one search from all sources, on one thread.
+pub(super) fn search_ns(job: &Job, worker: &Worker, times: Times) -> f64 {
+    fill_ns(job, worker) + reached_ns(job, worker, times)
+}
+
+/// Cost of filling scratch memory.
+fn fill_ns(job: &Job, worker: &Worker) -> f64 {
+    const EDGES: f64 = 0.3;
+    job.nodes * worker.gather_alone_ns(job) * EDGES
+}
+
+fn reached_ns(job: &Job, worker: &Worker, times: Times) -> f64 {
+    let reached: f64 = job.tally.nodes.iter().sum();
+    let reached = reached.clamp(1.0, job.nodes.max(1.0));
+    let searched = Job {
+        nodes: reached,
+        edges: reached * job.degree(),
+        ..*job
+    };
+    worker.alone_ns(&searched, times)
+}

@@ -1,0 +1,64 @@
+//! Waves that run whole sequential algorithms, for threads of a CPU.
+
+use super::builder::ProgramBuilder;
+use super::encoded::RegisterId;
+use super::error::ProgramError;
+use super::wave::WaveSpec;
+use crate::graph::WeightKind;
+use seawall_core::abi::program::Opcode;
+use seawall_core::abi::sequential::{Algorithm, Lengths, SequentialRecord};
+
+/// Operands of a sequential wave beside its destination.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Given {
+    /// The scratch memory, see [`ProgramBuilder::sequential_memory`].
+    pub(crate) memory: Option<RegisterId>,
+    /// The listed nodes.
+    pub(crate) sources: Option<RegisterId>,
+    /// Weights of incoming edges, or the memory that sums are in.
+    pub(crate) third: Option<RegisterId>,
+}
+
+impl ProgramBuilder {
+    /// A register of scratch memory for an algorithm and a list of `sources` nodes.
+    ///
+    /// # Errors
+    /// As [`ProgramBuilder::words`].
+    pub(crate) fn sequential_memory(
+        &mut self,
+        record: SequentialRecord,
+        sources: u64,
+    ) -> Result<RegisterId, ProgramError> {
+        let words = record.scratch_words(self.nodes, sources);
+        self.words("scratch memory", words)
+    }
+
+    /// Runs a sequential algorithm, which stores its result in `to`. Nodes that it has no value
+    /// for keep their words.
+    pub(crate) fn sequential(
+        &mut self,
+        name: &str,
+        to: RegisterId,
+        (record, given): (SequentialRecord, Given),
+    ) {
+        let reads_incoming = record.inward || record.algorithm == Algorithm::IncomingWeights;
+        self.needs.incoming |= reads_incoming;
+        let kind = match record.lengths {
+            Lengths::Edges => None,
+            Lengths::Whole => Some(WeightKind::Integer),
+            Lengths::Float => Some(WeightKind::Float),
+        };
+        self.needs.weights = kind.or(self.needs.weights);
+        let mut wave = WaveSpec::new(name, Opcode::Sequential).placed(None, to);
+        let operands = [given.memory, given.sources, given.third];
+        for (at, register) in operands.into_iter().enumerate() {
+            if let Some(register) = register {
+                wave = wave.placed(Some(at), register);
+            }
+        }
+        for (at, word) in record.to_parameters().into_iter().enumerate() {
+            wave = wave.with(at, word);
+        }
+        self.push(wave);
+    }
+}

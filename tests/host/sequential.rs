@@ -1,0 +1,506 @@
+//! Sequential algorithms of CPU threads: against oracles that share nothing with them, on every
+//! shape of the survey, with the edges that they looked at held to their formulas.
+
+use seawall::backend::{BackendError, Canceller};
+use seawall::graph::Graph;
+use seawall::outcome::{Column, RunOutcome};
+use seawall::run::{
+    AnalysisKind, Analyzer, Centrality, Direction, Executor, Machine, RunError, RunRequest, execute,
+};
+use seawall_tests::random::Random;
+use seawall_tests::survey::{Sample, samples};
+use std::num::NonZeroUsize;
+use std::time::{Duration, Instant};
+
+const THREADS: [usize; 2] = [1, 3];
+
+fn request(analysis: AnalysisKind, sources: &[u32], threads: usize) -> RunRequest {
+    let machine = Machine::cpu(NonZeroUsize::new(threads));
+    let mut request = RunRequest::new(analysis, sources.to_vec()).on(machine);
+    request.check = true;
+    request
+}
+
+fn run(graph: &Graph, request: &RunRequest) -> RunOutcome {
+    let outcome = execute(graph, request, &mut |_| {}).unwrap();
+    assert_eq!(outcome.checked, Some(true), "{request:?}");
+    outcome
+}
+
+fn centrality(change: impl FnOnce(&mut Centrality)) -> Centrality {
+    let mut centrality = Centrality::default();
+    change(&mut centrality);
+    centrality
+}
+
+fn graph_of(sample: &Sample, undirected: bool) -> Graph {
+    Graph::from_weighted_edges(sample.nodes, &sample.edges, undirected).unwrap()
+}
+
+fn graphs(nodes: u32, seed: u64) -> Vec<(String, Graph)> {
+    let graph = |sample: &Sample, undirected: bool| {
+        let name = format!("{} {undirected}", sample.name);
+        (name, graph_of(sample, undirected))
+    };
+    let all = samples(nodes, seed);
+    let both = all
+        .iter()
+        .flat_map(|one| [graph(one, false), graph(one, true)]);
+    let mut graphs: Vec<_> = both.collect();
+    graphs.push((
+        "none".to_owned(),
+        Graph::from_weighted_edges(0, &[], false).unwrap(),
+    ));
+    graphs.push((
+        "bare".to_owned(),
+        Graph::from_weighted_edges(7, &[], false).unwrap(),
+    ));
+    graphs
+}
+
+/// Edges of the graph as triples.
+fn triples(graph: &Graph) -> Vec<(usize, usize, f64)> {
+    let weights = graph.weights().unwrap_or(&[]);
+    let row = |node: u32| {
+        let row = graph.outgoing().row(node);
+        row.map(move |edge| {
+            let weight = weights.get(edge).map_or(1.0, |weight| f64::from(*weight));
+            (node as usize, graph.targets()[edge] as usize, weight)
+        })
+    };
+    (0..graph.nodes()).flat_map(row).collect()
+}
+
+/// Distances between all pairs and numbers of shortest paths, by Floyd and Warshall, then by
+/// falling distance from each end.
+fn all_pairs(graph: &Graph, weighted: bool) -> (Vec<Vec<f64>>, Vec<Vec<f64>>) {
+    let n = graph.nodes() as usize;
+    let mut edges = triples(graph);
+    if !weighted {
+        edges.iter_mut().for_each(|edge| edge.2 = 1.0);
+    }
+    edges.retain(|(from, to, _)| from != to);
+    let mut far = vec![vec![f64::INFINITY; n]; n];
+    for (node, row) in far.iter_mut().enumerate() {
+        row[node] = 0.0;
+    }
+    for &(from, to, length) in &edges {
+        far[from][to] = far[from][to].min(length);
+    }
+    for mid in 0..n {
+        for from in 0..n {
+            for to in 0..n {
+                let longer = far[from][mid] + far[mid][to];
+                if longer < far[from][to] {
+                    far[from][to] = longer;
+                }
+            }
+        }
+    }
+    let mut counts = vec![vec![0.0; n]; n];
+    for from in 0..n {
+        let mut order: Vec<usize> = (0..n).filter(|to| far[from][*to].is_finite()).collect();
+        order.sort_by(|a, b| far[from][*a].total_cmp(&far[from][*b]));
+        counts[from][from] = 1.0;
+        for node in order {
+            for &(start, end, length) in &edges {
+                if end == node && node != from && far[from][start] + length == far[from][node] {
+                    counts[from][node] += counts[from][start];
+                }
+            }
+        }
+    }
+    (far, counts)
+}
+
+/// Labels by which nodes reach each other.
+fn strong_components(graph: &Graph) -> Vec<u32> {
+    let n = graph.nodes();
+    let mut back = vec![Vec::new(); n as usize];
+    for (from, to, _) in triples(graph) {
+        back[to].push(from as u32);
+    }
+    let reach = |root: u32, next: &dyn Fn(u32) -> Vec<u32>| {
+        let mut seen = vec![false; n as usize];
+        let mut open = vec![root];
+        while let Some(node) = open.pop() {
+            if !std::mem::replace(&mut seen[node as usize], true) {
+                open.extend(next(node));
+            }
+        }
+        seen
+    };
+    let mut labels = vec![u32::MAX; n as usize];
+    for root in 0..n {
+        if labels[root as usize] != u32::MAX {
+            continue;
+        }
+        let after = reach(root, &|node| graph.neighbours(node).to_vec());
+        let before = reach(root, &|node| back[node as usize].clone());
+        for node in root..n {
+            if after[node as usize] && before[node as usize] {
+                labels[node as usize] = root;
+            }
+        }
+    }
+    labels
+}
+
+#[test]
+fn strong_components_take_one_look_at_each_edge_of_any_shape() {
+    for (name, graph) in graphs(300, 1) {
+        let expected = Column::U32(strong_components(&graph));
+        for threads in THREADS {
+            let outcome = run(&graph, &request(AnalysisKind::Scc, &[], threads));
+            assert_eq!(outcome.values, expected, "{name}");
+            match outcome.edges_examined {
+                Some(edges) => assert_eq!(edges, outcome.edges, "{name}"),
+                None => assert!(graph.is_symmetric(), "{name}: components"),
+            }
+        }
+    }
+}
+
+#[test]
+fn strong_components_of_random_graphs_are_right() {
+    let random = &mut Random::new(7);
+    for _ in 0..300 {
+        let nodes = 1 + random.below(40);
+        let edges =
+            (0..random.below(3 * nodes)).map(|_| (random.below(nodes), random.below(nodes)));
+        let graph = Graph::from_edges(nodes, &edges.collect::<Vec<_>>(), false).unwrap();
+        let outcome = run(&graph, &request(AnalysisKind::Scc, &[], 1));
+        assert_eq!(outcome.values, Column::U32(strong_components(&graph)));
+    }
+}
+
+/// Some sources: one, a few, and more than search together.
+fn lists(nodes: u32, random: &mut Random) -> Vec<Vec<u32>> {
+    if nodes == 0 {
+        return Vec::new();
+    }
+    let mut list = |count: u32| {
+        let mut list: Vec<u32> = (0..count).map(|_| random.below(nodes)).collect();
+        list.sort_unstable();
+        list.dedup();
+        list
+    };
+    vec![list(1), list(3), list(90), (0..nodes).collect()]
+}
+
+#[test]
+fn closeness_and_eccentricity_are_right_and_follow_the_size_on_any_shape() {
+    let random = &mut Random::new(3);
+    for (name, graph) in graphs(100, 2) {
+        let n = graph.nodes() as usize;
+        for weighted in [false, true] {
+            let (far, _) = all_pairs(&graph, weighted);
+            for sources in lists(graph.nodes(), random) {
+                for threads in THREADS {
+                    for outward in [false, true] {
+                        let mut request = request(AnalysisKind::Closeness, &sources, threads);
+                        request.centrality = centrality(|asked| {
+                            asked.weighted = weighted;
+                            asked.direction = outward.then_some(Direction::Outward);
+                        });
+                        let outcome = run(&graph, &request);
+                        let values = outcome.values.floats().unwrap();
+                        for node in 0..n {
+                            let to = |other: usize| match outward {
+                                true => far[node][other],
+                                false => far[other][node],
+                            };
+                            let known: Vec<f64> =
+                                (0..n).map(to).filter(|far| far.is_finite()).collect();
+                            let (others, sum) =
+                                (known.len() as f64 - 1.0, known.iter().sum::<f64>());
+                            let exact = match sum > 0.0 {
+                                true => others * others / (sum * (n as f64 - 1.0)),
+                                false => 0.0,
+                            };
+                            let expected = match sources.contains(&(node as u32)) {
+                                true => exact as f32,
+                                false => f32::INFINITY,
+                            };
+                            assert_eq!(values[node], expected, "{name} {node} {weighted}");
+                        }
+                        holds(&name, &outcome, sources.len());
+                    }
+                    let mut request = request(AnalysisKind::Eccentricity, &sources, threads);
+                    request.centrality = centrality(|asked| asked.weighted = weighted);
+                    let outcome = run(&graph, &request);
+                    let farthest = |node: usize| {
+                        let known = far[node].iter().copied().filter(|far| far.is_finite());
+                        known.fold(0.0, f64::max) as u64
+                    };
+                    let value =
+                        |node: usize| sources.contains(&(node as u32)).then(|| farthest(node));
+                    let found: Vec<Option<u64>> = match &outcome.values {
+                        Column::U32(words) => words
+                            .iter()
+                            .map(|word| (*word != u32::MAX).then_some(u64::from(*word)))
+                            .collect(),
+                        Column::U64(pairs) => pairs
+                            .iter()
+                            .map(|pair| (*pair != u64::MAX).then_some(*pair))
+                            .collect(),
+                        other => panic!("{other:?}"),
+                    };
+                    assert_eq!(found, (0..n).map(value).collect::<Vec<_>>(), "{name}");
+                    let all = sources.len() == n;
+                    let diameter = (0..n).map(farthest).max().filter(|_| all);
+                    assert_eq!(outcome.answer.figure("diameter"), diameter, "{name}");
+                    let radius = (0..n).map(farthest).min().filter(|_| all);
+                    assert_eq!(outcome.answer.figure("radius"), radius, "{name}");
+                    holds(&name, &outcome, sources.len());
+                }
+            }
+        }
+    }
+}
+
+/// Edges looked at are at most those of the graph for each source, and once more where weights are
+/// put in order.
+fn holds(name: &str, outcome: &RunOutcome, sources: usize) {
+    if let Some(edges) = outcome.edges_examined {
+        let most = outcome.edges * (sources as u64 + 1);
+        assert!(edges <= most, "{name}: {edges} edges of {most}");
+    }
+}
+
+#[test]
+fn betweenness_is_right_and_looks_twice_at_each_edge_of_any_shape() {
+    let random = &mut Random::new(5);
+    for (name, graph) in graphs(60, 4) {
+        let n = graph.nodes() as usize;
+        for weighted in [false, true] {
+            let (far, counts) = all_pairs(&graph, weighted);
+            for sources in lists(graph.nodes(), random) {
+                let is_source = |node: usize| sources.contains(&(node as u32));
+                for normalized in [false, true] {
+                    let halves = !normalized && graph.is_symmetric();
+                    let score = |node: usize| -> f64 {
+                        let mut score = 0.0;
+                        for from in (0..n).filter(|from| is_source(*from) && *from != node) {
+                            for to in (0..n).filter(|to| *to != node && *to != from) {
+                                if far[from][node] + far[node][to] == far[from][to]
+                                    && far[from][to].is_finite()
+                                {
+                                    let share =
+                                        counts[from][node] * counts[node][to] / counts[from][to];
+                                    score +=
+                                        share * if halves && is_source(to) { 0.5 } else { 1.0 };
+                                }
+                            }
+                        }
+                        if normalized && n > 2 {
+                            let own = if is_source(node) { 1.0 } else { 0.0 };
+                            score /= (sources.len() as f64 - own) * (n as f64 - 2.0);
+                        }
+                        score
+                    };
+                    let mut columns = Vec::new();
+                    for threads in THREADS {
+                        let mut request = request(AnalysisKind::Betweenness, &sources, threads);
+                        request.centrality = centrality(|asked| {
+                            asked.weighted = weighted;
+                            asked.normalized = normalized;
+                        });
+                        let outcome = run(&graph, &request);
+                        let edges = outcome.edges_examined.unwrap();
+                        assert!(edges <= 2 * outcome.edges * sources.len() as u64, "{name}");
+                        columns.push(outcome.values.floats().unwrap().to_vec());
+                    }
+                    let bits = |column: &Vec<f32>| {
+                        column
+                            .iter()
+                            .map(|value| value.to_bits())
+                            .collect::<Vec<_>>()
+                    };
+                    assert_eq!(bits(&columns[0]), bits(&columns[1]), "{name}");
+                    for (node, value) in columns[0].iter().enumerate() {
+                        let (value, exact) = (f64::from(*value), score(node));
+                        let is_near = (value - exact).abs() <= 1e-6 * exact.abs()
+                            || value.is_nan() && exact.is_nan();
+                        assert!(is_near, "{name}, node {node}: {value}, not {exact}");
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Numbers of paths beyond any double, on one side alone.
+#[test]
+fn betweenness_counts_more_paths_than_a_double_holds() {
+    let diamonds = 2_000;
+    let mut edges = Vec::new();
+    for i in 0..diamonds {
+        let at = 3 * i;
+        edges.extend([
+            (at, at + 1),
+            (at, at + 2),
+            (at + 1, at + 3),
+            (at + 2, at + 3),
+        ]);
+    }
+    // A path beside them, as long, which ends where they end.
+    let end = 3 * diamonds;
+    let first = end + 1;
+    edges.push((0, first));
+    edges.extend((1..2 * diamonds - 1).map(|i| (first + i - 1, first + i)));
+    edges.push((first + 2 * diamonds - 2, end));
+    let nodes = first + 2 * diamonds;
+    let graph = Graph::from_edges(nodes, &edges, false).unwrap();
+    for threads in THREADS {
+        let outcome = run(
+            &graph,
+            &request(AnalysisKind::Betweenness, &[0, 3], threads),
+        );
+        let scores = outcome.values.floats().unwrap();
+        // Half of the paths of a diamond lead through each of its sides.
+        let sides = [scores[1], scores[2]];
+        assert_eq!(sides[0].to_bits(), sides[1].to_bits());
+    }
+}
+
+#[test]
+fn widest_paths_are_right_and_look_once_at_each_edge_of_any_shape() {
+    let random = &mut Random::new(9);
+    for (name, graph) in graphs(80, 6) {
+        let n = graph.nodes() as usize;
+        for sources in lists(graph.nodes(), random) {
+            let mut wide = vec![None; n];
+            for source in &sources {
+                wide[*source as usize] = Some(u32::MAX - 1);
+            }
+            // As many rounds as a path has edges.
+            for _ in 0..n {
+                for (from, to, weight) in triples(&graph) {
+                    let through = wide[from].map(|own: u32| own.min(weight as u32));
+                    wide[to] = wide[to].max(through);
+                }
+            }
+            let expected: Vec<u32> = wide.iter().map(|width| width.unwrap_or(u32::MAX)).collect();
+            for threads in THREADS {
+                let outcome = run(&graph, &request(AnalysisKind::Widest, &sources, threads));
+                assert_eq!(outcome.values, Column::U32(expected.clone()), "{name}");
+                assert!(outcome.edges_examined.unwrap() <= outcome.edges, "{name}");
+            }
+        }
+    }
+}
+
+#[test]
+fn float_weights_measure_as_whole_ones_do() {
+    let random = &mut Random::new(11);
+    for sample in samples(60, 8) {
+        let floats: Vec<_> = sample
+            .edges
+            .iter()
+            .map(|(from, to, weight)| (*from, *to, *weight as f32 * 0.25))
+            .collect();
+        let whole = graph_of(&sample, false);
+        let quarters = Graph::from_float_edges(sample.nodes, &floats, false).unwrap();
+        let sources = &lists(sample.nodes, random)[2];
+        for (analysis, factor) in [
+            (AnalysisKind::Closeness, 4.0),
+            (AnalysisKind::Eccentricity, 0.25),
+            (AnalysisKind::Betweenness, 1.0),
+            (AnalysisKind::Widest, 0.25),
+        ] {
+            let of = |graph: &Graph| {
+                let mut request = request(analysis, sources, 2);
+                request.centrality.weighted = analysis != AnalysisKind::Widest;
+                run(graph, &request).values
+            };
+            let as_floats = |column: Column| -> Vec<f32> {
+                match column {
+                    Column::F32(floats) => floats,
+                    Column::U32(words) => words.into_iter().map(|word| word as f32).collect(),
+                    Column::U64(pairs) => pairs.into_iter().map(|pair| pair as f32).collect(),
+                    Column::Sets(_) => Vec::new(),
+                }
+            };
+            let (ours, theirs) = (as_floats(of(&quarters)), as_floats(of(&whole)));
+            for (own, other) in ours.iter().zip(&theirs) {
+                // Marks of sources and of nodes without a path differ.
+                let is_mark = !own.is_finite() || *own == f32::MAX;
+                assert!(
+                    is_mark || *own == other * factor,
+                    "{}: {own} {other}",
+                    sample.name
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn a_time_budget_and_a_cancel_end_long_searches_soon() {
+    let edges: Vec<_> = (1..400_000_u32).map(|node| (node - 1, node)).collect();
+    let path = Graph::from_edges(400_000, &edges, true).unwrap();
+    let sources: Vec<u32> = (0..3000).collect();
+    for threads in [1, 2] {
+        for analysis in [AnalysisKind::Betweenness, AnalysisKind::Closeness] {
+            let mut long = request(analysis, &sources, threads);
+            long.check = false;
+            long.machine.time_budget_ns = 50_000_000;
+            let started = Instant::now();
+            let error = execute(&path, &long, &mut |_| {}).unwrap_err();
+            assert!(
+                matches!(error, RunError::Backend(BackendError::Fault { .. })),
+                "{error}"
+            );
+            assert!(error.to_string().contains("time budget"), "{error}");
+            assert!(started.elapsed() < Duration::from_secs(20));
+            long.machine.time_budget_ns = u64::MAX;
+            let mut analyzer = Analyzer::new(&path);
+            let canceller: Canceller = analyzer.canceller();
+            let thread = std::thread::spawn(move || {
+                std::thread::sleep(Duration::from_millis(100));
+                canceller.cancel();
+            });
+            let error = analyzer.run(&long, &mut |_| {}).unwrap_err();
+            thread.join().unwrap();
+            assert!(
+                matches!(error, RunError::Backend(BackendError::Cancelled)),
+                "{error}"
+            );
+        }
+    }
+}
+
+#[test]
+fn options_and_weights_without_meaning_are_refused() {
+    let edges = [(0, 1, 3), (1, 2, 0)];
+    let graph = Graph::from_weighted_edges(3, &edges, false).unwrap();
+    let refused = |request: &RunRequest| execute(&graph, request, &mut |_| {}).unwrap_err();
+    let mut twice = request(AnalysisKind::Betweenness, &[1, 0, 1], 1);
+    assert!(matches!(
+        refused(&twice),
+        RunError::RepeatedSource { source_node: 1, .. }
+    ));
+    twice.sources = vec![0];
+    twice.centrality.weighted = true;
+    let error = refused(&twice);
+    assert!(
+        matches!(error, RunError::WeightTooSmall { from: 1, to: 2, .. }),
+        "{error}"
+    );
+    let mut wrong = request(AnalysisKind::Bfs, &[0], 1);
+    wrong.centrality.normalized = true;
+    let error = refused(&wrong).to_string();
+    assert!(error.contains("normalized, betweenness has"), "{error}");
+    let mut closeness = request(AnalysisKind::Closeness, &[0], 1);
+    closeness.centrality.weighted = true;
+    assert!(
+        execute(&graph, &closeness, &mut |_| {}).is_ok(),
+        "0 is a length"
+    );
+    closeness.machine = Machine::gpu(Executor::Mega, 0);
+    assert!(matches!(refused(&closeness), RunError::CpuOnly { .. }));
+    closeness.machine = Machine::auto();
+    let outcome = execute(&graph, &closeness, &mut |_| {}).unwrap();
+    assert_eq!(outcome.backend, Executor::Cpu);
+}
