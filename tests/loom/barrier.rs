@@ -1,41 +1,37 @@
 //! The barrier of a grid, as kernels run it: one lane a block.
 
-use loom::cell::UnsafeCell;
+use super::words::{Owned, Weakened};
 use loom::sync::Arc;
 use loom::sync::atomic::AtomicU32 as Modelled;
 use seawall_core::abi::control::{ControlRecord, FaultCode, FaultRecord};
-use seawall_core::protocol::{Read, Scope, Swap, Update, Write};
+use seawall_core::protocol::{Read, Scope, Site, Swap, Update, Write};
 use seawall_device::control::{Control, ProgramPoint, Stop};
+use seawall_device::grid::dealer::{Tells, confer};
 use seawall_device::grid::{Grid, LANES_MAX};
 use seawall_device::shared::EPOCH;
 use seawall_device::team::Team;
 use std::mem::offset_of;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// An order of the barrier that a mutation takes away.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Site {
-    Arrive,
-    Poll,
-}
-
 const TICKET: usize = offset_of!(ControlRecord, ticket) / 4;
+const ARRIVALS: usize = offset_of!(ControlRecord, arrivals) / 4;
 const FAULT: usize = (offset_of!(ControlRecord, fault) + offset_of!(FaultRecord, code)) / 4;
 const WORDS: usize = size_of::<ControlRecord>() / 4;
 
 /// Words that a block keeps for itself.
 const OWN: usize = 64;
 
-/// The memory of a run. The ticket and the code of the fault are modelled; nobody relies on the order of
-/// other words.
+/// The memory of a run. The ticket, the arrivals at the end of a launch and the code of the fault are
+/// modelled; nobody relies on the order of other words.
 struct Memory {
     ticket: Modelled,
+    arrivals: Modelled,
     /// Barriers that all blocks passed before.
     passed: u32,
     fault: Modelled,
     record: Vec<AtomicU32>,
     own: Vec<Vec<AtomicU32>>,
-    weakened: Option<Site>,
+    weakened: Weakened,
     /// The time of every block.
     now_ns: u64,
 }
@@ -48,20 +44,23 @@ impl Memory {
         let words = |count: usize| (0..count).map(|_| AtomicU32::new(0)).collect();
         Self {
             ticket: Modelled::new(passed.wrapping_mul(blocks)),
+            arrivals: Modelled::new(0),
             passed,
             fault: Modelled::new(0),
             record: words(WORDS),
             own: (0..blocks).map(|_| words(OWN)).collect(),
-            weakened,
+            weakened: Weakened(weakened),
             now_ns,
         }
     }
 
-    fn order(&self, site: Site, order: Ordering) -> Ordering {
-        if self.weakened == Some(site) {
-            Ordering::Relaxed
-        } else {
-            order
+    /// A word that is modelled.
+    fn modelled(&self, word: *const u32) -> Option<&Modelled> {
+        match self.place(word) {
+            TICKET => Some(&self.ticket),
+            ARRIVALS => Some(&self.arrivals),
+            FAULT => Some(&self.fault),
+            _ => None,
         }
     }
 
@@ -131,13 +130,17 @@ unsafe impl Grid for Block<'_> {
         loom::thread::yield_now();
     }
     unsafe fn load(self, word: *const u32) -> u32 {
-        match self.memory.place(word) {
-            FAULT => self.memory.fault.load(Ordering::Relaxed),
-            at => self.memory.record[at].load(Ordering::Relaxed),
-        }
+        let plain = || self.memory.record[self.memory.place(word)].load(Ordering::Relaxed);
+        let modelled = self.memory.modelled(word);
+        modelled.map_or_else(plain, |word| word.load(Ordering::Relaxed))
     }
     unsafe fn store(self, word: *mut u32, value: u32) {
-        self.memory.record[self.memory.place(word)].store(value, Ordering::Relaxed);
+        match self.memory.modelled(word) {
+            Some(word) => word.store(value, Ordering::Relaxed),
+            None => {
+                self.memory.record[self.memory.place(word)].store(value, Ordering::Relaxed);
+            }
+        }
     }
     unsafe fn or(self, word: *mut u32, value: u32) -> u32 {
         self.memory.record[self.memory.place(word)].fetch_or(value, Ordering::Relaxed)
@@ -151,15 +154,15 @@ unsafe impl Grid for Block<'_> {
             .compare_exchange(expected, value, order, order);
         swapped.unwrap_or_else(|found| found)
     }
-    unsafe fn signal(self, word: *mut u32) {
-        assert_eq!(self.memory.place(word), TICKET);
-        let order = self.memory.order(Site::Arrive, Ordering::Release);
-        self.memory.ticket.fetch_add(1, order);
+    // The barrier's own operations are those of every machine that has none of its own, as of CPU
+    // threads: in terms of these two, with the orders that those name.
+    unsafe fn load_word(self, word: *const u32, order: Read, _: Scope) -> u32 {
+        let order = self.memory.weakened.read(order);
+        self.memory.modelled(word).unwrap().load(order)
     }
-    unsafe fn poll(self, word: *const u32) -> u32 {
-        assert_eq!(self.memory.place(word), TICKET);
-        let order = self.memory.order(Site::Poll, Ordering::Acquire);
-        self.memory.ticket.load(order)
+    unsafe fn add_word(self, word: *mut u32, value: u32, order: Update, _: Scope) -> u32 {
+        let order = self.memory.weakened.update(order);
+        self.memory.modelled(word).unwrap().fetch_add(value, order)
     }
 
     unused! {
@@ -207,53 +210,111 @@ unsafe impl Grid for Block<'_> {
         @unsafe fn min(self, word: *mut u32, value: u32) -> u32;
         @unsafe fn max(self, word: *mut u32, value: u32) -> u32;
         @unsafe fn swap_wide_if(self, word: *mut u32, expected: u64, value: u64) -> u64;
-        @unsafe fn arrive(self, word: *mut u32) -> u32;
-        @unsafe fn load_word(self, word: *const u32, order: Read, scope: Scope) -> u32;
         @unsafe fn store_word(self, word: *mut u32, value: u32, order: Write, scope: Scope);
         @unsafe fn swap_word(self, word: *mut u32, swap: Swap, order: Update, scope: Scope) -> u32;
-        @unsafe fn add_word(self, word: *mut u32, value: u32, order: Update, scope: Scope) -> u32;
         fn fence_system(self);
         fn rest(self, ns: u32);
     }
 }
 
-/// A block's words, one for each barrier, which it alone writes before that barrier.
-struct Word(UnsafeCell<u32>);
-
-// SAFETY: the checker fails where a word is written and read without an order between the two.
-unsafe impl Sync for Word {}
-
 /// Blocks that meet. With three, the checker lets two wait for each other's turn for ever.
 const BLOCKS: u32 = 2;
 
+/// Runs `block` for each block of a memory, with words of its own.
+fn blocks(
+    memory: impl Fn() -> Memory + Send + Sync + 'static,
+    words: u32,
+    block: impl Fn(&Memory, &[Owned], u32) + Copy + Send + Sync + 'static,
+) {
+    loom::model(move || {
+        let words: Vec<Owned> = (0..words).map(|_| Owned::new(0)).collect();
+        let run = Arc::new((memory(), words));
+        let same = Arc::clone(&run);
+        let other = loom::thread::spawn(move || block(&same.0, &same.1, 1));
+        block(&run.0, &run.1, 0);
+        other.join().unwrap();
+    });
+}
+
 /// After `passed` barriers, each block writes a word before each of some more, and reads those of all
 /// after it.
-fn meets((passed, barriers): (u32, u32), weakened: Option<Site>) {
-    loom::model(move || {
-        let blocks = BLOCKS;
-        let words = (0..blocks * barriers).map(|_| Word(UnsafeCell::new(0)));
-        let memory = Memory::new(blocks, passed, weakened, 0);
-        let run = Arc::new((memory, words.collect::<Vec<_>>()));
-        let block = move |run: &(Memory, Vec<Word>), block: u32| {
-            let (memory, words) = run;
-            let team = memory.team(block);
-            for barrier in 0..barriers {
-                let row = &words[(barrier * blocks) as usize..][..blocks as usize];
-                // SAFETY: this block alone writes it, and the barrier is before every read.
-                row[block as usize]
-                    .0
-                    .with_mut(|word| unsafe { *word = barrier + 1 });
-                assert!(team.barrier(ProgramPoint::default).is_ok(), "nobody stops");
-                for other in row {
-                    // SAFETY: nobody writes it again.
-                    let seen = other.0.with(|word| unsafe { *word });
-                    assert_eq!(seen, barrier + 1, "barrier {barrier}");
-                }
+fn meet_again((passed, barriers): (u32, u32), weakened: Option<Site>) {
+    let memory = move || Memory::new(BLOCKS, passed, weakened, 0);
+    blocks(memory, BLOCKS * barriers, move |memory, words, block| {
+        let team = memory.team(block);
+        for barrier in 0..barriers {
+            let row = &words[(barrier * BLOCKS) as usize..][..BLOCKS as usize];
+            row[block as usize].set(barrier + 1);
+            assert!(team.barrier(ProgramPoint::default).is_ok(), "nobody stops");
+            for other in row {
+                assert_eq!(other.get(), barrier + 1, "barrier {barrier}");
             }
+        }
+    });
+}
+
+/// A barrier.
+pub(crate) fn meets(weakened: Option<Site>) {
+    meet_again((0, 1), weakened);
+}
+
+/// The block that leaves a launch last reads what the others wrote.
+pub(crate) fn last(weakened: Option<Site>) {
+    let memory = move || Memory::new(BLOCKS, 0, weakened, 0);
+    blocks(memory, BLOCKS, |memory, words, block| {
+        let team = memory.team(block);
+        words[block as usize].set(1);
+        if team.control.leave(team.grid) {
+            assert!(words.iter().all(|word| word.get() == 1), "last");
+        }
+    });
+}
+
+/// A thread's seat in a crew; its words belong to it, and to those who hear them, in turn.
+struct Seat {
+    turn: Modelled,
+    words: [Owned; 2],
+    weakened: Weakened,
+}
+
+impl Tells for Seat {
+    fn turn(&self, order: Read) -> u32 {
+        self.turn.load(self.weakened.read(order))
+    }
+    fn set_turn(&self, turn: u32, order: Write) {
+        self.turn.store(turn, self.weakened.write(order));
+    }
+    fn word(&self, place: usize) -> u64 {
+        self.words[place].get().into()
+    }
+    fn set_word(&self, place: usize, word: u64) {
+        self.words[place].set(word as u32);
+    }
+}
+
+/// Two threads tell each other words for three turns, in which each place is used again.
+pub(crate) fn crew(weakened: Option<Site>) {
+    let told = |turn: u64, seat: u32| turn << 8 | u64::from(seat);
+    let confers = move |seats: &[Seat], seat: u32| {
+        for turn in 0..3 {
+            let wait = |_| {
+                loom::thread::yield_now();
+                true
+            };
+            let heard = confer(seats, seat, told(turn, seat), wait).unwrap();
+            assert_eq!(heard.words[..2], [told(turn, 0), told(turn, 1)], "crew");
+        }
+    };
+    loom::model(move || {
+        let seat = || Seat {
+            turn: Modelled::new(0),
+            words: [Owned::new(0), Owned::new(0)],
+            weakened: Weakened(weakened),
         };
-        let same = Arc::clone(&run);
-        let other = loom::thread::spawn(move || block(&same, 1));
-        block(&run, 0);
+        let seats = Arc::new([seat(), seat()]);
+        let same = Arc::clone(&seats);
+        let other = loom::thread::spawn(move || confers(&*same, 1));
+        confers(&*seats, 0);
         other.join().unwrap();
     });
 }
@@ -279,24 +340,12 @@ fn ends(now_ns: u64, expected: FaultCode) {
 
 #[test]
 fn blocks_see_what_each_wrote_before_each_barrier() {
-    meets((0, 3), None);
+    meet_again((0, 3), None);
 }
 
 #[test]
 fn the_ticket_may_overflow() {
-    meets((u32::MAX / BLOCKS, 2), None);
-}
-
-#[test]
-#[should_panic(expected = "Causality violation")]
-fn arriving_without_release() {
-    meets((0, 1), Some(Site::Arrive));
-}
-
-#[test]
-#[should_panic(expected = "Causality violation")]
-fn waiting_without_acquire() {
-    meets((0, 1), Some(Site::Poll));
+    meet_again((u32::MAX / BLOCKS, 2), None);
 }
 
 #[test]

@@ -1,12 +1,13 @@
 //! Invariants of every interleaving.
 
-use super::words::{BATCH, EPOCH, LoomWords, Site};
+use super::words::{BATCH, EPOCH, LoomWords, SHUTDOWN, Watched};
 use loom::thread;
 use seawall_core::abi::ring::{
-    Continuation, ControlBlock, Kind, RESULTS, SlotRecord, Status, TASK, TenantRecord,
+    Continuation, ControlBlock, Kind, LevelRecord, RESULTS, Shutdown, SlotRecord, Status, TASK,
+    TenantRecord,
 };
 use seawall_core::protocol::{
-    AGEING_AFTER, Claim, Layout, Outcome, Ring, Scope, Setup, Words, Worker, Write,
+    AGEING_AFTER, Claim, Layout, Outcome, Ring, Scope, Setup, Site, Words, Worker, Write,
 };
 use std::mem::offset_of;
 use std::sync::Arc;
@@ -25,12 +26,26 @@ fn check(
     weakened: Option<Site>,
     body: impl Fn(&Shared) + Send + Sync + 'static,
 ) {
+    let watched = move |layout| Watched {
+        modelled: modelled(layout),
+        ..Watched::default()
+    };
+    check_watched(prints, watched, weakened, body);
+}
+
+/// Runs `body` in every interleaving, with `watched` words of its layout.
+fn check_watched(
+    prints: u32,
+    watched: impl Fn(Layout) -> Watched + Send + Sync + 'static,
+    weakened: Option<Site>,
+    body: impl Fn(&Shared) + Send + Sync + 'static,
+) {
     let mut builder = loom::model::Builder::new();
     builder.max_branches = 20_000;
     builder.preemption_bound = Some(3);
     builder.check(move || {
         let layout = Layout::new([1; 5], prints, WINDOW).unwrap();
-        let words = LoomWords::new(layout, &modelled(layout), weakened);
+        let words = LoomWords::new(layout, &watched(layout), weakened);
         let shared = Shared(Arc::new(words), layout);
         shared.with(|ring| {
             let tenant = TenantRecord {
@@ -272,6 +287,141 @@ pub(crate) fn print(weakened: Option<Site>) {
     });
 }
 
+/// A printer that takes the place of an older record writes after that one's printer.
+pub(crate) fn printers(weakened: Option<Site>) {
+    let watched = |layout: Layout| {
+        let record = layout.print(0);
+        Watched {
+            modelled: vec![record],
+            owned: vec![record + 2, record + 4],
+            ..Watched::default()
+        }
+    };
+    check_watched(1, watched, weakened, |shared| {
+        shared.with(|ring| {
+            for level in 0..2 {
+                assert!(ring.reserve(level));
+                ring.publish(level, &slot(Kind::Print, level, &[1, 41 + level]));
+            }
+        });
+        let print = |ring: Ring<'_, LoomWords>| {
+            let mut worker = Worker::new(ring, None);
+            let claim = claim(&mut worker);
+            let outcome = ring.execute(&claim).unwrap();
+            worker.answer(claim, outcome);
+        };
+        let other = shared.spawn(print);
+        shared.with(print);
+        other.join().unwrap();
+    });
+}
+
+/// A host that gets a slot which another one freed writes to it after that one has read its answer.
+pub(crate) fn reuse(weakened: Option<Site>) {
+    let watched = |layout: Layout| {
+        let record = layout.completion(0);
+        Watched {
+            modelled: vec![layout.slot(0)],
+            owned: vec![record, record + 7],
+            ..Watched::default()
+        }
+    };
+    check_watched(1, watched, weakened, |shared| {
+        let answer = |ring: Ring<'_, LoomWords>, word: u32| {
+            ring.publish(0, &slot(Kind::Nop, 0, &[]));
+            let mut worker = Worker::new(ring, None);
+            let claim = claim(&mut worker);
+            worker.answer(claim, Outcome::word(word));
+        };
+        shared.with(|ring| {
+            assert!(ring.reserve(0));
+            answer(ring, 5);
+        });
+        let reader = shared.spawn(|ring| {
+            assert_eq!(ring.poll(0), Some(Status::Done));
+            assert_eq!(ring.completion(0).results[0], 5, "reuse");
+            ring.release(0);
+        });
+        let next = shared.spawn(move |ring| {
+            if ring.reserve(0) {
+                answer(ring, 6);
+            }
+        });
+        next.join().unwrap();
+        reader.join().unwrap();
+    });
+}
+
+/// A worker that is told to end once nothing waits sees all that was posted before.
+pub(crate) fn drain(weakened: Option<Site>) {
+    let modelled = |_| {
+        let posted = offset_of!(ControlBlock, levels) + offset_of!(LevelRecord, posted);
+        vec![SHUTDOWN, (posted / 4) as u32]
+    };
+    check(1, modelled, weakened, |shared| {
+        let host = shared.spawn(|ring| {
+            assert!(ring.reserve(0));
+            ring.publish(0, &slot(Kind::Nop, 0, &[]));
+            ring.shut_down(Shutdown::Drain);
+        });
+        let worker = shared.spawn(|ring| {
+            // Nobody claims the slot: who left now would leave it behind.
+            assert!(!Worker::new(ring, None).should_end(), "drain");
+        });
+        worker.join().unwrap();
+        host.join().unwrap();
+    });
+}
+
+/// A host that finds a sealed status sees the completion and what the handler wrote.
+pub(crate) fn sealed(weakened: Option<Site>) {
+    sealed_end(Kind::Store, weakened);
+}
+
+/// The same of a slot that wrote nothing else, whose status is sealed in no order.
+#[test]
+fn a_seal_shows_that_the_completion_is_whole() {
+    sealed_end(Kind::Nop, None);
+}
+
+fn sealed_end(kind: Kind, weakened: Option<Site>) {
+    let watched = |layout: Layout| {
+        let record = layout.completion(0);
+        Watched {
+            modelled: vec![layout.slot(0), record, record + 1, layout.windows()],
+            seals: true,
+            ..Watched::default()
+        }
+    };
+    check_watched(1, watched, weakened, move |shared| {
+        shared.with(|ring| {
+            assert!(ring.reserve(0));
+            ring.publish(0, &slot(kind, 0, &[0, 9]));
+        });
+        let worker = shared.spawn(|ring| {
+            let mut worker = Worker::new(ring, None);
+            let claim = claim(&mut worker);
+            let outcome = ring.execute(&claim).unwrap();
+            worker.answer(claim, outcome);
+        });
+        let reader = shared.spawn(move |ring| {
+            if let Some(record) = ring.ended(0) {
+                assert_eq!(
+                    (record.task, record.status),
+                    (41, Status::Done as u32),
+                    "sealed"
+                );
+                let mut window = [0];
+                ring.read_window(1, 0, &mut window).unwrap();
+                let wrote = if kind == Kind::Store { 9 } else { 0 };
+                assert_eq!(window, [wrote], "sealed");
+            }
+        });
+        reader.join().unwrap();
+        worker.join().unwrap();
+    });
+}
+
 /// Two workers never have the same slot, and each slot ends once.
 #[test]
 fn every_slot_is_claimed_once() {
@@ -297,7 +447,7 @@ fn every_slot_is_claimed_once() {
     });
 }
 
-/// Two hosts that reserve the same slot do not both get it.
+/// A tenant's quota holds where two workers claim at the same time.
 #[test]
 fn two_workers_never_have_more_slots_of_a_tenant_than_its_quota() {
     let first_tenant = (offset_of!(ControlBlock, tenants) + size_of::<TenantRecord>()) / 4;
@@ -330,6 +480,7 @@ fn two_workers_never_have_more_slots_of_a_tenant_than_its_quota() {
     });
 }
 
+/// Two hosts that reserve the same slot do not both get it.
 #[test]
 fn a_slot_is_reserved_by_one_host() {
     let modelled = |layout: Layout| vec![layout.slot(0)];

@@ -1,124 +1,130 @@
 //! Shared words for the checker.
 
+use loom::cell::UnsafeCell;
 use loom::sync::atomic::AtomicU32 as Modelled;
-use seawall_core::abi::ring::{BATCHES, ControlBlock, Status};
-use seawall_core::protocol::{Layout, Read, Scope, Swap, Update, Words, Write};
+use seawall_core::abi::ring::ControlBlock;
+use seawall_core::protocol::{Layout, Read, Scope, Site, Swap, Update, Words, Write};
 use std::collections::HashMap;
 use std::mem::offset_of;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// An order that a mutation takes away.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Site {
-    Publish,
-    Claim,
-    Answer,
-    Poll,
-    PutBack,
-    Member,
-    FenceLook,
-    EpochStep,
-    EpochLook,
-    PrintWritten,
-    PrintLook,
-}
-
 pub(crate) const EPOCH: u32 = (offset_of!(ControlBlock, epoch) / 4) as u32;
 pub(crate) const BATCH: u32 = (offset_of!(ControlBlock, batches) / 4) as u32;
+pub(crate) const SHUTDOWN: u32 = (offset_of!(ControlBlock, shutdown) / 4) as u32;
 
-/// The words that a test is about are modelled; the others, counters whose order no
-/// reader relies on, are plain, which keeps the states few.
+/// A place whose order a test takes away, or none.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Weakened(pub(crate) Option<Site>);
+
+impl Weakened {
+    fn keeps(self, site: Site) -> bool {
+        self.0 != Some(site)
+    }
+
+    /// The order of a load: the product's own, unless its place is weakened.
+    pub(crate) fn read(self, order: Read) -> Ordering {
+        match order {
+            Read::Acquire(site) if !self.keeps(site) => Ordering::Relaxed,
+            order => order.ordering(),
+        }
+    }
+
+    /// The order of a store.
+    pub(crate) fn write(self, order: Write) -> Ordering {
+        match order {
+            Write::Release(site) if !self.keeps(site) => Ordering::Relaxed,
+            order => order.ordering(),
+        }
+    }
+
+    /// The order of an update.
+    pub(crate) fn update(self, order: Update) -> Ordering {
+        let order = match order {
+            Update::Acquire(site) | Update::Release(site) if !self.keeps(site) => Update::Relaxed,
+            Update::Both { acquire, release } if !self.keeps(acquire) => Update::Release(release),
+            Update::Both { acquire, release } if !self.keeps(release) => Update::Acquire(acquire),
+            order => order,
+        };
+        order.ordering()
+    }
+}
+
+/// Words that a test is about.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Watched {
+    /// Words that threads change at the same time: the checker returns every value that a load may.
+    pub(crate) modelled: Vec<u32>,
+    /// Words that belong to one thread at a time: the checker fails where two accesses have no order
+    /// between them, also a read before a write, which it does not see in modelled words.
+    pub(crate) owned: Vec<u32>,
+    /// Whether statuses are sealed, as on a GPU.
+    pub(crate) seals: bool,
+}
+
+/// The words of a ring. Those that are not watched are plain, counters whose order no reader relies
+/// on, which keeps the states few.
 pub(crate) struct LoomWords {
-    layout: Layout,
     modelled: HashMap<u32, Modelled>,
+    owned: HashMap<u32, Owned>,
     plain: Vec<AtomicU32>,
-    weakened: Option<Site>,
+    seals: bool,
+    weakened: Weakened,
+}
+
+/// A word of one thread at a time.
+pub(crate) struct Owned(UnsafeCell<u32>);
+
+// SAFETY: the checker fails where two threads access a word without an order between the two.
+unsafe impl Sync for Owned {}
+// SAFETY: the same.
+unsafe impl Send for Owned {}
+
+impl Owned {
+    pub(crate) fn new(word: u32) -> Self {
+        Self(UnsafeCell::new(word))
+    }
+
+    pub(crate) fn get(&self) -> u32 {
+        // SAFETY: the checker fails where somebody writes it at the time.
+        self.0.with(|word| unsafe { *word })
+    }
+
+    pub(crate) fn set(&self, value: u32) {
+        // SAFETY: the checker fails where somebody accesses it at the time.
+        self.0.with_mut(|word| unsafe { *word = value });
+    }
 }
 
 impl LoomWords {
-    pub(crate) fn new(layout: Layout, modelled: &[u32], weakened: Option<Site>) -> Self {
+    pub(crate) fn new(layout: Layout, watched: &Watched, weakened: Option<Site>) -> Self {
         let model = |at: &u32| (*at, Modelled::new(0));
+        let own = |at: &u32| (*at, Owned::new(0));
         Self {
-            layout,
-            modelled: modelled.iter().map(model).collect(),
+            modelled: watched.modelled.iter().map(model).collect(),
+            owned: watched.owned.iter().map(own).collect(),
             plain: (0..layout.words()).map(|_| AtomicU32::new(0)).collect(),
-            weakened,
-        }
-    }
-
-    fn is_status(&self, at: u32) -> bool {
-        (0..self.layout.slots()).any(|index| self.layout.slot(index) == at)
-    }
-
-    fn is_print(&self, at: u32) -> bool {
-        (0..self.layout.prints()).any(|index| self.layout.print(index) == at)
-    }
-
-    fn keeps(&self, site: Option<Site>) -> bool {
-        site.is_none() || site != self.weakened
-    }
-
-    fn loads(&self, at: u32) -> Option<Site> {
-        match at {
-            _ if self.is_status(at) => Some(Site::Poll),
-            _ if self.is_print(at) => Some(Site::PrintLook),
-            EPOCH => Some(Site::EpochLook),
-            _ if (BATCH..BATCH + BATCHES).contains(&at) => Some(Site::FenceLook),
-            _ => None,
-        }
-    }
-
-    fn stores(&self, at: u32, value: u32) -> Option<Site> {
-        if self.is_print(at) {
-            return Some(Site::PrintWritten);
-        }
-        match Status::from_word(value).filter(|_| self.is_status(at))? {
-            Status::Published => Some(Site::Publish),
-            Status::Done | Status::Fault => Some(Site::Answer),
-            Status::Yield | Status::Requeue => Some(Site::PutBack),
-            Status::Empty | Status::Claimed | Status::WaitIo => None,
-        }
-    }
-
-    fn updates(&self, at: u32) -> Option<Site> {
-        match at {
-            _ if self.is_status(at) => Some(Site::Claim),
-            EPOCH => Some(Site::EpochStep),
-            _ if (BATCH..BATCH + BATCHES).contains(&at) => Some(Site::Member),
-            _ => None,
-        }
-    }
-
-    fn update_order(&self, at: u32, order: Update) -> Ordering {
-        match order {
-            Update::Acquire if self.keeps(self.updates(at)) => Ordering::Acquire,
-            Update::Release if self.keeps(self.updates(at)) => Ordering::Release,
-            _ => Ordering::Relaxed,
+            seals: watched.seals,
+            weakened: Weakened(weakened),
         }
     }
 }
 
 impl Words for LoomWords {
     fn load(&self, at: u32, order: Read, _: Scope) -> u32 {
-        let acquires = order == Read::Acquire && self.keeps(self.loads(at));
-        let order = if acquires {
-            Ordering::Acquire
-        } else {
-            Ordering::Relaxed
-        };
+        let order = self.weakened.read(order);
+        if let Some(word) = self.owned.get(&at) {
+            return word.get();
+        }
         let plain = || self.plain[at as usize].load(order);
-        self.modelled
-            .get(&at)
-            .map_or_else(plain, |word| word.load(order))
+        let modelled = self.modelled.get(&at);
+        modelled.map_or_else(plain, |word| word.load(order))
     }
 
     fn store(&self, at: u32, value: u32, order: Write, _: Scope) {
-        let releases = order == Write::Release && self.keeps(self.stores(at, value));
-        let order = if releases {
-            Ordering::Release
-        } else {
-            Ordering::Relaxed
-        };
+        let order = self.weakened.write(order);
+        if let Some(word) = self.owned.get(&at) {
+            return word.set(value);
+        }
         match self.modelled.get(&at) {
             Some(word) => word.store(value, order),
             None => self.plain[at as usize].store(value, order),
@@ -126,22 +132,23 @@ impl Words for LoomWords {
     }
 
     fn swap_if(&self, at: u32, swap: Swap, order: Update, _: Scope) -> u32 {
-        let order = self.update_order(at, order);
+        let (order, failed) = (self.weakened.update(order), Ordering::Relaxed);
         let Swap { expected, value } = swap;
         let swapped = match self.modelled.get(&at) {
-            Some(word) => word.compare_exchange(expected, value, order, Ordering::Relaxed),
-            None => {
-                let word = &self.plain[at as usize];
-                word.compare_exchange(expected, value, order, Ordering::Relaxed)
-            }
+            Some(word) => word.compare_exchange(expected, value, order, failed),
+            None => self.plain[at as usize].compare_exchange(expected, value, order, failed),
         };
         swapped.unwrap_or_else(|found| found)
     }
 
     fn add(&self, at: u32, value: u32, order: Update, _: Scope) -> u32 {
-        let order = self.update_order(at, order);
+        let order = self.weakened.update(order);
         let plain = || self.plain[at as usize].fetch_add(value, order);
         let modelled = self.modelled.get(&at);
         modelled.map_or_else(plain, |word| word.fetch_add(value, order))
+    }
+
+    fn seals(&self) -> bool {
+        self.seals
     }
 }

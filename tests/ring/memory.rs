@@ -230,8 +230,8 @@ impl State {
         order: Update,
         change: impl FnOnce(u32) -> Option<u32>,
     ) -> u32 {
-        let acquires = order == Update::Acquire && self.keeps(Order::AcquiringUpdate);
-        let releases = order == Update::Release && self.keeps(Order::ReleasingUpdate);
+        let acquires = matches!(order, Update::Acquire(_)) && self.keeps(Order::AcquiringUpdate);
+        let releases = matches!(order, Update::Release(_)) && self.keeps(Order::ReleasingUpdate);
         let last = self.words[at].last();
         let before = self.see((actor, at), last, acquires);
         let Some(word) = change(before) else {
@@ -322,14 +322,14 @@ impl Seen<'_> {
 impl Words for Seen<'_> {
     fn load(&self, at: u32, order: Read, _: Scope) -> u32 {
         self.access(|state| {
-            let acquires = order == Read::Acquire && state.keeps(Order::AcquiringLoad);
+            let acquires = matches!(order, Read::Acquire(_)) && state.keeps(Order::AcquiringLoad);
             state.load(self.actor, at as usize, acquires)
         })
     }
 
     fn store(&self, at: u32, value: u32, order: Write, _: Scope) {
         self.access(|state| {
-            let releases = order == Write::Release && state.keeps(Order::ReleasingStore);
+            let releases = matches!(order, Write::Release(_)) && state.keeps(Order::ReleasingStore);
             state.store(self.actor, at as usize, value, releases);
         });
     }

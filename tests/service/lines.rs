@@ -172,3 +172,298 @@ fn programs_that_cannot_be_served_are_refused_at_the_start() {
         assert_eq!(output.status.code(), Some(2), "{text}");
     }
 }
+
+/// Runs lines, and returns the text of each answer by the line's place in `id`.
+fn texts(input: &[String]) -> Vec<String> {
+    let output = Command::new(PROGRAM)
+        .args(["serve", "gen:grid:10", "--threads", "1"])
+        .write_stdin(input.join("\n"))
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(0));
+    let text = String::from_utf8(output.stdout).unwrap();
+    text.lines().map(str::to_owned).collect()
+}
+
+#[test]
+fn an_id_comes_back_as_it_was_written() {
+    let ids = [
+        "18446744073709551616",
+        "-9223372036854775809",
+        "123456789012345678901234567890",
+        "0.1000000000000000055511151231257827",
+        "1e400",
+        "1.0",
+        "\"\\u0041\"",
+        "[1, {\"b\":2,  \"a\":1}]",
+        "null",
+    ];
+    for op in [
+        r#""op":"nop""#,
+        r#""op":"stats""#,
+        r#""op":"zork""#,
+        r#""op":"nop","x":1"#,
+    ] {
+        for id in ids {
+            let answers = texts(&[format!("{{{op},\"id\":{id}}}")]);
+            assert_eq!(answers.len(), 1);
+            assert!(
+                answers[0].starts_with(&format!("{{\"id\":{id},")),
+                "{id}: {}",
+                answers[0]
+            );
+        }
+    }
+    // Without one, it is null.
+    assert_eq!(
+        texts(&[r#"{"op":"nop"}"#.to_owned()]),
+        [r#"{"id":null,"done":true}"#]
+    );
+}
+
+#[test]
+fn each_field_that_is_wrong_is_named_with_its_value() {
+    // A line, the field that the error names, and a piece of its message.
+    let cases = [
+        (
+            r#"{"op":"distance","source":0,"target":1,"metrc":"weights"}"#,
+            "metrc",
+            "metric",
+        ),
+        (r#"{"op":1}"#, "op", "1; it must be one of nop"),
+        (r#"{"op":"zork"}"#, "op", "zork"),
+        (r#"{"op":["nop"]}"#, "op", "[\"nop\"]"),
+        (r#"{"op":{"nop":null}}"#, "op", "nop"),
+        (r#"{}"#, "op", "missing"),
+        (
+            r#"{"op":"nop","priority":2}"#,
+            "priority",
+            "2; it must be one of critical",
+        ),
+        (
+            r#"{"op":"nop","priority":{"high":null}}"#,
+            "priority",
+            "high",
+        ),
+        (r#"{"op":"nop","priority":"High"}"#, "priority", "High"),
+        (r#"{"op":"nop","batch":7}"#, "batch", "7"),
+        (r#"{"op":"nop","source":7}"#, "source", "nop has no field"),
+        (r#"{"op":"nop","op":"stats"}"#, "op", "twice"),
+        (r#"{"id":1,"op":"nop","id":2}"#, "id", "twice"),
+        (
+            r#"{"op":"stats","batch":"a"}"#,
+            "batch",
+            "stats has no field",
+        ),
+        (r#"{"op":"fence"}"#, "batch", "missing"),
+        (r#"{"op":"reach","source":0}"#, "target", "missing"),
+        (
+            r#"{"op":"reach","source":0,"target":18446744073709551616}"#,
+            "target",
+            "18446744073709551616;",
+        ),
+        (
+            r#"{"op":"reach","source":0,"target":99.0}"#,
+            "target",
+            "99.0",
+        ),
+        (r#"{"op":"reach","source":-1,"target":9}"#, "source", "-1"),
+        (
+            r#"{"op":"reach","source":"0","target":9}"#,
+            "source",
+            "\"0\"",
+        ),
+        (
+            r#"{"op":"distance","source":0,"target":9,"metric":1}"#,
+            "metric",
+            "1",
+        ),
+        (
+            r#"{"op":"distance","source":0,"target":9,"metric":"hop"}"#,
+            "metric",
+            "hop",
+        ),
+        (
+            r#"{"op":"neighbours","node":0,"limit":4294967296}"#,
+            "limit",
+            "4294967296",
+        ),
+        (
+            r#"{"op":"neighbours","node":0,"limits":1}"#,
+            "limits",
+            "limit",
+        ),
+        (r#"{"op":"load","address":-1}"#, "address", "-1"),
+        (r#"{"op":"store","address":1,"value":1e3}"#, "value", "1e3"),
+        (
+            r#"{"op":"copy","from":1,"to":3,"words":2,"step":1}"#,
+            "step",
+            "words",
+        ),
+        (r#"{"op":"print","words":[1,-2]}"#, "words", "[1,-2]"),
+        (r#"{"op":"packed","operations":{}}"#, "operations", "{}"),
+        (r#"{"op":"packed","operations":[1]}"#, "operations[0]", "1"),
+        (
+            r#"{"op":"packed","operations":[{"op":"nop"},{"op":"load","adress":1}]}"#,
+            "operations[1].address",
+            "missing",
+        ),
+        (
+            r#"{"op":"packed","operations":[{"op":"load","address":1,"value":2}]}"#,
+            "operations[0].value",
+            "load has no field",
+        ),
+        (
+            r#"{"op":"packed","operations":[{"op":2}]}"#,
+            "operations[0].op",
+            "2",
+        ),
+        (
+            r#"{"op":"packed","operations":[{"op":"nop","op":"nop"}]}"#,
+            "operations[0].op",
+            "twice",
+        ),
+        (r#"{"op":"run","program":3}"#, "program", "3"),
+        (
+            r#"{"op":"run","program":"p","inputs":[1]}"#,
+            "inputs",
+            "[1]",
+        ),
+        (
+            r#"{"op":"run","program":"p","inputs":{"a":[1],"a":[2]}}"#,
+            "inputs.a",
+            "twice",
+        ),
+        (
+            r#"{"op":"run","program":"p","output":"x"}"#,
+            "output",
+            "result",
+        ),
+    ];
+    let lines = cases.map(|(line, ..)| line.to_owned());
+    // One at a time, as answers come in no order.
+    for ((line, field, piece), text) in cases.iter().zip(&lines) {
+        let answers = texts(std::slice::from_ref(text));
+        let answer: Value = serde_json::from_str(&answers[0]).unwrap();
+        let error = &answer["error"];
+        assert_eq!(error["kind"], "bad_query", "{line}: {answer}");
+        assert_eq!(error["field"], *field, "{line}: {answer}");
+        let message = error["message"].as_str().unwrap();
+        assert!(message.contains(piece), "{line}: {message}");
+    }
+    for line in ["[1]", "1", "null", "\"nop\""] {
+        let answers = texts(&[line.to_owned()]);
+        assert!(answers[0].contains("bad_query"), "{answers:?}");
+    }
+}
+
+/// A field of one operation is one of every line: each other name is refused.
+#[test]
+fn an_op_takes_its_own_fields_alone() {
+    let fields: [(&str, &str); 17] = [
+        ("source", "0"),
+        ("target", "1"),
+        ("metric", "\"hops\""),
+        ("node", "0"),
+        ("limit", "1"),
+        ("address", "0"),
+        ("value", "0"),
+        ("expected", "0"),
+        ("from", "0"),
+        ("to", "0"),
+        ("words", "0"),
+        ("table", "0"),
+        ("operations", "[]"),
+        ("program", "\"p\""),
+        ("inputs", "{}"),
+        ("result", "\"r\""),
+        ("Op", "1"),
+    ];
+    let ops: [(&str, &[&str]); 13] = [
+        ("nop", &[]),
+        ("stats", &[]),
+        ("reach", &["source", "target"]),
+        ("distance", &["source", "target", "metric"]),
+        ("neighbours", &["node", "limit"]),
+        ("load", &["address"]),
+        ("store", &["address", "value"]),
+        ("add", &["address", "value"]),
+        ("compare_swap", &["address", "expected", "value"]),
+        ("copy", &["from", "to", "words"]),
+        ("packed", &["operations"]),
+        ("automaton", &["table", "from", "words"]),
+        ("run", &["program", "inputs", "result", "limit"]),
+    ];
+    let mut lines = Vec::new();
+    for (op, own) in ops {
+        let given = fields.iter().filter(|(name, _)| own.contains(name));
+        let given: String = given
+            .map(|(name, value)| format!(",\"{name}\":{value}"))
+            .collect();
+        for (name, value) in fields.iter().filter(|(name, _)| !own.contains(name)) {
+            let id = format!("\"{op} {name}\"");
+            lines.push(format!(
+                "{{\"id\":{id},\"op\":\"{op}\"{given},\"{name}\":{value}}}"
+            ));
+        }
+    }
+    let answers = texts(&lines);
+    assert_eq!(answers.len(), lines.len());
+    for answer in answers {
+        let answer: Value = serde_json::from_str(&answer).unwrap();
+        let id = answer["id"].as_str().unwrap();
+        let (_, name) = id.split_once(' ').unwrap();
+        assert_eq!(answer["error"]["field"], name, "{answer}");
+    }
+}
+
+const SEARCH: &str = r#"{
+    "version": 1,
+    "registers": [
+        {"name": "sources", "kind": "u32", "values": [0, 5]},
+        {"name": "wave front", "kind": "frontier"},
+        {"name": "levels", "kind": "u32", "count": "nodes", "keep": true}
+    ],
+    "waves": [
+        {"wave": "search", "frontier": "wave front", "from": "sources", "levels": "levels"}
+    ]
+}"#;
+
+#[test]
+fn sources_of_a_search_that_are_no_nodes_are_errors() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = folder.path().join("levels.json");
+    std::fs::write(&program, SEARCH).unwrap();
+    let lines = [
+        r#"{"id":0,"op":"run","program":"levels","limit":9}"#,
+        r#"{"id":1,"op":"run","program":"levels","inputs":{"sources":[8,8]},"limit":9}"#,
+        r#"{"id":2,"op":"run","program":"levels","inputs":{"sources":[3,9]}}"#,
+        r#"{"id":3,"op":"run","program":"levels","inputs":{"sources":[4294967295,1]}}"#,
+    ];
+    let output = Command::new(PROGRAM)
+        .args(["serve", "gen:chain:9", "--threads", "1", "--program"])
+        .arg(program)
+        .write_stdin(lines.join("\n"))
+        .output()
+        .unwrap();
+    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!((output.status.code(), &*errors), (Some(0), ""));
+    let answers = answers(&output.stdout);
+    let values = |id: u32| answer(&answers, &json!(id))["values"].clone();
+    let none = u32::MAX;
+    assert_eq!(values(0), json!([0, 1, 2, 3, 4, 0, 1, 2, 3]));
+    assert_eq!(
+        values(1),
+        json!([none, none, none, none, none, none, none, none, 0])
+    );
+    for (id, place, node) in [(2, 1, 9_u32), (3, 0, u32::MAX)] {
+        let error = &answer(&answers, &json!(id))["error"];
+        assert_eq!(error["kind"], "no_such_node");
+        assert_eq!(
+            (&error["input"], &error["at"], &error["node"]),
+            (&json!("sources"), &json!(place), &json!(node))
+        );
+        let message = error["message"].as_str().unwrap();
+        assert!(message.contains("below 9"), "{message}");
+    }
+}

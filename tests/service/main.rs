@@ -10,6 +10,8 @@ mod lines;
 mod orders;
 #[cfg(unix)]
 mod serve;
+#[cfg(unix)]
+mod sockets;
 mod waits;
 mod warps;
 

@@ -77,14 +77,23 @@ impl Serving {
     }
 
     fn on(graph: &str) -> Self {
+        Self::starting(graph, &[])
+    }
+
+    /// A service with these options.
+    pub(super) fn with(options: &[&str]) -> Self {
+        Self::starting("gen:grid:10", options)
+    }
+
+    fn starting(graph: &str, options: &[&str]) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let child = serve(graph, &folder.path().join("socket"));
+        let child = serve(graph, options, &folder.path().join("socket"));
         let serving = Self { child, folder };
         wait_until(|| serving.socket().exists());
         serving
     }
 
-    fn socket(&self) -> PathBuf {
+    pub(super) fn socket(&self) -> PathBuf {
         self.folder.path().join("socket")
     }
 
@@ -96,8 +105,24 @@ impl Serving {
         stream
     }
 
+    pub(super) fn folder_path(&self) -> PathBuf {
+        self.folder.path().to_owned()
+    }
+
+    /// Sends SIGTERM and waits for the end; the exit code, and whether something lies at the path
+    /// of the socket then.
+    pub(super) fn terminate_keeping(mut self) -> (Option<i32>, bool) {
+        let code = self.end();
+        let socket = self.socket();
+        (code, socket.symlink_metadata().is_ok())
+    }
+
     /// Sends SIGTERM and waits for the end; the exit code.
     fn terminate(mut self) -> Option<i32> {
+        self.end()
+    }
+
+    fn end(&mut self) -> Option<i32> {
         let pid = self.child.id().to_string();
         assert!(
             std::process::Command::new("kill")
@@ -110,7 +135,7 @@ impl Serving {
     }
 }
 
-fn wait_until(holds: impl Fn() -> bool) {
+pub(super) fn wait_until(holds: impl Fn() -> bool) {
     let began = Instant::now();
     while !holds() {
         assert!(began.elapsed() < Duration::from_secs(30));
@@ -118,10 +143,11 @@ fn wait_until(holds: impl Fn() -> bool) {
     }
 }
 
-fn serve(graph: &str, socket: &Path) -> Child {
+fn serve(graph: &str, options: &[&str], socket: &Path) -> Child {
     std::process::Command::new(PROGRAM)
         .args(["serve", graph, "--threads", "2", "--socket"])
         .arg(socket)
+        .args(options)
         .stdout(Stdio::null())
         .spawn()
         .unwrap()
@@ -272,7 +298,7 @@ fn a_dead_socket_is_replaced() {
     serving.child.kill().unwrap();
     serving.child.wait().unwrap();
     assert!(serving.socket().exists());
-    serving.child = serve("gen:grid:10", &serving.socket());
+    serving.child = serve("gen:grid:10", &[], &serving.socket());
     wait_until(|| UnixStream::connect(serving.socket()).is_ok());
     assert_eq!(ask(&serving.connect(), REACH)["reached"], true);
     let socket = serving.socket();

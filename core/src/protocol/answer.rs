@@ -4,7 +4,7 @@ use super::claim::Claim;
 use super::layout::{field, words_of};
 use super::post::{CompletionWords, seal_of};
 use super::refusal::Refusal;
-use super::{Ring, Scope, Update, Words, Worker, hash_of};
+use super::{Ring, Scope, Site, Update, Words, Worker, hash_of};
 use crate::abi::ring::{
     CONTINUATION, CompletionRecord, Continuation, ControlBlock, FaultCode, Kind, KindRecord,
     RESULTS, Status, TASK, TenantRecord,
@@ -273,7 +273,7 @@ impl<W: Words + ?Sized> Ring<'_, W> {
         if self.words.seals() {
             self.seal(ending.index, seal(), ending.leaves_traces);
         } else {
-            self.set_status(ending.index, ending.ended);
+            self.set_status(ending.index, ending.ended, Site::End);
         }
         self.count_member(ending.batch);
     }
@@ -282,7 +282,8 @@ impl<W: Words + ?Sized> Ring<'_, W> {
     fn count_member(&self, batch: u32) {
         if (1..=crate::abi::ring::BATCHES).contains(&batch) {
             let at = Self::batch_at(batch);
-            self.words.add_unseen(at, 1, Update::Release, Scope::System);
+            let order = Update::Release(Site::Member);
+            self.words.add_unseen(at, 1, order, Scope::System);
         }
     }
 }

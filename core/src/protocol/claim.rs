@@ -4,7 +4,7 @@ use super::layout::{field, words_of};
 use super::publish::CLAIMED;
 use super::refusal::Refusal;
 use super::schedule::Pace;
-use super::{Read, Ring, Scope, Swap, Update, Words};
+use super::{Read, Ring, Scope, Site, Swap, Update, Words};
 use crate::abi::ring::{
     CONTINUATION, Continuation, ControlBlock, FaultCode, Kind, LevelRecord, MAGIC, PRIORITIES,
     SLOT_WORDS, Shutdown, SlotRecord, Status, TenantRecord, VERSION,
@@ -122,7 +122,8 @@ impl<'m, W: Words + ?Sized> Worker<'m, W> {
             return true;
         }
         let at = field!(ControlBlock, shutdown);
-        let how = self.ring.words.load(at, Read::Acquire, Scope::System);
+        let order = Read::Acquire(Site::ShouldEnd);
+        let how = self.ring.words.load(at, order, Scope::System);
         how == Shutdown::Now as u32
             || how == Shutdown::Drain as u32 && self.ring.waiting() == [0; PRIORITIES as usize]
     }
@@ -213,7 +214,8 @@ fn try_slot<W: Words + ?Sized>(
         expected: from as u32,
         value: Status::Claimed as u32,
     };
-    if ring.words.swap_if(at, swap, Update::Acquire, Scope::System) != from as u32 {
+    let order = Update::Acquire(Site::Claim);
+    if ring.words.swap_if(at, swap, order, Scope::System) != from as u32 {
         return None;
     }
     ring.tally(ring.level_at(level).wrapping_add(CLAIMED), 1);
@@ -314,6 +316,6 @@ impl<W: Words + ?Sized> Ring<'_, W> {
         let claimed = self.level_at(level).wrapping_add(CLAIMED);
         // Counted first, as on publishing.
         self.tally(claimed, u32::MAX);
-        self.set_status(index, status);
+        self.set_status(index, status, Site::PutBack);
     }
 }

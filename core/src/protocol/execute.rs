@@ -5,7 +5,7 @@ use super::layout::field;
 use super::packed::{self, Short, ShortOp};
 use super::refusal::Refusal;
 use super::window::Window;
-use super::{Outcome, Read, Ring, Scope, Swap, Update, Words};
+use super::{Outcome, Read, Ring, Scope, Site, Swap, Update, Words};
 use crate::abi::ring::{ARGUMENTS, Continuation, ControlBlock, FaultCode, Kind, RESULTS, Shutdown};
 
 /// Symbols that an automaton reads in one turn.
@@ -164,12 +164,15 @@ impl<W: Words + ?Sized> Ring<'_, W> {
     fn fence(&self, claim: &Claim) -> Outcome {
         let [batch, members, ..] = claim.slot.arguments;
         let at = Self::batch_at(batch);
-        let ended = self.words.load(at, Read::Acquire, Scope::System);
+        let ended = self
+            .words
+            .load(at, Read::Acquire(Site::Members), Scope::System);
         if ended != members {
             return Outcome::Requeue(claim.continuation());
         }
         let at = field!(ControlBlock, epoch);
-        let epoch = self.words.add(at, 1, Update::Release, Scope::System);
+        let order = Update::Release(Site::NextEpoch);
+        let epoch = self.words.add(at, 1, order, Scope::System);
         Outcome::word(epoch.wrapping_add(1))
     }
 }

@@ -17,7 +17,8 @@
 //!    └───────────────────────── Fault ◀─────────────────────────────┘
 //! ```
 //!
-//! Every release names the load that it pairs with:
+//! Every release names the load that it pairs with, and each place of either has a name
+//! ([`Site`]), by which the model checker takes its order away to see that it is needed:
 //!
 //! | written words | release | acquire |
 //! | --- | --- | --- |
@@ -27,7 +28,10 @@
 //! | the same, of a batch's members | count of the batch, [`Worker::answer`] | the fence's look at the count |
 //! | the same, of a whole batch | epoch, the fence | epoch, [`Ring::epoch`] |
 //! | a record of the log | its sequence, the printer | its sequence, [`Ring::print_at`] |
-//! | how the service is to end | shutdown, [`Ring::shut_down`] | shutdown, [`Worker::should_end`] |
+//! | how the service is to end, and counts of what was posted before | shutdown, [`Ring::shut_down`] | shutdown, [`Worker::should_end`] |
+//! | a host's looks at an answer | status, [`Ring::release`] | status, [`Ring::reserve`] |
+//! | a word of a record that replaces another, after the mark of its place | the word, the printer | the word, [`Ring::print_at`] |
+//! | a record whose place the next one takes | its sequence, the printer | its sequence, the next printer |
 //!
 //! Each word is changed by read-modify-write on one side only, so that a machine whose
 //! atomics do not reach the other side's memory can run this: hosts add to `posted`,
@@ -46,6 +50,7 @@ mod print;
 mod publish;
 mod refusal;
 mod schedule;
+mod sites;
 mod window;
 mod words;
 
@@ -56,6 +61,7 @@ pub use packed::{Short, ShortOp};
 pub use publish::Setup;
 pub use refusal::Refusal;
 pub use schedule::AGEING_AFTER;
+pub use sites::Site;
 pub use words::{Read, Scope, Swap, Update, Words, Write};
 
 /// Shared words and where things lie among them.

@@ -11,7 +11,7 @@
 //! completion. Only where a slot's traces lie in other words too does its worker wait for them.
 
 use super::layout::words_of;
-use super::{Read, Ring, Scope, Words, Write, hash_of};
+use super::{Read, Ring, Scope, Site, Words, Write, hash_of};
 use crate::abi::ring::{CompletionRecord, SlotRecord, Status};
 use crate::abi::serve::{POST_WORDS, PostRecord};
 
@@ -140,7 +140,8 @@ impl<W: Words + ?Sized> Ring<'_, W> {
     #[must_use]
     pub fn ended(&self, index: u32) -> Option<CompletionRecord> {
         let at = self.layout.slot(index);
-        let word = self.words.load(at, Read::Acquire, Scope::System);
+        let order = Read::Acquire(Site::Ended);
+        let word = self.words.load(at, order, Scope::System);
         if !is_end(word) {
             return None;
         }
@@ -155,7 +156,7 @@ impl<W: Words + ?Sized> Ring<'_, W> {
     pub(super) fn seal(&self, index: u32, seal: u32, leaves_traces: bool) {
         let at = self.layout.slot(index);
         let order = if leaves_traces {
-            Write::Release
+            Write::Release(Site::Seal)
         } else {
             Write::Relaxed
         };

@@ -1,7 +1,7 @@
 //! The log that slots print to: bounded, and readable while it is written.
 
 use super::layout::{field, words_of};
-use super::{Outcome, Read, Ring, Scope, Swap, Update, Words, Write};
+use super::{Outcome, Read, Ring, Scope, Site, Swap, Update, Words, Write};
 use crate::abi::ring::{ControlBlock, PRINT_WORDS, PrintRecord, RESULTS, SlotRecord};
 
 impl<W: Words + ?Sized> Ring<'_, W> {
@@ -15,8 +15,9 @@ impl<W: Words + ?Sized> Ring<'_, W> {
             expected: before,
             value: PrintRecord::BUSY,
         };
+        let order = Update::Acquire(Site::PrintPlace);
         let is_mine = before != PrintRecord::BUSY
-            && self.words.swap_if(at, busy, Update::Acquire, Scope::System) == before;
+            && self.words.swap_if(at, busy, order, Scope::System) == before;
         if !is_mine {
             self.count(field!(ControlBlock, prints_dropped), 1);
             return Outcome::Done([0; RESULTS]);
@@ -26,11 +27,12 @@ impl<W: Words + ?Sized> Ring<'_, W> {
         for (index, word) in (at..).zip(words).skip(1) {
             // Each one releases the mark above: a reader that sees a new word sees that
             // the record is busy.
-            self.words.store(index, word, Write::Release, Scope::System);
+            let order = Write::Release(Site::PrintWord);
+            self.words.store(index, word, order, Scope::System);
         }
-        let sequence = sequence_of(number);
+        let order = Write::Release(Site::PrintShown);
         self.words
-            .store(at, sequence, Write::Release, Scope::System);
+            .store(at, sequence_of(number), order, Scope::System);
         Outcome::Done([0; RESULTS])
     }
 
@@ -40,15 +42,19 @@ impl<W: Words + ?Sized> Ring<'_, W> {
     pub fn print_at(&self, number: u32) -> Option<PrintRecord> {
         let at = self.print_place(number);
         let expected = sequence_of(number);
-        if self.words.load(at, Read::Acquire, Scope::System) != expected {
+        let order = Read::Acquire(Site::PrintLook);
+        if self.words.load(at, order, Scope::System) != expected {
             return None;
         }
-        let mut words = [0; words_of::<PrintRecord>() as usize];
-        for (index, word) in (at..).zip(&mut words) {
-            *word = self.words.load(index, Read::Acquire, Scope::System);
+        let mut words = [expected; words_of::<PrintRecord>() as usize];
+        for (index, word) in (at..).zip(&mut words).skip(1) {
+            let order = Read::Acquire(Site::PrintRead);
+            *word = self.words.load(index, order, Scope::System);
         }
         let record: PrintRecord = bytemuck::cast(words);
-        let is_whole = self.words.load(at, Read::Acquire, Scope::System) == expected;
+        // Relaxed: a word of the next record, read above, shows that this place is busy, and
+        // nothing is read after this look.
+        let is_whole = self.get(at) == expected;
         (is_whole && record.words <= PRINT_WORDS as u32).then_some(record)
     }
 

@@ -1,7 +1,7 @@
 //! The host's side: slots out, answers in.
 
 use super::layout::{field, words_of};
-use super::{Read, Ring, Scope, Swap, Update, Words, Write};
+use super::{Read, Ring, Scope, Site, Swap, Update, Words, Write};
 use crate::abi::ring::{
     BATCHES, CompletionRecord, ControlBlock, LevelRecord, MAGIC, PRIORITIES, SLOT_WORDS, Shutdown,
     SlotRecord, Status, TENANTS, TenantRecord, VERSION,
@@ -102,7 +102,10 @@ impl<W: Words + ?Sized> Ring<'_, W> {
             expected: from,
             value: Status::WaitIo as u32,
         };
-        is_free && self.words.swap_if(at, swap, Update::Acquire, Scope::System) == from
+        is_free && {
+            let order = Update::Acquire(Site::Reserve);
+            self.words.swap_if(at, swap, order, Scope::System) == from
+        }
     }
 
     /// Fills a reserved slot and hands it to the workers.
@@ -114,20 +117,22 @@ impl<W: Words + ?Sized> Ring<'_, W> {
         // Counted before it can be claimed: a count that is too high costs a look in
         // vain, one that is too low a slot that nobody looks for.
         self.count(self.level_at(slot.level()).wrapping_add(POSTED), 1);
-        self.set_status(index, Status::Published);
+        self.set_status(index, Status::Published, Site::Publish);
     }
 
     /// Marks a reserved slot as handed to the workers, where another way than this memory brings
-    /// its payload to them.
+    /// its payload to them. Relaxed: no worker waits for this status, and what brings the payload
+    /// releases this store too, so that no answer comes before it.
     pub fn mark_posted(&self, index: u32) {
-        self.set_status(index, Status::Published);
+        self.set(self.layout.slot(index), Status::Published as u32);
     }
 
     /// The status of a slot, and with it all that was written before it.
     #[must_use]
     pub fn poll(&self, index: u32) -> Option<Status> {
         let at = self.layout.slot(index);
-        Status::from_word(self.words.load(at, Read::Acquire, Scope::System))
+        let order = Read::Acquire(Site::Poll);
+        Status::from_word(self.words.load(at, order, Scope::System))
     }
 
     /// The answer in a slot whose status is Done or Fault.
@@ -140,7 +145,7 @@ impl<W: Words + ?Sized> Ring<'_, W> {
 
     /// Frees a slot whose answer was read, or that was reserved in vain.
     pub fn release(&self, index: u32) {
-        self.set_status(index, Status::Empty);
+        self.set_status(index, Status::Empty, Site::Free);
     }
 
     /// Opens a batch, from 1, that no slot and no fence refers to.
@@ -154,7 +159,8 @@ impl<W: Words + ?Sized> Ring<'_, W> {
     #[must_use]
     pub fn epoch(&self) -> u32 {
         let at = field!(ControlBlock, epoch);
-        self.words.load(at, Read::Acquire, Scope::System)
+        let order = Read::Acquire(Site::Epoch);
+        self.words.load(at, order, Scope::System)
     }
 
     /// The same number, without what its slots wrote.
@@ -167,8 +173,8 @@ impl<W: Words + ?Sized> Ring<'_, W> {
     /// Tells the workers to end.
     pub fn shut_down(&self, how: Shutdown) {
         let at = field!(ControlBlock, shutdown);
-        self.words
-            .store(at, how as u32, Write::Release, Scope::System);
+        let order = Write::Release(Site::ShutDown);
+        self.words.store(at, how as u32, order, Scope::System);
     }
 
     /// Sets how many workers look for work, which entry further ones start from (1 more
@@ -207,10 +213,10 @@ impl<W: Words + ?Sized> Ring<'_, W> {
     }
 
     /// Hands a slot to whoever may have it in this status.
-    pub(super) fn set_status(&self, index: u32, status: Status) {
+    pub(super) fn set_status(&self, index: u32, status: Status, site: Site) {
         let at = self.layout.slot(index);
-        self.words
-            .store(at, status as u32, Write::Release, Scope::System);
+        let order = Write::Release(site);
+        self.words.store(at, status as u32, order, Scope::System);
     }
 }
 

@@ -1,5 +1,8 @@
 //! The four operations on shared memory that the protocol needs.
 
+use super::Site;
+use core::sync::atomic::Ordering;
+
 /// Order of a load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
@@ -7,7 +10,19 @@ pub enum Read {
     /// No order with other words.
     Relaxed,
     /// Later accesses come after it.
-    Acquire,
+    Acquire(Site),
+}
+
+impl Read {
+    /// The order for threads.
+    #[inline(always)]
+    #[must_use]
+    pub const fn ordering(self) -> Ordering {
+        match self {
+            Self::Relaxed => Ordering::Relaxed,
+            Self::Acquire(_) => Ordering::Acquire,
+        }
+    }
 }
 
 /// Order of a store.
@@ -17,7 +32,19 @@ pub enum Write {
     /// No order with other words.
     Relaxed,
     /// Earlier accesses come before it.
-    Release,
+    Release(Site),
+}
+
+impl Write {
+    /// The order for threads.
+    #[inline(always)]
+    #[must_use]
+    pub const fn ordering(self) -> Ordering {
+        match self {
+            Self::Relaxed => Ordering::Relaxed,
+            Self::Release(_) => Ordering::Release,
+        }
+    }
 }
 
 /// Order of a read-modify-write.
@@ -27,9 +54,31 @@ pub enum Update {
     /// No order with other words.
     Relaxed,
     /// Later accesses come after it.
-    Acquire,
+    Acquire(Site),
     /// Earlier accesses come before it.
-    Release,
+    Release(Site),
+    /// Both.
+    Both {
+        /// Later accesses come after it.
+        acquire: Site,
+        /// Earlier accesses come before it.
+        release: Site,
+    },
+}
+
+impl Update {
+    /// The order for threads. One that fails, such as a swap of a word that is not as expected, has
+    /// none.
+    #[inline(always)]
+    #[must_use]
+    pub const fn ordering(self) -> Ordering {
+        match self {
+            Self::Relaxed => Ordering::Relaxed,
+            Self::Acquire(_) => Ordering::Acquire,
+            Self::Release(_) => Ordering::Release,
+            Self::Both { .. } => Ordering::AcqRel,
+        }
+    }
 }
 
 /// The threads that an access is ordered for.
@@ -61,7 +110,8 @@ pub trait Words {
     fn load(&self, at: u32, order: Read, scope: Scope) -> u32;
     /// Writes a word.
     fn store(&self, at: u32, value: u32, order: Write, scope: Scope);
-    /// Swaps a word if it is as expected; returns the previous value.
+    /// Swaps a word if it is as expected; returns the previous value. In this order if it does, and in
+    /// none otherwise.
     fn swap_if(&self, at: u32, swap: Swap, order: Update, scope: Scope) -> u32;
     /// Adds, wrapping, and returns the previous value.
     fn add(&self, at: u32, value: u32, order: Update, scope: Scope) -> u32;

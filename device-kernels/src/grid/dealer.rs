@@ -5,6 +5,7 @@
 
 use super::{CREW_MAX, CREW_SMALL, Heard};
 use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use seawall_core::protocol::{Read, Site, Write};
 
 /// Shares of one piece of work after another. All threads of a grid go through the pieces
 /// in the same order.
@@ -18,6 +19,18 @@ pub struct Dealer {
     /// Those of a small crew, then those of a large one: turns of one are not turns of the other.
     seats: [[Seat; CREW_MAX]; 2],
     is_disbanded: AtomicBool,
+}
+
+/// What a thread tells its crew: the operations that [`confer`] needs.
+pub trait Tells {
+    /// Turns in which the thread has told a word.
+    fn turn(&self, order: Read) -> u32;
+    /// Begins a turn.
+    fn set_turn(&self, turn: u32, order: Write);
+    /// A word of the last two turns.
+    fn word(&self, place: usize) -> u64;
+    /// Changes it.
+    fn set_word(&self, place: usize, word: u64);
 }
 
 /// The words of a thread to its crew, on cache lines of their own.
@@ -37,6 +50,59 @@ impl Seat {
             words: [const { AtomicU64::new(0) }; 2],
         }
     }
+}
+
+impl Tells for Seat {
+    #[inline(always)]
+    fn turn(&self, order: Read) -> u32 {
+        self.turn.load(order.ordering())
+    }
+    #[inline(always)]
+    fn set_turn(&self, turn: u32, order: Write) {
+        self.turn.store(turn, order.ordering());
+    }
+    #[inline(always)]
+    fn word(&self, place: usize) -> u64 {
+        self.words[place].load(Ordering::Relaxed)
+    }
+    #[inline(always)]
+    fn set_word(&self, place: usize, word: u64) {
+        self.words[place].store(word, Ordering::Relaxed);
+    }
+}
+
+/// Tells `word` as thread `seat` of `seats` and returns the words of all threads once each has told
+/// its own. While others are missing it calls `waits` with the number of polls, and returns `None`
+/// once that returns `false`.
+///
+/// A word is kept for two turns: a thread tells the next but one only after all have told the
+/// next one, and so have read this one. The release store of a turn pairs with the acquire
+/// load of the poll.
+#[inline]
+pub fn confer<S: Tells>(
+    seats: &[S],
+    seat: u32,
+    word: u64,
+    mut waits: impl FnMut(u32) -> bool,
+) -> Option<Heard> {
+    let own = &seats[seat as usize];
+    let turn = own.turn(Read::Relaxed).wrapping_add(1);
+    let place = turn as usize % 2;
+    own.set_word(place, word);
+    own.set_turn(turn, Write::Release(Site::Tell));
+    let mut heard = Heard::default();
+    for (word, seat) in heard.words.iter_mut().zip(seats) {
+        let mut polls = 0_u32;
+        while (seat.turn(Read::Acquire(Site::Hear)).wrapping_sub(turn) as i32) < 0 {
+            polls = polls.wrapping_add(1);
+            if !waits(polls) {
+                return None;
+            }
+        }
+        *word = seat.word(place);
+        heard.polls = heard.polls.max(polls);
+    }
+    Some(heard)
 }
 
 impl Dealer {
@@ -61,40 +127,17 @@ impl Dealer {
         self.is_disbanded.store(true, Ordering::Relaxed);
     }
 
-    /// Tells `word` as thread `seat` of `crew` and returns the words of all threads once each has
-    /// told its own. While others are missing it calls `waits` with the number of polls, and
-    /// returns `None` once that returns `false`. In a run, crews of up to [`CREW_SMALL`] threads
-    /// are all of one size, and so are larger ones.
-    ///
-    /// A word is kept for two turns: a thread tells the next but one only after all have told the
-    /// next one, and so have read this one. The release store of a turn pairs with the acquire
-    /// load of the poll.
+    /// [`confer`] of thread `seat` of a crew of so many. In a run, crews of up to [`CREW_SMALL`]
+    /// threads are all of one size, and so are larger ones.
     #[inline]
     pub fn confer(
         &self,
         (seat, crew): (u32, u32),
         word: u64,
-        mut waits: impl FnMut(u32) -> bool,
+        waits: impl FnMut(u32) -> bool,
     ) -> Option<Heard> {
         let seats = &self.seats[usize::from(crew > CREW_SMALL)];
-        let own = &seats[seat as usize];
-        let turn = own.turn.load(Ordering::Relaxed).wrapping_add(1);
-        let place = turn as usize % 2;
-        own.words[place].store(word, Ordering::Relaxed);
-        own.turn.store(turn, Ordering::Release);
-        let mut heard = Heard::default();
-        for (word, seat) in heard.words.iter_mut().zip(seats).take(crew as usize) {
-            let mut polls = 0_u32;
-            while (seat.turn.load(Ordering::Acquire).wrapping_sub(turn) as i32) < 0 {
-                polls = polls.wrapping_add(1);
-                if !waits(polls) {
-                    return None;
-                }
-            }
-            *word = seat.words[place].load(Ordering::Relaxed);
-            heard.polls = heard.polls.max(polls);
-        }
-        Some(heard)
+        confer(&seats[..crew as usize], seat, word, waits)
     }
 
     /// Takes the next share of `piece` and returns its number, or [`u32::MAX`] if a later

@@ -19,7 +19,7 @@ pub mod dealer;
 #[cfg(not(target_arch = "nvptx64"))]
 pub mod host;
 
-use seawall_core::protocol::{Read, Scope, Swap, Update, Write};
+use seawall_core::protocol::{Read, Scope, Site, Swap, Update, Write};
 
 /// Largest number of lanes of a block.
 pub const LANES_MAX: u32 = 1024;
@@ -374,18 +374,36 @@ pub unsafe trait Grid: Copy {
     ///
     /// # Safety
     /// `word` must be valid for reads and writes.
-    unsafe fn signal(self, word: *mut u32);
+    #[inline(always)]
+    unsafe fn signal(self, word: *mut u32) {
+        let order = Update::Release(Site::Arrive);
+        // SAFETY: by this method's contract.
+        unsafe { self.add_word(word, 1, order, Scope::Device) };
+    }
     /// Adds 1 with acquire and release order and returns the previous value.
     /// Pairs with [`Grid::poll`].
     ///
     /// # Safety
     /// `word` must be valid for reads and writes.
-    unsafe fn arrive(self, word: *mut u32) -> u32;
+    #[inline(always)]
+    unsafe fn arrive(self, word: *mut u32) -> u32 {
+        let order = Update::Both {
+            acquire: Site::LastArrival,
+            release: Site::OtherArrival,
+        };
+        // SAFETY: by this method's contract.
+        unsafe { self.add_word(word, 1, order, Scope::Device) }
+    }
     /// Reads with acquire order. Pairs with [`Grid::arrive`].
     ///
     /// # Safety
     /// `word` must be valid for reads.
-    unsafe fn poll(self, word: *const u32) -> u32;
+    #[inline(always)]
+    unsafe fn poll(self, word: *const u32) -> u32 {
+        let order = Read::Acquire(Site::Arrivals);
+        // SAFETY: by this method's contract.
+        unsafe { self.load_word(word, order, Scope::Device) }
+    }
 
     /// [`Grid::constant`] if `wanted`, else `otherwise`; a branch only where branches are
     /// cheap: codegen rule `PREDICATED`.

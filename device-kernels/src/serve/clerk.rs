@@ -7,7 +7,7 @@ use crate::grid::Grid;
 use crate::memory::word_of;
 use seawall_core::abi::ring::ControlBlock;
 use seawall_core::abi::serve::ServeState;
-use seawall_core::protocol::{Layout, Read, Scope, Write};
+use seawall_core::protocol::{Layout, Read, Scope, Site, Write};
 
 /// Words of the control block that hosts write.
 const ORDERS: [u32; 4] = [
@@ -64,13 +64,15 @@ impl<G: Grid> Rounds<G> {
             // SAFETY: both rings begin with a control block, as `Serve::new` promises.
             unsafe {
                 let from = self.host.wrapping_add(at);
-                let order = self.grid.load_word(from, Read::Acquire, Scope::System);
+                let order = self
+                    .grid
+                    .load_word(from, Read::Acquire(Site::Machine), Scope::System);
                 let to = self.device.wrapping_add(at);
                 // An order to drain comes as a slot, which must not be forgotten for a host that
                 // has given none.
                 if place != 0 || order != 0 {
                     self.grid
-                        .store_word(to, order, Write::Release, Scope::Device);
+                        .store_word(to, order, Write::Release(Site::Machine), Scope::Device);
                 }
                 is_over_now |= place == 0 && is_over(order);
             }

@@ -110,11 +110,11 @@ impl<G: Grid, const KEEPS: bool> Places<G, KEEPS> {
         if scope == Scope::Device {
             return change(word, order);
         }
-        if order == Update::Release {
+        if matches!(order, Update::Release(_) | Update::Both { .. }) {
             self.fence();
         }
         let found = change(word, Update::Relaxed);
-        if order == Update::Acquire {
+        if matches!(order, Update::Acquire(_) | Update::Both { .. }) {
             self.fence();
         }
         found

@@ -4,7 +4,7 @@ use super::record::Stream;
 use crate::grid::Grid;
 use crate::memory::word_of;
 use seawall_core::abi::stream::{POST_WORDS, StreamBoard, StreamPost, StreamRecord, StreamState};
-use seawall_core::protocol::{Read, Scope};
+use seawall_core::protocol::{Read, Scope, Site};
 
 /// Time between two looks, nanoseconds.
 const LOOK_NS: u32 = 500;
@@ -52,8 +52,8 @@ fn look<G: Grid>(grid: G, stream: Stream, (ticket, end_ns): (u32, u64)) -> u32 {
         .host_post(grid, ticket)
         .wrapping_add(word_of!(StreamPost, ticket) as usize);
     // SAFETY: `Stream::new` promises the board and its posts.
-    let [end, posted] =
-        [end, posted].map(|word| unsafe { grid.load_word(word, Read::Acquire, Scope::System) });
+    let [end, posted] = [end, posted]
+        .map(|word| unsafe { grid.load_word(word, Read::Acquire(Site::Machine), Scope::System) });
     if end != 0 || grid.now_ns() >= end_ns {
         ENDS
     } else if posted == ticket {
@@ -72,7 +72,7 @@ fn take<G: Grid>(grid: G, stream: Stream, ticket: u32) {
         // SAFETY: as in `look`.
         let word = unsafe {
             let word = from.wrapping_add(at as usize);
-            grid.load_word(word, Read::Acquire, Scope::System)
+            grid.load_word(word, Read::Acquire(Site::Machine), Scope::System)
         };
         to.words().store(grid, at, word);
         at += G::WARP;

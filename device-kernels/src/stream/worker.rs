@@ -7,7 +7,7 @@ use crate::block::broadcast;
 use crate::grid::Grid;
 use crate::memory::word_of;
 use seawall_core::abi::stream::{StreamBoard, StreamOrder, StreamPost, StreamState};
-use seawall_core::protocol::Write;
+use seawall_core::protocol::{Site, Write};
 
 /// Longest rest between two looks for a ticket, nanoseconds.
 const REST_NS: u32 = 500;
@@ -80,5 +80,5 @@ fn leave<G: Grid>(grid: G, stream: Stream, (post, ticket): (Post, u32)) {
     // With release; all earlier tickets are done, so that this counts them.
     state.signal(grid, word_of!(StreamState, finished));
     let consumed = word_of!(StreamBoard, consumed);
-    stream.show(grid, consumed, ticket, Write::Release);
+    stream.show(grid, consumed, ticket, Write::Release(Site::Machine));
 }

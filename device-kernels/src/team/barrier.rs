@@ -151,7 +151,8 @@ impl<G: Grid> Team<G> {
 
 /// Whether to stop waiting for `target` arrivals: a block reported a fault, or the time
 /// is over, which this reports. A block that stops names itself, so that the host finds out
-/// which blocks were missing.
+/// which blocks were missing. None is if all have arrived since the last poll: the caller finds
+/// that at its next one, and the report always counts fewer arrivals than blocks.
 ///
 /// Codegen rule `BY_VALUE`: with references, every lane would write to local memory on
 /// the way to every barrier.
@@ -172,6 +173,10 @@ fn must_stop<G: Grid>(
     }
     let blocks = grid.blocks();
     let before = target.wrapping_sub(blocks);
+    let arrived = control.arrivals(grid).wrapping_sub(before);
+    if arrived >= blocks {
+        return false;
+    }
     let epoch = before.checked_div(blocks).unwrap_or(0);
     control.note_waited(grid, epoch);
     if is_stopped {
@@ -185,7 +190,7 @@ fn must_stop<G: Grid>(
             opcode,
             block: grid.block(),
             epoch,
-            arrived: control.arrivals(grid).wrapping_sub(before),
+            arrived,
             expected: blocks,
             iteration,
         },
@@ -217,6 +222,95 @@ mod tests {
         let control = unsafe { Control::at(std::ptr::from_mut(&mut record) as u64) };
         let ends = Team::again(grid, control, 100).is_out_of_time(ProgramPoint::default);
         (ends, record.fault.code)
+    }
+
+    /// Whether a block of two that waits for the first barrier stops after its time, where `ticket`
+    /// arrivals were counted by then, and the report.
+    fn waits_in_vain(ticket: u32, fault: u32) -> (bool, FaultRecord) {
+        let mut record: ControlRecord = bytemuck::Zeroable::zeroed();
+        record.ticket = ticket;
+        record.fault.code = fault;
+        let dealer = &Dealer::new();
+        let services = Services {
+            now_ns: || 100,
+            yield_now: || {},
+        };
+        // SAFETY: no shared memory is accessed through this view, and no work is taken.
+        let grid = unsafe { HostGrid::new((0, 2), std::ptr::null_mut(), dealer, services) };
+        // SAFETY: the record outlives its use here.
+        let control = unsafe { Control::at(std::ptr::from_mut(&mut record) as u64) };
+        let stops = must_stop(grid, control, 100, 2, 7, 8, 9);
+        (stops, record.fault)
+    }
+
+    #[test]
+    fn a_report_of_a_barrier_counts_fewer_arrivals_than_blocks() {
+        let (stops, report) = waits_in_vain(1, 0);
+        assert!(stops);
+        let expected = (FaultCode::Watchdog as u32, 1, 2);
+        assert_eq!((report.code, report.arrived, report.expected), expected);
+        // The other one came meanwhile, and may be at the next barrier already.
+        for ticket in [2, 3] {
+            for fault in [0, FaultCode::BadIndex as u32] {
+                let (stops, report) = waits_in_vain(ticket, fault);
+                assert_eq!((stops, report.code), (false, fault), "{ticket}");
+            }
+        }
+    }
+
+    #[test]
+    fn threads_whose_time_ends_at_any_barrier_report_what_is_true() {
+        const THREADS: u32 = 3;
+        const RUNS: u64 = 300;
+        let began = std::time::Instant::now();
+        static CLOCK: std::sync::OnceLock<std::time::Instant> = std::sync::OnceLock::new();
+        let _ = CLOCK.set(began);
+        let now_ns = || {
+            CLOCK
+                .get()
+                .map_or(0, |began| began.elapsed().as_nanos() as u64)
+        };
+        let mut reports = 0;
+        for run in 0..RUNS {
+            let mut record: ControlRecord = bytemuck::Zeroable::zeroed();
+            let address = std::ptr::from_mut(&mut record) as u64;
+            let dealer = &Dealer::new();
+            let services = Services {
+                now_ns,
+                yield_now: std::thread::yield_now,
+            };
+            let deadline_ns = now_ns() + 20_000 + run * 1_000;
+            std::thread::scope(|scope| {
+                for thread in 0..THREADS {
+                    scope.spawn(move || {
+                        let mut shared = std::vec![0_u32; crate::grid::SHARED_WORDS];
+                        let own = shared.as_mut_ptr();
+                        // SAFETY: the words are this thread's own, and all threads have the dealer.
+                        let grid =
+                            unsafe { HostGrid::new((thread, THREADS), own, dealer, services) };
+                        // SAFETY: the record outlives the threads, which reach it atomically.
+                        let control = unsafe { Control::at(address) };
+                        let team = Team::whole(grid, control, deadline_ns);
+                        while team.barrier(ProgramPoint::default).is_ok() {
+                            if thread == 0 && !team.is_late() {
+                                std::thread::yield_now();
+                            }
+                        }
+                    });
+                }
+            });
+            let FaultRecord {
+                code,
+                arrived,
+                expected,
+                ..
+            } = record.fault;
+            if code == FaultCode::Watchdog as u32 {
+                reports += 1;
+                assert!((1..expected).contains(&arrived), "{arrived} of {expected}");
+            }
+        }
+        assert!(reports > 0, "no run ended while it waited");
     }
 
     #[test]

@@ -27,6 +27,8 @@ mod run;
 mod serve;
 mod signals;
 mod sources;
+#[cfg(unix)]
+mod unix;
 mod weights;
 
 use std::ffi::OsString;

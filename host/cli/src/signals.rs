@@ -22,19 +22,24 @@ pub(super) fn watch() {}
 #[cfg(unix)]
 fn wait() {
     use seawall::graph::file::abandon_drafts;
-    use signal_hook::consts::signal::{SIGHUP, SIGINT, SIGTERM};
     use signal_hook::iterator::Signals;
     use signal_hook::low_level::emulate_default_handler;
-    let ignored = ignored();
-    let ends = [SIGHUP, SIGINT, SIGTERM].into_iter();
-    let taken = ends.filter(|signal| ignored >> (signal - 1) & 1 == 0);
-    let Ok(mut signals) = Signals::new(taken) else {
+    let Ok(mut signals) = Signals::new(ends()) else {
         return;
     };
     if let Some(signal) = signals.forever().next() {
         abandon_drafts();
         let _ = emulate_default_handler(signal);
     }
+}
+
+/// The signals that end the process, but for those that the caller made us ignore.
+#[cfg(unix)]
+pub(super) fn ends() -> impl Iterator<Item = i32> {
+    use signal_hook::consts::signal::{SIGHUP, SIGINT, SIGTERM};
+    let ignored = ignored();
+    let ends = [SIGHUP, SIGINT, SIGTERM].into_iter();
+    ends.filter(move |signal| ignored >> (signal - 1) & 1 == 0)
 }
 
 /// Returns the signals that the caller made us ignore, as `nohup` does, one bit each from 1 on;

@@ -4,7 +4,7 @@ use super::error::StartError;
 use super::worker::Call;
 use crate::backend::cpu::{THREADS_MAX, available_threads};
 use crate::program::{EncodedProgram, RegisterId};
-use seawall_core::abi::program::Region;
+use seawall_core::abi::program::{Opcode, Region};
 use seawall_core::abi::ring::{Kind, RESULTS, TASK, TENANTS, TenantRecord};
 use seawall_core::protocol::Outcome;
 use std::collections::{HashMap, HashSet};
@@ -51,6 +51,23 @@ impl Program {
             opcode: Some(opcode),
             ..self
         }
+    }
+
+    /// A word of `inputs` that a search starts from and that is no node of the program's graphs:
+    /// its place, and the word. Searches leave such sources out, so that the answer would be one
+    /// to another question. Sources that waves compute are not inputs, and are not looked at.
+    #[must_use]
+    pub fn stray_source(&self, inputs: &[u32]) -> Option<(usize, u32)> {
+        let program = &self.program;
+        let seeds = program.waves.iter();
+        let seeds = seeds.filter(|wave| wave.opcode == Opcode::Seed as u32);
+        let mut places = seeds
+            .filter_map(|wave| program.input_words(wave.sources[0]))
+            .flatten();
+        places.find_map(|at| {
+            let word = *inputs.get(at)?;
+            (word >= program.nodes).then_some((at, word))
+        })
     }
 
     /// Words of its inputs, from the first to the last that it uses, and of its result.

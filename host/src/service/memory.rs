@@ -27,30 +27,15 @@ impl SharedWords {
     }
 }
 
-const fn update(order: Update) -> Ordering {
-    match order {
-        Update::Relaxed => Ordering::Relaxed,
-        Update::Acquire => Ordering::Acquire,
-        Update::Release => Ordering::Release,
-    }
-}
-
 impl Words for SharedWords {
     fn load(&self, at: u32, order: Read, _: Scope) -> u32 {
-        let order = match order {
-            Read::Relaxed => Ordering::Relaxed,
-            Read::Acquire => Ordering::Acquire,
-        };
-        self.0.get(at).map_or(0, |word| word.load(order))
+        let word = self.0.get(at);
+        word.map_or(0, |word| word.load(order.ordering()))
     }
 
     fn store(&self, at: u32, value: u32, order: Write, _: Scope) {
-        let order = match order {
-            Write::Relaxed => Ordering::Relaxed,
-            Write::Release => Ordering::Release,
-        };
         if let Some(word) = self.0.get(at) {
-            word.store(value, order);
+            word.store(value, order.ordering());
         }
     }
 
@@ -58,16 +43,13 @@ impl Words for SharedWords {
         let Some(word) = self.0.get(at) else {
             return 0;
         };
-        let failed = match order {
-            Update::Acquire => Ordering::Acquire,
-            Update::Relaxed | Update::Release => Ordering::Relaxed,
-        };
-        word.compare_exchange(swap.expected, swap.value, update(order), failed)
+        let (ok, not) = (order.ordering(), Ordering::Relaxed);
+        word.compare_exchange(swap.expected, swap.value, ok, not)
             .unwrap_or_else(|found| found)
     }
 
     fn add(&self, at: u32, value: u32, order: Update, _: Scope) -> u32 {
         let word = self.0.get(at);
-        word.map_or(0, |word| word.fetch_add(value, update(order)))
+        word.map_or(0, |word| word.fetch_add(value, order.ordering()))
     }
 }

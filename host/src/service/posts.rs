@@ -5,7 +5,7 @@ use super::memory::SharedWords;
 use super::spread::{Line, PARTS, part_of_thread};
 use seawall_core::abi::ring::SlotRecord;
 use seawall_core::abi::serve::{POST_WORDS, PostRecord};
-use seawall_core::protocol::{Scope, Words, Write};
+use seawall_core::protocol::{Scope, Site, Words, Write};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Queues of a service: threads that post share them out.
@@ -58,6 +58,6 @@ impl Posts {
         }
         let [stamp, ..] = words;
         self.words
-            .store(first, stamp, Write::Release, Scope::System);
+            .store(first, stamp, Write::Release(Site::Machine), Scope::System);
     }
 }

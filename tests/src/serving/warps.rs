@@ -9,7 +9,7 @@ use seawall_core::abi::ring::{
     CompletionRecord, ControlBlock, Kind, Shutdown, SlotRecord, Status, TenantRecord,
 };
 use seawall_core::abi::serve::{MAGIC, POST_WORDS, PostRecord, ServeRecord, ServeState};
-use seawall_core::protocol::{Layout, Read, Ring, Scope, Setup, Swap, Update, Words, Write};
+use seawall_core::protocol::{Layout, Read, Ring, Scope, Setup, Site, Swap, Update, Words, Write};
 use seawall_device::serve::{Serve, scratch_words, serve};
 use seawall_device::sets::All;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -74,7 +74,8 @@ impl Host<'_> {
             words_of(PostRecord::sealed((index, &slot), self.next));
         let first = (self.next % POSTS) * POST_WORDS;
         for (at, word) in (first..).zip(words) {
-            self.posts.store(at, word, Write::Release, Scope::System);
+            self.posts
+                .store(at, word, Write::Release(Site::Machine), Scope::System);
         }
         self.next += 1;
     }

@@ -387,53 +387,27 @@ unsafe impl<const ALONE: bool> Grid for HostGrid<ALONE> {
         }
     }
     #[inline(always)]
-    unsafe fn signal(self, word: *mut u32) {
-        // SAFETY: the word is valid, by this method's contract.
-        unsafe { atomic(word) }.fetch_add(1, Ordering::Release);
-    }
-    #[inline(always)]
-    unsafe fn arrive(self, word: *mut u32) -> u32 {
-        // SAFETY: the word is valid, by this method's contract.
-        unsafe { atomic(word) }.fetch_add(1, Ordering::AcqRel)
-    }
-    #[inline(always)]
-    unsafe fn poll(self, word: *const u32) -> u32 {
-        // SAFETY: the word is valid, by this method's contract.
-        unsafe { atomic(word) }.load(Ordering::Acquire)
-    }
-    #[inline(always)]
     unsafe fn load_word(self, word: *const u32, order: Read, _: Scope) -> u32 {
-        let order = match order {
-            Read::Relaxed => Ordering::Relaxed,
-            Read::Acquire => Ordering::Acquire,
-        };
         // SAFETY: the word is valid, by this method's contract.
-        unsafe { atomic(word) }.load(order)
+        unsafe { atomic(word) }.load(order.ordering())
     }
     #[inline(always)]
     unsafe fn store_word(self, word: *mut u32, value: u32, order: Write, _: Scope) {
-        let order = match order {
-            Write::Relaxed => Ordering::Relaxed,
-            Write::Release => Ordering::Release,
-        };
         // SAFETY: the word is valid, by this method's contract.
-        unsafe { atomic(word) }.store(value, order);
+        unsafe { atomic(word) }.store(value, order.ordering());
     }
     #[inline(always)]
     unsafe fn swap_word(self, word: *mut u32, swap: Swap, order: Update, _: Scope) -> u32 {
-        let failed = match order {
-            Update::Acquire => Ordering::Acquire,
-            Update::Relaxed | Update::Release => Ordering::Relaxed,
-        };
+        let (ok, not) = (order.ordering(), Ordering::Relaxed);
         // SAFETY: the word is valid, by this method's contract.
         let word = unsafe { atomic(word) };
-        word.compare_exchange(swap.expected, swap.value, ordering_of(order), failed)
+        word.compare_exchange(swap.expected, swap.value, ok, not)
             .unwrap_or_else(|found| found)
     }
     #[inline(always)]
     unsafe fn add_word(self, word: *mut u32, value: u32, order: Update, _: Scope) -> u32 {
         // SAFETY: the word is valid, by this method's contract.
-        unsafe { atomic(word) }.fetch_add(value, ordering_of(order))
+        unsafe { atomic(word) }.fetch_add(value, order.ordering())
     }
     #[inline(always)]
     fn fence_system(self) {
@@ -442,13 +416,5 @@ unsafe impl<const ALONE: bool> Grid for HostGrid<ALONE> {
     #[inline(always)]
     fn rest(self, _ns: u32) {
         (self.services.yield_now)();
-    }
-}
-
-const fn ordering_of(order: Update) -> Ordering {
-    match order {
-        Update::Relaxed => Ordering::Relaxed,
-        Update::Acquire => Ordering::Acquire,
-        Update::Release => Ordering::Release,
     }
 }

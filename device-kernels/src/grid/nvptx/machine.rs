@@ -409,10 +409,10 @@ unsafe impl<const LANES: u32> Grid for Lane<LANES> {
             (Read::Relaxed, Scope::System) => {
                 load_now!("ld.relaxed.sys.global.u32", reg32 word)
             }
-            (Read::Acquire, Scope::Device) => {
+            (Read::Acquire(_), Scope::Device) => {
                 load_now!("ld.acquire.gpu.global.u32", reg32 word)
             }
-            (Read::Acquire, Scope::System) => {
+            (Read::Acquire(_), Scope::System) => {
                 load_now!("ld.acquire.sys.global.u32", reg32 word)
             }
         }
@@ -426,10 +426,10 @@ unsafe impl<const LANES: u32> Grid for Lane<LANES> {
             (Write::Relaxed, Scope::System) => {
                 store!("st.relaxed.sys.global.u32", reg64 word, value);
             }
-            (Write::Release, Scope::Device) => {
+            (Write::Release(_), Scope::Device) => {
                 store!("st.release.gpu.global.u32", reg64 word, value);
             }
-            (Write::Release, Scope::System) => {
+            (Write::Release(_), Scope::System) => {
                 store!("st.release.sys.global.u32", reg64 word, value);
             }
         }
@@ -439,10 +439,12 @@ unsafe impl<const LANES: u32> Grid for Lane<LANES> {
         match (order, scope) {
             (Update::Relaxed, Scope::Device) => swap!("relaxed.gpu", word, swap),
             (Update::Relaxed, Scope::System) => swap!("relaxed.sys", word, swap),
-            (Update::Acquire, Scope::Device) => swap!("acquire.gpu", word, swap),
-            (Update::Acquire, Scope::System) => swap!("acquire.sys", word, swap),
-            (Update::Release, Scope::Device) => swap!("release.gpu", word, swap),
-            (Update::Release, Scope::System) => swap!("release.sys", word, swap),
+            (Update::Acquire(_), Scope::Device) => swap!("acquire.gpu", word, swap),
+            (Update::Acquire(_), Scope::System) => swap!("acquire.sys", word, swap),
+            (Update::Release(_), Scope::Device) => swap!("release.gpu", word, swap),
+            (Update::Release(_), Scope::System) => swap!("release.sys", word, swap),
+            (Update::Both { .. }, Scope::Device) => swap!("acq_rel.gpu", word, swap),
+            (Update::Both { .. }, Scope::System) => swap!("acq_rel.sys", word, swap),
         }
     }
     #[inline(always)]
@@ -454,17 +456,23 @@ unsafe impl<const LANES: u32> Grid for Lane<LANES> {
             (Update::Relaxed, Scope::System) => {
                 atomic!("relaxed.sys.global.add.u32", reg64 word, reg32 value)
             }
-            (Update::Acquire, Scope::Device) => {
+            (Update::Acquire(_), Scope::Device) => {
                 atomic!("acquire.gpu.global.add.u32", reg64 word, reg32 value)
             }
-            (Update::Acquire, Scope::System) => {
+            (Update::Acquire(_), Scope::System) => {
                 atomic!("acquire.sys.global.add.u32", reg64 word, reg32 value)
             }
-            (Update::Release, Scope::Device) => {
+            (Update::Release(_), Scope::Device) => {
                 atomic!("release.gpu.global.add.u32", reg64 word, reg32 value)
             }
-            (Update::Release, Scope::System) => {
+            (Update::Release(_), Scope::System) => {
                 atomic!("release.sys.global.add.u32", reg64 word, reg32 value)
+            }
+            (Update::Both { .. }, Scope::Device) => {
+                atomic!("acq_rel.gpu.global.add.u32", reg64 word, reg32 value)
+            }
+            (Update::Both { .. }, Scope::System) => {
+                atomic!("acq_rel.sys.global.add.u32", reg64 word, reg32 value)
             }
         }
     }

@@ -1,14 +1,13 @@
 //! Many queries about random nodes, each timed.
 
-use std::io::{self, BufRead, BufReader, Write};
-use std::os::unix::net::UnixStream;
+use std::io::{self, Write};
 use std::path::Path;
 use std::time::Instant;
 
 use serde_json::{Value, json};
 
 use super::report::Latencies;
-use super::{LoadOp, QueryError, connect};
+use super::{Answers, LoadOp, QueryError, connect, lost};
 
 /// Requests to send.
 #[derive(Clone, Copy, Debug)]
@@ -88,50 +87,22 @@ impl Random {
 }
 
 /// One client's connection.
-struct Connection<'a> {
-    socket: &'a Path,
-    stream: BufReader<UnixStream>,
-}
+struct Connection<'a>(Answers<'a>);
 
 impl<'a> Connection<'a> {
     fn open(socket: &'a Path) -> Result<Self, QueryError> {
-        let stream = BufReader::new(connect(socket)?);
-        Ok(Self { socket, stream })
-    }
-
-    fn lost(&self, source: io::Error) -> QueryError {
-        QueryError::Lost {
-            path: self.socket.display().to_string(),
-            source,
-            open: 1,
-        }
+        Ok(Self(Answers::new(socket, connect(socket)?)))
     }
 
     fn ask(&mut self, query: &Value) -> Result<Value, QueryError> {
-        let sent = self
-            .stream
-            .get_mut()
-            .write_all(format!("{query}\n").as_bytes());
+        let sent = self.0.stream().write_all(format!("{query}\n").as_bytes());
         // A service that refuses a client says so and closes: look for that first.
-        let mut line = String::new();
-        let read = self.stream.read_line(&mut line);
-        if line.is_empty() {
-            sent.and(read).map_err(|source| self.lost(source))?;
-            return Err(self.lost(io::ErrorKind::UnexpectedEof.into()));
+        if let Some((_, answer)) = self.0.next(|| 1)? {
+            return Ok(answer);
         }
-        let path = || self.socket.display().to_string();
-        let answer: Value = serde_json::from_str(&line).map_err(|_| QueryError::Stranger {
-            path: path(),
-            line: line.clone(),
-        })?;
-        if answer["error"]["kind"] == "busy" {
-            let message = answer["error"]["message"].as_str().unwrap_or_default();
-            return Err(QueryError::Busy {
-                path: path(),
-                message: message.to_owned(),
-            });
-        }
-        Ok(answer)
+        let source = sent.err();
+        let source = source.unwrap_or_else(|| io::ErrorKind::UnexpectedEof.into());
+        Err(lost(self.0.path, source, 1))
     }
 
     /// The first and the last id of the graph; 0 twice if it has no nodes.

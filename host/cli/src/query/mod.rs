@@ -3,18 +3,23 @@
 mod load;
 mod report;
 
-use std::io::{self, BufRead, BufReader, Write};
+use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::Shutdown;
 use std::num::NonZeroU32;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 
 use super::CliError;
 use super::files::Outputs;
 use super::output::print;
+use super::serve::LINE_MAX as QUERY_MAX;
+use super::unix::connect_within;
 use seawall::Cause;
 use seawall::graph::file::write_whole;
 
@@ -25,6 +30,12 @@ Examples:
   seawall query --socket /tmp/roads.sock --load 100000 --clients 4 --plot latency.svg
 
 See seawall serve --help for the queries.";
+
+/// Time within which a service takes a connection.
+const CONNECTS_WITHIN: Duration = Duration::from_secs(5);
+
+/// Bytes of an answer, at most: a result of 4096 words takes 110 000, and an id 65 536.
+const ANSWER_MAX: usize = 1 << 20;
 
 /// Ask a running service, or measure how fast it answers.
 #[derive(Debug, Args)]
@@ -101,8 +112,42 @@ pub(crate) enum QueryError {
     Stranger {
         /// The socket.
         path: String,
-        /// The received text.
+        /// The received text, or its beginning.
         line: String,
+    },
+    /// An answer of which a part came.
+    #[error("{path}: an answer was cut after {bytes} bytes; {open} queries have no answer")]
+    Cut {
+        /// The socket.
+        path: String,
+        /// Bytes that came.
+        bytes: usize,
+        /// Queries without an answer.
+        open: u64,
+    },
+    /// An answer without an end.
+    #[error("{path}: an answer of more than {most} bytes, which is none of seawall serve")]
+    Endless {
+        /// The socket.
+        path: String,
+        /// Bytes of an answer, at most.
+        most: usize,
+    },
+    /// The service closed an idle connection.
+    #[error("{path}: {message}")]
+    Idle {
+        /// The socket.
+        path: String,
+        /// The answer of the service.
+        message: String,
+    },
+    /// A query that no service takes.
+    #[error("query {number} has more than {most} bytes, and a service takes no more")]
+    LongQuery {
+        /// Its number, from 1 on.
+        number: u64,
+        /// Bytes of a query, at most.
+        most: usize,
     },
     /// A picture whose suffix names no format.
     #[error("--plot {path}: pictures are SVG; end the name in .svg")]
@@ -117,8 +162,13 @@ impl QueryError {
     pub(crate) fn cause(&self) -> Cause {
         match self {
             Self::Connect { source, .. } => Cause::of_io(source),
-            Self::Picture { .. } => Cause::Request,
-            Self::Lost { .. } | Self::Busy { .. } | Self::Stranger { .. } => Cause::Failure,
+            Self::Picture { .. } | Self::LongQuery { .. } => Cause::Request,
+            Self::Lost { .. }
+            | Self::Busy { .. }
+            | Self::Stranger { .. }
+            | Self::Cut { .. }
+            | Self::Endless { .. }
+            | Self::Idle { .. } => Cause::Failure,
         }
     }
 }
@@ -162,55 +212,209 @@ fn check_picture(path: &Path) -> Result<(), CliError> {
 }
 
 fn connect(path: &Path) -> Result<UnixStream, QueryError> {
-    UnixStream::connect(path).map_err(|source| QueryError::Connect {
+    connect_within(path, CONNECTS_WITHIN).map_err(|source| QueryError::Connect {
         path: path.display().to_string(),
-        source,
+        source: match source.kind() {
+            io::ErrorKind::TimedOut => {
+                let most = CONNECTS_WITHIN.as_secs();
+                let text = format!("the service took no connection within {most} s");
+                io::Error::new(io::ErrorKind::TimedOut, text)
+            }
+            _ => source,
+        },
     })
 }
 
 /// Sends the queries while their answers are printed.
 fn ask(args: &QueryArgs) -> Result<(), CliError> {
     let stream = connect(&args.socket)?;
-    let lost = |source, open| QueryError::Lost {
-        path: args.socket.display().to_string(),
-        source,
-        open,
-    };
-    let answers = stream.try_clone().map_err(|source| lost(source, 0))?;
-    let queries = args.queries.clone();
-    let sender = std::thread::spawn(move || send(&stream, &queries));
-    let mut received = 0_u64;
-    for line in BufReader::new(answers).lines() {
-        let line = line.map_err(|source| lost(source, 0))?;
-        print(|out| writeln!(out, "{line}"))?;
-        received += 1;
+    let sent = Arc::new(Sent::default());
+    let answers = stream.try_clone();
+    let answers = answers.map_err(|source| lost(&args.socket, source, 0))?;
+    let (queries, counted) = (args.queries.clone(), Arc::clone(&sent));
+    let sender = std::thread::spawn(move || send(&stream, &queries, &counted));
+    let printed = print_answers(&args.socket, answers, &sent);
+    // A service that closes has said why; the other thread may wait for a query to send.
+    printed?;
+    match sender.join() {
+        Ok(Err(SendError::Io(source))) => Err(lost(&args.socket, source, 0).into()),
+        Ok(Err(SendError::Long(number))) => {
+            let most = QUERY_MAX;
+            Err(QueryError::LongQuery { number, most }.into())
+        }
+        Ok(Ok(())) | Err(_) => Ok(()),
     }
-    let sent = sender.join().unwrap_or(Ok(0));
-    let sent = sent.map_err(|source| lost(source, 0))?;
-    if received < sent {
-        let source = io::ErrorKind::UnexpectedEof.into();
-        return Err(lost(source, sent - received).into());
-    }
-    Ok(())
 }
 
-/// Sends queries and then the end; returns how many.
-fn send(mut stream: &UnixStream, queries: &[String]) -> io::Result<u64> {
-    let mut sent = 0;
-    let mut line = |line: &str| {
-        if line.trim().is_empty() {
+fn lost(path: &Path, source: io::Error, open: u64) -> QueryError {
+    QueryError::Lost {
+        path: path.display().to_string(),
+        source,
+        open,
+    }
+}
+
+/// Prints answers until the service closes; all queries that were sent have theirs then.
+fn print_answers(path: &Path, answers: UnixStream, sent: &Sent) -> Result<(), CliError> {
+    let mut answers = Answers::new(path, answers);
+    let mut received = 0_u64;
+    let open = |received: u64| {
+        sent.queries
+            .load(Ordering::Acquire)
+            .saturating_sub(received)
+    };
+    while let Some((line, _)) = answers.next(|| open(received))? {
+        // It is counted as sent before the service can see it.
+        if open(received) == 0 {
+            return Err(answers.stranger(&line).into());
+        }
+        received += 1;
+        print(|out| out.write_all(line.as_bytes()))?;
+    }
+    match open(received) {
+        0 if sent.is_over.load(Ordering::Acquire) => Ok(()),
+        open => Err(lost(path, io::ErrorKind::UnexpectedEof.into(), open).into()),
+    }
+}
+
+/// The lines that a service sends.
+struct Answers<'a> {
+    path: &'a Path,
+    stream: BufReader<UnixStream>,
+}
+
+impl<'a> Answers<'a> {
+    fn new(path: &'a Path, stream: UnixStream) -> Self {
+        let stream = BufReader::new(stream);
+        Self { path, stream }
+    }
+
+    fn stream(&self) -> &UnixStream {
+        self.stream.get_ref()
+    }
+
+    /// The next answer as it came, with its end of line, and what it says; `None` where the service
+    /// has closed. `open` is the number of queries without an answer.
+    fn next(
+        &mut self,
+        open: impl Fn() -> u64,
+    ) -> Result<Option<(String, serde_json::Value)>, QueryError> {
+        let path = || self.path.display().to_string();
+        let mut bytes = Vec::new();
+        let most = ANSWER_MAX as u64 + 1;
+        let read = self
+            .stream
+            .by_ref()
+            .take(most)
+            .read_until(b'\n', &mut bytes);
+        if bytes.is_empty() {
+            read.map_err(|source| lost(self.path, source, open()))?;
+            return Ok(None);
+        }
+        if bytes.last() != Some(&b'\n') {
+            return Err(if bytes.len() > ANSWER_MAX {
+                QueryError::Endless {
+                    path: path(),
+                    most: ANSWER_MAX,
+                }
+            } else {
+                QueryError::Cut {
+                    path: path(),
+                    bytes: bytes.len(),
+                    open: open(),
+                }
+            });
+        }
+        let line = String::from_utf8_lossy(&bytes).into_owned();
+        let answer: serde_json::Value =
+            serde_json::from_str(&line).map_err(|_| self.stranger(&line))?;
+        if !answer.is_object() {
+            return Err(self.stranger(&line));
+        }
+        let error = &answer["error"];
+        let message = error["message"].as_str().unwrap_or_default().to_owned();
+        match error["kind"].as_str() {
+            Some("busy") => Err(QueryError::Busy {
+                path: path(),
+                message,
+            }),
+            Some("idle") => Err(QueryError::Idle {
+                path: path(),
+                message,
+            }),
+            _ => Ok(Some((line, answer))),
+        }
+    }
+
+    fn stranger(&self, line: &str) -> QueryError {
+        QueryError::Stranger {
+            path: self.path.display().to_string(),
+            line: line.trim_end().chars().take(80).collect(),
+        }
+    }
+}
+
+/// Not all queries were sent.
+enum SendError {
+    Io(io::Error),
+    /// A query of this number, from 1 on, is too long.
+    Long(u64),
+}
+
+impl From<io::Error> for SendError {
+    fn from(error: io::Error) -> Self {
+        Self::Io(error)
+    }
+}
+
+/// What was sent so far; said before the service can see it.
+#[derive(Debug, Default)]
+struct Sent {
+    queries: AtomicU64,
+    is_over: AtomicBool,
+}
+
+/// Sends queries and then the end.
+fn send(mut stream: &UnixStream, queries: &[String], sent: &Sent) -> Result<(), SendError> {
+    let mut line = |line: &[u8]| {
+        let line = line.trim_ascii();
+        if line.is_empty() {
             return Ok(());
         }
-        sent += 1;
-        stream.write_all(format!("{}\n", line.trim_end()).as_bytes())
-    };
-    if queries.is_empty() {
-        for text in io::stdin().lock().lines() {
-            line(&text?)?;
+        let number = sent.queries.load(Ordering::Relaxed) + 1;
+        if line.len() > QUERY_MAX {
+            return Err(SendError::Long(number));
         }
+        sent.queries.store(number, Ordering::Release);
+        let mut line = line.to_vec();
+        line.push(b'\n');
+        Ok(stream.write_all(&line)?)
+    };
+    let all = if queries.is_empty() {
+        each_line(&mut io::stdin().lock(), line)
     } else {
-        queries.iter().try_for_each(|query| line(query))?;
+        queries.iter().try_for_each(|query| line(query.as_bytes()))
+    };
+    sent.is_over.store(true, Ordering::Release);
+    // What was sent is answered, whatever happened then.
+    let closed = stream.shutdown(Shutdown::Write);
+    all?;
+    Ok(closed?)
+}
+
+/// Takes lines, of which none is read that is much too long.
+fn each_line(
+    input: &mut impl BufRead,
+    mut line: impl FnMut(&[u8]) -> Result<(), SendError>,
+) -> Result<(), SendError> {
+    let mut text = Vec::new();
+    loop {
+        text.clear();
+        // Spaces around a query are no part of it.
+        let most = 2 * QUERY_MAX as u64;
+        if input.by_ref().take(most).read_until(b'\n', &mut text)? == 0 {
+            return Ok(());
+        }
+        line(&text)?;
     }
-    stream.shutdown(Shutdown::Write)?;
-    Ok(sent)
 }

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use super::fields::Id;
 use crate::program::values;
 use seawall::graph::Graph;
 use seawall::program::Kind;
@@ -10,7 +11,7 @@ use seawall::service::{Answer, Client, Refusal, Reply, Span, SubmitError, Ticket
 /// Context of an answer, beside its ticket.
 #[derive(Debug)]
 pub(super) struct Form {
-    pub(super) id: Value,
+    pub(super) id: Id,
     /// Words of the client's window that the answer shows.
     pub(super) shown: Option<Shown>,
     /// Whether it is that of a fence, which follows those of all queries of its batch.
@@ -27,19 +28,17 @@ pub(super) enum Shown {
 }
 
 impl Form {
-    /// The line of an end.
-    pub(super) fn line(
+    /// The fields of an end, beside the id.
+    pub(super) fn answer(
         &self,
         end: Result<Answer, TicketError>,
         client: &Client,
         graph: &Graph,
     ) -> Value {
-        let mut line = match end {
+        match end {
             Ok(answer) => self.reply(&answer, client, graph),
             Err(error) => json!({"error": failure(&error)}),
-        };
-        line["id"] = self.id.clone();
-        line
+        }
     }
 
     fn reply(&self, answer: &Answer, client: &Client, graph: &Graph) -> Value {

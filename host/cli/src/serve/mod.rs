@@ -5,6 +5,7 @@
 //! so that none can take what belongs to another.
 
 mod answer;
+mod fields;
 mod programs;
 mod request;
 mod session;
@@ -18,18 +19,19 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 
 use super::CliError;
-use super::numbers::thread_count;
+use super::numbers::{seconds, thread_count};
 use super::progress::ProgressLine;
 use super::weights::WeightArgs;
 use programs::Programs;
 use seawall::backend::cpu::available_threads;
 use seawall::graph::{Graph, LoadOptions, load};
 use seawall::service::{BLOCKS, Config, On, Service, Tenant};
-use session::Session;
+use session::{Activity, Session};
 use stop::Stop;
 
 const EXAMPLES: &str = "\
@@ -44,10 +46,14 @@ One JSON object a line: op is nop, reach, distance (metric hops or weights), nei
 run (program, inputs, result, limit), load, store, add, compare_swap, copy, automaton, packed,
 print, fence or stats; id, priority (critical, high, normal, low, idle) and batch are free. The
 answer of a fence comes after those of all queries of its batch. Answers come in the order in which queries end, with their ids.
-The end of the input and SIGTERM answer what was asked before, and end.";
+The end of the input and SIGTERM answer what was asked before, and end. A field that an op does not
+have is an error. A client of a socket that neither asks nor waits for --idle-timeout is closed.";
 
-/// Clients at the same time: tenants that a service has.
-pub(super) const CLIENTS: usize = 15;
+/// Bytes of a line of a client, at most.
+pub(super) const LINE_MAX: usize = 1 << 16;
+
+/// Clients at the same time, at most: each is a tenant of the service, which has so many.
+const CLIENTS_MAX: u32 = 15;
 
 /// Queries of a client that have no answer yet; it waits with more.
 pub(super) const OPEN: usize = 16;
@@ -75,6 +81,16 @@ pub(super) struct ServeArgs {
     #[cfg(unix)]
     #[arg(long, value_name = "PATH")]
     socket: Option<PathBuf>,
+    /// Clients of the socket at the same time, 15 at most; others are told so and closed.
+    #[cfg(unix)]
+    #[arg(long, value_name = "N", default_value_t = CLIENTS_MAX, requires = "socket",
+        value_parser = clap::value_parser!(u32).range(1..=i64::from(CLIENTS_MAX)))]
+    clients: u32,
+    /// Close a client of the socket that neither sent a line nor waited for an answer for so long.
+    #[cfg(unix)]
+    #[arg(long, value_name = "SECONDS", default_value_t = 60.0, requires = "socket",
+        value_parser = seconds)]
+    idle_timeout: f64,
     /// Program that clients may run, as text (docs/program-text.md), by the name of its file
     /// without folder and extension. May be given several times.
     #[arg(long, value_name = "FILE")]
@@ -128,14 +144,19 @@ pub(super) fn command(args: &ServeArgs) -> Result<ExitCode, CliError> {
     let served = Arc::new(Served { graph, programs });
     #[cfg(unix)]
     if let Some(path) = &args.socket {
-        socket::serve(path, &service, &served, &stop)?;
+        let limits = socket::Limits {
+            clients: args.clients,
+            idle: Duration::from_secs_f64(args.idle_timeout),
+        };
+        socket::serve(path, limits, (&service, &served), &stop)?;
         drop(service.shut_down());
         return Ok(ExitCode::SUCCESS);
     }
     if let Some(client) = service.client(1) {
         let session = Session::new(client, served);
         let input = io::BufReader::new(io::stdin());
-        let left = session.run(input, io::stdout(), &stop);
+        let activity = Arc::new(Activity::default());
+        let left = session.run(input, io::stdout(), (&activity, &stop));
         let left = left.map_err(CliError::Thread)?;
         left.written.map_err(CliError::Stdout)?;
     }
@@ -150,6 +171,16 @@ struct Served {
     programs: Programs,
 }
 
+/// Clients that the service may have.
+fn clients(args: &ServeArgs) -> usize {
+    #[cfg(unix)]
+    if args.socket.is_some() {
+        return args.clients as usize;
+    }
+    let _ = args;
+    1
+}
+
 /// A tenant for each client, with room for all of its open queries at every priority.
 fn config(args: &ServeArgs, programs: &Programs) -> Config {
     let (on, usual) = match args.backend {
@@ -157,6 +188,7 @@ fn config(args: &ServeArgs, programs: &Programs) -> Config {
         ServeBackend::Mega => (On::gpu(args.device), BLOCKS),
     };
     let workers = args.threads.unwrap_or(usual);
+    let clients = clients(args);
     let tenant = Tenant {
         // One client's slow queries leave a worker to the others.
         quota: (workers.get() as u32).saturating_sub(1).max(1),
@@ -166,8 +198,8 @@ fn config(args: &ServeArgs, programs: &Programs) -> Config {
     Config {
         on,
         workers: Some(workers),
-        slots: [(CLIENTS * OPEN) as u32; 5],
-        tenants: vec![tenant; CLIENTS],
+        slots: [(clients * OPEN) as u32; 5],
+        tenants: vec![tenant; clients],
         programs: programs.of_service.clone(),
         ..Config::default()
     }

@@ -120,7 +120,7 @@ impl Programs {
     }
 
     /// The run that a client asks for, or what is wrong with it.
-    pub(super) fn run(&self, line: &RunLine) -> Result<Run, Value> {
+    pub(super) fn run(&self, line: &RunLine, graph: &Graph) -> Result<Run, Value> {
         let offer = self.offers.iter().find(|offer| offer.name == line.program);
         let offer = offer.ok_or_else(|| {
             let names: Vec<&str> = self.offers.iter().map(|offer| &*offer.name).collect();
@@ -134,9 +134,15 @@ impl Programs {
         let index =
             index.ok_or_else(|| unknown("result", line.result.as_deref().unwrap_or(""), &names))?;
         let result = &offer.results[index];
+        let number = offer.first + index as u32;
+        let inputs = offer.inputs_of(&line.inputs)?;
+        let program = self.of_service.get(number as usize);
+        if let Some((at, node)) = program.and_then(|program| program.stray_source(&inputs)) {
+            return Err(offer.stray(at, node, graph));
+        }
         Ok(Run {
-            number: offer.first + index as u32,
-            inputs: offer.inputs_of(&line.inputs)?,
+            number,
+            inputs,
             kind: result.kind,
             words: answer_words(result, line.limit),
         })
@@ -147,6 +153,25 @@ impl Offer {
     fn room_words(&self) -> u32 {
         let results = self.results.iter().map(|result| answer_words(result, None));
         self.input_words + results.max().unwrap_or(0)
+    }
+
+    /// The error of a source of a search that is no node: word `at` of the input region.
+    fn stray(&self, at: usize, node: u32, graph: &Graph) -> Value {
+        let holds = |(input, start): &&(TextInput, usize)| {
+            (*start..*start + input.words.len()).contains(&at)
+        };
+        let (name, place) = match self.inputs.iter().find(holds) {
+            Some((input, start)) => (&*input.name, at - start),
+            None => ("", at),
+        };
+        let nodes = graph.nodes();
+        let message = format!(
+            "value {place} of input {name:?} is {node}, and a search starts from it; nodes are \
+             numbers below {nodes}"
+        );
+        json!({
+            "kind": "no_such_node", "node": node, "input": name, "at": place, "message": message
+        })
     }
 
     /// The input region: values of the client, and those of the text for other inputs.

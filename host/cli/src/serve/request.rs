@@ -1,22 +1,18 @@
 //! One line of a client: a query and what to call it.
 
-use std::collections::BTreeMap;
-
-use serde::Deserialize;
+use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
+use super::fields::{Fields, Id, bad};
 use super::programs::{Run, RunLine};
 use super::{NEIGHBOURS, Served, WINDOW};
 use seawall::graph::Graph;
 use seawall::service::{Metric, Priority, Query, Short, ShortOp, Span};
 
-/// Bytes of a line at most.
-pub(super) const LINE_MAX: usize = 1 << 16;
-
 /// A line that is understood.
 #[derive(Debug)]
 pub(super) struct Request {
-    pub(super) id: Value,
+    pub(super) id: Id,
     pub(super) priority: Priority,
     /// The client's name for the batch that it belongs to.
     pub(super) batch: Option<String>,
@@ -41,246 +37,209 @@ pub(super) enum Asked {
 /// A line that is not, and the id that it has if it has one.
 #[derive(Debug)]
 pub(super) struct Bad {
-    pub(super) id: Value,
+    pub(super) id: Id,
     pub(super) error: Value,
 }
 
-#[derive(Debug, Deserialize)]
-struct Line {
-    #[serde(default)]
-    id: Value,
-    #[serde(default)]
-    priority: Level,
-    batch: Option<String>,
-    #[serde(flatten)]
-    op: Op,
-}
-
-#[derive(Clone, Copy, Debug, Default, Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum Level {
-    Critical,
-    High,
-    #[default]
-    Normal,
-    Low,
-    Idle,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(tag = "op", rename_all = "snake_case")]
-enum Op {
-    Nop,
-    Stats,
-    Reach {
-        source: u64,
-        target: u64,
-    },
-    Distance {
-        source: u64,
-        target: u64,
-        #[serde(default)]
-        metric: MetricName,
-    },
-    Neighbours {
-        node: u64,
-        limit: Option<u32>,
-    },
-    Load {
-        address: u32,
-    },
-    Store {
-        address: u32,
-        value: u32,
-    },
-    Add {
-        address: u32,
-        value: u32,
-    },
-    CompareSwap {
-        address: u32,
-        expected: u32,
-        value: u32,
-    },
-    Copy {
-        from: u32,
-        to: u32,
-        words: u32,
-    },
-    Packed {
-        operations: Vec<PackedOp>,
-    },
-    Print {
-        words: Vec<u32>,
-    },
-    Automaton {
-        table: u32,
-        from: u32,
-        words: u32,
-    },
-    Run {
-        program: String,
-        #[serde(default)]
-        inputs: BTreeMap<String, Value>,
-        result: Option<String>,
-        limit: Option<u32>,
-    },
-    Fence,
-}
-
-#[derive(Clone, Copy, Debug, Default, Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum MetricName {
-    #[default]
-    Hops,
-    Weights,
-}
-
-#[derive(Clone, Copy, Debug, Deserialize)]
-#[serde(tag = "op", rename_all = "snake_case")]
-enum PackedOp {
-    Nop,
-    Load { address: u32 },
-    Store { address: u32, value: u32 },
-    Add { address: u32, value: u32 },
-}
-
-impl PackedOp {
-    const fn short(self) -> Short {
-        let (op, address, value) = match self {
-            Self::Nop => (ShortOp::Nop, 0, 0),
-            Self::Load { address } => (ShortOp::Load, address, 0),
-            Self::Store { address, value } => (ShortOp::Store, address, value),
-            Self::Add { address, value } => (ShortOp::Add, address, value),
-        };
-        Short { op, address, value }
-    }
-}
+/// A 32-bit word in messages.
+const WORD: &str = "a whole number from 0 to 4294967295";
+/// A node in messages.
+const NODE: &str = "the id of a node, a whole number from 0 to 18446744073709551615";
+/// Names of operations.
+const OPS: &str = "one of nop, reach, distance, neighbours, run, load, store, add, compare_swap, \
+    copy, automaton, packed, print, fence, stats";
 
 /// Reads a line; nodes are named by the ids of the graph's file.
 pub(super) fn read(line: &[u8], served: &Served) -> Result<Request, Bad> {
-    let bad = |id: Value, error: Value| Bad { id, error };
-    let value: Value = serde_json::from_slice(line).map_err(|error| {
-        let message = format!("no JSON object on this line: {error}");
-        bad(Value::Null, json!({"kind": "not_json", "message": message}))
+    let mut fields = Fields::of_line(line).map_err(|error| Bad {
+        id: Id::default(),
+        error,
     })?;
-    let id = value.get("id").cloned().unwrap_or_default();
-    let line: Line = serde_json::from_value(value).map_err(|error| {
-        let error = json!({"kind": "bad_query", "message": error.to_string()});
-        bad(id.clone(), error)
-    })?;
-    let asked = asked(line.op, served).map_err(|error| bad(id, error))?;
-    Ok(Request {
-        id: line.id,
-        priority: priority(line.priority),
-        batch: line.batch,
-        asked,
-    })
-}
-
-const fn priority(level: Level) -> Priority {
-    match level {
-        Level::Critical => Priority::Critical,
-        Level::High => Priority::High,
-        Level::Normal => Priority::Normal,
-        Level::Low => Priority::Low,
-        Level::Idle => Priority::Idle,
+    let names = fields.check_names();
+    let id = fields.id();
+    let request = names.and_then(|()| request(fields, served));
+    match request {
+        Ok((priority, batch, asked)) => Ok(Request {
+            id,
+            priority,
+            batch,
+            asked,
+        }),
+        Err(error) => Err(Bad { id, error }),
     }
 }
 
-fn asked(op: Op, served: &Served) -> Result<Asked, Value> {
-    let node = |id: u64| node_of(&served.graph, id);
-    Ok(Asked::Query(match op {
-        Op::Stats => return Ok(Asked::Stats),
-        Op::Fence => return Ok(Asked::Fence),
-        Op::Run {
-            program,
-            inputs,
-            result,
-            limit,
-        } => {
-            let line = RunLine {
-                program,
-                inputs,
-                result,
-                limit,
-            };
-            return served.programs.run(&line).map(Asked::Run);
-        }
-        Op::Neighbours { node: id, limit } => {
-            let limit = limit.unwrap_or(NEIGHBOURS).min(NEIGHBOURS);
-            let node = node(id)?;
-            return Ok(Asked::Neighbours { node, limit });
-        }
-        Op::Nop => Query::Nop,
-        Op::Reach { source, target } => Query::Reach {
-            source: node(source)?,
-            target: node(target)?,
-        },
-        Op::Distance {
-            source,
-            target,
-            metric,
-        } => Query::Distance {
-            source: node(source)?,
-            target: node(target)?,
-            metric: match metric {
-                MetricName::Hops => Metric::Hops,
-                MetricName::Weights => Metric::Weights,
-            },
-        },
-        memory => memory_query(memory)?,
-    }))
+fn request(
+    mut fields: Fields<'_>,
+    served: &Served,
+) -> Result<(Priority, Option<String>, Asked), Value> {
+    let op: String = fields.take("op", OPS)?;
+    let priority = priority(&mut fields)?;
+    // Statistics belong to no batch, and a fence to the one that it ends.
+    let batch = match &*op {
+        "stats" => None,
+        "fence" => Some(fields.take("batch", "the name of a batch")?),
+        _ => fields.optional("batch", "the name of a batch")?,
+    };
+    let asked = asked(&op, &mut fields, served)?;
+    fields.end(&op)?;
+    Ok((priority, batch, asked?))
 }
 
-/// Queries about the client's window.
-fn memory_query(op: Op) -> Result<Query, Value> {
+fn priority(fields: &mut Fields<'_>) -> Result<Priority, Value> {
+    let what = "one of critical, high, normal, low, idle";
+    let name: Option<String> = fields.optional("priority", what)?;
+    let Some(name) = name else {
+        return Ok(Priority::default());
+    };
+    let mut all = Priority::ALL.into_iter();
+    let found = all.find(|priority| priority.name() == name);
+    found.ok_or_else(|| no_name("priority", &name, what))
+}
+
+fn no_name(field: &str, name: &str, what: &str) -> Value {
+    let shown: String = name.chars().take(60).collect();
+    bad(field, &format!("{field:?} is {shown:?}; it must be {what}"))
+}
+
+/// What a line asks for. The outer error is of a field's form, the inner one of its value: unknown
+/// fields are named before values that do not fit the graph.
+fn asked(
+    op: &str,
+    fields: &mut Fields<'_>,
+    served: &Served,
+) -> Result<Result<Asked, Value>, Value> {
+    let node = |id: u64| node_of(&served.graph, id);
+    let pair = |source, target| Ok((node(source)?, node(target)?));
     Ok(match op {
-        Op::Load { address } => Query::Load {
-            address: inside(address, 1)?,
-        },
-        Op::Store { address, value } => Query::Store {
-            address: inside(address, 1)?,
-            value,
-        },
-        Op::Add { address, value } => Query::Add {
-            address: inside(address, 1)?,
-            value,
-        },
-        Op::CompareSwap {
-            address,
-            expected,
-            value,
-        } => Query::CompareSwap {
-            address: inside(address, 1)?,
-            expected,
-            value,
-        },
-        Op::Copy { from, to, words } => Query::Copy {
-            from: Span {
-                address: inside(from, words)?,
-                words,
-            },
-            to: inside(to, words)?,
-        },
-        Op::Packed { operations } => {
-            let shorts: Vec<Short> = operations.into_iter().map(PackedOp::short).collect();
-            for short in &shorts {
-                inside(short.address, 1)?;
-            }
-            Query::Packed(shorts)
+        "nop" => Ok(Asked::Query(Query::Nop)),
+        "stats" => Ok(Asked::Stats),
+        "fence" => Ok(Asked::Fence),
+        "reach" => {
+            let (source, target) = (fields.take("source", NODE)?, fields.take("target", NODE)?);
+            pair(source, target)
+                .map(|(source, target)| Asked::Query(Query::Reach { source, target }))
         }
-        Op::Print { words } => Query::Print(words),
-        Op::Automaton { table, from, words } => Query::Automaton {
-            table: inside(table, 2)?,
-            input: Span {
-                address: inside(from, words)?,
-                words,
-            },
-            parent: 0,
-        },
-        _ => Query::Nop,
+        "distance" => {
+            let (source, target) = (fields.take("source", NODE)?, fields.take("target", NODE)?);
+            let metric = metric(fields)?;
+            pair(source, target).map(|(source, target)| {
+                Asked::Query(Query::Distance {
+                    source,
+                    target,
+                    metric,
+                })
+            })
+        }
+        "neighbours" => {
+            let id = fields.take("node", NODE)?;
+            let limit: Option<u32> = fields.optional("limit", WORD)?;
+            let limit = limit.unwrap_or(NEIGHBOURS).min(NEIGHBOURS);
+            node(id).map(|node| Asked::Neighbours { node, limit })
+        }
+        "run" => {
+            let line = RunLine {
+                program: fields.take("program", "the name of a program")?,
+                inputs: fields.named("inputs")?.into_iter().collect(),
+                result: fields.optional("result", "the name of a kept register")?,
+                limit: fields.optional("limit", WORD)?,
+            };
+            served.programs.run(&line, &served.graph).map(Asked::Run)
+        }
+        _ => memory_query(op, fields)?.map(Asked::Query),
     })
+}
+
+fn metric(fields: &mut Fields<'_>) -> Result<Metric, Value> {
+    let what = "hops or weights";
+    let name: Option<String> = fields.optional("metric", what)?;
+    match name.as_deref() {
+        None | Some("hops") => Ok(Metric::Hops),
+        Some("weights") => Ok(Metric::Weights),
+        Some(other) => Err(no_name("metric", other, what)),
+    }
+}
+
+/// Queries about the client's window, as [`asked`].
+fn memory_query(op: &str, fields: &mut Fields<'_>) -> Result<Result<Query, Value>, Value> {
+    let mut word = |name| fields.take::<u32>(name, WORD);
+    Ok(match op {
+        "load" => inside(word("address")?, 1).map(|address| Query::Load { address }),
+        "store" => {
+            let (address, value) = (word("address")?, word("value")?);
+            inside(address, 1).map(|address| Query::Store { address, value })
+        }
+        "add" => {
+            let (address, value) = (word("address")?, word("value")?);
+            inside(address, 1).map(|address| Query::Add { address, value })
+        }
+        "compare_swap" => {
+            let (address, expected) = (word("address")?, word("expected")?);
+            let value = word("value")?;
+            inside(address, 1).map(|address| Query::CompareSwap {
+                address,
+                expected,
+                value,
+            })
+        }
+        "copy" => {
+            let (from, to, words) = (word("from")?, word("to")?, word("words")?);
+            inside(from, words).and_then(|address| {
+                let to = inside(to, words)?;
+                let from = Span { address, words };
+                Ok(Query::Copy { from, to })
+            })
+        }
+        "automaton" => {
+            let (table, from, words) = (word("table")?, word("from")?, word("words")?);
+            inside(table, 2).and_then(|table| {
+                let address = inside(from, words)?;
+                Ok(Query::Automaton {
+                    table,
+                    input: Span { address, words },
+                    parent: 0,
+                })
+            })
+        }
+        "print" => Ok(Query::Print(
+            fields.take("words", "a list of whole numbers from 0 to 4294967295")?,
+        )),
+        "packed" => {
+            let items = fields.items("operations")?;
+            let shorts = items.iter().map(|(path, item)| short(path, item));
+            let shorts = shorts.collect::<Result<Vec<Short>, Value>>()?;
+            let mut addresses = shorts.iter().map(|short| short.address);
+            let checked = addresses.try_for_each(|address| inside(address, 1).map(drop));
+            checked.map(|()| Query::Packed(shorts))
+        }
+        other => return Err(no_name("op", other, OPS)),
+    })
+}
+
+/// An operation of several in one slot.
+fn short(path: &str, item: &RawValue) -> Result<Short, Value> {
+    let mut fields = Fields::of_value(path, item)?;
+    fields.check_names()?;
+    let what = "one of nop, load, store, add";
+    let name: String = fields.take("op", what)?;
+    let op = match &*name {
+        "nop" => ShortOp::Nop,
+        "load" => ShortOp::Load,
+        "store" => ShortOp::Store,
+        "add" => ShortOp::Add,
+        other => return Err(no_name(&format!("{path}.op"), other, what)),
+    };
+    let mut word = |is_taken, name| {
+        if is_taken {
+            fields.take::<u32>(name, WORD)
+        } else {
+            Ok(0)
+        }
+    };
+    let address = word(op != ShortOp::Nop, "address")?;
+    let value = word(matches!(op, ShortOp::Store | ShortOp::Add), "value")?;
+    fields.end(&name)?;
+    Ok(Short { op, address, value })
 }
 
 /// The address, if such words lie in the part of the window that clients name.

@@ -8,18 +8,20 @@ use std::collections::HashMap;
 use std::future::Future;
 use std::io::{self, BufRead, Read, Write};
 use std::pin::Pin;
-use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Wake, Waker};
 use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
 use super::answer::{Form, Shown, refused};
+use super::fields::{Id, Line};
 use super::programs::Run;
-use super::request::{self, Asked, Bad, LINE_MAX};
+use super::request::{self, Asked, Bad};
 use super::stop::Stop;
-use super::{BATCHES, OPEN, Served, WINDOW};
+use super::{BATCHES, LINE_MAX, OPEN, Served, WINDOW};
 use seawall::service::{Batch, Client, Priority, Query, Span, SubmitError, Ticket};
 
 /// Events of a client.
@@ -31,11 +33,63 @@ enum Event {
         ticket: Ticket,
     },
     /// An answer that needed no query.
-    Said { room: usize, line: Value },
+    Said { room: usize, id: Id, answer: Value },
     /// A query ended.
     Ended { room: usize },
     /// No further query comes.
     Over,
+    /// The client neither asked nor waited for too long.
+    Idle,
+}
+
+/// When a client last did something.
+#[derive(Debug)]
+pub(super) struct Activity {
+    inside: Mutex<Active>,
+}
+
+#[derive(Debug)]
+struct Active {
+    /// Queries whose answers are not written yet.
+    open: usize,
+    /// The last line or answer.
+    last: Instant,
+}
+
+impl Default for Activity {
+    fn default() -> Self {
+        let last = Instant::now();
+        Self {
+            inside: Mutex::new(Active { open: 0, last }),
+        }
+    }
+}
+
+impl Activity {
+    /// The time for which the client has neither sent a line nor waited for an answer.
+    pub(super) fn idle(&self) -> Duration {
+        let inside = self.inside();
+        if inside.open > 0 {
+            return Duration::ZERO;
+        }
+        inside.last.elapsed()
+    }
+
+    fn asked(&self) {
+        let mut inside = self.inside();
+        inside.open += 1;
+        inside.last = Instant::now();
+    }
+
+    fn answered(&self) {
+        let mut inside = self.inside();
+        inside.open = inside.open.saturating_sub(1);
+        inside.last = Instant::now();
+    }
+
+    fn inside(&self) -> MutexGuard<'_, Active> {
+        self.inside.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 /// A client's side of the service.
@@ -63,7 +117,8 @@ impl Session {
     }
 
     /// Serves `input` until it ends or the service is to stop, and writes what was asked
-    /// before. Returns the thread that reads, which may hang in a read for ever.
+    /// before. Returns the thread that reads, which may hang in a read for ever. An input that
+    /// fails with [`io::ErrorKind::TimedOut`] is that of an idle client, which is told so.
     ///
     /// # Errors
     /// [`std::io::Error`] of a thread that cannot be started.
@@ -71,7 +126,7 @@ impl Session {
         &self,
         input: impl BufRead + Send + 'static,
         output: impl Write,
-        stop: &Stop,
+        (activity, stop): (&Arc<Activity>, &Stop),
     ) -> io::Result<Left> {
         let (events, happened) = channel();
         let (rooms, free) = sync_channel(OPEN);
@@ -87,6 +142,7 @@ impl Session {
             batches: HashMap::new(),
             events: events.clone(),
             free,
+            activity: Arc::clone(activity),
         };
         let reader = std::thread::Builder::new()
             .name("seawall-client".to_owned())
@@ -97,6 +153,7 @@ impl Session {
             events,
             rooms,
             output,
+            activity,
         };
         let written = writer.run(&happened);
         Ok(Left { reader, written })
@@ -119,22 +176,31 @@ struct Reader {
     batches: HashMap<String, Batch>,
     events: Sender<Event>,
     free: Receiver<usize>,
+    activity: Arc<Activity>,
 }
 
 impl Reader {
     fn run(mut self, mut input: impl BufRead) {
         let mut line = Vec::new();
-        while let Ok(true) = next_line(&mut input, &mut line) {
+        let end = loop {
+            match next_line(&mut input, &mut line) {
+                Ok(true) => {}
+                Err(error) if error.kind() == io::ErrorKind::TimedOut => break Event::Idle,
+                Ok(false) | Err(_) => break Event::Over,
+            }
             if line.iter().all(u8::is_ascii_whitespace) {
                 continue;
             }
-            let Ok(room) = self.free.recv() else { break };
+            let Ok(room) = self.free.recv() else {
+                break Event::Over;
+            };
+            self.activity.asked();
             let event = self.event(room, &line);
             if self.events.send(event).is_err() {
-                break;
+                break Event::Over;
             }
-        }
-        let _ = self.events.send(Event::Over);
+        };
+        let _ = self.events.send(end);
     }
 
     fn event(&mut self, room: usize, line: &[u8]) -> Event {
@@ -143,14 +209,16 @@ impl Reader {
             let error = json!({"kind": "long_line", "message": message});
             return Event::Said {
                 room,
-                line: json!({"id": null, "error": error}),
+                id: Id::default(),
+                answer: json!({"error": error}),
             };
         }
         match request::read(line, &self.served) {
             Ok(request) => self.post(room, request),
             Err(Bad { id, error }) => Event::Said {
                 room,
-                line: json!({"id": id, "error": error}),
+                id,
+                answer: json!({"error": error}),
             },
         }
     }
@@ -169,12 +237,13 @@ impl Reader {
                 ticket,
             },
             Ok(Posted::Stats) => {
-                let line = self.stats(&id);
-                Event::Said { room, line }
+                let answer = self.stats();
+                Event::Said { room, id, answer }
             }
             Err(error) => Event::Said {
                 room,
-                line: json!({"id": id, "error": error}),
+                id,
+                answer: json!({"error": error}),
             },
         }
     }
@@ -242,12 +311,12 @@ impl Reader {
         batch.fence().map_err(|error| refused(&error))
     }
 
-    fn stats(&self, id: &Value) -> Value {
+    fn stats(&self) -> Value {
         let graph = &self.served.graph;
         let last = graph.nodes().checked_sub(1);
         let ids = last.map(|last| [graph.original_id(0), graph.original_id(last)]);
         json!({
-            "id": id, "stats": self.client.stats(),
+            "stats": self.client.stats(),
             "graph": {"nodes": graph.nodes(), "edges": graph.edges(), "ids": ids}
         })
     }
@@ -295,6 +364,7 @@ struct Writer<'s, W> {
     events: Sender<Event>,
     rooms: SyncSender<usize>,
     output: W,
+    activity: &'s Activity,
 }
 
 impl<W: Write> Writer<'_, W> {
@@ -304,7 +374,13 @@ impl<W: Write> Writer<'_, W> {
             let Ok(event) = happened.recv() else { break };
             match event {
                 Event::Over => is_over = true,
-                Event::Said { room, line } => self.write(room, &line)?,
+                Event::Idle => {
+                    let message = "nothing was asked for too long; connect again";
+                    let error = json!({"kind": "idle", "message": message});
+                    self.say(&Id::default(), &json!({"error": error}))?;
+                    is_over = true;
+                }
+                Event::Said { room, id, answer } => self.write(room, (&id, &answer))?,
                 Event::Ended { room } => self.look(room)?,
                 Event::Posted { room, form, ticket } => {
                     self.open.insert(room, (form, ticket));
@@ -328,12 +404,13 @@ impl<W: Write> Writer<'_, W> {
             return Ok(());
         };
         let is_fence = form.is_fence;
-        let line = form.line(end, &self.session.client, &self.session.served.graph);
+        let answer = form.answer(end, &self.session.client, &self.session.served.graph);
+        let id = std::mem::take(&mut form.id);
         self.open.remove(&room);
         if is_fence {
             self.look_at_queries()?;
         }
-        self.write(room, &line)
+        self.write(room, (&id, &answer))
     }
 
     /// Writes the answers of all queries that have ended. Those before a fence have, but who ended
@@ -344,13 +421,18 @@ impl<W: Write> Writer<'_, W> {
         rooms.into_iter().try_for_each(|room| self.look(room))
     }
 
-    fn write(&mut self, room: usize, line: &Value) -> io::Result<()> {
-        let mut text = line.to_string();
-        text.push('\n');
-        self.output.write_all(text.as_bytes())?;
-        self.output.flush()?;
+    fn write(&mut self, room: usize, (id, answer): (&Id, &Value)) -> io::Result<()> {
+        self.say(id, answer)?;
+        self.activity.answered();
         // A reader that has left takes no more.
         let _ = self.rooms.try_send(room);
         Ok(())
+    }
+
+    fn say(&mut self, id: &Id, answer: &Value) -> io::Result<()> {
+        let mut text = serde_json::to_string(&Line { id, answer })?;
+        text.push('\n');
+        self.output.write_all(text.as_bytes())?;
+        self.output.flush()
     }
 }

@@ -1,17 +1,20 @@
 //! Many clients of a Unix socket.
 
-use std::fs::Permissions;
-use std::io::{self, BufReader, Write};
+use std::fs::{Metadata, Permissions};
+use std::io::{self, BufReader, Read, Write};
 use std::net::Shutdown;
-use std::os::unix::fs::{FileTypeExt, PermissionsExt};
+use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use super::session::Session;
+use serde_json::json;
+
+use super::session::{Activity, Session};
 use super::stop::Stop;
-use super::{CLIENTS, Served, WINDOW};
+use super::{Served, WINDOW};
+use crate::unix::connect_within;
 use seawall::Cause;
 use seawall::service::{Client, Service};
 
@@ -20,6 +23,9 @@ const LOOK: Duration = Duration::from_millis(20);
 
 /// Time that a client may take to read an answer before it is dropped.
 const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Time within which a socket that was found answers, if it does.
+const ANSWERS_WITHIN: Duration = Duration::from_secs(2);
 
 /// A socket could not be opened.
 #[derive(Debug, thiserror::Error)]
@@ -43,6 +49,11 @@ pub(crate) enum SocketError {
 }
 
 impl SocketError {
+    fn io(path: &Path, source: io::Error) -> Self {
+        let path = path.display().to_string();
+        Self::Io { path, source }
+    }
+
     /// Whether another request would help.
     pub(crate) fn cause(&self) -> Cause {
         match self {
@@ -52,16 +63,25 @@ impl SocketError {
     }
 }
 
+/// Clients that a service takes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Limits {
+    /// Clients at the same time.
+    pub(super) clients: u32,
+    /// Time after which a client that neither asks nor waits is closed.
+    pub(super) idle: Duration,
+}
+
 /// Serves clients until the service is to stop; all of them have their answers then.
 pub(super) fn serve(
     path: &Path,
-    service: &Service,
-    served: &Arc<Served>,
+    limits: Limits,
+    (service, served): (&Service, &Arc<Served>),
     stop: &Stop,
 ) -> Result<(), SocketError> {
     let socket = Socket::open(path)?;
     let free: Mutex<Vec<Client>> = Mutex::new(
-        (1..=CLIENTS as u32)
+        (1..=limits.clients)
             .rev()
             .filter_map(|tenant| service.client(tenant))
             .collect(),
@@ -74,7 +94,7 @@ pub(super) fn serve(
             };
             let taken = free.lock().unwrap_or_else(PoisonError::into_inner).pop();
             let Some(client) = taken else {
-                refuse(&stream);
+                refuse(&stream, limits);
                 continue;
             };
             let give_back = |client| {
@@ -85,7 +105,7 @@ pub(super) fn serve(
             let thread = std::thread::Builder::new().name("seawall-session".to_owned());
             let started = thread.spawn_scoped(scope, move || {
                 // A client that leaves or does not read ends its own session alone.
-                let _ = attend(&stream, &client, served, stop);
+                let _ = attend(&stream, limits.idle, (&client, served), stop);
                 let _ = stream.shutdown(Shutdown::Both);
                 // Its requests may still write to its window.
                 while !client.is_idle() {
@@ -104,25 +124,93 @@ pub(super) fn serve(
 
 fn attend(
     stream: &UnixStream,
-    client: &Client,
-    served: &Arc<Served>,
+    idle: Duration,
+    (client, served): (&Client, &Arc<Served>),
     stop: &Stop,
 ) -> io::Result<()> {
     stream.set_nonblocking(false)?;
-    stream.set_write_timeout(Some(PATIENCE))?;
+    let look = (idle / 4).clamp(Duration::from_millis(1), Duration::from_secs(1));
+    stream.set_read_timeout(Some(look))?;
     // Nothing of the client before is left.
     let _ = client.write(0, &vec![0; WINDOW as usize]);
     let session = Session::new(client.clone(), Arc::clone(served));
-    let left = session.run(BufReader::new(stream.try_clone()?), stream, stop)?;
+    let activity = Arc::new(Activity::default());
+    let input = Asking {
+        stream: stream.try_clone()?,
+        activity: Arc::clone(&activity),
+        idle,
+    };
+    let left = session.run(BufReader::new(input), Patient(stream), (&activity, stop))?;
     stream.shutdown(Shutdown::Both)?;
     // Nothing panics on that thread, and its stream is closed.
     let _ = left.reader.join();
     left.written
 }
 
-fn refuse(mut stream: &UnixStream) {
-    let message = format!("{CLIENTS} clients are connected, which is as many as there may be");
-    let line = serde_json::json!({"id": null, "error": {"kind": "busy", "message": message}});
+/// What a client sends, until it is idle for too long.
+struct Asking {
+    stream: UnixStream,
+    activity: Arc<Activity>,
+    idle: Duration,
+}
+
+impl Read for Asking {
+    /// Fails with [`io::ErrorKind::TimedOut`] once the client has been idle for too long.
+    fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
+        loop {
+            // Also while bytes come, of which no line ends.
+            if self.activity.idle() >= self.idle {
+                return Err(io::ErrorKind::TimedOut.into());
+            }
+            match self.stream.read(to) {
+                Err(error) if is_no_data(&error) => {}
+                read => return read,
+            }
+        }
+    }
+}
+
+fn is_no_data(error: &io::Error) -> bool {
+    use io::ErrorKind::{TimedOut, WouldBlock};
+    matches!(error.kind(), TimedOut | WouldBlock)
+}
+
+/// Answers to a client that has a time to read each of them: all of it, not the next byte.
+struct Patient<'s>(&'s UnixStream);
+
+impl Write for Patient<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let until = Instant::now() + PATIENCE;
+        let mut left = bytes;
+        while !left.is_empty() {
+            let time = until.saturating_duration_since(Instant::now());
+            if time.is_zero() {
+                return Err(io::ErrorKind::TimedOut.into());
+            }
+            self.0.set_write_timeout(Some(time))?;
+            match self.0.write(left) {
+                Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+                Ok(written) => left = &left[written..],
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+fn refuse(mut stream: &UnixStream, limits: Limits) {
+    let Limits { clients, idle } = limits;
+    let message = format!(
+        "{clients} clients are connected, which is as many as there may be; one that is idle for \
+         {} s is closed",
+        idle.as_secs_f64()
+    );
+    let line = json!({"id": null, "error": {"kind": "busy", "message": message}});
     let _ = stream.set_nonblocking(true);
     let _ = writeln!(stream, "{line}");
 }
@@ -131,17 +219,23 @@ fn refuse(mut stream: &UnixStream) {
 struct Socket {
     listener: UnixListener,
     path: PathBuf,
+    /// The file that this service made.
+    file: FileId,
+}
+
+/// The identity of a file: its device and its number there.
+type FileId = (u64, u64);
+
+fn id_of(file: &Metadata) -> FileId {
+    (file.dev(), file.ino())
 }
 
 impl Socket {
     /// Opens a socket that its owner alone may connect to, at no time anybody else: it is
-    /// made in a folder that only the owner may enter, and moved when its mode is set.
+    /// made in a folder that only the owner may enter, and gets its name when its mode is set.
     fn open(path: &Path) -> Result<Self, SocketError> {
         clear(path)?;
-        let failed = |source| SocketError::Io {
-            path: path.display().to_string(),
-            source,
-        };
+        let failed = |source| SocketError::io(path, source);
         let beside = match path.parent() {
             Some(parent) if !parent.as_os_str().is_empty() => parent,
             _ => Path::new("."),
@@ -149,18 +243,37 @@ impl Socket {
         let draft = Draft::beside(beside).map_err(failed)?;
         let listener = UnixListener::bind(&draft.socket).map_err(failed)?;
         std::fs::set_permissions(&draft.socket, Permissions::from_mode(0o600)).map_err(failed)?;
-        std::fs::rename(&draft.socket, path).map_err(failed)?;
+        let file = std::fs::symlink_metadata(&draft.socket).map_err(failed)?;
         listener.set_nonblocking(true).map_err(failed)?;
+        give_name(&draft.socket, path)?;
         Ok(Self {
             listener,
             path: path.to_owned(),
+            file: id_of(&file),
         })
     }
 }
 
+/// Names the socket `draft` `path`, where nothing may have come meanwhile.
+fn give_name(draft: &Path, path: &Path) -> Result<(), SocketError> {
+    match std::fs::hard_link(draft, path) {
+        Ok(()) => Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(SocketError::Taken {
+            path: path.display().to_string(),
+            what: "a file",
+        }),
+        // Not all file systems give a socket a second name.
+        Err(_) => std::fs::rename(draft, path).map_err(|source| SocketError::io(path, source)),
+    }
+}
+
 impl Drop for Socket {
+    /// Removes the socket, unless something else has its path by now.
     fn drop(&mut self) {
-        let _ = std::fs::remove_file(&self.path);
+        let found = std::fs::symlink_metadata(&self.path);
+        if found.is_ok_and(|found| id_of(&found) == self.file) {
+            let _ = std::fs::remove_file(&self.path);
+        }
     }
 }
 
@@ -187,23 +300,49 @@ impl Drop for Draft {
     }
 }
 
-/// Removes a socket that nobody listens to; refuses anything else.
+/// Removes a socket that nobody has opened; refuses anything else.
 fn clear(path: &Path) -> Result<(), SocketError> {
     let taken = |what| SocketError::Taken {
         path: path.display().to_string(),
         what,
     };
-    let Ok(found) = std::fs::symlink_metadata(path) else {
-        return Ok(());
+    let found = match std::fs::symlink_metadata(path) {
+        Ok(found) => found,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Err(source) => return Err(SocketError::io(path, source)),
     };
     if !found.file_type().is_socket() {
-        return Err(taken("a file"));
+        return Err(taken(name_of(&found)));
     }
-    if UnixStream::connect(path).is_ok() {
+    match connect_within(path, ANSWERS_WITHIN) {
+        // The system's answer where no process has the socket, of whatever kind.
+        Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {}
+        // Its queue is full, as of a service that hangs.
+        Err(error) if error.kind() == io::ErrorKind::TimedOut => return Err(taken("a service")),
+        Ok(_) => return Err(taken("a service")),
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+            return Err(taken("a socket of somebody else"));
+        }
+        // A datagram socket, say.
+        Err(_) => return Err(taken("a socket of another kind")),
+    }
+    let now = std::fs::symlink_metadata(path);
+    if now.is_ok_and(|now| id_of(&now) != id_of(&found)) {
         return Err(taken("a service"));
     }
-    std::fs::remove_file(path).map_err(|source| SocketError::Io {
-        path: path.display().to_string(),
-        source,
-    })
+    std::fs::remove_file(path).map_err(|source| SocketError::io(path, source))
+}
+
+/// The kind of a file in messages.
+fn name_of(file: &Metadata) -> &'static str {
+    let kind = file.file_type();
+    if kind.is_dir() {
+        "a folder"
+    } else if kind.is_symlink() {
+        "a symbolic link"
+    } else if kind.is_fifo() {
+        "a pipe"
+    } else {
+        "a file"
+    }
 }

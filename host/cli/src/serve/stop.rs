@@ -34,7 +34,8 @@ impl Drop for Wish<'_> {
 }
 
 impl Stop {
-    /// Ends at SIGTERM, SIGINT and SIGHUP from now on; a second one ends the process.
+    /// Ends at SIGTERM, SIGINT and SIGHUP from now on, but for those that the caller made us ignore;
+    /// a second one ends the process.
     pub(super) fn watch() -> Self {
         let stop = Self::default();
         #[cfg(unix)]
@@ -82,10 +83,9 @@ impl Stop {
 
 #[cfg(unix)]
 fn wait(stop: &Stop) {
-    use signal_hook::consts::signal::{SIGHUP, SIGINT, SIGTERM};
     use signal_hook::iterator::Signals;
     use signal_hook::low_level::emulate_default_handler;
-    let Ok(mut signals) = Signals::new([SIGTERM, SIGINT, SIGHUP]) else {
+    let Ok(mut signals) = Signals::new(crate::signals::ends()) else {
         return;
     };
     let mut forever = signals.forever();

@@ -3,6 +3,8 @@
 //! A buffer moves into a reader and comes back filled, so nobody sees it in between. Buffers are
 //! the caller's, who may take them from anywhere: pinned memory that a device reads works as well.
 
+#[cfg(target_os = "linux")]
+mod fallback;
 mod threads;
 #[cfg(target_os = "linux")]
 mod uring;
@@ -47,7 +49,7 @@ pub enum ReaderChoice {
     /// `io_uring` where the system has it, threads elsewhere.
     #[default]
     Auto,
-    /// `io_uring`.
+    /// `io_uring`; threads from the first call on that the kernel refuses.
     Uring,
     /// Threads with positional reads.
     Threads,
@@ -124,6 +126,8 @@ pub(super) fn start<'s, 'b: 's, 'f: 's>(
         match uring::Uring::start(file, buffers, spreads) {
             Ok(reader) => {
                 let name = reader.name();
+                let threads = (buffers.len(), spreads);
+                let reader = fallback::Fallback::new(reader, scope, file, threads);
                 return Ok((Box::new(reader), name));
             }
             Err(error) if choice == ReaderChoice::Uring => return Err(error),

@@ -1,11 +1,12 @@
 //! Reads through `io_uring`: the kernel fills the buffers, no thread of ours copies.
 
-use super::{Fill, Filled, Reader, cut};
+use super::{Fill, Filled, cut};
 use io_uring::{IoUring, opcode, squeue, types};
 use std::collections::VecDeque;
 use std::fs::File;
 use std::io;
 use std::os::fd::AsRawFd;
+use std::time::Duration;
 
 /// Most buffers that the kernel is told of: it pins them, and buffers for all windows are many, of
 /// which each is filled once.
@@ -27,7 +28,13 @@ pub(super) struct Uring<'b, 'f> {
     /// Reads that could not be handed over yet: buffer and part.
     queued: VecDeque<(usize, usize)>,
     done: VecDeque<Filled<'b>>,
+    /// Calls of the kernel that succeed before all fail.
+    #[cfg(test)]
+    calls_left: Option<usize>,
 }
+
+/// Time between two looks at completions where the kernel cannot be asked to wait.
+const LOOK: Duration = Duration::from_millis(1);
 
 /// A buffer with reads in progress.
 struct Waiting<'b> {
@@ -68,7 +75,17 @@ impl<'b, 'f> Uring<'b, 'f> {
             in_kernel: 0,
             queued: VecDeque::new(),
             done: VecDeque::new(),
+            #[cfg(test)]
+            calls_left: None,
         })
+    }
+
+    /// The same ring, whose kernel fails every call after so many.
+    #[cfg(test)]
+    pub(super) fn failing_after(self, calls: Option<usize>) -> Self {
+        let mut ring = self;
+        ring.calls_left = calls;
+        ring
     }
 
     pub(super) fn name(&self) -> &'static str {
@@ -127,18 +144,53 @@ impl<'b, 'f> Uring<'b, 'f> {
     }
 
     /// Hands over and waits for `want` completions. An interruption is no failure.
-    fn enter(&mut self, want: usize) {
+    ///
+    /// # Errors
+    /// The kernel's, which takes no further call then: [`Uring::give_up`] follows.
+    fn enter(&mut self, want: usize) -> io::Result<()> {
         self.hand_over();
         loop {
-            match self.ring.submit_and_wait(want) {
-                Ok(_) => return,
+            match self.call(want) {
+                Ok(_) => return Ok(()),
                 Err(error) if is_passing(&error) => {
                     if want == 0 || !self.ring.completion().is_empty() {
-                        return;
+                        return Ok(());
                     }
                 }
-                // The kernel may write to the buffers at any time, and cannot be asked when not.
-                Err(_) => std::process::abort(),
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    fn call(&mut self, want: usize) -> io::Result<usize> {
+        #[cfg(test)]
+        match &mut self.calls_left {
+            Some(0) => return Err(io::Error::from_raw_os_error(libc::EBADF)),
+            Some(left) => *left -= 1,
+            None => {}
+        }
+        self.ring.submit_and_wait(want)
+    }
+
+    /// Ends without another call of the kernel: buffers that are filled, and those that are not.
+    ///
+    /// Waits until the kernel has ended the reads that it took, since it writes to their buffers
+    /// until then; completions come without a call. Reads that it did not take are forgotten.
+    pub(super) fn give_up(mut self) -> (VecDeque<Filled<'b>>, Vec<Fill<'b>>) {
+        self.settle();
+        self.queued.clear();
+        let open = self.slots.iter_mut().filter_map(Option::take);
+        let fills = open.map(|waiting| waiting.fill).collect();
+        (std::mem::take(&mut self.done), fills)
+    }
+
+    fn settle(&mut self) {
+        let forgotten = self.ring.submission().len();
+        self.in_kernel = self.in_kernel.saturating_sub(forgotten);
+        while self.in_kernel > 0 {
+            self.take();
+            if self.in_kernel > 0 {
+                std::thread::sleep(LOOK);
             }
         }
     }
@@ -204,12 +256,16 @@ fn is_passing(error: &io::Error) -> bool {
     matches!(error.kind(), Interrupted | ResourceBusy | WouldBlock)
 }
 
-impl<'b> Reader<'b> for Uring<'b, '_> {
-    fn submit(&mut self, fill: Fill<'b>) {
+impl<'b> Uring<'b, '_> {
+    /// Begins to fill a buffer.
+    ///
+    /// # Errors
+    /// As of [`Uring::enter`]; the buffer is one of those that [`Uring::give_up`] returns.
+    pub(super) fn submit(&mut self, fill: Fill<'b>) -> io::Result<()> {
         let slot = fill.slot;
         let open: Vec<usize> = (0..2).filter(|part| fill.parts[*part].is_some()).collect();
         let Some(place) = self.slots.get_mut(slot) else {
-            return;
+            return Ok(());
         };
         *place = Some(Waiting {
             fill,
@@ -219,20 +275,24 @@ impl<'b> Reader<'b> for Uring<'b, '_> {
         });
         self.queued
             .extend(open.into_iter().map(|part| (slot, part)));
-        self.enter(0);
+        self.enter(0)
     }
 
-    fn reap(&mut self) -> Option<Filled<'b>> {
+    /// Waits until a buffer is filled. `None` if none is on its way.
+    ///
+    /// # Errors
+    /// As of [`Uring::enter`].
+    pub(super) fn reap(&mut self) -> io::Result<Option<Filled<'b>>> {
         loop {
             self.take();
             if let Some(filled) = self.done.pop_front() {
-                return Some(filled);
+                return Ok(Some(filled));
             }
             self.hand_over();
             if self.in_kernel == 0 {
-                return None;
+                return Ok(None);
             }
-            self.enter(1);
+            self.enter(1)?;
         }
     }
 }
@@ -241,8 +301,10 @@ impl Drop for Uring<'_, '_> {
     /// Waits for the kernel, which writes to the buffers until then.
     fn drop(&mut self) {
         while self.in_kernel > 0 {
-            self.enter(1);
             self.queued.clear();
+            if self.enter(1).is_err() {
+                return self.settle();
+            }
             for _ in self.ring.completion() {
                 self.in_kernel = self.in_kernel.saturating_sub(1);
             }

@@ -1,0 +1,31 @@
+//! Connections to Unix sockets within a time.
+
+use std::io;
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::time::Duration;
+
+/// Connects within `most`.
+///
+/// A connection to a service that takes none waits in the kernel without end once the service's
+/// queue is full, and the standard library has no limit for it. So a thread waits, which ends with
+/// the process where the service never takes it.
+///
+/// # Errors
+/// [`io::ErrorKind::TimedOut`] when the time is over, and those of the system.
+pub(crate) fn connect_within(path: &Path, most: Duration) -> io::Result<UnixStream> {
+    let (connected, connection) = channel();
+    let path = path.to_owned();
+    let thread = std::thread::Builder::new().name("seawall-connect".to_owned());
+    thread.spawn(move || {
+        // Nobody takes what comes too late: it is closed with the channel.
+        let _ = connected.send(UnixStream::connect(path));
+    })?;
+    match connection.recv_timeout(most) {
+        Ok(connected) => connected,
+        Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {
+            Err(io::ErrorKind::TimedOut.into())
+        }
+    }
+}
