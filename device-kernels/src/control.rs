@@ -131,7 +131,7 @@ impl Control {
     #[cold]
     pub fn fault<G: Grid>(self, grid: G, code: FaultCode, point: ProgramPoint) -> Stop {
         if grid.lane() == 0 {
-            let (arrived, expected) = if code == FaultCode::BadIndex {
+            let (arrived, expected) = if matches!(code, FaultCode::BadIndex | FaultCode::NotANode) {
                 missed(grid)
             } else {
                 (0, grid.blocks())

@@ -219,10 +219,20 @@ impl Tables {
         self.array(grid, word_of!(LaunchRecord, code_table), words)
     }
 
-    /// Edge weights; `None` if the host supplied none.
+    /// Weights of outgoing edges; `None` if the host supplied none.
     #[inline(always)]
     pub fn weights<G: Grid>(self, grid: G) -> Option<Proven> {
-        let at = word_of!(LaunchRecord, weights);
+        self.weights_at(grid, word_of!(LaunchRecord, weights))
+    }
+
+    /// Weights of incoming edges; `None` if the host supplied none.
+    #[inline(always)]
+    pub fn incoming_weights<G: Grid>(self, grid: G) -> Option<Proven> {
+        self.weights_at(grid, word_of!(LaunchRecord, incoming_weights))
+    }
+
+    #[inline(always)]
+    fn weights_at<G: Grid>(self, grid: G, at: u32) -> Option<Proven> {
         (self.wide(grid, at) != 0).then(|| self.array(grid, at, self.edges(grid)))
     }
 

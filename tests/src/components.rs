@@ -4,6 +4,7 @@ use seawall::graph::Graph;
 use seawall::program::{
     ComponentStep, EncodedProgram, Mark, PlanRequest, ProgramBuilder, ProgramError, RegisterId,
 };
+use seawall_core::abi::UNREACHED;
 use seawall_core::abi::components::KNOWN_WORDS;
 
 /// A program that finds the components of `graph`, which must be symmetric, by a short search from
@@ -14,7 +15,7 @@ use seawall_core::abi::components::KNOWN_WORDS;
 pub fn searched_components(graph: &Graph) -> Result<EncodedProgram, ProgramError> {
     let mut program = ProgramBuilder::new(graph.nodes());
     let labels = program.words("labels", graph.nodes().into())?;
-    let from = graph.nodes().saturating_sub(1);
+    let from = graph.nodes().checked_sub(1).unwrap_or(UNREACHED);
     let known = hook_found(&mut program, labels, ([from, 2], Mark::BitsAhead))?;
     link_rest(&mut program, labels, known);
     program.components("compress", ComponentStep::Compress, labels);

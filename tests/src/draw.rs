@@ -11,6 +11,7 @@ use crate::graphs::draw_sources;
 use crate::random::Random;
 use crate::script::{Finding, Register, Script, Slot, Wave};
 use seawall::program::{BitOp, Kind, Meet};
+use seawall_core::abi::UNREACHED;
 use seawall_core::abi::code::DEPTH_MAX;
 use seawall_core::abi::program::Reduction;
 use seawall_core::abi::search::bitset_words;
@@ -232,6 +233,8 @@ impl Drawer<'_> {
         // From no node at all, now and then.
         let search = self.random.once_in(2);
         let search = search.then(|| [nodes + 1, 5].map(|end| self.random.below(end)));
+        let from_none = |[node, levels]: [u32; 2]| [if node < nodes { node } else { UNREACHED }, levels];
+        let search = search.map(from_none);
         Some(Wave::Components { to, search })
     }
 
@@ -276,7 +279,12 @@ impl Drawer<'_> {
             Reduction::Max,
         ];
         let how = self.random.pick(&hows)?;
-        let to = self.writable(|words| words > 0)?;
+        // The words after the first one are kept, so that they have to be there.
+        let to = if self.random.once_in(2) {
+            self.writable(|words| words == 1)
+        } else {
+            self.readable(1, None)
+        }?;
         let from = self.readable(0, Some(to))?;
         Some(Wave::Reduce { how, to, from })
     }

@@ -113,10 +113,10 @@ fn gather_words<'c>(
     }
     node.gather(edges, random_join(random), |edge| {
         if random.once_in(6) {
-            return float(edge, registers, (edges, random));
+            return float(edge, registers, random);
         }
         let mut value = word(edge, registers, random);
-        if edges == Edges::Out && random.once_in(3) {
+        if random.once_in(3) {
             value = weighed(value, edge.weight(), random);
         }
         if random.once_in(3) {
@@ -152,7 +152,7 @@ fn gather_pairs<'c>(
             }
             1 => edge.only(value.at_most(own)),
             2 => value = value - own,
-            3 if edges == Edges::Out => {
+            3 => {
                 edge.only(edge.there(registers.words).differs(own.to_u32()));
                 value = edge.neighbour().below_high(edge.weight());
             }
@@ -196,11 +196,11 @@ fn pair<'c>(edge: Edge<'c>, registers: Registers, random: &mut Random) -> Value<
 fn float<'c>(
     edge: Edge<'c>,
     registers: Registers,
-    (edges, random): (Edges, &mut Random),
+    random: &mut Random,
 ) -> Value<'c> {
     let value = edge.there(registers.floats);
     let value = match random.below(3) {
-        0 if edges == Edges::Out => value * edge.weight().to_f32(),
+        0 => value * edge.weight().to_f32(),
         1 => value - 3.0_f32,
         _ => value.min(100.0_f32),
     };

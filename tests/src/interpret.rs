@@ -216,9 +216,8 @@ impl Interpreter<'_> {
                 all.words(from)[at & all.words(mask)[at] as usize]
             }),
             Wave::Reduce { how, to, from } => {
-                let identity = if how == Reduction::Min { u32::MAX } else { 0 };
                 let sum = reduce(how, self.words(from));
-                self.set(to, |_, at| if at == 0 { sum } else { identity });
+                self.left.registers[to][0] = sum;
             }
             Wave::GenKill {
                 to,

@@ -88,8 +88,7 @@ pub enum Wave {
         /// Bits to keep, another register, at least as long.
         mask: Slot,
     },
-    /// All words into one; the other words of the destination hold the
-    /// reduction's identity.
+    /// All words into the first one of a register; its other words are kept.
     Reduce {
         /// Operation that joins words.
         how: Reduction,
@@ -254,6 +253,7 @@ impl Script {
             program_nodes: list.nodes,
             is_symmetric: list.undirected,
             values: self.registers.iter().map(values).collect(),
+            words: self.registers.iter().map(|register| register.words).collect(),
             program,
             registers,
             frontiers,
@@ -286,6 +286,8 @@ struct Assembler {
     is_symmetric: bool,
     /// Values that each register holds.
     values: Vec<u32>,
+    /// Words of each register.
+    words: Vec<u32>,
     registers: Vec<RegisterId>,
     frontiers: Vec<RegisterId>,
     oriented: Vec<[RegisterId; 3]>,
@@ -331,7 +333,8 @@ impl Assembler {
                 let call = Call::to(at(to)).first(left).second(right);
                 program.own::<CombineTwin>("twin combine", call.with([truth_of(how)]));
             }
-            Wave::Reduce { how, to, from } => {
+            // The other words of a longer destination are kept, which a fill would not do.
+            Wave::Reduce { how, to, from } if self.words[to] == 1 => {
                 let identity = if how == Reduction::Min { u32::MAX } else { 0 };
                 program.fill("identity", at(to), identity);
                 let call = Call::to(at(to)).first(at(from)).with([how as u32]);
@@ -419,11 +422,28 @@ impl Assembler {
 
     fn search(&mut self, list: Slot, mark: Mark, max: u32) -> Option<RegisterId> {
         let frontier = self.frontiers.pop()?;
-        let list = self.at(list);
+        let list = self.sources(list);
         self.program.reset("reset", frontier);
         self.program.seed("seed", frontier, list, mark);
         self.program.search("search", frontier, mark, max);
         Some(frontier)
+    }
+
+    /// A list of the nodes among the words of a register, and of no node for other words.
+    fn sources(&mut self, list: Slot) -> RegisterId {
+        let (nodes, from) = (self.program_nodes, self.at(list));
+        let words = self.words[list].into();
+        // Whatever kind the register has, both of these hold words.
+        let (copy, sources) = match (self.program.words("copy", words), self.program.words("sources", words)) {
+            (Ok(copy), Ok(sources)) => (copy, sources),
+            _ => return from,
+        };
+        self.program.copy("copy", copy, from);
+        self.program.each("sources", Over::Values(copy), |item| {
+            let word = item.load(copy);
+            item.store(sources, word.below(nodes).select(word, UNREACHED));
+        });
+        sources
     }
 
     fn add_levels(&mut self, to: Slot, list: Slot, max: u32) {

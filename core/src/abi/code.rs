@@ -175,20 +175,30 @@ pub mod needs {
 
     /// Incoming edges.
     pub const INCOMING: u32 = 1;
-    /// Weights.
+    /// Weights of outgoing edges.
     pub const WEIGHTS: u32 = 2;
     /// Room for results of all items, see [`Op::Fold`].
     pub const FOLDS: u32 = 4;
     /// Room for values of lists, see [`Op::Append`].
     pub const LISTS: u32 = 8;
+    /// Weights of incoming edges.
+    pub const INCOMING_WEIGHTS: u32 = 16;
 
     /// The needs of `code`, a bit each.
     #[must_use]
     pub fn of(code: &[Instruction]) -> u32 {
-        code.iter().fold(0, |all, at| all | of_instruction(at))
+        // Weights are read in parts for edges alone, so that the last part that began counts.
+        let mut edges = Edges::Out;
+        code.iter().fold(0, |all, at| {
+            if at.op == Op::Edges as u32 {
+                edges = EdgesPart::from_word(at.first).edges;
+            }
+            all | of_instruction(at, edges)
+        })
     }
 
-    fn of_instruction(at: &Instruction) -> u32 {
+    /// The needs of an instruction, in a part for `edges` if it is in one.
+    fn of_instruction(at: &Instruction, edges: Edges) -> u32 {
         let incoming = |edges: Edges| match edges {
             Edges::In => INCOMING,
             Edges::Out => 0,
@@ -196,7 +206,10 @@ pub mod needs {
         match Op::from_word(at.op) {
             Some(Op::Edges) => incoming(EdgesPart::from_word(at.first).edges),
             Some(Op::Degree | Op::FirstEdge) if at.first != Edges::Out as u32 => INCOMING,
-            Some(Op::EdgeWeight) => WEIGHTS,
+            Some(Op::EdgeWeight) => match edges {
+                Edges::Out => WEIGHTS,
+                Edges::In => INCOMING_WEIGHTS,
+            },
             Some(Op::Fold) => FOLDS,
             Some(Op::Append) => LISTS,
             _ => 0,

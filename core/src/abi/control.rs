@@ -54,6 +54,9 @@ pub enum FaultCode {
     Undeclared = 16,
     /// The tables were planned for another graph or machine than the resident ones.
     StalePlan = 17,
+    /// A list of sources names a number that is no node of the graph. The record has the number
+    /// in `arrived` and the nodes of the graph in `expected`.
+    NotANode = 18,
     /// A code that this version does not know; no kernel writes it.
     Unknown = u32::MAX,
 }
@@ -81,6 +84,7 @@ impl FaultCode {
             15 => Self::NoRoom,
             16 => Self::Undeclared,
             17 => Self::StalePlan,
+            18 => Self::NotANode,
             _ => Self::Unknown,
         }
     }

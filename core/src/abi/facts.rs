@@ -143,6 +143,10 @@ pub enum Array {
     Weights = 1,
     /// Weights of outgoing edges, the bits of floats.
     FloatWeights = 2,
+    /// Weights of incoming edges, whole numbers.
+    IncomingWeights = 3,
+    /// Weights of incoming edges, the bits of floats.
+    IncomingFloatWeights = 4,
 }
 
 /// Facts about an opcode.

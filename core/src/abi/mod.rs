@@ -30,7 +30,7 @@ pub mod stream;
 pub const MAGIC: u32 = 0x314C_5753;
 
 /// Version of every record in this module.
-pub const VERSION: u32 = 6;
+pub const VERSION: u32 = 7;
 
 /// The level, distance or label of a node that no wave reached.
 pub const UNREACHED: u32 = u32::MAX;

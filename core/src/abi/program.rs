@@ -225,7 +225,7 @@ pub struct LaunchRecord {
     pub offsets: u64,
     /// Targets, `edges` words.
     pub targets: u64,
-    /// Weights, `edges` words, or 0.
+    /// Weights of outgoing edges, `edges` words, or 0.
     pub weights: u64,
     /// Row offsets of the transposed graph, or 0.
     pub incoming_offsets: u64,
@@ -262,8 +262,10 @@ pub struct LaunchRecord {
     /// The digest of the resident graph and its machine, beside the graph's arrays. Kernels read
     /// it if `planned_for` is not 0, and refuse tables that were planned for another one.
     pub resident: u64,
+    /// Weights of incoming edges in the order of `incoming_targets`, `edges` words, or 0.
+    pub incoming_weights: u64,
 }
-assert_words!(LaunchRecord, 80);
+assert_words!(LaunchRecord, 82);
 
 #[cfg(test)]
 mod tests {

@@ -2,6 +2,7 @@
 
 use crate::grid::Grid;
 use crate::shared::{MISSED, MISSES};
+use seawall_core::abi::UNREACHED;
 use seawall_core::abi::control::FaultCode;
 
 /// Remembers the first index of this block that was out of range.
@@ -46,4 +47,24 @@ pub fn none_missed<G: Grid>(grid: G) -> Result<(), FaultCode> {
     } else {
         Ok(())
     }
+}
+
+/// Whether an entry of a list of sources is one of the `nodes` nodes of the graph. [`UNREACHED`]
+/// stands for none; any other number that is no node is noted.
+#[inline(always)]
+pub(crate) fn is_node<G: Grid>(grid: G, source: u32, nodes: u32) -> bool {
+    let is_node = source < nodes;
+    if !is_node && source != UNREACHED {
+        note_missed(grid, source, nodes);
+    }
+    is_node
+}
+
+/// Ends a wave that took a list of sources. A block operation; its lanes return the same.
+///
+/// # Errors
+/// [`FaultCode::NotANode`] if a lane of the block found a source that [`is_node`] noted.
+#[inline(always)]
+pub(crate) fn all_nodes<G: Grid>(grid: G) -> Result<(), FaultCode> {
+    none_missed(grid).map_err(|_| FaultCode::NotANode)
 }

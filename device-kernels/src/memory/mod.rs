@@ -15,7 +15,7 @@ mod kept;
 pub use csr::Csr;
 pub(crate) use kept::Kept;
 pub use missed::none_missed;
-pub(crate) use missed::{forget_missed, missed, note_missed};
+pub(crate) use missed::{all_nodes, forget_missed, is_node, missed, note_missed};
 pub use words::{Checked, Proof, Proven, Trust, Words};
 
 /// Word `$field` of the record `$record` that starts at word `$start`.

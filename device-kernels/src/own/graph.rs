@@ -44,7 +44,8 @@ impl Rows<'_> {
     }
 }
 
-/// Weights of outgoing edges, by the number of the edge.
+/// Weights of edges of one direction, by the number of the edge: outgoing and incoming edges are
+/// numbered apart.
 #[derive(Clone, Copy, Debug)]
 pub struct Weights<'w> {
     words: Kept<Proof>,

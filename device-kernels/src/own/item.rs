@@ -129,7 +129,8 @@ impl<M: Machine> Item<'_, M> {
         rows.csr().target(self.grid, edge)
     }
 
-    /// The weight of an outgoing edge, or its bits.
+    /// The weight of an edge, or its bits. Its number is one of the rows whose
+    /// weights these are.
     #[inline(always)]
     #[must_use]
     pub fn weight(self, weights: Weights<'_>, edge: u32) -> u32 {

@@ -188,6 +188,20 @@ impl<'w, M: Machine> Running<'w, M> {
         weights.map(Weights::new).ok_or(FaultCode::NoArray)
     }
 
+    /// Weights of incoming edges, in the order of [`Running::incoming`], as the facts declare
+    /// them.
+    ///
+    /// # Errors
+    /// As [`Running::weights`].
+    #[inline(always)]
+    pub fn incoming_weights(&self) -> Result<Weights<'w>, FaultCode> {
+        const EITHER: u8 =
+            1 << Array::IncomingWeights as u8 | 1 << Array::IncomingFloatWeights as u8;
+        allow(self.rights.arrays & EITHER != 0)?;
+        let weights = self.cx.context().tables.incoming_weights(self.cx.grid());
+        weights.map(Weights::new).ok_or(FaultCode::NoArray)
+    }
+
     /// Runs `code` for each number below `count`. Neighbouring lanes take neighbouring
     /// items.
     #[inline(always)]

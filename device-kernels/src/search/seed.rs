@@ -6,14 +6,15 @@ use super::frontier::{Frontier, Target, append};
 use super::fused::reach;
 use super::visit::Discovery;
 use crate::grid::Grid;
-use crate::memory::Words;
+use crate::memory::{Words, is_node};
 use crate::queue::Finds;
 use crate::team::Team;
+use seawall_core::abi::UNREACHED;
 use seawall_core::abi::search::{DriveRecord, SearchPolicy};
 
 impl Search {
     /// Seeds the frontier with `sources`, in the first block alone, since they are few.
-    /// Sources outside the graph are skipped; duplicates count once.
+    /// Duplicates count once, [`UNREACHED`] not at all; other sources outside the graph are noted.
     #[inline(never)]
     pub fn seed<G: Grid>(&self, team: &Team<G>, sources: Words, edges: u32, policy: &SearchPolicy) {
         if !team.is_first() {
@@ -45,10 +46,10 @@ impl Search {
         let node = if index < sources.len() {
             sources.load_weak(grid, index)
         } else {
-            u32::MAX
+            UNREACHED
         };
         let visited = self.frontier.bitset(0);
-        let is_new = node < self.frontier.nodes() && {
+        let is_new = is_node(grid, node, self.frontier.nodes()) && {
             let bit = 1 << (node & 31);
             visited.or(grid, node >> 5, bit) & bit == 0
         };

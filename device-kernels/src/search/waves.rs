@@ -7,7 +7,7 @@ use super::step::step;
 use super::visit::Marker;
 use crate::context::{Context, ContextRef};
 use crate::grid::Grid;
-use crate::memory::Proven;
+use crate::memory::{Proven, all_nodes};
 use crate::tables::Wave;
 use seawall_core::abi::control::FaultCode;
 use seawall_core::abi::program::Opcode;
@@ -17,7 +17,8 @@ use seawall_core::abi::search::Visitor;
 ///
 /// # Errors
 /// [`FaultCode::BadRegister`] if a register is missing or too short,
-/// [`FaultCode::BadParameter`] if the visitor's word names none.
+/// [`FaultCode::BadParameter`] if the visitor's word names none,
+/// [`FaultCode::NotANode`] if a source is no node.
 #[inline(never)]
 pub fn run_search_wave<G: Grid>(
     cx: ContextRef<G>,
@@ -37,6 +38,7 @@ pub fn run_search_wave<G: Grid>(
             let sources = tables.register(grid, wave.source(grid, 0))?;
             let policy = tables.search_policy(grid);
             search.seed(&context.team, sources, tables.edges(grid), &policy);
+            return all_nodes(grid);
         }
         Opcode::Visited => copy_visited(cx, wave)?,
         _ => {

@@ -24,7 +24,7 @@ use super::relax::{Paths, Relax, claim};
 use super::work::{Past, Round, Work, values_and_work, work_of};
 use crate::context::{Context, ContextRef};
 use crate::grid::Grid;
-use crate::memory::{Proven, Words};
+use crate::memory::{Proven, Words, all_nodes, is_node};
 use crate::tables::Wave;
 use seawall_core::abi::control::FaultCode;
 use seawall_core::abi::program::Opcode;
@@ -55,7 +55,7 @@ pub fn run_paths<G: Grid>(cx: ContextRef<G>, opcode: Opcode, wave: Wave) -> Resu
             list,
             width,
         );
-        return Ok(());
+        return all_nodes(grid);
     }
     step(cx, Whole, wave, |distances, work, pulls| {
         if pulls {
@@ -95,7 +95,7 @@ pub fn run_long_paths<G: Grid>(
         list,
         width,
     );
-    Ok(())
+    all_nodes(grid)
 }
 
 /// One round of float distances.
@@ -206,7 +206,7 @@ fn seed<G: Grid, L: Lengths>(
         work.open_next(grid, tag, width);
     }
     append_list(&team.alone(), list, &sink, |node| {
-        if node >= nodes {
+        if !is_node(grid, node, nodes) {
             return false;
         }
         lengths.start(grid, *distances, node);

@@ -12,7 +12,7 @@ use super::expand::{Edges, Visit, expand};
 use super::work::{Work, work_of};
 use crate::context::{Context, ContextRef};
 use crate::grid::Grid;
-use crate::memory::{Proven, Words};
+use crate::memory::{Proven, Words, all_nodes, is_node};
 use crate::tables::Wave;
 use seawall_core::abi::control::FaultCode;
 use seawall_core::abi::program::Opcode;
@@ -35,7 +35,7 @@ pub fn run_sets<G: Grid>(cx: ContextRef<G>, opcode: Opcode, wave: Wave) -> Resul
         return Err(FaultCode::BadRegister);
     }
     sets.seed(cx, list);
-    Ok(())
+    all_nodes(grid)
 }
 
 /// The registers of a search from many sources.
@@ -92,7 +92,7 @@ impl Sets {
         let mut at = grid.lane();
         while at < list.len() {
             let node = list.load_weak(grid, at);
-            if node < nodes {
+            if is_node(grid, node, nodes) {
                 sets.or(grid, node * self.words + at / 32, 1 << (at % 32));
             }
             at += grid.lanes();

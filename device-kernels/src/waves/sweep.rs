@@ -15,7 +15,7 @@ use super::deal::{each_chunk, each_left};
 use super::sweep_counts::Counts;
 use crate::context::{Context, ContextRef};
 use crate::grid::Grid;
-use crate::memory::{Csr, Proven, Words};
+use crate::memory::{Csr, Proven, Words, all_nodes, is_node};
 use crate::tables::Wave;
 use seawall_core::abi::control::FaultCode;
 use seawall_core::abi::program::Opcode;
@@ -152,7 +152,7 @@ fn seed<G: Grid>(cx: ContextRef<G>, wave: Wave) -> Result<(), FaultCode> {
     let mut at = grid.lane();
     while at < list.len() {
         let node = list.load_weak(grid, at);
-        if node < nodes {
+        if is_node(grid, node, nodes) {
             let (word, bit) = (at / 32, 1 << (at % 32));
             registers.even.or(grid, node * registers.words + word, bit);
             state.words.or(grid, state.layout.live(0) + word, bit);
@@ -161,7 +161,7 @@ fn seed<G: Grid>(cx: ContextRef<G>, wave: Wave) -> Result<(), FaultCode> {
         }
         at += grid.lanes();
     }
-    Ok(())
+    all_nodes(grid)
 }
 
 /// Stores the measure of every source's totals for its node.

@@ -2,6 +2,7 @@
 
 use super::BackendError;
 use crate::program::EncodedProgram;
+use seawall_core::abi::UNREACHED;
 use seawall_core::abi::control::{ControlRecord, FaultCode, FaultRecord};
 use seawall_core::abi::own::own_number;
 use seawall_core::abi::program::Opcode;
@@ -130,6 +131,11 @@ fn what(record: &FaultRecord, missing: &[u32]) -> String {
                 "index {arrived} of a register of {expected} words; correct what the wave takes it from"
             );
         }
+        FaultCode::NotANode => {
+            return format!(
+                "source {arrived} is no node of a graph of {expected} nodes; correct the list of sources, in which {UNREACHED} alone stands for none"
+            );
+        }
         FaultCode::BadTable => "a group or a wave lies outside its table",
         FaultCode::NoArray => {
             "the launch holds no weights or no incoming edges, which the wave reads; state in the program's needs that it does"
@@ -174,7 +180,7 @@ mod tests {
         let known = (0..99).filter(|code| FaultCode::from_word(*code) != FaultCode::Unknown);
         let codes: Vec<u32> = known.collect();
         let texts: BTreeSet<String> = codes.iter().map(|code| text_of(*code, 3)).collect();
-        assert_eq!((codes.len(), texts.len()), (18, 18), "{texts:#?}");
+        assert_eq!((codes.len(), texts.len()), (19, 19), "{texts:#?}");
         assert!(text_of(4711, 3).contains("fault code 4711"));
     }
 

@@ -78,16 +78,22 @@ pub(crate) fn graph_bytes(graph: &Graph, needs: GraphNeeds, executor: Executor) 
         let is_there = graph.has_incoming_rows();
         return held
             + if has_incoming && !is_there {
-                rows + edges
+                // The transpose has the weights, too.
+                rows + edges + graph.weights().map_or(0, |_| edges)
             } else {
                 0
             };
     }
     let array = |bytes: u64| bytes.max(GPU_BYTES_MIN);
     let weights = needs.weights.map_or(0, |_| array(edges));
+    let incoming_weights = if has_incoming && needs.incoming_weights {
+        array(edges)
+    } else {
+        0
+    };
     let pairs = if has_incoming { 2 } else { 1 };
     let digest = GPU_BYTES_MIN;
-    (array(rows) + array(edges)) * pairs + weights + digest
+    (array(rows) + array(edges)) * pairs + weights + incoming_weights + digest
 }
 
 /// Bytes beside arena and inputs that any plan of a program with such tables takes.

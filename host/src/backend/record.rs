@@ -17,6 +17,7 @@ pub(super) struct GraphAddresses {
     pub(super) weights: u64,
     pub(super) incoming_offsets: u64,
     pub(super) incoming_targets: u64,
+    pub(super) incoming_weights: u64,
     /// The digest of the graph and its machine.
     pub(super) resident: u64,
     pub(super) tiles: TileTable,
@@ -108,6 +109,7 @@ pub(super) fn launch_record(
         trace: at.trace,
         planned_for: program.planned_for,
         resident: at.graph.resident,
+        incoming_weights: at.graph.incoming_weights,
     }
 }
 

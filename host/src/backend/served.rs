@@ -147,6 +147,7 @@ impl<'a> Space<'a> {
         needs.fold(GraphNeeds::default(), |all, one| GraphNeeds {
             weights: all.weights.or(one.weights),
             incoming: all.incoming || one.incoming,
+            incoming_weights: all.incoming_weights || one.incoming_weights,
             tiles: false,
         })
     }

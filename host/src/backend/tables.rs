@@ -232,6 +232,7 @@ mod tests {
                 weights: 0x42,
                 incoming_offsets: incoming,
                 incoming_targets: incoming + 1,
+                incoming_weights: 0x47,
                 resident: 0x45,
                 longest_row: 0x46,
                 tiles: TileTable {
@@ -284,6 +285,7 @@ mod tests {
             (record.incoming_offsets, record.incoming_targets),
             (0x43, 0x44)
         );
+        assert_eq!(record.incoming_weights, 0x47);
         assert_eq!((record.tiles.records, record.tiles.tiles), (0x50, 22));
         let last_wave = record.wave_table - 0x10_0000 + 39 * 48;
         assert_eq!(read::<WaveRecord>(&image, last_wave), program.waves[39]);

@@ -89,7 +89,12 @@ fn graph_bytes(job: &Job<'_>) -> u64 {
     } else {
         1
     };
-    let weights = needs.weights.map_or(0, |_| edges);
+    let arrays = if needs.incoming_weights && directions == 2 {
+        2
+    } else {
+        1
+    };
+    let weights = needs.weights.map_or(0, |_| arrays * edges);
     let result = match result_of(job) {
         (_, true) => 0,
         (bytes, false) => line(bytes),

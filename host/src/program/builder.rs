@@ -1,5 +1,6 @@
 //! Builds wave programs: registers, waves, fixpoints.
 
+use super::each::Over;
 use super::encoded::{BuilderId, GraphNeeds, RegisterId};
 use super::error::ProgramError;
 use super::operands::{self, Around};
@@ -373,14 +374,31 @@ impl ProgramBuilder {
         );
     }
 
-    /// Joins all words of `from` into the scalar `to`.
+    /// Joins all words of `from` into the first word of `to`, whose other words keep their values: a
+    /// longer register has to be filled before.
     pub fn reduce(&mut self, name: &str, how: Reduction, to: RegisterId, from: RegisterId) {
         let identity = if how == Reduction::Min { u32::MAX } else { 0 };
-        self.fill("identity", to, identity);
+        self.set_first((name, "identity"), to, identity);
         let wave = WaveSpec::new(name, Opcode::Reduce)
             .updating(to)
             .reading(0, from);
         self.push(wave.with(0, how as u32));
+    }
+
+    /// Stores `word` in the first word of `to` and leaves the others alone, for the wave `name`,
+    /// as `what` of it.
+    pub(super) fn set_first(&mut self, (name, what): (&str, &str), to: RegisterId, word: u32) {
+        let spec = self.registers.get(to.number() as usize);
+        let Some((kind, 2..)) = spec.map(|spec| (spec.kind, spec.words)) else {
+            return self.fill(what, to, word);
+        };
+        self.each(name, Over::Count(1), |item| match kind {
+            Kind::U32 => item.store(to, word),
+            Kind::I32 => item.store(to, item.constant(word as i32)),
+            Kind::F32 => item.store(to, item.constant(f32::from_bits(word))),
+            // The high word of the first pair is another word.
+            Kind::U64 => item.store(to, item.constant(word).below_high(item.load(to).high())),
+        });
     }
 
     /// `to = generated | (from & !killed)`; raises the fixpoint's flag when a

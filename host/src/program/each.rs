@@ -102,7 +102,7 @@ impl ProgramBuilder {
     /// # Ok::<(), seawall::program::ProgramError>(())
     /// ```
     pub fn each(&mut self, name: &str, over: Over, code: impl for<'c> FnOnce(Item<'c>)) {
-        let coder = Coder::new(&self.registers);
+        let coder = Coder::new(&self.registers, matches!(over, Over::List { .. }));
         code(Item::new(&coder));
         let written = coder.finish();
         let done = written.and_then(|mut written| {
@@ -112,7 +112,12 @@ impl ProgramBuilder {
         match done {
             Ok((written, code)) => {
                 self.needs.incoming |= written.needs.incoming;
+                self.needs.incoming_weights |= written.needs.incoming_weights;
                 self.need_weights(name, written.needs.weights);
+                let terms = match self.terms(name, over, &written.sums) {
+                    Ok(terms) => terms,
+                    Err(problem) => return self.refuse(problem),
+                };
                 let wave = self.wave_of(name, over, code);
                 let mut wave = match wave {
                     Ok(wave) => wave,
@@ -120,6 +125,9 @@ impl ProgramBuilder {
                 };
                 wave.named.extend(written.named);
                 self.push(wave);
+                for (to, terms) in written.sums.into_iter().zip(terms) {
+                    self.add_up(name, to, terms);
+                }
             }
             Err(problem) => self.refuse_code(name, problem),
         }
@@ -181,7 +189,7 @@ impl ProgramBuilder {
         Ok(wave)
     }
 
-    fn values_of(&self, register: RegisterId) -> u32 {
+    pub(super) fn values_of(&self, register: RegisterId) -> u32 {
         let spec = self.registers.get(register.number() as usize);
         spec.map_or(0, |spec| spec.words / spec.kind.words())
     }

@@ -54,6 +54,8 @@ pub struct GraphNeeds {
     pub weights: Option<WeightKind>,
     /// Incoming edges.
     pub incoming: bool,
+    /// The weights, of incoming edges too.
+    pub incoming_weights: bool,
     /// Incoming edges by tiles of rows, where those are faster.
     pub tiles: bool,
 }

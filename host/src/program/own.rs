@@ -166,9 +166,13 @@ impl ProgramBuilder {
                 self.need_incoming();
                 return Ok(());
             }
-            Array::Weights => WeightKind::Integer,
-            Array::FloatWeights => WeightKind::Float,
+            Array::Weights | Array::IncomingWeights => WeightKind::Integer,
+            Array::FloatWeights | Array::IncomingFloatWeights => WeightKind::Float,
         };
+        if matches!(array, Array::IncomingWeights | Array::IncomingFloatWeights) {
+            self.need_incoming();
+            self.needs.incoming_weights = true;
+        }
         match self.needs.weights.replace(kind) {
             Some(known) if known != kind => Err(OwnError::TwoWeights),
             _ => Ok(()),

@@ -13,14 +13,15 @@ pub enum Segments {
     Rows(Edges),
     /// Those with the same number in this register, which has one for each value. A number beyond
     /// the result ends the run with a fault. A segment without values has the value that changes
-    /// no other.
+    /// no other: all values of the result are written.
     Numbered(RegisterId),
 }
 
 impl ProgramBuilder {
     /// Lists the numbers of the values of `mask` that are not 0, in any order. The first value of
-    /// `count` becomes the length of the list. The list has to be filled before, with anything;
-    /// one that is too short ends the run with a fault.
+    /// `count` becomes the length of the list; its other values are kept, and have to be filled
+    /// before. The list has to be filled before, with anything; one that is too short ends the run
+    /// with a fault.
     ///
     /// ```
     /// use seawall::program::{Kind, Over, ProgramBuilder};
@@ -42,7 +43,7 @@ impl ProgramBuilder {
         (list, count): (RegisterId, RegisterId),
         mask: RegisterId,
     ) {
-        self.fill("none listed", count, 0);
+        self.set_first((name, "none listed"), count, 0);
         self.each(name, Over::Values(mask), |item| {
             let is_chosen = item.load(mask).is_zero().is_zero();
             item.append((list, count), item.index(), is_chosen);
@@ -50,6 +51,9 @@ impl ProgramBuilder {
     }
 
     /// Joins the values of `from` segment by segment, to one value of `to` for each.
+    ///
+    /// The sum of a segment of floats has no order where segments are numbered, as in
+    /// [`Item::scatter`](super::Item::scatter).
     ///
     /// ```
     /// use seawall::program::{Join, Kind, Over, ProgramBuilder, Segments};

@@ -11,6 +11,10 @@ mod proofs;
 mod planning;
 mod sessions;
 mod stale;
+mod sums;
+mod weights;
+mod writes;
+mod sources;
 mod watchdog;
 
 use seawall::backend::cpu::CpuSession;

@@ -12,7 +12,7 @@ pub enum Op {
     Take = 0,
     /// `to` = number of the edge among all of its direction.
     EdgeNumber,
-    /// `to` = the word of the edge's weight; edges that leave only.
+    /// `to` = the word of the edge's weight.
     EdgeWeight,
     /// `to` = number of node `a`'s [`Edges`](super::Edges) of kind `first`.
     Degree,

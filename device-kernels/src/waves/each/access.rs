@@ -15,7 +15,7 @@ impl<G: Grid> Lane<G> {
     #[inline(always)]
     pub(super) fn weights(&self) -> Words4 {
         let (grid, active) = (self.grid, self.active);
-        let Some(weights) = self.cx.context().tables.weights(grid) else {
+        let Some(weights) = self.place.weights(self.cx) else {
             return [0; SLOTS];
         };
         let edges = self.numbers;

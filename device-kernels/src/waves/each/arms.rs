@@ -310,7 +310,7 @@ impl<G: Grid> Lane<G> {
             }
         };
         self.temps.set(at.byte(B), now);
-        if op == Op::Reduce && self.ends_early {
+        if op == Op::Reduce && self.place.ends_early() {
             let (end, now) = (array.end(), now.pairs());
             self.settled &= mask(|slot| end == now[slot]);
         }

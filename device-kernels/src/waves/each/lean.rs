@@ -192,7 +192,7 @@ impl<G: Grid, const PAIRS: bool> Lean<G, PAIRS> {
             temps,
             from: array(first),
             more: array(first - 1 + form.get(MORE_AT).max(1)),
-            weights: cx.context().tables.weights(grid),
+            weights: sweep.place.weights(cx),
             less: operand(temps, less),
             test: (
                 known(test.op),

@@ -51,7 +51,9 @@ pub fn run_each<G: Grid>(cx: ContextRef<G>, wave: Wave) -> Result<(), FaultCode>
     let tables = cx.context().tables;
     let needed = |bit: u32| record.needs & bit != 0;
     let lacks_incoming = needed(needs::INCOMING) && !tables.has_incoming(grid);
-    if lacks_incoming || needed(needs::WEIGHTS) && tables.weights(grid).is_none() {
+    let lacks_weights = needed(needs::WEIGHTS) && tables.weights(grid).is_none()
+        || needed(needs::INCOMING_WEIGHTS) && tables.incoming_weights(grid).is_none();
+    if lacks_incoming || lacks_weights {
         return Err(FaultCode::NoArray);
     }
     let list = list_of(cx, wave)?;

@@ -102,7 +102,7 @@ fn walk<G: Grid>(
         ends: sweep.from,
         active: 0,
         enough: 0,
-        ends_early: sweep.place.ends_early(),
+        place: sweep.place,
         settled: 0,
         flags: 0,
     };
@@ -126,8 +126,8 @@ pub(super) struct Lane<G> {
     pub(super) active: u32,
     /// Slots that allowed to end the row.
     pub(super) enough: u32,
-    /// Whether rows end where every reduction holds a value that no other changes.
-    pub(super) ends_early: bool,
+    /// The items or edges that it goes through.
+    pub(super) place: Place,
     /// Slots whose reductions do.
     pub(super) settled: u32,
     pub(super) flags: u32,
@@ -196,7 +196,7 @@ impl<G: Grid> Lane<G> {
     /// nothing.
     #[inline(always)]
     fn stopped(&self) -> u32 {
-        let settled = if self.ends_early {
+        let settled = if self.place.ends_early() {
             self.settled & self.active
         } else {
             0

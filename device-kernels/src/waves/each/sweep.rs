@@ -4,7 +4,7 @@ use super::slots::Words4;
 use super::temps::{Room, Temps};
 use crate::context::ContextRef;
 use crate::grid::Grid;
-use crate::memory::Csr;
+use crate::memory::{Csr, Proven};
 use crate::shared::EACH_SLOTS;
 use seawall_core::abi::code::Edges;
 
@@ -95,6 +95,17 @@ impl Place {
             tables.incoming(cx.grid())
         } else {
             tables.outgoing(cx.grid())
+        }
+    }
+
+    /// The weights of the edges, in the order of [`Place::csr`].
+    #[inline(always)]
+    pub(super) fn weights<G: Grid>(self, cx: ContextRef<G>) -> Option<Proven> {
+        let tables = cx.context().tables;
+        if self.has(INCOMING) {
+            tables.incoming_weights(cx.grid())
+        } else {
+            tables.weights(cx.grid())
         }
     }
 

@@ -207,10 +207,10 @@ impl Pack {
         let place = &self.places[at];
         let tables = &self.tables[place.tables];
         let program = &tables.program;
-        let incoming = if graph.is_symmetric() {
-            Some((place.offsets, place.targets))
+        let (incoming, incoming_weights) = if graph.is_symmetric() {
+            (Some((place.offsets, place.targets)), place.weights)
         } else {
-            place.incoming
+            (place.incoming, place.incoming_weights)
         };
         let address = |offset: Option<u64>| offset.map_or(0, |offset| base + offset);
         let resident = base + self.digests + table::<u64>(at);
@@ -221,6 +221,7 @@ impl Pack {
                 weights: address(place.weights),
                 incoming_offsets: address(incoming.map(|(offsets, _)| offsets)),
                 incoming_targets: address(incoming.map(|(_, targets)| targets)),
+                incoming_weights: address(incoming_weights),
                 resident,
                 tiles: TileTable::default(),
                 longest_row: 0,
@@ -342,6 +343,9 @@ fn write_graph(graph: &Graph, place: &GraphLayout, piece: &mut Piece<'_>) {
     if let Some((offsets, targets)) = place.incoming {
         piece.put(offsets, graph.incoming().offsets());
         piece.put(targets, graph.incoming().targets());
+    }
+    if let (Some(at), Some(weights)) = (place.incoming_weights, graph.incoming().weights()) {
+        piece.put(at, weights);
     }
 }
 

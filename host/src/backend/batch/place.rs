@@ -7,6 +7,7 @@ use super::{BatchError, Job};
 use crate::backend::BackendError;
 use crate::backend::fit::{self, Ids};
 use crate::executor::Executor;
+use crate::graph::Csr;
 use crate::program::{EncodedProgram, RegisterId};
 use seawall_core::abi::code::Instruction;
 use seawall_core::abi::program::{GroupRecord, Region, RegisterRecord, WaveRecord};
@@ -51,6 +52,7 @@ pub(super) struct GraphLayout {
     pub(super) targets: u64,
     pub(super) weights: Option<u64>,
     pub(super) incoming: Option<(u64, u64)>,
+    pub(super) incoming_weights: Option<u64>,
     pub(super) io: u64,
     pub(super) arena: u64,
 }
@@ -162,6 +164,10 @@ pub(super) fn place_graphs(
             weights: weights.map(|weights| cursor.words(weights)),
             incoming: incoming
                 .map(|rows| (cursor.words(rows.offsets()), cursor.words(rows.targets()))),
+            incoming_weights: incoming
+                .filter(|_| needs.incoming_weights)
+                .and_then(Csr::weights)
+                .map(|weights| cursor.words(weights)),
             ..GraphLayout::default()
         }
     };

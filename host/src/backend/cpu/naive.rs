@@ -12,7 +12,7 @@ use crate::backend::{
     BackendError, Canceller, DeviceInfo, HostWork, NamedWaves, RunStats, Session, SessionMemory,
     SessionWork, fault, fit, host_fault,
 };
-use crate::graph::Graph;
+use crate::graph::{Csr, Graph};
 use crate::own::Walkers;
 use crate::program::{EncodedProgram, RegisterId};
 use crate::units::elapsed_ns;
@@ -58,11 +58,13 @@ impl<'g> Copy<'g> {
         let incoming = loaded.program.needs.incoming && !graph.is_symmetric();
         let incoming = incoming.then(|| graph.incoming());
         let rows = incoming.map(|rows| [rows.offsets(), rows.targets()]);
+        let weights = incoming.filter(|_| loaded.program.needs.incoming_weights);
         let mut arrays = Vec::new();
         for array in [graph.offsets(), graph.targets()]
             .into_iter()
             .chain(graph.weights())
             .chain(rows.into_iter().flatten())
+            .chain(weights.and_then(Csr::weights))
         {
             arrays.push((array, words(array.len())?));
         }
@@ -191,6 +193,7 @@ impl Running<'_, '_> {
             &mut at.weights,
             &mut at.incoming_offsets,
             &mut at.incoming_targets,
+            &mut at.incoming_weights,
         ] {
             *address = self.copy.address(*address);
         }

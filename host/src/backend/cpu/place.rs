@@ -4,7 +4,7 @@ use super::Loaded;
 use crate::backend::RunLimits;
 use crate::backend::record::{self, Addresses, GraphAddresses, GraphSize, TableAddresses};
 use crate::backend::trace::TraceMemory;
-use crate::graph::Graph;
+use crate::graph::{Csr, Graph};
 use crate::program::EncodedProgram;
 use crate::tiles::Tiles;
 use seawall_core::abi::control::ControlRecord;
@@ -39,6 +39,7 @@ pub(super) fn graph_addresses(
         weights: graph.weights().map_or(0, address),
         incoming_offsets: incoming.map_or(0, |rows| address(rows.offsets())),
         incoming_targets: incoming.map_or(0, |rows| address(rows.targets())),
+        incoming_weights: incoming.and_then(Csr::weights).map_or(0, address),
         resident: std::ptr::from_ref(resident) as u64,
         tiles: TileTable::default(),
         longest_row: 0,

@@ -83,6 +83,7 @@ fn addresses(graph: &Graph, digest: &u64) -> GraphAddresses {
         weights: graph.weights().map_or(0, address),
         incoming_offsets: address(incoming.offsets()),
         incoming_targets: address(incoming.targets()),
+        incoming_weights: incoming.weights().map_or(0, address),
         resident: std::ptr::from_ref(digest).expose_provenance() as u64,
         ..GraphAddresses::default()
     }

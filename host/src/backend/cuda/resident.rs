@@ -73,6 +73,8 @@ pub(super) struct ResidentGraph<'g> {
     targets: DeviceMemory,
     weights: Option<DeviceMemory>,
     incoming: Option<Incoming>,
+    /// Weights of the incoming edges of a directed graph.
+    incoming_weights: Option<DeviceMemory>,
     tiles: Option<ResidentTiles>,
     upload_ns: u64,
     /// Most edges of a row of either kind; 0 until somebody asked.
@@ -102,6 +104,7 @@ impl<'g> ResidentGraph<'g> {
             targets,
             weights: None,
             incoming: None,
+            incoming_weights: None,
             tiles: None,
             upload_ns: elapsed_ns(started),
             longest_row: 0,
@@ -135,6 +138,14 @@ impl<'g> ResidentGraph<'g> {
                 targets: uploader
                     .put("the incoming edges", bytemuck::cast_slice(rows.targets()))?,
             });
+            self.finish(&uploader, started)?;
+        }
+        if needs.incoming_weights && self.incoming_weights.is_none() && !self.graph.is_symmetric()
+            && let Some(weights) = self.graph.incoming().weights()
+        {
+            let started = Instant::now();
+            let bytes = bytemuck::cast_slice(weights);
+            self.incoming_weights = Some(uploader.put("the weights of incoming edges", bytes)?);
             self.finish(&uploader, started)?;
         }
         Ok(())
@@ -198,7 +209,8 @@ impl<'g> ResidentGraph<'g> {
         let weights = self.weights.as_ref().map_or(0, DeviceMemory::bytes);
         let incoming = self.incoming.as_ref();
         let incoming = incoming.map_or(0, |rows| rows.offsets.bytes() + rows.targets.bytes());
-        rows + weights + incoming
+        let of_incoming = self.incoming_weights.as_ref();
+        rows + weights + incoming + of_incoming.map_or(0, DeviceMemory::bytes)
     }
 
     /// Bytes of incoming edges by tiles.
@@ -219,6 +231,8 @@ impl<'g> ResidentGraph<'g> {
             let rows = graph.incoming();
             arrays.push((rows.offsets(), incoming.offsets.address()));
             arrays.push((rows.targets(), incoming.targets.address()));
+            let weights = rows.weights().zip(self.incoming_weights.as_ref());
+            arrays.extend(weights.map(|(words, memory)| (words, memory.address())));
         }
         arrays
     }
@@ -232,12 +246,20 @@ impl<'g> ResidentGraph<'g> {
             None => (0, 0),
         };
         let weights = self.weights.as_ref().map_or(0, DeviceMemory::address);
+        let incoming_weights = if self.graph.is_symmetric() {
+            weights
+        } else {
+            self.incoming_weights
+                .as_ref()
+                .map_or(0, DeviceMemory::address)
+        };
         GraphAddresses {
             offsets,
             targets,
             weights,
             incoming_offsets,
             incoming_targets,
+            incoming_weights,
             resident: self.digest.address(),
             tiles: TileTable::default(),
             longest_row: self.longest_row,

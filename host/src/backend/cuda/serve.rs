@@ -199,6 +199,7 @@ fn upload<'a>(
             space.needs().weights
         },
         incoming: true,
+        incoming_weights: space.needs().incoming_weights,
         tiles: false,
     };
     let uploader = Uploader { stream, staging };

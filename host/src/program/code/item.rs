@@ -153,6 +153,10 @@ impl<'c> Item<'c> {
     }
 
     /// Joins `value` to value `index` of `register`; returns what was there before.
+    ///
+    /// The order of items is free, and so is the value before. A sum of floats may differ in its
+    /// last bits from run to run, machine to machine and with the number of threads; all other
+    /// joins come to the same bits.
     pub fn scatter(
         self,
         register: RegisterId,
@@ -169,12 +173,35 @@ impl<'c> Item<'c> {
     }
 
     /// Joins `value` to the first value of `register`, cheaply for many items.
+    ///
+    /// A sum of floats over items has the same bits on every machine and with any number of
+    /// threads: items store their terms in a register of their own, and the waves after this one
+    /// add them up in a fixed order, 16 at a time, for 4 bytes an item and a barrier for each
+    /// factor of 16. A sum of floats that edges fold has no order; gather the edges of an item and
+    /// fold what comes of them where its bits matter.
     pub fn fold(self, register: RegisterId, how: Join, value: impl Operand<'c>) {
         let value = self.value_for(register, value);
         let joined = self.joined(how, value.kind());
+        if (how, value.kind()) == (Join::Sum, Kind::F32) && self.coder.part() == 0 {
+            return self.add_term(register, value);
+        }
         let number = self.coder.name(register);
         let step = Step::of(Op::Fold).using([value.id()]);
         self.coder.act(step.with(number, 0).joining(joined));
+    }
+
+    /// Stores the item's term of a sum of floats. Entries of a list may be there twice, so that they
+    /// add theirs.
+    fn add_term(self, register: RegisterId, value: Value<'c>) {
+        let terms = self.coder.sum(register);
+        if self.coder.is_of_list() {
+            let joined = self.joined(Join::Sum, Kind::F32);
+            let step = Step::of(Op::Scatter).using([self.index().id(), value.id()]);
+            self.make(Kind::F32, step.with(terms, 0).joining(joined));
+        } else {
+            let step = Step::of(Op::Store).using([value.id()]);
+            self.coder.act(step.with(terms, 0));
+        }
     }
 
     /// Puts `value` at the end of `list`, whose length `count` holds, where `condition`
@@ -253,14 +280,14 @@ impl<'c> Edge<'c> {
         self.make(Kind::U32, Step::of(Op::EdgeNumber))
     }
 
-    /// The edge's weight, a whole number; edges that leave have one.
+    /// The edge's weight, a whole number.
     #[must_use]
     pub fn weight(self) -> Value<'c> {
         self.coder.need_weights(WeightKind::Integer);
         self.make(Kind::U32, Step::of(Op::EdgeWeight))
     }
 
-    /// The edge's weight, a float; edges that leave have one.
+    /// The edge's weight, a float.
     #[must_use]
     pub fn float_weight(self) -> Value<'c> {
         self.coder.need_weights(WeightKind::Float);

@@ -53,6 +53,12 @@ pub(crate) struct Coder<'r> {
     needs: Cell<GraphNeeds>,
     /// Parts for edges begun so far, and the open one.
     parts: Cell<(u32, u32)>,
+    /// The edges of the last part that began.
+    edges: Cell<Edges>,
+    /// Whether items are entries of a list.
+    is_of_list: bool,
+    /// Registers that items add floats to.
+    sums: RefCell<Vec<RegisterId>>,
 }
 
 /// Steps that a coder has written.
@@ -62,11 +68,17 @@ pub(in crate::program) struct Written {
     pub(super) values: Vec<ValueSpec>,
     pub(in crate::program) named: Vec<RegisterId>,
     pub(in crate::program) needs: GraphNeeds,
+    /// The register of each sum of floats over items. The terms of the first one are in the
+    /// register after the builder's last one, those of the others in the registers after that.
+    pub(in crate::program) sums: Vec<RegisterId>,
 }
 
 impl<'r> Coder<'r> {
-    pub(in crate::program) fn new(registers: &'r [RegisterSpec]) -> Self {
+    /// A coder for items that are entries of a list, or others.
+    pub(in crate::program) fn new(registers: &'r [RegisterSpec], is_of_list: bool) -> Self {
         Self {
+            is_of_list,
+            sums: RefCell::default(),
             registers,
             steps: RefCell::default(),
             values: RefCell::default(),
@@ -74,6 +86,7 @@ impl<'r> Coder<'r> {
             problem: RefCell::default(),
             needs: Cell::default(),
             parts: Cell::default(),
+            edges: Cell::new(Edges::Out),
         }
     }
 
@@ -90,6 +103,7 @@ impl<'r> Coder<'r> {
             values: self.values.into_inner(),
             named: self.named.into_inner(),
             needs: self.needs.get(),
+            sums: self.sums.into_inner(),
         })
     }
 
@@ -114,18 +128,34 @@ impl<'r> Coder<'r> {
         register.number()
     }
 
+    /// Notes a sum of floats over items, and returns the number of the register of its terms.
+    pub(super) fn sum(&self, register: RegisterId) -> u32 {
+        self.name(register);
+        let mut sums = self.sums.borrow_mut();
+        sums.push(register);
+        (self.registers.len() + sums.len() - 1) as u32
+    }
+
+    /// Whether items are entries of a list.
+    pub(super) const fn is_of_list(&self) -> bool {
+        self.is_of_list
+    }
+
     /// The open part for edges, 0 where none is.
     pub(super) fn part(&self) -> u32 {
         self.parts.get().1
     }
 
+    /// Notes that weights of the open part's edges are read.
     pub(super) fn need_weights(&self, kind: WeightKind) {
         let needs = self.needs.get();
+        let is_incoming = self.edges.get() == Edges::In;
         if needs.weights.is_some_and(|known| known != kind) {
             self.refuse(CodeError::TwoWeights);
         }
         self.needs.set(GraphNeeds {
             weights: Some(kind),
+            incoming_weights: needs.incoming_weights || is_incoming,
             ..needs
         });
     }
@@ -185,6 +215,7 @@ impl<'r> Coder<'r> {
         if edges == Edges::In {
             self.need_incoming();
         }
+        self.edges.set(edges);
         self.act(Step::of(Op::Edges).with(edges as u32, 0));
         self.parts.set((begun + 1, begun + 1));
         self.steps.borrow().len() - 1
