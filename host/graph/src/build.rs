@@ -260,7 +260,11 @@ mod tests {
         let loops = ends.iter().filter(|(ends, _)| ends[0] == ends[1]);
         let total: u32 = all.values().sum();
         let loops: u32 = loops.map(|(_, count)| count).sum();
-        let kept = if both { (total - loops) / 2 + loops } else { total };
+        let kept = if both {
+            (total - loops) / 2 + loops
+        } else {
+            total
+        };
         let counts = Counts {
             loops,
             parallel: total - ends.len() as u32,
@@ -274,7 +278,9 @@ mod tests {
         for node in 0..nodes {
             for edge in csr.row(node) {
                 let weight = csr.weights().map_or(0, |weights| weights[edge]);
-                *found.entry([node, csr.targets()[edge], weight]).or_default() += 1;
+                *found
+                    .entry([node, csr.targets()[edge], weight])
+                    .or_default() += 1;
             }
             assert!(csr.neighbours(node).is_sorted());
         }

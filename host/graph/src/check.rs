@@ -21,17 +21,15 @@ pub(super) struct Claim {
 /// Checks the order and ranges of offsets and rows, the words of weights and, where claimed, the
 /// mirror image of every edge; returns the number of loops and parallel edges. Time is linear in
 /// nodes and edges, on all threads; the last check also searches a row for each edge.
-pub(super) fn check(
-    csr: &Csr,
-    kind: WeightKind,
-    claim: Claim,
-) -> Result<Counts, BinaryProblem> {
+pub(super) fn check(csr: &Csr, kind: WeightKind, claim: Claim) -> Result<Counts, BinaryProblem> {
     check_rows(csr)?;
     let counts = (0..csr.nodes())
         .into_par_iter()
         .map(|node| check_order(csr, node, claim.simple))
         .try_reduce(Counts::default, |a, b| Ok(a.plus(b)))?;
-    if claim.symmetric && let Some((from, to)) = mirror::first_unmatched(csr) {
+    if claim.symmetric
+        && let Some((from, to)) = mirror::first_unmatched(csr)
+    {
         return Err(BinaryProblem::Asymmetric { from, to });
     }
     check_weights(kind, csr.weights().unwrap_or(&[]))?;

@@ -527,10 +527,7 @@ mod tests {
         let heavy = [(0, 1, u32::MAX), (0, 1, 1)];
         let graph = Graph::from_weighted_edges(2, &heavy, false).unwrap();
         let text = graph.form(sum).unwrap_err().to_string();
-        assert!(
-            text.contains("2 edges from node 0 to node 1"),
-            "{text}"
-        );
+        assert!(text.contains("2 edges from node 0 to node 1"), "{text}");
         let heavy = [(0, 1, f32::MAX), (0, 1, f32::MAX)];
         let graph = Graph::from_float_edges(2, &heavy, false).unwrap();
         assert!(matches!(

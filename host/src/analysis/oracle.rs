@@ -53,7 +53,9 @@ pub fn taken(graph: &Graph, loops: Option<Loops>, parallel: Option<Parallel>) ->
             arrays.offsets.push(arrays.targets.len() as u32);
         }
         // Both directions of an undirected edge have the first weight of the smaller end.
-        let turned = pairs.get(&(target, node)).filter(|_| arrays.symmetric && target < node);
+        let turned = pairs
+            .get(&(target, node))
+            .filter(|_| arrays.symmetric && target < node);
         let number = |word: &u32| match kind {
             WeightKind::Float => f64::from(f32::from_bits(*word)),
             _ => f64::from(*word),

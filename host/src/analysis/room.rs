@@ -142,9 +142,7 @@ pub(crate) fn is_reached(values: Values, column: &Column, node: usize) -> bool {
     match column {
         Column::U32(words) => words.get(node).is_some_and(|word| match values {
             Values::Flags => *word != 0,
-            Values::NumbersOfReached | Values::NodesOfReached | Values::Edges => {
-                *word != UNREACHED
-            }
+            Values::NumbersOfReached | Values::NodesOfReached | Values::Edges => *word != UNREACHED,
             Values::Numbers | Values::Nodes => true,
         }),
         Column::U64(words) => words.get(node).is_some_and(|word| *word != u64::MAX),

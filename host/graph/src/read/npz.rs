@@ -221,13 +221,15 @@ impl Matrix {
                 let built = match self.weights {
                     None => {
                         let edges = ends.map(|(a, b)| [*a, *b]);
-                        memory::collect(rows.len(), edges)
-                            .and_then(|edges| build::rows::<2>(edges, nodes, Direction::Directed, order))
+                        memory::collect(rows.len(), edges).and_then(|edges| {
+                            build::rows::<2>(edges, nodes, Direction::Directed, order)
+                        })
                     }
                     Some(weights) => {
                         let edges = ends.zip(&weights).map(|((a, b), w)| [*a, *b, *w]);
-                        memory::collect(rows.len(), edges)
-                            .and_then(|edges| build::rows::<3>(edges, nodes, Direction::Directed, order))
+                        memory::collect(rows.len(), edges).and_then(|edges| {
+                            build::rows::<3>(edges, nodes, Direction::Directed, order)
+                        })
                     }
                 };
                 built.map_err(short)

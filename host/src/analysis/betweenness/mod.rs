@@ -13,7 +13,10 @@ mod registers;
 
 use self::registers::Registers;
 use super::room::padded;
-use super::{Analysis, Answer, Bars, Built, Case, End, Facts, Found, ParallelRule, Picture, Question, Reading};
+use super::{
+    Analysis, Answer, Bars, Built, Case, End, Facts, Found, ParallelRule, Picture, Question,
+    Reading,
+};
 use crate::column::Column;
 use crate::cost::{Job, Times, Worker};
 use crate::graph::Graph;

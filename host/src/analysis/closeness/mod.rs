@@ -9,7 +9,10 @@ pub(super) mod oracle;
 
 use super::answer::highest;
 use super::sweep::{self, Sought};
-use super::{Analysis, Answer, Bars, Built, Case, Facts, Figure, Found, ParallelRule, Picture, Question, Reading, Sentence, Values};
+use super::{
+    Analysis, Answer, Bars, Built, Case, Facts, Figure, Found, ParallelRule, Picture, Question,
+    Reading, Sentence, Values,
+};
 use crate::column::Column;
 use crate::cost::{Job, Worker};
 use crate::graph::Graph;

@@ -19,7 +19,10 @@ mod oracle;
 mod short;
 
 use super::lists::{List, list, of_turn};
-use super::{Analysis, Answer, Bars, Built, Case, Facts, Figure, Found, LoopRule, Picture, Question, Reading, Sentence, Values};
+use super::{
+    Analysis, Answer, Bars, Built, Case, Facts, Figure, Found, LoopRule, Picture, Question,
+    Reading, Sentence, Values,
+};
 use crate::column::Column;
 use crate::cost::{Job, Worker};
 use crate::graph::Graph;

@@ -4,7 +4,10 @@
 pub(super) mod oracle;
 
 use super::falling::has_settled;
-use super::{Analysis, Answer, Bars, Built, Case, Facts, Figure, Found, LoopRule, ParallelRule, Picture, Question, Reading, Sentence};
+use super::{
+    Analysis, Answer, Bars, Built, Case, Facts, Figure, Found, LoopRule, ParallelRule, Picture,
+    Question, Reading, Sentence,
+};
 use crate::column::Column;
 use crate::cost::{Job, Worker};
 use crate::graph::Graph;

@@ -12,7 +12,10 @@
 
 pub(super) mod oracle;
 
-use super::{Analysis, Answer, Bars, Built, Case, Facts, Figure, Found, LoopRule, ParallelRule, Picture, Question, Reading, Sentence, Values};
+use super::{
+    Analysis, Answer, Bars, Built, Case, Facts, Figure, Found, LoopRule, ParallelRule, Picture,
+    Question, Reading, Sentence, Values,
+};
 use crate::column::Column;
 use crate::cost::{Job, Worker};
 use crate::graph::Graph;

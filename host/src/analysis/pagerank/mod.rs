@@ -5,7 +5,10 @@ mod foreseen;
 pub(super) mod oracle;
 mod slices;
 
-use super::{Analysis, Answer, Bars, Built, Case, End, Facts, Found, LoopRule, ParallelRule, Picture, Question, Ranking, Reading, Streaming};
+use super::{
+    Analysis, Answer, Bars, Built, Case, End, Facts, Found, LoopRule, ParallelRule, Picture,
+    Question, Ranking, Reading, Streaming,
+};
 use crate::column::Column;
 use crate::cost::{Job, Worker};
 use crate::graph::{Csr, Graph};

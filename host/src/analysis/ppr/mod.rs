@@ -6,7 +6,10 @@
 
 use super::pagerank::{highest_rank, iterations_max, oracle};
 use super::room::padded;
-use super::{Analysis, Answer, Bars, Built, Case, End, Facts, Found, LoopRule, ParallelRule, Picture, Question, Ranking, Reading};
+use super::{
+    Analysis, Answer, Bars, Built, Case, End, Facts, Found, LoopRule, ParallelRule, Picture,
+    Question, Ranking, Reading,
+};
 use crate::column::Column;
 use crate::cost::{Job, Worker};
 use crate::graph::Graph;

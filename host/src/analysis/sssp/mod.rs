@@ -5,7 +5,10 @@ mod program;
 
 use super::bfs::farthest;
 use super::falling::has_settled;
-use super::{Analysis, Answer, Bars, Built, Case, End, Facts, Figure, Found, ParallelRule, Picture, Question, Streaming, Values};
+use super::{
+    Analysis, Answer, Bars, Built, Case, End, Facts, Figure, Found, ParallelRule, Picture,
+    Question, Streaming, Values,
+};
 use crate::column::Column;
 use crate::cost::{Job, Times, Worker};
 use crate::graph::Graph;

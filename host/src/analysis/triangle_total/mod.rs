@@ -3,7 +3,10 @@
 pub(super) mod oracle;
 
 use super::triangles;
-use super::{Analysis, Answer, Bars, Built, Case, Facts, Figure, Found, LoopRule, ParallelRule, Picture, Question, Sentence};
+use super::{
+    Analysis, Answer, Bars, Built, Case, Facts, Figure, Found, LoopRule, ParallelRule, Picture,
+    Question, Sentence,
+};
 use crate::column::Column;
 use crate::cost::{Job, Worker};
 use crate::graph::Graph;

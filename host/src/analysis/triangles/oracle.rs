@@ -9,7 +9,9 @@ pub(in crate::analysis) fn rows_above(graph: &Graph) -> Vec<Vec<u32>> {
     let places: Vec<_> = (0..graph.nodes()).map(place).collect();
     let above = |node: u32| {
         let neighbours = others(graph, node);
-        neighbours.filter(|to| places[*to as usize] > places[node as usize]).collect()
+        neighbours
+            .filter(|to| places[*to as usize] > places[node as usize])
+            .collect()
     };
     (0..graph.nodes()).map(above).collect()
 }

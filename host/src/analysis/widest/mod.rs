@@ -7,7 +7,10 @@
 mod oracle;
 
 use super::room::padded;
-use super::{Analysis, Answer, Bars, Built, Case, Facts, Figure, Found, ParallelRule, Picture, Question, Reading, Sentence, Values};
+use super::{
+    Analysis, Answer, Bars, Built, Case, Facts, Figure, Found, ParallelRule, Picture, Question,
+    Reading, Sentence, Values,
+};
 use crate::column::Column;
 use crate::cost::{Job, Times, Worker};
 use crate::graph::{Graph, WeightKind};
