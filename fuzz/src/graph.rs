@@ -12,6 +12,7 @@ const fn asked(undirected: bool, weights: WeightChoice) -> LoadOptions {
         weights,
         skip_columns: false,
         format: None,
+        listed_order: false,
     }
 }
 
@@ -30,6 +31,7 @@ pub const OPTIONS: [LoadOptions; 8] = [
     },
     LoadOptions {
         format: Some(Format::Metis),
+        listed_order: false,
         ..asked(false, WeightChoice::Given)
     },
 ];

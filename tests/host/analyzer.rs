@@ -19,6 +19,7 @@ fn graph(spec: &str) -> Graph {
         weights: WeightChoice::Given,
         skip_columns: false,
         format: None,
+        listed_order: false,
     };
     load(spec, &options, None).unwrap().graph
 }

@@ -237,6 +237,7 @@ fn real(name: &str, undirected: bool) -> Option<Graph> {
         weights: WeightChoice::Ignored,
         skip_columns: false,
         format: None,
+        listed_order: false,
     };
     Some(
         graph::load(path.to_str().unwrap(), &options, None)

@@ -12,13 +12,15 @@ use serde::{Serialize, Serializer};
 
 use super::CliError;
 use super::files::Outputs;
+use super::form::FormArgs;
 use super::output::print;
 use super::progress::ProgressLine;
 use super::weights::WeightArgs;
 use crate::names::{ReadFormat, WrittenFormat};
+use crate::report::taken;
 use crate::report::weights::{self, WeightsReport};
-use seawall::graph::{LoadOptions, Loaded, WeightChoice, load, save_and_free};
-use seawall::outcome::Weights;
+use seawall::graph::{LoadOptions, Loaded, WeightChoice, load, save, save_and_free};
+use seawall::outcome::{Dropped, Taken, Weights};
 use seawall::units::{bytes, counted};
 
 const EXAMPLES: &str = "\
@@ -54,6 +56,8 @@ pub(super) struct ConvertArgs {
     skip_columns: bool,
     #[command(flatten)]
     weights: WeightArgs,
+    #[command(flatten)]
+    form: FormArgs,
     /// Drop edge weights.
     #[arg(long, conflicts_with_all = ["unit_weights", "scale_weights"])]
     no_weights: bool,
@@ -106,22 +110,34 @@ pub(super) fn command(args: &ConvertArgs) -> Result<ExitCode, CliError> {
         weights: args.choice(),
         skip_columns: args.skip_columns,
         format: args.format.map(|format| format.0),
+        listed_order: args.form.listed_order(),
     };
     let hear = |done, total| line.bytes(done, total);
     let loaded = load(&args.input, &options, Some(&hear))?;
     let weights = Weights::of(&loaded);
     let Loaded { graph, stats } = loaded;
     line.say(format!("writing {}", args.output.display()));
-    let (nodes, edges) = (graph.nodes(), graph.edges());
-    save_and_free(graph, &args.output, args.to.map(|format| format.0))?;
+    let form = args.form.form();
+    let mut taken = Taken::as_asked(&graph, form);
+    taken.mirrored_edges = stats.mirrored;
+    let written = graph.form(form)?;
+    let (nodes, edges) = (written.nodes(), written.edges());
+    let dropped = Dropped::between(&graph, written);
+    let format = args.to.map(|format| format.0);
+    if std::ptr::eq(written, &raw const graph) {
+        save_and_free(graph, &args.output, format)?;
+    } else {
+        save(written, &args.output, format)?;
+    }
     drop(line);
     let report = Report {
         output: args.output.to_string_lossy(),
         nodes,
         edges,
         bytes: std::fs::metadata(&args.output).map_or(0, |file| file.len()),
-        self_loops: stats.self_loops,
-        duplicates: stats.duplicates,
+        taken,
+        dropped,
+        duplicates: dropped.duplicates,
         weights,
     };
     if has_report {
@@ -143,7 +159,11 @@ struct Report<'a> {
     nodes: u32,
     edges: u32,
     bytes: u64,
-    self_loops: u64,
+    #[serde(flatten)]
+    taken: Taken,
+    #[serde(flatten)]
+    dropped: Dropped,
+    /// As `dropped_duplicates`.
     duplicates: u64,
     #[serde(skip_serializing_if = "Option::is_none", serialize_with = "as_report")]
     weights: Option<Weights>,
@@ -164,19 +184,11 @@ impl Report<'_> {
         let edges = counted(u64::from(self.edges), "edge");
         let size = bytes(self.bytes);
         writeln!(out, "{}: {nodes}, {edges}, {size}", self.output)?;
-        dropped(out, self.self_loops, "self loop")?;
-        dropped(out, self.duplicates, "duplicate edge")?;
+        let directions = taken::directions(&self.taken);
+        taken::write(out, directions, &self.taken, self.dropped)?;
         match weights::told(self.weights) {
             Some(weights) => writeln!(out, "  weights: {weights}"),
             None => Ok(()),
         }
-    }
-}
-
-fn dropped(out: &mut dyn Write, count: u64, noun: &str) -> io::Result<()> {
-    if count > 0 {
-        writeln!(out, "  {} left out", counted(count, noun))
-    } else {
-        Ok(())
     }
 }

@@ -8,8 +8,8 @@ use seawall::analysis::{AnalysisKind, AnyOf};
 use seawall::batch::BatchError;
 use seawall::calibrate::measure::MeasureError;
 use seawall::calibrate::store::StoreError;
-use seawall::graph::GraphError;
 use seawall::graph::file::WriteError;
+use seawall::graph::{FormError, GraphError};
 use seawall::run::RunError;
 use seawall::service::StartError;
 
@@ -42,6 +42,9 @@ pub(super) enum CliError {
     /// The run failed.
     #[error("{}{}", .0, flags::of_run(.0))]
     Run(#[from] RunError),
+    /// The graph has no such form.
+    #[error(transparent)]
+    Form(#[from] FormError),
     /// A result file could not be written.
     #[error(transparent)]
     Write(#[from] WriteError),
@@ -163,6 +166,7 @@ impl CliError {
             Self::Program(error) => error.cause(),
             Self::Evidence(error) => error.cause(),
             Self::Run(error) => error.cause(),
+            Self::Form(error) => error.cause(),
             Self::Write(error) => Cause::of_io(&error.source),
             Self::Sources(error) => error.cause(),
             Self::Batch(error) => error.cause(),

@@ -13,6 +13,7 @@ mod evidence;
 mod failure;
 mod files;
 mod flags;
+mod form;
 mod info;
 mod names;
 mod numbers;

@@ -20,6 +20,7 @@ use clap::Args;
 
 use super::CliError;
 use super::files::Outputs;
+use super::form::FormArgs;
 use super::program::ProgramFailure;
 use super::progress::ProgressLine;
 use super::sources::{SourceArgs, Sources};
@@ -33,7 +34,7 @@ use seawall::analysis::{AnalysisKind, ranking_iterations_max};
 use seawall::batch::{is_batch, list_of};
 use seawall::executor::Executor;
 use seawall::graph::{Graph, GraphError, LoadOptions, Loaded, load};
-use seawall::outcome::{Dropped, Rounds, RunOutcome, Weights};
+use seawall::outcome::{Rounds, RunOutcome, Weights};
 use seawall::run::{Detail, Machine, Ranking, RunRequest, execute, prepare};
 use seawall::units::{counted, elapsed_ns};
 use stream::StreamArgs;
@@ -111,6 +112,8 @@ pub(super) struct RunArgs {
     format: Option<ReadFormat>,
     #[command(flatten)]
     weights: WeightArgs,
+    #[command(flatten)]
+    form: FormArgs,
     #[command(flatten)]
     machine: MachineArgs,
     #[command(flatten)]
@@ -305,12 +308,15 @@ impl RunArgs {
         let loaded = self.load_beside(name, line)?;
         let weights = Weights::of(&loaded);
         let Loaded { graph, stats } = loaded;
+        let mirrored = stats.mirrored;
         let load_ns = elapsed_ns(started);
         let nodes = self.source_nodes(sources, &name.to_string_lossy(), &graph)?;
         let request = self.request(nodes);
         let mut outcome = execute(&graph, &request, &mut |phase| line.phase(phase))?;
         outcome.times.load = load_ns;
-        outcome.dropped = Dropped::of(&stats);
+        outcome.taken.mirrored_edges = mirrored;
+        outcome.taken.symmetric = graph.has_all_images();
+        outcome.taken.undirected_reaches_more = outcome.would_reach_more(&graph);
         outcome.weights = weights;
         Ok((outcome, graph))
     }
@@ -337,6 +343,7 @@ impl RunArgs {
                 weights: self.weights.choice(),
                 ..self.load_options()
             },
+            form: self.form.form(),
             machine,
             repeat: self.limits.repeat,
             json: self.output.json,
@@ -391,6 +398,7 @@ impl RunArgs {
             weights: self.weights.choice_for(&self.request(Vec::new())),
             skip_columns: self.skip_columns,
             format: self.format.map(|format| format.0),
+            listed_order: self.form.listed_order(),
         }
     }
 
@@ -443,6 +451,8 @@ impl RunArgs {
         request.topology = self.machine.topology.forced();
         request.detail = self.detail.detail();
         request.reuse_plans = !self.limits.no_plan_cache;
+        request.loops = self.form.loops();
+        request.parallel = self.form.parallel();
         request.explain = self.output.explain || self.output.trace.is_some();
         request
     }

@@ -38,7 +38,7 @@ pub(super) const TABLE: u32 = 4;
 pub(super) const FLOATS: u32 = 8;
 /// Offsets are words of 64 bits, so that there may be more edges than 32 bits count.
 pub(super) const WIDE: u32 = 16;
-/// There may be loops and parallel edges: rows ascend, but not strictly.
+/// There are loops or parallel edges, whose numbers the header holds: rows ascend, but not strictly.
 pub(super) const MULTI: u32 = 32;
 
 /// All flags.
@@ -58,7 +58,10 @@ pub(super) struct Header {
     pub(super) edges: u64,
     /// Original id of node 0 when there is no id section.
     pub(super) first_id: u64,
-    pub(super) reserved: [u64; 2],
+    /// Loops of the graph, if flagged; 0 otherwise.
+    pub(super) loops: u64,
+    /// Its parallel edges, likewise.
+    pub(super) parallel: u64,
     /// Checksum of all bytes before it.
     pub(super) checksum: u64,
 }
@@ -77,8 +80,21 @@ pub(super) struct Sections {
 }
 
 impl Header {
-    /// Returns a header for these counts, with its checksum.
-    pub(super) fn new(nodes: u32, edges: u32, flags: u32, first_id: u64) -> Self {
+    /// Returns a header for a simple graph.
+    #[cfg(test)]
+    fn new(nodes: u32, edges: u32, flags: u32, first_id: u64) -> Self {
+        Self::with_loops((nodes, edges), flags, first_id, [0; 2])
+    }
+
+    /// Returns a header for a graph with so many loops and parallel edges.
+    pub(super) fn with_loops(
+        (nodes, edges): (u32, u32),
+        flags: u32,
+        first_id: u64,
+        [loops, parallel]: [u32; 2],
+    ) -> Self {
+        let is_simple = loops == 0 && parallel == 0;
+        let flags = flags | if is_simple { 0 } else { MULTI };
         let mut header = Self {
             magic: MAGIC,
             version: VERSION,
@@ -86,7 +102,8 @@ impl Header {
             nodes: u64::from(nodes),
             edges: u64::from(edges),
             first_id,
-            reserved: [0; 2],
+            loops: u64::from(loops),
+            parallel: u64::from(parallel),
             checksum: 0,
         };
         header.checksum = header.compute_checksum();
@@ -114,12 +131,17 @@ impl Header {
         }
         let known = header.flags & !KNOWN == 0;
         let floats_weigh = header.has(WEIGHTS) || !header.has(FLOATS);
-        if !(known && floats_weigh) || header.reserved != [0; 2] {
+        let has_more = header.loops.max(header.parallel) > 0;
+        if !(known && floats_weigh) || header.has(MULTI) != has_more {
             return Err(BinaryProblem::Flags {
                 found: header.flags,
             });
         }
-        if header.nodes > MAX_NODES || header.edges > header.max_edges() {
+        let all = header.edges;
+        if header.nodes > MAX_NODES
+            || all > header.max_edges()
+            || header.loops.max(header.parallel) > all
+        {
             return Err(BinaryProblem::Counts {
                 nodes: header.nodes,
                 edges: header.edges,
@@ -240,7 +262,7 @@ mod tests {
             (WEIGHTS | FLOATS, true),
             (FLOATS, false),
             (WIDE, true),
-            (MULTI, true),
+            (MULTI, false),
             (64, false),
         ] {
             let header = Header::new(3, 2, flags, 0);
@@ -263,6 +285,18 @@ mod tests {
             let parsed = Header::parse(&bytemuck::cast(header));
             let refused = matches!(parsed, Err(BinaryProblem::Counts { .. }));
             assert_eq!(refused, !fits, "{flags} {edges}");
+        }
+    }
+
+    #[test]
+    fn loops_and_parallel_edges_are_flagged_and_no_more_than_edges() {
+        let header = Header::with_loops((3, 5), 0, 0, [1, 2]);
+        assert!(header.has(MULTI));
+        assert_eq!(Header::parse(&bytemuck::cast(header)), Ok(header));
+        for (loops, parallel) in [(6, 0), (0, 6)] {
+            let header = Header::with_loops((3, 5), 0, 0, [loops, parallel]);
+            let parsed = Header::parse(&bytemuck::cast(header));
+            assert!(matches!(parsed, Err(BinaryProblem::Counts { .. })));
         }
     }
 

@@ -19,7 +19,7 @@ use super::mix::mix;
 /// be built to pass; a missing edge goes unnoticed with a chance of about 2^-64. Edges are looked
 /// up one by one only if the sums differ.
 pub(super) fn first_unmatched(csr: &Csr) -> Option<(u32, u32)> {
-    if Sums::draw().are_equal(csr) {
+    if MirrorSum::draw().are_equal(csr) {
         return None;
     }
     (0..csr.nodes()).into_par_iter().find_map_first(|from| {
@@ -46,7 +46,7 @@ fn seem_matched(csr: &Csr) -> bool {
 /// Tells whether every edge has its mirror image of the same weight. For most graphs that have not,
 /// a few edges tell; otherwise takes one pass over the edges.
 pub(super) fn are_matched(csr: &Csr) -> bool {
-    seem_matched(csr) && Sums::draw().are_equal(csr)
+    seem_matched(csr) && MirrorSum::draw().are_equal(csr)
 }
 
 /// Tells whether the edges between two nodes are the same in both directions.
@@ -63,13 +63,18 @@ fn is_matched(csr: &Csr, from: u32, to: u32) -> bool {
     there.len() == back.len() && sorted(there) == sorted(back)
 }
 
-/// A keyed hash of edges, summed over them and over their mirror images.
-struct Sums {
+/// A keyed hash of edges, summed over them and over their mirror images: the sum of all
+/// [`edge`](Self::edge)s is 0 if each has its mirror image, and otherwise with a chance of about
+/// 2^-64. The key is drawn anew for each, so that no file can be built to pass.
+#[derive(Debug)]
+pub struct MirrorSum {
     keys: [u64; 3],
 }
 
-impl Sums {
-    fn draw() -> Self {
+impl MirrorSum {
+    /// Draws a key.
+    #[must_use]
+    pub fn draw() -> Self {
         let state = RandomState::new();
         Self {
             keys: [0u8, 1, 2].map(|key| state.hash_one(key)),
@@ -87,13 +92,20 @@ impl Sums {
 
     fn row(&self, csr: &Csr, from: u32) -> u64 {
         let difference = |edge: usize| {
-            let (from, to) = (u64::from(from), u64::from(csr.targets()[edge]));
-            let weight = csr.weights().map_or(0, |weights| u64::from(weights[edge]));
-            let salt = mix(weight ^ self.keys[2]);
-            let there = self.value(from << 32 | to, salt);
-            there.wrapping_sub(self.value(to << 32 | from, salt))
+            let weight = csr.weights().map_or(0, |weights| weights[edge]);
+            self.edge([from, csr.targets()[edge]], weight)
         };
         csr.row(from).map(difference).fold(0, u64::wrapping_add)
+    }
+
+    /// The hash of an edge, less that of its mirror image; sums wrap.
+    #[inline]
+    #[must_use]
+    pub fn edge(&self, ends: [u32; 2], weight: u32) -> u64 {
+        let [from, to] = ends.map(u64::from);
+        let salt = mix(u64::from(weight) ^ self.keys[2]);
+        let there = self.value(from << 32 | to, salt);
+        there.wrapping_sub(self.value(to << 32 | from, salt))
     }
 
     fn value(&self, ends: u64, salt: u64) -> u64 {

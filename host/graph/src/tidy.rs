@@ -36,6 +36,35 @@ pub(super) fn count_row(node: u32, targets: &[u32]) -> Counts {
     }
 }
 
+/// Keeps every second loop of each row: of a graph whose loops are listed at both of their ends.
+pub(super) fn halve_loops(mut csr: Csr) -> Csr {
+    let (mut start, mut end) = (0, 0);
+    for node in 0..csr.nodes() {
+        let row = start..csr.offsets[node as usize + 1] as usize;
+        start = row.end;
+        let mut is_second = false;
+        for edge in row {
+            if csr.targets[edge] == node {
+                is_second = !is_second;
+                if !is_second {
+                    continue;
+                }
+            }
+            csr.targets[end] = csr.targets[edge];
+            if let Some(weights) = &mut csr.weights {
+                weights[end] = weights[edge];
+            }
+            end += 1;
+        }
+        csr.offsets[node as usize + 1] = end as u32;
+    }
+    csr.targets.truncate(end);
+    if let Some(weights) = &mut csr.weights {
+        weights.truncate(end);
+    }
+    csr
+}
+
 /// A range of rows with their targets and weights.
 type Part<'a> = (std::ops::Range<u32>, &'a mut [u32], &'a mut [u32]);
 

@@ -1,6 +1,8 @@
 //! The graph of a run as read, and the form in which an analysis took it.
 
-use crate::analysis::is_reached;
+use crate::analysis::{AnalysisKind, is_reached};
+use crate::batch::GraphOutcome;
+use crate::column::Column;
 use crate::graph::{Form, Graph, Loops, Parallel};
 use crate::run::RunRequest;
 use serde::{Serialize, Serializer};
@@ -118,22 +120,77 @@ impl Taken {
 /// Share of the nodes below which a search has reached next to nothing.
 const LITTLE: u64 = 100;
 
+/// What a run reached.
+struct Reached<'a> {
+    analysis: AnalysisKind,
+    taken: &'a Taken,
+    sources: usize,
+    nodes: u64,
+    reached: u64,
+    values: &'a Column,
+}
+
+impl Reached<'_> {
+    /// Tells whether it is next to nothing of a directed graph: no more than the sources or a
+    /// hundredth of the nodes.
+    fn is_little(&self) -> bool {
+        let few = (self.sources as u64).max(self.nodes / LITTLE);
+        let walks = self.analysis.facts().walks;
+        walks && !self.taken.symmetric && self.reached <= few && self.reached < self.nodes
+    }
+
+    /// Tells whether it is little, and an edge leads there from elsewhere.
+    fn would_be_more(&self, read: &Graph) -> bool {
+        let values = self.analysis.facts().values;
+        let is_reached = |node: u32| is_reached(values, self.values, node as usize);
+        self.is_little()
+            && (0..read.nodes()).any(|node| {
+                let mut row = read.neighbours(node).iter();
+                row.any(|to| is_reached(*to) && !is_reached(node))
+            })
+    }
+}
+
 impl super::RunOutcome {
-    /// Tells whether the run reached next to nothing of a directed graph and would reach more if
-    /// edges had both directions: no more than the sources or a hundredth of the nodes, though an
-    /// edge leads there from elsewhere. Takes a pass over the edges where it reached next to nothing.
+    fn reached(&self) -> Reached<'_> {
+        Reached {
+            analysis: self.analysis,
+            taken: &self.taken,
+            sources: self.sources.len(),
+            nodes: self.nodes,
+            reached: self.reached,
+            values: &self.values,
+        }
+    }
+
+    /// Tells whether the run reached next to nothing of a directed graph: no more than the sources
+    /// or a hundredth of the nodes.
+    #[must_use]
+    pub fn reached_little(&self) -> bool {
+        self.reached().is_little()
+    }
+
+    /// Tells whether the run reached next to nothing of a directed graph, and would reach more if
+    /// edges had both directions. Takes a pass over the edges where it reached next to nothing.
     #[must_use]
     pub fn would_reach_more(&self, read: &Graph) -> bool {
-        let walks = self.analysis.facts().walks;
-        let few = (self.sources.len() as u64).max(self.nodes / LITTLE);
-        if !walks || self.taken.symmetric || self.reached > few || self.reached >= self.nodes {
-            return false;
-        }
-        let values = self.analysis.facts().values;
-        let reached = |node: u32| is_reached(values, &self.values, node as usize);
-        (0..read.nodes()).any(|node| {
-            let mut row = read.neighbours(node).iter();
-            row.any(|to| reached(*to) && !reached(node))
-        })
+        self.reached().would_be_more(read)
+    }
+}
+
+impl GraphOutcome {
+    /// Works as [`RunOutcome::would_reach_more`](super::RunOutcome::would_reach_more) for a graph of
+    /// a batch that ran `analysis`.
+    #[must_use]
+    pub fn would_reach_more(&self, analysis: AnalysisKind, read: &Graph) -> bool {
+        let reached = Reached {
+            analysis,
+            taken: &self.taken,
+            sources: self.sources.len(),
+            nodes: self.nodes,
+            reached: self.reached,
+            values: &self.values,
+        };
+        reached.would_be_more(read)
     }
 }

@@ -4,6 +4,7 @@
 //! by a checked index, and the file must not have changed.
 
 use super::view::View;
+use crate::graph::disk::SwgFile;
 use crate::graph::{BinaryProblem, WeightKind};
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -15,6 +16,8 @@ const UNSEEN: u64 = u64::MAX;
 pub(super) struct Checked {
     nodes: u32,
     kind: WeightKind,
+    /// Whether rows ascend strictly, and hold no loops.
+    is_simple: bool,
     /// First and last target of each window.
     ends: Vec<AtomicU64>,
 }
@@ -23,10 +26,11 @@ impl Checked {
     /// Bytes for each window.
     pub(super) const WINDOW_BYTES: u64 = 8;
 
-    pub(super) fn new(windows: usize, (nodes, kind): (u32, WeightKind)) -> Self {
+    pub(super) fn new(windows: usize, file: &SwgFile) -> Self {
         Self {
-            nodes,
-            kind,
+            nodes: file.node_count(),
+            kind: file.weight_kind().unwrap_or_default(),
+            is_simple: file.is_simple(),
             ends: (0..windows).map(|_| AtomicU64::new(UNSEEN)).collect(),
         }
     }
@@ -49,8 +53,12 @@ impl Checked {
         self.check_weights(view)?;
         view.each_row(|row, at| {
             let targets = &view.targets[at];
-            let ascends = targets.is_sorted_by(|a, b| a < b);
-            if ascends && !targets.contains(&row) {
+            let is_valid = if self.is_simple {
+                targets.is_sorted_by(|a, b| a < b) && !targets.contains(&row)
+            } else {
+                targets.is_sorted()
+            };
+            if is_valid {
                 return Ok(());
             }
             Err(order(row))
@@ -70,7 +78,10 @@ impl Checked {
             let ends = self.ends.get(window?)?.load(Ordering::SeqCst);
             (ends != UNSEEN).then_some(ends)
         };
-        let ascends = |before: u64, after: u64| (before as u32) < (after >> 32) as u32;
+        let ascends = |before: u64, after: u64| {
+            let (before, after) = (before as u32, (after >> 32) as u32);
+            before < after || before == after && !self.is_simple
+        };
         let first = view.starts.row_of(view.edges.start);
         if view.starts.start(first) < view.edges.start
             && ends(view.window.checked_sub(1)).is_some_and(|before| !ascends(before, own))

@@ -4,12 +4,14 @@ use super::job::{Found, On, Plan, Run};
 use super::read::{Caching, ReaderChoice};
 use super::report::Tally;
 use super::room::{Keeping, Sizes};
-use crate::analysis::{self, Detail, End, Streaming};
+use crate::analysis::{self, Detail, End, LoopRule, ParallelRule, Streaming};
 use crate::backend::cpu::device_of;
 use crate::backend::{Canceller, HostWork};
 use crate::executor::Executor;
 use crate::graph::disk::{DiskNodes, Rows, SwgFile};
-use crate::graph::{Graph, GraphError, LoadOptions, WeightChoice, WeightOrigin, load, memory};
+use crate::graph::{
+    Graph, GraphError, LoadOptions, Loops, Parallel, WeightChoice, WeightOrigin, load, memory,
+};
 use crate::outcome::{
     Dropped, Event, Memory, RunOutcome, SessionReport, Taken, Times, Track, Weights,
 };
@@ -34,6 +36,9 @@ pub struct StreamOptions {
     pub keeping: Keeping,
     /// Take the weight 1 on every edge.
     pub unit_weights: bool,
+    /// Take every edge in both directions: the file has to be marked symmetric, and a pass checks
+    /// that it is.
+    pub undirected: bool,
     /// Run the kernel of a GPU's stream on threads: to test it without a GPU.
     pub blocks: bool,
 }
@@ -154,6 +159,7 @@ impl Streamed {
             let analysis = request.analysis;
             return Err(RunError::NoWeights { analysis });
         }
+        self.check_form(request, options)?;
         if request.check {
             self.check_has_room(request, options)?;
         }
@@ -194,6 +200,9 @@ impl Streamed {
             keeping: self.keeping(options.keeping),
         };
         let mut plan = work.run.plan(sizes)?;
+        if options.undirected && streaming != Streaming::Components {
+            work.run.check_mirrors(&plan)?;
+        }
         let plan_ns = elapsed_ns(clock);
         let (found, [first_ns, run_ns]) = work.repeat((clock, sizes), &mut plan, progress)?;
         let end = found.end;
@@ -209,6 +218,45 @@ impl Streamed {
             self.check(request, options, (&mut outcome, end))?;
         }
         Ok(outcome)
+    }
+
+    /// Refuses edges that cannot be taken as the request asks.
+    ///
+    /// # Errors
+    /// [`RunError::CannotStream`].
+    fn check_form(&self, request: &RunRequest, options: StreamOptions) -> Result<(), RunError> {
+        let analysis = request.analysis;
+        let refuse = |what: &str| {
+            let what = what.to_owned();
+            Err(RunError::CannotStream { analysis, what })
+        };
+        let ignores_direction = analysis.facts().streams == Some(Streaming::Components);
+        if options.undirected && !(self.file.is_symmetric() || ignores_direction) {
+            return refuse(
+                "not every edge has both directions; convert the file with --undirected",
+            );
+        }
+        if self.file.is_simple() {
+            return Ok(());
+        }
+        let (loops, parallel) = request.rules();
+        let drops = request.loops == Some(Loops::Drop) && loops == LoopRule::Count;
+        let merges = request.parallel.is_some_and(|asked| {
+            asked != Parallel::Keep
+                && parallel != ParallelRule::NoEffect
+                && asked != parallel.taken()
+        });
+        if drops || merges {
+            return refuse(
+                "loops and parallel edges are taken as they are in the file; convert it with --loops and --parallel",
+            );
+        }
+        if options.blocks || request.machine.executor == Some(Executor::Mega) {
+            return refuse(
+                "the file has loops or parallel edges, and such edges stream on the backend cpu; convert it with --loops drop --parallel first, or least",
+            );
+        }
+        Ok(())
     }
 
     /// Whether windows stay, where nobody says so: those of a graph that has no other way to be

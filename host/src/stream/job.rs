@@ -104,8 +104,7 @@ impl Run<'_> {
         if room.keeps && !sizes.on_machine {
             room.buffers = windows.len() as u64;
         }
-        let kind = file.weight_kind().unwrap_or_default();
-        let checked = Checked::new(windows.len(), (file.node_count(), kind));
+        let checked = Checked::new(windows.len(), file);
         Ok(Plan {
             sizes,
             room,

@@ -11,7 +11,7 @@ use super::view::View;
 use super::windows::{Part, Windows};
 use crate::backend::pages::Pages;
 use crate::backend::streaming::{Open, StreamJob, post_at, window_at};
-use crate::graph::{BinaryProblem, WeightKind};
+use crate::graph::BinaryProblem;
 use crate::run::RunError;
 use bytemuck::cast_slice;
 use seawall_core::abi::stream::{BETWEEN, StreamBoard, StreamOrder, StreamPost};
@@ -97,8 +97,6 @@ pub(super) struct Machine<'m> {
     open: &'m Open<'m>,
     /// Address of the memory for windows in this process.
     buffers: usize,
-    kind: WeightKind,
-    nodes: u32,
     ticket: Cell<u32>,
     /// Windows that came.
     seen: RefCell<Vec<bool>>,
@@ -122,14 +120,11 @@ impl<'m> Machine<'m> {
     pub(super) fn new(
         (said, open): (&'m Said<'m>, &'m Open<'m>),
         streaming: &StreamJob<'_>,
-        kind: WeightKind,
     ) -> Self {
         Self {
             said,
             open,
             buffers: streaming.buffers.0,
-            kind,
-            nodes: streaming.rows.len(),
             ticket: Cell::new(0),
             seen: RefCell::new(vec![false; streaming.windows as usize]),
             held: RefCell::new(vec![false; streaming.windows as usize]),
@@ -290,8 +285,7 @@ impl<'b> MachineCrew<'b, '_> {
         let Some(view) = View::of((windows, rows), fill.window, fill.bytes) else {
             return Ok(());
         };
-        let (nodes, kind) = (self.machine.nodes, self.machine.kind);
-        Checked::new(windows.len(), (nodes, kind)).check(&view)?;
+        Checked::new(windows.len(), self.setup.file).check(&view)?;
         // The buffer has changed since, or the machine read it wrong.
         let node = u64::from(view.rows.start);
         Err(BinaryProblem::Order { node })

@@ -31,6 +31,7 @@ mod execute;
 mod job;
 mod machine;
 mod marks;
+mod mirrors;
 mod on_machine;
 mod outgrown;
 mod parents;

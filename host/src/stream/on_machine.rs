@@ -90,11 +90,10 @@ impl Run<'_> {
             )),
             time_ns: self.request.machine.time_budget_ns.saturating_add(GRACE_NS),
         };
-        let kind = self.input.file.weight_kind().unwrap_or_default();
         let said = Said::of(&streaming);
         let drive = |open: &Open<'_>| {
             open.name.clone_into(&mut tally.machine);
-            let machine = Machine::new((&said, open), &streaming, kind);
+            let machine = Machine::new((&said, open), &streaming);
             let hands = Hands::Machine(&machine);
             let wanted = Wanted { said: &said, all };
             let buffers = buffers.split();

@@ -108,8 +108,7 @@ impl Streamed {
     ) -> Result<StreamReport, RunError> {
         let buffers = aligned(pass.buffers, windows.buffer_bytes())?;
         let count = buffers.len() as u64;
-        let kind = self.file.weight_kind().unwrap_or_default();
-        let checked = Checked::new(windows.len(), (self.file.node_count(), kind));
+        let checked = Checked::new(windows.len(), &self.file);
         let setup = Setup {
             file: &self.file,
             rows: &self.rows,

@@ -4,6 +4,7 @@ use super::buffer::short;
 use super::components::{Components, labels};
 use super::job::{Fallen, Found, Plan, Run};
 use super::marks::Marks;
+use super::mirrors::Mirrors;
 use super::on_machine::Work;
 use super::outgrown::Outgrown;
 use super::parents::Parents;
@@ -42,6 +43,20 @@ impl Run<'_> {
             Streaming::Components => self.components(plan, tally),
             Streaming::Ranks => self.ranks(plan, tally),
         }
+    }
+
+    /// Refuses a file that is marked symmetric if some edge has no mirror image, by a pass of its
+    /// own.
+    ///
+    /// # Errors
+    /// [`RunError::Stream`].
+    pub(super) fn check_mirrors(&self, plan: &Plan) -> Result<(), RunError> {
+        let mirrors = Mirrors::new();
+        self.passes(plan, (&mirrors, &mut Tally::default()), |sweep| {
+            sweep.pass()
+        })?;
+        let found = mirrors.check();
+        found.map_err(|problem| self.input.file.bad(problem).into())
     }
 
     /// Lowers values until none falls, in at most `passes` passes.

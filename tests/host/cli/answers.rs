@@ -14,6 +14,7 @@ fn graph(undirected: bool) -> Graph {
         weights: WeightChoice::Given,
         skip_columns: false,
         format: None,
+        listed_order: false,
     };
     load(SPEC, &options, None).unwrap().graph
 }

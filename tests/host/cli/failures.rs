@@ -248,7 +248,8 @@ fn a_conversion_reports_as_json_the_written_and_dropped_edges() {
     has(
         &report,
         &json!({
-            "output": out, "nodes": 3, "edges": 2, "bytes": bytes, "self_loops": 1, "duplicates": 1
+            "direction": "directed", "output": out, "nodes": 3, "edges": 4, "bytes": bytes, "self_loops": 1,
+            "parallel_edges": 1, "dropped_self_loops": 0, "dropped_duplicates": 0
         }),
     );
 }

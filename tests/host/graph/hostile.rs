@@ -33,6 +33,7 @@ fn load_and_check(name: &str, bytes: &[u8]) -> Result<(), TestCaseError> {
             weights: WeightChoice::Given,
             skip_columns: false,
             format: None,
+            listed_order: false,
         },
     ] {
         match load_as(name, bytes, &options) {

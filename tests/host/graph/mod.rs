@@ -20,12 +20,14 @@ pub(crate) const PLAIN: LoadOptions = LoadOptions {
     weights: WeightChoice::Ignored,
     skip_columns: false,
     format: None,
+    listed_order: false,
 };
 pub(crate) const WEIGHTED: LoadOptions = LoadOptions {
     undirected: false,
     weights: WeightChoice::Given,
     skip_columns: false,
     format: None,
+    listed_order: false,
 };
 
 /// Loads bytes as a file of this name.

@@ -141,23 +141,25 @@ fn undirected_loads_mirror_and_merge() {
         weights: WeightChoice::Given,
         skip_columns: false,
         format: None,
+        listed_order: false,
     };
     let loaded = load_as("g.el", b"0 1 5\n1 0 3\n1 2 7\n2 2 1\n", &options).unwrap();
     assert!(loaded.graph.is_symmetric());
     assert_eq!(
         rows(&loaded.graph),
-        (vec![0, 1, 3, 4], vec![1, 0, 2, 1], Some(vec![3, 3, 7, 7]))
+        (
+            vec![0, 2, 5, 7],
+            vec![1, 1, 0, 0, 2, 1, 2],
+            Some(vec![3, 5, 3, 5, 7, 7, 1])
+        )
     );
     assert_eq!(
-        (
-            loaded.stats.listed_edges,
-            loaded.stats.self_loops,
-            loaded.stats.duplicates
-        ),
-        (4, 1, 1)
+        (loaded.stats.listed_edges, loaded.stats.mirrored),
+        (4, 0),
+        "edges of different weights are two"
     );
-    let directed =
-        Graph::from_weighted_edges(3, &[(0, 1, 5), (1, 0, 3), (1, 2, 7)], false).unwrap();
+    let edges = [(0, 1, 5), (1, 0, 3), (1, 2, 7), (2, 2, 1)];
+    let directed = Graph::from_weighted_edges(3, &edges, false).unwrap();
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("g.swg");
     save(&directed, &path);

@@ -90,6 +90,7 @@ fn graph_of(setting: &mut Setting<'_>, name: &str) -> Result<Option<Graph>, Benc
         weights: WeightChoice::Given,
         skip_columns: false,
         format: None,
+        listed_order: false,
     };
     if name.starts_with("gen:") {
         return Ok(Some(load(name, &options, None)?.graph));

@@ -52,6 +52,7 @@ impl Spec {
             },
             skip_columns: false,
             format: None,
+            listed_order: false,
         };
         Ok(load(self.text(quick), &options, None)?.graph)
     }

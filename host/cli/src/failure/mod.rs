@@ -39,6 +39,7 @@ pub(super) fn of(error: &CliError) -> Value {
         }
         CliError::Graph(error) => graph::fields(error),
         CliError::Run(error) => run::fields(error),
+        CliError::Form(error) => run::form_fields(error),
         CliError::Batch(error) => run::batch_fields(error),
         CliError::Bench(error) => run::bench_fields(error),
         CliError::Measure(error) => run::probe_fields(error),

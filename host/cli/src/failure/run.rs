@@ -4,6 +4,7 @@ use seawall::backend::BackendError;
 use seawall::backend::batch::BatchError as MachineError;
 use seawall::batch::BatchError;
 use seawall::calibrate::measure::MeasureError;
+use seawall::graph::FormError;
 use seawall::program::ProgramError;
 use seawall::run::RunError;
 use serde_json::{Value, json};
@@ -38,6 +39,10 @@ pub(super) fn fields(error: &RunError) -> Value {
             "kind": "wrong_detail", "detail": detail.to_string(), "of": of.to_string(),
             "analysis": analysis.name()
         }),
+        RunError::WrongForm { analysis, what } => {
+            json!({"kind": "wrong_form", "analysis": analysis.name(), "what": what})
+        }
+        RunError::Form(error) => form_fields(error),
         RunError::NoSource { analysis } => {
             json!({"kind": "missing_source", "analysis": analysis.name()})
         }
@@ -81,6 +86,19 @@ pub(super) fn fields(error: &RunError) -> Value {
         RunError::Program(error) => program_fields(error),
         RunError::Backend(error) => backend_fields(error),
         other => super::named(other),
+    }
+}
+
+/// Kind and fields of a form that a graph has not.
+pub(super) fn form_fields(error: &FormError) -> Value {
+    match error {
+        FormError::Memory(short) => json!({
+            "kind": "memory", "needed": short.needed, "available": short.available
+        }),
+        FormError::TooHeavy {
+            from, to, edges, ..
+        } => json!({"kind": "weight_too_large", "from": from, "to": to, "edges": edges}),
+        _ => json!({"kind": "listed_order"}),
     }
 }
 

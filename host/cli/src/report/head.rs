@@ -6,9 +6,8 @@ use serde::Serialize;
 
 use seawall::analysis::AnalysisKind;
 use seawall::batch::BatchOutcome;
-use seawall::outcome::{Dropped, RunOutcome};
+use seawall::outcome::RunOutcome;
 use seawall::run::Executor;
-use seawall::units::counted;
 
 /// First fields of a run and a batch, in text and in JSON.
 #[derive(Serialize)]
@@ -43,18 +42,18 @@ impl<'a> From<&'a BatchOutcome> for Head<'a> {
 }
 
 impl Head<'_> {
-    /// Writes the title, of `size`, and the rows up to the machine and the reason of its choice.
+    /// Writes the title, of `size`, and the rows up to the machine and the reason of its choice;
+    /// `edges` writes those about edges.
     pub(super) fn write(
         &self,
         out: &mut dyn Write,
         size: &str,
-        (dropped, weights): (Dropped, Option<String>),
+        weights: Option<String>,
+        edges: impl FnOnce(&mut dyn Write) -> io::Result<()>,
     ) -> io::Result<()> {
         writeln!(out, "{} of {size}", self.analysis.facts().title)?;
         writeln!(out)?;
-        if let Some(dropped) = left_out(dropped) {
-            row(out, "left out", &dropped)?;
-        }
+        edges(out)?;
         if let Some(weights) = weights {
             row(out, "weights", &weights)?;
         }
@@ -63,17 +62,6 @@ impl Head<'_> {
         self.backend_reason
             .map_or(Ok(()), |reason| row(out, "", reason))
     }
-}
-
-/// Edges of the file that were dropped; `None` if all were kept.
-fn left_out(dropped: Dropped) -> Option<String> {
-    let parts = [
-        (dropped.self_loops, "self loop"),
-        (dropped.duplicates, "duplicate edge"),
-    ];
-    let told = parts.iter().filter(|(count, _)| *count > 0);
-    let told: Vec<String> = told.map(|(count, noun)| counted(*count, noun)).collect();
-    (!told.is_empty()).then(|| told.join(", "))
 }
 
 /// Writes a row of a report: its name, and what it says.

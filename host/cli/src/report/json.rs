@@ -8,12 +8,13 @@ use serde::Serialize;
 
 use super::explain::Explanation;
 use super::head::Head;
+use super::taken;
 use super::weights::WeightsReport;
 use seawall::analysis::Answer;
 use seawall::backend::HostWork;
 use seawall::outcome::{
     Dropped, Memory, PlanCounters, PlanSummary, Rounds, RunOutcome, SessionReport, StreamReport,
-    Times,
+    Taken, Times,
 };
 
 #[derive(Serialize)]
@@ -22,6 +23,10 @@ struct Report<'a> {
     head: Head<'a>,
     nodes: u64,
     edges: u64,
+    #[serde(flatten)]
+    taken: Taken,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hint: Option<&'static str>,
     #[serde(flatten)]
     dropped: Dropped,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -76,6 +81,8 @@ impl<'a> Report<'a> {
             head: Head::from(outcome),
             nodes: outcome.nodes,
             edges: outcome.edges,
+            taken: outcome.taken,
+            hint: taken::hint(&outcome.taken),
             dropped: outcome.dropped,
             weights: outcome.weights.map(WeightsReport::from),
             source: only(&outcome.sources),

@@ -16,4 +16,5 @@ pub mod trace;
 mod head;
 mod stream;
 pub(crate) mod svg;
+pub(crate) mod taken;
 pub(crate) mod weights;

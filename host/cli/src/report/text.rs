@@ -4,6 +4,7 @@ use std::io::{self, Write};
 
 use super::head::{Head, row};
 use super::stream;
+use super::taken;
 use super::weights;
 use seawall::analysis::Sentence;
 use seawall::backend::HostWork;
@@ -18,15 +19,19 @@ pub fn write(outcome: &RunOutcome, out: &mut dyn Write) -> io::Result<()> {
     let nodes = counted(outcome.nodes, "node");
     let edges = counted(outcome.edges, "edge");
     let weights = weights::told(outcome.weights);
-    Head::from(outcome).write(
-        out,
-        &format!("{nodes}, {edges}"),
-        (outcome.dropped, weights),
-    )?;
+    let size = format!("{nodes}, {edges}");
+    let taken = (&outcome.taken, outcome.dropped);
+    Head::from(outcome).write(out, &size, weights, |out| {
+        let directions = taken::directions(taken.0);
+        taken::write(out, directions, taken.0, taken.1)
+    })?;
     if !outcome.sources.is_empty() {
         row(out, "from", &sources(&outcome.sources))?;
     }
     row(out, "found", &found(outcome))?;
+    if let Some(hint) = taken::hint(&outcome.taken) {
+        row(out, "hint", hint)?;
+    }
     details(outcome, out)?;
     row(out, "rounds", &rounds(outcome))?;
     if let Some(equal) = outcome.checked {

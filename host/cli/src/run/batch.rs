@@ -50,8 +50,11 @@ pub(super) fn command(
     let mut outcome = execute(&batch, &request, &mut |phase| line.phase(phase))?;
     outcome.times.load = load_ns;
     for (found, graph) in outcome.graphs.iter_mut().zip(&graphs) {
-        outcome.dropped += graph.dropped;
         found.weights = graph.weights;
+        found.taken.mirrored_edges = graph.mirrored;
+        found.taken.symmetric = graph.graph.has_all_images();
+        let is_little = found.would_reach_more(outcome.analysis, &graph.graph);
+        found.taken.undirected_reaches_more = is_little;
     }
     drop(line);
     write(args, &outcome, (&graphs, rows))?;

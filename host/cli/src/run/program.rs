@@ -17,12 +17,13 @@ use crate::output::print;
 use crate::program::{ProgramFailure, read, values};
 use crate::report::explain::{Explanation, write_groups};
 use crate::report::table::RowFormat;
+use crate::report::taken;
 use crate::report::trace;
 use seawall::backend::{BackendError, ProgramSession, plan_request};
 use seawall::executor::{Executor, Machine};
 use seawall::graph::file::write_whole;
-use seawall::graph::{Graph, LoadOptions, load};
-use seawall::outcome::{Event, SessionReport};
+use seawall::graph::{Form, Graph, LoadOptions, Loaded, load};
+use seawall::outcome::{Dropped, Event, SessionReport, Taken};
 use seawall::program::{EncodedProgram, GraphSize, Kind, PlanSummary, TextProgram, TextResult};
 use seawall::run::{ProgramExplanation, explain_program, program_report};
 use seawall::units::{Nanoseconds, counted, elapsed_ns};
@@ -32,6 +33,8 @@ pub(super) struct Asked<'a> {
     pub(super) file: &'a Path,
     pub(super) graph: &'a OsStr,
     pub(super) options: LoadOptions,
+    /// The form in which the program takes the graph.
+    pub(super) form: Form,
     pub(super) machine: Machine,
     /// Number of runs.
     pub(super) repeat: NonZeroU32,
@@ -60,8 +63,14 @@ pub(super) fn command(asked: Asked<'_>) -> Result<ExitCode, CliError> {
     }
     let choice = Choice::of(asked.columns, &sketch.results)?;
     let started = Instant::now();
-    let graph = load(asked.graph, &asked.options, None)?.graph;
+    let Loaded { graph: read, stats } = load(asked.graph, &asked.options, None)?;
     let load_ns = elapsed_ns(started);
+    let started = Instant::now();
+    let graph = read.form(asked.form)?;
+    let form_ns = elapsed_ns(started);
+    let mut taken = Taken::as_asked(&read, asked.form);
+    taken.mirrored_edges = stats.mirrored;
+    taken.symmetric = read.has_all_images();
     let program = text.program(GraphSize {
         nodes: graph.nodes(),
         edges: graph.edges(),
@@ -70,10 +79,10 @@ pub(super) fn command(asked: Asked<'_>) -> Result<ExitCode, CliError> {
         columns::check_lengths(&program.results, &choice, format)?;
     }
     let executor = asked.machine.executor.unwrap_or(Executor::Cpu);
-    let request = plan_request(&graph, &program.program, (executor, &asked.machine));
+    let request = plan_request(graph, &program.program, (executor, &asked.machine));
     let encoded = program.program.encode(&request);
     let (encoded, plan) = encoded.map_err(|source| text.refused(source))?;
-    let ran = run(&graph, &asked, (&program, &encoded))
+    let ran = run(graph, &asked, (&program, &encoded))
         .map_err(|source| ProgramFailure::Run { source })?;
     if let Some(path) = asked.trace {
         let device = format!("{} ({executor})", ran.device);
@@ -84,10 +93,12 @@ pub(super) fn command(asked: Asked<'_>) -> Result<ExitCode, CliError> {
         program: asked.file.to_string_lossy().into_owned(),
         backend: executor,
         nodes: graph.nodes(),
-        edges: graph.edges(),
+        edges: read.edges(),
+        taken,
+        dropped: Dropped::between(&read, graph),
         plan,
         repeat: asked.repeat.get(),
-        time_ns: json!({"load": load_ns, "run": ran.run_ns, "first_run": ran.first_run_ns}),
+        time_ns: json!({"load": load_ns, "form": form_ns, "run": ran.run_ns, "first_run": ran.first_run_ns}),
         device: ran.device,
         loops: ran.loops,
         session: ran.session,
@@ -245,6 +256,10 @@ struct Report {
     device: String,
     nodes: u32,
     edges: u32,
+    #[serde(flatten)]
+    taken: Taken,
+    #[serde(flatten)]
+    dropped: Dropped,
     plan: PlanSummary,
     repeat: u32,
     loops: Vec<LoopEnd>,
@@ -272,6 +287,8 @@ impl Report {
         let (nodes, edges) = (u64::from(self.nodes), u64::from(self.edges));
         let size = (counted(nodes, "node"), counted(edges, "edge"));
         writeln!(out, "{} on {}, {}", self.program, size.0, size.1)?;
+        let directions = taken::directions(&self.taken);
+        taken::write(out, directions, &self.taken, self.dropped)?;
         writeln!(
             out,
             "  ran on    {} (backend {})",

@@ -205,11 +205,13 @@ impl RunArgs {
         let streamed = Streamed::of(streaming.file)?;
         let load_ns = elapsed_ns(started);
         let request = self.request(self.source_nodes(sources, name, streamed.nodes())?);
-        let options = self
+        let mut options = self
             .stream
             .options(self.weights.choice_for(&self.request(Vec::new())));
+        options.undirected = self.undirected;
         let mut outcome = streamed.run(&request, options, &mut |phase| line.phase(phase))?;
         outcome.times.load = load_ns;
+        outcome.taken.undirected_reaches_more = outcome.reached_little();
         outcome.backend_reason = streaming.reason;
         Ok((outcome, streamed.into_nodes()))
     }

@@ -7,5 +7,6 @@
 mod rows;
 mod swg;
 
+pub use crate::mirror::MirrorSum;
 pub use rows::{RowError, Rows};
 pub use swg::{DiskNodes, SwgFile};

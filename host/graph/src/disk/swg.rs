@@ -7,6 +7,7 @@ use std::time::SystemTime;
 
 use super::rows::{RowError, Rows};
 use crate::binary::{HEADER_BYTES, Header, MAGIC, MULTI, SYMMETRIC, Sections, TABLE, WIDE};
+use crate::build::{Counts, Order};
 use crate::csr::Csr;
 use crate::ids::Ids;
 use crate::memory;
@@ -30,7 +31,8 @@ pub struct SwgFile {
 pub struct DiskNodes {
     /// Starts of the rows.
     pub rows: Rows,
-    /// The same nodes, with their ids in the file, and no edges.
+    /// The same nodes, with their ids in the file, and no edges; loops and parallel edges are as
+    /// many as the file promises.
     pub nodes: Graph,
 }
 
@@ -137,7 +139,15 @@ impl SwgFile {
             targets: Vec::new(),
             weights: None,
         };
+        // Resident graphs have fewer than 2^32 edges, and no header promises more of some kind.
+        let word = |count: u64| u32::try_from(count).unwrap_or(u32::MAX);
+        let counts = Counts {
+            loops: word(self.header.loops),
+            parallel: word(self.header.parallel),
+            mirrored: 0,
+        };
         let nodes = Graph::from_parts(none, self.is_symmetric(), ids);
+        let nodes = nodes.with_counts(counts, Order::Listed);
         Ok(DiskNodes { rows, nodes })
     }
 
@@ -237,10 +247,10 @@ impl SwgFile {
         self.header.has(SYMMETRIC)
     }
 
-    /// Whether rows may hold loops and parallel edges. Rows of other files ascend strictly.
+    /// Whether there are no loops and no parallel edges, so that rows ascend strictly.
     #[must_use]
-    pub fn may_have_loops(&self) -> bool {
-        self.header.has(MULTI)
+    pub fn is_simple(&self) -> bool {
+        !self.header.has(MULTI)
     }
 
     /// Whether the file has a table of ids.

@@ -91,6 +91,25 @@ pub enum BinaryProblem {
         /// The node.
         node: u64,
     },
+    /// Other numbers of loops and parallel edges than the header promises.
+    #[error(
+        "{loops} loops and {parallel} parallel edges, the header promises {promised_loops} and {promised_parallel}"
+    )]
+    EdgeKinds {
+        /// Loops found.
+        loops: u64,
+        /// Parallel edges found.
+        parallel: u64,
+        /// Loops by the header.
+        promised_loops: u64,
+        /// Parallel edges by the header.
+        promised_parallel: u64,
+    },
+    /// Edges without mirror images in a graph marked symmetric, where nobody looked for the first.
+    #[error(
+        "marked symmetric, but not every edge has a mirror image of the same weight; convert the file with --undirected"
+    )]
+    Unmirrored,
     /// An edge without a mirror image in a graph marked symmetric.
     #[error(
         "marked symmetric, but the edge from node {from} to node {to} has no mirror image of the same weight"

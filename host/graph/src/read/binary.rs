@@ -111,6 +111,15 @@ fn check(header: &Header, csr: &Csr, ids: &Ids) -> Result<Counts, BinaryProblem>
         simple: !header.has(MULTI),
     };
     let counts = check::check(csr, header.weight_kind(), claim)?;
+    let found = [counts.loops, counts.parallel].map(u64::from);
+    if found != [header.loops, header.parallel] {
+        return Err(BinaryProblem::EdgeKinds {
+            loops: found[0],
+            parallel: found[1],
+            promised_loops: header.loops,
+            promised_parallel: header.parallel,
+        });
+    }
     if let Ids::Table(table) = ids {
         check_ids(table)?;
     }

@@ -26,6 +26,7 @@ use crate::load::{LoadOptions, LoadStats, Loaded, Progress};
 use crate::memory;
 use crate::mirror;
 use crate::model::check_counts;
+use crate::tidy;
 use crate::weights::to_floats;
 use crate::{Graph, GraphError, LineProblem, WeightKind};
 
@@ -313,7 +314,11 @@ impl Gather<'_> {
         let direction = Direction::of(undirected && !is_row_wise);
         let order = Order::of(self.options.listed_order);
         let built = build::rows(all.edges, nodes as u32, direction, order);
-        let (csr, counts) = built.map_err(|short| GraphError::memory(self.name, short))?;
+        let (mut csr, mut counts) = built.map_err(|short| GraphError::memory(self.name, short))?;
+        if is_row_wise && counts.loops > 0 {
+            csr = tidy::halve_loops(csr);
+            counts = tidy::count(&csr);
+        }
         if is_row_wise && let Some((from, to)) = mirror::first_unmatched(&csr) {
             return Err(GraphError::OneSided {
                 file: self.name.to_owned(),

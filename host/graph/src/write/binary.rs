@@ -5,7 +5,7 @@ use std::io;
 use super::sink::Sink;
 use crate::Graph;
 use crate::WeightKind;
-use crate::binary::{FLOATS, Header, MULTI, SYMMETRIC, TABLE, WEIGHTS};
+use crate::binary::{FLOATS, Header, SYMMETRIC, TABLE, WEIGHTS};
 use crate::file::Section;
 use crate::ids::Ids;
 
@@ -19,9 +19,10 @@ pub(super) fn write(graph: &Graph, sink: &mut Sink) -> io::Result<()> {
     let flags = flag(graph.is_symmetric(), SYMMETRIC)
         | flag(graph.weights().is_some(), WEIGHTS)
         | flag(graph.weight_kind() == Some(WeightKind::Float), FLOATS)
-        | flag(table.is_some(), TABLE)
-        | flag(!graph.is_simple(), MULTI);
-    let header = Header::new(graph.nodes(), graph.edges(), flags, first_id);
+        | flag(table.is_some(), TABLE);
+    let counts = (graph.nodes(), graph.edges());
+    let more = [graph.loops(), graph.parallel_edges()];
+    let header = Header::with_loops(counts, flags, first_id, more);
     let places = header.sections();
     let mut sections: Vec<Section<'_>> = vec![
         (0, bytemuck::bytes_of(&header)),

@@ -144,7 +144,6 @@ fn check_writable(graph: &Graph, format: Format, name: &str) -> Result<(), Graph
             file: name.to_owned(),
             format,
         }),
-        Format::Metis if graph.loops() > 0 => refused("edges from a node to itself"),
         Format::Metis | Format::Ecl if is_float => refused("weights that are no whole numbers"),
         Format::Ecl if graph.nodes().max(graph.edges()) > ecl::WORD_MAX => {
             refused("more than 2147483647 nodes or edges")

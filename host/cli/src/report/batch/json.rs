@@ -8,11 +8,12 @@ use std::io::{self, Write};
 use serde::Serialize;
 
 use crate::report::head::Head;
+use crate::report::taken;
 use crate::report::weights::WeightsReport;
 use seawall::analysis::Answer;
 use seawall::backend::HostWork;
 use seawall::batch::{BatchOutcome, GraphOutcome};
-use seawall::outcome::{Dropped, PlanCounters, Rounds, SessionReport, Times};
+use seawall::outcome::{Dropped, PlanCounters, Rounds, SessionReport, Taken, Times};
 
 #[derive(Serialize)]
 struct Report<'a> {
@@ -48,6 +49,12 @@ struct GraphReport<'a> {
     name: &'a str,
     nodes: u64,
     edges: u64,
+    #[serde(flatten)]
+    taken: Taken,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hint: Option<&'static str>,
+    #[serde(flatten)]
+    dropped: Dropped,
     sources: &'a [u64],
     reached: u64,
     #[serde(flatten)]
@@ -71,6 +78,9 @@ impl<'a> GraphReport<'a> {
             name: &graph.name,
             nodes: graph.nodes,
             edges: graph.edges,
+            taken: graph.taken,
+            hint: taken::hint(&graph.taken),
+            dropped: graph.dropped,
             sources: &graph.sources,
             reached: graph.reached,
             rounds: graph.rounds,

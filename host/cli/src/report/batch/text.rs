@@ -4,11 +4,12 @@ use std::io::{self, Write};
 
 use crate::report::head::Head;
 use crate::report::head::row;
+use crate::report::taken;
 use crate::report::text::{host, times, verdict};
 use crate::report::weights;
 use seawall::analysis::{Answer, Figure, Sentence};
 use seawall::batch::{BatchOutcome, GraphOutcome};
-use seawall::outcome::Rounds;
+use seawall::outcome::{Direction, Rounds, Taken};
 use seawall::units::{Count, bytes, counted};
 
 /// Graphs named in the report; the rest are counted.
@@ -27,7 +28,7 @@ pub fn write(outcome: &BatchOutcome, out: &mut dyn Write) -> io::Result<()> {
     );
     let weighed = outcome.graphs.iter().filter_map(|graph| graph.weights);
     let weights = weights::told(weighed);
-    Head::from(outcome).write(out, &size, (outcome.dropped, weights))?;
+    Head::from(outcome).write(out, &size, weights, |out| edges(out, outcome))?;
     row(out, "workers", &workers(outcome))?;
     row(out, "found", &found(outcome))?;
     row(out, "rounds", &rounds(outcome))?;
@@ -48,6 +49,28 @@ pub fn write(outcome: &BatchOutcome, out: &mut dyn Write) -> io::Result<()> {
     }
     writeln!(out)?;
     times(out, &outcome.times, (outcome.repeat, outcome.edges()))
+}
+
+/// Writes the directions of all graphs, their loops and parallel edges, and what was left out.
+fn edges(out: &mut dyn Write, outcome: &BatchOutcome) -> io::Result<()> {
+    let is_undirected = |graph: &&GraphOutcome| graph.taken.direction == Direction::Undirected;
+    let undirected = outcome.graphs.iter().filter(is_undirected).count();
+    let directed = outcome.graphs.len() - undirected;
+    let mut all = Taken::default();
+    for graph in &outcome.graphs {
+        let taken = &graph.taken;
+        all.self_loops += taken.self_loops;
+        all.parallel_edges += taken.parallel_edges;
+        all.mirrored_edges += taken.mirrored_edges;
+        all.loops_reason = all.loops_reason.or(taken.loops_reason);
+        all.parallel_reason = all.parallel_reason.or(taken.parallel_reason);
+    }
+    let directions = match (directed, undirected) {
+        (_, 0) => "directed".to_owned(),
+        (0, _) => "undirected".to_owned(),
+        _ => format!("{directed} directed, {undirected} undirected"),
+    };
+    taken::write(out, directions, &all, outcome.dropped)
 }
 
 fn workers(outcome: &BatchOutcome) -> String {
