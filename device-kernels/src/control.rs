@@ -73,6 +73,17 @@ impl Control {
         self.words.load(grid, FAULT + word_of!(FaultRecord, code))
     }
 
+    /// The words of the report of the fault that ended the run, and 0 for those beyond it.
+    #[cold]
+    pub fn fault_words<G: Grid, const N: usize>(self, grid: G) -> [u32; N] {
+        let mut words = [0; N];
+        let fields = FAULT..FAULT + (size_of::<FaultRecord>() / 4) as u32;
+        for (word, at) in words.iter_mut().zip(fields) {
+            *word = self.words.load(grid, at);
+        }
+        words
+    }
+
     /// Arrives at the grid barrier.
     #[inline(always)]
     pub fn arrive<G: Grid>(self, grid: G) {

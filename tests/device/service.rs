@@ -32,6 +32,7 @@ pub(crate) fn run((seed, quick): (u64, bool), slots: Option<u64>, tally: &mut Ta
     check("promotion", &|| windows::promotes(GPU, 8));
     check("opcodes", &|| opcodes::refused(GPU));
     check("late programs", &|| programs::late(GPU));
+    check("programs that stop", &|| programs::stopped(GPU));
     check("books", &|| {
         books::check(GPU, 4, (seed, slots)).map(|posted| println!("         {posted}"))
     });

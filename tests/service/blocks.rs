@@ -32,6 +32,12 @@ fn programs_find_what_sessions_of_their_own_find() {
 }
 
 #[test]
+fn a_program_that_stops_says_where() {
+    programs::stopped(On::Blocks).unwrap();
+    programs::stopped(On::Threads).unwrap();
+}
+
+#[test]
 fn programs_that_take_too_long_end_and_leave_the_service_well() {
     programs::late(On::Blocks).unwrap();
 }

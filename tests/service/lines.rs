@@ -467,3 +467,57 @@ fn sources_of_a_search_that_are_no_nodes_are_errors() {
         assert!(message.contains("below 9"), "{message}");
     }
 }
+
+/// Each value of a list is stored at the place that it names.
+const SCATTERED: &str = r#"{
+    "version": 1,
+    "registers": [
+        {"name": "places", "kind": "u32", "values": [0, 1, 2]},
+        {"name": "found", "kind": "u32", "count": 10, "keep": true}
+    ],
+    "waves": [
+        {"wave": "fill", "register": "found", "value": 0},
+        {"wave": "each", "name": "put away", "over": {"values": "places"}, "code": [
+            {"scatter": "found", "at": ["load", "places"], "join": "sum", "value": 1}
+        ]}
+    ]
+}"#;
+
+#[test]
+fn a_program_that_stops_says_at_which_wave_and_index() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = folder.path().join("scattered.json");
+    std::fs::write(&program, SCATTERED).unwrap();
+    let lines = [
+        r#"{"id":0,"op":"run","program":"scattered"}"#,
+        r#"{"id":1,"op":"run","program":"scattered","inputs":{"places":[3,12,3]}}"#,
+        r#"{"id":2,"op":"run","program":"scattered","inputs":{"places":[9,9,9]}}"#,
+    ];
+    let output = Command::new(PROGRAM)
+        .args(["serve", "gen:chain:9", "--threads", "1", "--program"])
+        .arg(program)
+        .write_stdin(lines.join("\n"))
+        .output()
+        .unwrap();
+    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!((output.status.code(), &*errors), (Some(0), ""));
+    let answers = answers(&output.stdout);
+    let values = |id: u32| answer(&answers, &json!(id))["values"].clone();
+    assert_eq!(values(0), json!([1, 1, 1, 0, 0, 0, 0, 0, 0, 0]));
+    // A run that stopped leaves nothing to later ones.
+    assert_eq!(values(2), json!([0, 0, 0, 0, 0, 0, 0, 0, 0, 3]));
+    let error = &answer(&answers, &json!(1))["error"];
+    assert_eq!(
+        (&error["kind"], &error["wave"]),
+        (&json!("fault"), &json!("put away"))
+    );
+    assert_eq!(
+        (&error["index"], &error["length"]),
+        (&json!(12), &json!(10))
+    );
+    assert_eq!(error["wave_number"], 1);
+    let message = error["message"].as_str().unwrap();
+    for piece in ["index 12 of a register of 10 words", "wave 1 (put away)"] {
+        assert!(message.contains(piece), "{message}");
+    }
+}

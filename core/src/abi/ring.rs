@@ -163,7 +163,9 @@ pub struct CompletionRecord {
     pub turns: u32,
     /// Parent of its continuation, or 0.
     pub parent: u32,
-    /// Result words; of a fault the first is its detail.
+    /// Result words; of a fault the first is its detail. Those of [`FaultCode::ProgramFault`] are
+    /// the words of a [`FaultRecord`](crate::abi::control::FaultRecord), then the number of the
+    /// program.
     pub results: [u32; RESULTS],
 }
 assert_words!(CompletionRecord, 16);

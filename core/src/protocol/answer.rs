@@ -18,6 +18,9 @@ pub enum Outcome {
     Done([u32; RESULTS]),
     /// Without.
     Fault(Refusal),
+    /// Without, as a program stopped itself: the words of its
+    /// [`FaultRecord`](crate::abi::control::FaultRecord), and its number.
+    Stopped([u32; RESULTS]),
     /// It goes on from here in a later turn.
     Yield(Continuation),
     /// It could not start and wants to be asked again.
@@ -55,7 +58,7 @@ impl<W: Words + ?Sized> Worker<'_, W> {
         match outcome {
             Outcome::Yield(task) | Outcome::Requeue(task) if !is_known(task.flags) => {
                 let code = FaultCode::BadContinuation;
-                self.end(&claim, Err(Refusal::new(code, task.flags)));
+                self.end(&claim, Err(Refusal::new(code, task.flags)), None);
             }
             Outcome::Yield(task) => {
                 let yields = task.yields.saturating_add(1);
@@ -65,8 +68,13 @@ impl<W: Words + ?Sized> Worker<'_, W> {
                 let requeues = task.requeues.saturating_add(1);
                 self.suspend(&claim, Continuation { requeues, ..task }, Status::Requeue);
             }
-            Outcome::Done(results) => self.end(&claim, Ok(results)),
-            Outcome::Fault(refusal) => self.end(&claim, Err(refusal)),
+            Outcome::Done(results) => self.end(&claim, Ok(results), None),
+            Outcome::Fault(refusal) => self.end(&claim, Err(refusal), None),
+            Outcome::Stopped(words) => {
+                let [detail, ..] = words;
+                let refusal = Refusal::new(FaultCode::ProgramFault, detail);
+                self.end(&claim, Err(refusal), Some(&words));
+            }
         }
     }
 
@@ -92,11 +100,21 @@ impl<W: Words + ?Sized> Worker<'_, W> {
         ring.put_back(claim.index, claim.level, status);
     }
 
-    fn end(&self, claim: &Claim, result: Result<[u32; RESULTS], Refusal>) {
+    /// Ends a slot; one that failed with these results, where it has more to say than its refusal.
+    fn end(
+        &self,
+        claim: &Claim,
+        result: Result<[u32; RESULTS], Refusal>,
+        of_failure: Option<&[u32; RESULTS]>,
+    ) {
         let ring = self.ring;
         let task = claim.suspended().unwrap_or_default();
         let epoch = ring.epoch_now();
-        let ending = self.ending(claim, result, (task, epoch));
+        let mut ending = self.ending(claim, result, (task, epoch));
+        if let Some(words) = of_failure {
+            let results = ending.words.iter_mut().skip(FIRST_RESULT);
+            results.zip(words).for_each(|(to, from)| *to = *from);
+        }
         ring.write_words(ending.completion, &ending.words);
         for (at, value) in ending.counts {
             if value != 0 {
@@ -232,6 +250,9 @@ pub struct Ending {
 
 /// First word of a continuation in its slot.
 const FIRST: u32 = field!(crate::abi::ring::SlotRecord, arguments) + CONTINUATION as u32;
+
+/// First result of a completion.
+const FIRST_RESULT: usize = field!(CompletionRecord, results) as usize;
 
 fn is_known(flags: u32) -> bool {
     flags & !Continuation::AT_EPOCH == 0

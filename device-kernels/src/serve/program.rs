@@ -95,14 +95,28 @@ impl<G: Grid> Program<G> {
     }
 
     #[inline(always)]
-    fn run<S: WaveSet>(&self, deadline: &Deadline<G>) -> Result<(), Refusal> {
-        let grid = self.grid;
+    fn launch(&self) -> Launch {
         let launch = self
             .words
-            .constant_wide(grid, word_of!(ServeProgram, launch));
+            .constant_wide(self.grid, word_of!(ServeProgram, launch));
         // SAFETY: `Serve::new` promises a launch record for each program of a worker, and this
         // worker is the only one that uses it.
-        let launch = unsafe { Launch::new(launch as *const LaunchRecord) };
+        unsafe { Launch::new(launch as *const LaunchRecord) }
+    }
+
+    /// The report of its last run, which failed, and its number. One lane calls this.
+    #[cold]
+    pub(super) fn report(&self, number: u32) -> [u32; RESULTS] {
+        let mut words: [u32; RESULTS] = self.launch().control(self.grid).fault_words(self.grid);
+        let [.., last] = &mut words;
+        *last = number;
+        words
+    }
+
+    #[inline(always)]
+    fn run<S: WaveSet>(&self, deadline: &Deadline<G>) -> Result<(), Refusal> {
+        let grid = self.grid;
+        let launch = self.launch();
         launch.control(grid).clear(grid);
         grid.block_barrier();
         let ran = run_alone::<G, S>(grid, launch, deadline.at_ns());

@@ -53,7 +53,9 @@ pub(super) fn run<G: Grid, S: WaveSet>(grid: G, (serve, layout): (Serve, Layout)
         };
         grid.block_barrier();
         if let Some(claim) = held {
-            bench.worker.answer(claim, Outcome::from(outcome));
+            bench
+                .worker
+                .answer(claim, bench.outcome::<S>(first, outcome));
         }
     }
     if grid.lane() == 0 {
@@ -75,6 +77,21 @@ impl<G: Grid> Bench<'_, G> {
         let word = self.serve.device(self.grid).wrapping_add(at as usize);
         // SAFETY: the device's ring begins with the control block.
         unsafe { self.grid.load_word(word, Read::Relaxed, Scope::Device) }
+    }
+
+    /// The outcome of work for all lanes; that of a program that failed says where. One lane calls
+    /// this.
+    #[inline(always)]
+    fn outcome<S: WaveSet>(&self, number: u32, result: Result<[u32; RESULTS], Refusal>) -> Outcome {
+        match result {
+            Err(refusal) if S::FAMILIES != 0 && refusal.code == FaultCode::ProgramFault => {
+                let report = self
+                    .program_at(number)
+                    .map(|program| program.report(number));
+                report.map_or_else(Outcome::Fault, Outcome::Stopped)
+            }
+            other => Outcome::from(other),
+        }
     }
 
     /// Claims and answers until there is work for all lanes, which is on the board then; one lane

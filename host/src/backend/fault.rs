@@ -62,7 +62,7 @@ fn fault_of(waves: &NamedWaves, mut record: FaultRecord, missing: Vec<u32>) -> B
 }
 
 /// Describes the fault, its place, and the remedy if there is one.
-pub(super) fn text(record: &FaultRecord, wave_name: &str, missing: &[u32]) -> String {
+pub(crate) fn text(record: &FaultRecord, wave_name: &str, missing: &[u32]) -> String {
     let FaultRecord {
         code,
         wave,

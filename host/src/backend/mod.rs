@@ -248,7 +248,7 @@ mod fit;
 mod outgrown;
 pub use cancel::Canceller;
 pub use error::BackendError;
-pub(crate) use fault::{NamedWaves, fault, host_fault};
+pub(crate) use fault::{NamedWaves, fault, host_fault, text as fault_text};
 pub(crate) use fit::check_answer;
 pub use footprint::plan_request;
 pub use footprint::{SessionMemory, session_bytes};

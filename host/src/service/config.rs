@@ -1,8 +1,10 @@
 //! Configuration of a service.
 
 use super::error::StartError;
+use super::reply::ProgramFault;
 use super::worker::Call;
 use crate::backend::cpu::{THREADS_MAX, available_threads};
+use crate::backend::{NamedWaves, host_fault};
 use crate::program::{EncodedProgram, RegisterId};
 use seawall_core::abi::program::{Opcode, Region};
 use seawall_core::abi::ring::{Kind, RESULTS, TASK, TENANTS, TenantRecord};
@@ -51,6 +53,13 @@ impl Program {
             opcode: Some(opcode),
             ..self
         }
+    }
+
+    /// Describes a fault of this program, with the name of its wave.
+    #[must_use]
+    pub fn describe(&self, fault: &ProgramFault) -> String {
+        let error = host_fault(&NamedWaves::of(&self.program), fault.record);
+        format!("the program stopped: {error}")
     }
 
     /// A word of `inputs` that a search starts from and that is no node of the program's graphs:

@@ -118,7 +118,7 @@ impl Desk {
         }
         self.give_back(ring, index);
         if let Some((kind, letterbox)) = flight_now.expected {
-            let end = answer_of(kind, &record).map_err(TicketError::Fault);
+            let end = answer_of(kind, &record);
             self.deliver(&letterbox, end);
         }
     }

@@ -1,6 +1,7 @@
 //! Errors of a service, a post and a ticket.
 
 use super::query::Query;
+use super::reply::ProgramFault;
 use crate::Cause;
 use crate::backend::BackendError;
 use seawall_core::protocol::{LayoutError, Refusal};
@@ -155,6 +156,9 @@ pub enum TicketError {
     /// The query ended in a fault.
     #[error("{0}")]
     Fault(Refusal),
+    /// The query's program stopped itself.
+    #[error("{0}")]
+    Program(ProgramFault),
     /// The service ended first.
     #[error("the service ended before this query did")]
     Ended,

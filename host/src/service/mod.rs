@@ -47,7 +47,7 @@ pub use error::{StartError, SubmitError, TicketError};
 pub use log::{Line, Log};
 pub use memory::SharedWords;
 pub use query::{Metric, Priority, Query, Span};
-pub use reply::{Answer, Reply};
+pub use reply::{Answer, ProgramFault, Reply};
 pub use seawall_core::abi::ring::{Continuation, FaultCode, Kind};
 pub use seawall_core::protocol::{Outcome, Refusal, Short, ShortOp};
 pub use stats::{Stats, TenantStats};

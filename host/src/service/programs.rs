@@ -2,10 +2,11 @@
 
 use super::Shared;
 use super::deadline::Deadline;
+use super::reply::ProgramFault;
 use crate::backend::cpu::CpuSession;
 use crate::backend::{BackendError, RunLimits, Session};
 use seawall_core::abi::ring::FaultCode;
-use seawall_core::protocol::Refusal;
+use seawall_core::protocol::Outcome;
 use std::num::NonZeroUsize;
 
 /// A worker's sessions, opened at their first use: each has an arena of its
@@ -31,20 +32,20 @@ impl<'s> Programs<'s> {
         number: u32,
         inputs: &[u32],
         deadline: &Deadline<'_>,
-    ) -> Result<&[u32], Refusal> {
+    ) -> Result<&[u32], Outcome> {
         let at = number as usize;
-        let unknown = Refusal::new(FaultCode::NoSuchProgram, number);
+        let unknown = Outcome::fault(FaultCode::NoSuchProgram, number);
         let program = self.shared.programs.get(at).ok_or(unknown)?;
         if let Some((_, node)) = program.stray_source(inputs) {
-            return Err(Refusal::new(FaultCode::NoSuchNode, node));
+            return Err(Outcome::fault(FaultCode::NoSuchNode, node));
         }
         let place = self.sessions.get_mut(at).ok_or(unknown)?;
         if place.is_none() {
             let one = Some(NonZeroUsize::MIN);
             let session = CpuSession::open(&self.shared.graph, one, RunLimits::default());
-            let mut session = session.map_err(|error| refusal_of(&error))?;
+            let mut session = session.map_err(|error| outcome_of(number, &error))?;
             let loaded = session.load(&program.program);
-            loaded.map_err(|error| refusal_of(&error))?;
+            loaded.map_err(|error| outcome_of(number, &error))?;
             *place = Some(session);
         }
         let session = place.as_mut().ok_or(unknown)?;
@@ -54,19 +55,26 @@ impl<'s> Programs<'s> {
         });
         let run = session.run(inputs).map(drop);
         let read = run.and_then(|()| session.read(program.result, &mut self.words));
-        read.map_err(|error| refusal_of(&error))?;
+        read.map_err(|error| outcome_of(number, &error))?;
         Ok(&self.words)
     }
 }
 
-/// Fault of a slot for an error of its session.
-fn refusal_of(error: &BackendError) -> Refusal {
+/// End of a slot for an error of the session of program `number`.
+fn outcome_of(number: u32, error: &BackendError) -> Outcome {
     match error {
-        BackendError::Fault { record, .. } => Refusal::new(FaultCode::ProgramFault, record.code),
+        BackendError::Fault { record, .. } => {
+            let record = *record;
+            let fault = ProgramFault {
+                program: number,
+                record,
+            };
+            Outcome::Stopped(fault.words())
+        }
         BackendError::InputLength { given, .. } => {
             let given = u32::try_from(*given).unwrap_or(u32::MAX);
-            Refusal::new(FaultCode::BadArgument, given)
+            Outcome::fault(FaultCode::BadArgument, given)
         }
-        _ => Refusal::new(FaultCode::Machine, 0),
+        _ => Outcome::fault(FaultCode::Machine, 0),
     }
 }

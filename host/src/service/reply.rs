@@ -1,7 +1,11 @@
 //! Answers to queries, as completions hold them.
 
-use seawall_core::abi::ring::{CompletionRecord, FaultCode, Kind, Status};
+use super::error::TicketError;
+use crate::backend::fault_text;
+use seawall_core::abi::control::FaultRecord;
+use seawall_core::abi::ring::{CompletionRecord, FaultCode, Kind, RESULTS, Status};
 use seawall_core::protocol::Refusal;
+use std::fmt;
 
 /// Result of a query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,11 +50,61 @@ pub struct Answer {
     pub entry: Option<Kind>,
 }
 
+/// The end of a program that stopped itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ProgramFault {
+    /// Number of the program.
+    pub program: u32,
+    /// What it met, and where: the wave's number, and for an index beyond its register that index
+    /// (`arrived`) and the register's length in words (`expected`).
+    pub record: FaultRecord,
+}
+
+impl ProgramFault {
+    /// The results of its completion.
+    pub(super) fn words(&self) -> [u32; RESULTS] {
+        let [
+            code,
+            wave,
+            opcode,
+            block,
+            epoch,
+            arrived,
+            expected,
+            iteration,
+        ]: [u32; 8] = bytemuck::cast(self.record);
+        let program = self.program;
+        [
+            code, wave, opcode, block, epoch, arrived, expected, iteration, program,
+        ]
+    }
+
+    fn of(words: [u32; RESULTS]) -> Self {
+        let [record @ .., program] = words;
+        Self {
+            program,
+            record: bytemuck::cast(record),
+        }
+    }
+}
+
+impl fmt::Display for ProgramFault {
+    /// Without the names of waves, which the program has:
+    /// [`Program::describe`](super::Program::describe).
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let text = fault_text(&self.record, "unnamed", &[]);
+        write!(f, "program {} stopped: {text}", self.program)
+    }
+}
+
 /// The answer in a completion of a query of `kind`, or its fault.
-pub(super) fn answer_of(kind: Kind, record: &CompletionRecord) -> Result<Answer, Refusal> {
+pub(super) fn answer_of(kind: Kind, record: &CompletionRecord) -> Result<Answer, TicketError> {
     if record.status != Status::Done as u32 {
-        let code = FaultCode::from_word(record.fault);
-        return Err(Refusal::new(code, record.results[0]));
+        return Err(match FaultCode::from_word(record.fault) {
+            FaultCode::ProgramFault => TicketError::Program(ProgramFault::of(record.results)),
+            code => TicketError::Fault(Refusal::new(code, record.results[0])),
+        });
     }
     let entry = record.entry.checked_sub(1);
     Ok(Answer {

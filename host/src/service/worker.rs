@@ -127,7 +127,7 @@ impl Bench<'_> {
 
     fn handle_kind(&mut self, claim: &Claim, deadline: Deadline<'_>) -> Outcome {
         let slot = claim.slot();
-        let [first, second, third, fourth, fifth, ..] = slot.arguments;
+        let [first, second, third, ..] = slot.arguments;
         match claim.work() {
             Err(refusal) => Outcome::Fault(refusal),
             Ok(Kind::Reach) => Outcome::from(self.reach((first, second), &deadline)),
@@ -136,17 +136,8 @@ impl Bench<'_> {
                 Outcome::from(self.neighbours(slot.tenant, first, (second, third)))
             }
             Ok(Kind::RunProgram) => {
-                let ring = self.shared.ring();
-                let mut inputs = vec![0; third as usize];
-                let read = ring.read_window(slot.tenant, second, &mut inputs);
-                let words = read.and_then(|()| self.programs.run(first, &inputs, &deadline));
-                let place = (fourth, fifth);
-                let written = words.and_then(|words| {
-                    // A late result would reach a place that another query may have by now.
-                    deadline.check()?;
-                    write(ring, slot.tenant, place, words)
-                });
-                Outcome::from(written)
+                let answer = self.run_program(slot, &deadline);
+                answer.map_or_else(|outcome| outcome, Outcome::Done)
             }
             Ok(_) => self.user(claim, deadline),
         }
@@ -155,7 +146,8 @@ impl Bench<'_> {
     fn user(&mut self, claim: &Claim, deadline: Deadline<'_>) -> Outcome {
         let opcode = claim.slot().opcode;
         let Some(handler) = self.shared.handlers.get(&opcode) else {
-            return Outcome::from(self.call(claim.slot(), &deadline));
+            let answer = self.call(claim.slot(), &deadline);
+            return answer.map_or_else(|outcome| outcome, Outcome::Done);
         };
         handler(&Call {
             ring: self.shared.ring(),
@@ -164,22 +156,39 @@ impl Bench<'_> {
         })
     }
 
+    /// Runs a program with words of the window, and puts its result there.
+    fn run_program(
+        &mut self,
+        slot: &SlotRecord,
+        deadline: &Deadline<'_>,
+    ) -> Result<[u32; RESULTS], Outcome> {
+        let [number, address, words, to, capacity, ..] = slot.arguments;
+        let ring = self.shared.ring();
+        let mut inputs = vec![0; words as usize];
+        let read = ring.read_window(slot.tenant, address, &mut inputs);
+        read.map_err(Outcome::Fault)?;
+        let words = self.programs.run(number, &inputs, deadline)?;
+        // A late result would reach a place that another query may have by now.
+        deadline.check().map_err(Outcome::Fault)?;
+        write(ring, slot.tenant, (to, capacity), words).map_err(Outcome::Fault)
+    }
+
     /// Runs the program of a user's opcode.
     fn call(
         &mut self,
         slot: &SlotRecord,
         deadline: &Deadline<'_>,
-    ) -> Result<[u32; RESULTS], Refusal> {
+    ) -> Result<[u32; RESULTS], Outcome> {
         let mut programs = (0..).zip(&self.shared.programs);
         let found = programs.find(|(_, program)| program.opcode == Some(slot.opcode));
-        let unknown = Refusal::new(FaultCode::UnknownOpcode, slot.opcode);
+        let unknown = Outcome::fault(FaultCode::UnknownOpcode, slot.opcode);
         let (number, program) = found.ok_or(unknown)?;
         let mut inputs = vec![0; program.program.input_bytes as usize / 4];
         for (input, word) in inputs.iter_mut().zip(&slot.arguments[..TASK]) {
             *input = *word;
         }
         let words = self.programs.run(number, &inputs, deadline)?;
-        deadline.check()?;
+        deadline.check().map_err(Outcome::Fault)?;
         Ok(results(words))
     }
 

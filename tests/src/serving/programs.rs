@@ -6,8 +6,10 @@ use crate::random::Random;
 use seawall::analysis::{self, AnalysisKind, Built, Question};
 use seawall::backend::cpu::CpuSession;
 use seawall::backend::{RunLimits, Session};
-use seawall::graph::Graph;
-use seawall::program::{EncodedProgram, PlanRequest};
+use seawall::graph::{Graph, LoadOptions};
+use seawall::program::{
+    EncodedProgram, Join, Over, PlanRequest, ProgramBuilder, ProgramError, RegisterId,
+};
 use seawall::service::{
     Client, Config, On, Program, Query, Reply, Service, Span, Ticket, TicketError,
 };
@@ -222,4 +224,59 @@ pub fn late(on: On) -> Result<(), String> {
         expect(&client, Query::Nop, Reply::Done)?;
     }
     Ok(())
+}
+
+/// Counts how often a list of three names each word of a register.
+fn scattered(nodes: u32, words: u64) -> Result<(EncodedProgram, RegisterId), ProgramError> {
+    let mut program = ProgramBuilder::new(nodes);
+    let places = program.input("places", 3)?;
+    let found = program.words("found", words)?;
+    program.fill("nothing yet", found, 0);
+    program.each("put away", Over::Values(places), |item| {
+        item.scatter(found, item.load(places), Join::Sum, 1);
+    });
+    program.keep(found);
+    Ok((program.encode(&PlanRequest::default())?.0, found))
+}
+
+/// A program that stops itself says at which wave, and at which index.
+///
+/// # Errors
+/// What does not hold.
+pub fn stopped(on: On) -> Result<(), String> {
+    const WORDS: u64 = 10;
+    const PLACE: u32 = 12;
+    let graph = seawall::graph::load("gen:chain:9", &LoadOptions::default(), None);
+    let graph = graph.map_err(|error| error.to_string())?.graph;
+    let built = scattered(graph.nodes(), WORDS).map_err(|error| error.to_string())?;
+    let program = Program::new(Arc::new(built.0), built.1);
+    let config = Config {
+        programs: vec![program.clone(), program.clone()],
+        ..config(on, 2)
+    };
+    let service = start(graph, config)?;
+    let client = client(&service)?;
+    client
+        .write(0, &[3, PLACE, 3])
+        .map_err(|error| error.to_string())?;
+    let span = |address, words| Span { address, words };
+    let query = Query::Run {
+        program: 1,
+        inputs: span(0, 3),
+        to: span(3, WORDS as u32),
+    };
+    let ticket = client.submit(query).map_err(|error| error.to_string())?;
+    let Err(TicketError::Program(fault)) = ticket.wait(LONG) else {
+        return Err("the program did not stop".to_owned());
+    };
+    let record = fault.record;
+    let found = (fault.program, record.wave, record.arrived, record.expected);
+    if found != (1, 1, PLACE, WORDS as u32) {
+        return Err(format!("{found:?}"));
+    }
+    let text = program.describe(&fault);
+    if text.contains("wave 1 (put away)") && text.contains("index 12 of a register of 10 words") {
+        return Ok(());
+    }
+    Err(text)
 }

@@ -2,7 +2,9 @@
 
 use serde_json::{Value, json};
 
+use super::Served;
 use super::fields::Id;
+use super::programs::Programs;
 use crate::program::values;
 use seawall::graph::Graph;
 use seawall::program::Kind;
@@ -33,11 +35,11 @@ impl Form {
         &self,
         end: Result<Answer, TicketError>,
         client: &Client,
-        graph: &Graph,
+        served: &Served,
     ) -> Value {
         match end {
-            Ok(answer) => self.reply(&answer, client, graph),
-            Err(error) => json!({"error": failure(&error)}),
+            Ok(answer) => self.reply(&answer, client, &served.graph),
+            Err(error) => json!({"error": failure(&error, &served.programs)}),
         }
     }
 
@@ -85,9 +87,10 @@ impl Shown {
     }
 }
 
-fn failure(error: &TicketError) -> Value {
+fn failure(error: &TicketError, programs: &Programs) -> Value {
     let message = error.to_string();
     match error {
+        TicketError::Program(fault) => programs.failure(fault),
         TicketError::Fault(refusal) => json!({
             "kind": "fault", "code": refusal.code as u32, "detail": refusal.detail,
             "message": message

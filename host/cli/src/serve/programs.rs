@@ -12,6 +12,7 @@ use crate::program::{ProgramFailure, read};
 use seawall::graph::Graph;
 use seawall::program::{GraphSize, Kind, PlanRequest, TextInput, TextResult};
 use seawall::service;
+use seawall_core::abi::control::FaultCode;
 
 /// Words of a program's inputs at most: there is room for those of every open query.
 const INPUT_WORDS_MAX: u64 = 1 << 16;
@@ -117,6 +118,25 @@ impl Programs {
     pub(super) fn room_words(&self) -> u32 {
         let words = self.offers.iter().map(Offer::room_words);
         words.max().unwrap_or(0).max(NEIGHBOURS)
+    }
+
+    /// The error of a run that stopped: which wave, and for an index beyond its register both.
+    pub(super) fn failure(&self, fault: &service::ProgramFault) -> Value {
+        let record = &fault.record;
+        let program = self.of_service.get(fault.program as usize);
+        let waves = program.map(|program| &program.program.wave_names);
+        let wave = waves.and_then(|names| names.get(record.wave as usize));
+        let message = program.map_or_else(|| fault.to_string(), |program| program.describe(fault));
+        let mut error = json!({
+            "kind": "fault", "code": service::FaultCode::ProgramFault as u32,
+            "detail": record.code, "wave": wave, "wave_number": record.wave,
+            "iteration": record.iteration, "message": message
+        });
+        if FaultCode::from_word(record.code) == FaultCode::BadIndex {
+            error["index"] = record.arrived.into();
+            error["length"] = record.expected.into();
+        }
+        error
     }
 
     /// The run that a client asks for, or what is wrong with it.

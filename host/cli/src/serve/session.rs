@@ -404,7 +404,7 @@ impl<W: Write> Writer<'_, W> {
             return Ok(());
         };
         let is_fence = form.is_fence;
-        let answer = form.answer(end, &self.session.client, &self.session.served.graph);
+        let answer = form.answer(end, &self.session.client, &self.session.served);
         let id = std::mem::take(&mut form.id);
         self.open.remove(&room);
         if is_fence {
