@@ -26,6 +26,7 @@ mod paths;
 mod plan_cache;
 mod programs;
 mod pulls_ahead;
+mod reexports;
 mod sessions;
 #[cfg(unix)]
 mod streams;

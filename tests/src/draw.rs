@@ -233,7 +233,8 @@ impl Drawer<'_> {
         // From no node at all, now and then.
         let search = self.random.once_in(2);
         let search = search.then(|| [nodes + 1, 5].map(|end| self.random.below(end)));
-        let from_none = |[node, levels]: [u32; 2]| [if node < nodes { node } else { UNREACHED }, levels];
+        let from_none =
+            |[node, levels]: [u32; 2]| [if node < nodes { node } else { UNREACHED }, levels];
         let search = search.map(from_none);
         Some(Wave::Components { to, search })
     }

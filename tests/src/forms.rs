@@ -193,11 +193,7 @@ fn pair<'c>(edge: Edge<'c>, registers: Registers, random: &mut Random) -> Value<
 }
 
 /// A float of the edge as a word.
-fn float<'c>(
-    edge: Edge<'c>,
-    registers: Registers,
-    random: &mut Random,
-) -> Value<'c> {
+fn float<'c>(edge: Edge<'c>, registers: Registers, random: &mut Random) -> Value<'c> {
     let value = edge.there(registers.floats);
     let value = match random.below(3) {
         0 => value * edge.weight().to_f32(),

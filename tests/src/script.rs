@@ -253,7 +253,11 @@ impl Script {
             program_nodes: list.nodes,
             is_symmetric: list.undirected,
             values: self.registers.iter().map(values).collect(),
-            words: self.registers.iter().map(|register| register.words).collect(),
+            words: self
+                .registers
+                .iter()
+                .map(|register| register.words)
+                .collect(),
             program,
             registers,
             frontiers,
@@ -434,7 +438,10 @@ impl Assembler {
         let (nodes, from) = (self.program_nodes, self.at(list));
         let words = self.words[list].into();
         // Whatever kind the register has, both of these hold words.
-        let (copy, sources) = match (self.program.words("copy", words), self.program.words("sources", words)) {
+        let (copy, sources) = match (
+            self.program.words("copy", words),
+            self.program.words("sources", words),
+        ) {
             (Ok(copy), Ok(sources)) => (copy, sources),
             _ => return from,
         };

@@ -41,7 +41,7 @@ pub use csr::Csr;
 pub use error::{ArchiveProblem, BinaryProblem, GeneratorProblem, GraphError, LineProblem};
 pub use format::{Compression, Format};
 pub use load::{LoadOptions, LoadStats, Loaded, Progress, WeightChoice, WeightOrigin};
-pub use model::Graph;
+pub use model::{Graph, KeptRows};
 pub use read::is_graph_name;
 pub use scale::{Scale, ScaleError};
 pub use weights::WeightKind;

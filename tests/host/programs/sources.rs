@@ -89,20 +89,42 @@ fn every_wave_that_takes_sources_refuses_strangers() {
                 let distances = program.words("distances", 100).unwrap();
                 program.fill("far", distances, UNREACHED);
                 let lengths = Lengths::Whole;
-                let paths = Paths { distances, work, width: 1, lengths };
+                let paths = Paths {
+                    distances,
+                    work,
+                    width: 1,
+                    lengths,
+                };
                 program.seed_paths("seed", paths, list);
             }
             _ => {
                 let sets = [0; 2].map(|_| program.words("sets", 100).unwrap());
-                sets.map(|set| program.fill("empty", set, 0));
-                program.seed_sets("seed", Sets { sets, work, words: 1 }, list);
+                for set in sets {
+                    program.fill("empty", set, 0);
+                }
+                program.seed_sets(
+                    "seed",
+                    Sets {
+                        sets,
+                        work,
+                        words: 1,
+                    },
+                    list,
+                );
             }
         }
         plan(&program)
     };
     for which in 0..3 {
         let (record, wave) = fault_of(super::run_watched(build(which), 2));
-        assert_eq!(FaultCode::from_word(record.code), FaultCode::NotANode, "{which}");
-        assert_eq!((record.arrived, record.expected, wave.as_str()), (100, 100, "seed"));
+        assert_eq!(
+            FaultCode::from_word(record.code),
+            FaultCode::NotANode,
+            "{which}"
+        );
+        assert_eq!(
+            (record.arrived, record.expected, wave.as_str()),
+            (100, 100, "seed")
+        );
     }
 }

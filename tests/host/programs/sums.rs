@@ -43,7 +43,9 @@ fn sums_of(domain: Domain, terms: &[f32], threads: usize) -> [f32; 2] {
     let nodes = terms.len() as u32;
     let graph = Graph::from_edges(nodes, &[], false).unwrap();
     let mut program = ProgramBuilder::new(nodes);
-    let input = program.input_values("terms", Kind::F32, nodes.into()).unwrap();
+    let input = program
+        .input_values("terms", Kind::F32, nodes.into())
+        .unwrap();
     let list = program.per_node("list", Kind::U32).unwrap();
     let count = program.values("count", Kind::U32, 1).unwrap();
     let sums = ["first", "second"].map(|name| program.values(name, Kind::F32, 2).unwrap());
@@ -70,7 +72,9 @@ fn sums_of(domain: Domain, terms: &[f32], threads: usize) -> [f32; 2] {
         item.only(term.above(0.0_f32));
         item.fold(sums[1], Join::Sum, term);
     });
-    sums.map(|register| program.keep(register));
+    for register in sums {
+        program.keep(register);
+    }
     let mut session =
         CpuSession::open(&graph, NonZeroUsize::new(threads), RunLimits::default()).unwrap();
     let encoded = plan(&program);
@@ -81,7 +85,11 @@ fn sums_of(domain: Domain, terms: &[f32], threads: usize) -> [f32; 2] {
     sums.map(|register| {
         let mut words = Vec::new();
         session.read(register, &mut words).unwrap();
-        assert_eq!(words[1], 5.0_f32.to_bits(), "only the first value is added to");
+        assert_eq!(
+            words[1],
+            5.0_f32.to_bits(),
+            "only the first value is added to"
+        );
         f32::from_bits(words[0])
     })
 }

@@ -31,7 +31,11 @@ impl Weighted {
     fn graph(&self, is_float: bool) -> Graph {
         let (nodes, undirected) = (self.nodes, self.undirected);
         if is_float {
-            let edges: Vec<_> = self.edges.iter().map(|&(a, b, w)| (a, b, w as f32)).collect();
+            let edges: Vec<_> = self
+                .edges
+                .iter()
+                .map(|&(a, b, w)| (a, b, w as f32))
+                .collect();
             return Graph::from_float_edges(nodes, &edges, undirected).unwrap();
         }
         Graph::from_weighted_edges(nodes, &self.edges, undirected).unwrap()
@@ -202,7 +206,9 @@ fn built(nodes: u32, asked: Asked) -> (EncodedProgram, [RegisterId; 2]) {
             node.store(to, found);
         }
     });
-    results.map(|register| program.keep(register));
+    for register in results {
+        program.keep(register);
+    }
     (plan(&program), results)
 }
 

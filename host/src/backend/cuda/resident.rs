@@ -140,7 +140,9 @@ impl<'g> ResidentGraph<'g> {
             });
             self.finish(&uploader, started)?;
         }
-        if needs.incoming_weights && self.incoming_weights.is_none() && !self.graph.is_symmetric()
+        if needs.incoming_weights
+            && self.incoming_weights.is_none()
+            && !self.graph.is_symmetric()
             && let Some(weights) = self.graph.incoming().weights()
         {
             let started = Instant::now();
