@@ -118,6 +118,7 @@ fn tables(draw: &mut Draw<'_>) -> EncodedProgram {
         groups,
         code: Vec::new(),
         wave_names: waves.iter().map(|_| "wave".to_owned()).collect(),
+        register_names: Vec::new(),
         once: draw.list(3, |draw| draw.below(waves.len() as u32 + 1)),
         waves,
         registers,

@@ -21,7 +21,7 @@ use crate::column::fnv1a;
 use crate::executor::Executor;
 use crate::graph::{Graph, Loaded, Scale, WeightKind, WeightOrigin};
 pub use crate::stream::{PassSummary, StreamReport};
-use seawall_core::session::ReuseTelemetry;
+pub use seawall_core::session::ReuseTelemetry;
 use serde::Serialize;
 
 /// Memory of a machine during a run, in bytes.

@@ -27,6 +27,7 @@ mod plan_cache;
 mod programs;
 mod pulls_ahead;
 mod sequential;
+mod reexports;
 mod sessions;
 #[cfg(unix)]
 mod streams;

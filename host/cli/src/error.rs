@@ -65,6 +65,16 @@ pub(super) enum CliError {
         /// The option.
         option: &'static str,
     },
+    /// Edges are to stream where they never do.
+    #[error(
+        "{option}: edges stream through an analysis of one graph, and {what} takes graphs as a whole; leave it out"
+    )]
+    NeverStreams {
+        /// The option.
+        option: &'static str,
+        /// The request.
+        what: &'static str,
+    },
     /// Two outputs are one file.
     #[error("{first} and {second} are one file; give each output a file of its own")]
     OneFileTwice {
@@ -180,6 +190,7 @@ impl CliError {
             Self::Store(_) | Self::Stdout(_) | Self::Thread(_) => Cause::Failure,
             Self::NoSuchSource(_)
             | Self::OneGraph { .. }
+            | Self::NeverStreams { .. }
             | Self::Against(_)
             | Self::WeightsUnread { .. }
             | Self::OneFileTwice { .. }

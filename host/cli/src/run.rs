@@ -327,6 +327,7 @@ impl RunArgs {
             let graphs = self.graphs.len();
             return Err(ProgramFailure::Batch { graphs }.into());
         };
+        self.stream.check_whole("--program")?;
         let files = self.check_files()?;
         files.spare(file.as_os_str())?;
         let machine = self.machine();

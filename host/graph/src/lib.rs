@@ -43,7 +43,7 @@ pub use error::{ArchiveProblem, BinaryProblem, GeneratorProblem, GraphError, Lin
 pub use form::{Form, FormError, Loops, Parallel};
 pub use format::{Compression, Format};
 pub use load::{LoadOptions, LoadStats, Loaded, Progress, WeightChoice, WeightOrigin};
-pub use model::Graph;
+pub use model::{Graph, KeptRows};
 pub use read::is_graph_name;
 pub use scale::{Scale, ScaleError};
 pub use weights::WeightKind;

@@ -2,6 +2,7 @@
 //!
 //! Threads, memory and tables are kept for the next run. The time of a run is wall time.
 
+use super::detached::{self, Ended, Heritage, Until, leave_to};
 use super::fit::{self, Ids};
 use super::identity::resident_digest;
 use super::memory::on_large_pages;
@@ -14,8 +15,8 @@ use super::{
     SessionWork,
 };
 use crate::executor::Executor;
-use crate::graph::{Graph, memory};
-use crate::own::{BUILT_IN, Walk, Walkers, first_lie};
+use crate::graph::{Graph, KeptRows, memory};
+use crate::own::{BUILT_IN, Lie, Walk, Walkers, first_lie};
 use crate::program::{EncodedProgram, RegisterId};
 use crate::tiles::{TileShape, Tiles};
 use crate::units::elapsed_ns;
@@ -30,7 +31,7 @@ use seawall_device::launch::Launch;
 use std::cell::RefCell;
 use std::num::NonZeroUsize;
 use std::ops::{Deref, DerefMut, Range};
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
 mod naive;
@@ -46,14 +47,16 @@ use place::launch_record;
 pub struct CpuSession<'g> {
     graph: &'g Graph,
     /// Digest of the graph on this machine, which kernels read.
-    resident: Box<u64>,
+    resident: Arc<u64>,
     threads: u32,
     device: DeviceInfo,
     limits: RunLimits,
-    tiles: Option<Tiles>,
+    tiles: Option<Arc<Tiles>>,
     machine: Option<Machinery>,
     checks_facts: bool,
-    loaded: Option<Loaded>,
+    loaded: Option<Box<Loaded>>,
+    /// Names of the waves of another crate of which one did not end.
+    closed: Option<Vec<String>>,
     traces: bool,
     work: SessionWork,
     canceller: Canceller,
@@ -177,7 +180,7 @@ impl<'g> CpuSession<'g> {
         let device = device_of(threads)?;
         Ok(Self {
             graph,
-            resident: Box::new(resident_digest(graph, Executor::Cpu, 0)),
+            resident: Arc::new(resident_digest(graph, Executor::Cpu, 0)),
             threads: device.units,
             device,
             limits,
@@ -185,6 +188,7 @@ impl<'g> CpuSession<'g> {
             machine: None,
             checks_facts: false,
             loaded: None,
+            closed: None,
             traces: false,
             work: SessionWork::default(),
             canceller: Canceller::default(),
@@ -202,7 +206,7 @@ impl<'g> CpuSession<'g> {
     /// `docs/performance.md` has a measurement.
     #[must_use]
     pub fn with_tiles(self, shape: TileShape) -> Self {
-        let tiles = Tiles::of(self.graph, shape);
+        let tiles = Tiles::of(self.graph, shape).map(Arc::new);
         Self { tiles, ..self }
     }
 
@@ -272,12 +276,13 @@ impl Session for CpuSession<'_> {
     }
 
     fn load(&mut self, program: &EncodedProgram) -> Result<(), BackendError> {
+        self.check_open()?;
         fit::check(program, self.graph)?;
         let outgrowing = Outgrowing::of(program, self.graph)?;
         let arena = lines("the arena", program.arena_bytes)?;
         let inputs = lines("the input region", program.input_bytes)?;
         let trace = self.traces.then(|| TraceMemory::new(program.groups.len()));
-        self.loaded = Some(Loaded {
+        self.loaded = Some(Box::new(Loaded {
             program: program.clone(),
             ids: Ids::of(program),
             outgrowing,
@@ -285,32 +290,41 @@ impl Session for CpuSession<'_> {
             inputs,
             control: Box::new(bytemuck::Zeroable::zeroed()),
             trace: trace.transpose()?,
-        });
+        }));
         self.work.loaded();
         Ok(())
     }
 
     fn run(&mut self, inputs: &[u32]) -> Result<RunStats, BackendError> {
+        self.check_open()?;
         let loaded = self.loaded.as_mut().ok_or(BackendError::NotLoaded)?;
         fit::check_inputs(loaded.program.input_bytes, inputs)?;
         loaded.begin(inputs);
-        let tiles = self.tiles.as_ref().filter(|_| loaded.program.needs.tiles);
+        let tiles = self.tiles.as_deref();
+        let tiles = tiles.filter(|_| loaded.program.needs.tiles);
         let resident = (self.graph, &*self.resident);
         let launch = launch_record(resident, loaded, tiles, self.limits);
         let extra = tiles.map_or(0, Tiles::slots);
         self.canceller.settle()?;
+        let walk = walkers(&loaded.program, self.checks_facts).program;
+        let has_own = loaded.program.used_waves().is_some();
         let start = Instant::now();
-        match self.machine {
-            Some(machine) => machine(&launch, extra)?,
-            None => {
-                let walk = walkers(&loaded.program, self.checks_facts).program;
-                run_threads(&launch, self.threads, (walk, extra, &self.canceller))?;
+        let lie = match self.machine {
+            Some(machine) => {
+                machine(&launch, extra)?;
+                None
             }
-        }
+            None if has_own => self.run_detached(launch, (walk, extra))?,
+            None => {
+                run_threads(&launch, self.threads, (walk, extra, &self.canceller))?;
+                None
+            }
+        };
         self.canceller.settle()?;
         let run_ns = elapsed_ns(start);
+        let loaded = self.loaded.as_mut().ok_or(BackendError::NotLoaded)?;
         let control = *loaded.control;
-        let lies = check_lies(&loaded.program);
+        let lies = check_lies(&loaded.program, lie);
         if control.fault.code != 0 {
             return Err(super::fault(
                 &super::NamedWaves::of(&loaded.program),
@@ -338,14 +352,15 @@ impl Session for CpuSession<'_> {
     }
 
     fn memory(&self) -> SessionMemory {
-        let program = self.loaded.as_ref().map_or(0, Loaded::bytes);
+        let program = self.loaded.as_ref().map_or(0, |loaded| loaded.bytes());
         SessionMemory {
             allocated_bytes: (self.graph.memory_bytes() + program) as u64,
-            tiles_bytes: self.tiles.as_ref().map_or(0, Tiles::bytes),
+            tiles_bytes: self.tiles.as_ref().map_or(0, |tiles| tiles.bytes()),
         }
     }
 
     fn read(&mut self, register: RegisterId, words: &mut Vec<u32>) -> Result<(), BackendError> {
+        self.check_open()?;
         let loaded = self.loaded.as_mut().ok_or(BackendError::NotLoaded)?;
         words.clear();
         let found = loaded.words(register)?;
@@ -399,9 +414,92 @@ fn walkers(program: &EncodedProgram, checks_facts: bool) -> Walkers {
     }
 }
 
+impl CpuSession<'_> {
+    /// Refuses a session that a wave without an end has closed.
+    fn check_open(&self) -> Result<(), BackendError> {
+        match &self.closed {
+            Some(waves) => Err(BackendError::Closed {
+                waves: waves.clone(),
+            }),
+            None => Ok(()),
+        }
+    }
+
+    /// Runs the loaded program on threads that may be left behind, and returns the first lie of a
+    /// wave that a checked run found.
+    fn run_detached(
+        &mut self,
+        launch: LaunchRecord,
+        (walk, extra): (Walk<()>, u32),
+    ) -> Result<Option<(u32, Lie)>, BackendError> {
+        let run = Arc::new(DetachedRun {
+            launch,
+            threads: self.threads,
+            walk,
+            extra,
+            canceller: self.canceller.of_session(),
+            dealer: Dealer::new(),
+            _kept: (
+                self.graph.keep_rows(),
+                Arc::clone(&self.resident),
+                self.tiles.clone(),
+            ),
+            heritage: Heritage::default(),
+        });
+        let time_budget_ns = self.limits.time_budget_ns;
+        let until = Until {
+            time_budget_ns,
+            canceller: &self.canceller,
+        };
+        match detached::run(self.threads, &run, until)? {
+            Ended::All(lies) => Ok(lies.into_iter().flatten().min_by_key(|(wave, _)| *wave)),
+            Ended::Stuck { threads, after_ns } => {
+                let loaded = self.loaded.take();
+                let waves = loaded
+                    .as_ref()
+                    .map(|loaded| loaded.program.own_wave_names());
+                let waves = waves.unwrap_or_default();
+                leave_to(&run.heritage, loaded);
+                self.closed = Some(waves.clone());
+                Err(BackendError::Stuck {
+                    waves,
+                    threads,
+                    after_ns,
+                    time_budget_ns,
+                })
+            }
+        }
+    }
+}
+
+/// A run of a program with waves of another crate, and all that its threads use.
+struct DetachedRun {
+    launch: LaunchRecord,
+    threads: u32,
+    walk: Walk<()>,
+    extra: u32,
+    canceller: Canceller,
+    dealer: Dealer,
+    _kept: (KeptRows, Arc<u64>, Option<Arc<Tiles>>),
+    /// The tables, the arena, the inputs and the control block, of a session that has gone on.
+    heritage: Heritage,
+}
+
+impl detached::Work for DetachedRun {
+    type Found = Option<(u32, Lie)>;
+
+    fn run(&self, block: u32) -> Self::Found {
+        let (launch, place) = (&self.launch, (block, self.threads));
+        obeying(&self.canceller, || {
+            run_block(launch, place, (self.walk, self.extra), &self.dealer);
+        });
+        first_lie()
+    }
+}
+
 /// Returns the first lie of a wave that a checked run found, as an error.
-fn check_lies(program: &EncodedProgram) -> Result<(), BackendError> {
-    let Some((wave, lie)) = first_lie() else {
+fn check_lies(program: &EncodedProgram, lie: Option<(u32, Lie)>) -> Result<(), BackendError> {
+    let Some((wave, lie)) = lie else {
         return Ok(());
     };
     let name = program.wave_names.get(wave as usize);

@@ -108,6 +108,32 @@ pub enum BackendError {
         /// The fact that is not true.
         lie: Lie,
     },
+    /// A wave of another crate does not end: threads were still in it a second after the end of the
+    /// time budget, or of a cancelled run. They go on, with the memory that they use; the session
+    /// takes no further calls.
+    #[error(
+        "a wave of another crate ({}) does not end: {threads} of the run's threads were still in it after {:.1} s, with a time budget of {:.1} s; they go on and keep their memory, and this session is closed: correct the wave, and open another session",
+        waves.join(", "), *after_ns as f64 / 1e9, *time_budget_ns as f64 / 1e9
+    )]
+    Stuck {
+        /// Names of the program's waves of other crates.
+        waves: Vec<String>,
+        /// Threads that did not end.
+        threads: u32,
+        /// Time since the run began, nanoseconds.
+        after_ns: u64,
+        /// Time that it had, nanoseconds.
+        time_budget_ns: u64,
+    },
+    /// A session that a wave without an end has closed.
+    #[error(
+        "this session is closed, as a wave of another crate ({}) did not end in an earlier run; correct the wave, and open another session",
+        waves.join(", ")
+    )]
+    Closed {
+        /// Names of the program's waves of other crates.
+        waves: Vec<String>,
+    },
     /// A program with waves of another crate for a GPU without their PTX.
     #[error(
         "the waves of the program have no PTX for {device}; build it with cargo xtask build-ptx --crate and add it to their set"
@@ -146,14 +172,18 @@ pub enum BackendError {
         given: u64,
     },
     /// A register that is no input was to be set.
-    #[error("register {register} is no input of the program; set those that it declared as inputs")]
+    #[error("register {name} is no input of the program; set those that it declared as inputs")]
     NotAnInput {
+        /// Its name.
+        name: String,
         /// Its number.
         register: u32,
     },
     /// An input that was never set.
-    #[error("input register {register} was never set; set every input before a run")]
+    #[error("input register {name} was never set; set every input before a run")]
     InputMissing {
+        /// Its name.
+        name: String,
         /// Its number.
         register: u32,
     },
@@ -224,10 +254,12 @@ pub enum BackendError {
     },
     /// Distances of 32 bits may be too short for this graph, and the session could not detect it.
     #[error(
-        "paths of this graph may be longer than distances of 32 bits, and the program overwrites those of register {register} or does not read them, so that this could not be detected; read them, or find distances of 64 bits"
+        "paths of this graph may be longer than distances of 32 bits, and the program overwrites those of register {name} or does not read them, so that this could not be detected; read them, or find distances of 64 bits"
     )]
     PathsUnseen {
-        /// Number of the register with the distances.
+        /// Name of the register with the distances.
+        name: String,
+        /// Its number.
         register: u32,
         /// Kind of the weights along paths.
         kind: WeightKind,
@@ -302,6 +334,8 @@ impl BackendError {
             | Self::OutOfMemory { .. }
             | Self::Fault { .. }
             | Self::Cancelled
+            | Self::Stuck { .. }
+            | Self::Closed { .. }
             | Self::MissingKernel { .. }
             | Self::Threads { .. } => Cause::Failure,
         }

@@ -7,7 +7,6 @@
 use crate::executor::{Executor, Machine, TIME_BUDGET_NS};
 use crate::graph::Graph;
 use crate::program::encoded::{EncodedProgram, RegisterId};
-use seawall_core::abi::control::ControlRecord;
 use serde::Serialize;
 use std::mem::offset_of;
 
@@ -17,6 +16,7 @@ pub(crate) mod memory;
 mod record;
 mod tables;
 mod threads;
+mod detached;
 mod trace;
 mod work;
 mod walk;
@@ -34,6 +34,12 @@ pub mod cuda;
 #[path = "cuda_absent.rs"]
 pub mod cuda;
 pub mod batch;
+
+pub use seawall_core::abi::control::{ControlRecord, FaultCode, FaultRecord, LoopRecord};
+pub use seawall_core::abi::program::LaunchRecord;
+pub use seawall_core::abi::search::Step;
+pub use seawall_core::abi::trace::StepReason;
+pub use seawall_core::topology::Topology;
 
 /// Description of the machine that a session runs on.
 #[derive(Clone, Debug, PartialEq, Eq)]

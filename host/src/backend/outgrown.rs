@@ -28,7 +28,7 @@ impl Outgrowing {
         let (searches, hidden): (Vec<_>, Vec<_>) =
             searched(program).into_iter().partition(|one| one.is_left);
         check_kinds(&searches, graph)?;
-        check_hidden(&hidden, graph)?;
+        check_hidden(&hidden, (program, graph))?;
         Ok(Self {
             searches,
             is_due: true,
@@ -44,7 +44,7 @@ impl Outgrowing {
         let all = Self::of(program, graph)?;
         let is_read = |search: &Searched| search.register == result;
         let (searches, hidden): (Vec<_>, Vec<_>) = all.searches.into_iter().partition(is_read);
-        check_hidden(&hidden, graph)?;
+        check_hidden(&hidden, (program, graph))?;
         Ok(Self {
             searches,
             is_due: true,
@@ -76,7 +76,7 @@ impl Outgrowing {
 /// # Errors
 /// As [`Outgrowing::of`], for each of its searches.
 pub(super) fn check_sure(program: &EncodedProgram, graph: &Graph) -> Result<(), BackendError> {
-    check_hidden(&searched(program), graph)
+    check_hidden(&searched(program), (program, graph))
 }
 
 /// Refuses searches along weights that the graph does not have.
@@ -94,7 +94,10 @@ fn check_kinds(searches: &[Searched], graph: &Graph) -> Result<(), BackendError>
 }
 
 /// Refuses searches that may exceed 32 bits undetected.
-fn check_hidden(hidden: &[Searched], graph: &Graph) -> Result<(), BackendError> {
+fn check_hidden(
+    hidden: &[Searched],
+    (program, graph): (&EncodedProgram, &Graph),
+) -> Result<(), BackendError> {
     check_kinds(hidden, graph)?;
     let Some(search) = hidden.first() else {
         return Ok(());
@@ -105,6 +108,7 @@ fn check_hidden(hidden: &[Searched], graph: &Graph) -> Result<(), BackendError> 
         return Ok(());
     }
     Err(BackendError::PathsUnseen {
+        name: program.register_name(search.register.number()),
         register: search.register.number(),
         kind: search.kind,
     })

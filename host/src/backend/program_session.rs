@@ -49,6 +49,8 @@ pub struct ProgramSession<'g> {
 struct Inputs {
     ids: Option<Ids>,
     words: Vec<u32>,
+    /// Name of each register, by number.
+    names: Vec<String>,
     /// Place of each input register in the words, and whether it was set; `None` for other
     /// registers. By number.
     places: Vec<Option<(Range<usize>, bool)>>,
@@ -157,6 +159,9 @@ impl Inputs {
             ids: Some(Ids::of(program)),
             words: vec![0; (program.input_bytes / 4) as usize],
             places: places.collect(),
+            names: (0..program.registers.len() as u32)
+                .map(|number| program.register_name(number))
+                .collect(),
         }
     }
 
@@ -164,8 +169,10 @@ impl Inputs {
         let ids = self.ids.as_ref().ok_or(BackendError::NotLoaded)?;
         let number = ids.number_of(register)?;
         let Some(Some((range, is_set))) = self.places.get_mut(number) else {
-            let register = number as u32;
-            return Err(BackendError::NotAnInput { register });
+            return Err(BackendError::NotAnInput {
+                name: self.names.get(number).cloned().unwrap_or_default(),
+                register: number as u32,
+            });
         };
         let (expected, given) = (range.len() as u64, words.len() as u64);
         match self.words.get_mut(range.clone()) {
@@ -181,6 +188,7 @@ impl Inputs {
         let is_missing = |place: &Option<(Range<usize>, bool)>| matches!(place, Some((_, false)));
         match self.places.iter().position(is_missing) {
             Some(number) => Err(BackendError::InputMissing {
+                name: self.names.get(number).cloned().unwrap_or_default(),
                 register: number as u32,
             }),
             None => Ok(()),
@@ -209,7 +217,7 @@ mod tests {
         session.load(&encoded).unwrap();
         let missing = session.run().unwrap_err();
         assert!(
-            matches!(missing, BackendError::InputMissing { .. }),
+            matches!(&missing, BackendError::InputMissing { name, register: 0 } if name == "given"),
             "{missing}"
         );
         let short = session.set_input(given, &[1]).unwrap_err();
@@ -224,7 +232,10 @@ mod tests {
             "{short}"
         );
         let other = session.set_input(made, &[1, 2]).unwrap_err();
-        assert!(matches!(other, BackendError::NotAnInput { .. }), "{other}");
+        assert!(
+            matches!(&other, BackendError::NotAnInput { name, .. } if name == "made"),
+            "{other}"
+        );
         let foreign = ProgramBuilder::new(2).input("foreign", 2).unwrap();
         let foreign = session.set_input(foreign, &[1, 2]).unwrap_err();
         assert!(

@@ -209,6 +209,7 @@ mod tests {
                 5
             ],
             wave_names: Vec::new(),
+            register_names: Vec::new(),
             arena_bytes: 0,
             input_bytes: 0,
             needs: GraphNeeds::default(),

@@ -8,7 +8,7 @@ use super::BackendError;
 use crate::graph::threads::check_start;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::num::NonZeroUsize;
-use std::sync::{Mutex, OnceLock, PoisonError, RwLock};
+use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError, RwLock};
 use std::thread::Builder;
 
 /// Most threads of a run: more than any machine has would wait for each other at every barrier.
@@ -82,6 +82,42 @@ fn run_once(count: u32, block: impl Fn(u32) + Sync) -> Result<(), BackendError> 
         }
         Ok(())
     })
+}
+
+/// Calls `block` once for each number below `count`, all at once, on other threads, and returns at
+/// once. A block must not panic.
+///
+/// # Errors
+/// [`BackendError::Threads`] if the system starts fewer threads; no block ran.
+pub(super) fn start_all(
+    count: u32,
+    block: impl Fn(u32) + Send + Sync + 'static,
+) -> Result<(), BackendError> {
+    let block = Arc::new(block);
+    // Whether all have started; a thread that waits for it must not keep the others waiting.
+    let may_start = Arc::new((Mutex::new(None), Condvar::new()));
+    let start = |number: u32| {
+        check_start()?;
+        let (block, may_start) = (Arc::clone(&block), Arc::clone(&may_start));
+        let thread = Builder::new().name(format!("seawall-{number}"));
+        thread.spawn(move || {
+            let (decided, bell) = &*may_start;
+            let decision = decided.lock().unwrap_or_else(PoisonError::into_inner);
+            let decision = bell.wait_while(decision, |decision| decision.is_none());
+            let decision = *decision.unwrap_or_else(PoisonError::into_inner);
+            if decision == Some(true) {
+                block(number);
+            }
+        })
+    };
+    let started: Result<Vec<_>, _> = (0..count).map(start).collect();
+    let (decided, bell) = &*may_start;
+    *decided.lock().unwrap_or_else(PoisonError::into_inner) = Some(started.is_ok());
+    bell.notify_all();
+    match started {
+        Ok(_) => Ok(()),
+        Err(error) => Err(not_started(count as usize, &error)),
+    }
 }
 
 /// Returns the error for a run whose threads did not all start.

@@ -186,6 +186,7 @@ mod tests {
             }],
             code: Vec::new(),
             wave_names: Vec::new(),
+            register_names: Vec::new(),
             arena_bytes: 64,
             input_bytes: 0,
             needs: GraphNeeds::default(),

@@ -16,10 +16,10 @@ pub(crate) use ptx::{SOURCES, sources_of};
 pub use record::Lie;
 pub(crate) use record::first_lie;
 pub use seawall_core::abi::own::Declaration;
+pub use seawall_device::own::{Array, Facts, Operand, Wave, Waves, Work};
 pub(crate) use seawall_device::threads::{BUILT_IN, Walk, Walkers};
 
 use ptx::Ptx;
-use seawall_device::own::Waves;
 use seawall_device::sets::With;
 use std::path::Path;
 use std::sync::Arc;

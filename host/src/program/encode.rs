@@ -143,6 +143,11 @@ impl<'b> Tables<'b> {
                 code: Vec::new(),
                 registers,
                 wave_names: builder.waves.iter().map(|wave| wave.name.clone()).collect(),
+                register_names: builder
+                    .registers
+                    .iter()
+                    .map(|register| register.name.to_string())
+                    .collect(),
                 arena_bytes: 0,
                 input_bytes: 0,
                 needs: builder.needs,

@@ -87,6 +87,8 @@ pub struct EncodedProgram {
     pub code: Vec<Instruction>,
     /// Name of each wave, by wave number, for fault messages and traces.
     pub wave_names: Vec<String>,
+    /// Name of each register, by number, for messages; none for tables that were made by hand.
+    pub register_names: Vec<String>,
     /// Bytes of the arena.
     pub arena_bytes: u64,
     /// Bytes of the input region.
@@ -110,6 +112,13 @@ impl EncodedProgram {
         let index = number as usize;
         let id = self.ids.get(index).copied().unwrap_or(by_hand);
         (index < self.registers.len()).then_some(id)
+    }
+
+    /// The name of register `number`, or its number where it has none.
+    #[must_use]
+    pub fn register_name(&self, number: u32) -> String {
+        let name = self.register_names.get(number as usize);
+        name.cloned().unwrap_or_else(|| number.to_string())
     }
 
     /// Words of the input region that are those of input register `number`; `None` if there is no
@@ -136,6 +145,23 @@ impl EncodedProgram {
             Some(opcode) => Some(opcode.to_string()),
             None => Some(self.own.as_ref()?.declaration(opcode)?.name().to_owned()),
         }
+    }
+
+    /// Names of the waves of another crate that it has, as the program names them.
+    pub(crate) fn own_wave_names(&self) -> Vec<String> {
+        let Some(own) = &self.own else {
+            return Vec::new();
+        };
+        let mut numbers: Vec<u32> = self
+            .waves
+            .iter()
+            .filter(|wave| own.declaration(wave.opcode).is_some())
+            .map(|wave| wave.wave)
+            .collect();
+        numbers.sort_unstable();
+        numbers.dedup();
+        let name = |number: u32| self.wave_names.get(number as usize).cloned();
+        numbers.into_iter().filter_map(name).collect()
     }
 
     /// The set of another crate of which it has waves.

@@ -26,4 +26,5 @@ pub use execute::prepare;
 pub use explain::{ProgramExplanation, explain_program};
 pub use forecast::program_report;
 pub use request::{Phase, RunRequest};
+pub use seawall_core::topology::Topology;
 pub use validate::SOURCES_MAX;

@@ -13,8 +13,9 @@ use bytemuck::allocation::try_zeroed_vec;
 pub(crate) use deal::EDGES_MIN as TILES_EDGES_MIN;
 use deal::{Slot, count, deal};
 use rayon::prelude::*;
+pub use seawall_core::abi::tiles::TileRecord;
 use seawall_core::abi::tiles::{
-    DISTANCE_MAX, NO_EDGE, SLOT_SHIFT, STEP_EDGES, TileRecord, TileTable, place_of,
+    DISTANCE_MAX, NO_EDGE, SLOT_SHIFT, STEP_EDGES, TileTable, place_of,
 };
 use std::mem::{swap, take};
 

@@ -333,3 +333,74 @@ fn topology_memory_and_launch_follow_from_what_is_known() {
         (2, &json!("out_of_memory"))
     );
 }
+
+/// A loop that counts from 3 to 0, over registers of a mebibyte.
+fn counting() -> Fixture {
+    let program = json!({
+        "version": 1,
+        "registers": [
+            {"name": "left", "kind": "u32", "count": 1, "keep": true},
+            {"name": "wide", "kind": "u32", "count": 262_144, "keep": true},
+        ],
+        "waves": [
+            {"wave": "fill", "to": "left", "value": 3},
+            {"wave": "iota", "name": "number", "to": "wide"},
+            {"wave": "while", "name": "count", "register": "left", "body": [
+                {"wave": "each", "name": "one less", "over": {"count": 1}, "code": [
+                    {"store": "left", "value": ["sub", ["load", "left"], 1]},
+                ]},
+            ]},
+        ],
+    });
+    Fixture::new("count.json", program.to_string().as_bytes())
+}
+
+#[test]
+fn programs_are_drawn_with_the_bodies_of_their_loops() {
+    let file = counting();
+    for (format, start, body) in [
+        ("text", "2 groups", "one less (body of count)"),
+        ("dot", "digraph program {", "repeats: body of count"),
+        ("svg", "<svg ", "class=\"body\""),
+        ("json", "{\"groups\":", "\"body_of\":[null,null,\"count\"]"),
+    ] {
+        let shown = finish(&mut seawall(&[
+            "plan",
+            "--program",
+            file.path(),
+            "--format",
+            format,
+        ]));
+        assert_eq!(shown.code, 0, "{}", shown.stderr);
+        assert!(shown.stdout.starts_with(start), "{}", shown.stdout);
+        for part in ["number", "one less", body] {
+            assert!(
+                shown.stdout.contains(part),
+                "{format} lacks {part}: {}",
+                shown.stdout
+            );
+        }
+    }
+}
+
+#[test]
+fn a_budget_of_a_planned_program_is_kept_or_refused_with_the_least_that_works() {
+    let file = counting();
+    let plan = |budget: &str| {
+        finish(&mut seawall(&[
+            "plan",
+            "--program",
+            file.path(),
+            "--budget",
+            budget,
+        ]))
+    };
+    assert_eq!(plan("2MiB").code, 0);
+    let refused = plan("1MiB");
+    assert_eq!(refused.code, 2, "{}", refused.stdout);
+    let needed = refused.stderr.split("needs ").nth(1);
+    let needed = needed.and_then(|rest| rest.split(' ').next()).unwrap();
+    assert_eq!(plan(needed).code, 0, "{needed}");
+    let less = (needed.parse::<u64>().unwrap() - 1).to_string();
+    assert_eq!(plan(&less).code, 2, "{less}");
+}

@@ -141,3 +141,22 @@ fn unknown_commands_and_options_are_bad_usage() {
     ]))
     .refused(&["--fast"]);
 }
+
+#[test]
+fn programs_and_batches_never_stream() {
+    let program = Fixture::new(
+        "one.json",
+        br#"{"version": 1, "registers": [{"name": "a", "kind": "u32", "count": "nodes", "keep": true}],
+            "waves": [{"wave": "iota", "to": "a"}]}"#,
+    );
+    let program = ["--program", program.path()];
+    let batch = ["gen:chain:5", "--analysis", "cc"];
+    for option in [["--stream", "always"], ["--stream-keep", "always"]] {
+        run(&[&program[..], &option[..]].concat()).refused(&[&option.join(" "), "--program"]);
+        run(&[&batch[..], &option[..]].concat()).refused(&[&option.join(" "), "a batch"]);
+    }
+    for option in [["--stream", "never"], ["--stream-keep", "auto"]] {
+        let ran = run(&[&program[..], &option[..]].concat());
+        assert_eq!(ran.code, 0, "{}", ran.stderr);
+    }
+}

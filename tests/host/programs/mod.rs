@@ -11,6 +11,7 @@ mod proofs;
 mod planning;
 mod sessions;
 mod stale;
+mod stuck;
 mod sums;
 mod weights;
 mod writes;

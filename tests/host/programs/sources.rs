@@ -99,7 +99,9 @@ fn every_wave_that_takes_sources_refuses_strangers() {
             }
             _ => {
                 let sets = [0; 2].map(|_| program.words("sets", 100).unwrap());
-                sets.map(|set| program.fill("empty", set, 0));
+                for set in sets {
+                    program.fill("empty", set, 0);
+                }
                 program.seed_sets(
                     "seed",
                     Sets {

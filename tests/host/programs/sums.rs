@@ -72,7 +72,9 @@ fn sums_of(domain: Domain, terms: &[f32], threads: usize) -> [f32; 2] {
         item.only(term.above(0.0_f32));
         item.fold(sums[1], Join::Sum, term);
     });
-    sums.map(|register| program.keep(register));
+    for register in sums {
+        program.keep(register);
+    }
     let mut session =
         CpuSession::open(&graph, NonZeroUsize::new(threads), RunLimits::default()).unwrap();
     let encoded = plan(&program);

@@ -206,7 +206,9 @@ fn built(nodes: u32, asked: Asked) -> (EncodedProgram, [RegisterId; 2]) {
             node.store(to, found);
         }
     });
-    results.map(|register| program.keep(register));
+    for register in results {
+        program.keep(register);
+    }
     (plan(&program), results)
 }
 

@@ -50,7 +50,9 @@ proptest! {
         program.fill("empty", list, 0);
         program.fill("before", count, before);
         program.compact("list", (list, count), source);
-        [to, count].map(|register| program.keep(register));
+        for register in [to, count] {
+            program.keep(register);
+        }
         let encoded = plan(&program);
         let limits = RunLimits::default();
         let mut session = CpuSession::open(&graph, NonZeroUsize::new(threads), limits).unwrap();

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
-use seawall::program::GraphSize;
+use seawall::program::{GraphSize, PlanRequest};
 use seawall_core::cache::{AnalysisKind, DeviceKey, Identity, Subject};
 use seawall_core::error::ArenaError;
 use seawall_core::plan::execution::{Chooser, OverBudget};
@@ -22,6 +22,7 @@ pub use input::Program;
 use memory::Memory;
 
 use super::CliError;
+use super::numbers::size;
 use super::output::print;
 use crate::report::plan::{PlanView, dot, json, svg, text};
 
@@ -63,7 +64,7 @@ pub(super) struct PlanArgs {
     /// File with the DAG as JSON; - for standard input.
     #[arg(value_name = "FILE", required_unless_present = "program")]
     file: Option<String>,
-    /// Plan the program of a JSON file instead; as text or JSON.
+    /// Plan the program of a JSON file instead.
     #[arg(long, value_name = "FILE", conflicts_with = "file")]
     program: Option<PathBuf>,
     /// With --program: nodes of the graph.
@@ -72,6 +73,10 @@ pub(super) struct PlanArgs {
     /// With --program: directed edges of the graph.
     #[arg(long, value_name = "N", default_value_t = 1 << 24, requires = "program")]
     edges: u32,
+    /// With --program: bytes that its registers and inputs may take, such as 64MiB [default: no
+    /// limit]; the graph does not count.
+    #[arg(long, value_name = "SIZE", value_parser = size, requires = "program")]
+    budget: Option<u64>,
     /// Form of the output.
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
     format: PlanFormat,
@@ -162,8 +167,12 @@ fn show_program(args: &PlanArgs, file: &Path) -> Result<(), CliError> {
         nodes: args.nodes,
         edges: args.edges,
     };
-    let as_json = args.format() == PlanFormat::Json;
-    program::show(file, (graph, args.strategy.into()), as_json)
+    let request = PlanRequest {
+        strategy: args.strategy.into(),
+        budget_bytes: args.budget,
+        ..PlanRequest::default()
+    };
+    program::show(file, (graph, request), args.format())
 }
 
 fn show(args: &PlanArgs, file: &str) -> Result<(), CliError> {

@@ -5,74 +5,48 @@ use std::path::Path;
 
 use serde::Serialize;
 
+use super::PlanFormat;
 use crate::error::CliError;
 use crate::output::print;
 use crate::program::read;
-use seawall::program::{EncodedProgram, GraphSize, PlanRequest, PlanSummary};
-use seawall::units::counted;
-use seawall_core::plan::Strategy;
+use crate::report::plan::program::{GroupView, dot, groups, svg, text};
+use seawall::program::{GraphSize, PlanRequest, PlanSummary};
 
 /// Plans the program in `file` for a graph of a size.
 pub(super) fn show(
     file: &Path,
-    (graph, strategy): (GraphSize, Strategy),
-    as_json: bool,
+    (graph, request): (GraphSize, PlanRequest),
+    format: PlanFormat,
 ) -> Result<(), CliError> {
-    let text = read(file)?;
-    let request = PlanRequest {
-        strategy,
-        ..PlanRequest::default()
-    };
-    let encoded = text.program(graph)?.program.encode(&request);
-    let (encoded, summary) = encoded.map_err(|source| text.refused(source))?;
-    let report = Report {
-        groups: groups(&encoded),
-        summary,
-    };
-    print(|out| {
-        if as_json {
-            serde_json::to_writer(&mut *out, &report)?;
-            writeln!(out)
-        } else {
-            report.write(out)
-        }
+    let program = read(file)?;
+    let encoded = program.program(graph)?.program.encode(&request);
+    let (encoded, summary) = encoded.map_err(|source| program.refused(source))?;
+    let groups = groups(&encoded);
+    print(|out| match format {
+        PlanFormat::Text => text(&groups, &summary, out),
+        PlanFormat::Json => json(groups, summary, out),
+        PlanFormat::Dot => dot(&groups, &summary, out),
+        PlanFormat::Svg => svg(&groups, &summary, out),
     })
 }
 
-/// Names of the waves of each group; those of loops' bodies come after the others.
-fn groups(encoded: &EncodedProgram) -> Vec<Vec<String>> {
-    let waves = |first: u32, count: u32| {
-        let waves = encoded.waves.iter().skip(first as usize);
-        waves.take(count as usize)
+/// Writes the groups by number: those of loops' bodies come after the others.
+fn json(mut groups: Vec<GroupView>, summary: PlanSummary, out: &mut dyn Write) -> io::Result<()> {
+    groups.sort_by_key(|group| group.number);
+    let body_of = groups.iter().map(|group| group.body_of.clone()).collect();
+    let report = Report {
+        groups: groups.into_iter().map(|group| group.waves).collect(),
+        body_of,
+        summary,
     };
-    let name = |wave: u32| encoded.wave_names.get(wave as usize).cloned();
-    let groups = encoded.groups.iter();
-    groups
-        .map(|group| {
-            let waves = waves(group.first_wave, group.waves);
-            waves.filter_map(|wave| name(wave.wave)).collect()
-        })
-        .collect()
+    serde_json::to_writer(&mut *out, &report)?;
+    writeln!(out)
 }
 
 #[derive(Serialize)]
 struct Report {
     groups: Vec<Vec<String>>,
+    /// The loop whose body each group is in.
+    body_of: Vec<Option<String>>,
     summary: PlanSummary,
-}
-
-impl Report {
-    fn write(&self, out: &mut dyn Write) -> io::Result<()> {
-        let count = counted(u64::from(self.summary.groups), "group");
-        let barriers = counted(u64::from(self.summary.global_barriers), "barrier");
-        writeln!(
-            out,
-            "{count}, {barriers} between them, {} bytes of registers",
-            self.summary.arena_bytes
-        )?;
-        for (number, waves) in self.groups.iter().enumerate() {
-            writeln!(out, "  group {number:<3} {}", waves.join(", "))?;
-        }
-        Ok(())
-    }
 }

@@ -1,5 +1,6 @@
 //! The explanation of a run: a table of groups, and the steps of searches.
 
+use std::collections::{HashMap, HashSet};
 use std::io::{self, Write};
 
 use serde::Serialize;
@@ -99,32 +100,76 @@ fn cells(group: &GroupSummary) -> [String; 6] {
     ]
 }
 
+/// A step and the numbers of its search's run and iteration, each counted from 0.
+#[derive(Clone, Copy)]
+struct Numbered<'a> {
+    step: &'a StepSummary,
+    /// Earlier runs of the same search, in a loop around it.
+    run: u32,
+    /// Its iteration, if no step before it has the same.
+    iteration: Option<u32>,
+}
+
+/// Numbers the steps of searches: a search that runs again begins with iteration 0 again, and two
+/// steps may share an iteration, as a compaction and what follows it do.
+fn numbered(steps: &[StepSummary]) -> Vec<Numbered<'_>> {
+    let mut runs: HashMap<&str, u32> = HashMap::new();
+    let mut before: Option<&StepSummary> = None;
+    let number = |step| {
+        let step: &StepSummary = step;
+        let goes_on = before
+            .filter(|before| before.search == step.search && before.iteration <= step.iteration);
+        let next = runs.entry(&step.search).or_default();
+        *next += u32::from(goes_on.is_none());
+        let is_known = goes_on.is_some_and(|before| before.iteration == step.iteration);
+        before = Some(step);
+        Numbered {
+            step,
+            run: *next - 1,
+            iteration: (!is_known).then_some(step.iteration),
+        }
+    };
+    steps.iter().map(number).collect()
+}
+
 /// Steps in a row that did the same for the same reason.
 struct Stretch<'a> {
     first: &'a StepSummary,
-    last: u32,
+    run: u32,
+    /// The first and the last iteration that has no number on an earlier line.
+    iterations: Option<(u32, u32)>,
     steps: u32,
     nodes: u32,
     duration_ns: u64,
 }
 
 impl<'a> Stretch<'a> {
-    fn of(steps: &'a [StepSummary]) -> Option<Self> {
-        let (first, last) = (steps.first()?, steps.last()?);
+    fn of(numbered: &[Numbered<'a>]) -> Option<Self> {
+        let first = numbered.first()?;
+        let mut new = numbered.iter().filter_map(|step| step.iteration);
+        let from = new.next();
+        let steps = || numbered.iter().map(|numbered| numbered.step);
         Some(Self {
-            first,
-            last: last.iteration,
-            steps: steps.len() as u32,
-            nodes: steps.iter().map(|step| step.nodes).max()?,
-            duration_ns: steps.iter().map(|step| step.duration_ns).sum(),
+            first: first.step,
+            run: first.run,
+            iterations: from.map(|from| (from, new.last().unwrap_or(from))),
+            steps: numbered.len() as u32,
+            nodes: steps().map(|step| step.nodes).max()?,
+            duration_ns: steps().map(|step| step.duration_ns).sum(),
         })
+    }
+
+    /// Which run of which search it is of.
+    fn search(&self) -> (&'a str, u32) {
+        (&self.first.search, self.run)
     }
 
     fn write(&self, out: &mut dyn Write) -> io::Result<()> {
         let first = self.first;
-        let iterations = match first.iteration {
-            only if only == self.last => only.to_string(),
-            from => format!("{from} to {}", self.last),
+        let iterations = match self.iterations {
+            None => String::new(),
+            Some((from, to)) if from == to => from.to_string(),
+            Some((from, to)) => format!("{from} to {to}"),
         };
         let steps = Count(u64::from(self.steps)).to_string();
         let time = Nanoseconds(self.duration_ns).to_string();
@@ -142,17 +187,30 @@ fn write_steps((steps, total): (&[StepSummary], u32), out: &mut dyn Write) -> io
     if steps.is_empty() {
         return Ok(());
     }
-    let alike = |a: &StepSummary, b: &StepSummary| {
-        (&a.search, a.step, a.reason) == (&b.search, b.step, b.reason)
+    let key = |at: &Numbered<'_>| (at.step.step, at.step.reason);
+    let alike = |a: &Numbered<'_>, b: &Numbered<'_>| {
+        (&a.step.search, a.run, key(a)) == (&b.step.search, b.run, key(b))
     };
-    let stretches = steps.chunk_by(alike);
+    let numbered = numbered(steps);
+    let stretches = numbered.chunk_by(alike);
     let stretches: Vec<_> = stretches.filter_map(Stretch::of).collect();
+    let searches: HashSet<_> = stretches.iter().map(Stretch::search).collect();
+    let mut search = None;
     writeln!(
         out,
         "\n  {:>16}  {:>6}  {:<11}  {:>10}  reason",
         "iterations", "steps", "topology", "measured"
     )?;
     for stretch in stretches.iter().take(LINES_MAX) {
+        // Iterations are those of one run of one search.
+        if searches.len() > 1 && search != Some(stretch.search()) {
+            let (name, run) = stretch.search();
+            match run {
+                0 => writeln!(out, "  {name}:")?,
+                again => writeln!(out, "  {name}, run {}:", again + 1)?,
+            }
+            search = Some(stretch.search());
+        }
         stretch.write(out)?;
     }
     let shown = stretches.iter().take(LINES_MAX);
@@ -160,5 +218,70 @@ fn write_steps((steps, total): (&[StepSummary], u32), out: &mut dyn Write) -> io
     match total.saturating_sub(shown) {
         0 => Ok(()),
         rest => writeln!(out, "  and {} more steps", Count(u64::from(rest))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn step(search: &str, iteration: u32, step: &'static str) -> StepSummary {
+        StepSummary {
+            search: search.to_owned(),
+            iteration,
+            step,
+            topology: step,
+            reason: "rule",
+            nodes: 1,
+            edges: 1,
+            start_ns: 0,
+            duration_ns: 1000,
+        }
+    }
+
+    fn text(steps: &[StepSummary]) -> String {
+        let mut bytes = Vec::new();
+        write_steps((steps, steps.len() as u32), &mut bytes).unwrap();
+        String::from_utf8(bytes).unwrap()
+    }
+
+    /// The first words of the lines that have a number of steps.
+    fn numbers(text: &str) -> Vec<String> {
+        let lines = text.lines().filter(|line| line.contains("at most"));
+        let number = |line: &str| line[..18].trim().to_owned();
+        lines.map(number).collect()
+    }
+
+    #[test]
+    fn an_iteration_has_its_number_on_one_line() {
+        let steps = [
+            step("search", 0, "fused"),
+            step("search", 1, "fused"),
+            step("search", 2, "compact"),
+            step("search", 2, "dense"),
+            step("search", 3, "dense"),
+            step("search", 4, "compact"),
+            step("search", 4, "fused"),
+        ];
+        let text = text(&steps);
+        assert_eq!(numbers(&text), ["0 to 1", "2", "3", "4", ""], "{text}");
+        assert!(!text.contains("search"), "one search needs no name: {text}");
+    }
+
+    #[test]
+    fn searches_and_their_runs_are_told_apart() {
+        let steps = [
+            step("first", 0, "fused"),
+            step("first", 1, "fused"),
+            step("inner", 0, "fused"),
+            step("inner", 1, "fused"),
+            step("inner", 0, "fused"),
+            step("inner", 1, "fused"),
+        ];
+        let text = text(&steps);
+        assert_eq!(numbers(&text), ["0 to 1"; 3], "{text}");
+        for name in ["  first:\n", "  inner:\n", "  inner, run 2:\n"] {
+            assert_eq!(text.matches(name).count(), 1, "{text}");
+        }
     }
 }

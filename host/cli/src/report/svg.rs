@@ -87,7 +87,7 @@ pub(crate) struct Canvas<'a> {
 
 const STYLE: &str = "text{font:12px system-ui,sans-serif;fill:#1b2733}\
 .title{font-size:16px;font-weight:600}.faint{fill:#5b6b7a}\
-.box{fill:#d7e8f7;stroke:#2f6f9f}.group{fill:#f5f8fb;stroke:#c3d0dc}.bar{fill:#2f6f9f}\
+.box{fill:#d7e8f7;stroke:#2f6f9f}.group{fill:#f5f8fb;stroke:#c3d0dc}.bar{fill:#2f6f9f}.body{fill:#fdf3e7;stroke:#c2571a;stroke-dasharray:5 3}\
 .edge{fill:none;stroke:#7d8fa0;stroke-linejoin:round}.barrier{stroke:#c2571a;stroke-width:3}.axis{stroke:#7d8fa0}";
 
 impl<'a> Canvas<'a> {

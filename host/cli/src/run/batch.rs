@@ -23,6 +23,7 @@ pub(super) fn command(
     sources: &Sources,
     files: &Outputs,
 ) -> Result<ExitCode, CliError> {
+    args.stream.check_whole("a batch")?;
     let output = &args.output;
     for (option, is_given) in [
         ("--explain", output.explain),

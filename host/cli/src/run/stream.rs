@@ -97,6 +97,17 @@ pub(super) struct Streaming {
 }
 
 impl StreamArgs {
+    /// Refuses options by which edges are to stream in any case, for `what`, which takes graphs as
+    /// a whole.
+    pub(super) fn check_whole(&self, what: &'static str) -> Result<(), CliError> {
+        let option = match (self.stream, self.stream_keep) {
+            (When::Always, _) => "--stream always",
+            (_, KeepName::Always) => "--stream-keep always",
+            _ => return Ok(()),
+        };
+        Err(CliError::NeverStreams { option, what })
+    }
+
     fn options(&self, weights: WeightChoice) -> StreamOptions {
         let mut options = StreamOptions::default();
         options.window_bytes = self.stream_window;

@@ -5,6 +5,7 @@
 
 use super::{BatchError, BatchSession, BatchStats, Job, Pack, Room, Searches, own_of};
 use crate::backend::cpu::{self, Lines};
+use crate::backend::detached::{self, Ended, Heritage, Until, leave_to};
 use crate::backend::threads::run_blocks;
 use crate::backend::{BackendError, Canceller, DeviceInfo, HostWork, RunLimits, SessionWork};
 use crate::executor::Executor;
@@ -15,8 +16,10 @@ use seawall_device::grid::SHARED_WORDS;
 use seawall_device::grid::dealer::Dealer;
 use seawall_device::grid::host::HostGrid;
 use seawall_device::run::Batch;
+use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
 use std::ops::Range;
+use std::sync::Arc;
 use std::time::Instant;
 
 /// A packed batch in memory.
@@ -26,6 +29,11 @@ pub struct CpuBatch<'g> {
     pack: Pack,
     walk: WalkBatch,
     memory: Lines,
+    /// Names of the waves of another crate that programs of the batch have.
+    own_waves: Vec<String>,
+    /// Whether one of them did not end.
+    closed: bool,
+    time_budget_ns: u64,
     device: DeviceInfo,
     canceller: Canceller,
     work: SessionWork,
@@ -69,11 +77,56 @@ impl<'g> CpuBatch<'g> {
             pack,
             walk: own.map_or(BUILT_IN, OwnWaves::walkers).batch,
             memory,
+            own_waves: own_waves(jobs),
+            closed: false,
+            time_budget_ns: limits.time_budget_ns,
             device,
             canceller: Canceller::default(),
             work,
             upload_ns: elapsed_ns(started),
         })
+    }
+
+    /// Refuses a session that a wave without an end has closed.
+    fn check_open(&self) -> Result<(), BackendError> {
+        if self.closed {
+            let waves = self.own_waves.clone();
+            return Err(BackendError::Closed { waves });
+        }
+        Ok(())
+    }
+
+    /// Runs the batch on threads that may be left behind.
+    fn run_detached(&mut self, record: BatchAddress) -> Result<(), BackendError> {
+        let threads = self.pack.workers();
+        let run = Arc::new(DetachedBatch {
+            batch: (record, self.walk),
+            threads,
+            canceller: self.canceller.of_session(),
+            dealer: Dealer::new(),
+            heritage: Heritage::default(),
+        });
+        // The budget is that of a graph, and a worker takes some.
+        let graphs = (self.pack.graphs() as u64).div_ceil(threads.max(1).into());
+        let time_budget_ns = self.time_budget_ns.saturating_mul(graphs.saturating_add(1));
+        let until = Until {
+            time_budget_ns,
+            canceller: &self.canceller,
+        };
+        match detached::run(threads, &run, until)? {
+            Ended::All(_) => Ok(()),
+            Ended::Stuck { threads, after_ns } => {
+                let none = Lines::untouched("the batch", 0)?;
+                leave_to(&run.heritage, std::mem::replace(&mut self.memory, none));
+                self.closed = true;
+                Err(BackendError::Stuck {
+                    waves: self.own_waves.clone(),
+                    threads,
+                    after_ns,
+                    time_budget_ns,
+                })
+            }
+        }
     }
 
     fn part(&self, range: &Range<u64>) -> &[u8] {
@@ -108,13 +161,18 @@ impl BatchSession for CpuBatch<'_> {
     }
 
     fn run(&mut self) -> Result<BatchStats, BatchError> {
+        self.check_open()?;
         self.canceller.settle()?;
         let zeroed = self.pack.zeroed();
         let bytes = bytemuck::cast_slice_mut::<_, u8>(&mut self.memory);
         bytes[zeroed.start as usize..zeroed.end as usize].fill(0);
         let record = BatchAddress(self.memory.as_mut_ptr() as u64);
         let started = Instant::now();
-        run_threads((record, self.walk), self.pack.workers(), &self.canceller)?;
+        if self.own_waves.is_empty() {
+            run_threads((record, self.walk), self.pack.workers(), &self.canceller)?;
+        } else {
+            self.run_detached(record)?;
+        }
         self.canceller.settle()?;
         let run_ns = elapsed_ns(started);
         self.work.ran(0, 1);
@@ -123,11 +181,43 @@ impl BatchSession for CpuBatch<'_> {
     }
 
     fn read_each(&mut self) -> Result<Vec<Result<Vec<u32>, BackendError>>, BatchError> {
+        self.check_open()?;
         let io = self.pack.io();
         let mut words = vec![Vec::new(); self.pack.graphs()];
         self.pack.gather((io.start, self.part(&io)), &mut words);
         words.iter().for_each(|words| self.work.read(words.len()));
         Ok(self.searches.check(words))
+    }
+}
+
+/// Names of the waves of another crate that programs of `jobs` have.
+fn own_waves(jobs: &[Job<'_>]) -> Vec<String> {
+    let names = jobs.iter().map(|job| job.program.own_wave_names());
+    names
+        .flatten()
+        .collect::<BTreeSet<_>>()
+        .into_iter()
+        .collect()
+}
+
+/// A batch with waves of another crate, and all that its threads use.
+struct DetachedBatch {
+    batch: (BatchAddress, WalkBatch),
+    threads: u32,
+    canceller: Canceller,
+    dealer: Dealer,
+    /// The memory of the batch, graphs included, of a session that has gone on.
+    heritage: Heritage,
+}
+
+impl detached::Work for DetachedBatch {
+    type Found = ();
+
+    fn run(&self, block: u32) {
+        let place = (block, self.threads);
+        cpu::obeying(&self.canceller, || {
+            run_block(self.batch, place, &self.dealer)
+        });
     }
 }
 

@@ -220,6 +220,7 @@ mod tests {
             registers: Vec::new(),
             code: Vec::new(),
             wave_names: Vec::new(),
+            register_names: Vec::new(),
             arena_bytes: 0,
             input_bytes: 0,
             needs: GraphNeeds::default(),

@@ -5,6 +5,7 @@
 pub mod dot;
 pub mod json;
 mod layout;
+pub(crate) mod program;
 pub mod svg;
 pub mod text;
 

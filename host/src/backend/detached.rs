@@ -1,0 +1,115 @@
+//! Runs whose waves may never end: those of other crates, whose code this one does not know.
+//!
+//! All threads of such a run are others than the caller's, which waits for them, and for a time
+//! that is to end them only a little longer. If a thread is then still at work, the caller goes on
+//! without it. What the thread uses is handed to it: it lives until the thread ends, if it ever does.
+
+use super::threads::start_all;
+use super::{BackendError, Canceller};
+use std::any::Any;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// Time that threads have to end a run once it is to end: many times what a loaded machine takes for
+/// a wave that looks at its time budget.
+const GRACE: Duration = Duration::from_secs(1);
+
+/// Time between looks at a request to end the run.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// A run, and what it uses.
+pub(super) trait Work: Send + Sync + 'static {
+    /// What a thread finds.
+    type Found: Send + 'static;
+
+    /// The part of thread `block`.
+    fn run(&self, block: u32) -> Self::Found;
+}
+
+/// Memory that the threads of a run use, once their session has left it to them.
+pub(super) type Heritage = Mutex<Option<Box<dyn Any + Send>>>;
+
+/// Leaves `memory` to the threads of a run, which hold what `to` is in.
+pub(super) fn leave_to(to: &Heritage, memory: impl Any + Send) {
+    *to.lock().unwrap_or_else(PoisonError::into_inner) = Some(Box::new(memory));
+}
+
+/// End of a run.
+#[derive(Debug)]
+pub(super) enum Ended<F> {
+    /// All threads ended; this is what they found.
+    All(Vec<F>),
+    /// So many threads are at work though the run is over since so many nanoseconds.
+    Stuck { threads: u32, after_ns: u64 },
+}
+
+/// When a run is over.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Until<'a> {
+    /// Time that it may take, nanoseconds.
+    pub(super) time_budget_ns: u64,
+    /// Ends it earlier.
+    pub(super) canceller: &'a Canceller,
+}
+
+/// Runs all `threads` parts of `work` at once, none of them on this thread. A panic of a part
+/// continues on this thread once all have ended.
+///
+/// # Errors
+/// [`BackendError::Threads`] if the system starts fewer threads; no part ran.
+pub(super) fn run<W: Work>(
+    threads: u32,
+    work: &Arc<W>,
+    until: Until<'_>,
+) -> Result<Ended<W::Found>, BackendError> {
+    let (sender, receiver) = channel();
+    let work = Arc::clone(work);
+    start_all(threads, move |block| part(&*work, block, &sender))?;
+    Ok(wait(threads, &receiver, until))
+}
+
+type Outcome<F> = std::thread::Result<F>;
+
+fn part<W: Work>(work: &W, block: u32, sender: &Sender<Outcome<W::Found>>) {
+    let run = std::panic::AssertUnwindSafe(|| work.run(block));
+    // Nobody listens any more if the caller has gone on.
+    let _ = sender.send(std::panic::catch_unwind(run));
+}
+
+fn wait<F>(threads: u32, ends: &Receiver<Outcome<F>>, until: Until<'_>) -> Ended<F> {
+    let start = Instant::now();
+    let budget = Duration::from_nanos(until.time_budget_ns);
+    let mut over_since = start.checked_add(budget);
+    let (mut found, mut panicked, mut left) = (Vec::new(), None, threads);
+    while left > 0 {
+        if until.canceller.is_asked() {
+            let now = Instant::now();
+            over_since = Some(over_since.map_or(now, |over| over.min(now)));
+        }
+        match ends.recv_timeout(LOOK) {
+            Ok(Ok(one)) => {
+                found.push(one);
+                left -= 1;
+            }
+            Ok(Err(panic)) => {
+                panicked.get_or_insert(panic);
+                left -= 1;
+            }
+            Err(RecvTimeoutError::Timeout) => {
+                if over_since.is_some_and(|over| over.elapsed() > GRACE) {
+                    let after_ns = start.elapsed().as_nanos() as u64;
+                    return Ended::Stuck {
+                        threads: left,
+                        after_ns,
+                    };
+                }
+            }
+            Err(RecvTimeoutError::Disconnected) => break,
+        }
+    }
+    match panicked {
+        Some(panic) => std::panic::resume_unwind(panic),
+        None => Ended::All(found),
+    }
+}
