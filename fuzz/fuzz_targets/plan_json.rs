@@ -21,10 +21,11 @@ fuzz_target!(|bytes: &[u8]| {
     };
     let dag = program.dag();
     let needs = Requirements::for_dag(dag.waves.len(), dag.dependencies.len());
-    for strategy in [Strategy::InOrder, Strategy::Packed] {
+    for strategy in [None, Some(Strategy::InOrder), Some(Strategy::Packed)] {
         let mut buffers = Buffers::new(needs, 0xFF);
         let (group_room, _) = buffers.split();
-        let Ok(alone) = groups(&dag, &program.budget, strategy, group_room) else {
+        let alone = strategy.unwrap_or_default();
+        let Ok(alone) = groups(&dag, &program.budget, alone, group_room) else {
             return;
         };
         let mut subject = Subject::new(Identity {

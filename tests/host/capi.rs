@@ -5,8 +5,9 @@ use std::process::{Command, Stdio};
 use std::{env, ptr};
 
 use seawall_capi as c;
-use seawall_core::plan::{self, ArenaOptions, Budget, Dag, Dependency, Strategy, Wave};
-use seawall_core::scratch::{ArenaScratch, GroupScratch, Scratch};
+use seawall_core::plan::{self, Budget, Dag, Dependency, Wave};
+use seawall_core::scratch::{ExecutionScratch, Scratch};
+use seawall_tests::random::Random;
 
 /// The program of `core/capi/examples/plan.c`.
 const WAVES: [(u64, u64, u64); 6] = [
@@ -32,14 +33,14 @@ fn expected_of_the_example() -> String {
     };
     let budget = Budget {
         resident_bytes: 4096,
-        budget_bytes: 5120,
+        budget_bytes: 6144,
         readback_bytes: 0,
     };
-    let (mut layers, mut groups) = (Scratch::<6, 6>::new(), GroupScratch::<6, 6>::new());
-    let mut arena = ArenaScratch::<6>::new();
+    let (mut layers, mut room) = (Scratch::<6, 6>::new(), ExecutionScratch::<6, 6>::new());
     let layers = plan::layers(&dag, &mut layers).unwrap();
-    let groups = plan::groups(&dag, &budget, Strategy::Packed, &mut groups).unwrap();
-    let arena = plan::arena(&dag, &groups, &ArenaOptions::default(), &mut arena).unwrap();
+    let request = plan::execution::Request::new(dag, budget);
+    let (groups, arena) = plan::execution::layout(&request, &mut room).unwrap();
+    assert!(arena.bytes() <= budget.budget_bytes - budget.resident_bytes);
     let mut text = format!("{} layers\n", layers.len());
     for (index, group) in groups.iter().enumerate() {
         let waves: String = group.waves.iter().map(|wave| format!(" {wave}")).collect();
@@ -362,6 +363,81 @@ fn execution(request: &c::ExecutionRequest) -> (c::Status, [u64; 3], Option<c::E
     // SAFETY: a call that succeeds has written its result.
     let found = (status == c::Status::Ok).then(|| unsafe { found.assume_init() });
     (status, problem.numbers, found)
+}
+
+/// Plans groups and arena; returns the status, the numbers and the arena's bytes.
+fn planned(dag: &c::Dag, budget_bytes: u64) -> (c::Status, [u64; 3], u64) {
+    let budget = c::Budget {
+        resident_bytes: 100,
+        budget_bytes,
+        readback_bytes: 0,
+    };
+    let options = c::ArenaOptions {
+        alignment_bytes: 8,
+        result_words: ptr::null(),
+        result_word_count: 0,
+    };
+    let mut room = Room::new();
+    let mut groups = std::mem::MaybeUninit::<c::Groups>::uninit();
+    let mut arena = c::Arena {
+        bytes: 0,
+        lower_bound: 0,
+    };
+    let mut offsets = [c::Offsets {
+        frontier: 0,
+        scratch: 0,
+        output: 0,
+    }; 4];
+    let mut problem = c::Problem::default();
+    // SAFETY: the records are valid, and there is room for the offsets of four waves.
+    let status = unsafe {
+        c::seawall_plan(
+            dag,
+            &budget,
+            &options,
+            &room.buffers(),
+            groups.as_mut_ptr(),
+            &mut arena,
+            offsets.as_mut_ptr(),
+            &mut problem,
+        )
+    };
+    (status, problem.numbers, arena.bytes)
+}
+
+#[test]
+fn no_arena_exceeds_its_budget_and_any_refusal_names_the_least() {
+    let mut random = Random::new(5);
+    for _ in 0..100 {
+        let waves: Vec<c::Wave> = (0..4)
+            .map(|_| c::Wave {
+                frontier_bytes: u64::from(random.below(64)),
+                scratch_bytes: u64::from(random.below(16)),
+                output_bytes: u64::from(random.below(128)),
+            })
+            .collect();
+        let pairs = (0..4).flat_map(|before| (before + 1..4).map(move |after| (before, after)));
+        let pairs = pairs.filter(|_| random.below(2) == 0).take(4);
+        let edges: Vec<_> = pairs
+            .map(|(before, after)| c::Dependency { before, after })
+            .collect();
+        let dag = program(&waves, &edges);
+        // Below the graph.
+        let (status, [least, budget, _], _) = planned(&dag, 50);
+        assert_eq!((status, budget), (c::Status::ArenaOverBudget, 50));
+        let mut budgets = vec![least - 1, least, least + 1];
+        budgets.extend((0..8).map(|_| 50 + u64::from(random.below(500))));
+        for budget in budgets {
+            let (status, numbers, bytes) = planned(&dag, budget);
+            if budget < least {
+                assert_eq!(status, c::Status::ArenaOverBudget);
+                assert_eq!(numbers, [least, budget, 0]);
+            } else {
+                assert_eq!(status, c::Status::Ok);
+                assert!(bytes + 100 <= budget, "{bytes} of {budget}");
+            }
+        }
+    }
 }
 
 #[test]

@@ -92,6 +92,38 @@ fn a_refusal_names_the_least_budget_and_that_budget_gives_the_same_answer() {
     }
 }
 
+/// Analyses for which a smaller budget than what a run takes without one gives the same answer.
+#[test]
+fn half_of_the_analyses_have_a_budget_below_what_they_take_without_one() {
+    for number in [1, 4, 7, 20, 31] {
+        let graph = graph(number);
+        let (mut smaller, mut all) = (0, 0);
+        for mut request in requests(&graph) {
+            let free = execute(&graph, &request, &mut |_| {}).unwrap();
+            let least = needed(&graph, &request);
+            let predicted = free.memory.predicted_bytes;
+            assert!(least <= predicted, "graph {number}, {}", request.analysis);
+            println!(
+                "graph {number}, {} {:?}: {least} of {predicted}",
+                request.analysis, request.detail
+            );
+            all += 1;
+            if least < predicted {
+                smaller += 1;
+                request.machine.budget_bytes = Some(predicted - 1);
+                let tight = execute(&graph, &request, &mut |_| {}).unwrap();
+                assert_eq!(
+                    tight.values, free.values,
+                    "graph {number}, {}",
+                    request.analysis
+                );
+                assert!(tight.memory.allocated_bytes < predicted);
+            }
+        }
+        assert!(2 * smaller >= all, "graph {number}: {smaller} of {all}");
+    }
+}
+
 /// The budget between one that is refused and one that works, by halving.
 fn least_by_halving(works: impl Fn(u64) -> bool, mut high: u64) -> u64 {
     let mut low = 0;

@@ -1,8 +1,11 @@
-//! `cargo xtask users`: every public module of the planner runs in the product.
+//! `cargo xtask users`: every public module and function of the planner has a user.
 //!
-//! A module that nothing but its own tests calls is not done. The product is the device
-//! crate, the library and the command line; the C interface only passes modules on, so
-//! it does not count. The table of ARCHITECTURE.md may claim no more than is true.
+//! What nothing but its own tests calls is not done. The product is the device crate, the library
+//! and the command line, and uses every module; the table of ARCHITECTURE.md may claim no more than
+//! is true. Every public function acts in the product, or serves the C interface or the firmware
+//! example, whose page then shows for what (`functions`).
+
+mod functions;
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -11,7 +14,7 @@ use crate::error::Error;
 use crate::workspace;
 
 /// Parts of the product, with the folder of their sources.
-const ROOMS: [(&str, &str); 3] = [
+const PRODUCT: [(&str, &str); 3] = [
     ("device", "device-kernels/src"),
     ("library", "host/src"),
     ("command line", "host/cli/src"),
@@ -38,14 +41,24 @@ pub(crate) fn run() -> Result<(), Error> {
         let users: Vec<&str> = users.iter().copied().collect();
         println!("{name}: {}", users.join(", "));
     }
-    judge(&modules, &workspace::read(&workspace::root().join(TABLE))?)
+    judge(&modules, &workspace::read(&workspace::root().join(TABLE))?)?;
+    let findings = functions::findings(&workspace::root())?;
+    if findings.is_empty() {
+        return Ok(());
+    }
+    Err(Error::Refused {
+        what: "public functions of the planner without a user",
+        findings,
+        remedy: "call the function where the product decides, show on a page what C or firmware \
+                 call it for, or delete it",
+    })
 }
 
 /// The modules of the workspace at `root`, with their users.
 fn modules(root: &Path) -> Result<Vec<Module>, Error> {
     let list = workspace::read(&root.join(MODULES))?;
     let mut modules: Vec<Module> = list.lines().filter_map(module).collect();
-    for (room, folder) in ROOMS {
+    for (room, folder) in PRODUCT {
         for file in workspace::files_below(&root.join(folder))? {
             if !is_product(&file) {
                 continue;
@@ -77,12 +90,15 @@ fn is_product(file: &Path) -> bool {
     is_rust && stem != "tests" && !stem.ends_with("_tests")
 }
 
+/// A source up to its tests.
+fn without_tests(source: &str) -> &str {
+    let parts = source.split_once("\n#[cfg(test)]\nmod ");
+    parts.map_or(source, |(code, _)| code)
+}
+
 /// The planner's modules that a source names outside of comments and tests.
 fn used(source: &str) -> BTreeSet<String> {
-    let source = source
-        .split("\n#[cfg(test)]\nmod ")
-        .next()
-        .unwrap_or_default();
+    let source = without_tests(source);
     let is_code = |line: &&str| !line.trim_start().starts_with("//");
     let code: Vec<&str> = source.lines().filter(is_code).collect();
     let code = code.join("\n");

@@ -48,7 +48,7 @@ static void print_groups(const SeawallGroups *groups) {
 
 int main(void) {
     const SeawallDag dag = {waves, WAVES, dependencies, DEPENDENCIES};
-    const SeawallBudget budget = {.resident_bytes = 4096, .budget_bytes = 5120};
+    const SeawallBudget budget = {.resident_bytes = 4096, .budget_bytes = 6144};
     const SeawallArenaOptions options = {.alignment_bytes = 256};
     SeawallBuffers buffers = {
         .layer_words = layer_words,

@@ -6,7 +6,9 @@
 use core::ffi::c_char;
 use core::ptr;
 
-use seawall_core::plan;
+use seawall_core::error::GroupError;
+use seawall_core::plan::{self, ExecutionError};
+use seawall_core::scratch::ExecutionScratchView;
 
 use crate::buffers::{Buffers, Requirements, record, shared, writable};
 use crate::records::{Arena, ArenaOptions, Budget, Dag, Groups, Layers, Offsets, Strategy};
@@ -82,7 +84,9 @@ pub unsafe extern "C" fn seawall_plan_groups(
     unsafe { finish(outcome, problem) }
 }
 
-/// Puts waves into packed groups and assigns every region an offset in one arena.
+/// Puts waves into groups and assigns every region an offset in one arena, which fits the budget
+/// beside the resident bytes. Groups are packed, or smaller where the arena of packed ones does not
+/// fit. Any budget that is too small is refused with the least one that works.
 ///
 /// `offsets` takes one record per wave; `problem` may be null.
 ///
@@ -266,8 +270,16 @@ unsafe fn plan_all(
     let options = unsafe { arena_options(&options) }?;
     // SAFETY: the caller vouches for the buffers, which are different from those of the arena.
     let (scratch, room) = unsafe { (buffers.groups()?, buffers.arena()?) };
-    let groups = plan::groups(&request.dag, &request.budget, request.strategy, scratch)?;
-    let arena = plan::arena(&request.dag, &groups, &options, room)?;
+    let request = plan::execution::Request {
+        arena: options,
+        ..plan::execution::Request::new(request.dag, request.budget)
+    };
+    let planned = plan::execution::layout(&request, ExecutionScratchView::new(scratch, room));
+    let (groups, arena) = match planned {
+        Ok(planned) => planned,
+        // SAFETY: the caller vouches for the buffers, whose first use has ended.
+        Err(error) => return Err(unsafe { refusal(error, &request, &buffers) }),
+    };
     // SAFETY: checked above; the caller vouches for the room, one record of offsets per wave.
     unsafe {
         for (wave, at) in arena.iter().enumerate() {
@@ -280,6 +292,39 @@ unsafe fn plan_all(
         });
     }
     Ok(())
+}
+
+/// A refusal of a request. Where the budget is too small, it names the least one that works.
+///
+/// # Safety
+///
+/// As for [`Buffers::groups`].
+pub(crate) unsafe fn refusal(
+    error: ExecutionError,
+    request: &plan::execution::Request<'_>,
+    buffers: &Buffers,
+) -> Failure {
+    if !matches!(
+        error,
+        ExecutionError::Groups(
+            GroupError::ResidentOverBudget { .. } | GroupError::WaveOverBudget { .. }
+        )
+    ) {
+        return error.into();
+    }
+    // SAFETY: passed on to the caller.
+    let rooms = unsafe { (buffers.groups(), buffers.arena()) };
+    let (scratch, room) = match rooms {
+        (Ok(scratch), Ok(room)) => (scratch, room),
+        (Err(status), _) | (_, Err(status)) => return status.into(),
+    };
+    match plan::execution::least_budget(request, ExecutionScratchView::new(scratch, room)) {
+        Ok(least) => {
+            let numbers = [least, request.budget.budget_bytes, 0];
+            Failure::new(Status::ArenaOverBudget, numbers)
+        }
+        Err(error) => error.into(),
+    }
 }
 
 pub(crate) fn as_offsets(at: plan::Offsets) -> Offsets {

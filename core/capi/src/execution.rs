@@ -11,7 +11,7 @@ use seawall_core::scratch::ExecutionScratchView;
 use seawall_core::topology::{self, Topology, TopologyPolicy};
 
 use crate::buffers::{Buffers, record, writable};
-use crate::entry::{arena_options, as_groups, as_offsets, finish, program, strategy};
+use crate::entry::{arena_options, as_groups, as_offsets, finish, program, refusal, strategy};
 use crate::records::{Arena, ArenaOptions, Budget, Dag, Groups, Offsets};
 use crate::status::{Failure, Problem, Status};
 
@@ -162,7 +162,8 @@ pub struct Execution {
     pub launch: Launch,
 }
 
-/// Plans a program from end to end: groups, arena, topology, memory and launch.
+/// Plans a program from end to end: groups, arena, topology, memory and launch. Any budget that is
+/// too small for them is refused with the least one that works.
 ///
 /// `offsets` takes one record per wave; `problem` may be null.
 ///
@@ -206,7 +207,11 @@ unsafe fn plan_execution(
     let scratch = unsafe { ExecutionScratchView::new(buffers.groups()?, buffers.arena()?) };
     let mut subject = subject(&asked);
     let chooser = Chooser::plain(&TopologyPolicy::DEFAULT, &mut subject);
-    let plan = plan::execution(&request, chooser, scratch)?;
+    let plan = match plan::execution(&request, chooser, scratch) {
+        Ok(plan) => plan,
+        // SAFETY: the caller vouches for the buffers, whose first use has ended.
+        Err(error) => return Err(unsafe { refusal(error, &request, &buffers) }),
+    };
     // SAFETY: checked above; the caller vouches for the room, one record of offsets per wave.
     unsafe {
         for (wave, at) in plan.arena.iter().enumerate() {

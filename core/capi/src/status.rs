@@ -38,8 +38,8 @@ pub enum Status {
     Overflow = 21,
     /// A wave alone exceeds a group; numbers: wave, its bytes, bytes of a group.
     WaveOverBudget = 22,
-    /// The regions that are alive at once exceed the budget; numbers: the least budget that works, budget
-    /// bytes.
+    /// The resident graph and the regions that are alive at once exceed the budget; numbers: the
+    /// least budget that works, budget bytes.
     ArenaOverBudget = 23,
     /// A group exceeds the budget under a topology; numbers: topology, its bytes, budget bytes.
     OverBudget = 24,

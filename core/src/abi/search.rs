@@ -85,12 +85,6 @@ impl Step {
             _ => None,
         }
     }
-
-    /// Whether the step leaves its discoveries in a bitset, not in a queue.
-    #[must_use]
-    pub const fn leaves_bitset(self) -> bool {
-        matches!(self, Self::Hybrid | Self::Dense | Self::BlockDense)
-    }
 }
 
 /// Holder of the frontier between two steps.

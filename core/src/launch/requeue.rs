@@ -35,15 +35,6 @@ impl RequeueAccount {
         }
     }
 
-    /// Adds the counts of another queue.
-    pub const fn merge(&mut self, other: &Self) {
-        self.requeues = self.requeues.saturating_add(other.requeues);
-        self.aged_promotions = self.aged_promotions.saturating_add(other.aged_promotions);
-        if other.max_age > self.max_age {
-            self.max_age = other.max_age;
-        }
-    }
-
     /// The request with this account's requeues and age.
     #[must_use]
     pub const fn apply(&self, request: LaunchRequest) -> LaunchRequest {

@@ -9,7 +9,7 @@
 mod fit;
 mod sweep;
 
-use super::cells::{IDS, read, write};
+use super::cells::{IDS, copy, read, write};
 use super::groups::Groups;
 use super::layers::length;
 use crate::error::{ArenaError, ScratchField, ScratchTooSmall};
@@ -19,6 +19,8 @@ use crate::wave::{Dag, Wave, WaveId};
 
 /// Alignment that suits every known device, in bytes.
 pub const DEFAULT_ALIGNMENT: u64 = 256;
+/// Programs of at most this many waves get a tighter layout where there is one.
+pub(super) const REFINED_WAVES: usize = fit::WAVES;
 /// Most waves that an arena can hold: region numbers carry two extra bits.
 const MOST_WAVES: u32 = u32::MAX >> 3;
 
@@ -168,7 +170,7 @@ pub fn arena<'s>(
     scratch: impl Into<ArenaScratchView<'s>>,
 ) -> Result<Arena<'s>, ArenaError> {
     let mut view = scratch.into();
-    let size = lay_out(dag, groups, options, &mut view)?;
+    let size = lay_out(dag, groups, options, (None, &mut view))?;
     Ok(of_scratch(dag.waves.len(), options, size, view))
 }
 
@@ -198,11 +200,13 @@ pub(super) fn of_scratch<'s>(
 }
 
 /// Leaves the offsets in the scratch.
+///
+/// With the waves in the order of their names, ties are broken by name and not by number.
 pub(super) fn lay_out(
     dag: &Dag<'_>,
     groups: &Groups<'_>,
     options: &ArenaOptions<'_>,
-    scratch: &mut ArenaScratchView<'_>,
+    (names, scratch): (Option<&[u32]>, &mut ArenaScratchView<'_>),
 ) -> Result<Size, ArenaError> {
     check(dag, groups, options, scratch)?;
     let ArenaScratchView { words, offsets } = scratch;
@@ -216,11 +220,16 @@ pub(super) fn lay_out(
         .unwrap_or_default();
     let [first, last] = split::<u32, 2>(spans);
     fill_spans(dag, groups, options.results, (first, last));
-    let mask = options.alignment_bytes.wrapping_sub(1);
+    if let Some(names) = names {
+        let [by_number, _] = split::<u32, 2>(lists);
+        rename(names, first, by_number);
+        rename(names, last, by_number);
+    }
     let regions = Regions {
         waves: dag.waves,
+        names,
         topology: options.topology,
-        mask,
+        mask: options.alignment_bytes.wrapping_sub(1),
         first,
         last,
     };
@@ -238,7 +247,56 @@ pub(super) fn lay_out(
     } else {
         swept
     };
+    if let Some(names) = names {
+        return_to_numbers(names, offsets, lists);
+    }
     Ok(Size { bytes, lower_bound })
+}
+
+/// Puts the spans of waves into the order of names.
+fn rename(names: &[u32], spans: &mut [u32], by_number: &mut [u32]) {
+    let (by_number, _) = by_number
+        .split_at_mut_checked(spans.len())
+        .unwrap_or_default();
+    copy(by_number, spans);
+    for (name, span) in names.iter().zip(spans) {
+        *span = read(by_number, *name);
+    }
+}
+
+/// Puts offsets that are in the order of names into that of numbers. The lists hold all of them
+/// meanwhile, in two words each.
+fn return_to_numbers(names: &[u32], offsets: &mut [u64], lists: &mut [u32]) {
+    let (pairs, _) = lists.as_chunks_mut::<2>();
+    for (pair, offset) in pairs.iter_mut().zip(offsets.iter()) {
+        *pair = bytemuck::cast(*offset);
+    }
+    for (name, wave) in IDS.zip(names) {
+        for kind in 0..=OUTPUT {
+            let pair: [u32; 2] = read(pairs, slot(name, kind));
+            write(offsets, slot(*wave, kind), bytemuck::cast(pair));
+        }
+    }
+}
+
+/// Most bytes alive at once if waves run one by one: `spans` holds their places in the line, twice.
+pub(super) fn live_peak(
+    dag: &Dag<'_>,
+    options: &ArenaOptions<'_>,
+    (first, last): (&mut [u32], &mut [u32]),
+    live: &mut [u64],
+) -> Result<u64, ArenaError> {
+    let waves = u32::try_from(dag.waves.len()).unwrap_or(u32::MAX);
+    reach(dag, options.results, waves, (first, last));
+    let regions = Regions {
+        waves: dag.waves,
+        names: None,
+        topology: options.topology,
+        mask: options.alignment_bytes.wrapping_sub(1),
+        first,
+        last,
+    };
+    regions.largest_live_set(live)
 }
 
 fn check(
@@ -289,20 +347,33 @@ fn fill_spans(
         }
         (begin, group) = (*end, group.wrapping_add(1));
     }
+    reach(dag, results, group, (first, last));
+}
+
+/// Extends the life of outputs to the last of `groups` groups that needs them.
+fn reach(
+    dag: &Dag<'_>,
+    results: Results<'_>,
+    groups: u32,
+    (first, last): (&mut [u32], &mut [u32]),
+) {
     for dependency in dag.dependencies {
         let until = read(last, dependency.before).max(read(first, dependency.after));
         write(last, dependency.before, until);
     }
     for ((wave, first), last) in IDS.zip(first).zip(last) {
         if results.keeps(wave, *first == *last) {
-            *last = group.wrapping_sub(1);
+            *last = groups.wrapping_sub(1);
         }
     }
 }
 
-/// Sizes and lifetimes; region `3 w + k` is the `k`-th of wave `w`.
+/// Sizes and lifetimes; region `3 w + k` is the `k`-th of wave `w`. Waves have the numbers of the
+/// caller, or their names.
 struct Regions<'a> {
     waves: &'a [Wave],
+    /// The number of each wave by its name, if they have names.
+    names: Option<&'a [u32]>,
     topology: Topology,
     /// Alignment less one.
     mask: u64,
@@ -314,6 +385,14 @@ struct Regions<'a> {
 const OUTPUT: u32 = 2;
 
 impl Regions<'_> {
+    #[inline]
+    fn wave(&self, wave: u32) -> Wave {
+        match self.names {
+            None => read(self.waves, wave),
+            Some(names) => read(self.waves, read(names, wave)),
+        }
+    }
+
     /// Aligned bytes, `None` beyond 64 bits.
     fn aligned(&self, wave: &Wave, kind: u32) -> Option<u64> {
         let bytes = match kind {
@@ -328,8 +407,7 @@ impl Regions<'_> {
     /// Aligned bytes of a region whose sum has been checked.
     #[inline(never)]
     fn bytes(&self, wave: u32, kind: u32) -> u64 {
-        self.aligned(&read::<Wave>(self.waves, wave), kind)
-            .unwrap_or(u64::MAX)
+        self.aligned(&self.wave(wave), kind).unwrap_or(u64::MAX)
     }
 
     /// First and last group in which a region is alive.
@@ -349,9 +427,10 @@ impl Regions<'_> {
     fn largest_live_set(&self, live: &mut [u64]) -> Result<u64, ArenaError> {
         live.fill(0);
         let mut all = 0u64;
-        for (id, wave) in IDS.zip(self.waves) {
+        for (id, _) in IDS.zip(self.waves) {
+            let wave = self.wave(id);
             for kind in 0..=OUTPUT {
-                let sum = self.aligned(wave, kind).and_then(|bytes| {
+                let sum = self.aligned(&wave, kind).and_then(|bytes| {
                     let (first, last) = self.span(id, kind);
                     add(live, first, bytes);
                     add(live, last.wrapping_add(1), bytes.wrapping_neg());

@@ -43,6 +43,14 @@ pub(crate) fn swap(cells: &mut [u32], a: u32, b: u32) {
     write(cells, b, x);
 }
 
+/// Copies as many elements as both hold.
+#[inline]
+pub(crate) fn copy<T: Copy>(to: &mut [T], from: &[T]) {
+    for (to, from) in to.iter_mut().zip(from) {
+        *to = *from;
+    }
+}
+
 /// Turns counts into the positions at which their runs begin.
 pub(crate) fn counts_to_starts(counts: &mut [u32]) {
     let mut next = 0u32;

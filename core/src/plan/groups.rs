@@ -13,7 +13,7 @@ use bytemuck::TransparentWrapper;
 use super::layers::{self, Shape, length, run};
 use super::pack::{self, Job};
 use crate::error::GroupError;
-use crate::scratch::{GroupScratchView, ScratchView};
+use crate::scratch::GroupScratchView;
 use crate::wave::{Dag, Wave, WaveId};
 use cut::Cut;
 
@@ -227,7 +227,12 @@ pub fn groups<'a>(
 ) -> Result<Groups<'a>, GroupError> {
     let mut view = scratch.into();
     let plan = plan(dag, budget, strategy, &mut view)?;
-    Ok(of_scratch(dag, budget, &plan, view.layers))
+    Ok(of_scratch(
+        dag,
+        budget,
+        &plan,
+        (view.layers.order, view.layers.depth),
+    ))
 }
 
 /// The groups that planning left in a scratch.
@@ -235,10 +240,10 @@ pub(super) fn of_scratch<'a>(
     dag: &Dag<'a>,
     budget: &Budget,
     plan: &Plan,
-    layers: ScratchView<'a>,
+    (order, ends): (&'a [u32], &'a [u32]),
 ) -> Groups<'a> {
-    let order = WaveId::wrap_slice(layers.order.get(..dag.waves.len()).unwrap_or_default());
-    let ends = layers.depth.get(..plan.groups as usize).unwrap_or_default();
+    let order = WaveId::wrap_slice(order.get(..dag.waves.len()).unwrap_or_default());
+    let ends = ends.get(..plan.groups as usize).unwrap_or_default();
     let mut groups = Groups {
         waves: dag.waves,
         order,

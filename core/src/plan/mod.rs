@@ -12,11 +12,12 @@ pub mod execution;
 pub mod groups;
 pub mod layers;
 
+mod canonical;
 mod cells;
 mod csr;
-mod depth_first;
 mod pack;
 mod ready;
+mod scarce;
 #[cfg(feature = "serde")]
 mod serialize;
 

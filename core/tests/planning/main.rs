@@ -16,5 +16,6 @@ mod arena;
 mod execution;
 mod groups;
 mod layers;
+mod least;
 mod pack;
 mod vectors;

@@ -17,6 +17,10 @@ pub(super) fn of_run(error: &RunError) -> &'static str {
         RunError::OverBudget { .. } | RunError::StreamOverBudget { .. } => " (--budget)",
         RunError::CannotStream { .. } => " (--stream)",
         RunError::StreamTime { .. } => " (--time-budget)",
+        RunError::NoSearch {
+            detail: Detail::EachSource,
+            ..
+        } => " (--topology, --each)",
         RunError::NoSearch { .. } => " (--topology)",
         RunError::NoSource { .. } => " (--source N or --sources-file FILE)",
         RunError::WrongOption { option, .. } => match *option {

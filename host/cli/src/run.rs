@@ -290,11 +290,11 @@ impl RunArgs {
             return streamed(streaming);
         }
         match self.run_resident(name, sources, line) {
-            Err(CliError::Run(refused)) => match self.streaming_instead(name, &refused)? {
+            Err(failed) => match self.streaming_instead(name, &failed)? {
                 Some(streaming) => streamed(streaming),
-                None => Err(refused.into()),
+                None => Err(failed),
             },
-            other => other,
+            done => done,
         }
     }
 

@@ -123,6 +123,11 @@ pub fn plan_request(
     let parts = (program.needs, program.table_lengths());
     PlanRequest {
         resident_bytes: resident_bytes(graph, parts, executor),
+        table_line_bytes: Some(if executor.is_on_gpu() {
+            GPU_BYTES_MIN
+        } else {
+            0
+        }),
         budget_bytes: machine.budget_bytes,
         planned_for: resident_digest(graph, executor, machine.device),
         ..PlanRequest::default()

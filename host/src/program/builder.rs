@@ -79,6 +79,10 @@ impl PartialEq for ProgramBuilder {
 pub struct PlanRequest {
     /// Bytes that the resident graph takes.
     pub resident_bytes: u64,
+    /// The smallest allocation of the machine, to which a table is rounded up, if the resident
+    /// bytes count tables for the most groups that the program can have: a plan of fewer groups
+    /// takes less. `None` if they count no tables.
+    pub table_line_bytes: Option<u64>,
     /// Bytes that graph and registers may take; `None` sets no limit.
     pub budget_bytes: Option<u64>,
     /// Digest of the resident graph and its machine, of

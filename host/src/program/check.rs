@@ -10,10 +10,8 @@ use super::encoded::{EncodedProgram, is_loop};
 use super::joined::join;
 use super::proof::prove;
 use super::table_error::TableError;
+use super::wave::ACCESS_BYTES;
 use seawall_core::abi::program::{FixpointRecord, GroupRecord, Region, RegisterRecord, WaveRecord};
-
-/// Bytes of the widest access of a kernel, to which registers are aligned.
-const ACCESS_BYTES: u64 = 16;
 
 impl EncodedProgram {
     /// Checks that groups, loops and registers stay within their tables and

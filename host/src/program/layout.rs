@@ -2,18 +2,18 @@
 //!
 //! The planner decides. This file states the byte envelopes of the waves and reads
 //! its answers: an output is what a wave is the first to write, a frontier what the
-//! body of a loop alone uses, in a layout of its own. A body is planned twice, wide
-//! and with as little memory as possible; the second serves where the first does
-//! not fit.
+//! body of a loop alone uses, in a layout of its own. A body is planned wide,
+//! and with as little memory as possible, which serves where the first does
+//! not fit. At last registers give up their cache lines and lie side by side.
 
 use super::PlanSummary;
 use super::builder::{PlanRequest, ProgramBuilder};
 use super::error::ProgramError;
 use super::hazards::{Hazards, infer};
 use super::planner::{Room, bytes_of, in_registers, run_planner, waves_of};
-use super::wave::{Body, RegisterSpec, WaveSpec};
+use super::wave::{ACCESS_BYTES, ALIGNMENT_BYTES, Body, RegisterSpec, WaveSpec};
 use seawall_core::abi::code::DEPTH_MAX;
-use seawall_core::abi::program::{Opcode, Region, RegisterRecord};
+use seawall_core::abi::program::{GroupRecord, Opcode, Region, RegisterRecord};
 use seawall_core::plan::execution::{Request, least_budget};
 use seawall_core::plan::{Budget, ExecutionError, Offsets, Results, Strategy};
 use seawall_core::wave::{Dag, Wave};
@@ -54,21 +54,59 @@ pub(super) fn plan(
     request: &PlanRequest,
 ) -> Result<Layout, ProgramError> {
     let hazards = infer(&builder.registers, &builder.waves, false)?;
-    let mut least_bytes: Option<u64> = None;
-    for width in [Width::Wide, Width::Narrow] {
+    let mut least_bytes = u64::MAX;
+    for width in [Width::Wide, Width::Narrow, Width::Tight] {
         let planning = Planning::new(builder, request, (&hazards, width))?;
         match planning.lay_out() {
             Err(error) if is_short(&error) => {
-                let needed = planning.least()?;
-                least_bytes = Some(least_bytes.map_or(needed, |least| least.min(needed)));
+                least_bytes = least_bytes.min(planning.least()?);
             }
             done => return done.map_err(ProgramError::from),
         }
     }
+    // The plan without a budget can have so few groups that its tables make the difference.
+    let budget_bytes = request.budget_bytes.unwrap_or(u64::MAX);
+    let unlimited = PlanRequest {
+        budget_bytes: None,
+        ..*request
+    };
+    let free = Planning::new(builder, &unlimited, (&hazards, Width::Wide))?.lay_out()?;
+    let needed_bytes = taken(builder, request, &free);
+    if needed_bytes <= budget_bytes {
+        return Ok(free);
+    }
     Err(ProgramError::OverBudget {
-        needed_bytes: least_bytes.unwrap_or(u64::MAX),
-        budget_bytes: request.budget_bytes.unwrap_or(u64::MAX),
+        needed_bytes: least_bytes.min(needed_bytes),
+        budget_bytes,
     })
+}
+
+/// Bytes that a plan takes with its tables, inputs and the resident graph.
+fn taken(builder: &ProgramBuilder, request: &PlanRequest, layout: &Layout) -> u64 {
+    let arena = layout.summary.arena_bytes;
+    let Some(line) = request.table_line_bytes else {
+        let regions = arena.saturating_add(layout.input_bytes);
+        return request.resident_bytes.saturating_add(regions);
+    };
+    let lines = |bytes: u64| bytes.next_multiple_of(ALIGNMENT_BYTES).max(line);
+    let table = |groups: usize| {
+        let bytes = size_of::<GroupRecord>().saturating_mul(groups) as u64;
+        bytes.next_multiple_of(line.max(1))
+    };
+    let groups = layout.groups.len() + groups_of_bodies(&layout.bodies);
+    // The resident bytes count the smallest allocation for both regions.
+    let counted = table(builder.table_lengths().groups).saturating_add(2 * line);
+    let rest = request.resident_bytes.saturating_sub(counted);
+    [table(groups), lines(arena), lines(layout.input_bytes)]
+        .into_iter()
+        .fold(rest, u64::saturating_add)
+}
+
+fn groups_of_bodies(bodies: &[Option<BodyLayout>]) -> usize {
+    let bodies = bodies.iter().flatten();
+    bodies
+        .map(|body| body.groups.len() + groups_of_bodies(&body.bodies))
+        .sum()
 }
 
 /// Whether a larger budget would help.
@@ -81,18 +119,31 @@ fn is_short(error: &ExecutionError) -> bool {
     )
 }
 
-/// Memory that bodies take.
+/// Memory that bodies take, and registers.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Width {
     /// As much as their widest groups do.
     Wide,
     /// As little as possible.
     Narrow,
+    /// As little as possible, and registers side by side, so that some share a cache line.
+    Tight,
+}
+
+impl Width {
+    /// Alignment of registers, bytes.
+    fn alignment_bytes(self) -> u64 {
+        match self {
+            Self::Wide | Self::Narrow => ALIGNMENT_BYTES,
+            Self::Tight => ACCESS_BYTES,
+        }
+    }
 }
 
 /// A program about to be planned.
 struct Planning<'p> {
     builder: &'p ProgramBuilder,
+    width: Width,
     strategy: Strategy,
     budget: Budget,
     hazards: &'p Hazards,
@@ -109,7 +160,8 @@ impl<'p> Planning<'p> {
         request: &PlanRequest,
         (hazards, width): (&'p Hazards, Width),
     ) -> Result<Self, ProgramError> {
-        let (inputs, input_bytes) = input_offsets(&builder.registers);
+        let (inputs, input_bytes) = input_offsets(&builder.registers, width);
+        let resident_bytes = request.resident_bytes.saturating_add(input_bytes);
         let users = Users::of(builder);
         let bodies = (0..).zip(&builder.waves);
         let bodies = bodies
@@ -128,13 +180,14 @@ impl<'p> Planning<'p> {
             .collect::<Result<Vec<_>, _>>()?;
         Ok(Self {
             builder,
+            width,
             strategy: request.strategy,
             budget: Budget {
-                resident_bytes: request.resident_bytes.saturating_add(input_bytes),
-                budget_bytes: request.budget_bytes.unwrap_or(u64::MAX),
+                resident_bytes,
+                budget_bytes: in_lines(request.budget_bytes, resident_bytes),
                 readback_bytes: 0,
             },
-            envelopes: envelopes(builder, hazards, &bodies),
+            envelopes: envelopes(builder, (hazards, width), &bodies),
             kept: kept_waves(builder, hazards),
             hazards,
             bodies,
@@ -150,13 +203,22 @@ impl<'p> Planning<'p> {
         };
         Request {
             strategy: self.strategy,
-            ..in_registers(dag, self.budget, Results::Bits(&self.kept))
+            ..in_registers(
+                dag,
+                self.budget,
+                (Results::Bits(&self.kept), self.width.alignment_bytes()),
+            )
         }
     }
 
+    /// The least budget, whose arena is whole lines.
     fn least(&self) -> Result<u64, ExecutionError> {
         let mut room = Room::for_dag(&self.request().dag);
-        least_budget(&self.request(), room.view())
+        let least = least_budget(&self.request(), room.view())?;
+        let resident = self.budget.resident_bytes;
+        let arena = least.saturating_sub(resident);
+        let lines = arena.checked_next_multiple_of(ALIGNMENT_BYTES);
+        Ok(resident.saturating_add(lines.unwrap_or(u64::MAX)))
     }
 
     fn lay_out(&self) -> Result<Layout, ExecutionError> {
@@ -194,7 +256,7 @@ impl<'p> Planning<'p> {
                     (_, Some(offset)) => (Region::Arena, offset, register.words),
                     (Some(owner), None) => {
                         let offset = next[owner as usize];
-                        next[owner as usize] += register.bytes();
+                        next[owner as usize] += register.bytes(self.width.alignment_bytes());
                         (Region::Arena, offset, register.words)
                     }
                     (None, None) => (Region::Arena, 0, 0),
@@ -294,7 +356,7 @@ fn plan_body(
         if let (true, Some(owner)) = (locals[at], hazards.owners[at]) {
             let output = &mut waves[owner as usize].output_bytes;
             places.push((at, owner, *output));
-            *output += register.bytes();
+            *output += register.bytes(width.alignment_bytes());
         }
     }
     let dag = Dag {
@@ -305,12 +367,13 @@ fn plan_body(
         budget_bytes: u64::MAX,
         ..Budget::default()
     };
+    let layout = (Results::None, width.alignment_bytes());
     let mut room = Room::for_dag(&dag);
-    if width == Width::Narrow {
-        let unlimited = in_registers(dag, budget, Results::None);
+    if width != Width::Wide {
+        let unlimited = in_registers(dag, budget, layout);
         budget.budget_bytes = least_budget(&unlimited, room.view())?;
     }
-    let plan = run_planner(&in_registers(dag, budget, Results::None), &mut room)?;
+    let plan = run_planner(&in_registers(dag, budget, layout), &mut room)?;
     let start = |owner: u32| plan.arena.iter().nth(owner as usize).unwrap_or_default();
     let places = places.into_iter();
     let (mut groups, mut group_bytes) = (waves_of(&plan), bytes_of(&plan));
@@ -374,27 +437,38 @@ fn check_body(around: &Around, body: &Body) -> Result<(), ProgramError> {
     Ok(())
 }
 
-/// Offsets of the input registers and bytes of their region.
-fn input_offsets(registers: &[RegisterSpec]) -> (Vec<u64>, u64) {
+/// The budget with the arena in whole lines, as machines allocate it.
+fn in_lines(budget_bytes: Option<u64>, resident_bytes: u64) -> u64 {
+    let Some(budget) = budget_bytes else {
+        return u64::MAX;
+    };
+    match budget.checked_sub(resident_bytes) {
+        Some(arena) => budget - arena % ALIGNMENT_BYTES,
+        None => budget,
+    }
+}
+
+/// Offsets of the input registers and bytes of their region, which is whole lines.
+fn input_offsets(registers: &[RegisterSpec], width: Width) -> (Vec<u64>, u64) {
     let mut end = 0;
     let offsets = registers
         .iter()
         .map(|register| {
             let offset = end;
             if register.is_input {
-                end += register.bytes();
+                end += register.bytes(width.alignment_bytes());
             }
             offset
         })
         .collect();
-    (offsets, end)
+    (offsets, end.next_multiple_of(ALIGNMENT_BYTES))
 }
 
 /// Byte envelopes: a wave's output is what it is the first to write, its frontier what the body
 /// of a loop alone uses.
 fn envelopes(
     builder: &ProgramBuilder,
-    hazards: &Hazards,
+    (hazards, width): (&Hazards, Width),
     bodies: &[Option<BodyLayout>],
 ) -> Vec<Wave> {
     let frontier = |body: &Option<BodyLayout>| Wave {
@@ -409,7 +483,7 @@ fn envelopes(
     let registers = builder.registers.iter().zip(&hazards.owners).zip(is_local);
     for ((register, owner), is_local) in registers {
         if let (Some(owner), false) = (owner, register.is_input || is_local) {
-            waves[*owner as usize].output_bytes += register.bytes();
+            waves[*owner as usize].output_bytes += register.bytes(width.alignment_bytes());
         }
     }
     waves

@@ -1,6 +1,5 @@
 //! Calls of the planner with registers as its regions, and the memory that it works in.
 
-use super::wave::ALIGNMENT_BYTES;
 use seawall_core::cache::{AnalysisKind, DeviceKey, Identity, Subject};
 use seawall_core::plan::execution::{Chooser, Request};
 use seawall_core::plan::{
@@ -11,11 +10,15 @@ use seawall_core::scratch::{
 };
 use seawall_core::wave::Dag;
 
-/// A request whose regions are registers.
-pub(super) fn in_registers<'a>(dag: Dag<'a>, budget: Budget, results: Results<'a>) -> Request<'a> {
+/// A request whose regions are registers, with the results that stay and the alignment.
+pub(super) fn in_registers<'a>(
+    dag: Dag<'a>,
+    budget: Budget,
+    (results, alignment_bytes): (Results<'a>, u64),
+) -> Request<'a> {
     Request {
         arena: ArenaOptions {
-            alignment_bytes: ALIGNMENT_BYTES,
+            alignment_bytes,
             results,
             ..ArenaOptions::default()
         },

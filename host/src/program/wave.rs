@@ -28,15 +28,17 @@ pub(crate) struct RegisterSpec {
 }
 
 impl RegisterSpec {
-    /// Bytes in the arena, a multiple of the arena's alignment.
-    pub(crate) fn bytes(&self) -> u64 {
-        (u64::from(self.words) * 4).next_multiple_of(ALIGNMENT_BYTES)
+    /// Bytes in the arena, a multiple of an alignment.
+    pub(crate) fn bytes(&self, alignment_bytes: u64) -> u64 {
+        (u64::from(self.words) * 4).next_multiple_of(alignment_bytes)
     }
 }
 
 /// Alignment of every register in bytes: a few cache lines, so that no two
 /// registers share one.
 pub(crate) const ALIGNMENT_BYTES: u64 = 256;
+/// Bytes of the widest access of a kernel, to which registers are aligned at least.
+pub(crate) const ACCESS_BYTES: u64 = 16;
 
 /// Action of a wave.
 #[derive(Clone, Copy, Debug, PartialEq)]

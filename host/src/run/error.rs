@@ -194,13 +194,12 @@ pub enum RunError {
     #[error(transparent)]
     Stream(#[from] GraphError),
     /// A shape of search was forced on a program that does not search.
-    #[error(
-        "the topology {topology} shapes frontier searches and {analysis} runs none; leave it out, or run {}",
-        AnyOf::with(|facts| facts.searches)
-    )]
+    #[error("{}", no_search(*analysis, *detail, *topology))]
     NoSearch {
         /// The requested analysis.
         analysis: AnalysisKind,
+        /// The requested detail, if the analysis runs searches without it.
+        detail: Detail,
         /// The requested shape.
         topology: Topology,
     },
@@ -210,6 +209,19 @@ pub enum RunError {
     /// The machine failed.
     #[error(transparent)]
     Backend(#[from] BackendError),
+}
+
+/// The message for a shape that nothing takes.
+fn no_search(analysis: AnalysisKind, detail: Detail, topology: Topology) -> String {
+    if detail == Detail::EachSource {
+        return format!(
+            "the topology {topology} shapes frontier searches, and {analysis} finds the set of sources of each node without one; leave out the topology, or the sets"
+        );
+    }
+    format!(
+        "the topology {topology} shapes frontier searches and {analysis} runs none; leave it out, or run {}",
+        AnyOf::with(|facts| facts.searches)
+    )
 }
 
 /// The way around a budget, if there is one.

@@ -38,10 +38,14 @@ impl Way {
         self,
         mut plan: impl FnMut(Self) -> Result<T, RunError>,
     ) -> Result<T, RunError> {
-        match plan(self) {
-            Err(error) if lacks_memory(&error) => plan(self.sparing_memory().ok_or(error)?),
-            planned => planned,
-        }
+        let error = match plan(self) {
+            Err(error) if lacks_memory(&error) => error,
+            planned => return planned,
+        };
+        let Some(sparing) = self.sparing_memory() else {
+            return Err(error);
+        };
+        plan(sparing).map_err(|other| lesser(error, other))
     }
 
     /// The way that takes less memory, if this one does not.
@@ -77,6 +81,7 @@ fn force_topology(built: &mut Built, request: &RunRequest) -> Result<(), RunErro
     if !built.program.searches() {
         return Err(RunError::NoSearch {
             analysis: request.analysis,
+            detail: request.detail,
             topology,
         });
     }
@@ -90,6 +95,20 @@ pub(crate) fn lacks_memory(error: &RunError) -> bool {
         error,
         RunError::OverBudget { .. } | RunError::Backend(BackendError::OutOfMemory { .. })
     )
+}
+
+/// Of two refusals of a budget, the one that names the smaller one.
+fn lesser(error: RunError, other: RunError) -> RunError {
+    match (&error, &other) {
+        (
+            RunError::OverBudget { needed_bytes, .. },
+            RunError::OverBudget {
+                needed_bytes: least,
+                ..
+            },
+        ) if needed_bytes < least => error,
+        _ => other,
+    }
 }
 
 pub(crate) fn original_ids(graph: &Graph, nodes: &[u32]) -> Vec<u64> {

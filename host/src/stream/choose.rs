@@ -1,9 +1,10 @@
 //! Whether the edges of a file stream, where nobody says so.
 
 use super::execute::check_streams;
+use crate::backend::BackendError;
 use crate::graph::disk::SwgFile;
-use crate::graph::memory;
-use crate::run::RunRequest;
+use crate::graph::{GraphError, memory};
+use crate::run::{RunError, RunRequest};
 use crate::units::bytes;
 
 /// Tells why the edges of `file` have to stream: its arrays alone exceed the budget of `request`,
@@ -30,17 +31,43 @@ pub fn reason_to_stream(file: &SwgFile, request: &RunRequest) -> Option<String> 
         return Some(over(least, budget));
     }
     let short = memory::check(least).err()?;
-    Some(format!(
-        "the resident graph takes {} at least and {} of memory are left: its edges stream from the file",
-        bytes(least),
-        bytes(short.available)
-    ))
+    Some(beyond_memory(least, short.available))
 }
 
-/// The reason after a plan for the resident graph was refused.
+/// Tells why edges have to stream after a run on the resident graph has failed: its plan exceeds the
+/// budget, or there is too little memory for it. `None` for failures that a streamed run shares.
 #[must_use]
-pub fn reason_over_budget(needed_bytes: u64, budget_bytes: u64) -> String {
-    over(needed_bytes, budget_bytes)
+pub fn reason_after_run(failed: &RunError) -> Option<String> {
+    match failed {
+        RunError::OverBudget {
+            needed_bytes,
+            budget_bytes,
+            ..
+        } => Some(over(*needed_bytes, *budget_bytes)),
+        RunError::Backend(BackendError::OutOfMemory {
+            needed, available, ..
+        }) => Some(beyond_memory(*needed, *available)),
+        _ => None,
+    }
+}
+
+/// Works as [`reason_after_run`], after the resident graph could not be loaded.
+#[must_use]
+pub fn reason_after_load(failed: &GraphError) -> Option<String> {
+    match failed {
+        GraphError::Memory {
+            needed, available, ..
+        } => Some(beyond_memory(*needed, *available)),
+        _ => None,
+    }
+}
+
+fn beyond_memory(needed: u64, available: u64) -> String {
+    format!(
+        "the resident graph takes {} at least and {} of memory are left: its edges stream from the file",
+        bytes(needed),
+        bytes(available)
+    )
 }
 
 fn over(needed: u64, budget: u64) -> String {

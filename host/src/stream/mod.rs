@@ -46,7 +46,7 @@ mod sweep;
 mod view;
 mod windows;
 
-pub use choose::{reason_over_budget, reason_to_stream};
+pub use choose::{reason_after_load, reason_after_run, reason_to_stream};
 pub use execute::{StreamOptions, Streamed, check_streams};
 pub use pass::Pass;
 pub use read::{Caching, ReaderChoice};

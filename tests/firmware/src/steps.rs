@@ -10,7 +10,8 @@ use seawall_core::error::{ArenaError, GroupError, LayerError};
 use seawall_core::launch::{LaunchError, LaunchPlan, LaunchRequest};
 use seawall_core::plan::execution::{Chooser, Dispatch, Leeway, Request};
 use seawall_core::plan::{
-    self, Arena, ArenaOptions, Budget, Execution, ExecutionError, Groups, Layers, Strategy,
+    self, Arena, ArenaOptions, Budget, Execution, ExecutionError, Groups, Layers, Requirements,
+    Strategy,
 };
 use seawall_core::scratch::{ArenaScratch, ExecutionScratch, GroupScratch, Scratch};
 use seawall_core::session::{SessionError, SessionPlan};
@@ -27,6 +28,16 @@ pub type GroupRoom = GroupScratch<WAVES, DEPENDENCIES>;
 pub type ArenaRoom = ArenaScratch<WAVES>;
 /// Room for all of them in one call.
 pub type ExecutionRoom = ExecutionScratch<WAVES, DEPENDENCIES>;
+
+// What the types take is what the planner asks for, and no byte more.
+const _: () = {
+    let needs = Requirements::for_dag(WAVES, DEPENDENCIES);
+    assert!(size_of::<LayerRoom>() == needs.layers_bytes());
+    assert!(size_of::<GroupRoom>() == needs.groups_bytes(Strategy::Packed));
+    assert!(size_of::<ArenaRoom>() == needs.arena_bytes());
+    assert!(size_of::<ExecutionRoom>() == needs.execution_bytes(Strategy::Packed));
+};
+
 /// Room for eight cached choices of a topology.
 pub type CacheRoom = PlanCache<8>;
 

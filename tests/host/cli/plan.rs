@@ -81,6 +81,7 @@ fn errors_are_json_on_standard_output_and_one_message_beside_it() {
         input[key] = value;
         input
     };
+    let least = least_named(&with("budget_bytes", json!(0)), &[]);
     for (input, expected) in [
         (
             with("dependencies", json!([[0, 9]])),
@@ -100,11 +101,11 @@ fn errors_are_json_on_standard_output_and_one_message_beside_it() {
         ),
         (
             with("budget_bytes", json!(49)),
-            json!({"kind": "resident_over_budget", "required_bytes": 50, "budget_bytes": 49}),
+            json!({"kind": "resident_over_budget", "required_bytes": 50, "budget_bytes": 49, "least_budget_bytes": least}),
         ),
         (
             with("budget_bytes", json!(60)),
-            json!({"kind": "wave_over_budget", "wave": 0, "required_bytes": 100, "budget_bytes": 10}),
+            json!({"kind": "wave_over_budget", "wave": 0, "required_bytes": 100, "budget_bytes": 10, "least_budget_bytes": least}),
         ),
         (
             with(
@@ -234,11 +235,20 @@ fn plans_in_order_equal_the_vectors_and_packed_ones_are_at_most_as_long() {
             plan["arena"]["bytes"].as_u64().unwrap_or(0) <= budget - resident
         };
         assert!(fits(&found), "{id}");
+        let fixed = plan(&vector["in"], &["--format", "json", "--strategy", "packed"]);
+        let fixed = fixed.json();
+        let count = |plan: &Value| plan["groups"].as_array().unwrap().len();
+        assert!(count(&fixed) <= count(&found), "{id}");
+        assert!(
+            found["arena"].is_null() || !fixed["arena"].is_null(),
+            "{id}"
+        );
         let packed = plan(&vector["in"], &["--format", "json"]);
         let report: Value = serde_json::from_str(&packed.stdout).unwrap();
         if packed.code == 2 {
             // Groups that fit one by one, whose outputs do not fit together.
             assert_eq!(report["error"]["kind"], "arena_over_budget", "{id}");
+            assert!(found["arena"].is_null(), "{id}");
             refused += 1;
             continue;
         }
@@ -256,6 +266,78 @@ fn plans_in_order_equal_the_vectors_and_packed_ones_are_at_most_as_long() {
         planned += 1;
     }
     assert!(planned > 20 * refused, "{refused} of {planned} refused");
+}
+
+/// The least budget that the refusal of an input names.
+fn least_named(input: &Value, options: &[&str]) -> u64 {
+    let refused = plan(input, &[&["--format", "json"], options].concat());
+    assert_eq!(refused.code, 2, "{}", refused.stdout);
+    let report: Value = serde_json::from_str(&refused.stdout).unwrap();
+    let error = &report["error"];
+    let least = match error["kind"].as_str().unwrap() {
+        "arena_over_budget" => error["required_bytes"].as_u64().unwrap(),
+        _ => error["least_budget_bytes"].as_u64().unwrap(),
+    };
+    assert!(
+        refused.stderr.contains(&least.to_string()),
+        "{}",
+        refused.stderr
+    );
+    least
+}
+
+fn with_budget(input: &Value, budget: u64) -> Value {
+    let mut input = input.clone();
+    input["budget_bytes"] = json!(budget);
+    input
+}
+
+/// A program of chains that share their first wave, with its ids shuffled by a seed.
+fn shuffled(seed: u64) -> Value {
+    let waves = 16;
+    let id = |at: u64| (at * (2 * seed + 1) + seed) % waves;
+    let wave = |at: u64| json!({"frontier_bytes": at % 3 * 50, "scratch_bytes": 0, "output_bytes": 100 + at % 4 * 300});
+    let mut entries = vec![Value::Null; waves as usize];
+    for at in 0..waves {
+        entries[id(at) as usize] = wave(at);
+    }
+    let chains = (1..waves).map(|at| [id(if at < 4 { 0 } else { at - 3 }), id(at)]);
+    let mut dependencies: Vec<_> = chains.collect();
+    dependencies.rotate_left(seed as usize);
+    json!({"waves": entries, "dependencies": dependencies, "resident_bytes": 1000, "budget_bytes": 0})
+}
+
+#[test]
+fn any_refusal_names_the_least_budget_and_that_budget_works() {
+    let expected = least_named(&shuffled(0), &[]);
+    for seed in 0..6 {
+        let input = shuffled(seed);
+        // Below the graph, below a wave, and below the arena.
+        for budget in [0, 1_100, expected - 1] {
+            assert_eq!(least_named(&with_budget(&input, budget), &[]), expected);
+        }
+        let works = plan(&with_budget(&input, expected), &["--format", "json"]).json();
+        assert!(works["required_bytes"].as_u64().unwrap() <= expected);
+    }
+}
+
+#[test]
+fn cases_of_least_budgets_have_the_right_ones() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/cases");
+    for name in ["plan_numbering_a", "plan_numbering_b", "plan_least_budget"] {
+        let file = folder.join(name).with_extension("json");
+        let Ok(text) = std::fs::read_to_string(&file) else {
+            println!("skipped: there is no {}", file.display());
+            return;
+        };
+        let input: Value = serde_json::from_str(&text).unwrap();
+        for budget in [1_000, 20_000, 32_767] {
+            let input = with_budget(&input, budget);
+            assert_eq!(least_named(&input, &[]), 32_768, "{name}");
+        }
+        let works = plan(&with_budget(&input, 32_768), &["--format", "json"]);
+        assert_eq!(works.code, 0, "{name}");
+    }
 }
 
 fn outputs(bytes: &[u64], dependencies: Value, budget: u64) -> Value {

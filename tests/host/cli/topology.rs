@@ -90,5 +90,40 @@ fn an_unknown_shape_is_refused_with_the_known_ones() {
         "--topology",
         "round",
     ];
-    finish(&mut seawall(&run)).refused(&["round", "auto", "block-dense"]);
+    finish(&mut seawall(&run)).refused(&["round", "auto", "block_dense"]);
+}
+
+#[test]
+fn every_shape_is_named_as_reports_name_it() {
+    for (_, reported) in SHAPES {
+        let forced = search("gen:grid:24", "bfs", reported);
+        assert_eq!(forced["plan"]["topology"], reported);
+    }
+    let help = finish(&mut seawall(&["run", "--help"]));
+    assert!(help.stdout.contains("warp_sparse") && help.stdout.contains("block_dense"));
+    assert!(!help.stdout.contains("warp-sparse") && !help.stdout.contains("block-dense"));
+}
+
+#[test]
+fn sets_of_sources_refuse_a_shape_and_say_why() {
+    let run = [
+        "run",
+        "gen:grid:8",
+        "--analysis",
+        "reach",
+        "--each",
+        "--source",
+        "0",
+        "--backend",
+        "cpu",
+        "--topology",
+        "dense",
+    ];
+    let refused = finish(&mut seawall(&run));
+    refused.refused(&["topology dense", "set of sources", "--topology, --each"]);
+    assert!(
+        !refused.stderr.contains("bfs or reach"),
+        "{}",
+        refused.stderr
+    );
 }

@@ -14,6 +14,8 @@ use super::{Regions, Room, slot};
 const VISITS: u64 = 1 << 18;
 /// Programs of more regions could not be laid out once within the visits.
 pub(super) const REGIONS: usize = 1 << 10;
+/// Waves of such programs.
+pub(crate) const WAVES: usize = REGIONS / 3;
 /// Orders tried by swapping.
 const TRIES: u32 = 400;
 /// The end of the chain.

@@ -7,7 +7,7 @@
 //! number of them, so the walk stays linear. It does not try again; see
 //! [`super::fit`].
 
-use super::super::cells::{IDS, read, write};
+use super::super::cells::{IDS, place, read, write};
 use super::super::groups::Groups;
 use super::super::ready::heap_sort;
 use super::{OUTPUT, Regions, Room, slot};
@@ -49,20 +49,32 @@ pub(super) fn sweep(regions: &Regions<'_>, groups: &Groups<'_>, room: &mut Room<
 
 /// Lists the waves of each group with the outputs that live longest, then the largest, in front.
 fn sort_outputs(regions: &Regions<'_>, groups: &Groups<'_>, room: &mut Room<'_>) {
-    let [_, _, mut sorted] = split::<u32, 3>(room.links);
+    let [cursors, _, mut sorted] = split::<u32, 3>(room.links);
+    match regions.names {
+        None => {
+            for (wave, id) in groups.order().iter().zip(sorted.iter_mut()) {
+                *id = wave.0;
+            }
+        }
+        Some(_) => {
+            let begins = core::iter::once(&0).chain(groups.ends());
+            for (begin, cursor) in begins.zip(cursors.iter_mut()) {
+                *cursor = *begin;
+            }
+            place(regions.first, cursors, sorted);
+        }
+    }
     let mut keys = &mut *room.offsets;
-    for group in groups.iter() {
-        let (ids, other_ids) = take(sorted, group.waves.len());
-        let (merits, other_keys) = take(keys, group.waves.len());
-        for ((wave, id), merit) in group
-            .waves
-            .iter()
-            .zip(ids.iter_mut())
-            .zip(merits.iter_mut())
-        {
-            let last = u64::from(read(regions.last, wave.0));
-            let size = regions.bytes(wave.0, OUTPUT) >> 32;
-            (*id, *merit) = (wave.0, !(last.wrapping_shl(32) | size));
+    let mut begin = 0u32;
+    for end in groups.ends() {
+        let width = end.wrapping_sub(begin) as usize;
+        begin = *end;
+        let (ids, other_ids) = take(sorted, width);
+        let (merits, other_keys) = take(keys, width);
+        for (id, merit) in ids.iter().zip(merits.iter_mut()) {
+            let last = u64::from(read(regions.last, *id));
+            let size = regions.bytes(*id, OUTPUT) >> 32;
+            *merit = !(last.wrapping_shl(32) | size);
         }
         heap_sort(ids, merits);
         (sorted, keys) = (other_ids, other_keys);

@@ -1,13 +1,14 @@
 //! The search for groups whose arena fits.
 //!
 //! The requested plan comes first. If its arena is too large, plans of smaller and smaller groups
-//! follow, which keep less alive. These do not depend on the budget, so the least of their needs
-//! is the least budget that works: a budget is accepted if one of them fits, and refused if none
-//! does.
+//! follow, which keep less alive. These depend neither on the budget nor on the numbers of the
+//! waves, so the least of their needs is the least budget that works: a budget is accepted if one
+//! of them fits, and refused if none does.
 
-use super::super::arena::{self, ArenaOptions, Results, Size};
-use super::super::depth_first;
+use super::super::arena::{self, Arena, ArenaOptions, Results, Size};
 use super::super::groups::{self, Budget, Groups, Plan, Strategy};
+use super::super::layers::length;
+use super::super::{canonical, scarce};
 use super::{ExecutionError, OverBudget, Request};
 use crate::error::{ArenaError, GroupError};
 use crate::scratch::ExecutionScratchView;
@@ -19,14 +20,19 @@ enum Candidate {
     Asked,
     /// In order, under the budget.
     InOrder,
+    /// As requested, as if there were no budget.
+    Unlimited,
     /// One group per layer.
     Layers,
-    /// Depth first, in groups of at most this many bytes.
-    DepthFirst(u64),
+    /// Along a line that keeps little alive, in groups of at most this many bytes.
+    Scarce(u64),
 }
 
 /// Candidates that do not depend on the budget.
 const LADDER: u32 = 8;
+/// Programs of at most this many waves are laid out by the names of their waves at once. Larger
+/// ones are where memory is short.
+const NAMED_WAVES: usize = arena::REFINED_WAVES;
 
 /// Groups that fit with their arena, as the scratch holds them.
 pub(super) struct Found<'a> {
@@ -41,6 +47,10 @@ pub(super) struct Planner<'p, 'a> {
     pub(super) scratch: ExecutionScratchView<'a>,
     /// Layers and lower bound of the program, once it has been checked.
     checked: Option<Plan>,
+    /// Whether the layers' scratch holds the names of the waves.
+    is_named: bool,
+    /// Whether it also holds a line that keeps little alive.
+    is_lined_up: bool,
 }
 
 impl<'p, 'a> Planner<'p, 'a> {
@@ -49,6 +59,8 @@ impl<'p, 'a> Planner<'p, 'a> {
             request,
             scratch,
             checked: None,
+            is_named: false,
+            is_lined_up: false,
         }
     }
 
@@ -110,28 +122,34 @@ impl<'p, 'a> Planner<'p, 'a> {
         .into())
     }
 
-    /// Returns the least need of a candidate of the ladder, with resident bytes.
+    /// Returns the least need of a candidate of the ladder, or of the plan without a budget, with
+    /// resident bytes.
     pub(super) fn least(&mut self) -> Result<u64, ExecutionError> {
         let whole = self.whole_bytes();
-        if self.checked.is_none() {
-            self.group(Candidate::Layers)?;
+        let mut least = u64::MAX;
+        // Programs of few waves are laid out alike in both.
+        if self.request.dag.waves.len() > NAMED_WAVES {
+            least = self.least_need(Candidate::Unlimited)?;
         }
-        let mut least = None;
         for rung in 0..self.rungs() {
-            let plan = self.group(candidate(rung, whole))?;
-            for options in self.layouts() {
-                let (peak, size) = self.lay_out(&plan, &options)?;
-                let need = peak.max(size.bytes);
-                least = Some(least.map_or(need, |least: u64| least.min(need)));
-            }
+            least = least.min(self.least_need(candidate(rung, whole))?);
         }
         let resident = self.request.budget.resident_bytes;
         let overflow = ArenaError::Overflow {
             field: "resident plus arena bytes",
         };
-        resident
-            .checked_add(least.unwrap_or(0))
-            .ok_or(overflow.into())
+        resident.checked_add(least).ok_or(overflow.into())
+    }
+
+    /// Returns the least need of a candidate in any layout.
+    fn least_need(&mut self, candidate: Candidate) -> Result<u64, ExecutionError> {
+        let plan = self.group(candidate)?;
+        let mut least = u64::MAX;
+        for options in self.layouts() {
+            let (peak, size) = self.lay_out(&plan, &options)?;
+            least = least.min(peak.max(size.bytes));
+        }
+        Ok(least)
     }
 
     /// Candidates that may replace the requested groups.
@@ -151,29 +169,56 @@ impl<'p, 'a> Planner<'p, 'a> {
 
     #[inline(never)]
     fn group(&mut self, candidate: Candidate) -> Result<Plan, GroupError> {
+        if let Candidate::Scarce(most) = candidate {
+            return self.group_scarcely(most);
+        }
         let Request {
             dag,
             budget,
             strategy,
             ..
         } = self.request;
-        let scratch = &mut self.scratch.groups;
         let unlimited = Budget {
             resident_bytes: 0,
             budget_bytes: u64::MAX,
             ..*budget
         };
-        let plan = match (candidate, self.checked) {
-            (Candidate::DepthFirst(most), Some(checked)) => Plan {
-                groups: depth_first::schedule(dag, most, &mut scratch.layers),
-                ..checked
-            },
-            (Candidate::Asked, _) => groups::plan(dag, budget, *strategy, scratch)?,
-            (Candidate::InOrder, _) => groups::plan(dag, budget, Strategy::InOrder, scratch)?,
-            _ => groups::plan(dag, &unlimited, Strategy::InOrder, scratch)?,
+        let (budget, strategy) = match candidate {
+            Candidate::Asked => (budget, *strategy),
+            Candidate::InOrder => (budget, Strategy::InOrder),
+            Candidate::Unlimited => (&unlimited, *strategy),
+            Candidate::Layers | Candidate::Scarce(_) => (&unlimited, Strategy::InOrder),
         };
+        let plan = groups::plan(dag, budget, strategy, &mut self.scratch.groups)?;
         self.checked.get_or_insert(plan);
+        self.is_lined_up = false;
+        self.is_named = matches!(candidate, Candidate::Layers) || dag.waves.len() <= NAMED_WAVES;
+        // Scratch without room for an arena is refused where the arena is laid out.
+        self.is_named &= self.scratch.arena.check(length(dag.waves)).is_ok();
+        if self.is_named {
+            let ExecutionScratchView { groups, arena } = &mut self.scratch;
+            canonical::name(dag, self.request.arena.results, &mut groups.layers, arena);
+        }
         Ok(plan)
+    }
+
+    /// Makes groups along a line that keeps little alive.
+    fn group_scarcely(&mut self, group_bytes: u64) -> Result<Plan, GroupError> {
+        let layers = match self.checked {
+            Some(plan) if self.is_named => plan,
+            _ => self.group(Candidate::Layers)?,
+        };
+        let dag = &self.request.dag;
+        let finest = self.layouts().last().unwrap_or_default();
+        let ExecutionScratchView { groups, arena } = &mut self.scratch;
+        if !self.is_lined_up {
+            scarce::line_up(dag, &finest, &mut groups.layers, arena);
+            self.is_lined_up = true;
+        }
+        Ok(Plan {
+            groups: scarce::groups(dag, group_bytes, &mut groups.layers, arena),
+            ..layers
+        })
     }
 
     /// Returns the first layout of these groups that fits, if there is one.
@@ -207,15 +252,29 @@ impl<'p, 'a> Planner<'p, 'a> {
     ) -> Result<(u64, Size), ArenaError> {
         let ExecutionScratchView { groups, arena } = &mut self.scratch;
         let Request { dag, budget, .. } = self.request;
-        let groups = groups::of_scratch(dag, budget, plan, groups.layers.reborrow());
-        let size = arena::lay_out(dag, &groups, options, arena)?;
+        let lists = (&*groups.layers.order, &*groups.layers.depth);
+        let names = self.is_named.then_some(&*groups.layers.starts);
+        let groups = groups::of_scratch(dag, budget, plan, lists);
+        let size = arena::lay_out(dag, &groups, options, (names, arena))?;
         Ok((groups.summary().peak_group_bytes, size))
+    }
+
+    /// The groups and the arena that the scratch holds.
+    pub(super) fn into_parts(self, found: &Found<'a>) -> (Groups<'a>, Arena<'a>) {
+        let Request { dag, budget, .. } = self.request;
+        let ExecutionScratchView { groups, arena } = self.scratch;
+        let lists = (&*groups.layers.order, &*groups.layers.depth);
+        (
+            groups::of_scratch(dag, budget, &found.plan, lists),
+            arena::of_scratch(dag.waves.len(), &found.options, found.size, arena),
+        )
     }
 
     /// The groups that the scratch holds.
     pub(super) fn groups(&mut self, plan: &Plan) -> Groups<'_> {
         let Request { dag, budget, .. } = self.request;
-        groups::of_scratch(dag, budget, plan, self.scratch.groups.layers.reborrow())
+        let layers = &self.scratch.groups.layers;
+        groups::of_scratch(dag, budget, plan, (layers.order, layers.depth))
     }
 }
 
@@ -240,9 +299,7 @@ fn layout<'a>(request: &Request<'a>, number: u32) -> Option<ArenaOptions<'a>> {
 fn candidate(rung: u32, whole_bytes: u64) -> Candidate {
     match rung {
         0 => Candidate::Layers,
-        rung if rung.wrapping_add(1) < LADDER => {
-            Candidate::DepthFirst(whole_bytes.wrapping_shr(rung))
-        }
-        _ => Candidate::DepthFirst(0),
+        rung if rung.wrapping_add(1) < LADDER => Candidate::Scarce(whole_bytes.wrapping_shr(rung)),
+        _ => Candidate::Scarce(0),
     }
 }

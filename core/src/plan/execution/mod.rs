@@ -119,7 +119,8 @@ pub struct Execution<'a> {
 /// Plans a program from end to end.
 ///
 /// Costs as much as [`super::groups()`] and [`super::arena()`] if their plan fits. If it does not,
-/// at most eight plans of smaller groups are tried, in a fixed order.
+/// the names of the waves are found, and at most eight plans of smaller groups are tried, in a
+/// fixed order.
 ///
 /// # Errors
 ///
@@ -164,9 +165,32 @@ pub fn execution<'a>(
     step::execution(planner, found, chooser)
 }
 
-/// The least budget that [`execution()`] accepts, resident bytes included.
+/// Plans the groups of a program and an arena that fits beside the resident bytes, without a
+/// topology: the arena holds one copy of scratch.
 ///
-/// The budget in the request is ignored. Costs eight plans.
+/// Signals and dispatch of the request are ignored. Costs as much as [`execution()`].
+///
+/// # Errors
+///
+/// Those of the groups, [`ExecutionError::OverBudget`] and those of the arena, as of
+/// [`execution()`].
+pub fn layout<'a>(
+    request: &Request<'a>,
+    scratch: impl Into<ExecutionScratchView<'a>>,
+) -> Result<(Groups<'a>, Arena<'a>), ExecutionError> {
+    let mut planner = Planner::new(request, scratch.into());
+    let found = planner.find()?;
+    Ok(planner.into_parts(&found))
+}
+
+/// The least budget that [`execution()`] accepts, resident bytes included: it is accepted, and so
+/// is every larger one, and every smaller one is refused. It depends on the program, not on the
+/// numbers of its waves or the order of its dependencies, unless a program of more than a few
+/// hundred waves has many that are alike.
+///
+/// The budget in the request is ignored, and so is its dispatch. Costs about nine plans, the
+/// names of the waves and a search for the order that keeps least alive. With
+/// [`Leeway::fixed_groups`] it is a budget that works, and need not be the least.
 ///
 /// # Errors
 ///

@@ -1,7 +1,7 @@
 //! The topology of a plan, and its consequences.
 
 use super::super::arena::{self, ArenaOptions};
-use super::super::groups::{self, Groups};
+use super::super::groups::Groups;
 use super::candidates::{Found, Planner};
 use super::{Dispatch, Execution, ExecutionError, Request};
 use crate::cache::{CacheView, PlanCache, Subject};
@@ -87,11 +87,15 @@ pub(super) fn execution<'a>(
         None => None,
     };
     chooser.subject.record(memory.topology);
-    let scratch = planner.scratch;
-    let Request { dag, budget, .. } = request;
+    let found = Found {
+        plan: found.plan,
+        options,
+        size,
+    };
+    let (groups, arena) = planner.into_parts(&found);
     Ok(Execution {
-        groups: groups::of_scratch(&dag, &budget, &found.plan, scratch.groups.layers),
-        arena: arena::of_scratch(dag.waves.len(), &options, size, scratch.arena),
+        groups,
+        arena,
         results_stay: options.results == request.arena.results,
         decision,
         memory,

@@ -80,7 +80,9 @@ pub(super) fn fields(error: &RunError) -> Value {
             time_budget_ns,
         } => json!({"kind": "time_budget", "pass": pass, "time_budget_ns": time_budget_ns}),
         RunError::Stream(error) => graph::fields(error),
-        RunError::NoSearch { analysis, topology } => json!({
+        RunError::NoSearch {
+            analysis, topology, ..
+        } => json!({
             "kind": "no_search", "analysis": analysis.name(), "topology": topology.name()
         }),
         RunError::Program(error) => program_fields(error),

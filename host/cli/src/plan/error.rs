@@ -37,13 +37,41 @@ pub enum PlanError {
     /// The waves do not fit the budget, or what follows from them has no plan.
     #[error(transparent)]
     Execution(#[from] ExecutionError),
+    /// The graph or a wave alone exceeds the budget.
+    #[error("{error}; the least budget that works is {least_budget_bytes} bytes")]
+    OverBudget {
+        /// The wave or the graph.
+        error: GroupError,
+        /// The least budget that works, bytes.
+        least_budget_bytes: u64,
+    },
 }
 
 impl PlanError {
     pub(crate) fn cause(&self) -> Cause {
         match self {
             Self::Unreadable { source, .. } => Cause::of_io(source),
-            Self::InvalidJson { .. } | Self::Layers(_) | Self::Execution(_) => Cause::Request,
+            Self::InvalidJson { .. }
+            | Self::Layers(_)
+            | Self::Execution(_)
+            | Self::OverBudget { .. } => Cause::Request,
+        }
+    }
+
+    /// The refusal of a plan, with the least budget that works, if a larger budget would help.
+    pub(super) fn refused(error: ExecutionError, least: Option<u64>) -> Self {
+        match (error, least) {
+            (
+                ExecutionError::Groups(
+                    error @ (GroupError::ResidentOverBudget { .. }
+                    | GroupError::WaveOverBudget { .. }),
+                ),
+                Some(least_budget_bytes),
+            ) => Self::OverBudget {
+                error,
+                least_budget_bytes,
+            },
+            (error, _) => error.into(),
         }
     }
 
@@ -73,7 +101,10 @@ impl PlanError {
 
     /// Tells whether the conformance vectors determine its fields.
     pub(crate) const fn is_of_vectors(&self) -> bool {
-        matches!(self, Self::Layers(_) | Self::Execution(_))
+        matches!(
+            self,
+            Self::Layers(_) | Self::Execution(_) | Self::OverBudget { .. }
+        )
     }
 
     /// Returns the kind and its fields, as in the vectors.
@@ -95,6 +126,14 @@ impl PlanError {
                 layer_fields(error)
             }
             Self::Execution(error) => json!(error),
+            Self::OverBudget {
+                error,
+                least_budget_bytes,
+            } => {
+                let mut fields = json!(error);
+                fields["least_budget_bytes"] = json!(least_budget_bytes);
+                fields
+            }
         }
     }
 }

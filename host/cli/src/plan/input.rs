@@ -160,16 +160,16 @@ impl Program {
         }
     }
 
-    /// The request for its plan. Its layout may give way where that makes it fit; packed
-    /// groups may too, those in order are compared with others' and stay.
+    /// The request for its plan. Its layout may give way where that makes it fit, and so may its
+    /// groups, unless they have to be those of a strategy.
     #[must_use]
-    pub fn request(&self, strategy: Strategy) -> Request<'_> {
+    pub fn request(&self, strategy: Option<Strategy>) -> Request<'_> {
         let dispatch = self.launch.map(|request| Dispatch {
             policy: &LaunchPolicy::STANDARD,
             request,
         });
         Request {
-            strategy,
+            strategy: strategy.unwrap_or_default(),
             arena: ArenaOptions {
                 alignment_bytes: self.alignment_bytes,
                 ..ArenaOptions::default()
@@ -177,7 +177,7 @@ impl Program {
             leeway: Leeway {
                 least_alignment_bytes: 1,
                 early_results: true,
-                fixed_groups: strategy == Strategy::InOrder,
+                fixed_groups: strategy.is_some(),
             },
             signals: self.signals,
             dispatch,

@@ -13,7 +13,7 @@ use clap::{Args, ValueEnum};
 use seawall::program::{GraphSize, PlanRequest};
 use seawall_core::cache::{AnalysisKind, DeviceKey, Identity, Subject};
 use seawall_core::error::ArenaError;
-use seawall_core::plan::execution::{Chooser, OverBudget};
+use seawall_core::plan::execution::{Chooser, OverBudget, least_budget};
 use seawall_core::plan::{Execution, ExecutionError, Groups, Strategy, execution, groups};
 use seawall_core::topology::TopologyPolicy;
 
@@ -50,9 +50,10 @@ max_compute_invocations_per_workgroup, ...), a dispatch to size.
 A plan runs inside its budget: graph, and an arena for all that is alive at once.
 Where results do not fit together, each has to be read right after its group
 (\"results\": \"read_early\"). A budget that no plan keeps is refused with the least
-one that works. With --strategy in-order the groups are those of the conformance
-vectors, which count each group by itself; where no arena for them fits, there is
-none (\"arena\": null).
+one that works, which is the same however the waves are numbered. With --strategy
+the groups are those of that strategy (of in-order, those of the conformance
+vectors), and each counts by itself; where no arena for them fits, there is none
+(\"arena\": null).
 
 An input that cannot be planned prints {\"error\": {\"kind\": ...}} on standard output
 and exit code 2.";
@@ -83,9 +84,10 @@ pub(super) struct PlanArgs {
     /// Print the plan as one JSON object, as --format json does.
     #[arg(long, conflicts_with = "format")]
     json: bool,
-    /// Grouping of waves.
-    #[arg(long, value_enum, default_value_t, value_name = "NAME")]
-    strategy: StrategyName,
+    /// Grouping of waves, whether an arena for it fits or not; without it the packed groups, or
+    /// smaller ones if an arena needs that.
+    #[arg(long, value_enum, value_name = "NAME")]
+    strategy: Option<StrategyName>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
@@ -101,10 +103,9 @@ enum PlanFormat {
     Svg,
 }
 
-#[derive(Clone, Copy, Debug, Default, ValueEnum)]
+#[derive(Clone, Copy, Debug, ValueEnum)]
 enum StrategyName {
     /// Waves may slide to later groups; the fewest groups.
-    #[default]
     Packed,
     /// Each layer is cut in ascending order.
     InOrder,
@@ -168,7 +169,7 @@ fn show_program(args: &PlanArgs, file: &Path) -> Result<(), CliError> {
         edges: args.edges,
     };
     let request = PlanRequest {
-        strategy: args.strategy.into(),
+        strategy: args.strategy.map(Strategy::from).unwrap_or_default(),
         budget_bytes: args.budget,
         ..PlanRequest::default()
     };
@@ -178,10 +179,11 @@ fn show_program(args: &PlanArgs, file: &Path) -> Result<(), CliError> {
 fn show(args: &PlanArgs, file: &str) -> Result<(), CliError> {
     let program = Program::read(file)?;
     let mut memory = Memory::of(&program.dag());
-    let strategy = args.strategy.into();
+    let strategy = args.strategy.map(Strategy::from);
+    let request = program.request(strategy);
     let mut subject = Subject::new(PLANNED);
     let chooser = Chooser::plain(&TopologyPolicy::DEFAULT, &mut subject);
-    let error = match execution(&program.request(strategy), chooser, memory.execution()) {
+    let error = match execution(&request, chooser, memory.execution()) {
         Ok(plan) => {
             let view = view(&program, &plan.groups, Ok(&plan));
             return print(|out| args.format().write(&view, out));
@@ -189,10 +191,19 @@ fn show(args: &PlanArgs, file: &str) -> Result<(), CliError> {
         Err(error) => error,
     };
     let Some(shortfall) = groups_alone(&error, strategy, &program) else {
-        return Err(PlanError::from(error).into());
+        let least = match (&error, strategy) {
+            (ExecutionError::Groups(_), None) => least_budget(&request, memory.execution()).ok(),
+            _ => None,
+        };
+        return Err(PlanError::refused(error, least).into());
     };
-    let groups = groups(&program.dag(), &program.budget, strategy, memory.groups())
-        .map_err(|error| PlanError::from(ExecutionError::from(error)))?;
+    let groups = groups(
+        &program.dag(),
+        &program.budget,
+        request.strategy,
+        memory.groups(),
+    )
+    .map_err(|error| PlanError::from(ExecutionError::from(error)))?;
     let view = view(&program, &groups, Err(shortfall));
     print(|out| args.format().write(&view, out))
 }
@@ -214,14 +225,14 @@ const PLANNED: Identity = Identity {
 /// Whether groups are shown without an arena, and the budget that one would take.
 fn groups_alone(
     error: &ExecutionError,
-    strategy: Strategy,
+    strategy: Option<Strategy>,
     program: &Program,
 ) -> Option<Option<OverBudget>> {
-    let as_vectors_count = strategy == Strategy::InOrder;
+    let is_fixed = strategy.is_some();
     match error {
-        ExecutionError::OverBudget(short) if as_vectors_count => Some(Some(*short)),
+        ExecutionError::OverBudget(short) if is_fixed => Some(Some(*short)),
         ExecutionError::Arena(ArenaError::Overflow { .. })
-            if as_vectors_count || program.budget.budget_bytes == u64::MAX =>
+            if is_fixed || program.budget.budget_bytes == u64::MAX =>
         {
             Some(None)
         }

@@ -15,7 +15,8 @@ use seawall::graph::{Format, Graph, WeightChoice};
 use seawall::outcome::RunOutcome;
 use seawall::run::RunError;
 use seawall::stream::{
-    Caching, Keeping, ReaderChoice, StreamOptions, Streamed, check_streams, reason_to_stream,
+    Caching, Keeping, ReaderChoice, StreamOptions, Streamed, check_streams, reason_after_load,
+    reason_after_run, reason_to_stream,
 };
 use seawall::units::elapsed_ns;
 
@@ -154,21 +155,19 @@ impl RunArgs {
     pub(super) fn streaming_instead(
         &self,
         name: &OsStr,
-        refused: &RunError,
+        failed: &CliError,
     ) -> Result<Option<Streaming>, CliError> {
-        let RunError::OverBudget {
-            needed_bytes,
-            budget_bytes,
-            ..
-        } = *refused
-        else {
-            return Ok(None);
+        let reason = match failed {
+            CliError::Run(error) => reason_after_run(error),
+            CliError::Graph(error) => reason_after_load(error),
+            _ => None,
         };
-        if self.stream.stream == When::Never || check_streams(&self.request(Vec::new())).is_err() {
+        if reason.is_none()
+            || self.stream.stream == When::Never
+            || check_streams(&self.request(Vec::new())).is_err()
+        {
             return Ok(None);
         }
-        let reason = seawall::stream::reason_over_budget(needed_bytes, budget_bytes);
-        let reason = Some(reason);
         let file = self.streamed_file(name)?;
         Ok(file.map(|file| Streaming { file, reason }))
     }

@@ -3,13 +3,14 @@
 use clap::ValueEnum;
 use seawall_core::topology::Topology;
 
-/// The shape of a search's steps.
+/// The shape of a search's steps, spelled as reports and the planner spell it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(super) enum TopologyChoice {
     /// Chosen on the device from the frontier's nodes and edges.
     #[default]
     Auto,
     /// Push from a queue, one warp per 32 neighbouring nodes.
+    #[value(name = "warp_sparse", alias = "warp-sparse")]
     WarpSparse,
     /// Push from a queue, edges shared out evenly.
     Sparse,
@@ -18,8 +19,9 @@ pub(super) enum TopologyChoice {
     /// Pull over incoming edges, one warp per bitset word.
     Dense,
     /// Pull over incoming edges, one block per tile of gathered nodes.
+    #[value(name = "block_dense", alias = "block-dense")]
     BlockDense,
-    /// Small frontiers by one block alone, others as warp-sparse.
+    /// Small frontiers by one block alone, others as warp_sparse.
     Fused,
 }
 

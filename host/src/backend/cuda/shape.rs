@@ -3,6 +3,13 @@
 //! The policy gets the device's limits, the lanes that were measured for a kind of work
 //! ([`LaneTable`](crate::backend::lanes::LaneTable)), and whether a narrower kernel knows every
 //! opcode of the program. It returns lanes, blocks, and the mode, which chooses that kernel.
+//!
+//! What it decides here is small, on purpose: a resident kernel keeps one block on every
+//! multiprocessor, however short a queue is, because a wave over edges needs all of them. So blocks
+//! are the multiprocessors and lanes are those of the table, held to the limits of the device and
+//! rounded to whole warps, and the mode follows from the program. The policy sizes for real where
+//! queues come and go: the workers of a service
+//! ([`service`](crate::service)) and the dispatches of `seawall plan`.
 
 use super::CudaOptions;
 use super::cluster::CLUSTER_MAX;
