@@ -1,5 +1,5 @@
 // Seawall's planner for C; written by `cargo xtask header`, do not edit.
-// Sources: sha256 934543559458aecf584c343430f6d19915184e6a5596a16ad96e472d97c7d0c7
+// Sources: sha256 8855e21bd1120c50b44ec1b088b2de3e5ba78ccd8ddaeebaa53fa6b5ebeb02ca
 // Writer: cbindgen 0.29.4
 
 #ifndef SEAWALL_H
@@ -40,8 +40,8 @@ enum SeawallStatus
   SEAWALL_STATUS_OVERFLOW = 21,
   // A wave alone exceeds a group; numbers: wave, its bytes, bytes of a group.
   SEAWALL_STATUS_WAVE_OVER_BUDGET = 22,
-  // The regions that are alive at once exceed the budget; numbers: the least budget that works, budget
-  // bytes.
+  // The resident graph and the regions that are alive at once exceed the budget; numbers: the
+  // least budget that works, budget bytes.
   SEAWALL_STATUS_ARENA_OVER_BUDGET = 23,
   // A group exceeds the budget under a topology; numbers: topology, its bytes, budget bytes.
   SEAWALL_STATUS_OVER_BUDGET = 24,
@@ -496,7 +496,9 @@ SeawallStatus seawall_plan_groups(const SeawallDag *dag,
                                   SeawallGroups *groups,
                                   SeawallProblem *problem);
 
-// Puts waves into packed groups and assigns every region an offset in one arena.
+// Puts waves into groups and assigns every region an offset in one arena, which fits the budget
+// beside the resident bytes. Groups are packed, or smaller where the arena of packed ones does not
+// fit. Any budget that is too small is refused with the least one that works.
 //
 // `offsets` takes one record per wave; `problem` may be null.
 //
@@ -515,7 +517,8 @@ SeawallStatus seawall_plan(const SeawallDag *dag,
 // The name of an outcome in `snake_case`; `"unknown"` for any other number. Never null.
 const char *seawall_status_name(uint32_t status);
 
-// Plans a program from end to end: groups, arena, topology, memory and launch.
+// Plans a program from end to end: groups, arena, topology, memory and launch. Any budget that is
+// too small for them is refused with the least one that works.
 //
 // `offsets` takes one record per wave; `problem` may be null.
 //

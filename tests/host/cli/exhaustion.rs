@@ -56,6 +56,31 @@ fn graphs_beyond_the_address_space_are_failures() {
 }
 
 #[test]
+fn edges_stream_by_themselves_wherever_they_stream_when_told_to() {
+    let folder = Fixture::new("x", b"");
+    let convert = "$S convert gen:rmat:18:16 graph.swg --quiet";
+    assert_eq!(shell(&folder, convert).code, 0);
+    let run = "$S run graph.swg --backend cpu --threads 2 --json --analysis";
+    let mut streamed = 0;
+    for limit in (120_000..=300_000).step_by(12_000) {
+        for analysis in ["cc", "bfs --source 0"] {
+            let with = |stream: &str| {
+                let limit = format!("ulimit -v {limit}; export RAYON_NUM_THREADS=2;");
+                let script = format!("{limit} {run} {analysis} --stream {stream}");
+                shell(&folder, &script)
+            };
+            let always = with("always");
+            if always.code == 0 {
+                let auto = with("auto");
+                assert_eq!(auto.code, 0, "{limit} {analysis}: {}", auto.stderr);
+                streamed += usize::from(auto.stdout.contains("its edges stream"));
+            }
+        }
+    }
+    assert!(streamed > 0);
+}
+
+#[test]
 fn endless_inputs_end_with_the_memory() {
     let folder = Fixture::new("x", b"");
     for script in [

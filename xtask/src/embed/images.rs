@@ -19,7 +19,7 @@ pub(super) static IMAGES: &[Image] = &[
     },
     Image {
         name: "everything",
-        flash_max: 31 * 1024,
+        flash_max: 40 * 1024,
     },
     Image {
         name: "floating",
