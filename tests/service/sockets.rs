@@ -4,6 +4,7 @@ use super::serve::{PROGRAM, Serving, ask, wait_until};
 use assert_cmd::Command;
 use serde_json::Value;
 use std::io::{BufRead, BufReader, Read, Write};
+use std::os::fd::AsRawFd;
 use std::os::unix::fs::MetadataExt;
 use std::os::unix::net::{UnixDatagram, UnixListener, UnixStream};
 use std::path::Path;
@@ -168,20 +169,12 @@ fn what_lies_at_the_path_of_a_socket_stays_unless_it_is_a_dead_socket() {
     drop(listener);
 }
 
-/// Fills the queue of connections that a listener has not taken.
-fn fill(path: &Path) -> Vec<std::thread::JoinHandle<()>> {
-    let full: Vec<_> = (0..200)
-        .map(|_| {
-            let path = path.to_owned();
-            std::thread::spawn(move || {
-                let stream = UnixStream::connect(path);
-                std::thread::sleep(Duration::from_secs(12));
-                drop(stream);
-            })
-        })
-        .collect();
-    std::thread::sleep(Duration::from_millis(300));
-    full
+/// Fills the queue of connections that a listener has not taken; more would wait.
+fn fill(listener: &UnixListener, path: &Path) -> UnixStream {
+    // SAFETY: the listener is open, and listening again only changes the length of its queue.
+    let listens = unsafe { libc::listen(listener.as_raw_fd(), 0) };
+    assert_eq!(listens, 0);
+    UnixStream::connect(path).unwrap()
 }
 
 #[test]
@@ -189,7 +182,7 @@ fn a_service_that_takes_no_connection_is_waited_for_in_vain_for_seconds() {
     let folder = tempfile::tempdir().unwrap();
     let socket = folder.path().join("socket");
     let listener = UnixListener::bind(&socket).unwrap();
-    let _waiting = fill(&socket);
+    let _waiting = fill(&listener, &socket);
     assert_refused(&socket, "a service");
     for arguments in [&[NOP][..], &["--load", "3"]] {
         let began = Instant::now();
