@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use seawall::analysis::{self, Question};
 use seawall::backend::cpu::CpuSession;
 use seawall::backend::{RunLimits, Session};
-use seawall::graph::Graph;
+use seawall::graph::{Form, Graph, Parallel};
 use seawall::program::{Kind, PlanRequest};
 use seawall::run::{AnalysisKind, Detail};
 use seawall::tiles::TileShape;
@@ -179,7 +179,8 @@ fn rounds(((list, _), machine, mut random): (Drawn, u32, Random)) -> Tried {
         .iter()
         .map(|(from, to)| (*from, *to, 1 + random.below(40)))
         .collect();
-    let graph = Graph::from_weighted_edges(list.nodes, &edges, true).unwrap();
+    let read = Graph::from_weighted_edges(list.nodes, &edges, true).unwrap();
+    let graph = read.form(Form::simple(Parallel::Least)).unwrap();
     if graph.nodes() == 0 {
         return Ok(());
     }
@@ -190,7 +191,7 @@ fn rounds(((list, _), machine, mut random): (Drawn, u32, Random)) -> Tried {
     ] {
         let mut question = Question::new(vec![0]);
         question.wide = wide;
-        let built = analysis::build(kind, &graph, &question).unwrap();
+        let built = analysis::build(kind, graph, &question).unwrap();
         let (encoded, _) = built.program.encode(&PlanRequest::default()).unwrap();
         let read = |session: &mut dyn Session| {
             session.load(&encoded).unwrap();
@@ -200,11 +201,11 @@ fn rounds(((list, _), machine, mut random): (Drawn, u32, Random)) -> Tried {
             words
         };
         let one = Some(NonZeroUsize::MIN);
-        let mut plain = CpuSession::open(&graph, one, RunLimits::default()).unwrap();
+        let mut plain = CpuSession::open(graph, one, RunLimits::default()).unwrap();
         let wanted = read(&mut plain);
         compare(
             &kind.to_string(),
-            &read(&mut session(&graph, machine)),
+            &read(&mut session(graph, machine)),
             &wanted,
         )?;
     }

@@ -20,6 +20,7 @@ mod levels_ahead;
 mod limits;
 mod many;
 mod memory;
+mod multigraphs;
 mod narrow_rounds;
 mod outgrown;
 mod paths;

@@ -5,6 +5,7 @@
 
 use crate::random::Random;
 use seawall::graph::{Graph, GraphError};
+use std::collections::BTreeSet;
 
 /// The drawn edges.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,11 +19,26 @@ pub struct EdgeList {
 }
 
 impl EdgeList {
-    /// Returns the graph of these edges.
+    /// Returns the graph of these edges, each once and without self loops, as most analyses take
+    /// it.
     ///
     /// # Errors
     /// If an edge ends outside the graph.
     pub fn graph(&self) -> Result<Graph, GraphError> {
+        let ends = |&(from, to): &(u32, u32)| match self.undirected {
+            true => (from.min(to), from.max(to)),
+            false => (from, to),
+        };
+        let edges: BTreeSet<_> = self.edges.iter().map(ends).collect();
+        let edges: Vec<_> = edges.into_iter().filter(|(from, to)| from != to).collect();
+        Graph::from_edges(self.nodes, &edges, self.undirected)
+    }
+
+    /// Returns the graph of these edges with self loops and duplicates.
+    ///
+    /// # Errors
+    /// If an edge ends outside the graph.
+    pub fn as_listed(&self) -> Result<Graph, GraphError> {
         Graph::from_edges(self.nodes, &self.edges, self.undirected)
     }
 

@@ -26,4 +26,5 @@ pub mod lanes;
 pub mod hostile;
 pub mod stale;
 pub mod ladder;
+pub mod listed;
 pub mod serving;

@@ -16,6 +16,7 @@ mod files;
 mod formats;
 mod help;
 mod ids;
+mod loops;
 mod input_errors;
 mod output;
 mod paths;
