@@ -66,7 +66,9 @@ impl Analysis for Scc {
 
     fn build(&self, graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
         if graph.is_symmetric() {
-            return cc::build(graph, question.sparing);
+            // Without the search that begins those of rich graphs, as that may give up, and would
+            // leave this analysis unconverged.
+            return cc::build(graph, true);
         }
         if alone::suits(question) {
             let record = SequentialRecord::new(Algorithm::StrongComponents);
