@@ -476,7 +476,7 @@ const SCATTERED: &str = r#"{
         {"name": "found", "kind": "u32", "count": 10, "keep": true}
     ],
     "waves": [
-        {"wave": "fill", "register": "found", "value": 0},
+        {"wave": "fill", "to": "found", "value": 0},
         {"wave": "each", "name": "put away", "over": {"values": "places"}, "code": [
             {"scatter": "found", "at": ["load", "places"], "join": "sum", "value": 1}
         ]}

@@ -125,8 +125,9 @@ impl<G: Grid> Program<G> {
         if broadcast(grid, u32::from(deadline.is_over())) != 0 {
             return Err(LATE);
         }
-        if ran.is_err() {
-            let code = launch.control(grid).fault_code(grid);
+        // A fault in the last waves stops nobody, as no barrier follows that would find it.
+        let code = launch.control(grid).fault_code(grid);
+        if ran.is_err() || code != 0 {
             return Err(Refusal::new(FaultCode::ProgramFault, code));
         }
         Ok(())

@@ -64,10 +64,14 @@ impl Program {
 
     /// A word of `inputs` that a search starts from and that is no node of the program's graphs:
     /// its place, and the word. Searches leave such sources out, so that the answer would be one
-    /// to another question. Sources that waves compute are not inputs, and are not looked at.
+    /// to another question. Sources that waves compute are not inputs, and are not looked at; inputs
+    /// of another length than the program's have none.
     #[must_use]
     pub fn stray_source(&self, inputs: &[u32]) -> Option<(usize, u32)> {
         let program = &self.program;
+        if inputs.len() as u64 != program.input_bytes / 4 {
+            return None;
+        }
         let seeds = program.waves.iter();
         let seeds = seeds.filter(|wave| wave.opcode == Opcode::Seed as u32);
         let mut places = seeds
