@@ -164,7 +164,6 @@ impl Factor {
         let exponent = exponent + self.exponent;
         let point = usize::try_from(-exponent).unwrap_or(0);
         let (fraction, whole) = product.split_at(point.min(product.len()));
-        let zeros = u32::try_from(exponent.max(0)).ok()?;
         if product.is_empty() {
             return Some(Product {
                 whole: 0,
@@ -174,6 +173,7 @@ impl Factor {
         if whole.len() > 10 {
             return None;
         }
+        let zeros = u32::try_from(exponent.max(0)).ok()?;
         let value = whole
             .iter()
             .rev()

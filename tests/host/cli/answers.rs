@@ -12,8 +12,7 @@ fn graph(undirected: bool) -> Graph {
     let options = LoadOptions {
         undirected,
         weights: WeightChoice::Given,
-        skip_columns: false,
-        format: None,
+        ..LoadOptions::default()
     };
     load(SPEC, &options, None).unwrap().graph
 }

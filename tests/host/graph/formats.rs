@@ -1,13 +1,17 @@
 //! Text files of other programs: SciPy, NetworkX, pandas and METIS; files for them read back.
 use super::{PLAIN, WEIGHTED, load_as, message, rows, save};
 use proptest::prelude::*;
-use seawall::graph::{self, Format, Graph, GraphError, LoadOptions, WeightChoice, WeightKind};
+use seawall::graph::{
+    self, ColumnChoice, Format, Graph, GraphError, LoadOptions, WeightChoice, WeightKind,
+};
 
 const SKIPPING: LoadOptions = LoadOptions {
     undirected: false,
     weights: WeightChoice::Given,
     skip_columns: true,
     format: None,
+    columns: ColumnChoice::NONE,
+    names: false,
 };
 
 type Edge = (u64, u64, u32);

@@ -11,7 +11,7 @@ mod names;
 mod real;
 mod round_trip;
 
-use seawall::graph::{self, Graph, GraphError, LoadOptions, Loaded, WeightChoice};
+use seawall::graph::{self, ColumnChoice, Graph, GraphError, LoadOptions, Loaded, WeightChoice};
 use std::io::Write;
 use std::path::Path;
 
@@ -20,12 +20,16 @@ pub(crate) const PLAIN: LoadOptions = LoadOptions {
     weights: WeightChoice::Ignored,
     skip_columns: false,
     format: None,
+    columns: ColumnChoice::NONE,
+    names: false,
 };
 pub(crate) const WEIGHTED: LoadOptions = LoadOptions {
     undirected: false,
     weights: WeightChoice::Given,
     skip_columns: false,
     format: None,
+    columns: ColumnChoice::NONE,
+    names: false,
 };
 
 /// Loads bytes as a file of this name.

@@ -139,8 +139,7 @@ fn undirected_loads_mirror_and_merge() {
     let options = LoadOptions {
         undirected: true,
         weights: WeightChoice::Given,
-        skip_columns: false,
-        format: None,
+        ..LoadOptions::default()
     };
     let loaded = load_as("g.el", b"0 1 5\n1 0 3\n1 2 7\n2 2 1\n", &options).unwrap();
     assert!(loaded.graph.is_symmetric());

@@ -50,8 +50,7 @@ impl Spec {
             } else {
                 WeightChoice::Ignored
             },
-            skip_columns: false,
-            format: None,
+            ..LoadOptions::default()
         };
         Ok(load(self.text(quick), &options, None)?.graph)
     }

@@ -18,8 +18,8 @@ use crate::{BinaryProblem, Graph, GraphError};
 const WORD: u64 = 4;
 
 /// Whether a file with these first bytes is of this format: the start of its first row is 0, and
-/// its size is what its counts make, if it is known.
-pub(super) fn starts(head: &[u8], source: &Source) -> bool {
+/// its size is what its counts make, if `total` is known.
+pub(super) fn starts(head: &[u8], total: Option<u64>) -> bool {
     let Some((counts, row)) = head.split_first_chunk::<8>() else {
         return false;
     };
@@ -34,7 +34,7 @@ pub(super) fn starts(head: &[u8], source: &Source) -> bool {
     let (nodes, edges) = (word(0), word(4));
     let bytes = WORD * (2 + nodes + 1 + edges);
     let is_whole = |total: u64| total == bytes || total == bytes + WORD * edges;
-    let fits = source.plain_bytes().is_none_or(is_whole) && nodes.max(edges) <= i32::MAX as u64;
+    let fits = total.is_none_or(is_whole) && nodes.max(edges) <= i32::MAX as u64;
     row.starts_with(&[0; 4]) && fits
 }
 

@@ -111,6 +111,10 @@ fn load_source(
     // A byte order mark of UTF-8, which some editors put before the text.
     let head = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head);
     source.unread(head);
+    let is_whole = filled < foreign::HEAD_BYTES;
+    let total = source
+        .plain_bytes()
+        .or(is_whole.then_some(head.len() as u64));
     let named = named(options, &source.name);
     if head.starts_with(&MAGIC) {
         return binary::load_binary(source, options, progress);
@@ -122,7 +126,7 @@ fn load_source(
     if named == Some(Format::Gbbs) || gbbs::starts(head) {
         return gbbs::load_gbbs(source, options, progress);
     }
-    if named == Some(Format::Ecl) || ecl::starts(head, &source) {
+    if named == Some(Format::Ecl) || ecl::starts(head, total) {
         return ecl::load_ecl(source, options, progress);
     }
     if head.is_empty() {
