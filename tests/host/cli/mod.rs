@@ -17,6 +17,7 @@ mod formats;
 mod help;
 mod ids;
 mod input_errors;
+mod named;
 mod output;
 mod paths;
 mod pictures;

@@ -131,7 +131,14 @@ impl<'a> Opening<'a> {
         line: &[u8],
         raw: &[u8],
     ) -> Result<Step, LineProblem> {
-        if line.is_empty() || line.starts_with(b"#") || line.starts_with(b"%") {
+        if let Some(comment) = line.strip_prefix(b"#").or(line.strip_prefix(b"%")) {
+            let ids = table::kind_of_ids(comment, &table);
+            return match table::is_like_an_edge(line, &Table { ids, ..table }) {
+                true => Err(LineProblem::CommentedName { value: quote(line) }),
+                false => Ok(Step::Taken),
+            };
+        }
+        if line.is_empty() {
             return Ok(Step::Taken);
         }
         let ids = if self.wish.names {

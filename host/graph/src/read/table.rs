@@ -268,7 +268,9 @@ fn chosen(
     };
     let (source, target, weight) = (find(source)?, find(target)?, find(weight)?);
     let known = (position(names, STARTS), position(names, ENDS));
-    let is_named = wish.columns.has_names() || known.0.is_some() && known.1.is_some();
+    let is_found = (source.or(known.0)).is_some() && (target.or(known.1)).is_some();
+    let has_known = known.0.is_some() || known.1.is_some();
+    let is_named = wish.columns.has_names() || is_found && has_known;
     let defaults = if is_named { known } else { (Some(0), Some(1)) };
     let ends = source.or(defaults.0).zip(target.or(defaults.1));
     let (from, to) = ends.ok_or_else(|| LineProblem::UnnamedColumns { value: quote(line) })?;
@@ -282,17 +284,19 @@ fn chosen(
             },
         });
     }
-    let known = if is_named {
-        position(names, WEIGHTS)
-    } else {
-        third_of(names, from, to)
-    };
-    let weight = weight.or(known.filter(other)).filter(|_| wish.weights);
     let number_at = |at: usize| names.get(at).is_some_and(|name| is_number(name));
+    let is_edge = !is_named && (wish.names || number_at(from) && number_at(to));
+    if !is_named && !is_edge && (source.is_none() || target.is_none()) {
+        return Err(LineProblem::UnnamedColumns { value: quote(line) });
+    }
+    let known = match is_edge {
+        true => third_of(names, from, to),
+        false => position(names, WEIGHTS),
+    };
     let table = Table {
         from,
         to,
-        weight,
+        weight: weight.or(known.filter(other)).filter(|_| wish.weights),
         columns: None,
         ids: if wish.names {
             IdKind::Names
@@ -303,7 +307,7 @@ fn chosen(
     };
     match () {
         () if is_named => Ok(First::Header(table)),
-        () if wish.names || number_at(from) && number_at(to) => Ok(First::Edge(table)),
+        () if is_edge => Ok(First::Edge(table)),
         // Were it an edge, its ids would be names, and those of the other edges numbers.
         () => Ok(First::NumbersBelow(table)),
     }

@@ -87,7 +87,7 @@ pub(super) fn scaled(word: &[u8], factor: Factor) -> Result<Product, LineProblem
     let product = factor.times_digits(&exact.digits, exponent);
     product.ok_or_else(|| LineProblem::ScaledTooLarge {
         value: value(),
-        factor: factor.value.to_string(),
+        factor: format!("{:?}", factor.value),
     })
 }
 

@@ -67,6 +67,10 @@ fn what_may_be_a_header_or_a_mistake_is_refused() {
         ("ann bob friend\n", "a.el:1: the names of the columns"),
         ("ann bob\n#bob ann\nann\n", "a.el:3: the line ends before"),
         (
+            "source,target\n#x,bob\nann,bob\n",
+            "a.el:2: \"#x,bob\" is a comment by its first letter",
+        ),
+        (
             "source,target\nann,bob\n#x,bob\n",
             "a.el:3: \"#x,bob\" is a comment by its first letter",
         ),
@@ -114,6 +118,10 @@ fn columns_are_chosen_by_name_or_number() {
         ),
         ("2 1 9\n3 2 8\n", chosen(Some("2"), Some("1"), None)),
         (
+            "source,weight,target2\n1,9,2\n2,8,3\n",
+            chosen(None, Some("3"), None),
+        ),
+        (
             "2 1 0 0 9\n3 2 0 0 8\n",
             chosen(Some("2"), Some("1"), Some("5")),
         ),
@@ -130,16 +138,11 @@ fn columns_are_chosen_by_name_or_number() {
         let found = found
             .unwrap_or_else(|error| panic!("{text:?}: {error}"))
             .graph;
-        let weightless = options.columns.weight.is_none() && text.starts_with("to");
-        let expected = match weightless {
+        // Names of columns that name no weight have none.
+        let is_weightless = options.columns.weight.is_none() && text.starts_with("to");
+        let expected = match is_weightless {
             true => edges(&[(1, 2, -1.0), (2, 3, -1.0)]),
             false => expected.clone(),
-        };
-        // Of three columns without names the third is the weight.
-        let expected = if text.starts_with("to") && weightless && found.weights().is_some() {
-            edges(&[(1, 2, 9.0), (2, 3, 8.0)])
-        } else {
-            expected
         };
         assert_eq!(edges_of(&found), expected, "{text:?}");
     }
@@ -158,6 +161,11 @@ fn columns_are_chosen_by_name_or_number() {
             "a,b\n1,2\n",
             chosen(Some("a"), Some("a"), None),
             "column 1 is chosen twice",
+        ),
+        (
+            "a,b,c\n1,2,3\n",
+            chosen(None, None, Some("3")),
+            "do not say which are the ends",
         ),
         (
             "a,b\n1,2\n",

@@ -146,7 +146,7 @@ fn no_format_takes_memory_for_a_promise() {
             );
         }
     }
-    // Two million nodes are believed without edges, in any format, and take 256 MiB at most.
+    // 2^26 nodes are believed without edges, in any format, and take 256 MiB.
     if let (Some(before), Some(after)) = (before, peak()) {
         assert!(after - before < 1 << 29, "{} bytes more", after - before);
     }
