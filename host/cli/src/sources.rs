@@ -19,12 +19,22 @@ const LINE_MAX: u64 = 4096;
 pub(super) struct SourceArgs {
     /// Node to start from, by its id or its name in the file; repeatable. Analyses that start
     /// everywhere ignore it.
-    #[arg(long = "source", value_name = "NODE")]
+    #[arg(long = "source", value_name = "NODE", value_parser = node)]
     sources: Vec<String>,
     /// More nodes to start from: a file with one id or name per line; blank lines and lines that start
     /// with # do not count.
     #[arg(long, value_name = "FILE")]
     sources_file: Option<PathBuf>,
+}
+
+/// A node's id or name; a negative number is a mistake, and names that look like one come in files.
+fn node(text: &str) -> Result<String, String> {
+    let is_negative =
+        |digits: &str| !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+    if text.is_empty() || text.strip_prefix('-').is_some_and(is_negative) {
+        return Err("expected an id, a whole number from 0, or a name".to_owned());
+    }
+    Ok(text.to_owned())
 }
 
 /// A file of sources could not be used.

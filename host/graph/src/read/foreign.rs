@@ -1,7 +1,7 @@
 //! Files that are no graphs, or no text, by their first bytes: named for what they are.
 
 use super::source::Source;
-use crate::GraphError;
+use crate::{Format, GraphError};
 
 /// Bytes of a file that are looked at, decompressed.
 pub(super) const HEAD_BYTES: usize = 512;
@@ -38,7 +38,7 @@ const KNOWN: &[(&[u8], &str, &str)] = &[
     ),
     (b"%PDF-", "a PDF document", EXPORT),
     (b"\x89HDF", "an HDF5 file", EXPORT),
-    (b"MATLAB ", "a MATLAB file", EXPORT),
+    (b"MATLAB 5.0 MAT-file", "a MATLAB file", EXPORT),
     (b"PAR1", "a Parquet file", EXPORT),
     (b"ARROW1", "an Arrow file", EXPORT),
     (b"SQLite format 3\0", "an SQLite database", EXPORT),
@@ -67,11 +67,13 @@ const KNOWN: &[(&[u8], &str, &str)] = &[
     (b"<gexf", "a GEXF file", EXPORT),
     (b"graph [", "a GML file", EXPORT),
     (b"graph\n[", "a GML file", EXPORT),
-    (b"Creator ", "a GML file", EXPORT),
+    (b"Creator \"", "a GML file", EXPORT),
     (b"*Vertices", "a Pajek file", EXPORT),
     (b"*vertices", "a Pajek file", EXPORT),
     (b"digraph ", "a DOT file", EXPORT),
-    (b"strict ", "a DOT file", EXPORT),
+    (b"strict graph", "a DOT file", EXPORT),
+    (b"strict digraph", "a DOT file", EXPORT),
+    (b"graph {", "a DOT file", EXPORT),
     (
         b"AdjacencyGraph",
         "an adjacency graph of PBBS in text",
@@ -83,6 +85,8 @@ const KNOWN: &[(&[u8], &str, &str)] = &[
         "write its binary (.bin), or .mtx",
     ),
     (b"{\"", "a JSON file", EXPORT),
+    (b"[{", "a JSON file", EXPORT),
+    (b"[[", "a JSON file", EXPORT),
     (b"{\n", "a JSON file", EXPORT),
 ];
 
@@ -101,10 +105,18 @@ pub(super) fn check(source: &Source, head: &[u8]) -> Result<(), GraphError> {
     {
         return refused("a tar archive", UNPACK);
     }
+    if head.starts_with(b"<?xml") && !super::graphml::starts(head) && !is_xml_of_name(source) {
+        return refused("an XML document that is no GraphML", EXPORT);
+    }
     match KNOWN.iter().find(|(start, ..)| head.starts_with(start)) {
         Some((_, what, remedy)) => refused(what, remedy),
         None => Ok(()),
     }
+}
+
+/// Tells whether the file's name says that it is GraphML, however far its root is.
+fn is_xml_of_name(source: &Source) -> bool {
+    super::format_of(&source.name) == Some(Format::GraphMl)
 }
 
 /// Refuses a file for the reader of text that is none.

@@ -79,6 +79,21 @@ fn foreign_files_are_named_with_a_remedy() {
             ["a GML file", "export"],
         ),
         (
+            "a.gexf",
+            b"<?xml version=\"1.0\"?>\n<gexf><graph/></gexf>".to_vec(),
+            ["an XML document", "export"],
+        ),
+        (
+            "a.dot",
+            b"digraph G { a -> b }".to_vec(),
+            ["a DOT file", "export"],
+        ),
+        (
+            "a.json",
+            b"[{\"source\": 1}]".to_vec(),
+            ["a JSON file", "export"],
+        ),
+        (
             "a.pkl",
             b"\x80\x04\x95\0\0".to_vec(),
             ["a pickle of Python", "export"],
