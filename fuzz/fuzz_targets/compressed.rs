@@ -19,22 +19,22 @@ fuzz_target!(|bytes: &[u8]| {
         "an xz header may ask for a dictionary of 256 MiB",
     );
     let (name, options) = chosen(*choice);
-    let options = OPTIONS[options];
+    let options = &OPTIONS[options];
     match kind % 4 {
-        0 => drop(read(name, rest, &options)),
-        1 => drop(read(name, &mended_xz(rest), &options)),
+        0 => drop(read(name, rest, options)),
+        1 => drop(read(name, &mended_xz(rest), options)),
         2 => drop(read(
             name,
             &[&b"\x1f\x8b\x08\0\0\0\0\0\0\xff"[..], rest].concat(),
-            &options,
+            options,
         )),
         _ if promises_much(rest) => {}
         // One wrapper is taken off, not two: inside a second one are other bytes.
         _ if rest.starts_with(&[0x1f, 0x8b]) || rest.starts_with(b"\xfd7zXZ\0") => {}
         _ => {
-            let plain = read(name, rest, &options);
+            let plain = read(name, rest, options);
             let packed = gzip(rest);
-            match (plain, read(name, &packed, &options)) {
+            match (plain, read(name, &packed, options)) {
                 (Ok(plain), Ok(packed)) => check_same(&plain.graph, &packed.graph),
                 (Err(_), Err(_)) => {}
                 (plain, packed) => panic!("plain {plain:?}, packed {packed:?}"),

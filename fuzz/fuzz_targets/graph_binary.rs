@@ -26,7 +26,7 @@ fuzz_target!(|bytes: &[u8]| {
     };
     pool::start();
     limit::allow(4 << 20, "arrays grow by a megabyte as bytes arrive");
-    let options = OPTIONS[usize::from(choice) % PLAIN_OPTIONS];
+    let options = &OPTIONS[usize::from(choice) % PLAIN_OPTIONS];
     let is_mended = choice & 4 == 0;
     let bytes = if is_mended {
         mended(rest)
@@ -34,7 +34,7 @@ fuzz_target!(|bytes: &[u8]| {
         rest.to_vec()
     };
     let name = FILE.to_str().expect("temporary folders have plain names");
-    let streamed = read(name, &bytes, &options);
+    let streamed = read(name, &bytes, options);
     if bytes.starts_with(MAGIC) && is_mended {
         let sound = swg::is_sound(&bytes, options.weights.are_read());
         assert_eq!(streamed.is_ok(), sound, "{streamed:?}");
@@ -43,7 +43,7 @@ fuzz_target!(|bytes: &[u8]| {
         return;
     }
     std::fs::write(&*FILE, &bytes).expect("the temporary folder takes a file");
-    match (streamed, load(name, &options, None)) {
+    match (streamed, load(name, options, None)) {
         (Ok(streamed), Ok(filed)) => check_same(&streamed.graph, &filed.graph),
         (Err(streamed), Err(filed)) => check_messages(&streamed.to_string(), &filed.to_string()),
         (streamed, filed) => panic!("streamed {streamed:?}, from a file {filed:?}"),

@@ -10,7 +10,7 @@ const LINE_MAX: usize = 4096;
 fuzz_target!(|bytes: &[u8]| {
     let found = Sources::from_reader("a file", bytes);
     match (found, plain(bytes)) {
-        (Ok(found), Ok(ids)) => assert!(found.ids().eq(ids)),
+        (Ok(found), Ok(labels)) => assert!(found.labels().eq(labels)),
         (Err(error), Err(line)) => {
             let SourcesError::Line { line: told, .. } = &error else {
                 panic!("{error}");
@@ -22,22 +22,18 @@ fuzz_target!(|bytes: &[u8]| {
     }
 });
 
-/// Returns the ids of all lines, or the number of the first line that is not one.
-fn plain(bytes: &[u8]) -> Result<Vec<u64>, u64> {
-    let mut ids = Vec::new();
+/// Returns the labels of all lines, or the number of the first line that is too long.
+fn plain(bytes: &[u8]) -> Result<Vec<String>, u64> {
+    let mut labels = Vec::new();
     for (line, number) in bytes.split_inclusive(|byte| *byte == b'\n').zip(1..) {
         let is_short = line.len() < LINE_MAX || (line.len() == LINE_MAX && line.ends_with(b"\n"));
         let text = String::from_utf8_lossy(line);
         let text = text.trim();
-        if is_short && (text.is_empty() || text.starts_with('#')) {
-            continue;
-        }
-        let digits = text.strip_prefix('+').unwrap_or(text);
-        let plain = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
-        match digits.parse().ok().filter(|_| is_short && plain) {
-            Some(id) => ids.push(id),
-            None => return Err(number),
+        match () {
+            () if !is_short => return Err(number),
+            () if text.is_empty() || text.starts_with('#') => {}
+            () => labels.push(text.to_owned()),
         }
     }
-    Ok(ids)
+    Ok(labels)
 }

@@ -3,15 +3,24 @@
 use std::io::Cursor;
 
 use seawall::graph::{
-    Format, Graph, GraphError, LoadOptions, Loaded, WeightChoice, WeightKind, load_reader,
+    ColumnChoice, Format, Graph, GraphError, LoadOptions, Loaded, WeightChoice, WeightKind, load_reader,
 };
 
 const fn asked(undirected: bool, weights: WeightChoice) -> LoadOptions {
+    asked_as((undirected, weights), (false, None, false))
+}
+
+const fn asked_as(
+    (undirected, weights): (bool, WeightChoice),
+    (skip_columns, format, names): (bool, Option<Format>, bool),
+) -> LoadOptions {
     LoadOptions {
         undirected,
         weights,
-        skip_columns: false,
-        format: None,
+        skip_columns,
+        format,
+        columns: ColumnChoice::NONE,
+        names,
         listed_order: false,
     }
 }
@@ -23,17 +32,10 @@ pub const OPTIONS: [LoadOptions; 8] = [
     asked(false, WeightChoice::Given),
     asked(true, WeightChoice::Ignored),
     asked(true, WeightChoice::Given),
-    asked(false, WeightChoice::Unit),
+    asked_as((false, WeightChoice::Given), (false, None, true)),
     asked(false, WeightChoice::Scaled(0.75)),
-    LoadOptions {
-        skip_columns: true,
-        ..asked(false, WeightChoice::Given)
-    },
-    LoadOptions {
-        format: Some(Format::Metis),
-        listed_order: false,
-        ..asked(false, WeightChoice::Given)
-    },
+    asked_as((false, WeightChoice::Given), (true, None, false)),
+    asked_as((false, WeightChoice::Given), (false, Some(Format::Metis), false)),
 ];
 
 /// Options that give a graph the edges and weights of its file.
@@ -47,16 +49,16 @@ pub const NAMES: [&str; 16] = [
     "x.gr",
     "x.txt",
     "x.swg",
-    "x.mtx.gz",
-    "x.el.xz",
+    "x.lgl",
+    "x.el.bz2",
     "x.csv",
     "x.graph",
     "x.npz",
     "x.egr",
     "x.tsv",
-    "x.graph.gz",
-    "x.egr.xz",
-    "x.metis",
+    "x.graphml",
+    "x.bin",
+    "x.adjlist",
 ];
 
 /// The name and the number of the options that a byte chooses.

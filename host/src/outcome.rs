@@ -226,6 +226,8 @@ pub struct RunOutcome {
     pub weights: Option<Weights>,
     /// Sources by their ids in the file; empty if the analysis takes none.
     pub sources: Vec<u64>,
+    /// Names of the sources; empty if nodes have none.
+    pub source_names: Vec<String>,
     /// Nodes that have a value: those reached by a search, all nodes otherwise.
     pub reached: u64,
     /// Rounds that ran.

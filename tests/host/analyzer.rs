@@ -17,9 +17,7 @@ fn graph(spec: &str) -> Graph {
     let options = LoadOptions {
         undirected: true,
         weights: WeightChoice::Given,
-        skip_columns: false,
-        format: None,
-        listed_order: false,
+        ..LoadOptions::default()
     };
     load(spec, &options, None).unwrap().graph
 }

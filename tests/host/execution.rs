@@ -235,9 +235,7 @@ fn real(name: &str, undirected: bool) -> Option<Graph> {
     let options = LoadOptions {
         undirected,
         weights: WeightChoice::Ignored,
-        skip_columns: false,
-        format: None,
-        listed_order: false,
+        ..LoadOptions::default()
     };
     Some(
         graph::load(path.to_str().unwrap(), &options, None)

@@ -162,7 +162,7 @@ fn sources_have_a_limit() {
 fn lines_of_sources_have_4096_bytes() {
     let line = |bytes: usize| format!("{}\n7\n", "#".repeat(bytes - 1));
     let read = |bytes| seawall_cli::Sources::from_reader("ids", line(bytes).as_bytes());
-    assert!(read(4096).unwrap().ids().eq([7]));
+    assert!(read(4096).unwrap().labels().eq(["7"]));
     let text = read(4097).unwrap_err().to_string();
     assert!(text.starts_with("ids:1: "), "{text}");
 }

@@ -11,12 +11,13 @@ use clap::builder::{PathBufValueParser, TypedValueParser};
 use serde::{Serialize, Serializer};
 
 use super::CliError;
-use super::files::Outputs;
+use super::files::{Outputs, named};
 use super::form::FormArgs;
 use super::output::print;
 use super::progress::ProgressLine;
 use super::weights::WeightArgs;
-use crate::names::{ReadFormat, WrittenFormat};
+use crate::names::WrittenFormat;
+use crate::reading::ReadArgs;
 use crate::report::taken;
 use crate::report::weights::{self, WeightsReport};
 use seawall::graph::{LoadOptions, Loaded, WeightChoice, load, save, save_and_free};
@@ -27,7 +28,11 @@ const EXAMPLES: &str = "\
 Examples:
   seawall convert roads.gr.xz roads.swg
   seawall convert gen:rmat:20:16 rmat20.mtx.gz
+  seawall convert friends.csv friends.el --source-column who --target-column whom
   curl -s https://example.org/graph.txt.gz | seawall convert - graph.swg
+
+Ids, names and nodes without edges are kept: text formats carry in comments what they
+cannot say, and other formats refuse the graph before anything is written.
 
 A .swg file holds the arrays of the graph, so it loads without parsing.";
 
@@ -39,21 +44,21 @@ pub(super) struct ConvertArgs {
     #[arg(value_name = "IN")]
     input: OsString,
     /// File to write; its suffix chooses the format: .mtx, .el,
-    /// .txt, .csv, .gr, .graph, .egr, .swg; or - for standard output, with --to.
+    /// .txt, .csv, .gr, .graph, .npz, .egr, .bin, .swg; or - for standard output, with --to.
     #[arg(value_name = "OUT", value_parser = PathBufValueParser::new().map(named))]
     output: PathBuf,
     /// Format to write when the suffix should not choose it.
     #[arg(long, value_enum, value_name = "FORMAT")]
     to: Option<WrittenFormat>,
-    /// Format of the graph to read, where neither content nor name say it.
-    #[arg(long, value_enum, value_name = "FORMAT")]
-    format: Option<ReadFormat>,
+    #[command(flatten)]
+    reading: ReadArgs,
     /// Take every edge in both directions.
     #[arg(long)]
     undirected: bool,
-    /// Skip columns of an edge list that are neither an end nor a weight.
+    /// Number nodes 0, 1, 2, … in place of the ids or names of the file, for formats that cannot
+    /// hold them.
     #[arg(long)]
-    skip_columns: bool,
+    renumber: bool,
     #[command(flatten)]
     weights: WeightArgs,
     #[command(flatten)]
@@ -67,14 +72,6 @@ pub(super) struct ConvertArgs {
     /// Print no report and no progress; --json still prints.
     #[arg(short, long)]
     quiet: bool,
-}
-
-/// Names the standard output by a path, in place of a file of the name `-`.
-fn named(output: PathBuf) -> PathBuf {
-    match output.to_str() {
-        Some("-") => PathBuf::from("/dev/stdout"),
-        _ => output,
-    }
 }
 
 impl ConvertArgs {
@@ -106,16 +103,16 @@ pub(super) fn command(args: &ConvertArgs) -> Result<ExitCode, CliError> {
     let line = ProgressLine::new(args.quiet);
     line.say(format!("reading {}", args.input.to_string_lossy()));
     let options = LoadOptions {
-        undirected: args.undirected,
-        weights: args.choice(),
-        skip_columns: args.skip_columns,
-        format: args.format.map(|format| format.0),
         listed_order: args.form.listed_order(),
+        ..args.reading.options(args.undirected, args.choice())
     };
     let hear = |done, total| line.bytes(done, total);
     let loaded = load(&args.input, &options, Some(&hear))?;
     let weights = Weights::of(&loaded);
-    let Loaded { graph, stats } = loaded;
+    let Loaded { mut graph, stats } = loaded;
+    if args.renumber {
+        graph = graph.renumbered();
+    }
     line.say(format!("writing {}", args.output.display()));
     let form = args.form.form();
     let mut taken = Taken::as_asked(&graph, form);

@@ -3,10 +3,18 @@
 //! It is checked before any work. Files are compared by identity and not by spelling, so that
 //! links are seen through.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::CliError;
 use seawall::graph::file::{FileId, WriteError, is_standard_output, probe};
+
+/// Names the standard output by a path, in place of a file of the name `-`.
+pub(super) fn named(output: PathBuf) -> PathBuf {
+    match output.to_str() {
+        Some("-") => PathBuf::from("/dev/stdout"),
+        _ => output,
+    }
+}
 
 /// An output of the command line.
 #[derive(Clone, Debug)]

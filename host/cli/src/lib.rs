@@ -24,6 +24,7 @@ mod progress;
 #[cfg(unix)]
 mod query;
 pub mod report;
+mod reading;
 mod run;
 mod serve;
 mod signals;

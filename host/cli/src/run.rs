@@ -25,8 +25,9 @@ use super::program::ProgramFailure;
 use super::progress::ProgressLine;
 use super::sources::{SourceArgs, Sources};
 use super::weights::WeightArgs;
-use crate::names::{AnalysisName, BackendName, ReadFormat};
+use crate::names::{AnalysisName, BackendName};
 use crate::numbers::{above_zero, damping, seconds, size, thread_count, tolerance};
+use crate::reading::ReadArgs;
 use crate::report::table::TableColumn;
 use centrality::CentralityArgs;
 use results::OutputArgs;
@@ -56,9 +57,10 @@ Examples:
   seawall run gen:rmat:12:8 --program examples/programs/components.json
   seawall run web.swg --analysis pagerank --budget 2GiB --json | jq .streamed_bytes
 
-Files: Matrix Market (.mtx), edge list (.txt, .el, .csv), DIMACS and PACE (.gr), METIS
-(.graph), SciPy (.npz), ECL (.egr), Seawall binary (.swg), each also as .gz or .xz; - is
-standard input.
+Files: Matrix Market (.mtx), edge list (.txt, .el, .csv), DIMACS (.gr, .col, .max), PACE
+(.gr), METIS (.graph), GraphML (.graphml), adjacency list (.adjlist), LGL (.lgl), SciPy
+(.npz), ECL (.egr), GBBS (.bin), Seawall binary (.swg), each also as .gz, .xz, .bz2 or
+.zst; - is standard input. Ids of text files may be names.
 Generators: gen:rmat:SCALE:EDGEFACTOR[:SEED], gen:rmat-directed:SCALE:EDGEFACTOR[:SEED],
 gen:uniform:SCALE:EDGEFACTOR[:SEED], gen:grid:WIDTH[xHEIGHT], gen:chain:NODES[:SEED].
 
@@ -68,6 +70,10 @@ text file, one graph a line, # starts a comment, paths are relative to the list)
 gen:batch:COUNT:SHAPE (such as chain:512, with COUNT seeds). Sources are looked for in
 every graph, the time budget is that of all together, backends are mega and cpu, and
 --parents and --each are for one graph.
+
+--out - writes to standard output, as .csv unless --out-format says otherwise. Where nodes
+have names, tables have the column name, and cells that are nodes are names, except in
+.npy.
 
 A node that no source reaches has no value and no parent: both are empty in .csv,
 null in .json, and in .npy the largest number of the type, 2^32 - 1 and 2^64 - 1. A
@@ -103,13 +109,8 @@ pub(super) struct RunArgs {
     /// Take every edge in both directions.
     #[arg(long)]
     undirected: bool,
-    /// Skip columns of an edge list that are neither an end nor a weight.
-    #[arg(long)]
-    skip_columns: bool,
-    /// Format of the graph, where neither content nor name say it; METIS from
-    /// standard input looks like an edge list.
-    #[arg(long, value_enum, value_name = "FORMAT")]
-    format: Option<ReadFormat>,
+    #[command(flatten)]
+    reading: ReadArgs,
     #[command(flatten)]
     weights: WeightArgs,
     #[command(flatten)]
@@ -221,7 +222,7 @@ pub(super) fn command(args: &RunArgs) -> Result<ExitCode, CliError> {
     let (values, has_parents) = (args.analysis().facts().values, args.detail.parents);
     let rows = args
         .output
-        .check(|_| TableColumn::of_run(values, has_parents))?;
+        .check(|format| TableColumn::of_run(values, has_parents, format))?;
     let line = ProgressLine::new(args.output.quiet);
     let (outcome, nodes) = args.run(name, &sources, &line)?;
     drop(line);
@@ -394,12 +395,10 @@ impl RunArgs {
     }
 
     fn load_options(&self) -> LoadOptions {
+        let weights = self.weights.choice_for(&self.request(Vec::new()));
         LoadOptions {
-            undirected: self.undirected,
-            weights: self.weights.choice_for(&self.request(Vec::new())),
-            skip_columns: self.skip_columns,
-            format: self.format.map(|format| format.0),
             listed_order: self.form.listed_order(),
+            ..self.reading.options(self.undirected, weights)
         }
     }
 

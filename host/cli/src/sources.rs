@@ -17,14 +17,24 @@ const LINE_MAX: u64 = 4096;
 
 #[derive(Debug, Args)]
 pub(super) struct SourceArgs {
-    /// Node to start from, by its id in the file; repeatable. Analyses that start everywhere
-    /// ignore it.
-    #[arg(long = "source", value_name = "N")]
-    sources: Vec<u64>,
-    /// More nodes to start from: a file with one id per line; blank lines and lines that start
+    /// Node to start from, by its id or its name in the file; repeatable. Analyses that start
+    /// everywhere ignore it.
+    #[arg(long = "source", value_name = "NODE", value_parser = node)]
+    sources: Vec<String>,
+    /// More nodes to start from: a file with one id or name per line; blank lines and lines that start
     /// with # do not count.
     #[arg(long, value_name = "FILE")]
     sources_file: Option<PathBuf>,
+}
+
+/// A node's id or name; a negative number is a mistake, and names that look like one come in files.
+fn node(text: &str) -> Result<String, String> {
+    let is_negative =
+        |digits: &str| !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+    if text.is_empty() || text.strip_prefix('-').is_some_and(is_negative) {
+        return Err("expected an id, a whole number from 0, or a name".to_owned());
+    }
+    Ok(text.to_owned())
 }
 
 /// A file of sources could not be used.
@@ -39,8 +49,8 @@ pub enum SourcesError {
         /// The system's answer.
         source: io::Error,
     },
-    /// A line that is not an id.
-    #[error("{file}:{line}: {value:?} is no node id; write one whole number from 0 a line")]
+    /// A line that is too long for an id or a name.
+    #[error("{file}:{line}: {value:?} is too long for a node; write one id or name a line")]
     Line {
         /// The file as the caller named it.
         file: String,
@@ -73,7 +83,7 @@ pub(super) struct NoSuchSource {
 }
 
 /// The ids of a graph's nodes, for messages.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum IdRange {
     /// The graph has no nodes.
     Empty,
@@ -85,6 +95,13 @@ pub(super) enum IdRange {
         last: u64,
         /// Whether there are gaps between them.
         gaps: bool,
+    },
+    /// Nodes have names.
+    Names {
+        /// The first one.
+        first: String,
+        /// The last one.
+        last: String,
     },
 }
 
@@ -104,6 +121,9 @@ impl std::fmt::Display for IdRange {
             } => {
                 write!(f, "its ids go from {first} to {last}, with gaps")
             }
+            Self::Names { first, last } => {
+                write!(f, "its nodes have names, from {first:?} to {last:?}")
+            }
         }
     }
 }
@@ -111,7 +131,8 @@ impl std::fmt::Display for IdRange {
 /// A source and its origin.
 #[derive(Debug, PartialEq, Eq)]
 struct Named {
-    id: u64,
+    /// Its id or its name.
+    label: String,
     /// Line of the file, from 1; `None` for an option.
     line: Option<u64>,
 }
@@ -131,8 +152,8 @@ impl SourceArgs {
 
     /// Returns all sources: those of `--source` first, then those of the file.
     pub(super) fn read(&self) -> Result<Sources, SourcesError> {
-        let option = |id: &u64| Named {
-            id: *id,
+        let option = |label: &String| Named {
+            label: label.clone(),
             line: None,
         };
         let mut sources = Sources {
@@ -154,9 +175,9 @@ impl SourceArgs {
 }
 
 impl Sources {
-    /// The ids, in the order named.
-    pub fn ids(&self) -> impl Iterator<Item = u64> {
-        self.named.iter().map(|named| named.id)
+    /// The ids and names, in the order given.
+    pub fn labels(&self) -> impl Iterator<Item = &str> {
+        self.named.iter().map(|named| named.label.as_str())
     }
 
     /// Number of sources.
@@ -167,7 +188,7 @@ impl Sources {
     /// Parses `lines`, the content of the file that messages call `file`.
     ///
     /// # Errors
-    /// [`SourcesError`] for the first line that is not an id.
+    /// [`SourcesError`] for the first line that is too long.
     pub fn from_reader(file: &str, mut lines: impl BufRead) -> Result<Self, SourcesError> {
         let failed = |source| SourcesError::Io {
             file: file.to_owned(),
@@ -191,14 +212,15 @@ impl Sources {
             if is_whole && (text.is_empty() || text.starts_with('#')) {
                 continue;
             }
-            let id = text.parse().ok().filter(|_| is_whole);
-            let id = id.ok_or_else(|| SourcesError::Line {
-                file: file.to_owned(),
-                line,
-                value: text.chars().take(40).collect(),
-            })?;
+            if !is_whole {
+                return Err(SourcesError::Line {
+                    file: file.to_owned(),
+                    line,
+                    value: text.chars().take(40).collect(),
+                });
+            }
             sources.named.push(Named {
-                id,
+                label: text.to_owned(),
                 line: Some(line),
             });
         }
@@ -207,7 +229,7 @@ impl Sources {
     /// Returns the node numbers of the sources in `graph`, which the caller named `name`.
     pub(super) fn nodes(&self, graph: &Graph, name: &str) -> Result<Vec<u32>, NoSuchSource> {
         let node = |named: &Named| {
-            graph.node_of(named.id).ok_or_else(|| NoSuchSource {
+            graph.find(&named.label).ok_or_else(|| NoSuchSource {
                 given: self.given(named),
                 graph: name.to_owned(),
                 range: id_range(graph),
@@ -218,8 +240,8 @@ impl Sources {
 
     fn given(&self, named: &Named) -> String {
         match named.line {
-            Some(line) => format!("{}:{line}: {}", self.file, named.id),
-            None => format!("--source {}", named.id),
+            Some(line) => format!("{}:{line}: {}", self.file, named.label),
+            None => format!("--source {}", named.label),
         }
     }
 }
@@ -228,6 +250,12 @@ fn id_range(graph: &Graph) -> IdRange {
     let Some(highest) = graph.nodes().checked_sub(1) else {
         return IdRange::Empty;
     };
+    if let (Some(first), Some(last)) = (graph.name_of(0), graph.name_of(highest)) {
+        return IdRange::Names {
+            first: first.to_owned(),
+            last: last.to_owned(),
+        };
+    }
     let (first, last) = (graph.original_id(0), graph.original_id(highest));
     IdRange::Span {
         first,
@@ -240,38 +268,40 @@ fn id_range(graph: &Graph) -> IdRange {
 mod tests {
     use super::*;
 
-    fn read(content: &[u8]) -> Result<Vec<(u64, Option<u64>)>, SourcesError> {
+    fn read(content: &[u8]) -> Result<Vec<(String, Option<u64>)>, SourcesError> {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("ids");
         std::fs::write(&path, content).unwrap();
         let arguments = SourceArgs {
-            sources: vec![7],
+            sources: vec!["7".to_owned()],
             sources_file: Some(path),
         };
         let sources = arguments.read()?;
-        let named = sources.named.iter();
-        Ok(named.map(|named| (named.id, named.line)).collect())
+        let named = sources.named.into_iter();
+        Ok(named.map(|named| (named.label, named.line)).collect())
     }
 
     #[test]
-    fn ids_follow_the_options_with_their_lines() {
-        let ids = read(b"# roots\r\n\n 3 \r\n18446744073709551615").unwrap();
-        assert_eq!(ids, [(7, None), (3, Some(3)), (u64::MAX, Some(4))]);
-        assert_eq!(read(b"").unwrap(), [(7, None)]);
-    }
-
-    #[test]
-    fn lines_that_are_not_ids_are_named() {
-        for (content, line, value) in [
-            (&b"1\n-2\n"[..], 2, "-2"),
-            (b"1 2\n", 1, "1 2"),
-            (b"\n\n18446744073709551616\n", 3, "18446744073709551616"),
-            (b"\xff\n", 1, "\u{fffd}"),
-        ] {
-            let error = read(content).unwrap_err().to_string();
-            assert!(error.contains(&format!("ids:{line}: {value:?}")), "{error}");
-        }
+    fn ids_and_names_follow_the_options_with_their_lines() {
+        let labels = read(b"# roots\r\n\n 3 \r\nNew York").unwrap();
+        let labels: Vec<_> = labels
+            .iter()
+            .map(|(label, line)| (label.as_str(), *line))
+            .collect();
+        assert_eq!(labels, [("7", None), ("3", Some(3)), ("New York", Some(4))]);
+        assert_eq!(read(b"").unwrap().len(), 1);
         let long = [b'#'; 2 * LINE_MAX as usize];
         assert!(read(&long).unwrap_err().to_string().contains("ids:1: "));
+    }
+
+    #[test]
+    fn labels_of_no_node_are_named_with_their_lines() {
+        let numbers = Graph::from_edges(3, &[(0, 1)], false).unwrap();
+        for label in ["3", "-2", "1 2", "18446744073709551616", "x"] {
+            let sources = Sources::from_reader("ids", format!("1\n{label}\n").as_bytes()).unwrap();
+            let error = sources.nodes(&numbers, "g").unwrap_err().to_string();
+            let expected = format!("ids:2: {label}: g has no such node; its ids go from 0 to 2");
+            assert_eq!(error, expected);
+        }
     }
 }

@@ -18,10 +18,18 @@ pub enum Format {
     Ecl,
     /// Sparse matrix of SciPy, `.npz`.
     Npz,
-    /// DIMACS shortest-path challenge, `.gr` with `p sp`.
+    /// DIMACS challenges: `.gr` with `p sp`, `.max` with `p max`, `.col` with `p edge` or `p col`.
     Dimacs,
     /// PACE challenge, `.gr` with `p tw`.
     Pace,
+    /// Binary of GBBS, `.bin`.
+    Gbbs,
+    /// GraphML, `.graphml`.
+    GraphMl,
+    /// A node and its neighbours in each line, `.adjlist`.
+    Adjacency,
+    /// Large Graph Layout: a line for a node and one for each neighbour, `.lgl`.
+    Lgl,
     /// Seawall's binary, `.swg`.
     Binary,
     /// No file: generated.
@@ -54,7 +62,7 @@ const fn facts(
 
 impl Format {
     /// All formats of files. A suffix that two of them share is the first one's.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 13] = [
         Self::MatrixMarket,
         Self::EdgeList,
         Self::Csv,
@@ -63,6 +71,10 @@ impl Format {
         Self::Ecl,
         Self::Dimacs,
         Self::Pace,
+        Self::Gbbs,
+        Self::GraphMl,
+        Self::Adjacency,
+        Self::Lgl,
         Self::Binary,
     ];
 
@@ -85,15 +97,37 @@ impl Format {
             }
             Self::Npz => {
                 let words = ["npz", "SciPy sparse matrix", "Sparse matrix of SciPy"];
-                facts(words, &["npz"], false)
+                facts(words, &["npz"], true)
             }
             Self::Dimacs => {
-                let words = ["dimacs", "DIMACS", "DIMACS shortest paths (`p sp`)"];
-                facts(words, &["gr"], true)
+                let words = [
+                    "dimacs",
+                    "DIMACS",
+                    "DIMACS (`p sp`; also read: `p max`, `p edge`, `p col`)",
+                ];
+                facts(words, &["gr", "col", "max", "dimacs"], true)
             }
             Self::Pace => {
                 let words = ["pace", "PACE", "PACE treewidth (`p tw`)"];
                 facts(words, &["gr"], true)
+            }
+            Self::Gbbs => {
+                let words = ["gbbs", "GBBS binary", "Binary of GBBS"];
+                facts(words, &["bin"], true)
+            }
+            Self::GraphMl => facts(["graphml", "GraphML", "GraphML"], &["graphml"], false),
+            Self::Adjacency => {
+                let title = "adjacency list";
+                let words = ["adjlist", title, "A node and its neighbours in each line"];
+                facts(words, &["adjlist", "adj"], false)
+            }
+            Self::Lgl => {
+                let words = [
+                    "lgl",
+                    "LGL",
+                    "Large Graph Layout: `# node`, then its neighbours",
+                ];
+                facts(words, &["lgl"], false)
             }
             Self::Binary => {
                 let words = ["swg", "Seawall binary", "Seawall's own binary"];
@@ -148,11 +182,12 @@ impl fmt::Display for Format {
 /// The suffix of a file's name in lower case, and the compression that a further one states.
 pub(super) fn suffix_of(name: &str) -> (String, Compression) {
     let name = name.to_ascii_lowercase();
-    let (name, compression) = match (name.strip_suffix(".gz"), name.strip_suffix(".xz")) {
-        (Some(inner), _) => (inner, Compression::Gzip),
-        (_, Some(inner)) => (inner, Compression::Xz),
-        _ => (name.as_str(), Compression::None),
+    let under = |compression: &Compression| {
+        let end = name.strip_suffix(compression.suffix())?;
+        Some((end.to_owned(), *compression))
     };
+    let found = Compression::ALL.iter().find_map(under);
+    let (name, compression) = found.unwrap_or((name, Compression::None));
     let suffix = name.rsplit_once('.').map_or("", |(_, suffix)| suffix);
     (suffix.to_owned(), compression)
 }
@@ -167,15 +202,53 @@ pub enum Compression {
     Gzip,
     /// xz, one or more streams.
     Xz,
+    /// bzip2, one or more streams; read and not written.
+    Bzip2,
+    /// Zstandard, one or more frames; read and not written.
+    Zstd,
+}
+
+impl Compression {
+    /// All that a file may have.
+    pub(super) const ALL: [Self; 4] = [Self::Gzip, Self::Xz, Self::Bzip2, Self::Zstd];
+
+    /// The suffix of its files.
+    pub(super) const fn suffix(self) -> &'static str {
+        match self {
+            Self::None => "",
+            Self::Gzip => ".gz",
+            Self::Xz => ".xz",
+            Self::Bzip2 => ".bz2",
+            Self::Zstd => ".zst",
+        }
+    }
+
+    /// The first bytes of its files.
+    pub(super) const fn magic(self) -> &'static [u8] {
+        match self {
+            Self::None => &[],
+            Self::Gzip => &[0x1f, 0x8b],
+            Self::Xz => &[0xfd, b'7', b'z', b'X', b'Z', 0],
+            Self::Bzip2 => b"BZh",
+            Self::Zstd => &[0x28, 0xb5, 0x2f, 0xfd],
+        }
+    }
+
+    /// Its name.
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Gzip => "gzip",
+            Self::Xz => "xz",
+            Self::Bzip2 => "bzip2",
+            Self::Zstd => "zstd",
+        }
+    }
 }
 
 impl fmt::Display for Compression {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::None => "none",
-            Self::Gzip => "gzip",
-            Self::Xz => "xz",
-        })
+        f.write_str(self.name())
     }
 }
 
@@ -199,6 +272,8 @@ mod tests {
         assert_eq!(format_of("a/b.MTX.gz"), Some(Format::MatrixMarket));
         assert_eq!(format_of("x.gr.xz"), Some(Format::Dimacs));
         assert_eq!(format_of("x.el"), Some(Format::EdgeList));
+        assert_eq!(format_of("x.graphml.zst"), Some(Format::GraphMl));
+        assert_eq!(format_of("x.lgl.bz2"), Some(Format::Lgl));
         assert_eq!(format_of("standard input"), None);
     }
 

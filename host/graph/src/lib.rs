@@ -19,11 +19,14 @@ mod form;
 mod format;
 mod generate;
 mod ids;
+mod limits;
 mod load;
 pub mod memory;
 mod mirror;
 mod mix;
 mod model;
+mod notes;
+mod npz_members;
 #[cfg(feature = "petgraph")]
 mod petgraph;
 mod radix;
@@ -42,7 +45,10 @@ pub use csr::Csr;
 pub use error::{ArchiveProblem, BinaryProblem, GeneratorProblem, GraphError, LineProblem};
 pub use form::{Form, FormError, Loops, Parallel};
 pub use format::{Compression, Format};
-pub use load::{LoadOptions, LoadStats, Loaded, Progress, WeightChoice, WeightOrigin};
+pub use ids::NodeLabel;
+pub use load::{
+    ColumnChoice, ColumnRef, LoadOptions, LoadStats, Loaded, Progress, WeightChoice, WeightOrigin,
+};
 pub use model::{Graph, KeptRows};
 pub use read::is_graph_name;
 pub use scale::{Scale, ScaleError};
@@ -130,5 +136,6 @@ pub fn load_reader(
 /// The graph with the weights asked for, if it is of the format asked for.
 fn finish(loaded: Loaded, options: &LoadOptions, name: &str) -> Result<Loaded, GraphError> {
     let loaded = loaded.of_format(options.format, name)?;
+    let loaded = loaded.of_columns(&options.columns, name)?;
     loaded.weighted(options.weights, name)
 }

@@ -7,7 +7,7 @@ use super::format::{Compression, Format};
 use super::{Graph, GraphError, Scale, ScaleError};
 
 /// Options for reading or generating a graph.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct LoadOptions {
     /// Take every edge in both directions. Formats that are undirected ignore this.
     pub undirected: bool,
@@ -23,6 +23,76 @@ pub struct LoadOptions {
     /// Keep parallel edges with weights in the order listed, instead of that of their weights. Takes
     /// a stable sort, which is slower; [`Parallel::First`](super::Parallel::First) needs it.
     pub listed_order: bool,
+    /// The columns of a table, where its first line does not name them. With any of them chosen,
+    /// all others are skipped.
+    pub columns: ColumnChoice,
+    /// Take ids of edge lists, tables, lists of neighbours and GraphML as names, even if they are
+    /// digits. If false, ids are names where the first edge has a name.
+    pub names: bool,
+}
+
+/// Columns of a table that the caller chose. In GraphML the weight names an attribute.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ColumnChoice {
+    /// The column where edges start.
+    pub source: Option<ColumnRef>,
+    /// The column where edges end.
+    pub target: Option<ColumnRef>,
+    /// The column of weights.
+    pub weight: Option<ColumnRef>,
+}
+
+impl ColumnChoice {
+    /// No choice.
+    pub const NONE: Self = Self {
+        source: None,
+        target: None,
+        weight: None,
+    };
+
+    /// Whether any column is chosen.
+    pub(super) fn is_some(&self) -> bool {
+        *self != Self::NONE
+    }
+
+    /// Whether any is chosen by its name.
+    pub(super) fn has_names(&self) -> bool {
+        let all = [&self.source, &self.target, &self.weight];
+        all.into_iter()
+            .any(|column| matches!(column, Some(ColumnRef::Name(_))))
+    }
+}
+
+/// A column by its name or its number.
+///
+/// ```
+/// use seawall_graph::ColumnRef;
+///
+/// assert_eq!(ColumnRef::from("2"), ColumnRef::Number(2));
+/// assert_eq!(ColumnRef::from("to"), ColumnRef::Name("to".to_owned()));
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ColumnRef {
+    /// The number, from 1.
+    Number(usize),
+    /// The name in the first line.
+    Name(String),
+}
+
+impl From<&str> for ColumnRef {
+    fn from(text: &str) -> Self {
+        let number = text.parse();
+        number.map_or_else(|_| Self::Name(text.to_owned()), Self::Number)
+    }
+}
+
+impl std::fmt::Display for ColumnRef {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Number(number) => write!(f, "{number}"),
+            Self::Name(name) => write!(f, "{name:?}"),
+        }
+    }
 }
 
 /// Source of the edge weights that a load produces.
@@ -127,6 +197,23 @@ impl Loaded {
         }
     }
 
+    /// Refuses a graph of a file without columns, if some were chosen.
+    pub(super) fn of_columns(self, asked: &ColumnChoice, name: &str) -> Result<Self, GraphError> {
+        let format = self.stats.format;
+        let has_them = match format.columns() {
+            Format::EdgeList => true,
+            Format::GraphMl => asked.source.is_none() && asked.target.is_none(),
+            _ => !asked.is_some(),
+        };
+        if has_them {
+            return Ok(self);
+        }
+        Err(GraphError::NoColumns {
+            file: name.to_owned(),
+            format,
+        })
+    }
+
     /// Returns the same graph with the requested weights; errors mention `name`.
     pub(super) fn weighted(self, choice: WeightChoice, name: &str) -> Result<Self, GraphError> {
         let Self { graph, mut stats } = self;
@@ -137,6 +224,9 @@ impl Loaded {
                 let graph = graph.unit_weights();
                 let graph = graph.map_err(|short| GraphError::memory(name, short))?;
                 (graph, Some(WeightOrigin::Unit))
+            }
+            WeightChoice::Scaled(_) if stats.scale.is_some() => {
+                (graph, Some(stats.format.weight_origin()))
             }
             WeightChoice::Scaled(factor) => {
                 let scaled = graph.with_scaled_weights(factor);

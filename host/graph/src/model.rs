@@ -407,16 +407,18 @@ impl Graph {
     /// Bytes of memory that the graph holds.
     pub fn memory_bytes(&self) -> usize {
         let incoming = self.incoming.get().map_or(0, |rows| rows.bytes());
-        let table = match &self.ids {
-            Ids::Table(ids) => size_of_val(ids.as_slice()),
-            Ids::Offset(_) => 0,
-        };
+        let table = self.ids.bytes();
         self.outgoing.bytes() + incoming + table + self.forms.bytes()
     }
 
     /// Relation of node numbers to the file's ids.
     pub(super) fn ids(&self) -> &Ids {
         &self.ids
+    }
+
+    /// As [`ids`](Self::ids), to replace them.
+    pub(super) fn ids_mut(&mut self) -> &mut Ids {
+        &mut self.ids
     }
 }
 

@@ -1,4 +1,8 @@
 //! Weights other than those that were read: 1 everywhere, or scaled to whole numbers.
+//!
+//! Scaling is decimal arithmetic on the number as written: 12345678.91 times 100 is 1234567891,
+//! although no 32-bit float is 12345678.91. Text is scaled as it is parsed; weights that are words
+//! already count as the shortest decimal number that names them.
 
 use rayon::prelude::*;
 
@@ -12,8 +16,7 @@ use super::{Cause, GraphError};
 pub struct Scale {
     /// The factor.
     pub factor: f64,
-    /// Weights whose product is not a whole number, by more than the error of the weight and the
-    /// factor themselves.
+    /// Weights whose product is not a whole number, counted as often as the file lists them.
     pub rounded: u64,
     /// Positive weights that became 0.
     pub vanished: u64,
@@ -56,20 +59,150 @@ impl ScaleError {
     }
 }
 
-impl WeightKind {
-    /// Returns the number that a weight word encodes.
-    fn number(self, word: u32) -> f64 {
-        match self {
-            Self::Integer => f64::from(word),
-            Self::Float => f64::from(f32::from_bits(word)),
+/// A positive factor as decimal digits: `digits` times ten to the `exponent`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Factor {
+    pub(super) value: f64,
+    /// At most 17 digits.
+    digits: u64,
+    exponent: i64,
+}
+
+/// A product, rounded to a whole number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Product {
+    pub(super) whole: u32,
+    /// Whether the exact product is another number.
+    pub(super) is_rounded: bool,
+}
+
+impl Product {
+    /// Whether a positive weight became 0.
+    pub(super) const fn has_vanished(self) -> bool {
+        self.whole == 0 && self.is_rounded
+    }
+}
+
+impl Factor {
+    /// Takes a factor as the shortest decimal number that names it.
+    pub(super) fn of(value: f64) -> Result<Self, ScaleError> {
+        let problem = ScaleError::Factor { factor: value };
+        if !(value > 0.0 && value.is_finite()) {
+            return Err(problem);
+        }
+        let text = format!("{value:e}");
+        let (mantissa, exponent) = text.split_once('e').ok_or(problem)?;
+        let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+        let digits = format!("{whole}{fraction}").parse();
+        let exponent: Result<i64, _> = exponent.parse();
+        match (digits, exponent) {
+            (Ok(digits), Ok(exponent)) => Ok(Self {
+                value,
+                digits,
+                exponent: exponent - fraction.len() as i64,
+            }),
+            _ => Err(problem),
         }
     }
 
-    /// Relative error of a product due to the last bits of the weight and the factor.
-    const fn error(self) -> f64 {
-        match self {
-            Self::Integer => 4.0 * f64::EPSILON,
-            Self::Float => f32::EPSILON as f64,
+    /// Multiplies `digits` times ten to the `exponent`, rounds to the nearest whole number and ties
+    /// to the even one. `None` beyond 32 bits.
+    pub(super) fn times(self, digits: u64, exponent: i64) -> Option<Product> {
+        // 20 and 17 digits are at most 37 together, and 38 fit 128 bits.
+        let product = u128::from(digits) * u128::from(self.digits);
+        let exponent = exponent + self.exponent;
+        if product == 0 {
+            return Some(Product {
+                whole: 0,
+                is_rounded: false,
+            });
+        }
+        if exponent >= 0 {
+            let power = 10u128.checked_pow(u32::try_from(exponent).ok()?)?;
+            let whole = u32::try_from(product.checked_mul(power)?).ok()?;
+            return Some(Product {
+                whole,
+                is_rounded: false,
+            });
+        }
+        // A divisor beyond 10^38 is more than twice any product.
+        let power = u32::try_from(-exponent)
+            .ok()
+            .and_then(|places| 10u128.checked_pow(places));
+        let Some(power) = power else {
+            return Some(Product {
+                whole: 0,
+                is_rounded: true,
+            });
+        };
+        let (whole, rest) = (product / power, product % power);
+        let up = rest > power - rest || rest == power - rest && whole % 2 == 1;
+        Some(Product {
+            whole: u32::try_from(whole + u128::from(up)).ok()?,
+            is_rounded: rest > 0,
+        })
+    }
+
+    /// As [`times`](Self::times), for any number of decimal digits, the greatest first. Linear in
+    /// them.
+    pub(super) fn times_digits(self, digits: &[u8], exponent: i64) -> Option<Product> {
+        let mut product = Vec::with_capacity(digits.len() + 20);
+        let mut carry = 0u128;
+        for digit in digits.iter().rev() {
+            carry += u128::from(*digit - b'0') * u128::from(self.digits);
+            product.push((carry % 10) as u8);
+            carry /= 10;
+        }
+        while carry > 0 {
+            product.push((carry % 10) as u8);
+            carry /= 10;
+        }
+        while product.last() == Some(&0) {
+            product.pop();
+        }
+        // Now the least digit comes first. Places after the point end at `point`.
+        let exponent = exponent + self.exponent;
+        let point = usize::try_from(-exponent).unwrap_or(0);
+        let (fraction, whole) = product.split_at(point.min(product.len()));
+        if product.is_empty() {
+            return Some(Product {
+                whole: 0,
+                is_rounded: false,
+            });
+        }
+        if whole.len() > 10 {
+            return None;
+        }
+        let zeros = u32::try_from(exponent.max(0)).ok()?;
+        let value = whole
+            .iter()
+            .rev()
+            .fold(0u64, |value, digit| value * 10 + u64::from(*digit));
+        let value = value.checked_mul(10u64.checked_pow(zeros)?)?;
+        let first = if point <= product.len() {
+            fraction.last().copied().unwrap_or(0)
+        } else {
+            0
+        };
+        let rest = fraction.len().saturating_sub(1);
+        let has_rest = fraction[..rest].iter().any(|digit| *digit > 0);
+        let up = first > 5 || first == 5 && (has_rest || value % 2 == 1);
+        Some(Product {
+            whole: u32::try_from(value + u64::from(up)).ok()?,
+            is_rounded: fraction.iter().any(|digit| *digit > 0),
+        })
+    }
+
+    /// Multiplies a weight that is a word already.
+    fn times_word(self, kind: WeightKind, word: u32) -> Option<Product> {
+        match kind {
+            WeightKind::Integer => self.times(u64::from(word), 0),
+            WeightKind::Float => {
+                let other = Self::of(f32::from_bits(word).to_string().parse().ok()?);
+                other.map_or(self.times(0, 0), |other| {
+                    self.times(other.digits, other.exponent)
+                })
+            }
         }
     }
 }
@@ -101,7 +234,8 @@ impl Graph {
     /// Returns the same graph with its weights times `factor`, rounded to the nearest whole
     /// number, ties to even.
     ///
-    /// Products are 64-bit floats. Rounding keeps the order of weights, and both directions of an
+    /// Weights and factor count as the shortest decimal numbers that name them, and their product
+    /// is exact: 0.1 times 10 is 1. Rounding keeps the order of weights, and both directions of an
     /// edge keep the same weight.
     ///
     /// ```
@@ -119,15 +253,16 @@ impl Graph {
     /// [`ScaleError`] if there are no weights, the factor is not finite and positive, or a product
     /// exceeds `u32::MAX`; the error names the first such edge.
     pub fn with_scaled_weights(self, factor: f64) -> Result<(Self, Scale), ScaleError> {
-        if !(factor > 0.0 && factor.is_finite()) {
-            return Err(ScaleError::Factor { factor });
-        }
+        let times = Factor::of(factor)?;
         let kind = self.weight_kind().ok_or(ScaleError::NoWeights)?;
         let words = self.weights().unwrap_or_default();
-        let product = |word: u32| kind.number(word) * factor;
-        let too_heavy = |word: &u32| product(*word).round_ties_even() > f64::from(u32::MAX);
+        let too_heavy = |word: &u32| times.times_word(kind, *word).is_none();
         if let Some(edge) = words.par_iter().position_first(too_heavy) {
-            return Err(self.too_heavy(edge, kind.number(words[edge]), factor));
+            let weight = match kind {
+                WeightKind::Float => f64::from(f32::from_bits(words[edge])),
+                WeightKind::Integer => f64::from(words[edge]),
+            };
+            return Err(self.too_heavy(edge, weight, factor));
         }
         let mut scale = Scale {
             factor,
@@ -136,7 +271,7 @@ impl Graph {
         };
         let graph = self.map_rows(|mut rows| {
             let words = rows.weights.as_deref_mut().unwrap_or_default();
-            (scale.rounded, scale.vanished) = scale_all(words, (kind, factor));
+            (scale.rounded, scale.vanished) = scale_all(words, (kind, times));
             rows
         });
         Ok((graph, scale))
@@ -156,14 +291,16 @@ impl Graph {
 }
 
 /// Scales weights whose products fit; returns how many were rounded and how many vanished.
-fn scale_all(words: &mut [u32], (kind, factor): (WeightKind, f64)) -> (u64, u64) {
-    let scale = |word: &mut u32| {
-        let product = kind.number(*word) * factor;
-        let whole = product.round_ties_even();
-        let vanished = *word != 0 && whole == 0.0;
-        *word = whole as u32;
-        let is_off = (product - whole).abs() > product * kind.error();
-        (u64::from(is_off), u64::from(vanished))
+fn scale_all(words: &mut [u32], (kind, factor): (WeightKind, Factor)) -> (u64, u64) {
+    let scale = |word: &mut u32| match factor.times_word(kind, *word) {
+        Some(product) => {
+            *word = product.whole;
+            (
+                u64::from(product.is_rounded),
+                u64::from(product.has_vanished()),
+            )
+        }
+        None => (0, 0),
     };
     let add = |a: (u64, u64), b: (u64, u64)| (a.0 + b.0, a.1 + b.1);
     words.par_iter_mut().map(scale).reduce(|| (0, 0), add)
@@ -222,5 +359,45 @@ mod tests {
         let plain = Graph::from_edges(2, &[(0, 1)], false).unwrap();
         let error = plain.with_scaled_weights(2.0).unwrap_err();
         assert_eq!(error, ScaleError::NoWeights);
+    }
+
+    #[test]
+    fn products_are_exact_whatever_the_number_of_digits() {
+        let times = |factor: f64, digits: &str, exponent| {
+            let factor = Factor::of(factor).unwrap();
+            let long = factor.times_digits(digits.as_bytes(), exponent);
+            if let Ok(digits) = digits.parse() {
+                assert_eq!(factor.times(digits, exponent), long, "{digits} {exponent}");
+            }
+            long.map(|product| (product.whole, product.is_rounded))
+        };
+        assert_eq!(times(100.0, "1234567891", -2), Some((1_234_567_891, false)));
+        assert_eq!(times(0.1, "5", 0), Some((0, true)));
+        assert_eq!(times(0.1, "15", 0), Some((2, true)));
+        assert_eq!(times(0.1, "25", 0), Some((2, true)));
+        assert_eq!(
+            times(0.1, "250000000000000000000000000001", -28),
+            Some((3, true))
+        );
+        assert_eq!(
+            times(3.0, "1666666666666666666666666667", -28),
+            Some((1, true))
+        );
+        assert_eq!(
+            times(3.0, "1666666666666666666666666666", -28),
+            Some((0, true))
+        );
+        assert_eq!(times(1.0, "4294967295", 0), Some((u32::MAX, false)));
+        assert_eq!(times(1.0, "4294967296", 0), None);
+        assert_eq!(times(1.0, "42949672954", -1), Some((u32::MAX, true)));
+        assert_eq!(times(1.0, "42949672955", -1), None);
+        assert_eq!(times(1e300, "1", -295), Some((100_000, false)));
+        assert_eq!(times(1e300, "1", 0), None);
+        assert_eq!(times(5e-324, "9", 0), Some((0, true)));
+        assert_eq!(times(5e-324, "0", 1 << 40), Some((0, false)));
+        assert_eq!(
+            times(1e-10, "18446744073709551615", 0),
+            Some((1_844_674_407, true))
+        );
     }
 }

@@ -115,13 +115,12 @@ impl Figure {
     }
 }
 
-/// Returns the highest finite float, and the first node that has it by its id in the file.
-pub(super) fn highest(graph: &Graph, column: &Column) -> Option<(u64, f32)> {
+/// Returns the highest finite float, and the first node that has it.
+pub(super) fn highest(column: &Column) -> Option<(u32, f32)> {
     let scores = (0..).zip(column.floats().unwrap_or(&[]).iter().copied());
     let scores = scores.filter(|(_, score)| score.is_finite());
     let higher = |a: (u32, f32), b: (u32, f32)| if b.1 > a.1 { b } else { a };
-    let (node, score) = scores.reduce(higher)?;
-    Some((graph.original_id(node), score))
+    scores.reduce(higher)
 }
 
 impl Answer {
@@ -143,14 +142,15 @@ impl Answer {
         [score_name, node_name]: [&'static str; 2],
         value: &'static str,
     ) -> Self {
-        let Some((node, score)) = highest(graph, column) else {
+        let Some((node, score)) = highest(column) else {
             return Self::reached();
         };
+        let id = graph.original_id(node);
         Self {
-            figures: vec![Figure::new(score_name, score), Figure::new(node_name, node)],
+            figures: vec![Figure::new(score_name, score), Figure::new(node_name, id)],
             sentence: Sentence::EveryNode {
                 value,
-                more: format!("the highest {score} of node {node}"),
+                more: format!("the highest {score} of node {}", graph.label_of(node)),
             },
         }
     }

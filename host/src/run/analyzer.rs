@@ -246,6 +246,7 @@ impl Submission<'_, '_> {
             dropped: Dropped::between(read, graph),
             weights: None,
             sources: steps::original_ids(graph, request.sources()),
+            source_names: steps::names(graph, request.sources()),
             reached: analysis.reached(&values),
             rounds: analysis.rounds(&values, end.iterations),
             converged: end.converged,

@@ -115,6 +115,12 @@ pub(crate) fn original_ids(graph: &Graph, nodes: &[u32]) -> Vec<u64> {
     nodes.iter().map(|node| graph.original_id(*node)).collect()
 }
 
+/// Names of nodes; empty if they have none.
+pub(crate) fn names(graph: &Graph, nodes: &[u32]) -> Vec<String> {
+    let names = nodes.iter().filter_map(|node| graph.name_of(*node));
+    names.map(str::to_owned).collect()
+}
+
 /// Returns the counters of the first loop, the main loop of an analysis.
 fn first_loop(control: &ControlRecord) -> Option<&LoopRecord> {
     (control.loops_done > 0).then_some(&control.loops[0])

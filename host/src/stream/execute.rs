@@ -343,6 +343,7 @@ impl Streamed {
             dropped: Dropped::default(),
             weights: self.weights(plan),
             sources: steps::original_ids(nodes, request.sources()),
+            source_names: steps::names(nodes, request.sources()),
             reached: analysis.reached(&values),
             rounds: analysis.rounds(&values, found.end.iterations),
             converged: found.end.converged,

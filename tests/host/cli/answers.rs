@@ -12,9 +12,7 @@ fn graph(undirected: bool) -> Graph {
     let options = LoadOptions {
         undirected,
         weights: WeightChoice::Given,
-        skip_columns: false,
-        format: None,
-        listed_order: false,
+        ..LoadOptions::default()
     };
     load(SPEC, &options, None).unwrap().graph
 }

@@ -116,7 +116,7 @@ fn files_of_sources_are_refused_with_file_and_line() {
         let arguments = ["--analysis", "bfs", "--sources-file", ids.path()];
         run(&file, &arguments)
     };
-    search(b"1\nx\n").refused(&["ids.txt:2:", "\"x\"", "one whole number"]);
+    search(b"1\nx\n").refused(&["ids.txt:2: x", "from 1 to 3"]);
     search(b"1\n\n9\n").refused(&["ids.txt:3: 9", "from 1 to 3"]);
     search(b"# none\n").refused(&["bfs", "--sources-file"]);
     let missing = file.beside("no-such-ids");

@@ -144,7 +144,7 @@ fn wrong_banners() {
         &[":1:"],
     );
     refused("a.mtx", b"3 3 1\n1 2\n", &[":1:"]);
-    refused("a.gr", b"p max 3 1\na 1 2 3\n", &[":1:", "max"]);
+    refused("a.gr", b"p cnf 3 1\na 1 2 3\n", &[":1:", "cnf"]);
     refused("a.swg", b"not a binary graph at all, but long enough to hold a header of one hundred and more bytes", &["magic"]);
 }
 

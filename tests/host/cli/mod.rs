@@ -18,6 +18,7 @@ mod help;
 mod ids;
 mod loops;
 mod input_errors;
+mod named;
 mod output;
 mod paths;
 mod pictures;

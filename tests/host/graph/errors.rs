@@ -135,12 +135,12 @@ fn edge_list_errors_name_the_line() {
     check(
         "a.el",
         "1 2\n1 2 3 4\n",
-        ":2: column 3 (\"3\") is neither an end of an edge nor its weight; remove it, or ask for such columns to be skipped",
+        ":2: column 3 (\"3\") is neither an end of an edge nor its weight; remove it, give --skip-columns, or choose columns with --source-column, --target-column and --weight-column; lists of neighbours need --format adjlist",
     );
     check(
         "page",
-        "<html>\n",
-        ":1: not a graph in a known format (\"<html>\"); known are Matrix Market, edge list (also .csv), DIMACS, PACE, METIS (.graph), .npz, .egr and .swg, each also as .gz or .xz",
+        "<page>\n",
+        ":1: not a graph in a known format (\"<page>\"); known are Matrix Market, edge list (also .csv), DIMACS, PACE, METIS (.graph), GraphML, .adjlist, .lgl, .npz, .egr, .bin (GBBS) and .swg, each also as .gz, .xz, .bz2 or .zst",
     );
 }
 
@@ -155,7 +155,7 @@ fn lines_are_exact_deep_in_a_large_file() {
     check(
         "big.el",
         &text,
-        ":400002: expected a node id, found \"oops\"; ids are whole numbers, so number nodes that have names",
+        ":400002: expected a node id, found \"oops\"; the ids before it are whole numbers; if all ids are names, give --names",
     );
     let packed = gzip(text.as_bytes());
     assert!(message("big.el.gz", &packed, &PLAIN).starts_with("big.el.gz:400002: "));

@@ -1,7 +1,9 @@
 //! Text files of other programs: SciPy, NetworkX, pandas and METIS; files for them read back.
 use super::{PLAIN, WEIGHTED, load_as, message, rows, save};
 use proptest::prelude::*;
-use seawall::graph::{self, Format, Graph, GraphError, LoadOptions, WeightChoice, WeightKind};
+use seawall::graph::{
+    self, ColumnChoice, Format, Graph, GraphError, LoadOptions, WeightChoice, WeightKind,
+};
 
 const SKIPPING: LoadOptions = LoadOptions {
     undirected: false,
@@ -9,6 +11,8 @@ const SKIPPING: LoadOptions = LoadOptions {
     skip_columns: true,
     format: None,
     listed_order: false,
+    columns: ColumnChoice::NONE,
+    names: false,
 };
 
 type Edge = (u64, u64, u32);
@@ -173,10 +177,7 @@ fn tables_are_read_as_networkx_and_pandas_write_them() {
             "a.csv",
             "\"u\",\"v\",\"w\"\n\"0\",\"1\",\"4\"\n\"1\" , 2,\"7\"\n",
         ),
-        (
-            "a.csv",
-            "# comment\nstation a,station b,minutes\n0,1,4\n1,2,7\n",
-        ),
+        ("a.csv", "# comment\nsource,target,cost\n0,1,4\n1,2,7\n"),
         ("a.txt", "0,1,4\n1, 2, 7  \n"),
         ("a.tsv", "src\tdst\tcost\n0\t1\t4\n1\t2\t7\n"),
         (
@@ -218,7 +219,7 @@ fn other_columns_are_skipped_only_on_request() {
     for (text, expected) in [
         (
             ",source,target,weight\n0,5,6,7\n",
-            ":1: column 1 (\"\") is neither",
+            ":1: column 1 (\"\") is the index of pandas",
         ),
         (
             "source,target,when,weight\n5,6,x,7\n",
@@ -237,15 +238,15 @@ fn unreadable_tables_name_line_and_value() {
     for (text, expected) in [
         (
             "alice,bob\ncarol,dave\n",
-            ":2: expected a node id, found \"carol\"; ids are whole numbers",
+            ":1: the names of the columns (\"alice,bob\") do not say",
         ),
         (
-            "alice bob\n",
-            ":1: expected a node id, found \"alice\"; ids are",
+            "station a,station b,minutes\n0,1,4\n",
+            ":1: the names of the columns (\"station a,station b,minutes\")",
         ),
         (
             "1 2\nalice 2\n",
-            ":2: expected a node id, found \"alice\"; ids are",
+            ":2: expected a node id, found \"alice\"; the ids before",
         ),
         (
             "source,target\n1,2\n3\n",

@@ -31,9 +31,7 @@ fn load_and_check(name: &str, bytes: &[u8]) -> Result<(), TestCaseError> {
         LoadOptions {
             undirected: true,
             weights: WeightChoice::Given,
-            skip_columns: false,
-            format: None,
-            listed_order: false,
+            ..LoadOptions::default()
         },
     ] {
         match load_as(name, bytes, &options) {

@@ -11,7 +11,7 @@ mod names;
 mod real;
 mod round_trip;
 
-use seawall::graph::{self, Graph, GraphError, LoadOptions, Loaded, WeightChoice};
+use seawall::graph::{self, ColumnChoice, Graph, GraphError, LoadOptions, Loaded, WeightChoice};
 use std::io::Write;
 use std::path::Path;
 
@@ -21,6 +21,8 @@ pub(crate) const PLAIN: LoadOptions = LoadOptions {
     skip_columns: false,
     format: None,
     listed_order: false,
+    columns: ColumnChoice::NONE,
+    names: false,
 };
 pub(crate) const WEIGHTED: LoadOptions = LoadOptions {
     undirected: false,
@@ -28,6 +30,8 @@ pub(crate) const WEIGHTED: LoadOptions = LoadOptions {
     skip_columns: false,
     format: None,
     listed_order: false,
+    columns: ColumnChoice::NONE,
+    names: false,
 };
 
 /// Loads bytes as a file of this name.

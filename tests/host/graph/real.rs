@@ -43,9 +43,7 @@ fn the_mail_network_has_its_published_counts() {
     let both = LoadOptions {
         undirected: true,
         weights: WeightChoice::Ignored,
-        skip_columns: false,
-        format: None,
-        listed_order: false,
+        ..LoadOptions::default()
     };
     let Some(loaded) = load("email-Enron.txt.xz", &both) else {
         return;

@@ -88,9 +88,7 @@ fn graph_of(setting: &mut Setting<'_>, name: &str) -> Result<Option<Graph>, Benc
     let options = LoadOptions {
         undirected: false,
         weights: WeightChoice::Given,
-        skip_columns: false,
-        format: None,
-        listed_order: false,
+        ..LoadOptions::default()
     };
     if name.starts_with("gen:") {
         return Ok(Some(load(name, &options, None)?.graph));

@@ -50,9 +50,7 @@ impl Spec {
             } else {
                 WeightChoice::Ignored
             },
-            skip_columns: false,
-            format: None,
-            listed_order: false,
+            ..LoadOptions::default()
         };
         Ok(load(self.text(quick), &options, None)?.graph)
     }

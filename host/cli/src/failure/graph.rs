@@ -1,6 +1,6 @@
 //! Failures of reading, generating and writing graphs.
 
-use seawall::graph::{GraphError, ScaleError};
+use seawall::graph::{GraphError, LineProblem, ScaleError};
 use serde_json::{Value, json};
 
 /// Kind and fields of `error`.
@@ -24,7 +24,15 @@ pub(super) fn fields(error: &GraphError) -> Value {
         GraphError::Directed { file, .. } => {
             json!({"kind": "format_without_directions", "file": file})
         }
-        GraphError::Unwritable { file, format, what } => json!({
+        GraphError::Foreign { file, what, remedy } => {
+            json!({"kind": "foreign_file", "file": file, "what": what, "remedy": remedy})
+        }
+        GraphError::NoColumns { file, format } => {
+            json!({"kind": "no_columns", "file": file, "format": format.to_string()})
+        }
+        GraphError::Unwritable {
+            file, format, what, ..
+        } => json!({
             "kind": "format_cannot_hold", "file": file, "format": format.to_string(), "what": what
         }),
         GraphError::Changed { file } => json!({"kind": "changed", "file": file}),
@@ -77,6 +85,14 @@ fn content(error: &GraphError) -> Value {
         } => json!({
             "kind": "compressed", "file": file, "codec": codec, "produced": produced,
             "reason": reason
+        }),
+        GraphError::Line {
+            file,
+            line,
+            problem: problem @ LineProblem::ScaledTooLarge { value, factor },
+        } => json!({
+            "kind": "scaled_weight", "file": file, "line": line, "weight": value,
+            "factor": factor, "problem": problem.to_string()
         }),
         GraphError::Line {
             file,

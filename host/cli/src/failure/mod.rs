@@ -46,7 +46,7 @@ pub(super) fn of(error: &CliError) -> Value {
         CliError::Sources(error) => sources(error),
         CliError::NoSuchSource(source) => json!({
             "kind": "no_such_source", "given": source.given, "graph": source.graph,
-            "range": range_of(source.range)
+            "range": range_of(&source.range)
         }),
         other => option(other),
     };
@@ -109,12 +109,13 @@ fn sources(error: &SourcesError) -> Value {
     }
 }
 
-fn range_of(range: IdRange) -> Value {
+fn range_of(range: &IdRange) -> Value {
     match range {
         IdRange::Empty => Value::Null,
         IdRange::Span { first, last, gaps } => {
             json!({"first": first, "last": last, "gaps": gaps})
         }
+        IdRange::Names { first, last } => json!({"first": first, "last": last}),
     }
 }
 

@@ -34,6 +34,8 @@ struct Report<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     source: Option<u64>,
     sources: &'a [u64],
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    source_names: &'a [String],
     reached: u64,
     #[serde(flatten)]
     rounds: Rounds,
@@ -87,6 +89,7 @@ impl<'a> Report<'a> {
             weights: outcome.weights.map(WeightsReport::from),
             source: only(&outcome.sources),
             sources: &outcome.sources,
+            source_names: &outcome.source_names,
             reached: outcome.reached,
             rounds: outcome.rounds,
             converged: outcome.converged,

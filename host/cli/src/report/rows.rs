@@ -14,6 +14,7 @@ pub struct Rows<'a> {
     column: &'a Column,
     parents: Option<&'a [u32]>,
     original: &'a dyn Fn(u32) -> u64,
+    name: Option<&'a dyn Fn(u32) -> Option<&'a str>>,
 }
 
 impl<'a> Rows<'a> {
@@ -38,6 +39,17 @@ impl<'a> Rows<'a> {
             column,
             parents: None,
             original,
+            name: None,
+        }
+    }
+
+    /// Returns the rows with the name of each node, for formats that hold texts. Cells that are
+    /// nodes are names then.
+    #[must_use]
+    pub fn with_names(self, name: &'a dyn Fn(u32) -> Option<&'a str>) -> Self {
+        Self {
+            name: Some(name),
+            ..self
         }
     }
 
@@ -58,7 +70,7 @@ impl<'a> Rows<'a> {
     pub(super) fn iter(&self) -> impl Iterator<Item = Row<'_>> + '_ {
         (0u32..).take(self.column.len()).map(|node| Row {
             graph: 0,
-            name: "",
+            name: self.name.and_then(|name| name(node)).unwrap_or(""),
             node: (self.original)(node),
             value: self.value(node),
             parent: self.parent(node),
@@ -81,28 +93,41 @@ impl<'a> Rows<'a> {
     fn whole(&self, value: u32) -> Cell<'_> {
         let is_reached = value != Column::UNREACHED;
         match self.analysis.facts().values {
-            Meaning::Nodes => Cell::Id(Some((self.original)(value))),
-            Meaning::NodesOfReached => Cell::Id(is_reached.then(|| (self.original)(value))),
+            Meaning::Nodes => self.node(Some(value)),
+            Meaning::NodesOfReached => self.node(is_reached.then_some(value)),
             Meaning::NumbersOfReached | Meaning::Edges => Cell::Whole(is_reached.then_some(value)),
             Meaning::Numbers | Meaning::Flags => Cell::Whole(Some(value)),
         }
     }
 
-    /// The ends of a node's edge, the smaller first.
-    fn ends(&self, node: u32) -> [Option<u64>; 2] {
-        match (self.analysis.facts().values, self.column) {
-            (Meaning::Edges, Column::U64(edges)) => {
-                let edge = Some(edges[node as usize]).filter(|edge| *edge != u64::MAX);
-                let end = |shift: u32| edge.map(|edge| (self.original)((edge >> shift) as u32));
-                [end(0), end(u32::BITS)]
-            }
-            _ => [None; 2],
+    /// A cell that is a node.
+    fn node(&self, node: Option<u32>) -> Cell<'_> {
+        let named = node.zip(self.name).and_then(|(node, name)| name(node));
+        match named {
+            Some(name) => Cell::Text(name),
+            None => Cell::Id(node.map(self.original)),
         }
     }
 
-    fn parent(&self, node: u32) -> Option<u64> {
-        let parent = *self.parents?.get(node as usize)?;
-        (parent != Column::UNREACHED).then(|| (self.original)(parent))
+    /// The ends of a node's edge, the smaller first.
+    fn ends(&self, node: u32) -> [Cell<'_>; 2] {
+        match (self.analysis.facts().values, self.column) {
+            (Meaning::Edges, Column::U64(edges)) => {
+                let edge = Some(edges[node as usize]).filter(|edge| *edge != u64::MAX);
+                let end = |shift: u32| self.node(edge.map(|edge| (edge >> shift) as u32));
+                [end(0), end(u32::BITS)]
+            }
+            _ => [Cell::Id(None); 2],
+        }
+    }
+
+    fn parent(&self, node: u32) -> Cell<'_> {
+        let parent = self.parents.and_then(|parents| parents.get(node as usize));
+        self.node(
+            parent
+                .copied()
+                .filter(|parent| *parent != Column::UNREACHED),
+        )
     }
 }
 
@@ -129,7 +154,8 @@ mod tests {
 
     fn some_of(outcome: &RunOutcome, format: RowFormat, columns: &[TableColumn]) -> Vec<u8> {
         let mut bytes = Vec::new();
-        let all = TableColumn::of_run(outcome.analysis.facts().values, outcome.parents.is_some());
+        let values = outcome.analysis.facts().values;
+        let all = TableColumn::of_run(values, outcome.parents.is_some(), RowFormat::Npy);
         let columns = if columns.is_empty() { all } else { columns };
         Rows::new(outcome, &|node| u64::from(node) + 100)
             .write(format, columns, &mut bytes)
@@ -275,5 +301,24 @@ mod tests {
         outcome.values = Column::F32(vec![0.5, f32::NAN]);
         assert_eq!(json(&outcome, &[TableColumn::Value]), json!([0.5, null]));
         assert_eq!(csv(&outcome, &[]), "node,value\n100,0.5\n101,\n");
+    }
+
+    #[test]
+    fn nodes_with_names_have_them_in_all_cells() {
+        let mut outcome = outcome();
+        outcome.analysis = AnalysisKind::Cc;
+        outcome.values = Column::U32(vec![0, 0, 2, 2]);
+        outcome.parents = Some(vec![0, 0, 2, u32::MAX]);
+        let names = ["ann", "bob", "cid", "d, e"];
+        let columns = TableColumn::of_run(Meaning::Nodes, true, RowFormat::Csv);
+        let mut bytes = Vec::new();
+        Rows::new(&outcome, &u64::from)
+            .with_names(&|node| names.get(node as usize).copied())
+            .write(RowFormat::Csv, columns, &mut bytes)
+            .unwrap();
+        assert_eq!(
+            String::from_utf8(bytes).unwrap(),
+            "node,name,value,parent\n0,ann,ann,ann\n1,bob,ann,ann\n2,cid,cid,cid\n3,\"d, e\",cid,\n"
+        );
     }
 }

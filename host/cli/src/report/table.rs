@@ -16,7 +16,7 @@ use seawall::analysis::{AnalysisKind, Values as Meaning};
 use seawall::outcome::{Column, SourceSets};
 
 /// A format of result tables.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum RowFormat {
     /// A header line, then one line per row.
     Csv,
@@ -42,7 +42,8 @@ impl RowFormat {
 pub enum TableColumn {
     /// Number of the graph in a batch, from 0.
     Graph,
-    /// Name of the graph in a batch.
+    /// Name of the graph in a batch; of the node in other tables, where nodes have names, else its
+    /// id.
     Name,
     /// Id of the node in its file.
     #[value(alias = "id")]
@@ -72,13 +73,18 @@ impl TableColumn {
         }
     }
 
-    /// Columns of a run's table, whose values mean `values`.
+    /// Columns of a run's table, whose values mean `values`; the names only where nodes have any.
+    /// Arrays of NumPy cannot hold texts of arbitrary length.
     #[must_use]
-    pub const fn of_run(values: Meaning, parents: bool) -> &'static [Self] {
-        match (values, parents) {
-            (Meaning::Edges, _) => &[Self::Node, Self::From, Self::To],
-            (_, true) => &[Self::Node, Self::Value, Self::Parent],
-            (_, false) => &[Self::Node, Self::Value],
+    pub const fn of_run(values: Meaning, parents: bool, format: RowFormat) -> &'static [Self] {
+        use TableColumn::{From, Name, Node, Parent, To, Value};
+        match (values, parents, format) {
+            (Meaning::Edges, _, RowFormat::Npy) => &[Node, From, To],
+            (Meaning::Edges, ..) => &[Node, Name, From, To],
+            (_, true, RowFormat::Npy) => &[Node, Value, Parent],
+            (_, true, _) => &[Node, Name, Value, Parent],
+            (_, false, RowFormat::Npy) => &[Node, Value],
+            (_, false, _) => &[Node, Name, Value],
         }
     }
 
@@ -162,20 +168,21 @@ pub(super) struct Row<'a> {
     pub(super) name: &'a str,
     pub(super) node: u64,
     pub(super) value: Cell<'a>,
-    pub(super) parent: Option<u64>,
-    pub(super) ends: [Option<u64>; 2],
+    pub(super) parent: Cell<'a>,
+    pub(super) ends: [Cell<'a>; 2],
 }
 
 impl<'a> Row<'a> {
     fn cell(&self, column: TableColumn) -> Cell<'a> {
         match column {
             TableColumn::Graph => Cell::Index(self.graph),
+            TableColumn::Name if self.name.is_empty() => Cell::Id(Some(self.node)),
             TableColumn::Name => Cell::Text(self.name),
             TableColumn::Node => Cell::Id(Some(self.node)),
             TableColumn::Value => self.value,
-            TableColumn::Parent => Cell::Id(self.parent),
-            TableColumn::From => Cell::Id(self.ends[0]),
-            TableColumn::To => Cell::Id(self.ends[1]),
+            TableColumn::Parent => self.parent,
+            TableColumn::From => self.ends[0],
+            TableColumn::To => self.ends[1],
         }
     }
 }

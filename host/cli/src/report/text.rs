@@ -26,7 +26,11 @@ pub fn write(outcome: &RunOutcome, out: &mut dyn Write) -> io::Result<()> {
         taken::write(out, directions, taken.0, taken.1)
     })?;
     if !outcome.sources.is_empty() {
-        row(out, "from", &sources(&outcome.sources))?;
+        row(
+            out,
+            "from",
+            &sources(&outcome.sources, &outcome.source_names),
+        )?;
     }
     row(out, "found", &found(outcome))?;
     if let Some(hint) = taken::hint(&outcome.taken) {
@@ -61,8 +65,12 @@ fn costs(outcome: &RunOutcome, out: &mut dyn Write) -> io::Result<()> {
 /// Sources named in the report; the rest are counted.
 const SOURCES_SHOWN: usize = 8;
 
-fn sources(ids: &[u64]) -> String {
-    let shown: Vec<String> = ids.iter().take(SOURCES_SHOWN).map(u64::to_string).collect();
+fn sources(ids: &[u64], names: &[String]) -> String {
+    let shown: Vec<String> = if names.is_empty() {
+        ids.iter().take(SOURCES_SHOWN).map(u64::to_string).collect()
+    } else {
+        names.iter().take(SOURCES_SHOWN).cloned().collect()
+    };
     let noun = if ids.len() == 1 { "node" } else { "nodes" };
     let rest = ids.len().saturating_sub(SOURCES_SHOWN);
     let more = if rest > 0 {

@@ -89,7 +89,9 @@ fn write(
             named.map_or(u64::from(node), |named| named.graph.original_id(node))
         };
         let rows = BatchRows::new(outcome, &original);
-        write_whole(path, |to| rows.write(table.format, &table.columns, to))?;
+        let format = table.format;
+        let columns = table.columns(false);
+        write_whole(path, |to| rows.write(format, &columns, to))?;
     }
     if let Some(path) = &out.trace {
         write_whole(path, |to| trace::write(outcome, to))?;

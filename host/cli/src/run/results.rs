@@ -2,10 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
+use clap::builder::{PathBufValueParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 
 use crate::CliError;
-use crate::files::Outputs;
+use crate::files::{Outputs, named};
 use crate::output::print;
 use crate::report::rows::Rows;
 use crate::report::table::{RowFormat, TableColumn};
@@ -16,9 +17,12 @@ use seawall::outcome::RunOutcome;
 
 #[derive(Debug, Args)]
 pub(super) struct OutputArgs {
-    /// Write one row per node: .csv, .json or .npy.
-    #[arg(long, value_name = "FILE")]
+    /// Write one row per node: .csv, .json or .npy; or - for standard output.
+    #[arg(long, value_name = "FILE", value_parser = PathBufValueParser::new().map(named))]
     pub(super) out: Option<PathBuf>,
+    /// Format of that file when the suffix should not choose it.
+    #[arg(long, value_enum, value_name = "FORMAT", requires = "out")]
+    pub(super) out_format: Option<RowFormat>,
     /// Columns of that file, separated by commas: graph, name, node (or id), value, parent, from, to
     /// of what the result has, or index and the results of a program; a single one is a plain array
     /// in .json and .npy [default: all columns of the result].
@@ -45,7 +49,22 @@ pub(super) struct OutputArgs {
 /// The table of `--out`.
 pub(super) struct TableChoice {
     pub(super) format: RowFormat,
-    pub(super) columns: Vec<TableColumn>,
+    columns: Vec<TableColumn>,
+    known: &'static [TableColumn],
+    /// Whether names are those of graphs.
+    is_batch: bool,
+}
+
+impl TableChoice {
+    /// The requested columns, or all that results have.
+    pub(super) fn columns(self, has_names: bool) -> Vec<TableColumn> {
+        if !self.columns.is_empty() {
+            return self.columns;
+        }
+        let is_known =
+            |column: &TableColumn| self.is_batch || has_names || *column != TableColumn::Name;
+        self.known.iter().copied().filter(is_known).collect()
+    }
 }
 
 impl OutputArgs {
@@ -87,9 +106,14 @@ impl OutputArgs {
         let Some(path) = &self.out else {
             return Ok(None);
         };
-        let format = row_format(path)?;
-        let columns = self.columns(known(format))?;
-        Ok(Some(TableChoice { format, columns }))
+        let format = self.row_format(path)?;
+        let known = known(format);
+        Ok(Some(TableChoice {
+            format,
+            columns: self.columns(known)?,
+            known,
+            is_batch: known.contains(&TableColumn::Graph),
+        }))
     }
 
     /// The file of `--out` and its format.
@@ -97,10 +121,15 @@ impl OutputArgs {
         let Some(path) = &self.out else {
             return Ok(None);
         };
-        Ok(Some((path, row_format(path)?)))
+        Ok(Some((path, self.row_format(path)?)))
     }
 
-    /// Returns the requested columns, or all that are `known`.
+    fn row_format(&self, path: &Path) -> Result<RowFormat, CliError> {
+        self.out_format.map_or_else(|| row_format(path), Ok)
+    }
+
+    /// Returns the requested columns, or all that are `known`; the column of names only if it is
+    /// requested, or nodes turn out to have names.
     fn columns(&self, known: &'static [TableColumn]) -> Result<Vec<TableColumn>, CliError> {
         let mut columns = Vec::new();
         for name in &self.columns {
@@ -116,9 +145,6 @@ impl OutputArgs {
             }
             columns.push(column);
         }
-        if columns.is_empty() {
-            columns.extend(known);
-        }
         Ok(columns)
     }
 
@@ -130,8 +156,15 @@ impl OutputArgs {
     ) -> Result<(), CliError> {
         if let (Some(path), Some(table)) = (&self.out, table) {
             let original = |node| graph.original_id(node);
-            let rows = Rows::new(outcome, &original);
-            write_whole(path, |out| rows.write(table.format, &table.columns, out))?;
+            let name = |node| graph.name_of(node);
+            let mut rows = Rows::new(outcome, &original);
+            let has_names = graph.has_names() && table.format != RowFormat::Npy;
+            if has_names {
+                rows = rows.with_names(&name);
+            }
+            let format = table.format;
+            let columns = table.columns(has_names);
+            write_whole(path, |out| rows.write(format, &columns, out))?;
         }
         if let Some(path) = &self.trace {
             write_whole(path, |out| trace::write(outcome, out))?;

@@ -57,6 +57,15 @@ pub enum ArchiveProblem {
         /// Its length.
         found: u64,
     },
+    /// A zip archive without arrays.
+    #[error(
+        "it is a zip archive of other files (the first is {member:?}); unpack it and give the file \
+         that holds the graph"
+    )]
+    NoArrays {
+        /// Its first member.
+        member: String,
+    },
     /// A sparse matrix in an unsupported layout.
     #[error("the layout {format:?} is not read; convert the matrix with .tocsr() before saving it")]
     Layout {

@@ -54,22 +54,164 @@ pub enum LineProblem {
     },
     /// A name where an edge list has the number of a node.
     #[error(
-        "expected a node id, found {value:?}; ids are whole numbers, so number nodes that have names"
+        "expected a node id, found {value:?}; the ids before it are whole numbers; \
+         if all ids are names, give --names"
     )]
     NamedNode {
         /// The field.
         value: String,
     },
+    /// A number where the first edge has names.
+    #[error(
+        "found the number {value:?} as a node id, where the first edge has names; give --names \
+         if it is a name too, or name the columns source and target if the first line is a header"
+    )]
+    NumberedNode {
+        /// The field.
+        value: String,
+    },
+    /// A name that is not UTF-8.
+    #[error("the name {value:?} is not UTF-8; save the file as UTF-8")]
+    NotUtf8 {
+        /// The name, with replacements.
+        value: String,
+    },
+    /// A name with control characters, which no format could hold.
+    #[error("the name {value:?} has control characters; remove them")]
+    ControlInName {
+        /// The name, with replacements.
+        value: String,
+    },
+    /// A comment with as many columns as an edge.
+    #[error(
+        "{value:?} is a comment by its first letter and has the columns of an edge; \
+         put the name between quotation marks, or remove the line"
+    )]
+    CommentedName {
+        /// The line, shortened.
+        value: String,
+    },
     /// A column of an edge list that is neither an end nor a weight.
     #[error(
-        "column {column} ({value:?}) is neither an end of an edge nor its weight; \
-         remove it, or ask for such columns to be skipped"
+        "column {column} ({value:?}) is neither an end of an edge nor its weight; remove it, give \
+         --skip-columns, or choose columns with --source-column, --target-column and \
+         --weight-column; lists of neighbours need --format adjlist"
     )]
     ExtraColumn {
         /// Column, from 1.
         column: usize,
         /// Its content, or its name.
         value: String,
+    },
+    /// The index that pandas writes before the columns.
+    #[error(
+        "column 1 ({value:?}) is the index of pandas; write the file with index=False, or give \
+         --skip-columns"
+    )]
+    IndexColumn {
+        /// Its name.
+        value: String,
+    },
+    /// A first line of names that are not known to be ends of edges.
+    #[error(
+        "the names of the columns ({value:?}) do not say which are the ends of an edge; name them \
+         source and target, or choose with --source-column and --target-column; in a file without \
+         names of columns whose ids are names, give --names"
+    )]
+    UnnamedColumns {
+        /// The line, shortened.
+        value: String,
+    },
+    /// A chosen column that the first line does not have.
+    #[error("there is no column {column} in the first line ({value:?})")]
+    NoSuchColumn {
+        /// The name or number asked for.
+        column: String,
+        /// The line, shortened.
+        value: String,
+    },
+    /// One column chosen twice.
+    #[error(
+        "column {column} is chosen twice; the ends of an edge and its weight are three columns"
+    )]
+    SharedColumn {
+        /// Column, from 1.
+        column: usize,
+    },
+    /// A number alone after `#`, as LGL names the node of a list of neighbours.
+    #[error(
+        "{value:?} looks like the head of a list of neighbours (LGL) and not like a comment; \
+         give --format lgl, or --format el if it is a comment of an edge list"
+    )]
+    Head {
+        /// The line, shortened.
+        value: String,
+    },
+    /// A NUL byte.
+    #[error("the line has a NUL byte, so this is no text in UTF-8; save it as UTF-8")]
+    Nul,
+    /// A comment of this program after the first edge, as in files that were joined.
+    #[error("{value:?} counts only before the first edge; convert files one by one")]
+    LateNote {
+        /// The line, shortened.
+        value: String,
+    },
+    /// Comments that list ids, but not one for each node.
+    #[error(
+        "the comments of seawall list {found} ids in ascending order for {nodes} nodes; \
+         remove them, or convert the graph again"
+    )]
+    IdCount {
+        /// Ids listed.
+        found: u64,
+        /// Nodes by the header.
+        nodes: u64,
+    },
+    /// An id outside of the range that a comment states.
+    #[error(
+        "node {value} is outside of the ids that this comment states; remove the comment if \
+         edges were added"
+    )]
+    IdOutsideNote {
+        /// The id.
+        value: u64,
+    },
+    /// Broken XML.
+    #[error("not valid GraphML: {reason}")]
+    Xml {
+        /// The reason.
+        reason: String,
+    },
+    /// An element without an attribute that it needs.
+    #[error("the element <{element}> has no attribute {attribute}")]
+    MissingAttribute {
+        /// The element.
+        element: String,
+        /// The attribute.
+        attribute: &'static str,
+    },
+    /// An edge whose end is no node of the file.
+    #[error("the edge of line {line} ends at a node that the file does not have")]
+    UndeclaredNode {
+        /// Line of the edge, from 1.
+        line: u64,
+    },
+    /// A node that the file has twice.
+    #[error("a second node with the id {value:?}")]
+    DuplicateNode {
+        /// The id.
+        value: String,
+    },
+    /// A weight that is too large once it is scaled.
+    #[error(
+        "a weight is too large to scale ({value}); {factor} times that is more than 4294967295; \
+         take a smaller factor"
+    )]
+    ScaledTooLarge {
+        /// The weight as written.
+        value: String,
+        /// The factor asked for.
+        factor: String,
     },
     /// A weight where the first edge had none.
     #[error(

@@ -43,7 +43,7 @@ pub enum GraphError {
     /// Neither content nor suffix determines the format.
     #[error(
         "{file}:{line}: not a graph in a known format ({value:?}); \
-         known are Matrix Market, edge list (also .csv), DIMACS, PACE, METIS (.graph), .npz, .egr and .swg, each also as .gz or .xz"
+         known are Matrix Market, edge list (also .csv), DIMACS, PACE, METIS (.graph), GraphML, .adjlist, .lgl, .npz, .egr, .bin (GBBS) and .swg, each also as .gz, .xz, .bz2 or .zst"
     )]
     UnknownFormat {
         /// File as the caller named it.
@@ -62,6 +62,24 @@ pub enum GraphError {
         asked: Format,
         /// The format found.
         found: Format,
+    },
+    /// The file is known to be something else.
+    #[error("{file}: this is {what}; {remedy}")]
+    Foreign {
+        /// File as the caller named it.
+        file: String,
+        /// The kind of file.
+        what: &'static str,
+        /// The remedy.
+        remedy: &'static str,
+    },
+    /// Columns were chosen in a file that has none.
+    #[error("{file}: columns are chosen in tables and edge lists, and this is {format}")]
+    NoColumns {
+        /// File or generator as the caller named it.
+        file: String,
+        /// Its format.
+        format: Format,
     },
     /// A writer's path has no suffix that names a format.
     #[error(
@@ -83,7 +101,7 @@ pub enum GraphError {
         format: Format,
     },
     /// A format cannot hold this graph.
-    #[error("{file}: {format} files cannot hold {what}; write .mtx, .el or .swg")]
+    #[error("{file}: {format} files cannot hold {what}; {remedy}")]
     Unwritable {
         /// File as the caller named it.
         file: String,
@@ -91,6 +109,8 @@ pub enum GraphError {
         format: Format,
         /// The property that the format cannot hold.
         what: &'static str,
+        /// The remedy.
+        remedy: &'static str,
     },
     /// The compressed stream ends early or is damaged.
     #[error(
@@ -99,7 +119,7 @@ pub enum GraphError {
     Compressed {
         /// File as the caller named it.
         file: String,
-        /// `gzip` or `xz`.
+        /// `gzip`, `xz`, `bzip2` or `zstd`.
         codec: &'static str,
         /// Bytes decoded before the fault.
         produced: u64,
@@ -287,7 +307,7 @@ pub enum GraphError {
     },
     /// Weights are required and the file has none.
     #[error(
-        "{file}: has no weights; use a file with a weight column, or run an analysis that needs none"
+        "{file}: has no weights; use a file with a weight column, give --unit-weights for 1 on every edge, or run an analysis that needs none"
     )]
     NoWeights {
         /// File as the caller named it.
@@ -312,6 +332,8 @@ impl GraphError {
             Self::Io { source, .. } => Cause::of_io(source),
             Self::Empty { .. }
             | Self::UnknownFormat { .. }
+            | Self::Foreign { .. }
+            | Self::NoColumns { .. }
             | Self::UnknownSuffix { .. }
             | Self::Directed { .. }
             | Self::Compressed { .. }

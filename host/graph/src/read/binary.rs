@@ -61,6 +61,7 @@ fn parts(words: &mut Words<'_>, weights: bool) -> Result<Parts, GraphError> {
         let (nodes, edges) = (header.nodes, header.edges);
         return Err(words.bad(BinaryProblem::Counts { nodes, edges }));
     }
+    words.check_nodes(header.nodes, header.edges)?;
     let sections = header.sections();
     words.promised = sections.end;
     let offsets = if header.has(WIDE) {
@@ -91,7 +92,7 @@ fn parts(words: &mut Words<'_>, weights: bool) -> Result<Parts, GraphError> {
 }
 
 /// Offsets of 64 bits as 32 bits; one that does not fit is out of order in any form.
-fn narrow(offsets: Vec<u64>) -> Vec<u32> {
+pub(super) fn narrow(offsets: Vec<u64>) -> Vec<u32> {
     let word = |offset: u64| u32::try_from(offset).unwrap_or(u32::MAX);
     offsets.into_par_iter().map(word).collect()
 }

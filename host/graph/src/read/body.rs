@@ -9,7 +9,8 @@ use super::layout::{Layout, Shape, Values};
 use super::parsed::Parsed;
 use super::quote::quote;
 use super::{dense, rows, table};
-use crate::{Format, LineProblem, WeightKind};
+use crate::notes::Notes;
+use crate::{Format, LineProblem};
 
 /// Name of an id field, for messages.
 pub(super) const NODE_ID: &str = "a node id";
@@ -20,13 +21,7 @@ const BYTES_AN_EDGE: usize = 10;
 pub(super) fn parse<const N: usize>(bytes: &[u8], layout: &Layout, limit: u64) -> Parsed<N> {
     let mut parsed = Parsed {
         edges: Vec::with_capacity(bytes.len() / BYTES_AN_EDGE),
-        listed: 0,
-        rows: 0,
-        kind: WeightKind::Integer,
-        rounded: 0,
-        lines: 0,
-        far: Vec::new(),
-        problem: None,
+        ..Parsed::new(layout.factor)
     };
     let mut fields = Fields::new(bytes);
     while !fields.is_done() && parsed.listed <= limit {
@@ -45,11 +40,16 @@ pub(super) fn parse<const N: usize>(bytes: &[u8], layout: &Layout, limit: u64) -
 #[cold]
 fn explained(problem: LineProblem, layout: &Layout, bytes: &[u8]) -> LineProblem {
     let is_list = layout.header.is_none();
+    if line_of(bytes).contains(&0) {
+        return LineProblem::Nul;
+    }
     match problem {
         LineProblem::NotANumber {
             what: NODE_ID,
             value,
-        } if is_list && value.starts_with(char::is_alphabetic) => LineProblem::NamedNode { value },
+        } if is_list && value.starts_with(|first: char| first.is_alphabetic() || first == '_') => {
+            LineProblem::NamedNode { value }
+        }
         LineProblem::ExtraField { value } if is_list && layout.shape == Shape::Edge => {
             LineProblem::ExtraColumn {
                 column: if layout.values == Values::Absent {
@@ -84,14 +84,13 @@ fn line<const N: usize>(
             return Ok(());
         }
         Some(first) if layout.comments.contains(&first) => {
-            fields.next_line();
-            return Ok(());
+            return comment(fields.take_line(), layout);
         }
         _ if layout.shape != Shape::Edge => return shaped(fields, layout, parsed),
         Some(first) if !first.is_ascii_digit() => {
             prefix(fields, layout, first)?;
         }
-        Some(_) if layout.format == Format::Dimacs => return Err(unknown(fields, layout)),
+        Some(_) if layout.letter.is_some() => return Err(unknown(fields, layout)),
         Some(_) => {}
     }
     let from = fields.number(NODE_ID)?;
@@ -100,10 +99,8 @@ fn line<const N: usize>(
     let (kept, mut rounded) = (parsed.edges.len(), false);
     match layout.values {
         Values::Absent => {}
-        Values::Required if N == 3 => (edge[N - 1], rounded) = parsed.word(fields.weight()?),
-        Values::Required => fields.skip_value()?,
-        Values::Optional if fields.peek().is_some() => fields.skip_value()?,
-        Values::Optional => {}
+        Values::Required if N == 3 => (edge[N - 1], rounded) = parsed.weight(fields)?,
+        Values::Required | Values::Unused => fields.skip_value()?,
         Values::Pair => {
             fields.skip_value()?;
             fields.skip_value()?;
@@ -117,6 +114,31 @@ fn line<const N: usize>(
     }
     parsed.rounded += u64::from(rounded && parsed.edges.len() > kept);
     Ok(())
+}
+
+/// Steps over a comment, unless it is none.
+#[cold]
+fn comment(line: &[u8], layout: &Layout) -> Result<(), LineProblem> {
+    let line = line.trim_ascii();
+    let (sign, text) = line.split_at(1);
+    if Notes::default().take(text)? {
+        return Err(LineProblem::LateNote { value: quote(line) });
+    }
+    match &layout.shape {
+        Shape::Edge | Shape::Table(_) if sign == b"#" && layout.heads && is_head(text) => {
+            Err(LineProblem::Head { value: quote(line) })
+        }
+        Shape::Table(table) if table::is_like_an_edge(line, table) => {
+            Err(LineProblem::CommentedName { value: quote(line) })
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Tells whether a comment is a number alone, as lists of neighbours (LGL) name their nodes.
+pub(super) fn is_head(comment: &[u8]) -> bool {
+    let number = comment.trim_ascii();
+    !number.is_empty() && number.iter().all(u8::is_ascii_digit)
 }
 
 /// Parses a line that is not one edge between blanks.
@@ -141,16 +163,16 @@ fn reject(fields: &Fields<'_>, layout: &Layout, first: u8) -> Result<(), LinePro
         (Format::Dimacs | Format::Pace, b'p') => Err(LineProblem::SecondHeader {
             value: quote(fields.upcoming()),
         }),
-        (Format::Dimacs, _) => Err(unknown(fields, layout)),
+        _ if layout.letter.is_some() => Err(unknown(fields, layout)),
         _ => Ok(()),
     }
 }
 
 #[inline]
 fn prefix(fields: &mut Fields<'_>, layout: &Layout, first: u8) -> Result<(), LineProblem> {
-    if layout.format == Format::Dimacs && first == b'a' {
+    if layout.letter == Some(first) {
         let before = *fields;
-        return if fields.word() == b"a" {
+        return if fields.word() == [first] {
             Ok(())
         } else {
             Err(unknown(&before, layout))
@@ -161,10 +183,10 @@ fn prefix(fields: &mut Fields<'_>, layout: &Layout, first: u8) -> Result<(), Lin
 
 #[cold]
 fn unknown(fields: &Fields<'_>, layout: &Layout) -> LineProblem {
-    let expected = if layout.format == Format::Dimacs {
-        "\"a U V W\" or \"c ...\""
-    } else {
-        "\"U V\""
+    let expected = match layout.letter {
+        Some(b'e') => "\"e U V\" or \"c ...\"",
+        Some(_) => "\"a U V W\" or \"c ...\"",
+        None => "\"U V\"",
     };
     LineProblem::UnknownLine {
         value: quote(fields.upcoming()),
@@ -175,7 +197,8 @@ fn unknown(fields: &Fields<'_>, layout: &Layout) -> LineProblem {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::read::layout::Header;
+    use crate::WeightKind;
+    use crate::read::layout::{Header, Problem};
 
     const DIMACS: Header = Header {
         nodes: 9,
@@ -185,7 +208,7 @@ mod tests {
     fn dimacs(text: &str) -> Parsed<3> {
         parse(
             text.as_bytes(),
-            &Layout::challenge(DIMACS, Format::Dimacs),
+            &Layout::challenge(DIMACS, Problem::Arcs),
             u64::MAX,
         )
     }
@@ -248,9 +271,9 @@ mod tests {
 
     #[test]
     fn far_ids_are_set_aside() {
-        let layout = Layout::edge_list(None, Values::Optional);
+        let layout = Layout::edge_list(None, Values::Required);
         let parsed: Parsed<2> = parse(
-            b"1 18446744073709551615 -4.5\n2147483648 3\n",
+            b"1 18446744073709551615 -4.5\n2147483648 3 x\n",
             &layout,
             u64::MAX,
         );
@@ -271,8 +294,8 @@ mod tests {
 
     #[test]
     fn parsing_stops_after_the_limit() {
-        let layout = Layout::edge_list(None, Values::Optional);
-        let parsed: Parsed<2> = parse(b"1 2\n#\n2 3\n3 4\n", &layout, 1);
+        let layout = Layout::edge_list(None, Values::Required);
+        let parsed: Parsed<2> = parse(b"1 2 x\n#\n2 3 x\n3 4 x\n", &layout, 1);
         assert_eq!((parsed.listed, parsed.lines), (2, 3));
     }
 }

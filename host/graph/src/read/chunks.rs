@@ -56,7 +56,7 @@ pub(super) fn pump(
 }
 
 /// Returns the next piece, and leaves the start of an unfinished line in `rest`.
-fn next_piece(source: &mut Source, rest: &mut Vec<u8>) -> Option<Piece> {
+pub(super) fn next_piece(source: &mut Source, rest: &mut Vec<u8>) -> Option<Piece> {
     let mut bytes = std::mem::take(rest);
     loop {
         let kept = bytes.len();

@@ -65,7 +65,7 @@ pub(super) fn line<const N: usize>(
         edge[0] = parsed.listed as u32;
         if N == 3 {
             let rounded;
-            (edge[N - 1], rounded) = parsed.word(weight.weight()?);
+            (edge[N - 1], rounded) = parsed.weight(&mut weight)?;
             parsed.rounded += u64::from(rounded);
         }
         parsed.edges.push(edge);

@@ -17,12 +17,26 @@ use crate::{BinaryProblem, Graph, GraphError};
 
 /// Bytes of a word.
 const WORD: u64 = 4;
-/// Bytes up to the start of the first row.
-pub(super) const HEAD_BYTES: usize = 12;
 
-/// Whether a file with these first bytes is of this format, by the start of its first row.
-pub(super) fn starts(head: &[u8]) -> bool {
-    matches!(head, [_, _, _, _, _, _, _, _, 0, 0, 0, 0])
+/// Whether a file with these first bytes is of this format: the start of its first row is 0, and
+/// its size is what its counts make, if `total` is known.
+pub(super) fn starts(head: &[u8], total: Option<u64>) -> bool {
+    let Some((counts, row)) = head.split_first_chunk::<8>() else {
+        return false;
+    };
+    let word = |at: usize| {
+        u64::from(u32::from_le_bytes([
+            counts[at],
+            counts[at + 1],
+            counts[at + 2],
+            counts[at + 3],
+        ]))
+    };
+    let (nodes, edges) = (word(0), word(4));
+    let bytes = WORD * (2 + nodes + 1 + edges);
+    let is_whole = |total: u64| total == bytes || total == bytes + WORD * edges;
+    let fits = total.is_none_or(is_whole) && nodes.max(edges) <= i32::MAX as u64;
+    row.starts_with(&[0; 4]) && fits
 }
 
 /// Loads a file or stream of this format.
@@ -61,6 +75,7 @@ fn arrays(words: &mut Words<'_>, weighted: bool) -> Result<Csr, GraphError> {
     if nodes.max(edges) > i32::MAX as u64 {
         return Err(words.bad(BinaryProblem::Counts { nodes, edges }));
     }
+    words.check_nodes(nodes, edges)?;
     words.promised = WORD * (2 + nodes + 1 + edges);
     let offsets = words.words(nodes + 1)?;
     let targets = words.words(edges)?;
@@ -86,7 +101,7 @@ fn arrays(words: &mut Words<'_>, weighted: bool) -> Result<Csr, GraphError> {
     Ok(csr)
 }
 
-fn check_weights(csr: &Csr) -> Result<(), BinaryProblem> {
+pub(super) fn check_weights(csr: &Csr) -> Result<(), BinaryProblem> {
     let weights = csr.weights().unwrap_or(&[]);
     match weights.iter().position(|&weight| weight > i32::MAX as u32) {
         Some(edge) => Err(BinaryProblem::NegativeWeight {

@@ -6,6 +6,7 @@
 use super::quote::quote;
 use super::weight::{self, Weight};
 use crate::LineProblem;
+use crate::scale::{Factor, Product};
 
 /// A position in the bytes of whole lines.
 #[derive(Clone, Copy)]
@@ -163,6 +164,24 @@ impl<'a> Fields<'a> {
                 weight::decimal(self.word())
             }
             Err(other) => Err(other),
+        }
+    }
+
+    /// Returns the next field as an edge weight times `factor`.
+    pub(super) fn scaled_weight(&mut self, factor: Factor) -> Result<Product, LineProblem> {
+        let before = *self;
+        if let Ok(digits) = self.number("a weight")
+            && let Some(product) = factor.times(digits, 0)
+        {
+            return Ok(product);
+        }
+        *self = before;
+        match self.word() {
+            [] => Err(LineProblem::MissingField {
+                what: "a weight",
+                value: String::new(),
+            }),
+            word => weight::scaled(word, factor),
         }
     }
 

@@ -12,8 +12,9 @@ use super::body;
 use super::chunks::{LINE_BYTES, Passed, Piece, next_batch, pump};
 use super::dense::Cursor;
 use super::fields::{Fields, line_of};
-use super::labels::{self, FarIds};
+use super::labels::{self, FarIds, Hint};
 use super::layout::{Header, Layout, Shape, Values};
+use super::named::Names;
 use super::opening::{Opening, Step};
 use super::parsed::Parsed;
 use super::quote::quote;
@@ -22,18 +23,16 @@ use super::source::Source;
 use super::table::Wish;
 use crate::build::{self, Direction, Edges, MAX_NODES, Order};
 use crate::ids::Ids;
+use crate::limits;
 use crate::load::{LoadOptions, LoadStats, Loaded, Progress};
 use crate::memory;
 use crate::mirror;
 use crate::model::check_counts;
+use crate::notes::Notes;
+use crate::scale::Scale;
 use crate::tidy;
 use crate::weights::to_floats;
 use crate::{Graph, GraphError, LineProblem, WeightKind};
-
-/// Nodes that a header may promise for any number of edges: 256 MiB of offsets.
-const FREE_NODES: u64 = 1 << 26;
-/// Beyond that, nodes per edge of the file.
-const NODES_AN_EDGE: u64 = 16;
 
 /// Reads any text format.
 pub(super) fn load_text(
@@ -84,6 +83,7 @@ struct Gather<'a> {
 /// Start of the edges.
 struct Opened {
     layout: Layout,
+    notes: Notes,
     /// The rest of the piece in which they start.
     rest: Vec<u8>,
     /// Lines before them.
@@ -94,6 +94,8 @@ struct Opened {
 struct Gathered<const N: usize> {
     edges: Edges<N>,
     far: FarIds,
+    names: Names,
+    scaled: [u64; 2],
     listed: u64,
     rows: u64,
     cursor: Cursor,
@@ -104,7 +106,8 @@ struct Gathered<const N: usize> {
 
 impl Gather<'_> {
     fn run(self) -> Result<(Graph, LoadStats), GraphError> {
-        let opened = self.open()?;
+        let mut opened = self.open()?;
+        opened.layout.factor = super::factor(self.options, self.name)?;
         if self.options.weights.are_read() && opened.layout.values == Values::Required {
             self.edges::<3>(opened)
         } else {
@@ -130,11 +133,9 @@ impl Gather<'_> {
 
     fn open(&self) -> Result<Opened, GraphError> {
         let mut opening = Opening::new(
+            self.options.format,
             super::named(self.options, self.name),
-            Wish {
-                weights: self.options.weights.are_read(),
-                skip_columns: self.options.skip_columns,
-            },
+            Wish::of(self.options),
         );
         let mut lines = 0;
         while let Ok(piece) = self.pieces.recv() {
@@ -156,6 +157,7 @@ impl Gather<'_> {
                     };
                 return Ok(Opened {
                     layout,
+                    notes: opening.take_notes(),
                     rest: bytes[from..].to_vec(),
                     lines: before,
                 });
@@ -164,6 +166,7 @@ impl Gather<'_> {
         match opening.end().map_err(|p| self.at(lines.max(1), p))? {
             Some(layout) => Ok(Opened {
                 layout,
+                notes: opening.take_notes(),
                 rest: Vec::new(),
                 lines,
             }),
@@ -193,6 +196,8 @@ impl Gather<'_> {
         let mut all = Gathered::<N> {
             edges: Vec::new(),
             far: FarIds::default(),
+            names: Names::default(),
+            scaled: [0; 2],
             listed: 0,
             rows: 0,
             cursor: Cursor::default(),
@@ -205,7 +210,7 @@ impl Gather<'_> {
             self.absorb_batch(&mut all, &layout, batch)?;
             batch = next_batch(&self.pieces, self.threads);
         }
-        self.finish(all, &layout)
+        self.finish(all, &layout, opened.notes)
     }
 
     fn absorb_batch<const N: usize>(
@@ -250,13 +255,12 @@ impl Gather<'_> {
         if let Some((line, problem)) = parsed.problem {
             return Err(self.at(all.lines + line, problem));
         }
-        if !all.far.settle(&parsed.far, &mut parsed.edges) {
-            let file = self.name.to_owned();
-            return Err(GraphError::TooManyNodes {
-                file,
-                nodes: MAX_NODES + 1,
-                limit: MAX_NODES,
-            });
+        let names = all
+            .names
+            .settle(&parsed.names, layout.is_named(), &mut parsed.edges);
+        let names = names.map_err(|short| GraphError::memory(self.name, short))?;
+        if names.is_none() || !all.far.settle(&parsed.far, &mut parsed.edges) {
+            return Err(self.too_many_nodes());
         }
         let undirected = layout.undirected || self.options.undirected;
         let count = (all.edges.len() + parsed.edges.len()) as u64;
@@ -267,10 +271,20 @@ impl Gather<'_> {
             .map_err(|short| GraphError::memory(self.name, short))?;
         all.edges.append(&mut parsed.edges);
         all.rounded += parsed.rounded;
+        all.scaled[0] += parsed.scaled[0];
+        all.scaled[1] += parsed.scaled[1];
         all.listed += parsed.listed;
         all.rows += parsed.rows;
         all.lines += parsed.lines;
         Ok(())
+    }
+
+    fn too_many_nodes(&self) -> GraphError {
+        GraphError::TooManyNodes {
+            file: self.name.to_owned(),
+            nodes: MAX_NODES + 1,
+            limit: MAX_NODES,
+        }
     }
 
     fn count(&self, line: u64, promised: u64, found: u64) -> GraphError {
@@ -286,6 +300,7 @@ impl Gather<'_> {
         self,
         mut all: Gathered<N>,
         layout: &Layout,
+        notes: Notes,
     ) -> Result<(Graph, LoadStats), GraphError>
     where
         [u32; N]: bytemuck::Pod,
@@ -293,16 +308,15 @@ impl Gather<'_> {
         let (nodes, ids) = match layout.header {
             Some(header) => {
                 self.check_counts(&all, layout, header)?;
-                self.check_hollow(header.nodes, all.listed)?;
-                (header.nodes, Ids::Offset(1))
+                limits::check_nodes(self.name, header.nodes, all.listed, 0)?;
+                let line = notes.line;
+                let ids = notes.ids(header.nodes).map_err(|found| {
+                    let nodes = header.nodes;
+                    self.at(line, LineProblem::IdCount { found, nodes })
+                })?;
+                (header.nodes, ids)
             }
-            None => {
-                let hint = layout
-                    .hinted_nodes
-                    .filter(|&nodes| is_believable(nodes, all.listed));
-                let numbering = labels::number(&mut all.edges, all.far, hint);
-                (numbering.nodes, numbering.ids)
-            }
+            None => self.number(&mut all, layout, notes)?,
         };
         check_counts(self.name, nodes, 0, false)?;
         let undirected = layout.undirected || self.options.undirected;
@@ -331,10 +345,23 @@ impl Gather<'_> {
             mirrored: counts.mirrored,
             rounded_weights: all.rounded,
             compacted: matches!(ids, Ids::Table(_)),
+            scale: self.scale(layout, all.scaled),
             ..LoadStats::of(layout.format)
         };
         let graph = Graph::from_parts(csr, undirected || is_row_wise, ids).with_kind(all.kind);
         Ok((graph.with_counts(counts, order), stats))
+    }
+
+    /// The effect of scaling, if there were weights.
+    fn scale(&self, layout: &Layout, [rounded, vanished]: [u64; 2]) -> Option<Scale> {
+        let factor = layout
+            .factor
+            .filter(|_| layout.values == Values::Required)?;
+        Some(Scale {
+            factor: factor.value,
+            rounded,
+            vanished,
+        })
     }
 
     /// Refuses a file whose header promises more than the file holds.
@@ -355,6 +382,8 @@ impl Gather<'_> {
                 promised: header.edges / 2,
                 found: all.listed,
             }),
+            // Files of colours often count an edge in both directions and list it once.
+            _ if layout.letter == Some(b'e') && header.edges == 2 * all.listed => Ok(()),
             _ if header.edges != all.listed => Err(self.count(all.lines, header.edges, all.listed)),
             _ => Ok(()),
         }
@@ -378,16 +407,46 @@ impl Gather<'_> {
         }
     }
 
-    fn check_hollow(&self, nodes: u64, edges: u64) -> Result<(), GraphError> {
-        if is_believable(nodes, edges) {
-            return Ok(());
+    /// Numbers the nodes of a list of edges, and those that the notes add.
+    fn number<const N: usize>(
+        &self,
+        all: &mut Gathered<N>,
+        layout: &Layout,
+        notes: Notes,
+    ) -> Result<(u64, Ids), GraphError> {
+        let short = |short| GraphError::memory(self.name, short);
+        let listed = all.edges.len();
+        if layout.is_named() || notes.has_names {
+            for name in &notes.names {
+                let label = all.names.label(name).map_err(short)?;
+                label.ok_or_else(|| self.too_many_nodes())?;
+            }
+            return Ok(std::mem::take(&mut all.names).number(&mut all.edges, false));
         }
-        Err(GraphError::HollowGraph {
-            file: self.name.to_owned(),
-            nodes,
-            edges,
-            limit: FREE_NODES,
-        })
+        memory::reserve(&mut all.edges, notes.nodes.len()).map_err(short)?;
+        for &id in &notes.nodes {
+            // An edge for the time of numbering.
+            if !all.far.add_node(id, &mut all.edges) {
+                return Err(self.too_many_nodes());
+            }
+        }
+        let hint = match (&notes.range, layout.hinted_nodes) {
+            (Some(range), _) => {
+                let nodes = (range.end() - range.start()).saturating_add(1);
+                limits::check_nodes(self.name, nodes, all.listed, 0)?;
+                Hint::Range(range.clone())
+            }
+            (None, Some(nodes)) if limits::is_believable(nodes, all.listed, 0) => {
+                Hint::Count(nodes)
+            }
+            _ => Hint::None,
+        };
+        let far = std::mem::take(&mut all.far);
+        let numbering = labels::number(&mut all.edges, far, hint);
+        all.edges.truncate(listed);
+        let numbering = numbering
+            .map_err(|id| self.at(notes.line, LineProblem::IdOutsideNote { value: id }))?;
+        Ok((numbering.nodes, numbering.ids))
     }
 }
 
@@ -419,10 +478,4 @@ impl<const N: usize> Gathered<N> {
             self.kind = WeightKind::Float;
         }
     }
-}
-
-/// Tells whether the file is large enough for that many nodes: memory follows content, not
-/// promises.
-fn is_believable(nodes: u64, edges: u64) -> bool {
-    nodes <= MAX_NODES && nodes <= FREE_NODES.max(edges.saturating_mul(NODES_AN_EDGE))
 }

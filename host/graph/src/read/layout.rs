@@ -6,8 +6,9 @@
 
 use super::dense::Dense;
 use super::rows::Rows;
-use super::table::Table;
+use super::table::{IdKind, Table};
 use crate::Format;
+use crate::scale::Factor;
 
 /// Counts that a header promises.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,8 +24,8 @@ pub(super) enum Values {
     Absent,
     /// Every line has one.
     Required,
-    /// A line may have one, which is not used.
-    Optional,
+    /// Every line has one, which is not the graph's.
+    Unused,
     /// Every line has two, the parts of a complex number, which are not used.
     Pair,
 }
@@ -43,7 +44,7 @@ pub(super) enum Shape {
 }
 
 /// Format of edge lines.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Layout {
     pub(super) format: Format,
     pub(super) shape: Shape,
@@ -56,9 +57,20 @@ pub(super) struct Layout {
     pub(super) values: Values,
     /// First bytes of comment lines.
     pub(super) comments: &'static [u8],
+    /// Letter before an edge.
+    pub(super) letter: Option<u8>,
+    /// Whether a number alone after `#` is the head of a list of neighbours and no comment.
+    pub(super) heads: bool,
+    /// Factor on all weights.
+    pub(super) factor: Option<Factor>,
 }
 
 impl Layout {
+    /// Whether ids are names.
+    pub(super) fn is_named(&self) -> bool {
+        matches!(&self.shape, Shape::Table(table) if table.ids != IdKind::Numbers)
+    }
+
     /// A SNAP edge list.
     pub(super) fn edge_list(hinted_nodes: Option<u64>, values: Values) -> Self {
         let format = Format::EdgeList;
@@ -70,6 +82,9 @@ impl Layout {
             undirected: false,
             values,
             comments: b"#%",
+            letter: None,
+            heads: true,
+            factor: None,
         }
     }
 
@@ -109,6 +124,9 @@ impl Layout {
             undirected: false,
             values,
             comments: b"%",
+            letter: None,
+            heads: false,
+            factor: None,
         }
     }
 
@@ -122,24 +140,49 @@ impl Layout {
             undirected: symmetric,
             values,
             comments: b"%",
+            letter: None,
+            heads: false,
+            factor: None,
         }
     }
 
     /// A DIMACS or PACE file.
-    pub(super) fn challenge(header: Header, format: Format) -> Self {
-        let dimacs = format == Format::Dimacs;
+    pub(super) fn challenge(header: Header, problem: Problem) -> Self {
+        let (format, letter, comments): (_, _, &[u8]) = match problem {
+            Problem::Arcs => (Format::Dimacs, Some(b'a'), b"c"),
+            Problem::Flow => (Format::Dimacs, Some(b'a'), b"cn"),
+            Problem::Edges => (Format::Dimacs, Some(b'e'), b"cn"),
+            Problem::TreeWidth => (Format::Pace, None, b"c"),
+        };
+        let has_weights = matches!(problem, Problem::Arcs | Problem::Flow);
         Self {
             format,
             shape: Shape::Edge,
             header: Some(header),
             hinted_nodes: None,
-            undirected: !dimacs,
-            values: if dimacs {
+            undirected: !has_weights,
+            values: if has_weights {
                 Values::Required
             } else {
                 Values::Absent
             },
-            comments: b"c",
+            comments,
+            letter,
+            heads: false,
+            factor: None,
         }
     }
+}
+
+/// Problem types of DIMACS and PACE.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Problem {
+    /// `p sp`: shortest paths.
+    Arcs,
+    /// `p max`: largest flow. Lines that start with `n` name source and sink.
+    Flow,
+    /// `p edge` and `p col`: cliques and colours. Lines that start with `n` have node weights.
+    Edges,
+    /// `p tw`: tree width.
+    TreeWidth,
 }

@@ -2,8 +2,9 @@
 //!
 //! Path of a file: [`source`] opens and decompresses, [`chunks`] cuts into pieces of whole lines,
 //! [`opening`] recognises the format, [`body`] parses edges in parallel, [`gather`] joins them,
-//! and [`labels`] numbers the nodes of edge lists by the ids that were [`seen`]. `.swg` takes the
-//! short path through [`binary`]. This module only chooses the path.
+//! and [`labels`] numbers the nodes of edge lists by the ids that were [`seen`], [`named`] those
+//! with names. Formats that are no lists of edges have readers of their own; `.swg` takes the short
+//! path through [`binary`]. This module only chooses the path.
 
 mod binary;
 mod body;
@@ -11,10 +12,16 @@ mod chunks;
 mod dense;
 mod ecl;
 mod fields;
+mod foreign;
 mod gather;
+mod gbbs;
+mod graphml;
 mod labels;
 mod layout;
+mod listed;
 mod matrix;
+mod named;
+mod neighbours;
 mod npy;
 mod npz;
 mod opening;
@@ -27,12 +34,15 @@ mod table;
 mod weight;
 mod words;
 mod zip;
+mod zstd;
 
 use super::binary::MAGIC;
 use super::format::suffix_of;
-use super::{BinaryProblem, Format, GraphError, LoadOptions, Loaded, Progress};
+use super::scale::Factor;
+use super::{BinaryProblem, Format, GraphError, LoadOptions, Loaded, Progress, WeightChoice};
 use source::Source;
 use std::ffi::OsStr;
+pub(super) use table::{names_ends, starts_like_a_name};
 
 /// Loads a file or standard input.
 pub(super) fn load_file(
@@ -44,7 +54,7 @@ pub(super) fn load_file(
 }
 
 /// Tells whether a file's name ends like that of a graph, compressed or not. The content is not
-/// read. `.csv` and `.npz`, which many other files are named, do not count.
+/// read. `.csv`, `.npz` and `.bin`, which many other files are named, do not count.
 ///
 /// ```
 /// assert!(seawall_graph::is_graph_name("roads.GR.xz"));
@@ -52,7 +62,10 @@ pub(super) fn load_file(
 /// ```
 #[must_use]
 pub fn is_graph_name(name: &str) -> bool {
-    !matches!(format_of(name), None | Some(Format::Csv | Format::Npz))
+    !matches!(
+        format_of(name),
+        None | Some(Format::Csv | Format::Npz | Format::Gbbs)
+    )
 }
 
 /// The format by a file's name.
@@ -64,6 +77,18 @@ fn format_of(name: &str) -> Option<Format> {
 /// of the file's name.
 fn named(options: &LoadOptions, name: &str) -> Option<Format> {
     options.format.or_else(|| format_of(name))
+}
+
+/// The factor on all weights, if the caller asked for one.
+fn factor(options: &LoadOptions, name: &str) -> Result<Option<Factor>, GraphError> {
+    let WeightChoice::Scaled(factor) = options.weights else {
+        return Ok(None);
+    };
+    let factor = Factor::of(factor).map_err(|problem| GraphError::Scale {
+        file: name.to_owned(),
+        problem,
+    })?;
+    Ok(Some(factor))
 }
 
 /// Loads the bytes of a reader.
@@ -80,19 +105,28 @@ fn load_source(
     options: &LoadOptions,
     progress: Option<&dyn Progress>,
 ) -> Result<Loaded, GraphError> {
-    let mut head = [0; ecl::HEAD_BYTES];
+    let mut head = [0; foreign::HEAD_BYTES];
     let filled = source.fill(&mut head)?;
     let head = &head[..filled];
     // A byte order mark of UTF-8, which some editors put before the text.
-    source.unread(head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head));
+    let head = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head);
+    source.unread(head);
+    let is_whole = filled < foreign::HEAD_BYTES;
+    let total = source
+        .plain_bytes()
+        .or(is_whole.then_some(head.len() as u64));
+    let named = named(options, &source.name);
     if head.starts_with(&MAGIC) {
         return binary::load_binary(source, options, progress);
     }
     if head.starts_with(&zip::MAGIC) {
         return npz::load_npz(source, options);
     }
-    let named = named(options, &source.name);
-    if named == Some(Format::Ecl) || ecl::starts(head) {
+    foreign::check(&source, head)?;
+    if named == Some(Format::Gbbs) || gbbs::starts(head) {
+        return gbbs::load_gbbs(source, options, progress);
+    }
+    if named == Some(Format::Ecl) || ecl::starts(head, total) {
         return ecl::load_ecl(source, options, progress);
     }
     if head.is_empty() {
@@ -105,5 +139,12 @@ fn load_source(
             problem: BinaryProblem::Magic,
         });
     }
-    gather::load_text(source, options, progress)
+    foreign::check_text(&source, head)?;
+    match named {
+        Some(Format::GraphMl) => graphml::load_graphml(source, options),
+        _ if graphml::starts(head) => graphml::load_graphml(source, options),
+        Some(Format::Adjacency) => neighbours::load(source, options, Format::Adjacency),
+        Some(Format::Lgl) => neighbours::load(source, options, Format::Lgl),
+        _ => gather::load_text(source, options, progress),
+    }
 }

@@ -1,8 +1,10 @@
 //! Arrays of NumPy: a header in Python syntax, then the numbers.
 
-use super::weight::Weight;
+use super::weight::{Weight, scaled};
 use super::zip::Member;
 use crate::GraphError;
+use crate::memory;
+use crate::scale::Factor;
 use crate::weights::{WeightKind, float_word, to_floats};
 
 /// First bytes of every array.
@@ -24,6 +26,8 @@ pub(super) struct Header {
     big_endian: bool,
     /// Number of elements.
     count: u64,
+    /// Number of dimensions.
+    dimensions: u32,
 }
 
 /// Weights read from an array.
@@ -31,6 +35,8 @@ pub(super) struct Array {
     pub(super) words: Vec<u32>,
     pub(super) kind: WeightKind,
     pub(super) rounded: u64,
+    /// Weights that scaling rounded, and those that it made 0.
+    pub(super) scaled: [u64; 2],
 }
 
 /// A number of any kind.
@@ -83,13 +89,18 @@ impl Header {
             dimensions += 1;
         }
         let (order, kind) = (descr.get(..1)?, descr.get(1..2)?);
-        (dimensions <= 1).then_some(())?;
         Some(Self {
             kind: *kind.as_bytes().first()?,
             size: descr.get(2..)?.parse().ok()?,
             big_endian: order == ">",
             count,
+            dimensions,
         })
+    }
+
+    /// Whether the array is a table and no list, as in layouts that are not read.
+    pub(super) fn is_table(&self) -> bool {
+        self.dimensions > 1
     }
 
     /// Reads a short text.
@@ -129,27 +140,65 @@ impl Header {
         let mut words = Vec::new();
         self.each(member, |number, at| match number {
             Number::Whole(value) => {
-                words.push(u32::try_from(value).map_err(|_| out_of_range(at, number))?);
-                Ok(())
+                let word = u32::try_from(value).map_err(|_| out_of_range(at, number))?;
+                push(&mut words, word)
             }
             Number::Real(_) => Err(out_of_range(at, number)),
         })?;
         Ok(words)
     }
 
-    /// Reads numbers as weights: whole ones, or floats as soon as one is not whole.
-    pub(super) fn weights(&self, member: &mut Member<'_, '_>) -> Result<Array, GraphError> {
+    /// Reads numbers of 64 bits.
+    pub(super) fn ids(&self, member: &mut Member<'_, '_>) -> Result<Vec<u64>, GraphError> {
+        let mut ids = Vec::new();
+        self.each(member, |number, at| {
+            let id = match number {
+                Number::Whole(value) => u64::try_from(value).ok(),
+                Number::Real(_) => None,
+            };
+            push(&mut ids, id.ok_or_else(|| out_of_range(at, number))?)
+        })?;
+        Ok(ids)
+    }
+
+    /// Reads numbers as weights, times a factor if there is one: whole ones, or floats as soon as
+    /// one is not whole.
+    pub(super) fn weights(
+        &self,
+        member: &mut Member<'_, '_>,
+        factor: Option<Factor>,
+    ) -> Result<Array, GraphError> {
         let mut array = Array {
             words: Vec::new(),
             kind: WeightKind::Integer,
             rounded: 0,
+            scaled: [0; 2],
         };
         self.each(member, |number, at| {
-            let weight = weight_of(number).ok_or_else(|| out_of_range(at, number))?;
-            array.push(weight);
-            Ok(())
+            let weight = match factor {
+                None => weight_of(number).ok_or_else(|| out_of_range(at, number))?,
+                Some(factor) => {
+                    let text = self.digits_of(number);
+                    let product = scaled(text.as_bytes(), factor);
+                    let product =
+                        product.map_err(|problem| format!("its number {at}: {problem}"))?;
+                    array.scaled[0] += u64::from(product.is_rounded);
+                    array.scaled[1] += u64::from(product.has_vanished());
+                    Weight::Whole(product.whole)
+                }
+            };
+            array.push(weight)
         })?;
         Ok(array)
+    }
+
+    /// The shortest decimal digits that name a number of this type.
+    fn digits_of(&self, number: Number) -> String {
+        match number {
+            Number::Whole(value) => value.to_string(),
+            Number::Real(value) if self.size == 4 => (value as f32).to_string(),
+            Number::Real(value) => value.to_string(),
+        }
     }
 
     /// Visits all numbers with their positions.
@@ -162,7 +211,7 @@ impl Header {
             (self.kind, self.size),
             (b'b', 1) | (b'i' | b'u', 1 | 2 | 4 | 8) | (b'f', 4 | 8)
         );
-        if !is_number {
+        if !is_number || self.is_table() {
             return Err(self.refused(member, "an array of real numbers"));
         }
         let size = self.size as usize;
@@ -203,7 +252,7 @@ impl Header {
 }
 
 impl Array {
-    fn push(&mut self, weight: Weight) {
+    fn push(&mut self, weight: Weight) -> Result<(), String> {
         if self.kind == WeightKind::Integer && matches!(weight, Weight::Real { .. }) {
             self.become_floats();
         }
@@ -219,7 +268,7 @@ impl Array {
                 edge[0][2]
             }
         };
-        self.words.push(word);
+        push(&mut self.words, word)
     }
 
     fn become_floats(&mut self) {
@@ -230,6 +279,18 @@ impl Array {
             *word = edge[0][2];
         }
     }
+}
+
+/// Appends a number, as far as there is memory.
+fn push<T>(numbers: &mut Vec<T>, number: T) -> Result<(), String> {
+    memory::reserve(numbers, 1).map_err(|short| {
+        format!(
+            "out of memory: {} bytes more are needed and {} are left",
+            short.needed, short.available
+        )
+    })?;
+    numbers.push(number);
+    Ok(())
 }
 
 /// Converts a number to a weight; `None` if it cannot be one.

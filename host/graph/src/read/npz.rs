@@ -4,17 +4,21 @@
 //! sorted. An entry is an edge, for any value. Arrays grow as bytes arrive, regardless of their
 //! headers' promises.
 
+use super::named::numbered;
 use super::npy::{Array, Header};
 use super::source::Source;
-use super::zip::Zip;
+use super::zip::{Member, Zip};
 use crate::build::{self, Counts, Direction, MAX_NODES, Order};
 use crate::check::check_rows;
 use crate::csr::Csr;
 use crate::format::Format;
 use crate::ids::Ids;
+use crate::limits;
 use crate::load::{LoadOptions, LoadStats, Loaded};
 use crate::memory;
 use crate::model::check_counts;
+use crate::npz_members;
+use crate::scale::{Factor, Scale};
 use crate::tidy::tidy;
 use crate::{ArchiveProblem, Graph, GraphError, WeightKind};
 
@@ -28,19 +32,34 @@ struct Members {
     row: Option<Vec<u32>>,
     col: Option<Vec<u32>>,
     data: Option<Array>,
+    ids: Option<Vec<u64>>,
+    is_unweighted: bool,
 }
 
 /// Loads an archive.
 pub(super) fn load_npz(mut source: Source, options: &LoadOptions) -> Result<Loaded, GraphError> {
     let name = source.name.clone();
-    let members = members(&mut source, options.weights.are_read())?;
+    let factor = super::factor(options, &name)?;
+    let weights = options.weights.are_read().then_some(factor);
+    let mut members = members(&mut source, weights)?;
+    let ids = members.ids.take();
     let matrix = Matrix::of(members).map_err(|problem| GraphError::Archive {
         file: name.clone(),
         problem,
     })?;
     let listed = matrix.entries();
     check_counts(&name, u64::from(matrix.nodes), listed, false)?;
+    limits::check_nodes(&name, u64::from(matrix.nodes), listed, source.raw_bytes())?;
+    let ids = ids_of(ids, matrix.nodes).map_err(|problem| GraphError::Archive {
+        file: name.clone(),
+        problem,
+    })?;
     let (kind, rounded) = (matrix.kind, matrix.rounded);
+    let scale = matrix.weights.as_ref().and(factor).map(|factor| Scale {
+        factor: factor.value,
+        rounded: matrix.scaled[0],
+        vanished: matrix.scaled[1],
+    });
     let order = Order::of(options.listed_order);
     let (csr, counts) = matrix.rows(&name, order)?;
     let mut stats = LoadStats {
@@ -49,9 +68,11 @@ pub(super) fn load_npz(mut source: Source, options: &LoadOptions) -> Result<Load
         text_bytes: source.decoded_bytes(),
         listed_edges: listed,
         rounded_weights: rounded,
+        scale,
+        compacted: matches!(ids, Ids::Table(_)),
         ..LoadStats::of(Format::Npz)
     };
-    let graph = Graph::from_parts(csr, false, Ids::Offset(0)).with_kind(kind);
+    let graph = Graph::from_parts(csr, false, ids).with_kind(kind);
     let mut graph = graph.with_counts(counts, order);
     if options.undirected {
         (graph, stats.mirrored) = graph.into_undirected(&name)?;
@@ -59,44 +80,77 @@ pub(super) fn load_npz(mut source: Source, options: &LoadOptions) -> Result<Load
     Ok(Loaded { graph, stats })
 }
 
-fn members(source: &mut Source, weights: bool) -> Result<Members, GraphError> {
+/// Reads the members; with the factor on weights, if they are wanted.
+fn members(source: &mut Source, weights: Option<Option<Factor>>) -> Result<Members, GraphError> {
+    let file = source.name.clone();
     let mut members = Members::default();
-    let mut zip = Zip::new(source);
+    let (mut zip, mut first, mut has_arrays) = (Zip::new(source), None, false);
     while let Some(mut member) = zip.next()? {
         let Some(name) = member.name.strip_suffix(".npy").map(str::to_owned) else {
+            first.get_or_insert_with(|| member.name.clone());
             member.finish()?;
             continue;
         };
-        let header = Header::read(&mut member)?;
-        let words = match name.as_str() {
-            "indptr" => &mut members.indptr,
-            "indices" => &mut members.indices,
-            "row" => &mut members.row,
-            "col" => &mut members.col,
-            "format" => {
-                members.format = Some(header.text(&mut member)?);
-                member.finish()?;
-                continue;
-            }
-            "shape" => {
-                members.shape = Some(header.numbers(&mut member)?);
-                member.finish()?;
-                continue;
-            }
-            "data" if weights => {
-                members.data = Some(header.weights(&mut member)?);
-                member.finish()?;
-                continue;
-            }
-            _ => {
-                member.finish()?;
-                continue;
-            }
-        };
-        *words = Some(header.words(&mut member)?);
+        has_arrays = true;
+        members.take(&name, &mut member, weights)?;
         member.finish()?;
     }
-    Ok(members)
+    match first {
+        Some(member) if !has_arrays => Err(GraphError::Archive {
+            file,
+            problem: ArchiveProblem::NoArrays { member },
+        }),
+        _ => Ok(members),
+    }
+}
+
+impl Members {
+    fn take(
+        &mut self,
+        name: &str,
+        member: &mut Member<'_, '_>,
+        weights: Option<Option<Factor>>,
+    ) -> Result<(), GraphError> {
+        let header = Header::read(member)?;
+        // A list in the layouts that are read, and a table in others, whose name comes later.
+        if header.is_table() {
+            return Ok(());
+        }
+        match (name, weights) {
+            ("indptr", _) => self.indptr = Some(header.words(member)?),
+            ("indices", _) => self.indices = Some(header.words(member)?),
+            ("row", _) => self.row = Some(header.words(member)?),
+            ("col", _) => self.col = Some(header.words(member)?),
+            ("format", _) => self.format = Some(header.text(member)?),
+            ("shape", _) => self.shape = Some(header.numbers(member)?),
+            ("data", Some(factor)) => self.data = Some(header.weights(member, factor)?),
+            (npz_members::IDS, _) => self.ids = Some(header.ids(member)?),
+            (npz_members::UNWEIGHTED, _) => self.is_unweighted = true,
+            _ => {}
+        }
+        Ok(())
+    }
+}
+
+/// The ids of the nodes.
+fn ids_of(ids: Option<Vec<u64>>, nodes: u32) -> Result<Ids, ArchiveProblem> {
+    let Some(ids) = ids else {
+        return Ok(Ids::Offset(0));
+    };
+    if ids.len() != nodes as usize {
+        return Err(ArchiveProblem::Length {
+            member: npz_members::IDS,
+            expected: u64::from(nodes),
+            found: ids.len() as u64,
+        });
+    }
+    match ids.windows(2).position(|pair| pair[0] >= pair[1]) {
+        Some(at) => Err(ArchiveProblem::Array {
+            member: format!("{}.npy", npz_members::IDS),
+            reason: format!("its number {} does not ascend", at + 1),
+        }),
+        None => Ok(numbered(ids)),
+    }
 }
 
 /// A matrix with all its members.
@@ -106,6 +160,7 @@ struct Matrix {
     weights: Option<Vec<u32>>,
     kind: WeightKind,
     rounded: u64,
+    scaled: [u64; 2],
 }
 
 enum Entries {
@@ -125,6 +180,9 @@ impl Matrix {
     fn of(members: Members) -> Result<Self, ArchiveProblem> {
         let missing = |member| ArchiveProblem::Missing { member };
         let format = members.format.ok_or(missing("format"))?;
+        if !matches!(format.as_str(), "csr" | "csc" | "coo") {
+            return Err(ArchiveProblem::Layout { format });
+        }
         let nodes = nodes_of(&members.shape.ok_or(missing("shape"))?)?;
         let entries = match format.as_str() {
             "csr" | "csc" => Entries::Rows {
@@ -138,7 +196,8 @@ impl Matrix {
             },
             _ => return Err(ArchiveProblem::Layout { format }),
         };
-        let data = members.data;
+        let data = members.data.filter(|_| !members.is_unweighted);
+        let scaled = data.as_ref().map_or([0; 2], |data| data.scaled);
         let (kind, rounded) = data
             .as_ref()
             .map_or((WeightKind::Integer, 0), |data| (data.kind, data.rounded));
@@ -148,6 +207,7 @@ impl Matrix {
             weights: data.map(|data| data.words),
             kind,
             rounded,
+            scaled,
         };
         matrix.check_lengths()?;
         Ok(matrix)

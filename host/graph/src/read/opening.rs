@@ -4,17 +4,20 @@
 //! decides; the suffix decides only where content is ambiguous, or where a wrong banner would
 //! otherwise be taken for something else.
 
+use super::body::is_head;
 use super::fields::{Fields, line_of};
-use super::layout::{Header, Layout, Values};
+use super::layout::{Header, Layout, Problem, Values};
 use super::matrix::{self, Matrix};
 use super::quote::quote;
 use super::rows::Rows;
-use super::table::{self, First, Wish};
+use super::table::{self, First, IdKind, Table, Wish};
 use crate::build::{MAX_EDGES, MAX_NODES};
+use crate::notes::Notes;
 use crate::{Format, LineProblem};
 
 const MATRIX_BANNER: &[u8] = b"%%MatrixMarket";
-const CHALLENGE_EXPECTED: &str = "a comment \"c ...\" or the header \"p sp N M\" or \"p tw N M\"";
+const CHALLENGE_EXPECTED: &str =
+    "a comment \"c ...\" or a header: \"p sp N M\", \"p max\", \"p edge\", \"p col\" or \"p tw\"";
 
 /// Role of a line.
 #[derive(Debug)]
@@ -35,30 +38,51 @@ enum State {
     Matrix(Matrix),
     Metis,
     Challenge,
-    EdgeList { hinted_nodes: Option<u64> },
+    EdgeList {
+        hinted_nodes: Option<u64>,
+    },
+    /// A table whose columns have names; the first edge tells what its ids are.
+    Table(Option<u64>, Table),
 }
 
 /// The lines before the first edge.
-pub(super) struct Opening {
+pub(super) struct Opening<'a> {
     /// The format that the caller or the file's name states.
     named: Option<Format>,
-    wish: Wish,
+    /// Whether the caller states it.
+    is_asked: bool,
+    wish: Wish<'a>,
     state: State,
+    notes: Notes,
+    lines: u64,
 }
 
-impl Opening {
-    /// Starts at the first line.
-    pub(super) fn new(named: Option<Format>, wish: Wish) -> Self {
+impl<'a> Opening<'a> {
+    /// Starts at the first line. `asked` is the format that the caller states, `named` that or the
+    /// one of the file's name.
+    pub(super) fn new(asked: Option<Format>, named: Option<Format>, wish: Wish<'a>) -> Self {
         Self {
             named,
+            is_asked: asked.is_some(),
             wish,
             state: State::Start,
+            notes: Notes::default(),
+            lines: 0,
         }
+    }
+
+    /// The notes among the comments so far.
+    pub(super) fn take_notes(&mut self) -> Notes {
+        std::mem::take(&mut self.notes)
     }
 
     /// Takes the next line.
     pub(super) fn line(&mut self, bytes: &[u8]) -> Result<Step, LineProblem> {
         let line = line_of(bytes);
+        self.lines += 1;
+        if line.contains(&0) {
+            return Err(LineProblem::Nul);
+        }
         if let State::Start = self.state {
             match self.recognise(line)? {
                 Some(state) => self.state = state,
@@ -69,13 +93,66 @@ impl Opening {
                 return Ok(Step::Taken);
             }
         }
+        let sign = self.signs();
+        if let Some((first, comment)) = line.split_first()
+            && sign.contains(first)
+            && self.notes.take(comment)?
+        {
+            self.notes.line = self.lines;
+            self.wish.names |= self.notes.has_names;
+            return Ok(Step::Taken);
+        }
         match self.state {
             State::Matrix(matrix) => {
                 Ok(matrix::size(line, matrix)?.map_or(Step::Taken, Step::Done))
             }
             State::Metis => metis(line),
             State::EdgeList { .. } => self.edge_list(line, raw_line(bytes)),
-            State::Challenge | State::Start => challenge(line),
+            State::Table(hinted_nodes, table) => {
+                self.first_edge((hinted_nodes, table), line, raw_line(bytes))
+            }
+            State::Challenge | State::Start => challenge(line, self.notes.is_unweighted),
+        }
+    }
+
+    /// Signs of comments.
+    const fn signs(&self) -> &'static [u8] {
+        match self.state {
+            State::Matrix(_) | State::Metis => b"%",
+            State::EdgeList { .. } | State::Table(..) => b"#%",
+            State::Challenge | State::Start => b"c",
+        }
+    }
+
+    /// The first edge of a table.
+    fn first_edge(
+        &self,
+        (hinted_nodes, table): (Option<u64>, Table),
+        line: &[u8],
+        raw: &[u8],
+    ) -> Result<Step, LineProblem> {
+        if let Some(comment) = line.strip_prefix(b"#").or(line.strip_prefix(b"%")) {
+            let ids = table::kind_of_ids(comment, &table);
+            return match table::is_like_an_edge(line, &Table { ids, ..table }) {
+                true => Err(LineProblem::CommentedName { value: quote(line) }),
+                false => Ok(Step::Taken),
+            };
+        }
+        if line.is_empty() {
+            return Ok(Step::Taken);
+        }
+        let ids = if self.wish.names {
+            IdKind::Names
+        } else {
+            table::kind_of_ids(raw, &table)
+        };
+        Ok(Step::Edge(self.table(hinted_nodes, Table { ids, ..table })))
+    }
+
+    fn table(&self, hinted_nodes: Option<u64>, table: Table) -> Layout {
+        Layout {
+            heads: !self.is_asked,
+            ..Layout::table(hinted_nodes, table)
         }
     }
 
@@ -94,14 +171,13 @@ impl Opening {
             (Some(Format::Dimacs | Format::Pace), _) => Some(State::Challenge),
             (Some(Format::Metis), _) => Some(State::Metis),
             (Some(Format::EdgeList | Format::Csv), _) => Some(edge_list),
-            (None | Some(Format::Npz | Format::Binary | Format::Generated), Some(first)) => {
-                match first {
-                    _ if table::names_ends(line) => Some(edge_list),
-                    b'c' | b'p' => Some(State::Challenge),
-                    b'#' | b'%' | b'-' | b'0'..=b'9' => Some(edge_list),
-                    _ => None,
-                }
-            }
+            (_, Some(first)) => match first {
+                _ if table::names_ends(line) => Some(edge_list),
+                _ if self.wish.names || self.wish.columns.is_some() => Some(edge_list),
+                b'c' | b'p' => Some(State::Challenge),
+                b'#' | b'%' | b'-' | b'0'..=b'9' => Some(edge_list),
+                _ => None,
+            },
         })
     }
 
@@ -109,6 +185,9 @@ impl Opening {
         let hinted_nodes = self.hint();
         match line.first() {
             None => return Ok(Step::Taken),
+            Some(b'#') if !self.is_asked && is_head(&line[1..]) => {
+                return Err(LineProblem::Head { value: quote(line) });
+            }
             Some(b'#' | b'%') => {
                 let hinted_nodes = nodes_in_comment(line).or(hinted_nodes);
                 self.state = State::EdgeList { hinted_nodes };
@@ -117,20 +196,17 @@ impl Opening {
             Some(_) => {}
         }
         Ok(match table::first(raw, self.wish)? {
-            First::Names(table) => Step::Done(Layout::table(hinted_nodes, table)),
-            First::Edge(table) => Step::Edge(Layout::table(hinted_nodes, table)),
-            First::Plain => Step::Edge(Layout::edge_list(hinted_nodes, self.plain_values(line))),
+            First::Header(table) => {
+                self.state = State::Table(hinted_nodes, table);
+                Step::Taken
+            }
+            First::NumbersBelow(table) => Step::Done(self.table(hinted_nodes, table)),
+            First::Edge(table) => Step::Edge(self.table(hinted_nodes, table)),
+            First::Plain => Step::Edge(Layout {
+                heads: !self.is_asked,
+                ..Layout::edge_list(hinted_nodes, plain_values(line))
+            }),
         })
-    }
-
-    fn plain_values(&self, line: &[u8]) -> Values {
-        let fields = line.split(u8::is_ascii_whitespace);
-        let columns = fields.filter(|field| !field.is_empty()).count();
-        match (self.wish.weights, columns) {
-            (false, _) => Values::Optional,
-            (true, 0..=2) => Values::Absent,
-            (true, _) => Values::Required,
-        }
     }
 
     fn hint(&self) -> Option<u64> {
@@ -142,7 +218,7 @@ impl Opening {
 
     /// Returns the layout if the file ends here: an edge list that only states its number of nodes
     /// has one; an empty file is `Ok(None)`.
-    pub(super) fn end(self) -> Result<Option<Layout>, LineProblem> {
+    pub(super) fn end(&self) -> Result<Option<Layout>, LineProblem> {
         let missing = |what| {
             Err(LineProblem::MissingField {
                 what,
@@ -155,9 +231,20 @@ impl Opening {
             State::Metis => missing("the header \"NODES EDGES\""),
             State::Challenge => missing("the header \"p sp N M\" or \"p tw N M\""),
             State::EdgeList { hinted_nodes } => {
-                Ok(hinted_nodes.map(|_| Layout::edge_list(hinted_nodes, Values::Absent)))
+                let has_nodes = hinted_nodes.is_some() || self.notes.line > 0;
+                Ok(has_nodes.then(|| Layout::edge_list(hinted_nodes, Values::Absent)))
             }
+            State::Table(hinted_nodes, table) => Ok(Some(self.table(hinted_nodes, table))),
         }
+    }
+}
+
+/// The values of an edge list by its first edge. All edges have as many columns.
+fn plain_values(line: &[u8]) -> Values {
+    let fields = line.split(u8::is_ascii_whitespace);
+    match fields.filter(|field| !field.is_empty()).count() {
+        0..=2 => Values::Absent,
+        _ => Values::Required,
     }
 }
 
@@ -206,7 +293,7 @@ fn raw_line(bytes: &[u8]) -> &[u8] {
     Fields::new(bytes).take_line()
 }
 
-fn challenge(line: &[u8]) -> Result<Step, LineProblem> {
+fn challenge(line: &[u8], is_unweighted: bool) -> Result<Step, LineProblem> {
     match line.first() {
         None | Some(b'c') => return Ok(Step::Taken),
         Some(b'p') => {}
@@ -224,25 +311,28 @@ fn challenge(line: &[u8]) -> Result<Step, LineProblem> {
             expected: CHALLENGE_EXPECTED,
         });
     }
-    let format = match fields.word() {
-        b"sp" => Format::Dimacs,
-        b"tw" => Format::Pace,
+    let problem = match fields.word() {
+        b"sp" => Problem::Arcs,
+        b"max" => Problem::Flow,
+        b"edge" | b"col" => Problem::Edges,
+        b"tw" => Problem::TreeWidth,
         other => {
-            let remedy = "shortest-path (\"p sp\") and tree-width (\"p tw\") files are read";
             return Err(LineProblem::Unsupported {
                 what: "this problem type",
                 value: quote(other),
-                remedy,
+                remedy: "files of \"p sp\", \"p max\", \"p edge\", \"p col\" and \"p tw\" are read",
             });
         }
     };
     let nodes = fields.count("the node count", MAX_NODES)?;
     let edges = fields.count("the edge count", MAX_EDGES)?;
     fields.end()?;
-    Ok(Step::Done(Layout::challenge(
-        Header { nodes, edges },
-        format,
-    )))
+    let layout = Layout::challenge(Header { nodes, edges }, problem);
+    let values = match layout.values {
+        Values::Required if is_unweighted => Values::Unused,
+        values => values,
+    };
+    Ok(Step::Done(Layout { values, ..layout }))
 }
 
 /// Returns `N` of a comment such as `# Nodes: N Edges: M` in SNAP files.
@@ -255,15 +345,14 @@ fn nodes_in_comment(line: &[u8]) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{LoadOptions, WeightChoice};
 
     fn step(named: Option<Format>, lines: &[&str]) -> Result<Step, LineProblem> {
-        let mut opening = Opening::new(
-            named,
-            Wish {
-                weights: true,
-                skip_columns: false,
-            },
-        );
+        let options = LoadOptions {
+            weights: WeightChoice::Given,
+            ..LoadOptions::default()
+        };
+        let mut opening = Opening::new(None, named, Wish::of(&options));
         let mut last = Ok(Step::Taken);
         for line in lines {
             last = opening.line(line.as_bytes());
@@ -320,7 +409,7 @@ mod tests {
         );
         assert!(message(None, &[mtx, "3 4 1"]).contains("not square (3 x 4)"));
         assert!(message(None, &[mtx, "3 3"]).contains("ends before the entry count"));
-        assert!(message(Some(Format::Dimacs), &["p col 3 3"]).contains("(col)"));
+        assert!(message(Some(Format::Dimacs), &["p cnf 3 3"]).contains("(cnf)"));
         assert!(message(Some(Format::Dimacs), &["1 2"]).contains("wrong banner"));
         assert!(message(Some(Format::Dimacs), &["p sp 3 3 3"]).contains("unexpected field"));
     }

@@ -1,7 +1,10 @@
 //! Content of a piece of text: its edges, and what is settled across pieces.
 
+use super::fields::Fields;
+use super::named::Names;
 use super::weight::Weight;
 use crate::build::Edges;
+use crate::scale::Factor;
 use crate::weights::to_floats;
 use crate::{LineProblem, WeightKind};
 
@@ -27,11 +30,48 @@ pub(super) struct Parsed<const N: usize> {
     pub(super) rounded: u64,
     pub(super) lines: u64,
     pub(super) far: Vec<Far>,
+    /// Names of nodes, where the ids are names: the ends of edges are their labels then.
+    pub(super) names: Names,
+    /// Factor on all weights.
+    pub(super) factor: Option<Factor>,
+    /// Weights that scaling rounded, and those that it made 0.
+    pub(super) scaled: [u64; 2],
     /// The first bad line, counted from 1 within the piece.
     pub(super) problem: Option<(u64, LineProblem)>,
 }
 
 impl<const N: usize> Parsed<N> {
+    /// Content of nothing yet.
+    pub(super) fn new(factor: Option<Factor>) -> Self {
+        Self {
+            edges: Vec::new(),
+            listed: 0,
+            rows: 0,
+            kind: WeightKind::Integer,
+            rounded: 0,
+            lines: 0,
+            far: Vec::new(),
+            names: Names::default(),
+            factor,
+            scaled: [0; 2],
+            problem: None,
+        }
+    }
+
+    /// Takes the next field as a weight; returns its word and whether it was rounded to a float.
+    #[inline]
+    pub(super) fn weight(&mut self, fields: &mut Fields<'_>) -> Result<(u32, bool), LineProblem> {
+        match self.factor {
+            None => Ok(self.word(fields.weight()?)),
+            Some(factor) => {
+                let product = fields.scaled_weight(factor)?;
+                self.scaled[0] += u64::from(product.is_rounded);
+                self.scaled[1] += u64::from(product.has_vanished());
+                Ok((product.whole, false))
+            }
+        }
+    }
+
     /// Returns the word of a weight and whether it was rounded. The first weight that is not whole
     /// turns all before it into floats.
     #[inline]
@@ -92,5 +132,17 @@ impl<const N: usize> Parsed<N> {
             }
         }
         self.edges.push(edge);
+    }
+
+    /// Takes an edge between names.
+    pub(super) fn named(&mut self, mut edge: [u32; N], ends: [&str; 2]) -> Result<(), LineProblem> {
+        for (end, name) in ends.into_iter().enumerate() {
+            // The labels of a piece are fewer than its bytes.
+            let label = self.names.label(name);
+            let label = label.ok().flatten();
+            edge[end] = label.ok_or_else(|| LineProblem::TooLong { limit: name.len() })?;
+        }
+        self.edges.push(edge);
+        Ok(())
     }
 }

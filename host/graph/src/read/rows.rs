@@ -40,7 +40,7 @@ pub(super) fn line<const N: usize>(
         (edge[0], edge[1]) = (parsed.rows as u32, (target - 1) as u32);
         if rows.weighted && N == 3 {
             let rounded;
-            (edge[N - 1], rounded) = parsed.word(fields.weight()?);
+            (edge[N - 1], rounded) = parsed.weight(fields)?;
             parsed.rounded += u64::from(rounded);
         } else if rows.weighted {
             fields.skip_value()?;

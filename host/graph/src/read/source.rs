@@ -10,13 +10,15 @@ use std::io::{self, BufReader, Cursor, Read};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use bzip2::bufread::MultiBzDecoder;
 use flate2::read::MultiGzDecoder;
 use lzma_rust2::XzReader;
 
+use super::zstd::ZstdReader;
 use crate::{Compression, GraphError};
 
-const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
-const XZ_MAGIC: [u8; 6] = [0xfd, b'7', b'z', b'X', b'Z', 0];
+/// Bytes that tell the compression.
+const MAGIC_BYTES: u64 = 6;
 /// Largest dictionary accepted, so that a header cannot choose our memory. `xz -9` uses 64 MiB.
 const XZ_MEMORY_KIB: u32 = 256 << 10;
 /// Bytes read from the system at once.
@@ -103,7 +105,7 @@ impl Source {
             action: "read",
             source,
         };
-        Read::take(&mut raw, XZ_MAGIC.len() as u64)
+        Read::take(&mut raw, MAGIC_BYTES)
             .read_to_end(&mut head)
             .map_err(io)?;
         if head.is_empty() {
@@ -113,15 +115,13 @@ impl Source {
         }
         let compression = compression_of(&head);
         let whole = Cursor::new(head).chain(raw);
+        let buffered = BufReader::with_capacity(READ_BYTES, whole);
         let stream: Stream = match compression {
-            Compression::None => Box::new(whole),
-            Compression::Gzip => Box::new(MultiGzDecoder::new(BufReader::with_capacity(
-                READ_BYTES, whole,
-            ))),
-            Compression::Xz => {
-                let buffered = BufReader::with_capacity(READ_BYTES, whole);
-                Box::new(XzReader::new_mem_limit(buffered, true, XZ_MEMORY_KIB))
-            }
+            Compression::None => Box::new(buffered),
+            Compression::Gzip => Box::new(MultiGzDecoder::new(buffered)),
+            Compression::Xz => Box::new(XzReader::new_mem_limit(buffered, true, XZ_MEMORY_KIB)),
+            Compression::Bzip2 => Box::new(MultiBzDecoder::new(buffered)),
+            Compression::Zstd => Box::new(ZstdReader::new(buffered)),
         };
         Ok(Self {
             name: name.to_owned(),
@@ -156,6 +156,11 @@ impl Source {
         self.stream = Box::new(Cursor::new(bytes.to_vec()).chain(rest));
     }
 
+    /// Bytes of the content, if they are known before it is read.
+    pub(super) fn plain_bytes(&self) -> Option<u64> {
+        self.total.filter(|_| self.compression == Compression::None)
+    }
+
     /// Bytes of the file read so far.
     pub(super) fn raw_bytes(&self) -> u64 {
         self.raw_bytes.load(Ordering::Relaxed)
@@ -169,8 +174,7 @@ impl Source {
     fn failed(&self, error: io::Error, filled: usize) -> GraphError {
         let codec = match self.compression {
             Compression::None => return self.io("read", error),
-            Compression::Gzip => "gzip",
-            Compression::Xz => "xz",
+            codec => codec.name(),
         };
         // A disk error under a decoder has an errno; a decoder's own error has none.
         if error.raw_os_error().is_some() {
@@ -194,13 +198,9 @@ impl Source {
 }
 
 fn compression_of(head: &[u8]) -> Compression {
-    if head.starts_with(&GZIP_MAGIC) {
-        Compression::Gzip
-    } else if head.starts_with(&XZ_MAGIC) {
-        Compression::Xz
-    } else {
-        Compression::None
-    }
+    let mut all = Compression::ALL.into_iter();
+    let found = all.find(|compression| head.starts_with(compression.magic()));
+    found.unwrap_or_default()
 }
 
 /// Counts bytes as they pass, for progress.

@@ -1,12 +1,16 @@
 //! Edge lists as tables: columns between commas, semicolons, tabs or blanks, with or
 //! without names, and the attributes that NetworkX writes as a Python dict.
 //!
-//! The common edge list, numbers between blanks, has a faster path in [`super::body`].
+//! The common edge list, numbers between blanks, has a faster path in [`super::body`]. Nothing is
+//! taken by its position where a first line has names: it names both ends, or the caller chooses.
+
+use std::borrow::Cow;
 
 use super::fields::Fields;
 use super::parsed::Parsed;
 use super::quote::quote;
-use crate::LineProblem;
+use crate::load::{ColumnChoice, ColumnRef};
+use crate::{LineProblem, LoadOptions};
 
 /// Names of the column where edges start, in lower case without punctuation.
 const STARTS: &[&str] = &[
@@ -76,6 +80,19 @@ pub(super) struct Table {
     pub(super) columns: Option<usize>,
     /// Whether attributes follow the columns.
     pub(super) attributes: Attributes,
+    pub(super) ids: IdKind,
+}
+
+/// Meaning of the ends of edges.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum IdKind {
+    /// Whole numbers.
+    Numbers,
+    /// Names, since the first one is; a plain number among them is an error, because the first
+    /// line may have been one of other names.
+    Words,
+    /// Names, digits or not.
+    Names,
 }
 
 /// Attributes in braces after the ends of an edge.
@@ -94,19 +111,35 @@ pub(super) enum Attributes {
 /// Kind of the first line of a table.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum First {
-    /// Names of columns.
-    Names(Table),
+    /// Names of columns. The first edge decides what the ids are.
+    Header(Table),
     /// An edge.
     Edge(Table),
+    /// Names of columns, above edges whose ids are numbers.
+    NumbersBelow(Table),
     /// Two or three numbers between blanks, as in any edge list.
     Plain,
 }
 
 /// Purpose of reading a table.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Wish {
+pub(super) struct Wish<'a> {
     pub(super) weights: bool,
     pub(super) skip_columns: bool,
+    pub(super) columns: &'a ColumnChoice,
+    /// Ids are names, digits or not.
+    pub(super) names: bool,
+}
+
+impl<'a> Wish<'a> {
+    pub(super) fn of(options: &'a LoadOptions) -> Self {
+        Self {
+            weights: options.weights.are_read(),
+            skip_columns: options.skip_columns,
+            columns: &options.columns,
+            names: options.names,
+        }
+    }
 }
 
 /// Detects the byte between columns from the first line.
@@ -124,26 +157,40 @@ fn delimiter_of(line: &[u8]) -> u8 {
 
 /// Tells whether a line names both ends of edges, so that it starts a table whatever the file is
 /// called.
-pub(super) fn names_ends(line: &[u8]) -> bool {
+pub(crate) fn names_ends(line: &[u8]) -> bool {
     let names = names_of(line, delimiter_of(line));
     position(&names, STARTS).is_some() && position(&names, ENDS).is_some()
 }
 
 /// Finds the columns from the first line.
-pub(super) fn first(line: &[u8], wish: Wish) -> Result<First, LineProblem> {
+pub(super) fn first(line: &[u8], wish: Wish<'_>) -> Result<First, LineProblem> {
     let delimiter = delimiter_of(line);
     let names = names_of(line, delimiter);
-    if names.iter().take(2).any(|name| !is_number(name)) {
-        return named(&names, delimiter, wish);
+    let ends = position(&names, STARTS).zip(position(&names, ENDS));
+    if wish.columns.is_some() {
+        return chosen(line, (&names, delimiter), wish);
     }
+    if let Some(ends) = ends {
+        return header((&names, delimiter), ends, wish);
+    }
+    let is_named = names.iter().take(2).any(|name| !is_number(name));
+    if is_named && !wish.names && (matches!(delimiter, b',' | b';') || !has_edge(&names, line)) {
+        return Err(LineProblem::UnnamedColumns { value: quote(line) });
+    }
+    let ids = match (wish.names, is_named) {
+        (true, _) => IdKind::Names,
+        (false, true) => IdKind::Words,
+        (false, false) => IdKind::Numbers,
+    };
     let braces = line.iter().position(|&byte| byte == b'{');
-    if delimiter == b' ' && braces.is_none() && (names.len() <= 3 || !wish.skip_columns) {
-        let is_quoted = line.contains(&b'"');
-        if !is_quoted {
-            return Ok(First::Plain);
-        }
+    let is_plain = ids == IdKind::Numbers && delimiter == b' ' && !line.contains(&b'"');
+    if is_plain && braces.is_none() && (names.len() <= 3 || !wish.skip_columns) {
+        return Ok(First::Plain);
     }
-    let mut table = Table::of_two(delimiter);
+    let mut table = Table {
+        ids,
+        ..Table::of_two(delimiter)
+    };
     if let Some(start) = braces {
         let is_weighted = attribute(&line[start..]).is_some();
         table.attributes = match (wish.weights, is_weighted) {
@@ -154,11 +201,7 @@ pub(super) fn first(line: &[u8], wish: Wish) -> Result<First, LineProblem> {
         return Ok(First::Edge(table));
     }
     table.weight = (wish.weights && names.len() > 2).then_some(2);
-    table.columns = match (wish.skip_columns, wish.weights) {
-        (true, _) => None,
-        (false, true) => Some(names.len().min(3)),
-        (false, false) => Some(3),
-    };
+    table.columns = (!wish.skip_columns).then_some(names.len().min(3));
     Ok(First::Edge(table))
 }
 
@@ -168,37 +211,150 @@ fn is_number(column: &str) -> bool {
     digits.starts_with(|first: char| first.is_ascii_digit())
 }
 
-/// A table whose first line has names, known or not.
-fn named(names: &[String], delimiter: u8, wish: Wish) -> Result<First, LineProblem> {
-    let ends = position(names, STARTS).zip(position(names, ENDS));
-    let is_word = |name: &&String| !is_number(name);
-    let is_header = delimiter != b' ' && names.len() >= 2 && names.iter().all(|n| is_word(&n));
-    if ends.is_none() && !is_header {
-        let word = names.iter().find(is_word).map_or("", String::as_str);
-        return Err(LineProblem::NamedNode {
-            value: quote(word.as_bytes()),
-        });
+/// Tells whether a line without numbers at its start may be an edge between names: two columns, a
+/// weight or attributes.
+fn has_edge(names: &[String], line: &[u8]) -> bool {
+    match names {
+        [_, _] => true,
+        [_, _, weight] => is_number(weight) || line.contains(&b'{'),
+        _ => line.contains(&b'{'),
     }
-    let (from, to) = ends.unwrap_or((0, 1));
+}
+
+/// A table whose first line names both ends.
+fn header(
+    (names, delimiter): (&[String], u8),
+    (from, to): (usize, usize),
+    wish: Wish<'_>,
+) -> Result<First, LineProblem> {
     let other = |at: &usize| *at != from && *at != to;
-    let weight = position(names, WEIGHTS)
-        .filter(other)
-        .or_else(|| (ends.is_none() && names.len() == 3).then_some(2));
+    let weight = position(names, WEIGHTS).filter(other);
     let extra = (0..names.len()).find(|at| other(at) && Some(*at) != weight);
     if let Some(at) = extra.filter(|_| !wish.skip_columns) {
-        return Err(LineProblem::ExtraColumn {
-            column: at + 1,
-            value: quote(names[at].as_bytes()),
-        });
+        return Err(extra_column(at, names[at].as_bytes()));
     }
-    Ok(First::Names(Table {
-        delimiter,
+    Ok(First::Header(Table {
         from,
         to,
         weight: weight.filter(|_| wish.weights),
         columns: (!wish.skip_columns).then_some(names.len()),
-        attributes: Attributes::Absent,
+        ..Table::of_two(delimiter)
     }))
+}
+
+fn extra_column(at: usize, content: &[u8]) -> LineProblem {
+    let value = quote(content);
+    let column = at + 1;
+    if at == 0 && (content.is_empty() || content.starts_with(b"Unnamed")) {
+        return LineProblem::IndexColumn { value };
+    }
+    LineProblem::ExtraColumn { column, value }
+}
+
+/// A table whose columns the caller chose; all others are skipped.
+fn chosen(
+    line: &[u8],
+    (names, delimiter): (&[String], u8),
+    wish: Wish<'_>,
+) -> Result<First, LineProblem> {
+    let ColumnChoice {
+        source,
+        target,
+        weight,
+    } = wish.columns;
+    let find = |column: &Option<ColumnRef>| match column {
+        None => Ok(None),
+        Some(column) => column_of(column, names, line).map(Some),
+    };
+    let (source, target, weight) = (find(source)?, find(target)?, find(weight)?);
+    let known = (position(names, STARTS), position(names, ENDS));
+    let is_found = (source.or(known.0)).is_some() && (target.or(known.1)).is_some();
+    let has_known = known.0.is_some() || known.1.is_some();
+    let is_named = wish.columns.has_names() || is_found && has_known;
+    let defaults = if is_named { known } else { (Some(0), Some(1)) };
+    let ends = source.or(defaults.0).zip(target.or(defaults.1));
+    let (from, to) = ends.ok_or_else(|| LineProblem::UnnamedColumns { value: quote(line) })?;
+    let other = |at: &usize| *at != from && *at != to;
+    if from == to || weight.is_some_and(|weight| !other(&weight)) {
+        return Err(LineProblem::SharedColumn {
+            column: if from == to {
+                from + 1
+            } else {
+                weight.unwrap_or(0) + 1
+            },
+        });
+    }
+    let number_at = |at: usize| names.get(at).is_some_and(|name| is_number(name));
+    let is_edge = !is_named && (wish.names || number_at(from) && number_at(to));
+    if !is_named && !is_edge && (source.is_none() || target.is_none()) {
+        return Err(LineProblem::UnnamedColumns { value: quote(line) });
+    }
+    let known = match is_edge {
+        true => third_of(names, from, to),
+        false => position(names, WEIGHTS),
+    };
+    let table = Table {
+        from,
+        to,
+        weight: weight.or(known.filter(other)).filter(|_| wish.weights),
+        columns: None,
+        ids: if wish.names {
+            IdKind::Names
+        } else {
+            IdKind::Numbers
+        },
+        ..Table::of_two(delimiter)
+    };
+    match () {
+        () if is_named => Ok(First::Header(table)),
+        () if is_edge => Ok(First::Edge(table)),
+        // Were it an edge, its ids would be names, and those of the other edges numbers.
+        () => Ok(First::NumbersBelow(table)),
+    }
+}
+
+/// The one other column of three.
+fn third_of(names: &[String], from: usize, to: usize) -> Option<usize> {
+    let is_third = names.len() == 3 && from < 3 && to < 3;
+    is_third.then(|| 3 - from - to)
+}
+
+fn column_of(column: &ColumnRef, names: &[String], line: &[u8]) -> Result<usize, LineProblem> {
+    let found = match column {
+        ColumnRef::Number(number) => number.checked_sub(1).filter(|at| *at < names.len()),
+        ColumnRef::Name(asked) => {
+            let exact = names.iter().position(|name| name == asked);
+            let alike = || {
+                names
+                    .iter()
+                    .position(|name| plain_name(name) == plain_name(asked))
+            };
+            exact.or_else(|| alike().filter(|_| !plain_name(asked).is_empty()))
+        }
+    };
+    found.ok_or_else(|| LineProblem::NoSuchColumn {
+        column: column.to_string(),
+        value: quote(line),
+    })
+}
+
+/// Whether the ids of a table are names, by its first edge.
+pub(super) fn kind_of_ids(line: &[u8], table: &Table) -> IdKind {
+    let names = names_of(line, table.delimiter);
+    let ends = [table.from, table.to].map(|at| names.get(at));
+    let is_word = |end: &Option<&String>| end.is_some_and(|end| starts_like_a_name(end));
+    if ends.iter().any(is_word) {
+        IdKind::Names
+    } else {
+        table.ids
+    }
+}
+
+/// Tells whether a column starts as no number does, wrong or not.
+pub(crate) fn starts_like_a_name(column: &str) -> bool {
+    let is_sign =
+        |first: char| first.is_ascii_punctuation() && first != '_' || first.is_ascii_digit();
+    !column.is_empty() && !column.starts_with(is_sign)
 }
 
 fn position(names: &[String], known: &[&str]) -> Option<usize> {
@@ -231,6 +387,7 @@ impl Table {
             weight: None,
             columns: Some(2),
             attributes: Attributes::Absent,
+            ids: IdKind::Numbers,
         }
     }
 
@@ -268,14 +425,11 @@ pub(super) fn line<const N: usize>(
     let mut count = 0;
     while let Some(column) = columns.next()? {
         if table.columns.is_some_and(|most| count >= most) {
-            return Err(LineProblem::ExtraColumn {
-                column: count + 1,
-                value: quote(column),
-            });
+            return Err(extra_column(count, column));
         }
         match count {
-            at if at == table.from => ends[0] = Some(id(column)?),
-            at if at == table.to => ends[1] = Some(id(column)?),
+            at if at == table.from => ends[0] = Some((column, columns.is_quoted)),
+            at if at == table.to => ends[1] = Some((column, columns.is_quoted)),
             at if Some(at) == table.weight => weight = Some(column),
             _ => {}
         }
@@ -295,24 +449,42 @@ pub(super) fn line<const N: usize>(
         }
         _ => {}
     }
+    // A column that lines have or have not is no column of this table.
+    if table.columns.is_some_and(|most| count < most) {
+        let what = if table.weight.is_some() {
+            "a weight"
+        } else {
+            "its last column"
+        };
+        return Err(missing(what));
+    }
     let mut edge = [0u32; N];
     if N == 3 {
         let text = weight.ok_or_else(|| missing("a weight"))?;
         let mut fields = Fields::new(text);
         let rounded;
-        (edge[N - 1], rounded) = parsed.word(fields.weight()?);
+        (edge[N - 1], rounded) = parsed.weight(&mut fields)?;
         fields.end()?;
         parsed.rounded += u64::from(rounded);
     }
-    parsed.free(edge, [from, to]);
+    match table.ids {
+        IdKind::Numbers => parsed.free(edge, [id(from.0)?, id(to.0)?]),
+        kind => parsed.named(edge, [&*name(from, kind)?, &*name(to, kind)?])?,
+    }
     parsed.listed += 1;
     Ok(())
 }
 
+/// Tells whether a comment has as many columns as an edge: the sign may start a name.
+pub(super) fn is_like_an_edge(line: &[u8], table: &Table) -> bool {
+    let columns = names_of(line, table.delimiter).len();
+    table.ids != IdKind::Numbers && table.delimiter != b' ' && table.columns == Some(columns)
+}
+
 fn id(column: &[u8]) -> Result<u64, LineProblem> {
-    if column
-        .first()
-        .is_some_and(|byte| byte.is_ascii_alphabetic() || !byte.is_ascii())
+    let column = column.trim_ascii();
+    if String::from_utf8_lossy(column)
+        .starts_with(|first: char| first.is_alphabetic() || first == '_')
     {
         return Err(LineProblem::NamedNode {
             value: quote(column),
@@ -324,10 +496,39 @@ fn id(column: &[u8]) -> Result<u64, LineProblem> {
     Ok(id)
 }
 
+/// A name of a node.
+fn name((column, is_quoted): (&[u8], bool), kind: IdKind) -> Result<Cow<'_, str>, LineProblem> {
+    let text = std::str::from_utf8(column).map_err(|_| LineProblem::NotUtf8 {
+        value: quote(column),
+    })?;
+    let text = match is_quoted && text.contains("\"\"") {
+        true => Cow::Owned(text.replace("\"\"", "\"")),
+        false => Cow::Borrowed(text),
+    };
+    let is_digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    match &*text {
+        "" => Err(LineProblem::MissingField {
+            what: "a node id",
+            value: String::new(),
+        }),
+        digits if kind == IdKind::Words && !is_quoted && is_digits(digits) => {
+            Err(LineProblem::NumberedNode {
+                value: quote(column),
+            })
+        }
+        text if text.chars().any(char::is_control) => Err(LineProblem::ControlInName {
+            value: quote(column),
+        }),
+        _ => Ok(text),
+    }
+}
+
 /// The columns of a line, one after the other.
 struct Columns<'l> {
     rest: Option<&'l [u8]>,
     delimiter: u8,
+    /// Whether the last column was between quotation marks.
+    is_quoted: bool,
 }
 
 impl<'l> Columns<'l> {
@@ -335,6 +536,7 @@ impl<'l> Columns<'l> {
         let mut columns = Self {
             rest: None,
             delimiter,
+            is_quoted: false,
         };
         columns.rest = Some(columns.trimmed(line));
         columns
@@ -357,6 +559,7 @@ impl<'l> Columns<'l> {
             return Ok(None);
         };
         let start = self.trimmed(rest);
+        self.is_quoted = start.starts_with(b"\"");
         if let Some(inner) = start.strip_prefix(b"\"") {
             return self.quoted(inner).map(Some);
         }
@@ -391,7 +594,7 @@ impl<'l> Columns<'l> {
             return Err(bad());
         }
         self.step(&inner[end + 1..]);
-        Ok(inner[..end].trim_ascii())
+        Ok(&inner[..end])
     }
 
     /// Continues after the delimiter at which `rest` starts, after optional blanks.

@@ -7,6 +7,7 @@
 
 use super::quote::quote;
 use crate::LineProblem;
+use crate::scale::{Factor, Product};
 
 const WHAT: &str = "a weight";
 /// Larger exponents are clamped to this: no float is near.
@@ -64,6 +65,29 @@ pub(super) fn decimal(word: &[u8]) -> Result<Weight, LineProblem> {
     Ok(Weight::Real {
         word: float.to_bits(),
         rounded: !exact.is(text, float),
+    })
+}
+
+/// Parses a weight in any decimal notation and multiplies it, exactly.
+pub(super) fn scaled(word: &[u8], factor: Factor) -> Result<Product, LineProblem> {
+    let value = || quote(word);
+    let not_a_number = || LineProblem::NotANumber {
+        what: WHAT,
+        value: value(),
+    };
+    let (text, _) = real(word).ok_or_else(not_a_number)?;
+    let exact = Decimal::of(text);
+    if exact.negative && !exact.digits.is_empty() {
+        return Err(LineProblem::Negative {
+            what: WHAT,
+            value: value(),
+        });
+    }
+    let exponent = exact.before - exact.digits.len() as i64;
+    let product = factor.times_digits(&exact.digits, exponent);
+    product.ok_or_else(|| LineProblem::ScaledTooLarge {
+        value: value(),
+        factor: format!("{:?}", factor.value),
     })
 }
 

@@ -13,6 +13,7 @@ use bytemuck::Pod;
 use rayon::prelude::*;
 
 use super::source::Source;
+use crate::limits;
 use crate::memory;
 use crate::{BinaryProblem, Compression, GraphError, Progress};
 
@@ -49,6 +50,12 @@ impl<'a> Words<'a> {
             promised: 0,
             progress,
         }
+    }
+
+    /// Refuses counts that the file is too small for.
+    pub(super) fn check_nodes(&self, nodes: u64, edges: u64) -> Result<(), GraphError> {
+        let bytes = self.source.total.unwrap_or(0);
+        limits::check_nodes(&self.source.name, nodes, edges, bytes)
     }
 
     fn about(&self) -> About<'_> {

@@ -93,6 +93,9 @@ impl<'a> Zip<'a> {
         let name = String::from_utf8_lossy(&name).into_owned();
         let (flags, method) = (half(6), half(8));
         if flags & (ENCRYPTED | STREAMED) != 0 || !matches!(method, 0 | 8) {
+            if !name.ends_with(".npy") {
+                return Err(self.bad(ArchiveProblem::NoArrays { member: name }));
+            }
             return Err(self.bad(ArchiveProblem::Method {
                 member: name,
                 method,

@@ -14,6 +14,8 @@ pub(super) fn write(graph: &Graph, sink: &mut Sink) -> io::Result<()> {
     let (first_id, table) = match graph.ids() {
         Ids::Offset(base) => (*base, None),
         Ids::Table(ids) => (0, Some(ids)),
+        // Graphs with names were refused.
+        Ids::Names(_) => (0, None),
     };
     let flag = |set: bool, flag: u32| if set { flag } else { 0 };
     let flags = flag(graph.is_symmetric(), SYMMETRIC)

@@ -2,12 +2,14 @@
 
 use std::io::{self, Write};
 
+use super::nodes;
 use super::sink::Sink;
 use super::text::{blocks, push_number};
 use crate::Graph;
 
 /// Writes header and rows of a symmetric graph.
 pub(super) fn write(graph: &Graph, sink: &mut Sink) -> io::Result<()> {
+    nodes::write_numbered(graph, "%", sink)?;
     let format = graph.weights().map_or("", |_| " 1");
     let edges = (graph.edges() - graph.loops()) / 2 + graph.loops();
     writeln!(sink, "{} {edges}{format}", graph.nodes())?;

@@ -6,7 +6,10 @@
 
 mod binary;
 mod ecl;
+mod gbbs;
 mod metis;
+mod nodes;
+mod npz;
 mod sink;
 mod text;
 
@@ -30,13 +33,14 @@ pub struct Saved {
 
 /// Writes a graph to a file, in the format of its suffix or in the one given.
 ///
-/// The suffixes `.mtx`, `.txt`, `.el`, `.csv`, `.gr`, `.graph`, `.egr` and `.swg` are known, each
-/// also followed by `.gz` or `.xz`. A `.gr` file is PACE if the graph is symmetric and has no
-/// weights, and DIMACS otherwise (with weights of 1 if it has none). Edge lists carry the original
-/// ids and a node count, `.csv` files the ids alone. An edge list keeps nodes without edges if ids
-/// count from 0, or from 1 and the last node has an edge. A symmetric graph is written to an edge
-/// list or DIMACS file with both directions, which are directed when read back. An existing file
-/// is replaced once everything is written, and kept on an error.
+/// The suffixes `.mtx`, `.txt`, `.el`, `.csv`, `.gr`, `.graph`, `.npz`, `.egr`, `.bin` and `.swg`
+/// are known, each also followed by `.gz` or `.xz`. A `.gr` file is PACE if the graph is symmetric
+/// and has no weights, and DIMACS otherwise. All ids and names of nodes are kept, those of nodes
+/// without edges too: text formats have comments for what they cannot say, and a format that
+/// cannot hold something refuses it before a byte is written; see
+/// [`renumbered`](Graph::renumbered) where ids do not matter. A symmetric graph is written to an
+/// edge list or DIMACS file with both directions, which are directed when read back. An existing
+/// file is replaced once everything is written, and kept on an error.
 ///
 /// ```
 /// use seawall_graph::{self as graph, Graph, LoadOptions};
@@ -104,6 +108,14 @@ fn write(graph: &Graph, path: &Path, format: Option<Format>) -> Result<Written, 
         .or_else(|| format_of(&suffix, graph))
         .ok_or_else(|| GraphError::UnknownSuffix { file: name.clone() })?;
     check_writable(graph, format, &name)?;
+    if matches!(compression, Compression::Bzip2 | Compression::Zstd) {
+        return Err(GraphError::Unwritable {
+            file: name,
+            format,
+            what: "a compression by bzip2 or zstd, which are read only",
+            remedy: "use .gz or .xz",
+        });
+    }
     let fail = |action| {
         let file = name.clone();
         move |source| GraphError::Io {
@@ -117,6 +129,8 @@ fn write(graph: &Graph, path: &Path, format: Option<Format>) -> Result<Written, 
         Format::Binary => binary::write(graph, &mut sink),
         Format::Metis => metis::write(graph, &mut sink),
         Format::Ecl => ecl::write(graph, &mut sink),
+        Format::Gbbs => gbbs::write(graph, &mut sink),
+        Format::Npz => npz::write(graph, &mut sink),
         _ => text::write(graph, format, &mut sink),
     }
     .map_err(fail("write"))?;
@@ -130,27 +144,50 @@ fn write(graph: &Graph, path: &Path, format: Option<Format>) -> Result<Written, 
 
 /// Refuses a graph that the format cannot hold.
 fn check_writable(graph: &Graph, format: Format, name: &str) -> Result<(), GraphError> {
-    let refused = |what| {
-        Err(GraphError::Unwritable {
+    if matches!(format, Format::Pace | Format::Metis) && !graph.is_symmetric() {
+        return Err(GraphError::Directed {
+            file: name.to_owned(),
+            format,
+        });
+    }
+    let obstacle = weights_obstacle(graph, format).or_else(|| nodes::obstacle(graph, format));
+    match obstacle {
+        Some((what, remedy)) => Err(GraphError::Unwritable {
             file: name.to_owned(),
             format,
             what,
-        })
-    };
+            remedy,
+        }),
+        None => Ok(()),
+    }
+}
+
+/// A property that a format cannot hold, and the remedy.
+type Obstacle = (&'static str, &'static str);
+
+/// Counts and weights that the format cannot hold.
+fn weights_obstacle(graph: &Graph, format: Format) -> Option<Obstacle> {
+    const OTHER: &str = "write .mtx, .el or .swg";
     let is_float = graph.weight_kind() == Some(WeightKind::Float);
     let is_large = |words: &[u32]| words.iter().any(|&word| word > ecl::WORD_MAX);
+    let has_many = graph.nodes().max(graph.edges()) > ecl::WORD_MAX;
     match format {
-        Format::Pace | Format::Metis if !graph.is_symmetric() => Err(GraphError::Directed {
-            file: name.to_owned(),
-            format,
-        }),
-        Format::Metis | Format::Ecl if is_float => refused("weights that are no whole numbers"),
-        Format::Ecl if graph.nodes().max(graph.edges()) > ecl::WORD_MAX => {
-            refused("more than 2147483647 nodes or edges")
+        _ if !format.is_written() => Some(("graphs written by this program", OTHER)),
+        Format::Pace if graph.weights().is_some() => Some((
+            "weights",
+            "drop them (--no-weights), or write .mtx, .el or .swg",
+        )),
+        Format::Metis | Format::Ecl | Format::Gbbs if is_float => Some((
+            "weights that are no whole numbers",
+            "scale them (--scale-weights), or write .mtx, .el or .swg",
+        )),
+        Format::Ecl | Format::Npz if has_many => {
+            Some(("more than 2147483647 nodes or edges", OTHER))
         }
-        Format::Ecl if graph.weights().is_some_and(is_large) => refused("weights above 2147483647"),
-        _ if !format.is_written() => refused("graphs written by this program"),
-        _ => Ok(()),
+        Format::Ecl | Format::Gbbs if graph.weights().is_some_and(is_large) => {
+            Some(("weights above 2147483647", OTHER))
+        }
+        _ => None,
     }
 }
 

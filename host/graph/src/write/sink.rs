@@ -40,6 +40,9 @@ impl Sink {
                 output,
                 XzOptions::with_preset(XZ_PRESET),
             )?)),
+            Compression::Bzip2 | Compression::Zstd => {
+                return Err(io::ErrorKind::Unsupported.into());
+            }
         };
         Ok(Self { encoder, bytes: 0 })
     }

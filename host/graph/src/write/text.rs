@@ -8,7 +8,10 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
+use super::nodes;
 use super::sink::Sink;
+use crate::ids::NodeLabel;
+use crate::notes;
 use crate::{Format, Graph, WeightKind};
 
 /// Approximate number of edges formatted as one block.
@@ -28,8 +31,6 @@ struct Line<'a> {
 /// The last column.
 #[derive(Clone, Copy)]
 enum Weights {
-    /// None.
-    Never,
     /// The weights of the graph, if any.
     Own,
     /// The weights of the graph, or 1.
@@ -73,10 +74,15 @@ pub(super) fn write(graph: &Graph, format: Format, sink: &mut Sink) -> io::Resul
     match format {
         Format::MatrixMarket => {
             matrix_banner(graph, sink)?;
+            nodes::write_numbered(graph, "%", sink)?;
             writeln!(sink, "{nodes} {nodes} {listed}")?;
             line.write(sink)
         }
         Format::Dimacs => {
+            nodes::write_numbered(graph, "c", sink)?;
+            if graph.weights().is_none() {
+                notes::write_unweighted(sink, "c")?;
+            }
             writeln!(sink, "p sp {nodes} {listed}")?;
             Line {
                 prefix: b"a ",
@@ -86,14 +92,12 @@ pub(super) fn write(graph: &Graph, format: Format, sink: &mut Sink) -> io::Resul
             .write(sink)
         }
         Format::Pace => {
+            nodes::write_numbered(graph, "c", sink)?;
             writeln!(sink, "p tw {nodes} {listed}")?;
-            Line {
-                weights: Weights::Never,
-                ..line
-            }
-            .write(sink)
+            line.write(sink)
         }
         Format::Csv => {
+            nodes::write_listed(graph, format, sink)?;
             let weight = graph.weights().map_or("", |_| ",weight");
             writeln!(sink, "source,target{weight}")?;
             Line {
@@ -105,6 +109,7 @@ pub(super) fn write(graph: &Graph, format: Format, sink: &mut Sink) -> io::Resul
         }
         _ => {
             writeln!(sink, "# Nodes: {nodes} Edges: {listed}")?;
+            nodes::write_listed(graph, format, sink)?;
             Line {
                 separator: b'\t',
                 ends: Ends::Original,
@@ -164,12 +169,11 @@ impl Line<'_> {
 
     fn edge(self, text: &mut Vec<u8>, [from, to]: [u32; 2], edge: usize) {
         text.extend_from_slice(self.prefix);
-        push_number(text, self.id(from));
+        self.push_id(text, from);
         text.push(self.separator);
-        push_number(text, self.id(to));
+        self.push_id(text, to);
         let own = self.graph.weights().map(|weights| weights[edge]);
         let weight = match self.weights {
-            Weights::Never => None,
             Weights::Own => own,
             Weights::Always => own.or(Some(1)),
         };
@@ -187,10 +191,11 @@ impl Line<'_> {
         }
     }
 
-    fn id(self, node: u32) -> u64 {
-        match self.ends {
-            Ends::OneBased => u64::from(node) + 1,
-            Ends::Original => self.graph.original_id(node),
+    fn push_id(self, text: &mut Vec<u8>, node: u32) {
+        match (self.ends, self.graph.label_of(node)) {
+            (Ends::OneBased, _) => push_number(text, u64::from(node) + 1),
+            (Ends::Original, NodeLabel::Id(id)) => push_number(text, id),
+            (Ends::Original, NodeLabel::Name(name)) => nodes::push_name(text, name),
         }
     }
 }

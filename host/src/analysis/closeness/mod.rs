@@ -100,15 +100,16 @@ impl Analysis for Closeness {
     }
 
     fn answer(&self, graph: &Graph, column: &Column) -> Answer {
-        let Some((node, score)) = highest(graph, column) else {
+        let Some((node, score)) = highest(column) else {
             return Answer::reached();
         };
+        let label = graph.label_of(node);
         Answer {
             figures: vec![
                 Figure::new("highest_closeness", score),
-                Figure::new("highest_closeness_node", node),
+                Figure::new("highest_closeness_node", graph.original_id(node)),
             ],
-            sentence: Sentence::Graph(format!("the highest closeness is {score}, of node {node}")),
+            sentence: Sentence::Graph(format!("the highest closeness is {score}, of node {label}")),
         }
     }
 

@@ -1,0 +1,117 @@
+//! Reads `.bin`, the binary of GBBS: words of 64 bits for nodes, edges and bytes of the file, then
+//! row starts of 64 bits, one more than nodes, and targets of 32 bits.
+//!
+//! A file with weights has a signed word of 32 bits after each target. The file has no mark: its
+//! name says what it is, or its size in the third word, which follows from the counts.
+
+use super::source::Source;
+use super::words::Words;
+use crate::build::{MAX_EDGES, Order};
+use crate::check::check_rows;
+use crate::csr::Csr;
+use crate::format::Format;
+use crate::ids::Ids;
+use crate::load::{LoadOptions, LoadStats, Loaded, Progress};
+use crate::memory;
+use crate::tidy::tidy;
+use crate::{BinaryProblem, Graph, GraphError};
+
+/// Bytes of the counts.
+const HEAD_BYTES: u64 = 24;
+
+/// Bytes of a file with these counts, if they are numbers that files have.
+fn bytes_of(nodes: u64, edges: u64, edge_bytes: u64) -> Option<u64> {
+    let offsets = nodes.checked_add(1)?.checked_mul(8)?;
+    let targets = edges.checked_mul(edge_bytes)?;
+    HEAD_BYTES.checked_add(offsets)?.checked_add(targets)
+}
+
+/// Whether a file with these first bytes is of this format: its third word is the size that
+/// follows from the others, and its first row starts at 0.
+pub(super) fn starts(head: &[u8]) -> bool {
+    let mut words = head
+        .chunks_exact(8)
+        .map(|word| word.try_into().map_or(0, u64::from_le_bytes));
+    let mut next = || words.next();
+    match (next(), next(), next(), next()) {
+        (Some(nodes), Some(edges), Some(bytes), Some(0)) => [4, 8]
+            .iter()
+            .any(|size| bytes_of(nodes, edges, *size) == Some(bytes)),
+        _ => false,
+    }
+}
+
+/// Loads a file or stream of this format.
+pub(super) fn load_gbbs(
+    mut source: Source,
+    options: &LoadOptions,
+    progress: Option<&dyn Progress>,
+) -> Result<Loaded, GraphError> {
+    let name = source.name.clone();
+    let compression = source.compression;
+    let mut words = Words::new(&mut source, ".bin", progress);
+    let csr = arrays(&mut words, options.weights.are_read())?;
+    let (bytes, text_bytes) = words.passed();
+    let listed_edges = u64::from(csr.edges());
+    let order = Order::of(options.listed_order);
+    let (csr, counts) = tidy(csr, order);
+    let mut stats = LoadStats {
+        compression,
+        bytes,
+        text_bytes,
+        listed_edges,
+        ..LoadStats::of(Format::Gbbs)
+    };
+    let graph = Graph::from_parts(csr, false, Ids::Offset(0));
+    let mut graph = graph.with_counts(counts, order);
+    if options.undirected {
+        (graph, stats.mirrored) = graph.into_undirected(&name)?;
+    }
+    Ok(Loaded { graph, stats })
+}
+
+fn arrays(words: &mut Words<'_>, weighted: bool) -> Result<Csr, GraphError> {
+    words.promised = HEAD_BYTES;
+    let counts: Vec<u64> = words.words(3)?;
+    let [nodes, edges, bytes] = [counts[0], counts[1], counts[2]];
+    let is_weighted = bytes_of(nodes, edges, 8) == Some(bytes) && edges > 0;
+    let size = if is_weighted { 8 } else { 4 };
+    let promised = bytes_of(nodes, edges, size);
+    if edges > MAX_EDGES || nodes > crate::build::MAX_NODES || promised.is_none() {
+        return Err(words.bad(BinaryProblem::Counts { nodes, edges }));
+    }
+    words.check_nodes(nodes, edges)?;
+    words.promised = promised.unwrap_or(0);
+    if words.promised != bytes {
+        return Err(words.bad(BinaryProblem::Length {
+            promised: bytes,
+            found: words.promised,
+        }));
+    }
+    let offsets: Vec<u64> = words.words(nodes + 1)?;
+    let offsets = super::binary::narrow(offsets);
+    let (targets, weights) = if is_weighted {
+        let pairs: Vec<[u32; 2]> = words.words(edges)?;
+        let column = |at: usize| {
+            let words = pairs.iter().map(|pair| pair[at]);
+            memory::collect(pairs.len(), words).map_err(|short| words_short(&short))
+        };
+        (column(0)?, weighted.then(|| column(1)).transpose()?)
+    } else {
+        (words.words(edges)?, None)
+    };
+    words.finish()?;
+    let csr = Csr {
+        offsets,
+        targets,
+        weights,
+    };
+    check_rows(&csr)
+        .and_then(|()| super::ecl::check_weights(&csr))
+        .map_err(|problem| words.bad(problem))?;
+    Ok(csr)
+}
+
+fn words_short(short: &memory::Shortage) -> GraphError {
+    GraphError::memory(".bin", *short)
+}

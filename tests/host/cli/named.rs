@@ -1,0 +1,142 @@
+//! Graphs whose nodes have names, columns that the caller chooses, and tables on standard output.
+
+use super::{Fixture, finish, seawall};
+use serde_json::{Value, json};
+
+const FRIENDS: &[u8] = b"source,target,weight\nann,bob,2\nbob,\"d, e\",3\ncid,ann,1\n";
+
+#[test]
+fn nodes_are_their_names_in_tables_and_reports() {
+    let friends = Fixture::new("friends.csv", FRIENDS);
+    let search = [
+        "run",
+        friends.path(),
+        "--analysis",
+        "bfs",
+        "--source",
+        "ann",
+    ];
+    let table = finish(seawall(&search).args(["--parents", "--out", "-"]));
+    assert_eq!(table.code, 0, "{}", table.stderr);
+    assert_eq!(
+        table.stdout,
+        "node,name,value,parent\n0,ann,0,ann\n1,bob,1,ann\n2,cid,,\n3,\"d, e\",2,bob\n"
+    );
+    let table = finish(seawall(&search).args(["--out", "-", "--out-format", "json"]));
+    let rows: Value = serde_json::from_str(&table.stdout).unwrap();
+    assert_eq!(rows[3], json!({"node": 3, "name": "d, e", "value": 2}));
+    let report = finish(seawall(&search).arg("--json")).json();
+    assert_eq!(
+        (&report["sources"], &report["source_names"]),
+        (&json!([0]), &json!(["ann"]))
+    );
+    let text = finish(&mut seawall(&search)).stdout;
+    assert!(text.contains("node ann"), "{text}");
+    let ranks = ["run", friends.path(), "--analysis", "pagerank"];
+    let text = finish(&mut seawall(&ranks)).stdout;
+    assert!(text.contains("of node d, e"), "{text}");
+    let unknown = ["run", friends.path(), "--analysis", "bfs", "--source", "0"];
+    finish(&mut seawall(&unknown)).refused(&["--source 0", "names, from \"ann\" to \"d, e\""]);
+    let out = friends.beside("rows.npy");
+    let done = finish(seawall(&search).args(["-q", "--out", &out]));
+    assert_eq!(done.code, 0, "{}", done.stderr);
+}
+
+#[test]
+fn graphs_without_names_have_no_column_of_them() {
+    let run = [
+        "run",
+        "gen:chain:3",
+        "--analysis",
+        "bfs",
+        "--source",
+        "0",
+        "--out",
+        "-",
+    ];
+    let table = finish(&mut seawall(&run)).stdout;
+    assert!(table.starts_with("node,value\n0,0\n"), "{table}");
+    let asked = finish(seawall(&run).args(["--columns", "name,value"])).stdout;
+    assert!(asked.starts_with("name,value\n0,0\n"), "{asked}");
+    finish(seawall(&run).args(["--out-format", "docx"])).refused(&["csv", "json", "npy"]);
+}
+
+#[test]
+fn columns_are_chosen_for_every_command_that_reads() {
+    let table = Fixture::new("calls.csv", b"to,x,minutes\nbob,ann,7\ncid,bob,2\n");
+    let out = table.beside("calls.el");
+    let plain = finish(&mut seawall(&["convert", table.path(), &out]));
+    plain.refused(&["calls.csv:1:", "--source-column", "--target-column"]);
+    assert!(!std::path::Path::new(&out).exists());
+    let chosen = [
+        "--source-column",
+        "x",
+        "--target-column",
+        "1",
+        "--weight-column",
+        "minutes",
+    ];
+    let done = finish(seawall(&["convert", table.path(), &out]).args(chosen));
+    assert_eq!(done.code, 0, "{}", done.stderr);
+    let text = std::fs::read_to_string(&out).unwrap();
+    assert!(text.ends_with("ann\tbob\t7\nbob\tcid\t2\n"), "{text}");
+    let run = [
+        "run",
+        table.path(),
+        "--analysis",
+        "sssp",
+        "--source",
+        "ann",
+        "--json",
+    ];
+    let report = finish(seawall(&run).args(chosen)).json();
+    assert_eq!(report["eccentricity"], 9);
+    finish(seawall(&run).args(["--source-column", "0"])).refused(&["counted from 1"]);
+}
+
+#[test]
+fn conversions_keep_nodes_or_refuse_before_writing() {
+    let matrix = b"%%MatrixMarket matrix coordinate integer general\n6 6 2\n2 3 4\n3 4 5\n";
+    let file = Fixture::new("isolated.mtx", matrix);
+    for name in ["g.csv", "g.el", "g.swg", "g.npz", "g.gr"] {
+        let out = file.beside(name);
+        let done = finish(&mut seawall(&["convert", file.path(), &out]));
+        assert_eq!(done.code, 0, "{name}: {}", done.stderr);
+        let cc = ["run", &out, "--analysis", "cc", "--json", "--undirected"];
+        let report = finish(&mut seawall(&cc)).json();
+        let found = (&report["nodes"], &report["components"]);
+        assert_eq!(found, (&json!(6), &json!(4)), "{name}");
+    }
+    let out = file.beside("g.bin");
+    let convert = ["convert", file.path(), &out, "--json"];
+    let refused = finish(&mut seawall(&convert));
+    refused.refused(&["--renumber"]);
+    let failure: Value = serde_json::from_str(&refused.stdout).unwrap();
+    assert_eq!(failure["error"]["kind"], "format_cannot_hold");
+    assert!(!std::path::Path::new(&out).exists());
+    let done = finish(seawall(&convert).arg("--renumber")).json();
+    assert_eq!((&done["nodes"], &done["edges"]), (&json!(6), &json!(2)));
+}
+
+#[test]
+fn foreign_files_are_named_in_text_and_json() {
+    let tarball = [&[b'a'; 100][..], &[0; 157], b"ustar", &[0; 700]].concat();
+    let file = Fixture::new("graph.tar", &tarball);
+    let done = finish(&mut seawall(&[
+        "run",
+        file.path(),
+        "--analysis",
+        "cc",
+        "--json",
+    ]));
+    done.refused(&["a tar archive", "unpack it"]);
+    let failure: Value = serde_json::from_str(&done.stdout).unwrap();
+    assert_eq!(failure["error"]["kind"], "foreign_file");
+}
+
+#[test]
+fn missing_weights_name_the_option() {
+    let plain = Fixture::new("plain.el", b"1 2\n2 3\n");
+    let run = ["run", plain.path(), "--analysis", "sssp", "--source", "1"];
+    finish(&mut seawall(&run)).refused(&["--unit-weights"]);
+}
