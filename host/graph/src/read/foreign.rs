@@ -123,8 +123,10 @@ fn is_xml_of_name(source: &Source) -> bool {
 pub(super) fn check_text(source: &Source, head: &[u8]) -> Result<(), GraphError> {
     let nul = head.iter().position(|byte| *byte == 0);
     let Some(nul) = nul else { return Ok(()) };
-    // Text of single-byte letters in UTF-16 has a NUL in every second byte.
-    let is_wide = head.len() >= 4 && head.iter().skip(nul % 2).step_by(2).all(|byte| *byte == 0);
+    // Text of single-byte letters in UTF-16 has a NUL in every second byte, and only there.
+    let half = |first: usize| head.iter().skip(first % 2).step_by(2);
+    let is_wide =
+        head.len() >= 4 && half(nul).all(|byte| *byte == 0) && half(nul + 1).all(|byte| *byte != 0);
     let (what, remedy) = if is_wide {
         ("text in UTF-16", AS_UTF8)
     } else {
