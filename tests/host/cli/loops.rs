@@ -28,7 +28,9 @@ fn values(graph: &str, more: &[&str]) -> Vec<f64> {
         assert_eq!(ran.code, 0, "{}", ran.stderr);
         let rows = std::fs::read_to_string(&path).unwrap();
         let rows = rows.lines().skip(1);
-        values = rows.map(|row| row.split(',').nth(1).unwrap().parse().unwrap_or(f64::NAN)).collect();
+        values = rows
+            .map(|row| row.split(',').nth(1).unwrap().parse().unwrap_or(f64::NAN))
+            .collect();
     }
     values
 }
@@ -36,7 +38,10 @@ fn values(graph: &str, more: &[&str]) -> Vec<f64> {
 fn near(found: &[f64], expected: &[f64], tolerance: f64) {
     let pairs = found.iter().zip(expected);
     let is_near = pairs.into_iter().all(|(a, b)| (a - b).abs() <= tolerance);
-    assert!(is_near && found.len() == expected.len(), "{found:?} is not {expected:?}");
+    assert!(
+        is_near && found.len() == expected.len(),
+        "{found:?} is not {expected:?}"
+    );
 }
 
 #[test]
@@ -50,15 +55,26 @@ fn loops_count_in_rankings() {
         let Some(path) = case(name) else { return };
         near(&values(&path, &ranks), expected, 1e-4);
     }
-    let Some(path) = case("loop_three.el") else { return };
+    let Some(path) = case("loop_three.el") else {
+        return;
+    };
     let from = ["--analysis", "ppr", "--source", "0", "--tolerance", "1e-7"];
     near(&values(&path, &from), &[0.3219, 0.2736, 0.4045], 1e-4);
 }
 
 #[test]
 fn parallel_edges_count_as_paths() {
-    let Some(path) = case("parallel_betweenness.el") else { return };
-    let all = ["--analysis", "betweenness", "--source", "0", "--source", "1"];
+    let Some(path) = case("parallel_betweenness.el") else {
+        return;
+    };
+    let all = [
+        "--analysis",
+        "betweenness",
+        "--source",
+        "0",
+        "--source",
+        "1",
+    ];
     let all = [&all[..], &["--source", "2", "--source", "3"]].concat();
     near(&values(&path, &all)[1..3], &[2.0 / 3.0, 1.0 / 3.0], 1e-5);
     let merged = [&all[..], &["--parallel", "first"]].concat();
@@ -91,7 +107,11 @@ fn options_choose_loops_and_parallel_edges() {
         ("sum", 17.0),
     ] {
         let asked = ["--analysis", "sssp", "--source", "0", "--parallel", how];
-        near(&values(file.path(), &asked), &[0.0, distance, distance + 4.0], 0.0);
+        near(
+            &values(file.path(), &asked),
+            &[0.0, distance, distance + 4.0],
+            0.0,
+        );
     }
     let run = ["run", file.path(), "--undirected", "--analysis", "kcore"];
     let refused = finish(seawall(&run).args(["--loops", "keep"]));
@@ -117,7 +137,11 @@ fn reports_say_what_was_left_out_and_why() {
     };
     let on = |analysis: &'static str, more: &[&str]| {
         let run = run(analysis);
-        let run: Vec<&str> = run.iter().map(String::as_str).chain(more.iter().copied()).collect();
+        let run: Vec<&str> = run
+            .iter()
+            .map(String::as_str)
+            .chain(more.iter().copied())
+            .collect();
         report(&[&run[..], &["--backend", "cpu"]].concat())
     };
     has(
@@ -140,15 +164,35 @@ fn reports_say_what_was_left_out_and_why() {
         &on("ppr", &["--loops", "drop", "--parallel", "sum"]),
         &json!({"dropped_self_loops": 1, "dropped_duplicates": 2, "loops_reason": "as asked"}),
     );
-    let text = finish(seawall(&["run", file.path(), "--analysis", "sssp", "--source", "0"])).stdout;
-    assert!(text.contains("edges     directed, 1 self loop, 2 parallel edges"), "{text}");
+    let run = ["run", file.path(), "--analysis", "sssp", "--source", "0"];
+    let text = finish(&mut seawall(&run)).stdout;
     assert!(
-        text.contains("1 self loop (they have no effect), 2 duplicate edges (the lightest one counts)"),
+        text.contains("edges     directed, 1 self loop, 2 parallel edges"),
         "{text}"
     );
-    let batch = report(&["run", file.path(), file.path(), "--analysis", "cc", "--backend", "cpu"]);
-    has(&batch, &json!({"dropped_self_loops": 2, "dropped_duplicates": 4}));
-    has(&batch["results"][1], &json!({"self_loops": 1, "direction": "directed"}));
+    assert!(
+        text.contains(
+            "1 self loop (they have no effect), 2 duplicate edges (the lightest one counts)"
+        ),
+        "{text}"
+    );
+    let batch = report(&[
+        "run",
+        file.path(),
+        file.path(),
+        "--analysis",
+        "cc",
+        "--backend",
+        "cpu",
+    ]);
+    has(
+        &batch,
+        &json!({"dropped_self_loops": 2, "dropped_duplicates": 4}),
+    );
+    has(
+        &batch["results"][1],
+        &json!({"self_loops": 1, "direction": "directed"}),
+    );
 }
 
 /// Counts the edges of each node.
@@ -174,7 +218,10 @@ fn programs_take_graphs_as_read_unless_asked() {
         &json!({"dropped_self_loops": 1, "dropped_duplicates": 2, "parallel_reason": "as asked"}),
     );
     let text = finish(&mut seawall(&simple)).stdout;
-    assert!(text.contains("left out  1 self loop (as asked), 2 duplicate edges"), "{text}");
+    assert!(
+        text.contains("left out  1 self loop (as asked), 2 duplicate edges"),
+        "{text}"
+    );
 }
 
 fn converted(file: &Fixture, to: &str, more: &[&str]) -> (String, Value) {
@@ -186,22 +233,56 @@ fn converted(file: &Fixture, to: &str, more: &[&str]) -> (String, Value) {
 #[test]
 fn conversion_keeps_loops_and_parallel_edges_unless_told() {
     let file = Fixture::new("multi.el", MULTI);
-    for to in ["a.mtx", "a.csv", "a.txt", "a.gr", "a.egr", "a.swg", "a.swg.gz"] {
+    for to in [
+        "a.mtx", "a.csv", "a.txt", "a.gr", "a.egr", "a.swg", "a.swg.gz",
+    ] {
         let (out, said) = converted(&file, to, &[]);
-        has(&said, &json!({"edges": 5, "dropped_self_loops": 0, "self_loops": 1}));
-        let again = report(&["run", &out, "--analysis", "ppr", "--source", "1", "--backend", "cpu"]);
-        has(&again, &json!({"edges": 5, "self_loops": 1, "parallel_edges": 2}));
+        has(
+            &said,
+            &json!({"edges": 5, "dropped_self_loops": 0, "self_loops": 1}),
+        );
+        let again = report(&[
+            "run",
+            &out,
+            "--analysis",
+            "ppr",
+            "--source",
+            "1",
+            "--backend",
+            "cpu",
+        ]);
+        has(
+            &again,
+            &json!({"edges": 5, "self_loops": 1, "parallel_edges": 2}),
+        );
     }
     for to in ["u.mtx", "u.graph", "u.gr", "u.swg"] {
         let (out, _) = converted(&file, to, &["--undirected", "--no-weights"]);
-        let run = ["run", &out, "--undirected", "--analysis", "ppr", "--source", "1"];
+        let run = [
+            "run",
+            &out,
+            "--undirected",
+            "--analysis",
+            "ppr",
+            "--source",
+            "1",
+        ];
         let again = report(&[&run[..], &["--backend", "cpu"]].concat());
-        has(&again, &json!({"edges": 9, "self_loops": 1, "parallel_edges": 4}));
+        has(
+            &again,
+            &json!({"edges": 9, "self_loops": 1, "parallel_edges": 4}),
+        );
     }
     let (out, said) = converted(&file, "s.swg", &["--loops", "drop", "--parallel", "first"]);
-    has(&said, &json!({"edges": 2, "dropped_self_loops": 1, "dropped_duplicates": 2}));
+    has(
+        &said,
+        &json!({"edges": 2, "dropped_self_loops": 1, "dropped_duplicates": 2}),
+    );
     let simple = report(&["run", &out, "--analysis", "sssp", "--source", "0"]);
-    has(&simple, &json!({"edges": 2, "eccentricity": 9, "self_loops": 0}));
+    has(
+        &simple,
+        &json!({"edges": 2, "eccentricity": 9, "self_loops": 0}),
+    );
 }
 
 #[test]
@@ -216,7 +297,16 @@ fn a_simple_graph_is_the_same_file_as_before() {
 }
 
 fn search(file: &Fixture, more: &[&str]) -> Finished {
-    let run = ["run", file.path(), "--analysis", "bfs", "--source", "1", "--backend", "cpu"];
+    let run = [
+        "run",
+        file.path(),
+        "--analysis",
+        "bfs",
+        "--source",
+        "1",
+        "--backend",
+        "cpu",
+    ];
     finish(seawall(&run).args(more))
 }
 
@@ -224,9 +314,15 @@ fn search(file: &Fixture, more: &[&str]) -> Finished {
 fn a_search_that_reaches_next_to_nothing_hints_at_undirected() {
     let into = Fixture::new("into.el", b"2 1\n3 2\n4 3\n");
     let text = search(&into, &[]).stdout;
-    assert!(text.contains("hint") && text.contains("--undirected"), "{text}");
+    assert!(
+        text.contains("hint") && text.contains("--undirected"),
+        "{text}"
+    );
     let json = search(&into, &["--json"]).json();
-    assert!(json["hint"].as_str().unwrap().contains("--undirected"), "{json}");
+    assert!(
+        json["hint"].as_str().unwrap().contains("--undirected"),
+        "{json}"
+    );
     for (more, content) in [
         (&["--undirected"][..], &b"2 1\n3 2\n4 3\n"[..]),
         (&[], b"1 2\n2 3\n3 4\n"),
@@ -242,14 +338,20 @@ fn a_search_that_reaches_next_to_nothing_hints_at_undirected() {
 fn reports_say_directed_undirected_or_symmetric() {
     let file = Fixture::new("both.el", b"1 2\n2 1\n2 3\n3 2\n");
     let text = search(&file, &[]).stdout;
-    assert!(text.contains("edges     directed, each with its mirror image"), "{text}");
+    assert!(
+        text.contains("edges     directed, each with its mirror image"),
+        "{text}"
+    );
     let json = search(&file, &["--json"]).json();
     has(&json, &json!({"direction": "directed", "symmetric": true}));
     let json = search(&file, &["--undirected", "--json"]).json();
     let wanted = json!({"direction": "undirected", "symmetric": true, "mirrored_edges": 2});
     has(&json, &wanted);
     let text = search(&file, &["--undirected"]).stdout;
-    assert!(text.contains("edges     undirected; 2 edges listed from both ends"), "{text}");
+    assert!(
+        text.contains("edges     undirected; 2 edges listed from both ends"),
+        "{text}"
+    );
 }
 
 #[cfg(unix)]
@@ -262,7 +364,15 @@ fn a_stream_of_a_file_falsely_marked_symmetric_is_refused() {
     let last = bytes.len() - 4;
     bytes[last..].copy_from_slice(&1_u32.to_le_bytes());
     std::fs::write(&out, bytes).unwrap();
-    let run = ["run", &out, "--undirected", "--stream", "always", "--analysis", "bfs"];
+    let run = [
+        "run",
+        &out,
+        "--undirected",
+        "--stream",
+        "always",
+        "--analysis",
+        "bfs",
+    ];
     let ran = finish(seawall(&run).args(["--source", "3", "--backend", "cpu"]));
     ran.refused(&["marked symmetric"]);
 }
