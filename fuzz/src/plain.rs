@@ -11,11 +11,13 @@ use std::collections::{BTreeMap, BTreeSet};
 pub struct Plain {
     /// Ids of all nodes; `None` if the nodes are the ids that occur.
     pub nodes: BTreeSet<u64>,
-    /// The lightest weight of every directed edge; 1 if there is none.
-    pub edges: BTreeMap<(u64, u64), u32>,
+    /// The weights of all listed edges with the same ends; 1 where there are none.
+    edges: BTreeMap<(u64, u64), Vec<u32>>,
     /// Whether every line has a weight.
     pub weighted: bool,
     both: bool,
+    /// Whether edges are listed at both ends, loops twice.
+    at_both_ends: bool,
 }
 
 /// Most nodes of a header that this reader accepts.
@@ -41,9 +43,6 @@ impl Plain {
             edge_list(text)?
         };
         graph.both |= undirected;
-        if graph.both {
-            graph.mirror();
-        }
         Some(graph)
     }
 
@@ -55,21 +54,45 @@ impl Plain {
 
     fn add(&mut self, [from, to]: [u64; 2], weight: u32) {
         self.nodes.extend([from, to]);
-        if from != to {
-            let lightest = self.edges.entry((from, to)).or_insert(weight);
-            *lightest = weight.min(*lightest);
-        }
+        self.edges.entry((from, to)).or_default().push(weight);
     }
 
-    fn mirror(&mut self) {
-        let edges: Vec<_> = self
-            .edges
-            .iter()
-            .map(|(ends, weight)| (*ends, *weight))
-            .collect();
-        for ((from, to), weight) in edges {
-            self.add([to, from], weight);
+    /// The weights of all edges with the same ends, in order: as listed, or, of an undirected graph,
+    /// of each weight as many as the direction that lists more of them lists. Without `weighted`
+    /// every weight is 1.
+    #[must_use]
+    pub fn edges(&self, weighted: bool) -> BTreeMap<(u64, u64), Vec<u32>> {
+        let mut counts: BTreeMap<(u64, u64), BTreeMap<u32, usize>> = BTreeMap::new();
+        for (&ends, weights) in &self.edges {
+            for weight in weights {
+                let weight = if weighted { *weight } else { 1 };
+                *counts.entry(ends).or_default().entry(weight).or_default() += 1;
+            }
         }
+        if self.at_both_ends {
+            let loops = counts.iter_mut().filter(|((from, to), _)| from == to);
+            loops
+                .flat_map(|(_, all)| all.values_mut())
+                .for_each(|count| *count = count.div_ceil(2));
+        }
+        if self.both {
+            for ((from, to), weights) in counts.clone() {
+                for (weight, count) in weights {
+                    let turned = counts.entry((to, from)).or_default();
+                    let known = turned.entry(weight).or_default();
+                    *known = count.max(*known);
+                }
+            }
+        }
+        let list = |weights: BTreeMap<u32, usize>| {
+            let each = weights.into_iter();
+            each.flat_map(|(weight, count)| std::iter::repeat_n(weight, count))
+                .collect()
+        };
+        counts
+            .into_iter()
+            .map(|(ends, weights)| (ends, list(weights)))
+            .collect()
     }
 }
 
@@ -146,6 +169,7 @@ fn metis(text: &str) -> Option<Plain> {
     let mut graph = Plain {
         nodes: (1..=nodes).collect(),
         both: true,
+        at_both_ends: true,
         ..Plain::default()
     };
     let mut listed = 0;
@@ -163,8 +187,8 @@ fn metis(text: &str) -> Option<Plain> {
     }
     let is_mirrored = graph
         .edges
-        .keys()
-        .all(|(from, to)| graph.edges.contains_key(&(*to, *from)));
+        .iter()
+        .all(|((from, to), all)| graph.edges.get(&(*to, *from)).map(Vec::len) == Some(all.len()));
     (is_mirrored && listed == edges.checked_mul(2)?).then_some(graph)
 }
 

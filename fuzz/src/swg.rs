@@ -8,6 +8,7 @@ const WEIGHTS: u32 = 2;
 const TABLE: u32 = 4;
 const FLOATS: u32 = 8;
 const WIDE: u32 = 16;
+const MULTI: u32 = 32;
 
 /// A cursor over sections, each at a multiple of 64 bytes.
 struct Sections<'a> {
@@ -53,10 +54,11 @@ pub fn is_sound(bytes: &[u8], weights: bool) -> bool {
 /// Nothing where a section ends beyond the file.
 fn body(bytes: &[u8], wanted: bool) -> Option<bool> {
     let (flags, nodes, edges) = (word_at(bytes, 12), long_at(bytes, 16), long_at(bytes, 24));
-    let reserved = long_at(bytes, 40) | long_at(bytes, 48);
-    let known = flags < 32 && (flags & FLOATS == 0 || flags & WEIGHTS != 0);
+    let (loops, parallel) = (long_at(bytes, 40), long_at(bytes, 48));
+    let is_simple = flags & MULTI == 0;
+    let known = flags < 64 && (flags & FLOATS == 0 || flags & WEIGHTS != 0);
     let ids_fit = long_at(bytes, 32).checked_add(nodes).is_some();
-    if word_at(bytes, 8) != 1 || !known || reserved != 0 || !ids_fit {
+    if word_at(bytes, 8) != 1 || !known || is_simple != (loops == 0 && parallel == 0) || !ids_fit {
         return Some(false);
     }
     let mut sections = Sections {
@@ -87,28 +89,37 @@ fn body(bytes: &[u8], wanted: bool) -> Option<bool> {
             && offsets.last() == Some(&edges)
             && table.is_sorted_by(|a, b| a < b)
             && weights.iter().flatten().all(weigh)
-            && are_rows(&offsets, &targets)
+            && are_rows(&offsets, &targets) == Some((loops, parallel))
             && (flags & SYMMETRIC == 0 || is_mirrored(&offsets, &targets, weights.as_deref())),
     )
 }
 
-fn are_rows(offsets: &[u64], targets: &[u32]) -> bool {
+/// Loops and parallel edges of rows that ascend within the graph.
+fn are_rows(offsets: &[u64], targets: &[u32]) -> Option<(u64, u64)> {
     let nodes = offsets.len() - 1;
-    let mut rows = (0..).zip(offsets.windows(2));
-    rows.all(|(node, row)| {
+    let (mut loops, mut parallel) = (0, 0);
+    for (node, row) in (0..).zip(offsets.windows(2)) {
         let row = &targets[row[0] as usize..row[1] as usize];
-        let inside = |to: &u32| (*to as usize) < nodes && *to != node;
-        row.is_sorted_by(|a, b| a < b) && row.iter().all(inside)
-    })
+        if !row.is_sorted() || row.iter().any(|to| *to as usize >= nodes) {
+            return None;
+        }
+        loops += row.iter().filter(|to| **to == node).count() as u64;
+        parallel += row.windows(2).filter(|pair| pair[0] == pair[1]).count() as u64;
+    }
+    Some((loops, parallel))
 }
 
 fn is_mirrored(offsets: &[u64], targets: &[u32], weights: Option<&[u32]>) -> bool {
-    let mut edges = BTreeMap::new();
+    let mut edges: BTreeMap<_, Vec<_>> = BTreeMap::new();
     for (from, row) in (0_u32..).zip(offsets.windows(2)) {
         for edge in row[0] as usize..row[1] as usize {
-            edges.insert((from, targets[edge]), weights.map(|words| words[edge]));
+            let weight = weights.map(|words| words[edge]);
+            edges.entry((from, targets[edge])).or_default().push(weight);
         }
     }
+    edges
+        .values_mut()
+        .for_each(|weights| weights.sort_unstable());
     let mut all = edges.iter();
-    all.all(|((from, to), weight)| edges.get(&(*to, *from)) == Some(weight))
+    all.all(|((from, to), weights)| edges.get(&(*to, *from)) == Some(weights))
 }

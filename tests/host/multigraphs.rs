@@ -65,7 +65,7 @@ fn numbers(column: &Column) -> Vec<f64> {
             })
             .collect(),
         Column::F32(floats) => floats.iter().map(|float| f64::from(*float)).collect(),
-        Column::U64(_) | Column::Sets(_) => panic!("{column:?}"),
+        other => panic!("{other:?}"),
     }
 }
 
@@ -100,7 +100,7 @@ fn is_right(list: &Listed, request: &RunRequest, column: &Column) -> bool {
         AnalysisKind::Triangles => words(list.triangles()),
         AnalysisKind::TriangleTotal => {
             let found: f64 = numbers(column).iter().sum();
-            return 3.0 * found == words(list.triangles()).iter().sum();
+            return 3.0 * found == words(list.triangles()).iter().sum::<f64>();
         }
         AnalysisKind::Widest => {
             let found = numbers(column);

@@ -164,15 +164,8 @@ fn reports_say_what_was_left_out_and_why() {
         &on("ppr", &["--loops", "drop", "--parallel", "sum"]),
         &json!({"dropped_self_loops": 1, "dropped_duplicates": 2, "loops_reason": "as asked"}),
     );
-    let text = finish(seawall(&[
-        "run",
-        file.path(),
-        "--analysis",
-        "sssp",
-        "--source",
-        "0",
-    ]))
-    .stdout;
+    let run = ["run", file.path(), "--analysis", "sssp", "--source", "0"];
+    let text = finish(&mut seawall(&run)).stdout;
     assert!(
         text.contains("edges     directed, 1 self loop, 2 parallel edges"),
         "{text}"
