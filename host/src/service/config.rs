@@ -64,7 +64,7 @@ impl Program {
 
     /// A word of `inputs` that a search starts from and that is no node of the program's graphs:
     /// its place, and the word. Searches leave such sources out, so that the answer would be one
-    /// to another question. Sources that waves compute are not inputs, and are not looked at; inputs
+    /// to another question; who takes inputs from others asks here first, as `seawall serve` does. Sources that waves compute are not inputs, and are not looked at; inputs
     /// of another length than the program's have none.
     #[must_use]
     pub fn stray_source(&self, inputs: &[u32]) -> Option<(usize, u32)> {

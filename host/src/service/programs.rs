@@ -36,9 +36,6 @@ impl<'s> Programs<'s> {
         let at = number as usize;
         let unknown = Outcome::fault(FaultCode::NoSuchProgram, number);
         let program = self.shared.programs.get(at).ok_or(unknown)?;
-        if let Some((_, node)) = program.stray_source(inputs) {
-            return Err(Outcome::fault(FaultCode::NoSuchNode, node));
-        }
         let place = self.sessions.get_mut(at).ok_or(unknown)?;
         if place.is_none() {
             let one = Some(NonZeroUsize::MIN);

@@ -260,14 +260,17 @@ pub fn stopped(on: On) -> Result<(), String> {
         .write(0, &[3, PLACE, 3])
         .map_err(|error| error.to_string())?;
     let span = |address, words| Span { address, words };
+    // The region of inputs is longer than the register.
+    let inputs = (program.program.input_bytes / 4) as u32;
     let query = Query::Run {
         program: 1,
-        inputs: span(0, 3),
-        to: span(3, WORDS as u32),
+        inputs: span(0, inputs),
+        to: span(inputs, WORDS as u32),
     };
     let ticket = client.submit(query).map_err(|error| error.to_string())?;
-    let Err(TicketError::Program(fault)) = ticket.wait(LONG) else {
-        return Err("the program did not stop".to_owned());
+    let fault = match ticket.wait(LONG) {
+        Err(TicketError::Program(fault)) => fault,
+        other => return Err(format!("{other:?}")),
     };
     let record = fault.record;
     let found = (fault.program, record.wave, record.arrived, record.expected);
