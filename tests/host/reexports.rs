@@ -110,8 +110,7 @@ fn _errors_and_reports() {
 }
 
 /// A wave that does nothing.
-#[expect(dead_code, reason = "its type alone is used")]
-struct NoWave;
+enum NoWave {}
 
 impl Wave for NoWave {
     const NAME: &'static str = "NoWave";

@@ -183,7 +183,10 @@ impl Asked {
                 None => vec![u32::MAX; 2],
             },
             // Sums of so few small whole numbers are exact.
-            Self::Floats => vec![all.map(|(_, weight)| weight as f32).sum::<f32>().to_bits()],
+            Self::Floats => {
+                let sum = all.fold(0.0, |sum, (_, weight)| sum + weight as f32);
+                vec![f32::to_bits(sum)]
+            }
             Self::Changed => {
                 let each = all.map(|(to, weight)| (weight ^ to).wrapping_mul(3));
                 vec![each.fold(0, u32::wrapping_add)]

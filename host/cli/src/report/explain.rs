@@ -110,6 +110,9 @@ struct Numbered<'a> {
     iteration: Option<u32>,
 }
 
+/// Name of the step that makes a queue of a frontier, for the next step of the same iteration.
+const COMPACT: &str = "compact";
+
 /// Numbers the steps of searches: a search that runs again begins with iteration 0 again, and two
 /// steps may share an iteration, as a compaction and what follows it do.
 fn numbered(steps: &[StepSummary]) -> Vec<Numbered<'_>> {
@@ -117,8 +120,10 @@ fn numbered(steps: &[StepSummary]) -> Vec<Numbered<'_>> {
     let mut before: Option<&StepSummary> = None;
     let number = |step| {
         let step: &StepSummary = step;
-        let goes_on = before
-            .filter(|before| before.search == step.search && before.iteration <= step.iteration);
+        let goes_on = before.filter(|before| {
+            let shares = before.iteration == step.iteration && before.step == COMPACT;
+            before.search == step.search && (before.iteration < step.iteration || shares)
+        });
         let next = runs.entry(&step.search).or_default();
         *next += u32::from(goes_on.is_none());
         let is_known = goes_on.is_some_and(|before| before.iteration == step.iteration);
@@ -276,11 +281,16 @@ mod tests {
             step("inner", 0, "fused"),
             step("inner", 1, "fused"),
             step("inner", 0, "fused"),
-            step("inner", 1, "fused"),
+            step("inner", 0, "fused"),
         ];
         let text = text(&steps);
-        assert_eq!(numbers(&text), ["0 to 1"; 3], "{text}");
-        for name in ["  first:\n", "  inner:\n", "  inner, run 2:\n"] {
+        assert_eq!(numbers(&text), ["0 to 1", "0 to 1", "0", "0"], "{text}");
+        for name in [
+            "  first:\n",
+            "  inner:\n",
+            "  inner, run 2:\n",
+            "  inner, run 3:\n",
+        ] {
             assert_eq!(text.matches(name).count(), 1, "{text}");
         }
     }
