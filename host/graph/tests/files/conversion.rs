@@ -94,7 +94,7 @@ fn same(a: &Graph, b: &Graph, how: &str) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(160))]
+    #![proptest_config(ProptestConfig::with_cases(48))]
 
     #[test]
     fn every_pair_of_formats_keeps_nodes_ids_edges_and_weights((text, name) in texts()) {
