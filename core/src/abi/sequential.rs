@@ -96,6 +96,9 @@ pub struct SequentialRecord {
     pub lengths: Lengths,
     /// Whether paths lead against the edges, to the listed nodes.
     pub inward: bool,
+    /// Whether searches along edges go together, [`TOGETHER`] at a time: where they meet, they share
+    /// edges.
+    pub together: bool,
     /// Blocks that share the listed nodes, 1 at least. The first one works alone if it is 1.
     pub blocks: u32,
     /// The division of sums.
@@ -110,6 +113,7 @@ impl SequentialRecord {
             algorithm,
             lengths: Lengths::Edges,
             inward: false,
+            together: false,
             blocks: 1,
             shares: Shares::Each,
         }
@@ -118,7 +122,7 @@ impl SequentialRecord {
     /// Reads the parameters of such a wave; `None` if a word names nothing.
     #[must_use]
     pub const fn from_parameters(words: [u32; 5]) -> Option<Self> {
-        let [algorithm, lengths, inward, blocks, shares] = words;
+        let [algorithm, lengths, flags, blocks, shares] = words;
         let Some(algorithm) = Algorithm::from_word(algorithm) else {
             return None;
         };
@@ -134,13 +138,14 @@ impl SequentialRecord {
             2 => Shares::Normalized,
             _ => return None,
         };
-        if blocks == 0 || inward > 1 {
+        if blocks == 0 || flags > (INWARD | GO_TOGETHER) {
             return None;
         }
         Some(Self {
             algorithm,
             lengths,
-            inward: inward == 1,
+            inward: flags & INWARD != 0,
+            together: flags & GO_TOGETHER != 0,
             blocks,
             shares,
         })
@@ -152,7 +157,7 @@ impl SequentialRecord {
         [
             self.algorithm as u32,
             self.lengths as u32,
-            self.inward as u32,
+            if self.inward { INWARD } else { 0 } | if self.together { GO_TOGETHER } else { 0 },
             self.blocks,
             self.shares as u32,
         ]
@@ -160,17 +165,17 @@ impl SequentialRecord {
 
     /// Words of scratch memory for each node and each block.
     #[must_use]
-    pub const fn words_per_node(self, sources: u64) -> u32 {
+    pub const fn words_per_node(self) -> u32 {
         let weighted = !matches!(self.lengths, Lengths::Edges);
         match self.algorithm {
             Algorithm::StrongComponents => 4,
             Algorithm::Closeness | Algorithm::Eccentricity => {
                 if weighted {
                     HEAP_WORDS
-                } else if sources < TOGETHER_LEAST {
-                    2
-                } else {
+                } else if self.together {
                     TOGETHER_WORDS
+                } else {
+                    2
                 }
             }
             // Scores, levels, order, numbers of paths and their exponents, marks of sources.
@@ -187,24 +192,25 @@ impl SequentialRecord {
         }
     }
 
-    /// Words of the scratch register for a graph of `nodes` nodes and a list of `sources`.
+    /// Words of the scratch register for a graph of `nodes` nodes.
     ///
     /// ```
     /// use seawall_core::abi::sequential::{Algorithm, SequentialRecord};
     /// let record = SequentialRecord::new(Algorithm::StrongComponents);
-    /// assert_eq!(record.scratch_words(1000, 0), 4000);
+    /// assert_eq!(record.scratch_words(1000), 4000);
     /// ```
     #[must_use]
-    pub const fn scratch_words(self, nodes: u32, sources: u64) -> u64 {
-        let words = self.words_per_node(sources) as u64;
+    pub const fn scratch_words(self, nodes: u32) -> u64 {
+        let words = self.words_per_node() as u64;
         words
             .saturating_mul(nodes as u64)
             .saturating_mul(self.blocks as u64)
     }
 }
 
-/// Sources from which on searches of [`TOGETHER`] of them go together.
-pub const TOGETHER_LEAST: u64 = 4;
+/// Flags in the third parameter.
+const INWARD: u32 = 1;
+const GO_TOGETHER: u32 = 2;
 
 /// Most sources that search together: the bits of a pair of words.
 pub const TOGETHER: u32 = 64;
@@ -229,13 +235,14 @@ mod tests {
             let record = SequentialRecord {
                 lengths: Lengths::Float,
                 inward: true,
+                together: true,
                 blocks: 7,
                 shares: Shares::Normalized,
                 ..SequentialRecord::new(algorithm)
             };
             let words = record.to_parameters();
             assert_eq!(SequentialRecord::from_parameters(words), Some(record));
-            for (at, word) in [(0, 7), (1, 3), (2, 2), (3, 0), (4, 3)] {
+            for (at, word) in [(0, 7), (1, 3), (2, 4), (3, 0), (4, 3)] {
                 let mut wrong = words;
                 wrong[at] = word;
                 assert_eq!(SequentialRecord::from_parameters(wrong), None, "{at}");

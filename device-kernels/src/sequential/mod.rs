@@ -30,7 +30,7 @@ use crate::memory::{Words, none_missed};
 use crate::tables::Wave;
 use seawall_core::abi::control::FaultCode;
 use seawall_core::abi::program::NO_REGISTER;
-use seawall_core::abi::sequential::{Algorithm, Lengths, SequentialRecord, TOGETHER_LEAST};
+use seawall_core::abi::sequential::{Algorithm, Lengths, SequentialRecord};
 use work::{Rows, Scratch, Work};
 
 /// The operands of a sequential wave, as this block uses them.
@@ -84,7 +84,7 @@ pub fn run_sequential<G: Grid>(cx: ContextRef<G>, wave: Wave) -> Result<(), Faul
         sources,
         rank,
     };
-    let words = record.words_per_node(u64::from(sources.len()));
+    let words = record.words_per_node();
     let words = u64::from(words) * u64::from(operands.nodes);
     let scratch = Scratch::of_block(memory, (words, u64::from(rank)))?;
     let rows = rows_of(context, &operands, weights)?;
@@ -115,13 +115,11 @@ fn run<G: Grid>(
         Algorithm::Closeness | Algorithm::Eccentricity if is_weighted => {
             distances::measure(work, operands, (rows, scratch))
         }
-        Algorithm::Closeness | Algorithm::Eccentricity
-            if u64::from(operands.sources.len()) < TOGETHER_LEAST =>
-        {
-            searches::measure(work, operands, (rows, scratch))
+        Algorithm::Closeness | Algorithm::Eccentricity if record.together => {
+            together::measure(work, operands, (rows, scratch))
         }
         Algorithm::Closeness | Algorithm::Eccentricity => {
-            together::measure(work, operands, (rows, scratch))
+            searches::measure(work, operands, (rows, scratch))
         }
         Algorithm::Betweenness if is_weighted => {
             weighted_betweenness::add_up(work, operands, (rows, scratch))

@@ -59,7 +59,7 @@ fn sums_of(operands: &Operands, memory: Words, block: u32) -> Result<Sums, Fault
         algorithm: Algorithm::Betweenness,
         ..operands.record
     };
-    let words = record.words_per_node(operands.sources.len().into());
+    let words = record.words_per_node();
     let words = u64::from(words) * u64::from(operands.nodes);
     let mut scratch = Scratch::of_block(memory, (words, block.into()))?;
     Sums::of(&mut scratch, operands.nodes)

@@ -46,7 +46,7 @@ pub(super) fn shared(
 ) -> SequentialRecord {
     let sources = question.sources.len() as u64;
     let size = u64::from(graph.nodes()) + u64::from(graph.edges());
-    let one = record.scratch_words(graph.nodes(), sources).max(1);
+    let one = record.scratch_words(graph.nodes()).max(1);
     let most = (MEMORY_WORDS * size / one).clamp(1, sources.max(1));
     let threads = question.threads.map_or(1, u64::from);
     SequentialRecord {
@@ -72,7 +72,7 @@ pub(super) fn build(
         _ => 1,
     };
     let mut given = Given {
-        memory: Some(program.sequential_memory(record, sources)?),
+        memory: Some(program.sequential_memory(record)?),
         ..Given::default()
     };
     if record.algorithm != Algorithm::StrongComponents {
@@ -106,7 +106,7 @@ fn incoming_weights(
     };
     let weights = program.words("incoming weights", u64::from(graph.edges()))?;
     let given = Given {
-        memory: Some(program.sequential_memory(order, 0)?),
+        memory: Some(program.sequential_memory(order)?),
         ..Given::default()
     };
     program.fill("no weights yet", weights, 0);

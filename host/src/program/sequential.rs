@@ -20,16 +20,15 @@ pub(crate) struct Given {
 }
 
 impl ProgramBuilder {
-    /// A register of scratch memory for an algorithm and a list of `sources` nodes.
+    /// A register of scratch memory for an algorithm.
     ///
     /// # Errors
     /// As [`ProgramBuilder::words`].
     pub(crate) fn sequential_memory(
         &mut self,
         record: SequentialRecord,
-        sources: u64,
     ) -> Result<RegisterId, ProgramError> {
-        let words = record.scratch_words(self.nodes, sources);
+        let words = record.scratch_words(self.nodes);
         self.words("scratch memory", words)
     }
 

@@ -154,7 +154,7 @@ fn build_alone(graph: &Graph, question: &Question) -> Result<Built, ProgramError
         ..SequentialRecord::new(Algorithm::Betweenness)
     };
     let record = alone::shared(record, graph, question);
-    let memory = program.sequential_memory(record, sources)?;
+    let memory = program.sequential_memory(record)?;
     let list = program.input("sources", sources)?;
     let result = program.words("scores", graph.nodes().into())?;
     let sums = program.words("nothing", 0)?;

@@ -66,13 +66,13 @@ impl Analysis for Closeness {
             inward: is_inward,
             ..SequentialRecord::new(Algorithm::Closeness)
         };
-        if alone::suits(question) && sweep::is_worse(graph, question) {
-            let sought = alone::Sought {
-                record: alone::shared(record, graph, question),
-                none: f32::INFINITY.to_bits(),
-                reading: Reading::Floats,
-            };
-            return alone::build(graph, question, sought);
+        let lists = alone::Sought {
+            record,
+            none: f32::INFINITY.to_bits(),
+            reading: Reading::Floats,
+        };
+        if let Some(built) = sweep::alone(graph, question, lists) {
+            return built;
         }
         let sought = Sought {
             measure: Measure::Closeness,

@@ -41,8 +41,8 @@ impl Analysis for Eccentricity {
     }
 
     fn build(&self, graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
-        if alone::suits(question) && sweep::is_worse(graph, question) {
-            return build_alone(graph, question);
+        if let Some(built) = sweep::alone(graph, question, lists(graph, question)) {
+            return built;
         }
         let sought = Sought {
             measure: Measure::Eccentricity,
@@ -87,8 +87,8 @@ impl Analysis for Eccentricity {
     }
 }
 
-/// Searches of threads.
-fn build_alone(graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
+/// What searches of threads store.
+fn lists(graph: &Graph, question: &Question) -> alone::Sought {
     let record = SequentialRecord {
         lengths: alone::lengths(graph, question.centrality.weighted),
         ..SequentialRecord::new(Algorithm::Eccentricity)
@@ -98,12 +98,11 @@ fn build_alone(graph: &Graph, question: &Question) -> Result<Built, ProgramError
         Lengths::Whole => (UNREACHED, Reading::WideWords),
         Lengths::Float => (f32::INFINITY.to_bits(), Reading::Floats),
     };
-    let sought = alone::Sought {
-        record: alone::shared(record, graph, question),
+    alone::Sought {
+        record,
         none,
         reading,
-    };
-    alone::build(graph, question, sought)
+    }
 }
 
 /// The number of nodes that have an eccentricity, and the least and the largest one.
