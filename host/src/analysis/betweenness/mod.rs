@@ -157,14 +157,14 @@ fn build_alone(graph: &Graph, question: &Question) -> Result<Built, ProgramError
     let memory = program.sequential_memory(record)?;
     let list = program.input("sources", sources)?;
     let result = program.words("scores", graph.nodes().into())?;
-    let sums = program.words("nothing", 0)?;
     program.fill("no score yet", result, 0);
     let given = Given {
         memory: Some(memory),
         sources: Some(list),
         third: None,
     };
-    program.sequential("add up shares", sums, (record, given));
+    // Sums stay in the scratch memory; there is no result yet.
+    program.sequential("add up shares", result, (record, given));
     let record = SequentialRecord {
         algorithm: Algorithm::Scores,
         ..record
