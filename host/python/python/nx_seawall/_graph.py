@@ -1,0 +1,73 @@
+"""A graph of NetworkX with its conversions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from seawall._seawall import NxGraph
+
+#: Stands for weights that were not asked for.
+_PLAIN = (None, 1)
+
+
+class Graph:
+    """A converted graph.
+
+    It refers to the graph that it was made of: NetworkX drops conversions that it caches when a
+    graph changes, and functions that return nodes, edges or graphs with attributes take these
+    from there.
+    """
+
+    __networkx_backend__ = "seawall"
+
+    def __init__(self, source: Any, attribute: Any = None, default: Any = 1) -> None:
+        self.source = source
+        self.graph = source.graph
+        self._conversions: dict[tuple[Any, Any], NxGraph] = {}
+        self._any: NxGraph = self.rows(attribute, default)
+
+    def rows(self, attribute: Any = None, default: Any = 1) -> NxGraph:
+        """Returns the rows, with the weights of an attribute."""
+        key = _PLAIN if attribute is None else (attribute, default)
+        if key not in self._conversions:
+            self._conversions[key] = NxGraph.from_networkx(self.source, *key)
+        return self._conversions[key]
+
+    @property
+    def any(self) -> NxGraph:
+        """The rows, with whatever weights."""
+        return self._any
+
+    @property
+    def index(self) -> dict[Any, int]:
+        """Number of each node."""
+        return self._any.index
+
+    def number(self, node: Any) -> int | None:
+        """Returns the number of a node, None for what is no node."""
+        try:
+            return self.index.get(node)
+        except TypeError:
+            return None
+
+    def is_directed(self) -> bool:
+        return self._any.is_directed
+
+    def is_multigraph(self) -> bool:
+        return bool(self.source.is_multigraph())
+
+    def number_of_nodes(self) -> int:
+        return len(self._any)
+
+    def number_of_edges(self) -> int:
+        return int(self.source.number_of_edges())
+
+    def __len__(self) -> int:
+        return len(self._any)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._any.nodes)
+
+    def __contains__(self, node: Any) -> bool:
+        return self.number(node) is not None

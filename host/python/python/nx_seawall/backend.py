@@ -1,0 +1,1024 @@
+"""The functions of the backend, and the object that NetworkX asks for them.
+
+A function has the signature of its namesake in NetworkX, and its results, order and exceptions.
+Where it has less, its check says so before it is called, and NetworkX runs its own.
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from functools import cache
+from typing import Any
+
+import networkx as nx
+from networkx.utils import not_implemented_for, py_random_state
+
+from . import FUNCTIONS
+from ._cost import Cost, forecast
+from ._graph import Graph
+
+#: True, or the reason why not.
+Answer = bool | str
+Node = Hashable
+Lengths = dict[Any, Any]
+Paths = dict[Any, list[Any]]
+
+_CHECKS: dict[str, Callable[..., Answer]] = {}
+_COSTS: dict[str, Cost] = {}
+
+
+class Backend:
+    """What NetworkX asks: functions by name, conversions, and whether it should use them."""
+
+    @staticmethod
+    def convert_from_nx(
+        graph: Any,
+        edge_attrs: dict[Any, Any] | None = None,
+        **_: Any,
+    ) -> Graph:
+        """Converts a graph with at most one attribute of its edges."""
+        if isinstance(graph, Graph):
+            return graph
+        attributes = edge_attrs or {}
+        if len(attributes) > 1:
+            return Graph(graph)
+        for name, default in attributes.items():
+            return Graph(graph, name, 1 if default is None else default)
+        return Graph(graph)
+
+    @staticmethod
+    def convert_to_nx(result: Any, **_: Any) -> Any:
+        """Returns the graph that a conversion was made of, and anything else as it is."""
+        return result.source if isinstance(result, Graph) else result
+
+    @staticmethod
+    def can_run(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Answer:
+        """Tells whether a function takes these arguments, or why not."""
+        check = _CHECKS.get(name)
+        return True if check is None else _bound(name, check, args, kwargs)
+
+    @staticmethod
+    def should_run(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Answer:
+        """Tells whether conversion and run are expected to take less time than NetworkX; the
+        forecast is the reason why not."""
+        graph = args[0] if args else kwargs.get("G")
+        return forecast(_COSTS[name], graph)
+
+    @staticmethod
+    def on_start_tests(items: list[Any]) -> None:
+        """Marks tests of NetworkX that cannot hold for converted graphs."""
+        from ._xfails import mark
+
+        mark(items)
+
+
+def _bound(name: str, check: Callable[..., Answer], args: Any, kwargs: Any) -> Answer:
+    signature = _signature(name)
+    try:
+        bound = signature.bind(*args, **{k: v for k, v in kwargs.items() if k != "backend"})
+    except TypeError:
+        # NetworkX raises its own error for these arguments.
+        return "arguments that do not fit the signature"
+    bound.apply_defaults()
+    wanted = inspect.signature(check).parameters
+    return check(**{key: bound.arguments[key] for key in wanted})
+
+
+@cache
+def _signature(name: str) -> inspect.Signature:
+    return inspect.signature(getattr(Backend, name))
+
+
+def _has(cost: Cost, check: Callable[..., Answer] | None = None) -> Callable[[Any], Any]:
+    """Adds a function to the backend; `check` takes those of its arguments that decide."""
+
+    def add(function: Any) -> Any:
+        name = function.__name__
+        if name not in FUNCTIONS:
+            raise KeyError(f"{name} is missing in nx_seawall.FUNCTIONS")
+        setattr(Backend, name, staticmethod(function))
+        _COSTS[name] = cost
+        if check is not None:
+            _CHECKS[name] = check
+        return function
+
+    return add
+
+
+def _number(G: Graph, node: Any, text: str) -> int:
+    number = G.number(node)
+    if number is None:
+        raise nx.NodeNotFound(text)
+    return number
+
+
+# Checks, by the arguments that they look at.
+
+
+def _weight_is_name(weight: Any) -> Answer:
+    return "a weight function is Python" if callable(weight) else True
+
+
+def _is_simple(G: Any) -> Answer:
+    return "a multigraph" if G.is_multigraph() else True
+
+
+def _is_undirected(G: Any) -> Answer:
+    return "a directed graph, whose predecessors have an order of their own" if G.is_directed() else True
+
+
+def _is_plain(weight: Any) -> Answer:
+    return True if weight is None else "weights"
+
+
+# Shortest paths without weights.
+
+
+@_has(Cost.SEARCH)
+def single_source_shortest_path_length(
+    G: Graph, source: Node, cutoff: float | None = None
+) -> dict[Any, int]:
+    number = _number(G, source, f"Source {source} is not in G")
+    return G.any.levels([number], cutoff)
+
+
+@_has(Cost.SEARCH, _is_undirected)
+def single_target_shortest_path_length(
+    G: Graph, target: Node, cutoff: float | None = None
+) -> dict[Any, int]:
+    number = _number(G, target, f"Target {target} is not in G")
+    return G.any.levels([number], cutoff)
+
+
+@_has(Cost.ALL_PAIRS)
+def all_pairs_shortest_path_length(
+    G: Graph, cutoff: float | None = None
+) -> Iterator[tuple[Any, dict[Any, int]]]:
+    rows = G.any
+    for number, node in enumerate(G):
+        yield node, rows.levels([number], cutoff)
+
+
+@_has(Cost.PATHS)
+def single_source_shortest_path(G: Graph, source: Node, cutoff: float | None = None) -> Paths:
+    number = _number(G, source, f"Source {source} not in G")
+    return G.any.paths(number, cutoff)
+
+
+@_has(Cost.PATHS, _is_undirected)
+def single_target_shortest_path(G: Graph, target: Node, cutoff: float | None = None) -> Paths:
+    number = _number(G, target, f"Target {target} not in G")
+    return G.any.paths(number, cutoff, to_source=True)
+
+
+@_has(Cost.ALL_PAIRS)
+def all_pairs_shortest_path(
+    G: Graph, cutoff: float | None = None
+) -> Iterator[tuple[Any, Paths]]:
+    rows = G.any
+    for number, node in enumerate(G):
+        yield node, rows.paths(number, cutoff)
+
+
+@_has(Cost.SEARCH)
+def predecessor(
+    G: Graph,
+    source: Node,
+    target: Any = None,
+    cutoff: int | None = None,
+    return_seen: bool | None = None,
+) -> Any:
+    number = _number(G, source, f"Source {source} not in G")
+    lists, seen = G.any.predecessors(number, math.ceil(cutoff) if cutoff else None)
+    if target is None:
+        return (lists, seen) if return_seen else lists
+    if return_seen:
+        return (lists[target], seen[target]) if target in lists else ([], -1)
+    return lists.get(target, [])
+
+
+def _path_ends(G: Graph, source: Node, target: Node) -> tuple[int, int]:
+    first = _number(G, source, f"Source {source} is not in G")
+    return first, _number(G, target, f"Target {target} is not in G")
+
+
+@_has(Cost.PAIR)
+def has_path(G: Graph, source: Node, target: Node) -> bool:
+    return G.any.level_of(*_path_ends(G, source, target)) is not None
+
+
+def _length_check(G: Any, source: Any, target: Any, weight: Any, method: str) -> Answer:
+    if method != "dijkstra" and weight is not None:
+        return f"the method {method}"
+    if source is None and target is not None and G.is_directed():
+        return _is_undirected(G)
+    return _weight_is_name(weight)
+
+
+@_has(Cost.SEARCH, _length_check)
+def shortest_path_length(
+    G: Graph,
+    source: Any = None,
+    target: Any = None,
+    weight: Any = None,
+    method: str = "dijkstra",
+) -> Any:
+    if method not in ("dijkstra", "bellman-ford"):
+        raise ValueError(f"method not supported: {method}")
+    if source is None and target is None:
+        if weight is None:
+            return all_pairs_shortest_path_length(G)
+        return all_pairs_dijkstra_path_length(G, weight=weight)
+    if source is None or target is None:
+        start = target if source is None else source
+        if weight is None:
+            return single_source_shortest_path_length(G, start)
+        return single_source_dijkstra_path_length(G, start, weight=weight)
+    if weight is not None:
+        return dijkstra_path_length(G, source, target, weight)
+    level = G.any.level_of(*_path_ends(G, source, target))
+    if level is None:
+        raise nx.NetworkXNoPath(f"No path between {source} and {target}.")
+    return level
+
+
+def _path_check(G: Any, source: Any, target: Any, weight: Any, method: str) -> Answer:
+    if source is not None and target is not None:
+        return "one path of many: NetworkX searches from both ends"
+    return _length_check(G, source, target, weight, method)
+
+
+@_has(Cost.PATHS, _path_check)
+def shortest_path(
+    G: Graph,
+    source: Any = None,
+    target: Any = None,
+    weight: Any = None,
+    method: str = "dijkstra",
+) -> Any:
+    if method not in ("dijkstra", "bellman-ford"):
+        raise ValueError(f"method not supported: {method}")
+    if source is None and target is None:
+        if weight is None:
+            return all_pairs_shortest_path(G)
+        return all_pairs_dijkstra_path(G, weight=weight)
+    start = target if source is None else source
+    if weight is None:
+        paths = single_source_shortest_path(G, start)
+    else:
+        paths = single_source_dijkstra_path(G, start, weight=weight)
+    if source is None:
+        for path in paths.values():
+            path.reverse()
+    return paths
+
+
+def _average_check(weight: Any, method: Any) -> Answer:
+    if method not in (None, "unweighted"):
+        return f"the method {method}"
+    return _is_plain(weight)
+
+
+@_has(Cost.ALL_PAIRS, _average_check)
+def average_shortest_path_length(G: Graph, weight: Any = None, method: str | None = None) -> float:
+    nodes = len(G)
+    if nodes == 0:
+        text = "the null graph has no paths, thus there is no average shortest path length"
+        raise nx.NetworkXPointlessConcept(text)
+    if nodes == 1:
+        return 0
+    reached, totals, _ = G.any.reaches()
+    if min(reached) != nodes:
+        kind = "strongly connected" if G.is_directed() else "connected"
+        raise nx.NetworkXError(f"Graph is not {kind}.")
+    return sum(totals) / (nodes * (nodes - 1))
+
+
+# Lightest paths.
+
+
+def _targets(G: Graph, target: Any) -> int | None:
+    """Number of a target; one that is no node is never found, as in NetworkX."""
+    return None if target is None else G.number(target)
+
+
+@_has(Cost.WEIGHTED, _weight_is_name)
+def multi_source_dijkstra(
+    G: Graph, sources: Any, target: Any = None, cutoff: Any = None, weight: Any = "weight"
+) -> Any:
+    numbers = _many(G, sources)
+    if target in sources:
+        return (0, [target])
+    rows = G.rows(weight)
+    lengths, paths = rows.lightest_paths(numbers, cutoff, _targets(G, target))
+    if target is None:
+        return lengths, paths
+    try:
+        return lengths[target], paths[target]
+    except KeyError as problem:
+        raise nx.NetworkXNoPath(f"No path to {target}.") from problem
+
+
+def _many(G: Graph, sources: Any) -> list[int]:
+    if not sources:
+        raise ValueError("sources must not be empty")
+    return [_number(G, node, f"Node {node} not found in graph") for node in sources]
+
+
+@_has(Cost.WEIGHTED, _weight_is_name)
+def multi_source_dijkstra_path(
+    G: Graph, sources: Any, cutoff: Any = None, weight: Any = "weight"
+) -> Paths:
+    return G.rows(weight).lightest_paths(_many(G, sources), cutoff)[1]
+
+
+@_has(Cost.WEIGHTED, _weight_is_name)
+def multi_source_dijkstra_path_length(
+    G: Graph, sources: Any, cutoff: Any = None, weight: Any = "weight"
+) -> Lengths:
+    return G.rows(weight).lengths(_many(G, sources), cutoff)
+
+
+@_has(Cost.WEIGHTED, _weight_is_name)
+def single_source_dijkstra(
+    G: Graph, source: Node, target: Any = None, cutoff: Any = None, weight: Any = "weight"
+) -> Any:
+    return multi_source_dijkstra(G, {source}, cutoff=cutoff, target=target, weight=weight)
+
+
+@_has(Cost.WEIGHTED, _weight_is_name)
+def single_source_dijkstra_path(
+    G: Graph, source: Node, cutoff: Any = None, weight: Any = "weight"
+) -> Paths:
+    return multi_source_dijkstra_path(G, {source}, cutoff, weight)
+
+
+@_has(Cost.WEIGHTED, _weight_is_name)
+def single_source_dijkstra_path_length(
+    G: Graph, source: Node, cutoff: Any = None, weight: Any = "weight"
+) -> Lengths:
+    return multi_source_dijkstra_path_length(G, {source}, cutoff, weight)
+
+
+@_has(Cost.WEIGHTED, _weight_is_name)
+def dijkstra_path(G: Graph, source: Node, target: Node, weight: Any = "weight") -> list[Any]:
+    found: list[Any] = single_source_dijkstra(G, source, target=target, weight=weight)[1]
+    return found
+
+
+@_has(Cost.WEIGHTED, _weight_is_name)
+def dijkstra_path_length(G: Graph, source: Node, target: Node, weight: Any = "weight") -> Any:
+    number = _number(G, source, f"Node {source} not found in graph")
+    if source == target:
+        return 0
+    lengths = G.rows(weight).lengths([number], None, _targets(G, target))
+    try:
+        return lengths[target]
+    except KeyError as problem:
+        raise nx.NetworkXNoPath(f"Node {target} not reachable from {source}") from problem
+
+
+@_has(Cost.WEIGHTED, _weight_is_name)
+def dijkstra_predecessor_and_distance(
+    G: Graph, source: Node, cutoff: Any = None, weight: Any = "weight"
+) -> tuple[Paths, Lengths]:
+    number = _number(G, source, f"Node {source} is not found in the graph")
+    lengths, before = G.rows(weight).lightest_predecessors(number, cutoff)
+    return before, lengths
+
+
+@_has(Cost.ALL_PAIRS, _weight_is_name)
+def all_pairs_dijkstra(
+    G: Graph, cutoff: Any = None, weight: Any = "weight"
+) -> Iterator[tuple[Any, tuple[Lengths, Paths]]]:
+    rows = G.rows(weight)
+    for number, node in enumerate(G):
+        yield node, rows.lightest_paths([number], cutoff)
+
+
+@_has(Cost.ALL_PAIRS, _weight_is_name)
+def all_pairs_dijkstra_path_length(
+    G: Graph, cutoff: Any = None, weight: Any = "weight"
+) -> Iterator[tuple[Any, Lengths]]:
+    rows = G.rows(weight)
+    for number, node in enumerate(G):
+        yield node, rows.lengths([number], cutoff)
+
+
+@_has(Cost.ALL_PAIRS, _weight_is_name)
+def all_pairs_dijkstra_path(
+    G: Graph, cutoff: Any = None, weight: Any = "weight"
+) -> Iterator[tuple[Any, Paths]]:
+    for node, (_, paths) in all_pairs_dijkstra(G, cutoff, weight):
+        yield node, paths
+
+
+# Breadth-first searches, descendants and ancestors.
+
+
+def _search_check(G: Any, reverse: bool, sort_neighbors: Any) -> Answer:
+    if sort_neighbors is not None:
+        return "sort_neighbors is Python"
+    return _is_undirected(G) if reverse else True
+
+
+def _unsorted(sort_neighbors: Any) -> Answer:
+    return True if sort_neighbors is None else "sort_neighbors is Python"
+
+
+def _edges(G: Graph, source: Node, depth_limit: Any = None, reverse: bool = False) -> Any:
+    number = G.number(source)
+    if number is None:
+        # As the neighbours of a node that is none.
+        raise nx.NetworkXError(f"The node {source} is not in the {_kind(G)}.")
+    return G.any.bfs_edges(number, depth_limit, reverse)
+
+
+def _kind(G: Graph) -> str:
+    return "digraph" if G.is_directed() else "graph"
+
+
+@_has(Cost.SEARCH, _search_check)
+def bfs_edges(
+    G: Graph,
+    source: Node,
+    reverse: bool = False,
+    depth_limit: int | None = None,
+    sort_neighbors: Any = None,
+) -> Iterator[tuple[Any, Any]]:
+    yield from _edges(G, source, depth_limit)
+
+
+@_has(Cost.SEARCH, _search_check)
+def bfs_tree(
+    G: Graph,
+    source: Node,
+    reverse: bool = False,
+    depth_limit: int | None = None,
+    sort_neighbors: Any = None,
+) -> Any:
+    tree = nx.DiGraph()
+    tree.add_node(source)
+    tree.add_edges_from(_edges(G, source, depth_limit))
+    return tree
+
+
+@_has(Cost.SEARCH, _unsorted)
+def bfs_predecessors(
+    G: Graph, source: Node, depth_limit: int | None = None, sort_neighbors: Any = None
+) -> Iterator[tuple[Any, Any]]:
+    for parent, child in _edges(G, source, depth_limit):
+        yield child, parent
+
+
+@_has(Cost.SEARCH, _unsorted)
+def bfs_successors(
+    G: Graph, source: Node, depth_limit: int | None = None, sort_neighbors: Any = None
+) -> Iterator[tuple[Any, list[Any]]]:
+    parent: Any = source
+    children: list[Any] = []
+    for node, child in _edges(G, source, depth_limit):
+        if node != parent:
+            yield parent, children
+            parent, children = node, []
+        children.append(child)
+    yield parent, children
+
+
+@_has(Cost.SEARCH)
+def bfs_layers(G: Graph, sources: Any) -> Iterator[list[Any]]:
+    if sources in G:
+        sources = [sources]
+    numbers = []
+    for source in list(set(sources)):
+        number = G.number(source)
+        if number is None:
+            raise nx.NetworkXError(f"The node {source} is not in the graph.")
+        numbers.append(number)
+    yield from G.any.layers(numbers)
+
+
+@_has(Cost.SEARCH)
+def descendants_at_distance(G: Graph, source: Node, distance: int) -> set[Any]:
+    if source not in G:
+        raise nx.NetworkXError(f"The node {source} is not in the graph.")
+    layers = G.any.layers([G.index[source]])
+    found = [layer for at, layer in enumerate(layers) if at == distance]
+    return set(found[0]) if found else set()
+
+
+@_has(Cost.SEARCH)
+def descendants(G: Graph, source: Node) -> set[Any]:
+    number = G.number(source)
+    if number is None:
+        raise nx.NetworkXError(f"The node {source} is not in the {_kind(G)}.")
+    return G.any.reached(number)
+
+
+@_has(Cost.SEARCH)
+def ancestors(G: Graph, source: Node) -> set[Any]:
+    number = G.number(source)
+    if number is None:
+        raise nx.NetworkXError(f"The node {source} is not in the {_kind(G)}.")
+    return G.any.reached(number, reverse=True)
+
+
+@_has(Cost.LINEAR)
+def is_directed_acyclic_graph(G: Graph) -> bool:
+    return G.is_directed() and G.any.generations()[1] == len(G)
+
+
+# Components.
+
+
+_NULL = "Connectivity is undefined for the null graph."
+
+
+@_has(Cost.LINEAR)
+@not_implemented_for("directed")
+def connected_components(G: Graph) -> Iterator[set[Any]]:
+    yield from G.any.components()
+
+
+@_has(Cost.LINEAR)
+@not_implemented_for("directed")
+def number_connected_components(G: Graph) -> int:
+    return G.any.component_count()
+
+
+@_has(Cost.SEARCH)
+@not_implemented_for("directed")
+def is_connected(G: Graph) -> bool:
+    if len(G) == 0:
+        raise nx.NetworkXPointlessConcept(_NULL)
+    return len(G.any.reached(0, is_strict=False)) == len(G)
+
+
+@_has(Cost.SEARCH)
+@not_implemented_for("directed")
+def node_connected_component(G: Graph, n: Node) -> set[Any]:
+    return G.any.reached(G.index[n], is_strict=False)
+
+
+@_has(Cost.LINEAR)
+@not_implemented_for("undirected")
+def weakly_connected_components(G: Graph) -> Iterator[set[Any]]:
+    yield from G.any.components()
+
+
+@_has(Cost.LINEAR)
+@not_implemented_for("undirected")
+def number_weakly_connected_components(G: Graph) -> int:
+    return G.any.component_count()
+
+
+@_has(Cost.LINEAR)
+@not_implemented_for("undirected")
+def is_weakly_connected(G: Graph) -> bool:
+    if len(G) == 0:
+        raise nx.NetworkXPointlessConcept(_NULL)
+    return G.any.component_count() == 1
+
+
+@_has(Cost.LINEAR)
+@not_implemented_for("undirected")
+def strongly_connected_components(G: Graph) -> Iterator[set[Any]]:
+    yield from G.any.strong_components()
+
+
+@_has(Cost.LINEAR)
+@not_implemented_for("undirected")
+def number_strongly_connected_components(G: Graph) -> int:
+    return G.any.strong_component_count()
+
+
+@_has(Cost.LINEAR)
+@not_implemented_for("undirected")
+def is_strongly_connected(G: Graph) -> bool:
+    if len(G) == 0:
+        raise nx.NetworkXPointlessConcept(_NULL)
+    return G.any.strong_component_count() == 1
+
+
+@_has(Cost.LINEAR)
+def isolates(G: Graph) -> Iterator[Any]:
+    degrees = _total_degrees(G)
+    return (node for node, degree in zip(G, degrees) if degree == 0)
+
+
+@_has(Cost.LINEAR)
+def number_of_isolates(G: Graph) -> int:
+    return _total_degrees(G).count(0)
+
+
+@_has(Cost.LOCAL)
+def is_isolate(G: Graph, n: Node) -> bool:
+    return bool(G.source.degree(n) == 0)
+
+
+def _total_degrees(G: Graph) -> list[int]:
+    outgoing = G.any.degrees(False)
+    if not G.is_directed():
+        return outgoing
+    return [a + b for a, b in zip(outgoing, G.any.degrees(True))]
+
+
+# Cores, triangles, colours, communities, trees.
+
+
+@_has(Cost.LINEAR)
+@not_implemented_for("multigraph")
+def core_number(G: Graph) -> dict[Any, int]:
+    if G.any.loops() > 0:
+        text = (
+            "Input graph has self loops which is not permitted; "
+            "Consider using G.remove_edges_from(nx.selfloop_edges(G))."
+        )
+        raise nx.NetworkXNotImplemented(text)
+    return G.any.core_numbers()
+
+
+def _core_subgraph(
+    G: Graph, is_kept: Callable[[Any, Any, Any], bool], k: Any, core: Any
+) -> Any:
+    core = _core_numbers(G) if core is None else core
+    k = max(core.values()) if k is None else k
+    return G.source.subgraph([v for v in core if is_kept(v, k, core)]).copy()
+
+
+def _core_numbers(G: Graph) -> dict[Any, int]:
+    found: dict[Any, int] = core_number(G)
+    return found
+
+
+@_has(Cost.SUBGRAPH)
+@not_implemented_for("multigraph")
+def k_core(G: Graph, k: int | None = None, core_number: Any = None) -> Any:
+    return _core_subgraph(G, lambda v, k, core: core[v] >= k, k, core_number)
+
+
+@_has(Cost.SUBGRAPH)
+@not_implemented_for("multigraph")
+def k_shell(G: Graph, k: int | None = None, core_number: Any = None) -> Any:
+    return _core_subgraph(G, lambda v, k, core: core[v] == k, k, core_number)
+
+
+@_has(Cost.SUBGRAPH)
+@not_implemented_for("multigraph")
+def k_crust(G: Graph, k: int | None = None, core_number: Any = None) -> Any:
+    core = _core_numbers(G) if core_number is None else core_number
+    k = max(core.values()) - 1 if k is None else k
+    return G.source.subgraph([v for v in core if core[v] <= k]).copy()
+
+
+@_has(Cost.SUBGRAPH)
+@not_implemented_for("multigraph")
+def k_corona(G: Graph, k: int, core_number: Any = None) -> Any:
+    source = G.source
+
+    def is_kept(v: Any, k: int, core: Any) -> bool:
+        return core[v] == k and k == sum(1 for w in source[v] if core[w] >= k)
+
+    return _core_subgraph(G, is_kept, k, core_number)
+
+
+@_has(Cost.TRIANGLES, _is_simple)
+@not_implemented_for("directed")
+def triangles(G: Graph, nodes: Any = None) -> Any:
+    return _chosen(G, G.any.triangles(), nodes)
+
+
+def _chosen(G: Graph, values: dict[Any, Any], nodes: Any) -> Any:
+    """The value of a node, or those of some nodes, as NetworkX tells them apart."""
+    if nodes is None:
+        return values
+    if nodes in G:
+        return values[nodes]
+    return {node: values[node] for node in G.source.nbunch_iter(nodes)}
+
+
+def _clustering_check(G: Any, weight: Any) -> Answer:
+    if G.is_directed():
+        return "a directed graph"
+    if G.is_multigraph():
+        return "a multigraph"
+    return _is_plain(weight)
+
+
+@_has(Cost.TRIANGLES, _clustering_check)
+def clustering(G: Graph, nodes: Any = None, weight: Any = None) -> Any:
+    return _chosen(G, G.any.clustering(), nodes)
+
+
+@_has(Cost.TRIANGLES, _clustering_check)
+def average_clustering(
+    G: Graph, nodes: Any = None, weight: Any = None, count_zeros: bool = True
+) -> float:
+    values = clustering(G, nodes).values()
+    if not count_zeros:
+        values = [value for value in values if abs(value) > 0]
+    return sum(values) / len(values)
+
+
+def _transitivity_check(G: Any) -> Answer:
+    return _clustering_check(G, None)
+
+
+@_has(Cost.TRIANGLES, _transitivity_check)
+def transitivity(G: Graph) -> float:
+    triangles, pairs = G.any.triads()
+    return 0 if triangles == 0 else triangles / pairs
+
+
+def _colour_check(G: Any, strategy: Any, interchange: bool) -> Answer:
+    if strategy != "largest_first" or interchange:
+        return "only the strategy largest_first without interchange"
+    return _is_undirected(G) if G.is_directed() else _is_simple(G)
+
+
+@_has(Cost.LINEAR, _colour_check)
+def greedy_color(
+    G: Graph, strategy: Any = "largest_first", interchange: bool = False
+) -> dict[Any, int]:
+    return G.any.largest_first()
+
+
+@_has(Cost.LINEAR, _is_simple)
+@not_implemented_for("directed")
+def label_propagation_communities(G: Graph) -> Iterable[set[Any]]:
+    return G.any.propagated().values()
+
+
+def _tree_check(G: Any, weight: Any, algorithm: Any) -> Answer:
+    if algorithm != "kruskal":
+        return f"the algorithm {algorithm}"
+    return "a multigraph" if G.is_multigraph() else _weight_is_name(weight)
+
+
+def _spanning(G: Graph, minimum: bool, weight: Any, data: bool) -> Iterator[Any]:
+    edges = G.rows(weight).spanning(minimum)
+    if not data:
+        return iter(edges)
+    neighbours = G.source._adj
+    return ((u, v, neighbours[u][v]) for u, v in edges)
+
+
+@_has(Cost.SORTED, _tree_check)
+@not_implemented_for("directed")
+def minimum_spanning_edges(
+    G: Graph,
+    algorithm: str = "kruskal",
+    weight: Any = "weight",
+    keys: bool = True,
+    data: bool = True,
+    ignore_nan: bool = False,
+) -> Iterator[Any]:
+    return _spanning(G, True, weight, data)
+
+
+@_has(Cost.SORTED, _tree_check)
+@not_implemented_for("directed")
+def maximum_spanning_edges(
+    G: Graph,
+    algorithm: str = "kruskal",
+    weight: Any = "weight",
+    keys: bool = True,
+    data: bool = True,
+    ignore_nan: bool = False,
+) -> Iterator[Any]:
+    return _spanning(G, False, weight, data)
+
+
+def _tree(G: Graph, edges: Iterator[Any]) -> Any:
+    tree = G.source.__class__()
+    tree.graph.update(G.source.graph)
+    tree.add_nodes_from(G.source.nodes.items())
+    tree.add_edges_from(edges)
+    return tree
+
+
+@_has(Cost.SORTED, _tree_check)
+def minimum_spanning_tree(
+    G: Graph, weight: Any = "weight", algorithm: str = "kruskal", ignore_nan: bool = False
+) -> Any:
+    return _tree(G, minimum_spanning_edges(G, algorithm, weight))
+
+
+@_has(Cost.SORTED, _tree_check)
+def maximum_spanning_tree(
+    G: Graph, weight: Any = "weight", algorithm: str = "kruskal", ignore_nan: bool = False
+) -> Any:
+    return _tree(G, maximum_spanning_edges(G, algorithm, weight))
+
+
+# Centralities and distances.
+
+
+@_has(Cost.LINEAR, _is_simple)
+def degree_centrality(G: Graph) -> dict[Any, float]:
+    return _degree_shares(G, _total_degrees(G))
+
+
+@_has(Cost.LINEAR, _is_simple)
+@not_implemented_for("undirected")
+def in_degree_centrality(G: Graph) -> dict[Any, float]:
+    return _degree_shares(G, G.any.degrees(True))
+
+
+@_has(Cost.LINEAR, _is_simple)
+@not_implemented_for("undirected")
+def out_degree_centrality(G: Graph) -> dict[Any, float]:
+    return _degree_shares(G, G.any.degrees(False))
+
+
+def _degree_shares(G: Graph, degrees: list[int]) -> dict[Any, float]:
+    if len(G) <= 1:
+        return dict.fromkeys(G, 1)
+    scale = 1.0 / (len(G) - 1.0)
+    return {node: degree * scale for node, degree in zip(G, degrees)}
+
+
+def _no_distance(distance: Any) -> Answer:
+    return "distances" if distance is not None else True
+
+
+@_has(Cost.ALL_PAIRS, _no_distance)
+def closeness_centrality(
+    G: Graph, u: Any = None, distance: Any = None, wf_improved: bool = True
+) -> Any:
+    if u is None:
+        return G.any.closeness(None, bool(wf_improved))
+    number = _number(G, u, f"Source {u} is not in G")
+    return G.any.closeness([number], bool(wf_improved))[u]
+
+
+@_has(Cost.ALL_PAIRS, _no_distance)
+def harmonic_centrality(
+    G: Graph, nbunch: Any = None, distance: Any = None, sources: Any = None
+) -> dict[Any, float]:
+    source = G.source
+    wanted = set(source.nbunch_iter(nbunch) if nbunch is not None else source.nodes)
+    starts = set(source.nbunch_iter(sources) if sources is not None else source.nodes)
+    # Sums start in the order of these sets, as in NetworkX, so that they round alike.
+    centrality: dict[Any, float] = dict.fromkeys(wanted, 0)
+    index, is_transposed = G.index, len(wanted) < len(starts)
+    if is_transposed:
+        wanted, starts = starts, wanted
+    found = G.any.harmonic([index[v] for v in starts], [index[v] for v in wanted], is_transposed)
+    for node in centrality:
+        centrality[node] = found[node]
+    return centrality
+
+
+def _betweenness_check(G: Any, weight: Any) -> Answer:
+    return "a multigraph" if G.is_multigraph() else _weight_is_name(weight)
+
+
+@_has(Cost.ALL_PAIRS, _betweenness_check)
+@py_random_state("seed")
+def betweenness_centrality(
+    G: Graph,
+    k: int | None = None,
+    normalized: bool = True,
+    weight: Any = None,
+    endpoints: bool = False,
+    seed: Any = None,
+) -> dict[Any, float]:
+    nodes = len(G)
+    k = None if k == nodes else k
+    sampled = None if k is None else seed.sample(list(G), k)
+    starts = None if sampled is None else [G.index[node] for node in sampled]
+    rows = G.rows(weight)
+    if weight is not None and rows.weight_min() < 0:
+        raise NotImplementedError("seawall: a weight is negative")
+    values = rows.betweenness(starts, weight is not None, bool(endpoints))
+    others = nodes if endpoints else nodes - 1
+    if others < 2:
+        return values
+    starts_count = others if k is None else k
+    if k is None or endpoints:
+        if normalized:
+            scale = 1 / (starts_count * (others - 1))
+        else:
+            scale = others / (starts_count * (1 if G.is_directed() else 2))
+        return values if scale == 1 else {node: v * scale for node, v in values.items()}
+    if normalized:
+        near = 1 / ((starts_count - 1) * (others - 1)) if starts_count > 1 else math.nan
+        far = 1 / (starts_count * (others - 1))
+    else:
+        half = 1 if G.is_directed() else 2
+        near = others / ((starts_count - 1) * half) if starts_count > 1 else math.nan
+        far = others / (starts_count * half)
+    chosen = set(sampled or ())
+    return {node: v * (near if node in chosen else far) for node, v in values.items()}
+
+
+@_has(Cost.RANKS, _is_simple)
+def pagerank(
+    G: Graph,
+    alpha: float = 0.85,
+    personalization: Any = None,
+    max_iter: int = 100,
+    tol: float = 1.0e-6,
+    nstart: Any = None,
+    weight: Any = "weight",
+    dangling: Any = None,
+) -> dict[Any, float]:
+    import numpy as np
+
+    nodes = len(G)
+    if nodes == 0:
+        return {}
+    names = list(G)
+    rows = G.rows(weight)
+
+    def given(values: Any) -> Any:
+        return np.array([values.get(name, 0) for name in names], dtype=float)
+
+    if nstart is None:
+        ranks = np.repeat(1.0 / nodes, nodes)
+    else:
+        ranks = given(nstart)
+        ranks /= ranks.sum()
+    if personalization is None:
+        start = np.repeat(1.0 / nodes, nodes)
+    else:
+        start = given(personalization)
+        if start.sum() == 0:
+            raise ZeroDivisionError
+        start /= start.sum()
+    if dangling is None:
+        spread = start
+    else:
+        spread = given(dangling)
+        spread /= spread.sum()
+    lost = rows.dangling()
+    for _ in range(max_iter):
+        last = ranks
+        ranks = alpha * (rows.walk(last) + sum(last[lost]) * spread) + (1 - alpha) * start
+        if np.absolute(ranks - last).sum() < nodes * tol:
+            return dict(zip(names, ranks.tolist()))
+    raise nx.PowerIterationFailedConvergence(max_iter)
+
+
+def _plain_eccentricity(G: Any, sp: Any, weight: Any) -> Answer:
+    return "lengths that are given" if sp is not None else _is_plain(weight)
+
+
+@_has(Cost.ALL_PAIRS, _plain_eccentricity)
+def eccentricity(G: Graph, v: Any = None, sp: Any = None, weight: Any = None) -> Any:
+    nodes = list(G.source.nbunch_iter(v))
+    reached, _, largest = G.any.reaches([G.index[node] for node in nodes])
+    if any(count != len(G) for count in reached):
+        if G.is_directed():
+            text = (
+                "Found infinite path length because the digraph is not strongly connected"
+            )
+        else:
+            text = "Found infinite path length because the graph is not connected"
+        raise nx.NetworkXError(text)
+    values = dict(zip(nodes, largest))
+    return values[v] if v in G else values
+
+
+def _extrema_check(e: Any, usebounds: bool, weight: Any) -> Answer:
+    if usebounds or e is not None:
+        return "bounds, or eccentricities that are given"
+    return _is_plain(weight)
+
+
+@_has(Cost.ALL_PAIRS, _extrema_check)
+def diameter(G: Graph, e: Any = None, usebounds: bool = False, weight: Any = None) -> int:
+    return max(eccentricity(G).values())
+
+
+@_has(Cost.ALL_PAIRS, _extrema_check)
+def radius(G: Graph, e: Any = None, usebounds: bool = False, weight: Any = None) -> int:
+    return min(eccentricity(G).values())
+
+
+@_has(Cost.ALL_PAIRS, _extrema_check)
+def periphery(G: Graph, e: Any = None, usebounds: bool = False, weight: Any = None) -> list[Any]:
+    values = eccentricity(G)
+    most = max(values.values())
+    return [node for node in values if values[node] == most]
+
+
+def _center_check(G: Any, e: Any, usebounds: bool, weight: Any) -> Answer:
+    nodes, edges = G.number_of_nodes(), G.number_of_edges()
+    if not G.is_directed() and (nodes == 0 or edges == nodes - 1):
+        return "perhaps a tree, which NetworkX peels"
+    return _extrema_check(e, usebounds, weight)
+
+
+@_has(Cost.ALL_PAIRS, _center_check)
+def center(G: Graph, e: Any = None, usebounds: bool = False, weight: Any = None) -> list[Any]:
+    values = eccentricity(G)
+    least = min(values.values())
+    return [node for node in values if values[node] == least]
+
+
+if missing := FUNCTIONS.keys() - _COSTS.keys():
+    raise ImportError(f"nx_seawall.FUNCTIONS has names without functions: {sorted(missing)}")

@@ -1,0 +1,320 @@
+//! Searches behind `seawall.csgraph`, in 64-bit floats as SciPy has them.
+
+use crate::error;
+use crate::nx::rows::Rows;
+use crate::nx::search::{Contradiction, Goal, Lengths, Levels, NONE};
+use crate::nx::structure;
+use numpy::{PyArray1, PyReadonlyArray1};
+use pyo3::prelude::*;
+use rayon::prelude::*;
+
+/// Node that SciPy writes where there is none.
+const ABSENT: i32 = -9999;
+
+/// Compressed sparse rows with 64-bit weights.
+#[pyclass(frozen, module = "seawall._seawall")]
+#[derive(Debug)]
+pub(crate) struct Matrix {
+    rows: Rows,
+    weights: Vec<f64>,
+}
+
+type Ints<'py> = Bound<'py, PyArray1<i32>>;
+type Floats<'py> = Bound<'py, PyArray1<f64>>;
+
+#[pymethods]
+impl Matrix {
+    #[new]
+    fn new(
+        py: Python<'_>,
+        offsets: PyReadonlyArray1<'_, i64>,
+        targets: PyReadonlyArray1<'_, i64>,
+        weights: PyReadonlyArray1<'_, f64>,
+    ) -> PyResult<Self> {
+        let (offsets, targets) = (offsets.as_slice()?, targets.as_slice()?);
+        let bad = |text: &str| error::request(py, "BadArrays", text);
+        let nodes = offsets.len().saturating_sub(1);
+        let edges = targets.len() as i64;
+        if offsets.first() != Some(&0) || offsets.last() != Some(&edges) || !offsets.is_sorted() {
+            return Err(bad(
+                "offsets that do not rise from 0 to the number of entries",
+            ));
+        }
+        if nodes > i32::MAX as usize {
+            return Err(bad("more nodes than 32 bits number"));
+        }
+        let fits = |target: &i64| usize::try_from(*target).is_ok_and(|target| target < nodes);
+        if !targets.iter().all(fits) {
+            return Err(bad("a column that is not below the number of rows"));
+        }
+        let weights = weights.as_slice()?.to_vec();
+        if weights.len() != targets.len() {
+            return Err(bad("another number of values than of columns"));
+        }
+        let rows = Rows {
+            offsets: offsets.iter().map(|offset| *offset as usize).collect(),
+            targets: targets.iter().map(|target| *target as u32).collect(),
+        };
+        Ok(Self { rows, weights })
+    }
+
+    /// The same rows with the reversed edges behind them.
+    fn undirected(&self, py: Python<'_>) -> Self {
+        py.detach(|| {
+            let (back, places) = self.rows.transposed();
+            let mut offsets = vec![0];
+            let (mut targets, mut weights) = (Vec::new(), Vec::new());
+            for node in self.rows.all() {
+                targets.extend_from_slice(self.rows.of(node));
+                weights.extend_from_slice(&self.weights[self.rows.range(node)]);
+                targets.extend_from_slice(back.of(node));
+                weights.extend(
+                    places[back.range(node)]
+                        .iter()
+                        .map(|place| self.weights[*place]),
+                );
+                offsets.push(targets.len());
+            }
+            Self {
+                rows: Rows { offsets, targets },
+                weights,
+            }
+        })
+    }
+
+    /// Number and labels of components, directions ignored.
+    fn components<'py>(&self, py: Python<'py>, is_strong: bool) -> (usize, Ints<'py>) {
+        let found = py.detach(|| {
+            if is_strong {
+                // SciPy takes the last edge of a row first, which decides the labels.
+                let mut rows = self.rows.clone();
+                for node in self.rows.all() {
+                    rows.targets[self.rows.range(node)].reverse();
+                }
+                return structure::strong_components(&rows);
+            }
+            let (back, _) = self.rows.transposed();
+            structure::components(&self.rows, Some(&back))
+        });
+        let mut labels = vec![0; self.rows.nodes()];
+        for (label, nodes) in (0..).zip(&found) {
+            for &node in nodes {
+                labels[node as usize] = label;
+            }
+        }
+        (found.len(), PyArray1::from_vec(py, labels))
+    }
+
+    /// Nodes in the order of a breadth-first search, and the predecessor of each node.
+    fn breadth_first<'py>(&self, py: Python<'py>, source: u32) -> PyResult<(Ints<'py>, Ints<'py>)> {
+        self.check(py, source)?;
+        let mut levels = Levels::new(self.rows.nodes());
+        py.detach(|| levels.search(&self.rows, &[source], NONE));
+        let order = levels.order.iter().map(|node| *node as i32).collect();
+        let parents = levels.parent.iter().map(|node| absent(*node)).collect();
+        Ok((
+            PyArray1::from_vec(py, order),
+            PyArray1::from_vec(py, parents),
+        ))
+    }
+
+    /// Nodes in the order of a depth-first search, and the predecessor of each node.
+    fn depth_first<'py>(&self, py: Python<'py>, source: u32) -> PyResult<(Ints<'py>, Ints<'py>)> {
+        self.check(py, source)?;
+        let (order, parents) = py.detach(|| depth_first(&self.rows, source));
+        Ok((
+            PyArray1::from_vec(py, order),
+            PyArray1::from_vec(py, parents),
+        ))
+    }
+
+    /// Distances and predecessors from each source, row after row; None where a weight is
+    /// negative.
+    #[pyo3(signature = (sources, is_weighted, limit))]
+    fn dijkstra<'py>(
+        &self,
+        py: Python<'py>,
+        sources: Vec<u32>,
+        is_weighted: bool,
+        limit: f64,
+    ) -> PyResult<(Floats<'py>, Ints<'py>)> {
+        for &source in &sources {
+            self.check(py, source)?;
+        }
+        let nodes = self.rows.nodes();
+        let goal = Goal {
+            cutoff: Some(limit),
+            target: None,
+            all_parents: false,
+        };
+        let search = |lengths: &mut Lengths<f64>, source: &u32| {
+            let weight = |place: usize| {
+                if is_weighted {
+                    self.weights[place]
+                } else {
+                    1.0
+                }
+            };
+            let ended = lengths.search(&self.rows, weight, &[*source], goal);
+            let (mut distance, mut parent) = (vec![f64::INFINITY; nodes], vec![ABSENT; nodes]);
+            for &node in &lengths.order {
+                distance[node as usize] = lengths.length[node as usize];
+                parent[node as usize] = absent(lengths.parent[node as usize]);
+            }
+            ended.map(|()| (distance, parent))
+        };
+        let new = || Lengths::new(nodes);
+        let found: Result<Vec<_>, Contradiction> =
+            py.detach(|| sources.par_iter().map_init(new, search).collect());
+        let negative = |Contradiction| error::request(py, "Negative", "a weight is negative");
+        let mut distances = Vec::with_capacity(nodes * sources.len());
+        let mut parents = Vec::with_capacity(nodes * sources.len());
+        for (distance, parent) in found.map_err(negative)? {
+            distances.extend(distance);
+            parents.extend(parent);
+        }
+        Ok((
+            PyArray1::from_vec(py, distances),
+            PyArray1::from_vec(py, parents),
+        ))
+    }
+
+    /// Distances and predecessors from each source, as [`Self::dijkstra`]; weights may be
+    /// negative. None if there is a circle of negative weight.
+    fn bellman_ford<'py>(
+        &self,
+        py: Python<'py>,
+        sources: Vec<u32>,
+        is_weighted: bool,
+    ) -> PyResult<Option<(Floats<'py>, Ints<'py>)>> {
+        for &source in &sources {
+            self.check(py, source)?;
+        }
+        let weight = |place: usize| {
+            if is_weighted {
+                self.weights[place]
+            } else {
+                1.0
+            }
+        };
+        let search = |source: &u32| bellman_ford(&self.rows, weight, *source);
+        let found: Option<Vec<_>> = py.detach(|| sources.par_iter().map(search).collect());
+        let joined = |found: Vec<(Vec<f64>, Vec<i32>)>| {
+            let (distances, parents): (Vec<_>, Vec<_>) = found.into_iter().unzip();
+            let distances = PyArray1::from_vec(py, distances.concat());
+            (distances, PyArray1::from_vec(py, parents.concat()))
+        };
+        Ok(found.map(joined))
+    }
+
+    /// Places of the entries that span all components, entries either way alike, in `order`.
+    fn spanning<'py>(
+        &self,
+        py: Python<'py>,
+        order: PyReadonlyArray1<'py, i64>,
+    ) -> PyResult<Bound<'py, PyArray1<i64>>> {
+        let order = order.as_slice()?;
+        let edges = self.rows.targets.len();
+        let fits = |place: &i64| usize::try_from(*place).is_ok_and(|place| place < edges);
+        if !order.iter().all(fits) {
+            return Err(error::request(py, "BadArrays", "a place that no entry has"));
+        }
+        let found = py.detach(|| spanning(&self.rows, order));
+        Ok(PyArray1::from_vec(py, found))
+    }
+}
+
+impl Matrix {
+    fn check(&self, py: Python<'_>, node: u32) -> PyResult<()> {
+        match (node as usize) < self.rows.nodes() {
+            true => Ok(()),
+            false => {
+                let text = format!("no node {node}: there are {}", self.rows.nodes());
+                Err(error::request(py, "NoSuchSource", &text))
+            }
+        }
+    }
+}
+
+fn absent(node: u32) -> i32 {
+    if node == NONE { ABSENT } else { node as i32 }
+}
+
+fn depth_first(rows: &Rows, source: u32) -> (Vec<i32>, Vec<i32>) {
+    let mut next: Vec<usize> = rows.offsets[..rows.nodes()].to_vec();
+    let mut parents = vec![ABSENT; rows.nodes()];
+    let mut seen = vec![false; rows.nodes()];
+    let (mut stack, mut order) = (vec![source], vec![source as i32]);
+    seen[source as usize] = true;
+    while let Some(&node) = stack.last() {
+        let own = node as usize;
+        let end = rows.offsets[own + 1];
+        let unseen = (next[own]..end).find(|at| !seen[rows.targets[*at] as usize]);
+        next[own] = unseen.map_or(end, |at| at + 1);
+        let Some(at) = unseen else {
+            stack.pop();
+            continue;
+        };
+        let found = rows.targets[at];
+        seen[found as usize] = true;
+        parents[found as usize] = node as i32;
+        order.push(found as i32);
+        stack.push(found);
+    }
+    (order, parents)
+}
+
+/// Rounds over all edges until none changes a distance; one more than there are nodes finds a
+/// circle of negative weight.
+fn bellman_ford(
+    rows: &Rows,
+    weight: impl Fn(usize) -> f64,
+    source: u32,
+) -> Option<(Vec<f64>, Vec<i32>)> {
+    let mut distance = vec![f64::INFINITY; rows.nodes()];
+    let mut parent = vec![ABSENT; rows.nodes()];
+    distance[source as usize] = 0.0;
+    for _ in 0..=rows.nodes() {
+        let mut has_changed = false;
+        for node in rows.all() {
+            let own = distance[node as usize];
+            if own == f64::INFINITY {
+                continue;
+            }
+            for place in rows.range(node) {
+                let next = rows.targets[place] as usize;
+                let longer = own + weight(place);
+                if longer < distance[next] {
+                    distance[next] = longer;
+                    parent[next] = node as i32;
+                    has_changed = true;
+                }
+            }
+        }
+        if !has_changed {
+            return Some((distance, parent));
+        }
+    }
+    None
+}
+
+fn spanning(rows: &Rows, order: &[i64]) -> Vec<i64> {
+    let mut from = vec![0; rows.targets.len()];
+    for node in rows.all() {
+        from[rows.range(node)].fill(node);
+    }
+    let mut root: Vec<u32> = rows.all().collect();
+    let is_kept = |place: &i64| {
+        let place = *place as usize;
+        let (a, b) = (from[place], rows.targets[place]);
+        let (a, b) = (structure::find(&mut root, a), structure::find(&mut root, b));
+        root[a.max(b) as usize] = a.min(b);
+        a != b
+    };
+    order.iter().copied().filter(is_kept).collect()
+}
+
+/// Adds the class to the module.
+pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<Matrix>()
+}

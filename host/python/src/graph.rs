@@ -1,0 +1,517 @@
+//! The class `Graph`: arrays in, results of analyses as arrays out.
+//!
+//! `seawall.Graph` wraps it, with names of nodes, data frames and documentation.
+
+use crate::error;
+use crate::worker::Worker;
+use numpy::{PyArray1, PyArrayMethods, PyReadonlyArray1, ToPyArray};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList};
+use seawall::analysis::Number;
+use seawall::graph::{self, CsrArrays, LoadOptions, WeightChoice, WeightKind};
+use seawall::outcome::{Column, Rounds, RunOutcome};
+use seawall::run::{AnalysisKind, Detail, Executor, Machine, RunRequest};
+use std::num::{NonZeroU32, NonZeroUsize};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// A graph of the library, and the thread that answers questions about it.
+#[pyclass(frozen, module = "seawall._seawall")]
+#[derive(Debug)]
+pub(crate) struct Graph {
+    graph: Arc<graph::Graph>,
+    worker: Mutex<Option<Arc<Worker>>>,
+    /// Weights that a 32-bit float does not represent exactly.
+    #[pyo3(get)]
+    rounded_weights: u64,
+}
+
+/// A machine, limits, and the parameters of an analysis, as Python names them.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+struct Options {
+    machine: String,
+    #[pyo3(default)]
+    threads: Option<usize>,
+    #[pyo3(default)]
+    device: Option<u32>,
+    #[pyo3(default)]
+    budget_bytes: Option<u64>,
+    #[pyo3(default)]
+    time_budget: Option<f64>,
+    #[pyo3(default)]
+    detail: Option<String>,
+    #[pyo3(default)]
+    damping: Option<f32>,
+    #[pyo3(default)]
+    tolerance: Option<f32>,
+    #[pyo3(default)]
+    max_iterations: Option<u32>,
+    #[pyo3(default)]
+    check: Option<bool>,
+}
+
+/// Weights of edges from an array.
+enum Weights {
+    None,
+    Whole(Vec<u32>),
+    Real(Vec<f32>, u64),
+}
+
+/// Calls `$then` with the elements of `$array`, of whichever whole type they are.
+macro_rules! of_whole {
+    ($array:expr, $slice:ident => $then:expr) => {
+        of_whole!(@ $array, $slice => $then, i64 u32 i32 u64 u16 i16 u8 i8)
+    };
+    (@ $array:expr, $slice:ident => $then:expr, $($kind:ty)*) => {
+        $(if let Ok(array) = $array.cast::<PyArray1<$kind>>() {
+            let array = array.try_readonly()?;
+            let $slice = array.as_slice()?;
+            Some($then)
+        } else)* {
+            None
+        }
+    };
+}
+
+/// Returns the elements as 32-bit words; an error names the first that is none.
+fn words(py: Python<'_>, array: &Bound<'_, PyAny>, what: &str) -> PyResult<Vec<u32>> {
+    let found = of_whole!(array, slice => py.detach(|| {
+        let mut words = Vec::with_capacity(slice.len());
+        for (index, value) in slice.iter().enumerate() {
+            match u32::try_from(*value) {
+                Ok(word) => words.push(word),
+                Err(_) => return Err((index, value.to_string())),
+            }
+        }
+        Ok(words)
+    }));
+    match found {
+        Some(Ok(words)) => Ok(words),
+        Some(Err((index, value))) => {
+            let text = format!("{what} {index} is {value}; they are from 0 to {}", u32::MAX);
+            Err(error::request(py, "OutOfRange", &text))
+        }
+        None => {
+            let kind = array.getattr("dtype")?;
+            let text = format!("{what}s of type {kind}; give a contiguous array of integers");
+            Err(error::request(py, "WrongType", &text))
+        }
+    }
+}
+
+fn weights(py: Python<'_>, array: Option<&Bound<'_, PyAny>>) -> PyResult<Weights> {
+    let Some(array) = array else {
+        return Ok(Weights::None);
+    };
+    if let Ok(array) = array.cast::<PyArray1<f32>>() {
+        return Ok(Weights::Real(array.try_readonly()?.as_slice()?.to_vec(), 0));
+    }
+    if let Ok(array) = array.cast::<PyArray1<f64>>() {
+        let array = array.try_readonly()?;
+        let slice = array.as_slice()?;
+        let floats: Vec<f32> = slice.iter().map(|weight| *weight as f32).collect();
+        let pairs = floats.iter().zip(slice);
+        let rounded = pairs
+            .filter(|(float, exact)| f64::from(**float) != **exact)
+            .count();
+        return Ok(Weights::Real(floats, rounded as u64));
+    }
+    Ok(Weights::Whole(words(py, array, "weight")?))
+}
+
+fn parallel<T: Copy, U: Copy>(py: Python<'_>, left: &[T], right: &[U], what: &str) -> PyResult<()> {
+    if left.len() == right.len() {
+        return Ok(());
+    }
+    let text = format!(
+        "{} {what} for {} edges; give one for each",
+        right.len(),
+        left.len()
+    );
+    Err(error::request(py, "Lengths", &text))
+}
+
+#[pymethods]
+impl Graph {
+    /// Builds a graph of edges in arrays.
+    #[staticmethod]
+    fn from_edges(
+        py: Python<'_>,
+        sources: &Bound<'_, PyAny>,
+        targets: &Bound<'_, PyAny>,
+        weight: Option<&Bound<'_, PyAny>>,
+        nodes: Option<u32>,
+        undirected: bool,
+    ) -> PyResult<Self> {
+        error::check_fork()?;
+        let from = words(py, sources, "source")?;
+        let to = words(py, targets, "target")?;
+        let weights = weights(py, weight)?;
+        parallel(py, &from, &to, "targets")?;
+        let most = || {
+            from.iter()
+                .chain(&to)
+                .max()
+                .map_or(0, |most| most.saturating_add(1))
+        };
+        let nodes = nodes.unwrap_or_else(most);
+        let mut rounded = 0;
+        let ends = || from.iter().copied().zip(to.iter().copied());
+        let built = match weights {
+            Weights::None => py.detach(|| {
+                let edges: Vec<_> = ends().collect();
+                graph::Graph::from_edges(nodes, &edges, undirected)
+            }),
+            Weights::Whole(weights) => {
+                parallel(py, &from, &weights, "weights")?;
+                py.detach(|| {
+                    let edges = ends().zip(weights).map(|((from, to), w)| (from, to, w));
+                    let edges: Vec<_> = edges.collect();
+                    graph::Graph::from_weighted_edges(nodes, &edges, undirected)
+                })
+            }
+            Weights::Real(weights, count) => {
+                parallel(py, &from, &weights, "weights")?;
+                rounded = count;
+                py.detach(|| {
+                    let edges = ends().zip(weights).map(|((from, to), w)| (from, to, w));
+                    let edges: Vec<_> = edges.collect();
+                    graph::Graph::from_float_edges(nodes, &edges, undirected)
+                })
+            }
+        };
+        Self::made(py, built, rounded)
+    }
+
+    /// Takes compressed sparse rows that ascend, hold each target once and no loops.
+    #[staticmethod]
+    fn from_csr(
+        py: Python<'_>,
+        offsets: &Bound<'_, PyAny>,
+        targets: &Bound<'_, PyAny>,
+        weight: Option<&Bound<'_, PyAny>>,
+        symmetric: bool,
+    ) -> PyResult<Self> {
+        error::check_fork()?;
+        let offsets = words(py, offsets, "offset")?;
+        let targets = words(py, targets, "target")?;
+        let (weights, kind, rounded) = match weights(py, weight)? {
+            Weights::None => (None, WeightKind::Integer, 0),
+            Weights::Whole(weights) => (Some(weights), WeightKind::Integer, 0),
+            Weights::Real(weights, rounded) => {
+                // Adding 0.0 turns -0.0 into 0.0; the check of the arrays refuses other floats.
+                let words = weights
+                    .iter()
+                    .map(|weight| (weight + 0.0).to_bits())
+                    .collect();
+                (Some(words), WeightKind::Float, rounded)
+            }
+        };
+        let arrays = CsrArrays {
+            offsets,
+            targets,
+            weights,
+            kind,
+            symmetric,
+        };
+        Self::made(py, py.detach(|| graph::Graph::from_csr(arrays)), rounded)
+    }
+
+    /// Loads a file or a generator; returns the graph and what the load found.
+    #[staticmethod]
+    fn load<'py>(
+        py: Python<'py>,
+        path: std::path::PathBuf,
+        undirected: bool,
+        weights: &str,
+        skip_columns: bool,
+    ) -> PyResult<(Self, Bound<'py, PyDict>)> {
+        error::check_fork()?;
+        let weights = match weights {
+            "given" => WeightChoice::Given,
+            "unit" => WeightChoice::Unit,
+            "ignored" => WeightChoice::Ignored,
+            other => {
+                let text = format!("weights {other:?}; known are given, unit and ignored");
+                return Err(error::request(py, "WrongOption", &text));
+            }
+        };
+        let options = LoadOptions {
+            undirected,
+            weights,
+            skip_columns,
+            ..LoadOptions::default()
+        };
+        let loaded = py.detach(|| graph::load(&path, &options, None));
+        let loaded = loaded.map_err(|problem| error::of_graph(py, &problem))?;
+        let stats = PyDict::new(py);
+        stats.set_item("format", loaded.stats.format.to_string())?;
+        stats.set_item("listed_edges", loaded.stats.listed_edges)?;
+        stats.set_item("self_loops", loaded.stats.self_loops)?;
+        stats.set_item("duplicates", loaded.stats.duplicates)?;
+        stats.set_item("rounded_weights", loaded.stats.rounded_weights)?;
+        let rounded = loaded.stats.rounded_weights;
+        Ok((Self::made(py, Ok(loaded.graph), rounded)?, stats))
+    }
+
+    /// Number of nodes.
+    #[getter]
+    fn nodes(&self) -> u32 {
+        self.graph.nodes()
+    }
+
+    /// Number of directed edges.
+    #[getter]
+    fn edges(&self) -> u32 {
+        self.graph.edges()
+    }
+
+    /// Whether every edge has its mirror image.
+    #[getter]
+    fn is_symmetric(&self) -> bool {
+        self.graph.is_symmetric()
+    }
+
+    /// `"integer"`, `"float"` or None.
+    #[getter]
+    fn weight_kind(&self) -> Option<String> {
+        self.graph.weight_kind().map(|kind| kind.to_string())
+    }
+
+    /// Bytes that the graph takes.
+    #[getter]
+    fn memory_bytes(&self) -> usize {
+        self.graph.memory_bytes()
+    }
+
+    /// Ids of the nodes in the file, or None if they are the numbers.
+    fn ids<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyArray1<u64>>> {
+        let ids: Vec<u64> = (0..self.graph.nodes())
+            .map(|v| self.graph.original_id(v))
+            .collect();
+        let is_plain = (0..).zip(&ids).all(|(node, id): (u64, _)| node == *id);
+        (!is_plain).then(|| PyArray1::from_vec(py, ids))
+    }
+
+    /// The node with this id in the file, if there is one.
+    fn node_of(&self, id: u64) -> Option<u32> {
+        self.graph.node_of(id)
+    }
+
+    /// Offsets and targets, copied, and weights if there are any.
+    fn arrays<'py>(
+        &self,
+        py: Python<'py>,
+    ) -> (
+        Bound<'py, PyAny>,
+        Bound<'py, PyAny>,
+        Option<Bound<'py, PyAny>>,
+    ) {
+        let weights = self
+            .graph
+            .weights()
+            .map(|words| match self.graph.weight_kind() {
+                Some(WeightKind::Float) => {
+                    let floats: Vec<f32> = words.iter().map(|word| f32::from_bits(*word)).collect();
+                    PyArray1::from_vec(py, floats).into_any()
+                }
+                _ => words.to_pyarray(py).into_any(),
+            });
+        let offsets = self.graph.offsets().to_pyarray(py).into_any();
+        (
+            offsets,
+            self.graph.targets().to_pyarray(py).into_any(),
+            weights,
+        )
+    }
+
+    /// Runs an analysis on the thread of the graph; later questions find the graph there.
+    fn run<'py>(
+        &self,
+        py: Python<'py>,
+        analysis: &str,
+        sources: PyReadonlyArray1<'py, u32>,
+        options: Options,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        error::check_fork()?;
+        let request = request(py, analysis, sources.as_slice()?.to_vec(), &options)?;
+        let worker = self.worker()?;
+        report(py, &worker, request)
+    }
+
+    /// A graph with the same edges and a thread of its own.
+    fn session(&self) -> Self {
+        Self {
+            graph: Arc::clone(&self.graph),
+            worker: Mutex::new(None),
+            rounded_weights: self.rounded_weights,
+        }
+    }
+
+    /// Ends the thread, and with it what it keeps on its machine.
+    fn close(&self) {
+        *self.worker.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+}
+
+impl Graph {
+    fn made(
+        py: Python<'_>,
+        built: Result<graph::Graph, graph::GraphError>,
+        rounded_weights: u64,
+    ) -> PyResult<Self> {
+        let graph = Arc::new(built.map_err(|problem| error::of_graph(py, &problem))?);
+        Ok(Self {
+            graph,
+            worker: Mutex::new(None),
+            rounded_weights,
+        })
+    }
+
+    fn worker(&self) -> PyResult<Arc<Worker>> {
+        let mut worker = self.worker.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(worker) = &*worker {
+            return Ok(Arc::clone(worker));
+        }
+        let started = Arc::new(Worker::start(Arc::clone(&self.graph))?);
+        Ok(Arc::clone(worker.insert(started)))
+    }
+}
+
+/// The request that the options describe.
+fn request(
+    py: Python<'_>,
+    analysis: &str,
+    sources: Vec<u32>,
+    options: &Options,
+) -> PyResult<RunRequest> {
+    let kind = AnalysisKind::ALL
+        .into_iter()
+        .find(|kind| kind.name() == analysis);
+    let kind = kind.ok_or_else(|| {
+        let names: Vec<&str> = AnalysisKind::ALL.iter().map(|kind| kind.name()).collect();
+        let text = format!("no analysis {analysis:?}; known are {}", names.join(", "));
+        error::request(py, "WrongOption", &text)
+    })?;
+    let mut request = RunRequest::new(kind, sources).on(machine(py, options)?);
+    if let Some(detail) = options.detail.as_deref() {
+        request.detail = match detail {
+            "parents" => Detail::Parents,
+            "each" => Detail::EachSource,
+            other => {
+                let text = format!("detail {other:?}; known are parents and each");
+                return Err(error::request(py, "WrongOption", &text));
+            }
+        };
+    }
+    request.ranking.damping = options.damping.unwrap_or(request.ranking.damping);
+    request.ranking.tolerance = options.tolerance.unwrap_or(request.ranking.tolerance);
+    request.check = options.check.unwrap_or(false);
+    if let Some(limit) = options.max_iterations {
+        let none = || error::request(py, "WrongOption", "max_iterations 0; allow at least 1");
+        request.max_iterations = Some(NonZeroU32::new(limit).ok_or_else(none)?);
+    }
+    Ok(request)
+}
+
+fn machine(py: Python<'_>, options: &Options) -> PyResult<Machine> {
+    let mut machine = Machine::auto();
+    machine.executor = match options.machine.as_str() {
+        "auto" => None,
+        name => {
+            let found = Executor::ALL
+                .into_iter()
+                .find(|executor| executor.name() == name);
+            Some(found.ok_or_else(|| {
+                let names: Vec<&str> = Executor::ALL.iter().map(|known| known.name()).collect();
+                let text = format!("no machine {name:?}; known are auto, {}", names.join(", "));
+                error::request(py, "WrongOption", &text)
+            })?)
+        }
+    };
+    if let Some(threads) = options.threads {
+        let none = || error::request(py, "WrongOption", "0 threads; allow at least 1");
+        machine.threads = Some(NonZeroUsize::new(threads).ok_or_else(none)?);
+    }
+    machine.device = options.device.unwrap_or(0);
+    machine.budget_bytes = options.budget_bytes;
+    if let Some(seconds) = options.time_budget {
+        // A float becomes the nearest whole number of the type, 0 where it is NaN.
+        machine.time_budget_ns = (seconds * 1e9) as u64;
+    }
+    Ok(machine)
+}
+
+/// Runs the request and returns its result as a dictionary.
+fn report<'py>(
+    py: Python<'py>,
+    worker: &Worker,
+    request: RunRequest,
+) -> PyResult<Bound<'py, PyDict>> {
+    let outcome = worker.run(py, request)?;
+    let dict = PyDict::new(py);
+    let RunOutcome {
+        values, parents, ..
+    } = outcome;
+    let values = match values {
+        Column::U32(values) => PyArray1::from_vec(py, values).into_any(),
+        Column::U64(values) => PyArray1::from_vec(py, values).into_any(),
+        Column::F32(values) => PyArray1::from_vec(py, values).into_any(),
+        Column::Sets(sets) => sets.words().to_pyarray(py).into_any(),
+        _ => return Err(error::request(py, "WrongOption", "a result of a new kind")),
+    };
+    dict.set_item("values", values)?;
+    dict.set_item(
+        "parents",
+        parents.map(|parents| PyArray1::from_vec(py, parents)),
+    )?;
+    dict.set_item("analysis", outcome.analysis.name())?;
+    dict.set_item("machine", outcome.backend.name())?;
+    dict.set_item("reason", outcome.backend_reason)?;
+    dict.set_item("device", outcome.device)?;
+    dict.set_item("reached", outcome.reached)?;
+    dict.set_item("converged", outcome.converged)?;
+    dict.set_item("checked", outcome.checked)?;
+    dict.set_item("bytes", outcome.memory.allocated_bytes)?;
+    let (Rounds::Levels(rounds) | Rounds::Iterations(rounds)) = outcome.rounds;
+    dict.set_item("rounds", rounds)?;
+    let answer = PyDict::new(py);
+    for figure in &outcome.answer.figures {
+        match figure.value {
+            Number::Whole(number) => answer.set_item(figure.name, number)?,
+            Number::Real(number) => answer.set_item(figure.name, number)?,
+            Number::Double(number) => answer.set_item(figure.name, number)?,
+        }
+    }
+    dict.set_item("answer", answer)?;
+    let seconds = |ns: u64| ns as f64 / 1e9;
+    let times = PyDict::new(py);
+    times.set_item("upload", seconds(outcome.times.upload))?;
+    times.set_item("plan", seconds(outcome.times.plan))?;
+    times.set_item("run", seconds(outcome.times.run))?;
+    times.set_item("readback", seconds(outcome.times.readback))?;
+    dict.set_item("times", times)?;
+    Ok(dict)
+}
+
+/// Names and facts of all analyses.
+#[pyfunction]
+fn analyses(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
+    let describe = |kind: &AnalysisKind| -> PyResult<Bound<'_, PyDict>> {
+        let dict = PyDict::new(py);
+        dict.set_item("name", kind.name())?;
+        dict.set_item("summary", kind.summary())?;
+        dict.set_item("takes_sources", kind.takes_sources())?;
+        dict.set_item("is_undirected", kind.is_undirected())?;
+        dict.set_item("reads_weights", kind.reads_weights())?;
+        Ok(dict)
+    };
+    let all: PyResult<Vec<_>> = AnalysisKind::ALL.iter().map(describe).collect();
+    PyList::new(py, all?)
+}
+
+/// Adds the class and its functions to the module.
+pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<Graph>()?;
+    module.add_function(wrap_pyfunction!(analyses, module)?)
+}

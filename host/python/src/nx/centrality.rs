@@ -1,0 +1,274 @@
+//! Centralities, with floats added in the order in which NetworkX adds them.
+
+use super::rows::Rows;
+use super::search::{Levels, NONE};
+use rayon::prelude::*;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// Nodes whose searches are shared out at once: enough for the threads, few enough for memory.
+const BATCH: usize = 64;
+
+/// What a search from one node found.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Reach {
+    /// Nodes reached, itself included.
+    pub(crate) nodes: u64,
+    /// Sum of their levels.
+    pub(crate) total: u64,
+    /// The largest level.
+    pub(crate) largest: u32,
+}
+
+/// Searches from each of `sources` on all threads.
+pub(crate) fn reaches(rows: &Rows, sources: &[u32]) -> Vec<Reach> {
+    let search = |levels: &mut Levels, source: &u32| {
+        levels.search(rows, &[*source], NONE);
+        Reach {
+            nodes: levels.order.len() as u64,
+            total: levels.total(),
+            largest: levels.largest(),
+        }
+    };
+    let new = || Levels::new(rows.nodes());
+    sources
+        .par_iter()
+        .with_min_len(8)
+        .map_init(new, search)
+        .collect()
+}
+
+/// Adds 1 over its level to each node that a source reaches, or to the source (`to_source`), of
+/// those that `wanted` has. Sources in order, so that sums round as they do in NetworkX.
+pub(crate) fn harmonic(rows: &Rows, sources: &[u32], wanted: &[bool], to_source: bool) -> Vec<f64> {
+    let mut sums = vec![0.0; rows.nodes()];
+    let mut levels = Levels::new(rows.nodes());
+    for &source in sources {
+        levels.search(rows, &[source], NONE);
+        for &node in &levels.order {
+            let level = levels.level[node as usize];
+            if level != 0 && wanted[node as usize] {
+                let to = if to_source { source } else { node };
+                sums[to as usize] += 1.0 / f64::from(level);
+            }
+        }
+    }
+    sums
+}
+
+/// Shares of the shortest paths from one node, by Brandes' algorithm.
+#[derive(Debug)]
+struct Paths {
+    levels: Levels,
+    /// Nodes by rising distance.
+    order: Vec<u32>,
+    length: Vec<f64>,
+    state: Vec<u8>,
+    parents: Vec<Vec<u32>>,
+    count: Vec<f64>,
+    share: Vec<f64>,
+}
+
+impl Paths {
+    fn new(nodes: usize) -> Self {
+        Self {
+            levels: Levels::new(nodes),
+            order: Vec::new(),
+            length: vec![0.0; nodes],
+            state: vec![0; nodes],
+            parents: vec![Vec::new(); nodes],
+            count: vec![0.0; nodes],
+            share: vec![0.0; nodes],
+        }
+    }
+
+    /// Counts paths of fewest edges.
+    fn plain(&mut self, rows: &Rows, source: u32) {
+        self.levels.search(rows, &[source], NONE);
+        self.order.clone_from(&self.levels.order);
+        for &node in &self.order {
+            self.count[node as usize] = 0.0;
+            self.parents[node as usize].clear();
+        }
+        self.count[source as usize] = 1.0;
+        for &node in &self.order {
+            let level = self.levels.level[node as usize];
+            let paths = self.count[node as usize];
+            for &next in rows.of(node) {
+                if self.levels.level[next as usize] == level + 1 {
+                    self.count[next as usize] += paths;
+                    self.parents[next as usize].push(node);
+                }
+            }
+        }
+    }
+
+    /// Counts lightest paths.
+    fn weighted(&mut self, rows: &Rows, weight: &[f64], source: u32) {
+        let mut heap = BinaryHeap::new();
+        let mut pushes = 0_u64;
+        self.order.clear();
+        self.state.fill(0);
+        self.count.fill(0.0);
+        self.parents.iter_mut().for_each(Vec::clear);
+        self.count[source as usize] = 1.0;
+        self.length[source as usize] = 0.0;
+        self.state[source as usize] = 1;
+        heap.push(Reverse((Total(0.0), 0, source, source)));
+        while let Some(Reverse((Total(length), _, parent, node))) = heap.pop() {
+            if self.state[node as usize] == 2 {
+                continue;
+            }
+            self.count[node as usize] += self.count[parent as usize];
+            self.order.push(node);
+            self.state[node as usize] = 2;
+            self.length[node as usize] = length;
+            for place in rows.range(node) {
+                let next = rows.targets[place];
+                let (state, known) = (self.state[next as usize], self.length[next as usize]);
+                let longer = length + weight[place];
+                if state == 0 || state == 1 && longer < known {
+                    self.state[next as usize] = 1;
+                    self.length[next as usize] = longer;
+                    pushes += 1;
+                    heap.push(Reverse((Total(longer), pushes, node, next)));
+                    self.count[next as usize] = 0.0;
+                    self.parents[next as usize].clear();
+                    self.parents[next as usize].push(node);
+                } else if longer == known {
+                    self.count[next as usize] += self.count[node as usize];
+                    self.parents[next as usize].push(node);
+                }
+            }
+        }
+    }
+
+    /// Returns what every reached node gains, in the order of the search.
+    fn shares(&mut self, source: u32, endpoints: bool) -> Vec<(u32, f64)> {
+        let mut gains = Vec::with_capacity(self.order.len() + 1);
+        if endpoints {
+            gains.push((source, self.order.len() as f64 - 1.0));
+        }
+        for &node in &self.order {
+            self.share[node as usize] = 0.0;
+        }
+        for &node in self.order.iter().rev() {
+            let factor = (1.0 + self.share[node as usize]) / self.count[node as usize];
+            for &parent in &self.parents[node as usize] {
+                self.share[parent as usize] += self.count[parent as usize] * factor;
+            }
+            if node != source {
+                let own = self.share[node as usize];
+                gains.push((node, if endpoints { own + 1.0 } else { own }));
+            }
+        }
+        gains
+    }
+}
+
+/// A float with the order of its value; none is NaN.
+#[derive(Clone, Copy, Debug)]
+struct Total(f64);
+
+impl Ord for Total {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        (self.0 + 0.0).total_cmp(&(other.0 + 0.0))
+    }
+}
+
+impl PartialOrd for Total {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Total {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for Total {}
+
+/// Returns the sums over `sources` of the shares of shortest paths through each node, not scaled.
+///
+/// Searches run on all threads; their shares are added in the order of the sources.
+pub(crate) fn betweenness(
+    rows: &Rows,
+    weight: Option<&[f64]>,
+    sources: &[u32],
+    endpoints: bool,
+) -> Vec<f64> {
+    let mut sums = vec![0.0; rows.nodes()];
+    let search = |paths: &mut Paths, source: &u32| {
+        match weight {
+            Some(weight) => paths.weighted(rows, weight, *source),
+            None => paths.plain(rows, *source),
+        }
+        paths.shares(*source, endpoints)
+    };
+    let new = || Paths::new(rows.nodes());
+    for batch in sources.chunks(BATCH) {
+        let found: Vec<_> = batch
+            .par_iter()
+            .with_min_len(4)
+            .map_init(new, search)
+            .collect();
+        for (node, share) in found.into_iter().flatten() {
+            sums[node as usize] += share;
+        }
+    }
+    sums
+}
+
+/// Edges of the transition matrix of a random walk, by the node that they enter.
+#[derive(Debug)]
+pub(crate) struct Walk {
+    incoming: Rows,
+    share: Vec<f64>,
+    /// Nodes that pass nothing on.
+    pub(crate) dangling: Vec<u32>,
+}
+
+impl Walk {
+    /// Divides the weights of each row by their sum.
+    pub(crate) fn new(rows: &Rows, weight: impl Fn(usize) -> f64) -> Self {
+        let (incoming, places) = rows.transposed();
+        // By ascending ends, as SciPy adds the entries of a row.
+        let mut sums = vec![0.0; rows.nodes()];
+        for (from, place) in incoming.targets.iter().zip(&places) {
+            sums[*from as usize] += weight(*place);
+        }
+        let invert = |sum: f64| if sum == 0.0 { 0.0 } else { 1.0 / sum };
+        let inverse: Vec<f64> = sums.into_iter().map(invert).collect();
+        let from = incoming.targets.iter().zip(&places);
+        let share = from
+            .map(|(from, place)| inverse[*from as usize] * weight(*place))
+            .collect();
+        let dangling = rows
+            .all()
+            .filter(|node| inverse[*node as usize] == 0.0)
+            .collect();
+        Self {
+            incoming,
+            share,
+            dangling,
+        }
+    }
+
+    /// Returns what every node receives of `ranks`, on all threads.
+    pub(crate) fn step(&self, ranks: &[f64]) -> Vec<f64> {
+        let receive = |node: u32| {
+            let places = self.incoming.range(node);
+            places.fold(0.0, |sum, place| {
+                sum + self.share[place] * ranks[self.incoming.targets[place] as usize]
+            })
+        };
+        self.incoming
+            .all()
+            .into_par_iter()
+            .with_min_len(4096)
+            .map(receive)
+            .collect()
+    }
+}

@@ -1,0 +1,859 @@
+//! Graphs of NetworkX as rows, and the searches of its backend.
+//!
+//! Everything here gives the results of NetworkX in its order: rows keep the order of its
+//! dictionaries, floats are added as it adds them. Dictionaries, lists and sets are made here,
+//! since making them in Python would take most of the time.
+
+mod centrality;
+pub(crate) mod rows;
+pub(crate) mod search;
+pub(crate) mod structure;
+
+use centrality::Walk;
+use numpy::{PyArray1, PyReadonlyArray1, ToPyArray};
+use pyo3::exceptions::{PyNotImplementedError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyFloat, PyInt, PyList, PySet, PyTuple};
+use pyo3::{IntoPyObjectExt, intern};
+use rows::{Rows, Weights};
+use search::{Contradiction, Goal, Length, Lengths, Levels, NONE};
+use std::sync::OnceLock;
+
+/// A graph of NetworkX, converted. It does not change with the graph that it was made of.
+#[pyclass(frozen, module = "seawall._seawall")]
+#[derive(Debug)]
+pub(crate) struct NxGraph {
+    nodes: Vec<Py<PyAny>>,
+    index: Py<PyDict>,
+    #[pyo3(get)]
+    is_directed: bool,
+    rows: Rows,
+    back: OnceLock<(Rows, Vec<usize>)>,
+    weights: Weights,
+    walk: OnceLock<Walk>,
+}
+
+/// Weights of edges while they are read.
+#[derive(Default)]
+struct Reader {
+    whole: Vec<i64>,
+    real: Vec<f64>,
+    has_real: bool,
+    total: i128,
+}
+
+impl Reader {
+    fn push(&mut self, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        if value.is_exact_instance_of::<PyFloat>() {
+            let real: f64 = value.extract()?;
+            if real.is_nan() {
+                return Err(refused("a weight is NaN"));
+            }
+            self.has_real = true;
+            self.real.push(real);
+            self.whole.push(0);
+        } else if value.is_exact_instance_of::<PyInt>() {
+            let whole = value.extract::<i64>();
+            let whole = whole.map_err(|_| refused("a whole weight exceeds 64 bits"))?;
+            self.total += i128::from(whole).abs();
+            self.whole.push(whole);
+            self.real.push(whole as f64);
+        } else {
+            return Err(refused("a weight is neither int nor float"));
+        }
+        Ok(())
+    }
+
+    fn finish(self) -> PyResult<Weights> {
+        if self.has_real {
+            // Sums of whole weights are exact in floats as far as these go.
+            return match self.total < 1 << 53 {
+                true => Ok(Weights::Real(self.real)),
+                false => Err(refused("whole weights beside floats exceed 53 bits")),
+            };
+        }
+        match self.total < i128::from(i64::MAX) {
+            true => Ok(Weights::Whole(self.whole)),
+            false => Err(refused("the sum of all weights exceeds 64 bits")),
+        }
+    }
+}
+
+fn refused(reason: &str) -> PyErr {
+    PyNotImplementedError::new_err(format!("seawall: {reason}"))
+}
+
+/// Returns the weight of the entry for a neighbour; of parallel edges the least counts.
+fn weight_of<'py>(
+    data: &Bound<'py, PyAny>,
+    attribute: &Bound<'py, PyAny>,
+    default: &Bound<'py, PyAny>,
+    is_multigraph: bool,
+) -> PyResult<Bound<'py, PyAny>> {
+    let one = |data: &Bound<'py, PyAny>| -> PyResult<Bound<'py, PyAny>> {
+        Ok(plain(data)?
+            .get_item(attribute)?
+            .unwrap_or_else(|| default.clone()))
+    };
+    if !is_multigraph {
+        return one(data);
+    }
+    let mut least: Option<Bound<'py, PyAny>> = None;
+    for data in plain(data)?.values() {
+        let found = one(&data)?;
+        least = match least {
+            Some(least) if !found.lt(&least)? => Some(least),
+            _ => Some(found),
+        };
+    }
+    Ok(least.unwrap_or_else(|| default.clone()))
+}
+
+/// Returns a mapping as a dictionary: itself, or a copy of a view's entries.
+fn plain<'py>(mapping: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyDict>> {
+    if let Ok(dict) = mapping.cast::<PyDict>() {
+        return Ok(dict.clone());
+    }
+    let dict = PyDict::new(mapping.py());
+    for entry in mapping
+        .call_method0(intern!(mapping.py(), "items"))?
+        .try_iter()?
+    {
+        let (key, value): (Bound<'py, PyAny>, Bound<'py, PyAny>) = entry?.extract()?;
+        dict.set_item(key, value)?;
+    }
+    Ok(dict)
+}
+
+#[pymethods]
+impl NxGraph {
+    /// Converts `graph`, with the weights that edges have under `attribute`, unless it is None.
+    #[staticmethod]
+    #[pyo3(signature = (graph, attribute = None, default = None))]
+    fn from_networkx<'py>(
+        py: Python<'py>,
+        graph: &Bound<'py, PyAny>,
+        attribute: Option<&Bound<'py, PyAny>>,
+        default: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Self> {
+        let is_directed = graph.call_method0(intern!(py, "is_directed"))?.extract()?;
+        let is_multigraph = graph
+            .call_method0(intern!(py, "is_multigraph"))?
+            .extract()?;
+        let adjacency = plain(&graph.getattr(intern!(py, "_adj"))?)?;
+        let index = PyDict::new(py);
+        let mut nodes = Vec::with_capacity(adjacency.len());
+        let mut is_range = true;
+        for node in adjacency.keys() {
+            let number = nodes.len();
+            is_range &= node.is_exact_instance_of::<PyInt>()
+                && node.extract::<usize>().is_ok_and(|own| own == number);
+            index.set_item(&node, number)?;
+            nodes.push(node.unbind());
+        }
+        if nodes.len() >= NONE as usize {
+            return Err(refused("more nodes than 32 bits number"));
+        }
+        let one = 1_i64.into_bound_py_any(py)?;
+        let default = default.filter(|value| !value.is_none()).unwrap_or(&one);
+        let attribute = attribute.filter(|name| !name.is_none());
+        let mut offsets = Vec::with_capacity(nodes.len() + 1);
+        offsets.push(0);
+        let mut targets = Vec::new();
+        let mut weights = Reader::default();
+        for (_, row) in &adjacency {
+            let row = plain(&row)?;
+            for (node, data) in &row {
+                let number: u32 = if is_range {
+                    node.extract()?
+                } else {
+                    let number = index.get_item(&node)?;
+                    number
+                        .ok_or_else(|| refused("an edge to no node"))?
+                        .extract()?
+                };
+                targets.push(number);
+                if let Some(attribute) = attribute {
+                    weights.push(&weight_of(&data, attribute, default, is_multigraph)?)?;
+                }
+            }
+            offsets.push(targets.len());
+        }
+        if targets.iter().any(|target| *target as usize >= nodes.len()) {
+            return Err(refused("an edge to no node"));
+        }
+        let weights = match attribute {
+            Some(_) => weights.finish()?,
+            None => Weights::Unit,
+        };
+        Ok(Self {
+            nodes,
+            index: index.unbind(),
+            is_directed,
+            rows: Rows { offsets, targets },
+            back: OnceLock::new(),
+            weights,
+            walk: OnceLock::new(),
+        })
+    }
+
+    /// Number of each node.
+    #[getter]
+    fn index<'py>(&self, py: Python<'py>) -> Bound<'py, PyDict> {
+        self.index.bind(py).clone()
+    }
+
+    /// The nodes, in order.
+    #[getter]
+    fn nodes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        PyList::new(py, &self.nodes)
+    }
+
+    fn __len__(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// Entries of the adjacency: an undirected edge has two, a loop one.
+    #[getter]
+    fn entries(&self) -> usize {
+        self.rows.targets.len()
+    }
+
+    /// Number of loops.
+    fn loops(&self) -> usize {
+        let loops = |node: u32| {
+            self.rows
+                .of(node)
+                .iter()
+                .filter(|next| **next == node)
+                .count()
+        };
+        self.rows.all().map(loops).sum()
+    }
+
+    /// Offsets of rows, ends of edges, and weights if there are any, as arrays.
+    fn arrays<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        let offsets: Vec<i64> = self
+            .rows
+            .offsets
+            .iter()
+            .map(|offset| *offset as i64)
+            .collect();
+        let targets = self.rows.targets.to_pyarray(py);
+        let weights = match &self.weights {
+            Weights::Unit => py.None().into_bound(py),
+            Weights::Whole(weights) => weights.to_pyarray(py).into_any(),
+            Weights::Real(weights) => weights.to_pyarray(py).into_any(),
+        };
+        (offsets.to_pyarray(py), targets, weights).into_pyobject(py)
+    }
+
+    /// Levels of the nodes that the sources reach, in the order in which they are found.
+    #[pyo3(signature = (sources, cutoff = None, reverse = false))]
+    fn levels<'py>(
+        &self,
+        py: Python<'py>,
+        sources: Vec<u32>,
+        cutoff: Option<f64>,
+        reverse: bool,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let found = self.search(py, &sources, cutoff, reverse)?;
+        let dict = PyDict::new(py);
+        for &node in &found.order {
+            dict.set_item(self.node(py, node), found.level[node as usize])?;
+        }
+        Ok(dict)
+    }
+
+    /// Level of `target`; None if it is not reached.
+    fn level_of(&self, py: Python<'_>, source: u32, target: u32) -> PyResult<Option<u32>> {
+        let found = self.search(py, &[source], None, false)?;
+        let level = found.level.get(target as usize).copied();
+        Ok(level.filter(|level| *level != NONE))
+    }
+
+    /// A path to each node that the source reaches, in the order in which they are found;
+    /// `reverse` searches against the edges and lists paths to the source.
+    #[pyo3(signature = (source, cutoff = None, to_source = false))]
+    fn paths<'py>(
+        &self,
+        py: Python<'py>,
+        source: u32,
+        cutoff: Option<f64>,
+        to_source: bool,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let found = self.search(py, &[source], cutoff, false)?;
+        let dict = PyDict::new(py);
+        for &node in &found.order {
+            let mut path = path_to(&found.parent, node);
+            if to_source {
+                path.reverse();
+            }
+            dict.set_item(self.node(py, node), self.list(py, &path)?)?;
+        }
+        Ok(dict)
+    }
+
+    /// The edges of a breadth-first search, in its order.
+    #[pyo3(signature = (source, depth_limit = None, reverse = false))]
+    fn bfs_edges<'py>(
+        &self,
+        py: Python<'py>,
+        source: u32,
+        depth_limit: Option<f64>,
+        reverse: bool,
+    ) -> PyResult<Bound<'py, PyList>> {
+        let found = self.search(py, &[source], depth_limit, reverse)?;
+        let edge = |node: &u32| {
+            (
+                self.node(py, found.parent[*node as usize]),
+                self.node(py, *node),
+            )
+        };
+        PyList::new(py, found.order.iter().skip(1).map(edge))
+    }
+
+    /// The layers of a breadth-first search from sources in this order.
+    fn layers<'py>(&self, py: Python<'py>, sources: Vec<u32>) -> PyResult<Bound<'py, PyList>> {
+        let found = self.search(py, &sources, None, false)?;
+        let same = |a: &u32, b: &u32| found.level[*a as usize] == found.level[*b as usize];
+        let layers: PyResult<Vec<_>> = found
+            .order
+            .chunk_by(same)
+            .map(|layer| self.list(py, layer))
+            .collect();
+        PyList::new(py, layers?)
+    }
+
+    /// The nodes that the source reaches, or that reach it, without itself if `is_strict`.
+    #[pyo3(signature = (source, reverse = false, is_strict = true))]
+    fn reached<'py>(
+        &self,
+        py: Python<'py>,
+        source: u32,
+        reverse: bool,
+        is_strict: bool,
+    ) -> PyResult<Bound<'py, PySet>> {
+        let found = self.search(py, &[source], None, reverse)?;
+        self.set(py, &found.order[usize::from(is_strict)..])
+    }
+
+    /// Predecessors on shortest paths, and levels: two dictionaries.
+    fn predecessors<'py>(
+        &self,
+        py: Python<'py>,
+        source: u32,
+        cutoff: Option<u32>,
+    ) -> PyResult<(Bound<'py, PyDict>, Bound<'py, PyDict>)> {
+        let limit = cutoff.filter(|most| *most > 0);
+        let found = self.search(py, &[source], limit.map(f64::from), false)?;
+        let mut before: Vec<Vec<u32>> = vec![Vec::new(); self.nodes.len()];
+        for &node in &found.order {
+            for &next in self.rows.of(node) {
+                let (level, later) = (found.level[node as usize], found.level[next as usize]);
+                if later != NONE && later == level + 1 {
+                    before[next as usize].push(node);
+                }
+            }
+        }
+        let (lists, levels) = (PyDict::new(py), PyDict::new(py));
+        for &node in &found.order {
+            lists.set_item(self.node(py, node), self.list(py, &before[node as usize])?)?;
+            levels.set_item(self.node(py, node), found.level[node as usize])?;
+        }
+        Ok((lists, levels))
+    }
+
+    /// Lengths of lightest paths, in the order in which nodes are finished.
+    #[pyo3(signature = (sources, cutoff = None, target = None))]
+    fn lengths<'py>(
+        &self,
+        py: Python<'py>,
+        sources: Vec<u32>,
+        cutoff: Option<&Bound<'py, PyAny>>,
+        target: Option<u32>,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        Ok(self
+            .lightest(py, &sources, (cutoff, target), Wanted::Lengths)?
+            .0)
+    }
+
+    /// Lengths and paths: two dictionaries.
+    #[pyo3(signature = (sources, cutoff = None, target = None))]
+    fn lightest_paths<'py>(
+        &self,
+        py: Python<'py>,
+        sources: Vec<u32>,
+        cutoff: Option<&Bound<'py, PyAny>>,
+        target: Option<u32>,
+    ) -> PyResult<(Bound<'py, PyDict>, Bound<'py, PyDict>)> {
+        self.lightest(py, &sources, (cutoff, target), Wanted::Paths)
+    }
+
+    /// Lengths, and all predecessors on lightest paths: two dictionaries.
+    #[pyo3(signature = (source, cutoff = None))]
+    fn lightest_predecessors<'py>(
+        &self,
+        py: Python<'py>,
+        source: u32,
+        cutoff: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<(Bound<'py, PyDict>, Bound<'py, PyDict>)> {
+        self.lightest(py, &[source], (cutoff, None), Wanted::Predecessors)
+    }
+
+    /// Components, directions ignored, as sets.
+    fn components<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let found = py.detach(|| structure::components(&self.rows, self.back()));
+        self.sets(py, &found)
+    }
+
+    /// Number of components, directions ignored.
+    fn component_count(&self, py: Python<'_>) -> usize {
+        py.detach(|| structure::components(&self.rows, self.back()).len())
+    }
+
+    /// Strongly connected components as sets.
+    fn strong_components<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let found = py.detach(|| structure::strong_components(&self.rows));
+        self.sets(py, &found)
+    }
+
+    /// Number of strongly connected components.
+    fn strong_component_count(&self, py: Python<'_>) -> usize {
+        py.detach(|| structure::strong_components(&self.rows).len())
+    }
+
+    /// Core number of every node.
+    fn core_numbers<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let found = py.detach(|| structure::core_numbers(&self.rows, self.back()));
+        self.dict(py, &found)
+    }
+
+    /// Triangles at every node of an undirected graph.
+    fn triangles<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let found = py.detach(|| structure::triangles(&self.rows));
+        self.dict(py, &found)
+    }
+
+    /// Local clustering of every node of an undirected graph.
+    fn clustering<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let found = py.detach(|| structure::triangles(&self.rows));
+        let dict = PyDict::new(py);
+        for (node, count) in self.rows.all().zip(found) {
+            let degree = self.simple_degree(node);
+            let node = self.node(py, node);
+            match count {
+                0 => dict.set_item(node, 0)?,
+                _ => dict.set_item(node, (2 * count) as f64 / (degree * (degree - 1)) as f64)?,
+            }
+        }
+        Ok(dict)
+    }
+
+    /// Twice the triangles at all nodes, and the pairs of neighbours of all nodes.
+    fn triads(&self, py: Python<'_>) -> (u64, u64) {
+        py.detach(|| {
+            let found: u64 = structure::triangles(&self.rows).iter().sum();
+            let degrees = self.rows.all().map(|node| self.simple_degree(node));
+            (2 * found, degrees.map(|d| d * d.saturating_sub(1)).sum())
+        })
+    }
+
+    /// Colours of nodes by falling degree, in that order.
+    fn largest_first<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let found = py.detach(|| structure::largest_first(&self.rows));
+        let dict = PyDict::new(py);
+        for (node, colour) in found {
+            dict.set_item(self.node(py, node), colour)?;
+        }
+        Ok(dict)
+    }
+
+    /// Communities by semi-synchronous label propagation, by label.
+    fn propagated<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let labels = py.detach(|| structure::propagated_labels(&self.rows));
+        let mut members: Vec<Vec<u32>> = vec![Vec::new(); self.nodes.len()];
+        let mut order = Vec::new();
+        for (node, &label) in self.rows.all().zip(&labels) {
+            if members[label as usize].is_empty() {
+                order.push(label);
+            }
+            members[label as usize].push(node);
+        }
+        let dict = PyDict::new(py);
+        for label in order {
+            dict.set_item(label, self.set(py, &members[label as usize])?)?;
+        }
+        Ok(dict)
+    }
+
+    /// Edges of a spanning forest as pairs, lightest or heaviest first.
+    fn spanning<'py>(&self, py: Python<'py>, minimum: bool) -> PyResult<Bound<'py, PyList>> {
+        let towards = |order: std::cmp::Ordering| if minimum { order } else { order.reverse() };
+        let edges = py.detach(|| match &self.weights {
+            Weights::Unit => structure::kruskal(&self.rows, |_, _| std::cmp::Ordering::Equal),
+            Weights::Whole(w) => structure::kruskal(&self.rows, |a, b| towards(w[a].cmp(&w[b]))),
+            Weights::Real(w) => {
+                let zero = |weight: f64| weight + 0.0;
+                let compare = |a: usize, b: usize| zero(w[a]).total_cmp(&zero(w[b]));
+                structure::kruskal(&self.rows, |a, b| towards(compare(a, b)))
+            }
+        });
+        let pair = |(from, to, _): (u32, u32, usize)| (self.node(py, from), self.node(py, to));
+        PyList::new(py, edges.into_iter().map(pair).collect::<Vec<_>>())
+    }
+
+    /// Generations of a directed graph as lists, and how many nodes they have.
+    fn generations<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyList>, usize)> {
+        let found = py.detach(|| structure::generations(&self.rows));
+        let lists: PyResult<Vec<_>> = found.iter().map(|nodes| self.list(py, nodes)).collect();
+        Ok((PyList::new(py, lists?)?, found.iter().map(Vec::len).sum()))
+    }
+
+    /// Searches from each source: arrays of reached nodes, sums of levels, largest levels.
+    #[pyo3(signature = (sources = None, reverse = false))]
+    fn reaches<'py>(
+        &self,
+        py: Python<'py>,
+        sources: Option<Vec<u32>>,
+        reverse: bool,
+    ) -> PyResult<(Vec<u64>, Vec<u64>, Vec<u32>)> {
+        let sources = self.checked(sources)?;
+        let found = py.detach(|| centrality::reaches(self.towards(reverse), &sources));
+        Ok((
+            found.iter().map(|reach| reach.nodes).collect(),
+            found.iter().map(|reach| reach.total).collect(),
+            found.iter().map(|reach| reach.largest).collect(),
+        ))
+    }
+
+    /// Closeness of each source, by the levels of the nodes that reach it.
+    #[pyo3(signature = (sources = None, is_improved = true))]
+    fn closeness<'py>(
+        &self,
+        py: Python<'py>,
+        sources: Option<Vec<u32>>,
+        is_improved: bool,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let sources = self.checked(sources)?;
+        let found = py.detach(|| centrality::reaches(self.towards(true), &sources));
+        let dict = PyDict::new(py);
+        for (&node, reach) in sources.iter().zip(found) {
+            let mut value = 0.0;
+            if reach.total > 0 && self.nodes.len() > 1 {
+                let others = reach.nodes as f64 - 1.0;
+                value = others / reach.total as f64;
+                if is_improved {
+                    value *= others / (self.nodes.len() - 1) as f64;
+                }
+            }
+            dict.set_item(self.node(py, node), value)?;
+        }
+        Ok(dict)
+    }
+
+    /// Sums of 1 over levels from each source, for the nodes of `wanted` or the sources.
+    fn harmonic<'py>(
+        &self,
+        py: Python<'py>,
+        sources: Vec<u32>,
+        wanted: Vec<u32>,
+        is_transposed: bool,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let (sources, wanted) = (self.checked(Some(sources))?, self.checked(Some(wanted))?);
+        let mut flags = vec![false; self.nodes.len()];
+        for &node in &wanted {
+            flags[node as usize] = true;
+        }
+        let rows = self.towards(is_transposed);
+        let found = py.detach(|| centrality::harmonic(rows, &sources, &flags, is_transposed));
+        let dict = PyDict::new(py);
+        for &node in if is_transposed { &sources } else { &wanted } {
+            match found[node as usize] {
+                0.0 => dict.set_item(self.node(py, node), 0)?,
+                sum => dict.set_item(self.node(py, node), sum)?,
+            }
+        }
+        Ok(dict)
+    }
+
+    /// Shares of shortest paths from the sources through every node, not scaled.
+    #[pyo3(signature = (sources = None, is_weighted = false, endpoints = false))]
+    fn betweenness<'py>(
+        &self,
+        py: Python<'py>,
+        sources: Option<Vec<u32>>,
+        is_weighted: bool,
+        endpoints: bool,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let sources = self.checked(sources)?;
+        let weights = is_weighted.then(|| self.floats());
+        let weights = weights.as_deref();
+        let found = py.detach(|| centrality::betweenness(&self.rows, weights, &sources, endpoints));
+        self.dict(py, &found)
+    }
+
+    /// The least weight; infinite without edges.
+    fn weight_min(&self) -> f64 {
+        self.floats().into_iter().fold(f64::INFINITY, f64::min)
+    }
+
+    /// One step of a random walk along weights: what every node receives of `ranks`.
+    fn walk<'py>(
+        &self,
+        py: Python<'py>,
+        ranks: PyReadonlyArray1<'py, f64>,
+    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        let ranks = ranks.as_slice()?;
+        if ranks.len() != self.nodes.len() {
+            let text = format!("{} ranks for {} nodes", ranks.len(), self.nodes.len());
+            return Err(PyValueError::new_err(text));
+        }
+        let found = py.detach(|| self.transitions().step(ranks));
+        Ok(numpy::PyArray1::from_vec(py, found))
+    }
+
+    /// Nodes that pass nothing on, ascending.
+    fn dangling<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<u32>> {
+        py.detach(|| self.transitions().dangling.clone())
+            .to_pyarray(py)
+    }
+
+    /// Outgoing edges of every node, or incoming ones; a loop of an undirected graph counts twice.
+    fn degrees(&self, incoming: bool) -> Vec<usize> {
+        let rows = self.towards(incoming);
+        let twice = |node: u32| match self.is_directed {
+            true => 0,
+            false => rows.of(node).iter().filter(|next| **next == node).count(),
+        };
+        rows.all()
+            .map(|node| rows.degree(node) + twice(node))
+            .collect()
+    }
+}
+
+/// What a search for lightest paths has to return beside lengths.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Wanted {
+    Lengths,
+    Paths,
+    Predecessors,
+}
+
+impl NxGraph {
+    fn node<'py>(&self, py: Python<'py>, node: u32) -> &Bound<'py, PyAny> {
+        self.nodes[node as usize].bind(py)
+    }
+
+    fn back(&self) -> Option<&Rows> {
+        let transposed = || &self.back.get_or_init(|| self.rows.transposed()).0;
+        self.is_directed.then(transposed)
+    }
+
+    /// The rows, or those of the reversed edges.
+    fn towards(&self, reverse: bool) -> &Rows {
+        let back = if reverse { self.back() } else { None };
+        back.unwrap_or(&self.rows)
+    }
+
+    fn transitions(&self) -> &Walk {
+        self.walk.get_or_init(|| match &self.weights {
+            Weights::Unit => Walk::new(&self.rows, |_| 1.0),
+            Weights::Whole(w) => Walk::new(&self.rows, |place| w[place] as f64),
+            Weights::Real(w) => Walk::new(&self.rows, |place| w[place]),
+        })
+    }
+
+    fn floats(&self) -> Vec<f64> {
+        match &self.weights {
+            Weights::Unit => vec![1.0; self.rows.targets.len()],
+            Weights::Whole(weights) => weights.iter().map(|weight| *weight as f64).collect(),
+            Weights::Real(weights) => weights.clone(),
+        }
+    }
+
+    /// Number of neighbours, itself left out.
+    fn simple_degree(&self, node: u32) -> u64 {
+        self.rows
+            .of(node)
+            .iter()
+            .filter(|next| **next != node)
+            .count() as u64
+    }
+
+    /// The sources, all nodes by default.
+    fn checked(&self, sources: Option<Vec<u32>>) -> PyResult<Vec<u32>> {
+        let Some(sources) = sources else {
+            return Ok(self.rows.all().collect());
+        };
+        match sources
+            .iter()
+            .find(|node| **node as usize >= self.nodes.len())
+        {
+            None => Ok(sources),
+            Some(node) => Err(PyValueError::new_err(format!("no node {node}"))),
+        }
+    }
+
+    fn search(
+        &self,
+        py: Python<'_>,
+        sources: &[u32],
+        cutoff: Option<f64>,
+        reverse: bool,
+    ) -> PyResult<Levels> {
+        let sources = self.checked(Some(sources.to_vec()))?;
+        // The search goes on while the level is below the cutoff.
+        let most = cutoff.map_or(NONE, |cutoff| {
+            cutoff.ceil().clamp(0.0, f64::from(NONE)) as u32
+        });
+        Ok(py.detach(|| {
+            let mut levels = Levels::new(self.nodes.len());
+            levels.search(self.towards(reverse), &sources, most);
+            levels
+        }))
+    }
+
+    fn lightest<'py>(
+        &self,
+        py: Python<'py>,
+        sources: &[u32],
+        (cutoff, target): (Option<&Bound<'py, PyAny>>, Option<u32>),
+        wanted: Wanted,
+    ) -> PyResult<(Bound<'py, PyDict>, Bound<'py, PyDict>)> {
+        let sources = self.checked(Some(sources.to_vec()))?;
+        let cutoff: Option<f64> = match cutoff.filter(|value| !value.is_none()) {
+            Some(value) => Some(value.extract()?),
+            None => None,
+        };
+        match &self.weights {
+            Weights::Real(weights) => {
+                let goal = Goal {
+                    cutoff,
+                    target,
+                    all_parents: wanted == Wanted::Predecessors,
+                };
+                let found = self.run(py, |place| weights[place], (&sources, goal))?;
+                self.lightest_dicts(py, (&sources, target), &found, wanted)
+            }
+            weights => {
+                // Whole lengths exceed a cutoff where they exceed its floor.
+                let floor = cutoff.map(|cutoff| cutoff.floor() as i64);
+                let goal = Goal {
+                    cutoff: floor,
+                    target,
+                    all_parents: wanted == Wanted::Predecessors,
+                };
+                let found = match weights {
+                    Weights::Whole(weights) => {
+                        self.run(py, |place| weights[place], (&sources, goal))?
+                    }
+                    _ => self.run(py, |_| 1, (&sources, goal))?,
+                };
+                self.lightest_dicts(py, (&sources, target), &found, wanted)
+            }
+        }
+    }
+
+    fn run<W: Length>(
+        &self,
+        py: Python<'_>,
+        weight: impl Fn(usize) -> W + Sync + Send,
+        (sources, goal): (&[u32], Goal<W>),
+    ) -> PyResult<Lengths<W>> {
+        let search = || {
+            let mut lengths = Lengths::new(self.nodes.len());
+            lengths
+                .search(&self.rows, weight, sources, goal)
+                .map(|()| lengths)
+        };
+        py.detach(search).map_err(|Contradiction| {
+            PyValueError::new_err(("Contradictory paths found:", "negative weights?"))
+        })
+    }
+
+    fn lightest_dicts<'py, W>(
+        &self,
+        py: Python<'py>,
+        (sources, target): (&[u32], Option<u32>),
+        found: &Lengths<W>,
+        wanted: Wanted,
+    ) -> PyResult<(Bound<'py, PyDict>, Bound<'py, PyDict>)>
+    where
+        W: Length + IntoPyObject<'py>,
+    {
+        let (lengths, more) = (PyDict::new(py), PyDict::new(py));
+        let is_source = |node: u32| found.parent[node as usize] == NONE;
+        for &node in &found.order {
+            let own = self.node(py, node);
+            match is_source(node) {
+                // A whole 0, also along floats.
+                true => lengths.set_item(own, 0)?,
+                false => lengths.set_item(own, found.length[node as usize])?,
+            }
+        }
+        match wanted {
+            Wanted::Lengths => (),
+            Wanted::Paths => {
+                for &source in sources {
+                    more.set_item(self.node(py, source), self.list(py, &[source])?)?;
+                }
+                let one = target.map(|target| [target]);
+                let nodes: &[u32] = one.as_ref().map_or(&found.order, |one| one);
+                for &node in nodes.iter().filter(|node| found.is_done(**node)) {
+                    let path = path_to(&found.parent, node);
+                    more.set_item(self.node(py, node), self.list(py, &path)?)?;
+                }
+            }
+            Wanted::Predecessors => {
+                for &node in sources.iter().chain(&found.noted) {
+                    let parents = &found.parents[node as usize];
+                    more.set_item(self.node(py, node), self.list(py, parents)?)?;
+                }
+            }
+        }
+        Ok((lengths, more))
+    }
+
+    fn list<'py>(&self, py: Python<'py>, nodes: &[u32]) -> PyResult<Bound<'py, PyList>> {
+        PyList::new(py, nodes.iter().map(|node| self.node(py, *node)))
+    }
+
+    fn set<'py>(&self, py: Python<'py>, nodes: &[u32]) -> PyResult<Bound<'py, PySet>> {
+        PySet::new(py, nodes.iter().map(|node| self.node(py, *node)))
+    }
+
+    fn sets<'py>(&self, py: Python<'py>, all: &[Vec<u32>]) -> PyResult<Bound<'py, PyList>> {
+        let sets: PyResult<Vec<_>> = all.iter().map(|nodes| self.set(py, nodes)).collect();
+        PyList::new(py, sets?)
+    }
+
+    /// One value for each node, in the order of the nodes.
+    fn dict<'py, T>(&self, py: Python<'py>, values: &[T]) -> PyResult<Bound<'py, PyDict>>
+    where
+        T: Copy + IntoPyObject<'py>,
+    {
+        let dict = PyDict::new(py);
+        for (node, value) in self.nodes.iter().zip(values) {
+            dict.set_item(node.bind(py), *value)?;
+        }
+        Ok(dict)
+    }
+}
+
+/// Nodes from a source to `node`.
+fn path_to(parent: &[u32], node: u32) -> Vec<u32> {
+    let mut path = vec![node];
+    let mut at = parent[node as usize];
+    while at != NONE {
+        path.push(at);
+        at = parent[at as usize];
+    }
+    path.reverse();
+    path
+}
+
+/// Adds the class to the module.
+pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<NxGraph>()
+}

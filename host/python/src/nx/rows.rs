@@ -1,0 +1,76 @@
+//! Rows of edges in the order that NetworkX has them.
+
+use std::ops::Range;
+
+/// Edges by the node that they leave, each row in the order of the caller.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Rows {
+    /// Offset of each row, and the number of edges.
+    pub(crate) offsets: Vec<usize>,
+    /// Ends of edges.
+    pub(crate) targets: Vec<u32>,
+}
+
+impl Rows {
+    /// Number of nodes.
+    pub(crate) fn nodes(&self) -> usize {
+        self.offsets.len().saturating_sub(1)
+    }
+
+    /// Places of the edges that leave `node`.
+    pub(crate) fn range(&self, node: u32) -> Range<usize> {
+        let node = node as usize;
+        self.offsets[node]..self.offsets[node + 1]
+    }
+
+    /// Ends of the edges that leave `node`.
+    pub(crate) fn of(&self, node: u32) -> &[u32] {
+        &self.targets[self.range(node)]
+    }
+
+    /// Number of edges that leave `node`.
+    pub(crate) fn degree(&self, node: u32) -> usize {
+        self.range(node).len()
+    }
+
+    /// All nodes.
+    pub(crate) fn all(&self) -> Range<u32> {
+        0..self.nodes() as u32
+    }
+
+    /// Returns the rows of the reversed edges, each by ascending node, and the place that each
+    /// edge had. Linear in nodes and edges.
+    pub(crate) fn transposed(&self) -> (Self, Vec<usize>) {
+        let mut offsets = vec![0_usize; self.offsets.len()];
+        for &target in &self.targets {
+            offsets[target as usize + 1] += 1;
+        }
+        for node in 1..offsets.len() {
+            offsets[node] += offsets[node - 1];
+        }
+        let mut next = offsets.clone();
+        let mut targets = vec![0; self.targets.len()];
+        let mut places = vec![0; self.targets.len()];
+        for node in self.all() {
+            for place in self.range(node) {
+                let slot = &mut next[self.targets[place] as usize];
+                targets[*slot] = node;
+                places[*slot] = place;
+                *slot += 1;
+            }
+        }
+        (Self { offsets, targets }, places)
+    }
+}
+
+/// Weights of edges: whole numbers stay whole, as in Python.
+#[derive(Clone, Debug, Default)]
+pub(crate) enum Weights {
+    /// 1 on every edge.
+    #[default]
+    Unit,
+    /// Whole numbers whose sum over all edges fits.
+    Whole(Vec<i64>),
+    /// Floats, none of them NaN.
+    Real(Vec<f64>),
+}

@@ -1,0 +1,306 @@
+//! Components, cores, triangles, colours, trees and communities.
+
+use super::rows::Rows;
+use super::search::NONE;
+use std::cmp::Ordering;
+
+/// Returns the components, each from its first node on, in the order of these. `back` holds the
+/// reversed edges of a directed graph.
+pub(crate) fn components(rows: &Rows, back: Option<&Rows>) -> Vec<Vec<u32>> {
+    let mut seen = vec![false; rows.nodes()];
+    let mut found = Vec::new();
+    for first in rows.all() {
+        if seen[first as usize] {
+            continue;
+        }
+        seen[first as usize] = true;
+        let mut nodes = vec![first];
+        let mut at = 0;
+        while let Some(&node) = nodes.get(at) {
+            at += 1;
+            let others = back.map_or(&[][..], |back| back.of(node));
+            for &next in rows.of(node).iter().chain(others) {
+                if !std::mem::replace(&mut seen[next as usize], true) {
+                    nodes.push(next);
+                }
+            }
+        }
+        found.push(nodes);
+    }
+    found
+}
+
+/// Returns the strongly connected components in the order in which Tarjan's search, with
+/// Nuutila's changes, finishes them.
+pub(crate) fn strong_components(rows: &Rows) -> Vec<Vec<u32>> {
+    let nodes = rows.nodes();
+    let (mut number, mut low) = (vec![0_u32; nodes], vec![0_u32; nodes]);
+    let mut next: Vec<usize> = rows.offsets[..nodes].to_vec();
+    let mut is_found = vec![false; nodes];
+    let (mut stack, mut waiting) = (Vec::new(), Vec::new());
+    let mut found = Vec::new();
+    let mut last = 0;
+    for source in rows.all() {
+        if is_found[source as usize] {
+            continue;
+        }
+        stack.push(source);
+        while let Some(&node) = stack.last() {
+            let own = node as usize;
+            if number[own] == 0 {
+                last += 1;
+                number[own] = last;
+            }
+            let end = rows.offsets[own + 1];
+            let unseen = (next[own]..end).find(|at| number[rows.targets[*at] as usize] == 0);
+            next[own] = unseen.map_or(end, |at| at + 1);
+            if let Some(at) = unseen {
+                stack.push(rows.targets[at]);
+                continue;
+            }
+            low[own] = number[own];
+            for &other in rows.of(node) {
+                let other = other as usize;
+                if !is_found[other] {
+                    let reach = if number[other] > number[own] {
+                        low[other]
+                    } else {
+                        number[other]
+                    };
+                    low[own] = low[own].min(reach);
+                }
+            }
+            stack.pop();
+            if low[own] != number[own] {
+                waiting.push(node);
+                continue;
+            }
+            let mut component = vec![node];
+            while let Some(&other) = waiting.last()
+                && number[other as usize] > number[own]
+            {
+                component.push(other);
+                waiting.pop();
+            }
+            for &member in &component {
+                is_found[member as usize] = true;
+            }
+            found.push(component);
+        }
+    }
+    found
+}
+
+/// Returns the core number of every node, edges in both directions counted each (Batagelj and
+/// Zaversnik, 2003). Linear in nodes and edges.
+pub(crate) fn core_numbers(rows: &Rows, back: Option<&Rows>) -> Vec<usize> {
+    let others = |node: u32| back.map_or(&[][..], |back| back.of(node));
+    let mut core: Vec<usize> = rows
+        .all()
+        .map(|v| rows.degree(v) + others(v).len())
+        .collect();
+    let most = core.iter().copied().max().unwrap_or(0);
+    let mut bins = vec![0_usize; most + 2];
+    for &degree in &core {
+        bins[degree + 1] += 1;
+    }
+    for degree in 1..bins.len() {
+        bins[degree] += bins[degree - 1];
+    }
+    let mut nodes: Vec<u32> = rows.all().collect();
+    nodes.sort_by_key(|node| core[*node as usize]);
+    let mut position = vec![0_usize; nodes.len()];
+    for (at, &node) in nodes.iter().enumerate() {
+        position[node as usize] = at;
+    }
+    for at in 0..nodes.len() {
+        let node = nodes[at];
+        for &next in rows.of(node).iter().chain(others(node)) {
+            let degree = core[next as usize];
+            if degree > core[node as usize] {
+                let (first, place) = (bins[degree], position[next as usize]);
+                let other = nodes[first];
+                nodes.swap(first, place);
+                position[next as usize] = first;
+                position[other as usize] = place;
+                bins[degree] += 1;
+                core[next as usize] -= 1;
+            }
+        }
+    }
+    core
+}
+
+/// Returns the number of triangles at every node of an undirected graph.
+///
+/// Each edge leads from the end of lower degree, so that no row is longer than the square root of
+/// twice the edges (Chiba and Nishizeki, 1985). Loops do not count.
+pub(crate) fn triangles(rows: &Rows) -> Vec<u64> {
+    let key = |node: u32| (rows.degree(node), node);
+    let mut offsets = vec![0];
+    let mut targets = Vec::with_capacity(rows.targets.len() / 2);
+    for node in rows.all() {
+        targets.extend(rows.of(node).iter().filter(|next| key(node) < key(**next)));
+        offsets.push(targets.len());
+    }
+    let up = Rows { offsets, targets };
+    let mut count = vec![0; rows.nodes()];
+    let mut mark = vec![NONE; rows.nodes()];
+    for node in rows.all() {
+        for &next in up.of(node) {
+            mark[next as usize] = node;
+        }
+        for &next in up.of(node) {
+            let mut shared = 0;
+            for &third in up.of(next) {
+                if mark[third as usize] == node {
+                    count[third as usize] += 1;
+                    shared += 1;
+                }
+            }
+            count[next as usize] += shared;
+            count[node as usize] += shared;
+        }
+    }
+    count
+}
+
+/// Returns nodes by falling degree, and the least colour that no neighbour before has.
+pub(crate) fn largest_first(rows: &Rows) -> Vec<(u32, u32)> {
+    let loops = |node: u32| rows.of(node).iter().filter(|next| **next == node).count();
+    let mut nodes: Vec<u32> = rows.all().collect();
+    nodes.sort_by_key(|node| std::cmp::Reverse(rows.degree(*node) + loops(*node)));
+    let mut colour = vec![NONE; rows.nodes()];
+    let mut taken: Vec<u32> = Vec::new();
+    for &node in &nodes {
+        let degree = rows.degree(node);
+        if taken.len() <= degree {
+            taken.resize(degree + 1, NONE);
+        }
+        for &next in rows.of(node) {
+            let other = colour[next as usize] as usize;
+            if let Some(slot) = taken.get_mut(other) {
+                *slot = node;
+            }
+        }
+        let free = taken.iter().position(|slot| *slot != node);
+        colour[node as usize] = free.unwrap_or(taken.len()) as u32;
+    }
+    nodes
+        .iter()
+        .map(|node| (*node, colour[*node as usize]))
+        .collect()
+}
+
+/// Returns the label of every node by semi-synchronous propagation (Cordasco and Gargano, 2010),
+/// colour by colour until every label is one of the most frequent around it.
+pub(crate) fn propagated_labels(rows: &Rows) -> Vec<u32> {
+    let coloured = largest_first(rows);
+    let mut order: Vec<u32> = Vec::new();
+    let mut groups: Vec<Vec<u32>> = Vec::new();
+    for (node, colour) in coloured {
+        match order.iter().position(|known| *known == colour) {
+            Some(at) => groups[at].push(node),
+            None => {
+                order.push(colour);
+                groups.push(vec![node]);
+            }
+        }
+    }
+    let mut labels: Vec<u32> = rows.all().collect();
+    let mut votes = vec![0_u32; rows.nodes()];
+    loop {
+        let is_complete = rows.all().all(|node| {
+            let best = best_labels(rows, &labels, (&mut votes, node));
+            best.is_none_or(|(_, has_own)| has_own)
+        });
+        if is_complete {
+            return labels;
+        }
+        for &node in groups.iter().flatten() {
+            if let Some((largest, has_own)) = best_labels(rows, &labels, (&mut votes, node))
+                && !has_own
+            {
+                labels[node as usize] = largest;
+            }
+        }
+    }
+}
+
+/// The largest of the most frequent labels around `node`, and whether its own is one of them;
+/// `None` without neighbours. Leaves `votes` at 0.
+fn best_labels(
+    rows: &Rows,
+    labels: &[u32],
+    (votes, node): (&mut [u32], u32),
+) -> Option<(u32, bool)> {
+    let mut best: Option<(u32, u32)> = None;
+    for &next in rows.of(node) {
+        let label = labels[next as usize];
+        votes[label as usize] += 1;
+        let found = (votes[label as usize], label);
+        best = Some(best.map_or(found, |best| best.max(found)));
+    }
+    let own = votes[labels[node as usize] as usize];
+    for &next in rows.of(node) {
+        votes[labels[next as usize] as usize] = 0;
+    }
+    best.map(|(most, label)| (label, own == most))
+}
+
+/// Returns the places of the edges of a spanning forest, as Kruskal's algorithm finds them in the
+/// order of `compare`, equal ones in the order of their places.
+pub(crate) fn kruskal(
+    rows: &Rows,
+    compare: impl Fn(usize, usize) -> Ordering,
+) -> Vec<(u32, u32, usize)> {
+    let mut edges = Vec::with_capacity(rows.targets.len() / 2 + 1);
+    for node in rows.all() {
+        for place in rows.range(node) {
+            if rows.targets[place] >= node {
+                edges.push((node, rows.targets[place], place));
+            }
+        }
+    }
+    edges.sort_by(|a, b| compare(a.2, b.2));
+    let mut root: Vec<u32> = rows.all().collect();
+    edges.retain(|&(from, to, _)| {
+        let (a, b) = (find(&mut root, from), find(&mut root, to));
+        root[a.max(b) as usize] = a.min(b);
+        a != b
+    });
+    edges
+}
+
+pub(crate) fn find(root: &mut [u32], mut node: u32) -> u32 {
+    while root[node as usize] != node {
+        let above = root[root[node as usize] as usize];
+        root[node as usize] = above;
+        node = above;
+    }
+    node
+}
+
+/// Returns the generations of a directed graph: nodes all of whose predecessors are in earlier
+/// ones. Nodes on a circle, and behind one, are in none.
+pub(crate) fn generations(rows: &Rows) -> Vec<Vec<u32>> {
+    let mut missing = vec![0_u32; rows.nodes()];
+    for &next in &rows.targets {
+        missing[next as usize] += 1;
+    }
+    let mut now: Vec<u32> = rows.all().filter(|v| missing[*v as usize] == 0).collect();
+    let mut found = Vec::new();
+    while !now.is_empty() {
+        let mut later = Vec::new();
+        for &node in &now {
+            for &next in rows.of(node) {
+                missing[next as usize] -= 1;
+                if missing[next as usize] == 0 {
+                    later.push(next);
+                }
+            }
+        }
+        found.push(std::mem::replace(&mut now, later));
+    }
+    found
+}

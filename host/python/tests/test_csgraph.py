@@ -1,0 +1,101 @@
+"""`seawall.csgraph` against SciPy on random matrices."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sparse
+from scipy.sparse import csgraph as scipy_csgraph
+from seawall import csgraph
+
+
+def matrices() -> list[Any]:
+    """Sparse and dense matrices with loops, empty rows, ties, and no entry at all."""
+    found: list[Any] = [sparse.csr_array((1, 1)), np.zeros((4, 4))]
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        nodes = int(rng.integers(2, 60))
+        density = float(rng.choice([0.02, 0.1, 0.4]))
+        matrix = sparse.random_array((nodes, nodes), density=density, rng=rng, format="csr")
+        if seed % 3 == 0:
+            matrix.data = np.ceil(matrix.data * 4)
+        found.append(matrix.toarray() if seed % 4 == 3 else matrix)
+    return found
+
+
+@pytest.mark.parametrize("directed", [True, False])
+def test_components_have_the_labels_of_scipy(directed: bool) -> None:
+    for matrix in matrices():
+        for connection in ("weak", "strong"):
+            there = scipy_csgraph.connected_components(matrix, directed, connection)
+            here = csgraph.connected_components(matrix, directed, connection)
+            assert here[0] == there[0]
+            np.testing.assert_array_equal(here[1], there[1])
+
+
+@pytest.mark.parametrize("directed", [True, False])
+def test_orders_and_trees_are_those_of_scipy(directed: bool) -> None:
+    for matrix in matrices():
+        for start in (0, matrix.shape[0] - 1):
+            for name in ("breadth_first_order", "depth_first_order"):
+                there = getattr(scipy_csgraph, name)(matrix, start, directed)
+                here = getattr(csgraph, name)(matrix, start, directed)
+                for mine, theirs in zip(here, there):
+                    np.testing.assert_array_equal(mine, theirs)
+            for name in ("breadth_first_tree", "depth_first_tree"):
+                there = getattr(scipy_csgraph, name)(matrix, start, directed)
+                here = getattr(csgraph, name)(matrix, start, directed)
+                np.testing.assert_array_equal(here.toarray(), there.toarray())
+
+
+@pytest.mark.parametrize("directed", [True, False])
+@pytest.mark.parametrize("unweighted", [True, False])
+@pytest.mark.parametrize("method", ["auto", "D", "BF", "J", "FW"])
+def test_distances_are_those_of_scipy(method: str, unweighted: bool, directed: bool) -> None:
+    for matrix in matrices():
+        args: dict[str, Any] = {"directed": directed, "unweighted": unweighted}
+        there = scipy_csgraph.shortest_path(matrix, "D", **args)
+        here, before = csgraph.shortest_path(matrix, method, return_predecessors=True, **args)
+        np.testing.assert_allclose(here, there, rtol=1e-12)
+        dense = sparse.csr_array(matrix).toarray()
+        if not directed:
+            both = np.where(dense == 0, np.inf, dense)
+            dense = np.minimum(both, both.T)
+        for source, target in np.argwhere(before >= 0):
+            parent = before[source, target]
+            step = 1.0 if unweighted else dense[parent, target]
+            np.testing.assert_allclose(here[source, parent] + step, here[source, target])
+
+
+def test_options_of_dijkstra() -> None:
+    matrix = matrices()[5]
+    for indices in (0, [0, 1], [[0], [1]], -1, []):
+        there = scipy_csgraph.dijkstra(matrix, indices=indices)
+        np.testing.assert_allclose(csgraph.dijkstra(matrix, indices=indices), there)
+    for kwargs in ({"limit": 0.5}, {"limit": 0}, {"min_only": True, "indices": [0, 1]}):
+        there = scipy_csgraph.dijkstra(matrix, **kwargs)
+        np.testing.assert_allclose(csgraph.dijkstra(matrix, **kwargs), there)
+    for wrong in ({"indices": 10**6}, {"limit": -1}):
+        with pytest.raises(ValueError):
+            csgraph.dijkstra(matrix, **wrong)
+
+
+def test_negative_weights() -> None:
+    matrix = np.array([[0, 2, 1], [0, 0, -2], [0, 0, 0]])
+    np.testing.assert_array_equal(csgraph.bellman_ford(matrix, indices=0), [0, 2, 0])
+    np.testing.assert_array_equal(csgraph.johnson(matrix, indices=0), [0, 2, 0])
+    with pytest.raises(csgraph.NegativeCycleError):
+        csgraph.bellman_ford(matrix, directed=False)
+
+
+def test_spanning_trees_are_those_of_scipy() -> None:
+    for matrix in matrices():
+        there = scipy_csgraph.minimum_spanning_tree(matrix)
+        here = csgraph.minimum_spanning_tree(matrix)
+        np.testing.assert_array_equal(here.toarray(), there.toarray())
+
+
+def test_every_name_of_scipy_is_here() -> None:
+    assert all(hasattr(csgraph, name) for name in scipy_csgraph.__all__)

@@ -1,0 +1,285 @@
+"""The backend against NetworkX itself: results, their order, and exceptions."""
+
+from __future__ import annotations
+
+import itertools
+import random
+import subprocess
+import sys
+from collections.abc import Iterable
+from typing import Any
+
+import networkx as nx
+import nx_seawall
+import pytest
+from nx_seawall.backend import Backend
+
+pytestmark = pytest.mark.filterwarnings("ignore:Note. conversions to backend graphs")
+
+
+def plain(value: Any, typed: bool = True) -> Any:
+    """A value with its order and, if `typed`, its types, so that equal ones are alike."""
+    if isinstance(value, nx.Graph):
+        return "graph", list(value.nodes.items()), list(value.edges(data=True)), value.graph
+    if isinstance(value, dict):
+        return [(key, plain(item, typed)) for key, item in value.items()]
+    if isinstance(value, (set, frozenset)):
+        return "set", value
+    if isinstance(value, Iterable) and not isinstance(value, str):
+        return [plain(item, typed) for item in value]
+    return (value, type(value)) if typed else value
+
+
+def outcome(typed: bool, function: Any, *args: Any, **kwargs: Any) -> Any:
+    """What a call returns or raises."""
+    try:
+        return plain(function(*args, **kwargs), typed)
+    except Exception as error:
+        return type(error), str(error)
+
+
+def both(name: str, graph: nx.Graph, *args: Any, typed: bool = True, **kwargs: Any) -> Any:
+    """The outcomes of NetworkX and of the backend, if it takes the call."""
+    function = getattr(nx, name, None) or getattr(nx.community, name)
+    there = outcome(typed, function, graph, *args, backend="networkx", **kwargs)
+    if Backend.can_run(name, (graph, *args), kwargs) is not True:
+        return there, there
+    return there, outcome(typed, function, graph, *args, backend="seawall", **kwargs)
+
+
+#: Arguments that a function is tried with: how many nodes it takes, and its keywords.
+CALLS: dict[str, tuple[int, list[dict[str, Any]]]] = {
+    "all_pairs_dijkstra": (0, [{}, {"cutoff": 3}]),
+    "all_pairs_dijkstra_path": (0, [{}]),
+    "all_pairs_dijkstra_path_length": (0, [{}, {"weight": None}]),
+    "all_pairs_shortest_path": (0, [{}, {"cutoff": 2}]),
+    "all_pairs_shortest_path_length": (0, [{}, {"cutoff": 1.5}]),
+    "ancestors": (1, [{}]),
+    "average_clustering": (0, [{}, {"count_zeros": False}]),
+    "average_shortest_path_length": (0, [{}, {"method": "unweighted"}]),
+    "betweenness_centrality": (
+        0,
+        [
+            {},
+            {"normalized": False},
+            {"endpoints": True},
+            {"k": 2, "seed": 3},
+            {"weight": "weight"},
+            {"k": 2, "seed": 1, "normalized": False, "endpoints": True},
+        ],
+    ),
+    "bfs_edges": (1, [{}, {"depth_limit": 2}, {"reverse": True}]),
+    "bfs_layers": (1, [{}]),
+    "bfs_predecessors": (1, [{}, {"depth_limit": 1}]),
+    "bfs_successors": (1, [{}]),
+    "bfs_tree": (1, [{}, {"depth_limit": 3}]),
+    "center": (0, [{}]),
+    "closeness_centrality": (0, [{}, {"wf_improved": False}]),
+    "clustering": (0, [{}]),
+    "connected_components": (0, [{}]),
+    "core_number": (0, [{}]),
+    "degree_centrality": (0, [{}]),
+    "descendants": (1, [{}]),
+    "descendants_at_distance": (1, [{"distance": 2}]),
+    "diameter": (0, [{}]),
+    "dijkstra_path": (2, [{}]),
+    "dijkstra_path_length": (2, [{}, {"weight": "other"}]),
+    "dijkstra_predecessor_and_distance": (1, [{}, {"cutoff": 4.5}]),
+    "eccentricity": (0, [{}]),
+    "greedy_color": (0, [{}]),
+    "harmonic_centrality": (0, [{}]),
+    "has_path": (2, [{}]),
+    "in_degree_centrality": (0, [{}]),
+    "is_connected": (0, [{}]),
+    "is_directed_acyclic_graph": (0, [{}]),
+    "is_isolate": (1, [{}]),
+    "is_strongly_connected": (0, [{}]),
+    "is_weakly_connected": (0, [{}]),
+    "isolates": (0, [{}]),
+    "k_core": (0, [{}, {"k": 2}]),
+    "k_corona": (0, [{"k": 1}]),
+    "k_crust": (0, [{}]),
+    "k_shell": (0, [{}, {"k": 1}]),
+    "label_propagation_communities": (0, [{}]),
+    "maximum_spanning_edges": (0, [{}, {"data": False}]),
+    "maximum_spanning_tree": (0, [{}]),
+    "minimum_spanning_edges": (0, [{}, {"data": False}]),
+    "minimum_spanning_tree": (0, [{}, {"weight": "other"}]),
+    "node_connected_component": (1, [{}]),
+    "number_connected_components": (0, [{}]),
+    "number_of_isolates": (0, [{}]),
+    "number_strongly_connected_components": (0, [{}]),
+    "number_weakly_connected_components": (0, [{}]),
+    "out_degree_centrality": (0, [{}]),
+    "pagerank": (0, [{}, {"weight": None}, {"alpha": 0.5}, {"max_iter": 2}]),
+    "periphery": (0, [{}]),
+    "predecessor": (1, [{}, {"cutoff": 2}, {"return_seen": True}]),
+    "radius": (0, [{}]),
+    "shortest_path": (1, [{}, {"weight": "weight"}]),
+    "shortest_path_length": (2, [{}, {"weight": "weight"}]),
+    "single_source_dijkstra": (1, [{}, {"cutoff": 5}]),
+    "single_source_dijkstra_path": (1, [{}]),
+    "single_source_dijkstra_path_length": (1, [{}, {"cutoff": 0}]),
+    "single_source_shortest_path": (1, [{}, {"cutoff": 2}]),
+    "single_source_shortest_path_length": (1, [{}, {"cutoff": 2}, {"cutoff": -1}]),
+    "single_target_shortest_path": (1, [{}]),
+    "single_target_shortest_path_length": (1, [{}]),
+    "strongly_connected_components": (0, [{}]),
+    "transitivity": (0, [{}]),
+    "triangles": (0, [{}]),
+    "weakly_connected_components": (0, [{}]),
+}
+
+#: Functions of many sources, which have tests of their own.
+OTHERS = {
+    "multi_source_dijkstra",
+    "multi_source_dijkstra_path",
+    "multi_source_dijkstra_path_length",
+}
+
+
+def test_every_function_is_tried() -> None:
+    assert CALLS.keys() | OTHERS == nx_seawall.FUNCTIONS.keys()
+
+
+def weigh(graph: nx.Graph, kind: str, seed: int) -> nx.Graph:
+    """Weights of one kind on most edges."""
+    rng = random.Random(seed)
+    draw = {
+        "none": lambda: None,
+        "whole": lambda: rng.randrange(6),
+        "float": lambda: rng.choice([0.1, 0.5, 1.25, 3.0]),
+        "mixed": lambda: rng.choice([1, 2.5, 7]),
+    }[kind]
+    for _, _, data in graph.edges(data=True):
+        if kind == "float" or (kind != "none" and rng.random() < 0.9):
+            data["weight"] = draw()
+    return graph
+
+
+@pytest.mark.parametrize("kind", ["none", "whole", "float", "mixed"])
+@pytest.mark.parametrize("name", sorted(CALLS))
+def test_equals_networkx(name: str, kind: str, graphs: list[nx.Graph]) -> None:
+    takes, choices = CALLS[name]
+    for at, graph in enumerate(graphs):
+        weigh(graph, kind, at)
+        nodes = list(graph)[:3] + ["no such node"]
+        for kwargs in choices:
+            for args in itertools.product(nodes, repeat=takes):
+                # Beside floats, the length of a path of whole weights is a float, too.
+                there, here = both(name, graph, *args, typed=kind != "mixed", **kwargs)
+                assert here == there, (graph, args, kwargs)
+
+
+@pytest.mark.parametrize("kind", ["none", "whole", "float"])
+@pytest.mark.parametrize("name", sorted(OTHERS))
+def test_many_sources_equal_networkx(name: str, kind: str, graphs: list[nx.Graph]) -> None:
+    for at, graph in enumerate(graphs):
+        weigh(graph, kind, at)
+        some = list(graph)
+        for sources in ([], some[:1], some[:3], {*some[1:4]}, ["no such node"]):
+            there, here = both(name, graph, sources)
+            assert here == there
+    graph = nx.path_graph(6)
+    for target in (0, 4, "no such node"):
+        there, here = both("multi_source_dijkstra", graph, [0, 5], target)
+        assert here == there
+
+
+def test_parameters_of_pagerank_round_alike() -> None:
+    graph = nx.gnp_random_graph(200, 0.03, seed=1, directed=True)
+    some = {v: v % 7 for v in range(0, 200, 3)}
+    for kwargs in (
+        {"personalization": some},
+        {"dangling": some},
+        {"nstart": some},
+        {"tol": 1e-12, "max_iter": 1000},
+    ):
+        there, here = both("pagerank", graph, **kwargs)
+        assert here == there
+    with pytest.raises(ZeroDivisionError):
+        nx.pagerank(graph, personalization={0: 0}, backend="seawall")
+
+
+def test_subsets_of_nodes() -> None:
+    graph = nx.gnp_random_graph(30, 0.2, seed=4)
+    for name in ("triangles", "clustering", "eccentricity"):
+        key = "v" if name == "eccentricity" else "nodes"
+        for nodes in (3, [1, 5, 99], []):
+            there, here = both(name, graph, **{key: nodes})
+            assert here == there
+    for kwargs in ({"nbunch": [1, 2]}, {"sources": [3, 4]}, {"nbunch": [1], "sources": [2, 3]}):
+        there, here = both("harmonic_centrality", graph, **kwargs)
+        assert here == there
+
+
+def test_multigraphs_and_views() -> None:
+    graph = nx.MultiDiGraph([(0, 1), (0, 1), (1, 2), (2, 2)])
+    for at, (_, _, data) in enumerate(graph.edges(data=True)):
+        data["weight"] = 5 - at
+    assert nx.single_source_dijkstra_path_length(graph, 0, backend="seawall") == {0: 0, 1: 4, 2: 7}
+    assert nx.descendants(graph, 0, backend="seawall") == {1, 2}
+    view = nx.path_graph(10).subgraph([1, 2, 3, 7])
+    found = nx.connected_components(view, backend="seawall")
+    assert list(found) == [{1, 2, 3}, {7}]
+    turned = nx.reverse_view(nx.DiGraph([(0, 1), (1, 2)]))
+    assert nx.descendants(turned, 2, backend="seawall") == {0, 1}
+
+
+def test_conversions_are_cached_until_the_graph_changes() -> None:
+    graph = nx.path_graph(5)
+    assert nx.number_connected_components(graph, backend="seawall") == 1
+    assert graph.__networkx_cache__["backends"]["seawall"]
+    assert nx.number_connected_components(graph, backend="seawall") == 1
+    graph.add_edge(10, 11)
+    assert not graph.__networkx_cache__.get("backends")
+    assert nx.number_connected_components(graph, backend="seawall") == 2
+    graph.remove_node(2)
+    assert nx.number_connected_components(graph, backend="seawall") == 3
+    graph.add_edge(0, 1, weight=7)
+    assert nx.dijkstra_path_length(graph, 0, 1, backend="seawall") == 7
+
+
+def test_weights_that_are_refused_run_in_networkx() -> None:
+    graph = nx.path_graph(4)
+    graph[0][1]["weight"] = float("nan")
+    with pytest.raises(NotImplementedError):
+        nx.dijkstra_path_length(graph, 0, 3, backend="seawall")
+    with nx.config(backend_priority=["seawall"]):
+        nx.dijkstra_path_length(graph, 0, 3)
+    huge = nx.Graph()
+    huge.add_edge(0, 1, weight=2**70)
+    with nx.config(backend_priority=["seawall"]):
+        assert nx.dijkstra_path_length(huge, 0, 1) == 2**70
+
+
+def test_reasons_are_strings() -> None:
+    graph = nx.path_graph(3)
+    assert Backend.can_run("greedy_color", (graph, "smallest_last"), {}) != True  # noqa: E712
+    assert isinstance(Backend.can_run("dijkstra_path", (graph, 0, 1, min), {}), str)
+    reason = Backend.should_run("has_path", (graph, 0, 1), {})
+    assert isinstance(reason, str)
+    assert "NetworkX is expected to take" in reason
+    large = nx.gnp_random_graph(300, 0.1, seed=1)
+    assert Backend.should_run("betweenness_centrality", (large,), {}) is True
+
+
+def test_a_converted_graph_is_taken_by_networkx_too() -> None:
+    graph = Backend.convert_from_nx(nx.path_graph(4))
+    assert nx.number_connected_components(graph) == 1
+    assert len(graph) == 4
+    assert list(graph) == [0, 1, 2, 3]
+    assert Backend.convert_to_nx(graph).number_of_edges() == 3
+
+
+def test_the_information_imports_no_library() -> None:
+    code = (
+        "import sys, nx_seawall; nx_seawall.info(); "
+        "assert not {'numpy', 'seawall', 'networkx'} & sys.modules.keys()"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+    from importlib.metadata import entry_points
+
+    found = {e.name: e for e in entry_points(group="networkx.backends")}
+    assert found["seawall"].load() is Backend
+    assert nx.config.backends.seawall is not None
