@@ -102,6 +102,10 @@ pub(crate) fn of_run(py: Python<'_>, error: &RunError) -> PyErr {
             RunError::NoWeights { analysis }
             | RunError::Directed { analysis }
             | RunError::NoSource { analysis } => fields.set_item("analysis", analysis.name()),
+            RunError::WrongForm { analysis, what } => {
+                fields.set_item("analysis", analysis.name())?;
+                fields.set_item("what", what)
+            }
             RunError::WeightTooLarge {
                 analysis,
                 from,

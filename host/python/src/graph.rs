@@ -7,8 +7,8 @@ use crate::worker::Worker;
 use numpy::{PyArray1, PyArrayMethods, PyReadonlyArray1, ToPyArray};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
-use seawall::analysis::Number;
-use seawall::graph::{self, CsrArrays, LoadOptions, WeightChoice, WeightKind};
+use seawall::analysis::{Direction, Number};
+use seawall::graph::{self, CsrArrays, LoadOptions, Loops, Parallel, WeightChoice, WeightKind};
 use seawall::outcome::{Column, Rounds, RunOutcome};
 use seawall::run::{AnalysisKind, Detail, Executor, Machine, RunRequest};
 use std::num::{NonZeroU32, NonZeroUsize};
@@ -48,6 +48,16 @@ struct Options {
     max_iterations: Option<u32>,
     #[pyo3(default)]
     check: Option<bool>,
+    #[pyo3(default)]
+    weighted: Option<bool>,
+    #[pyo3(default)]
+    normalized: Option<bool>,
+    #[pyo3(default)]
+    direction: Option<String>,
+    #[pyo3(default)]
+    loops: Option<String>,
+    #[pyo3(default)]
+    parallel: Option<String>,
 }
 
 /// Weights of edges from an array.
@@ -183,7 +193,7 @@ impl Graph {
         Self::made(py, built, rounded)
     }
 
-    /// Takes compressed sparse rows that ascend, hold each target once and no loops.
+    /// Takes compressed sparse rows that ascend.
     #[staticmethod]
     fn from_csr(
         py: Python<'_>,
@@ -247,8 +257,8 @@ impl Graph {
         let stats = PyDict::new(py);
         stats.set_item("format", loaded.stats.format.to_string())?;
         stats.set_item("listed_edges", loaded.stats.listed_edges)?;
-        stats.set_item("self_loops", loaded.stats.self_loops)?;
-        stats.set_item("duplicates", loaded.stats.duplicates)?;
+        stats.set_item("loops", loaded.graph.loops())?;
+        stats.set_item("parallel_edges", loaded.graph.parallel_edges())?;
         stats.set_item("rounded_weights", loaded.stats.rounded_weights)?;
         let rounded = loaded.stats.rounded_weights;
         Ok((Self::made(py, Ok(loaded.graph), rounded)?, stats))
@@ -264,6 +274,18 @@ impl Graph {
     #[getter]
     fn edges(&self) -> u32 {
         self.graph.edges()
+    }
+
+    /// Number of edges from a node to itself.
+    #[getter]
+    fn loops(&self) -> u32 {
+        self.graph.loops()
+    }
+
+    /// Number of edges beyond the first with the same ends.
+    #[getter]
+    fn parallel_edges(&self) -> u32 {
+        self.graph.parallel_edges()
     }
 
     /// Whether every edge has its mirror image.
@@ -407,11 +429,37 @@ fn request(
     request.ranking.damping = options.damping.unwrap_or(request.ranking.damping);
     request.ranking.tolerance = options.tolerance.unwrap_or(request.ranking.tolerance);
     request.check = options.check.unwrap_or(false);
+    request.centrality.weighted = options.weighted.unwrap_or(false);
+    request.centrality.normalized = options.normalized.unwrap_or(false);
+    let directions = [("in", Direction::Inward), ("out", Direction::Outward)];
+    request.centrality.direction = chosen(py, "direction", &options.direction, &directions)?;
+    let loops = Loops::ALL.map(|loops| (loops.name(), loops));
+    request.loops = chosen(py, "loops", &options.loops, &loops)?;
+    let parallel = Parallel::ALL.map(|parallel| (parallel.name(), parallel));
+    request.parallel = chosen(py, "parallel", &options.parallel, &parallel)?;
     if let Some(limit) = options.max_iterations {
         let none = || error::request(py, "WrongOption", "max_iterations 0; allow at least 1");
         request.max_iterations = Some(NonZeroU32::new(limit).ok_or_else(none)?);
     }
     Ok(request)
+}
+
+/// The choice of this name.
+fn chosen<T: Copy>(
+    py: Python<'_>,
+    option: &str,
+    name: &Option<String>,
+    known: &[(&str, T)],
+) -> PyResult<Option<T>> {
+    let Some(name) = name else {
+        return Ok(None);
+    };
+    if let Some((_, choice)) = known.iter().find(|(other, _)| other == name) {
+        return Ok(Some(*choice));
+    }
+    let names: Vec<&str> = known.iter().map(|(name, _)| *name).collect();
+    let text = format!("{option} {name:?}; known are {}", names.join(", "));
+    Err(error::request(py, "WrongOption", &text))
 }
 
 fn machine(py: Python<'_>, options: &Options) -> PyResult<Machine> {
@@ -472,6 +520,8 @@ fn report<'py>(
     dict.set_item("reached", outcome.reached)?;
     dict.set_item("converged", outcome.converged)?;
     dict.set_item("checked", outcome.checked)?;
+    dict.set_item("dropped_loops", outcome.dropped.self_loops)?;
+    dict.set_item("dropped_parallel_edges", outcome.dropped.duplicates)?;
     dict.set_item("bytes", outcome.memory.allocated_bytes)?;
     let (Rounds::Levels(rounds) | Rounds::Iterations(rounds)) = outcome.rounds;
     dict.set_item("rounds", rounds)?;

@@ -127,7 +127,9 @@ class Graph:
 
     It does not change. The first question opens a machine, later ones find the graph there; any
     number of threads may ask. Nodes are numbers from 0, or names where the graph has `names`;
-    results are arrays in the order of the nodes.
+    results are arrays in the order of the nodes. Loops and parallel edges are kept; an analysis
+    takes them by its own rule, or as the options `loops` (``keep``, ``drop``) and `parallel`
+    (``keep``, ``first``, ``least``, ``greatest``, ``sum``) say.
     """
 
     __slots__ = ("_defaults", "_graph", "_numbers", "last_run", "names", "stats")
@@ -193,7 +195,7 @@ class Graph:
         """Builds a graph of a sparse matrix of SciPy: an entry is an edge from its row.
 
         By default values are weights unless all are 1. An undirected graph takes the entries of
-        either triangle. Rows that ascend without loops are taken in one pass.
+        either triangle. Rows that ascend are taken in one pass.
 
         >>> import scipy.sparse, seawall
         >>> matrix = scipy.sparse.csr_array(([1, 1], ([0, 1], [1, 2])), shape=(3, 3))
@@ -216,7 +218,7 @@ class Graph:
             try:
                 return cls(_seawall.Graph.from_csr(offsets, targets, values, False))
             except GraphError:
-                # Loops, which the builder of edges takes.
+                # Rows that do not ascend, which the builder of edges sorts.
                 pass
         sources = np.repeat(np.arange(rows, dtype=np.int64), np.diff(offsets))
         graph = _seawall.Graph.from_edges(sources, targets, values, rows, not directed)
@@ -285,8 +287,18 @@ class Graph:
 
     @property
     def edges(self) -> int:
-        """Number of directed edges; an undirected one counts twice."""
+        """Number of directed edges; an undirected one counts twice, but a loop once."""
         return self._graph.edges
+
+    @property
+    def loops(self) -> int:
+        """Number of edges from a node to itself."""
+        return self._graph.loops
+
+    @property
+    def parallel_edges(self) -> int:
+        """Number of edges beyond the first with the same ends."""
+        return self._graph.parallel_edges
 
     @property
     def directed(self) -> bool:
@@ -630,39 +642,66 @@ class Graph:
         count = len(np.unique(labels))
         return Communities(count, labels, found["rounds"], found["converged"])
 
-    def betweenness(self, sources: Any = None, **options: Any) -> Floats:
+    def betweenness(
+        self,
+        sources: Any = None,
+        *,
+        weighted: bool = False,
+        normalized: bool = False,
+        **options: Any,
+    ) -> Floats:
         """Returns the sum over `sources`, all nodes by default, of the shares of shortest paths
         through every node.
 
         >>> import seawall
-        >>> seawall.Graph.from_edges([(0, 1), (1, 2)], directed=True).betweenness().tolist()
+        >>> seawall.Graph.from_edges([(0, 1), (1, 2)]).betweenness().tolist()
         [0.0, 1.0, 0.0]
         """
-        found: Floats = self.run("betweenness", sources, **options)["values"]
+        chosen = {"weighted": weighted, "normalized": normalized}
+        found: Floats = self.run("betweenness", self._sources(sources), **chosen, **options)["values"]
         return found
 
-    def closeness(self, sources: Any = None, **options: Any) -> Floats:
+    def closeness(
+        self,
+        sources: Any = None,
+        *,
+        weighted: bool = False,
+        direction: str | None = None,
+        **options: Any,
+    ) -> Floats:
         """Returns how near each of `sources`, all nodes by default, is to the nodes that reach it
-        (Wasserman and Faust), in the order of the sources.
+        (Wasserman and Faust), in the order of the sources; `direction` ``out`` takes the nodes that
+        it reaches.
 
         >>> import seawall
         >>> seawall.Graph.from_edges([(0, 1), (1, 2)]).closeness(1)
         array([1.], dtype=float32)
         """
-        numbers = self._sources(sources)
-        found: Floats = self.run("closeness", numbers, **options)["values"][numbers]
-        return found
+        chosen = {"weighted": weighted, "direction": direction}
+        return self._of_sources("closeness", sources, {**chosen, **options})
 
-    def eccentricity(self, sources: Any = None, **options: Any) -> Ints:
+    def eccentricity(
+        self,
+        sources: Any = None,
+        *,
+        weighted: bool = False,
+        direction: str | None = None,
+        **options: Any,
+    ) -> Array:
         """Returns the distance of the farthest node that each of `sources`, all nodes by default,
-        reaches, in the order of the sources.
+        reaches, in the order of the sources; `direction` ``in`` takes the nodes that reach it.
 
         >>> import seawall
         >>> seawall.Graph.from_edges([(0, 1), (1, 2)]).eccentricity([0, 1]).tolist()
         [2, 1]
         """
+        chosen = {"weighted": weighted, "direction": direction}
+        return _wide(self._of_sources("eccentricity", sources, {**chosen, **options}))
+
+    def _of_sources(self, analysis: str, sources: Any, options: dict[str, Any]) -> Array:
         numbers = self._sources(sources)
-        return self._signed(self.run("eccentricity", numbers, **options)["values"])[numbers]
+        values: Array = self.run(analysis, numbers, **options)["values"]
+        return values[numbers]
 
 
 _OPTIONS = frozenset(
@@ -672,11 +711,16 @@ _OPTIONS = frozenset(
         "damping",
         "detail",
         "device",
+        "direction",
+        "loops",
         "machine",
         "max_iterations",
+        "normalized",
+        "parallel",
         "threads",
         "time_budget",
         "tolerance",
+        "weighted",
     }
 )
 

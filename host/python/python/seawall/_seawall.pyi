@@ -15,6 +15,8 @@ def analyses() -> list[dict[str, Any]]: ...
 class Graph:
     nodes: int
     edges: int
+    loops: int
+    parallel_edges: int
     is_symmetric: bool
     weight_kind: str | None
     rounded_weights: int
