@@ -221,6 +221,38 @@ pub(crate) fn betweenness(
     sums
 }
 
+/// Sums as `numpy.add.reduceat` does: the first value, and the rest by pairs.
+fn row_sum(values: &[f64]) -> f64 {
+    match values.split_first() {
+        None => 0.0,
+        Some((first, [])) => *first,
+        Some((first, rest)) => first + pairwise_sum(rest),
+    }
+}
+
+/// Sums halves of long slices, and eight interleaved parts of short ones, as NumPy does.
+fn pairwise_sum(values: &[f64]) -> f64 {
+    const LONGEST: usize = 128;
+    if values.len() > LONGEST {
+        let half = values.len() / 2;
+        let (left, right) = values.split_at(half - half % 8);
+        return pairwise_sum(left) + pairwise_sum(right);
+    }
+    let (eights, rest) = values.as_chunks::<8>();
+    let Some((first, others)) = eights.split_first() else {
+        return values.iter().fold(-0.0, |sum, value| sum + value);
+    };
+    let mut parts = *first;
+    for eight in others {
+        for (part, value) in parts.iter_mut().zip(eight) {
+            *part += value;
+        }
+    }
+    let [a, b, c, d, e, f, g, h] = parts;
+    let sum = ((a + b) + (c + d)) + ((e + f) + (g + h));
+    rest.iter().fold(sum, |sum, value| sum + value)
+}
+
 /// Edges of the transition matrix of a random walk, by the node that they enter.
 #[derive(Debug)]
 pub(crate) struct Walk {
@@ -235,12 +267,16 @@ impl Walk {
     pub(crate) fn new(rows: &Rows, weight: impl Fn(usize) -> f64) -> Self {
         let (incoming, places) = rows.transposed();
         // By ascending ends, as SciPy adds the entries of a row.
-        let mut sums = vec![0.0; rows.nodes()];
+        let mut sorted = vec![0.0; places.len()];
+        let mut next = rows.offsets.clone();
         for (from, place) in incoming.targets.iter().zip(&places) {
-            sums[*from as usize] += weight(*place);
+            let slot = &mut next[*from as usize];
+            sorted[*slot] = weight(*place);
+            *slot += 1;
         }
+        let sums = rows.all().map(|node| row_sum(&sorted[rows.range(node)]));
         let invert = |sum: f64| if sum == 0.0 { 0.0 } else { 1.0 / sum };
-        let inverse: Vec<f64> = sums.into_iter().map(invert).collect();
+        let inverse: Vec<f64> = sums.map(invert).collect();
         let from = incoming.targets.iter().zip(&places);
         let share = from
             .map(|(from, place)| inverse[*from as usize] * weight(*place))

@@ -229,41 +229,46 @@ impl<W: Length> Lengths<W> {
                 if goal.cutoff.is_some_and(|most| longer.order(most).is_gt()) {
                     continue;
                 }
-                let known = self.length[next as usize];
-                match self.state[next as usize] {
-                    DONE => match longer.order(known) {
-                        Ordering::Less => return Err(Contradiction),
-                        Ordering::Equal if goal.all_parents => {
-                            self.parents[next as usize].push(node);
-                        }
-                        _ => (),
-                    },
-                    SEEN if longer.order(known).is_eq() => {
-                        if goal.all_parents {
-                            self.parents[next as usize].push(node);
-                        }
-                    }
-                    SEEN if longer.order(known).is_gt() => (),
-                    state => {
-                        if state == 0 {
-                            self.noted.push(next);
-                        }
-                        self.state[next as usize] = SEEN;
-                        self.length[next as usize] = longer;
-                        self.parent[next as usize] = node;
-                        if goal.all_parents {
-                            self.parents[next as usize] = vec![node];
-                        }
-                        heap.push(Reverse(Entry {
-                            length: longer,
-                            count,
-                            node: next,
-                        }));
-                        count += 1;
-                    }
+                if self.relax((node, next), longer, goal.all_parents)? {
+                    heap.push(Reverse(Entry {
+                        length: longer,
+                        count,
+                        node: next,
+                    }));
+                    count += 1;
                 }
             }
         }
         Ok(())
+    }
+
+    /// Notes a path to `next` over `node`; tells whether it is shorter than those before.
+    fn relax(
+        &mut self,
+        (node, next): (u32, u32),
+        longer: W,
+        all_parents: bool,
+    ) -> Result<bool, Contradiction> {
+        let at = next as usize;
+        let order = longer.order(self.length[at]);
+        match (self.state[at], order) {
+            (DONE, Ordering::Less) => return Err(Contradiction),
+            (DONE | SEEN, Ordering::Equal) => {
+                if all_parents {
+                    self.parents[at].push(node);
+                }
+                return Ok(false);
+            }
+            (DONE | SEEN, Ordering::Greater) => return Ok(false),
+            (SEEN, Ordering::Less) => (),
+            _ => self.noted.push(next),
+        }
+        self.state[at] = SEEN;
+        self.length[at] = longer;
+        self.parent[at] = node;
+        if all_parents {
+            self.parents[at] = vec![node];
+        }
+        Ok(true)
     }
 }
