@@ -57,6 +57,7 @@ impl ReadArgs {
                 weight: self.weight_column.clone(),
             },
             names: self.names,
+            listed_order: false,
         }
     }
 }
