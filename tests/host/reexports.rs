@@ -106,11 +106,11 @@ fn _errors_and_reports() {
     let _: (Option<Short>, Option<ShortOp>) = (None, None);
     let _: fn(&EncodedProgram) -> String = |program| program.register_name(0);
     let _ = (of_error, of_program, of_tables, of_run, of_step);
-    let _ = of_wave::<NoWave, (NoWave,)>;
+    let _ = (NoWave, of_wave::<NoWave, (NoWave,)>);
 }
 
 /// A wave that does nothing.
-enum NoWave {}
+struct NoWave;
 
 impl Wave for NoWave {
     const NAME: &'static str = "NoWave";
