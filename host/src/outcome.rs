@@ -15,7 +15,7 @@ pub(crate) use groups::{groups, steps};
 pub use taken::{Direction, Taken};
 pub use waves::waves;
 
-use crate::analysis::{AnalysisKind, Answer};
+use crate::analysis::{AnalysisKind, Answer, Number};
 use crate::backend::{HostWork, SessionWork};
 use crate::column::fnv1a;
 use crate::executor::Executor;
@@ -201,6 +201,23 @@ pub struct WaveSummary {
     pub iterations: Option<u32>,
 }
 
+/// A path from a source to a node, by ids of the file.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct FoundPath {
+    /// The node at its end.
+    pub target: u64,
+    /// Whether there is a path.
+    pub reached: bool,
+    /// Its nodes from the source to the target; none without a path.
+    pub nodes: Vec<u64>,
+    /// Their names, where the file has names.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub names: Vec<String>,
+    /// Its weight in all, or its edges in a search of levels; `None` without a path.
+    pub weight: Option<Number>,
+}
+
 /// Everything that a report of a run shows.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
@@ -239,6 +256,8 @@ pub struct RunOutcome {
     /// Parent of every node, [`Column::UNREACHED`] if there is none; `None` if parents were not
     /// requested.
     pub parents: Option<Vec<u32>>,
+    /// The path to a node that was asked for. The caller fills this in, by [`Self::path_to`].
+    pub path: Option<FoundPath>,
     /// The plan.
     pub plan: PlanSummary,
     /// The memory of the machine.
@@ -283,7 +302,50 @@ pub struct RunOutcome {
     pub stream: Option<StreamReport>,
 }
 
+/// The value of a node.
+fn number_of(column: &Column, node: u32) -> Option<Number> {
+    let node = node as usize;
+    match column {
+        Column::U32(values) => values.get(node).map(|value| u64::from(*value).into()),
+        Column::U64(values) => values.get(node).map(|value| (*value).into()),
+        Column::F32(values) => values.get(node).map(|value| (*value).into()),
+        Column::Sets(_) => None,
+    }
+}
+
 impl RunOutcome {
+    /// The path to `target` along the parents, which must have been requested, with the ids that
+    /// the nodes of `graph` have in their file. O(edges of the path).
+    #[must_use]
+    pub fn path_to(&self, target: u32, graph: &Graph) -> FoundPath {
+        let parents = self.parents.as_deref().unwrap_or(&[]);
+        let mut nodes = Vec::new();
+        let mut node = target;
+        // A node without a parent has no path; a source is its own parent.
+        while let Some(&parent) = parents.get(node as usize) {
+            if parent == Column::UNREACHED || nodes.len() > parents.len() {
+                nodes.clear();
+                break;
+            }
+            nodes.push(node);
+            if parent == node {
+                break;
+            }
+            node = parent;
+        }
+        nodes.reverse();
+        let reached = !nodes.is_empty();
+        let id = |node: u32| graph.original_id(node);
+        let names = nodes.iter().filter_map(|node| graph.name_of(*node));
+        FoundPath {
+            target: id(target),
+            reached,
+            names: names.map(str::to_owned).collect(),
+            nodes: nodes.into_iter().map(id).collect(),
+            weight: number_of(&self.values, target).filter(|_| reached),
+        }
+    }
+
     /// Number of nodes that each source reaches, if requested.
     #[must_use]
     pub fn reached_each(&self) -> Option<Vec<u64>> {

@@ -54,7 +54,10 @@ fn text(error: impl std::fmt::Display) -> String {
 }
 
 fn request(kind: AnalysisKind) -> RunRequest {
-    RunRequest::new(kind, vec![0]).on(Machine::gpu(Executor::Mega, 0))
+    let mut request = RunRequest::new(kind, vec![0]).on(Machine::gpu(Executor::Mega, 0));
+    // Weights of rankings do not stream.
+    request.weighted = false;
+    request
 }
 
 fn agree(graph: &Graph, window: u64) -> Result<(), String> {

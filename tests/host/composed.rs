@@ -242,25 +242,6 @@ proptest! {
     }
 
     #[test]
-    fn labels_are_those_that_most_neighbours_had((list, _) in case(), limit in 0..6_u32) {
-        let graph = undirected(&list);
-        // 10 rounds without a limit.
-        let rounds = if limit == 0 { 10 } else { limit };
-        let outcome = run(&graph, AnalysisKind::Labels, &[], (limit > 0).then_some(limit));
-        let mut labels: Vec<u32> = (0..graph.nodes()).collect();
-        for _ in 0..rounds {
-            let most_frequent = |node: u32| {
-                let row = graph.neighbours(node);
-                let count = |label: u32| row.iter().filter(|other| labels[**other as usize] == label).count();
-                let seen = row.iter().map(|other| labels[*other as usize]);
-                seen.max_by_key(|label| (count(*label), std::cmp::Reverse(*label)))
-            };
-            labels = (0..graph.nodes()).map(|node| most_frequent(node).unwrap_or(labels[node as usize])).collect();
-        }
-        prop_assert_eq!(words(&outcome), labels);
-    }
-
-    #[test]
     fn walkers_from_the_sources_are_where_the_equations_have_them(
         (list, _) in case(),
         picks in proptest::collection::vec(any::<u32>(), 1..4),

@@ -165,7 +165,7 @@ fn a_detail_of_another_analysis_is_refused() {
         (
             AnalysisKind::Reach,
             Detail::Parents,
-            "does not tell parents, bfs does",
+            "does not tell parents, bfs or sssp does",
         ),
         (
             AnalysisKind::Cc,

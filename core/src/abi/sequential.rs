@@ -29,11 +29,13 @@ pub enum Algorithm {
     Widest = 5,
     /// Stores the weights of edges in the order of the rows of incoming edges.
     IncomingWeights = 6,
+    /// Stores the smallest node of every node's community by label propagation.
+    Labels = 7,
 }
 
 impl Algorithm {
     /// Every algorithm, in order of its word.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::StrongComponents,
         Self::Closeness,
         Self::Eccentricity,
@@ -41,6 +43,7 @@ impl Algorithm {
         Self::Scores,
         Self::Widest,
         Self::IncomingWeights,
+        Self::Labels,
     ];
 
     /// Returns the algorithm of a word; `None` if the word names none.
@@ -54,6 +57,7 @@ impl Algorithm {
             4 => Some(Self::Scores),
             5 => Some(Self::Widest),
             6 => Some(Self::IncomingWeights),
+            7 => Some(Self::Labels),
             _ => None,
         }
     }
@@ -189,6 +193,7 @@ impl SequentialRecord {
             Algorithm::Scores => 0,
             Algorithm::Widest => HEAP_WORDS,
             Algorithm::IncomingWeights => 1,
+            Algorithm::Labels => 8,
         }
     }
 
@@ -242,7 +247,7 @@ mod tests {
             };
             let words = record.to_parameters();
             assert_eq!(SequentialRecord::from_parameters(words), Some(record));
-            for (at, word) in [(0, 7), (1, 3), (2, 4), (3, 0), (4, 3)] {
+            for (at, word) in [(0, 8), (1, 3), (2, 4), (3, 0), (4, 3)] {
                 let mut wrong = words;
                 wrong[at] = word;
                 assert_eq!(SequentialRecord::from_parameters(wrong), None, "{at}");

@@ -16,6 +16,7 @@ mod components;
 mod distances;
 mod heap;
 mod incoming;
+mod labels;
 mod paths;
 mod scores;
 mod searches;
@@ -128,6 +129,7 @@ fn run<G: Grid>(
         Algorithm::Scores => scores::store(work, operands, third),
         Algorithm::Widest => widest::widen(work, operands, (rows, scratch)),
         Algorithm::IncomingWeights => incoming::order(work, operands, (rows, scratch)),
+        Algorithm::Labels => labels::propagate(work, operands, (rows, scratch)),
     }
 }
 

@@ -94,7 +94,7 @@ pub(super) enum CliError {
     /// Weights for an analysis that reads none.
     #[error(
         "{option}: {analysis} reads no weights; leave it out, or run {}",
-        AnyOf::with(|facts| facts.reads_weights)
+        AnyOf::with(|facts| facts.reads_weights || facts.follows_weights)
     )]
     WeightsUnread {
         /// The option.

@@ -14,6 +14,9 @@ pub(super) fn of_run(error: &RunError) -> &'static str {
     match error {
         RunError::Directed { .. } => " (--undirected)",
         RunError::WrongDetail { detail, .. } => of_detail(*detail),
+        RunError::SourceWeight { .. } | RunError::TooManySourceWeights { .. } => {
+            " (--source N=WEIGHT)"
+        }
         RunError::OverBudget { .. } | RunError::StreamOverBudget { .. } => " (--budget)",
         RunError::CannotStream { .. } => " (--stream)",
         RunError::StreamTime { .. } => " (--time-budget)",
@@ -26,6 +29,9 @@ pub(super) fn of_run(error: &RunError) -> &'static str {
         RunError::WrongOption { option, .. } => match *option {
             "weighted" => " (--weighted)",
             "direction" => " (--direction)",
+            "rule" => " (--rule)",
+            "maximum" => " (--maximum)",
+            "start weights" => " (--source N=WEIGHT)",
             _ => " (--normalized)",
         },
         RunError::WeightTooSmall { .. } => " (--weighted)",
@@ -64,7 +70,7 @@ pub(super) fn of_batch(error: &BatchError) -> &'static str {
 
 const fn of_detail(detail: Detail) -> &'static str {
     match detail {
-        Detail::Parents => " (--parents)",
+        Detail::Parents => " (--parents or --target)",
         Detail::EachSource => " (--each)",
         _ => "",
     }

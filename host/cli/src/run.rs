@@ -7,6 +7,7 @@ mod program;
 mod results;
 mod spans;
 mod stream;
+mod target;
 mod topology;
 
 use std::ffi::{OsStr, OsString};
@@ -16,7 +17,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 
 use super::CliError;
 use super::files::Outputs;
@@ -36,7 +37,7 @@ use seawall::batch::{is_batch, list_of};
 use seawall::executor::Executor;
 use seawall::graph::{Graph, GraphError, LoadOptions, Loaded, load};
 use seawall::outcome::{Rounds, RunOutcome, Weights};
-use seawall::run::{Detail, Machine, Ranking, RunRequest, execute, prepare};
+use seawall::run::{Detail, LabelRule, Machine, Ranking, RunRequest, execute, prepare};
 use seawall::units::{counted, elapsed_ns};
 use stream::StreamArgs;
 use topology::TopologyChoice;
@@ -48,6 +49,8 @@ Examples:
   seawall run prices.el --analysis sssp --source 1 --scale-weights 100 --json
   seawall run email.txt --undirected --analysis cc --json | jq .checksum
   seawall run calls.el --analysis bfs --source 0 --parents --out tree.npy
+  seawall run roads.gr --analysis sssp --source 1 --target 77
+  seawall run calls.el --analysis ppr --source 3=0.5 --source 7=2
   seawall run calls.el --analysis pagerank --out ranks.npy --columns value
   seawall run calls.el --analysis reach --source 3 --source 17 --each --out who.csv
   seawall run gen:rmat:20:16 --analysis bfs --source 7 --backend mega --repeat 5 --trace run.json
@@ -128,18 +131,40 @@ pub(super) struct RunArgs {
 #[derive(Debug, Args)]
 struct DetailArgs {
     /// With bfs: add the parent of every node, its smallest neighbour on the previous level; a
-    /// source is its own.
+    /// source is its own. With sssp: the smallest nearer neighbour on a lightest path.
     #[arg(long, conflicts_with = "each")]
     parents: bool,
+    /// With bfs and sssp: show a shortest or lightest path to this node, by its id or its name in the
+    /// file.
+    #[arg(long, value_name = "NODE", conflicts_with = "each")]
+    target: Option<String>,
     /// With reach: add for every node the set of sources that reach it, one bit per source in the
     /// given order, and the number of nodes that each source reaches.
     #[arg(long)]
     each: bool,
+    /// With labels: how they are passed on.
+    #[arg(long, value_enum, default_value_t, value_name = "NAME")]
+    rule: RuleName,
+    /// With msf: the forest of the largest weight, instead of the smallest.
+    #[arg(long)]
+    maximum: bool,
+}
+
+/// A rule for labels, by name.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+enum RuleName {
+    /// A node changes its label for one that more of its neighbours have, and neighbours never swap
+    /// labels; ends where no node would change.
+    #[default]
+    Stable,
+    /// All nodes take the most frequent label at once, for --max-iterations rounds or 10 (LDBC
+    /// Graphalytics).
+    Ldbc,
 }
 
 impl DetailArgs {
     fn detail(&self) -> Detail {
-        match (self.parents, self.each) {
+        match (self.parents || self.target.is_some(), self.each) {
             (true, _) => Detail::Parents,
             (_, true) => Detail::EachSource,
             _ => Detail::Plain,
@@ -181,7 +206,7 @@ struct LimitArgs {
     /// PageRank: share of a rank that nodes pass on.
     #[arg(long, default_value_t = Ranking::default().damping, value_name = "SHARE", value_parser = damping)]
     damping: f32,
-    /// PageRank: total change at which the ranking ends.
+    /// PageRank: total change of all ranks at which the ranking ends.
     #[arg(long, default_value_t = Ranking::default().tolerance, value_name = "CHANGE", value_parser = tolerance)]
     tolerance: f32,
     /// Compare the result with a plain sequential implementation.
@@ -224,7 +249,11 @@ pub(super) fn command(args: &RunArgs) -> Result<ExitCode, CliError> {
         .output
         .check(|format| TableColumn::of_run(values, has_parents, format))?;
     let line = ProgressLine::new(args.output.quiet);
-    let (outcome, nodes) = args.run(name, &sources, &line)?;
+    let (mut outcome, nodes) = args.run(name, &sources, &line)?;
+    if let Some(label) = &args.detail.target {
+        let name = &*name.to_string_lossy();
+        outcome.path = Some(target::path(&outcome, label, (name, &nodes))?);
+    }
     drop(line);
     args.output.write(&outcome, &nodes, rows)?;
     if !outcome.converged {
@@ -255,7 +284,7 @@ fn warn(text: &str) {
 }
 
 /// Options of analyses, which programs have not.
-const NOT_OF_PROGRAMS: [&str; 14] = [
+const NOT_OF_PROGRAMS: [&str; 16] = [
     "analysis",
     "sources",
     "sources_file",
@@ -264,6 +293,8 @@ const NOT_OF_PROGRAMS: [&str; 14] = [
     "weighted",
     "direction",
     "normalized",
+    "target",
+    "maximum",
     "topology",
     "max_iterations",
     "damping",
@@ -312,7 +343,9 @@ impl RunArgs {
         let mirrored = stats.mirrored;
         let load_ns = elapsed_ns(started);
         let nodes = self.source_nodes(sources, &name.to_string_lossy(), &graph)?;
-        let request = self.request(nodes);
+        self.check_target(&graph, &name.to_string_lossy())?;
+        let mut request = self.request(nodes);
+        request.source_weights = self.source_weights(sources, &graph);
         let mut outcome = execute(&graph, &request, &mut |phase| line.phase(phase))?;
         outcome.times.load = load_ns;
         outcome.taken.mirrored_edges = mirrored;
@@ -450,11 +483,33 @@ impl RunArgs {
         request.centrality = self.centrality.asked();
         request.topology = self.machine.topology.forced();
         request.detail = self.detail.detail();
+        request.rule = match self.detail.rule {
+            RuleName::Stable => LabelRule::Stable,
+            RuleName::Ldbc => LabelRule::Ldbc,
+        };
+        request.maximum = self.detail.maximum;
         request.reuse_plans = !self.limits.no_plan_cache;
         request.loops = self.form.loops();
         request.parallel = self.form.parallel();
         request.explain = self.output.explain || self.output.trace.is_some();
         request
+    }
+
+    /// Refuses a target that is no node of `graph`, which the caller named `name`.
+    fn check_target(&self, graph: &Graph, name: &str) -> Result<(), CliError> {
+        match &self.detail.target {
+            Some(label) => Ok(Sources::target(graph, (name, label)).map(|_| ())?),
+            None => Ok(()),
+        }
+    }
+
+    /// Returns the start weights, if the analysis takes sources.
+    fn source_weights(&self, sources: &Sources, graph: &Graph) -> Vec<f64> {
+        if self.analysis().takes_sources() {
+            sources.weights(graph)
+        } else {
+            Vec::new()
+        }
     }
 
     /// Returns the source nodes of `graph`, which the caller named `name`.

@@ -18,11 +18,12 @@ const LINE_MAX: u64 = 4096;
 #[derive(Debug, Args)]
 pub(super) struct SourceArgs {
     /// Node to start from, by its id or its name in the file; repeatable. Analyses that start
-    /// everywhere ignore it.
+    /// everywhere ignore it. With ppr, NODE=W gives it the start weight W, such as 3=0.5; the others
+    /// have 1.
     #[arg(long = "source", value_name = "NODE", value_parser = node)]
     sources: Vec<String>,
-    /// More nodes to start from: a file with one id or name per line; blank lines and lines that start
-    /// with # do not count.
+    /// More nodes to start from: a file with one id or name per line, with ppr also NODE=W; blank lines
+    /// and lines that start with # do not count.
     #[arg(long, value_name = "FILE")]
     sources_file: Option<PathBuf>,
 }
@@ -226,10 +227,33 @@ impl Sources {
         }
     }
 
+    /// Returns the start weight of each source in `graph`; none if all are alike.
+    pub(super) fn weights(&self, graph: &Graph) -> Vec<f64> {
+        let found = self.named.iter().map(|named| start(graph, &named.label));
+        let weights = found.map(|found| found.and_then(|(_, weight)| weight));
+        let weights: Vec<_> = weights.collect();
+        if weights.iter().all(Option::is_none) {
+            return Vec::new();
+        }
+        let weights = weights.into_iter();
+        weights.map(|weight| weight.unwrap_or(1.0)).collect()
+    }
+
+    /// Returns the number of the node that `label` is the id or name of in `graph`, which the
+    /// caller named `name`.
+    pub(super) fn target(graph: &Graph, (name, label): (&str, &str)) -> Result<u32, NoSuchSource> {
+        graph.find(label).ok_or_else(|| NoSuchSource {
+            given: format!("--target {label}"),
+            graph: name.to_owned(),
+            range: id_range(graph),
+        })
+    }
+
     /// Returns the node numbers of the sources in `graph`, which the caller named `name`.
     pub(super) fn nodes(&self, graph: &Graph, name: &str) -> Result<Vec<u32>, NoSuchSource> {
         let node = |named: &Named| {
-            graph.find(&named.label).ok_or_else(|| NoSuchSource {
+            let found = start(graph, &named.label).map(|(node, _)| node);
+            found.ok_or_else(|| NoSuchSource {
                 given: self.given(named),
                 graph: name.to_owned(),
                 range: id_range(graph),
@@ -244,6 +268,17 @@ impl Sources {
             None => format!("--source {}", named.label),
         }
     }
+}
+
+/// The node of `graph` that `text` names, and its start weight if there is one: `NODE` or
+/// `NODE=WEIGHT`. A name that holds such a sign itself comes first.
+fn start(graph: &Graph, text: &str) -> Option<(u32, Option<f64>)> {
+    if let Some(node) = graph.find(text) {
+        return Some((node, None));
+    }
+    let (label, weight) = text.rsplit_once('=')?;
+    let weight = weight.trim().parse().ok()?;
+    Some((graph.find(label.trim())?, Some(weight)))
 }
 
 fn id_range(graph: &Graph) -> IdRange {
@@ -279,6 +314,21 @@ mod tests {
         let sources = arguments.read()?;
         let named = sources.named.into_iter();
         Ok(named.map(|named| (named.label, named.line)).collect())
+    }
+
+    #[test]
+    fn start_weights_follow_the_labels() {
+        let graph = Graph::from_edges(4, &[(0, 1), (2, 3)], false).unwrap();
+        let of = |text| start(&graph, text);
+        assert_eq!(of("3"), Some((3, None)));
+        assert_eq!(of("3=0.5"), Some((3, Some(0.5))));
+        assert_eq!(of("3 = -2"), Some((3, Some(-2.0))));
+        for wrong in ["", "=", "3=", "=1", "3=1=2", "x=1", "4=1"] {
+            assert_eq!(of(wrong), None, "{wrong}");
+        }
+        let sources = |text: &str| Sources::from_reader("ids", text.as_bytes()).unwrap();
+        assert_eq!(sources("1\n2=0.25\n").weights(&graph), [1.0, 0.25]);
+        assert!(sources("1\n2\n").weights(&graph).is_empty());
     }
 
     #[test]

@@ -34,12 +34,17 @@ impl WeightArgs {
         }
     }
 
-    /// Returns the weights to load for `request`.
+    /// Returns the weights to load for `request`. Rankings use those of a file, but draw none.
     pub(super) fn choice_for(&self, request: &RunRequest) -> WeightChoice {
         if request.reads_weights() {
-            self.choice()
-        } else {
-            WeightChoice::Ignored
+            return self.choice();
+        }
+        match self.choice() {
+            _ if !request.analysis.facts().follows_weights => WeightChoice::Ignored,
+            WeightChoice::Given => WeightChoice::OfFile,
+            // Weights of 1 are none.
+            WeightChoice::Unit => WeightChoice::Ignored,
+            choice => choice,
         }
     }
 
@@ -50,7 +55,7 @@ impl WeightArgs {
             WeightChoice::Scaled(_) => "--scale-weights",
             _ => return Ok(()),
         };
-        if request.reads_weights() {
+        if request.reads_weights() || request.analysis.facts().follows_weights {
             return Ok(());
         }
         let analysis = request.analysis;

@@ -96,7 +96,7 @@ pub fn load(
         let loaded = read::load_file(path, options, progress)?;
         return finish(loaded, options, &path.to_string_lossy());
     };
-    let mut graph = generate::generate(&shape?, spec, options.weights.are_read())?;
+    let mut graph = generate::generate(&shape?, spec, options.weights.are_drawn())?;
     let mut stats = LoadStats {
         listed_edges: u64::from(graph.edges()),
         ..LoadStats::of(Format::Generated)

@@ -103,6 +103,8 @@ pub enum WeightChoice {
     Ignored,
     /// The weights of the file, if it has any; generators draw 1 to 64.
     Given,
+    /// The weights of the file, if it has any; generators draw none.
+    OfFile,
     /// 1 on every edge. Weights in a file are not checked.
     Unit,
     /// As [`Self::Given`], times this factor and rounded to whole numbers; see
@@ -114,6 +116,12 @@ impl WeightChoice {
     /// Tells whether the weights of the file or generator are needed.
     #[must_use]
     pub const fn are_read(self) -> bool {
+        matches!(self, Self::Given | Self::OfFile | Self::Scaled(_))
+    }
+
+    /// Tells whether a generator draws weights.
+    #[must_use]
+    pub const fn are_drawn(self) -> bool {
         matches!(self, Self::Given | Self::Scaled(_))
     }
 }
@@ -219,7 +227,7 @@ impl Loaded {
         let Self { graph, mut stats } = self;
         let (graph, origin) = match choice {
             WeightChoice::Ignored => (graph, None),
-            WeightChoice::Given => (graph, Some(stats.format.weight_origin())),
+            WeightChoice::Given | WeightChoice::OfFile => (graph, Some(stats.format.weight_origin())),
             WeightChoice::Unit => {
                 let graph = graph.unit_weights();
                 let graph = graph.map_err(|short| GraphError::memory(name, short))?;

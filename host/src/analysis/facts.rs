@@ -17,10 +17,14 @@ pub struct Facts {
     pub values: Values,
     /// Whether it starts from given nodes.
     pub takes_sources: bool,
+    /// Whether sources may count more or less than others.
+    pub takes_source_weights: bool,
     /// Whether it is about undirected graphs.
     pub is_undirected: bool,
     /// Whether it reads edge weights.
     pub reads_weights: bool,
+    /// Whether it follows edges in proportion to their weights, where the graph has some.
+    pub follows_weights: bool,
     /// The largest whole weight that it takes.
     pub weight_max: u32,
     /// How it takes edges from a node to itself.
@@ -28,13 +32,17 @@ pub struct Facts {
     /// How it takes edges with the same ends, unless the question says more; see
     /// [`Analysis::parallel`](super::Analysis::parallel).
     pub parallel: ParallelRule,
+    /// Whether it has rules to choose from.
+    pub has_rules: bool,
+    /// Whether the result of largest weight can be asked for instead of the smallest.
+    pub has_maximum: bool,
     /// Whether it searches with frontiers, whose steps can be given a shape.
     pub searches: bool,
     /// Whether its values are those of the nodes that its sources reach.
     pub walks: bool,
     /// Whether it takes the parameters of a ranking.
     pub ranks: bool,
-    /// Whether it takes weights for the lengths of edges, if asked to.
+    /// Whether edges count by their weights, if it is asked to.
     pub weighs: bool,
     /// Whether paths may lead from its sources or to them.
     pub directs: bool,
@@ -58,11 +66,15 @@ impl Facts {
         summary: "",
         values: Values::Numbers,
         takes_sources: false,
+        takes_source_weights: false,
         is_undirected: false,
         reads_weights: false,
+        follows_weights: false,
         weight_max: u32::MAX,
         loops: LoopRule::NoEffect,
         parallel: ParallelRule::NoEffect,
+        has_rules: false,
+        has_maximum: false,
         searches: false,
         walks: false,
         ranks: false,

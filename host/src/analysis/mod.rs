@@ -40,7 +40,7 @@ mod eccentricity;
 
 pub use answer::{Answer, Figure, Number, Sentence};
 pub use facts::{Bars, Facts, LoopRule, ParallelRule, Picture, Streaming, Values};
-pub use question::{Centrality, Detail, Direction, Question, Ranking};
+pub use question::{Centrality, Detail, Direction, LabelRule, Question, Ranking};
 pub use reading::Reading;
 pub use registry::{AnalysisKind, AnyOf};
 pub(crate) use room::is_reached;

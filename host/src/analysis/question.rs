@@ -8,12 +8,20 @@ use std::fmt;
 pub struct Question {
     /// Nodes to start from.
     pub sources: Vec<u32>,
+    /// The start weight of each source, in their order; 1 for those beyond the end.
+    pub source_weights: Vec<f64>,
     /// Iterations after which a fixpoint stops.
     pub max_iterations: u32,
     /// Parameters of a ranking.
     pub ranking: Ranking,
     /// Detail beyond the plain column.
     pub detail: Detail,
+    /// How labels are passed on.
+    pub rule: LabelRule,
+    /// Whether an analysis that works without weights uses those of the graph.
+    pub weighted: bool,
+    /// Whether the result of largest weight is asked for, instead of the smallest.
+    pub maximum: bool,
     /// Whether whole distances take 64 bits.
     pub wide: bool,
     /// Whether warps answer, and methods that suit them alone are worth their while. Results are
@@ -38,9 +46,13 @@ impl Question {
     pub fn new(sources: Vec<u32>) -> Self {
         Self {
             sources,
+            source_weights: Vec::new(),
             max_iterations: Self::UNLIMITED,
             ranking: Ranking::default(),
             detail: Detail::Plain,
+            rule: LabelRule::default(),
+            weighted: false,
+            maximum: false,
             wide: false,
             warps: false,
             threads: None,
@@ -109,6 +121,19 @@ impl Default for Ranking {
             tolerance: 1e-4,
         }
     }
+}
+
+/// How labels are passed on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum LabelRule {
+    /// A node changes its label only for one that more of its neighbours have, and neighbours never
+    /// swap labels: this ends where no node would change.
+    #[default]
+    Stable,
+    /// All nodes take the most frequent label at once, the least of several, for a fixed number of
+    /// rounds: the rule of LDBC Graphalytics.
+    Ldbc,
 }
 
 /// A detail beyond the plain column of an analysis. Its [`Facts`](super::Facts) list the available

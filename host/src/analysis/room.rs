@@ -41,6 +41,12 @@ pub trait Analysis: Sync {
     /// Cost of one run of `job` without its start, nanoseconds.
     fn cost_ns(&self, job: &Job, worker: &Worker) -> f64;
 
+    /// Returns the parent of every node by the final values, if the program of `question` has no
+    /// register for it. Linear in nodes and edges.
+    fn parents(&self, _graph: &Graph, _question: &Question, _column: &Column) -> Option<Vec<u32>> {
+        None
+    }
+
     /// Number of nodes that have a value. Linear in the nodes.
     fn reached(&self, column: &Column) -> u64 {
         reached(self.facts().values, column)

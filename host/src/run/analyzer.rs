@@ -250,6 +250,7 @@ impl Submission<'_, '_> {
             reached: analysis.reached(&values),
             rounds: analysis.rounds(&values, end.iterations),
             converged: end.converged,
+            path: None,
             plan: planned.summary,
             plans: self.plan_counters(),
             session: self.ledger.report(),

@@ -135,6 +135,24 @@ pub enum RunError {
     /// The graph has no such form.
     #[error(transparent)]
     Form(#[from] FormError),
+    /// Start weights that are no shares.
+    #[error(
+        "start weights of sources must be finite and at least 0, one of them above 0, and their sum finite; the one of source number {number} is {weight}"
+    )]
+    SourceWeight {
+        /// Number of the source that has it, from 1.
+        number: usize,
+        /// The weight.
+        weight: f64,
+    },
+    /// More start weights than sources.
+    #[error("{weights} start weights for {sources} sources; give at most one for each")]
+    TooManySourceWeights {
+        /// Number of start weights.
+        weights: usize,
+        /// Number of sources.
+        sources: usize,
+    },
     /// The budget does not hold the graph and the smallest plan.
     #[error(
         "{analysis} needs {needed_bytes} bytes and the budget is {budget_bytes}; raise it to at least that{}",
@@ -252,6 +270,8 @@ impl RunError {
             | Self::Directed { .. }
             | Self::WrongDetail { .. }
             | Self::WrongForm { .. }
+            | Self::SourceWeight { .. }
+            | Self::TooManySourceWeights { .. }
             | Self::OverBudget { .. }
             | Self::StreamOverBudget { .. }
             | Self::CannotStream { .. }

@@ -8,7 +8,7 @@ use super::plan::{Target, plan_program};
 use super::planned::Planned;
 use super::steps::Way;
 use super::weigh::Found;
-use super::{Executor, Phase, RunError, RunRequest, steps};
+use super::{Detail, Executor, Phase, RunError, RunRequest, steps};
 use crate::analysis::{self, Built, End};
 use crate::backend::cpu::prepare_threads;
 use crate::backend::{RunStats, Session};
@@ -200,12 +200,25 @@ impl<'g, 'p> Submission<'g, 'p> {
         spent.first_run_ns += first_ns;
         spent.readback_ns += readback_ns;
         let (values, parents) = read?;
+        let parents = parents.or_else(|| self.parents(&values));
         Ok(Answer {
             values,
             parents,
             stats,
             spent: *spent,
         })
+    }
+
+    /// The parents by the final values, if they are requested.
+    fn parents(&mut self, values: &Column) -> Option<Vec<u32>> {
+        let (graph, request) = (self.graph, self.request);
+        if request.detail != Detail::Parents {
+            return None;
+        }
+        let question = request.question(false);
+        let analysis = request.analysis.room();
+        self.log
+            .until_now("parents", || analysis.parents(graph, &question, values))
     }
 
     /// Runs the loaded program as often as requested; returns the last run's end, and the first

@@ -18,7 +18,7 @@ pub(crate) mod steps;
 mod validate;
 pub(crate) mod weigh;
 
-pub use crate::analysis::{AnalysisKind, Centrality, Detail, Direction, Ranking};
+pub use crate::analysis::{AnalysisKind, Centrality, Detail, Direction, LabelRule, Ranking};
 pub use crate::executor::{Executor, Machine};
 pub use analyzer::{Analyzer, execute};
 pub use error::RunError;

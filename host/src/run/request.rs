@@ -5,7 +5,7 @@
 
 use super::RunError;
 use crate::analysis::{
-    AnalysisKind, Centrality, Detail, LoopRule, ParallelRule, Question, Ranking,
+    AnalysisKind, Centrality, Detail, LabelRule, LoopRule, ParallelRule, Question, Ranking,
 };
 use crate::executor::Machine;
 use crate::graph::{Form, Loops, Parallel};
@@ -21,6 +21,9 @@ pub struct RunRequest {
     /// Node numbers to start from, each below the graph's nodes, in the order
     /// given; an analysis that starts everywhere ignores them.
     pub sources: Vec<u32>,
+    /// The start weight of each source, in their order, in proportion to which walks of `ppr` start
+    /// there; none if all are alike.
+    pub source_weights: Vec<f64>,
     /// Machine of the run.
     pub machine: Machine,
     /// Number of runs; times are medians.
@@ -38,6 +41,12 @@ pub struct RunRequest {
     pub topology: Option<Topology>,
     /// Detail beyond the plain column.
     pub detail: Detail,
+    /// How labels are passed on.
+    pub rule: LabelRule,
+    /// Whether a ranking follows edges in proportion to their weights, where the graph has some.
+    pub weighted: bool,
+    /// Whether the result of largest weight is asked for, instead of the smallest.
+    pub maximum: bool,
     /// Whether to measure the groups of the program and to keep the steps of searches, with
     /// predictions beside them.
     pub explain: bool,
@@ -56,6 +65,7 @@ impl RunRequest {
         Self {
             analysis,
             sources,
+            source_weights: Vec::new(),
             machine: Machine::auto(),
             repeat: NonZeroU32::MIN,
             check: false,
@@ -64,6 +74,9 @@ impl RunRequest {
             centrality: Centrality::default(),
             topology: None,
             detail: Detail::Plain,
+            rule: LabelRule::default(),
+            weighted: analysis.facts().follows_weights,
+            maximum: false,
             explain: false,
             loops: None,
             parallel: None,
@@ -113,9 +126,13 @@ impl RunRequest {
         let limit = self.max_iterations.map(NonZeroU32::get);
         Question {
             sources: self.sources().to_vec(),
+            source_weights: self.source_weights.clone(),
             max_iterations: limit.unwrap_or(Question::UNLIMITED),
             ranking: self.ranking,
             detail: self.detail,
+            rule: self.rule,
+            weighted: self.weighted || self.centrality.weighted,
+            maximum: self.maximum,
             wide,
             warps: false,
             threads: None,
@@ -133,8 +150,9 @@ impl RunRequest {
     }
 
     /// Tells whether no GPU answers it.
-    pub(crate) const fn is_for_cpu(&self) -> bool {
-        self.centrality.weighted
+    pub(crate) fn is_for_cpu(&self) -> bool {
+        // Labels count weights on every machine, and paths along weights are searched on threads.
+        self.centrality.weighted && self.analysis.facts().takes_sources
     }
 }
 

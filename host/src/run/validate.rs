@@ -2,7 +2,7 @@
 //!
 //! All runs use these checks: one graph, a batch, and the command line before it loads the graph.
 
-use super::{AnalysisKind, Ranking, RunError, RunRequest};
+use super::{AnalysisKind, LabelRule, Ranking, RunError, RunRequest};
 use crate::analysis::AnyOf;
 use crate::backend::BackendError;
 use crate::backend::cpu::THREADS_MAX;
@@ -38,6 +38,26 @@ impl RunRequest {
         }
     }
 
+    /// Refuses start weights that are no shares of a walk.
+    fn check_source_weights(&self) -> Result<(), RunError> {
+        let (weights, sources) = (&self.source_weights, self.sources().len());
+        if weights.len() > sources {
+            let weights = weights.len();
+            return Err(RunError::TooManySourceWeights { weights, sources });
+        }
+        let is_wrong = |weight: &f64| !weight.is_finite() || *weight < 0.0;
+        let sum: f64 = weights.iter().sum::<f64>() + (sources - weights.len()) as f64;
+        let wrong = match weights.iter().position(is_wrong) {
+            None if sources == 0 || (sum > 0.0 && sum.is_finite()) => return Ok(()),
+            None => 0,
+            Some(at) => at,
+        };
+        Err(RunError::SourceWeight {
+            number: wrong + 1,
+            weight: weights.get(wrong).copied().unwrap_or(1.0),
+        })
+    }
+
     /// Works as [`RunRequest::check`], and checks that `graph` fits the request.
     ///
     /// # Errors
@@ -59,7 +79,7 @@ impl RunRequest {
 
     /// Refuses options that the analysis has not.
     fn check_options(&self) -> Result<(), RunError> {
-        let Some(option) = self.centrality.lacking(self.analysis.facts()) else {
+        let Some(option) = self.lacking() else {
             return Ok(());
         };
         let asked = self.centrality;
@@ -68,10 +88,31 @@ impl RunRequest {
             of: AnyOf::with(|facts| match option {
                 "weighted" => asked.weighted && facts.weighs,
                 "direction" => facts.directs,
+                "rule" => facts.has_rules,
+                "maximum" => facts.has_maximum,
+                "start weights" => facts.takes_source_weights,
                 _ => facts.normalizes,
             }),
             analysis: self.analysis,
         })
+    }
+
+    /// The option that is set and that the analysis has not, if there is one.
+    fn lacking(&self) -> Option<&'static str> {
+        let facts = self.analysis.facts();
+        let has_rule = self.rule != LabelRule::default();
+        let asked = [
+            (has_rule, facts.has_rules, "rule"),
+            (self.maximum, facts.has_maximum, "maximum"),
+            (
+                !self.source_weights.is_empty(),
+                facts.takes_source_weights,
+                "start weights",
+            ),
+        ];
+        let found = asked.into_iter().find(|(asked, has, _)| *asked && !has);
+        let found = found.map(|(.., name)| name);
+        found.or_else(|| self.centrality.lacking(facts))
     }
 
     /// Refuses what only threads of a CPU do.
@@ -104,6 +145,7 @@ impl RunRequest {
         self.check()?;
         let sources = self.sources();
         self.analysis.check_sources(sources.len())?;
+        self.check_source_weights()?;
         let missing = sources.iter().find(|source| **source >= nodes);
         if let Some(&source_node) = missing {
             return Err(RunError::NoSuchSource { source_node, nodes });

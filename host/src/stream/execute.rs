@@ -84,6 +84,11 @@ pub fn check_streams(request: &RunRequest) -> Result<Streaming, RunError> {
             "sets of sources are found on resident graphs alone".to_owned(),
         ));
     }
+    if request.detail == Detail::Parents && streaming == Streaming::Lengths {
+        return Err(refuse(
+            "a tree of lightest paths is found on resident graphs alone".to_owned(),
+        ));
+    }
     if request.topology.is_some() {
         return Err(refuse("a streamed search has no topology".to_owned()));
     }
@@ -154,6 +159,7 @@ impl Streamed {
     ) -> Result<RunOutcome, RunError> {
         let streaming = check_streams(request)?;
         request.check_for_nodes(self.file.node_count())?;
+        self.check_weights(request, options)?;
         let has_weights = options.unit_weights || self.file.weight_kind().is_some();
         if request.analysis.reads_weights() && !has_weights {
             let analysis = request.analysis;
@@ -272,6 +278,18 @@ impl Streamed {
     ///
     /// # Errors
     /// [`RunError::CannotCheck`].
+    /// Refuses an analysis that would use weights without streaming them.
+    fn check_weights(&self, request: &RunRequest, options: StreamOptions) -> Result<(), RunError> {
+        let analysis = request.analysis;
+        let uses = analysis.facts().follows_weights;
+        let has = self.file.weight_kind().is_some() && !options.unit_weights;
+        if uses && request.weighted && has {
+            let what = format!("{analysis} would use the weights of the file; ignore them (--unit-weights)");
+            return Err(RunError::CannotStream { analysis, what });
+        }
+        Ok(())
+    }
+
     fn check_has_room(&self, request: &RunRequest, options: StreamOptions) -> Result<(), RunError> {
         let analysis = request.analysis;
         let refuse = |what| Err(RunError::CannotCheck { analysis, what });
@@ -347,6 +365,7 @@ impl Streamed {
             reached: analysis.reached(&values),
             rounds: analysis.rounds(&values, found.end.iterations),
             converged: found.end.converged,
+            path: None,
             plan: PlanSummary::default(),
             memory: Memory {
                 predicted_bytes: plan.room.bytes,

@@ -98,7 +98,7 @@ fn options_that_do_not_fit_the_analysis_are_refused_before_the_graph_is_read() {
         finish(seawall(&["run", "no-such-graph", "--analysis"]).args(arguments)).refused(parts);
     };
     refused(
-        &["sssp", "--source", "1", "--parents"],
+        &["widest", "--source", "1", "--parents"],
         &["--parents", "bfs"],
     );
     refused(&["bfs", "--source", "1", "--each"], &["--each", "reach"]);

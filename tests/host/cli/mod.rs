@@ -29,6 +29,7 @@ mod streams;
 mod sweep;
 mod topology;
 mod usage_errors;
+mod weighing;
 mod weights;
 
 use assert_cmd::Command;

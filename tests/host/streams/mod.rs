@@ -76,5 +76,8 @@ fn reading(reader: ReaderChoice, caching: Caching, bytes: u64) -> StreamOptions 
 
 fn on(kind: AnalysisKind, sources: &[u32], threads: usize) -> RunRequest {
     let machine = Machine::cpu(NonZeroUsize::new(threads));
-    RunRequest::new(kind, sources.to_vec()).on(machine)
+    let mut request = RunRequest::new(kind, sources.to_vec()).on(machine);
+    // Weights of rankings do not stream.
+    request.weighted = false;
+    request
 }

@@ -203,6 +203,8 @@ impl Case<'_> {
         let sources = facts.takes_sources.then(source);
         let sources = sources.into_iter().collect();
         let mut request = RunRequest::new(self.analysis, sources).on(machine);
+        // Weights are drawn for paths; costs of rankings are those without.
+        request.weighted = false;
         request.max_iterations = NonZeroU32::new(20).filter(|_| facts.ranks);
         let start = Instant::now();
         let outcome = execute(self.graph, &request, &mut |_| {})?;

@@ -43,6 +43,12 @@ pub(super) fn fields(error: &RunError) -> Value {
             json!({"kind": "wrong_form", "analysis": analysis.name(), "what": what})
         }
         RunError::Form(error) => form_fields(error),
+        RunError::SourceWeight { number, weight } => {
+            json!({"kind": "source_weight", "number": number, "weight": weight})
+        }
+        RunError::TooManySourceWeights { weights, sources } => json!({
+            "kind": "too_many_source_weights", "weights": weights, "sources": sources
+        }),
         RunError::NoSource { analysis } => {
             json!({"kind": "missing_source", "analysis": analysis.name()})
         }

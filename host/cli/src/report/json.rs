@@ -13,7 +13,7 @@ use super::weights::WeightsReport;
 use seawall::analysis::Answer;
 use seawall::backend::HostWork;
 use seawall::outcome::{
-    Dropped, Memory, PlanCounters, PlanSummary, Rounds, RunOutcome, SessionReport, StreamReport,
+    Dropped, FoundPath, Memory, PlanCounters, PlanSummary, Rounds, RunOutcome, SessionReport, StreamReport,
     Taken, Times,
 };
 
@@ -47,6 +47,8 @@ struct Report<'a> {
     parents_checksum: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     reached_each: Option<Vec<u64>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    path: Option<&'a FoundPath>,
     plan: Plan<'a>,
     memory: Memory,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -97,6 +99,7 @@ impl<'a> Report<'a> {
             answer: &outcome.answer,
             parents_checksum: outcome.parents_checksum().map(|sum| format!("{sum:016x}")),
             reached_each: outcome.reached_each(),
+            path: outcome.path.as_ref(),
             plan: Plan {
                 summary: outcome.plan,
                 topology: &outcome.topology,

@@ -8,7 +8,7 @@ use super::taken;
 use super::weights;
 use seawall::analysis::Sentence;
 use seawall::backend::HostWork;
-use seawall::outcome::{Memory, PlanSummary, Rounds, RunOutcome, Times};
+use seawall::outcome::{FoundPath, Memory, PlanSummary, Rounds, RunOutcome, Times};
 use seawall::units::{Count, Nanoseconds, bytes, counted};
 
 /// Writes the report: the analysis, its machine with the reason, results, and costs.
@@ -97,10 +97,27 @@ fn details(outcome: &RunOutcome, out: &mut dyn Write) -> io::Result<()> {
         let text = format!("source by source {} nodes", listed(&reached));
         row(out, "each", &text)?;
     }
+    if let Some(path) = &outcome.path {
+        row(out, "path", &path_of(path))?;
+    }
     if let Some(checksum) = outcome.parents_checksum() {
         row(out, "parents", &format!("checksum {checksum:016x}"))?;
     }
     Ok(())
+}
+
+/// The path to a target, node after node.
+fn path_of(path: &FoundPath) -> String {
+    let target = path.target;
+    let (Some(weight), [_, ..]) = (path.weight, path.nodes.as_slice()) else {
+        return format!("none: no source reaches node {target}");
+    };
+    let edges = counted(path.nodes.len() as u64 - 1, "edge");
+    let nodes: Vec<String> = match path.names.as_slice() {
+        [] => path.nodes.iter().map(u64::to_string).collect(),
+        names => names.to_vec(),
+    };
+    format!("{edges}, {weight} in all: {}", nodes.join(" "))
 }
 
 /// The first few numbers, and the number of further ones.

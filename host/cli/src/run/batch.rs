@@ -47,7 +47,10 @@ pub(super) fn command(
     let load_ns = elapsed_ns(started);
     let batch = graphs.iter().map(|graph| member(args, sources, graph));
     let batch = batch.collect::<Result<Vec<_>, _>>()?;
-    let request = args.request(Vec::new());
+    let mut request = args.request(Vec::new());
+    if let Some(first) = graphs.first() {
+        request.source_weights = args.source_weights(sources, &first.graph);
+    }
     let mut outcome = execute(&batch, &request, &mut |phase| line.phase(phase))?;
     outcome.times.load = load_ns;
     for (found, graph) in outcome.graphs.iter_mut().zip(&graphs) {

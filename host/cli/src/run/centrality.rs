@@ -6,7 +6,7 @@ use seawall::run::{Centrality, Direction};
 #[derive(Debug, Args)]
 pub(super) struct CentralityArgs {
     /// With betweenness, closeness and eccentricity: edges are as long as their weights; on the cpu
-    /// backend.
+    /// backend. With labels: edges count by their weights.
     #[arg(long)]
     weighted: bool,
     /// With closeness: distances to the nodes or from them [default: inward].

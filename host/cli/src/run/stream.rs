@@ -214,10 +214,12 @@ impl RunArgs {
         let started = Instant::now();
         let streamed = Streamed::of(streaming.file)?;
         let load_ns = elapsed_ns(started);
-        let request = self.request(self.source_nodes(sources, name, streamed.nodes())?);
+        self.check_target(streamed.nodes(), name)?;
+        let mut request = self.request(self.source_nodes(sources, name, streamed.nodes())?);
+        request.source_weights = self.source_weights(sources, streamed.nodes());
         let mut options = self
             .stream
-            .options(self.weights.choice_for(&self.request(Vec::new())));
+            .options(self.weights.choice());
         options.undirected = self.undirected;
         let mut outcome = streamed.run(&request, options, &mut |phase| line.phase(phase))?;
         outcome.times.load = load_ns;

@@ -1,28 +1,67 @@
 //! Label propagation: communities of nodes with the same label.
 //!
-//! Every node begins with a label of its own. In each round it takes the label that most of its
-//! neighbours had, and the least of those if there are many; all nodes at once (the rule of
-//! CDLP in LDBC Graphalytics, after Raghavan, Albert, Kumara, "Near linear time algorithm to
-//! detect community structures in large-scale networks", 2007).
+//! Every node begins with a label of its own. In each round, nodes look for the label that most of
+//! their neighbours have (after Raghavan, Albert, Kumara, "Near linear time algorithm to detect
+//! community structures in large-scale networks", 2007). Loops do not count, parallel edges count
+//! each, and with weights the heaviest label wins instead of the most frequent one.
 //!
-//! Labels of a row are counted in a table as long as the row. In each pass the labels that are
-//! not counted yet claim cells by a hash, and the least in each cell is counted there. A node is
-//! done once no label that is left can be more frequent than the best one, so later passes look
-//! at few rows.
+//! # The stable rule
+//!
+//! A node wants another label only if more of its neighbours have that than have its own; of several
+//! such labels it wants the first, in an order that is fixed and drawn at random. Two neighbours are
+//! in conflict if both want another label and one of them wants the present label of the other.
+//! Each round, all nodes change that come before every neighbour they are in conflict with.
+//!
+//! *This ends.* Let `S` be the number (or weight) of edges whose ends have the same label. If only
+//! node `v` changed, `S` would grow by its gain, which is above 0. If several nodes change at once,
+//! the sum of their gains is off only at an edge between two of them, `u` and `v`, by
+//! `[new u = new v] + [old u = old v] - [new u = old v] - [new v = old u]`. One of the last two terms
+//! is 1 only if `u` and `v` are in conflict, and then only one of them changes. So `S` grows by the
+//! sum of the gains or more. The first of all nodes that want another label changes in every round,
+//! so `S` grows in every round until no node wants another label, after at most as many rounds as
+//! there are edges. In practice it takes some tens. `S` never grows by more than all edges, so the
+//! nodes that change, in all rounds together, are at most as many as edges, too.
+//!
+//! Since a round depends on the labels before it alone, it is the same on every machine. At the end
+//! a community is named after its smallest node.
+//!
+//! # The rule of LDBC Graphalytics
+//!
+//! All nodes take the most frequent label at once, the least of those if there are many, for a fixed
+//! number of rounds (CDLP). Neighbours may swap labels for ever.
+//!
+//! # Work
+//!
+//! Few threads of a CPU leave the stable rule to one of them (`seawall_device::sequential`), which
+//! counts in an array with a sum for each label. On a GPU and on many threads, and for the rule of
+//! LDBC, a program of code does the same rounds.
+//!
+//! A round looks at the rows of nodes that had to wait in the round before, or of which a neighbour
+//! changed: O(their edges) expected, in a few passes. Labels of a row are counted in a table as long
+//! as the row. In each pass the labels that are not counted yet claim cells by a hash, and the least
+//! in each cell is counted there. A node is done once no label that is left can be more frequent
+//! than the best one.
 
+mod count;
 pub(super) mod oracle;
 
+use super::alone::{self, Sought};
+use super::lists::{List, list};
 use super::{
-    Analysis, Answer, Bars, Built, Case, Facts, Figure, Found, LoopRule, ParallelRule, Picture,
+    Analysis, Answer, Bars, Built, Case, Facts, Figure, Found, LabelRule, LoopRule, ParallelRule,
+    Picture,
     Question, Reading, Sentence, Values,
 };
 use crate::column::Column;
-use crate::cost::{Job, Worker};
+use crate::cost::{Job, Times, Worker};
 use crate::graph::Graph;
 use crate::program::{
     Edges, Item, Join, Kind, Over, ProgramBuilder, ProgramError, RegisterId, Value,
 };
 use crate::units::counted;
+use count::Counter;
+use seawall_core::abi::UNREACHED;
+use seawall_core::abi::sequential::{Algorithm, SequentialRecord};
 
 /// The analysis `labels`.
 pub(super) struct Labels;
@@ -35,6 +74,8 @@ const FACTS: Facts = Facts {
     is_undirected: true,
     loops: LoopRule::Ignored,
     parallel: ParallelRule::Count,
+    weighs: true,
+    has_rules: true,
     picture: Picture {
         title: "Nodes by the size of their community",
         axis: "nodes in the community",
@@ -46,8 +87,23 @@ const FACTS: Facts = Facts {
 /// Passes over all edges, and levels in between.
 const PASSES: [f64; 2] = [140.0, 400.0];
 
-/// Rounds without a limit: labels may change forever, so Graphalytics sets a number.
-const ROUNDS: u32 = 10;
+/// Work of a sequential run, in edges of a pass.
+const ALONE: Times = Times {
+    node: 40.0,
+    edge: 20.0,
+};
+
+/// Threads up to which one of them is faster than rounds of all.
+const ALONE_THREADS: u32 = 8;
+
+/// Whether one thread runs all rounds.
+fn is_sequential(question: &Question) -> bool {
+    let are_few = question.threads.is_some_and(|threads| threads <= ALONE_THREADS);
+    are_few && alone::suits(question) && question.rule == LabelRule::Stable
+}
+
+/// Rounds of the rule of LDBC without a limit.
+const LDBC_ROUNDS: u32 = 10;
 
 impl Analysis for Labels {
     fn facts(&self) -> &'static Facts {
@@ -55,11 +111,32 @@ impl Analysis for Labels {
     }
 
     fn build(&self, graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
+        if is_sequential(question) {
+            let record = SequentialRecord {
+                lengths: alone::lengths(graph, question.weighted),
+                ..SequentialRecord::new(Algorithm::Labels)
+            };
+            let sought = Sought {
+                record,
+                none: UNREACHED,
+                reading: Reading::Words,
+            };
+            return alone::build(graph, question, sought);
+        }
         build(graph, question)
     }
 
+    /// A run that says that it has converged must also leave no node that would change.
     fn check(&self, case: &Case<'_>, found: Found<'_>) -> bool {
-        *found.values == Column::U32(oracle::labels(case.graph, case.end.iterations))
+        let question = case.question;
+        // A sequential run counts no rounds, and goes on until it is stable.
+        let rounds = match (question.rule, case.end.converged) {
+            (LabelRule::Stable, true) => u32::MAX,
+            _ => case.end.iterations,
+        };
+        let expected = oracle::Propagation::run(case.graph, (question.rule, question.weighted), rounds);
+        *found.values == Column::U32(expected.communities())
+            && (!case.end.converged || expected.is_stable())
     }
 
     fn answer(&self, _graph: &Graph, column: &Column) -> Answer {
@@ -85,6 +162,9 @@ impl Analysis for Labels {
     }
 
     fn cost_ns(&self, job: &Job, worker: &Worker) -> f64 {
+        if worker.is_cpu() {
+            return worker.alone_ns(job, ALONE);
+        }
         let [passes, levels] = PASSES;
         worker.code_ns(job, passes, levels)
     }
@@ -102,184 +182,195 @@ fn counted_communities(count: u64) -> String {
 struct Registers {
     /// The label of each node.
     labels: RegisterId,
-    /// The count of each node's best label, and the label's complement below it: the largest
-    /// pair is the best one.
-    best: RegisterId,
-    /// Edges of each node whose labels may still matter.
-    left: RegisterId,
-    /// Edges of each node that the present pass counted.
-    counted: RegisterId,
-    /// The label that claimed each cell, and its count. The cells of a row are its edges.
-    claims: RegisterId,
-    counts: RegisterId,
-    /// The pass that counted each edge, 0 for none yet.
-    done: RegisterId,
-    /// Number of the pass, from 1 on.
-    pass: RegisterId,
-    /// Labels that changed in the round; 0 ends the rounds.
-    changed: RegisterId,
-    /// Rounds that are left.
-    rounds: RegisterId,
+    /// The label that it wants, which is its own for most.
+    wanted: RegisterId,
+    /// The last round that listed each node.
+    listed: RegisterId,
+    /// Number of the round, from 1 on.
+    round: RegisterId,
+    /// Nodes that look for a label in a round, that change theirs, and that have to wait.
+    looking: List,
+    changing: List,
+    waiting: List,
 }
 
 fn build(graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
     let mut program = ProgramBuilder::new(graph.nodes());
-    let edges = u64::from(graph.edges());
     let registers = Registers {
         labels: program.per_node("labels", Kind::U32)?,
-        best: program.per_node("best", Kind::U64)?,
-        left: program.per_node("left", Kind::U32)?,
-        counted: program.per_node("counted", Kind::U32)?,
-        claims: program.values("claims", Kind::U32, edges)?,
-        counts: program.values("counts", Kind::U32, edges)?,
-        done: program.values("done", Kind::U32, edges)?,
-        pass: program.values("pass", Kind::U32, 1)?,
-        changed: program.values("changed", Kind::U32, 1)?,
-        rounds: program.values("rounds", Kind::U32, 1)?,
+        wanted: program.per_node("wanted", Kind::U32)?,
+        listed: program.per_node("listed", Kind::U32)?,
+        round: program.values("round", Kind::U32, 1)?,
+        looking: list(&mut program, ["looking", "looking count"])?,
+        changing: list(&mut program, ["changing", "changing count"])?,
+        waiting: list(&mut program, ["waiting", "waiting count"])?,
     };
-    let rounds = match question.max_iterations {
-        Question::UNLIMITED => ROUNDS,
-        limit => limit,
+    let rule = question.rule;
+    let counter = Counter::of(&mut program, (graph, question), registers.labels)?;
+    program.fill("before all rounds", registers.round, 0);
+    program.each("own labels", Over::Nodes, |node| {
+        let own = first_label(node.index(), rule);
+        node.store(registers.labels, own);
+        node.store(registers.wanted, own);
+        node.store(registers.listed, 0);
+    });
+    program.each("all look", Over::Nodes, |node| {
+        let degree = node.degree(Edges::Out, node.index());
+        node.append(registers.looking, node.index(), degree.differs(0));
+    });
+    let limit = match (question.max_iterations, rule) {
+        (Question::UNLIMITED, LabelRule::Ldbc) => LDBC_ROUNDS,
+        (limit, _) => limit,
     };
-    program.iota("own labels", registers.labels);
-    program.fill("no cell is claimed", registers.claims, u32::MAX);
-    program.fill("nothing is counted", registers.counts, 0);
-    program.fill("no edge yet", registers.counted, 0);
-    program.fill("begin", registers.changed, 1);
-    program.fill("all rounds are left", registers.rounds, rounds);
-    let condition = (registers.changed, question.max_iterations);
-    program.while_nonzero("pass labels on", condition, |body| round(body, registers));
-    program.keep(registers.labels);
+    let condition = (registers.looking.1, limit);
+    program.while_nonzero("pass labels on", condition, |body| {
+        counter.count(body, registers.looking);
+        round(body, registers, (rule, counter));
+    });
+    let result = match rule {
+        LabelRule::Ldbc => registers.labels,
+        LabelRule::Stable => name_communities(&mut program, registers)?,
+    };
+    program.keep(result);
     Ok(Built {
         program,
         inputs: Vec::new(),
-        result: registers.labels,
+        result,
         parents: None,
         reading: Reading::Words,
     })
 }
 
-fn round(body: &mut ProgramBuilder, registers: Registers) {
+/// Changes labels once the best one of each node that looks is known, and lists the nodes that look
+/// in the next round.
+fn round(body: &mut ProgramBuilder, registers: Registers, (rule, counter): (LabelRule, Counter)) {
     let Registers {
         labels,
-        best,
-        left,
-        done,
-        pass,
-        changed,
-        rounds,
-        ..
+        wanted,
+        listed,
+        round,
+        looking,
+        changing,
+        waiting,
     } = registers;
-    body.fill("no edge is counted", done, 0);
-    body.fill("no pass yet", pass, 0);
-    body.each("all edges are left", Over::Nodes, |node| {
-        node.store(best, 0_u64);
-        node.store(left, node.degree(Edges::Out, node.index()));
-    });
-    body.fixpoint("count", Question::UNLIMITED, |body| count(body, registers));
-    body.fill("count changes", changed, 0);
-    body.each("take the best", Over::Nodes, |node| {
-        let (own, best) = (node.load(labels), node.load(best));
-        // A node without edges keeps its label.
-        let taken = best.high().is_zero().select(own, best.to_u32() ^ u32::MAX);
-        node.store(labels, taken);
-        node.fold(changed, Join::Sum, taken.differs(own));
-    });
+    let over = |(list, count): List| Over::List { list, count };
+    body.fill("nobody changes", changing.1, 0);
+    body.fill("nobody waits", waiting.1, 0);
     body.each("count rounds", Over::Count(1), |one| {
-        let left = one.load(rounds) - 1;
-        let goes_on = one.load(changed).differs(0) & left.differs(0);
-        one.store(rounds, left);
-        one.store(changed, goes_on);
+        one.store(round, one.load(round) + 1);
     });
-}
-
-/// A pass: labels that are left claim cells, and those that got theirs are counted.
-fn count(body: &mut ProgramBuilder, registers: Registers) {
-    let Registers {
-        labels,
-        best,
-        left,
-        claims,
-        counts,
-        done,
-        pass,
-        counted,
-        ..
-    } = registers;
-    body.each("number the pass", Over::Count(1), |one| {
-        one.store(pass, one.load(pass) + 1);
-    });
-    body.each("clear", Over::Nodes, |node| {
-        node.only(node.load(left));
-        node.each_edge(Edges::Out, |edge| {
-            edge.scatter(claims, edge.number(), Join::Max, u32::MAX);
-            edge.scatter(counts, edge.number(), Join::Min, 0);
-        });
-    });
-    body.each("claim", Over::Nodes, |node| {
-        node.only(node.load(left));
-        let row = Row::of(node, pass);
-        node.each_edge(Edges::Out, |edge| {
-            edge.only(edge.at(done, edge.number()).is_zero());
-            let label = edge.there(labels);
-            edge.scatter(claims, row.cell(label), Join::Min, label);
-        });
-    });
-    body.each("count", Over::Nodes, |node| {
-        node.only(node.load(left));
-        let row = Row::of(node, pass);
-        let found = node.gather(Edges::Out, Join::Sum, |edge| {
-            edge.only(edge.latest(done, edge.number()).is_zero());
-            let label = edge.there(labels);
-            let cell = row.cell(label);
-            edge.only(edge.at(claims, cell).equals(label));
-            edge.scatter(counts, cell, Join::Sum, 1);
-            edge.scatter(done, edge.number(), Join::Max, row.pass);
-            edge.constant(1_u32)
-        });
-        node.store(counted, found);
-    });
-    body.each("choose", Over::Nodes, |node| {
-        node.only(node.load(left));
-        let row = Row::of(node, pass);
-        let found = node.gather(Edges::Out, Join::Max, |edge| {
-            edge.only(edge.at(done, edge.number()).equals(row.pass));
-            let label = edge.there(labels);
-            let count = edge.at(counts, row.cell(label));
-            (label ^ u32::MAX).below_high(count)
-        });
-        let found = found.max(node.load(best));
-        node.store(best, found);
-        let rest = node.load(left) - node.load(counted);
-        // The rest may be one label as often as that, which wins a draw if it is less.
-        let rest = rest.below(found.high()).select(0, rest);
-        node.store(left, rest);
-        node.changed(rest);
-    });
-}
-
-/// The cells of a node's row in a pass.
-#[derive(Clone, Copy)]
-struct Row<'c> {
-    first: Value<'c>,
-    cells: Value<'c>,
-    pass: Value<'c>,
-}
-
-impl<'c> Row<'c> {
-    fn of(node: Item<'c>, pass: RegisterId) -> Self {
-        let number = node.index();
-        Self {
-            first: node.first_edge(Edges::Out, number),
-            cells: node.degree(Edges::Out, number),
-            pass: node.at(pass, 0),
+    body.each("want", over(looking), |node| {
+        let own = node.load(labels);
+        let label = counter.best_label(node, own);
+        node.store(wanted, label);
+        if rule == LabelRule::Ldbc {
+            node.append(changing, node.index(), label.differs(own));
         }
+    });
+    if rule == LabelRule::Stable {
+        body.each("contest", over(looking), |node| {
+            let (own, label) = (node.load(labels), node.load(wanted));
+            node.only(label.differs(own));
+            let waits = is_behind(node, registers, [own, label]);
+            node.append(waiting, node.index(), waits);
+            node.append(changing, node.index(), waits.is_zero());
+        });
     }
+    body.fill("nobody looks", looking.1, 0);
+    body.each("change", over(changing), |node| {
+        node.store(labels, node.load(wanted));
+    });
+    body.each("wake neighbours", over(changing), |node| {
+        let now = node.at(round, 0);
+        node.each_edge(Edges::Out, |edge| {
+            let other = edge.neighbour();
+            // A look is cheaper than a change.
+            edge.only(edge.latest(listed, other).below(now));
+            let before = edge.scatter(listed, other, Join::Max, now);
+            edge.append(looking, other, before.below(now));
+        });
+    });
+    if rule == LabelRule::Stable {
+        body.each("look again", over(waiting), |node| {
+            let now = node.at(round, 0);
+            let before = node.scatter(listed, node.index(), Join::Max, now);
+            node.append(looking, node.index(), before.below(now));
+        });
+    }
+}
 
-    /// The cell of `label`, by a hash that differs from pass to pass.
-    fn cell(self, label: Value<'c>) -> Value<'c> {
-        self.first + label.random(self.pass, 0) % self.cells
+/// Whether a node that has the label `own` and wants `label` comes after a neighbour in conflict with
+/// it.
+fn is_behind<'c>(node: Item<'c>, registers: Registers, [own, label]: [Value<'c>; 2]) -> Value<'c> {
+    let Registers { labels, wanted, .. } = registers;
+    let place = mix(node.index() + 1);
+    node.gather(Edges::Out, Join::Max, |edge| {
+        let (theirs, their_wish) = (edge.there(labels), edge.there(wanted));
+        let meet = theirs.equals(label) | their_wish.equals(own);
+        let is_first = mix(edge.neighbour() + 1).below(place);
+        let is_ahead = meet & theirs.differs(their_wish) & is_first;
+        edge.until(is_ahead);
+        is_ahead
+    })
+}
+
+/// Names each label after the smallest node that has it.
+fn name_communities(
+    program: &mut ProgramBuilder,
+    registers: Registers,
+) -> Result<RegisterId, ProgramError> {
+    let labels = registers.labels;
+    let names = program.per_node("names", Kind::U32)?;
+    let communities = program.per_node("communities", Kind::U32)?;
+    program.fill("no names", names, u32::MAX);
+    program.each("find names", Over::Nodes, |node| {
+        let first = unmix(node.load(labels)) - 1;
+        node.scatter(names, first, Join::Min, node.index());
+    });
+    program.each("name", Over::Nodes, |node| {
+        let first = unmix(node.load(labels)) - 1;
+        node.store(communities, node.at(names, first));
+    });
+    Ok(communities)
+}
+
+/// The label that a node begins with. Labels of the stable rule compare in a random order, in which
+/// nodes come, too; none of them is 0.
+fn first_label(number: Value<'_>, rule: LabelRule) -> Value<'_> {
+    match rule {
+        LabelRule::Ldbc => number,
+        LabelRule::Stable => mix(number + 1),
     }
+}
+
+/// Factors of [`mix`] and their inverses modulo 2^32.
+const FACTORS: [u32; 2] = [0x7FEB_352D, 0x846C_A68B];
+const INVERSES: [u32; 2] = [inverse(FACTORS[0]), inverse(FACTORS[1])];
+
+/// The inverse of an odd number modulo 2^32, by Newton's method: each step doubles the right bits.
+const fn inverse(factor: u32) -> u32 {
+    let mut found = factor;
+    let mut bits = 3;
+    while bits < u32::BITS {
+        found = found.wrapping_mul(2_u32.wrapping_sub(factor.wrapping_mul(found)));
+        bits *= 2;
+    }
+    found
+}
+
+/// Mixes the bits of a number, so that no two numbers become the same, and only 0 becomes 0
+/// (Wellons, "Prospecting for hash functions", 2018).
+fn mix(number: Value<'_>) -> Value<'_> {
+    let mixed = (number ^ (number >> 16)) * FACTORS[0];
+    let mixed = (mixed ^ (mixed >> 15)) * FACTORS[1];
+    mixed ^ (mixed >> 16)
+}
+
+/// The number that [`mix`] made this one of.
+fn unmix(mixed: Value<'_>) -> Value<'_> {
+    let number = (mixed ^ (mixed >> 16)) * INVERSES[1];
+    let number = (number ^ (number >> 15) ^ (number >> 30)) * INVERSES[0];
+    number ^ (number >> 16)
 }
 
 #[cfg(test)]
@@ -287,31 +378,44 @@ mod tests {
     use super::super::{AnalysisKind, End};
     use super::*;
 
-    #[test]
-    fn labels_of_another_round_are_refused() {
+    fn judge(rule: LabelRule, labels: [u32; 6], (iterations, converged): (u32, bool)) -> bool {
         // Two triangles with an edge between them.
         let edges = [(0, 1), (1, 2), (0, 2), (2, 3), (3, 4), (4, 5), (3, 5)];
         let graph = Graph::from_edges(6, &edges, true).unwrap();
-        let question = Question::new(Vec::new());
-        let judge = |labels: [u32; 6], iterations: u32| {
-            let end = End {
-                iterations,
-                converged: true,
-            };
-            let case = Case {
-                graph: &graph,
-                question: &question,
-                end,
-            };
-            let values = &Column::U32(labels.to_vec());
-            let parents = None;
-            AnalysisKind::Labels
-                .room()
-                .check(&case, Found { values, parents })
+        let question = Question {
+            rule,
+            ..Question::new(Vec::new())
         };
-        assert!(judge([0, 1, 2, 3, 4, 5], 0));
-        assert!(judge([1, 0, 0, 2, 3, 3], 1));
-        assert!(!judge([1, 0, 0, 2, 3, 3], 2));
-        assert!(!judge([0, 0, 0, 3, 3, 3], 1));
+        let case = Case {
+            graph: &graph,
+            question: &question,
+            end: End {
+                iterations,
+                converged,
+            },
+        };
+        let values = &Column::U32(labels.to_vec());
+        let parents = None;
+        AnalysisKind::Labels
+            .room()
+            .check(&case, Found { values, parents })
+    }
+
+    #[test]
+    fn labels_of_another_round_are_refused() {
+        let rule = LabelRule::Ldbc;
+        assert!(judge(rule, [0, 1, 2, 3, 4, 5], (0, false)));
+        assert!(judge(rule, [1, 0, 0, 2, 3, 3], (1, false)));
+        assert!(!judge(rule, [1, 0, 0, 2, 3, 3], (2, false)));
+        assert!(!judge(rule, [0, 0, 0, 3, 3, 3], (1, false)));
+    }
+
+    #[test]
+    fn labels_that_would_change_are_refused_as_converged() {
+        let rule = LabelRule::Stable;
+        assert!(judge(rule, [0, 1, 2, 3, 4, 5], (0, false)));
+        assert!(!judge(rule, [0, 1, 2, 3, 4, 5], (0, true)));
+        assert!(judge(rule, [0, 0, 0, 3, 3, 3], (9, true)));
+        assert!(!judge(rule, [0, 0, 0, 3, 3, 0], (9, true)));
     }
 }

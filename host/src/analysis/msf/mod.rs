@@ -5,6 +5,9 @@
 //! meet become one, until none is left (Borůvka, 1926). Edges of one weight are told apart
 //! by their ends, so that the forest is unique and no circle is closed.
 //!
+//! The maximum spanning forest is the minimum one of complemented weights: of edges of one weight it
+//! has the same one first.
+//!
 //! A node keeps the lightest of its edges that leave its tree, and looks at its row again only once
 //! that edge leads into the tree: edges never leave a tree again.
 
@@ -34,6 +37,7 @@ const FACTS: Facts = Facts {
     reads_weights: true,
     loops: LoopRule::Ignored,
     parallel: ParallelRule::Least,
+    has_maximum: true,
     picture: Picture {
         title: "Nodes by the edge that they hold",
         axis: "larger end times 2^32, and the smaller end",
@@ -62,7 +66,8 @@ impl Analysis for Msf {
         let Column::U64(edges) = found.values else {
             return false;
         };
-        oracle::is_forest(case.graph, edges, case.end.converged)
+        let order = oracle::Order::of(case.question);
+        oracle::is_forest((case.graph, order), edges, case.end.converged)
     }
 
     fn answer(&self, graph: &Graph, column: &Column) -> Answer {
@@ -84,6 +89,13 @@ impl Analysis for Msf {
                 "a forest of {} and weight {weight}",
                 counted(count, "edge")
             )),
+        }
+    }
+
+    fn parallel(&self, question: &Question) -> ParallelRule {
+        match question.maximum {
+            true => ParallelRule::Greatest,
+            false => ParallelRule::Least,
         }
     }
 
@@ -113,6 +125,8 @@ struct Registers {
     /// The list of roots that joined another in this turn, and its length.
     joined: (RegisterId, RegisterId),
     weights: WeightKind,
+    /// Whether heavy edges come first.
+    maximum: bool,
 }
 
 fn build(graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
@@ -130,6 +144,7 @@ fn build(graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
             program.values("joined count", Kind::U32, 1)?,
         ),
         weights: graph.weight_kind().unwrap_or(WeightKind::Integer),
+        maximum: question.maximum,
     };
     let (list, joined) = registers.joined;
     program.fill("nobody joined", list, 0);
@@ -155,11 +170,17 @@ fn build(graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
     })
 }
 
-/// The weight of an edge as a word; floats of at least 0 order like their bits.
+/// The weight of an edge as a word, the least of which comes first; floats of at least 0 order like
+/// their bits.
 fn weight<'c>(edge: Edge<'c>, registers: Registers) -> Value<'c> {
-    match registers.weights {
+    let word = match registers.weights {
         WeightKind::Integer => edge.weight(),
         WeightKind::Float => edge.float_weight().bits(),
+    };
+    if registers.maximum {
+        word ^ u32::MAX
+    } else {
+        word
     }
 }
 

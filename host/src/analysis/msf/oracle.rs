@@ -1,17 +1,37 @@
 //! The minimum spanning forest by Kruskal's algorithm.
 
 use super::NONE;
-use crate::analysis::Number;
+use crate::analysis::{Number, Question};
 use crate::graph::{Graph, WeightKind};
+
+/// The edges that come first.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Order {
+    LightestFirst,
+    HeaviestFirst,
+}
+
+impl Order {
+    pub(super) const fn of(question: &Question) -> Self {
+        match question.maximum {
+            true => Self::HeaviestFirst,
+            false => Self::LightestFirst,
+        }
+    }
+}
 
 /// Whether `edges` holds each edge of the forest once, or some of them if it is not
 /// `whole`.
-pub(super) fn is_forest(graph: &Graph, edges: &[u64], whole: bool) -> bool {
+pub(super) fn is_forest(
+    (graph, order): (&Graph, Order),
+    edges: &[u64],
+    whole: bool,
+) -> bool {
     let mut found: Vec<u64> = edges.iter().copied().filter(|edge| *edge != NONE).collect();
     let count = found.len();
     found.sort_unstable();
     found.dedup();
-    let mut expected = forest(graph);
+    let mut expected = forest(graph, order);
     expected.sort_unstable();
     let is_part = || {
         found
@@ -23,9 +43,9 @@ pub(super) fn is_forest(graph: &Graph, edges: &[u64], whole: bool) -> bool {
         && if whole { found == expected } else { is_part() }
 }
 
-/// The edges of the forest, the smaller end in the high word: lightest first, then by
+/// The edges of the forest, the smaller end in the high word: by their weights, then by
 /// their ends. O(edges log edges).
-fn forest(graph: &Graph) -> Vec<u64> {
+fn forest(graph: &Graph, order: Order) -> Vec<u64> {
     let mut edges = Vec::new();
     for node in 0..graph.nodes() {
         for edge in graph.outgoing().row(node) {
@@ -36,7 +56,12 @@ fn forest(graph: &Graph) -> Vec<u64> {
             }
         }
     }
-    edges.sort_unstable();
+    match order {
+        Order::LightestFirst => edges.sort_unstable(),
+        Order::HeaviestFirst => {
+            edges.sort_unstable_by_key(|(weight, ends)| (std::cmp::Reverse(*weight), *ends));
+        }
+    }
     let mut parents: Vec<u32> = (0..graph.nodes()).collect();
     edges.retain(|(_, edge)| {
         let [one, other] = [(edge >> 32) as u32, *edge as u32].map(|node| root(&mut parents, node));

@@ -1,5 +1,8 @@
 //! Ranks: the share of time that a random walker spends at every node. The walker follows a random
 //! edge; now and then, and always if there is no edge, it jumps to a random node.
+//!
+//! Loops and parallel edges count, each. With weights, an edge is followed in proportion to its
+//! weight; the program is then that of personalised ranks from all nodes alike.
 
 mod foreseen;
 pub(super) mod oracle;
@@ -22,6 +25,7 @@ const FACTS: Facts = Facts {
     name: "pagerank",
     title: "PageRank",
     summary: "Rank of every node",
+    follows_weights: true,
     ranks: true,
     streams: Some(Streaming::Ranks),
     loops: LoopRule::Count,
@@ -46,6 +50,9 @@ impl Analysis for Pagerank {
     }
 
     fn build(&self, graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
+        if question.weighted && graph.weights().is_some() {
+            return super::ppr::build_even(graph, question);
+        }
         let slicing = question.warps.then(|| slicing_for(graph)).flatten();
         build(graph, question, slicing)
     }
@@ -55,8 +62,11 @@ impl Analysis for Pagerank {
         let Column::F32(ranks) = found.values else {
             return false;
         };
-        let end = (case.end.iterations, case.end.converged);
-        oracle::agrees(case.graph, case.question.ranking, ranks, end)
+        let (graph, question) = (case.graph, case.question);
+        let starts = oracle::even(graph);
+        let walk = oracle::Walk::of(&starts, question);
+        let exact = oracle::ranks_from(graph, walk, case.end.iterations);
+        oracle::is_near(&exact, question.ranking, ranks, case.end)
     }
 
     /// In addition, a rank may lose the rounding to units.
@@ -122,7 +132,7 @@ fn build(
         None => None,
     };
     let damping = question.ranking.damping;
-    let limit = question.max_iterations.min(iterations_max(damping));
+    let limit = limit_of(question);
     program.fill("clear totals", ranks.totals, 0);
     if by_rows {
         program.seed_ranks_by_rows("start even", ranks);
@@ -169,6 +179,15 @@ fn has_short_rows(graph: &Graph) -> bool {
     let is_short = |row: &[u32]| row[1] - row[0] <= SHORT_ROW;
     let rows = (mean <= 8).then(|| graph.try_incoming());
     matches!(rows, Some(Ok(rows)) if rows.offsets().windows(2).all(is_short))
+}
+
+/// The limit of iterations: the one asked for, or else the one from which on ranks change by
+/// rounding alone.
+pub(super) fn limit_of(question: &Question) -> u32 {
+    match question.max_iterations {
+        Question::UNLIMITED => iterations_max(question.ranking.damping),
+        limit => limit,
+    }
 }
 
 /// Iterations after which ranks change by rounding alone: iteration `k`

@@ -1,7 +1,7 @@
 //! Power iteration in double precision, and the tolerance of floats.
 
-use crate::analysis::{End, Ranking};
-use crate::graph::Graph;
+use crate::analysis::{End, Question, Ranking};
+use crate::graph::{Graph, WeightKind};
 use seawall_core::abi::rank::unit_exponent;
 
 /// Ranks after a number of iterations.
@@ -21,22 +21,79 @@ pub struct Ranked {
 /// O(iterations * (nodes + edges)).
 #[must_use]
 pub fn ranks(graph: &Graph, damping: f32, iterations: u32) -> Ranked {
-    let nodes = graph.nodes() as usize;
-    ranks_from(
-        graph,
-        (&vec![1.0 / nodes as f64; nodes], damping),
-        iterations,
-    )
+    let starts = even(graph);
+    let walk = Walk {
+        starts: &starts,
+        damping,
+        weighted: false,
+    };
+    ranks_from(graph, walk, iterations)
 }
 
-/// [`ranks`] of a walker who starts at each node with the chance in `starts`, anew too.
-pub(crate) fn ranks_from(
-    graph: &Graph,
-    (starts, damping): (&[f64], f32),
-    iterations: u32,
-) -> Ranked {
+/// [`ranks`] of a walker who follows an edge in proportion to its weight; of an edge without
+/// weight, never.
+#[must_use]
+pub fn weighted_ranks(graph: &Graph, damping: f32, iterations: u32) -> Ranked {
+    let starts = even(graph);
+    let walk = Walk {
+        starts: &starts,
+        damping,
+        weighted: true,
+    };
+    ranks_from(graph, walk, iterations)
+}
+
+/// The same chance for each node.
+pub(crate) fn even(graph: &Graph) -> Vec<f64> {
+    let nodes = graph.nodes() as usize;
+    vec![1.0 / nodes as f64; nodes]
+}
+
+/// The habits of a walker.
+#[derive(Clone, Copy)]
+pub(crate) struct Walk<'a> {
+    /// The chance to start at each node, anew too.
+    pub(crate) starts: &'a [f64],
+    pub(crate) damping: f32,
+    /// Whether the weights of the graph count.
+    pub(crate) weighted: bool,
+}
+
+impl<'a> Walk<'a> {
+    /// The walk that `question` asks about, from these starts.
+    pub(crate) const fn of(starts: &'a [f64], question: &Question) -> Self {
+        Self {
+            starts,
+            damping: question.ranking.damping,
+            weighted: question.weighted,
+        }
+    }
+}
+
+/// The share of a walk that each edge of `node` takes, with the node at its other end; nothing if
+/// no edge has any.
+fn shares(graph: &Graph, node: u32, weighted: bool) -> Vec<(usize, f64)> {
+    let weights = graph.weights().filter(|_| weighted);
+    let weight = |edge: usize| match (weights, graph.weight_kind()) {
+        (None, _) => 1.0,
+        (Some(words), Some(WeightKind::Float)) => f64::from(f32::from_bits(words[edge])),
+        (Some(words), _) => f64::from(words[edge]),
+    };
+    let row = graph.outgoing().row(node);
+    let sum: f64 = row.clone().map(weight).sum();
+    let edges = row.filter(|_| sum > 0.0);
+    edges
+        .map(|edge| (graph.targets()[edge] as usize, weight(edge) / sum))
+        .collect()
+}
+
+/// [`ranks`] of another walker.
+pub(crate) fn ranks_from(graph: &Graph, walk: Walk<'_>, iterations: u32) -> Ranked {
+    let Walk {
+        starts, weighted, ..
+    } = walk;
     let nodes = starts.len();
-    let damping = f64::from(damping);
+    let damping = f64::from(walk.damping);
     let mut ranked = Ranked {
         ranks: starts.to_vec(),
         change: 0.0,
@@ -49,15 +106,14 @@ pub(crate) fn ranks_from(
         let mut losses = vec![0.0; nodes];
         let (mut jumping, mut jumping_lost) = (0.0, 0.0);
         for (node, (rank, lost)) in (0..).zip(ranked.ranks.iter().zip(&ranked.lost)) {
-            let targets = graph.neighbours(node);
-            if targets.is_empty() {
+            let shares = shares(graph, node, weighted);
+            if shares.is_empty() {
                 jumping += rank;
                 jumping_lost += lost + total_unit;
             }
-            for target in targets {
-                let at = *target as usize;
-                sums[at] += rank / targets.len() as f64;
-                losses[at] += lost / targets.len() as f64 + unit;
+            for (at, share) in shares {
+                sums[at] += rank * share;
+                losses[at] += lost * share + unit;
             }
         }
         let anew = 1.0 - damping + damping * jumping;

@@ -1,10 +1,16 @@
 //! Personalised ranks: the share of time that a random walker spends at every node who, now and
-//! then and always where no edge leaves, jumps back to one of the sources.
+//! then and always where no edge leaves, jumps back to one of the sources: to each with the same
+//! chance, or in proportion to its start weight.
+//!
+//! Loops and parallel edges count, each. With weights, an edge is followed in proportion to its
+//! weight, and an edge of weight 0 never.
 //!
 //! Shares of rank are added up as whole numbers of small units, so that their order does not
 //! matter: every machine finds the same bits.
 
-use super::pagerank::{highest_rank, iterations_max, oracle};
+mod weights;
+
+use super::pagerank::{highest_rank, limit_of, oracle};
 use super::room::padded;
 use super::{
     Analysis, Answer, Bars, Built, Case, End, Facts, Found, LoopRule, ParallelRule, Picture,
@@ -17,6 +23,8 @@ use crate::program::{
     Edges, Item, Join, Kind, Over, ProgramBuilder, ProgramError, RegisterId, Value,
 };
 use seawall_core::abi::rank::unit_exponent;
+use std::collections::BTreeMap;
+use weights::Weighing;
 
 /// The analysis `ppr`.
 pub(super) struct Ppr;
@@ -26,6 +34,8 @@ const FACTS: Facts = Facts {
     title: "Personalised PageRank",
     summary: "Rank of every node for a walker who starts anew at the sources",
     takes_sources: true,
+    takes_source_weights: true,
+    follows_weights: true,
     ranks: true,
     loops: LoopRule::Count,
     parallel: ParallelRule::Count,
@@ -49,7 +59,7 @@ impl Analysis for Ppr {
     }
 
     fn build(&self, graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
-        build(graph, question)
+        build(graph, question, Start::of(question))
     }
 
     /// Ranks may differ from those in double precision by their roundings.
@@ -57,13 +67,11 @@ impl Analysis for Ppr {
         let Column::F32(ranks) = found.values else {
             return false;
         };
-        let starts = starts(case.graph, &case.question.sources);
-        let exact = oracle::ranks_from(
-            case.graph,
-            (&starts, case.question.ranking.damping),
-            case.end.iterations,
-        );
-        oracle::is_near(&exact, case.question.ranking, ranks, case.end)
+        let (graph, question) = (case.graph, case.question);
+        let starts = starts(graph, question);
+        let walk = oracle::Walk::of(&starts, question);
+        let exact = oracle::ranks_from(graph, walk, case.end.iterations);
+        oracle::is_near(&exact, question.ranking, ranks, case.end)
     }
 
     /// In addition, a rank may lose the rounding to units.
@@ -85,13 +93,48 @@ impl Analysis for Ppr {
     }
 }
 
-/// The share of a walk that starts at each node.
-fn starts(graph: &Graph, sources: &[u32]) -> Vec<f64> {
+/// The share of a walk that starts at each node, for checks.
+fn starts(graph: &Graph, question: &Question) -> Vec<f64> {
     let mut starts = vec![0.0; graph.nodes() as usize];
-    for source in sources {
-        starts[*source as usize] += 1.0 / sources.len() as f64;
+    let weight = |at: usize| question.source_weights.get(at).copied().unwrap_or(1.0);
+    let sum: f64 = (0..question.sources.len()).map(weight).sum();
+    for (at, source) in question.sources.iter().enumerate() {
+        starts[*source as usize] += weight(at) / sum;
     }
     starts
+}
+
+/// The nodes where a walk starts.
+enum Start {
+    /// Every node alike.
+    Even,
+    /// These nodes, each once, and the share of each.
+    At { nodes: Vec<u32>, shares: Vec<f32> },
+}
+
+impl Start {
+    /// The sources of `question`; a source that is named often counts as often.
+    fn of(question: &Question) -> Self {
+        let mut weights: BTreeMap<u32, f64> = BTreeMap::new();
+        for (at, source) in question.sources.iter().enumerate() {
+            let weight = question.source_weights.get(at).copied().unwrap_or(1.0);
+            *weights.entry(*source).or_default() += weight;
+        }
+        let sum: f64 = weights.values().sum();
+        let nodes = weights.keys().copied().collect();
+        let shares = weights.values().map(|weight| (weight / sum) as f32);
+        let shares = shares.collect();
+        Self::At { nodes, shares }
+    }
+
+    /// The words of the input region.
+    fn into_inputs(self) -> Vec<u32> {
+        let Self::At { nodes, shares } = self else {
+            return Vec::new();
+        };
+        let shares = shares.into_iter().map(f32::to_bits).collect();
+        [padded(nodes), padded(shares)].concat()
+    }
 }
 
 /// The registers of the program, a value a node each but for totals and sources.
@@ -100,53 +143,87 @@ struct Registers {
     ranks: RegisterId,
     /// The share of a walk that starts at each node.
     starts: RegisterId,
-    /// The rank that a node passes on along each of its edges, in units.
+    /// The rank that a node passes on along each of its edges, in units; with weights, the rank
+    /// that has come along edges.
     shares: RegisterId,
     /// Rank of nodes without edges, and the sum of changes, in units of totals.
     jumping: RegisterId,
     change: RegisterId,
 }
 
-fn build(graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
+/// The program of ranks for a walker who starts at all nodes alike.
+pub(super) fn build_even(graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
+    build(graph, question, Start::Even)
+}
+
+fn build(graph: &Graph, question: &Question, start: Start) -> Result<Built, ProgramError> {
     let mut program = ProgramBuilder::new(graph.nodes());
-    let sources = program.input("sources", question.sources.len() as u64)?;
+    let nodes = graph.nodes();
+    let starts = begin(&mut program, (nodes, &start))?;
     let registers = Registers {
         ranks: program.per_node("ranks", Kind::F32)?,
-        starts: program.per_node("starts", Kind::F32)?,
+        starts,
         shares: program.per_node("shares", Kind::U64)?,
         jumping: program.values("jumping", Kind::U64, 1)?,
         change: program.values("change", Kind::U64, 1)?,
     };
-    let times = program.per_node("times", Kind::U32)?;
-    program.fill("no source", times, 0);
-    program.each("sources", Over::Values(sources), |source| {
-        source.scatter(times, source.load(sources), Join::Sum, 1);
-    });
-    // Without sources nothing starts anywhere.
-    let count = question.sources.len().max(1) as f32;
     program.each("start", Over::Nodes, |node| {
-        let start = node.load(times).to_f32() / count;
-        node.store(registers.starts, start);
-        node.store(registers.ranks, start);
+        node.store(registers.ranks, node.load(starts));
     });
-    let ranking = question.ranking;
-    let limit = question.max_iterations.min(iterations_max(ranking.damping));
+    let weighing = Weighing::of(&mut program, (graph, question))?;
+    if weighing.is_some() {
+        program.fill("nothing has come", registers.shares, 0);
+    }
     let exponent = unit_exponent(graph.edges());
-    program.fixpoint("rank", limit, |body| {
-        step(body, registers, (ranking, exponent));
+    let step_of = (question.ranking, exponent);
+    program.fixpoint("rank", limit_of(question), |body| {
+        step(body, (registers, weighing), step_of);
     });
     program.keep(registers.ranks);
     Ok(Built {
         program,
-        inputs: padded(question.sources.clone()),
+        inputs: start.into_inputs(),
         result: registers.ranks,
         parents: None,
         reading: Reading::Floats,
     })
 }
 
+/// The register of the share of a walk that starts at each node, and the waves that fill it.
+fn begin(
+    program: &mut ProgramBuilder,
+    (count, start): (u32, &Start),
+) -> Result<RegisterId, ProgramError> {
+    let starts = match start {
+        Start::Even => {
+            let starts = program.per_node("starts", Kind::F32)?;
+            program.each("start alike", Over::Nodes, |node| {
+                node.store(starts, node.constant(1.0 / count as f32));
+            });
+            starts
+        }
+        Start::At { nodes, .. } => {
+            let length = nodes.len() as u64;
+            let sources = program.input("sources", length)?;
+            let shares = program.input_values("source shares", Kind::F32, length)?;
+            let starts = program.per_node("starts", Kind::F32)?;
+            program.fill("no source", starts, 0);
+            program.each("sources", Over::Values(sources), |source| {
+                // Each node is there once.
+                source.scatter(starts, source.load(sources), Join::Max, source.load(shares));
+            });
+            starts
+        }
+    };
+    Ok(starts)
+}
+
 /// An iteration: share ranks, gather them, look at what changed.
-fn step(body: &mut ProgramBuilder, registers: Registers, (ranking, exponent): (Ranking, u32)) {
+fn step(
+    body: &mut ProgramBuilder,
+    (registers, weighing): (Registers, Option<Weighing>),
+    (ranking, exponent): (Ranking, u32),
+) {
     let Registers {
         ranks,
         starts,
@@ -156,20 +233,18 @@ fn step(body: &mut ProgramBuilder, registers: Registers, (ranking, exponent): (R
     } = registers;
     body.fill("nobody jumps", jumping, 0);
     body.fill("no change", change, 0);
-    body.each("share", Over::Nodes, |node| {
-        let own = node.load(ranks);
-        let degree = node.degree(Edges::Out, node.index());
-        let is_end = degree.is_zero();
-        let share = own / degree.max(1).to_f32();
-        node.store(shares, is_end.select(0_u64, units(share, exponent)));
-        node.fold(
-            jumping,
-            Join::Sum,
-            is_end.select(units(own, TOTAL_EXPONENT), 0_u64),
-        );
-    });
+    match weighing {
+        Some(weighing) => weighing.share(body, registers, exponent),
+        None => share(body, registers, exponent),
+    }
     body.each("gather", Over::Nodes, |node| {
-        let along = node.gather(Edges::In, Join::Sum, |edge| edge.there(shares));
+        let along = match weighing {
+            Some(_) => node.load(shares),
+            None => node.gather(Edges::In, Join::Sum, |edge| edge.there(shares)),
+        };
+        if weighing.is_some() {
+            node.store(shares, 0_u64);
+        }
         let along = along.to_f32() * unit(exponent);
         let anew = anew(node, jumping, ranking.damping) * node.load(starts);
         let next = anew + along * ranking.damping;
@@ -182,6 +257,31 @@ fn step(body: &mut ProgramBuilder, registers: Registers, (ranking, exponent): (R
     body.each("settle", Over::Count(1), |one| {
         one.changed(one.at(change, 0).above(tolerance as u64));
     });
+}
+
+/// Shares out the rank of each node along its edges alike.
+fn share(body: &mut ProgramBuilder, registers: Registers, exponent: u32) {
+    body.each("share", Over::Nodes, |node| {
+        let own = node.load(registers.ranks);
+        let degree = node.degree(Edges::Out, node.index());
+        let is_end = degree.is_zero();
+        let share = own / degree.max(1).to_f32();
+        node.store(
+            registers.shares,
+            is_end.select(0_u64, units(share, exponent)),
+        );
+        jump(node, registers, is_end);
+    });
+}
+
+/// Has the rank of a node without a way out jump.
+fn jump<'c>(node: Item<'c>, registers: Registers, is_end: Value<'c>) {
+    let own = units(node.load(registers.ranks), TOTAL_EXPONENT);
+    node.fold(
+        registers.jumping,
+        Join::Sum,
+        is_end.select(own, 0_u64),
+    );
 }
 
 /// The share of all rank that starts anew.

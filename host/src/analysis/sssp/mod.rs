@@ -1,12 +1,13 @@
 //! Shortest paths: length of the shortest path from the sources to every node.
 
 pub(super) mod oracle;
+mod parents;
 mod program;
 
 use super::bfs::farthest;
 use super::falling::has_settled;
 use super::{
-    Analysis, Answer, Bars, Built, Case, End, Facts, Figure, Found, ParallelRule, Picture,
+    Analysis, Answer, Bars, Built, Case, Detail, End, Facts, Figure, Found, ParallelRule, Picture,
     Question, Streaming, Values,
 };
 use crate::column::Column;
@@ -28,6 +29,7 @@ const FACTS: Facts = Facts {
     reads_weights: true,
     streams: Some(Streaming::Lengths),
     parallel: ParallelRule::Least,
+    details: &[Detail::Parents],
     picture: Picture {
         title: "Nodes by distance",
         axis: "distance",
@@ -66,11 +68,21 @@ impl Analysis for Sssp {
         let sources = &case.question.sources;
         let expected = oracle::distances(case.graph, sources);
         let exact = || oracle::distances_in_doubles(case.graph, sources);
+        let is_tree = |parents: &[u32]| {
+            !case.end.converged || oracle::is_tree(case.graph, (sources, found.values), parents)
+        };
         has_settled(found.values, &expected, case.end)
+            && found.parents.is_none_or(is_tree)
             && found
                 .values
                 .floats()
                 .is_none_or(|floats| is_near(floats, &exact()) || !case.end.converged)
+    }
+
+    fn parents(&self, graph: &Graph, question: &Question, column: &Column) -> Option<Vec<u32>> {
+        let sources = question.sources.as_slice();
+        let asked = (question.detail == Detail::Parents).then_some(sources);
+        parents::parents(graph, asked?, column)
     }
 
     fn tolerance(&self, column: &Column, _end: End) -> Option<f64> {

@@ -69,3 +69,78 @@ fn dijkstra<T: Copy + Default + Ord>(
     }
     distances
 }
+
+/// Tells whether `parents` are a tree of lightest paths of these lengths: each leads to a source,
+/// over edges that take no detour, and is the smallest of the nodes nearer to the source that such
+/// an edge leaves, if there are any. O(nodes + edges).
+pub(crate) fn is_tree(
+    graph: &Graph,
+    (sources, lengths): (&[u32], &Column),
+    parents: &[u32],
+) -> bool {
+    let nodes = graph.nodes() as usize;
+    let order = |node: usize| match lengths {
+        Column::U32(words) => (words[node] != u32::MAX).then(|| u64::from(words[node])),
+        Column::U64(words) => (words[node] != u64::MAX).then(|| words[node]),
+        // Floats that are not negative order like their bits.
+        Column::F32(floats) => floats[node].is_finite().then(|| u64::from(floats[node].to_bits())),
+        Column::Sets(_) => None,
+    };
+    let longer = |node: usize, word: u32| {
+        let from = order(node)?;
+        Some(match lengths {
+            Column::F32(_) => {
+                u64::from((f32::from_bits(from as u32) + f32::from_bits(word)).to_bits())
+            }
+            _ => from + u64::from(word),
+        })
+    };
+    if parents.len() != nodes || lengths.len() != nodes {
+        return false;
+    }
+    // For each node: whether its parent has such an edge, and the smallest nearer one that has.
+    let mut is_lightest = vec![false; nodes];
+    let mut nearest = vec![None; nodes];
+    for from in 0..nodes {
+        for edge in graph.outgoing().row(from as u32) {
+            let to = graph.targets()[edge] as usize;
+            let word = graph.weights().map_or(1, |weights| weights[edge]);
+            if order(to).is_some() && longer(from, word) == order(to) {
+                is_lightest[to] |= parents[to] as usize == from;
+                if order(from) < order(to) {
+                    nearest[to] = nearest[to].or(Some(from as u32));
+                }
+            }
+        }
+    }
+    let mut is_source = vec![false; nodes];
+    sources.iter().for_each(|source| is_source[*source as usize] = true);
+    let has_own = (0..nodes).all(|node| match (order(node), is_source[node], nearest[node]) {
+        (None, ..) => parents[node] == u32::MAX,
+        (_, true, _) => parents[node] as usize == node,
+        (_, _, Some(least)) => parents[node] == least,
+        _ => is_lightest[node],
+    });
+    has_own && leads_to_sources(parents, &is_source)
+}
+
+/// Tells whether every node with a parent comes to a source by parents.
+fn leads_to_sources(parents: &[u32], is_source: &[bool]) -> bool {
+    let mut known = is_source.to_vec();
+    for start in 0..parents.len() {
+        let mut way = Vec::new();
+        let mut node = start;
+        while !known[node] && parents[node] != u32::MAX {
+            way.push(node);
+            node = parents[node] as usize;
+            if way.len() > parents.len() || node >= parents.len() {
+                return false;
+            }
+        }
+        if !way.is_empty() && !known[node] {
+            return false;
+        }
+        way.into_iter().for_each(|node| known[node] = true);
+    }
+    true
+}

@@ -1,0 +1,263 @@
+//! Communities by label propagation, by the stable rule of the analysis `labels`.
+//!
+//! Each round, a node wants the label of most edges around it (or most weight), its own if that is
+//! among them, else the first in a random order. A node that wants another label waits if it is in
+//! conflict with a neighbour that comes before it: both want another label, and one of them the
+//! other's present one. All others change at once. The next round looks at nodes that waited, and at
+//! neighbours of nodes that changed. The host's module proves that this ends where no node wants
+//! another label; on a graph with edges that have no mirror image it may not, but for the clock.
+//!
+//! Labels of a row are counted in an array with a sum for each label, which are zero between rows.
+//!
+//! Work: `O(1)` for each edge of a node that looks, in each round; `3 m` looks in the first.
+//! Memory: `8 n` words.
+//!
+//! Source: Raghavan, Albert, Kumara, "Near linear time algorithm to detect community structures in
+//! large-scale networks", 2007.
+
+use super::Operands;
+use super::work::{Pairs, Rows, Scratch, Work};
+use crate::grid::Grid;
+use crate::memory::Words;
+use seawall_core::abi::control::FaultCode;
+use seawall_core::abi::sequential::Lengths;
+
+/// Units in the largest float weight: weights are summed as whole numbers.
+const UNITS: f32 = 2_147_483_648.0;
+
+/// A label that is not named yet.
+const NAMELESS: u32 = u32::MAX;
+
+/// Stores the smallest node of every node's community.
+pub(super) fn propagate<G: Grid>(
+    work: &mut Work<'_, G>,
+    operands: &Operands,
+    (rows, mut scratch): (Rows, Scratch),
+) -> Result<(), FaultCode> {
+    let (grid, nodes) = (work.grid, operands.nodes);
+    operands.needs(nodes.into())?;
+    let state = Propagation {
+        amounts: Amounts::of(work, rows)?,
+        rows,
+        sums: scratch.take_pairs(nodes)?,
+        labels: scratch.take(nodes)?,
+        wanted: scratch.take(nodes)?,
+        listed: scratch.take(nodes)?,
+        looking: scratch.take(nodes)?,
+        changing: scratch.take(nodes)?,
+        waiting: scratch.take(nodes)?,
+    };
+    for node in 0..nodes {
+        state.sums.store(grid, node, 0);
+        state.labels.store_weak(grid, node, node);
+        state.wanted.store_weak(grid, node, node);
+        state.listed.store_weak(grid, node, 0);
+        state.looking.store_weak(grid, node, node);
+    }
+    let (mut looking, mut round) = (nodes, 0_u32);
+    while looking > 0 {
+        round = round.wrapping_add(1);
+        looking = state.round(work, looking, round)?;
+    }
+    state.name(grid, operands.to, nodes);
+    Ok(())
+}
+
+#[derive(Clone, Copy)]
+struct Propagation {
+    rows: Rows,
+    amounts: Amounts,
+    /// The sum of each label around the node at hand.
+    sums: Pairs,
+    labels: Words,
+    wanted: Words,
+    /// The last round that listed each node.
+    listed: Words,
+    looking: Words,
+    changing: Words,
+    waiting: Words,
+}
+
+impl Propagation {
+    /// Runs a round for the first nodes of the list; returns the length of the next one.
+    fn round<G: Grid>(
+        &self,
+        work: &mut Work<'_, G>,
+        looking: u32,
+        round: u32,
+    ) -> Result<u32, FaultCode> {
+        let grid = work.grid;
+        for at in 0..looking {
+            let node = self.looking.load_weak(grid, at);
+            let label = self.best(work, node)?;
+            self.wanted.store_weak(grid, node, label);
+        }
+        let (mut changing, mut waiting) = (0, 0);
+        for at in 0..looking {
+            let node = self.looking.load_weak(grid, at);
+            if self.wants(grid, node) {
+                let (list, length) = match self.waits(work, node)? {
+                    true => (self.waiting, &mut waiting),
+                    false => (self.changing, &mut changing),
+                };
+                list.store_weak(grid, *length, node);
+                *length += 1;
+            }
+        }
+        let mut next = 0;
+        for at in 0..changing {
+            let node = self.changing.load_weak(grid, at);
+            let label = self.wanted.load_weak(grid, node);
+            self.labels.store_weak(grid, node, label);
+            let (start, end) = self.rows.rows.row(grid, node);
+            work.spend(end - start)?;
+            for edge in start..end {
+                self.list(grid, self.rows.rows.target(grid, edge), round, &mut next);
+            }
+        }
+        for at in 0..waiting {
+            self.list(grid, self.waiting.load_weak(grid, at), round, &mut next);
+        }
+        Ok(next)
+    }
+
+    #[inline(always)]
+    fn list<G: Grid>(&self, grid: G, node: u32, round: u32, length: &mut u32) {
+        if self.listed.load_weak(grid, node) != round {
+            self.listed.store_weak(grid, node, round);
+            self.looking.store_weak(grid, *length, node);
+            *length += 1;
+        }
+    }
+
+    #[inline(always)]
+    fn wants<G: Grid>(&self, grid: G, node: u32) -> bool {
+        self.labels.load_weak(grid, node) != self.wanted.load_weak(grid, node)
+    }
+
+    /// The label that `node` would take if it were alone.
+    fn best<G: Grid>(&self, work: &mut Work<'_, G>, node: u32) -> Result<u32, FaultCode> {
+        let grid = work.grid;
+        let own = self.labels.load_weak(grid, node);
+        let (start, end) = self.rows.rows.row(grid, node);
+        work.spend(end - start)?;
+        for edge in start..end {
+            let other = self.rows.rows.target(grid, edge);
+            if other != node {
+                let label = self.labels.load_weak(grid, other);
+                let sum = self.sums.load(grid, label);
+                let amount = self.amounts.at(grid, self.rows, edge);
+                self.sums.store(grid, label, sum.wrapping_add(amount));
+            }
+        }
+        // What the node has already is kept among equals.
+        let (mut best, mut most) = (own, self.sums.load(grid, own));
+        for edge in start..end {
+            let other = self.rows.rows.target(grid, edge);
+            let label = self.labels.load_weak(grid, other);
+            let sum = self.sums.load(grid, label);
+            let is_first = || best != own && place(label) < place(best);
+            if sum > most || (sum == most && sum > 0 && is_first()) {
+                (best, most) = (label, sum);
+            }
+            self.sums.store(grid, label, 0);
+        }
+        self.sums.store(grid, own, 0);
+        Ok(best)
+    }
+
+    /// Whether `node` comes after a neighbour in conflict with it.
+    fn waits<G: Grid>(&self, work: &mut Work<'_, G>, node: u32) -> Result<bool, FaultCode> {
+        let grid = work.grid;
+        let own = self.labels.load_weak(grid, node);
+        let wish = self.wanted.load_weak(grid, node);
+        let (start, end) = self.rows.rows.row(grid, node);
+        work.spend(end - start)?;
+        for edge in start..end {
+            let other = self.rows.rows.target(grid, edge);
+            let theirs = self.labels.load_weak(grid, other);
+            let their_wish = self.wanted.load_weak(grid, other);
+            let meet = theirs == wish || their_wish == own;
+            if meet && theirs != their_wish && place(other) < place(node) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Names each community after its smallest node.
+    fn name<G: Grid>(&self, grid: G, to: Words, nodes: u32) {
+        let names = self.listed;
+        for node in 0..nodes {
+            names.store_weak(grid, node, NAMELESS);
+        }
+        for node in 0..nodes {
+            let label = self.labels.load_weak(grid, node);
+            if names.load_weak(grid, label) == NAMELESS {
+                names.store_weak(grid, label, node);
+            }
+            to.store_weak(grid, node, names.load_weak(grid, label));
+        }
+    }
+}
+
+/// The place of a label, or of the node that began with it, in the random order (Wellons,
+/// "Prospecting for hash functions", 2018).
+#[inline(always)]
+const fn place(node: u32) -> u32 {
+    let number = node.wrapping_add(1);
+    let mixed = (number ^ (number >> 16)).wrapping_mul(0x7FEB_352D);
+    let mixed = (mixed ^ (mixed >> 15)).wrapping_mul(0x846C_A68B);
+    mixed ^ (mixed >> 16)
+}
+
+/// The amount that an edge counts.
+#[derive(Clone, Copy)]
+enum Amounts {
+    One,
+    Whole,
+    /// A float weight, times this factor.
+    Float(f32),
+}
+
+impl Amounts {
+    /// One pass over float weights, for their largest.
+    fn of<G: Grid>(work: &mut Work<'_, G>, rows: Rows) -> Result<Self, FaultCode> {
+        Ok(match rows.lengths {
+            Lengths::Edges => Self::One,
+            Lengths::Whole => Self::Whole,
+            Lengths::Float => {
+                let mut largest = 0;
+                for edge in 0..rows.weights.len() {
+                    if edge % 1024 == 0 {
+                        work.pass(1024)?;
+                    }
+                    // Words of floats that are not negative order like them.
+                    largest = largest.max(rows.weights.load_weak(work.grid, edge));
+                }
+                Self::Float(units_in_one(f32::from_bits(largest)))
+            }
+        })
+    }
+
+    #[inline(always)]
+    fn at<G: Grid>(self, grid: G, rows: Rows, edge: u32) -> u64 {
+        match self {
+            Self::One => 1,
+            Self::Whole => u64::from(rows.weights.load_weak(grid, edge)),
+            Self::Float(factor) => {
+                (f32::from_bits(rows.weights.load_weak(grid, edge)) * factor) as u64
+            }
+        }
+    }
+}
+
+/// Units in a weight of 1, if the largest one has [`UNITS`].
+fn units_in_one(largest: f32) -> f32 {
+    let factor = UNITS / largest;
+    if largest > 0.0 && factor.is_finite() {
+        factor
+    } else {
+        f32::MAX
+    }
+}

@@ -1,0 +1,296 @@
+//! The best label around each node of a list: the one of most edges, or of most weight.
+
+use super::super::lists::List;
+use super::super::{LabelRule, Question};
+use crate::graph::{Graph, WeightKind};
+use crate::program::{
+    Edge, Edges, Item, Join, Kind, Over, ProgramBuilder, ProgramError, RegisterId, Value,
+};
+
+/// Units in the largest float weight, as a power of two: weights are summed as whole numbers, so
+/// that their order does not matter.
+const UNITS_EXPONENT: i32 = 31;
+
+/// The amount that an edge counts.
+#[derive(Clone, Copy)]
+enum Amount {
+    /// 1.
+    One,
+    /// A whole weight.
+    Whole,
+    /// A float weight, times this factor and rounded down to a whole number.
+    Float(f32),
+}
+
+impl Amount {
+    /// The amounts of `graph`. One pass over float weights.
+    fn of(graph: &Graph, question: &Question) -> Self {
+        let weights = graph.weights().filter(|_| question.weighted);
+        match (weights, graph.weight_kind()) {
+            (None, _) => Self::One,
+            (Some(weights), Some(WeightKind::Float)) => Self::Float(units_in_one(weights)),
+            (Some(_), _) => Self::Whole,
+        }
+    }
+
+    /// The kind of a sum. Fewer than 2^32 edges of less than 2^32 each fit.
+    const fn kind(self) -> Kind {
+        match self {
+            Self::One => Kind::U32,
+            Self::Whole | Self::Float(_) => Kind::U64,
+        }
+    }
+
+    fn at<'c>(self, edge: Edge<'c>) -> Value<'c> {
+        match self {
+            Self::One => edge.constant(1_u32),
+            Self::Whole => edge.weight().to_u64(),
+            Self::Float(factor) => (edge.float_weight() * factor).to_u64(),
+        }
+    }
+
+    /// `number` of the kind of sums.
+    fn constant<'c>(self, item: Item<'c>, number: u32) -> Value<'c> {
+        match self {
+            Self::One => item.constant(number),
+            Self::Whole | Self::Float(_) => item.constant(u64::from(number)),
+        }
+    }
+}
+
+/// Units in a float weight of 1, so that the largest weight, given as words, has 2^31.
+pub(super) fn units_in_one(words: &[u32]) -> f32 {
+    // Words of floats that are not negative order like them.
+    let largest = f32::from_bits(words.iter().copied().max().unwrap_or(0));
+    let factor = 2_f32.powi(UNITS_EXPONENT) / largest;
+    if largest > 0.0 && factor.is_finite() {
+        factor
+    } else {
+        f32::MAX
+    }
+}
+
+/// Registers that count labels.
+#[derive(Clone, Copy)]
+pub(super) struct Counter {
+    labels: RegisterId,
+    /// The amount of each node's best label, and the complement of the label: 0 stands for the
+    /// node's own one, where a node keeps it.
+    most: RegisterId,
+    best: RegisterId,
+    /// The amount of a node's edges whose labels may still matter, and of those that the present
+    /// pass counted.
+    left: RegisterId,
+    counted: RegisterId,
+    /// The label that claimed each cell, and its amount. The cells of a row are its edges.
+    claims: RegisterId,
+    sums: RegisterId,
+    /// The pass that counted each edge.
+    done: RegisterId,
+    /// Number of the pass, of all rounds, from 1 on; and of the last one before this round.
+    pass: RegisterId,
+    before: RegisterId,
+    amount: Amount,
+    rule: LabelRule,
+    /// Whether there are edges from a node to itself, which do not count.
+    has_loops: bool,
+}
+
+impl Counter {
+    /// Registers to count the `labels` around nodes of `graph`, and the waves that prepare them.
+    pub(super) fn of(
+        program: &mut ProgramBuilder,
+        (graph, question): (&Graph, &Question),
+        labels: RegisterId,
+    ) -> Result<Self, ProgramError> {
+        let edges = u64::from(graph.edges());
+        let amount = Amount::of(graph, question);
+        let counter = Self {
+            labels,
+            most: program.per_node("most", amount.kind())?,
+            best: program.per_node("best", Kind::U32)?,
+            left: program.per_node("left", amount.kind())?,
+            counted: program.per_node("counted", amount.kind())?,
+            claims: program.values("claims", Kind::U32, edges)?,
+            sums: program.values("sums", amount.kind(), edges)?,
+            done: program.values("done", Kind::U32, edges)?,
+            pass: program.values("pass", Kind::U32, 1)?,
+            before: program.values("passes before", Kind::U32, 1)?,
+            amount,
+            rule: question.rule,
+            has_loops: has_loops(graph),
+        };
+        program.fill("no cell is claimed", counter.claims, u32::MAX);
+        program.fill("nothing is counted", counter.sums, 0);
+        program.fill("no edge is done", counter.done, 0);
+        program.fill("no pass yet", counter.pass, 0);
+        for register in [counter.most, counter.best, counter.left, counter.counted] {
+            program.fill("nobody counts", register, 0);
+        }
+        Ok(counter)
+    }
+
+    /// Finds the best label around each node of `list`.
+    pub(super) fn count(self, body: &mut ProgramBuilder, (list, count): List) {
+        let over = Over::List { list, count };
+        body.each("passes so far", Over::Count(1), |one| {
+            one.store(self.before, one.load(self.pass));
+        });
+        body.each("all edges are left", over, |node| {
+            node.store(self.most, self.amount.constant(node, 0));
+            node.store(self.best, 0);
+            node.store(self.left, self.all(node));
+        });
+        body.fixpoint("count", Question::UNLIMITED, |body| self.pass(body, over));
+    }
+
+    /// The best label around a node that has the label `own`, which is that one where nothing is
+    /// around.
+    pub(super) fn best_label<'c>(self, node: Item<'c>, own: Value<'c>) -> Value<'c> {
+        let (most, best) = (node.load(self.most), node.load(self.best));
+        let is_kept = most.equals(self.amount.constant(node, 0));
+        let label = best ^ u32::MAX;
+        match self.rule {
+            LabelRule::Ldbc => is_kept.select(own, label),
+            LabelRule::Stable => (is_kept | label.is_zero()).select(own, label),
+        }
+    }
+
+    /// The amount of all edges of a node.
+    fn all<'c>(self, node: Item<'c>) -> Value<'c> {
+        match (self.amount, self.has_loops) {
+            (Amount::One, false) => node.degree(Edges::Out, node.index()),
+            _ => node.gather(Edges::Out, Join::Sum, |edge| {
+                self.only_proper(edge);
+                self.amount.at(edge)
+            }),
+        }
+    }
+
+    /// Leaves edges from a node to itself out.
+    fn only_proper(self, edge: Edge<'_>) {
+        if self.has_loops {
+            edge.only(edge.neighbour().differs(edge.index()));
+        }
+    }
+
+    /// A pass: labels that are left claim cells, and those that got theirs are counted.
+    fn pass(self, body: &mut ProgramBuilder, over: Over) {
+        let Self {
+            labels,
+            most,
+            best,
+            left,
+            counted,
+            claims,
+            sums,
+            done,
+            pass,
+            before,
+            amount,
+            ..
+        } = self;
+        let none = |node: Item<'_>| node.only(node.load(left).differs(0));
+        body.each("number the pass", Over::Count(1), |one| {
+            one.store(pass, one.load(pass) + 1);
+        });
+        body.each("claim", over, |node| {
+            none(node);
+            let row = Row::of(node, pass);
+            let before = node.at(before, 0);
+            node.each_edge(Edges::Out, |edge| {
+                edge.scatter(sums, edge.number(), Join::Min, amount.constant(*edge, 0));
+                edge.only(edge.at(done, edge.number()).at_most(before));
+                self.only_proper(edge);
+                let label = edge.there(labels);
+                edge.scatter(claims, row.cell(label), Join::Min, label);
+            });
+        });
+        body.each("count", over, |node| {
+            none(node);
+            let row = Row::of(node, pass);
+            let before = node.at(before, 0);
+            let found = node.gather(Edges::Out, Join::Sum, |edge| {
+                edge.only(edge.latest(done, edge.number()).at_most(before));
+                self.only_proper(edge);
+                let label = edge.there(labels);
+                let cell = row.cell(label);
+                edge.only(edge.at(claims, cell).equals(label));
+                let amount = amount.at(edge);
+                edge.scatter(sums, cell, Join::Sum, amount);
+                edge.scatter(done, edge.number(), Join::Max, row.pass);
+                amount
+            });
+            node.store(counted, found);
+        });
+        body.each("most", over, |node| {
+            none(node);
+            let row = Row::of(node, pass);
+            let found = node.gather(Edges::Out, Join::Max, |edge| {
+                edge.scatter(claims, edge.number(), Join::Max, u32::MAX);
+                edge.only(edge.at(done, edge.number()).equals(row.pass));
+                edge.at(sums, row.cell(edge.there(labels)))
+            });
+            let known = node.load(most);
+            node.store(best, found.above(known).select(0, node.load(best)));
+            node.store(most, found.max(known));
+        });
+        body.each("choose", over, |node| {
+            none(node);
+            let row = Row::of(node, pass);
+            let (own, known) = (node.load(labels), node.load(most));
+            let found = node.gather(Edges::Out, Join::Max, |edge| {
+                edge.only(edge.at(done, edge.number()).equals(row.pass));
+                let label = edge.there(labels);
+                edge.only(edge.at(sums, row.cell(label)).equals(known));
+                self.key(label, own)
+            });
+            node.store(best, found.max(node.load(best)));
+            let rest = node.load(left) - node.load(counted);
+            // The rest may be one label as often as that, which wins a draw if it comes first.
+            let none = amount.constant(node, 0);
+            let rest = rest.below(known).select(none, rest);
+            node.store(left, rest);
+            node.changed(rest.differs(none));
+        });
+    }
+
+    /// The best label of several has the largest key.
+    fn key<'c>(self, label: Value<'c>, own: Value<'c>) -> Value<'c> {
+        let key = label ^ u32::MAX;
+        match self.rule {
+            LabelRule::Ldbc => key,
+            // No label is 0.
+            LabelRule::Stable => label.equals(own).select(u32::MAX, key),
+        }
+    }
+}
+
+/// Whether an edge leads from a node to itself. O(nodes log edges).
+fn has_loops(graph: &Graph) -> bool {
+    (0..graph.nodes()).any(|node| graph.neighbours(node).binary_search(&node).is_ok())
+}
+
+/// The cells of a node's row in a pass.
+#[derive(Clone, Copy)]
+struct Row<'c> {
+    first: Value<'c>,
+    cells: Value<'c>,
+    pass: Value<'c>,
+}
+
+impl<'c> Row<'c> {
+    fn of(node: Item<'c>, pass: RegisterId) -> Self {
+        let number = node.index();
+        Self {
+            first: node.first_edge(Edges::Out, number),
+            cells: node.degree(Edges::Out, number),
+            pass: node.at(pass, 0),
+        }
+    }
+
+    /// The cell of `label`, by a hash that differs from pass to pass.
+    fn cell(self, label: Value<'c>) -> Value<'c> {
+        self.first + label.random(self.pass, 0) % self.cells
+    }
+}
