@@ -40,9 +40,14 @@ fn run(graph: &Graph, (rule, weighted, limit): Asked) -> (Vec<u32>, bool) {
     };
     let one = found(limit, 1);
     let others = [(limit, 2), (limit, 5), (limit, 9)].into_iter();
-    let far = [(FAR, 1), (FAR, 3)].into_iter().filter(|_| limit == 0 && rule == LabelRule::Stable);
+    let far = [(FAR, 1), (FAR, 3)]
+        .into_iter()
+        .filter(|_| limit == 0 && rule == LabelRule::Stable);
     for (limit, threads) in others.chain(far) {
-        assert!(found(limit, threads) == one, "{rule:?}, {limit}, {threads} threads");
+        assert!(
+            found(limit, threads) == one,
+            "{rule:?}, {limit}, {threads} threads"
+        );
     }
     one
 }
@@ -73,7 +78,9 @@ fn is_stable(graph: &Graph, labels: &[u32], weighted: bool) -> bool {
 /// Whether each label is the smallest node that has it.
 fn is_named(labels: &[u32]) -> bool {
     let mut seen = BTreeSet::new();
-    (0..).zip(labels).all(|(node, label)| !seen.insert(*label) || *label == node)
+    (0..)
+        .zip(labels)
+        .all(|(node, label)| !seen.insert(*label) || *label == node)
 }
 
 fn communities(graph: &Graph) -> usize {
@@ -94,7 +101,10 @@ fn pairs_stars_and_bipartite_graphs_are_communities() {
         of(a + b, (0..a).flat_map(row))
     };
     assert_eq!(communities(&of(2, [(0, 1)])), 1);
-    assert_eq!(communities(&of(100_000, (0..50_000).map(|at| (2 * at, 2 * at + 1)))), 50_000);
+    assert_eq!(
+        communities(&of(100_000, (0..50_000).map(|at| (2 * at, 2 * at + 1)))),
+        50_000
+    );
     for leaves in [1, 2, 3, 14, 1000] {
         assert_eq!(communities(&bipartite(1, leaves)), 1, "star of {leaves}");
     }
@@ -105,7 +115,11 @@ fn pairs_stars_and_bipartite_graphs_are_communities() {
     }
     for nodes in [3, 4, 17, 60] {
         let row = |from| (0..from).map(move |to| (from, to));
-        assert_eq!(communities(&of(nodes, (0..nodes).flat_map(row))), 1, "all {nodes}");
+        assert_eq!(
+            communities(&of(nodes, (0..nodes).flat_map(row))),
+            1,
+            "all {nodes}"
+        );
     }
 }
 
@@ -116,10 +130,15 @@ fn paths_circles_and_grids_end_in_several_communities() {
     let circle = of(nodes, (0..nodes).map(|at| (at, (at + 1) % nodes)));
     for graph in [path, circle] {
         let found = communities(&graph);
-        assert!((nodes as usize / 8..=nodes as usize / 2).contains(&found), "{found}");
+        assert!(
+            (nodes as usize / 8..=nodes as usize / 2).contains(&found),
+            "{found}"
+        );
     }
     let width = 50;
-    let right = (0..width * width).filter(|at| at % width > 0).map(|at| (at - 1, at));
+    let right = (0..width * width)
+        .filter(|at| at % width > 0)
+        .map(|at| (at - 1, at));
     let down = (width..width * width).map(|at| (at - width, at));
     let found = communities(&of(width * width, right.chain(down)));
     assert!((50..1250).contains(&found), "{found}");
@@ -154,14 +173,23 @@ fn the_rule_of_ldbc_swaps_and_does_not_say_that_it_is_done() {
     assert_eq!(ldbc(1), (vec![1, 0], false));
     assert_eq!(ldbc(0), (vec![0, 1], false));
     let triangle = of(3, [(0, 1), (1, 2), (0, 2)]);
-    assert_eq!(run(&triangle, (LabelRule::Ldbc, false, 0)), (vec![0; 3], true));
+    assert_eq!(
+        run(&triangle, (LabelRule::Ldbc, false, 0)),
+        (vec![0; 3], true)
+    );
 }
 
 #[test]
 fn weights_decide_where_they_are_asked_for() {
     // Node 2 has two light edges to one triangle and a heavy one to another.
     let edges = [
-        (0, 1, 9.0), (0, 2, 0.1), (1, 2, 0.1), (2, 3, 5.0), (3, 4, 5.5), (3, 5, 5.5), (4, 5, 5.5),
+        (0, 1, 9.0),
+        (0, 2, 0.1),
+        (1, 2, 0.1),
+        (2, 3, 5.0),
+        (3, 4, 5.5),
+        (3, 5, 5.5),
+        (4, 5, 5.5),
     ];
     let graph = Graph::from_float_edges(6, &edges, true).unwrap();
     let (labels, _) = run(&graph, (LabelRule::Stable, true, 0));
@@ -169,7 +197,12 @@ fn weights_decide_where_they_are_asked_for() {
     let (labels, _) = run(&graph, (LabelRule::Stable, false, 0));
     assert_eq!(labels[2], labels[0]);
     // Weights that add up beyond 32 bits.
-    let heavy = [(0, 1, u32::MAX), (0, 2, u32::MAX - 1), (0, 3, u32::MAX - 1), (2, 3, u32::MAX)];
+    let heavy = [
+        (0, 1, u32::MAX),
+        (0, 2, u32::MAX - 1),
+        (0, 3, u32::MAX - 1),
+        (2, 3, u32::MAX),
+    ];
     let graph = Graph::from_weighted_edges(4, &heavy, true).unwrap();
     let (labels, converged) = run(&graph, (LabelRule::Stable, true, 0));
     assert!(converged && is_stable(&graph, &labels, true));

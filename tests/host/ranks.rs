@@ -32,7 +32,9 @@ fn ranks(outcome: &RunOutcome) -> &[f32] {
 /// How far `ranks` are from those that follow from them after a step along `edges`.
 fn moved(ranks: &[f32], edges: &[(u32, u32, f64)], starts: &[f64]) -> f64 {
     let mut sums = vec![0.0; ranks.len()];
-    edges.iter().for_each(|(from, _, weight)| sums[*from as usize] += weight);
+    edges
+        .iter()
+        .for_each(|(from, _, weight)| sums[*from as usize] += weight);
     let mut next = vec![0.0; ranks.len()];
     for (from, to, weight) in edges {
         let sum = sums[*from as usize];
@@ -44,12 +46,15 @@ fn moved(ranks: &[f32], edges: &[(u32, u32, f64)], starts: &[f64]) -> f64 {
     let anew = 0.15 + 0.85 * dangling.map(|(rank, _)| f64::from(*rank)).sum::<f64>();
     let all: f64 = starts.iter().sum();
     let moves = next.iter().zip(starts).zip(ranks);
-    moves.map(|((next, start), rank)| (next + anew * start / all - f64::from(*rank)).abs()).sum()
+    moves
+        .map(|((next, start), rank)| (next + anew * start / all - f64::from(*rank)).abs())
+        .sum()
 }
 
 /// The directed edges of a graph with their weights.
 fn edges(graph: &Graph, weight: impl Fn(u32) -> f64) -> Vec<(u32, u32, f64)> {
-    let rows = (0..graph.nodes()).flat_map(|node| graph.outgoing().row(node).map(move |edge| (node, edge)));
+    let rows = (0..graph.nodes())
+        .flat_map(|node| graph.outgoing().row(node).map(move |edge| (node, edge)));
     rows.map(|(node, edge)| {
         let word = graph.weights().map_or(1, |weights| weights[edge]);
         (node, graph.targets()[edge], weight(word))
@@ -87,7 +92,10 @@ fn a_limit_of_iterations_is_kept_to() {
             let Rounds::Iterations(count) = outcome.rounds else {
                 panic!("no iterations")
             };
-            assert!(count == limit || (outcome.converged && count < limit), "{limit}, {count}");
+            assert!(
+                count == limit || (outcome.converged && count < limit),
+                "{limit}, {count}"
+            );
         }
         request.ranking.damping = 0.999;
         request.max_iterations = NonZeroU32::new(3000);
@@ -104,12 +112,24 @@ fn start_weights_that_are_no_shares_are_refused() {
         request.source_weights = weights.to_vec();
         execute(&graph, &request, &mut |_| {}).unwrap_err()
     };
-    for weights in [[0.0, 0.0], [-1.0, 2.0], [f64::NAN, 1.0], [f64::INFINITY, 1.0], [f64::MAX; 2]] {
+    for weights in [
+        [0.0, 0.0],
+        [-1.0, 2.0],
+        [f64::NAN, 1.0],
+        [f64::INFINITY, 1.0],
+        [f64::MAX; 2],
+    ] {
         let error = refused(&[0, 1], &weights);
         assert!(matches!(error, RunError::SourceWeight { .. }), "{error}");
     }
     let error = refused(&[0], &[1.0, 2.0]);
-    assert!(matches!(error, RunError::TooManySourceWeights { weights: 2, sources: 1 }));
+    assert!(matches!(
+        error,
+        RunError::TooManySourceWeights {
+            weights: 2,
+            sources: 1
+        }
+    ));
     let mut request = RunRequest::new(AnalysisKind::Bfs, vec![0]);
     request.source_weights = vec![1.0];
     let error = execute(&graph, &request, &mut |_| {}).unwrap_err();

@@ -227,7 +227,9 @@ impl Loaded {
         let Self { graph, mut stats } = self;
         let (graph, origin) = match choice {
             WeightChoice::Ignored => (graph, None),
-            WeightChoice::Given | WeightChoice::OfFile => (graph, Some(stats.format.weight_origin())),
+            WeightChoice::Given | WeightChoice::OfFile => {
+                (graph, Some(stats.format.weight_origin()))
+            }
             WeightChoice::Unit => {
                 let graph = graph.unit_weights();
                 let graph = graph.map_err(|short| GraphError::memory(name, short))?;

@@ -75,7 +75,10 @@ pub(super) fn build(
         memory: Some(program.sequential_memory(record)?),
         ..Given::default()
     };
-    if !matches!(record.algorithm, Algorithm::StrongComponents | Algorithm::Labels) {
+    if !matches!(
+        record.algorithm,
+        Algorithm::StrongComponents | Algorithm::Labels
+    ) {
         given.sources = Some(program.input("sources", sources)?);
     }
     if record.inward && record.lengths != Lengths::Edges {

@@ -284,7 +284,9 @@ impl Streamed {
         let uses = analysis.facts().follows_weights;
         let has = self.file.weight_kind().is_some() && !options.unit_weights;
         if uses && request.weighted && has {
-            let what = format!("{analysis} would use the weights of the file; ignore them (--unit-weights)");
+            let what = format!(
+                "{analysis} would use the weights of the file; ignore them (--unit-weights)"
+            );
             return Err(RunError::CannotStream { analysis, what });
         }
         Ok(())

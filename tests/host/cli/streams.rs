@@ -234,7 +234,14 @@ fn what_cannot_stream_says_what_could() {
 fn a_time_budget_ends_a_stream() {
     let fixture = kept();
     let path = fixture.beside("graph.swg");
-    let more = ["--analysis", "pagerank", "--unit-weights", "--stream", "always", "--json"];
+    let more = [
+        "--analysis",
+        "pagerank",
+        "--unit-weights",
+        "--stream",
+        "always",
+        "--json",
+    ];
     let ended = run(&path, &[&more[..], &["--time-budget", "0.000001"]].concat());
     assert_eq!(ended.code, 1, "{}", ended.stderr);
     let failure: Value = serde_json::from_str(&ended.stdout).unwrap();
@@ -245,7 +252,14 @@ fn a_time_budget_ends_a_stream() {
 fn windows_that_stay_are_read_once() {
     let fixture = kept();
     let path = fixture.beside("graph.swg");
-    let more = ["--analysis", "pagerank", "--unit-weights", "--stream", "always", "--json"];
+    let more = [
+        "--analysis",
+        "pagerank",
+        "--unit-weights",
+        "--stream",
+        "always",
+        "--json",
+    ];
     let passing = run(&path, &more).json();
     let staying = run(&path, &[&more[..], &["--stream-keep", "always"]].concat()).json();
     assert_eq!(staying["checksum"], passing["checksum"]);

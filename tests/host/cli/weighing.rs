@@ -5,7 +5,16 @@ use super::{Finished, Fixture, finish, seawall};
 use serde_json::{Value, json};
 
 fn run(path: &str, analysis: &str, more: &[&str]) -> Finished {
-    let run = ["run", path, "--backend", "cpu", "--check", "--json", "--analysis", analysis];
+    let run = [
+        "run",
+        path,
+        "--backend",
+        "cpu",
+        "--check",
+        "--json",
+        "--analysis",
+        analysis,
+    ];
     finish(seawall(&run).args(more))
 }
 
@@ -33,7 +42,11 @@ fn rankings_use_the_weights_of_a_file_and_of_no_generator() {
     let (report, ranks) = values(&file, "pagerank", &["--tolerance", "1e-6"]);
     near(&ranks, &[0.486, 0.422, 0.091]);
     assert_eq!(report["weights"]["from"], "file");
-    let (report, ranks) = values(&file, "pagerank", &["--tolerance", "1e-6", "--unit-weights"]);
+    let (report, ranks) = values(
+        &file,
+        "pagerank",
+        &["--tolerance", "1e-6", "--unit-weights"],
+    );
     near(&ranks, &[0.4865, 0.2568, 0.2568]);
     assert!(report["weights"].is_null());
     let (_, ranks) = values(&file, "ppr", &["--source", "0", "--tolerance", "1e-6"]);
@@ -47,7 +60,14 @@ fn rankings_use_the_weights_of_a_file_and_of_no_generator() {
 #[test]
 fn walks_start_by_start_weights() {
     let file = Fixture::new("line.el", b"3 7\n7 3\n");
-    let starts = ["--source", "3=0.5", "--source", "7=2", "--tolerance", "1e-7"];
+    let starts = [
+        "--source",
+        "3=0.5",
+        "--source",
+        "7=2",
+        "--tolerance",
+        "1e-7",
+    ];
     let (_, ranks) = values(&file, "ppr", &starts);
     near(&ranks, &[0.4757, 0.5243]);
     let scaled = ["--source", "3=1", "--source", "7=4", "--tolerance", "1e-7"];
@@ -59,18 +79,32 @@ fn walks_start_by_start_weights() {
         run(file.path(), "ppr", &["--source", wrong]).refused(&["start weights"]);
     }
     run(file.path(), "ppr", &["--source", "3=0"]).refused(&["start weights", "--source N=WEIGHT"]);
-    run(file.path(), "bfs", &["--source", "3=1"]).refused(&["bfs has no option start weights, ppr has"]);
+    run(file.path(), "bfs", &["--source", "3=1"])
+        .refused(&["bfs has no option start weights, ppr has"]);
 }
 
 #[test]
 fn a_limit_of_iterations_above_the_default_is_kept_to() {
     let circle: String = (0..999).map(|at| format!("{at} {}\n", at + 1)).collect();
     let file = Fixture::new("path.el", circle.as_bytes());
-    let more = ["--damping", "0.999", "--tolerance", "1e-12", "--max-iterations", "300"];
-    assert_eq!(run(file.path(), "pagerank", &more).json()["iterations"], 300);
+    let more = [
+        "--damping",
+        "0.999",
+        "--tolerance",
+        "1e-12",
+        "--max-iterations",
+        "300",
+    ];
+    assert_eq!(
+        run(file.path(), "pagerank", &more).json()["iterations"],
+        300
+    );
     let more = ["--tolerance", "0", "--max-iterations", "300"];
     let report = run(file.path(), "pagerank", &more).json();
-    assert!(report["iterations"] == 300 || report["converged"] == true, "{report}");
+    assert!(
+        report["iterations"] == 300 || report["converged"] == true,
+        "{report}"
+    );
 }
 
 #[test]
@@ -84,18 +118,27 @@ fn labels_end_in_communities() {
         let file = Fixture::new("labels.el", edges.as_bytes());
         let report = run(file.path(), "labels", &["--undirected"]).json();
         assert_eq!(report["communities"], communities, "{edges}");
-        assert_eq!((&report["converged"], &report["checked"]), (&json!(true), &json!(true)));
+        assert_eq!(
+            (&report["converged"], &report["checked"]),
+            (&json!(true), &json!(true))
+        );
     }
     let pair = Fixture::new("pair.el", b"0 1\n");
     let ldbc = run(pair.path(), "labels", &["--undirected", "--rule", "ldbc"]);
     let report = ldbc.json();
-    assert_eq!((&report["communities"], &report["converged"]), (&json!(2), &json!(false)));
+    assert_eq!(
+        (&report["communities"], &report["converged"]),
+        (&json!(2), &json!(false))
+    );
     run(pair.path(), "cc", &["--rule", "ldbc"]).refused(&["cc has no option rule, labels has"]);
     run(pair.path(), "labels", &["--undirected", "--weighted"]).refused(&["no weights"]);
     run(pair.path(), "cc", &["--weighted"]).refused(&["cc has no option weighted", "--weighted"]);
     let weighted = Fixture::new("w.el", b"0 1 1\n1 2 5\n2 3 1\n");
     let report = run(weighted.path(), "labels", &["--undirected", "--weighted"]).json();
-    assert_eq!((&report["converged"], &report["weights"]["from"]), (&json!(true), &json!("file")));
+    assert_eq!(
+        (&report["converged"], &report["weights"]["from"]),
+        (&json!(true), &json!("file"))
+    );
 }
 
 #[test]
@@ -104,7 +147,10 @@ fn a_path_to_a_target_is_shown() {
     let more = ["--source", "10", "--target", "40"];
     let report = run(file.path(), "sssp", &more).json();
     let expected = json!({"target": 40, "reached": true, "nodes": [10, 30, 20, 40], "weight": 4});
-    assert_eq!((&report["path"], &report["checked"]), (&expected, &json!(true)));
+    assert_eq!(
+        (&report["path"], &report["checked"]),
+        (&expected, &json!(true))
+    );
     let report = run(file.path(), "bfs", &more).json();
     let expected = json!({"target": 40, "reached": true, "nodes": [10, 20, 40], "weight": 2});
     assert_eq!(report["path"], expected);
@@ -112,18 +158,43 @@ fn a_path_to_a_target_is_shown() {
     let expected = json!({"target": 50, "reached": false, "nodes": [], "weight": null});
     assert_eq!(none.json()["path"], expected);
     let text = |target| {
-        let run = ["run", file.path(), "--analysis", "sssp", "--source", "10", "--target", target];
+        let run = [
+            "run",
+            file.path(),
+            "--analysis",
+            "sssp",
+            "--source",
+            "10",
+            "--target",
+            target,
+        ];
         finish(&mut seawall(&run)).stdout
     };
-    assert!(text("40").contains("3 edges, 4 in all: 10 30 20 40"), "{}", text("40"));
-    assert!(text("50").contains("no source reaches node 50"), "{}", text("50"));
+    assert!(
+        text("40").contains("3 edges, 4 in all: 10 30 20 40"),
+        "{}",
+        text("40")
+    );
+    assert!(
+        text("50").contains("no source reaches node 50"),
+        "{}",
+        text("50")
+    );
     run(file.path(), "sssp", &["--source", "10", "--target", "60"])
         .refused(&["--target 60", "no such node"]);
     run(file.path(), "cc", &["--target", "10"]).refused(&["--target", "bfs or sssp"]);
     let out = file.beside("tree.csv");
-    run(file.path(), "sssp", &["--source", "10", "--parents", "--out", &out]).json();
+    run(
+        file.path(),
+        "sssp",
+        &["--source", "10", "--parents", "--out", &out],
+    )
+    .json();
     let table = std::fs::read_to_string(out).unwrap();
-    assert_eq!(table, "node,value,parent\n10,0,10\n20,2,30\n30,1,10\n40,4,20\n50,,\n");
+    assert_eq!(
+        table,
+        "node,value,parent\n10,0,10\n20,2,30\n30,1,10\n40,4,20\n50,,\n"
+    );
 }
 
 #[test]
@@ -142,10 +213,14 @@ fn names_lead_to_paths_and_starts() {
 #[test]
 fn the_largest_forest_is_asked_for() {
     let file = Fixture::new("triangle.el", b"0 1 5\n1 2 1\n0 2 2\n");
-    let forest = |more: &[&str]| run(file.path(), "msf", &[&["--undirected"], more].concat()).json();
+    let forest =
+        |more: &[&str]| run(file.path(), "msf", &[&["--undirected"], more].concat()).json();
     assert_eq!(forest(&[])["forest_weight"], 3);
     let largest = forest(&["--maximum"]);
-    assert_eq!((&largest["forest_weight"], &largest["checked"]), (&json!(7), &json!(true)));
+    assert_eq!(
+        (&largest["forest_weight"], &largest["checked"]),
+        (&json!(7), &json!(true))
+    );
     run(file.path(), "cc", &["--maximum"]).refused(&["cc has no option maximum, msf has"]);
 }
 
@@ -153,9 +228,15 @@ fn the_largest_forest_is_asked_for() {
 fn weighted_ranks_do_not_stream() {
     let file = Fixture::new("weighted.el", b"0 1 9\n0 2 1\n1 0 1\n2 0 1\n");
     let swg = file.beside("weighted.swg");
-    assert_eq!(finish(&mut seawall(&["convert", file.path(), &swg])).code, 0);
+    assert_eq!(
+        finish(&mut seawall(&["convert", file.path(), &swg])).code,
+        0
+    );
     let streamed = |more: &[&str]| run(&swg, "pagerank", &[&["--stream", "always"], more].concat());
     streamed(&[]).refused(&["pagerank would use the weights", "--unit-weights"]);
     let alike = run(&swg, "pagerank", &["--unit-weights"]).json();
-    assert_eq!(streamed(&["--unit-weights"]).json()["checksum"], alike["checksum"]);
+    assert_eq!(
+        streamed(&["--unit-weights"]).json()["checksum"],
+        alike["checksum"]
+    );
 }

@@ -13,8 +13,8 @@ use super::weights::WeightsReport;
 use seawall::analysis::Answer;
 use seawall::backend::HostWork;
 use seawall::outcome::{
-    Dropped, FoundPath, Memory, PlanCounters, PlanSummary, Rounds, RunOutcome, SessionReport, StreamReport,
-    Taken, Times,
+    Dropped, FoundPath, Memory, PlanCounters, PlanSummary, Rounds, RunOutcome, SessionReport,
+    StreamReport, Taken, Times,
 };
 
 #[derive(Serialize)]

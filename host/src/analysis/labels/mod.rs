@@ -49,8 +49,7 @@ use super::alone::{self, Sought};
 use super::lists::{List, list};
 use super::{
     Analysis, Answer, Bars, Built, Case, Facts, Figure, Found, LabelRule, LoopRule, ParallelRule,
-    Picture,
-    Question, Reading, Sentence, Values,
+    Picture, Question, Reading, Sentence, Values,
 };
 use crate::column::Column;
 use crate::cost::{Job, Times, Worker};
@@ -98,7 +97,9 @@ const ALONE_THREADS: u32 = 8;
 
 /// Whether one thread runs all rounds.
 fn is_sequential(question: &Question) -> bool {
-    let are_few = question.threads.is_some_and(|threads| threads <= ALONE_THREADS);
+    let are_few = question
+        .threads
+        .is_some_and(|threads| threads <= ALONE_THREADS);
     are_few && alone::suits(question) && question.rule == LabelRule::Stable
 }
 
@@ -134,7 +135,8 @@ impl Analysis for Labels {
             (LabelRule::Stable, true) => u32::MAX,
             _ => case.end.iterations,
         };
-        let expected = oracle::Propagation::run(case.graph, (question.rule, question.weighted), rounds);
+        let expected =
+            oracle::Propagation::run(case.graph, (question.rule, question.weighted), rounds);
         *found.values == Column::U32(expected.communities())
             && (!case.end.converged || expected.is_stable())
     }

@@ -34,7 +34,10 @@ impl<'g> Propagation<'g> {
         let mut state = Self {
             graph,
             rule,
-            weights: graph.weights().filter(|_| weighted).map(|words| whole(graph, words)),
+            weights: graph
+                .weights()
+                .filter(|_| weighted)
+                .map(|words| whole(graph, words)),
             labels: (0..graph.nodes()).collect(),
         };
         for _ in 0..rounds {
@@ -65,7 +68,9 @@ impl<'g> Propagation<'g> {
     }
 
     fn next(&self) -> Vec<u32> {
-        let wanted: Vec<u32> = (0..self.graph.nodes()).map(|node| self.wanted(node)).collect();
+        let wanted: Vec<u32> = (0..self.graph.nodes())
+            .map(|node| self.wanted(node))
+            .collect();
         if self.rule == LabelRule::Ldbc {
             return wanted;
         }

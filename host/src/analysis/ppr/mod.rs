@@ -277,11 +277,7 @@ fn share(body: &mut ProgramBuilder, registers: Registers, exponent: u32) {
 /// Has the rank of a node without a way out jump.
 fn jump<'c>(node: Item<'c>, registers: Registers, is_end: Value<'c>) {
     let own = units(node.load(registers.ranks), TOTAL_EXPONENT);
-    node.fold(
-        registers.jumping,
-        Join::Sum,
-        is_end.select(own, 0_u64),
-    );
+    node.fold(registers.jumping, Join::Sum, is_end.select(own, 0_u64));
 }
 
 /// The share of all rank that starts anew.

@@ -83,7 +83,9 @@ pub(crate) fn is_tree(
         Column::U32(words) => (words[node] != u32::MAX).then(|| u64::from(words[node])),
         Column::U64(words) => (words[node] != u64::MAX).then(|| words[node]),
         // Floats that are not negative order like their bits.
-        Column::F32(floats) => floats[node].is_finite().then(|| u64::from(floats[node].to_bits())),
+        Column::F32(floats) => floats[node]
+            .is_finite()
+            .then(|| u64::from(floats[node].to_bits())),
         Column::Sets(_) => None,
     };
     let longer = |node: usize, word: u32| {
@@ -114,7 +116,9 @@ pub(crate) fn is_tree(
         }
     }
     let mut is_source = vec![false; nodes];
-    sources.iter().for_each(|source| is_source[*source as usize] = true);
+    sources
+        .iter()
+        .for_each(|source| is_source[*source as usize] = true);
     let has_own = (0..nodes).all(|node| match (order(node), is_source[node], nearest[node]) {
         (None, ..) => parents[node] == u32::MAX,
         (_, true, _) => parents[node] as usize == node,

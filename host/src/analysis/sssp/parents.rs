@@ -64,7 +64,11 @@ impl<'c> Lengths<'c> {
                 (near + f32::from_bits(word) == far, near == far)
             }
         };
-        let how = if is_level { Tight::Level } else { Tight::Nearer };
+        let how = if is_level {
+            Tight::Level
+        } else {
+            Tight::Nearer
+        };
         is_tight.then_some(how)
     }
 }
