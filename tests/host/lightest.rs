@@ -38,14 +38,25 @@ fn least(graph: &Graph, [from, to]: [u32; 2]) -> Option<u32> {
 #[test]
 fn circles_of_weight_0_are_no_circles_of_parents() {
     let edges = [
-        (0, 3, 5), (3, 1, 0), (1, 2, 0), (2, 1, 0), (2, 3, 0), (3, 3, 0), (0, 4, 5), (4, 2, 0), (6, 0, 1),
+        (0, 3, 5),
+        (3, 1, 0),
+        (1, 2, 0),
+        (2, 1, 0),
+        (2, 3, 0),
+        (3, 3, 0),
+        (0, 4, 5),
+        (4, 2, 0),
+        (6, 0, 1),
     ];
     let graph = Graph::from_weighted_edges(7, &edges, false).unwrap();
     let found = tree(&graph, &[0]);
     let no = Column::UNREACHED;
     assert_eq!(found.parents.as_deref(), Some(&[0, 3, 4, 0, 0, no, no][..]));
     let path = found.path_to(1, |node| u64::from(node) + 100);
-    assert_eq!((path.target, path.reached, path.nodes), (101, true, vec![100, 103, 101]));
+    assert_eq!(
+        (path.target, path.reached, path.nodes),
+        (101, true, vec![100, 103, 101])
+    );
     let none = found.path_to(6, &graph);
     assert!(!none.reached && none.nodes.is_empty() && none.weight.is_none());
     assert!(!found.path_to(u32::MAX, &graph).reached);
@@ -53,9 +64,18 @@ fn circles_of_weight_0_are_no_circles_of_parents() {
 
 #[test]
 fn floats_that_are_lost_in_a_sum_make_no_circles() {
-    let edges = [(0, 1, 1e9), (1, 2, 1e-9), (2, 1, 1e-9), (2, 3, 1e-9), (3, 2, 1e-9)];
+    let edges = [
+        (0, 1, 1e9),
+        (1, 2, 1e-9),
+        (2, 1, 1e-9),
+        (2, 3, 1e-9),
+        (3, 2, 1e-9),
+    ];
     let graph = Graph::from_float_edges(4, &edges, false).unwrap();
-    assert_eq!(tree(&graph, &[0]).parents.as_deref(), Some(&[0, 0, 1, 2][..]));
+    assert_eq!(
+        tree(&graph, &[0]).parents.as_deref(),
+        Some(&[0, 0, 1, 2][..])
+    );
 }
 
 #[test]
@@ -76,7 +96,9 @@ fn greatest_weight(graph: &Graph) -> u64 {
     let mut sum = 0;
     for _ in 0..count {
         let open = (0..count).filter(|node| !done[*node]);
-        let Some(node) = open.max_by_key(|node| reach[*node].map_or(0, |weight| u64::from(weight) + 1)) else {
+        let Some(node) =
+            open.max_by_key(|node| reach[*node].map_or(0, |weight| u64::from(weight) + 1))
+        else {
             break;
         };
         done[node] = true;

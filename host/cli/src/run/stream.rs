@@ -217,9 +217,7 @@ impl RunArgs {
         self.check_target(streamed.nodes(), name)?;
         let mut request = self.request(self.source_nodes(sources, name, streamed.nodes())?);
         request.source_weights = self.source_weights(sources, streamed.nodes());
-        let mut options = self
-            .stream
-            .options(self.weights.choice());
+        let mut options = self.stream.options(self.weights.choice());
         options.undirected = self.undirected;
         let mut outcome = streamed.run(&request, options, &mut |phase| line.phase(phase))?;
         outcome.times.load = load_ns;
