@@ -106,10 +106,11 @@ fn _errors_and_reports() {
     let _: (Option<Short>, Option<ShortOp>) = (None, None);
     let _: fn(&EncodedProgram) -> String = |program| program.register_name(0);
     let _ = (of_error, of_program, of_tables, of_run, of_step);
-    let _ = (NoWave, of_wave::<NoWave, (NoWave,)>);
+    let _ = of_wave::<NoWave, (NoWave,)>;
 }
 
 /// A wave that does nothing.
+#[expect(dead_code, reason = "only its type is named")]
 struct NoWave;
 
 impl Wave for NoWave {

@@ -221,129 +221,129 @@ fn an_id_comes_back_as_it_was_written() {
     );
 }
 
+/// A line, the field that the error names, and a piece of its message.
+const WRONG_FIELDS: &[(&str, &str, &str)] = &[
+    (
+        r#"{"op":"distance","source":0,"target":1,"metrc":"weights"}"#,
+        "metrc",
+        "metric",
+    ),
+    (r#"{"op":1}"#, "op", "1; it must be one of nop"),
+    (r#"{"op":"zork"}"#, "op", "zork"),
+    (r#"{"op":["nop"]}"#, "op", "[\"nop\"]"),
+    (r#"{"op":{"nop":null}}"#, "op", "nop"),
+    (r#"{}"#, "op", "missing"),
+    (
+        r#"{"op":"nop","priority":2}"#,
+        "priority",
+        "2; it must be one of critical",
+    ),
+    (
+        r#"{"op":"nop","priority":{"high":null}}"#,
+        "priority",
+        "high",
+    ),
+    (r#"{"op":"nop","priority":"High"}"#, "priority", "High"),
+    (r#"{"op":"nop","batch":7}"#, "batch", "7"),
+    (r#"{"op":"nop","source":7}"#, "source", "nop has no field"),
+    (r#"{"op":"nop","op":"stats"}"#, "op", "twice"),
+    (r#"{"id":1,"op":"nop","id":2}"#, "id", "twice"),
+    (
+        r#"{"op":"stats","batch":"a"}"#,
+        "batch",
+        "stats has no field",
+    ),
+    (r#"{"op":"fence"}"#, "batch", "missing"),
+    (r#"{"op":"reach","source":0}"#, "target", "missing"),
+    (
+        r#"{"op":"reach","source":0,"target":18446744073709551616}"#,
+        "target",
+        "18446744073709551616;",
+    ),
+    (
+        r#"{"op":"reach","source":0,"target":99.0}"#,
+        "target",
+        "99.0",
+    ),
+    (r#"{"op":"reach","source":-1,"target":9}"#, "source", "-1"),
+    (
+        r#"{"op":"reach","source":"0","target":9}"#,
+        "source",
+        "\"0\"",
+    ),
+    (
+        r#"{"op":"distance","source":0,"target":9,"metric":1}"#,
+        "metric",
+        "1",
+    ),
+    (
+        r#"{"op":"distance","source":0,"target":9,"metric":"hop"}"#,
+        "metric",
+        "hop",
+    ),
+    (
+        r#"{"op":"neighbours","node":0,"limit":4294967296}"#,
+        "limit",
+        "4294967296",
+    ),
+    (
+        r#"{"op":"neighbours","node":0,"limits":1}"#,
+        "limits",
+        "limit",
+    ),
+    (r#"{"op":"load","address":-1}"#, "address", "-1"),
+    (r#"{"op":"store","address":1,"value":1e3}"#, "value", "1e3"),
+    (
+        r#"{"op":"copy","from":1,"to":3,"words":2,"step":1}"#,
+        "step",
+        "words",
+    ),
+    (r#"{"op":"print","words":[1,-2]}"#, "words", "[1,-2]"),
+    (r#"{"op":"packed","operations":{}}"#, "operations", "{}"),
+    (r#"{"op":"packed","operations":[1]}"#, "operations[0]", "1"),
+    (
+        r#"{"op":"packed","operations":[{"op":"nop"},{"op":"load","adress":1}]}"#,
+        "operations[1].address",
+        "missing",
+    ),
+    (
+        r#"{"op":"packed","operations":[{"op":"load","address":1,"value":2}]}"#,
+        "operations[0].value",
+        "load has no field",
+    ),
+    (
+        r#"{"op":"packed","operations":[{"op":2}]}"#,
+        "operations[0].op",
+        "2",
+    ),
+    (
+        r#"{"op":"packed","operations":[{"op":"nop","op":"nop"}]}"#,
+        "operations[0].op",
+        "twice",
+    ),
+    (r#"{"op":"run","program":3}"#, "program", "3"),
+    (
+        r#"{"op":"run","program":"p","inputs":[1]}"#,
+        "inputs",
+        "[1]",
+    ),
+    (
+        r#"{"op":"run","program":"p","inputs":{"a":[1],"a":[2]}}"#,
+        "inputs.a",
+        "twice",
+    ),
+    (
+        r#"{"op":"run","program":"p","output":"x"}"#,
+        "output",
+        "result",
+    ),
+];
+
 #[test]
 fn each_field_that_is_wrong_is_named_with_its_value() {
-    // A line, the field that the error names, and a piece of its message.
-    let cases = [
-        (
-            r#"{"op":"distance","source":0,"target":1,"metrc":"weights"}"#,
-            "metrc",
-            "metric",
-        ),
-        (r#"{"op":1}"#, "op", "1; it must be one of nop"),
-        (r#"{"op":"zork"}"#, "op", "zork"),
-        (r#"{"op":["nop"]}"#, "op", "[\"nop\"]"),
-        (r#"{"op":{"nop":null}}"#, "op", "nop"),
-        (r#"{}"#, "op", "missing"),
-        (
-            r#"{"op":"nop","priority":2}"#,
-            "priority",
-            "2; it must be one of critical",
-        ),
-        (
-            r#"{"op":"nop","priority":{"high":null}}"#,
-            "priority",
-            "high",
-        ),
-        (r#"{"op":"nop","priority":"High"}"#, "priority", "High"),
-        (r#"{"op":"nop","batch":7}"#, "batch", "7"),
-        (r#"{"op":"nop","source":7}"#, "source", "nop has no field"),
-        (r#"{"op":"nop","op":"stats"}"#, "op", "twice"),
-        (r#"{"id":1,"op":"nop","id":2}"#, "id", "twice"),
-        (
-            r#"{"op":"stats","batch":"a"}"#,
-            "batch",
-            "stats has no field",
-        ),
-        (r#"{"op":"fence"}"#, "batch", "missing"),
-        (r#"{"op":"reach","source":0}"#, "target", "missing"),
-        (
-            r#"{"op":"reach","source":0,"target":18446744073709551616}"#,
-            "target",
-            "18446744073709551616;",
-        ),
-        (
-            r#"{"op":"reach","source":0,"target":99.0}"#,
-            "target",
-            "99.0",
-        ),
-        (r#"{"op":"reach","source":-1,"target":9}"#, "source", "-1"),
-        (
-            r#"{"op":"reach","source":"0","target":9}"#,
-            "source",
-            "\"0\"",
-        ),
-        (
-            r#"{"op":"distance","source":0,"target":9,"metric":1}"#,
-            "metric",
-            "1",
-        ),
-        (
-            r#"{"op":"distance","source":0,"target":9,"metric":"hop"}"#,
-            "metric",
-            "hop",
-        ),
-        (
-            r#"{"op":"neighbours","node":0,"limit":4294967296}"#,
-            "limit",
-            "4294967296",
-        ),
-        (
-            r#"{"op":"neighbours","node":0,"limits":1}"#,
-            "limits",
-            "limit",
-        ),
-        (r#"{"op":"load","address":-1}"#, "address", "-1"),
-        (r#"{"op":"store","address":1,"value":1e3}"#, "value", "1e3"),
-        (
-            r#"{"op":"copy","from":1,"to":3,"words":2,"step":1}"#,
-            "step",
-            "words",
-        ),
-        (r#"{"op":"print","words":[1,-2]}"#, "words", "[1,-2]"),
-        (r#"{"op":"packed","operations":{}}"#, "operations", "{}"),
-        (r#"{"op":"packed","operations":[1]}"#, "operations[0]", "1"),
-        (
-            r#"{"op":"packed","operations":[{"op":"nop"},{"op":"load","adress":1}]}"#,
-            "operations[1].address",
-            "missing",
-        ),
-        (
-            r#"{"op":"packed","operations":[{"op":"load","address":1,"value":2}]}"#,
-            "operations[0].value",
-            "load has no field",
-        ),
-        (
-            r#"{"op":"packed","operations":[{"op":2}]}"#,
-            "operations[0].op",
-            "2",
-        ),
-        (
-            r#"{"op":"packed","operations":[{"op":"nop","op":"nop"}]}"#,
-            "operations[0].op",
-            "twice",
-        ),
-        (r#"{"op":"run","program":3}"#, "program", "3"),
-        (
-            r#"{"op":"run","program":"p","inputs":[1]}"#,
-            "inputs",
-            "[1]",
-        ),
-        (
-            r#"{"op":"run","program":"p","inputs":{"a":[1],"a":[2]}}"#,
-            "inputs.a",
-            "twice",
-        ),
-        (
-            r#"{"op":"run","program":"p","output":"x"}"#,
-            "output",
-            "result",
-        ),
-    ];
-    let lines = cases.map(|(line, ..)| line.to_owned());
     // One at a time, as answers come in no order.
-    for ((line, field, piece), text) in cases.iter().zip(&lines) {
-        let answers = texts(std::slice::from_ref(text));
+    for (line, field, piece) in WRONG_FIELDS {
+        let answers = texts(&[(*line).to_owned()]);
         let answer: Value = serde_json::from_str(&answers[0]).unwrap();
         let error = &answer["error"];
         assert_eq!(error["kind"], "bad_query", "{line}: {answer}");

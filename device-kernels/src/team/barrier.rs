@@ -157,7 +157,6 @@ impl<G: Grid> Team<G> {
 /// Codegen rule `BY_VALUE`: with references, every lane would write to local memory on
 /// the way to every barrier.
 #[inline(never)]
-#[expect(clippy::too_many_arguments, reason = "codegen rule BY_VALUE")]
 fn must_stop<G: Grid>(
     grid: G,
     control: Control,

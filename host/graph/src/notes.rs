@@ -234,10 +234,11 @@ mod tests {
             Ok(Ids::Offset(0))
         ));
         assert!(matches!(notes(&["seawall: ids 0 to 6"]).ids(8), Err(7)));
-        assert!(matches!(
-            notes(&["seawall: ids 0 to 18446744073709551615"]).ids(8),
-            Err(_)
-        ));
+        assert!(
+            notes(&["seawall: ids 0 to 18446744073709551615"])
+                .ids(8)
+                .is_err()
+        );
         assert!(matches!(
             notes(&["seawall: nodes 4 9"]).ids(2),
             Ok(Ids::Table(_))

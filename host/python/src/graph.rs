@@ -84,6 +84,11 @@ macro_rules! of_whole {
 }
 
 /// Returns the elements as 32-bit words; an error names the first that is none.
+#[expect(
+    clippy::useless_conversion,
+    clippy::unnecessary_fallible_conversions,
+    reason = "the macro takes arrays of every whole type, u32 and smaller ones among them"
+)]
 fn words(py: Python<'_>, array: &Bound<'_, PyAny>, what: &str) -> PyResult<Vec<u32>> {
     let found = of_whole!(array, slice => py.detach(|| {
         let mut words = Vec::with_capacity(slice.len());

@@ -73,7 +73,6 @@ pub(super) fn run<G: Grid>(cx: ContextRef<G>, at: u32, items: Words4, active: u3
 
 /// [`run`] by words: what a call takes by reference lies in local memory.
 #[inline(never)]
-#[expect(clippy::too_many_arguments, reason = "see above")]
 fn visit<G: Grid>(
     cx: ContextRef<G>,
     at: u32,

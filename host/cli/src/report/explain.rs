@@ -157,7 +157,7 @@ impl<'a> Stretch<'a> {
         Some(Self {
             first: first.step,
             run: first.run,
-            iterations: from.map(|from| (from, new.last().unwrap_or(from))),
+            iterations: from.map(|from| (from, new.next_back().unwrap_or(from))),
             steps: numbered.len() as u32,
             nodes: steps().map(|step| step.nodes).max()?,
             duration_ns: steps().map(|step| step.duration_ns).sum(),

@@ -140,7 +140,7 @@ impl<const N: usize> Parsed<N> {
             // The labels of a piece are fewer than its bytes.
             let label = self.names.label(name);
             let label = label.ok().flatten();
-            edge[end] = label.ok_or_else(|| LineProblem::TooLong { limit: name.len() })?;
+            edge[end] = label.ok_or(LineProblem::TooLong { limit: name.len() })?;
         }
         self.edges.push(edge);
         Ok(())

@@ -23,7 +23,7 @@ pub(super) struct Fallback<'s, 'e, 'b, 'f> {
 }
 
 enum Now<'b, 'f> {
-    Ring(Uring<'b, 'f>),
+    Ring(Box<Uring<'b, 'f>>),
     Threads(Threads<'b>),
     /// No threads could be started either, for this reason.
     Nothing(io::ErrorKind),
@@ -42,7 +42,7 @@ impl<'s, 'e, 'b: 's, 'f: 's> Fallback<'s, 'e, 'b, 'f> {
             scope,
             file,
             threads,
-            reader: Now::Ring(ring),
+            reader: Now::Ring(Box::new(ring)),
             done: VecDeque::new(),
         }
     }
