@@ -163,8 +163,6 @@ pub(crate) fn launch(draw: &mut Draw<'_>) {
     for _ in 0..draw.below(4) {
         account.record(&policy, draw.word());
     }
-    let other = account;
-    account.merge(&other);
     let request = if draw.flag() {
         account.apply(request)
     } else {

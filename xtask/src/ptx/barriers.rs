@@ -16,7 +16,7 @@ use crate::ptx::listing::Function;
 
 /// Parts of functions' mangled names, with the number of branches in each such function that all
 /// lanes of a block take alike. The comments say what these branches ask.
-const UNIFORM: [(&str, usize); 14] = [
+const UNIFORM: [(&str, usize); 15] = [
     // Whether the team is one block, whose barrier is simpler.
     ("seawall_barriers", 1),
     ("_mega", 1),
@@ -34,7 +34,10 @@ const UNIFORM: [(&str, usize); 14] = [
     ("5waves5paths11relax_whole", 1),
     // The shape of the step.
     ("11search_loop10run_search", 1),
-    ("6search5waves15run_search_wave", 1),
+    // The same, and the wave's opcode.
+    ("6search5waves15run_search_wave", 2),
+    // The wave's opcode.
+    ("5waves5paths9run_paths", 1),
     // The task that lane 0 took.
     ("5serve6worker3run", 1),
 ];
