@@ -210,16 +210,22 @@ impl Counter {
             none(node);
             let row = Row::of(node, pass);
             let before = node.at(before, 0);
-            let found = node.gather(Edges::Out, Join::Sum, |edge| {
+            node.each_edge(Edges::Out, |edge| {
                 edge.only(edge.latest(done, edge.number()).at_most(before));
                 self.only_proper(edge);
                 let label = edge.there(labels);
                 let cell = row.cell(label);
                 edge.only(edge.at(claims, cell).equals(label));
-                let amount = amount.at(edge);
-                edge.scatter(sums, cell, Join::Sum, amount);
+                edge.scatter(sums, cell, Join::Sum, amount.at(edge));
                 edge.scatter(done, edge.number(), Join::Max, row.pass);
-                amount
+            });
+        });
+        body.each("add up", over, |node| {
+            none(node);
+            let now = node.at(pass, 0);
+            let found = node.gather(Edges::Out, Join::Sum, |edge| {
+                edge.only(edge.at(done, edge.number()).equals(now));
+                amount.at(edge)
             });
             node.store(counted, found);
         });
