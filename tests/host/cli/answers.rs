@@ -189,10 +189,10 @@ fn unknown_columns_are_refused_before_the_graph_is_read() {
     let (csv, npy) = (folder.beside("o.csv"), folder.beside("o.npy"));
     let one = ["no-such-graph"];
     let out = |columns| ["--out", csv.as_str(), "--columns", columns];
-    refused(&one, &out("parent"), &["parent", "node, value"]);
-    refused(&one, &out("graph"), &["graph", "node, value"]);
+    refused(&one, &out("parent"), &["parent", "node, name, value"]);
+    refused(&one, &out("graph"), &["graph", "node, name, value"]);
     refused(&one, &out("value,value"), &["value", "twice"]);
-    refused(&one, &out("colour"), &["colour", "node, value"]);
+    refused(&one, &out("colour"), &["colour", "node, name, value"]);
     refused(&one, &["--columns", "value"], &["--out"]);
     let batch = ["gen:batch:2:chain:4"];
     let name = ["--out", npy.as_str(), "--columns", "name"];

@@ -444,7 +444,7 @@ fn programs_are_drawn_with_the_bodies_of_their_loops() {
         ("text", "2 groups", "one less (body of count)"),
         ("dot", "digraph program {", "repeats: body of count"),
         ("svg", "<svg ", "class=\"body\""),
-        ("json", "{\"groups\":", "\"body_of\":[null,null,\"count\"]"),
+        ("json", "{\"groups\":", "\"body_of\":[null,null,\"count\""),
     ] {
         let shown = finish(&mut seawall(&[
             "plan",

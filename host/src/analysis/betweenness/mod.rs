@@ -91,10 +91,12 @@ impl Analysis for Betweenness {
             return false;
         };
         let sources = &case.question.sources;
-        let counted = sources.len().min(case.end.iterations as usize);
-        if case.end.converged && counted < sources.len() {
-            return false;
-        }
+        // An iteration of the composed program is a source; sequential waves count one in all.
+        let counted = if case.end.converged {
+            sources.len()
+        } else {
+            sources.len().min(case.end.iterations as usize)
+        };
         let asked = oracle::Asked {
             weighted: case.question.centrality.weighted,
             shares: shares(case.graph, case.question),

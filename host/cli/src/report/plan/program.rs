@@ -326,8 +326,8 @@ mod tests {
     fn bodies_follow_their_loops_in_every_form() {
         let text = written(text);
         let place = |part: &str| text.find(part).unwrap_or_else(|| panic!("{part}: {text}"));
-        assert!(place("outer\n") < place("inner (body of outer)"));
-        assert!(place("inner (body of outer)") < place("clear (body of outer / inner)"));
+        assert!(place("outer\n") < place("end (body of outer)"));
+        assert!(place("end (body of outer)") < place("clear (body of outer / inner)"));
         let dot = written(dot);
         assert_eq!(dot.matches("repeats: body of").count(), 2, "{dot}");
         assert_eq!(dot.matches('{').count(), dot.matches('}').count(), "{dot}");
