@@ -365,12 +365,8 @@ fn nodes_with_many_edges_are_coloured_like_one_after_another() {
     for (hubs, nodes) in [(1, 620), (7, 640), (170, 650), (1100, 1130)] {
         let mut list = graphs::with_hubs(nodes, hubs, &mut random);
         // Parallel edges and loops are not counted as degrees.
-        list.edges.retain(|(from, to)| from != to);
-        list.edges.iter_mut().for_each(|(from, to)| {
-            (*from, *to) = ((*from).min(*to), (*from).max(*to));
-        });
-        list.edges.sort_unstable();
-        list.edges.dedup();
+        list.undirected = true;
+        list.edges = list.simple();
         let graph = undirected(&list);
         let outcome = run(&graph, AnalysisKind::Colouring, &[], None);
         let colours = words(&outcome);

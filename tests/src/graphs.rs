@@ -25,13 +25,18 @@ impl EdgeList {
     /// # Errors
     /// If an edge ends outside the graph.
     pub fn graph(&self) -> Result<Graph, GraphError> {
+        Graph::from_edges(self.nodes, &self.simple(), self.undirected)
+    }
+
+    /// Returns these edges, each once and without self loops, in order.
+    #[must_use]
+    pub fn simple(&self) -> Vec<(u32, u32)> {
         let ends = |&(from, to): &(u32, u32)| match self.undirected {
             true => (from.min(to), from.max(to)),
             false => (from, to),
         };
         let edges: BTreeSet<_> = self.edges.iter().map(ends).collect();
-        let edges: Vec<_> = edges.into_iter().filter(|(from, to)| from != to).collect();
-        Graph::from_edges(self.nodes, &edges, self.undirected)
+        edges.into_iter().filter(|(from, to)| from != to).collect()
     }
 
     /// Returns the graph of these edges with self loops and duplicates.

@@ -160,7 +160,7 @@ impl<'p> Planning<'p> {
         request: &PlanRequest,
         (hazards, width): (&'p Hazards, Width),
     ) -> Result<Self, ProgramError> {
-        let (inputs, input_bytes) = input_offsets(&builder.registers, width);
+        let (inputs, input_bytes) = input_offsets(&builder.registers);
         let resident_bytes = request.resident_bytes.saturating_add(input_bytes);
         let users = Users::of(builder);
         let bodies = (0..).zip(&builder.waves);
@@ -448,15 +448,16 @@ fn in_lines(budget_bytes: Option<u64>, resident_bytes: u64) -> u64 {
     }
 }
 
-/// Offsets of the input registers and bytes of their region, which is whole lines.
-fn input_offsets(registers: &[RegisterSpec], width: Width) -> (Vec<u64>, u64) {
+/// Offsets of the input registers and bytes of their region. Each takes whole lines in every plan,
+/// since callers fill the region before they know the plan.
+fn input_offsets(registers: &[RegisterSpec]) -> (Vec<u64>, u64) {
     let mut end = 0;
     let offsets = registers
         .iter()
         .map(|register| {
             let offset = end;
             if register.is_input {
-                end += register.bytes(width.alignment_bytes());
+                end += register.bytes(ALIGNMENT_BYTES);
             }
             offset
         })

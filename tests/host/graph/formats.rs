@@ -70,18 +70,18 @@ fn every_field_and_symmetry_of_matrix_market_is_an_edge() {
         (
             "coordinate complex hermitian",
             "3 3 2\n1 1 1 0\n3 1 2 9\n",
-            vec![(1, 3), (3, 1)],
+            vec![(1, 1), (1, 3), (3, 1)],
         ),
         ("Coordinate REAL General", "2 2 1\n1 2 nan\n", vec![(1, 2)]),
         (
             "array real general",
             "2 2\n0\n0.0\n-inf\n1e-400\n",
-            vec![(1, 2)],
+            vec![(1, 2), (2, 2)],
         ),
         (
             "array integer symmetric",
             "3 3\n5\n0\n2\n0\n1\n9\n",
-            vec![(1, 3), (2, 3), (3, 1), (3, 2)],
+            vec![(1, 1), (1, 3), (2, 3), (3, 1), (3, 2), (3, 3)],
         ),
         (
             "array real skew-symmetric",
@@ -91,7 +91,7 @@ fn every_field_and_symmetry_of_matrix_market_is_an_edge() {
         (
             "array complex general",
             "2 2\n1 1\n0 0\n0 1\n0 0\n",
-            vec![(1, 2)],
+            vec![(1, 1), (1, 2)],
         ),
     ] {
         let found = read("a.mtx", &(banner(head) + body), &PLAIN);

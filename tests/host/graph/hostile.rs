@@ -40,11 +40,8 @@ fn load_and_check(name: &str, bytes: &[u8]) -> Result<(), TestCaseError> {
                 prop_assert_eq!(graph.offsets().len(), graph.nodes() as usize + 1);
                 for node in 0..graph.nodes().min(5000) {
                     let row = graph.neighbours(node);
-                    prop_assert!(row.windows(2).all(|pair| pair[0] < pair[1]));
-                    prop_assert!(
-                        row.iter()
-                            .all(|&target| target < graph.nodes() && target != node)
-                    );
+                    prop_assert!(row.is_sorted());
+                    prop_assert!(row.iter().all(|&target| target < graph.nodes()));
                     prop_assert_eq!(graph.node_of(graph.original_id(node)), Some(node));
                 }
                 prop_assert_eq!(graph.incoming().edges(), graph.edges());
@@ -168,6 +165,11 @@ proptest! {
     fn a_mark_of_symmetry_is_checked(
         edges in prop::collection::vec((0u32..6, 0u32..6, 1u32..3), 0..14)
     ) {
+        // Flags and counts of other graphs say that they have loops or parallel edges.
+        let mut edges = edges;
+        edges.retain(|(from, to, _)| from != to);
+        edges.sort_unstable();
+        edges.dedup_by_key(|(from, to, _)| (*from, *to));
         let graph = Graph::from_weighted_edges(6, &edges, false).unwrap();
         let marked = with_flags(swg(&graph), 1 | 2);
         let edge_of = |from: u32, to: u32| {

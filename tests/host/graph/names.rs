@@ -45,9 +45,9 @@ fn any_bytes_name_a_file_a_folder_and_a_list() {
 fn messages_show_the_printable_part_of_a_name() {
     let place = tempfile::tempdir().unwrap();
     let path = place.path().join(OsStr::from_bytes(NAME));
-    std::fs::write(&path, "0 x\n").unwrap();
+    std::fs::write(&path, "0 1\n0 x\n").unwrap();
     let message = graph::load(&path, &PLAIN, None).unwrap_err().to_string();
-    let end = "road \u{fffd}\u{fffd}.el:1: expected a node id, found \"x\"";
+    let end = "road \u{fffd}\u{fffd}.el:2: expected a node id, found \"x\"";
     assert!(message.contains(end), "{message}");
 }
 

@@ -25,9 +25,9 @@ pub(super) fn graph(number: usize) -> Graph {
 }
 
 fn floats(list: &EdgeList, random: &mut Random) -> Graph {
-    let edges = list.edges.iter();
+    let edges = list.simple().into_iter();
     let weighted: Vec<_> = edges
-        .map(|(from, to)| (*from, *to, random.word() as f32 / 1e6))
+        .map(|(from, to)| (from, to, random.word() as f32 / 1e6))
         .collect();
     Graph::from_float_edges(list.nodes, &weighted, list.undirected).unwrap()
 }

@@ -217,7 +217,10 @@ fn graph() -> Graph {
         let [from, to] = [0, 1].map(|_| random.below(5_900));
         (from, to, 1 + random.below(50))
     }));
+    // Such streams take no loops and no parallel edges.
     edges.retain(|(from, to, _)| from != to);
+    edges.sort_unstable();
+    edges.dedup_by_key(|(from, to, _)| (*from, *to));
     Graph::from_weighted_edges(nodes, &edges, false).expect("a small graph")
 }
 
