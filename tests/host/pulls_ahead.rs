@@ -47,6 +47,10 @@ fn threads(graph: &Graph, count: usize) -> CpuSession<'_> {
 
 /// Checks a machine with pulls alone, by words and by blocks, and in turns with pushes.
 fn check(graph: &Graph, mut session: CpuSession<'_>) -> Tried {
+    if graph.nodes() == 0 {
+        // There is no node to start from.
+        return Ok(());
+    }
     let (plain, _) = search(&mut threads(graph, 1), graph, (Mark::Bits, None))?;
     for forced in [None, Some(Topology::Dense), Some(Topology::BlockDense)] {
         let (ahead, _) = search(&mut session, graph, (Mark::BitsAhead, forced))?;
