@@ -104,7 +104,15 @@ fn write_and_read(graph: &Graph) {
         let loaded = load(name, &options, None).expect("what was written is a graph");
         Some(loaded.graph)
     };
-    for name in ["graph.swg", "graph.mtx", "graph.gr", "graph.npz", "graph.egr", "graph.bin", "graph.graph"] {
+    for name in [
+        "graph.swg",
+        "graph.mtx",
+        "graph.gr",
+        "graph.npz",
+        "graph.egr",
+        "graph.bin",
+        "graph.graph",
+    ] {
         let Some(again) = through(name) else {
             continue;
         };

@@ -3,7 +3,8 @@
 use std::io::Cursor;
 
 use seawall::graph::{
-    ColumnChoice, Format, Graph, GraphError, LoadOptions, Loaded, WeightChoice, WeightKind, load_reader,
+    ColumnChoice, Format, Graph, GraphError, LoadOptions, Loaded, WeightChoice, WeightKind,
+    load_reader,
 };
 
 const fn asked(undirected: bool, weights: WeightChoice) -> LoadOptions {
@@ -35,7 +36,10 @@ pub const OPTIONS: [LoadOptions; 8] = [
     asked_as((false, WeightChoice::Given), (false, None, true)),
     asked(false, WeightChoice::Scaled(0.75)),
     asked_as((false, WeightChoice::Given), (true, None, false)),
-    asked_as((false, WeightChoice::Given), (false, Some(Format::Metis), false)),
+    asked_as(
+        (false, WeightChoice::Given),
+        (false, Some(Format::Metis), false),
+    ),
 ];
 
 /// Options that give a graph the edges and weights of its file.
