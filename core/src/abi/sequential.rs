@@ -31,11 +31,15 @@ pub enum Algorithm {
     IncomingWeights = 6,
     /// Stores the smallest node of every node's community by label propagation.
     Labels = 7,
+    /// Stores the level of every node in a breadth-first search from the listed nodes.
+    Levels = 8,
+    /// Stores a 1 for every node that the listed nodes reach.
+    Reached = 9,
 }
 
 impl Algorithm {
     /// Every algorithm, in order of its word.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 10] = [
         Self::StrongComponents,
         Self::Closeness,
         Self::Eccentricity,
@@ -44,6 +48,8 @@ impl Algorithm {
         Self::Widest,
         Self::IncomingWeights,
         Self::Labels,
+        Self::Levels,
+        Self::Reached,
     ];
 
     /// Returns the algorithm of a word; `None` if the word names none.
@@ -58,6 +64,8 @@ impl Algorithm {
             5 => Some(Self::Widest),
             6 => Some(Self::IncomingWeights),
             7 => Some(Self::Labels),
+            8 => Some(Self::Levels),
+            9 => Some(Self::Reached),
             _ => None,
         }
     }
@@ -192,7 +200,7 @@ impl SequentialRecord {
             }
             Algorithm::Scores => 0,
             Algorithm::Widest => HEAP_WORDS,
-            Algorithm::IncomingWeights => 1,
+            Algorithm::IncomingWeights | Algorithm::Levels | Algorithm::Reached => 1,
             Algorithm::Labels => 8,
         }
     }

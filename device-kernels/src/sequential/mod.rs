@@ -17,6 +17,7 @@ mod distances;
 mod heap;
 mod incoming;
 mod labels;
+mod levels;
 mod paths;
 mod scores;
 mod searches;
@@ -130,6 +131,7 @@ fn run<G: Grid>(
         Algorithm::Widest => widest::widen(work, operands, (rows, scratch)),
         Algorithm::IncomingWeights => incoming::order(work, operands, (rows, scratch)),
         Algorithm::Labels => labels::propagate(work, operands, (rows, scratch)),
+        Algorithm::Levels | Algorithm::Reached => levels::search(work, operands, (rows, scratch)),
     }
 }
 

@@ -62,7 +62,8 @@ pub(crate) fn build(graph: &Graph, request: &RunRequest, way: Way) -> Result<Bui
     let question = Question {
         warps: way.warps,
         threads: way.threads,
-        sparing: way.sparing,
+        // A shape is for searches, which methods of little memory leave out.
+        sparing: way.sparing && request.topology.is_none(),
         ..request.question(way.wide)
     };
     if question.threads.is_none() {

@@ -116,7 +116,7 @@ struct Asked {
 }
 
 /// Each query has so many words of the window.
-const ROOM: u32 = 4 * NODES;
+const ROOM: u32 = 8 * NODES;
 
 fn ask(
     client: &Client,

@@ -5,14 +5,15 @@ pub(super) mod oracle;
 use super::room::padded;
 use super::{
     Analysis, Answer, Bars, Built, Case, Detail, Facts, Figure, Found, Number, Picture, Question,
-    Reading, Sentence, Streaming, Values,
+    Reading, Sentence, Streaming, Values, alone,
 };
 use crate::column::{Column, Rounds};
 use crate::cost::{Job, Worker};
 use crate::graph::Graph;
-use crate::program::{Mark, ProgramBuilder, ProgramError};
+use crate::program::{Mark, ProgramBuilder, ProgramError, RegisterId};
 use crate::units::Count;
 use seawall_core::abi::UNREACHED;
+use seawall_core::abi::sequential::{Algorithm, SequentialRecord};
 
 /// The analysis `bfs`.
 pub(super) struct Bfs;
@@ -44,6 +45,11 @@ impl Analysis for Bfs {
     /// the final levels.
     fn build(&self, graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
         let nodes = graph.nodes();
+        if question.sparing && alone::suits(question) {
+            let mut built = alone::build(graph, question, LEVELS_ALONE)?;
+            built.parents = parents(&mut built.program, question, built.result)?;
+            return Ok(built);
+        }
         let mut program = ProgramBuilder::new(nodes);
         let sources = program.input("sources", question.sources.len() as u64)?;
         let levels = program.words("levels", u64::from(nodes))?;
@@ -54,13 +60,7 @@ impl Analysis for Bfs {
         program.seed("seed sources", frontier, sources, mark);
         program.search("search levels", frontier, mark, question.max_iterations);
         program.keep(levels);
-        let mut parents = None;
-        if question.detail == Detail::Parents {
-            let register = program.words("parents", u64::from(nodes))?;
-            program.parents("find parents", register, levels);
-            program.keep(register);
-            parents = Some(register);
-        }
+        let parents = parents(&mut program, question, levels)?;
         Ok(Built {
             program,
             inputs: padded(question.sources.clone()),
@@ -91,6 +91,28 @@ impl Analysis for Bfs {
     fn cost_ns(&self, job: &Job, worker: &Worker) -> f64 {
         worker.levels_search_ns(job)
     }
+}
+
+/// Levels by one queue.
+const LEVELS_ALONE: alone::Sought = alone::Sought {
+    record: SequentialRecord::new(Algorithm::Levels),
+    none: UNREACHED,
+    reading: Reading::Words,
+};
+
+/// Finds the parents by the final `levels`, if `question` asks for them.
+fn parents(
+    program: &mut ProgramBuilder,
+    question: &Question,
+    levels: RegisterId,
+) -> Result<Option<RegisterId>, ProgramError> {
+    if question.detail != Detail::Parents {
+        return Ok(None);
+    }
+    let parents = program.words("parents", program.nodes.into())?;
+    program.parents("find parents", parents, levels);
+    program.keep(parents);
+    Ok(Some(parents))
 }
 
 /// The largest value of a reached node.

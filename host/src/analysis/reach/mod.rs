@@ -6,12 +6,13 @@ pub(super) mod oracle;
 use super::room::padded;
 use super::{
     Analysis, Answer, Bars, Built, Case, Detail, Facts, Found, Picture, Question, Reading,
-    Streaming, Values,
+    Streaming, Values, alone,
 };
 use crate::column::Column;
 use crate::cost::{Job, Worker};
 use crate::graph::Graph;
 use crate::program::{Mark, ProgramBuilder, ProgramError};
+use seawall_core::abi::sequential::{Algorithm, SequentialRecord};
 
 /// The analysis `reach`.
 pub(super) struct Reach;
@@ -41,6 +42,13 @@ const SETS: Picture = Picture {
     bars: Bars::Even,
 };
 
+/// Nodes reached by one queue.
+const REACHED_ALONE: alone::Sought = alone::Sought {
+    record: SequentialRecord::new(Algorithm::Reached),
+    none: 0,
+    reading: Reading::Words,
+};
+
 impl Analysis for Reach {
     fn facts(&self) -> &'static Facts {
         &FACTS
@@ -49,6 +57,9 @@ impl Analysis for Reach {
     fn build(&self, graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
         match question.detail {
             Detail::EachSource => each::build(graph, question),
+            _ if question.sparing && alone::suits(question) => {
+                alone::build(graph, question, REACHED_ALONE)
+            }
             Detail::Plain | Detail::Parents => build(graph, question),
         }
     }
