@@ -53,6 +53,8 @@ pub struct SessionReport {
     pub reuse: ReuseTelemetry,
     /// Runs that found their graph on the machine, in millionths of all.
     pub reuse_rate_ppm: Option<u32>,
+    /// Bytes of the graph whose upload was avoided, in millionths of all that the runs needed.
+    pub avoided_upload_ppm: Option<u32>,
 }
 
 impl SessionReport {
@@ -75,6 +77,7 @@ impl SessionReport {
             peak_bytes,
             reuse,
             reuse_rate_ppm: reuse.reuse_rate().map(|rate| rate.0),
+            avoided_upload_ppm: reuse.avoided_fraction().map(|rate| rate.0),
         }
     }
 }

@@ -253,17 +253,18 @@ fn pulled((machine, mut random): (u32, Random)) -> Tried {
     )
 }
 
-/// Analyses of code, on graphs with rows for a lane, a warp and a block.
+/// Analyses of code, on simple graphs with rows for a lane, a warp and a block.
 fn composed(kind: AnalysisKind, ((list, _), machine, mut random): (Drawn, u32, Random)) -> Tried {
     let weigh = |(from, to): &(u32, u32)| (*from, *to, random.below(9));
     let edges: Vec<_> = list.edges.iter().map(weigh).collect();
-    let graph = Graph::from_weighted_edges(list.nodes, &edges, true).unwrap();
+    let read = Graph::from_weighted_edges(list.nodes, &edges, true).unwrap();
+    let graph = read.form(Form::simple(Parallel::Least)).unwrap();
     if graph.nodes() == 0 {
         return Ok(());
     }
     let mut sources = draw_sources(graph.nodes(), &mut random);
     sources.truncate(3);
-    run_composed(&mut session(&graph, machine), &graph, kind, &sources)
+    run_composed(&mut session(graph, machine), graph, kind, &sources)
 }
 
 /// A colouring where some rows are long enough for the lists of hubs, and where many hubs follow some.

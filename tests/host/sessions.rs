@@ -53,6 +53,7 @@ fn a_second_run_uploads_and_allocates_nothing_but_its_inputs() {
     assert_eq!((first.counted.graph_uploads, first.counted.runs), (1, 3));
     assert_eq!(first.counted.allocations, 3);
     assert_eq!(first.reuse_rate_ppm, Some(666_666));
+    assert_eq!(first.avoided_upload_ppm, Some(666_666));
     let second = run(&mut analyzer, &request(AnalysisKind::Bfs, 1)).session;
     let counted = second.counted;
     assert_eq!(

@@ -116,7 +116,7 @@ struct Asked {
 }
 
 /// Each query has so many words of the window.
-const ROOM: u32 = 8 * NODES;
+const ROOM: u32 = 4 * NODES;
 
 fn ask(
     client: &Client,
@@ -180,6 +180,9 @@ fn refusals(client: &Client, cases: &[Case]) -> Result<(), String> {
     let words = cases[0].built.inputs.len() as u32;
     expect_fault(client, run(KINDS.len() as u32, words), "program")?;
     expect_fault(client, run(0, words + 1), "argument")?;
+    client
+        .write(0, &cases[0].built.inputs)
+        .map_err(|error| error.to_string())?;
     let kept = Reply::Written {
         words: 0,
         overflow: cases[0].expected.len() as u32,
