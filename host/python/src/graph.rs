@@ -3,6 +3,7 @@
 //! `seawall.Graph` wraps it, with names of nodes, data frames and documentation.
 
 use crate::error;
+use crate::program::ProgramRequest;
 use crate::worker::Worker;
 use numpy::{PyArray1, PyArrayMethods, PyReadonlyArray1, ToPyArray};
 use pyo3::prelude::*;
@@ -359,11 +360,37 @@ impl Graph {
         analysis: &str,
         sources: PyReadonlyArray1<'py, u32>,
         options: Options,
+        progress: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyDict>> {
         error::check_fork()?;
         let request = request(py, analysis, sources.as_slice()?.to_vec(), &options)?;
         let worker = self.worker()?;
-        report(py, &worker, request)
+        report(py, worker.run(py, request, progress.as_ref())?)
+    }
+
+    /// Runs a program's text, with words of inputs by name, on the thread of the graph.
+    fn run_program<'py>(
+        &self,
+        py: Python<'py>,
+        text: String,
+        inputs: Vec<(String, PyReadonlyArray1<'py, u32>)>,
+        options: Options,
+        progress: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        error::check_fork()?;
+        let words = |(name, words): (String, PyReadonlyArray1<'py, u32>)| {
+            Ok((name, words.as_slice()?.to_vec()))
+        };
+        let inputs: PyResult<Vec<_>> = inputs.into_iter().map(words).collect();
+        let request = ProgramRequest {
+            text,
+            inputs: inputs?,
+            machine: machine(py, &options)?,
+        };
+        let worker = self.worker()?;
+        worker
+            .run_program(py, request, progress.as_ref())?
+            .report(py)
     }
 
     /// A graph with the same edges and a thread of its own.
@@ -405,6 +432,16 @@ impl Graph {
     }
 }
 
+/// The analysis of this name.
+pub(crate) fn kind_of(py: Python<'_>, name: &str) -> PyResult<AnalysisKind> {
+    let mut all = AnalysisKind::ALL.into_iter();
+    all.find(|kind| kind.name() == name).ok_or_else(|| {
+        let names: Vec<&str> = AnalysisKind::ALL.iter().map(|kind| kind.name()).collect();
+        let text = format!("no analysis {name:?}; known are {}", names.join(", "));
+        error::request(py, "WrongOption", &text)
+    })
+}
+
 /// The request that the options describe.
 fn request(
     py: Python<'_>,
@@ -412,14 +449,7 @@ fn request(
     sources: Vec<u32>,
     options: &Options,
 ) -> PyResult<RunRequest> {
-    let kind = AnalysisKind::ALL
-        .into_iter()
-        .find(|kind| kind.name() == analysis);
-    let kind = kind.ok_or_else(|| {
-        let names: Vec<&str> = AnalysisKind::ALL.iter().map(|kind| kind.name()).collect();
-        let text = format!("no analysis {analysis:?}; known are {}", names.join(", "));
-        error::request(py, "WrongOption", &text)
-    })?;
+    let kind = kind_of(py, analysis)?;
     let mut request = RunRequest::new(kind, sources).on(machine(py, options)?);
     if let Some(detail) = options.detail.as_deref() {
         request.detail = match detail {
@@ -495,13 +525,8 @@ fn machine(py: Python<'_>, options: &Options) -> PyResult<Machine> {
     Ok(machine)
 }
 
-/// Runs the request and returns its result as a dictionary.
-fn report<'py>(
-    py: Python<'py>,
-    worker: &Worker,
-    request: RunRequest,
-) -> PyResult<Bound<'py, PyDict>> {
-    let outcome = worker.run(py, request)?;
+/// The result of a run as a dictionary.
+fn report<'py>(py: Python<'py>, outcome: RunOutcome) -> PyResult<Bound<'py, PyDict>> {
     let dict = PyDict::new(py);
     let RunOutcome {
         values, parents, ..

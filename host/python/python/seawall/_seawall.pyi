@@ -1,5 +1,6 @@
 """The compiled part of the package."""
 
+from collections.abc import Callable
 from os import PathLike
 from typing import Any
 
@@ -11,6 +12,15 @@ __version__: str
 Array = npt.NDArray[Any]
 
 def analyses() -> list[dict[str, Any]]: ...
+def arrow_array(array: Array, bits: int | None) -> tuple[object, object]: ...
+def forecast(
+    analysis: str, size: tuple[float, float], sources: float, rounds: float
+) -> tuple[float, float]: ...
+def plan(
+    waves: list[tuple[int, int, int]],
+    dependencies: list[tuple[int, int]],
+    budget: tuple[int | None, int, int],
+) -> dict[str, Any]: ...
 
 class Graph:
     nodes: int
@@ -37,7 +47,18 @@ class Graph:
     def node_of(self, id: int) -> int | None: ...
     def arrays(self) -> tuple[Array, Array, Array | None]: ...
     def run(
-        self, analysis: str, sources: npt.NDArray[np.uint32], options: dict[str, Any]
+        self,
+        analysis: str,
+        sources: npt.NDArray[np.uint32],
+        options: dict[str, Any],
+        progress: Callable[[str, float], Any] | None,
+    ) -> dict[str, Any]: ...
+    def run_program(
+        self,
+        text: str,
+        inputs: list[tuple[str, npt.NDArray[np.uint32]]],
+        options: dict[str, Any],
+        progress: Callable[[str, float], Any] | None,
     ) -> dict[str, Any]: ...
     def session(self) -> Graph: ...
     def close(self) -> None: ...
