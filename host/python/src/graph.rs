@@ -8,12 +8,16 @@ use crate::worker::Worker;
 use numpy::{PyArray1, PyArrayMethods, PyReadonlyArray1, ToPyArray};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
+use rayon::prelude::*;
 use seawall::analysis::{Direction, Number};
 use seawall::graph::{self, CsrArrays, LoadOptions, Loops, Parallel, WeightChoice, WeightKind};
 use seawall::outcome::{Column, Rounds, RunOutcome};
 use seawall::run::{AnalysisKind, Detail, Executor, Machine, RunRequest};
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::sync::{Arc, Mutex, PoisonError};
+
+/// Values that one thread converts at least: fewer are done before another one is awake.
+const SHARE: usize = 1 << 15;
 
 /// A graph of the library, and the thread that answers questions about it.
 #[pyclass(frozen, module = "seawall._seawall")]
@@ -92,18 +96,21 @@ macro_rules! of_whole {
 )]
 fn words(py: Python<'_>, array: &Bound<'_, PyAny>, what: &str) -> PyResult<Vec<u32>> {
     let found = of_whole!(array, slice => py.detach(|| {
-        let mut words = Vec::with_capacity(slice.len());
-        for (index, value) in slice.iter().enumerate() {
-            match u32::try_from(*value) {
-                Ok(word) => words.push(word),
-                Err(_) => return Err((index, value.to_string())),
-            }
+        let mut words = vec![0; slice.len()];
+        let places = words.par_iter_mut().zip(slice).with_min_len(SHARE);
+        let is_whole = places
+            .map(|(place, value)| u32::try_from(*value).map(|word| *place = word).is_ok())
+            .reduce(|| true, |left, right| left && right);
+        if is_whole {
+            return Ok(words);
         }
-        Ok(words)
+        let wrong = (0..).zip(slice).find(|(_, value)| u32::try_from(**value).is_err());
+        Err(wrong.map_or((0, String::new()), |(index, value)| (index, value.to_string())))
     }));
     match found {
         Some(Ok(words)) => Ok(words),
         Some(Err((index, value))) => {
+            let index: usize = index;
             let text = format!("{what} {index} is {value}; they are from 0 to {}", u32::MAX);
             Err(error::request(py, "OutOfRange", &text))
         }
@@ -165,24 +172,22 @@ impl Graph {
         let weights = weights(py, weight)?;
         parallel(py, &from, &to, "targets")?;
         let most = || {
-            from.iter()
-                .chain(&to)
-                .max()
-                .map_or(0, |most| most.saturating_add(1))
+            let ends = from.par_iter().chain(&to).copied();
+            ends.max().map_or(0, |most| most.saturating_add(1))
         };
-        let nodes = nodes.unwrap_or_else(most);
+        let nodes = nodes.unwrap_or_else(|| py.detach(most));
         let mut rounded = 0;
-        let ends = || from.iter().copied().zip(to.iter().copied());
+        let ends = || from.par_iter().copied().zip(to.par_iter().copied());
         let built = match weights {
             Weights::None => py.detach(|| {
-                let edges: Vec<_> = ends().collect();
+                let edges: Vec<_> = ends().with_min_len(SHARE).collect();
                 graph::Graph::from_edges(nodes, &edges, undirected)
             }),
             Weights::Whole(weights) => {
                 parallel(py, &from, &weights, "weights")?;
                 py.detach(|| {
-                    let edges = ends().zip(weights).map(|((from, to), w)| (from, to, w));
-                    let edges: Vec<_> = edges.collect();
+                    let edges = ends().zip(weights).with_min_len(SHARE);
+                    let edges: Vec<_> = edges.map(|((from, to), w)| (from, to, w)).collect();
                     graph::Graph::from_weighted_edges(nodes, &edges, undirected)
                 })
             }
@@ -190,8 +195,8 @@ impl Graph {
                 parallel(py, &from, &weights, "weights")?;
                 rounded = count;
                 py.detach(|| {
-                    let edges = ends().zip(weights).map(|((from, to), w)| (from, to, w));
-                    let edges: Vec<_> = edges.collect();
+                    let edges = ends().zip(weights).with_min_len(SHARE);
+                    let edges: Vec<_> = edges.map(|((from, to), w)| (from, to, w)).collect();
                     graph::Graph::from_float_edges(nodes, &edges, undirected)
                 })
             }

@@ -3,13 +3,15 @@
 use crate::error;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
+use seawall_core::cache::{AnalysisKind, DeviceKey, Identity, Subject};
 use seawall_core::error::{GroupError, LayerError};
-use seawall_core::plan::execution::{ExecutionError, Leeway, OverBudget, Request, layout};
-use seawall_core::plan::{Arena, Budget, Dag, Dependency, Groups, Requirements, Wave};
-use seawall_core::plan::check_records;
+use seawall_core::plan::execution::{Chooser, ExecutionError, Leeway, OverBudget, Request};
+use seawall_core::plan::{Budget, Dag, Dependency, Execution, Group, Requirements, Wave};
+use seawall_core::plan::{check_records, execution};
 use seawall_core::scratch::{
     ArenaScratchView, ExecutionScratchView, GroupScratchView, ScratchView,
 };
+use seawall_core::topology::TopologyPolicy;
 
 /// Bytes of a frontier, of scratch and of an output.
 type WaveBytes = (u64, u64, u64);
@@ -55,13 +57,34 @@ fn plan<'py>(
     let (mut packs, mut bytes) = (vec![0; needs.pack_words], vec![0; needs.pack_bytes]);
     let (mut words, mut offsets) = (vec![0; needs.arena_words], vec![0; needs.arena_offsets]);
     let scratch = ExecutionScratchView::new(
-        GroupScratchView::new(ScratchView::new(&mut layers, &mut edges), &mut packs, &mut bytes),
+        GroupScratchView::new(
+            ScratchView::new(&mut layers, &mut edges),
+            &mut packs,
+            &mut bytes,
+        ),
         ArenaScratchView::new(&mut words, &mut offsets),
     );
-    let planned = py.detach(|| layout(&request, scratch));
-    let (groups, arena) = planned.map_err(|problem| refused(py, &problem))?;
-    report(py, &groups, &arena)
+    let mut subject = Subject::new(PLANNED);
+    let chooser = Chooser::plain(&TopologyPolicy::DEFAULT, &mut subject);
+    match execution(&request, chooser, scratch) {
+        Ok(plan) => report(py, &plan),
+        Err(problem) => Err(refused(py, &problem)),
+    }
 }
+
+/// The machine that a DAG is planned for: any whose blocks can meet.
+const PLANNED: Identity = Identity {
+    graph_layout_hash: 0,
+    analysis: AnalysisKind::Custom(0),
+    device: DeviceKey {
+        compute_capability_major: 0,
+        compute_capability_minor: 0,
+        warp_size: 32,
+        max_threads_per_block: 1024,
+        grid_sync: true,
+        tensor_cores: false,
+    },
+};
 
 const fn wave((frontier_bytes, scratch_bytes, output_bytes): WaveBytes) -> Wave {
     Wave {
@@ -71,20 +94,17 @@ const fn wave((frontier_bytes, scratch_bytes, output_bytes): WaveBytes) -> Wave 
     }
 }
 
-fn report<'py>(
-    py: Python<'py>,
-    groups: &Groups<'_>,
-    arena: &Arena<'_>,
-) -> PyResult<Bound<'py, PyDict>> {
+fn report<'py>(py: Python<'py>, plan: &Execution<'_>) -> PyResult<Bound<'py, PyDict>> {
+    let (groups, arena) = (&plan.groups, &plan.arena);
     let dict = PyDict::new(py);
-    let ids = |group: seawall_core::plan::Group<'_>| -> Vec<u32> {
-        group.waves.iter().map(|wave| wave.0).collect()
-    };
+    let ids = |group: Group<'_>| -> Vec<u32> { group.waves.iter().map(|wave| wave.0).collect() };
     dict.set_item("groups", PyList::new(py, groups.iter().map(ids))?)?;
     let bytes = groups.iter().map(|group| group.fused_bytes);
     dict.set_item("group_bytes", PyList::new(py, bytes)?)?;
     dict.set_item("is_minimal", groups.is_proved_optimal())?;
     dict.set_item("lower_bound", groups.summary().lower_bound)?;
+    dict.set_item("results_stay", plan.results_stay)?;
+    dict.set_item("required_bytes", plan.required_bytes)?;
     dict.set_item("arena_bytes", arena.bytes())?;
     let offsets = arena.iter().map(|at| (at.frontier, at.scratch, at.output));
     dict.set_item("offsets", PyList::new(py, offsets)?)?;
@@ -125,7 +145,12 @@ fn refused(py: Python<'_>, problem: &ExecutionError) -> PyErr {
             return problem;
         }
     }
-    error::raised(py, "RequestError", (&problem.to_string(), problem.kind()), &fields)
+    error::raised(
+        py,
+        "RequestError",
+        (&problem.to_string(), problem.kind()),
+        &fields,
+    )
 }
 
 /// Adds the function to the module.

@@ -129,7 +129,11 @@ impl Worker {
     }
 }
 
-fn answer(graph: &Graph, questions: &Receiver<Job>, (handle, shown): (&SyncSender<Canceller>, &Shown)) {
+fn answer(
+    graph: &Graph,
+    questions: &Receiver<Job>,
+    (handle, shown): (&SyncSender<Canceller>, &Shown),
+) {
     let mut analyzer = Analyzer::new(graph);
     if handle.send(analyzer.canceller()).is_err() {
         return;

@@ -267,9 +267,12 @@ def test_plans() -> None:
     assert "seed, gen, kill" in found._repr_html_()
     wave = Wave(output_bytes=60)
     assert plan([wave] * 3, budget_bytes=180).groups == [[0, 1, 2]]
-    error = refused("arena_over_budget", lambda: plan([wave] * 3, budget_bytes=100))
-    assert (error.required_bytes, error.budget_bytes) == (180, 100)
-    assert plan([wave] * 3, budget_bytes=error.required_bytes).arena_bytes == 180
+    early = plan([wave] * 3, budget_bytes=100)
+    assert (early.groups, early.results_stay) == ([[0], [1], [2]], False)
+    chain = [wave, wave, wave], [(0, 1), (1, 2)]
+    error = refused("arena_over_budget", lambda: plan(*chain, budget_bytes=100))
+    assert error.budget_bytes == 100
+    assert plan(*chain, budget_bytes=error.required_bytes).required_bytes == error.required_bytes
     assert refused("invalid_wave", lambda: plan([wave], [(0, 3)])).after == 3
     refused("WrongType", lambda: plan([{"bytes": 3}]))
     assert plan([]).groups == []
@@ -281,23 +284,35 @@ def test_results_are_columns_of_arrow_and_tensors() -> None:
 
     graph = Graph.load("gen:grid:20x20")
     levels = graph.bfs(0)
-    column = pyarrow.array(levels)
+
+    class Exported:
+        """The column as anything but NumPy's array sees it."""
+
+        __arrow_c_array__ = levels.__arrow_c_array__
+
+    column = pyarrow.array(Exported())
     assert column.type == pyarrow.int32()
     assert column.to_pylist() == levels.tolist()
     # No copy: the same memory.
     assert column.buffers()[1].address == levels.ctypes.data
-    reached = pyarrow.array(graph.reach(3))
+    conditions = graph.reach(3)
+    reached = pyarrow.Array._import_from_c_capsule(*conditions.__arrow_c_array__())
     assert reached.type == pyarrow.bool_()
     assert reached.to_pylist() == [True] * 400
     ranks = graph.pagerank().ranks
-    assert pyarrow.array(ranks).type == pyarrow.float32()
+    column_of_ranks = pyarrow.Array._import_from_c_capsule(*ranks.__arrow_c_array__())
+    assert column_of_ranks.type == pyarrow.float32()
+    assert column_of_ranks.to_pylist() == ranks.tolist()
+    # Capsules that nobody takes give back what they keep.
+    for _ in range(3):
+        ranks.__arrow_c_array__()
     assert polars.Series("rank", ranks).to_list() == ranks.tolist()
-    del levels
+    del levels, Exported
     assert column.to_pylist()[-1] == 38
     tensor = np.from_dlpack(ranks)
     assert np.shares_memory(tensor, ranks)
-    turned = graph.reach([0, 1], each=True)
+    turned = ranks.reshape(20, 20)
     with pytest.raises(seawall.RequestError):
-        pyarrow.array(turned)
-    every = pyarrow.array(graph.bfs(0)[::2])
+        turned.__arrow_c_array__()
+    every = pyarrow.Array._import_from_c_capsule(*graph.bfs(0)[::2].__arrow_c_array__())
     assert every.to_pylist() == graph.bfs(0)[::2].tolist()

@@ -289,7 +289,7 @@ def average_shortest_path_length(G: Graph, weight: Any = None, method: str | Non
         raise nx.NetworkXPointlessConcept(text)
     if nodes == 1:
         return 0
-    reached, totals, _ = G.any.reaches()
+    reached, totals = G.any.reaches()
     if min(reached) != nodes:
         kind = "strongly connected" if G.is_directed() else "connected"
         raise nx.NetworkXError(f"Graph is not {kind}.")
@@ -970,8 +970,8 @@ def _plain_eccentricity(G: Any, sp: Any, weight: Any) -> Answer:
 @_has(Cost.ALL_PAIRS, _plain_eccentricity)
 def eccentricity(G: Graph, v: Any = None, sp: Any = None, weight: Any = None) -> Any:
     nodes = list(G.source.nbunch_iter(v))
-    reached, _, largest = G.any.reaches([G.index[node] for node in nodes])
-    if any(count != len(G) for count in reached):
+    largest = G.any.eccentricities([G.index[node] for node in nodes])
+    if largest is None:
         if G.is_directed():
             text = (
                 "Found infinite path length because the digraph is not strongly connected"

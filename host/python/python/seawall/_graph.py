@@ -360,7 +360,7 @@ class Graph:
         >>> graph = seawall.Graph.load("gen:grid:100x1")
         >>> with graph.session(machine="cpu", threads=1) as session:
         ...     [int(session.bfs(node).max()) for node in (0, 50)]
-        [99, 49]
+        [99, 50]
         """
         session = Session(self._graph.session(), self.names)
         session._numbers = self._numbers

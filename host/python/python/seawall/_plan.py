@@ -34,6 +34,10 @@ class Plan(NamedTuple):
     is_minimal: bool
     #: Groups that no plan can go below.
     lower_bound: int
+    #: Whether results stay to the end; otherwise each has to be read right after its group.
+    results_stay: bool
+    #: Bytes of arena and resident bytes, and of the largest group if that is more.
+    required_bytes: int
     #: Bytes of the arena that holds all that is alive at once.
     arena_bytes: int
     #: Offsets of frontier, scratch and output in the arena, by wave.
