@@ -21,9 +21,14 @@ use pyo3::{IntoPyObjectExt, intern};
 use rows::{Rows, Weights};
 use search::{Contradiction, Goal, Length, Lengths, Levels, NONE};
 use seawall::analysis::AnalysisKind;
+use seawall::graph::Graph;
 use seawall::outcome::Column;
-use seawall::run::{Machine, RunRequest};
+use seawall::run::{self, Machine, RunRequest};
 use std::sync::{Arc, OnceLock};
+
+/// Entries of the adjacency from which on a graph gets a thread with its first question: starting
+/// one takes longer than most analyses of a smaller graph.
+const ENTRIES_OF_THREAD: usize = 1 << 14;
 
 /// A graph of NetworkX, converted. It does not change with the graph that it was made of.
 #[pyclass(frozen, module = "seawall._seawall")]
@@ -37,7 +42,8 @@ pub(crate) struct NxGraph {
     back: OnceLock<(Rows, Vec<usize>)>,
     weights: Weights,
     walk: OnceLock<Walk>,
-    /// The thread of the same graph in the library.
+    /// The same graph in the library, from the first question on, and its thread.
+    graph: OnceLock<Arc<Graph>>,
     worker: OnceLock<Worker>,
 }
 
@@ -202,6 +208,7 @@ impl NxGraph {
             back: OnceLock::new(),
             weights,
             walk: OnceLock::new(),
+            graph: OnceLock::new(),
             worker: OnceLock::new(),
         })
     }
@@ -678,19 +685,33 @@ impl NxGraph {
         self.nodes[node as usize].bind(py)
     }
 
-    /// Asks the library, on the machine that it chooses. The graph has a thread from then on.
+    /// Asks the library, on the machine that it chooses. A large graph gets a thread, where Ctrl-C
+    /// ends runs and the machine stays open, at once; a small one with its second question.
     fn ask(&self, py: Python<'_>, analysis: AnalysisKind, sources: Vec<u32>) -> PyResult<Column> {
         error::check_fork().map_err(|_| refused("this process was forked"))?;
+        let request = RunRequest::new(analysis, sources).on(Machine::auto());
+        let known = self.graph.get();
+        let is_new = known.is_none();
+        let graph = match known {
+            Some(graph) => graph,
+            None => {
+                let made = py.detach(|| self.rows.graph(!self.is_directed));
+                let made = made.map_err(|problem| error::of_graph(py, &problem))?;
+                self.graph.get_or_init(|| Arc::new(made))
+            }
+        };
+        if is_new && self.rows.targets.len() < ENTRIES_OF_THREAD {
+            let found = py.detach(|| run::execute(graph, &request, &mut |_| ()));
+            let found = found.map_err(|problem| error::of_run(py, &problem))?;
+            return Ok(found.values);
+        }
         let worker = match self.worker.get() {
             Some(worker) => worker,
             None => {
-                let graph = py.detach(|| self.rows.graph(!self.is_directed));
-                let graph = graph.map_err(|problem| error::of_graph(py, &problem))?;
-                let started = Worker::start(Arc::new(graph))?;
+                let started = Worker::start(Arc::clone(graph))?;
                 self.worker.get_or_init(|| started)
             }
         };
-        let request = RunRequest::new(analysis, sources).on(Machine::auto());
         Ok(worker.run(py, request, None)?.values)
     }
 
