@@ -157,6 +157,27 @@ fn waves_that_run_once_leave_their_registers_to_later_runs() {
 }
 
 #[test]
+fn inputs_without_values_are_zeros_that_callers_set() {
+    let text = |count: &str| {
+        let registers = format!(
+            r#"[{{"name": "given", "kind": "u64", "count": {count}, "input": true}},
+                {{"name": "kept", "kind": "u64", "count": {count}, "keep": true}}]"#
+        );
+        let copy = r#"{"wave": "copy", "to": "kept", "from": "given"}"#;
+        format!(r#"{{"version": 1, "registers": {registers}, "waves": [{copy}]}}"#)
+    };
+    let graph = Graph::from_edges(3, &[(0, 1)], false).unwrap();
+    assert_eq!(run(&text("2"), &graph)["kept"], [0; 4]);
+    assert_eq!(run(&text("\"nodes\""), &graph)["kept"], [0; 6]);
+    let read = read_for(&text("2"), &graph);
+    let values = serde_json::json!([1_u64 << 32, 7]);
+    assert_eq!(read.inputs[0].words_of(&values).unwrap(), [0, 1, 7, 0]);
+    let refused = read_text(&text("1048577"), SIZE).unwrap_err().to_string();
+    let expected = "registers[0].count: 1048577 values of an input, and at most 1048576 may be";
+    assert_eq!(refused, expected);
+}
+
+#[test]
 fn errors_of_waves_that_run_once_name_the_wave() {
     let refused = |waves: &str| {
         let registers = r#"[{"name": "a", "kind": "u32", "values": [1]},

@@ -7,6 +7,47 @@ use crate::nx::structure;
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 use rayon::prelude::*;
+use seawall::analysis::AnalysisKind;
+use seawall::outcome::Column;
+use seawall::run::{Machine, RunRequest, execute};
+
+impl Matrix {
+    /// Number and labels of strongly connected components, in SciPy's order.
+    fn strong_labels(&self) -> (usize, Vec<i32>) {
+        // SciPy takes the last edge of a row first, which decides the labels.
+        let mut rows = self.rows.clone();
+        for node in self.rows.all() {
+            rows.targets[self.rows.range(node)].reverse();
+        }
+        let found = structure::strong_components(&rows);
+        let mut labels = vec![0; self.rows.nodes()];
+        for (label, nodes) in (0..).zip(&found) {
+            for &node in nodes {
+                labels[node as usize] = label;
+            }
+        }
+        (found.len(), labels)
+    }
+}
+
+/// Number of components, and labels that count these from 0, of labels that are the first node of
+/// each.
+fn by_first_node(column: &Column) -> (usize, Vec<i32>) {
+    let Column::U32(firsts) = column else {
+        return (0, Vec::new());
+    };
+    let mut count = 0;
+    let mut labels: Vec<i32> = Vec::with_capacity(firsts.len());
+    for (node, &first) in (0..).zip(firsts) {
+        if node == first {
+            labels.push(count);
+            count += 1;
+        } else {
+            labels.push(labels[first as usize]);
+        }
+    }
+    (count as usize, labels)
+}
 
 /// Node that SciPy writes where there is none.
 const ABSENT: i32 = -9999;
@@ -83,26 +124,18 @@ impl Matrix {
     }
 
     /// Number and labels of components, directions ignored.
-    fn components<'py>(&self, py: Python<'py>, is_strong: bool) -> (usize, Ints<'py>) {
-        let found = py.detach(|| {
-            if is_strong {
-                // SciPy takes the last edge of a row first, which decides the labels.
-                let mut rows = self.rows.clone();
-                for node in self.rows.all() {
-                    rows.targets[self.rows.range(node)].reverse();
-                }
-                return structure::strong_components(&rows);
-            }
-            let (back, _) = self.rows.transposed();
-            structure::components(&self.rows, Some(&back))
-        });
-        let mut labels = vec![0; self.rows.nodes()];
-        for (label, nodes) in (0..).zip(&found) {
-            for &node in nodes {
-                labels[node as usize] = label;
-            }
-        }
-        (found.len(), PyArray1::from_vec(py, labels))
+    fn components<'py>(&self, py: Python<'py>, is_strong: bool) -> PyResult<(usize, Ints<'py>)> {
+        let (count, labels) = if is_strong {
+            py.detach(|| self.strong_labels())
+        } else {
+            let graph = py.detach(|| self.rows.graph(false));
+            let graph = graph.map_err(|problem| error::of_graph(py, &problem))?;
+            let request = RunRequest::new(AnalysisKind::Cc, Vec::new()).on(Machine::auto());
+            let found = py.detach(|| execute(&graph, &request, &mut |_| ()));
+            let found = found.map_err(|problem| error::of_run(py, &problem))?;
+            by_first_node(&found.values)
+        };
+        Ok((count, PyArray1::from_vec(py, labels)))
     }
 
     /// Nodes in the order of a breadth-first search, and the predecessor of each node.

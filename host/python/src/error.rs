@@ -7,6 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use seawall::backend::BackendError;
 use seawall::graph::{Cause, GraphError};
+use seawall::program::TextError;
 use seawall::run::RunError;
 use std::fmt::Debug;
 use std::process;
@@ -32,7 +33,13 @@ fn exception(
     Ok(PyErr::from_value(error))
 }
 
-fn raised(py: Python<'_>, name: &str, (text, kind): (&str, &str), fields: &Fields<'_>) -> PyErr {
+/// The exception of class `name`; what went wrong in making it if that failed.
+pub(crate) fn raised(
+    py: Python<'_>,
+    name: &str,
+    (text, kind): (&str, &str),
+    fields: &Fields<'_>,
+) -> PyErr {
     exception(py, name, text, kind, fields).unwrap_or_else(|problem| problem)
 }
 
@@ -150,6 +157,20 @@ pub(crate) fn of_run(py: Python<'_>, error: &RunError) -> PyErr {
         _ => (class_of(error.cause()), kind_of(error)),
     };
     raised(py, class, (&error.to_string(), &kind), &fields)
+}
+
+/// The exception of a program's text.
+pub(crate) fn of_text(py: Python<'_>, error: &TextError) -> PyErr {
+    let fields = PyDict::new(py);
+    let (filled, kind) = match error {
+        TextError::Program(inner) => (Ok(()), kind_of(inner)),
+        TextError::At { place, problem } => (fields.set_item("place", place), kind_of(problem)),
+        _ => (Ok(()), kind_of(error)),
+    };
+    match filled {
+        Ok(()) => raised(py, "RequestError", (&error.to_string(), &kind), &fields),
+        Err(problem) => problem,
+    }
 }
 
 /// The exception of a wrong argument.

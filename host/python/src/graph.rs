@@ -3,16 +3,21 @@
 //! `seawall.Graph` wraps it, with names of nodes, data frames and documentation.
 
 use crate::error;
+use crate::program::ProgramRequest;
 use crate::worker::Worker;
 use numpy::{PyArray1, PyArrayMethods, PyReadonlyArray1, ToPyArray};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
+use rayon::prelude::*;
 use seawall::analysis::{Direction, Number};
 use seawall::graph::{self, CsrArrays, LoadOptions, Loops, Parallel, WeightChoice, WeightKind};
 use seawall::outcome::{Column, Rounds, RunOutcome};
 use seawall::run::{AnalysisKind, Detail, Executor, Machine, RunRequest};
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::sync::{Arc, Mutex, PoisonError};
+
+/// Values that one thread converts at least: fewer are done before another one is awake.
+const SHARE: usize = 1 << 15;
 
 /// A graph of the library, and the thread that answers questions about it.
 #[pyclass(frozen, module = "seawall._seawall")]
@@ -91,18 +96,21 @@ macro_rules! of_whole {
 )]
 fn words(py: Python<'_>, array: &Bound<'_, PyAny>, what: &str) -> PyResult<Vec<u32>> {
     let found = of_whole!(array, slice => py.detach(|| {
-        let mut words = Vec::with_capacity(slice.len());
-        for (index, value) in slice.iter().enumerate() {
-            match u32::try_from(*value) {
-                Ok(word) => words.push(word),
-                Err(_) => return Err((index, value.to_string())),
-            }
+        let mut words = vec![0; slice.len()];
+        let places = words.par_iter_mut().zip(slice).with_min_len(SHARE);
+        let is_whole = places
+            .map(|(place, value)| u32::try_from(*value).map(|word| *place = word).is_ok())
+            .reduce(|| true, |left, right| left && right);
+        if is_whole {
+            return Ok(words);
         }
-        Ok(words)
+        let wrong = (0..).zip(slice).find(|(_, value)| u32::try_from(**value).is_err());
+        Err(wrong.map_or((0, String::new()), |(index, value)| (index, value.to_string())))
     }));
     match found {
         Some(Ok(words)) => Ok(words),
         Some(Err((index, value))) => {
+            let index: usize = index;
             let text = format!("{what} {index} is {value}; they are from 0 to {}", u32::MAX);
             Err(error::request(py, "OutOfRange", &text))
         }
@@ -164,24 +172,22 @@ impl Graph {
         let weights = weights(py, weight)?;
         parallel(py, &from, &to, "targets")?;
         let most = || {
-            from.iter()
-                .chain(&to)
-                .max()
-                .map_or(0, |most| most.saturating_add(1))
+            let ends = from.par_iter().chain(&to).copied();
+            ends.max().map_or(0, |most| most.saturating_add(1))
         };
-        let nodes = nodes.unwrap_or_else(most);
+        let nodes = nodes.unwrap_or_else(|| py.detach(most));
         let mut rounded = 0;
-        let ends = || from.iter().copied().zip(to.iter().copied());
+        let ends = || from.par_iter().copied().zip(to.par_iter().copied());
         let built = match weights {
             Weights::None => py.detach(|| {
-                let edges: Vec<_> = ends().collect();
+                let edges: Vec<_> = ends().with_min_len(SHARE).collect();
                 graph::Graph::from_edges(nodes, &edges, undirected)
             }),
             Weights::Whole(weights) => {
                 parallel(py, &from, &weights, "weights")?;
                 py.detach(|| {
-                    let edges = ends().zip(weights).map(|((from, to), w)| (from, to, w));
-                    let edges: Vec<_> = edges.collect();
+                    let edges = ends().zip(weights).with_min_len(SHARE);
+                    let edges: Vec<_> = edges.map(|((from, to), w)| (from, to, w)).collect();
                     graph::Graph::from_weighted_edges(nodes, &edges, undirected)
                 })
             }
@@ -189,8 +195,8 @@ impl Graph {
                 parallel(py, &from, &weights, "weights")?;
                 rounded = count;
                 py.detach(|| {
-                    let edges = ends().zip(weights).map(|((from, to), w)| (from, to, w));
-                    let edges: Vec<_> = edges.collect();
+                    let edges = ends().zip(weights).with_min_len(SHARE);
+                    let edges: Vec<_> = edges.map(|((from, to), w)| (from, to, w)).collect();
                     graph::Graph::from_float_edges(nodes, &edges, undirected)
                 })
             }
@@ -359,11 +365,37 @@ impl Graph {
         analysis: &str,
         sources: PyReadonlyArray1<'py, u32>,
         options: Options,
+        progress: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyDict>> {
         error::check_fork()?;
         let request = request(py, analysis, sources.as_slice()?.to_vec(), &options)?;
         let worker = self.worker()?;
-        report(py, &worker, request)
+        report(py, worker.run(py, request, progress.as_ref())?)
+    }
+
+    /// Runs a program's text, with words of inputs by name, on the thread of the graph.
+    fn run_program<'py>(
+        &self,
+        py: Python<'py>,
+        text: String,
+        inputs: Vec<(String, PyReadonlyArray1<'py, u32>)>,
+        options: Options,
+        progress: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        error::check_fork()?;
+        let words = |(name, words): (String, PyReadonlyArray1<'py, u32>)| {
+            Ok((name, words.as_slice()?.to_vec()))
+        };
+        let inputs: PyResult<Vec<_>> = inputs.into_iter().map(words).collect();
+        let request = ProgramRequest {
+            text,
+            inputs: inputs?,
+            machine: machine(py, &options)?,
+        };
+        let worker = self.worker()?;
+        worker
+            .run_program(py, request, progress.as_ref())?
+            .report(py)
     }
 
     /// A graph with the same edges and a thread of its own.
@@ -405,6 +437,16 @@ impl Graph {
     }
 }
 
+/// The analysis of this name.
+pub(crate) fn kind_of(py: Python<'_>, name: &str) -> PyResult<AnalysisKind> {
+    let mut all = AnalysisKind::ALL.into_iter();
+    all.find(|kind| kind.name() == name).ok_or_else(|| {
+        let names: Vec<&str> = AnalysisKind::ALL.iter().map(|kind| kind.name()).collect();
+        let text = format!("no analysis {name:?}; known are {}", names.join(", "));
+        error::request(py, "WrongOption", &text)
+    })
+}
+
 /// The request that the options describe.
 fn request(
     py: Python<'_>,
@@ -412,14 +454,7 @@ fn request(
     sources: Vec<u32>,
     options: &Options,
 ) -> PyResult<RunRequest> {
-    let kind = AnalysisKind::ALL
-        .into_iter()
-        .find(|kind| kind.name() == analysis);
-    let kind = kind.ok_or_else(|| {
-        let names: Vec<&str> = AnalysisKind::ALL.iter().map(|kind| kind.name()).collect();
-        let text = format!("no analysis {analysis:?}; known are {}", names.join(", "));
-        error::request(py, "WrongOption", &text)
-    })?;
+    let kind = kind_of(py, analysis)?;
     let mut request = RunRequest::new(kind, sources).on(machine(py, options)?);
     if let Some(detail) = options.detail.as_deref() {
         request.detail = match detail {
@@ -495,13 +530,8 @@ fn machine(py: Python<'_>, options: &Options) -> PyResult<Machine> {
     Ok(machine)
 }
 
-/// Runs the request and returns its result as a dictionary.
-fn report<'py>(
-    py: Python<'py>,
-    worker: &Worker,
-    request: RunRequest,
-) -> PyResult<Bound<'py, PyDict>> {
-    let outcome = worker.run(py, request)?;
+/// The result of a run as a dictionary.
+fn report<'py>(py: Python<'py>, outcome: RunOutcome) -> PyResult<Bound<'py, PyDict>> {
     let dict = PyDict::new(py);
     let RunOutcome {
         values, parents, ..

@@ -1,35 +1,45 @@
-//! A thread that keeps an analyzer, so that a graph stays on its machine from question to
-//! question.
+//! A thread that keeps an analyzer and a program, so that a graph stays on its machine from question
+//! to question.
 //!
-//! An analyzer borrows its graph; on a thread of its own both live as long as the questions come.
-//! The thread of Python waits without the interpreter's lock, and looks for Ctrl-C meanwhile.
+//! Both borrow their graph; on a thread of its own all of them live as long as the questions come.
+//! The thread of Python waits without the interpreter's lock, and meanwhile looks for Ctrl-C and
+//! reports progress.
 
 use crate::error;
+use crate::program::{Loaded, ProgramError, ProgramRequest, ProgramRun};
 use pyo3::prelude::*;
 use seawall::backend::Canceller;
 use seawall::graph::Graph;
 use seawall::outcome::RunOutcome;
-use seawall::run::{Analyzer, RunError, RunRequest};
-use std::sync::Arc;
+use seawall::run::{Analyzer, Phase, RunError, RunRequest};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::Builder;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-/// Time between two looks for Ctrl-C.
+/// Time between two looks for Ctrl-C, and between two reports of progress.
 const LOOK: Duration = Duration::from_millis(50);
 
-type Reply = Result<RunOutcome, RunError>;
+/// A question, and where its answer goes.
+enum Job {
+    Analysis(RunRequest, SyncSender<Result<RunOutcome, RunError>>),
+    Program(ProgramRequest, SyncSender<Result<ProgramRun, ProgramError>>),
+}
 
-struct Job {
-    request: RunRequest,
-    reply: SyncSender<Reply>,
+/// What the thread of Python sees of the run in progress.
+#[derive(Debug, Default)]
+struct Shown {
+    phase: Mutex<&'static str>,
+    /// Ends runs of the loaded program.
+    program: Mutex<Option<Canceller>>,
 }
 
 /// The thread of an analyzer. It ends when this is dropped.
 #[derive(Debug)]
 pub(crate) struct Worker {
     jobs: Sender<Job>,
-    canceller: Canceller,
+    analyses: Canceller,
+    shown: Arc<Shown>,
 }
 
 impl Worker {
@@ -37,27 +47,78 @@ impl Worker {
     pub(crate) fn start(graph: Arc<Graph>) -> PyResult<Self> {
         let (jobs, questions) = channel();
         let (given, handle) = sync_channel(1);
-        let work = move || answer(&graph, &questions, &given);
+        let shown = Arc::<Shown>::default();
+        let own = Arc::clone(&shown);
+        let work = move || answer(&graph, &questions, (&given, &own));
         Builder::new().name("seawall".to_owned()).spawn(work)?;
-        let canceller = handle.recv().map_err(|_| ended())?;
-        Ok(Self { jobs, canceller })
+        let analyses = handle.recv().map_err(|_| ended())?;
+        Ok(Self {
+            jobs,
+            analyses,
+            shown,
+        })
     }
 
     /// Answers a question; Ctrl-C ends it.
-    pub(crate) fn run(&self, py: Python<'_>, request: RunRequest) -> PyResult<RunOutcome> {
-        let (reply, mut answer) = sync_channel(1);
-        self.jobs
-            .send(Job { request, reply })
-            .map_err(|_| ended())?;
+    pub(crate) fn run(
+        &self,
+        py: Python<'_>,
+        request: RunRequest,
+        progress: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<RunOutcome> {
+        let (reply, answer) = sync_channel(1);
+        self.send(Job::Analysis(request, reply))?;
+        let found = self.wait(py, (answer, progress), &|| self.analyses.cancel())?;
+        found.map_err(|problem| error::of_run(py, &problem))
+    }
+
+    /// Runs a program; Ctrl-C ends it.
+    pub(crate) fn run_program(
+        &self,
+        py: Python<'_>,
+        request: ProgramRequest,
+        progress: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<ProgramRun> {
+        let (reply, answer) = sync_channel(1);
+        self.send(Job::Program(request, reply))?;
+        let cancel = || {
+            if let Some(canceller) = &*locked(&self.shown.program) {
+                canceller.cancel();
+            }
+        };
+        let found = self.wait(py, (answer, progress), &cancel)?;
+        found.map_err(|problem| problem.exception(py))
+    }
+
+    fn send(&self, job: Job) -> PyResult<()> {
+        self.jobs.send(job).map_err(|_| ended())
+    }
+
+    /// Waits for an answer; `progress` is called with the phase and the seconds so far.
+    fn wait<T: Send>(
+        &self,
+        py: Python<'_>,
+        (mut answer, progress): (Receiver<T>, Option<&Bound<'_, PyAny>>),
+        cancel: &dyn Fn(),
+    ) -> PyResult<T> {
+        let clock = Instant::now();
         loop {
             // The lock is given back while this waits; a receiver goes to one thread at a time.
             let waiting = &mut answer;
             match py.detach(move || waiting.recv_timeout(LOOK)) {
-                Ok(outcome) => return outcome.map_err(|problem| error::of_run(py, &problem)),
+                Ok(found) => return Ok(found),
                 Err(RecvTimeoutError::Disconnected) => return Err(ended()),
                 Err(RecvTimeoutError::Timeout) => {
-                    if let Err(interrupt) = py.check_signals() {
-                        self.canceller.cancel();
+                    let told = py.check_signals().and_then(|()| {
+                        let Some(progress) = progress else {
+                            return Ok(());
+                        };
+                        let phase = *locked(&self.shown.phase);
+                        progress.call1((phase, clock.elapsed().as_secs_f64()))?;
+                        Ok(())
+                    });
+                    if let Err(interrupt) = told {
+                        cancel();
                         // The thread answers soon, and the next question finds it idle.
                         let _late = py.detach(move || answer.recv());
                         return Err(interrupt);
@@ -68,15 +129,63 @@ impl Worker {
     }
 }
 
-fn answer(graph: &Graph, questions: &Receiver<Job>, handle: &SyncSender<Canceller>) {
+fn answer(
+    graph: &Graph,
+    questions: &Receiver<Job>,
+    (handle, shown): (&SyncSender<Canceller>, &Shown),
+) {
     let mut analyzer = Analyzer::new(graph);
     if handle.send(analyzer.canceller()).is_err() {
         return;
     }
-    for Job { request, reply } in questions {
+    let mut loaded = None;
+    for job in questions {
         // Nobody waits for an answer after an interrupt.
-        let _unheard = reply.send(analyzer.run(&request, &mut |_| ()));
+        match job {
+            Job::Analysis(request, reply) => {
+                let progress = &mut |phase| *locked(&shown.phase) = name(phase);
+                let _unheard = reply.send(analyzer.run(&request, progress));
+            }
+            Job::Program(request, reply) => {
+                *locked(&shown.phase) = "running";
+                let _unheard = reply.send(run_program((graph, &request), &mut loaded, shown));
+            }
+        }
     }
+}
+
+/// Runs a program, which stays loaded for the next run.
+fn run_program<'g>(
+    (graph, request): (&'g Graph, &ProgramRequest),
+    loaded: &mut Option<Loaded<'g>>,
+    shown: &Shown,
+) -> Result<ProgramRun, ProgramError> {
+    let known = loaded.take().filter(|known| known.is_for(request));
+    let mut open = match known {
+        Some(known) => known,
+        None => Loaded::open(graph, request)?,
+    };
+    *locked(&shown.program) = Some(open.canceller());
+    let found = open.run(request);
+    // A machine that failed is opened anew.
+    if found.is_ok() {
+        *loaded = Some(open);
+    }
+    found
+}
+
+const fn name(phase: Phase) -> &'static str {
+    match phase {
+        Phase::Plan => "planning",
+        Phase::Upload => "uploading the graph",
+        Phase::Readback => "reading the result",
+        Phase::Check => "checking",
+        _ => "running",
+    }
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn ended() -> PyErr {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import doctest
 import importlib
+import json
 import multiprocessing
 import os
 import signal
@@ -396,7 +397,10 @@ def test_every_analysis_is_a_method() -> None:
     assert all(callable(getattr(Graph, name)) for name in methods.values())
 
 
-@pytest.mark.parametrize("name", ["seawall", "seawall._graph", "seawall.csgraph", "nx_seawall"])
+@pytest.mark.parametrize(
+    "name",
+    ["seawall", "seawall._graph", "seawall._plan", "seawall._program", "seawall.csgraph", "nx_seawall"],
+)
 def test_examples_of_docstrings(name: str) -> None:
     module = importlib.import_module(name)
     result = doctest.testmod(module)
@@ -418,10 +422,20 @@ def test_stubs_name_what_is_there() -> None:
             }
             there = {name for name in vars(found) if not name.startswith("_")}
             assert {name for name in named if not name.startswith("_")} == there
-    config = Path(__file__).parents[1] / "pyproject.toml"
-    run = [sys.executable, "-m", "mypy", "--config-file", str(config)]
-    run += ["-p", "seawall", "-p", "nx_seawall"]
+
+
+@pytest.mark.parametrize("checker", ["mypy", "basedpyright"])
+def test_types_are_checked(checker: str, tmp_path: Path) -> None:
+    """Both checkers read the installed packages, strictly."""
+    packages = [Path(seawall.__file__).parent, Path(seawall.__file__).parents[1] / "nx_seawall"]
+    if checker == "mypy":
+        config = Path(__file__).parents[1] / "pyproject.toml"
+        run = ["mypy", "--config-file", str(config), "-p", "seawall", "-p", "nx_seawall"]
+    else:
+        config = tmp_path / "pyrightconfig.json"
+        settings = {"include": [str(path) for path in packages], "typeCheckingMode": "standard"}
+        config.write_text(json.dumps(settings))
+        run = ["basedpyright", "-p", str(config), "--pythonpath", sys.executable]
+    run[:0] = [sys.executable, "-m"]
     checked = subprocess.run(run, capture_output=True, text=True, cwd="/")
-    if "No module named mypy" in checked.stderr:
-        pytest.skip("mypy is not installed")
-    assert checked.returncode == 0, checked.stdout
+    assert checked.returncode == 0, checked.stdout + checked.stderr

@@ -289,7 +289,7 @@ def average_shortest_path_length(G: Graph, weight: Any = None, method: str | Non
         raise nx.NetworkXPointlessConcept(text)
     if nodes == 1:
         return 0
-    reached, totals, _ = G.any.reaches()
+    reached, totals = G.any.reaches()
     if min(reached) != nodes:
         kind = "strongly connected" if G.is_directed() else "connected"
         raise nx.NetworkXError(f"Graph is not {kind}.")
@@ -525,7 +525,7 @@ def ancestors(G: Graph, source: Node) -> set[Any]:
     return G.any.reached(number, reverse=True)
 
 
-@_has(Cost.LINEAR)
+@_has(Cost.DEGREES)
 def is_directed_acyclic_graph(G: Graph) -> bool:
     return G.is_directed() and G.any.generations()[1] == len(G)
 
@@ -536,13 +536,13 @@ def is_directed_acyclic_graph(G: Graph) -> bool:
 _NULL = "Connectivity is undefined for the null graph."
 
 
-@_has(Cost.LINEAR)
+@_has(Cost.COMPONENTS)
 @not_implemented_for("directed")
 def connected_components(G: Graph) -> Iterator[set[Any]]:
     yield from G.any.components()
 
 
-@_has(Cost.LINEAR)
+@_has(Cost.COMPONENTS)
 @not_implemented_for("directed")
 def number_connected_components(G: Graph) -> int:
     return G.any.component_count()
@@ -562,19 +562,19 @@ def node_connected_component(G: Graph, n: Node) -> set[Any]:
     return G.any.reached(G.index[n], is_strict=False)
 
 
-@_has(Cost.LINEAR)
+@_has(Cost.COMPONENTS)
 @not_implemented_for("undirected")
 def weakly_connected_components(G: Graph) -> Iterator[set[Any]]:
     yield from G.any.components()
 
 
-@_has(Cost.LINEAR)
+@_has(Cost.COMPONENTS)
 @not_implemented_for("undirected")
 def number_weakly_connected_components(G: Graph) -> int:
     return G.any.component_count()
 
 
-@_has(Cost.LINEAR)
+@_has(Cost.COMPONENTS)
 @not_implemented_for("undirected")
 def is_weakly_connected(G: Graph) -> bool:
     if len(G) == 0:
@@ -582,19 +582,19 @@ def is_weakly_connected(G: Graph) -> bool:
     return G.any.component_count() == 1
 
 
-@_has(Cost.LINEAR)
+@_has(Cost.STRONG_SETS)
 @not_implemented_for("undirected")
 def strongly_connected_components(G: Graph) -> Iterator[set[Any]]:
     yield from G.any.strong_components()
 
 
-@_has(Cost.LINEAR)
+@_has(Cost.STRONG)
 @not_implemented_for("undirected")
 def number_strongly_connected_components(G: Graph) -> int:
     return G.any.strong_component_count()
 
 
-@_has(Cost.LINEAR)
+@_has(Cost.STRONG)
 @not_implemented_for("undirected")
 def is_strongly_connected(G: Graph) -> bool:
     if len(G) == 0:
@@ -602,13 +602,13 @@ def is_strongly_connected(G: Graph) -> bool:
     return G.any.strong_component_count() == 1
 
 
-@_has(Cost.LINEAR)
+@_has(Cost.DEGREES)
 def isolates(G: Graph) -> Iterator[Any]:
     degrees = _total_degrees(G)
     return (node for node, degree in zip(G, degrees) if degree == 0)
 
 
-@_has(Cost.LINEAR)
+@_has(Cost.DEGREES)
 def number_of_isolates(G: Graph) -> int:
     return _total_degrees(G).count(0)
 
@@ -628,7 +628,7 @@ def _total_degrees(G: Graph) -> list[int]:
 # Cores, triangles, colours, communities, trees.
 
 
-@_has(Cost.LINEAR)
+@_has(Cost.CORES)
 @not_implemented_for("multigraph")
 def core_number(G: Graph) -> dict[Any, int]:
     if G.any.loops() > 0:
@@ -738,14 +738,14 @@ def _colour_check(G: Any, strategy: Any, interchange: bool) -> Answer:
     return _is_undirected(G) if G.is_directed() else _is_simple(G)
 
 
-@_has(Cost.LINEAR, _colour_check)
+@_has(Cost.COLOURS, _colour_check)
 def greedy_color(
     G: Graph, strategy: Any = "largest_first", interchange: bool = False
 ) -> dict[Any, int]:
     return G.any.largest_first()
 
 
-@_has(Cost.LINEAR, _is_simple)
+@_has(Cost.COMMUNITIES, _is_simple)
 @not_implemented_for("directed")
 def label_propagation_communities(G: Graph) -> Iterable[set[Any]]:
     return G.any.propagated().values()
@@ -816,18 +816,18 @@ def maximum_spanning_tree(
 # Centralities and distances.
 
 
-@_has(Cost.LINEAR, _is_simple)
+@_has(Cost.DEGREES, _is_simple)
 def degree_centrality(G: Graph) -> dict[Any, float]:
     return _degree_shares(G, _total_degrees(G))
 
 
-@_has(Cost.LINEAR, _is_simple)
+@_has(Cost.DEGREES, _is_simple)
 @not_implemented_for("undirected")
 def in_degree_centrality(G: Graph) -> dict[Any, float]:
     return _degree_shares(G, G.any.degrees(True))
 
 
-@_has(Cost.LINEAR, _is_simple)
+@_has(Cost.DEGREES, _is_simple)
 @not_implemented_for("undirected")
 def out_degree_centrality(G: Graph) -> dict[Any, float]:
     return _degree_shares(G, G.any.degrees(False))
@@ -967,11 +967,11 @@ def _plain_eccentricity(G: Any, sp: Any, weight: Any) -> Answer:
     return "lengths that are given" if sp is not None else _is_plain(weight)
 
 
-@_has(Cost.ALL_PAIRS, _plain_eccentricity)
+@_has(Cost.FARTHEST, _plain_eccentricity)
 def eccentricity(G: Graph, v: Any = None, sp: Any = None, weight: Any = None) -> Any:
     nodes = list(G.source.nbunch_iter(v))
-    reached, _, largest = G.any.reaches([G.index[node] for node in nodes])
-    if any(count != len(G) for count in reached):
+    largest = G.any.eccentricities([G.index[node] for node in nodes])
+    if largest is None:
         if G.is_directed():
             text = (
                 "Found infinite path length because the digraph is not strongly connected"
@@ -989,17 +989,17 @@ def _extrema_check(e: Any, usebounds: bool, weight: Any) -> Answer:
     return _is_plain(weight)
 
 
-@_has(Cost.ALL_PAIRS, _extrema_check)
+@_has(Cost.FARTHEST, _extrema_check)
 def diameter(G: Graph, e: Any = None, usebounds: bool = False, weight: Any = None) -> int:
     return max(eccentricity(G).values())
 
 
-@_has(Cost.ALL_PAIRS, _extrema_check)
+@_has(Cost.FARTHEST, _extrema_check)
 def radius(G: Graph, e: Any = None, usebounds: bool = False, weight: Any = None) -> int:
     return min(eccentricity(G).values())
 
 
-@_has(Cost.ALL_PAIRS, _extrema_check)
+@_has(Cost.FARTHEST, _extrema_check)
 def periphery(G: Graph, e: Any = None, usebounds: bool = False, weight: Any = None) -> list[Any]:
     values = eccentricity(G)
     most = max(values.values())
@@ -1013,7 +1013,7 @@ def _center_check(G: Any, e: Any, usebounds: bool, weight: Any) -> Answer:
     return _extrema_check(e, usebounds, weight)
 
 
-@_has(Cost.ALL_PAIRS, _center_check)
+@_has(Cost.FARTHEST, _center_check)
 def center(G: Graph, e: Any = None, usebounds: bool = False, weight: Any = None) -> list[Any]:
     values = eccentricity(G)
     least = min(values.values())

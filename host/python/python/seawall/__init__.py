@@ -13,6 +13,7 @@ from __future__ import annotations
 from ._errors import Cancelled, Error, GraphError, MachineError, RequestError
 from ._graph import (
     BfsTree,
+    Column,
     Communities,
     Components,
     Forest,
@@ -22,22 +23,34 @@ from ._graph import (
     Session,
     analyses,
 )
+from ._plan import Plan, Wave, plan
+from ._program import Edge, Item, Program, ProgramResult, Register, Value
 from ._seawall import __version__
 
 __all__ = [
     "BfsTree",
     "Cancelled",
+    "Column",
     "Communities",
     "Components",
+    "Edge",
     "Error",
     "Forest",
     "Graph",
     "GraphError",
+    "Item",
     "MachineError",
+    "Plan",
+    "Program",
+    "ProgramResult",
     "Ranks",
+    "Register",
     "RequestError",
     "RunReport",
     "Session",
+    "Value",
+    "Wave",
     "__version__",
     "analyses",
+    "plan",
 ]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from html import escape
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -12,6 +14,7 @@ import numpy.typing as npt
 from . import _seawall
 from ._edges import collect, refuse
 from ._errors import GraphError
+from ._progress import Line, Progress
 
 if TYPE_CHECKING:
     import networkx
@@ -19,6 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BfsTree",
+    "Column",
     "Communities",
     "Components",
     "Forest",
@@ -39,6 +43,26 @@ _UNREACHED = 2**32 - 1
 
 #: An analysis without sources.
 _NO_SOURCES: Any = object()
+
+
+class Column(np.ndarray[Any, np.dtype[Any]]):
+    """An array of results, which is also a column of Arrow and a tensor of DLPack without a copy.
+
+    >>> import pyarrow, seawall
+    >>> levels = seawall.Graph.from_edges([(0, 1), (1, 2)]).bfs(0)
+    >>> pyarrow.array(levels).to_pylist()
+    [0, 1, 2]
+    """
+
+    def __arrow_c_array__(self, requested_schema: object = None) -> tuple[object, object]:
+        """Returns the capsules of Arrow's C data interface; conditions are copied into bits."""
+        array = np.ascontiguousarray(self).view(np.ndarray)
+        if array.dtype == bool:
+            return _seawall.arrow_array(np.packbits(array, bitorder="little"), len(array))
+        return _seawall.arrow_array(array, None)
+
+    def __repr__(self) -> str:
+        return repr(self.view(np.ndarray))
 
 
 class Components(NamedTuple):
@@ -328,13 +352,15 @@ class Graph:
         """Returns a session with a machine of its own, with `machine` as its default options.
 
         The options are those of every analysis: `machine` (``auto``, ``cpu``, ``mega``,
-        ``launches``, ``graph``), `threads`, `device`, `budget_bytes`, `time_budget` in seconds.
+        ``launches``, ``graph``), `threads`, `device`, `budget_bytes`, `time_budget` in seconds,
+        and `progress`: True for a line on standard error, or a function that is called with the
+        phase and the seconds so far.
 
         >>> import seawall
         >>> graph = seawall.Graph.load("gen:grid:100x1")
         >>> with graph.session(machine="cpu", threads=1) as session:
         ...     [int(session.bfs(node).max()) for node in (0, 50)]
-        [99, 49]
+        [99, 50]
         """
         session = Session(self._graph.session(), self.names)
         session._numbers = self._numbers
@@ -432,16 +458,31 @@ class Graph:
 
         ``values`` are those of the library: `2**32 - 1` marks nodes that no source reaches.
         """
-        chosen = {"machine": "auto", **self._defaults, **options}
-        known = _OPTIONS.difference(chosen)
-        if wrong := chosen.keys() - _OPTIONS:
-            text = f"no option {sorted(wrong)[0]!r}; known are {', '.join(sorted(known))}"
-            raise refuse(text, "WrongOption")
+        chosen, progress = self._chosen(options, _OPTIONS)
         numbers = np.empty(0, np.uint32) if sources is _NO_SOURCES else self._sources(sources)
-        chosen = {name: value for name, value in chosen.items() if value is not None}
-        found: dict[str, Any] = self._graph.run(analysis, numbers, chosen)
+        with _shown(progress, analysis) as report:
+            found: dict[str, Any] = self._graph.run(analysis, numbers, chosen, report)
+        for name in ("values", "parents"):
+            if found[name] is not None:
+                found[name] = found[name].view(Column)
         self.last_run = RunReport(*(found[name] for name in RunReport._fields))
         return found
+
+    def _run_program(
+        self, text: str, inputs: list[tuple[str, Array]], options: dict[str, Any]
+    ) -> dict[str, Any]:
+        chosen, progress = self._chosen(options, _MACHINE_OPTIONS)
+        with _shown(progress, "program") as report:
+            return self._graph.run_program(text, inputs, chosen, report)
+
+    def _chosen(self, options: dict[str, Any], known: frozenset[str]) -> tuple[dict[str, Any], Any]:
+        """The options with their defaults, those that are None left out, and the progress."""
+        chosen = {"machine": "auto", **self._defaults, **options}
+        if wrong := chosen.keys() - known:
+            text = f"no option {min(wrong)!r}; known are {', '.join(sorted(known))}"
+            raise refuse(text, "WrongOption")
+        progress = chosen.pop("progress", None)
+        return {name: value for name, value in chosen.items() if value is not None}, progress
 
     def _signed(self, values: Array) -> Ints:
         """Numbers below the nodes, -1 for none: the same bits where they fit."""
@@ -497,7 +538,7 @@ class Graph:
         array([inf,  5.,  2.])
         """
         values = self.run("widest", sources, **options)["values"]
-        wide = values.astype(np.float64)
+        wide: npt.NDArray[np.float64] = values.astype(np.float64)
         if values.dtype == np.uint32:
             wide[values == _UNREACHED] = -np.inf
             wide[values == _UNREACHED - 1] = np.inf
@@ -704,25 +745,35 @@ class Graph:
         return values[numbers]
 
 
-_OPTIONS = frozenset(
-    {
-        "budget_bytes",
-        "check",
-        "damping",
-        "detail",
-        "device",
-        "direction",
-        "loops",
-        "machine",
-        "max_iterations",
-        "normalized",
-        "parallel",
-        "threads",
-        "time_budget",
-        "tolerance",
-        "weighted",
-    }
+_MACHINE_OPTIONS = frozenset(
+    {"budget_bytes", "device", "machine", "progress", "threads", "time_budget"}
 )
+
+_OPTIONS = _MACHINE_OPTIONS | {
+    "check",
+    "damping",
+    "detail",
+    "direction",
+    "loops",
+    "max_iterations",
+    "normalized",
+    "parallel",
+    "tolerance",
+    "weighted",
+}
+
+
+@contextmanager
+def _shown(progress: bool | Progress | None, title: str) -> Iterator[Progress | None]:
+    """Shows progress meanwhile: a line of its own for True, or what the caller gave."""
+    if progress is not True:
+        yield progress or None
+        return
+    line = Line(title)
+    try:
+        yield line
+    finally:
+        line.close()
 
 
 def _wide(values: Array) -> Array:

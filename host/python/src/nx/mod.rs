@@ -1,15 +1,18 @@
 //! Graphs of NetworkX as rows, and the searches of its backend.
 //!
 //! Everything here gives the results of NetworkX in its order: rows keep the order of its
-//! dictionaries, floats are added as it adds them. Dictionaries, lists and sets are made here,
-//! since making them in Python would take most of the time.
+//! dictionaries, floats are added as it adds them. Where a result has no order of its own, the
+//! library's analysis finds it. Dictionaries, lists and sets are made here, since making them in
+//! Python would take most of the time.
 
 mod centrality;
 pub(crate) mod rows;
 pub(crate) mod search;
 pub(crate) mod structure;
 
-use centrality::Walk;
+use crate::error;
+use crate::worker::Worker;
+use centrality::{Reach, Walk};
 use numpy::{PyArray1, PyReadonlyArray1, ToPyArray};
 use pyo3::exceptions::{PyNotImplementedError, PyValueError};
 use pyo3::prelude::*;
@@ -17,7 +20,15 @@ use pyo3::types::{PyDict, PyFloat, PyInt, PyList, PySet, PyTuple};
 use pyo3::{IntoPyObjectExt, intern};
 use rows::{Rows, Weights};
 use search::{Contradiction, Goal, Length, Lengths, Levels, NONE};
-use std::sync::OnceLock;
+use seawall::analysis::AnalysisKind;
+use seawall::graph::Graph;
+use seawall::outcome::Column;
+use seawall::run::{self, Machine, RunRequest};
+use std::sync::{Arc, OnceLock};
+
+/// Entries of the adjacency from which on a graph gets a thread with its first question: starting
+/// one takes longer than most analyses of a smaller graph.
+const ENTRIES_OF_THREAD: usize = 1 << 14;
 
 /// A graph of NetworkX, converted. It does not change with the graph that it was made of.
 #[pyclass(frozen, module = "seawall._seawall")]
@@ -31,6 +42,9 @@ pub(crate) struct NxGraph {
     back: OnceLock<(Rows, Vec<usize>)>,
     weights: Weights,
     walk: OnceLock<Walk>,
+    /// The same graph in the library, from the first question on, and its thread.
+    graph: OnceLock<Arc<Graph>>,
+    worker: OnceLock<Worker>,
 }
 
 /// Weights of edges while they are read.
@@ -194,6 +208,8 @@ impl NxGraph {
             back: OnceLock::new(),
             weights,
             walk: OnceLock::new(),
+            graph: OnceLock::new(),
+            worker: OnceLock::new(),
         })
     }
 
@@ -403,13 +419,19 @@ impl NxGraph {
 
     /// Components, directions ignored, as sets.
     fn components<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        let found = py.detach(|| structure::components(&self.rows, self.back()));
-        self.sets(py, &found)
+        let labels = self.labels(py, AnalysisKind::Cc)?;
+        // A component stands where its first node does, which is its label.
+        let mut members: Vec<Vec<u32>> = vec![Vec::new(); labels.len()];
+        for (node, label) in self.rows.all().zip(labels) {
+            members[label as usize].push(node);
+        }
+        members.retain(|nodes| !nodes.is_empty());
+        self.sets(py, &members)
     }
 
     /// Number of components, directions ignored.
-    fn component_count(&self, py: Python<'_>) -> usize {
-        py.detach(|| structure::components(&self.rows, self.back()).len())
+    fn component_count(&self, py: Python<'_>) -> PyResult<usize> {
+        Ok(count(&self.labels(py, AnalysisKind::Cc)?))
     }
 
     /// Strongly connected components as sets.
@@ -419,25 +441,30 @@ impl NxGraph {
     }
 
     /// Number of strongly connected components.
-    fn strong_component_count(&self, py: Python<'_>) -> usize {
-        py.detach(|| structure::strong_components(&self.rows).len())
+    fn strong_component_count(&self, py: Python<'_>) -> PyResult<usize> {
+        Ok(count(&self.labels(py, AnalysisKind::Scc)?))
     }
 
     /// Core number of every node.
     fn core_numbers<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let found = py.detach(|| structure::core_numbers(&self.rows, self.back()));
-        self.dict(py, &found)
+        match self.back() {
+            // Edges in both directions count each, which the library has no rule for.
+            Some(back) => {
+                let found = py.detach(|| structure::core_numbers(&self.rows, back));
+                self.dict(py, &found)
+            }
+            None => self.dict(py, &self.labels(py, AnalysisKind::Kcore)?),
+        }
     }
 
     /// Triangles at every node of an undirected graph.
     fn triangles<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let found = py.detach(|| structure::triangles(&self.rows));
-        self.dict(py, &found)
+        self.dict(py, &self.triangle_counts(py)?)
     }
 
     /// Local clustering of every node of an undirected graph.
     fn clustering<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let found = py.detach(|| structure::triangles(&self.rows));
+        let found = self.triangle_counts(py)?;
         let dict = PyDict::new(py);
         for (node, count) in self.rows.all().zip(found) {
             let degree = self.simple_degree(node);
@@ -451,12 +478,10 @@ impl NxGraph {
     }
 
     /// Twice the triangles at all nodes, and the pairs of neighbours of all nodes.
-    fn triads(&self, py: Python<'_>) -> (u64, u64) {
-        py.detach(|| {
-            let found: u64 = structure::triangles(&self.rows).iter().sum();
-            let degrees = self.rows.all().map(|node| self.simple_degree(node));
-            (2 * found, degrees.map(|d| d * d.saturating_sub(1)).sum())
-        })
+    fn triads(&self, py: Python<'_>) -> PyResult<(u64, u64)> {
+        let found: u64 = self.triangle_counts(py)?.iter().sum();
+        let degrees = self.rows.all().map(|node| self.simple_degree(node));
+        Ok((2 * found, degrees.map(|d| d * d.saturating_sub(1)).sum()))
     }
 
     /// Colours of nodes by falling degree, in that order.
@@ -510,21 +535,36 @@ impl NxGraph {
         Ok((PyList::new(py, lists?)?, found.iter().map(Vec::len).sum()))
     }
 
-    /// Searches from each source: arrays of reached nodes, sums of levels, largest levels.
-    #[pyo3(signature = (sources = None, reverse = false))]
-    fn reaches<'py>(
-        &self,
-        py: Python<'py>,
-        sources: Option<Vec<u32>>,
-        reverse: bool,
-    ) -> PyResult<(Vec<u64>, Vec<u64>, Vec<u32>)> {
-        let sources = self.checked(sources)?;
-        let found = py.detach(|| centrality::reaches(self.towards(reverse), &sources));
-        Ok((
-            found.iter().map(|reach| reach.nodes).collect(),
-            found.iter().map(|reach| reach.total).collect(),
-            found.iter().map(|reach| reach.largest).collect(),
-        ))
+    /// Searches from each node: nodes that it reaches, and the sum of their levels.
+    fn reaches(&self, py: Python<'_>) -> (Vec<u64>, Vec<u64>) {
+        let sources: Vec<u32> = self.rows.all().collect();
+        let found = py.detach(|| centrality::reaches(&self.rows, &sources));
+        found.iter().map(|reach| (reach.nodes, reach.total)).unzip()
+    }
+
+    /// Level of the farthest node from each source; None if some node is out of reach of one.
+    fn eccentricities(&self, py: Python<'_>, sources: Vec<u32>) -> PyResult<Option<Vec<u32>>> {
+        let sources = self.checked(Some(sources))?;
+        let kind = match self.is_directed {
+            true => AnalysisKind::Scc,
+            false => AnalysisKind::Cc,
+        };
+        if sources.is_empty() || count(&self.labels(py, kind)?) != 1 {
+            let found = py.detach(|| centrality::reaches(&self.rows, &sources));
+            let is_whole = |reach: &Reach| reach.nodes == self.nodes.len() as u64;
+            let largest = found.iter().map(|reach| reach.largest).collect();
+            return Ok(found.iter().all(is_whole).then_some(largest));
+        }
+        let mut once = sources.clone();
+        once.sort_unstable();
+        once.dedup();
+        match self.ask(py, AnalysisKind::Eccentricity, once)? {
+            Column::U32(largest) => {
+                let largest = sources.iter().map(|node| largest[*node as usize]);
+                Ok(Some(largest.collect()))
+            }
+            _ => Err(refused("a column of another kind")),
+        }
     }
 
     /// Closeness of each source, by the levels of the nodes that reach it.
@@ -643,6 +683,52 @@ enum Wanted {
 impl NxGraph {
     fn node<'py>(&self, py: Python<'py>, node: u32) -> &Bound<'py, PyAny> {
         self.nodes[node as usize].bind(py)
+    }
+
+    /// Asks the library, on the machine that it chooses. A large graph gets a thread, where Ctrl-C
+    /// ends runs and the machine stays open, at once; a small one with its second question.
+    fn ask(&self, py: Python<'_>, analysis: AnalysisKind, sources: Vec<u32>) -> PyResult<Column> {
+        error::check_fork().map_err(|_| refused("this process was forked"))?;
+        let request = RunRequest::new(analysis, sources).on(Machine::auto());
+        let known = self.graph.get();
+        let is_new = known.is_none();
+        let graph = match known {
+            Some(graph) => graph,
+            None => {
+                let made = py.detach(|| self.rows.graph(!self.is_directed));
+                let made = made.map_err(|problem| error::of_graph(py, &problem))?;
+                self.graph.get_or_init(|| Arc::new(made))
+            }
+        };
+        if is_new && self.rows.targets.len() < ENTRIES_OF_THREAD {
+            let found = py.detach(|| run::execute(graph, &request, &mut |_| ()));
+            let found = found.map_err(|problem| error::of_run(py, &problem))?;
+            return Ok(found.values);
+        }
+        let worker = match self.worker.get() {
+            Some(worker) => worker,
+            None => {
+                let started = Worker::start(Arc::clone(graph))?;
+                self.worker.get_or_init(|| started)
+            }
+        };
+        Ok(worker.run(py, request, None)?.values)
+    }
+
+    /// A word for each node.
+    fn labels(&self, py: Python<'_>, analysis: AnalysisKind) -> PyResult<Vec<u32>> {
+        match self.ask(py, analysis, Vec::new())? {
+            Column::U32(words) => Ok(words),
+            _ => Err(refused("a column of another kind")),
+        }
+    }
+
+    fn triangle_counts(&self, py: Python<'_>) -> PyResult<Vec<u64>> {
+        match self.ask(py, AnalysisKind::Triangles, Vec::new())? {
+            Column::U32(words) => Ok(words.into_iter().map(u64::from).collect()),
+            Column::U64(counts) => Ok(counts),
+            _ => Err(refused("a column of another kind")),
+        }
     }
 
     fn back(&self) -> Option<&Rows> {
@@ -839,6 +925,14 @@ impl NxGraph {
         }
         Ok(dict)
     }
+}
+
+/// Number of components of nodes that are labelled with the first node of theirs.
+fn count(labels: &[u32]) -> usize {
+    (0..)
+        .zip(labels)
+        .filter(|(node, label)| node == *label)
+        .count()
 }
 
 /// Nodes from a source to `node`.

@@ -1,5 +1,6 @@
 //! Rows of edges in the order that NetworkX has them.
 
+use seawall::graph::{CsrArrays, Graph, GraphError, WeightKind};
 use std::ops::Range;
 
 /// Edges by the node that they leave, each row in the order of the caller.
@@ -36,6 +37,26 @@ impl Rows {
     /// All nodes.
     pub(crate) fn all(&self) -> Range<u32> {
         0..self.nodes() as u32
+    }
+
+    /// Returns a graph of the library with these edges, each row sorted.
+    ///
+    /// # Errors
+    /// Those of [`Graph::from_csr`], such as more edges than 32 bits number.
+    pub(crate) fn graph(&self, symmetric: bool) -> Result<Graph, GraphError> {
+        let mut targets = self.targets.clone();
+        for node in self.all() {
+            targets[self.range(node)].sort_unstable();
+        }
+        // A number beyond 32 bits stays one that the check refuses.
+        let word = |offset: &usize| u32::try_from(*offset).unwrap_or(u32::MAX);
+        Graph::from_csr(CsrArrays {
+            offsets: self.offsets.iter().map(word).collect(),
+            targets,
+            weights: None,
+            kind: WeightKind::Integer,
+            symmetric,
+        })
     }
 
     /// Returns the rows of the reversed edges, each by ascending node, and the place that each

@@ -1,34 +1,8 @@
-//! Components, cores, triangles, colours, trees and communities.
+//! Components, cores, colours, trees and communities whose results depend on an order.
 
 use super::rows::Rows;
 use super::search::NONE;
 use std::cmp::Ordering;
-
-/// Returns the components, each from its first node on, in the order of these. `back` holds the
-/// reversed edges of a directed graph.
-pub(crate) fn components(rows: &Rows, back: Option<&Rows>) -> Vec<Vec<u32>> {
-    let mut seen = vec![false; rows.nodes()];
-    let mut found = Vec::new();
-    for first in rows.all() {
-        if seen[first as usize] {
-            continue;
-        }
-        seen[first as usize] = true;
-        let mut nodes = vec![first];
-        let mut at = 0;
-        while let Some(&node) = nodes.get(at) {
-            at += 1;
-            let others = back.map_or(&[][..], |back| back.of(node));
-            for &next in rows.of(node).iter().chain(others) {
-                if !std::mem::replace(&mut seen[next as usize], true) {
-                    nodes.push(next);
-                }
-            }
-        }
-        found.push(nodes);
-    }
-    found
-}
 
 /// Returns the strongly connected components in the order in which Tarjan's search, with
 /// Nuutila's changes, finishes them.
@@ -91,13 +65,12 @@ pub(crate) fn strong_components(rows: &Rows) -> Vec<Vec<u32>> {
     found
 }
 
-/// Returns the core number of every node, edges in both directions counted each (Batagelj and
-/// Zaversnik, 2003). Linear in nodes and edges.
-pub(crate) fn core_numbers(rows: &Rows, back: Option<&Rows>) -> Vec<usize> {
-    let others = |node: u32| back.map_or(&[][..], |back| back.of(node));
+/// Returns the core number of every node of a directed graph, edges in both directions counted each
+/// (Batagelj and Zaversnik, 2003). Linear in nodes and edges.
+pub(crate) fn core_numbers(rows: &Rows, back: &Rows) -> Vec<usize> {
     let mut core: Vec<usize> = rows
         .all()
-        .map(|v| rows.degree(v) + others(v).len())
+        .map(|v| rows.degree(v) + back.degree(v))
         .collect();
     let most = core.iter().copied().max().unwrap_or(0);
     let mut bins = vec![0_usize; most + 2];
@@ -115,7 +88,7 @@ pub(crate) fn core_numbers(rows: &Rows, back: Option<&Rows>) -> Vec<usize> {
     }
     for at in 0..nodes.len() {
         let node = nodes[at];
-        for &next in rows.of(node).iter().chain(others(node)) {
+        for &next in rows.of(node).iter().chain(back.of(node)) {
             let degree = core[next as usize];
             if degree > core[node as usize] {
                 let (first, place) = (bins[degree], position[next as usize]);
@@ -129,40 +102,6 @@ pub(crate) fn core_numbers(rows: &Rows, back: Option<&Rows>) -> Vec<usize> {
         }
     }
     core
-}
-
-/// Returns the number of triangles at every node of an undirected graph.
-///
-/// Each edge leads from the end of lower degree, so that no row is longer than the square root of
-/// twice the edges (Chiba and Nishizeki, 1985). Loops do not count.
-pub(crate) fn triangles(rows: &Rows) -> Vec<u64> {
-    let key = |node: u32| (rows.degree(node), node);
-    let mut offsets = vec![0];
-    let mut targets = Vec::with_capacity(rows.targets.len() / 2);
-    for node in rows.all() {
-        targets.extend(rows.of(node).iter().filter(|next| key(node) < key(**next)));
-        offsets.push(targets.len());
-    }
-    let up = Rows { offsets, targets };
-    let mut count = vec![0; rows.nodes()];
-    let mut mark = vec![NONE; rows.nodes()];
-    for node in rows.all() {
-        for &next in up.of(node) {
-            mark[next as usize] = node;
-        }
-        for &next in up.of(node) {
-            let mut shared = 0;
-            for &third in up.of(next) {
-                if mark[third as usize] == node {
-                    count[third as usize] += 1;
-                    shared += 1;
-                }
-            }
-            count[next as usize] += shared;
-            count[node as usize] += shared;
-        }
-    }
-    count
 }
 
 /// Returns nodes by falling degree, and the least colour that no neighbour before has.

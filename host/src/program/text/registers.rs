@@ -1,5 +1,6 @@
 //! Registers of a program's text.
 
+use super::TEXT_BYTES_MAX;
 use super::at::At;
 use super::error::{TextError, TextProblem};
 use crate::program::builder::ProgramBuilder;
@@ -33,7 +34,7 @@ pub struct TextResult {
     pub count: u64,
 }
 
-/// An input register, and its values in the text.
+/// An input register, and its values in the text, zeros where the text has none.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TextInput {
     /// Its name in the text.
@@ -103,7 +104,7 @@ impl<'t> Registers<'t> {
         at: &At<'t>,
         graph: GraphSize,
     ) -> Result<(), TextError> {
-        at.check_fields(&["name", "kind", "count", "values", "keep"])?;
+        at.check_fields(&["name", "kind", "count", "values", "input", "keep"])?;
         let name = at.field("name")?;
         let shown = name.text()?.to_owned();
         let kind = kind_of(&at.field("kind")?)?;
@@ -121,15 +122,11 @@ impl<'t> Registers<'t> {
             (TextKind::Of(kind), Some(values)) => {
                 at.check_fields(&["name", "kind", "values", "keep"])?;
                 let words = input_words(&values, kind)?;
-                let count = words.len() as u64 / u64::from(kind.words());
-                let register = program.input_values(shown, kind, count)?;
-                self.inputs.push(TextInput {
-                    name: name.text()?.to_owned(),
-                    register,
-                    kind,
-                    words,
-                });
-                (register, count)
+                self.add_input(program, shown, (kind, words))?
+            }
+            (TextKind::Of(kind), None) if has_flag(at, "input")? => {
+                let words = zeros(&at.field("count")?, kind, graph)?;
+                self.add_input(program, shown, (kind, words))?
             }
             (TextKind::Of(kind), None) => {
                 let count = count_of(&at.field("count")?, graph)?;
@@ -140,8 +137,7 @@ impl<'t> Registers<'t> {
             let name = name.text()?.to_owned();
             return Err(at.error(TextProblem::Twice { name }));
         }
-        let keep = at.optional("keep")?;
-        if keep.map_or(Ok(false), |keep| keep.flag())? {
+        if has_flag(at, "keep")? {
             program.keep(register);
             self.results.push(TextResult {
                 name: name.text()?.to_owned(),
@@ -151,6 +147,24 @@ impl<'t> Registers<'t> {
             });
         }
         Ok(())
+    }
+
+    /// Adds an input, and returns its register and the number of its values.
+    fn add_input(
+        &mut self,
+        program: &mut ProgramBuilder,
+        name: String,
+        (kind, words): (Kind, Vec<u32>),
+    ) -> Result<(RegisterId, u64), TextError> {
+        let count = words.len() as u64 / u64::from(kind.words());
+        let register = program.input_values(name.clone(), kind, count)?;
+        self.inputs.push(TextInput {
+            name,
+            register,
+            kind,
+            words,
+        });
+        Ok((register, count))
     }
 
     /// The register that the string `at` names.
@@ -201,6 +215,25 @@ fn count_of(at: &At<'_>, graph: GraphSize) -> Result<u64, TextError> {
         Some("edges") => Ok(graph.edges.into()),
         Some(_) => Err(at.unknown("count", "nodes, edges and whole numbers")),
     }
+}
+
+/// Tells whether a field is there and true.
+fn has_flag(at: &At<'_>, name: &'static str) -> Result<bool, TextError> {
+    at.optional(name)?.map_or(Ok(false), |flag| flag.flag())
+}
+
+/// The words of an input without values in the text: zeros, for each node, each edge, or as many as
+/// the text could list.
+fn zeros(at: &At<'_>, kind: Kind, graph: GraphSize) -> Result<Vec<u32>, TextError> {
+    let count = count_of(at, graph)?;
+    if at.as_text().is_none() && count > TEXT_BYTES_MAX as u64 {
+        return Err(at.error(TextProblem::TooMany {
+            what: "values of an input",
+            found: count as usize,
+            most: TEXT_BYTES_MAX,
+        }));
+    }
+    Ok(vec![0; count as usize * kind.words() as usize])
 }
 
 /// The words of a list of values.

@@ -1,0 +1,236 @@
+"""Measures the installed package: `python host/python/tests/bench.py [--small]`.
+
+Prints tables for docs/python.md: import, conversions and calls, then functions of the backend beside
+NetworkX, and the analyses beside SciPy, and beside igraph, networkit and rustworkx where installed.
+Times are the least of a few runs, in one process.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+import networkx as nx
+import numpy as np
+import scipy.sparse.csgraph
+import seawall
+from nx_seawall.backend import Backend
+
+#: Functions of NetworkX that visit all edges, with further arguments.
+FUNCTIONS: dict[str, tuple[Any, ...]] = {
+    "connected_components": (),
+    "single_source_shortest_path_length": (0,),
+    "single_source_dijkstra_path_length": (0,),
+    "core_number": (),
+    "triangles": (),
+    "pagerank": (),
+    "minimum_spanning_tree": (),
+    "greedy_color": (),
+    "average_clustering": (),
+}
+
+
+def least(call: Callable[[], Any], repeat: int = 3) -> float:
+    """Seconds of the fastest of some calls."""
+    times = []
+    for _ in range(repeat):
+        start = time.perf_counter()
+        result = call()
+        if hasattr(result, "__next__"):
+            list(result)
+        times.append(time.perf_counter() - start)
+    return min(times)
+
+
+def show(name: str, *cells: str) -> None:
+    print(f"| {name} | {' | '.join(cells)} |", flush=True)
+
+
+def text(seconds: float) -> str:
+    if seconds < 1e-3:
+        return f"{seconds * 1e6:.0f} µs"
+    return f"{seconds * 1e3:.1f} ms" if seconds < 1 else f"{seconds:.2f} s"
+
+
+def imports() -> None:
+    """Import of the package beside that of NumPy, which it needs."""
+
+    def seconds(code: str) -> float:
+        found = []
+        for _ in range(7):
+            timed = f"import time; s = time.perf_counter(); {code}; print(time.perf_counter() - s)"
+            run = subprocess.run([sys.executable, "-c", timed], capture_output=True, check=True)
+            found.append(float(run.stdout))
+        return statistics.median(found)
+
+    show("import of NumPy alone", text(seconds("import numpy")))
+    both = "import numpy; s = time.perf_counter(); import seawall"
+    show("import of seawall after it", text(seconds(both)))
+
+
+def conversions(edges: int) -> None:
+    rng = np.random.default_rng(1)
+    nodes = edges // 10
+    ends = rng.integers(0, nodes, (2, edges))
+    count = f"{edges:,} edges of NumPy"
+    for dtype in (np.int64, np.uint32):
+        a, b = ends.astype(dtype)
+        name = np.dtype(dtype).name
+        for directed in (True, False):
+            kind = "directed" if directed else "undirected"
+            call = lambda: seawall.Graph.from_edges(a, b, nodes=nodes, directed=directed)
+            show(f"{count}, {name}, {kind}", text(least(call)))
+    matrix = scipy.sparse.csr_array(
+        (np.ones(edges, np.int8), (ends[0], ends[1])), shape=(nodes, nodes)
+    )
+    matrix.sum_duplicates()
+    call = lambda: seawall.Graph.from_scipy(matrix, weighted=False)
+    show(f"{matrix.nnz:,} entries of SciPy", text(least(call)))
+    graph = nx.gnm_random_graph(edges // 100, edges // 20, seed=1)
+
+    def iterate() -> None:
+        for _, row in graph.adjacency():
+            for _ in row:
+                pass
+
+    show("500,000 edges of NetworkX: one iteration".replace("500,000", f"{edges // 20:,}"), text(least(iterate)))
+    show("the same: conversion", text(least(lambda: Backend.convert_from_nx(graph))))
+
+
+def calls() -> None:
+    graph = seawall.Graph.load("gen:grid:4x4")
+    graph.bfs(0)
+    runs = [least(lambda: graph.bfs(0), 200)]
+    run = graph.last_run.times["run"] if graph.last_run else 0.0
+    show("`graph.bfs(0)` of 16 nodes", f"{text(runs[0])}, of which {text(run)} run")
+    converted = Backend.convert_from_nx(nx.path_graph(16))
+    call = lambda: nx.number_connected_components(converted)
+    show("`nx.number_connected_components` of 16 converted nodes", text(least(call, 200)))
+
+
+def small(count: int) -> None:
+    graphs = [nx.gnp_random_graph(30, 0.15, seed=seed) for seed in range(count)]
+
+    def over(function: Any, backend: str) -> float:
+        for graph in graphs:
+            graph.__networkx_cache__.clear()
+        start = time.perf_counter()
+        with nx.config(backend_priority=["seawall"] if backend == "seawall" else []):
+            for graph in graphs:
+                found = function(graph)
+                if hasattr(found, "__next__"):
+                    list(found)
+        return time.perf_counter() - start
+
+    for name in ("connected_components", "core_number", "triangles", "betweenness_centrality"):
+        function = getattr(nx, name)
+        theirs, ours = over(function, "networkx"), over(function, "seawall")
+        show(f"`{name}`, {count:,} graphs of 30 nodes", text(theirs), text(ours), f"{theirs / ours:.1f}")
+
+
+def functions(graph: nx.Graph, title: str) -> None:
+    start = time.perf_counter()
+    converted = Backend.convert_from_nx(graph, edge_attrs={"weight": 1})
+    conversion = time.perf_counter() - start
+    print(f"\n{title}, converted in {text(conversion)}\n")
+    show("function", "NetworkX", "seawall", "times", "conversion counted")
+    show("---", "---:", "---:", "---:", "---:")
+    for name, args in FUNCTIONS.items():
+        function = getattr(nx, name)
+        with nx.config(backend_priority=[]):
+            theirs = least(lambda: function(graph, *args, backend="networkx"), 1)
+        ours = least(lambda: function(converted, *args), 2)
+        counted = theirs / (ours + conversion)
+        show(f"`{name}`", text(theirs), text(ours), f"{theirs / ours:.0f}", f"{counted:.1f}")
+
+
+def others(graph: nx.Graph) -> None:
+    """Analyses on one thread beside other libraries, conversions not counted."""
+    mine = seawall.Graph.from_networkx(graph, weight=None).session(machine="cpu", threads=1)
+    matrix = nx.to_scipy_sparse_array(graph, format="csr", weight=None)
+    rows: dict[str, dict[str, Callable[[], Any]]] = {
+        "bfs": {
+            "seawall": lambda: mine.bfs(0),
+            "SciPy": lambda: scipy.sparse.csgraph.breadth_first_order(matrix, 0),
+        },
+        "components": {
+            "seawall": lambda: mine.components(),
+            "SciPy": lambda: scipy.sparse.csgraph.connected_components(matrix),
+        },
+        "pagerank": {"seawall": lambda: mine.pagerank()},
+        "core numbers": {"seawall": lambda: mine.core_numbers()},
+        "triangles": {"seawall": lambda: mine.triangles()},
+    }
+    edges = list(graph.edges)
+    try:
+        import igraph
+
+        one = igraph.Graph(n=len(graph), edges=edges)
+        rows["bfs"]["igraph"] = lambda: one.distances(0)
+        rows["components"]["igraph"] = lambda: one.connected_components()
+        rows["pagerank"]["igraph"] = lambda: one.pagerank()
+        rows["core numbers"]["igraph"] = lambda: one.coreness()
+    except ImportError:
+        pass
+    try:
+        import rustworkx
+
+        two = rustworkx.PyGraph()
+        two.add_nodes_from(range(len(graph)))
+        two.add_edges_from_no_data(edges)
+        rows["components"]["rustworkx"] = lambda: rustworkx.connected_components(two)
+        rows["core numbers"]["rustworkx"] = lambda: rustworkx.core_number(two)
+    except ImportError:
+        pass
+    try:
+        import networkit
+
+        networkit.setNumberOfThreads(1)
+        three = networkit.Graph(len(graph))
+        for a, b in edges:
+            three.addEdge(a, b)
+        for name, algorithm in (
+            ("bfs", lambda: networkit.distance.BFS(three, 0)),
+            ("components", lambda: networkit.components.ConnectedComponents(three)),
+            ("pagerank", lambda: networkit.centrality.PageRank(three)),
+            ("core numbers", lambda: networkit.centrality.CoreDecomposition(three)),
+        ):
+            rows[name]["networkit"] = lambda algorithm=algorithm: algorithm().run()
+    except ImportError:
+        pass
+    names = ["seawall", "SciPy", "igraph", "rustworkx", "networkit"]
+    print(f"\nOne thread, {len(graph):,} nodes, {graph.number_of_edges():,} edges\n")
+    show("analysis", *names)
+    show("---", *["---:"] * len(names))
+    for name, row in rows.items():
+        show(name, *(text(least(row[known], 3)) if known in row else "" for known in names))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--small", action="store_true", help="a tenth of all sizes")
+    scale = 10 if parser.parse_args().small else 1
+    show("what", "time")
+    show("---", "---:")
+    imports()
+    conversions(10_000_000 // scale)
+    calls()
+    print()
+    show("small graphs, conversion counted", "NetworkX", "seawall", "times")
+    show("---", "---:", "---:", "---:")
+    small(10_000 // scale // 10)
+    rng = np.random.default_rng(2)
+    graph = nx.gnm_random_graph(200_000 // scale, 1_000_000 // scale, seed=1)
+    for _, _, data in graph.edges(data=True):
+        data["weight"] = int(rng.integers(1, 100))
+    functions(graph, f"Random, {len(graph):,} nodes, {graph.number_of_edges():,} edges")
+    others(graph)
+
+
+if __name__ == "__main__":
+    main()
