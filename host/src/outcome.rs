@@ -308,6 +308,7 @@ fn number_of(column: &Column, node: u32) -> Option<Number> {
     match column {
         Column::U32(values) => values.get(node).map(|value| u64::from(*value).into()),
         Column::U64(values) => values.get(node).map(|value| (*value).into()),
+        Column::I64(values) => values.get(node).map(|value| Number::Signed(*value)),
         Column::F32(values) => values.get(node).map(|value| (*value).into()),
         Column::Sets(_) => None,
     }

@@ -31,11 +31,14 @@ pub enum Algorithm {
     IncomingWeights = 6,
     /// Stores the smallest node of every node's community by label propagation.
     Labels = 7,
+    /// Stores the distance from the listed nodes and the parent of every node, along weights of which
+    /// some are negative, or parents that form a circle whose weights add up to less than 0.
+    SignedPaths = 8,
 }
 
 impl Algorithm {
     /// Every algorithm, in order of its word.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::StrongComponents,
         Self::Closeness,
         Self::Eccentricity,
@@ -44,6 +47,7 @@ impl Algorithm {
         Self::Widest,
         Self::IncomingWeights,
         Self::Labels,
+        Self::SignedPaths,
     ];
 
     /// Returns the algorithm of a word; `None` if the word names none.
@@ -58,6 +62,7 @@ impl Algorithm {
             5 => Some(Self::Widest),
             6 => Some(Self::IncomingWeights),
             7 => Some(Self::Labels),
+            8 => Some(Self::SignedPaths),
             _ => None,
         }
     }
@@ -194,6 +199,7 @@ impl SequentialRecord {
             Algorithm::Widest => HEAP_WORDS,
             Algorithm::IncomingWeights => 1,
             Algorithm::Labels => 8,
+            Algorithm::SignedPaths => 3,
         }
     }
 
@@ -247,7 +253,7 @@ mod tests {
             };
             let words = record.to_parameters();
             assert_eq!(SequentialRecord::from_parameters(words), Some(record));
-            for (at, word) in [(0, 8), (1, 3), (2, 4), (3, 0), (4, 3)] {
+            for (at, word) in [(0, 9), (1, 3), (2, 4), (3, 0), (4, 3)] {
                 let mut wrong = words;
                 wrong[at] = word;
                 assert_eq!(SequentialRecord::from_parameters(wrong), None, "{at}");

@@ -20,6 +20,7 @@ mod labels;
 mod paths;
 mod scores;
 mod searches;
+mod signed;
 mod together;
 mod weighted_betweenness;
 mod widest;
@@ -33,6 +34,8 @@ use seawall_core::abi::control::FaultCode;
 use seawall_core::abi::program::NO_REGISTER;
 use seawall_core::abi::sequential::{Algorithm, Lengths, SequentialRecord};
 use work::{Rows, Scratch, Work};
+
+pub use labels::units_in_one;
 
 /// The operands of a sequential wave, as this block uses them.
 #[derive(Clone, Copy)]
@@ -130,6 +133,7 @@ fn run<G: Grid>(
         Algorithm::Widest => widest::widen(work, operands, (rows, scratch)),
         Algorithm::IncomingWeights => incoming::order(work, operands, (rows, scratch)),
         Algorithm::Labels => labels::propagate(work, operands, (rows, scratch)),
+        Algorithm::SignedPaths => signed::relax(work, operands, (rows, scratch)),
     }
 }
 

@@ -294,6 +294,10 @@ fn prepare_as<'g>(
     for (graph, request) in graphs.iter().zip(requests) {
         let named = |source| named(graph, source);
         request.check_for(graph.graph).map_err(named)?;
+        if request.needs_signed_paths(graph.graph) {
+            let analysis = request.analysis;
+            return Err(named(RunError::SignedBatch { analysis }));
+        }
         let form = form_of(graph, request).map_err(named)?;
         request.check_form(form).map_err(named)?;
         let built = steps::build(form, request, way).map_err(named)?;

@@ -85,6 +85,9 @@ impl<'a> Rows<'a> {
             Column::U64(values) => {
                 Cell::Id(Some(values[node as usize]).filter(|value| *value != u64::MAX))
             }
+            Column::I64(values) => {
+                Cell::Signed(Some(values[node as usize]).filter(|value| *value != i64::MAX))
+            }
             Column::Sets(sets) => Cell::Set(sets.of(node)),
             _ => Cell::Id(None),
         }

@@ -114,6 +114,7 @@ pub(super) enum Cell<'a> {
     Index(u32),
     Id(Option<u64>),
     Whole(Option<u32>),
+    Signed(Option<i64>),
     Real(f32),
     Double(f64),
     Set(&'a [u64]),
@@ -137,6 +138,7 @@ impl Serialize for Cell<'_> {
             Self::Index(index) => serializer.serialize_u32(*index),
             Self::Id(id) => id.serialize(serializer),
             Self::Whole(whole) => whole.serialize(serializer),
+            Self::Signed(whole) => whole.serialize(serializer),
             Self::Real(real) => real.is_finite().then_some(real).serialize(serializer),
             Self::Double(real) => real.is_finite().then_some(real).serialize(serializer),
             Self::Set(set) => serializer.collect_str(&Hexadecimal(set)),
@@ -152,6 +154,7 @@ impl Cell<'_> {
             Self::Index(index) => out.write_all(&index.to_le_bytes()),
             Self::Id(id) => out.write_all(&id.unwrap_or(u64::MAX).to_le_bytes()),
             Self::Whole(whole) => out.write_all(&whole.unwrap_or(u32::MAX).to_le_bytes()),
+            Self::Signed(whole) => out.write_all(&whole.unwrap_or(i64::MAX).to_le_bytes()),
             Self::Real(real) => out.write_all(&real.to_le_bytes()),
             Self::Double(real) => out.write_all(&real.to_le_bytes()),
             Self::Set(set) => set
@@ -201,6 +204,7 @@ impl Serialize for Cells<'_> {
 pub(super) enum Values {
     Ids,
     Whole,
+    Signed,
     Real,
     Doubles,
     Sets { words: usize },
@@ -214,6 +218,7 @@ impl Values {
                 Meaning::Nodes | Meaning::NodesOfReached | Meaning::Edges => Self::Ids,
                 Meaning::Numbers | Meaning::NumbersOfReached | Meaning::Flags => Self::Whole,
             },
+            Column::I64(_) => Self::Signed,
             Column::F32(_) => Self::Real,
             Column::Sets(sets) => Self::Sets {
                 words: SourceSets::words_for(sets.sources()),
@@ -258,6 +263,7 @@ impl Values {
         match self {
             Self::Ids | Self::Sets { words: 1 } => plain("<u8"),
             Self::Whole => plain("<u4"),
+            Self::Signed => plain("<i8"),
             Self::Real => plain("<f4"),
             Self::Doubles => plain("<f8"),
             Self::Sets { words } => Ok(DType::Array(words as u64, Box::new(plain("<u8")?))),

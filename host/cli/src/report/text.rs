@@ -109,7 +109,7 @@ fn details(outcome: &RunOutcome, out: &mut dyn Write) -> io::Result<()> {
 /// The path to a target, node after node.
 fn path_of(path: &FoundPath) -> String {
     let target = path.target;
-    let (Some(weight), [_, ..]) = (path.weight, path.nodes.as_slice()) else {
+    let (Some(weight), [_, ..]) = (&path.weight, path.nodes.as_slice()) else {
         return format!("none: no source reaches node {target}");
     };
     let edges = counted(path.nodes.len() as u64 - 1, "edge");
