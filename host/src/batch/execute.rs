@@ -503,6 +503,7 @@ fn outcome_of(named: &BatchGraph<'_>, request: &RunRequest, left: End<'_>) -> Gr
         taken: Taken::of(read, graph, request),
         dropped: Dropped::between(read, graph),
         sources: steps::original_ids(graph, request.sources()),
+        source_names: steps::names(graph, request.sources()),
         reached: analysis.reached(&values),
         rounds: analysis.rounds(&values, end.iterations),
         converged: end.converged,

@@ -70,6 +70,7 @@ impl<'a> Rows<'a> {
     pub(super) fn iter(&self) -> impl Iterator<Item = Row<'_>> + '_ {
         (0u32..).take(self.column.len()).map(|node| Row {
             graph: 0,
+            graph_name: "",
             name: self.name.and_then(|name| name(node)).unwrap_or(""),
             node: (self.original)(node),
             value: self.value(node),

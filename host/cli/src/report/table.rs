@@ -48,6 +48,9 @@ pub enum TableColumn {
     /// Id of the node in its file.
     #[value(alias = "id")]
     Node,
+    /// Name of the node in a batch, where nodes of some graph have names, else its id.
+    #[value(name = "node_name")]
+    NodeName,
     /// Value of the node.
     Value,
     /// Id of the node's parent.
@@ -66,6 +69,7 @@ impl TableColumn {
             Self::Graph => "graph",
             Self::Name => "name",
             Self::Node => "node",
+            Self::NodeName => "node_name",
             Self::Value => "value",
             Self::Parent => "parent",
             Self::From => "from",
@@ -88,15 +92,15 @@ impl TableColumn {
         }
     }
 
-    /// Columns of a batch's table; arrays of NumPy cannot hold texts of arbitrary length.
+    /// Columns of a batch's table; the names of nodes only where nodes have any. Arrays of NumPy cannot hold texts of arbitrary length.
     #[must_use]
     pub const fn of_batch(values: Meaning, format: RowFormat) -> &'static [Self] {
-        use TableColumn::{From, Graph, Name, Node, To, Value};
+        use TableColumn::{From, Graph, Name, Node, NodeName, To, Value};
         match (values, format) {
             (Meaning::Edges, RowFormat::Npy) => &[Graph, Node, From, To],
-            (Meaning::Edges, _) => &[Graph, Name, Node, From, To],
+            (Meaning::Edges, _) => &[Graph, Name, Node, NodeName, From, To],
             (_, RowFormat::Npy) => &[Graph, Node, Value],
-            (_, _) => &[Graph, Name, Node, Value],
+            (_, _) => &[Graph, Name, Node, NodeName, Value],
         }
     }
 }
@@ -168,6 +172,8 @@ impl Cell<'_> {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Row<'a> {
     pub(super) graph: u32,
+    /// Empty but in a batch.
+    pub(super) graph_name: &'a str,
     pub(super) name: &'a str,
     pub(super) node: u64,
     pub(super) value: Cell<'a>,
@@ -179,8 +185,11 @@ impl<'a> Row<'a> {
     fn cell(&self, column: TableColumn) -> Cell<'a> {
         match column {
             TableColumn::Graph => Cell::Index(self.graph),
-            TableColumn::Name if self.name.is_empty() => Cell::Id(Some(self.node)),
-            TableColumn::Name => Cell::Text(self.name),
+            TableColumn::Name if !self.graph_name.is_empty() => Cell::Text(self.graph_name),
+            TableColumn::Name | TableColumn::NodeName if self.name.is_empty() => {
+                Cell::Id(Some(self.node))
+            }
+            TableColumn::Name | TableColumn::NodeName => Cell::Text(self.name),
             TableColumn::Node => Cell::Id(Some(self.node)),
             TableColumn::Value => self.value,
             TableColumn::Parent => self.parent,
@@ -392,7 +401,9 @@ fn type_of(column: TableColumn, values: Values) -> io::Result<DType> {
             plain("<u8")
         }
         TableColumn::Value => values.numpy(),
-        TableColumn::Name => Err(io::Error::other("NumPy arrays hold no names of graphs")),
+        TableColumn::Name | TableColumn::NodeName => {
+            Err(io::Error::other("NumPy arrays hold no names"))
+        }
     }
 }
 
