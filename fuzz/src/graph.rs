@@ -23,6 +23,7 @@ const fn asked_as(
         columns: ColumnChoice::NONE,
         names,
         listed_order: false,
+        signed: false,
     }
 }
 

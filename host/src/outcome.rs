@@ -210,6 +210,9 @@ pub struct WaveSummary {
 pub struct FoundPath {
     /// The node at its end.
     pub target: u64,
+    /// Its name, where the file has names.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub target_name: Option<String>,
     /// Whether there is a path.
     pub reached: bool,
     /// Its nodes from the source to the target; none without a path.
@@ -219,6 +222,26 @@ pub struct FoundPath {
     pub names: Vec<String>,
     /// Its weight in all, or its edges in a search of levels; `None` without a path.
     pub weight: Option<Number>,
+}
+
+impl FoundPath {
+    /// The node at its end, by its name or its id.
+    #[must_use]
+    pub fn target_label(&self) -> String {
+        match &self.target_name {
+            Some(name) => name.clone(),
+            None => format!("node {}", self.target),
+        }
+    }
+
+    /// Its nodes by their names or their ids.
+    #[must_use]
+    pub fn labels(&self) -> Vec<String> {
+        match self.names.as_slice() {
+            [] => self.nodes.iter().map(u64::to_string).collect(),
+            names => names.to_vec(),
+        }
+    }
 }
 
 /// Everything that a report of a run shows.
@@ -311,6 +334,7 @@ fn number_of(column: &Column, node: u32) -> Option<Number> {
     match column {
         Column::U32(values) => values.get(node).map(|value| u64::from(*value).into()),
         Column::U64(values) => values.get(node).map(|value| (*value).into()),
+        Column::I64(values) => values.get(node).map(|value| Number::Signed(*value)),
         Column::F32(values) => values.get(node).map(|value| (*value).into()),
         Column::Sets(_) => None,
     }
@@ -342,6 +366,7 @@ impl RunOutcome {
         let names = nodes.iter().filter_map(|node| graph.name_of(*node));
         FoundPath {
             target: id(target),
+            target_name: graph.name_of(target).map(str::to_owned),
             reached,
             names: names.map(str::to_owned).collect(),
             nodes: nodes.into_iter().map(id).collect(),

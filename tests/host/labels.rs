@@ -221,6 +221,15 @@ proptest! {
             let (labels, converged) = run(&graph, (LabelRule::Stable, weighs, 0));
             prop_assert!(converged && is_stable(&graph, &labels, weighs) && is_named(&labels));
         }
+        // A factor on all weights changes nothing, subnormal floats included.
+        let (whole, _) = run(&graph, (LabelRule::Stable, true, 0));
+        for factor in [0.25, f32::from_bits(1)] {
+            let float = |&(from, to, weight): &(u32, u32, u32)| (from, to, weight as f32 * factor);
+            let floats: Vec<_> = weighted.iter().map(float).collect();
+            let graph = Graph::from_float_edges(list.nodes, &floats, true).unwrap();
+            let (labels, _) = run(&graph, (LabelRule::Stable, true, 0));
+            prop_assert_eq!(&labels, &whole);
+        }
     }
 
     #[test]

@@ -6,7 +6,7 @@ use seawall::backend::cpu::{CpuSession, THREADS_MAX};
 use seawall::backend::{BackendError, RunLimits, Session};
 use seawall::batch::{self, BatchError};
 use seawall::calibrate::Calibration;
-use seawall::graph::{self, Graph, LoadOptions};
+use seawall::graph::{self, Graph, LoadOptions, NodeName};
 use seawall::program::{
     GraphSize, PlanRequest, ProgramBuilder, ProgramError, TEXT_BYTES_MAX, TextError, read_text,
 };
@@ -255,7 +255,7 @@ fn the_largest_weights_are_exact_or_refused() {
                     assert!(is_told, "{analysis}, {weight}: {answer}");
                 }
                 Err(RunError::WeightTooLarge { from, to, most, .. }) => {
-                    assert_eq!((from, to), (0, 2), "{analysis}");
+                    assert_eq!((from, to), (NodeName::Id(0), NodeName::Id(2)), "{analysis}");
                     assert!(most < weight, "{analysis}, {weight}");
                 }
                 Err(other) => panic!("{analysis}, {weight}: {other}"),

@@ -33,6 +33,7 @@ mod sequential;
 mod reexports;
 mod ranks;
 mod sessions;
+mod signed;
 #[cfg(unix)]
 mod streams;
 mod text;

@@ -2,7 +2,7 @@
 //! shape of the survey, with the edges that they looked at held to their formulas.
 
 use seawall::backend::{BackendError, Canceller};
-use seawall::graph::Graph;
+use seawall::graph::{Graph, NodeName};
 use seawall::outcome::{Column, RunOutcome};
 use seawall::run::{
     AnalysisKind, Analyzer, Centrality, Direction, Executor, Machine, RunError, RunRequest, execute,
@@ -480,13 +480,23 @@ fn options_and_weights_without_meaning_are_refused() {
     let mut twice = request(AnalysisKind::Betweenness, &[1, 0, 1], 1);
     assert!(matches!(
         refused(&twice),
-        RunError::RepeatedSource { source_node: 1, .. }
+        RunError::RepeatedSource {
+            source_node: NodeName::Id(1),
+            ..
+        }
     ));
     twice.sources = vec![0];
     twice.centrality.weighted = true;
     let error = refused(&twice);
     assert!(
-        matches!(error, RunError::WeightTooSmall { from: 1, to: 2, .. }),
+        matches!(
+            error,
+            RunError::WeightTooSmall {
+                from: NodeName::Id(1),
+                to: NodeName::Id(2),
+                ..
+            }
+        ),
         "{error}"
     );
     let mut wrong = request(AnalysisKind::Bfs, &[0], 1);

@@ -521,3 +521,45 @@ fn a_program_that_stops_says_at_which_wave_and_index() {
         assert!(message.contains(piece), "{message}");
     }
 }
+
+#[test]
+fn nodes_are_called_by_their_names() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("friends.csv");
+    std::fs::write(
+        &file,
+        "source,target,weight\nann,bob,2\nann,7,1\nbob,\"d, e\",3\n",
+    )
+    .unwrap();
+    let lines = [
+        r#"{"id":1,"op":"reach","source":"ann","target":"d, e"}"#,
+        r#"{"id":2,"op":"distance","source":"ann","target":"d, e","metric":"weights"}"#,
+        r#"{"id":3,"op":"neighbours","node":"ann"}"#,
+        r#"{"id":4,"op":"reach","source":"ann","target":7}"#,
+        r#"{"id":5,"op":"reach","source":"ann","target":"eve"}"#,
+        r#"{"id":6,"op":"neighbours","node":0}"#,
+        r#"{"id":7,"op":"stats"}"#,
+    ];
+    let serve = |graph: &str, input: &str| {
+        let mut serve = Command::new(PROGRAM);
+        let serve = serve.args(["serve", graph, "--threads", "2"]);
+        let output = serve.write_stdin(input).output().unwrap();
+        assert_eq!(output.status.code(), Some(0));
+        answers(&output.stdout)
+    };
+    let found = serve(file.to_str().unwrap(), &lines.join("\n"));
+    let of = |id: u32| answer(&found, &json!(id));
+    assert_eq!(of(1)["reached"], true);
+    assert_eq!(of(2)["distance"], 5);
+    assert_eq!(of(3)["neighbours"], json!(["7", "bob"]));
+    assert_eq!(of(4)["reached"], true);
+    assert_eq!(
+        (&of(5)["error"]["kind"], &of(5)["error"]["node"]),
+        (&json!("no_such_node"), &json!("eve"))
+    );
+    assert_eq!(of(6)["error"]["kind"], "no_such_node");
+    assert_eq!(of(7)["graph"]["ids"], json!(["7", "d, e"]));
+    // Ids are numbers where nodes have no names.
+    let found = serve("gen:chain:3", r#"{"id":1,"op":"neighbours","node":"1"}"#);
+    assert_eq!(found[0]["error"]["kind"], "no_such_node");
+}

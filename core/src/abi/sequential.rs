@@ -35,11 +35,14 @@ pub enum Algorithm {
     Levels = 8,
     /// Stores a 1 for every node that the listed nodes reach.
     Reached = 9,
+    /// Stores the distance from the listed nodes and the parent of every node, along weights of which
+    /// some are negative, or parents that form a circle whose weights add up to less than 0.
+    SignedPaths = 10,
 }
 
 impl Algorithm {
     /// Every algorithm, in order of its word.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::StrongComponents,
         Self::Closeness,
         Self::Eccentricity,
@@ -50,6 +53,7 @@ impl Algorithm {
         Self::Labels,
         Self::Levels,
         Self::Reached,
+        Self::SignedPaths,
     ];
 
     /// Returns the algorithm of a word; `None` if the word names none.
@@ -66,6 +70,7 @@ impl Algorithm {
             7 => Some(Self::Labels),
             8 => Some(Self::Levels),
             9 => Some(Self::Reached),
+            10 => Some(Self::SignedPaths),
             _ => None,
         }
     }
@@ -202,6 +207,7 @@ impl SequentialRecord {
             Algorithm::Widest => HEAP_WORDS,
             Algorithm::IncomingWeights | Algorithm::Levels | Algorithm::Reached => 1,
             Algorithm::Labels => 8,
+            Algorithm::SignedPaths => 3,
         }
     }
 
@@ -255,7 +261,7 @@ mod tests {
             };
             let words = record.to_parameters();
             assert_eq!(SequentialRecord::from_parameters(words), Some(record));
-            for (at, word) in [(0, 8), (1, 3), (2, 4), (3, 0), (4, 3)] {
+            for (at, word) in [(0, 11), (1, 3), (2, 4), (3, 0), (4, 3)] {
                 let mut wrong = words;
                 wrong[at] = word;
                 assert_eq!(SequentialRecord::from_parameters(wrong), None, "{at}");

@@ -22,8 +22,9 @@ use crate::memory::Words;
 use seawall_core::abi::control::FaultCode;
 use seawall_core::abi::sequential::Lengths;
 
-/// Units in the largest float weight: weights are summed as whole numbers.
-const UNITS: f32 = 2_147_483_648.0;
+/// Units in the largest float weight are this power of two and less than twice as many: weights are
+/// summed as whole numbers.
+const UNITS_EXPONENT: i32 = 31;
 
 /// A label that is not named yet.
 const NAMELESS: u32 = u32::MAX;
@@ -216,8 +217,8 @@ const fn place(node: u32) -> u32 {
 enum Amounts {
     One,
     Whole,
-    /// A float weight, times this factor.
-    Float(f32),
+    /// A float weight, times both factors.
+    Float([f32; 2]),
 }
 
 impl Amounts {
@@ -245,19 +246,65 @@ impl Amounts {
         match self {
             Self::One => 1,
             Self::Whole => u64::from(rows.weights.load_weak(grid, edge)),
-            Self::Float(factor) => {
-                (f32::from_bits(rows.weights.load_weak(grid, edge)) * factor) as u64
+            Self::Float([first, second]) => {
+                (f32::from_bits(rows.weights.load_weak(grid, edge)) * first * second) as u64
             }
         }
     }
 }
 
-/// Units in a weight of 1, if the largest one has [`UNITS`].
-fn units_in_one(largest: f32) -> f32 {
-    let factor = UNITS / largest;
-    if largest > 0.0 && factor.is_finite() {
-        factor
-    } else {
-        f32::MAX
+/// Units in a weight of 1, as two factors, if `largest` is the largest weight.
+///
+/// Both are powers of two, so that weights in the ratio of small whole numbers stay in it: sums that
+/// are equal as real numbers must be equal in units, too.
+#[must_use]
+pub const fn units_in_one(largest: f32) -> [f32; 2] {
+    const FRACTION_BITS: u32 = f32::MANTISSA_DIGITS - 1;
+    let bits = largest.to_bits();
+    let exponent = match bits {
+        0 => 0,
+        1..=0x007F_FFFF => bits.ilog2() as i32 - 149,
+        _ => (bits >> FRACTION_BITS) as i32 - 127,
+    };
+    // Between -97 and 180, which one factor cannot hold.
+    let units = UNITS_EXPONENT - exponent;
+    [power_of_two(units / 2), power_of_two(units - units / 2)]
+}
+
+/// 2 to the power of `exponent`, which is between -126 and 127.
+const fn power_of_two(exponent: i32) -> f32 {
+    f32::from_bits(((exponent + 127) as u32) << (f32::MANTISSA_DIGITS - 1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_largest_weight_has_as_many_units_as_fit_a_word() {
+        for largest in [
+            f32::from_bits(1),
+            1e-40,
+            f32::MIN_POSITIVE,
+            0.75,
+            1.0,
+            3.0,
+            f32::MAX,
+        ] {
+            let [first, second] = units_in_one(largest);
+            let units = f64::from(largest * first * second);
+            assert!(
+                (2_147_483_648.0..4_294_967_296.0).contains(&units),
+                "{largest}"
+            );
+            let quarter = largest / 4.0;
+            let share = f64::from(quarter) / f64::from(largest);
+            assert_eq!(
+                f64::from(quarter * first * second),
+                share * units,
+                "{largest}"
+            );
+        }
+        assert_eq!(units_in_one(0.0), [32_768.0, 65_536.0]);
     }
 }

@@ -21,6 +21,7 @@ mod levels;
 mod paths;
 mod scores;
 mod searches;
+mod signed;
 mod together;
 mod weighted_betweenness;
 mod widest;
@@ -34,6 +35,8 @@ use seawall_core::abi::control::FaultCode;
 use seawall_core::abi::program::NO_REGISTER;
 use seawall_core::abi::sequential::{Algorithm, Lengths, SequentialRecord};
 use work::{Rows, Scratch, Work};
+
+pub use labels::units_in_one;
 
 /// The operands of a sequential wave, as this block uses them.
 #[derive(Clone, Copy)]
@@ -132,6 +135,7 @@ fn run<G: Grid>(
         Algorithm::IncomingWeights => incoming::order(work, operands, (rows, scratch)),
         Algorithm::Labels => labels::propagate(work, operands, (rows, scratch)),
         Algorithm::Levels | Algorithm::Reached => levels::search(work, operands, (rows, scratch)),
+        Algorithm::SignedPaths => signed::relax(work, operands, (rows, scratch)),
     }
 }
 

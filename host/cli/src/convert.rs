@@ -104,6 +104,7 @@ pub(super) fn command(args: &ConvertArgs) -> Result<ExitCode, CliError> {
     line.say(format!("reading {}", args.input.to_string_lossy()));
     let options = LoadOptions {
         listed_order: args.form.listed_order(),
+        signed: true,
         ..args.reading.options(args.undirected, args.choice())
     };
     let hear = |done, total| line.bytes(done, total);

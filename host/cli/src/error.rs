@@ -30,6 +30,17 @@ pub(super) enum CliError {
     /// The graph could not be read or written.
     #[error("{}{}", .0, flags::of_graph(.0))]
     Graph(#[from] GraphError),
+    /// The graph has negative weights, which the analysis does not take.
+    #[error(
+        "{source}; {analysis} takes weights from 0 on, negative ones are for {}",
+        AnyOf::with(|facts| facts.signed)
+    )]
+    Negative {
+        /// The analysis.
+        analysis: AnalysisKind,
+        /// The weight and its place.
+        source: GraphError,
+    },
     /// The plan's input is invalid.
     #[error(transparent)]
     Plan(#[from] PlanError),
@@ -171,7 +182,7 @@ impl CliError {
 
     fn cause(&self) -> Cause {
         match self {
-            Self::Graph(error) => error.cause(),
+            Self::Graph(error) | Self::Negative { source: error, .. } => error.cause(),
             Self::Plan(error) => error.cause(),
             Self::Program(error) => error.cause(),
             Self::Evidence(error) => error.cause(),

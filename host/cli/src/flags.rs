@@ -34,7 +34,12 @@ pub(super) fn of_run(error: &RunError) -> &'static str {
             "start weights" => " (--source N=WEIGHT)",
             _ => " (--normalized)",
         },
-        RunError::WeightTooSmall { .. } => " (--weighted)",
+        RunError::WeightTooSmall { analysis, .. } if analysis.facts().weighs => " (--weighted)",
+        RunError::NegativeCycle {
+            is_undirected: true,
+            ..
+        } => " (--undirected)",
+        RunError::NoIterations { .. } => " (--max-iterations)",
         RunError::CpuOnly { .. } => " (--backend cpu)",
         RunError::NoTime => " (--time-budget)",
         RunError::Program(error) => of_program(error),

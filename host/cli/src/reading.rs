@@ -58,6 +58,7 @@ impl ReadArgs {
             },
             names: self.names,
             listed_order: false,
+            signed: false,
         }
     }
 }

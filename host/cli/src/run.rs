@@ -431,6 +431,7 @@ impl RunArgs {
         let weights = self.weights.choice_for(&self.request(Vec::new()));
         LoadOptions {
             listed_order: self.form.listed_order(),
+            signed: self.analysis().facts().signed,
             ..self.reading.options(self.undirected, weights)
         }
     }
@@ -450,7 +451,7 @@ impl RunArgs {
         line.say(format!("loading {shown}"));
         let options = self.load_options();
         let hear = |done, total| line.bytes(done, total);
-        let loaded = load(name, &options, Some(&hear))?;
+        let loaded = load(name, &options, Some(&hear)).map_err(|error| self.named(error))?;
         if self.request(Vec::new()).reads_weights() && loaded.graph.weights().is_none() {
             return Err(GraphError::NoWeights {
                 file: shown.into_owned(),
@@ -458,6 +459,15 @@ impl RunArgs {
             .into());
         }
         Ok(loaded)
+    }
+
+    /// Adds the analysis to the refusal of a negative weight.
+    fn named(&self, source: GraphError) -> CliError {
+        let analysis = self.analysis();
+        if source.is_of_negative_weight() {
+            return CliError::Negative { analysis, source };
+        }
+        source.into()
     }
 
     fn machine(&self) -> Machine {

@@ -14,7 +14,7 @@ use super::cause::Cause;
 use super::csr::Csr;
 use super::memory::{self, Shortage};
 use super::model::Graph;
-use super::weights::WeightKind;
+use super::weights::{WeightKind, signed_whole, signed_word};
 
 /// Edges from a node to itself.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -372,8 +372,9 @@ impl Maker<'_> {
             to: self.graph.original_id(target),
             edges: run.len() as u64,
             most: match kind {
-                WeightKind::Float => "the largest 32-bit float",
-                _ => "4294967295",
+                WeightKind::Float | WeightKind::SignedFloat => "the largest 32-bit float",
+                WeightKind::Integer => "4294967295",
+                WeightKind::Signed => "2147483647",
             },
         })?;
         Ok(())
@@ -397,14 +398,21 @@ fn sum(kind: WeightKind, weights: &[u32]) -> Option<u32> {
         return Some(*weight);
     }
     match kind {
-        WeightKind::Float => {
+        WeightKind::Float | WeightKind::SignedFloat => {
             let mut sorted = weights.to_vec();
             sorted.sort_unstable();
-            let sum: f64 = sorted.iter().map(|w| f64::from(f32::from_bits(*w))).sum();
+            let sum: f64 = sorted.iter().map(|word| kind.number(*word)).sum();
             let sum = sum as f32;
-            sum.is_finite().then(|| (sum + 0.0).to_bits())
+            sum.is_finite().then(|| match kind {
+                WeightKind::Float => (sum + 0.0).to_bits(),
+                _ => signed_word(sum),
+            })
         }
-        _ => {
+        WeightKind::Signed => {
+            let sum: i64 = weights.iter().map(|word| kind.number(*word) as i64).sum();
+            i32::try_from(sum).ok().map(signed_whole)
+        }
+        WeightKind::Integer => {
             let sum: u64 = weights.iter().map(|weight| u64::from(*weight)).sum();
             u32::try_from(sum).ok()
         }

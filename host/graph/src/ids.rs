@@ -121,6 +121,33 @@ impl fmt::Display for NodeLabel<'_> {
     }
 }
 
+/// As [`NodeLabel`], apart from a graph.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NodeName {
+    /// The name, in files whose ids are text.
+    Name(String),
+    /// The id.
+    Id(u64),
+}
+
+impl fmt::Display for NodeName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Name(name) => f.pad(name),
+            Self::Id(id) => fmt::Display::fmt(id, f),
+        }
+    }
+}
+
+impl From<NodeLabel<'_>> for NodeName {
+    fn from(label: NodeLabel<'_>) -> Self {
+        match label {
+            NodeLabel::Name(name) => Self::Name(name.to_owned()),
+            NodeLabel::Id(id) => Self::Id(id),
+        }
+    }
+}
+
 impl Graph {
     /// Whether the ids of the file are names. [`original_id`](Self::original_id) is the number of
     /// a node then, in the ascending order of the names' bytes.

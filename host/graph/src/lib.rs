@@ -45,7 +45,7 @@ pub use csr::Csr;
 pub use error::{ArchiveProblem, BinaryProblem, GeneratorProblem, GraphError, LineProblem};
 pub use form::{Form, FormError, Loops, Parallel};
 pub use format::{Compression, Format};
-pub use ids::NodeLabel;
+pub use ids::{NodeLabel, NodeName};
 pub use load::{
     ColumnChoice, ColumnRef, LoadOptions, LoadStats, Loaded, Progress, WeightChoice, WeightOrigin,
 };

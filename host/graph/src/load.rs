@@ -26,6 +26,9 @@ pub struct LoadOptions {
     /// The columns of a table, where its first line does not name them. With any of them chosen,
     /// all others are skipped.
     pub columns: ColumnChoice,
+    /// Take negative weights, so that the kind of the graph's weights is one with a sign where some
+    /// are. If false, a negative weight is an error.
+    pub signed: bool,
     /// Take ids of edge lists, tables, lists of neighbours and GraphML as names, even if they are
     /// digits. If false, ids are names where the first edge has a name.
     pub names: bool,

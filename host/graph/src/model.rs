@@ -114,6 +114,64 @@ impl Graph {
         Ok(graph.with_kind(WeightKind::Float))
     }
 
+    /// Works as [`from_weighted_edges`](Self::from_weighted_edges), with weights that may be
+    /// negative.
+    ///
+    /// ```
+    /// use seawall_graph::{Graph, WeightKind};
+    ///
+    /// let graph = Graph::from_signed_edges(3, &[(0, 1, 4), (1, 2, -1)], false)?;
+    /// assert_eq!(graph.weight_kind(), Some(WeightKind::Signed));
+    /// # Ok::<(), seawall_graph::GraphError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As for [`from_edges`](Self::from_edges).
+    pub fn from_signed_edges(
+        nodes: u32,
+        edges: &[(u32, u32, i32)],
+        undirected: bool,
+    ) -> Result<Self, GraphError> {
+        let is_signed = edges.iter().any(|edge| edge.2 < 0);
+        let word = |weight: i32| match is_signed {
+            true => weights::signed_whole(weight),
+            false => weight.cast_unsigned(),
+        };
+        let list = edges
+            .iter()
+            .map(|&(from, to, weight)| [from, to, word(weight)]);
+        let list = memory::collect(edges.len(), list).map_err(too_large)?;
+        let graph = Self::from_list(nodes, list, undirected)?;
+        Ok(match is_signed {
+            true => graph.with_kind(WeightKind::Signed),
+            false => graph,
+        })
+    }
+
+    /// Works as [`from_float_edges`](Self::from_float_edges), with weights that may be negative.
+    ///
+    /// # Errors
+    /// [`GraphError::BadWeight`] for a weight that is infinite or not a number; otherwise as for
+    /// [`from_edges`](Self::from_edges).
+    pub fn from_signed_float_edges(
+        nodes: u32,
+        edges: &[(u32, u32, f32)],
+        undirected: bool,
+    ) -> Result<Self, GraphError> {
+        if edges.iter().all(|edge| edge.2 >= 0.0) {
+            return Self::from_float_edges(nodes, edges, undirected);
+        }
+        let wrong = edges.iter().position(|edge| !edge.2.is_finite());
+        if let Some(index) = wrong {
+            let weight = edges[index].2;
+            return Err(GraphError::BadWeight { index, weight });
+        }
+        let word = |&(from, to, weight): &(u32, u32, f32)| [from, to, weights::signed_word(weight)];
+        let list = memory::collect(edges.len(), edges.iter().map(word)).map_err(too_large)?;
+        let graph = Self::from_list(nodes, list, undirected)?;
+        Ok(graph.with_kind(WeightKind::SignedFloat))
+    }
+
     fn from_list<const N: usize>(
         nodes: u32,
         edges: build::Edges<N>,
@@ -322,8 +380,8 @@ impl Graph {
     /// over the arrays the first time. Not a defence against forgery.
     pub fn layout_hash(&self) -> u64 {
         *self.hash.get_or_init(|| {
-            let float = self.weight_kind() == Some(WeightKind::Float);
-            let seed = u64::from(self.symmetric) | u64::from(float) << 1;
+            let kind = self.weight_kind().map_or(0, |kind| kind as u64);
+            let seed = u64::from(self.symmetric) | kind << 1;
             let rows = mix::hash_words(seed, self.offsets());
             let all = mix::hash_words(rows, self.targets());
             self.weights()

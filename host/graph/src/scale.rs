@@ -8,7 +8,7 @@ use rayon::prelude::*;
 
 use super::memory::{self, Shortage};
 use super::model::{Graph, too_large};
-use super::weights::WeightKind;
+use super::weights::{WeightKind, signed_whole};
 use super::{Cause, GraphError};
 
 /// A factor on all weights, and its effect.
@@ -193,17 +193,23 @@ impl Factor {
         })
     }
 
-    /// Multiplies a weight that is a word already.
+    /// Multiplies a weight that is a word already, without its sign.
     fn times_word(self, kind: WeightKind, word: u32) -> Option<Product> {
-        match kind {
-            WeightKind::Integer => self.times(u64::from(word), 0),
-            WeightKind::Float => {
-                let other = Self::of(f32::from_bits(word).to_string().parse().ok()?);
-                other.map_or(self.times(0, 0), |other| {
-                    self.times(other.digits, other.exponent)
-                })
-            }
-        }
+        let number = kind.number(word);
+        let product = if kind.is_float() {
+            let other = Self::of((number as f32).abs().to_string().parse().ok()?);
+            other.map_or(self.times(0, 0), |other| {
+                self.times(other.digits, other.exponent)
+            })
+        } else {
+            self.times(number.abs() as u64, 0)
+        };
+        let most = match (kind.is_signed(), number < 0.0) {
+            (false, _) => u32::MAX,
+            (true, false) => i32::MAX.cast_unsigned(),
+            (true, true) => i32::MIN.unsigned_abs(),
+        };
+        product.filter(|product| product.whole <= most)
     }
 }
 
@@ -251,18 +257,15 @@ impl Graph {
     ///
     /// # Errors
     /// [`ScaleError`] if there are no weights, the factor is not finite and positive, or a product
-    /// exceeds `u32::MAX`; the error names the first such edge.
+    /// exceeds `u32::MAX`, or 31 bits and a sign where some weight is negative; the error names the
+    /// first such edge.
     pub fn with_scaled_weights(self, factor: f64) -> Result<(Self, Scale), ScaleError> {
         let times = Factor::of(factor)?;
         let kind = self.weight_kind().ok_or(ScaleError::NoWeights)?;
         let words = self.weights().unwrap_or_default();
         let too_heavy = |word: &u32| times.times_word(kind, *word).is_none();
         if let Some(edge) = words.par_iter().position_first(too_heavy) {
-            let weight = match kind {
-                WeightKind::Float => f64::from(f32::from_bits(words[edge])),
-                WeightKind::Integer => f64::from(words[edge]),
-            };
-            return Err(self.too_heavy(edge, weight, factor));
+            return Err(self.too_heavy(edge, kind.number(words[edge]), factor));
         }
         let mut scale = Scale {
             factor,
@@ -274,7 +277,11 @@ impl Graph {
             (scale.rounded, scale.vanished) = scale_all(words, (kind, times));
             rows
         });
-        Ok((graph, scale))
+        let kind = match kind.is_signed() {
+            true => WeightKind::Signed,
+            false => WeightKind::Integer,
+        };
+        Ok((graph.with_kind(kind), scale))
     }
 
     fn too_heavy(&self, edge: usize, weight: f64, factor: f64) -> ScaleError {
@@ -294,7 +301,11 @@ impl Graph {
 fn scale_all(words: &mut [u32], (kind, factor): (WeightKind, Factor)) -> (u64, u64) {
     let scale = |word: &mut u32| match factor.times_word(kind, *word) {
         Some(product) => {
-            *word = product.whole;
+            *word = match (kind.is_signed(), kind.number(*word) < 0.0) {
+                (false, _) => product.whole,
+                (true, false) => signed_whole(product.whole.cast_signed()),
+                (true, true) => signed_whole(product.whole.wrapping_neg().cast_signed()),
+            };
             (
                 u64::from(product.is_rounded),
                 u64::from(product.has_vanished()),

@@ -121,8 +121,8 @@ pub(crate) fn of_run(py: Python<'_>, error: &RunError) -> PyErr {
                 most,
             } => {
                 fields.set_item("analysis", analysis.name())?;
-                fields.set_item("source", from)?;
-                fields.set_item("target", to)?;
+                fields.set_item("source", from.to_string())?;
+                fields.set_item("target", to.to_string())?;
                 fields.set_item("weight", weight)?;
                 fields.set_item("most", most)
             }

@@ -344,6 +344,10 @@ impl Graph {
             .graph
             .weights()
             .map(|words| match self.graph.weight_kind() {
+                Some(kind) if kind.is_signed() => {
+                    let numbers: Vec<f64> = words.iter().map(|word| kind.number(*word)).collect();
+                    PyArray1::from_vec(py, numbers).into_any()
+                }
                 Some(WeightKind::Float) => {
                     let floats: Vec<f32> = words.iter().map(|word| f32::from_bits(*word)).collect();
                     PyArray1::from_vec(py, floats).into_any()
@@ -539,6 +543,7 @@ fn report<'py>(py: Python<'py>, outcome: RunOutcome) -> PyResult<Bound<'py, PyDi
     let values = match values {
         Column::U32(values) => PyArray1::from_vec(py, values).into_any(),
         Column::U64(values) => PyArray1::from_vec(py, values).into_any(),
+        Column::I64(values) => PyArray1::from_vec(py, values).into_any(),
         Column::F32(values) => PyArray1::from_vec(py, values).into_any(),
         Column::Sets(sets) => sets.words().to_pyarray(py).into_any(),
         _ => return Err(error::request(py, "WrongOption", "a result of a new kind")),
@@ -562,8 +567,10 @@ fn report<'py>(py: Python<'py>, outcome: RunOutcome) -> PyResult<Bound<'py, PyDi
     dict.set_item("rounds", rounds)?;
     let answer = PyDict::new(py);
     for figure in &outcome.answer.figures {
-        match figure.value {
+        match &figure.value {
             Number::Whole(number) => answer.set_item(figure.name, number)?,
+            Number::Signed(number) => answer.set_item(figure.name, number)?,
+            Number::Name(name) => answer.set_item(figure.name, name)?,
             Number::Real(number) => answer.set_item(figure.name, number)?,
             Number::Double(number) => answer.set_item(figure.name, number)?,
         }

@@ -69,6 +69,7 @@ pub(super) fn build(
     let sources = question.sources.len() as u64;
     let words = match sought.reading {
         Reading::WideWords => 2,
+        Reading::SignedPaths { .. } => 3,
         _ => 1,
     };
     let mut given = Given {

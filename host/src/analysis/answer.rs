@@ -1,7 +1,7 @@
 //! Answers of analyses in numbers, computed from their columns.
 
 use crate::column::Column;
-use crate::graph::Graph;
+use crate::graph::{Graph, NodeLabel};
 use crate::units::counted;
 use serde::{Serialize, Serializer};
 use std::fmt;
@@ -20,7 +20,7 @@ pub struct Answer {
 }
 
 /// A number of an answer.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Figure {
     /// Its name in reports.
@@ -32,23 +32,29 @@ pub struct Figure {
 }
 
 /// The number of a figure.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Number {
     /// A whole number, such as a count or an id.
     Whole(u64),
+    /// A whole number that may be negative.
+    Signed(i64),
     /// A float, as columns hold them.
     Real(f32),
     /// A sum of floats.
     Double(f64),
+    /// The name of a node.
+    Name(String),
 }
 
 impl fmt::Display for Number {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Whole(number) => number.fmt(f),
+            Self::Signed(number) => number.fmt(f),
             Self::Real(number) => number.fmt(f),
             Self::Double(number) => number.fmt(f),
+            Self::Name(name) => name.fmt(f),
         }
     }
 }
@@ -56,6 +62,15 @@ impl fmt::Display for Number {
 impl From<u64> for Number {
     fn from(number: u64) -> Self {
         Self::Whole(number)
+    }
+}
+
+impl From<NodeLabel<'_>> for Number {
+    fn from(label: NodeLabel<'_>) -> Self {
+        match label {
+            NodeLabel::Id(id) => Self::Whole(id),
+            NodeLabel::Name(name) => Self::Name(name.to_owned()),
+        }
     }
 }
 
@@ -110,7 +125,7 @@ impl Figure {
     pub fn counted(&self) -> Option<String> {
         match self.value {
             Number::Whole(count) => Some(counted(count, self.noun?)),
-            Number::Real(_) | Number::Double(_) => None,
+            _ => None,
         }
     }
 }
@@ -145,12 +160,15 @@ impl Answer {
         let Some((node, score)) = highest(column) else {
             return Self::reached();
         };
-        let id = graph.original_id(node);
+        let label = graph.label_of(node);
         Self {
-            figures: vec![Figure::new(score_name, score), Figure::new(node_name, id)],
+            figures: vec![
+                Figure::new(score_name, score),
+                Figure::new(node_name, label),
+            ],
             sentence: Sentence::EveryNode {
                 value,
-                more: format!("the highest {score} of node {}", graph.label_of(node)),
+                more: format!("the highest {score} of node {label}"),
             },
         }
     }
@@ -184,7 +202,7 @@ impl Answer {
         let found = self.figures.iter().find(|figure| figure.name == name)?;
         match found.value {
             Number::Whole(number) => Some(number),
-            Number::Real(_) | Number::Double(_) => None,
+            _ => None,
         }
     }
 
@@ -194,10 +212,10 @@ impl Answer {
         let mut answers = answers.into_iter();
         let mut figures = answers.next().map_or_else(Vec::new, |first| {
             let counts = first.figures.iter().filter(|figure| figure.noun.is_some());
-            counts.copied().collect()
+            counts.cloned().collect()
         });
         for answer in answers {
-            figures.retain_mut(|total| match (total.value, answer.figure(total.name)) {
+            figures.retain_mut(|total| match (&total.value, answer.figure(total.name)) {
                 (Number::Whole(sum), Some(more)) => {
                     total.value = Number::Whole(sum.saturating_add(more));
                     true
@@ -217,7 +235,7 @@ impl Serialize for Answer {
         serializer.collect_map(
             self.figures
                 .iter()
-                .map(|figure| (figure.name, figure.value)),
+                .map(|figure| (figure.name, &figure.value)),
         )
     }
 }

@@ -23,6 +23,8 @@ pub struct Facts {
     pub is_undirected: bool,
     /// Whether it reads edge weights.
     pub reads_weights: bool,
+    /// Whether weights that it reads may be negative.
+    pub signed: bool,
     /// Whether it follows edges in proportion to their weights, where the graph has some.
     pub follows_weights: bool,
     /// The largest whole weight that it takes.
@@ -69,6 +71,7 @@ impl Facts {
         takes_source_weights: false,
         is_undirected: false,
         reads_weights: false,
+        signed: false,
         follows_weights: false,
         weight_max: u32::MAX,
         loops: LoopRule::NoEffect,

@@ -28,6 +28,10 @@ fn heights(column: &Column) -> Box<dyn Iterator<Item = f64> + '_> {
                 .map(move |word| whole(u64::from(*word), u64::from(UNREACHED))),
         ),
         Column::U64(words) => Box::new(words.iter().map(move |word| whole(*word, u64::MAX))),
+        Column::I64(words) => Box::new(words.iter().map(|word| match *word {
+            i64::MAX => f64::INFINITY,
+            word => word as f64,
+        })),
         Column::F32(floats) => Box::new(floats.iter().map(|float| f64::from(*float))),
         Column::Sets(_) => Box::new(std::iter::empty()),
     }

@@ -16,7 +16,7 @@ pub use super::labels::oracle::{labels, stable_labels};
 pub use super::pagerank::oracle::{Ranked, agrees, rank_tolerance, ranks, weighted_ranks};
 pub use super::reach::oracle::{reached, reached_from};
 pub use super::scc::oracle::strong_components;
-pub use super::sssp::oracle::{distances, distances_in_doubles};
+pub use super::sssp::oracle::{SignedDistances, distances, distances_in_doubles, signed_distances};
 pub use super::triangle_total::oracle::triangles_once;
 pub use super::triangles::oracle::triangles;
 
@@ -58,7 +58,8 @@ pub fn taken(graph: &Graph, loops: Option<Loops>, parallel: Option<Parallel>) ->
             .filter(|_| arrays.symmetric && target < node);
         let number = |word: &u32| match kind {
             WeightKind::Float => f64::from(f32::from_bits(*word)),
-            _ => f64::from(*word),
+            WeightKind::Integer => f64::from(*word),
+            WeightKind::Signed | WeightKind::SignedFloat => kind.number(*word),
         };
         let by_weight = |a: &&u32, b: &&u32| number(a).total_cmp(&number(b));
         let one = match parallel {
@@ -72,7 +73,12 @@ pub fn taken(graph: &Graph, loops: Option<Loops>, parallel: Option<Parallel>) ->
                 let sum: f64 = numbers.iter().sum();
                 Some(match kind {
                     WeightKind::Float => (sum as f32).to_bits(),
-                    _ => sum as u32,
+                    WeightKind::Integer => sum as u32,
+                    WeightKind::Signed => (sum as i32).cast_unsigned() ^ 1 << 31,
+                    WeightKind::SignedFloat => match (sum as f32).to_bits() {
+                        bits if bits >> 31 == 0 => bits | 1 << 31,
+                        bits => !bits,
+                    },
                 })
             }
         };

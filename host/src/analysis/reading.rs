@@ -11,6 +11,12 @@ pub enum Reading {
     WideWords,
     /// The bits of one float per node.
     Floats,
+    /// Distances along weights of which some are negative, two words per node, low word first, and
+    /// then the parent of every node.
+    SignedPaths {
+        /// Whether distances are doubles, which become floats, instead of whole numbers.
+        is_float: bool,
+    },
     /// One bit per node: 1 if set, else 0.
     Bits,
     /// One set per node, as pairs of words, low word first.
@@ -33,6 +39,16 @@ impl Reading {
                 words.truncate(nodes as usize * 2);
                 Column::U64(wide(&words))
             }
+            Self::SignedPaths { is_float } => {
+                words.truncate(nodes as usize * 2);
+                let distances = wide(&words).into_iter();
+                match is_float {
+                    true => {
+                        Column::F32(distances.map(|word| f64::from_bits(word) as f32).collect())
+                    }
+                    false => Column::I64(distances.map(u64::cast_signed).collect()),
+                }
+            }
             Self::Floats => {
                 words.truncate(nodes as usize);
                 Column::F32(words.into_iter().map(f32::from_bits).collect())
@@ -46,6 +62,16 @@ impl Reading {
                     .map_while(|node| Some(words.get(node as usize / 32)? >> (node % 32) & 1))
                     .collect(),
             ),
+        }
+    }
+}
+
+impl Reading {
+    /// The parents of `nodes` nodes in `words`, if they hold some.
+    pub(crate) fn parents(self, nodes: u32, words: &[u32]) -> Option<Vec<u32>> {
+        match self {
+            Self::SignedPaths { .. } => words.get(nodes as usize * 2..).map(<[u32]>::to_vec),
+            _ => None,
         }
     }
 }

@@ -5,6 +5,7 @@ use crate::column::{Column, Rounds};
 use crate::cost::{Job, Worker};
 use crate::graph::Graph;
 use crate::program::{ProgramBuilder, ProgramError, RegisterId};
+use crate::run::RunError;
 use seawall_core::abi::UNREACHED;
 
 /// An analysis, complete in one module.
@@ -28,6 +29,14 @@ pub trait Analysis: Sync {
     /// Relative tolerance of that check; `None` if values must be equal.
     fn tolerance(&self, _column: &Column, _end: End) -> Option<f64> {
         None
+    }
+
+    /// Refuses a result that is no answer.
+    ///
+    /// # Errors
+    /// [`RunError::NegativeCycle`] and others.
+    fn accept(&self, _case: (&Graph, &Question), _found: Found<'_>) -> Result<(), RunError> {
+        Ok(())
     }
 
     /// Returns its answer in numbers for `graph`. Linear in the nodes.
@@ -152,6 +161,7 @@ pub(crate) fn is_reached(values: Values, column: &Column, node: usize) -> bool {
             Values::Numbers | Values::Nodes => true,
         }),
         Column::U64(words) => words.get(node).is_some_and(|word| *word != u64::MAX),
+        Column::I64(words) => words.get(node).is_some_and(|word| *word != i64::MAX),
         Column::F32(floats) => floats.get(node).is_some_and(|float| float.is_finite()),
         Column::Sets(sets) => {
             let set = sets.iter().nth(node);
@@ -171,6 +181,7 @@ fn reached(values: Values, column: &Column) -> u64 {
             Values::Numbers | Values::Nodes => words.len(),
         },
         Column::U64(words) => words.iter().filter(|word| **word != u64::MAX).count(),
+        Column::I64(words) => words.iter().filter(|word| **word != i64::MAX).count(),
         Column::F32(floats) => floats.iter().filter(|float| float.is_finite()).count(),
         Column::Sets(sets) => {
             let is_reached = |set: &&[u64]| set.iter().any(|word| *word != 0);

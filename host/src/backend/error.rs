@@ -292,10 +292,10 @@ pub enum BackendError {
 
 const fn too_long(kind: WeightKind) -> &'static str {
     match kind {
-        WeightKind::Integer => {
+        WeightKind::Integer | WeightKind::Signed => {
             "is longer than the largest distance of 32 bits, 4294967294; find distances of 64 bits"
         }
-        WeightKind::Float => {
+        WeightKind::Float | WeightKind::SignedFloat => {
             "is longer than the largest 32-bit float (3.4028235e38); make the weights smaller"
         }
     }

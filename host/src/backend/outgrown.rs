@@ -173,8 +173,8 @@ enum Sums {
 impl Sums {
     const fn of(kind: WeightKind) -> Self {
         match kind {
-            WeightKind::Integer => Self::Whole,
-            WeightKind::Float => Self::Float,
+            WeightKind::Integer | WeightKind::Signed => Self::Whole,
+            WeightKind::Float | WeightKind::SignedFloat => Self::Float,
         }
     }
 

@@ -294,6 +294,10 @@ fn prepare_as<'g>(
     for (graph, request) in graphs.iter().zip(requests) {
         let named = |source| named(graph, source);
         request.check_for(graph.graph).map_err(named)?;
+        if request.needs_signed_paths(graph.graph) {
+            let analysis = request.analysis;
+            return Err(named(RunError::SignedBatch { analysis }));
+        }
         let form = form_of(graph, request).map_err(named)?;
         request.check_form(form).map_err(named)?;
         let built = steps::build(form, request, way).map_err(named)?;
@@ -499,6 +503,7 @@ fn outcome_of(named: &BatchGraph<'_>, request: &RunRequest, left: End<'_>) -> Gr
         taken: Taken::of(read, graph, request),
         dropped: Dropped::between(read, graph),
         sources: steps::original_ids(graph, request.sources()),
+        source_names: steps::names(graph, request.sources()),
         reached: analysis.reached(&values),
         rounds: analysis.rounds(&values, end.iterations),
         converged: end.converged,

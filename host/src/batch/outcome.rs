@@ -56,6 +56,8 @@ pub struct GraphOutcome {
     pub dropped: Dropped,
     /// Sources by their ids in the file; empty if the analysis takes none.
     pub sources: Vec<u64>,
+    /// Their names, where the file has names.
+    pub source_names: Vec<String>,
     /// Nodes that have a value: those reached by a search, all nodes otherwise.
     pub reached: u64,
     /// Rounds that ran.

@@ -18,6 +18,9 @@ pub enum Column {
     U32(Vec<u32>),
     /// Distances of which one exceeds 32 bits; `u64::MAX` marks a node that no source reaches.
     U64(Vec<u64>),
+    /// Distances along weights of which some are negative; `i64::MAX` marks a node that no source
+    /// reaches.
+    I64(Vec<i64>),
     /// Ranks, or distances along float weights, where infinity marks a node that no source
     /// reaches.
     F32(Vec<f32>),
@@ -35,6 +38,7 @@ impl Column {
         match self {
             Self::U32(values) => values.len(),
             Self::U64(values) => values.len(),
+            Self::I64(values) => values.len(),
             Self::F32(values) => values.len(),
             Self::Sets(sets) => sets.len(),
         }
@@ -70,6 +74,7 @@ impl Column {
         match self {
             Self::U32(values) => fnv1a(values.iter().map(|value| value.to_le_bytes())),
             Self::U64(values) => fnv1a(values.iter().map(|value| value.to_le_bytes())),
+            Self::I64(values) => fnv1a(values.iter().map(|value| value.to_le_bytes())),
             Self::F32(values) => fnv1a(values.iter().map(|value| value.to_le_bytes())),
             Self::Sets(sets) => fnv1a(sets.words().iter().map(|word| word.to_le_bytes())),
         }

@@ -99,7 +99,7 @@ impl Taken {
             if is_asked.0 { ASKED } else { loops.reason() },
             if is_asked.1 { ASKED } else { parallel.reason() },
         );
-        match request.form() {
+        match request.form_of(read) {
             Ok(asked) if !std::ptr::eq(read, form) => taken.in_form(asked, reasons),
             _ => taken,
         }

@@ -42,10 +42,13 @@ impl ProgramBuilder {
     ) {
         let reads_incoming = record.inward || record.algorithm == Algorithm::IncomingWeights;
         self.needs.incoming |= reads_incoming;
-        let kind = match record.lengths {
-            Lengths::Edges => None,
-            Lengths::Whole => Some(WeightKind::Integer),
-            Lengths::Float => Some(WeightKind::Float),
+        let is_signed = record.algorithm == Algorithm::SignedPaths;
+        let kind = match (record.lengths, is_signed) {
+            (Lengths::Edges, _) => None,
+            (Lengths::Whole, false) => Some(WeightKind::Integer),
+            (Lengths::Float, false) => Some(WeightKind::Float),
+            (Lengths::Whole, true) => Some(WeightKind::Signed),
+            (Lengths::Float, true) => Some(WeightKind::SignedFloat),
         };
         self.needs.weights = kind.or(self.needs.weights);
         let mut wave = WaveSpec::new(name, Opcode::Sequential).placed(None, to);

@@ -104,7 +104,7 @@ impl<'g> Analyzer<'g> {
     ) -> Result<RunOutcome, RunError> {
         request.check_for(self.graph)?;
         let clock = Instant::now();
-        let graph = self.graph.form(request.form()?)?;
+        let graph = self.graph.form(request.form_of(self.graph)?)?;
         let form_ns = elapsed_ns(clock);
         request.check_form(graph)?;
         let mut plans = std::mem::replace(&mut self.plans, PlanCache::new(0));

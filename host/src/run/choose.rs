@@ -91,9 +91,13 @@ fn choose_with(graph: &Graph, request: &RunRequest, probe: Probe<'_>) -> Choice 
             let threads = threads(request, &blind);
             return Choice { threads, ..asked }.tuned_for_threads(found);
         }
-        None if request.is_for_cpu() => {
+        None if request.is_for_cpu() || request.needs_signed_paths(graph) => {
+            let what = match request.is_for_cpu() {
+                true => "weights",
+                false => "negative weights",
+            };
             let reason = format!(
-                "no GPU has {} with weights; {}",
+                "no GPU has {} with {what}; {}",
                 request.analysis,
                 blind.threads_reason()
             );

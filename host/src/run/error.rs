@@ -6,7 +6,7 @@
 use crate::Cause;
 use crate::analysis::{AnalysisKind, AnyOf, Detail};
 use crate::backend::BackendError;
-use crate::graph::{FormError, GraphError};
+use crate::graph::{FormError, GraphError, NodeName};
 use crate::units::Nanoseconds;
 use seawall_core::topology::Topology;
 
@@ -29,10 +29,10 @@ pub enum RunError {
     WeightTooLarge {
         /// The requested analysis.
         analysis: AnalysisKind,
-        /// Start of the edge, by its id in the file.
-        from: u64,
+        /// Start of the edge, as the file calls it.
+        from: NodeName,
         /// Its end.
-        to: u64,
+        to: NodeName,
         /// Its weight.
         weight: u32,
         /// The largest weight of the analysis.
@@ -40,7 +40,7 @@ pub enum RunError {
     },
     /// A weight that weighted paths of the analysis cannot have.
     #[error(
-        "{analysis} with weights takes weights {}, and the edge from {from} to {to} has {weight}; leave the weights out, or correct them",
+        "{analysis} takes weights {}, and the edge from {from} to {to} has {weight}; leave the weights out, or correct them",
         if *is_above_zero { "above 0" } else { "of 0 and more" }
     )]
     WeightTooSmall {
@@ -48,10 +48,10 @@ pub enum RunError {
         analysis: AnalysisKind,
         /// Whether 0 is too small, too: it makes the number of shortest paths meaningless.
         is_above_zero: bool,
-        /// Start of the edge, by its id in the file.
-        from: u64,
+        /// Start of the edge, as the file calls it.
+        from: NodeName,
         /// Its end.
-        to: u64,
+        to: NodeName,
         /// Its weight.
         weight: f64,
     },
@@ -72,12 +72,42 @@ pub enum RunError {
     RepeatedSource {
         /// The requested analysis.
         analysis: AnalysisKind,
-        /// The source, by its id in the file.
-        source_node: u64,
+        /// The source, as the file calls it.
+        source_node: NodeName,
     },
     /// The request is for threads of a CPU alone.
-    #[error("{analysis} with weights runs on threads of a CPU alone; use the backend cpu")]
+    #[error("{analysis} with {what} runs on threads of a CPU alone; use the backend cpu")]
     CpuOnly {
+        /// The requested analysis.
+        analysis: AnalysisKind,
+        /// The reason.
+        what: &'static str,
+    },
+    /// Paths get ever shorter.
+    #[error(
+        "sssp finds no shortest paths: the edges around {} have the weight {weight} in all, so that paths from the sources get ever shorter; {}",
+        around(nodes),
+        without(*weight, *is_undirected)
+    )]
+    NegativeCycle {
+        /// The nodes around the cycle, in the direction of its edges.
+        nodes: Vec<NodeName>,
+        /// Sum of the weights of its edges; of floats, as far as they can be summed.
+        weight: f64,
+        /// Whether edges lead both ways, so that one of negative weight is a cycle.
+        is_undirected: bool,
+    },
+    /// A batch of paths along negative weights.
+    #[error("{analysis} along negative weights takes one graph at a time; run each graph alone")]
+    SignedBatch {
+        /// The requested analysis.
+        analysis: AnalysisKind,
+    },
+    /// An iteration limit for an algorithm without iterations.
+    #[error(
+        "{analysis} along negative weights has no iterations to stop after; leave the limit out"
+    )]
+    NoIterations {
         /// The requested analysis.
         analysis: AnalysisKind,
     },
@@ -229,6 +259,29 @@ pub enum RunError {
     Backend(#[from] BackendError),
 }
 
+/// Nodes of a cycle in a message, back to the first one.
+fn around(nodes: &[NodeName]) -> String {
+    const SHOWN: usize = 12;
+    let shown = nodes.iter().take(SHOWN).map(NodeName::to_string);
+    let mut told: Vec<String> = shown.collect();
+    if nodes.len() > SHOWN {
+        told.push(format!("{} more", nodes.len() - SHOWN));
+    }
+    told.extend(nodes.first().map(NodeName::to_string));
+    told.join(", ")
+}
+
+/// The way around a cycle.
+const fn without(weight: f64, is_undirected: bool) -> &'static str {
+    if weight >= 0.0 {
+        return "the floats differ too much to be summed, scale them to whole numbers";
+    }
+    if is_undirected {
+        return "every undirected edge of negative weight is such a cycle, take the edges as directed or correct the weights";
+    }
+    "correct the weights"
+}
+
 /// The message for a shape that nothing takes.
 fn no_search(analysis: AnalysisKind, detail: Detail, topology: Topology) -> String {
     if detail == Detail::EachSource {
@@ -267,6 +320,9 @@ impl RunError {
             | Self::WrongOption { .. }
             | Self::RepeatedSource { .. }
             | Self::CpuOnly { .. }
+            | Self::NegativeCycle { .. }
+            | Self::NoIterations { .. }
+            | Self::SignedBatch { .. }
             | Self::Directed { .. }
             | Self::WrongDetail { .. }
             | Self::WrongForm { .. }

@@ -200,7 +200,19 @@ impl<'g, 'p> Submission<'g, 'p> {
         spent.first_run_ns += first_ns;
         spent.readback_ns += readback_ns;
         let (values, parents) = read?;
-        let parents = parents.or_else(|| self.parents(&values));
+        let found = analysis::Found {
+            values: &values,
+            parents: parents.as_deref(),
+        };
+        let question = &self.request.question(false);
+        self.request
+            .analysis
+            .room()
+            .accept((self.graph, question), found)?;
+        let is_asked = self.request.detail == Detail::Parents;
+        let parents = parents
+            .filter(|_| is_asked)
+            .or_else(|| self.parents(&values));
         Ok(Answer {
             values,
             parents,
@@ -298,6 +310,7 @@ fn read_back(
     if let Some(register) = built.parents {
         session.read(register, parents.insert(Vec::new()))?;
     }
+    let parents = parents.or_else(|| built.reading.parents(nodes, &words));
     Ok((built.reading.column(nodes, words), parents))
 }
 

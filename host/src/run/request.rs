@@ -8,7 +8,7 @@ use crate::analysis::{
     AnalysisKind, Centrality, Detail, LabelRule, LoopRule, ParallelRule, Question, Ranking,
 };
 use crate::executor::Machine;
-use crate::graph::{Form, Loops, Parallel};
+use crate::graph::{Form, Graph, Loops, Parallel, WeightKind};
 use seawall_core::topology::Topology;
 use std::num::NonZeroU32;
 
@@ -147,6 +147,22 @@ impl RunRequest {
     #[must_use]
     pub fn reads_weights(&self) -> bool {
         self.analysis.reads_weights() || self.centrality.weighted
+    }
+
+    /// Tells whether it is about paths along weights of which some are negative.
+    pub(crate) fn needs_signed_paths(&self, graph: &Graph) -> bool {
+        let facts = self.analysis.facts();
+        facts.signed && facts.walks && graph.weight_kind().is_some_and(WeightKind::is_signed)
+    }
+
+    /// As [`form`](Self::form), of `graph`: a loop of negative weight is a cycle of one node.
+    pub(crate) fn form_of(&self, graph: &Graph) -> Result<Form, RunError> {
+        let form = self.form()?;
+        let keeps_loops = self.needs_signed_paths(graph) && self.loops != Some(Loops::Drop);
+        Ok(Form {
+            loops: if keeps_loops { Loops::Keep } else { form.loops },
+            ..form
+        })
     }
 
     /// Tells whether no GPU answers it.

@@ -67,7 +67,7 @@ pub(crate) fn build(graph: &Graph, request: &RunRequest, way: Way) -> Result<Bui
         ..request.question(way.wide)
     };
     if question.threads.is_none() {
-        request.check_for_gpu()?;
+        request.check_for_gpu(graph)?;
     }
     let mut built = request.analysis.room().build(graph, &question)?;
     force_topology(&mut built, request)?;

@@ -6,7 +6,7 @@ use super::{AnalysisKind, LabelRule, Ranking, RunError, RunRequest};
 use crate::analysis::AnyOf;
 use crate::backend::BackendError;
 use crate::backend::cpu::THREADS_MAX;
-use crate::graph::{Graph, Parallel, WeightKind};
+use crate::graph::{Graph, NodeName, Parallel, WeightKind};
 use crate::program::{check_damping, check_tolerance};
 
 /// Most sources of a run: a register counts its words in 32 bits, and the input region
@@ -71,8 +71,13 @@ impl RunRequest {
                 analysis: self.analysis,
             });
         }
-        if self.centrality.weighted {
+        if self.centrality.weighted || self.refuses_signs(graph) {
             check_lengths(graph, self.analysis)?;
+        }
+        if self.needs_signed_paths(graph) && self.max_iterations.is_some() {
+            return Err(RunError::NoIterations {
+                analysis: self.analysis,
+            });
         }
         check_graph(graph, self.analysis)
     }
@@ -115,13 +120,22 @@ impl RunRequest {
         found.or_else(|| self.centrality.lacking(facts))
     }
 
+    /// Whether `graph` has negative weights, which it reads and does not take.
+    fn refuses_signs(&self, graph: &Graph) -> bool {
+        let is_read = self.reads_weights() || self.weighted;
+        let is_signed = graph.weight_kind().is_some_and(WeightKind::is_signed);
+        is_signed && is_read && !self.analysis.facts().signed
+    }
+
     /// Refuses what only threads of a CPU do.
-    pub(crate) fn check_for_gpu(&self) -> Result<(), RunError> {
-        if self.is_for_cpu() {
-            let analysis = self.analysis;
-            return Err(RunError::CpuOnly { analysis });
-        }
-        Ok(())
+    pub(crate) fn check_for_gpu(&self, graph: &Graph) -> Result<(), RunError> {
+        let analysis = self.analysis;
+        let what = match (self.is_for_cpu(), self.needs_signed_paths(graph)) {
+            (false, false) => return Ok(()),
+            (_, true) => "negative weights",
+            (true, false) => "weights",
+        };
+        Err(RunError::CpuOnly { analysis, what })
     }
 
     /// Refuses a source that is named twice where each counts.
@@ -135,7 +149,7 @@ impl RunRequest {
         twice.map_or(Ok(()), |pair| {
             Err(RunError::RepeatedSource {
                 analysis: self.analysis,
-                source_node: graph.original_id(pair[0]),
+                source_node: graph.label_of(pair[0]).into(),
             })
         })
     }
@@ -231,12 +245,12 @@ impl RunRequest {
     }
 }
 
-/// The ends of an edge by their ids in the file.
-fn ends_of(graph: &Graph, edge: usize) -> (u64, u64) {
+/// The ends of an edge, as the file calls them.
+fn ends_of(graph: &Graph, edge: usize) -> (NodeName, NodeName) {
     let rows = graph.offsets();
     let from = rows.partition_point(|start| *start as usize <= edge) as u32 - 1;
     let to = graph.targets()[edge];
-    (graph.original_id(from), graph.original_id(to))
+    (graph.label_of(from).into(), graph.label_of(to).into())
 }
 
 /// Refuses weights that are no lengths: negative ones, and 0 where shortest paths are counted. One
@@ -246,10 +260,8 @@ fn check_lengths(graph: &Graph, analysis: AnalysisKind) -> Result<(), RunError> 
     let Some(weights) = graph.weights() else {
         return Ok(());
     };
-    let value = |word: u32| match graph.weight_kind() {
-        Some(WeightKind::Float) => f64::from(f32::from_bits(word)),
-        _ => f64::from(word),
-    };
+    let kind = graph.weight_kind().unwrap_or_default();
+    let value = |word: u32| kind.number(word);
     let is_wrong = |word: &u32| {
         let value = value(*word);
         value < 0.0 || value.is_nan() || (is_above_zero && value == 0.0)

@@ -274,11 +274,10 @@ impl Streamed {
         }
     }
 
-    /// Tells whether the graph can be loaded for a check.
+    /// Refuses an analysis that would use weights without streaming them.
     ///
     /// # Errors
-    /// [`RunError::CannotCheck`].
-    /// Refuses an analysis that would use weights without streaming them.
+    /// [`RunError::CannotStream`].
     fn check_weights(&self, request: &RunRequest, options: StreamOptions) -> Result<(), RunError> {
         let analysis = request.analysis;
         let uses = analysis.facts().follows_weights;
@@ -292,6 +291,10 @@ impl Streamed {
         Ok(())
     }
 
+    /// Tells whether the graph can be loaded for a check.
+    ///
+    /// # Errors
+    /// [`RunError::CannotCheck`].
     fn check_has_room(&self, request: &RunRequest, options: StreamOptions) -> Result<(), RunError> {
         let analysis = request.analysis;
         let refuse = |what| Err(RunError::CannotCheck { analysis, what });
@@ -355,7 +358,12 @@ impl Streamed {
                 Some(Executor::Mega) => Executor::Mega,
                 _ => Executor::Cpu,
             },
-            backend_reason: None,
+            backend_reason: (request.machine.executor.is_none() && !self.file.is_simple()).then(
+                || {
+                    "the file has loops or parallel edges, and such edges stream on the backend cpu"
+                        .to_owned()
+                },
+            ),
             device: String::new(),
             nodes: u64::from(self.file.node_count()),
             edges: self.file.edges(),

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use std::path::PathBuf;
 
 /// A case of the folder beside the workspace; `None`, with the reason printed, without it.
-fn case(name: &str) -> Option<String> {
+pub(super) fn case(name: &str) -> Option<String> {
     let root = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
     let path = root.join("../../shared/cases").join(name);
     if !path.is_file() {
@@ -17,7 +17,7 @@ fn case(name: &str) -> Option<String> {
 }
 
 /// Values of an analysis with its check, by `--out`.
-fn values(graph: &str, more: &[&str]) -> Vec<f64> {
+pub(super) fn values(graph: &str, more: &[&str]) -> Vec<f64> {
     let out = Fixture::new("out", b"");
     let path = out.beside("values.csv");
     let mut values = Vec::new();
@@ -35,7 +35,7 @@ fn values(graph: &str, more: &[&str]) -> Vec<f64> {
     values
 }
 
-fn near(found: &[f64], expected: &[f64], tolerance: f64) {
+pub(super) fn near(found: &[f64], expected: &[f64], tolerance: f64) {
     let pairs = found.iter().zip(expected);
     let is_near = pairs.into_iter().all(|(a, b)| (a - b).abs() <= tolerance);
     assert!(
@@ -375,4 +375,34 @@ fn a_stream_of_a_file_falsely_marked_symmetric_is_refused() {
     ];
     let ran = finish(seawall(&run).args(["--source", "3", "--backend", "cpu"]));
     ran.refused(&["marked symmetric"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn streams_of_multigraphs_go_to_the_cpu_and_say_so() {
+    let file = Fixture::new("m.el", b"0 1\n0 1\n1 1\n1 2\n");
+    let swg = file.beside("m.swg");
+    assert_eq!(
+        finish(&mut seawall(&["convert", file.path(), &swg, "--quiet"])).code,
+        0
+    );
+    let search = [
+        "run",
+        &swg,
+        "--analysis",
+        "bfs",
+        "--source",
+        "0",
+        "--stream",
+        "always",
+    ];
+    let report = finish(seawall(&search).args(["--json", "--check"])).json();
+    assert_eq!(
+        (&report["backend"], &report["checked"]),
+        (&json!("cpu"), &json!(true))
+    );
+    let reason = report["backend_reason"].as_str().unwrap();
+    assert!(reason.contains("loops or parallel edges"), "{reason}");
+    let refused = finish(seawall(&search).args(["--backend", "mega"]));
+    refused.refused(&["the backend cpu", "--loops drop --parallel first"]);
 }

@@ -3,6 +3,7 @@
 mod answers;
 mod batch;
 mod bench;
+mod cases;
 mod columns;
 mod costs;
 mod details;
@@ -24,6 +25,7 @@ mod paths;
 mod pictures;
 mod plan;
 mod sessions;
+mod signed;
 #[cfg(unix)]
 mod streams;
 mod sweep;

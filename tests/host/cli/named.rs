@@ -140,3 +140,123 @@ fn missing_weights_name_the_option() {
     let run = ["run", plain.path(), "--analysis", "sssp", "--source", "1"];
     finish(&mut seawall(&run)).refused(&["--unit-weights"]);
 }
+
+#[test]
+fn answers_and_paths_name_nodes() {
+    let friends = Fixture::new("friends.csv", FRIENDS);
+    for (analysis, figure, name) in [
+        ("pagerank", "highest_rank_node", "d, e"),
+        ("ppr", "highest_rank_node", "ann"),
+        ("closeness", "highest_closeness_node", "d, e"),
+    ] {
+        let run = [
+            "run",
+            friends.path(),
+            "--analysis",
+            analysis,
+            "--json",
+            "--source",
+            "ann",
+        ];
+        let mut run = seawall(&run);
+        let report = finish(run.args(["--source", "d, e"])).json();
+        assert_eq!(report[figure], name, "{analysis}: {report}");
+    }
+    let paths = [
+        "run",
+        friends.path(),
+        "--analysis",
+        "sssp",
+        "--source",
+        "ann",
+    ];
+    let found = finish(seawall(&paths).args(["--target", "d, e", "--json"])).json();
+    let path = &found["path"];
+    assert_eq!(
+        (&path["target_name"], &path["names"]),
+        (&json!("d, e"), &json!(["ann", "bob", "d, e"]))
+    );
+    let none = finish(seawall(&paths).args(["--target", "cid"])).stdout;
+    assert!(none.contains("no source reaches cid"), "{none}");
+}
+
+#[test]
+fn paths_are_drawn_with_their_names() {
+    let friends = Fixture::new("friends.csv", FRIENDS);
+    let picture = |analysis: &str, target: &str| {
+        let plot = friends.beside("path.svg");
+        let run = [
+            "run",
+            friends.path(),
+            "--analysis",
+            analysis,
+            "--source",
+            "ann",
+            "--quiet",
+        ];
+        let done = finish(seawall(&run).args(["--target", target, "--plot", &plot]));
+        assert_eq!(done.code, 0, "{}", done.stderr);
+        std::fs::read_to_string(plot).unwrap()
+    };
+    for (analysis, text) in [
+        ("sssp", "Path to d, e: 2 edges, 5 in all"),
+        ("bfs", "2 edges, 2 in all"),
+    ] {
+        let drawn = picture(analysis, "d, e");
+        assert!(drawn.contains(text), "{drawn}");
+        let nodes = ["ann", "bob", "d, e"].map(|name| format!("<title>{name}</title></rect>"));
+        assert!(nodes.iter().all(|node| drawn.contains(node)), "{drawn}");
+        assert_eq!(drawn.matches("an edge of the path").count(), 2);
+        assert!(picture(analysis, "cid").contains("No path to cid"));
+    }
+}
+
+#[test]
+fn batches_have_a_column_of_names() {
+    let friends = Fixture::new("friends.csv", FRIENDS);
+    let other = friends.beside("other.el");
+    std::fs::write(&other, "ann bob\nbob ann\n").unwrap();
+    let batch = [
+        "run",
+        friends.path(),
+        &other,
+        "--analysis",
+        "bfs",
+        "--source",
+        "ann",
+    ];
+    let table = finish(seawall(&batch).args(["--out", "-"]));
+    assert_eq!(table.code, 0, "{}", table.stderr);
+    let rows: Vec<_> = table.stdout.lines().collect();
+    assert_eq!(rows[0], "graph,name,node,node_name,value");
+    assert!(rows[4].ends_with(",3,\"d, e\",2"), "{}", table.stdout);
+    assert!(rows[6].ends_with(",1,bob,1"), "{}", table.stdout);
+    let report = finish(seawall(&batch).arg("--json")).json();
+    assert_eq!(report["results"][1]["source_names"], json!(["ann"]));
+    let labels = [
+        "run",
+        &other,
+        &other,
+        "--analysis",
+        "cc",
+        "--undirected",
+        "--out",
+        "-",
+    ];
+    let table = finish(&mut seawall(&labels)).stdout;
+    assert!(
+        table.lines().nth(2).unwrap().ends_with(",1,bob,ann"),
+        "{table}"
+    );
+}
+
+#[test]
+fn binaries_refuse_names_before_they_write() {
+    let friends = Fixture::new("friends.csv", FRIENDS);
+    for name in ["f.swg", "f.npz", "f.egr", "f.bin"] {
+        let to = friends.beside(name);
+        let mut convert = seawall(&["convert", friends.path(), &to]);
+        finish(&mut convert).refused(&["names of nodes", "--renumber", ".csv"]);
+        assert!(!std::path::Path::new(&to).exists(), "{name}");
+    }
+}

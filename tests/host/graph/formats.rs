@@ -11,6 +11,7 @@ const SKIPPING: LoadOptions = LoadOptions {
     skip_columns: true,
     format: None,
     listed_order: false,
+    signed: false,
     columns: ColumnChoice::NONE,
     names: false,
 };

@@ -21,6 +21,7 @@ pub(crate) const PLAIN: LoadOptions = LoadOptions {
     skip_columns: false,
     format: None,
     listed_order: false,
+    signed: false,
     columns: ColumnChoice::NONE,
     names: false,
 };
@@ -30,6 +31,7 @@ pub(crate) const WEIGHTED: LoadOptions = LoadOptions {
     skip_columns: false,
     format: None,
     listed_order: false,
+    signed: false,
     columns: ColumnChoice::NONE,
     names: false,
 };

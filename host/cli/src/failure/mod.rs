@@ -38,6 +38,11 @@ pub(super) fn of(error: &CliError) -> Value {
             json!({"kind": "unmeasured", "graph": graph, "reason": source.to_string()})
         }
         CliError::Graph(error) => graph::fields(error),
+        CliError::Negative { analysis, source } => {
+            let mut fields = graph::fields(source);
+            fields["analysis"] = json!(analysis.name());
+            fields
+        }
         CliError::Run(error) => run::fields(error),
         CliError::Form(error) => run::form_fields(error),
         CliError::Batch(error) => run::batch_fields(error),

@@ -4,7 +4,7 @@ use seawall::backend::BackendError;
 use seawall::backend::batch::BatchError as MachineError;
 use seawall::batch::BatchError;
 use seawall::calibrate::measure::MeasureError;
-use seawall::graph::FormError;
+use seawall::graph::{FormError, NodeName};
 use seawall::program::ProgramError;
 use seawall::run::RunError;
 use serde_json::{Value, json};
@@ -28,9 +28,23 @@ pub(super) fn fields(error: &RunError) -> Value {
             weight,
             most,
         } => json!({
-            "kind": "weight_too_large", "analysis": analysis.name(), "from": from, "to": to,
-            "weight": weight, "most": most
+            "kind": "weight_too_large", "analysis": analysis.name(), "from": node(from),
+            "to": node(to), "weight": weight, "most": most
         }),
+        RunError::WeightTooSmall {
+            analysis,
+            from,
+            to,
+            weight,
+            ..
+        } => json!({
+            "kind": "weight_too_small", "analysis": analysis.name(), "from": node(from),
+            "to": node(to), "weight": weight
+        }),
+        RunError::NegativeCycle { nodes, weight, .. } => {
+            let nodes: Vec<Value> = nodes.iter().map(node).collect();
+            json!({"kind": "negative_cycle", "nodes": nodes, "weight": weight})
+        }
         RunError::WrongDetail {
             detail,
             of,
@@ -94,6 +108,14 @@ pub(super) fn fields(error: &RunError) -> Value {
         RunError::Program(error) => program_fields(error),
         RunError::Backend(error) => backend_fields(error),
         other => super::named(other),
+    }
+}
+
+/// A node by its id or its name.
+fn node(name: &NodeName) -> Value {
+    match name {
+        NodeName::Id(id) => json!(id),
+        NodeName::Name(name) => json!(name),
     }
 }
 

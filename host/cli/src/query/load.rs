@@ -52,7 +52,10 @@ struct Part {
 fn send(load: &Load<'_>, client: u32, mut connection: Connection<'_>) -> Result<Part, QueryError> {
     let share = load.queries / load.clients + u32::from(client < load.queries % load.clients);
     let mut random = Random(load.seed ^ u64::from(client) << 32);
-    let ids = connection.ids()?;
+    let ids = match load.op {
+        LoadOp::Nop => (0, 0),
+        LoadOp::Reach | LoadOp::Distance => connection.ids()?,
+    };
     let mut part = Part::default();
     for _ in 0..share {
         let query = query(load.op, ids, &mut random);
@@ -108,6 +111,10 @@ impl<'a> Connection<'a> {
     /// The first and the last id of the graph; 0 twice if it has no nodes.
     fn ids(&mut self) -> Result<(u64, u64), QueryError> {
         let stats = self.ask(&json!({"op": "stats"}))?;
+        if stats["graph"]["ids"][0].is_string() {
+            let path = self.0.path.display().to_string();
+            return Err(QueryError::Named { path });
+        }
         let id = |at: usize| stats["graph"]["ids"][at].as_u64().unwrap_or(0);
         Ok((id(0), id(1).max(id(0))))
     }

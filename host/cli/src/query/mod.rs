@@ -107,6 +107,14 @@ pub(crate) enum QueryError {
         /// The answer of the service.
         message: String,
     },
+    /// Random nodes of a graph whose nodes have names.
+    #[error(
+        "{path}: the nodes of its graph have names, and random ones are drawn by their ids; ask about nodes by lines, or serve a graph with ids"
+    )]
+    Named {
+        /// The socket.
+        path: String,
+    },
     /// An answer that is none.
     #[error("{path}: the answer {line:?} is none of seawall serve")]
     Stranger {
@@ -165,6 +173,7 @@ impl QueryError {
             Self::Picture { .. } | Self::LongQuery { .. } => Cause::Request,
             Self::Lost { .. }
             | Self::Busy { .. }
+            | Self::Named { .. }
             | Self::Stranger { .. }
             | Self::Cut { .. }
             | Self::Endless { .. }

@@ -1,8 +1,9 @@
 //! The result as a picture: the number of nodes by value.
 //!
-//! For a search this is the size of its frontier at each level, which decides which topology pays.
+//! With a target, the path to it is below. For a search this is the size of its frontier at each level, which decides which topology pays.
 
 mod histogram;
+mod path;
 
 use std::io::{self, Write};
 
@@ -30,13 +31,17 @@ pub fn write(outcome: &RunOutcome, out: &mut dyn Write) -> io::Result<()> {
     let histogram = Histogram::of(outcome);
     let Picture { title, axis, .. } = outcome.analysis.room().picture(&outcome.values);
     let frame = Frame::of(&histogram);
-    let mut canvas = Canvas::begin(out, WIDTH, HEIGHT)?;
+    let below = outcome.path.as_ref().map_or(0.0, |_| path::HEIGHT);
+    let mut canvas = Canvas::begin(out, WIDTH, HEIGHT + below)?;
     canvas.text("title", (frame.left, 28.0), Anchor::Start, title)?;
     frame.draw(&histogram, axis, &mut canvas)?;
     for (at, bar) in histogram.bars.iter().enumerate() {
         frame.draw_bar((at, bar), &mut canvas)?;
     }
     frame.label_bars(&histogram.bars, &mut canvas)?;
+    if let Some(path) = &outcome.path {
+        path::draw(path, (frame.left, frame.right), HEIGHT, &mut canvas)?;
+    }
     canvas.end()
 }
 

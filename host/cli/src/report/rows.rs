@@ -70,6 +70,7 @@ impl<'a> Rows<'a> {
     pub(super) fn iter(&self) -> impl Iterator<Item = Row<'_>> + '_ {
         (0u32..).take(self.column.len()).map(|node| Row {
             graph: 0,
+            graph_name: "",
             name: self.name.and_then(|name| name(node)).unwrap_or(""),
             node: (self.original)(node),
             value: self.value(node),
@@ -84,6 +85,9 @@ impl<'a> Rows<'a> {
             Column::U32(values) => self.whole(values[node as usize]),
             Column::U64(values) => {
                 Cell::Id(Some(values[node as usize]).filter(|value| *value != u64::MAX))
+            }
+            Column::I64(values) => {
+                Cell::Signed(Some(values[node as usize]).filter(|value| *value != i64::MAX))
             }
             Column::Sets(sets) => Cell::Set(sets.of(node)),
             _ => Cell::Id(None),

@@ -48,6 +48,9 @@ pub enum TableColumn {
     /// Id of the node in its file.
     #[value(alias = "id")]
     Node,
+    /// Name of the node in a batch, where nodes of some graph have names, else its id.
+    #[value(name = "node_name")]
+    NodeName,
     /// Value of the node.
     Value,
     /// Id of the node's parent.
@@ -66,6 +69,7 @@ impl TableColumn {
             Self::Graph => "graph",
             Self::Name => "name",
             Self::Node => "node",
+            Self::NodeName => "node_name",
             Self::Value => "value",
             Self::Parent => "parent",
             Self::From => "from",
@@ -88,15 +92,15 @@ impl TableColumn {
         }
     }
 
-    /// Columns of a batch's table; arrays of NumPy cannot hold texts of arbitrary length.
+    /// Columns of a batch's table; the names of nodes only where nodes have any. Arrays of NumPy cannot hold texts of arbitrary length.
     #[must_use]
     pub const fn of_batch(values: Meaning, format: RowFormat) -> &'static [Self] {
-        use TableColumn::{From, Graph, Name, Node, To, Value};
+        use TableColumn::{From, Graph, Name, Node, NodeName, To, Value};
         match (values, format) {
             (Meaning::Edges, RowFormat::Npy) => &[Graph, Node, From, To],
-            (Meaning::Edges, _) => &[Graph, Name, Node, From, To],
+            (Meaning::Edges, _) => &[Graph, Name, Node, NodeName, From, To],
             (_, RowFormat::Npy) => &[Graph, Node, Value],
-            (_, _) => &[Graph, Name, Node, Value],
+            (_, _) => &[Graph, Name, Node, NodeName, Value],
         }
     }
 }
@@ -114,6 +118,7 @@ pub(super) enum Cell<'a> {
     Index(u32),
     Id(Option<u64>),
     Whole(Option<u32>),
+    Signed(Option<i64>),
     Real(f32),
     Double(f64),
     Set(&'a [u64]),
@@ -137,6 +142,7 @@ impl Serialize for Cell<'_> {
             Self::Index(index) => serializer.serialize_u32(*index),
             Self::Id(id) => id.serialize(serializer),
             Self::Whole(whole) => whole.serialize(serializer),
+            Self::Signed(whole) => whole.serialize(serializer),
             Self::Real(real) => real.is_finite().then_some(real).serialize(serializer),
             Self::Double(real) => real.is_finite().then_some(real).serialize(serializer),
             Self::Set(set) => serializer.collect_str(&Hexadecimal(set)),
@@ -152,6 +158,7 @@ impl Cell<'_> {
             Self::Index(index) => out.write_all(&index.to_le_bytes()),
             Self::Id(id) => out.write_all(&id.unwrap_or(u64::MAX).to_le_bytes()),
             Self::Whole(whole) => out.write_all(&whole.unwrap_or(u32::MAX).to_le_bytes()),
+            Self::Signed(whole) => out.write_all(&whole.unwrap_or(i64::MAX).to_le_bytes()),
             Self::Real(real) => out.write_all(&real.to_le_bytes()),
             Self::Double(real) => out.write_all(&real.to_le_bytes()),
             Self::Set(set) => set
@@ -165,6 +172,8 @@ impl Cell<'_> {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Row<'a> {
     pub(super) graph: u32,
+    /// Empty but in a batch.
+    pub(super) graph_name: &'a str,
     pub(super) name: &'a str,
     pub(super) node: u64,
     pub(super) value: Cell<'a>,
@@ -176,8 +185,11 @@ impl<'a> Row<'a> {
     fn cell(&self, column: TableColumn) -> Cell<'a> {
         match column {
             TableColumn::Graph => Cell::Index(self.graph),
-            TableColumn::Name if self.name.is_empty() => Cell::Id(Some(self.node)),
-            TableColumn::Name => Cell::Text(self.name),
+            TableColumn::Name if !self.graph_name.is_empty() => Cell::Text(self.graph_name),
+            TableColumn::Name | TableColumn::NodeName if self.name.is_empty() => {
+                Cell::Id(Some(self.node))
+            }
+            TableColumn::Name | TableColumn::NodeName => Cell::Text(self.name),
             TableColumn::Node => Cell::Id(Some(self.node)),
             TableColumn::Value => self.value,
             TableColumn::Parent => self.parent,
@@ -201,6 +213,7 @@ impl Serialize for Cells<'_> {
 pub(super) enum Values {
     Ids,
     Whole,
+    Signed,
     Real,
     Doubles,
     Sets { words: usize },
@@ -214,6 +227,7 @@ impl Values {
                 Meaning::Nodes | Meaning::NodesOfReached | Meaning::Edges => Self::Ids,
                 Meaning::Numbers | Meaning::NumbersOfReached | Meaning::Flags => Self::Whole,
             },
+            Column::I64(_) => Self::Signed,
             Column::F32(_) => Self::Real,
             Column::Sets(sets) => Self::Sets {
                 words: SourceSets::words_for(sets.sources()),
@@ -258,6 +272,7 @@ impl Values {
         match self {
             Self::Ids | Self::Sets { words: 1 } => plain("<u8"),
             Self::Whole => plain("<u4"),
+            Self::Signed => plain("<i8"),
             Self::Real => plain("<f4"),
             Self::Doubles => plain("<f8"),
             Self::Sets { words } => Ok(DType::Array(words as u64, Box::new(plain("<u8")?))),
@@ -386,7 +401,9 @@ fn type_of(column: TableColumn, values: Values) -> io::Result<DType> {
             plain("<u8")
         }
         TableColumn::Value => values.numpy(),
-        TableColumn::Name => Err(io::Error::other("NumPy arrays hold no names of graphs")),
+        TableColumn::Name | TableColumn::NodeName => {
+            Err(io::Error::other("NumPy arrays hold no names"))
+        }
     }
 }
 

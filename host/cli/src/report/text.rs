@@ -108,16 +108,11 @@ fn details(outcome: &RunOutcome, out: &mut dyn Write) -> io::Result<()> {
 
 /// The path to a target, node after node.
 fn path_of(path: &FoundPath) -> String {
-    let target = path.target;
-    let (Some(weight), [_, ..]) = (path.weight, path.nodes.as_slice()) else {
-        return format!("none: no source reaches node {target}");
+    let (Some(weight), [_, ..]) = (&path.weight, path.nodes.as_slice()) else {
+        return format!("none: no source reaches {}", path.target_label());
     };
     let edges = counted(path.nodes.len() as u64 - 1, "edge");
-    let nodes: Vec<String> = match path.names.as_slice() {
-        [] => path.nodes.iter().map(u64::to_string).collect(),
-        names => names.to_vec(),
-    };
-    format!("{edges}, {weight} in all: {}", nodes.join(" "))
+    format!("{edges}, {weight} in all: {}", path.labels().join(" "))
 }
 
 /// The first few numbers, and the number of further ones.

@@ -55,7 +55,8 @@ impl From<Scale> for ScaleReport {
 const fn kind(kind: WeightKind) -> &'static str {
     match kind {
         WeightKind::Integer => "u32",
-        WeightKind::Float => "f32",
+        WeightKind::Signed => "i32",
+        WeightKind::Float | WeightKind::SignedFloat => "f32",
     }
 }
 

@@ -10,7 +10,7 @@ use crate::files::Outputs;
 use crate::output::print;
 use crate::progress::ProgressLine;
 use crate::report::batch::{json, rows::BatchRows, text, trace};
-use crate::report::table::TableColumn;
+use crate::report::table::{RowFormat, TableColumn};
 use crate::sources::Sources;
 use seawall::batch::{BatchGraph, BatchOutcome, NamedGraph, execute, expand, load};
 use seawall::graph::file::write_whole;
@@ -91,9 +91,15 @@ fn write(
             let named = graphs.get(graph);
             named.map_or(u64::from(node), |named| named.graph.original_id(node))
         };
-        let rows = BatchRows::new(outcome, &original);
+        let name = |graph: usize, node| graphs.get(graph)?.graph.name_of(node);
+        let mut rows = BatchRows::new(outcome, &original);
+        let has_names = graphs.iter().any(|named| named.graph.has_names());
+        let has_names = has_names && table.format != RowFormat::Npy;
+        if has_names {
+            rows = rows.with_names(&name);
+        }
         let format = table.format;
-        let columns = table.columns(false);
+        let columns = table.columns(has_names);
         write_whole(path, |to| rows.write(format, &columns, to))?;
     }
     if let Some(path) = &out.trace {

@@ -61,8 +61,11 @@ impl TableChoice {
         if !self.columns.is_empty() {
             return self.columns;
         }
-        let is_known =
-            |column: &TableColumn| self.is_batch || has_names || *column != TableColumn::Name;
+        let of_names = match self.is_batch {
+            true => TableColumn::NodeName,
+            false => TableColumn::Name,
+        };
+        let is_known = |column: &TableColumn| has_names || *column != of_names;
         self.known.iter().copied().filter(is_known).collect()
     }
 }

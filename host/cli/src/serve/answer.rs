@@ -6,7 +6,7 @@ use super::Served;
 use super::fields::Id;
 use super::programs::Programs;
 use crate::program::values;
-use seawall::graph::Graph;
+use seawall::graph::{Graph, NodeLabel};
 use seawall::program::Kind;
 use seawall::service::{Answer, Client, Refusal, Reply, Span, SubmitError, TicketError};
 
@@ -76,14 +76,22 @@ impl Shown {
         client.read(span.address, &mut read)?;
         Ok(match self {
             Self::Neighbours(_) => {
-                let ids = read.into_iter().map(|node| graph.original_id(node));
-                json!({"neighbours": ids.collect::<Vec<u64>>(), "overflow": overflow})
+                let ids = read.into_iter().map(|node| node_value(graph, node));
+                json!({"neighbours": ids.collect::<Vec<Value>>(), "overflow": overflow})
             }
             Self::Values(kind, _) => {
                 let values: Vec<Value> = values(kind, &read).collect();
                 json!({"values": values, "overflow": overflow / kind.words()})
             }
         })
+    }
+}
+
+/// A node by its id or its name.
+pub(super) fn node_value(graph: &Graph, node: u32) -> Value {
+    match graph.label_of(node) {
+        NodeLabel::Id(id) => json!(id),
+        NodeLabel::Name(name) => json!(name),
     }
 }
 

@@ -1,5 +1,6 @@
 //! One line of a client: a query and what to call it.
 
+use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
@@ -44,12 +45,21 @@ pub(super) struct Bad {
 /// A 32-bit word in messages.
 const WORD: &str = "a whole number from 0 to 4294967295";
 /// A node in messages.
-const NODE: &str = "the id of a node, a whole number from 0 to 18446744073709551615";
+const NODE: &str =
+    "the id of a node, a whole number from 0 to 18446744073709551615, or its name, a text";
+
+/// A node as a line calls it.
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+enum NodeText {
+    Id(u64),
+    Name(String),
+}
 /// Names of operations.
 const OPS: &str = "one of nop, reach, distance, neighbours, run, load, store, add, compare_swap, \
     copy, automaton, packed, print, fence, stats";
 
-/// Reads a line; nodes are named by the ids of the graph's file.
+/// Reads a line; nodes are named by the ids or the names of the graph's file.
 pub(super) fn read(line: &[u8], served: &Served) -> Result<Request, Bad> {
     let mut fields = Fields::of_line(line).map_err(|error| Bad {
         id: Id::default(),
@@ -109,7 +119,7 @@ fn asked(
     fields: &mut Fields<'_>,
     served: &Served,
 ) -> Result<Result<Asked, Value>, Value> {
-    let node = |id: u64| node_of(&served.graph, id);
+    let node = |text: NodeText| node_of(&served.graph, &text);
     let pair = |source, target| Ok((node(source)?, node(target)?));
     Ok(match op {
         "nop" => Ok(Asked::Query(Query::Nop)),
@@ -252,9 +262,21 @@ fn inside(address: u32, words: u32) -> Result<u32, Value> {
     Err(json!({"kind": "bad_address", "address": address, "message": message}))
 }
 
-fn node_of(graph: &Graph, id: u64) -> Result<u32, Value> {
-    graph.node_of(id).ok_or_else(|| {
-        let message = format!("the graph has no node {id}");
-        json!({"kind": "no_such_node", "node": id, "message": message})
+/// The node that a line names. Where nodes have names, a number is a name, too.
+fn node_of(graph: &Graph, text: &NodeText) -> Result<u32, Value> {
+    let (found, node) = match text {
+        NodeText::Id(id) if graph.has_names() => (graph.find(&id.to_string()), json!(id)),
+        NodeText::Id(id) => (graph.node_of(*id), json!(id)),
+        NodeText::Name(name) if graph.has_names() => (graph.find(name), json!(name)),
+        NodeText::Name(name) => (None, json!(name)),
+    };
+    found.ok_or_else(|| {
+        let message = match (text, graph.has_names()) {
+            (NodeText::Name(_), false) => {
+                format!("the graph has no node {node}: its nodes have ids, which are numbers")
+            }
+            _ => format!("the graph has no node {node}"),
+        };
+        json!({"kind": "no_such_node", "node": node, "message": message})
     })
 }

@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use super::answer::{Form, Shown, refused};
+use super::answer::{Form, Shown, node_value, refused};
 use super::fields::{Id, Line};
 use super::programs::Run;
 use super::request::{self, Asked, Bad};
@@ -314,7 +314,7 @@ impl Reader {
     fn stats(&self) -> Value {
         let graph = &self.served.graph;
         let last = graph.nodes().checked_sub(1);
-        let ids = last.map(|last| [graph.original_id(0), graph.original_id(last)]);
+        let ids = last.map(|last| [node_value(graph, 0), node_value(graph, last)]);
         json!({
             "stats": self.client.stats(),
             "graph": {"nodes": graph.nodes(), "edges": graph.edges(), "ids": ids}

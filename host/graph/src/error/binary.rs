@@ -129,9 +129,7 @@ pub enum BinaryProblem {
         value: f32,
     },
     /// A weight below zero.
-    #[error(
-        "the weight of edge {edge} is negative ({value}); shortest paths need weights from 0 on"
-    )]
+    #[error("the weight of edge {edge} is negative ({value})")]
     NegativeWeight {
         /// Edge index.
         edge: u64,

@@ -30,6 +30,16 @@ pub enum LineProblem {
         /// Largest value allowed.
         limit: u64,
     },
+    /// A negative number beyond 32 bits.
+    #[error("{what} is too small ({value}); at least {limit}")]
+    TooSmall {
+        /// Meaning of the field.
+        what: &'static str,
+        /// The field.
+        value: String,
+        /// Smallest value allowed.
+        limit: i64,
+    },
     /// An id outside the header's range.
     #[error("node id out of range ({value}); the header allows 1 to {nodes}")]
     IdOutOfRange {

@@ -325,6 +325,25 @@ impl GraphError {
         }
     }
 
+    /// Tells whether it refuses a negative weight, which [`LoadOptions::signed`](crate::LoadOptions)
+    /// would take.
+    #[must_use]
+    pub fn is_of_negative_weight(&self) -> bool {
+        matches!(
+            self,
+            Self::Line {
+                problem: LineProblem::Negative {
+                    what: "a weight",
+                    ..
+                },
+                ..
+            } | Self::Binary {
+                problem: BinaryProblem::NegativeWeight { .. },
+                ..
+            }
+        )
+    }
+
     /// Returns the cause: the request or the machine.
     #[must_use]
     pub fn cause(&self) -> Cause {

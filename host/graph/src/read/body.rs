@@ -21,7 +21,7 @@ const BYTES_AN_EDGE: usize = 10;
 pub(super) fn parse<const N: usize>(bytes: &[u8], layout: &Layout, limit: u64) -> Parsed<N> {
     let mut parsed = Parsed {
         edges: Vec::with_capacity(bytes.len() / BYTES_AN_EDGE),
-        ..Parsed::new(layout.factor)
+        ..Parsed::new(layout.factor, layout.signed)
     };
     let mut fields = Fields::new(bytes);
     while !fields.is_done() && parsed.listed <= limit {

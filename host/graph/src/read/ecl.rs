@@ -13,7 +13,8 @@ use crate::format::Format;
 use crate::ids::Ids;
 use crate::load::{LoadOptions, LoadStats, Loaded, Progress};
 use crate::tidy::tidy;
-use crate::{BinaryProblem, Graph, GraphError};
+use crate::weights::signed_whole;
+use crate::{BinaryProblem, Graph, GraphError, WeightKind};
 
 /// Bytes of a word.
 const WORD: u64 = 4;
@@ -48,7 +49,8 @@ pub(super) fn load_ecl(
     let name = source.name.clone();
     let compression = source.compression;
     let mut words = Words::new(&mut source, ".egr", progress);
-    let csr = arrays(&mut words, options.weights.are_read())?;
+    let mut csr = arrays(&mut words, options.weights.are_read())?;
+    let kind = take_signs(&mut csr, options.signed).map_err(|problem| words.bad(problem))?;
     let (bytes, text_bytes) = words.passed();
     let listed_edges = u64::from(csr.edges());
     let order = Order::of(options.listed_order);
@@ -61,7 +63,7 @@ pub(super) fn load_ecl(
         ..LoadStats::of(Format::Ecl)
     };
     let graph = Graph::from_parts(csr, false, Ids::Offset(0));
-    let mut graph = graph.with_counts(counts, order);
+    let mut graph = graph.with_counts(counts, order).with_kind(kind);
     if options.undirected {
         (graph, stats.mirrored) = graph.into_undirected(&name)?;
     }
@@ -95,19 +97,27 @@ fn arrays(words: &mut Words<'_>, weighted: bool) -> Result<Csr, GraphError> {
         targets,
         weights,
     };
-    check_rows(&csr)
-        .and_then(|()| check_weights(&csr))
-        .map_err(|problem| words.bad(problem))?;
+    check_rows(&csr).map_err(|problem| words.bad(problem))?;
     Ok(csr)
 }
 
-pub(super) fn check_weights(csr: &Csr) -> Result<(), BinaryProblem> {
-    let weights = csr.weights().unwrap_or(&[]);
+/// Takes weights as numbers with a sign; returns their kind.
+///
+/// # Errors
+/// [`BinaryProblem::NegativeWeight`] for a negative one unless weights may be `signed`.
+pub(super) fn take_signs(csr: &mut Csr, signed: bool) -> Result<WeightKind, BinaryProblem> {
+    let weights = csr.weights.as_deref_mut().unwrap_or_default();
     match weights.iter().position(|&weight| weight > i32::MAX as u32) {
+        Some(_) if signed => {
+            for weight in weights {
+                *weight = signed_whole(weight.cast_signed());
+            }
+            Ok(WeightKind::Signed)
+        }
         Some(edge) => Err(BinaryProblem::NegativeWeight {
             edge: edge as u64,
             value: i64::from(weights[edge].cast_signed()),
         }),
-        None => Ok(()),
+        None => Ok(WeightKind::Integer),
     }
 }

@@ -167,13 +167,14 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// Returns the next field as an edge weight times `factor`.
-    pub(super) fn scaled_weight(&mut self, factor: Factor) -> Result<Product, LineProblem> {
+    /// Returns the digits of the next field, an edge weight, times `factor`, and whether the weight is
+    /// negative.
+    pub(super) fn scaled_weight(&mut self, factor: Factor) -> Result<(Product, bool), LineProblem> {
         let before = *self;
         if let Ok(digits) = self.number("a weight")
             && let Some(product) = factor.times(digits, 0)
         {
-            return Ok(product);
+            return Ok((product, false));
         }
         *self = before;
         match self.word() {
@@ -272,7 +273,7 @@ mod tests {
         assert!(matches!(weight("2.5"), Ok(Weight::Real { .. })));
         assert_eq!(weight("-0"), Ok(Weight::Whole(0)));
         assert!(weight("4294967296").unwrap_err().contains("too large"));
-        assert!(weight("-2").unwrap_err().contains("negative (-2)"));
+        assert_eq!(weight("-2"), Ok(Weight::Negative(-2)));
         assert!(weight("").unwrap_err().contains("before a weight"));
     }
 

@@ -31,7 +31,7 @@ use crate::model::check_counts;
 use crate::notes::Notes;
 use crate::scale::Scale;
 use crate::tidy;
-use crate::weights::to_floats;
+use crate::weights::{Growing, each_weight};
 use crate::{Graph, GraphError, LineProblem, WeightKind};
 
 /// Reads any text format.
@@ -108,6 +108,7 @@ impl Gather<'_> {
     fn run(self) -> Result<(Graph, LoadStats), GraphError> {
         let mut opened = self.open()?;
         opened.layout.factor = super::factor(self.options, self.name)?;
+        opened.layout.signed = self.options.signed;
         if self.options.weights.are_read() && opened.layout.values == Values::Required {
             self.edges::<3>(opened)
         } else {
@@ -469,13 +470,21 @@ impl<const N: usize> Gathered<N> {
         }
     }
 
-    /// Turns all weights into floats if either those so far or the next piece's are floats.
+    /// Makes the weights so far and those of the next piece of one kind.
     fn agree(&mut self, next: &mut Parsed<N>) {
-        if self.kind == WeightKind::Float {
-            next.become_floats();
-        } else if next.kind == WeightKind::Float {
-            self.rounded += to_floats(&mut self.edges);
-            self.kind = WeightKind::Float;
-        }
+        self.rounded += self.grow(next.kind);
+        next.rounded += next.grow(self.kind);
+        // Whole weights of the next piece may not fit beside negative ones so far.
+        self.rounded += self.grow(next.kind);
+    }
+}
+
+impl<const N: usize> Growing for Gathered<N> {
+    fn kind_mut(&mut self) -> &mut WeightKind {
+        &mut self.kind
+    }
+
+    fn each(&mut self, change: &(dyn Fn(&mut u32) -> u64 + Sync)) -> u64 {
+        each_weight(&mut self.edges, change)
     }
 }

@@ -50,7 +50,9 @@ pub(super) fn load_gbbs(
     let name = source.name.clone();
     let compression = source.compression;
     let mut words = Words::new(&mut source, ".bin", progress);
-    let csr = arrays(&mut words, options.weights.are_read())?;
+    let mut csr = arrays(&mut words, options.weights.are_read())?;
+    let kind =
+        super::ecl::take_signs(&mut csr, options.signed).map_err(|problem| words.bad(problem))?;
     let (bytes, text_bytes) = words.passed();
     let listed_edges = u64::from(csr.edges());
     let order = Order::of(options.listed_order);
@@ -63,7 +65,7 @@ pub(super) fn load_gbbs(
         ..LoadStats::of(Format::Gbbs)
     };
     let graph = Graph::from_parts(csr, false, Ids::Offset(0));
-    let mut graph = graph.with_counts(counts, order);
+    let mut graph = graph.with_counts(counts, order).with_kind(kind);
     if options.undirected {
         (graph, stats.mirrored) = graph.into_undirected(&name)?;
     }
@@ -106,9 +108,7 @@ fn arrays(words: &mut Words<'_>, weighted: bool) -> Result<Csr, GraphError> {
         targets,
         weights,
     };
-    check_rows(&csr)
-        .and_then(|()| super::ecl::check_weights(&csr))
-        .map_err(|problem| words.bad(problem))?;
+    check_rows(&csr).map_err(|problem| words.bad(problem))?;
     Ok(csr)
 }
 

@@ -63,6 +63,8 @@ pub(super) struct Layout {
     pub(super) heads: bool,
     /// Factor on all weights.
     pub(super) factor: Option<Factor>,
+    /// Whether weights may be negative.
+    pub(super) signed: bool,
 }
 
 impl Layout {
@@ -85,6 +87,7 @@ impl Layout {
             letter: None,
             heads: true,
             factor: None,
+            signed: false,
         }
     }
 
@@ -127,6 +130,7 @@ impl Layout {
             letter: None,
             heads: false,
             factor: None,
+            signed: false,
         }
     }
 
@@ -143,6 +147,7 @@ impl Layout {
             letter: None,
             heads: false,
             factor: None,
+            signed: false,
         }
     }
 
@@ -170,6 +175,7 @@ impl Layout {
             letter,
             heads: false,
             factor: None,
+            signed: false,
         }
     }
 }

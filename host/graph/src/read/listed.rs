@@ -32,7 +32,7 @@ impl<'a> Listed<'a> {
             file: file.to_owned(),
             factor,
             names: Names::default(),
-            parsed: Parsed::new(factor),
+            parsed: Parsed::new(factor, options.signed),
             is_weighted: false,
         })
     }

@@ -5,7 +5,7 @@ use super::zip::Member;
 use crate::GraphError;
 use crate::memory;
 use crate::scale::Factor;
-use crate::weights::{WeightKind, float_word, to_floats};
+use crate::weights::{Growing, WeightKind, convert};
 
 /// First bytes of every array.
 const MAGIC: &[u8] = b"\x93NUMPY";
@@ -162,11 +162,11 @@ impl Header {
     }
 
     /// Reads numbers as weights, times a factor if there is one: whole ones, or floats as soon as
-    /// one is not whole.
+    /// one is not whole. Negative ones are refused unless weights are `signed`.
     pub(super) fn weights(
         &self,
         member: &mut Member<'_, '_>,
-        factor: Option<Factor>,
+        (factor, signed): (Option<Factor>, bool),
     ) -> Result<Array, GraphError> {
         let mut array = Array {
             words: Vec::new(),
@@ -180,13 +180,17 @@ impl Header {
                 Some(factor) => {
                     let text = self.digits_of(number);
                     let product = scaled(text.as_bytes(), factor);
-                    let product =
+                    let (product, is_negative) =
                         product.map_err(|problem| format!("its number {at}: {problem}"))?;
                     array.scaled[0] += u64::from(product.is_rounded);
                     array.scaled[1] += u64::from(product.has_vanished());
-                    Weight::Whole(product.whole)
+                    Weight::product(product.whole, is_negative)
+                        .ok_or_else(|| out_of_range(at, number))?
                 }
             };
+            if weight.is_negative() && !signed {
+                return Err(out_of_range(at, number));
+            }
             array.push(weight)
         })?;
         Ok(array)
@@ -253,31 +257,25 @@ impl Header {
 
 impl Array {
     fn push(&mut self, weight: Weight) -> Result<(), String> {
-        if self.kind == WeightKind::Integer && matches!(weight, Weight::Real { .. }) {
-            self.become_floats();
+        let (kind, word, rounded) = weight.parts();
+        self.rounded += self.grow(kind);
+        let is_large = kind == WeightKind::Integer && word > i32::MAX.cast_unsigned();
+        if is_large && self.kind == WeightKind::Signed {
+            self.rounded += self.grow(WeightKind::SignedFloat);
         }
-        let word = match (self.kind, weight) {
-            (WeightKind::Integer, Weight::Whole(word)) => word,
-            (_, Weight::Real { word, rounded }) => {
-                self.rounded += u64::from(rounded);
-                word
-            }
-            (WeightKind::Float, Weight::Whole(whole)) => {
-                let mut edge = [[0, 0, whole]];
-                self.rounded += to_floats(&mut edge);
-                edge[0][2]
-            }
-        };
+        let (word, converted) = convert((kind, word), self.kind);
+        self.rounded += u64::from(rounded || converted);
         push(&mut self.words, word)
     }
+}
 
-    fn become_floats(&mut self) {
-        self.kind = WeightKind::Float;
-        for word in &mut self.words {
-            let mut edge = [[0, 0, *word]];
-            self.rounded += to_floats(&mut edge);
-            *word = edge[0][2];
-        }
+impl Growing for Array {
+    fn kind_mut(&mut self) -> &mut WeightKind {
+        &mut self.kind
+    }
+
+    fn each(&mut self, change: &(dyn Fn(&mut u32) -> u64 + Sync)) -> u64 {
+        self.words.iter_mut().map(change).sum()
     }
 }
 
@@ -295,16 +293,23 @@ fn push<T>(numbers: &mut Vec<T>, number: T) -> Result<(), String> {
 
 /// Converts a number to a weight; `None` if it cannot be one.
 fn weight_of(number: Number) -> Option<Weight> {
+    let whole = |value: i128| {
+        let magnitude = u32::try_from(value.unsigned_abs()).ok()?;
+        Weight::product(magnitude, value < 0)
+    };
     let value = match number {
-        Number::Whole(value) => return u32::try_from(value).ok().map(Weight::Whole),
+        Number::Whole(value) => return whole(value),
         Number::Real(value) => value,
     };
-    if value.fract() == 0.0 && (0.0..=f64::from(u32::MAX)).contains(&value) {
-        return Some(Weight::Whole(value as u32));
+    if value.fract() == 0.0
+        && value.abs() <= f64::from(u32::MAX)
+        && let Some(weight) = whole(value as i128)
+    {
+        return Some(weight);
     }
     let float = value as f32;
-    float_word(float).map(|word| Weight::Real {
-        word,
+    float.is_finite().then(|| Weight::Real {
+        word: float.to_bits(),
         rounded: f64::from(float) != value,
     })
 }

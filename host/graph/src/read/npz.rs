@@ -40,7 +40,10 @@ struct Members {
 pub(super) fn load_npz(mut source: Source, options: &LoadOptions) -> Result<Loaded, GraphError> {
     let name = source.name.clone();
     let factor = super::factor(options, &name)?;
-    let weights = options.weights.are_read().then_some(factor);
+    let weights = options
+        .weights
+        .are_read()
+        .then_some((factor, options.signed));
     let mut members = members(&mut source, weights)?;
     let ids = members.ids.take();
     let matrix = Matrix::of(members).map_err(|problem| GraphError::Archive {
@@ -81,7 +84,10 @@ pub(super) fn load_npz(mut source: Source, options: &LoadOptions) -> Result<Load
 }
 
 /// Reads the members; with the factor on weights, if they are wanted.
-fn members(source: &mut Source, weights: Option<Option<Factor>>) -> Result<Members, GraphError> {
+fn members(
+    source: &mut Source,
+    weights: Option<(Option<Factor>, bool)>,
+) -> Result<Members, GraphError> {
     let file = source.name.clone();
     let mut members = Members::default();
     let (mut zip, mut first, mut has_arrays) = (Zip::new(source), None, false);
@@ -109,7 +115,7 @@ impl Members {
         &mut self,
         name: &str,
         member: &mut Member<'_, '_>,
-        weights: Option<Option<Factor>>,
+        weights: Option<(Option<Factor>, bool)>,
     ) -> Result<(), GraphError> {
         let header = Header::read(member)?;
         // A list in the layouts that are read, and a table in others, whose name comes later.
@@ -123,7 +129,7 @@ impl Members {
             ("col", _) => self.col = Some(header.words(member)?),
             ("format", _) => self.format = Some(header.text(member)?),
             ("shape", _) => self.shape = Some(header.numbers(member)?),
-            ("data", Some(factor)) => self.data = Some(header.weights(member, factor)?),
+            ("data", Some(asked)) => self.data = Some(header.weights(member, asked)?),
             (npz_members::IDS, _) => self.ids = Some(header.ids(member)?),
             (npz_members::UNWEIGHTED, _) => self.is_unweighted = true,
             _ => {}

@@ -2,10 +2,11 @@
 
 use super::fields::Fields;
 use super::named::Names;
+use super::quote::quote;
 use super::weight::Weight;
 use crate::build::Edges;
 use crate::scale::Factor;
-use crate::weights::to_floats;
+use crate::weights::{Growing, convert, each_weight};
 use crate::{LineProblem, WeightKind};
 
 /// Ids of edge lists below this are their own label; others are looked up.
@@ -24,7 +25,8 @@ pub(super) struct Parsed<const N: usize> {
     pub(super) listed: u64,
     /// Node lines, in formats with one line per node.
     pub(super) rows: u64,
-    /// Kind of the weights: floats as soon as one is not a whole number.
+    /// Kind of the weights: floats as soon as one is not a whole number, signed as soon as one is
+    /// negative.
     pub(super) kind: WeightKind,
     /// Weights of the kept edges that were rounded to floats.
     pub(super) rounded: u64,
@@ -34,6 +36,8 @@ pub(super) struct Parsed<const N: usize> {
     pub(super) names: Names,
     /// Factor on all weights.
     pub(super) factor: Option<Factor>,
+    /// Whether weights may be negative.
+    pub(super) signed: bool,
     /// Weights that scaling rounded, and those that it made 0.
     pub(super) scaled: [u64; 2],
     /// The first bad line, counted from 1 within the piece.
@@ -42,7 +46,7 @@ pub(super) struct Parsed<const N: usize> {
 
 impl<const N: usize> Parsed<N> {
     /// Content of nothing yet.
-    pub(super) fn new(factor: Option<Factor>) -> Self {
+    pub(super) fn new(factor: Option<Factor>, signed: bool) -> Self {
         Self {
             edges: Vec::new(),
             listed: 0,
@@ -53,51 +57,56 @@ impl<const N: usize> Parsed<N> {
             far: Vec::new(),
             names: Names::default(),
             factor,
+            signed,
             scaled: [0; 2],
             problem: None,
         }
     }
 
     /// Takes the next field as a weight; returns its word and whether it was rounded to a float.
+    ///
+    /// # Errors
+    /// [`LineProblem::Negative`] unless weights may be, among others.
     #[inline]
     pub(super) fn weight(&mut self, fields: &mut Fields<'_>) -> Result<(u32, bool), LineProblem> {
-        match self.factor {
-            None => Ok(self.word(fields.weight()?)),
+        let before = *fields;
+        let weight = match self.factor {
+            None => fields.weight()?,
             Some(factor) => {
-                let product = fields.scaled_weight(factor)?;
+                let (product, is_negative) = fields.scaled_weight(factor)?;
                 self.scaled[0] += u64::from(product.is_rounded);
                 self.scaled[1] += u64::from(product.has_vanished());
-                Ok((product.whole, false))
+                Weight::product(product.whole, is_negative).unwrap_or(Weight::Whole(product.whole))
             }
+        };
+        if weight.is_negative() && !self.signed {
+            return Err(LineProblem::Negative {
+                what: "a weight",
+                value: quote(before.upcoming()),
+            });
         }
+        Ok(self.word(weight))
     }
 
-    /// Returns the word of a weight and whether it was rounded. The first weight that is not whole
-    /// turns all before it into floats.
+    /// Returns the word of a weight and whether it was rounded. The first weight of another kind
+    /// changes the words of all before it.
     #[inline]
-    pub(super) fn word(&mut self, weight: Weight) -> (u32, bool) {
+    fn word(&mut self, weight: Weight) -> (u32, bool) {
         match (self.kind, weight) {
             (WeightKind::Integer, Weight::Whole(word)) => (word, false),
-            (WeightKind::Integer, Weight::Real { word, rounded }) => {
-                self.become_floats();
-                (word, rounded)
-            }
-            (WeightKind::Float, Weight::Real { word, rounded }) => (word, rounded),
-            (WeightKind::Float, Weight::Whole(whole)) => {
-                let mut edge = [0, 0, whole];
-                let rounded = to_floats(std::slice::from_mut(&mut edge)) > 0;
-                (edge[2], rounded)
-            }
+            _ => self.other_word(weight),
         }
     }
 
-    /// Turns weights that are whole numbers into floats.
-    #[cold]
-    pub(super) fn become_floats(&mut self) {
-        if self.kind == WeightKind::Integer {
-            self.rounded += to_floats(&mut self.edges);
-            self.kind = WeightKind::Float;
+    fn other_word(&mut self, weight: Weight) -> (u32, bool) {
+        let (kind, word, rounded) = weight.parts();
+        self.rounded += self.grow(kind);
+        let is_large = kind == WeightKind::Integer && word > i32::MAX.cast_unsigned();
+        if is_large && self.kind == WeightKind::Signed {
+            self.rounded += self.grow(WeightKind::SignedFloat);
         }
+        let (word, converted) = convert((kind, word), self.kind);
+        (word, rounded || converted)
     }
 
     #[inline]
@@ -144,5 +153,15 @@ impl<const N: usize> Parsed<N> {
         }
         self.edges.push(edge);
         Ok(())
+    }
+}
+
+impl<const N: usize> Growing for Parsed<N> {
+    fn kind_mut(&mut self) -> &mut WeightKind {
+        &mut self.kind
+    }
+
+    fn each(&mut self, change: &(dyn Fn(&mut u32) -> u64 + Sync)) -> u64 {
+        each_weight(&mut self.edges, change)
     }
 }

@@ -1,13 +1,14 @@
 //! Parsing of one edge weight.
 //!
-//! A number that is whole and fits 32 bits is a whole number in any notation (`3`, `3.0`, `3e0`).
-//! Digits alone that pass 32 bits are refused. Any other non-negative number becomes the nearest
+//! A number that is whole and fits 32 bits, with a sign if it is negative, is a whole number in any notation (`3`, `3.0`, `3e0`).
+//! Digits alone that pass 32 bits are refused. Any other number becomes the nearest
 //! `f32`; whether this rounds is decided exactly, from the decimal digits. So `0.5` is not
 //! rounded, while `0.1`, `1.00000000000000001` and `1e-400` are.
 
 use super::quote::quote;
-use crate::LineProblem;
 use crate::scale::{Factor, Product};
+use crate::weights::{signed_whole, signed_word};
+use crate::{LineProblem, WeightKind};
 
 const WHAT: &str = "a weight";
 /// Larger exponents are clamped to this: no float is near.
@@ -18,13 +19,52 @@ const EXPONENT_LIMIT: i64 = 1 << 40;
 pub(super) enum Weight {
     /// A whole number.
     Whole(u32),
+    /// A negative whole number.
+    Negative(i32),
     /// A number that only a float represents.
     Real {
-        /// Its bits.
+        /// Its bits, also of a negative one.
         word: u32,
         /// Whether it differs from the number in the file.
         rounded: bool,
     },
+}
+
+impl Weight {
+    /// Whether it is below 0.
+    pub(super) const fn is_negative(self) -> bool {
+        match self {
+            Self::Whole(_) => false,
+            Self::Negative(_) => true,
+            Self::Real { word, .. } => word >> 31 == 1,
+        }
+    }
+
+    /// Its kind, its word of that kind, and whether it differs from the number in the file.
+    pub(super) const fn parts(self) -> (WeightKind, u32, bool) {
+        match self {
+            Self::Whole(word) => (WeightKind::Integer, word, false),
+            Self::Negative(whole) => (WeightKind::Signed, signed_whole(whole), false),
+            Self::Real { word, rounded } if word >> 31 == 1 => {
+                let word = signed_word(f32::from_bits(word));
+                (WeightKind::SignedFloat, word, rounded)
+            }
+            Self::Real { word, rounded } => (WeightKind::Float, word, rounded),
+        }
+    }
+
+    /// The negative of a whole number, if it has 32 bits.
+    fn minus(magnitude: u32) -> Option<Self> {
+        0_i32.checked_sub_unsigned(magnitude).map(Self::Negative)
+    }
+
+    /// A weight that was multiplied; `None` beyond 32 bits.
+    pub(super) fn product(whole: u32, is_negative: bool) -> Option<Self> {
+        match (is_negative, whole) {
+            (false, _) | (_, 0) => Some(Self::Whole(whole)),
+            _ => Self::minus(whole),
+        }
+    }
 }
 
 /// Parses a weight of digits alone.
@@ -47,14 +87,17 @@ pub(super) fn decimal(word: &[u8]) -> Result<Weight, LineProblem> {
     };
     let (text, float) = real(word).ok_or_else(not_a_number)?;
     let exact = Decimal::of(text);
-    if exact.negative && !exact.digits.is_empty() {
-        return Err(LineProblem::Negative {
+    let is_negative = exact.negative && !exact.digits.is_empty();
+    let whole = exact.whole();
+    if let Some(weight) = whole.and_then(|whole| Weight::product(whole, is_negative)) {
+        return Ok(weight);
+    }
+    if is_negative && text[1..].bytes().all(|byte| byte.is_ascii_digit()) {
+        return Err(LineProblem::TooSmall {
             what: WHAT,
             value: value(),
+            limit: i64::from(i32::MIN),
         });
-    }
-    if let Some(whole) = exact.whole() {
-        return Ok(Weight::Whole(whole));
     }
     if !float.is_finite() {
         return Err(LineProblem::BeyondFloat {
@@ -68,8 +111,9 @@ pub(super) fn decimal(word: &[u8]) -> Result<Weight, LineProblem> {
     })
 }
 
-/// Parses a weight in any decimal notation and multiplies it, exactly.
-pub(super) fn scaled(word: &[u8], factor: Factor) -> Result<Product, LineProblem> {
+/// Parses a weight in any decimal notation and multiplies it, exactly; returns the product of its
+/// digits, and whether it is negative.
+pub(super) fn scaled(word: &[u8], factor: Factor) -> Result<(Product, bool), LineProblem> {
     let value = || quote(word);
     let not_a_number = || LineProblem::NotANumber {
         what: WHAT,
@@ -77,14 +121,11 @@ pub(super) fn scaled(word: &[u8], factor: Factor) -> Result<Product, LineProblem
     };
     let (text, _) = real(word).ok_or_else(not_a_number)?;
     let exact = Decimal::of(text);
-    if exact.negative && !exact.digits.is_empty() {
-        return Err(LineProblem::Negative {
-            what: WHAT,
-            value: value(),
-        });
-    }
+    let is_negative = exact.negative && !exact.digits.is_empty();
     let exponent = exact.before - exact.digits.len() as i64;
     let product = factor.times_digits(&exact.digits, exponent);
+    let fits = |product: &Product| Weight::product(product.whole, is_negative).is_some();
+    let product = product.filter(fits).map(|product| (product, is_negative));
     product.ok_or_else(|| LineProblem::ScaledTooLarge {
         value: value(),
         factor: format!("{:?}", factor.value),
@@ -157,13 +198,15 @@ fn exponent_of(text: &str) -> i64 {
     exponent.clamp(-EXPONENT_LIMIT, EXPONENT_LIMIT)
 }
 
-/// Returns all decimal digits of a finite non-negative float, down to its last bit.
+/// Returns all decimal digits of a finite float, down to its last bit.
 fn exactly(float: f32) -> String {
+    let sign = if float.is_sign_negative() { "-" } else { "" };
+    let float = float.abs();
     let exponent = (float.to_bits() >> 23).max(1) as i32 - 150;
     let mantissa = float.to_bits() & 0x7f_ffff | u32::from(float.is_normal()) << 23;
     let last = exponent.saturating_add_unsigned(mantissa.trailing_zeros());
     let places = last.min(0).unsigned_abs() as usize;
-    format!("{float:.places$}")
+    format!("{sign}{float:.places$}")
 }
 
 #[cfg(test)]
@@ -198,6 +241,26 @@ mod tests {
     }
 
     #[test]
+    fn negative_weights_are_whole_in_any_notation_or_floats() {
+        let whole = |text: &str| match read(text) {
+            Ok(Weight::Negative(whole)) => Some(whole),
+            _ => None,
+        };
+        assert_eq!(whole("-7"), Some(-7));
+        assert_eq!(whole("-70e-1"), Some(-7));
+        assert_eq!(whole("-2147483648"), Some(i32::MIN));
+        assert_eq!(read("-2.5"), float(-2.5, false));
+        assert_eq!(read("-0.1"), float(-0.1, true));
+        assert_eq!(read("-2147483649.0"), float(-2_147_483_648.0, true));
+        assert_eq!(read("-1e-400"), float(-0.0, true));
+        assert!(read("-1e-400").unwrap().is_negative() && !read("-0").unwrap().is_negative());
+        let product = |text: &str| scaled(text.as_bytes(), Factor::of(100.0).unwrap());
+        let (found, is_negative) = product("-0.25").unwrap();
+        assert_eq!((found.whole, is_negative), (25, true));
+        assert!(product("-21474836.49").is_err());
+    }
+
+    #[test]
     fn fractions_report_whether_they_were_rounded() {
         assert_eq!(read("2.5"), float(2.5, false));
         assert_eq!(read("250e-2"), float(2.5, false));
@@ -215,8 +278,10 @@ mod tests {
     #[test]
     fn texts_that_are_not_weights_are_refused() {
         for (text, message) in [
-            ("-2.5", "a weight is negative (-2.5)"),
-            ("-1e-400", "a weight is negative (-1e-400)"),
+            (
+                "-2147483649",
+                "a weight is too small (-2147483649); at least -2147483648",
+            ),
             ("nan", "expected a weight, found \"nan\""),
             ("inf", "expected a weight, found \"inf\""),
             ("1.5x", "expected a weight, found \"1.5x\""),

@@ -124,8 +124,8 @@ pub(super) fn write(graph: &Graph, format: Format, sink: &mut Sink) -> io::Resul
 fn matrix_banner(graph: &Graph, sink: &mut Sink) -> io::Result<()> {
     let field = match graph.weight_kind() {
         None => "pattern",
-        Some(WeightKind::Integer) => "integer",
-        Some(WeightKind::Float) => "real",
+        Some(WeightKind::Integer | WeightKind::Signed) => "integer",
+        Some(WeightKind::Float | WeightKind::SignedFloat) => "real",
     };
     let symmetry = if graph.is_symmetric() {
         "symmetric"
@@ -186,7 +186,10 @@ impl Line<'_> {
 
     fn push_weight(self, text: &mut Vec<u8>, word: u32) {
         match self.graph.weight_kind() {
-            Some(WeightKind::Float) => push_float(text, f32::from_bits(word)),
+            Some(kind @ WeightKind::Signed) => {
+                text.extend_from_slice(format!("{}", kind.number(word)).as_bytes());
+            }
+            Some(kind) if kind.is_float() => push_float(text, kind.number(word) as f32),
             _ => push_number(text, u64::from(word)),
         }
     }

@@ -130,6 +130,11 @@ pub(super) fn farthest(column: &Column, measure: &str) -> Answer {
             let reached = values.iter().filter(|value| **value != u64::MAX);
             whole(reached.max().copied().unwrap_or(0))
         }
+        Column::I64(values) => {
+            let reached = values.iter().copied().filter(|value| *value != i64::MAX);
+            let farthest = reached.max().unwrap_or(0);
+            (Number::Signed(farthest), farthest.to_string())
+        }
         Column::F32(values) => {
             let reached = values.iter().copied().filter(|value| value.is_finite());
             let farthest = reached.fold(0.0, f32::max);

@@ -107,7 +107,7 @@ impl Analysis for Closeness {
         Answer {
             figures: vec![
                 Figure::new("highest_closeness", score),
-                Figure::new("highest_closeness_node", graph.original_id(node)),
+                Figure::new("highest_closeness_node", label),
             ],
             sentence: Sentence::Graph(format!("the highest closeness is {score}, of node {label}")),
         }

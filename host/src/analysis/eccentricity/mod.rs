@@ -66,15 +66,15 @@ impl Analysis for Eccentricity {
         let Some((known, [least, largest])) = ends_of(column) else {
             return Answer::reached();
         };
-        let mut figures = vec![
-            Figure::new("least_eccentricity", least),
-            Figure::new("largest_eccentricity", largest),
-        ];
         let mut text = format!("eccentricities from {least} to {largest}");
+        let mut figures = vec![
+            Figure::new("least_eccentricity", least.clone()),
+            Figure::new("largest_eccentricity", largest.clone()),
+        ];
         if known == column.len() {
+            text = format!("radius {least}, diameter {largest}, over the nodes that each reaches");
             figures.push(Figure::new("radius", least));
             figures.push(Figure::new("diameter", largest));
-            text = format!("radius {least}, diameter {largest}, over the nodes that each reaches");
         }
         Answer {
             figures,
@@ -133,6 +133,6 @@ fn ends_of(column: &Column) -> Option<(usize, [Number; 2])> {
             floats.iter().copied().filter(|float| float.is_finite()),
             Number::Real,
         ),
-        Column::Sets(_) => None,
+        Column::I64(_) | Column::Sets(_) => None,
     }
 }

@@ -6,10 +6,7 @@ use crate::graph::{Graph, WeightKind};
 use crate::program::{
     Edge, Edges, Item, Join, Kind, Over, ProgramBuilder, ProgramError, RegisterId, Value,
 };
-
-/// Units in the largest float weight, as a power of two: weights are summed as whole numbers, so
-/// that their order does not matter.
-const UNITS_EXPONENT: i32 = 31;
+use seawall_device::sequential::units_in_one;
 
 /// The amount that an edge counts.
 #[derive(Clone, Copy)]
@@ -18,8 +15,9 @@ enum Amount {
     One,
     /// A whole weight.
     Whole,
-    /// A float weight, times this factor and rounded down to a whole number.
-    Float(f32),
+    /// A float weight, times both factors and rounded down to a whole number, so that the order of a
+    /// sum does not matter.
+    Float([f32; 2]),
 }
 
 impl Amount {
@@ -28,7 +26,7 @@ impl Amount {
         let weights = graph.weights().filter(|_| question.weighted);
         match (weights, graph.weight_kind()) {
             (None, _) => Self::One,
-            (Some(weights), Some(WeightKind::Float)) => Self::Float(units_in_one(weights)),
+            (Some(weights), Some(WeightKind::Float)) => Self::Float(units(weights)),
             (Some(_), _) => Self::Whole,
         }
     }
@@ -45,7 +43,7 @@ impl Amount {
         match self {
             Self::One => edge.constant(1_u32),
             Self::Whole => edge.weight().to_u64(),
-            Self::Float(factor) => (edge.float_weight() * factor).to_u64(),
+            Self::Float([first, second]) => (edge.float_weight() * first * second).to_u64(),
         }
     }
 
@@ -58,16 +56,10 @@ impl Amount {
     }
 }
 
-/// Units in a float weight of 1, so that the largest weight, given as words, has 2^31.
-pub(super) fn units_in_one(words: &[u32]) -> f32 {
+/// Units in a float weight of 1, of which `words` are all.
+fn units(words: &[u32]) -> [f32; 2] {
     // Words of floats that are not negative order like them.
-    let largest = f32::from_bits(words.iter().copied().max().unwrap_or(0));
-    let factor = 2_f32.powi(UNITS_EXPONENT) / largest;
-    if largest > 0.0 && factor.is_finite() {
-        factor
-    } else {
-        f32::MAX
-    }
+    units_in_one(f32::from_bits(words.iter().copied().max().unwrap_or(0)))
 }
 
 /// Registers that count labels.

@@ -1,9 +1,11 @@
 //! Label propagation, a node after the other, with a map of counts.
 
-use super::count::units_in_one;
 use crate::analysis::LabelRule;
 use crate::graph::{Graph, WeightKind};
 use std::collections::BTreeMap;
+
+/// Least units in the largest float weight.
+const UNITS: f64 = 2_147_483_648.0;
 
 /// Labels after `rounds` rounds of the rule of LDBC, each from those of the round before.
 /// O(rounds * edges), and a logarithm.
@@ -130,7 +132,15 @@ fn whole(graph: &Graph, words: &[u32]) -> Vec<u64> {
     if graph.weight_kind() != Some(WeightKind::Float) {
         return words.iter().map(|word| u64::from(*word)).collect();
     }
-    let factor = units_in_one(words);
-    let units = |word: &u32| (f32::from_bits(*word) * factor) as u64;
-    words.iter().map(units).collect()
+    let floats = words.iter().map(|word| f64::from(f32::from_bits(*word)));
+    let largest = floats.clone().fold(0.0, f64::max);
+    // The largest weight has 2^31 units, or less than twice as many.
+    let mut factor = 1.0;
+    while largest > 0.0 && largest * factor < UNITS {
+        factor *= 2.0;
+    }
+    while largest * factor >= 2.0 * UNITS {
+        factor /= 2.0;
+    }
+    floats.map(|weight| (weight * factor) as u64).collect()
 }

@@ -35,6 +35,7 @@ const FACTS: Facts = Facts {
     values: Values::Edges,
     is_undirected: true,
     reads_weights: true,
+    signed: true,
     loops: LoopRule::Ignored,
     parallel: ParallelRule::Least,
     has_maximum: true,
@@ -76,7 +77,9 @@ impl Analysis for Msf {
         };
         let held = edges.iter().filter(|edge| **edge != NONE);
         let (count, weight) = (held.clone().count() as u64, oracle::weight(graph, held));
+        let edges = counted(count, "edge");
         Answer {
+            sentence: Sentence::Graph(format!("a forest of {edges} and weight {weight}")),
             figures: vec![
                 Figure::count("forest_edges", "edge", count),
                 Figure {
@@ -85,10 +88,6 @@ impl Analysis for Msf {
                     noun: None,
                 },
             ],
-            sentence: Sentence::Graph(format!(
-                "a forest of {} and weight {weight}",
-                counted(count, "edge")
-            )),
         }
     }
 
@@ -170,13 +169,9 @@ fn build(graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
     })
 }
 
-/// The weight of an edge as a word, the least of which comes first; floats of at least 0 order like
-/// their bits.
+/// The weight of an edge as a word, the least of which comes first: words order like the weights.
 fn weight<'c>(edge: Edge<'c>, registers: Registers) -> Value<'c> {
-    let word = match registers.weights {
-        WeightKind::Integer => edge.weight(),
-        WeightKind::Float => edge.float_weight().bits(),
-    };
+    let word = edge.weight_word(registers.weights);
     if registers.maximum {
         word ^ u32::MAX
     } else {

@@ -47,6 +47,7 @@ fn forest(graph: &Graph, order: Order) -> Vec<u64> {
         for edge in graph.outgoing().row(node) {
             let to = graph.targets()[edge];
             if node < to {
+                // Words of weights order like them.
                 let weight = graph.weights().map_or(1, |weights| weights[edge]);
                 edges.push((weight, u64::from(node) << 32 | u64::from(to)));
             }
@@ -89,8 +90,12 @@ pub(super) fn weight<'e>(graph: &Graph, edges: impl Iterator<Item = &'e u64>) ->
         Some(graph.weights().map_or(1, |weights| weights[row.start + at]))
     };
     let words = edges.filter_map(of);
-    if graph.weight_kind() == Some(WeightKind::Float) {
-        return Number::Double(words.map(|word| f64::from(f32::from_bits(word))).sum());
+    let kind = graph.weight_kind().unwrap_or_default();
+    match kind {
+        WeightKind::Integer => Number::Whole(words.map(u64::from).sum()),
+        WeightKind::Signed => Number::Signed(words.map(|word| kind.number(word) as i64).sum()),
+        WeightKind::Float | WeightKind::SignedFloat => {
+            Number::Double(words.map(|word| kind.number(word)).sum())
+        }
     }
-    Number::Whole(words.map(u64::from).sum())
 }

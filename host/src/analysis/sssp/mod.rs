@@ -3,6 +3,7 @@
 pub(super) mod oracle;
 mod parents;
 mod program;
+mod signed;
 
 use super::bfs::farthest;
 use super::falling::has_settled;
@@ -14,6 +15,7 @@ use crate::column::Column;
 use crate::cost::{Job, Times, Worker};
 use crate::graph::Graph;
 use crate::program::ProgramError;
+use crate::run::RunError;
 use program::bounds_of_a_level;
 
 /// The analysis `sssp`.
@@ -27,6 +29,7 @@ const FACTS: Facts = Facts {
     takes_sources: true,
     walks: true,
     reads_weights: true,
+    signed: true,
     streams: Some(Streaming::Lengths),
     parallel: ParallelRule::Least,
     details: &[Detail::Parents],
@@ -60,12 +63,23 @@ impl Analysis for Sssp {
     }
 
     fn build(&self, graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
+        if signed::is_signed(graph) {
+            return signed::build(graph, question);
+        }
         program::build(graph, question)
     }
 
     /// Distances in floats must also be near those in doubles.
     fn check(&self, case: &Case<'_>, found: Found<'_>) -> bool {
         let sources = &case.question.sources;
+        if signed::is_signed(case.graph) {
+            return oracle::signed_distances(case.graph, sources).is_some_and(|expected| {
+                *found.values == expected.column()
+                    && found
+                        .parents
+                        .is_none_or(|parents| expected.has_tree(case.graph, sources, parents))
+            });
+        }
         let expected = oracle::distances(case.graph, sources);
         let exact = || oracle::distances_in_doubles(case.graph, sources);
         let is_tree = |parents: &[u32]| {
@@ -85,13 +99,24 @@ impl Analysis for Sssp {
         parents::parents(graph, asked?, column)
     }
 
+    fn accept(
+        &self,
+        (graph, question): (&Graph, &Question),
+        found: Found<'_>,
+    ) -> Result<(), RunError> {
+        match found.parents.filter(|_| signed::is_signed(graph)) {
+            Some(parents) => signed::check(graph, (&question.sources, found.values), parents),
+            None => Ok(()),
+        }
+    }
+
     fn tolerance(&self, column: &Column, _end: End) -> Option<f64> {
         Some(distance_tolerance(column.floats()?.len()))
     }
 
     fn answer(&self, _graph: &Graph, column: &Column) -> Answer {
         let bits: u64 = match column {
-            Column::U64(_) => 64,
+            Column::U64(_) | Column::I64(_) => 64,
             _ => 32,
         };
         let mut answer = farthest(column, "distance");

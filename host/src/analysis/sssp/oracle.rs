@@ -70,6 +70,124 @@ fn dijkstra<T: Copy + Default + Ord>(
     distances
 }
 
+/// Distances along weights of which some are negative, by the Bellman-Ford method: whole numbers, or
+/// doubles. O(nodes * edges).
+#[derive(Clone, Debug, PartialEq)]
+pub enum SignedDistances {
+    /// Whole numbers; `None` where there is no path.
+    Whole(Vec<Option<i64>>),
+    /// Doubles; `None` where there is no path.
+    Float(Vec<Option<f64>>),
+}
+
+/// The distances from `sources`; `None` if paths get ever shorter.
+#[must_use]
+pub fn signed_distances(graph: &Graph, sources: &[u32]) -> Option<SignedDistances> {
+    let kind = graph.weight_kind().unwrap_or_default();
+    if kind.is_float() {
+        let found = bellman_ford(graph, sources, |length: f64, word| {
+            length + kind.number(word)
+        });
+        return found.map(SignedDistances::Float);
+    }
+    let sum = |length: i64, word| length + kind.number(word) as i64;
+    bellman_ford(graph, sources, sum).map(SignedDistances::Whole)
+}
+
+fn bellman_ford<T: Copy + Default + PartialOrd>(
+    graph: &Graph,
+    sources: &[u32],
+    sum: impl Fn(T, u32) -> T,
+) -> Option<Vec<Option<T>>> {
+    let mut distances = vec![None; graph.nodes() as usize];
+    for source in sources {
+        distances[*source as usize] = Some(T::default());
+    }
+    // A path has fewer edges than nodes; the last round finds nothing.
+    for _ in 0..=graph.nodes() {
+        let mut has_changed = false;
+        for from in 0..graph.nodes() {
+            let Some(length) = distances[from as usize] else {
+                continue;
+            };
+            for edge in graph.outgoing().row(from) {
+                let word = graph.weights().map_or(1, |weights| weights[edge]);
+                let to = graph.targets()[edge] as usize;
+                let longer = sum(length, word);
+                if distances[to].is_none_or(|known| longer < known) {
+                    distances[to] = Some(longer);
+                    has_changed = true;
+                }
+            }
+        }
+        if !has_changed {
+            return Some(distances);
+        }
+    }
+    None
+}
+
+impl SignedDistances {
+    /// The column of an answer.
+    #[must_use]
+    pub fn column(&self) -> Column {
+        match self {
+            Self::Whole(all) => {
+                Column::I64(all.iter().map(|found| found.unwrap_or(i64::MAX)).collect())
+            }
+            Self::Float(all) => {
+                let float = |found: &Option<f64>| found.map_or(f32::INFINITY, |sum| sum as f32);
+                Column::F32(all.iter().map(float).collect())
+            }
+        }
+    }
+
+    /// Tells whether `parents` are a tree of lightest paths: each is a source of distance 0 itself, or
+    /// over an edge that takes no detour.
+    pub(crate) fn has_tree(&self, graph: &Graph, sources: &[u32], parents: &[u32]) -> bool {
+        let kind = graph.weight_kind().unwrap_or_default();
+        let is_tight = |from: u32, to: u32, word: u32| match self {
+            Self::Whole(all) => {
+                let longer = all[from as usize].map(|length| length + kind.number(word) as i64);
+                longer == all[to as usize]
+            }
+            Self::Float(all) => {
+                let longer = all[from as usize].map(|length| length + kind.number(word));
+                longer == all[to as usize]
+            }
+        };
+        let is_reached = |node: u32| match self {
+            Self::Whole(all) => all[node as usize].is_some(),
+            Self::Float(all) => all[node as usize].is_some(),
+        };
+        let is_start = |node: u32| {
+            let is_near = match self {
+                Self::Whole(all) => all[node as usize] == Some(0),
+                Self::Float(all) => all[node as usize] == Some(0.0),
+            };
+            is_near && sources.contains(&node)
+        };
+        let has_own = |node: u32| match parents[node as usize] {
+            u32::MAX => !is_reached(node),
+            parent if parent == node => is_start(node),
+            parent => {
+                is_reached(node)
+                    && graph.outgoing().row(parent).any(|edge| {
+                        let word = graph.weights().map_or(1, |weights| weights[edge]);
+                        graph.targets()[edge] == node && is_tight(parent, node, word)
+                    })
+            }
+        };
+        let mut starts = vec![false; parents.len()];
+        for node in 0..graph.nodes() {
+            starts[node as usize] = parents[node as usize] == node;
+        }
+        parents.len() == graph.nodes() as usize
+            && (0..graph.nodes()).all(has_own)
+            && leads_to_sources(parents, &starts)
+    }
+}
+
 /// Tells whether `parents` are a tree of lightest paths of these lengths: each leads to a source,
 /// over edges that take no detour, and is the smallest of the nodes nearer to the source that such
 /// an edge leaves, if there are any. O(nodes + edges).
@@ -86,7 +204,7 @@ pub(crate) fn is_tree(
         Column::F32(floats) => floats[node]
             .is_finite()
             .then(|| u64::from(floats[node].to_bits())),
-        Column::Sets(_) => None,
+        Column::I64(_) | Column::Sets(_) => None,
     };
     let longer = |node: usize, word: u32| {
         let from = order(node)?;

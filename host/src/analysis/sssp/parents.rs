@@ -34,7 +34,7 @@ impl<'c> Lengths<'c> {
             Column::U32(lengths) => Some(Self::Whole(lengths.as_slice())),
             Column::U64(lengths) => Some(Self::Wide(lengths.as_slice())),
             Column::F32(lengths) => Some(Self::Float(lengths.as_slice())),
-            Column::Sets(_) => None,
+            Column::I64(_) | Column::Sets(_) => None,
         }
     }
 

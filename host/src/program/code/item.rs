@@ -287,6 +287,12 @@ impl<'c> Edge<'c> {
         self.make(Kind::U32, Step::of(Op::EdgeWeight))
     }
 
+    /// The word of the edge's weight, of that kind; words of a kind order like the weights.
+    pub(crate) fn weight_word(self, kind: WeightKind) -> Value<'c> {
+        self.coder.need_weights(kind);
+        self.make(Kind::U32, Step::of(Op::EdgeWeight))
+    }
+
     /// The edge's weight, a float.
     #[must_use]
     pub fn float_weight(self) -> Value<'c> {

@@ -56,6 +56,8 @@ struct GraphReport<'a> {
     #[serde(flatten)]
     dropped: Dropped,
     sources: &'a [u64],
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    source_names: &'a [String],
     reached: u64,
     #[serde(flatten)]
     rounds: Rounds,
@@ -82,6 +84,7 @@ impl<'a> GraphReport<'a> {
             hint: taken::hint(&graph.taken),
             dropped: graph.dropped,
             sources: &graph.sources,
+            source_names: &graph.source_names,
             reached: graph.reached,
             rounds: graph.rounds,
             converged: graph.converged,

@@ -1,7 +1,7 @@
 //! The results of a batch as one table: one row per node, graph after graph.
 //!
 //! `graph` is the graph's number from 0, its place in the report's `results`; CSV and JSON also
-//! have its name. Nodes have the ids of their files.
+//! have its name. Nodes have the ids of their files, and their names where some have names.
 
 use std::io::{self, Write};
 
@@ -13,13 +13,31 @@ use seawall::batch::BatchOutcome;
 pub struct BatchRows<'a> {
     outcome: &'a BatchOutcome,
     original: &'a dyn Fn(usize, u32) -> u64,
+    name: Option<&'a NodeNames<'a>>,
 }
+
+/// The name of a graph's node.
+pub type NodeNames<'a> = dyn Fn(usize, u32) -> Option<&'a str> + 'a;
 
 impl<'a> BatchRows<'a> {
     /// Returns the rows of `outcome`; `original` returns the id of a graph's node in its file.
     #[must_use]
     pub fn new(outcome: &'a BatchOutcome, original: &'a dyn Fn(usize, u32) -> u64) -> Self {
-        Self { outcome, original }
+        Self {
+            outcome,
+            original,
+            name: None,
+        }
+    }
+
+    /// Returns the rows with the name of each node, for formats that hold texts. Cells that are
+    /// nodes are names then.
+    #[must_use]
+    pub fn with_names(self, name: &'a NodeNames<'a>) -> Self {
+        Self {
+            name: Some(name),
+            ..self
+        }
     }
 
     /// Writes the named columns of those in [`TableColumn::of_batch`]. Linear in
@@ -52,14 +70,17 @@ impl Table for BatchRows<'_> {
     fn each(&self, take: &mut dyn FnMut(&Row<'_>) -> io::Result<()>) -> io::Result<()> {
         for (index, graph) in self.outcome.graphs.iter().enumerate() {
             let original = |node| (self.original)(index, node);
-            let rows = Rows::of((self.outcome.analysis, &graph.values), &original);
-            let rows = rows.iter().map(|row| Row {
-                graph: index as u32,
-                name: &graph.name,
-                ..row
-            });
-            for row in rows {
-                take(&row)?;
+            let name = |node| self.name.and_then(|name| name(index, node));
+            let mut rows = Rows::of((self.outcome.analysis, &graph.values), &original);
+            if self.name.is_some() {
+                rows = rows.with_names(&name);
+            }
+            for row in rows.iter() {
+                take(&Row {
+                    graph: index as u32,
+                    graph_name: &graph.name,
+                    ..row
+                })?;
             }
         }
         Ok(())

@@ -52,6 +52,10 @@ impl Histogram {
                 let told = words.iter().copied().filter(|word| *word != u64::MAX);
                 Self::spread(bars, told)
             }
+            Column::I64(values) => {
+                let told = values.iter().filter(|value| **value != i64::MAX);
+                Self::real(told.map(|value| *value as f64))
+            }
             Column::F32(values) => Self::real(values.iter().copied().map(f64::from)),
             Column::Sets(sets) => Self::spread(bars, sets.counts().into_iter().map(u64::from)),
             _ => Self::spread(bars, std::iter::empty()),
