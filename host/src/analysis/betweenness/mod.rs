@@ -156,7 +156,7 @@ fn build_alone(graph: &Graph, question: &Question) -> Result<Built, ProgramError
         ..SequentialRecord::new(Algorithm::Betweenness)
     };
     let record = alone::shared(record, graph, question);
-    let memory = program.sequential_memory(record)?;
+    let memory = program.sequential_memory(record, graph.edges())?;
     let list = program.input("sources", sources)?;
     let result = program.words("scores", graph.nodes().into())?;
     program.fill("no score yet", result, 0);
