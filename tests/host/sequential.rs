@@ -1,15 +1,18 @@
 //! Sequential algorithms of CPU threads: against oracles that share nothing with them, on every
 //! shape of the survey, with the edges that they looked at held to their formulas.
 
-use seawall::backend::{BackendError, Canceller};
+use seawall::analysis::{self, Question};
+use seawall::backend::cpu::CpuSession;
+use seawall::backend::{BackendError, Canceller, RunLimits, Session};
 use seawall::graph::{Graph, NodeName};
-use seawall::outcome::{Column, RunOutcome};
+use seawall::outcome::{Column, Rounds, RunOutcome};
+use seawall::program::PlanRequest;
 use seawall::run::{
     AnalysisKind, Analyzer, Centrality, Direction, Executor, Machine, RunError, RunRequest, execute,
 };
 use seawall_tests::random::Random;
 use seawall_tests::survey::{Sample, samples};
-use std::num::NonZeroUsize;
+use std::num::{NonZeroU32, NonZeroUsize};
 use std::time::{Duration, Instant};
 
 const THREADS: [usize; 2] = [1, 3];
@@ -260,11 +263,10 @@ fn closeness_and_eccentricity_are_right_and_follow_the_size_on_any_shape() {
     }
 }
 
-/// Edges looked at are at most those of the graph for each source, and once more where weights are
-/// put in order.
+/// Edges looked at are at most those of the graph for each source.
 fn holds(name: &str, outcome: &RunOutcome, sources: usize) {
     if let Some(edges) = outcome.edges_examined {
-        let most = outcome.edges * (sources as u64 + 1);
+        let most = outcome.edges * sources as u64;
         assert!(edges <= most, "{name}: {edges} edges of {most}");
     }
 }
@@ -387,6 +389,149 @@ fn widest_paths_are_right_and_look_once_at_each_edge_of_any_shape() {
                 let outcome = run(&graph, &request(AnalysisKind::Widest, &sources, threads));
                 assert_eq!(outcome.values, Column::U32(expected.clone()), "{name}");
                 assert!(outcome.edges_examined.unwrap() <= outcome.edges, "{name}");
+            }
+        }
+    }
+}
+
+/// A limit that no run comes to, and that sequential algorithms do not keep: the request is for
+/// rounds.
+const ANY_ROUNDS: Option<NonZeroU32> = NonZeroU32::new(1 << 30);
+
+/// Random graphs with mirror images, loops, parallel edges and nodes without edges; weights are few
+/// and equal, or wide.
+fn drawn(random: &mut Random) -> Graph {
+    let nodes = 1 + random.below(50);
+    let wide = random.once_in(2);
+    let weight = |random: &mut Random| match wide {
+        true => random.below(u32::MAX - 2),
+        false => random.below(3),
+    };
+    let edges: Vec<_> = (0..random.below(4 * nodes))
+        .map(|_| {
+            let ends = (random.below(nodes), random.below(nodes));
+            (ends.0, ends.1, weight(random))
+        })
+        .collect();
+    Graph::from_weighted_edges(nodes, &edges, true).unwrap()
+}
+
+fn undirected(nodes: u32, seed: u64) -> Vec<(String, Graph)> {
+    let random = &mut Random::new(seed);
+    let shapes = graphs(nodes, seed).into_iter();
+    let mut graphs: Vec<_> = shapes.filter(|(_, graph)| graph.is_symmetric()).collect();
+    graphs.extend((0..200).map(|at| (format!("drawn {at}"), drawn(random))));
+    graphs
+}
+
+#[test]
+fn forests_are_those_of_rounds_and_look_at_each_edge_some_times_on_any_shape() {
+    for (name, graph) in undirected(300, 12) {
+        for maximum in [false, true] {
+            let mut rounds = request(AnalysisKind::Msf, &[], 2);
+            (rounds.maximum, rounds.max_iterations) = (maximum, ANY_ROUNDS);
+            let expected = run(&graph, &rounds);
+            assert_eq!(expected.edges_examined, None);
+            for threads in THREADS {
+                let mut alone = request(AnalysisKind::Msf, &[], threads);
+                alone.maximum = maximum;
+                let outcome = run(&graph, &alone);
+                assert_eq!(outcome.values, expected.values, "{name} {maximum}");
+                let turns = u64::from(graph.nodes().max(1).ilog2());
+                let most = 2 * outcome.edges + outcome.edges / 2 * turns;
+                assert!(outcome.edges_examined.unwrap() <= most, "{name}");
+            }
+        }
+    }
+}
+
+#[test]
+fn forests_of_float_weights_are_those_of_whole_ones() {
+    for sample in samples(200, 13) {
+        let floats: Vec<_> = sample
+            .edges
+            .iter()
+            .map(|(from, to, weight)| (*from, *to, *weight as f32 * 0.25))
+            .collect();
+        let floats = Graph::from_float_edges(sample.nodes, &floats, true).unwrap();
+        for maximum in [false, true] {
+            let mut request = request(AnalysisKind::Msf, &[], 1);
+            request.maximum = maximum;
+            let whole = run(&graph_of(&sample, true), &request).values;
+            assert_eq!(run(&floats, &request).values, whole, "{}", sample.name);
+        }
+    }
+}
+
+#[test]
+fn cores_are_those_of_rounds_and_look_once_at_each_edge_of_any_shape() {
+    for (name, graph) in undirected(300, 14) {
+        let mut rounds = request(AnalysisKind::Kcore, &[], 2);
+        rounds.max_iterations = ANY_ROUNDS;
+        let expected = run(&graph, &rounds);
+        assert_eq!(expected.edges_examined, None);
+        let outcome = run(&graph, &request(AnalysisKind::Kcore, &[], 1));
+        assert_eq!(outcome.values, expected.values, "{name}");
+        assert!(outcome.edges_examined.unwrap() <= outcome.edges, "{name}");
+    }
+}
+
+/// The ranks of a program of code, as GPUs run it.
+fn ranks_of_code(graph: &Graph, kind: AnalysisKind, question: &Question) -> Vec<u32> {
+    let built = analysis::build(kind, graph, question).unwrap();
+    let (program, _) = built.program.encode(&PlanRequest::default()).unwrap();
+    let threads = NonZeroUsize::new(2);
+    let mut session = CpuSession::open(graph, threads, RunLimits::default()).unwrap();
+    session.load(&program).unwrap();
+    session.run(&built.inputs).unwrap();
+    let mut found = Vec::new();
+    session.read(built.result, &mut found).unwrap();
+    found
+}
+
+#[test]
+fn ranks_of_threads_are_those_of_code_bit_by_bit() {
+    let random = &mut Random::new(15);
+    let mut graphs = graphs(200, 15);
+    graphs.retain(|(_, graph)| graph.nodes() > 0);
+    graphs.extend((0..50).map(|at| (format!("drawn {at}"), drawn(random))));
+    for (name, graph) in graphs {
+        let sources = &lists(graph.nodes(), random)[1];
+        for kind in [AnalysisKind::Ppr, AnalysisKind::Pagerank] {
+            let sources: &[u32] = if kind == AnalysisKind::Ppr {
+                sources
+            } else {
+                &[]
+            };
+            for weighted in [false, true] {
+                if kind == AnalysisKind::Pagerank && !weighted {
+                    continue;
+                }
+                let mut question = Question::new(sources.to_vec());
+                question.weighted = weighted;
+                let expected = ranks_of_code(&graph, kind, &question);
+                for threads in THREADS {
+                    let mut request = request(kind, sources, threads);
+                    request.weighted = weighted;
+                    let outcome = run(&graph, &request);
+                    let found: Vec<u32> = outcome
+                        .values
+                        .floats()
+                        .unwrap()
+                        .iter()
+                        .map(|rank| rank.to_bits())
+                        .collect();
+                    assert!(
+                        found == expected[..found.len()],
+                        "{name}, {kind}, {weighted}"
+                    );
+                    let Rounds::Iterations(rounds) = outcome.rounds else {
+                        panic!("{:?}", outcome.rounds)
+                    };
+                    let rounds = u64::from(rounds);
+                    let looks = weighted.then(|| u64::from(graph.edges()) * (rounds + 2));
+                    assert_eq!(outcome.edges_examined, looks, "{name}, {kind}");
+                }
             }
         }
     }

@@ -27,30 +27,40 @@ pub enum Algorithm {
     Scores = 4,
     /// Stores the width of the widest path from the listed nodes to every node.
     Widest = 5,
-    /// Stores the weights of edges in the order of the rows of incoming edges.
-    IncomingWeights = 6,
+    /// Stores the edges of the spanning forest of least weight, a pair of words at the node that
+    /// holds each.
+    Forest = 6,
     /// Stores the smallest node of every node's community by label propagation.
     Labels = 7,
+    /// Stores the core number of every node.
+    Cores = 8,
+    /// Stores the share of every edge in the weights of its node's edges, the bits of a float.
+    Shares = 9,
+    /// Moves ranks along every edge once, by the shares of edges that the third source holds.
+    Ranks = 10,
     /// Stores the level of every node in a breadth-first search from the listed nodes.
-    Levels = 8,
+    Levels = 11,
     /// Stores a 1 for every node that the listed nodes reach.
-    Reached = 9,
+    Reached = 12,
     /// Stores the distance from the listed nodes and the parent of every node, along weights of which
     /// some are negative, or parents that form a circle whose weights add up to less than 0.
-    SignedPaths = 10,
+    SignedPaths = 13,
 }
 
 impl Algorithm {
     /// Every algorithm, in order of its word.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 14] = [
         Self::StrongComponents,
         Self::Closeness,
         Self::Eccentricity,
         Self::Betweenness,
         Self::Scores,
         Self::Widest,
-        Self::IncomingWeights,
+        Self::Forest,
         Self::Labels,
+        Self::Cores,
+        Self::Shares,
+        Self::Ranks,
         Self::Levels,
         Self::Reached,
         Self::SignedPaths,
@@ -66,11 +76,14 @@ impl Algorithm {
             3 => Some(Self::Betweenness),
             4 => Some(Self::Scores),
             5 => Some(Self::Widest),
-            6 => Some(Self::IncomingWeights),
+            6 => Some(Self::Forest),
             7 => Some(Self::Labels),
-            8 => Some(Self::Levels),
-            9 => Some(Self::Reached),
-            10 => Some(Self::SignedPaths),
+            8 => Some(Self::Cores),
+            9 => Some(Self::Shares),
+            10 => Some(Self::Ranks),
+            11 => Some(Self::Levels),
+            12 => Some(Self::Reached),
+            13 => Some(Self::SignedPaths),
             _ => None,
         }
     }
@@ -116,10 +129,16 @@ pub struct SequentialRecord {
     /// Whether searches along edges go together, [`TOGETHER`] at a time: where they meet, they share
     /// edges.
     pub together: bool,
+    /// Whether the forest is the one of largest weight.
+    pub maximum: bool,
     /// Blocks that share the listed nodes, 1 at least. The first one works alone if it is 1.
     pub blocks: u32,
     /// The division of sums.
     pub shares: Shares,
+    /// The bits of the share of rank that moves along edges, for [`Algorithm::Ranks`].
+    pub damping: u32,
+    /// The bits of the sum of changes above which another round follows, likewise.
+    pub tolerance: u32,
 }
 
 impl SequentialRecord {
@@ -131,58 +150,67 @@ impl SequentialRecord {
             lengths: Lengths::Edges,
             inward: false,
             together: false,
+            maximum: false,
             blocks: 1,
             shares: Shares::Each,
+            damping: 0,
+            tolerance: 0,
         }
     }
 
     /// Reads the parameters of such a wave; `None` if a word names nothing.
     #[must_use]
     pub const fn from_parameters(words: [u32; 5]) -> Option<Self> {
-        let [algorithm, lengths, flags, blocks, shares] = words;
+        let [algorithm, options, blocks, damping, tolerance] = words;
         let Some(algorithm) = Algorithm::from_word(algorithm) else {
             return None;
         };
-        let lengths = match lengths {
+        let lengths = match options & CHOICE {
             0 => Lengths::Edges,
             1 => Lengths::Whole,
             2 => Lengths::Float,
             _ => return None,
         };
-        let shares = match shares {
+        let shares = match options >> SHARES & CHOICE {
             0 => Shares::Each,
             1 => Shares::Halved,
             2 => Shares::Normalized,
             _ => return None,
         };
-        if blocks == 0 || flags > (INWARD | GO_TOGETHER) {
+        if blocks == 0 || options > OPTIONS_MAX {
             return None;
         }
         Some(Self {
             algorithm,
             lengths,
-            inward: flags & INWARD != 0,
-            together: flags & GO_TOGETHER != 0,
+            inward: options & INWARD != 0,
+            together: options & GO_TOGETHER != 0,
+            maximum: options & MAXIMUM != 0,
             blocks,
             shares,
+            damping,
+            tolerance,
         })
     }
 
     /// Writes the parameters of such a wave.
     #[must_use]
     pub const fn to_parameters(self) -> [u32; 5] {
+        let inward = if self.inward { INWARD } else { 0 };
+        let together = if self.together { GO_TOGETHER } else { 0 };
+        let maximum = if self.maximum { MAXIMUM } else { 0 };
+        let choices = self.lengths as u32 | (self.shares as u32) << SHARES;
         [
             self.algorithm as u32,
-            self.lengths as u32,
-            if self.inward { INWARD } else { 0 } | if self.together { GO_TOGETHER } else { 0 },
+            choices | inward | together | maximum,
             self.blocks,
-            self.shares as u32,
+            self.damping,
+            self.tolerance,
         ]
     }
 
-    /// Words of scratch memory for each node and each block.
-    #[must_use]
-    pub const fn words_per_node(self) -> u32 {
+    /// Words of scratch memory for each node.
+    const fn words_per_node(self) -> u32 {
         let weighted = !matches!(self.lengths, Lengths::Edges);
         match self.algorithm {
             Algorithm::StrongComponents => 4,
@@ -203,33 +231,61 @@ impl SequentialRecord {
                     SCORE_WORDS.saturating_add(6)
                 }
             }
-            Algorithm::Scores => 0,
+            Algorithm::Scores | Algorithm::Shares => 0,
             Algorithm::Widest => HEAP_WORDS,
-            Algorithm::IncomingWeights | Algorithm::Levels | Algorithm::Reached => 1,
-            Algorithm::Labels => 8,
+            Algorithm::Levels | Algorithm::Reached => 1,
             Algorithm::SignedPaths => 3,
+            // The lightest edge, the tree that it leads to, the tree's node and its number.
+            Algorithm::Forest => 5,
+            Algorithm::Labels => 8,
+            // Nodes by their degree, the place of each, and the first place of every degree.
+            Algorithm::Cores => 3,
+            // The rank that has come along edges.
+            Algorithm::Ranks => 2,
         }
     }
 
-    /// Words of the scratch register for a graph of `nodes` nodes.
+    /// Words of scratch memory for each directed edge.
+    const fn words_per_edge(self) -> u32 {
+        match self.algorithm {
+            // Each edge once: its two trees, one of its ends and its place.
+            Algorithm::Forest => 2,
+            _ => 0,
+        }
+    }
+
+    /// Words of the scratch memory of one block for a graph of `nodes` nodes and `edges` directed
+    /// edges.
+    #[must_use]
+    pub const fn block_words(self, nodes: u32, edges: u32) -> u64 {
+        let of_nodes = (self.words_per_node() as u64).saturating_mul(nodes as u64);
+        let of_edges = (self.words_per_edge() as u64).saturating_mul(edges as u64);
+        of_nodes.saturating_add(of_edges)
+    }
+
+    /// Words of the scratch register for a graph of `nodes` nodes and `edges` directed edges.
     ///
     /// ```
     /// use seawall_core::abi::sequential::{Algorithm, SequentialRecord};
     /// let record = SequentialRecord::new(Algorithm::StrongComponents);
-    /// assert_eq!(record.scratch_words(1000), 4000);
+    /// assert_eq!(record.scratch_words(1000, 2000), 4000);
+    /// let record = SequentialRecord::new(Algorithm::Forest);
+    /// assert_eq!(record.scratch_words(1000, 2000), 9000);
     /// ```
     #[must_use]
-    pub const fn scratch_words(self, nodes: u32) -> u64 {
-        let words = self.words_per_node() as u64;
-        words
-            .saturating_mul(nodes as u64)
+    pub const fn scratch_words(self, nodes: u32, edges: u32) -> u64 {
+        self.block_words(nodes, edges)
             .saturating_mul(self.blocks as u64)
     }
 }
 
-/// Flags in the third parameter.
-const INWARD: u32 = 1;
-const GO_TOGETHER: u32 = 2;
+/// Options in the second parameter: the lengths, the place of the shares, and flags.
+const CHOICE: u32 = 0b11;
+const SHARES: u32 = 2;
+const INWARD: u32 = 1 << 4;
+const GO_TOGETHER: u32 = 1 << 5;
+const MAXIMUM: u32 = 1 << 6;
+const OPTIONS_MAX: u32 = (1 << 7) - 1;
 
 /// Most sources that search together: the bits of a pair of words.
 pub const TOGETHER: u32 = 64;
@@ -255,13 +311,16 @@ mod tests {
                 lengths: Lengths::Float,
                 inward: true,
                 together: true,
+                maximum: true,
                 blocks: 7,
                 shares: Shares::Normalized,
+                damping: 8,
+                tolerance: 9,
                 ..SequentialRecord::new(algorithm)
             };
             let words = record.to_parameters();
             assert_eq!(SequentialRecord::from_parameters(words), Some(record));
-            for (at, word) in [(0, 11), (1, 3), (2, 4), (3, 0), (4, 3)] {
+            for (at, word) in [(0, 14), (1, 3), (1, 12), (1, 128), (2, 0)] {
                 let mut wrong = words;
                 wrong[at] = word;
                 assert_eq!(SequentialRecord::from_parameters(wrong), None, "{at}");

@@ -13,21 +13,22 @@
 
 mod betweenness;
 mod components;
+mod cores;
 mod distances;
+mod forest;
 mod heap;
-mod incoming;
 mod labels;
 mod levels;
 mod paths;
+mod ranks;
 mod scores;
 mod searches;
 mod signed;
 mod together;
-mod weighted_betweenness;
 mod widest;
 mod work;
 
-use crate::context::ContextRef;
+use crate::context::{ContextRef, Tag};
 use crate::grid::Grid;
 use crate::memory::{Words, none_missed};
 use crate::tables::Wave;
@@ -78,10 +79,10 @@ pub fn run_sequential<G: Grid>(cx: ContextRef<G>, wave: Wave) -> Result<(), Faul
         NO_REGISTER => Ok(none),
         index => tables.register(grid, index),
     };
-    let [memory, sources, weights] = [0, 1, 2].map(|at| register(wave.source(grid, at)));
-    let (memory, sources, weights) = (memory?, sources?, weights?);
+    let [memory, sources, third] = [0, 1, 2].map(|at| register(wave.source(grid, at)));
+    let (memory, sources, third) = (memory?, sources?, third?);
     let to = register(wave.destination(grid))?;
-    refuse_overlaps([to, memory, sources, weights])?;
+    refuse_overlaps([to, memory, sources, third])?;
     let operands = Operands {
         record: SequentialRecord { blocks, ..record },
         nodes: tables.nodes(grid),
@@ -89,12 +90,16 @@ pub fn run_sequential<G: Grid>(cx: ContextRef<G>, wave: Wave) -> Result<(), Faul
         sources,
         rank,
     };
-    let words = record.words_per_node();
-    let words = u64::from(words) * u64::from(operands.nodes);
+    let words = record.block_words(operands.nodes, tables.edges(grid));
     let scratch = Scratch::of_block(memory, (words, u64::from(rank)))?;
-    let rows = rows_of(context, &operands, weights)?;
+    let given = Given {
+        rows: rows_of(context, &operands)?,
+        scratch,
+        third,
+        tag: context.tag,
+    };
     let mut work = Work::new(&team);
-    let ended = run(&mut work, &operands, (rows, scratch, weights));
+    let ended = run(&mut work, &operands, given);
     team.control.count_examined(grid, work.examined());
     ended?;
     none_missed(grid)
@@ -108,34 +113,56 @@ const fn is_shared(algorithm: Algorithm) -> bool {
     )
 }
 
+/// What an algorithm uses beside its operands.
+struct Given {
+    rows: Rows,
+    scratch: Scratch,
+    /// The third source.
+    third: Words,
+    /// The iteration that the wave is part of.
+    tag: Tag,
+}
+
 fn run<G: Grid>(
     work: &mut Work<'_, G>,
     operands: &Operands,
-    (rows, scratch, third): (Rows, Scratch, Words),
+    given: Given,
 ) -> Result<(), FaultCode> {
-    let Operands { record, .. } = *operands;
-    let is_weighted = record.lengths != Lengths::Edges;
-    match record.algorithm {
-        Algorithm::StrongComponents => components::label(work, operands, (rows, scratch)),
-        Algorithm::Closeness | Algorithm::Eccentricity if is_weighted => {
-            distances::measure(work, operands, (rows, scratch))
-        }
-        Algorithm::Closeness | Algorithm::Eccentricity if record.together => {
-            together::measure(work, operands, (rows, scratch))
-        }
-        Algorithm::Closeness | Algorithm::Eccentricity => {
-            searches::measure(work, operands, (rows, scratch))
-        }
-        Algorithm::Betweenness if is_weighted => {
-            weighted_betweenness::add_up(work, operands, (rows, scratch))
-        }
-        Algorithm::Betweenness => betweenness::add_up(work, operands, (rows, scratch)),
+    let Given {
+        rows,
+        scratch,
+        third,
+        tag,
+    } = given;
+    let with = (rows, scratch);
+    match operands.record.algorithm {
+        Algorithm::StrongComponents => components::label(work, operands, with),
+        Algorithm::Closeness | Algorithm::Eccentricity => measure(work, operands, with),
+        Algorithm::Betweenness => betweenness::add_up(work, operands, with),
         Algorithm::Scores => scores::store(work, operands, third),
-        Algorithm::Widest => widest::widen(work, operands, (rows, scratch)),
-        Algorithm::IncomingWeights => incoming::order(work, operands, (rows, scratch)),
-        Algorithm::Labels => labels::propagate(work, operands, (rows, scratch)),
-        Algorithm::Levels | Algorithm::Reached => levels::search(work, operands, (rows, scratch)),
-        Algorithm::SignedPaths => signed::relax(work, operands, (rows, scratch)),
+        Algorithm::Widest => widest::widen(work, operands, with),
+        Algorithm::Forest => forest::grow(work, operands, with),
+        Algorithm::Labels => labels::propagate(work, operands, with),
+        Algorithm::Cores => cores::peel(work, operands, with),
+        Algorithm::Shares => ranks::share(work, operands, rows),
+        Algorithm::Ranks => ranks::step(work, operands, with, (third, tag)),
+        Algorithm::Levels | Algorithm::Reached => levels::search(work, operands, with),
+        Algorithm::SignedPaths => signed::relax(work, operands, with),
+    }
+}
+
+/// Measures the distances of the listed nodes.
+fn measure<G: Grid>(
+    work: &mut Work<'_, G>,
+    operands: &Operands,
+    with: (Rows, Scratch),
+) -> Result<(), FaultCode> {
+    if operands.record.lengths != Lengths::Edges {
+        distances::measure(work, operands, with)
+    } else if operands.record.together {
+        together::measure(work, operands, with)
+    } else {
+        searches::measure(work, operands, with)
     }
 }
 
@@ -143,31 +170,27 @@ fn run<G: Grid>(
 fn rows_of<G: Grid>(
     context: &crate::context::Context<G>,
     operands: &Operands,
-    weights: Words,
 ) -> Result<Rows, FaultCode> {
     let (tables, grid) = (context.tables, context.team.grid);
-    let record = operands.record;
-    let needs_incoming = record.inward || record.algorithm == Algorithm::IncomingWeights;
-    if needs_incoming && !tables.has_incoming(grid) {
+    let SequentialRecord {
+        inward, lengths, ..
+    } = operands.record;
+    if inward && !tables.has_incoming(grid) {
         return Err(FaultCode::NoArray);
     }
-    let rows = if needs_incoming {
-        tables.incoming(grid)
+    let (rows, weights) = if inward {
+        (tables.incoming(grid), tables.incoming_weights(grid))
     } else {
-        tables.outgoing(grid)
+        (tables.outgoing(grid), tables.weights(grid))
     };
-    let is_weighted = record.lengths != Lengths::Edges && record.algorithm != Algorithm::Scores;
-    let weights = match (is_weighted, record.inward) {
-        (false, _) => weights.nothing(),
-        (true, true) if weights.len() < tables.edges(grid) => return Err(FaultCode::BadRegister),
-        (true, true) => weights,
-        (true, false) => tables.weights(grid).ok_or(FaultCode::NoArray)?.checked(),
+    let weights = match lengths {
+        Lengths::Edges => operands.to.nothing(),
+        _ => weights.ok_or(FaultCode::NoArray)?.checked(),
     };
     Ok(Rows {
         rows,
-        outgoing: tables.outgoing(grid),
         weights,
-        lengths: record.lengths,
+        lengths,
     })
 }
 

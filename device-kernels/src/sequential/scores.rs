@@ -59,8 +59,8 @@ fn sums_of(operands: &Operands, memory: Words, block: u32) -> Result<Sums, Fault
         algorithm: Algorithm::Betweenness,
         ..operands.record
     };
-    let words = record.words_per_node();
-    let words = u64::from(words) * u64::from(operands.nodes);
+    // The memory of betweenness does not depend on edges.
+    let words = record.block_words(operands.nodes, 0);
     let mut scratch = Scratch::of_block(memory, (words, block.into()))?;
     Sums::of(&mut scratch, operands.nodes)
 }

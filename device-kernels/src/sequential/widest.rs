@@ -13,7 +13,7 @@
 
 use super::Operands;
 use super::heap::Heap;
-use super::work::{Rows, Scratch, Work};
+use super::work::{Rows, Scratch, Work, ordered_float};
 use crate::grid::Grid;
 use seawall_core::abi::control::FaultCode;
 use seawall_core::abi::sequential::Lengths;
@@ -78,11 +78,9 @@ impl Kind {
     /// A key that is less the larger the width is.
     #[inline(always)]
     const fn key(self, width: u32) -> u64 {
-        const SIGN: u32 = 1 << 31;
         let ordered = match self {
             Self::Whole => width,
-            Self::Float if width & SIGN == 0 => width | SIGN,
-            Self::Float => !width,
+            Self::Float => ordered_float(width),
         };
         (u32::MAX - ordered) as u64
     }

@@ -148,13 +148,18 @@ impl Pairs {
     }
 }
 
+/// A word that orders like the float of these bits.
+#[inline(always)]
+pub(super) const fn ordered_float(bits: u32) -> u32 {
+    const SIGN: u32 = 1 << 31;
+    if bits & SIGN == 0 { bits | SIGN } else { !bits }
+}
+
 /// Rows of edges and the weights along them.
 #[derive(Clone, Copy)]
 pub(super) struct Rows {
     /// The rows that an algorithm follows.
     pub(super) rows: Csr,
-    /// Rows of outgoing edges.
-    pub(super) outgoing: Csr,
     /// The weights along `rows`; no words if lengths are those of edges.
     pub(super) weights: Words,
     pub(super) lengths: Lengths,

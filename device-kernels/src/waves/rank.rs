@@ -9,7 +9,7 @@
 //! single one, see `rank_rows`.
 
 use super::rank_parts::{
-    CHANGE, DANGLING, NEXT_DANGLING, Ranks, Tally, Walk, add_total, settle, wide,
+    CHANGE, DANGLING, NEXT_DANGLING, Ranks, Tally, Walk, add_total, settle, starts_of, wide,
 };
 use super::scale::Scale;
 use super::{frequent, gather, gather_slices, gather_tiles, rank_rows, slices};
@@ -85,7 +85,9 @@ pub fn run_rank<G: Grid>(cx: ContextRef<G>, opcode: Opcode, wave: Wave) -> Resul
         totals: unsafe { tables.proven_of(grid, wave.source(grid, 2), TOTALS_WORDS)? },
     };
     if opcode == Opcode::SeedRanks {
-        ranks.seed(context, !by_rows);
+        // SAFETY: indices are nodes of the graph.
+        let starts = unsafe { starts_of(context, wave)? };
+        ranks.seed(context, !by_rows, starts);
     } else {
         ranks.apply(context, f32::from_bits(wave.parameter(grid, 0)));
     }
@@ -101,9 +103,10 @@ struct Sums {
 }
 
 impl Sums {
-    /// Gives every node the same rank, and clears the sums if there are any.
+    /// Gives every node its share of `starts`, else the same rank, and clears the sums if there are
+    /// any.
     #[inline(never)]
-    fn seed<G: Grid>(&self, context: &Context<G>, clears: bool) {
+    fn seed<G: Grid>(&self, context: &Context<G>, clears: bool, starts: Option<Proven>) {
         let (team, grid) = (&context.team, context.team.grid);
         let nodes = context.tables.nodes(grid);
         let rows = context.tables.outgoing(grid);
@@ -114,6 +117,10 @@ impl Sums {
             if clears {
                 self.clear(grid, node);
             }
+            let rank = match starts {
+                Some(starts) if G::WARP == 1 => f32::from_bits(starts.load_weak(grid, node)),
+                _ => rank,
+            };
             let own = self.made.store(grid, (node, end - start), rank);
             dangling = dangling.wrapping_add(own);
         });

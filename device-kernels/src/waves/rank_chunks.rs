@@ -45,6 +45,8 @@ pub(super) struct Chunks {
     pub(super) before: Proven,
     pub(super) made: Ranks,
     pub(super) walk: Walk,
+    /// The share of the walk that starts at each node, unless all are alike.
+    pub(super) starts: Option<Proven>,
 }
 
 /// The numbers of a chunk's rows, an array for each kind.
@@ -53,6 +55,8 @@ struct Chunk {
     sums: [f32; ROWS],
     /// Old ranks.
     olds: [f32; ROWS],
+    /// Shares of the walk that starts at the nodes; 1 where the walk has them in its base.
+    starts: [f32; ROWS],
     /// Numbers of outgoing edges.
     degrees: [u32; ROWS],
     ranks: [f32; ROWS],
@@ -225,6 +229,12 @@ impl Chunks {
         for (old, node) in chunk.olds.iter_mut().zip(0..count) {
             *old = f32::from_bits(ranks.load_weak(grid, node));
         }
+        if let Some(starts) = self.starts {
+            let starts = starts.part(u64::from(first), count);
+            for (start, node) in chunk.starts.iter_mut().zip(0..count) {
+                *start = f32::from_bits(starts.load_weak(grid, node));
+            }
+        }
         let [offsets, _] = self.outgoing.arrays();
         let offsets = offsets.part(u64::from(first), count + 1);
         let mut start = offsets.constant(grid, 0);
@@ -255,6 +265,7 @@ impl Chunk {
         Self {
             sums: [0.0; ROWS],
             olds: [0.0; ROWS],
+            starts: [1.0; ROWS],
             degrees: [0; ROWS],
             ranks: [0.0; ROWS],
             shares: [0.0; ROWS],
@@ -269,7 +280,7 @@ impl Chunk {
     fn make(&mut self, walk: Walk, scale: Scale) {
         for row in 0..ROWS {
             let (sum, old, degree) = (self.sums[row], self.olds[row], self.degrees[row]);
-            let rank = walk.base + walk.damping * sum;
+            let rank = walk.base * self.starts[row] + walk.damping * sum;
             let share = scale.whole_of_few(rank / degree as f32);
             let passed_on = if degree == 0 { 0 } else { u32::MAX };
             self.ranks[row] = rank;

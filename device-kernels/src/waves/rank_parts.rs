@@ -4,6 +4,9 @@ use super::scale::{Scale, move_wide};
 use crate::context::Context;
 use crate::grid::Grid;
 use crate::memory::Proven;
+use crate::tables::Wave;
+use seawall_core::abi::control::FaultCode;
+use seawall_core::abi::program::NO_REGISTER;
 
 /// Total mass of nodes without edges that the running iteration passes on. Each total is
 /// a pair of words on a cache line of its own.
@@ -34,6 +37,7 @@ pub(super) struct Tally {
 /// The numbers that turn sums into ranks.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Walk {
+    /// The rank that a node gets apart from its sum.
     pub(super) base: f32,
     pub(super) damping: f32,
 }
@@ -42,12 +46,53 @@ impl Walk {
     /// The walk of an iteration over `nodes` nodes that begins with these totals.
     #[inline(always)]
     pub(super) fn of<G: Grid>(grid: G, totals: Proven, damping: f32, nodes: u32) -> Self {
+        let anew = Self::anew(grid, totals, damping);
+        Self {
+            base: anew.base / nodes as f32,
+            ..anew
+        }
+    }
+
+    /// The same from given nodes: a node gets the base times the share of a walk that starts there.
+    #[inline(always)]
+    pub(super) fn anew<G: Grid>(grid: G, totals: Proven, damping: f32) -> Self {
         let lost = part(wide(grid, totals, DANGLING));
         Self {
-            base: (1.0 - damping + damping * lost) / nodes as f32,
+            base: 1.0 - damping + damping * lost,
             damping,
         }
     }
+
+    /// The walk of a node where this share of it starts.
+    #[inline(always)]
+    pub(super) fn at(self, start: f32) -> Self {
+        Self {
+            base: self.base * start,
+            ..self
+        }
+    }
+}
+
+/// The share of a walk that starts at each node, if a wave of CPU threads has such a register as its
+/// fourth source. GPUs rank from all nodes alike.
+///
+/// # Errors
+/// [`FaultCode::BadRegister`] if it is too short.
+///
+/// # Safety
+/// Every index that it is used with must be a node of the graph.
+#[inline(always)]
+pub(super) unsafe fn starts_of<G: Grid>(
+    context: &Context<G>,
+    wave: Wave,
+) -> Result<Option<Proven>, FaultCode> {
+    let (tables, grid) = (context.tables, context.team.grid);
+    if G::WARP != 1 || wave.source(grid, 3) == NO_REGISTER {
+        return Ok(None);
+    }
+    // SAFETY: the caller's indices are nodes.
+    let starts = unsafe { tables.proven_of(grid, wave.source(grid, 3), tables.nodes(grid))? };
+    Ok(Some(starts))
 }
 
 impl Ranks {

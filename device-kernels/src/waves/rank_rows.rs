@@ -10,7 +10,7 @@
 
 use super::gather::RowSums;
 use super::rank_chunks::Chunks;
-use super::rank_parts::{CHANGE, NEXT_DANGLING, Ranks, Tally, Walk, settle, warp_total};
+use super::rank_parts::{CHANGE, NEXT_DANGLING, Ranks, Tally, Walk, settle, starts_of, warp_total};
 use super::scale::Scale;
 use crate::context::{Context, ContextRef};
 use crate::grid::Grid;
@@ -61,8 +61,13 @@ pub(super) fn step<G: Grid>(cx: ContextRef<G>, wave: Wave) -> Result<(), FaultCo
         last: nodes.saturating_sub(1),
         scale: Scale::of(tables.edges(grid)),
     };
-    let walk = Walk::of(grid, totals, damping, nodes);
-    let Tally { change, dangling } = pass.all(context, (after, walk));
+    // SAFETY: indices are nodes of the graph.
+    let starts = unsafe { starts_of(context, wave)? };
+    let walk = match starts {
+        Some(_) => Walk::anew(grid, totals, damping),
+        None => Walk::of(grid, totals, damping, nodes),
+    };
+    let Tally { change, dangling } = pass.all(context, after, (walk, starts));
     close(cx, wave, change, dangling)
 }
 
@@ -95,7 +100,12 @@ const NODES_MAX: u32 = 1 << 31;
 impl<G: Grid> Pass<G> {
     /// Makes the ranks of this lane's rows, and the contributions `after`.
     #[inline(always)]
-    fn all(&self, context: &Context<G>, (after, walk): (Proven, Walk)) -> Tally {
+    fn all(
+        &self,
+        context: &Context<G>,
+        after: Proven,
+        (walk, starts): (Walk, Option<Proven>),
+    ) -> Tally {
         let (team, grid) = (&context.team, self.grid);
         let rows = RowSums::of(context, self.before);
         let made = self.made(after);
@@ -106,6 +116,7 @@ impl<G: Grid> Pass<G> {
                 before: self.before,
                 made,
                 walk,
+                starts,
             };
             if let Some(tally) = chunks.make_all(context) {
                 return tally;
@@ -115,6 +126,10 @@ impl<G: Grid> Pass<G> {
         let mut make = |node, sum| {
             let old = f32::from_bits(self.ranks.load_weak(grid, node));
             let (start, end) = context.tables.outgoing(grid).row(grid, node);
+            let walk = match starts {
+                Some(starts) => walk.at(f32::from_bits(starts.load_weak(grid, node))),
+                None => walk,
+            };
             tally.add(made.make(grid, walk, (node, end - start), (sum, old)));
         };
         let nodes = context.tables.nodes(grid);

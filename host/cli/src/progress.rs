@@ -1,6 +1,8 @@
 //! Progress line of long work, shown only on a terminal.
 
 use std::io::IsTerminal;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -10,9 +12,17 @@ use seawall::run::Phase;
 /// Interval at which the line moves if nothing is reported.
 const TICK: Duration = Duration::from_millis(120);
 
+/// Multiple of its forecast from which on a run is late.
+const LATE: f64 = 10.0;
+
+/// Shortest time after which a run is late: nobody minds less.
+const LEAST: Duration = Duration::from_secs(1);
+
 /// The progress line of one command; cleared when dropped.
 pub(super) struct ProgressLine {
     bar: ProgressBar,
+    /// Messages so far, by which a thread that waits knows its own to be gone.
+    messages: Arc<AtomicU64>,
 }
 
 impl ProgressLine {
@@ -22,6 +32,7 @@ impl ProgressLine {
         if quiet || !std::io::stderr().is_terminal() {
             return Self {
                 bar: ProgressBar::hidden(),
+                messages: Arc::default(),
             };
         }
         let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
@@ -29,11 +40,36 @@ impl ProgressLine {
         if std::thread::Builder::new().spawn(|| ()).is_ok() {
             bar.enable_steady_tick(TICK);
         }
-        Self { bar }
+        Self {
+            bar,
+            messages: Arc::default(),
+        }
+    }
+
+    /// Tells whether anybody sees the line.
+    pub(super) fn is_shown(&self) -> bool {
+        !self.bar.is_hidden()
+    }
+
+    /// Says so above the line if the current step takes ten times the forecast of a run, and what
+    /// helps. A thread waits for that; without one nothing is said.
+    pub(super) fn warn_if_late(&self, forecast_ns: f64) {
+        let (bar, messages) = (self.bar.clone(), Arc::clone(&self.messages));
+        let message = messages.load(Ordering::Relaxed);
+        let wait = Duration::try_from_secs_f64(forecast_ns * LATE / 1e9);
+        let wait = wait.unwrap_or(Duration::MAX).max(LEAST);
+        let waiting = std::thread::Builder::new().spawn(move || {
+            std::thread::sleep(wait);
+            if messages.load(Ordering::Relaxed) == message {
+                bar.println(late_text(forecast_ns));
+            }
+        });
+        drop(waiting);
     }
 
     /// Shows the current step of the command.
     pub(super) fn say(&self, text: String) {
+        self.messages.fetch_add(1, Ordering::Relaxed);
         self.bar.set_style(ProgressStyle::default_spinner());
         self.bar.set_message(text);
     }
@@ -66,8 +102,19 @@ impl ProgressLine {
     }
 }
 
+/// The warning about a run with this forecast.
+fn late_text(forecast_ns: f64) -> String {
+    format!(
+        "note: this run takes over ten times its forecast of {:.1} ms. Ctrl-C ends it, --time-budget \
+         SECONDS would; --backend and --threads choose another machine, and `seawall info \
+         --calibrate` measures this one for later forecasts",
+        forecast_ns / 1e6
+    )
+}
+
 impl Drop for ProgressLine {
     fn drop(&mut self) {
+        self.messages.fetch_add(1, Ordering::Relaxed);
         self.bar.finish_and_clear();
     }
 }
@@ -76,4 +123,22 @@ fn bytes_style() -> ProgressStyle {
     ProgressStyle::with_template("{msg} [{bar:32}] {bytes} of {total_bytes}, {eta} left")
         .unwrap_or_else(|_| ProgressStyle::default_bar())
         .progress_chars("#>.")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_late_run_names_its_forecast_and_what_helps() {
+        let text = late_text(2_500_000.0);
+        for part in ["2.5 ms", "Ctrl-C", "--time-budget", "info --calibrate"] {
+            assert!(text.contains(part), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_line_that_nobody_sees_is_not_shown() {
+        assert!(!ProgressLine::new(true).is_shown());
+    }
 }

@@ -37,7 +37,9 @@ use seawall::batch::{is_batch, list_of};
 use seawall::executor::Executor;
 use seawall::graph::{Graph, GraphError, LoadOptions, Loaded, load};
 use seawall::outcome::{Rounds, RunOutcome, Weights};
-use seawall::run::{Detail, LabelRule, Machine, Ranking, RunRequest, execute, prepare};
+use seawall::run::{
+    Detail, LabelRule, Machine, Phase, Ranking, RunRequest, execute, forecast_ns, prepare,
+};
 use seawall::units::{counted, elapsed_ns};
 use stream::StreamArgs;
 use topology::TopologyChoice;
@@ -346,7 +348,13 @@ impl RunArgs {
         self.check_target(&graph, &name.to_string_lossy())?;
         let mut request = self.request(nodes);
         request.source_weights = self.source_weights(sources, &graph);
-        let mut outcome = execute(&graph, &request, &mut |phase| line.phase(phase))?;
+        let forecast = line.is_shown().then(|| forecast_ns(&graph, &request));
+        let mut outcome = execute(&graph, &request, &mut |phase| {
+            line.phase(phase);
+            if let (Phase::Run { repetition: 1, .. }, Some(forecast_ns)) = (phase, forecast) {
+                line.warn_if_late(forecast_ns);
+            }
+        })?;
         outcome.times.load = load_ns;
         outcome.taken.mirrored_edges = mirrored;
         outcome.taken.symmetric = graph.has_all_images();

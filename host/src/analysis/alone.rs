@@ -33,9 +33,15 @@ pub(super) fn suits(question: &Question) -> bool {
 pub(super) fn lengths(graph: &Graph, is_weighted: bool) -> Lengths {
     match graph.weight_kind().filter(|_| is_weighted) {
         None => Lengths::Edges,
-        Some(WeightKind::Float) => Lengths::Float,
+        Some(kind) if kind.is_float() => Lengths::Float,
         Some(_) => Lengths::Whole,
     }
+}
+
+/// The kind of the weights that an algorithm reads, if it reads them.
+pub(super) fn weights(graph: &Graph, record: SequentialRecord) -> Option<WeightKind> {
+    let is_weighted = record.lengths != Lengths::Edges;
+    graph.weight_kind().filter(|_| is_weighted)
 }
 
 /// The same algorithm for as many blocks as sources, threads and memory allow.
@@ -46,13 +52,21 @@ pub(super) fn shared(
 ) -> SequentialRecord {
     let sources = question.sources.len() as u64;
     let size = u64::from(graph.nodes()) + u64::from(graph.edges());
-    let one = record.scratch_words(graph.nodes()).max(1);
+    let one = record.block_words(graph.nodes(), graph.edges()).max(1);
     let most = (MEMORY_WORDS * size / one).clamp(1, sources.max(1));
     let threads = question.threads.map_or(1, u64::from);
     SequentialRecord {
         blocks: u32::try_from(threads.clamp(1, most)).unwrap_or(1),
         ..record
     }
+}
+
+/// Whether an algorithm is about listed nodes.
+const fn takes_sources(algorithm: Algorithm) -> bool {
+    !matches!(
+        algorithm,
+        Algorithm::StrongComponents | Algorithm::Labels | Algorithm::Forest | Algorithm::Cores
+    )
 }
 
 /// The program that runs one algorithm.
@@ -73,17 +87,12 @@ pub(super) fn build(
         _ => 1,
     };
     let mut given = Given {
-        memory: Some(program.sequential_memory(record)?),
+        memory: Some(program.sequential_memory(record, graph.edges())?),
+        weights: weights(graph, record),
         ..Given::default()
     };
-    if !matches!(
-        record.algorithm,
-        Algorithm::StrongComponents | Algorithm::Labels
-    ) {
+    if takes_sources(record.algorithm) {
         given.sources = Some(program.input("sources", sources)?);
-    }
-    if record.inward && record.lengths != Lengths::Edges {
-        given.third = Some(incoming_weights(&mut program, graph, record)?);
     }
     let result = program.words("result", u64::from(graph.nodes()) * words)?;
     program.fill("no result yet", result, sought.none);
@@ -96,26 +105,6 @@ pub(super) fn build(
         parents: None,
         reading: sought.reading,
     })
-}
-
-/// A register of the weights in the order of the incoming edges.
-fn incoming_weights(
-    program: &mut ProgramBuilder,
-    graph: &Graph,
-    record: SequentialRecord,
-) -> Result<crate::program::RegisterId, ProgramError> {
-    let order = SequentialRecord {
-        lengths: record.lengths,
-        ..SequentialRecord::new(Algorithm::IncomingWeights)
-    };
-    let weights = program.words("incoming weights", u64::from(graph.edges()))?;
-    let given = Given {
-        memory: Some(program.sequential_memory(order)?),
-        ..Given::default()
-    };
-    program.fill("no weights yet", weights, 0);
-    program.sequential("order weights", weights, (order, given));
-    Ok(weights)
 }
 
 /// Cost of an algorithm that handles each node and each edge that a search reaches once for each

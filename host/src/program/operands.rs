@@ -164,10 +164,11 @@ fn fewest_of_sequential(around: Around<'_>, wave: &WaveSpec) -> (u64, [u64; 4]) 
     let nodes = u64::from(around.nodes);
     let to = match record.algorithm {
         Algorithm::Eccentricity if record.lengths == Lengths::Whole => 2 * nodes,
-        Algorithm::Betweenness | Algorithm::IncomingWeights => 0,
+        Algorithm::Forest => 2 * nodes,
+        Algorithm::Betweenness | Algorithm::Shares => 0,
         _ => nodes,
     };
-    (to, [record.scratch_words(around.nodes), 0, 0, 0])
+    (to, [record.scratch_words(around.nodes, 0), 0, 0, 0])
 }
 
 /// The least that a wave of slices needs.

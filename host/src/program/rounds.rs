@@ -192,13 +192,15 @@ impl ProgramBuilder {
         self.seed_ranks_with(name, ranks, 1);
     }
 
+    /// Works as [`Self::seed_ranks_by_rows`], from the share of a walk that starts at each node, on
+    /// threads of a CPU.
+    pub(crate) fn seed_ranks_from(&mut self, name: &str, ranks: Ranks, starts: RegisterId) {
+        let wave = seed_wave(name, ranks, 1);
+        self.push(wave.reading(3, starts));
+    }
+
     fn seed_ranks_with(&mut self, name: &str, ranks: Ranks, by_rows: u32) {
-        let wave = WaveSpec::new(name, Opcode::SeedRanks)
-            .writing(ranks.ranks)
-            .writing_source(0, ranks.contributions)
-            .writing_source(1, ranks.sums)
-            .updating_source(2, ranks.totals);
-        self.push(wave.with(0, by_rows));
+        self.push(seed_wave(name, ranks, by_rows));
     }
 
     /// One iteration of a ranking in three waves, the body of a fixpoint that
@@ -242,14 +244,34 @@ impl ProgramBuilder {
     /// contributions in the sums, so no other iteration may follow on the same registers. It is
     /// faster where no row of incoming edges is long, such as on grids and roads, and as slow as
     /// one lane with the longest row elsewhere.
-    pub fn step_ranks_by_rows(&mut self, ranks: Ranks, (damping, tolerance): (f32, f32)) {
+    pub fn step_ranks_by_rows(&mut self, ranks: Ranks, step: (f32, f32)) {
         self.needs.incoming = true;
-        let step = WaveSpec::new("step", Opcode::StepRanks)
-            .updating(ranks.ranks)
-            .updating_source(0, ranks.contributions)
-            .updating_source(1, ranks.sums)
-            .updating_source(2, ranks.totals);
-        let step = step.with(0, damping.to_bits());
-        self.push(step.with(1, tolerance.to_bits()));
+        self.push(step_wave(ranks, step));
     }
+
+    /// Works as [`Self::step_ranks_by_rows`], where the walk starts anew with the shares `starts`,
+    /// on threads of a CPU.
+    pub(crate) fn step_ranks_from(&mut self, ranks: Ranks, starts: RegisterId, step: (f32, f32)) {
+        self.needs.incoming = true;
+        self.push(step_wave(ranks, step).reading(3, starts));
+    }
+}
+
+fn seed_wave(name: &str, ranks: Ranks, by_rows: u32) -> WaveSpec {
+    WaveSpec::new(name, Opcode::SeedRanks)
+        .writing(ranks.ranks)
+        .writing_source(0, ranks.contributions)
+        .writing_source(1, ranks.sums)
+        .updating_source(2, ranks.totals)
+        .with(0, by_rows)
+}
+
+fn step_wave(ranks: Ranks, (damping, tolerance): (f32, f32)) -> WaveSpec {
+    WaveSpec::new("step", Opcode::StepRanks)
+        .updating(ranks.ranks)
+        .updating_source(0, ranks.contributions)
+        .updating_source(1, ranks.sums)
+        .updating_source(2, ranks.totals)
+        .with(0, damping.to_bits())
+        .with(1, tolerance.to_bits())
 }

@@ -6,7 +6,7 @@ use super::error::ProgramError;
 use super::wave::WaveSpec;
 use crate::graph::WeightKind;
 use seawall_core::abi::program::Opcode;
-use seawall_core::abi::sequential::{Algorithm, Lengths, SequentialRecord};
+use seawall_core::abi::sequential::SequentialRecord;
 
 /// Operands of a sequential wave beside its destination.
 #[derive(Clone, Copy, Debug, Default)]
@@ -15,20 +15,23 @@ pub(crate) struct Given {
     pub(crate) memory: Option<RegisterId>,
     /// The listed nodes.
     pub(crate) sources: Option<RegisterId>,
-    /// Weights of incoming edges, or the memory that sums are in.
+    /// The memory that sums are in, or shares of edges.
     pub(crate) third: Option<RegisterId>,
+    /// The kind of the weights that the algorithm reads, if it reads them.
+    pub(crate) weights: Option<WeightKind>,
 }
 
 impl ProgramBuilder {
-    /// A register of scratch memory for an algorithm.
+    /// A register of scratch memory for an algorithm on a graph of `edges` directed edges.
     ///
     /// # Errors
     /// As [`ProgramBuilder::words`].
     pub(crate) fn sequential_memory(
         &mut self,
         record: SequentialRecord,
+        edges: u32,
     ) -> Result<RegisterId, ProgramError> {
-        let words = record.scratch_words(self.nodes);
+        let words = record.scratch_words(self.nodes, edges);
         self.words("scratch memory", words)
     }
 
@@ -40,17 +43,9 @@ impl ProgramBuilder {
         to: RegisterId,
         (record, given): (SequentialRecord, Given),
     ) {
-        let reads_incoming = record.inward || record.algorithm == Algorithm::IncomingWeights;
-        self.needs.incoming |= reads_incoming;
-        let is_signed = record.algorithm == Algorithm::SignedPaths;
-        let kind = match (record.lengths, is_signed) {
-            (Lengths::Edges, _) => None,
-            (Lengths::Whole, false) => Some(WeightKind::Integer),
-            (Lengths::Float, false) => Some(WeightKind::Float),
-            (Lengths::Whole, true) => Some(WeightKind::Signed),
-            (Lengths::Float, true) => Some(WeightKind::SignedFloat),
-        };
-        self.needs.weights = kind.or(self.needs.weights);
+        self.needs.incoming |= record.inward;
+        self.needs.weights = given.weights.or(self.needs.weights);
+        self.needs.incoming_weights |= record.inward && given.weights.is_some();
         let mut wave = WaveSpec::new(name, Opcode::Sequential).placed(None, to);
         let operands = [given.memory, given.sources, given.third];
         for (at, register) in operands.into_iter().enumerate() {

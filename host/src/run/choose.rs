@@ -229,6 +229,20 @@ impl Narrow {
     }
 }
 
+/// Returns the forecast of one run of `request` on `graph`, nanoseconds: on the machine that it
+/// names, else on the slower one of CPU and GPU, as `auto` may take either. Looks at a sample of the
+/// edges, at most some hundredths of them.
+#[must_use]
+pub fn forecast_ns(graph: &Graph, request: &RunRequest) -> f64 {
+    let job = job(graph, request, sample_edges(graph));
+    let prediction = predicted(&job, request, Found::get().costs(request, None));
+    match request.machine.executor {
+        Some(executor) if executor.is_on_gpu() => prediction.gpu_ns,
+        Some(_) => prediction.cpu_ns(),
+        None => prediction.cpu_ns().max(prediction.gpu_ns),
+    }
+}
+
 /// Predicts a single run of `job`.
 fn predicted(job: &Job, request: &RunRequest, costs: Costs) -> Prediction {
     let Costs { mut cpu, gpu } = costs;

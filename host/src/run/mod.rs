@@ -21,6 +21,7 @@ pub(crate) mod weigh;
 pub use crate::analysis::{AnalysisKind, Centrality, Detail, Direction, LabelRule, Ranking};
 pub use crate::executor::{Executor, Machine};
 pub use analyzer::{Analyzer, execute};
+pub use choose::forecast_ns;
 pub use error::RunError;
 pub use execute::prepare;
 pub use explain::{ProgramExplanation, explain_program};

@@ -105,7 +105,8 @@ pub enum Opcode {
     /// contributions in `sources[0]`, zero sums in `sources[1]`, and adds the
     /// mass of nodes without edges to the zero totals `sources[2]`. If
     /// `parameters[0]` is not 0, for [`StepRanks`](Self::StepRanks), `sources[1]`
-    /// has a word per node, whose contents are unspecified until an iteration.
+    /// has a word per node, whose contents are unspecified until an iteration. On threads of a CPU
+    /// ranks start as `sources[3]`, if it is there.
     SeedRanks = 28,
     /// Adds the contributions `sources[0]` of the predecessors of every node
     /// to the sums `destination`, pairs of words in units of 2^-k, where k is
@@ -186,7 +187,8 @@ pub enum Opcode {
     /// sums. Contributions are kept twice, in `sources[0]` and the first words of
     /// `sources[1]`, and take turns. `parameters[0]` and `parameters[1]` hold the bits of
     /// the damping and of the total change up to which the fixpoint's flag stays down. A
-    /// lane of a GPU sums a row alone.
+    /// lane of a GPU sums a row alone. On threads of a CPU the walk starts anew with the shares
+    /// `sources[3]`, if they are there, else at all nodes alike.
     StepRanks = 47,
     /// Clears the register of hubs `destination`, with room for `parameters[0]`, see
     /// [`HubLayout`](super::super::hubs::HubLayout).
@@ -242,7 +244,7 @@ pub enum Opcode {
     CopyFrequent = 60,
     /// Runs a whole [sequential algorithm](super::super::sequential) from beginning to end, on
     /// threads of a CPU: from the list of nodes `sources[1]`, with the scratch memory
-    /// `sources[0]` and the weights of incoming edges `sources[2]`, to `destination`. The
+    /// `sources[0]` and what else it reads in `sources[2]`, to `destination`. The
     /// parameters are a [`SequentialRecord`](super::super::sequential::SequentialRecord). No
     /// kernel for GPUs knows it.
     Sequential = 61,

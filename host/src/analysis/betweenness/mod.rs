@@ -156,13 +156,14 @@ fn build_alone(graph: &Graph, question: &Question) -> Result<Built, ProgramError
         ..SequentialRecord::new(Algorithm::Betweenness)
     };
     let record = alone::shared(record, graph, question);
-    let memory = program.sequential_memory(record)?;
+    let memory = program.sequential_memory(record, graph.edges())?;
     let list = program.input("sources", sources)?;
     let result = program.words("scores", graph.nodes().into())?;
     program.fill("no score yet", result, 0);
     let given = Given {
         memory: Some(memory),
         sources: Some(list),
+        weights: alone::weights(graph, record),
         third: None,
     };
     // Sums stay in the scratch memory; there is no result yet.
@@ -175,6 +176,7 @@ fn build_alone(graph: &Graph, question: &Question) -> Result<Built, ProgramError
         memory: None,
         sources: Some(list),
         third: Some(memory),
+        weights: None,
     };
     program.sequential("scores", result, (record, given));
     program.keep(result);

@@ -1,18 +1,24 @@
 //! Core numbers: the largest k such that a node is in a part of the graph
 //! whose nodes all have k neighbours in it.
+//!
+//! Few threads of a CPU leave it to one of them, which keeps nodes in the order of the neighbours
+//! that they have left: `m` looks at edges, whatever the shape. On many threads and on a GPU all
+//! nodes with the fewest go at once, in rounds.
 
 pub(super) mod oracle;
 
+use super::alone::{self, Sought};
 use super::falling::has_settled;
 use super::{
     Analysis, Answer, Bars, Built, Case, Facts, Figure, Found, LoopRule, ParallelRule, Picture,
     Question, Reading, Sentence,
 };
 use crate::column::Column;
-use crate::cost::{Job, Worker};
+use crate::cost::{Job, Times, Worker};
 use crate::graph::Graph;
 use crate::program::{ProgramBuilder, ProgramError};
 use crate::units::{Count, counted};
+use seawall_core::abi::sequential::{Algorithm, SequentialRecord};
 
 /// The analysis `kcore`.
 pub(super) struct Kcore;
@@ -35,6 +41,15 @@ const FACTS: Facts = Facts {
 /// Passes over all edges, and levels in between, where nodes have many edges.
 const PASSES: [f64; 2] = [6.0, 60.0];
 
+/// Work of one thread, in edges of a pass.
+const ALONE: Times = Times {
+    node: 10.0,
+    edge: 5.0,
+};
+
+/// Threads up to which one of them is faster than rounds of all.
+const ALONE_THREADS: u32 = 2;
+
 /// Degree below which peeling takes many rounds of few nodes: about twice the width of a grid of
 /// as many nodes.
 const LEAN_DEGREE: f64 = 8.0;
@@ -45,6 +60,17 @@ impl Analysis for Kcore {
     }
 
     fn build(&self, graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
+        let are_few = question
+            .threads
+            .is_some_and(|threads| threads <= ALONE_THREADS);
+        if are_few && alone::suits(question) {
+            let sought = Sought {
+                record: SequentialRecord::new(Algorithm::Cores),
+                none: 0,
+                reading: Reading::Words,
+            };
+            return alone::build(graph, question, sought);
+        }
         build(graph, question)
     }
 
@@ -76,6 +102,9 @@ impl Analysis for Kcore {
     }
 
     fn cost_ns(&self, job: &Job, worker: &Worker) -> f64 {
+        if worker.is_cpu() && worker.threads_of(f64::INFINITY) <= f64::from(ALONE_THREADS) {
+            return worker.alone_ns(job, ALONE);
+        }
         let [passes, levels] = PASSES;
         if job.degree() < LEAN_DEGREE {
             let turns = 2.0 * job.nodes.max(0.0).sqrt();

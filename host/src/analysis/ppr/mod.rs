@@ -7,7 +7,12 @@
 //!
 //! Shares of rank are added up as whole numbers of small units, so that their order does not
 //! matter: every machine finds the same bits.
+//!
+//! Threads of a CPU run the kernel of `pagerank`, a round of which looks at each edge once, or along
+//! weights one of them pushes ranks, two looks at each edge and then one a round. GPUs run a program
+//! of code.
 
+mod threads;
 mod weights;
 
 use super::pagerank::{highest_rank, limit_of, oracle};
@@ -17,7 +22,7 @@ use super::{
     Question, Ranking, Reading,
 };
 use crate::column::Column;
-use crate::cost::{Job, Worker};
+use crate::cost::{Job, Times, Worker};
 use crate::graph::Graph;
 use crate::program::{
     Edges, Item, Join, Kind, Over, ProgramBuilder, ProgramError, RegisterId, Value,
@@ -49,6 +54,12 @@ const FACTS: Facts = Facts {
 
 /// Passes over all edges, and levels in between, in an iteration.
 const PASSES: [f64; 2] = [1.0, 4.0];
+
+/// Work of a round along weights of one thread, in edges of a pass.
+const PUSH: Times = Times {
+    node: 6.0,
+    edge: 3.0,
+};
 
 /// Units of a total in 1, as a power of two.
 const TOTAL_EXPONENT: u32 = 60;
@@ -84,6 +95,12 @@ impl Analysis for Ppr {
     }
 
     fn cost_ns(&self, job: &Job, worker: &Worker) -> f64 {
+        if worker.is_cpu() && job.weighted {
+            return pushed_ns(job, worker);
+        }
+        if worker.is_cpu() {
+            return super::pagerank::Pagerank.cost_ns(job, worker);
+        }
         let [passes, levels] = PASSES;
         job.rounds * worker.code_ns(job, passes, levels)
     }
@@ -91,6 +108,11 @@ impl Analysis for Ppr {
     fn rounds_foreseen(&self, ranking: Ranking) -> f64 {
         super::pagerank::Pagerank.rounds_foreseen(ranking)
     }
+}
+
+/// Cost of ranks along weights on one thread of a CPU, nanoseconds.
+pub(super) fn pushed_ns(job: &Job, worker: &Worker) -> f64 {
+    job.rounds * worker.alone_ns(job, PUSH)
 }
 
 /// The share of a walk that starts at each node, for checks.
@@ -160,6 +182,17 @@ fn build(graph: &Graph, question: &Question, start: Start) -> Result<Built, Prog
     let mut program = ProgramBuilder::new(graph.nodes());
     let nodes = graph.nodes();
     let starts = begin(&mut program, (nodes, &start))?;
+    if question.threads.is_some() {
+        let result = threads::rank(&mut program, (graph, question), starts)?;
+        program.keep(result);
+        return Ok(Built {
+            program,
+            inputs: start.into_inputs(),
+            result,
+            parents: None,
+            reading: Reading::Floats,
+        });
+    }
     let registers = Registers {
         ranks: program.per_node("ranks", Kind::F32)?,
         starts,
