@@ -561,5 +561,5 @@ fn nodes_are_called_by_their_names() {
     assert_eq!(of(7)["graph"]["ids"], json!(["7", "d, e"]));
     // Ids are numbers where nodes have no names.
     let found = serve("gen:chain:3", r#"{"id":1,"op":"neighbours","node":"1"}"#);
-    assert_eq!(found[0]["error"]["kind"], "no_such_node");
+    assert_eq!(found[0]["error"]["kind"], "bad_query");
 }

@@ -275,7 +275,7 @@ fn scale_digits() {
         return;
     };
     let scaled = converted(&path, "g.el", &["--scale-weights", "100"]);
-    assert!(scaled.ends_with("0 1 1234567891\n"), "{scaled}");
+    assert!(scaled.ends_with("0\t1\t1234567891\n"), "{scaled}");
     let from = ["--analysis", "sssp", "--source", "0", "--scale-weights"];
     let found = report(&path, &[&from[..], &["100"]].concat());
     assert_eq!(found["weights"]["scale"]["rounded"], 0);
@@ -324,19 +324,19 @@ fn refused_header(name: &str, target: &str, edge: &str) {
 
 #[test]
 fn header_to() {
-    refused_header("header_to.csv", "2", "1 2\n");
+    refused_header("header_to.csv", "2", "1\t2\n");
 }
 
 #[test]
 fn header_no_source() {
-    refused_header("header_no_source.csv", "2", "1 9\n");
+    refused_header("header_no_source.csv", "2", "1\t9\n");
     let turned = Fixture::new("turned.csv", b"weight,source\n9,1\n");
     refused_everywhere(turned.path(), &["--source-column"]);
 }
 
 #[test]
 fn header_target2() {
-    refused_header("header_target2.csv", "3", "1 2\n");
+    refused_header("header_target2.csv", "3", "1\t2\t9\n");
 }
 
 #[test]

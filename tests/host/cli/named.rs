@@ -146,7 +146,7 @@ fn answers_and_paths_name_nodes() {
     let friends = Fixture::new("friends.csv", FRIENDS);
     for (analysis, figure, name) in [
         ("pagerank", "highest_rank_node", "d, e"),
-        ("ppr", "highest_rank_node", "ann"),
+        ("ppr", "highest_rank_node", "d, e"),
         ("closeness", "highest_closeness_node", "d, e"),
     ] {
         let run = [

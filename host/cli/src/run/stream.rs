@@ -222,7 +222,10 @@ impl RunArgs {
         let mut outcome = streamed.run(&request, options, &mut |phase| line.phase(phase))?;
         outcome.times.load = load_ns;
         outcome.taken.undirected_reaches_more = outcome.reached_little();
-        outcome.backend_reason = streaming.reason;
+        outcome.backend_reason = match (streaming.reason, outcome.backend_reason) {
+            (Some(streams), Some(backend)) => Some(format!("{streams}; {backend}")),
+            (streams, backend) => streams.or(backend),
+        };
         Ok((outcome, streamed.into_nodes()))
     }
 }

@@ -45,8 +45,9 @@ pub(super) struct Bad {
 /// A 32-bit word in messages.
 const WORD: &str = "a whole number from 0 to 4294967295";
 /// A node in messages.
-const NODE: &str =
-    "the id of a node, a whole number from 0 to 18446744073709551615, or its name, a text";
+const NODE: &str = "the id of a node, a whole number from 0 to 18446744073709551615";
+/// The same where nodes have names.
+const NAMED_NODE: &str = "the name of a node, a text, or a whole number for a name of digits";
 
 /// A node as a line calls it.
 #[derive(Debug, Deserialize)]
@@ -119,19 +120,26 @@ fn asked(
     fields: &mut Fields<'_>,
     served: &Served,
 ) -> Result<Result<Asked, Value>, Value> {
-    let node = |text: NodeText| node_of(&served.graph, &text);
+    let graph = &served.graph;
+    let node = |text: NodeText| node_of(graph, &text);
     let pair = |source, target| Ok((node(source)?, node(target)?));
     Ok(match op {
         "nop" => Ok(Asked::Query(Query::Nop)),
         "stats" => Ok(Asked::Stats),
         "fence" => Ok(Asked::Fence),
         "reach" => {
-            let (source, target) = (fields.take("source", NODE)?, fields.take("target", NODE)?);
+            let (source, target) = (
+                NodeText::take(fields, "source", graph)?,
+                NodeText::take(fields, "target", graph)?,
+            );
             pair(source, target)
                 .map(|(source, target)| Asked::Query(Query::Reach { source, target }))
         }
         "distance" => {
-            let (source, target) = (fields.take("source", NODE)?, fields.take("target", NODE)?);
+            let (source, target) = (
+                NodeText::take(fields, "source", graph)?,
+                NodeText::take(fields, "target", graph)?,
+            );
             let metric = metric(fields)?;
             pair(source, target).map(|(source, target)| {
                 Asked::Query(Query::Distance {
@@ -142,7 +150,7 @@ fn asked(
             })
         }
         "neighbours" => {
-            let id = fields.take("node", NODE)?;
+            let id = NodeText::take(fields, "node", graph)?;
             let limit: Option<u32> = fields.optional("limit", WORD)?;
             let limit = limit.unwrap_or(NEIGHBOURS).min(NEIGHBOURS);
             node(id).map(|node| Asked::Neighbours { node, limit })
@@ -262,21 +270,25 @@ fn inside(address: u32, words: u32) -> Result<u32, Value> {
     Err(json!({"kind": "bad_address", "address": address, "message": message}))
 }
 
+impl NodeText {
+    /// The field that names a node: where nodes have no names, only by an id.
+    fn take(fields: &mut Fields<'_>, name: &'static str, graph: &Graph) -> Result<Self, Value> {
+        match graph.has_names() {
+            true => fields.take(name, NAMED_NODE),
+            false => fields.take(name, NODE).map(Self::Id),
+        }
+    }
+}
+
 /// The node that a line names. Where nodes have names, a number is a name, too.
 fn node_of(graph: &Graph, text: &NodeText) -> Result<u32, Value> {
     let (found, node) = match text {
         NodeText::Id(id) if graph.has_names() => (graph.find(&id.to_string()), json!(id)),
         NodeText::Id(id) => (graph.node_of(*id), json!(id)),
-        NodeText::Name(name) if graph.has_names() => (graph.find(name), json!(name)),
-        NodeText::Name(name) => (None, json!(name)),
+        NodeText::Name(name) => (graph.find(name), json!(name)),
     };
     found.ok_or_else(|| {
-        let message = match (text, graph.has_names()) {
-            (NodeText::Name(_), false) => {
-                format!("the graph has no node {node}: its nodes have ids, which are numbers")
-            }
-            _ => format!("the graph has no node {node}"),
-        };
+        let message = format!("the graph has no node {node}");
         json!({"kind": "no_such_node", "node": node, "message": message})
     })
 }
