@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import multiprocessing
 import random
 import subprocess
 import sys
@@ -251,6 +252,34 @@ def test_weights_that_are_refused_run_in_networkx() -> None:
     huge.add_edge(0, 1, weight=2**70)
     with nx.config(backend_priority=["seawall"]):
         assert nx.dijkstra_path_length(huge, 0, 1) == 2**70
+
+
+def ask_in_a_fork(queue: Any) -> None:
+    try:
+        nx.core_number(nx.path_graph(3), backend="seawall")
+    except NotImplementedError:
+        with nx.config(backend_priority=["seawall"]):
+            # `should_run` is in favour of a graph of this size.
+            queue.put(nx.core_number(nx.complete_graph(60))[0])
+
+
+def test_a_fork_is_left_to_networkx() -> None:
+    nx.core_number(nx.path_graph(3), backend="seawall")
+    context = multiprocessing.get_context("fork")
+    queue = context.Queue()
+    process = context.Process(target=ask_in_a_fork, args=(queue,))
+    process.start()
+    assert queue.get(timeout=60) == 59
+    process.join()
+
+
+def test_a_large_graph_keeps_its_thread() -> None:
+    graph = nx.gnm_random_graph(3000, 12_000, seed=7)
+    converted = Backend.convert_from_nx(graph)
+    for _ in range(2):
+        assert nx.core_number(converted) == nx.core_number(graph, backend="networkx")
+        found = list(nx.connected_components(converted))
+        assert found == list(nx.connected_components(graph, backend="networkx"))
 
 
 def test_reasons_are_strings() -> None:

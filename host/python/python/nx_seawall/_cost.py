@@ -64,7 +64,7 @@ class _Conversion(NamedTuple):
         return self.call_ns + self.node_ns * nodes + self.entry_ns * entries
 
 
-_PLAIN = _Conversion(5_000.0, 190.0, 220.0)
+_PLAIN = _Conversion(5_000.0, 190.0, 130.0)
 _WITH_WEIGHTS = _Conversion(5_000.0, 190.0, 560.0)
 _FOR_LIBRARY = _Conversion(130_000.0, 0.0, 10.0)
 

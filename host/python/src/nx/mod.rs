@@ -175,20 +175,28 @@ impl NxGraph {
         offsets.push(0);
         let mut targets = Vec::new();
         let mut weights = Reader::default();
+        let number_of = |node: Bound<'py, PyAny>| -> PyResult<u32> {
+            if is_range {
+                return node.extract();
+            }
+            let number = index.get_item(&node)?;
+            let number = number.ok_or_else(|| refused("an edge to no node"))?;
+            number.extract()
+        };
         for (_, row) in &adjacency {
             let row = plain(&row)?;
-            for (node, data) in &row {
-                let number: u32 = if is_range {
-                    node.extract()?
-                } else {
-                    let number = index.get_item(&node)?;
-                    number
-                        .ok_or_else(|| refused("an edge to no node"))?
-                        .extract()?
-                };
-                targets.push(number);
-                if let Some(attribute) = attribute {
-                    weights.push(&weight_of(&data, attribute, default, is_multigraph)?)?;
+            match attribute {
+                // Data of edges that nobody asks for stays out of the caches.
+                None => {
+                    for node in row.keys() {
+                        targets.push(number_of(node)?);
+                    }
+                }
+                Some(attribute) => {
+                    for (node, data) in &row {
+                        targets.push(number_of(node)?);
+                        weights.push(&weight_of(&data, attribute, default, is_multigraph)?)?;
+                    }
                 }
             }
             offsets.push(targets.len());
