@@ -87,6 +87,8 @@ fn other_analyses_name_the_line_and_the_value() {
         ];
         run(file.path(), &more).refused(&["signed.el:3: a weight is negative (-5)", analysis]);
     }
+    let mut batch = seawall(&["run", file.path(), file.path(), "--analysis", "widest"]);
+    finish(batch.args(["--source", "1"])).refused(&["signed.el:3", "widest takes weights from 0"]);
     // Without weights, they are not looked at.
     assert_eq!(
         run(

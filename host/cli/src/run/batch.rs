@@ -12,7 +12,7 @@ use crate::progress::ProgressLine;
 use crate::report::batch::{json, rows::BatchRows, text, trace};
 use crate::report::table::{RowFormat, TableColumn};
 use crate::sources::Sources;
-use seawall::batch::{BatchGraph, BatchOutcome, NamedGraph, execute, expand, load};
+use seawall::batch::{BatchError, BatchGraph, BatchOutcome, NamedGraph, execute, expand, load};
 use seawall::graph::file::write_whole;
 use seawall::units::{counted, elapsed_ns};
 
@@ -43,7 +43,10 @@ pub(super) fn command(
     let specs = expand(&args.graphs)?;
     specs.iter().try_for_each(|spec| files.spare(&spec.name))?;
     line.say(format!("loading {} graphs", specs.len()));
-    let graphs = load(specs, &args.load_options())?;
+    let graphs = load(specs, &args.load_options()).map_err(|error| match error {
+        BatchError::Load { source, .. } if source.is_of_negative_weight() => args.named(source),
+        other => other.into(),
+    })?;
     let load_ns = elapsed_ns(started);
     let batch = graphs.iter().map(|graph| member(args, sources, graph));
     let batch = batch.collect::<Result<Vec<_>, _>>()?;
