@@ -168,12 +168,12 @@ const SHARED: f64 = 4.0;
 
 /// Work of a search by a queue, and by a heap, in edges of a pass.
 const BY_QUEUE: Times = Times {
-    node: 6.0,
-    edge: 2.0,
+    node: 4.0,
+    edge: 8.0,
 };
 const BY_HEAP: Times = Times {
-    node: 40.0,
-    edge: 8.0,
+    node: 60.0,
+    edge: 40.0,
 };
 
 fn sweeps_ns(job: &Job, worker: &Worker) -> f64 {

@@ -61,12 +61,12 @@ const WORK: Times = Times {
 
 /// Work of a source by a queue, and by a heap, in edges of a pass.
 const BY_QUEUE: Times = Times {
-    node: 20.0,
-    edge: 8.0,
+    node: 10.0,
+    edge: 50.0,
 };
 const BY_HEAP: Times = Times {
-    node: 60.0,
-    edge: 16.0,
+    node: 80.0,
+    edge: 90.0,
 };
 
 /// Largest relative error of a score: each level adds a few roundings, and those of many levels

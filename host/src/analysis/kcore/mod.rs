@@ -1,9 +1,10 @@
 //! Core numbers: the largest k such that a node is in a part of the graph
 //! whose nodes all have k neighbours in it.
 //!
-//! Few threads of a CPU leave it to one of them, which keeps nodes in the order of the neighbours
-//! that they have left: `m` looks at edges, whatever the shape. On many threads and on a GPU all
-//! nodes with the fewest go at once, in rounds.
+//! All nodes with the fewest neighbours go at once, in rounds, and each core number costs a look at
+//! all nodes: `O(m + n h)` for `h` core numbers. Where `h` may be so large that this is more than the
+//! edges, a thread of a CPU keeps nodes in the order of the neighbours that they have left: `m` looks
+//! at edges, whatever the shape. Rounds are twice as fast elsewhere.
 
 pub(super) mod oracle;
 
@@ -14,7 +15,7 @@ use super::{
     Question, Reading, Sentence,
 };
 use crate::column::Column;
-use crate::cost::{Job, Times, Worker};
+use crate::cost::{Job, Worker};
 use crate::graph::Graph;
 use crate::program::{ProgramBuilder, ProgramError};
 use crate::units::{Count, counted};
@@ -41,14 +42,10 @@ const FACTS: Facts = Facts {
 /// Passes over all edges, and levels in between, where nodes have many edges.
 const PASSES: [f64; 2] = [6.0, 60.0];
 
-/// Work of one thread, in edges of a pass.
-const ALONE: Times = Times {
-    node: 10.0,
-    edge: 5.0,
-};
-
-/// Threads up to which one of them is faster than rounds of all.
-const ALONE_THREADS: u32 = 2;
+/// Looks at nodes for want of the next core number, for each node and edge and each thread, from
+/// which on one thread is faster than rounds: such a look takes some 1.4 ns, an edge 14 in rounds and
+/// 30 in order (two shared x86-64 cores, 2026-11-26).
+const LOOKS_MOST: u64 = 24;
 
 /// Degree below which peeling takes many rounds of few nodes: about twice the width of a grid of
 /// as many nodes.
@@ -60,10 +57,12 @@ impl Analysis for Kcore {
     }
 
     fn build(&self, graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
-        let are_few = question
-            .threads
-            .is_some_and(|threads| threads <= ALONE_THREADS);
-        if are_few && alone::suits(question) {
+        let has_many_levels = |threads: u32| {
+            let size = u64::from(graph.nodes()) + u64::from(graph.edges());
+            let looks = u64::from(graph.nodes()) * levels_most(graph.offsets());
+            looks > LOOKS_MOST * u64::from(threads) * size
+        };
+        if alone::suits(question) && question.threads.is_some_and(has_many_levels) {
             let sought = Sought {
                 record: SequentialRecord::new(Algorithm::Cores),
                 none: 0,
@@ -102,9 +101,6 @@ impl Analysis for Kcore {
     }
 
     fn cost_ns(&self, job: &Job, worker: &Worker) -> f64 {
-        if worker.is_cpu() && worker.threads_of(f64::INFINITY) <= f64::from(ALONE_THREADS) {
-            return worker.alone_ns(job, ALONE);
-        }
         let [passes, levels] = PASSES;
         if job.degree() < LEAN_DEGREE {
             let turns = 2.0 * job.nodes.max(0.0).sqrt();
@@ -112,6 +108,24 @@ impl Analysis for Kcore {
         }
         worker.passes_ns(job, passes, levels)
     }
+}
+
+/// The largest number that a core may have: so many nodes have as many neighbours.
+fn levels_most(offsets: &[u32]) -> u64 {
+    let edges = offsets.last().copied().unwrap_or(0);
+    let most = edges.isqrt() as usize + 1;
+    let mut counts = vec![0_u64; most + 1];
+    for row in offsets.windows(2) {
+        counts[((row[1] - row[0]) as usize).min(most)] += 1;
+    }
+    let mut nodes = 0;
+    for (degree, count) in counts.into_iter().enumerate().rev() {
+        nodes += count;
+        if nodes >= degree as u64 {
+            return degree as u64;
+        }
+    }
+    0
 }
 
 /// Store degrees, peel level after level. The graph must be symmetric.
@@ -133,4 +147,44 @@ fn build(graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
         parents: None,
         reading: Reading::Words,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::program::PlanRequest;
+    use seawall_core::abi::program::{Opcode, WaveRecord};
+
+    #[test]
+    fn a_core_has_no_larger_number_than_so_many_nodes_have_neighbours() {
+        assert_eq!(levels_most(&[0]), 0);
+        assert_eq!(levels_most(&[0, 0, 0]), 0);
+        // A star, a triangle, and degrees 5, 4, 4, 2, 1.
+        assert_eq!(levels_most(&[0, 4, 5, 6, 7, 8]), 1);
+        assert_eq!(levels_most(&[0, 2, 4, 6]), 2);
+        assert_eq!(levels_most(&[0, 5, 9, 13, 15, 16]), 3);
+    }
+
+    #[test]
+    fn one_thread_keeps_the_order_where_nodes_have_many_core_numbers() {
+        // The last of 300 nodes have more and more neighbours; others have none.
+        let edges: Vec<_> = (0..300_u32)
+            .flat_map(|node| (node / 2..node).map(move |other| (node, other)))
+            .collect();
+        let nested = Graph::from_edges(20_000, &edges, true).unwrap();
+        let path: Vec<_> = (1..20_000).map(|node| (node - 1, node)).collect();
+        let path = Graph::from_edges(20_000, &path, true).unwrap();
+        let has_loop = |graph: &Graph, threads: u32| {
+            let question = Question {
+                threads: Some(threads),
+                ..Question::new(Vec::new())
+            };
+            let built = Kcore.build(graph, &question).unwrap();
+            let (program, _) = built.program.encode(&PlanRequest::default()).unwrap();
+            let peels = |wave: &WaveRecord| wave.opcode == Opcode::StepPeel as u32;
+            program.waves.iter().any(peels)
+        };
+        assert!(!has_loop(&nested, 1) && has_loop(&nested, 16));
+        assert!(has_loop(&path, 1));
+    }
 }

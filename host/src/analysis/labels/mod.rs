@@ -88,8 +88,8 @@ const PASSES: [f64; 2] = [140.0, 400.0];
 
 /// Work of a sequential run, in edges of a pass.
 const ALONE: Times = Times {
-    node: 40.0,
-    edge: 20.0,
+    node: 100.0,
+    edge: 50.0,
 };
 
 /// Threads up to which one of them is faster than rounds of all.

@@ -57,8 +57,8 @@ const PASSES: [f64; 2] = [1.0, 4.0];
 
 /// Work of a round along weights of one thread, in edges of a pass.
 const PUSH: Times = Times {
-    node: 6.0,
-    edge: 3.0,
+    node: 15.0,
+    edge: 2.0,
 };
 
 /// Units of a total in 1, as a power of two.

@@ -52,8 +52,8 @@ const FACTS: Facts = Facts {
 
 /// Work of one depth-first pass, in edges of a pass.
 const ALONE: Times = Times {
-    node: 20.0,
-    edge: 5.0,
+    node: 10.0,
+    edge: 15.0,
 };
 
 /// Passes over all edges, and levels in between.

@@ -51,8 +51,8 @@ const WORK: Times = Times {
 
 /// Work of the widest node first, in edges of a pass.
 const ALONE: Times = Times {
-    node: 40.0,
-    edge: 8.0,
+    node: 60.0,
+    edge: 40.0,
 };
 
 /// Width of a path without edges, in whole numbers; one less stands for no path at all,
