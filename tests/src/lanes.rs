@@ -35,8 +35,9 @@ struct Meeting<'a> {
     state: Mutex<(u32, u32)>,
     met: Condvar,
     failed: &'a AtomicBool,
-    /// The word of each lane.
-    said: Vec<AtomicU32>,
+    /// The word of each lane, in turns: a lane that is still reading those of one meeting may be a
+    /// meeting behind the others, and never two.
+    said: [Vec<AtomicU32>; 2],
 }
 
 impl<'a> Meeting<'a> {
@@ -46,8 +47,13 @@ impl<'a> Meeting<'a> {
             state: Mutex::new((0, 0)),
             met: Condvar::new(),
             failed,
-            said: (0..lanes).map(|_| AtomicU32::new(0)).collect(),
+            said: [(); 2].map(|()| (0..lanes).map(|_| AtomicU32::new(0)).collect()),
         }
+    }
+
+    /// Meetings so far.
+    fn meetings(&self) -> u32 {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner).1
     }
 
     fn wait(&self) {
@@ -74,11 +80,11 @@ impl<'a> Meeting<'a> {
 
     /// Publishes `word` to the others and returns the result of `read` on all words.
     fn tell<T>(&self, lane: u32, word: u32, read: impl FnOnce(&[AtomicU32]) -> T) -> T {
-        self.said[lane as usize].store(word, Ordering::Relaxed);
+        // The number of meetings stays as long as this lane has not arrived.
+        let said = &self.said[(self.meetings() % 2) as usize];
+        said[lane as usize].store(word, Ordering::Relaxed);
         self.wait();
-        let answer = read(&self.said);
-        self.wait();
-        answer
+        read(said)
     }
 }
 

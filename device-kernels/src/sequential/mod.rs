@@ -5,8 +5,8 @@
 //! source. All memory is in registers that the host planned
 //! ([`seawall_core::abi::sequential`]); every index is checked at the access; algorithms fill their
 //! scratch memory themselves, and registers that overlap are refused, so that an algorithm ends
-//! whatever its registers held. They look at the clock every [some thousand
-//! edges](work::EDGES_PER_LOOK).
+//! whatever its registers held. They look at the clock every 4 096 edges
+//! and nodes.
 //!
 //! An algorithm over a list of sources shares it among blocks, each with scratch memory of its own.
 //! Other algorithms are the work of the first block, for which the others wait at their barrier.

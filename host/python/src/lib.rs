@@ -1,9 +1,9 @@
 //! The compiled part of the Python package `seawall`.
 //!
-//! [`graph`] is what `seawall.Graph` wraps, [`worker`] the thread that answers its questions,
-//! [`program`] runs programs of users there, [`plan`] plans wave DAGs, [`arrow`] exports results,
-//! [`nx`] is the backend of NetworkX with [`forecast`], [`csgraph`] the functions of
-//! `scipy.sparse.csgraph`, and [`error`] turns errors into exceptions. `docs/python.md` shows the package as its users have it.
+//! `graph` is what `seawall.Graph` wraps, `worker` the thread that answers its questions,
+//! `program` runs programs of users there, `plan` plans wave DAGs, `arrow` exports results,
+//! `nx` is the backend of NetworkX with `forecast`, `csgraph` the functions of
+//! `scipy.sparse.csgraph`, and `error` turns errors into exceptions. `docs/python.md` shows the package as its users have it.
 
 mod arrow;
 mod csgraph;
