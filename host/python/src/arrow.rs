@@ -46,7 +46,7 @@ struct Kept {
 
 // SAFETY: the pointers are read alone, and the owner keeps what they point at.
 unsafe impl Send for Schema {}
-// SAFETY: as above; whoever releases an array does so once, from any thread.
+// SAFETY: as above; the consumer of an array releases it once, from any thread.
 unsafe impl Send for Array {}
 
 unsafe extern "C" fn release_schema(schema: *mut Schema) {
