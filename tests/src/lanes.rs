@@ -1,11 +1,15 @@
-//! A GPU's warps on a CPU, one thread per lane: for checking, not for speed.
+//! A GPU's warps on a CPU, one coroutine per lane: for checking, not for speed.
 //!
 //! Kernels take other paths if warps have more than one lane. Here these run under the checks of a
 //! debug build: every index is within its array, missing lanes of a warp or a block are detected,
-//! and results are compared as elsewhere. Memory order is stronger than a GPU's, so code that
-//! passes may still race there.
+//! and results are compared as elsewhere. The lanes of all blocks take turns on the calling thread.
+//! A lane runs until it meets others or waits, and the order of the lanes changes from turn to turn,
+//! so that code which needs a barrier and has none meets lanes that are ahead and lanes that are
+//! behind. Memory order is stronger than a GPU's, so code that passes may still race there.
 
 use crate::own::Twins;
+use corosensei::stack::DefaultStack;
+use corosensei::{Coroutine, CoroutineResult, Yielder};
 use seawall::backend::BackendError;
 use seawall_core::abi::program::LaunchRecord;
 use seawall_core::protocol::{Read, Scope, Swap, Update, Write};
@@ -15,109 +19,109 @@ use seawall_device::grid::{Grid, LANES_MAX, PLACE, SHARED_WORDS};
 use seawall_device::launch::Launch;
 use seawall_device::run::run_program;
 use seawall_device::sets::With;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::sync::{Condvar, Mutex, OnceLock, PoisonError};
-use std::time::{Duration, Instant};
+use std::cell::Cell;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Instant;
 
 /// Lanes of a warp.
 const WARP: u32 = 32;
 
-/// Time that lanes wait for each other before one is declared missing. A block waits for other
-/// blocks as well, and one may count triangles for half a minute, with a meeting of threads for
-/// every shuffle.
-const PATIENCE: Duration = Duration::from_secs(120);
+/// Bytes of a lane's stack. Pages that a lane does not touch take no memory.
+const STACK_BYTES: usize = 1 << 20;
 
-/// Meeting point of some lanes; ends the program's threads if one of them panicked.
-#[derive(Debug)]
-struct Meeting<'a> {
-    lanes: u32,
-    /// Lanes that arrived, and meetings so far.
-    state: Mutex<(u32, u32)>,
-    met: Condvar,
-    failed: &'a AtomicBool,
-    /// The word of each lane, in turns: a lane that is still reading those of one meeting may be a
-    /// meeting behind the others, and never two.
-    said: [Vec<AtomicU32>; 2],
+/// Reason for which a lane lets others run.
+#[derive(Clone, Copy)]
+enum Pause<'a> {
+    /// It waits for memory that another lane or the host writes.
+    Poll,
+    /// It waits for the end of the meeting after so many.
+    Meet(&'a Meeting, u32),
 }
 
-impl<'a> Meeting<'a> {
-    fn new(lanes: u32, failed: &'a AtomicBool) -> Self {
+impl Pause<'_> {
+    fn is_over(self) -> bool {
+        match self {
+            Self::Poll => true,
+            Self::Meet(meeting, past) => meeting.past.get() != past,
+        }
+    }
+}
+
+/// Meeting point of some lanes.
+struct Meeting {
+    lanes: u32,
+    /// Lanes that arrived.
+    here: Cell<u32>,
+    /// Meetings so far.
+    past: Cell<u32>,
+    /// The word of each lane, in turns: a lane that is still reading those of one meeting may be a
+    /// meeting behind the others, and never two.
+    said: [Vec<Cell<u32>>; 2],
+}
+
+impl Meeting {
+    fn new(lanes: u32) -> Self {
         Self {
             lanes,
-            state: Mutex::new((0, 0)),
-            met: Condvar::new(),
-            failed,
-            said: [(); 2].map(|()| (0..lanes).map(|_| AtomicU32::new(0)).collect()),
+            here: Cell::new(0),
+            past: Cell::new(0),
+            said: [(); 2].map(|()| vec![Cell::new(0); lanes as usize]),
         }
     }
 
-    /// Meetings so far.
-    fn meetings(&self) -> u32 {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner).1
-    }
-
-    fn wait(&self) {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        state.0 += 1;
-        if state.0 == self.lanes {
-            *state = (0, state.1.wrapping_add(1));
-            self.met.notify_all();
-            return;
-        }
-        let (meeting, started) = (state.1, Instant::now());
-        while state.1 == meeting {
-            leave_after(self.failed);
-            assert!(
-                started.elapsed() < PATIENCE,
-                "{} of {} lanes met",
-                state.0,
-                self.lanes
-            );
-            let waited = self.met.wait_timeout(state, Duration::from_millis(100));
-            state = waited.unwrap_or_else(PoisonError::into_inner).0;
+    /// Lets the other lanes run until all have arrived.
+    fn wait<'a>(&'a self, turns: &Yielder<(), Pause<'a>>) {
+        let past = self.past.get();
+        self.here.set(self.here.get() + 1);
+        if self.here.get() < self.lanes {
+            turns.suspend(Pause::Meet(self, past));
+        } else {
+            self.here.set(0);
+            self.past.set(past.wrapping_add(1));
         }
     }
 
     /// Publishes `word` to the others and returns the result of `read` on all words.
-    fn tell<T>(&self, lane: u32, word: u32, read: impl FnOnce(&[AtomicU32]) -> T) -> T {
+    fn publish<'a, T>(
+        &'a self,
+        turns: &Yielder<(), Pause<'a>>,
+        lane: u32,
+        word: u32,
+        read: impl FnOnce(&[Cell<u32>]) -> T,
+    ) -> T {
         // The number of meetings stays as long as this lane has not arrived.
-        let said = &self.said[(self.meetings() % 2) as usize];
-        said[lane as usize].store(word, Ordering::Relaxed);
-        self.wait();
+        let said = &self.said[(self.past.get() % 2) as usize];
+        said[lane as usize].set(word);
+        self.wait(turns);
         read(said)
     }
 }
 
-/// Ends this lane silently if another one has failed.
-fn leave_after(failed: &AtomicBool) {
-    if failed.load(Ordering::Relaxed) {
-        std::panic::resume_unwind(Box::new("another lane has failed"));
-    }
-}
-
 /// Shared state of a block's lanes.
-#[derive(Debug)]
-struct Block<'a> {
-    all: Meeting<'a>,
-    warps: Vec<Meeting<'a>>,
+struct Block {
+    all: Meeting,
+    warps: Vec<Meeting>,
     shared: Vec<AtomicU32>,
 }
 
 /// One lane.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub struct Lane<'a> {
     /// Its access to memory.
     host: HostGrid,
     lane: u32,
     lanes: u32,
     extra: u32,
-    block: &'a Block<'a>,
+    block: &'a Block,
+    turns: &'a Yielder<(), Pause<'a>>,
 }
 
 impl Lane<'_> {
-    fn warp<T>(self, word: u32, read: impl FnOnce(&[AtomicU32]) -> T) -> T {
-        let lane = self.lane % WARP;
-        self.block.warps[(self.lane / WARP) as usize].tell(lane, word, read)
+    fn warp<T>(self, word: u32, read: impl FnOnce(&[Cell<u32>]) -> T) -> T {
+        let warp = &self.block.warps[(self.lane / WARP) as usize];
+        warp.publish(self.turns, self.lane % WARP, word, read)
     }
 
     fn word(&self, at: u32) -> &AtomicU32 {
@@ -125,8 +129,8 @@ impl Lane<'_> {
     }
 }
 
-fn words(said: &[AtomicU32]) -> impl Iterator<Item = u32> + '_ {
-    said.iter().map(|word| word.load(Ordering::Relaxed))
+fn words(said: &[Cell<u32>]) -> impl Iterator<Item = u32> + '_ {
+    said.iter().map(Cell::get)
 }
 
 macro_rules! memory {
@@ -157,11 +161,12 @@ unsafe impl Grid for Lane<'_> {
         self.lanes
     }
     fn block_barrier(self) {
-        self.block.all.wait();
+        self.block.all.wait(self.turns);
     }
     fn block_count(self, value: bool) -> u32 {
-        let sum = |said: &[AtomicU32]| words(said).sum();
-        self.block.all.tell(self.lane, u32::from(value), sum)
+        let sum = |said: &[Cell<u32>]| words(said).sum();
+        let all = &self.block.all;
+        all.publish(self.turns, self.lane, u32::from(value), sum)
     }
     fn cluster(self) -> u32 {
         1
@@ -180,14 +185,12 @@ unsafe impl Grid for Lane<'_> {
         })
     }
     fn shuffle(self, value: u32, from: u32) -> u32 {
-        self.warp(value, |said| {
-            said[(from % WARP) as usize].load(Ordering::Relaxed)
-        })
+        self.warp(value, |said| said[(from % WARP) as usize].get())
     }
     fn shuffle_up(self, value: u32, delta: u32) -> u32 {
         let from = self.warp_lane().checked_sub(delta);
         self.warp(value, |said| {
-            from.map_or(value, |from| said[from as usize].load(Ordering::Relaxed))
+            from.map_or(value, |from| said[from as usize].get())
         })
     }
     fn warp_sum(self, value: u32) -> u32 {
@@ -218,7 +221,7 @@ unsafe impl Grid for Lane<'_> {
     }
     unsafe fn shared_look(self, at: u32) -> u32 {
         assert!((at as usize) < SHARED_WORDS, "shared word {at}");
-        std::thread::yield_now();
+        self.pause(0);
         self.word(at).load(Ordering::Acquire)
     }
     unsafe fn shared_show(self, at: u32, value: u32) {
@@ -285,8 +288,7 @@ unsafe impl Grid for Lane<'_> {
     }
     fn delay(self, _cycles: u32) {}
     fn pause(self, _polls: u32) {
-        leave_after(self.block.all.failed);
-        std::thread::yield_now();
+        self.turns.suspend(Pause::Poll);
     }
     unsafe fn prefetch(self, _word: *const u32) {}
 
@@ -374,65 +376,113 @@ pub fn run<const BLOCKS: u32, const LANES: u32>(
 ///
 /// # Panics
 /// If a lane panics, or lanes do not meet.
-pub fn each((blocks, lanes): (u32, u32), extra: u32, body: impl Fn(Lane<'_>) + Sync) {
-    let failed = AtomicBool::new(false);
+pub fn each((blocks, lanes): (u32, u32), extra: u32, body: impl Fn(Lane<'_>)) {
     let words = SHARED_WORDS + extra as usize;
-    let each: Vec<Block<'_>> = (0..blocks)
+    let each: Vec<Block> = (0..blocks)
         .map(|_| Block {
-            all: Meeting::new(lanes, &failed),
-            warps: (0..lanes / WARP)
-                .map(|_| Meeting::new(WARP, &failed))
-                .collect(),
+            all: Meeting::new(lanes),
+            warps: (0..lanes / WARP).map(|_| Meeting::new(WARP)).collect(),
             shared: (0..words).map(|_| AtomicU32::new(0xdead_beef)).collect(),
         })
         .collect();
-    std::thread::scope(|scope| {
-        for (number, block) in (0..blocks).zip(&each) {
-            for lane in 0..lanes {
-                let (failed, body) = (&failed, &body);
-                let name = format!("block {number}, lane {lane}");
-                let thread = std::thread::Builder::new().name(name);
-                let spawned = thread.spawn_scoped(scope, move || {
-                    let watch = Watch(failed);
-                    run_lane((number, blocks), (lane, lanes, extra), block, body);
-                    std::mem::forget(watch);
+    let mut turns: Vec<Turns<'_>> = Vec::with_capacity((blocks * lanes) as usize);
+    for (number, block) in (0..blocks).zip(&each) {
+        for lane in 0..lanes {
+            let body = &body;
+            let run = move |turns: &Yielder<(), Pause<'_>>, ()| {
+                body(Lane {
+                    host: host((number, blocks)),
+                    lane,
+                    lanes,
+                    extra,
+                    block,
+                    // SAFETY: the lane ends with this closure, before its yielder.
+                    turns: unsafe { &*std::ptr::from_ref(turns).cast() },
                 });
-                spawned.expect("threads for all lanes");
-            }
+            };
+            let stack = DefaultStack::new(STACK_BYTES).expect("a stack for each lane");
+            turns.push(Turns {
+                name: (number, lane),
+                // SAFETY: the closure borrows `body` and `each`, which outlive `turns`.
+                rest: Some(unsafe { Coroutine::with_stack_unchecked(stack, run) }),
+                pause: Pause::Poll,
+            });
         }
-    });
+    }
+    take_turns(&mut turns);
 }
 
-/// Informs the other lanes if this one panics.
-struct Watch<'a>(&'a AtomicBool);
+/// A lane that has not ended.
+struct Turns<'a> {
+    /// Its block, and its number there.
+    name: (u32, u32),
+    rest: Option<Coroutine<(), Pause<'a>, ()>>,
+    pause: Pause<'a>,
+}
 
-impl Drop for Watch<'_> {
-    fn drop(&mut self) {
-        self.0.store(true, Ordering::Relaxed);
+impl Turns<'_> {
+    /// Runs the lane until it pauses or ends.
+    fn resume(&mut self) {
+        let Some(rest) = &mut self.rest else { return };
+        match catch_unwind(AssertUnwindSafe(|| rest.resume(()))) {
+            Ok(CoroutineResult::Yield(pause)) => self.pause = pause,
+            Ok(CoroutineResult::Return(())) => self.rest = None,
+            Err(panic) => {
+                eprintln!("in lane {} of block {}", self.name.1, self.name.0);
+                self.rest = None;
+                resume_unwind(panic);
+            }
+        }
     }
 }
 
-fn run_lane(
-    (number, blocks): (u32, u32),
-    (lane, lanes, extra): (u32, u32, u32),
-    block: &Block<'_>,
-    body: impl Fn(Lane<'_>),
-) {
+/// Runs all lanes to their ends.
+fn take_turns(lanes: &mut [Turns<'_>]) {
+    let all = lanes.len();
+    let mut turn = 1_u32;
+    loop {
+        // Xorshift: another lane begins each turn, and every second turn runs downwards.
+        turn ^= turn << 13;
+        turn ^= turn >> 17;
+        turn ^= turn << 5;
+        let first = (turn >> 1) as usize % all.max(1);
+        let (mut left, mut ran, mut polling) = (0, 0, 0);
+        for at in 0..all {
+            let step = if turn % 2 == 0 { at } else { all - at };
+            let lane = &mut lanes[(first + step) % all];
+            if lane.rest.is_none() {
+                continue;
+            }
+            left += 1;
+            if lane.pause.is_over() {
+                ran += 1;
+                lane.resume();
+                polling += u32::from(matches!(lane.pause, Pause::Poll));
+            }
+        }
+        if left == 0 {
+            return;
+        }
+        assert!(
+            ran > 0,
+            "{left} of {all} lanes wait for others that do not come"
+        );
+        if polling == ran {
+            std::thread::yield_now();
+        }
+    }
+}
+
+/// Work for thread groups, which warps do not take.
+static NO_WORK: Dealer = Dealer::new();
+
+fn host(block: (u32, u32)) -> HostGrid {
     let services = Services {
         now_ns,
         yield_now: std::thread::yield_now,
     };
-    let dealer = &Dealer::new();
     // SAFETY: no shared memory is accessed through this view, and no work is taken.
-    let host = unsafe { HostGrid::new((number, blocks), std::ptr::null_mut(), dealer, services) };
-    let grid = Lane {
-        host,
-        lane,
-        lanes,
-        extra,
-        block,
-    };
-    body(grid);
+    unsafe { HostGrid::new(block, std::ptr::null_mut(), &NO_WORK, services) }
 }
 
 fn now_ns() -> u64 {
