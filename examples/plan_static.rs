@@ -14,7 +14,7 @@ use std::sync::{Mutex, PoisonError};
 const WAVES: usize = 6;
 const DEPENDENCIES: usize = 6;
 
-/// Room for layers and groups, and for the arena.
+/// Space for layers and groups, and for the arena.
 static GROUP_ROOM: Mutex<GroupScratch<WAVES, DEPENDENCIES>> = Mutex::new(GroupScratch::new());
 static ARENA_ROOM: Mutex<ArenaScratch<WAVES>> = Mutex::new(ArenaScratch::new());
 
@@ -60,8 +60,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         budget_bytes: 128 * KIB,
         readback_bytes: 0,
     };
-    let mut room = GROUP_ROOM.lock().unwrap_or_else(PoisonError::into_inner);
-    let groups = plan::groups(&dag, &budget, Strategy::Packed, &mut *room)?;
+    let mut space = GROUP_ROOM.lock().unwrap_or_else(PoisonError::into_inner);
+    let groups = plan::groups(&dag, &budget, Strategy::Packed, &mut *space)?;
     for (number, group) in groups.iter().enumerate() {
         let waves: Vec<_> = group.waves.iter().map(|wave| wave.0).collect();
         println!(
@@ -75,8 +75,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         summary.global_barriers, summary.lower_bound
     );
 
-    let mut room = ARENA_ROOM.lock().unwrap_or_else(PoisonError::into_inner);
-    let arena = plan::arena(&dag, &groups, &ArenaOptions::default(), &mut *room)?;
+    let mut space = ARENA_ROOM.lock().unwrap_or_else(PoisonError::into_inner);
+    let arena = plan::arena(&dag, &groups, &ArenaOptions::default(), &mut *space)?;
     println!("arena of {} bytes", arena.bytes());
     for (number, offsets) in arena.iter().enumerate() {
         println!("wave {number}: output at {}", offsets.output);

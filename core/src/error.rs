@@ -16,17 +16,17 @@ use crate::wave::WaveId;
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum ScratchField {
-    /// Room for waves in the layers' scratch.
+    /// Space for waves in the layers' scratch.
     Waves,
-    /// Room for dependencies in the layers' scratch.
+    /// Space for dependencies in the layers' scratch.
     Dependencies,
-    /// Room for waves in the `u32` part of the packing scratch.
+    /// Space for waves in the `u32` part of the packing scratch.
     PackWords,
-    /// Room for waves in the `u64` part of the packing scratch.
+    /// Space for waves in the `u64` part of the packing scratch.
     PackBytes,
-    /// Room for waves in the `u32` part of the arena scratch.
+    /// Space for waves in the `u32` part of the arena scratch.
     ArenaWords,
-    /// Room for waves in the `u64` part of the arena scratch.
+    /// Space for waves in the `u64` part of the arena scratch.
     ArenaOffsets,
 }
 
@@ -135,7 +135,7 @@ pub enum LayerError {
         /// One wave that lies on a cycle.
         wave: WaveId,
     },
-    /// The scratch has too little room; nothing was written.
+    /// The scratch has too little space; nothing was written.
     ScratchTooSmall(ScratchTooSmall),
 }
 
@@ -224,7 +224,7 @@ pub enum GroupError {
         /// Bytes that a group may hold: budget less resident.
         budget_bytes: u64,
     },
-    /// The scratch has too little room; nothing was written.
+    /// The scratch has too little space; nothing was written.
     ScratchTooSmall(ScratchTooSmall),
     /// The waves could not be put into layers.
     #[cfg_attr(feature = "serde", serde(untagged))]
@@ -318,7 +318,7 @@ pub enum ArenaError {
         /// The sum that overflowed.
         field: &'static str,
     },
-    /// The scratch has too little room; nothing was written.
+    /// The scratch has too little space; nothing was written.
     ScratchTooSmall(ScratchTooSmall),
 }
 

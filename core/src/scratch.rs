@@ -32,7 +32,7 @@ const _: () = {
     assert!(size_of::<usize>() >= size_of::<u32>());
 };
 
-/// Room to plan the layers of at most `W` waves and `D` dependencies.
+/// Space to plan the layers of at most `W` waves and `D` dependencies.
 ///
 /// Takes `16 W + 4 D` bytes. `InOrder` groups fit in it as well.
 ///
@@ -49,7 +49,7 @@ pub struct Scratch<const W: usize, const D: usize> {
 }
 
 impl<const W: usize, const D: usize> Scratch<W, D> {
-    /// Zeroed room, usable in a `static`.
+    /// Zeroed space, usable in a `static`.
     #[must_use]
     pub const fn new() -> Self {
         Self {
@@ -129,7 +129,7 @@ impl<'a> ScratchView<'a> {
         self.targets.len()
     }
 
-    /// The same room for a shorter time.
+    /// The same space for a shorter time.
     pub fn reborrow(&mut self) -> ScratchView<'_> {
         ScratchView {
             order: self.order,
@@ -171,7 +171,7 @@ impl<'a> From<&'a mut ScratchView<'_>> for ScratchView<'a> {
     }
 }
 
-/// Room to plan groups by either strategy.
+/// Space to plan groups by either strategy.
 ///
 /// Takes `48 W + 4 D` bytes; a [`Scratch`] is enough for `InOrder`.
 #[derive(Clone, Debug)]
@@ -183,7 +183,7 @@ pub struct GroupScratch<const W: usize, const D: usize> {
 }
 
 impl<const W: usize, const D: usize> GroupScratch<W, D> {
-    /// Zeroed room, usable in a `static`.
+    /// Zeroed space, usable in a `static`.
     #[must_use]
     pub const fn new() -> Self {
         let words = [[0; W]; PACK_WORDS];
@@ -254,13 +254,13 @@ impl<'a> GroupScratchView<'a> {
         }
     }
 
-    /// A view without room for packing, for `InOrder` alone.
+    /// A view without space for packing, for `InOrder` alone.
     #[must_use]
     pub fn in_order(layers: ScratchView<'a>) -> Self {
         Self::new(layers, &mut [], &mut [])
     }
 
-    /// The same room for a shorter time.
+    /// The same space for a shorter time.
     pub fn reborrow(&mut self) -> GroupScratchView<'_> {
         let PackView {
             ranking,
@@ -323,7 +323,7 @@ impl<'a> From<&'a mut GroupScratchView<'_>> for GroupScratchView<'a> {
     }
 }
 
-/// Room to lay out the arena of at most `W` waves: `56 W` bytes.
+/// Space to lay out the arena of at most `W` waves: `56 W` bytes.
 #[derive(Clone, Debug)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct ArenaScratch<const W: usize> {
@@ -332,7 +332,7 @@ pub struct ArenaScratch<const W: usize> {
 }
 
 impl<const W: usize> ArenaScratch<W> {
-    /// Zeroed room, usable in a `static`.
+    /// Zeroed space, usable in a `static`.
     #[must_use]
     pub const fn new() -> Self {
         Self {

@@ -262,7 +262,7 @@ impl Control {
         last
     }
 
-    /// Record of the open fixpoint, or the last record if there is no room for more.
+    /// Record of the open fixpoint, or the last record if there is no space for more.
     #[inline(always)]
     pub fn open_loop<G: Grid>(self, grid: G) -> LoopReport {
         let done = self.words.load(grid, word_of!(ControlRecord, loops_done));

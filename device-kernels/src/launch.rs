@@ -113,7 +113,7 @@ impl Launch {
             let table = unsafe {
                 Proven::trusted(self.record.constant_wide(grid, address) as *mut u32, count)
             };
-            // SAFETY: there is room for as many entries as are held.
+            // SAFETY: there is space for as many entries as are held.
             unsafe { copy(grid, table, to) };
         };
         table(

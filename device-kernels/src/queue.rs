@@ -102,7 +102,7 @@ impl<const K: usize> Finds<K> {
 
 /// Finds with their rows in the graph.
 #[derive(Clone, Copy, Debug)]
-pub struct Found<const K: usize> {
+pub struct FindRows<const K: usize> {
     /// Candidates and which of them count; all of these have edges.
     pub finds: Finds<K>,
     /// First edge of each.
@@ -134,8 +134,8 @@ impl<const K: usize> Ends<K> {
     /// Some of the finds, or all, with their rows. Nodes without edges are left out.
     #[inline(always)]
     #[must_use]
-    pub fn found(self, finds: &Finds<K>) -> Found<K> {
-        let mut found = Found {
+    pub fn found(self, finds: &Finds<K>) -> FindRows<K> {
+        let mut found = FindRows {
             finds: *finds,
             starts: self.starts,
             degrees: [0; K],
@@ -150,7 +150,7 @@ impl<const K: usize> Ends<K> {
     }
 }
 
-impl Found<1> {
+impl FindRows<1> {
     /// No finds.
     pub const NONE: Self = Self {
         finds: Finds {
@@ -176,7 +176,7 @@ impl Found<1> {
     }
 }
 
-impl<const K: usize> Found<K> {
+impl<const K: usize> FindRows<K> {
     /// Looks up the rows of `finds`. Nodes without edges are left out, so every entry of
     /// a queue has work.
     #[inline(always)]
@@ -214,7 +214,7 @@ impl<const K: usize> Found<K> {
 pub fn enqueue<G: Grid, const K: usize>(
     grid: G,
     queue: Queue,
-    found: &Found<K>,
+    found: &FindRows<K>,
     allocate: impl FnOnce(u32, u32) -> (u32, u32),
 ) {
     let mask = found.finds.mask;

@@ -19,7 +19,7 @@ pub trait WaveSet: 'static {
     /// Waves of a crate of its own.
     const OWN: u32 = 0;
 
-    /// Runs this lane's share of own wave `number`.
+    /// Runs this lane's share of custom wave `number`.
     ///
     /// # Errors
     /// The fault that ends the run.
@@ -28,7 +28,7 @@ pub trait WaveSet: 'static {
         Err(FaultCode::UnknownOpcode)
     }
 
-    /// Whether own wave `number` works word by word.
+    /// Whether custom wave `number` works word by word.
     #[must_use]
     fn is_word_wise(number: u32) -> bool {
         let _ = number;

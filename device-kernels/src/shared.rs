@@ -141,7 +141,7 @@ pub const EACH_WARP: u32 = EACH_WARP_ROWS + 4 + EACH_HOLDS;
 pub const EACH_ROWS: Area = Area::after(EACH_CODE, EACH_WARP * EACH_LANES / 32);
 /// Words of temporaries of a lane: one per slot each.
 pub const EACH_LANE: u32 = TEMPS as u32 * EACH_SLOTS;
-/// Temporaries of code, or the rows and values of all warps where a launch asked for room for
+/// Temporaries of code, or the rows and values of all warps where a launch asked for space for
 /// temporaries.
 pub const EACH_TEMPS: Area = Area::after(EACH_ROWS, EACH_LANE * EACH_LANES);
 const _: () = assert!(EACH_TEMPS.words >= EACH_WARP * LANES_MAX / 32);

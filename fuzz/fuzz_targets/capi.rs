@@ -74,7 +74,7 @@ fuzz_target!(|bytes: &[u8]| {
     let budget = draw.budget(&program);
     let words = draw.list(4, Draw::word);
     let needs = Requirements::for_dag(program.waves.len(), program.dependencies.len());
-    let mut room = Room::draw(&mut draw, needs);
+    let mut space = Room::draw(&mut draw, needs);
     let strategy = draw.below(4);
     let options = c::ArenaOptions {
         alignment_bytes: if draw.flag() { 256 } else { draw.long() },
@@ -99,7 +99,7 @@ fuzz_target!(|bytes: &[u8]| {
             readback_bytes: budget.readback_bytes,
         },
         options,
-        buffers: room.buffers(),
+        buffers: space.buffers(),
     };
     requirements(needs, &program);
     layers(&call);

@@ -59,7 +59,7 @@ fn mended_xz(rest: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// Writes the checksum of `from..to` after it, if there is room.
+/// Writes the checksum of `from..to` after it, if there is space.
 fn put_checksum(bytes: &mut [u8], from: usize, to: usize) {
     let mut sum = Crc::new();
     if let Some(part) = bytes.get(from..to) {

@@ -23,9 +23,9 @@ fuzz_target!(|bytes: &[u8]| {
     let needs = Requirements::for_dag(dag.waves.len(), dag.dependencies.len());
     for strategy in [None, Some(Strategy::InOrder), Some(Strategy::Packed)] {
         let mut buffers = Buffers::new(needs, 0xFF);
-        let (group_room, _) = buffers.split();
+        let (group_space, _) = buffers.split();
         let alone = strategy.unwrap_or_default();
-        let Ok(alone) = groups(&dag, &program.budget, alone, group_room) else {
+        let Ok(alone) = groups(&dag, &program.budget, alone, group_space) else {
             return;
         };
         let mut subject = Subject::new(Identity {
@@ -36,8 +36,8 @@ fuzz_target!(|bytes: &[u8]| {
         let chooser = Chooser::plain(&TopologyPolicy::DEFAULT, &mut subject);
         let mut other = Buffers::new(needs, 0xFF);
         let (other_groups, other_arena) = other.split();
-        let room = ExecutionScratchView::new(other_groups, other_arena);
-        let plan = execution(&program.request(strategy), chooser, room).ok();
+        let space = ExecutionScratchView::new(other_groups, other_arena);
+        let plan = execution(&program.request(strategy), chooser, space).ok();
         let groups = plan.as_ref().map_or(&alone, |plan| &plan.groups);
         if let Some(plan) = &plan {
             let budget = program.budget;

@@ -9,7 +9,7 @@ use seawall_core::plan::{
 };
 use seawall_fuzz::draw::{Draw, Program};
 use seawall_fuzz::plan::{
-    Buffers, check_arena, check_groups, check_layers, check_short, naive_layers,
+    Buffers, baseline_layers, check_arena, check_groups, check_layers, check_short,
 };
 
 fuzz_target!(|bytes: &[u8]| {
@@ -36,7 +36,7 @@ fuzz_target!(|bytes: &[u8]| {
         ..ArenaOptions::default()
     };
     plan(&program, &budget, &options, pattern);
-    plan_without_room(&program, &budget, &options, which);
+    plan_without_space(&program, &budget, &options, which);
 });
 
 fn plan(program: &Program, budget: &Budget, options: &ArenaOptions<'_>, pattern: u8) {
@@ -48,7 +48,7 @@ fn plan(program: &Program, budget: &Budget, options: &ArenaOptions<'_>, pattern:
     let records = records.map(|d| (u64::from(d.before), u64::from(d.after)));
     match (
         check_records(program.waves.len() as u64, records),
-        naive_layers(program),
+        baseline_layers(program),
     ) {
         (Ok(()), Ok(_) | Err(LayerError::Cycle { .. })) => {}
         (Err(found), Err(expected)) => assert_eq!(found, expected),
@@ -57,8 +57,8 @@ fn plan(program: &Program, budget: &Budget, options: &ArenaOptions<'_>, pattern:
     let mut lengths = Vec::new();
     for strategy in [Strategy::InOrder, Strategy::Packed] {
         // Leftovers of the last plan must not matter.
-        let (group_room, arena_room) = buffers.split();
-        let found = groups(&dag, budget, strategy, group_room);
+        let (group_space, arena_space) = buffers.split();
+        let found = groups(&dag, budget, strategy, group_space);
         check_groups(program, budget, strategy, &found);
         if let Ok(plan) = found {
             lengths.push(plan.len());
@@ -66,7 +66,7 @@ fn plan(program: &Program, budget: &Budget, options: &ArenaOptions<'_>, pattern:
                 program,
                 &plan,
                 options,
-                &arena(&dag, &plan, options, arena_room),
+                &arena(&dag, &plan, options, arena_space),
             );
         }
     }
@@ -74,25 +74,28 @@ fn plan(program: &Program, budget: &Budget, options: &ArenaOptions<'_>, pattern:
 }
 
 /// A buffer that is one entry short is named, and no buffer is written.
-fn plan_without_room(program: &Program, budget: &Budget, options: &ArenaOptions<'_>, which: u8) {
+fn plan_without_space(program: &Program, budget: &Budget, options: &ArenaOptions<'_>, which: u8) {
     let Some((needs, field)) = Buffers::short(program, which) else {
         return;
     };
-    if !matches!(naive_layers(program), Ok(_) | Err(LayerError::Cycle { .. })) {
+    if !matches!(
+        baseline_layers(program),
+        Ok(_) | Err(LayerError::Cycle { .. })
+    ) {
         return;
     }
     let mut buffers = Buffers::new(needs, 0x5A);
     let untouched = buffers.clone();
     let dag = program.dag();
-    let (group_room, arena_room) = buffers.split();
-    match groups(&dag, budget, Strategy::Packed, group_room) {
+    let (group_space, arena_space) = buffers.split();
+    match groups(&dag, budget, Strategy::Packed, group_space) {
         Err(GroupError::Layers(LayerError::ScratchTooSmall(small)))
         | Err(GroupError::ScratchTooSmall(small)) => {
             check_short(small, field, program);
             assert_eq!(buffers, untouched);
         }
         Err(_) => {}
-        Ok(plan) => match arena(&dag, &plan, options, arena_room) {
+        Ok(plan) => match arena(&dag, &plan, options, arena_space) {
             Err(ArenaError::ScratchTooSmall(small)) => check_short(small, field, program),
             Err(ArenaError::InvalidAlignment { .. }) => {}
             other => panic!("{field} is short, and yet {other:?}"),

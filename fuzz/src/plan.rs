@@ -117,7 +117,7 @@ impl Buffers {
 ///
 /// # Errors
 /// The expected answer of the planner.
-pub fn naive_layers(program: &Program) -> Result<Vec<usize>, LayerError> {
+pub fn baseline_layers(program: &Program) -> Result<Vec<usize>, LayerError> {
     let waves = program.waves.len() as u64;
     for dependency in &program.dependencies {
         let (before, after) = (u64::from(dependency.before), u64::from(dependency.after));
@@ -181,7 +181,7 @@ fn is_stuck(program: &Program, wave: usize) -> bool {
 
 /// Compares an answer with the oracle's.
 pub fn check_layers(program: &Program, found: Result<Layers<'_>, LayerError>) {
-    match (naive_layers(program), found) {
+    match (baseline_layers(program), found) {
         (Ok(depth), Ok(layers)) => {
             let count = depth.iter().max().map_or(0, |deepest| deepest + 1);
             assert_eq!(layers.len(), count);
@@ -212,7 +212,7 @@ pub fn check_groups(
     strategy: Strategy,
     found: &Result<Groups<'_>, GroupError>,
 ) {
-    let depth = match naive_layers(program) {
+    let depth = match baseline_layers(program) {
         Ok(depth) => depth,
         Err(expected) => {
             let Err(GroupError::Layers(error)) = found else {
@@ -222,7 +222,7 @@ pub fn check_groups(
             return;
         }
     };
-    let Some(room) = budget.budget_bytes.checked_sub(budget.resident_bytes) else {
+    let Some(space) = budget.budget_bytes.checked_sub(budget.resident_bytes) else {
         assert!(matches!(found, Err(GroupError::ResidentOverBudget { .. })));
         return;
     };
@@ -237,7 +237,7 @@ pub fn check_groups(
             );
             return;
         }
-        if bytes > u128::from(room) {
+        if bytes > u128::from(space) {
             let Err(GroupError::WaveOverBudget { wave: told, .. }) = found else {
                 panic!("{found:?}, but wave {wave} is too large");
             };
@@ -246,12 +246,12 @@ pub fn check_groups(
         }
     }
     let groups = found.as_ref().expect("nothing is in the way of a plan");
-    check_packing(program, room, groups);
+    check_packing(program, space, groups);
     check_figures(program, budget, strategy, groups, &depth);
 }
 
 /// Each wave once, dependencies between groups, every group within its budget.
-fn check_packing(program: &Program, room: u64, groups: &Groups<'_>) {
+fn check_packing(program: &Program, space: u64, groups: &Groups<'_>) {
     let mut of = vec![usize::MAX; program.waves.len()];
     for (index, group) in groups.iter().enumerate() {
         assert!(!group.waves.is_empty());
@@ -261,7 +261,7 @@ fn check_packing(program: &Program, room: u64, groups: &Groups<'_>) {
             .iter()
             .map(|id| fused(&program.waves[id.index()]))
             .sum();
-        assert!(sum <= u128::from(room));
+        assert!(sum <= u128::from(space));
         assert_eq!(u128::from(group.fused_bytes), sum);
         for id in group.waves {
             assert_eq!(of[id.index()], usize::MAX, "wave {id} is there twice");
@@ -284,9 +284,9 @@ fn check_figures(
     let summary = groups.summary();
     let layers = depth.iter().max().map_or(0, |deepest| deepest + 1);
     assert_eq!(groups.layers(), layers);
-    let room = u128::from(budget.budget_bytes - budget.resident_bytes);
+    let space = u128::from(budget.budget_bytes - budget.resident_bytes);
     let all: u128 = program.waves.iter().map(fused).sum();
-    let by_bytes = if all == 0 { 0 } else { all.div_ceil(room) };
+    let by_bytes = if all == 0 { 0 } else { all.div_ceil(space) };
     assert_eq!(
         u128::from(summary.lower_bound),
         by_bytes.max(layers as u128)

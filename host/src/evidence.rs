@@ -25,7 +25,8 @@ use std::time::Instant;
 #[serde(rename_all = "lowercase")]
 pub enum Orchestration {
     /// It uploads the graph, launches and reads memory back, wave by wave.
-    Naive,
+    #[serde(rename = "naive")]
+    Baseline,
     /// It launches each wave on the resident graph and reads back whether the loop goes on.
     Launches,
     /// It launches a CUDA graph on the resident graph.
@@ -85,7 +86,7 @@ pub enum EvidenceError {
     #[error("the graph has no node to search from; take a larger one")]
     NoNode,
     /// The CPU has no such orchestration.
-    #[error("the CPU has no {against:?} orchestration; compare with the naive one")]
+    #[error("the CPU has no {against:?} orchestration; compare with the baseline one")]
     NotOnCpu {
         /// The requested orchestration.
         against: Orchestration,
@@ -207,7 +208,7 @@ fn open_host<'g>(
         ..request.machine
     };
     let orchestrator = match request.against {
-        Orchestration::Naive => return Ok(backend::open_naive(graph, &machine)?),
+        Orchestration::Baseline => return Ok(backend::open_baseline(graph, &machine)?),
         against if executor == Executor::Cpu => return Err(EvidenceError::NotOnCpu { against }),
         Orchestration::Launches => Executor::Launches,
         Orchestration::Graph => Executor::Graph,

@@ -41,7 +41,7 @@ fn as_of_a_gpu(measured: &Measurement) -> Sample<'static> {
 fn a_resident_run_that_uploads_nothing_is_accepted() {
     let graphs = ["gen:grid:8", "gen:grid:9"].map(graph);
     let samples = graphs.each_ref().map(|graph| {
-        let measured = measure(graph, &request(Orchestration::Naive, &probed())).unwrap();
+        let measured = measure(graph, &request(Orchestration::Baseline, &probed())).unwrap();
         assert_eq!(
             (measured.repetitions, measured.region),
             (64, HostWork::default())
@@ -59,12 +59,12 @@ fn a_resident_run_that_uploads_nothing_is_accepted() {
 fn an_upload_in_the_region_of_the_resident_runs_is_refused() {
     let graph = graph("gen:grid:8");
     let machine = Machine::cpu(None);
-    let mut host = backend::open_naive(&graph, &machine).unwrap();
-    // A naive host in the place of the resident kernel uploads before every wave.
-    let mut resident = backend::open_naive(&graph, &machine).unwrap();
+    let mut host = backend::open_baseline(&graph, &machine).unwrap();
+    // A baseline host in the place of the resident kernel uploads before every wave.
+    let mut resident = backend::open_baseline(&graph, &machine).unwrap();
     let sides: [&mut dyn Session; 2] = [host.as_mut(), resident.as_mut()];
     let allocations = probed();
-    let asked = request(Orchestration::Naive, &allocations);
+    let asked = request(Orchestration::Baseline, &allocations);
     let measured = compare(&graph, sides, &asked).unwrap();
     assert_eq!(
         (measured.reuse.cold_uploads, measured.reuse.warm_reuses),
@@ -85,11 +85,11 @@ fn allocations_of_resident_runs_are_counted_and_must_be() {
     let graph = graph("gen:grid:8");
     let calls = AtomicU64::new(0);
     let busy = || calls.fetch_add(1, Ordering::Relaxed);
-    let asked = request(Orchestration::Naive, &busy);
+    let asked = request(Orchestration::Baseline, &busy);
     let measured = measure(&graph, &asked).unwrap();
     assert_eq!(measured.allocations, 64);
     let idle = || 7;
-    let error = measure(&graph, &request(Orchestration::Naive, &idle)).unwrap_err();
+    let error = measure(&graph, &request(Orchestration::Baseline, &idle)).unwrap_err();
     assert!(matches!(error, EvidenceError::NotCounted), "{error}");
 }
 
@@ -101,6 +101,6 @@ fn orchestrations_of_a_gpu_and_empty_graphs_are_refused() {
         assert!(matches!(error, EvidenceError::NotOnCpu { .. }), "{error}");
     }
     let empty = Graph::from_edges(0, &[], false).unwrap();
-    let error = measure(&empty, &request(Orchestration::Naive, &probed())).unwrap_err();
+    let error = measure(&empty, &request(Orchestration::Baseline, &probed())).unwrap_err();
     assert!(matches!(error, EvidenceError::NoNode), "{error}");
 }

@@ -32,7 +32,7 @@ pub struct Memory {
     pub predicted_bytes: u64,
     /// The same, as they were allocated.
     pub allocated_bytes: u64,
-    /// Incoming edges by tiles, which are made where there is room for them.
+    /// Incoming edges by tiles, which are made where there is space for them.
     pub tiles_bytes: u64,
     /// The budget, if there was one.
     pub budget_bytes: Option<u64>,

@@ -12,7 +12,7 @@ use seawall_core::abi::control::FaultCode;
 use seawall_core::abi::search::SearchPolicy;
 use seawall_core::topology::Topology;
 use seawall_tests::batches::{
-    ANALYSES, BatchAsked, Member, members, run_batch, run_scripts, short_frontier,
+    ANALYSES, BatchOptions, Member, members, run_batch, run_scripts, short_frontier,
 };
 use seawall_tests::faulty;
 use seawall_tests::random::Random;
@@ -64,7 +64,7 @@ impl Case {
         }
     }
 
-    fn run(&self, asked: &BatchAsked, times: u32) -> Result<(), String> {
+    fn run(&self, asked: &BatchOptions, times: u32) -> Result<(), String> {
         run_batch(|jobs| self.open(jobs), &self.members, asked, times)
     }
 
@@ -79,7 +79,7 @@ pub(crate) fn run(drawn: (u64, bool), tally: &mut Tally) {
     let case = Case::draw(drawn);
     for analysis in ANALYSES {
         tally.check(("batches, three runs each", NAME), &case.repeat, || {
-            case.run(&BatchAsked::new(analysis), 3)
+            case.run(&BatchOptions::new(analysis), 3)
         });
     }
     let sweeps = [Topology::Hybrid, Topology::Dense, Topology::BlockDense];
@@ -87,12 +87,12 @@ pub(crate) fn run(drawn: (u64, bool), tally: &mut Tally) {
         if sweeps.contains(&topology) && !case.is_light {
             continue;
         }
-        let asked = BatchAsked {
+        let asked = BatchOptions {
             policy: SearchPolicy {
                 forced: topology as u32,
                 ..SearchPolicy::default()
             },
-            ..BatchAsked::new(AnalysisKind::Bfs)
+            ..BatchOptions::new(AnalysisKind::Bfs)
         };
         let repeat = format!("topology {topology}, {}", case.repeat);
         tally.check(("batches, forced topologies", NAME), repeat, || {
@@ -101,9 +101,9 @@ pub(crate) fn run(drawn: (u64, bool), tally: &mut Tally) {
     }
     scripts(&case, drawn.0, tally);
     for max_iterations in [1, 2, 5] {
-        let asked = BatchAsked {
+        let asked = BatchOptions {
             max_iterations,
-            ..BatchAsked::new(AnalysisKind::Reach)
+            ..BatchOptions::new(AnalysisKind::Reach)
         };
         let repeat = format!("{max_iterations} levels, {}", case.repeat);
         tally.check(("batches, level limits", NAME), repeat, || {

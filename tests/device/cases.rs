@@ -10,7 +10,7 @@ use seawall_core::abi::search::SearchPolicy;
 use seawall_tests::composed::{COMPOSED, run_composed};
 use seawall_tests::draw::{self, Limits, UNLIMITED};
 use seawall_tests::graphs::{self, EdgeList, SHAPES};
-use seawall_tests::harness::{ANALYSES, Asked, run_analysis, run_script};
+use seawall_tests::harness::{ANALYSES, RunOptions, run_analysis, run_script};
 use seawall_tests::paths::{Weights, run_paths};
 use seawall_tests::random::Random;
 use seawall_tests::ranks::{run_ranks, run_sliced_ranks, run_slices};
@@ -52,8 +52,8 @@ impl Case {
         }
     }
 
-    fn asked(&self, analysis: AnalysisKind) -> Asked {
-        Asked {
+    fn asked(&self, analysis: AnalysisKind) -> RunOptions {
+        RunOptions {
             analysis,
             sources: self.sources.clone(),
             max_levels: UNLIMITED,
@@ -248,7 +248,7 @@ fn details(
         }
     }
     for max_levels in [UNLIMITED, 3] {
-        let parents = Asked {
+        let parents = RunOptions {
             max_levels,
             detail: Detail::Parents,
             ..case.asked(AnalysisKind::Bfs)
@@ -259,7 +259,7 @@ fn details(
         // The oracle searches once per source.
         let most = 4_000_000 / (case.list.edges.len() + 1);
         let sources = case.sources.iter().take(most.clamp(1, 150));
-        let sets = Asked {
+        let sets = RunOptions {
             sources: sources.copied().collect(),
             max_levels,
             detail: Detail::EachSource,
@@ -298,7 +298,7 @@ fn topologies(
         } else {
             AnalysisKind::Bfs
         };
-        let asked = Asked {
+        let asked = RunOptions {
             policy,
             incoming: true,
             ..case.asked(analysis)
@@ -317,7 +317,7 @@ fn topologies(
             pull_edges_min: narrow_edges,
             ..SearchPolicy::default()
         };
-        let asked = Asked {
+        let asked = RunOptions {
             policy,
             incoming: true,
             ..case.asked(AnalysisKind::Bfs)
@@ -337,7 +337,7 @@ fn limits(
     tally: &mut Tally,
 ) {
     for (max_levels, forced) in (0..6).zip([u32::MAX, 3, 2, 1, 5, 0]) {
-        let asked = Asked {
+        let asked = RunOptions {
             max_levels,
             policy: SearchPolicy {
                 forced,

@@ -16,12 +16,12 @@ const NODES: u32 = 20_000;
 /// Each host finds the same levels, and only a resident kernel passes the gate.
 pub(crate) fn run(tally: &mut Tally) {
     for against in [
-        Orchestration::Naive,
+        Orchestration::Baseline,
         Orchestration::Launches,
         Orchestration::Graph,
     ] {
         let name = match against {
-            Orchestration::Naive => "naive",
+            Orchestration::Baseline => "naive",
             Orchestration::Launches => "launches",
             Orchestration::Graph => "graph",
         };
@@ -74,10 +74,10 @@ fn accepted(against: Orchestration) -> Result<(), String> {
 fn refused() -> Result<(), String> {
     let graph = graph(5)?;
     let machine = Machine::gpu(Executor::Mega, 0);
-    let open = || backend::open_naive(&graph, &machine).map_err(text);
+    let open = || backend::open_baseline(&graph, &machine).map_err(text);
     let (mut host, mut resident) = (open()?, open()?);
     let sides: [&mut dyn Session; 2] = [host.as_mut(), resident.as_mut()];
-    let measured = with_request(Orchestration::Naive, |request| {
+    let measured = with_request(Orchestration::Baseline, |request| {
         compare(&graph, sides, request).map_err(text)
     })?;
     match verify(&[measured.sample(); 2], 1e-6) {

@@ -12,7 +12,7 @@
 //! ```
 //!
 //! Without `--part`, all of [`PARTS`] run that the other options allow. `--slots` is the number of
-//! slots that the books of a service have. `--load` prints the times of a service on each graph, on
+//! slots that the counters of a service have. `--load` prints the times of a service on each graph, on
 //! the GPU and on threads, and `--stream` those of streams of a `.swg` file beside a bare upload;
 //! both test nothing.
 //!
@@ -72,7 +72,7 @@ pub(crate) struct Options {
     own_ptx: Option<PathBuf>,
     /// Names of the parts to run; empty stands for all.
     parts: Vec<String>,
-    /// Slots that the service's books have.
+    /// Slots that the service's counters have.
     slots: Option<u64>,
     /// Graphs on which a service is measured, instead of all parts.
     loads: Vec<String>,

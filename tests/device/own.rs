@@ -29,12 +29,12 @@ pub(crate) fn run(
     let waves = OwnWaves::of::<Heat>();
     let cases = if quick { 2 } else { 2 * SHAPES.len() as u64 };
     for case in seed..seed + cases {
-        tally.check(("own waves", name), format!("SEED={case}"), || {
+        tally.check(("custom waves", name), format!("SEED={case}"), || {
             let waves = waves.clone().with_ptx_in(folder).map_err(text)?;
             agrees((executor, quick), &waves, case)
         });
     }
-    tally.check(("own waves without PTX", name), "no seed", || {
+    tally.check(("custom waves without PTX", name), "no seed", || {
         refused(executor, &waves)
     });
 }
@@ -42,7 +42,7 @@ pub(crate) fn run(
 /// Runs a batch with the PTX of `folder`.
 pub(crate) fn batches((folder, seed): (&Path, u64), tally: &mut Tally) {
     tally.check(
-        ("own waves in a batch", "mega"),
+        ("custom waves in a batch", "mega"),
         format!("SEED={seed}"),
         || {
             let waves = OwnWaves::of::<Heat>().with_ptx_in(folder).map_err(text)?;
@@ -54,7 +54,7 @@ pub(crate) fn batches((folder, seed): (&Path, u64), tally: &mut Tally) {
 /// Runs a service with the PTX of `folder`.
 pub(crate) fn services((folder, seed): (&Path, u64), tally: &mut Tally) {
     tally.check(
-        ("own waves in a service", "service"),
+        ("custom waves in a service", "service"),
         format!("SEED={seed}"),
         || {
             let waves = OwnWaves::of::<Heat>().with_ptx_in(folder).map_err(text)?;
@@ -73,7 +73,7 @@ fn graph_of(seed: u64) -> Result<Graph, String> {
     draw(shape, 3000, true, &mut random).graph().map_err(text)
 }
 
-/// Own waves in a chain that is joined, in a fixpoint, and among built-in ones.
+/// Custom waves in a chain that is joined, in a fixpoint, and among built-in ones.
 fn program(
     nodes: u32,
     waves: &OwnWaves,

@@ -1,4 +1,4 @@
-//! A service on the GPU: its answers, its books, and its times.
+//! A service on the GPU: its answers, its counters, and its times.
 
 use crate::tally::Tally;
 use seawall::graph::{Graph, LoadOptions, load};
@@ -10,10 +10,10 @@ use std::time::{Duration, Instant};
 /// The device that serves.
 const GPU: On = On::Gpu { device: 0 };
 
-/// Slots that the books of a plain run have.
+/// Slots that the counters of a plain run have.
 const SLOTS: u64 = 200_000;
 
-/// Checks answers and books. `slots` is the number of slots of the books.
+/// Checks answers and counters. `slots` is the number of slots of the counters.
 pub(crate) fn run((seed, quick): (u64, bool), slots: Option<u64>, tally: &mut Tally) {
     let graphs = if quick { 2 } else { 24 };
     let orders = if quick { 200 } else { 5_000 };

@@ -69,8 +69,8 @@ struct Page {
 impl Write for Page {
     fn write_str(&mut self, text: &str) -> fmt::Result {
         let end = self.len + text.len();
-        let room = self.bytes.get_mut(self.len..end).ok_or(fmt::Error)?;
-        room.copy_from_slice(text.as_bytes());
+        let space = self.bytes.get_mut(self.len..end).ok_or(fmt::Error)?;
+        space.copy_from_slice(text.as_bytes());
         self.len = end;
         Ok(())
     }

@@ -14,7 +14,7 @@ use seawall::run::{self, AnalysisKind, Executor, Machine, RunError, RunRequest};
 use seawall_core::abi::control::FaultCode;
 use seawall_core::abi::search::SearchPolicy;
 use seawall_core::topology::Topology;
-use seawall_tests::batches::{self, ANALYSES, BatchAsked, Member, run_batch, run_scripts};
+use seawall_tests::batches::{self, ANALYSES, BatchOptions, Member, run_batch, run_scripts};
 use seawall_tests::faulty;
 use seawall_tests::random::Random;
 use std::num::{NonZeroU32, NonZeroUsize};
@@ -48,7 +48,7 @@ fn open<'g>(
 }
 
 /// Runs a batch twice on `threads` threads.
-fn on_threads(members: &[Member], asked: &BatchAsked, threads: usize) -> Result<(), String> {
+fn on_threads(members: &[Member], asked: &BatchOptions, threads: usize) -> Result<(), String> {
     run_batch(|jobs| open(jobs, threads), members, asked, 2)
         .map_err(|error| format!("{threads} threads: {error}"))
 }
@@ -60,7 +60,7 @@ proptest! {
     fn every_graph_of_a_batch_equals_its_oracle(members in members()) {
         for analysis in ANALYSES {
             for threads in THREADS {
-                let ran = on_threads(&members, &BatchAsked::new(analysis), threads);
+                let ran = on_threads(&members, &BatchOptions::new(analysis), threads);
                 prop_assert!(ran.is_ok(), "{}: {}", analysis, ran.unwrap_err());
             }
         }
@@ -77,7 +77,7 @@ proptest! {
                     forced: topology as u32,
                     ..SearchPolicy::default()
                 };
-                let asked = BatchAsked { analysis, max_iterations, policy };
+                let asked = BatchOptions { analysis, max_iterations, policy };
                 let ran = on_threads(&members, &asked, 2);
                 prop_assert!(ran.is_ok(), "{} {}: {}", topology, analysis, ran.unwrap_err());
             }

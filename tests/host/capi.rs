@@ -36,10 +36,10 @@ fn expected_of_the_example() -> String {
         budget_bytes: 6144,
         readback_bytes: 0,
     };
-    let (mut layers, mut room) = (Scratch::<6, 6>::new(), ExecutionScratch::<6, 6>::new());
+    let (mut layers, mut space) = (Scratch::<6, 6>::new(), ExecutionScratch::<6, 6>::new());
     let layers = plan::layers(&dag, &mut layers).unwrap();
     let request = plan::execution::Request::new(dag, budget);
-    let (groups, arena) = plan::execution::layout(&request, &mut room).unwrap();
+    let (groups, arena) = plan::execution::layout(&request, &mut space).unwrap();
     assert!(arena.bytes() <= budget.budget_bytes - budget.resident_bytes);
     let mut text = format!("{} layers\n", layers.len());
     for (index, group) in groups.iter().enumerate() {
@@ -112,7 +112,7 @@ fn static_library() -> PathBuf {
     folder.join("debug/libseawall_capi.a")
 }
 
-/// Room for a program of four waves, as C would hold it.
+/// Space for a program of four waves, as C would hold it.
 struct Room {
     words: [Vec<u32>; 4],
     longs: [Vec<u64>; 2],
@@ -185,8 +185,8 @@ const WAVE: c::Wave = c::Wave {
 
 #[test]
 fn every_refusal_has_its_code_and_its_numbers() {
-    let (mut room, waves) = (Room::new(), [WAVE; 5]);
-    let buffers = room.buffers();
+    let (mut space, waves) = (Room::new(), [WAVE; 5]);
+    let buffers = space.buffers();
     let edge = |before, after| [c::Dependency { before, after }];
     let verdict =
         |waves: &[c::Wave], edges: &[c::Dependency]| layers(&program(waves, edges), &buffers);
@@ -206,8 +206,8 @@ fn every_refusal_has_its_code_and_its_numbers() {
 
 #[test]
 fn bad_pointers_and_lengths_are_refused_before_anything_is_read() {
-    let (mut room, waves) = (Room::new(), [WAVE; 2]);
-    let buffers = room.buffers();
+    let (mut space, waves) = (Room::new(), [WAVE; 2]);
+    let buffers = space.buffers();
     let dag = program(&waves, &[]);
     let verdict = |dag: c::Dag, buffers: c::Buffers| layers(&dag, &buffers).0;
     let no_waves = c::Dag {
@@ -225,11 +225,11 @@ fn bad_pointers_and_lengths_are_refused_before_anything_is_read() {
         ..dag
     };
     assert_eq!(verdict(endless, buffers), c::Status::InvalidLength);
-    let no_room = c::Buffers {
+    let no_space = c::Buffers {
         layer_words: ptr::null_mut(),
         ..buffers
     };
-    assert_eq!(verdict(dag, no_room), c::Status::NullPointer);
+    assert_eq!(verdict(dag, no_space), c::Status::NullPointer);
     let (mut problem, nothing) = (c::Problem::default(), ptr::null_mut());
     // SAFETY: null results are refused before anything is written.
     let status = unsafe { c::seawall_plan_layers(&dag, &buffers, nothing, &mut problem) };
@@ -342,7 +342,7 @@ fn execution_request(dag: c::Dag, budget_bytes: u64) -> c::ExecutionRequest {
 
 /// The outcome of one request, in buffers of its own.
 fn execution(request: &c::ExecutionRequest) -> (c::Status, [u64; 3], Option<c::Execution>) {
-    let mut room = Room::new();
+    let mut space = Room::new();
     let mut problem = c::Problem::default();
     let mut found = std::mem::MaybeUninit::uninit();
     let mut offsets = [c::Offsets {
@@ -354,7 +354,7 @@ fn execution(request: &c::ExecutionRequest) -> (c::Status, [u64; 3], Option<c::E
     let status = unsafe {
         c::seawall_plan_execution(
             request,
-            &room.buffers(),
+            &space.buffers(),
             found.as_mut_ptr(),
             offsets.as_mut_ptr(),
             &mut problem,
@@ -377,7 +377,7 @@ fn planned(dag: &c::Dag, budget_bytes: u64) -> (c::Status, [u64; 3], u64) {
         result_words: ptr::null(),
         result_word_count: 0,
     };
-    let mut room = Room::new();
+    let mut space = Room::new();
     let mut groups = std::mem::MaybeUninit::<c::Groups>::uninit();
     let mut arena = c::Arena {
         bytes: 0,
@@ -389,13 +389,13 @@ fn planned(dag: &c::Dag, budget_bytes: u64) -> (c::Status, [u64; 3], u64) {
         output: 0,
     }; 4];
     let mut problem = c::Problem::default();
-    // SAFETY: the records are valid, and there is room for the offsets of four waves.
+    // SAFETY: the records are valid, and there is space for the offsets of four waves.
     let status = unsafe {
         c::seawall_plan(
             dag,
             &budget,
             &options,
-            &room.buffers(),
+            &space.buffers(),
             groups.as_mut_ptr(),
             &mut arena,
             offsets.as_mut_ptr(),

@@ -10,7 +10,7 @@ use seawall::graph::Graph;
 use seawall::outcome::{Column, Rounds, RunOutcome};
 use seawall::run::{AnalysisKind, Detail, Machine, RunError, RunRequest, execute};
 use seawall_core::abi::search::SearchPolicy;
-use seawall_tests::harness::{Asked, run_analysis};
+use seawall_tests::harness::{RunOptions, run_analysis};
 use std::num::{NonZeroU32, NonZeroUsize};
 
 const UNLIMITED: u32 = u32::MAX - 1;
@@ -61,7 +61,7 @@ proptest! {
         let graph = list.graph().unwrap();
         sources.truncate(140);
         for (analysis, detail) in [PARENTS, EACH] {
-            let asked = Asked {
+            let asked = RunOptions {
                 analysis,
                 sources: sources.clone(),
                 max_levels: limit,

@@ -9,7 +9,7 @@ use seawall::outcome::{Column, RunOutcome};
 use seawall::run::{AnalysisKind, Detail, Machine, RunError, RunRequest, execute};
 use seawall_core::abi::search::SearchPolicy;
 use seawall_tests::graphs::{self, EdgeList, SHAPES, Shape};
-use seawall_tests::harness::{ANALYSES, Asked, compare, expected, run_analysis};
+use seawall_tests::harness::{ANALYSES, RunOptions, compare, expected, run_analysis};
 use seawall_tests::random::Random;
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::PathBuf;
@@ -32,8 +32,8 @@ impl Case {
         Self { list, sources }
     }
 
-    fn asked(&self, analysis: AnalysisKind) -> Asked {
-        Asked {
+    fn asked(&self, analysis: AnalysisKind) -> RunOptions {
+        RunOptions {
             analysis,
             sources: self.sources.clone(),
             max_levels: UNLIMITED,
@@ -106,7 +106,7 @@ fn search_with(case: &Case, policy: SearchPolicy, threads: usize) -> Result<(), 
     let mut session = CpuSession::open(&graph, threads, RunLimits::default()).unwrap();
     for analysis in [AnalysisKind::Bfs, AnalysisKind::Reach] {
         for incoming in [false, true] {
-            let asked = Asked {
+            let asked = RunOptions {
                 policy,
                 incoming,
                 ..case.asked(analysis)
@@ -209,7 +209,7 @@ fn forced_topologies_agree_under_a_limit() {
         for (max_levels, analysis) in
             (0..30).zip([AnalysisKind::Bfs, AnalysisKind::Reach].into_iter().cycle())
         {
-            let asked = Asked {
+            let asked = RunOptions {
                 max_levels,
                 policy: SearchPolicy {
                     forced,

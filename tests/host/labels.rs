@@ -11,9 +11,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::num::{NonZeroU32, NonZeroUsize};
 
 /// A rule, whether weights count, and a limit of rounds, 0 for none.
-type Asked = (LabelRule, bool, u32);
+type RunOptions = (LabelRule, bool, u32);
 
-fn run_on(graph: &Graph, (rule, weighted, limit): Asked, threads: usize) -> RunOutcome {
+fn run_on(graph: &Graph, (rule, weighted, limit): RunOptions, threads: usize) -> RunOutcome {
     let machine = Machine::cpu(NonZeroUsize::new(threads));
     let mut request = RunRequest::new(AnalysisKind::Labels, Vec::new()).on(machine);
     request.check = true;
@@ -30,7 +30,7 @@ const FAR: u32 = 1_000_000;
 
 /// The labels, and whether they are final: the same on any number of threads, and of the program
 /// and the sequential algorithm.
-fn run(graph: &Graph, (rule, weighted, limit): Asked) -> (Vec<u32>, bool) {
+fn run(graph: &Graph, (rule, weighted, limit): RunOptions) -> (Vec<u32>, bool) {
     let found = |limit, threads| {
         let outcome = run_on(graph, (rule, weighted, limit), threads);
         let Column::U32(labels) = outcome.values else {

@@ -18,7 +18,7 @@ use seawall_tests::composed::{COMPOSED, run_composed};
 use seawall_tests::draw::{self, Limits, UNLIMITED};
 use seawall_tests::forms;
 use seawall_tests::graphs::{EdgeList, add_rows, draw_sources, with_hubs};
-use seawall_tests::harness::{ANALYSES, Asked, compare, run_analysis, run_script};
+use seawall_tests::harness::{ANALYSES, RunOptions, compare, run_analysis, run_script};
 use seawall_tests::lanes;
 use seawall_tests::paths::{Weights, run_paths};
 use seawall_tests::random::Random;
@@ -54,7 +54,7 @@ pub(crate) const MACHINES: std::ops::Range<u32> = 0..5;
 fn analyses(((list, sources), machine, mut random): (Drawn, u32, Random)) -> Tried {
     let graph = list.graph().unwrap();
     let mut session = session(&graph, machine);
-    let mut asked = |analysis, detail| Asked {
+    let mut asked = |analysis, detail| RunOptions {
         analysis,
         sources: sources.clone(),
         max_levels: if random.once_in(4) { 3 } else { UNLIMITED },
@@ -98,7 +98,7 @@ fn triangles((nodes, edges): (u32, Vec<(u32, u32)>), machine: u32) -> Tried {
     let graph = list.graph().unwrap();
     let mut session = session(&graph, machine);
     for analysis in [AnalysisKind::Triangles, AnalysisKind::TriangleTotal] {
-        let asked = Asked {
+        let asked = RunOptions {
             analysis,
             sources: Vec::new(),
             max_levels: UNLIMITED,
@@ -374,8 +374,8 @@ fn triangles_of_rows_of_a_warp_equal_the_oracle() {
 fn triangles_by_hubs_on_warps_equal_the_oracle() {
     let lists = (any::<u64>().prop_map(Random::new), any::<bool>()).prop_map(around_a_clique);
     let check = |(least, case)| {
-        let room = HUBS_LEAST;
-        found(Finding::Hubs { room, least }, case)
+        let space = HUBS_LEAST;
+        found(Finding::Hubs { space, least }, case)
     };
     each(3, (0..70_u32, ((lists, any::<bool>()), MACHINES)), check);
 }
@@ -388,8 +388,8 @@ fn triangles_by_many_hubs_on_warps_equal_the_oracle() {
         for (from, to) in &mut list.edges {
             (*from, *to) = ((*from + 40) % list.nodes, (*to + 40) % list.nodes);
         }
-        let (room, least) = (2 * HUBS_LEAST, random.pick(&[0, 4, 2_700]).unwrap_or(0));
-        found(Finding::Hubs { room, least }, ((list, once), machine))
+        let (space, least) = (2 * HUBS_LEAST, random.pick(&[0, 4, 2_700]).unwrap_or(0));
+        found(Finding::Hubs { space, least }, ((list, once), machine))
     };
     let random = any::<u64>().prop_map(Random::new);
     each(1, (MACHINES, any::<bool>(), random), check);

@@ -10,7 +10,7 @@ use seawall::program::PlanRequest;
 use seawall::run::{AnalysisKind, Detail};
 use seawall_core::abi::search::SearchPolicy;
 use seawall_tests::graphs::EdgeList;
-use seawall_tests::harness::{Asked, compare, expected};
+use seawall_tests::harness::{RunOptions, compare, expected};
 use seawall_tests::random::Random;
 use std::num::NonZeroUsize;
 use std::ops::Range;
@@ -26,7 +26,7 @@ const WIDE: u32 = 4000;
 
 /// Runs a search from node 0. Returns its values and, of its loop, the iterations, the
 /// largest frontier, and whether it converged.
-fn search(list: &EdgeList, asked: &Asked, threads: usize) -> (Vec<u32>, [u32; 3]) {
+fn search(list: &EdgeList, asked: &RunOptions, threads: usize) -> (Vec<u32>, [u32; 3]) {
     let graph = list.graph().unwrap();
     let threads = NonZeroUsize::new(threads);
     let mut session = CpuSession::open(&graph, threads, RunLimits::default()).unwrap();
@@ -122,7 +122,7 @@ proptest! {
         }
         list.nodes += ALONE;
         for analysis in [AnalysisKind::Bfs, AnalysisKind::Reach] {
-            let asked = Asked {
+            let asked = RunOptions {
                 analysis,
                 sources: vec![0],
                 max_levels: limit.unwrap_or(u32::MAX - 1),

@@ -249,10 +249,10 @@ fn the_largest_weights_are_exact_or_refused() {
                     assert_eq!(outcome.checked, Some(true), "{analysis}, {weight}");
                     let answer = format!("{:?} {:?}", outcome.values, outcome.answer);
                     let exact = [u64::from(weight), u64::from(weight) + 1];
-                    let is_told = exact
+                    let is_notified = exact
                         .iter()
                         .any(|number| answer.contains(&number.to_string()));
-                    assert!(is_told, "{analysis}, {weight}: {answer}");
+                    assert!(is_notified, "{analysis}, {weight}: {answer}");
                 }
                 Err(RunError::WeightTooLarge { from, to, most, .. }) => {
                     assert_eq!((from, to), (NodeName::Id(0), NodeName::Id(2)), "{analysis}");

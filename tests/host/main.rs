@@ -24,7 +24,7 @@ mod memory;
 mod multigraphs;
 mod narrow_rounds;
 mod lightest;
-mod outgrown;
+mod overflow;
 mod paths;
 mod plan_cache;
 mod programs;

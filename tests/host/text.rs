@@ -231,7 +231,7 @@ fn own_waves_are_called_by_name() {
     let refused = |text: &str, own| read_text_with(text, SIZE, own).unwrap_err().to_string();
     let unknown = refused(&text.replace(name, "Nothing"), Some(&own));
     assert!(
-        unknown.starts_with("waves[1].call: no own wave"),
+        unknown.starts_with("waves[1].call: no custom wave"),
         "{unknown}"
     );
     assert!(unknown.contains(name), "{unknown}");

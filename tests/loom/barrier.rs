@@ -6,7 +6,7 @@ use loom::sync::atomic::AtomicU32 as Modelled;
 use seawall_core::abi::control::{ControlRecord, FaultCode, FaultRecord};
 use seawall_core::protocol::{Read, Scope, Site, Swap, Update, Write};
 use seawall_device::control::{Control, ProgramPoint, Stop};
-use seawall_device::grid::dealer::{Tells, confer};
+use seawall_device::grid::dealer::{Publishes, confer};
 use seawall_device::grid::{Grid, LANES_MAX};
 use seawall_device::shared::EPOCH;
 use seawall_device::team::Team;
@@ -270,14 +270,14 @@ pub(crate) fn last(weakened: Option<Site>) {
     });
 }
 
-/// A thread's seat in a crew; its words belong to it, and to those who hear them, in turn.
+/// A thread's seat in a thread group; its words belong to it, and to those who hear them, in turn.
 struct Seat {
     turn: Modelled,
     words: [Owned; 2],
     weakened: Weakened,
 }
 
-impl Tells for Seat {
+impl Publishes for Seat {
     fn turn(&self, order: Read) -> u32 {
         self.turn.load(self.weakened.read(order))
     }
@@ -293,16 +293,20 @@ impl Tells for Seat {
 }
 
 /// Two threads tell each other words for three turns, in which each place is used again.
-pub(crate) fn crew(weakened: Option<Site>) {
-    let told = |turn: u64, seat: u32| turn << 8 | u64::from(seat);
+pub(crate) fn group(weakened: Option<Site>) {
+    let published = |turn: u64, seat: u32| turn << 8 | u64::from(seat);
     let confers = move |seats: &[Seat], seat: u32| {
         for turn in 0..3 {
             let wait = |_| {
                 loom::thread::yield_now();
                 true
             };
-            let heard = confer(seats, seat, told(turn, seat), wait).unwrap();
-            assert_eq!(heard.words[..2], [told(turn, 0), told(turn, 1)], "crew");
+            let heard = confer(seats, seat, published(turn, seat), wait).unwrap();
+            assert_eq!(
+                heard.words[..2],
+                [published(turn, 0), published(turn, 1)],
+                "crew"
+            );
         }
     };
     loom::model(move || {

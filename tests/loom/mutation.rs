@@ -1,6 +1,6 @@
 //! Each order is needed: its test passes, and fails once the order of one place is taken away.
 
-use super::barrier::{crew, last, meets};
+use super::barrier::{group, last, meets};
 use super::protocol::{
     completion, continuation, drain, epoch, fence, payload, print, printers, reuse, sealed,
 };
@@ -25,10 +25,10 @@ fn scenario(site: Site) -> Option<(Scenario, &'static str)> {
         Site::NextEpoch | Site::Epoch => epoch,
         Site::ShutDown | Site::ShouldEnd => drain,
         Site::PrintPlace => return Some((printers, RACE)),
-        Site::PrintWord | Site::PrintShown | Site::PrintLook | Site::PrintRead => print,
+        Site::PrintWord | Site::PrintShown | Site::PrintPoll | Site::PrintRead => print,
         Site::Arrive | Site::Arrivals => return Some((meets, RACE)),
         Site::LastArrival | Site::OtherArrival => return Some((last, RACE)),
-        Site::Tell | Site::Hear => return Some((crew, RACE)),
+        Site::Tell | Site::Hear => return Some((group, RACE)),
         Site::Machine => return None,
     };
     Some((scenario, name_of(scenario)))
@@ -118,5 +118,5 @@ holds! {
     printers_take_turns_at_a_place: printers;
     a_barrier_shows_what_was_before_it: meets;
     the_last_block_sees_what_the_others_wrote: last;
-    a_crew_hears_its_words_of_each_turn: crew;
+    a_crew_hears_its_words_of_each_turn: group;
 }

@@ -85,7 +85,7 @@ pub(super) fn slot(kind: Kind, tenant: u32, level: u32, arguments: &[u32]) -> Sl
 
 /// Everything that a host can find.
 #[derive(Debug, PartialEq)]
-struct Found {
+struct Observed {
     statuses: Vec<Option<Status>>,
     completions: Vec<CompletionRecord>,
     refusals: Vec<Result<Kind, Refusal>>,
@@ -96,11 +96,11 @@ struct Found {
     control: Vec<u32>,
 }
 
-fn found(ring: Ring<'_, Plain>, turns: u32, ended: bool) -> Found {
+fn found(ring: Ring<'_, Plain>, turns: u32, ended: bool) -> Observed {
     let layout = ring.layout();
     let slots = 0..layout.slots();
     let word = |at: u32| ring.memory().0[at as usize].get();
-    Found {
+    Observed {
         statuses: slots.clone().map(|index| ring.poll(index)).collect(),
         completions: slots.map(|index| ring.completion(index)).collect(),
         refusals: (0..=TENANTS)
@@ -120,7 +120,7 @@ fn found(ring: Ring<'_, Plain>, turns: u32, ended: bool) -> Found {
     }
 }
 
-/// Posts slots to their priorities, as many as there is room for.
+/// Posts slots to their priorities, as many as there is space for.
 pub(super) fn post(ring: Ring<'_, Plain>, slots: &[SlotRecord]) {
     for slot in slots {
         let mut free = ring.slots_of(slot.level());
@@ -190,7 +190,7 @@ pub(super) fn work(ring: Ring<'_, Plain>) -> (u32, bool) {
     (60, workers[0].should_end())
 }
 
-fn run(scene: &Scene, poison: Option<Poison>) -> Found {
+fn run(scene: &Scene, poison: Option<Poison>) -> Observed {
     let memory = memory();
     let ring = Ring::new(&memory, layout());
     stage(ring, scene);
@@ -301,7 +301,7 @@ fn poisons(at: u32, was: u32) -> impl Iterator<Item = Poison> {
 }
 
 /// Whether a change of one word changes anything but that word.
-fn matters(scene: &Scene, at: u32, plain: &Found) -> bool {
+fn matters(scene: &Scene, at: u32, plain: &Observed) -> bool {
     let was = {
         let memory = memory();
         stage(Ring::new(&memory, layout()), scene);

@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 /// Words of the two tenants' windows.
 const WINDOW: u32 = 2;
 
-// Whoever looks at what others wrote is a thread of its own and looks once: loom shows a
+// The one who looks at what others wrote is a thread of its own and looks once: loom shows a
 // thread no old value that it wrote, or had seen before it yielded.
 
 /// Runs `body` in every interleaving, with `modelled` words of its layout.

@@ -21,7 +21,7 @@ const TASKS: u32 = 10;
 const UNDER_WAY: usize = 3;
 /// Looks for an answer after which a producer takes a task for lost, where somebody died.
 const PATIENCE: u32 = 40_000;
-/// Looks of the keeper after which a graceful end becomes a forced one, where somebody died.
+/// Looks of the watchdog after which a graceful end becomes a forced one, where somebody died.
 const GRACE: u32 = 2_000;
 
 /// Start of counters that may wrap.
@@ -37,7 +37,7 @@ pub(crate) enum Deaths {
 
 /// Knowledge of the actors beside the ring: no part of the simulated memory.
 #[derive(Default)]
-struct Books {
+struct Ledger {
     /// Producers that have not ended.
     producers: AtomicU32,
     /// Times that a handler ran each task to its end.
@@ -81,8 +81,8 @@ pub(crate) fn run(seed: u64, deaths: Deaths, weakened: Option<Order>) -> Result<
     }
     let memory = Memory::new(drawn.layout.words(), random.bits(), weakened);
     format(&memory, &drawn);
-    let books = Books::default();
-    books.producers.store(drawn.producers, Ordering::SeqCst);
+    let ledger = Ledger::default();
+    ledger.producers.store(drawn.producers, Ordering::SeqCst);
     let dies = |side, at: u32, random: &mut Random| {
         (deaths == side && at == 0).then(|| random.below(1_500))
     };
@@ -98,30 +98,30 @@ pub(crate) fn run(seed: u64, deaths: Deaths, weakened: Option<Order>) -> Result<
     let keeper = memory.actor(Side::Host, None);
     std::thread::scope(|scope| {
         for (at, seed, seen) in &producers {
-            let (drawn, books) = (&drawn, &books);
+            let (drawn, ledger) = (&drawn, &ledger);
             scope.spawn(move || {
                 let producer = Producer {
                     ring: Ring::new(seen, drawn.layout),
                     seen,
                     at: *at,
                     is_patient: deaths != Deaths::None,
-                    books,
+                    ledger,
                 };
                 seen.play(|| producer.run(Random::new(*seed)));
-                books.producers.fetch_sub(1, Ordering::SeqCst);
+                ledger.producers.fetch_sub(1, Ordering::SeqCst);
             });
         }
         for seen in &workers {
-            let (layout, books) = (drawn.layout, &books);
-            scope.spawn(move || seen.play(|| work(Ring::new(seen, layout), books)));
+            let (layout, ledger) = (drawn.layout, &ledger);
+            scope.spawn(move || seen.play(|| work(Ring::new(seen, layout), ledger)));
         }
-        let (layout, books) = (drawn.layout, &books);
+        let (layout, ledger) = (drawn.layout, &ledger);
         let keeper = &keeper;
-        scope.spawn(move || keeper.play(|| keep((keeper, layout), books, deaths)));
+        scope.spawn(move || keeper.play(|| keep((keeper, layout), ledger, deaths)));
     });
     match memory.problem() {
         Some(problem) => Err(problem),
-        None => judge(&memory, &drawn, &books, deaths),
+        None => judge(&memory, &drawn, &ledger, deaths),
     }
 }
 
@@ -164,7 +164,7 @@ fn counters() -> impl Iterator<Item = u32> {
 }
 
 /// Claims and answers until the service ends.
-fn work(ring: Ring<'_, Seen<'_>>, books: &Books) {
+fn work(ring: Ring<'_, Seen<'_>>, ledger: &Ledger) {
     let mut worker = Worker::new(ring, None);
     while !worker.should_end() {
         let Some(claim) = worker.claim() else {
@@ -172,7 +172,7 @@ fn work(ring: Ring<'_, Seen<'_>>, books: &Books) {
         };
         let outcome = ring.execute(&claim).unwrap_or_else(|| take_turns(&claim));
         if matches!(outcome, Outcome::Done(_) | Outcome::Fault(_)) {
-            let mut handled = books.handled.lock().expect("no actor panics with it");
+            let mut handled = ledger.handled.lock().expect("no actor panics with it");
             *handled.entry(claim.slot().task()).or_default() += 1;
         }
         worker.answer(claim, outcome);
@@ -197,7 +197,7 @@ fn take_turns(claim: &Claim) -> Outcome {
 }
 
 /// Ends the service when all producers have ended.
-fn keep((seen, layout): (&Seen<'_>, Layout), books: &Books, deaths: Deaths) {
+fn keep((seen, layout): (&Seen<'_>, Layout), ledger: &Ledger, deaths: Deaths) {
     let ring = Ring::new(seen, layout);
     let look = || {
         let waiting = ring.waiting();
@@ -206,7 +206,7 @@ fn keep((seen, layout): (&Seen<'_>, Layout), books: &Books, deaths: Deaths) {
             seen.fail(format!("{waiting:?} slots wait of {most:?}"));
         }
     };
-    while books.producers.load(Ordering::SeqCst) > 0 {
+    while ledger.producers.load(Ordering::SeqCst) > 0 {
         look();
     }
     ring.shut_down(Shutdown::Drain);
@@ -242,7 +242,7 @@ struct Producer<'a> {
     at: u32,
     /// Whether somebody may have died, so that answers may never come.
     is_patient: bool,
-    books: &'a Books,
+    ledger: &'a Ledger,
 }
 
 impl Producer<'_> {
@@ -291,7 +291,7 @@ impl Producer<'_> {
         1 + self.at * 1_000 + number
     }
 
-    /// Posts a task where there is room; `None` if none came.
+    /// Posts a task where there is space; `None` if none came.
     fn post(
         &self,
         (kind, given): (Kind, Vec<u32>),
@@ -322,7 +322,7 @@ impl Producer<'_> {
         if !self.is_patient {
             self.seen.fail(problem);
         }
-        self.books.lost.fetch_add(1, Ordering::SeqCst);
+        self.ledger.lost.fetch_add(1, Ordering::SeqCst);
     }
 
     /// Waits for an answer, checks it and frees its slot.
@@ -332,7 +332,11 @@ impl Producer<'_> {
                 Some(status @ (Status::Done | Status::Fault)) => {
                     self.check(task, status);
                     self.ring.release(task.index);
-                    let mut answered = self.books.answered.lock().expect("no actor panics with it");
+                    let mut answered = self
+                        .ledger
+                        .answered
+                        .lock()
+                        .expect("no actor panics with it");
                     return answered.push(task.task);
                 }
                 _ if self.is_patient && look > PATIENCE => {
@@ -391,20 +395,20 @@ fn draw(batch: u32, random: &mut Random) -> (Kind, Vec<u32>, Expected) {
 }
 
 /// Checks the properties that hold when every actor has ended.
-fn judge(memory: &Memory, drawn: &Drawn, books: &Books, deaths: Deaths) -> Result<(), String> {
+fn judge(memory: &Memory, drawn: &Drawn, ledger: &Ledger, deaths: Deaths) -> Result<(), String> {
     let reader = memory.actor(Side::Host, None);
     let mut control = None;
     reader.play(|| control = Some(Ring::new(&reader, drawn.layout).control()));
     let control = control.ok_or("the control block could not be read")?;
-    let handled = books.handled.lock().expect("no actor panics with it");
-    let answered = books.answered.lock().expect("no actor panics with it");
+    let handled = ledger.handled.lock().expect("no actor panics with it");
+    let answered = ledger.answered.lock().expect("no actor panics with it");
     if let Some((task, times)) = handled.iter().find(|(_, times)| **times != 1) {
         return Err(format!("task {task} was handled {times} times"));
     }
     if let Some(task) = answered.iter().find(|task| !handled.contains_key(task)) {
         return Err(format!("task {task} was answered by nobody"));
     }
-    let lost = books.lost.load(Ordering::SeqCst);
+    let lost = ledger.lost.load(Ordering::SeqCst);
     if deaths == Deaths::None {
         let posted = drawn.producers * (TASKS + 1);
         let sum = handled
@@ -426,7 +430,7 @@ fn judge(memory: &Memory, drawn: &Drawn, books: &Books, deaths: Deaths) -> Resul
             ));
         }
     }
-    // A dead worker has one slot; a fence may wait for it, and so may what finds no room.
+    // A dead worker has one slot; a fence may wait for it, and so may what finds no space.
     if deaths == Deaths::Producer && lost > 0 {
         return Err(format!("{lost} tasks of other producers were lost"));
     }

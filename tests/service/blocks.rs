@@ -3,7 +3,7 @@
 use own_wave::Heat;
 use seawall::own::OwnWaves;
 use seawall::service::On;
-use seawall_tests::serving::{books, opcodes, pairs, programs, windows};
+use seawall_tests::serving::{counters, opcodes, pairs, programs, windows};
 
 #[test]
 fn pairs_are_as_far_as_oracles_say() {
@@ -59,5 +59,5 @@ fn an_opcode_that_no_slot_holds_does_not_start() {
 
 #[test]
 fn random_work_of_many_producers_is_conserved() {
-    books::check(On::Blocks, 4, (1, 8_000)).unwrap();
+    counters::check(On::Blocks, 4, (1, 8_000)).unwrap();
 }

@@ -14,7 +14,7 @@ use std::collections::VecDeque;
 const SLOTS: u32 = 8;
 /// Threads that post.
 const PRODUCERS: u32 = 4;
-/// Tickets that a producer has at a time: more than there are slots, so that it waits for room.
+/// Tickets that a producer has at a time: more than there are slots, so that it waits for space.
 const UNDER_WAY: usize = 100;
 /// Opcode of tasks of several turns.
 const TURNS: u32 = 50;
@@ -23,7 +23,7 @@ const UNKNOWN: u32 = 51;
 
 /// Sums of the tasks that producers posted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Books {
+struct Counters {
     hashes: u32,
     faults: u32,
     added: u32,
@@ -52,23 +52,23 @@ fn with_turns() -> Service {
     start(config)
 }
 
-fn draw(random: &mut Random, books: &mut Books) -> Query {
+fn draw(random: &mut Random, counters: &mut Counters) -> Query {
     let mut arguments = [0; 11];
     match random.below(4) {
         0 => {
             arguments[0] = random.below(6);
-            books.turns += u64::from(arguments[0]);
+            counters.turns += u64::from(arguments[0]);
             let opcode = TURNS;
             Query::User { opcode, arguments }
         }
         1 => {
-            books.faults += 1;
+            counters.faults += 1;
             let opcode = UNKNOWN;
             Query::User { opcode, arguments }
         }
         2 => {
             let value = random.below(1000);
-            books.added = books.added.wrapping_add(value);
+            counters.added = counters.added.wrapping_add(value);
             Query::Add { address: 0, value }
         }
         _ => Query::Nop,
@@ -76,25 +76,25 @@ fn draw(random: &mut Random, books: &mut Books) -> Query {
 }
 
 /// Posts `tasks` tasks, and waits for all of them.
-fn produce(client: &Client, seed: u64, tasks: u64) -> Books {
+fn produce(client: &Client, seed: u64, tasks: u64) -> Counters {
     let mut random = Random::new(seed);
-    let mut books = Books::default();
+    let mut counters = Counters::default();
     let mut failed = 0;
     let mut open = VecDeque::new();
     let mut end = |ticket: Ticket| failed += u32::from(ticket.wait(LONG).is_err());
     for _ in 0..tasks {
         let priority = Priority::ALL[random.below(5) as usize];
-        let query = draw(&mut random, &mut books);
+        let query = draw(&mut random, &mut counters);
         let ticket = client.with_priority(priority).submit(query).unwrap();
-        books.hashes = books.hashes.wrapping_add(hash_of(ticket.task()));
+        counters.hashes = counters.hashes.wrapping_add(hash_of(ticket.task()));
         open.push_back(ticket);
         if open.len() > UNDER_WAY {
             open.pop_front().into_iter().for_each(&mut end);
         }
     }
     open.into_iter().for_each(end);
-    assert_eq!(failed, books.faults);
-    books
+    assert_eq!(failed, counters.faults);
+    counters
 }
 
 /// Posts at least `slots` random tasks, and checks all sums.
@@ -108,8 +108,8 @@ fn conserves(slots: u64) {
                 scope.spawn(move || produce(&client, seed.into(), tasks))
             })
             .collect();
-        let books = threads.into_iter().map(|thread| thread.join().unwrap());
-        books.fold(Books::default(), |all, one| Books {
+        let counters = threads.into_iter().map(|thread| thread.join().unwrap());
+        counters.fold(Counters::default(), |all, one| Counters {
             hashes: all.hashes.wrapping_add(one.hashes),
             faults: all.faults + one.faults,
             added: all.added.wrapping_add(one.added),

@@ -5,7 +5,7 @@
 
 use crate::draw::{self, Limits};
 use crate::graphs::{self, EdgeList, SHAPES};
-use crate::harness::{Asked, compare, expected};
+use crate::harness::{RunOptions, compare, expected};
 use crate::interpret::interpret;
 use crate::random::Random;
 use seawall::analysis::{self, Built, Question, oracle};
@@ -57,7 +57,7 @@ pub fn members(count: u32, nodes: u32, random: &mut Random) -> Vec<Member> {
 
 /// The request for every member.
 #[derive(Clone, Copy, Debug)]
-pub struct BatchAsked {
+pub struct BatchOptions {
     /// The analysis.
     pub analysis: AnalysisKind,
     /// Most iterations of its loop.
@@ -66,7 +66,7 @@ pub struct BatchAsked {
     pub policy: SearchPolicy,
 }
 
-impl BatchAsked {
+impl BatchOptions {
     /// Returns the request for `analysis` with every default.
     #[must_use]
     pub fn new(analysis: AnalysisKind) -> Self {
@@ -90,7 +90,7 @@ fn text(error: impl std::fmt::Display) -> String {
 pub fn run_batch(
     open: impl for<'g> FnOnce(&[Job<'g>]) -> Result<Box<dyn BatchSession + 'g>, BatchError>,
     members: &[Member],
-    asked: &BatchAsked,
+    asked: &BatchOptions,
     times: u32,
 ) -> Result<(), String> {
     let graph = |member: &Member| {
@@ -127,7 +127,7 @@ pub fn run_batch(
     Ok(())
 }
 
-fn built(members: &[Member], graphs: &[Graph], asked: &BatchAsked) -> Result<Vec<Built>, String> {
+fn built(members: &[Member], graphs: &[Graph], asked: &BatchOptions) -> Result<Vec<Built>, String> {
     let build = |(member, graph): (&Member, &Graph)| {
         let mut question = Question::new(member.sources.clone());
         question.max_iterations = asked.max_iterations;
@@ -225,7 +225,7 @@ pub fn run_scripts(
 
 fn judge(
     (graph, member): (&Graph, &Member),
-    asked: &BatchAsked,
+    asked: &BatchOptions,
     (column, end): (&Column, &LoopRecord),
 ) -> Result<(), String> {
     let what = asked.analysis.name();
@@ -249,7 +249,7 @@ fn judge(
         },
         AnalysisKind::Kcore => oracle::cores(graph),
         analysis => {
-            let asked = Asked {
+            let asked = RunOptions {
                 analysis,
                 sources: member.sources.clone(),
                 max_levels: asked.max_iterations,

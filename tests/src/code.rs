@@ -125,7 +125,7 @@ pub struct Gathering {
 
 /// The question about an extreme value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Found {
+pub struct Extreme {
     /// Whether the largest is wanted, not the least.
     pub largest: bool,
     /// Whether the node is wanted, not the value.
@@ -178,7 +178,7 @@ pub enum Step {
     /// Joins a value of each edge.
     Gather(Gathering),
     /// The least or largest value of the edges, or the node that has it.
-    Arg(Gathering, Found),
+    Arg(Gathering, Extreme),
 }
 
 /// Kinds and lengths of a script's registers, and the builder's names for them.

@@ -26,7 +26,7 @@ pub fn searched_components(graph: &Graph) -> Result<EncodedProgram, ProgramError
 /// Searches from a node, and makes a component of what is reached.
 ///
 /// # Errors
-/// For more nodes than a frontier has room for.
+/// For more nodes than a frontier has space for.
 pub fn hook_reached(
     program: &mut ProgramBuilder,
     labels: RegisterId,

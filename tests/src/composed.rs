@@ -1,6 +1,6 @@
-//! Runs analyses of code in a session and has their rooms judge what they find.
+//! Runs analyses of code in a session and has their parts judge what they find.
 
-use seawall::analysis::{self, AnalysisKind, Case, End, Found, Question};
+use seawall::analysis::{self, AnalysisKind, AnalysisOutput, Case, End, Question};
 use seawall::backend::Session;
 use seawall::graph::Graph;
 use seawall::program::PlanRequest;
@@ -55,11 +55,11 @@ pub fn run_composed(
         question: &question,
         end,
     };
-    let found = Found {
+    let found = AnalysisOutput {
         values: &built.reading.column(graph.nodes(), words),
         parents: None,
     };
-    if kind.room().check(&case, found) {
+    if kind.definition().check(&case, found) {
         Ok(())
     } else {
         Err(format!("{kind} found what it must not"))

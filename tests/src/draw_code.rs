@@ -3,7 +3,7 @@
 //! Results depend on no order: a register that some items change is not read by others,
 //! and what is added up is no float. Places in registers are taken modulo their length.
 
-use crate::code::{Binary, Found, Gathering, Id, Over, Step, Unary};
+use crate::code::{Binary, Extreme, Gathering, Id, Over, Step, Unary};
 use crate::graphs::EdgeList;
 use crate::random::Random;
 use crate::script::{Register, Script, Slot, Wave};
@@ -87,7 +87,7 @@ fn values(register: &Register) -> u32 {
     register.words / register.kind.words()
 }
 
-/// Whether there is room for the values of a wave, and at least for one node's edges.
+/// Whether there is space for the values of a wave, and at least for one node's edges.
 fn fits(around: Around<'_>, wave: &Wave) -> bool {
     let script = Script {
         registers: around.registers.to_vec(),
@@ -338,7 +338,7 @@ impl Drawer<'_> {
         if kind != Kind::U64 && self.random.once_in(3) {
             let [largest, node] = [(); 2].map(|()| self.random.once_in(2));
             let made = if node { Kind::U32 } else { kind };
-            return Some(self.push(made, Step::Arg(gathering, Found { largest, node })));
+            return Some(self.push(made, Step::Arg(gathering, Extreme { largest, node })));
         }
         Some(self.push(kind, Step::Gather(gathering)))
     }

@@ -23,7 +23,7 @@ pub const ANALYSES: [AnalysisKind; 3] = [AnalysisKind::Bfs, AnalysisKind::Reach,
 
 /// An analysis to run and check.
 #[derive(Clone, Debug)]
-pub struct Asked {
+pub struct RunOptions {
     /// The analysis.
     pub analysis: AnalysisKind,
     /// Nodes to start from.
@@ -41,7 +41,7 @@ pub struct Asked {
 /// Returns the expected column of `asked` for the graph of `list`; sets of sources as pairs of
 /// words, low word first.
 #[must_use]
-pub fn expected(list: &EdgeList, asked: &Asked) -> Vec<u32> {
+pub fn expected(list: &EdgeList, asked: &RunOptions) -> Vec<u32> {
     match asked.analysis {
         AnalysisKind::Reach if asked.detail == Detail::EachSource => {
             oracle::reached_from(list, &asked.sources, asked.max_levels)
@@ -91,7 +91,7 @@ pub(crate) fn text(error: impl std::fmt::Display) -> String {
 pub fn run_analysis(
     session: &mut dyn Session,
     (graph, list): (&Graph, &EdgeList),
-    asked: &Asked,
+    asked: &RunOptions,
     times: u32,
 ) -> Result<(), String> {
     let mut question = Question::new(asked.sources.clone());
@@ -136,7 +136,7 @@ pub fn run_analysis(
 }
 
 /// A search must report being cut off exactly if it was.
-fn check_end(asked: &Asked, levels: &[u32], stats: &RunStats) -> Result<(), String> {
+fn check_end(asked: &RunOptions, levels: &[u32], stats: &RunStats) -> Result<(), String> {
     if asked.analysis != AnalysisKind::Bfs {
         return Ok(());
     }
@@ -196,7 +196,7 @@ pub fn run_script(
     Ok(())
 }
 
-/// Compares the ends of loops, if the control block has room for all and none is a search. The
+/// Compares the ends of loops, if the control block has space for all and none is a search. The
 /// plan may swap independent loops.
 fn compare_loops(script: &Script, left: &Left, stats: &RunStats) -> Result<(), String> {
     let is_search = |wave: &Wave| match wave {

@@ -245,7 +245,7 @@ impl Interpreter<'_> {
                     Finding::Rows { held: _ } => {
                         oracle::oriented_triangles(self.list, corners, usize::MAX)
                     }
-                    Finding::Hubs { least, room: _ } => {
+                    Finding::Hubs { least, space: _ } => {
                         oracle::oriented_triangles(self.list, corners, least as usize)
                     }
                 };

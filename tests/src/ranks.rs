@@ -231,11 +231,11 @@ fn name_nodes(
 
 /// The words of a list of rows that are in use.
 fn filled_of(list: &[u32]) -> Vec<u32> {
-    let (rows, room) = (list[0] as usize, list_rows(list.len() as u32) as usize);
-    [&list[..rows + 2], &list[room + 2..][..rows]].concat()
+    let (rows, space) = (list[0] as usize, list_rows(list.len() as u32) as usize);
+    [&list[..rows + 2], &list[space + 2..][..rows]].concat()
 }
 
-/// The list of rows that have edges, without room for more.
+/// The list of rows that have edges, without space for more.
 fn listed(graph: &Graph, starts: &[u32], shape: SliceShape) -> Vec<u32> {
     let span = graph.nodes().next_multiple_of(1 << shape.part_log2);
     let rows = starts.windows(2).zip(0..);

@@ -124,7 +124,7 @@ fn assemble(ptxas: &Ptxas, wanted: &Precompiled, text: &str) -> Result<Vec<u8>, 
 /// Sections that debuggers alone read.
 const FRAMES: [&str; 2] = [".debug_frame", ".nv.merc.debug_frame"];
 
-/// Overwrites the sections that debuggers alone read by zeros, which take no room once packed:
+/// Overwrites the sections that debuggers alone read by zeros, which take no space once packed:
 /// about a twelfth of the file. All else keeps its place.
 fn blank_frames(plain: &mut [u8]) {
     let places: Vec<_> = {

@@ -28,7 +28,7 @@ const HEADING: &str = "## Where `core` runs";
 /// The planner's name in the sources of its users.
 const CRATE: &str = "seawall_core::";
 
-/// A module of the planner, and the rooms that use it.
+/// A module of the planner, and the parts that use it.
 struct Module {
     name: String,
     users: BTreeSet<&'static str>,
@@ -58,7 +58,7 @@ pub(crate) fn run() -> Result<(), Error> {
 fn modules(root: &Path) -> Result<Vec<Module>, Error> {
     let list = workspace::read(&root.join(MODULES))?;
     let mut modules: Vec<Module> = list.lines().filter_map(module).collect();
-    for (room, folder) in PRODUCT {
+    for (space, folder) in PRODUCT {
         for file in workspace::files_below(&root.join(folder))? {
             if !is_product(&file) {
                 continue;
@@ -68,7 +68,7 @@ fn modules(root: &Path) -> Result<Vec<Module>, Error> {
                 .iter_mut()
                 .filter(|module| used.contains(&module.name));
             found.for_each(|module| {
-                module.users.insert(room);
+                module.users.insert(space);
             });
         }
     }
@@ -165,10 +165,10 @@ fn false_claims(module: &Module, text: &str) -> Vec<String> {
         return vec![format!("{}: no row below {HEADING:?}", module.name)];
     };
     let claimed = row.split('|').nth(2).unwrap_or_default().split(',');
-    let is_false = |room: &&str| !module.users.contains(room);
+    let is_false = |space: &&str| !module.users.contains(space);
     let claims = claimed.map(str::trim).filter(is_false);
     claims
-        .map(|room| format!("{}: not used by {room:?}", module.name))
+        .map(|space| format!("{}: not used by {space:?}", module.name))
         .collect()
 }
 

@@ -25,44 +25,45 @@ impl Room {
 }
 
 /// Returns the number of layers.
-pub(crate) fn layers(case: &Case, room: &mut Room) -> usize {
-    list_successors(case, room);
-    room.order.clear();
-    room.ends.clear();
-    let open = &mut room.open;
-    room.order
+pub(crate) fn layers(case: &Case, space: &mut Room) -> usize {
+    list_successors(case, space);
+    space.order.clear();
+    space.ends.clear();
+    let open = &mut space.open;
+    space
+        .order
         .extend((0..case.waves).filter(|wave| open[*wave as usize] == 0));
     let mut begin = 0;
-    while begin < room.order.len() {
-        let end = room.order.len();
-        room.ends.push(end);
+    while begin < space.order.len() {
+        let end = space.order.len();
+        space.ends.push(end);
         for position in begin..end {
-            let wave = room.order[position] as usize;
-            for target in &room.targets[room.starts[wave]..room.starts[wave + 1]] {
+            let wave = space.order[position] as usize;
+            for target in &space.targets[space.starts[wave]..space.starts[wave + 1]] {
                 open[*target as usize] -= 1;
                 if open[*target as usize] == 0 {
-                    room.order.push(*target);
+                    space.order.push(*target);
                 }
             }
         }
         begin = end;
     }
-    room.ends.len()
+    space.ends.len()
 }
 
-fn list_successors(case: &Case, room: &mut Room) {
-    room.starts.fill(0);
-    room.open.fill(0);
+fn list_successors(case: &Case, space: &mut Room) {
+    space.starts.fill(0);
+    space.open.fill(0);
     for record in &case.dependencies {
-        room.starts[record.before as usize + 2] += 1;
-        room.open[record.after as usize] += 1;
+        space.starts[record.before as usize + 2] += 1;
+        space.open[record.after as usize] += 1;
     }
-    for wave in 2..room.starts.len() {
-        room.starts[wave] += room.starts[wave - 1];
+    for wave in 2..space.starts.len() {
+        space.starts[wave] += space.starts[wave - 1];
     }
     for record in &case.dependencies {
-        let slot = &mut room.starts[record.before as usize + 1];
-        room.targets[*slot] = record.after;
+        let slot = &mut space.starts[record.before as usize + 1];
+        space.targets[*slot] = record.after;
         *slot += 1;
     }
 }

@@ -107,10 +107,10 @@ fn toposort(bencher: Bencher<'_, '_>, plan: Plan) {
 #[divan::bench(args = cases())]
 fn flat_kahn(bencher: Bencher<'_, '_>, plan: Plan) {
     let case = (plan.make)(plan.waves);
-    let mut room = kahn::Room::new(&case);
+    let mut space = kahn::Room::new(&case);
     bencher
         .counter(case.items())
-        .bench_local(|| kahn::layers(black_box(&case), &mut room));
+        .bench_local(|| kahn::layers(black_box(&case), &mut space));
 }
 
 /// Groups and an arena for a random program, by one strategy.

@@ -107,7 +107,7 @@ unsafe fn plan(
         changed_flag_readback_bytes: planned.changed_flag_readback_bytes(),
         host_iteration_polls: planned.host_iteration_polls(),
     };
-    // SAFETY: checked above; the caller vouches for the room.
+    // SAFETY: checked above; the caller vouches for the space.
     unsafe { contract.write(result) };
     Ok(())
 }
@@ -129,7 +129,7 @@ unsafe fn after(
         Some(Outcome::Converged { .. }) => Progress::Converged,
         Some(Outcome::Exhausted { .. }) => Progress::Exhausted,
     };
-    // SAFETY: checked above; the caller vouches for the room.
+    // SAFETY: checked above; the caller vouches for the space.
     unsafe { progress.write(result) };
     Ok(())
 }

@@ -25,7 +25,7 @@ struct Request<'a> {
 ///
 /// # Safety
 ///
-/// `requirements` points to room for one record.
+/// `requirements` points to space for one record.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn seawall_requirements(
     wave_count: usize,
@@ -36,7 +36,7 @@ pub unsafe extern "C" fn seawall_requirements(
         return status;
     }
     let needs = plan::Requirements::for_dag(wave_count, dependency_count);
-    // SAFETY: checked above; the caller vouches for the room.
+    // SAFETY: checked above; the caller vouches for the space.
     unsafe { requirements.write(needs.into()) };
     Status::Ok
 }
@@ -92,7 +92,7 @@ pub unsafe extern "C" fn seawall_plan_groups(
 ///
 /// # Safety
 ///
-/// As for `seawall_plan_layers`; `offsets` has room for a record of every wave.
+/// As for `seawall_plan_layers`; `offsets` has space for a record of every wave.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn seawall_plan(
     dag: *const Dag,
@@ -132,13 +132,13 @@ struct Results {
 
 /// # Safety
 ///
-/// `problem` is null or has room for a record.
+/// `problem` is null or has space for a record.
 pub(crate) unsafe fn finish(outcome: Result<(), Failure>, problem: *mut Problem) -> Status {
     let Err(failure) = outcome else {
         return Status::Ok;
     };
     if writable(problem).is_ok() {
-        // SAFETY: not null; the caller vouches for the room.
+        // SAFETY: not null; the caller vouches for the space.
         unsafe { problem.write(failure.problem) };
     }
     failure.status
@@ -209,7 +209,7 @@ unsafe fn plan_layers(
         ends: plan.ends().as_ptr(),
         layer_count: plan.len(),
     };
-    // SAFETY: checked above; the caller vouches for the room.
+    // SAFETY: checked above; the caller vouches for the space.
     unsafe { layers.write(result) };
     Ok(())
 }
@@ -230,7 +230,7 @@ unsafe fn plan_groups(
     // SAFETY: the caller vouches for record and buffers.
     let scratch = unsafe { record(buffers)?.groups() }?;
     let plan = plan::groups(&request.dag, &request.budget, request.strategy, scratch)?;
-    // SAFETY: checked above; the caller vouches for the room.
+    // SAFETY: checked above; the caller vouches for the space.
     unsafe { groups.write(as_groups(&plan)) };
     Ok(())
 }
@@ -269,18 +269,18 @@ unsafe fn plan_all(
     // SAFETY: the caller vouches for the words.
     let options = unsafe { arena_options(&options) }?;
     // SAFETY: the caller vouches for the buffers, which are different from those of the arena.
-    let (scratch, room) = unsafe { (buffers.groups()?, buffers.arena()?) };
+    let (scratch, space) = unsafe { (buffers.groups()?, buffers.arena()?) };
     let request = plan::execution::Request {
         arena: options,
         ..plan::execution::Request::new(request.dag, request.budget)
     };
-    let planned = plan::execution::layout(&request, ExecutionScratchView::new(scratch, room));
+    let planned = plan::execution::layout(&request, ExecutionScratchView::new(scratch, space));
     let (groups, arena) = match planned {
         Ok(planned) => planned,
         // SAFETY: the caller vouches for the buffers, whose first use has ended.
         Err(error) => return Err(unsafe { refusal(error, &request, &buffers) }),
     };
-    // SAFETY: checked above; the caller vouches for the room, one record of offsets per wave.
+    // SAFETY: checked above; the caller vouches for the space, one record of offsets per wave.
     unsafe {
         for (wave, at) in arena.iter().enumerate() {
             ptr::write(results.offsets.wrapping_add(wave), as_offsets(at));
@@ -313,12 +313,12 @@ pub(crate) unsafe fn refusal(
         return error.into();
     }
     // SAFETY: passed on to the caller.
-    let rooms = unsafe { (buffers.groups(), buffers.arena()) };
-    let (scratch, room) = match rooms {
-        (Ok(scratch), Ok(room)) => (scratch, room),
+    let spaces = unsafe { (buffers.groups(), buffers.arena()) };
+    let (scratch, space) = match spaces {
+        (Ok(scratch), Ok(space)) => (scratch, space),
         (Err(status), _) | (_, Err(status)) => return status.into(),
     };
-    match plan::execution::least_budget(request, ExecutionScratchView::new(scratch, room)) {
+    match plan::execution::least_budget(request, ExecutionScratchView::new(scratch, space)) {
         Ok(least) => {
             let numbers = [least, request.budget.budget_bytes, 0];
             Failure::new(Status::ArenaOverBudget, numbers)

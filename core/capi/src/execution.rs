@@ -212,7 +212,7 @@ unsafe fn plan_execution(
         // SAFETY: the caller vouches for the buffers, whose first use has ended.
         Err(error) => return Err(unsafe { refusal(error, &request, &buffers) }),
     };
-    // SAFETY: checked above; the caller vouches for the room, one record of offsets per wave.
+    // SAFETY: checked above; the caller vouches for the space, one record of offsets per wave.
     unsafe {
         for (wave, at) in plan.arena.iter().enumerate() {
             ptr::write(offsets.wrapping_add(wave), as_offsets(at));

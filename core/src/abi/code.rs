@@ -177,9 +177,9 @@ pub mod needs {
     pub const INCOMING: u32 = 1;
     /// Weights of outgoing edges.
     pub const WEIGHTS: u32 = 2;
-    /// Room for results of all items, see [`Op::Fold`].
+    /// Space for results of all items, see [`Op::Fold`].
     pub const FOLDS: u32 = 4;
-    /// Room for values of lists, see [`Op::Append`].
+    /// Space for values of lists, see [`Op::Append`].
     pub const LISTS: u32 = 8;
     /// Weights of incoming edges.
     pub const INCOMING_WEIGHTS: u32 = 16;

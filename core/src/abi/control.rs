@@ -49,7 +49,7 @@ pub enum FaultCode {
     /// The launch record holds no weights or no incoming edges, which a wave reads.
     NoArray = 14,
     /// The launch has less shared memory than a tile of edges takes.
-    NoRoom = 15,
+    NoSpace = 15,
     /// A wave of a crate of its own used an operand or an array that its facts leave out.
     Undeclared = 16,
     /// The tables were planned for another graph or machine than the resident ones.
@@ -81,7 +81,7 @@ impl FaultCode {
             12 => Self::GivenUp,
             13 => Self::BadTable,
             14 => Self::NoArray,
-            15 => Self::NoRoom,
+            15 => Self::NoSpace,
             16 => Self::Undeclared,
             17 => Self::StalePlan,
             18 => Self::NotANode,

@@ -4,17 +4,17 @@
 //! these has a rank, and a row of bits says which others it has edges to. So the triangles
 //! of a node with two hubs are set bits that rows and the node's own hubs share.
 
-/// Fewest hubs that there may be room for.
+/// Fewest hubs that there may be space for.
 pub const HUBS_LEAST: u32 = 1 << 11;
-/// Most hubs that there may be room for.
+/// Most hubs that there may be space for.
 pub const HUBS_MOST: u32 = 1 << 14;
 
 /// The bit of the key of a hub; other keys are numbers of edges.
 pub const HUB: u32 = 1 << 31;
 
-/// Word of the number of listed nodes, more than the hubs if there is too little room.
+/// Word of the number of listed nodes, more than the hubs if there is too little space.
 pub const HUB_COUNT: u32 = 0;
-/// Word of the room for hubs.
+/// Word of the space for hubs.
 pub const HUB_ROOM: u32 = 1;
 
 /// Words before the list.
@@ -33,12 +33,12 @@ const HEADER: u64 = 32;
 pub struct HubLayout {
     /// Nodes of the graph.
     pub nodes: u32,
-    /// Room for hubs.
+    /// Space for hubs.
     pub most: u32,
 }
 
 impl HubLayout {
-    /// The layout for a graph of `nodes` nodes with room for `most` hubs, a power of two from
+    /// The layout for a graph of `nodes` nodes with space for `most` hubs, a power of two from
     /// [`HUBS_LEAST`] to [`HUBS_MOST`]; `None` for another number.
     #[must_use]
     pub const fn new(nodes: u32, most: u32) -> Option<Self> {

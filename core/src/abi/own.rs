@@ -3,7 +3,7 @@
 //! Built-in opcodes are few and numbered from 0. The upper half of the numbers belongs to
 //! waves of other crates: wave `k` of a crate's set has the opcode [`OWN_FIRST`] + `k`.
 //! Their reads and writes are declared in the form of the table of built-in opcodes, so
-//! whoever plans or checks a program asks the same questions of both.
+//! the one who plans or checks a program asks the same questions of both.
 
 use super::facts::Facts;
 

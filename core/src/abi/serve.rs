@@ -50,7 +50,7 @@ pub struct ServeRecord {
     /// Words of all windows.
     pub window_words: u32,
     /// Queues of posts, each with a block that empties it.
-    pub couriers: u32,
+    pub dispatchers: u32,
     /// Posts that a queue holds, a power of two.
     pub posts_each: u32,
     /// Nodes of the graph.

@@ -28,7 +28,7 @@ pub const fn list_words(rows: u32) -> u64 {
     (rows as u64).saturating_mul(2).saturating_add(2)
 }
 
-/// Rows for which a list of `words` words has room.
+/// Rows for which a list of `words` words has space.
 #[must_use]
 pub const fn list_rows(words: u32) -> u32 {
     words.saturating_sub(2) / 2

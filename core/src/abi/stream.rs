@@ -153,7 +153,7 @@ pub struct StreamBoard {
     /// 1 more than the number of a window with an invalid edge, or with [`BETWEEN`].
     pub fault: u32,
     /// 1 if a value was too large for a word.
-    pub outgrown: u32,
+    pub overflow: u32,
     /// The last step that found work.
     pub busy: u32,
     /// Sum of all changes of ranks in the last step, low and high half.

@@ -3,8 +3,8 @@
 //!
 //! The leading block writes it if the launch record has its address. It is a
 //! [`TraceHead`], then a [`GroupTrace`] for each group of the table, then as many
-//! [`StepTrace`]s as there is room for. Further steps are counted and not kept. All of it
-//! is zero before a run, but for the room.
+//! [`StepTrace`]s as there is space for. Further steps are counted and not kept. All of it
+//! is zero before a run, but for the space.
 
 use super::assert_words;
 use crate::topology::Reason;
@@ -17,8 +17,8 @@ use bytemuck::{Pod, Zeroable};
 pub struct TraceHead {
     /// Steps of searches so far, those without a record included.
     pub steps: u32,
-    /// Records of steps that there is room for.
-    pub room: u32,
+    /// Records of steps that there is space for.
+    pub space: u32,
     /// Zero.
     pub reserved: [u32; 2],
 }

@@ -65,7 +65,7 @@ impl Ages {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Insertion {
-    /// Whether there was room at all.
+    /// Whether there was space at all.
     pub stored: bool,
     /// Whether another value gave way.
     pub evicted: bool,
@@ -141,7 +141,7 @@ impl<'c, K: Hashed, V> Recent<'c, K, V> {
     /// Stores a value under a key that is absent, for the least recently used if full.
     pub fn insert(&mut self, key: K, value: V) -> Insertion {
         let hash = key.hash();
-        let Some((index, evicted)) = self.room() else {
+        let Some((index, evicted)) = self.space() else {
             return Insertion::default();
         };
         if let Some(slot) = self.slot_mut(index) {
@@ -160,7 +160,7 @@ impl<'c, K: Hashed, V> Recent<'c, K, V> {
     }
 
     /// A slot out of all lists, and whether its value was evicted; `None` without slots.
-    fn room(&mut self) -> Option<(u32, bool)> {
+    fn space(&mut self) -> Option<(u32, bool)> {
         let unused = self.ages.used;
         if (unused as usize) < self.slots.len() && unused != NIL {
             self.ages.used = unused.wrapping_add(1);

@@ -157,8 +157,8 @@ impl From<&[u64; 3]> for Offsets {
 /// let wave = Wave { frontier_bytes: 100, scratch_bytes: 0, output_bytes: 300 };
 /// let dag = Dag { waves: &[wave], dependencies: &[] };
 /// let budget = Budget { budget_bytes: 4096, ..Budget::default() };
-/// let (mut room, mut arena_room) = (Scratch::<4, 4>::new(), ArenaScratch::<4>::new());
-/// let plan = groups(&dag, &budget, Strategy::InOrder, &mut room)?;
+/// let (mut space, mut arena_room) = (Scratch::<4, 4>::new(), ArenaScratch::<4>::new());
+/// let plan = groups(&dag, &budget, Strategy::InOrder, &mut space)?;
 /// let layout = arena(&dag, &plan, &ArenaOptions::default(), &mut arena_room)?;
 /// assert_eq!((layout.bytes(), layout.lower_bound()), (768, 768));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -235,15 +235,15 @@ pub(super) fn lay_out(
     };
     let lower_bound = regions.largest_live_set(offsets)?;
     let [order, links] = split::<u32, 2>(lists);
-    let mut room = Room {
+    let mut space = Lists {
         order,
         links,
         offsets,
     };
-    let swept = sweep::sweep(&regions, groups, &mut room);
-    let bytes = if swept > lower_bound && room.order.len() <= fit::REGIONS {
-        fit::refine(&regions, (lower_bound, swept), &mut room)
-            .unwrap_or_else(|| sweep::sweep(&regions, groups, &mut room))
+    let swept = sweep::sweep(&regions, groups, &mut space);
+    let bytes = if swept > lower_bound && space.order.len() <= fit::REGIONS {
+        fit::refine(&regions, (lower_bound, swept), &mut space)
+            .unwrap_or_else(|| sweep::sweep(&regions, groups, &mut space))
     } else {
         swept
     };
@@ -456,7 +456,7 @@ fn add(cells: &mut [u64], index: u32, value: u64) {
 }
 
 /// Working lists and offsets, one element per region; the offsets become the result.
-struct Room<'a> {
+struct Lists<'a> {
     order: &'a mut [u32],
     links: &'a mut [u32],
     offsets: &'a mut [u64],

@@ -223,7 +223,7 @@ pub(crate) struct Counts {
 /// Leaves the order in `order`, the layer ends in `ends`.
 ///
 /// `fits` is the result of checking all scratch buffers. Bad records are reported
-/// before it, and without room nothing is written. The scratch is cut to the size of
+/// before it, and without space nothing is written. The scratch is cut to the size of
 /// the program.
 pub(crate) fn plan(
     shape: Shape<'_>,
@@ -263,7 +263,7 @@ struct Stuck {
     released: u32,
 }
 
-/// Returns the reason for no plan: a bad record, too little room, else a cycle.
+/// Returns the reason for no plan: a bad record, too little space, else a cycle.
 ///
 /// The return type is that of the planner, so that errors are not copied on their way out.
 #[cold]

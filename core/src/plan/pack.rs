@@ -297,11 +297,11 @@ impl Packer<'_, '_> {
 }
 
 /// Takes ready waves for one group and returns the end of the order after them.
-fn fill(ready: &mut Ready<'_>, begin: u32, mut room: u64, lists: (&[u32], &mut [u32])) -> u32 {
+fn fill(ready: &mut Ready<'_>, begin: u32, mut space: u64, lists: (&[u32], &mut [u32])) -> u32 {
     let (ranking, order) = lists;
     let mut end = begin;
-    while let Some((rank, bytes)) = ready.take_first(room) {
-        room = room.saturating_sub(bytes);
+    while let Some((rank, bytes)) = ready.take_first(space) {
+        space = space.saturating_sub(bytes);
         write(order, end, read(ranking, rank));
         end = end.wrapping_add(1);
     }

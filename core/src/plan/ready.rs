@@ -46,17 +46,17 @@ impl<'a> Ready<'a> {
         self.set(node, bytes);
     }
 
-    /// Takes the first rank whose bytes are at most `room` and returns both.
-    pub(crate) fn take_first(&mut self, room: u64) -> Option<(u32, u64)> {
-        let room = room.min(ABSENT.wrapping_sub(1));
-        if read(self.tree, 1) > room || self.leaves == 0 {
+    /// Takes the first rank whose bytes are at most `space` and returns both.
+    pub(crate) fn take_first(&mut self, space: u64) -> Option<(u32, u64)> {
+        let space = space.min(ABSENT.wrapping_sub(1));
+        if read(self.tree, 1) > space || self.leaves == 0 {
             return None;
         }
         let mut node = 1u32;
         while node < self.leaves {
             let left = node.wrapping_mul(2);
             let right = left.wrapping_add(1);
-            node = if read(self.tree, left) <= room {
+            node = if read(self.tree, left) <= space {
                 left
             } else {
                 right

@@ -124,7 +124,7 @@ impl<W: Words + ?Sized> Worker<'_, W> {
         ring.show_end(&ending, || seal_of(ending.ended, &ending.words));
     }
 
-    /// The end of light work in an epoch, of which nothing is written yet. Whoever writes the
+    /// The end of light work in an epoch, of which nothing is written yet. The one who writes the
     /// completion and the counts calls [`Ring::show_end`] then.
     #[inline(always)]
     pub fn light_ending(
@@ -193,7 +193,7 @@ impl<W: Words + ?Sized> Worker<'_, W> {
         }
     }
 
-    /// The additions of an end to the books.
+    /// The additions of an end to the counters.
     #[inline(always)]
     fn counts(&self, claim: &Claim, is_fault: bool) -> [(u32, u32); COUNTS] {
         let tenant = Ring::<W>::tenant_at(claim.slot.tenant);
@@ -225,7 +225,7 @@ impl<W: Words + ?Sized> Worker<'_, W> {
     }
 }
 
-/// Additions to the books at the end of a slot, some of which may be 0.
+/// Additions to the counters at the end of a slot, some of which may be 0.
 pub const COUNTS: usize = 8;
 
 /// The end of a slot.

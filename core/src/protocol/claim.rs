@@ -264,11 +264,11 @@ impl<W: Words + ?Sized> Ring<'_, W> {
 
     fn may_run(&self, slot: &SlotRecord, (from, only): (Status, Option<Kind>)) -> bool {
         let (mask, quota) = (self.mask_of(slot.tenant), self.quota_of(slot.tenant));
-        let has_room = mask == 0 || self.running_of(slot.tenant) < quota;
-        if !has_room {
+        let has_space = mask == 0 || self.running_of(slot.tenant) < quota;
+        if !has_space {
             self.tally(Self::passed_over_at(slot.tenant), 1);
         }
-        has_room && knows(only, slot) && self.is_due(slot, from)
+        has_space && knows(only, slot) && self.is_due(slot, from)
     }
 
     /// Whether a task that waits for an epoch has reached it.

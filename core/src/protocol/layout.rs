@@ -44,7 +44,7 @@ pub struct Layout {
 pub enum LayoutError {
     /// A priority has no slot, or the log no record.
     Empty {
-        /// The part without room.
+        /// The part without space.
         part: &'static str,
     },
     /// More words than indices are made for.
@@ -59,7 +59,7 @@ pub enum LayoutError {
 impl fmt::Display for LayoutError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Empty { part } => write!(f, "{part} has no room; give it one record at least"),
+            Self::Empty { part } => write!(f, "{part} has no space; give it one record at least"),
             Self::TooLarge { words, most } => write!(
                 f,
                 "the ring takes {words} words and may take {most}; use fewer slots or smaller windows"
@@ -75,7 +75,7 @@ impl Layout {
     /// windows together.
     ///
     /// # Errors
-    /// [`LayoutError`] if a priority or the log has no room, or beyond 2^30 words.
+    /// [`LayoutError`] if a priority or the log has no space, or beyond 2^30 words.
     pub fn new(
         levels: [u32; PRIORITIES as usize],
         prints: u32,

@@ -35,7 +35,7 @@
 //!
 //! Each word is changed by read-modify-write on one side only, so that a machine whose
 //! atomics do not reach the other side's memory can run this: hosts add to `posted`,
-//! workers to `claimed`; a slot belongs to whoever its status says.
+//! workers to `claimed`; a slot belongs to the one who its status says.
 //!
 //! [`post`] brings slots to workers that have memory of their own, and answers back.
 

@@ -1,6 +1,6 @@
 //! Posts: how a slot reaches workers whose memory is not the host's.
 //!
-//! A queue of posts is an array of records that hosts fill in turn and one courier reads in
+//! A queue of posts is an array of records that hosts fill in turn and one dispatcher reads in
 //! turn. Nobody writes a word that says how far they are: the reader knows the number of
 //! the next post, and a record is that post when its stamp is. The stamp sums up all words,
 //! so a record of which only some words have arrived is not taken, whatever their order.
@@ -29,7 +29,7 @@ const fn factor_of(place: u32) -> u32 {
     hash_of(place.wrapping_mul(0x9E37_79B9)) | 1
 }
 
-/// The factors of all places of a post, for whoever sums up all of its words; 0 for the stamp.
+/// The factors of all places of a post, for the one who sums up all of its words; 0 for the stamp.
 const FACTORS: [u32; POST_WORDS as usize] = {
     let mut factors = [0; POST_WORDS as usize];
     let mut place = 1;

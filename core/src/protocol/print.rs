@@ -42,7 +42,7 @@ impl<W: Words + ?Sized> Ring<'_, W> {
     pub fn print_at(&self, number: u32) -> Option<PrintRecord> {
         let at = self.print_place(number);
         let expected = sequence_of(number);
-        let order = Read::Acquire(Site::PrintLook);
+        let order = Read::Acquire(Site::PrintPoll);
         if self.words.load(at, order, Scope::System) != expected {
             return None;
         }

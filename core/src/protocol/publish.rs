@@ -212,7 +212,7 @@ impl<W: Words + ?Sized> Ring<'_, W> {
         field!(ControlBlock, batches).wrapping_add(batch.wrapping_sub(1))
     }
 
-    /// Hands a slot to whoever may have it in this status.
+    /// Hands a slot to the one who may have it in this status.
     pub(super) fn set_status(&self, index: u32, status: Status, site: Site) {
         let at = self.layout.slot(index);
         let order = Write::Release(site);

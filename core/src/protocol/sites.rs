@@ -22,7 +22,7 @@ pub enum Site {
     End,
     /// A worker ends a slot by a sealed status, with what it wrote besides the completion.
     Seal,
-    /// A host looks whether a slot has ended.
+    /// A host checks whether a slot has ended.
     Poll,
     /// The same where statuses are sealed.
     Ended,
@@ -36,7 +36,7 @@ pub enum Site {
     Epoch,
     /// Workers are told to end, after all that was posted.
     ShutDown,
-    /// A worker looks whether to end.
+    /// A worker checks whether to end.
     ShouldEnd,
     /// A printer takes the place of an older record, after its words.
     PrintPlace,
@@ -44,8 +44,8 @@ pub enum Site {
     PrintWord,
     /// A printer shows a record, after its words.
     PrintShown,
-    /// A reader of the log looks whether a record is there, before its words.
-    PrintLook,
+    /// A reader of the log checks whether a record is there, before its words.
+    PrintPoll,
     /// A reader of the log reads a word, before it looks again whether the record is there.
     PrintRead,
     /// A block arrives at the barrier of a grid.
@@ -56,9 +56,9 @@ pub enum Site {
     LastArrival,
     /// A block shows the last one what it wrote.
     OtherArrival,
-    /// A thread tells its crew a word.
+    /// A thread tells its thread group a word.
     Tell,
-    /// A thread hears a word of its crew.
+    /// A thread hears a word of its thread group.
     Hear,
     /// A place outside the protocol and the barrier, between one machine's kernel and its host. The
     /// checker does not run that code.
@@ -86,7 +86,7 @@ impl Site {
         Self::PrintPlace,
         Self::PrintWord,
         Self::PrintShown,
-        Self::PrintLook,
+        Self::PrintPoll,
         Self::PrintRead,
         Self::Arrive,
         Self::Arrivals,

@@ -2,7 +2,7 @@
 
 use super::{ArenaScratch, ArenaScratchView, GroupScratch, GroupScratchView};
 
-/// Room to plan an execution of at most `W` waves and `D` dependencies.
+/// Space to plan an execution of at most `W` waves and `D` dependencies.
 ///
 /// Takes `104 W + 4 D` bytes.
 ///
@@ -19,7 +19,7 @@ pub struct ExecutionScratch<const W: usize, const D: usize> {
 }
 
 impl<const W: usize, const D: usize> ExecutionScratch<W, D> {
-    /// Zeroed room, usable in a `static`.
+    /// Zeroed space, usable in a `static`.
     #[must_use]
     pub const fn new() -> Self {
         Self {

@@ -225,9 +225,9 @@ fn groups_of_another_program_are_refused() {
         ..Budget::default()
     };
     let mut buffers = Buffers::for_program(&program);
-    let (group_room, arena_room) = buffers.split();
-    let plan = groups(&program.dag(), &budget, Grouping::InOrder, group_room).unwrap();
-    let error = arena(&other.dag(), &plan, &ArenaOptions::default(), arena_room).unwrap_err();
+    let (group_space, arena_space) = buffers.split();
+    let plan = groups(&program.dag(), &budget, Grouping::InOrder, group_space).unwrap();
+    let error = arena(&other.dag(), &plan, &ArenaOptions::default(), arena_space).unwrap_err();
     assert_eq!(
         error,
         ArenaError::PlanMismatch {
@@ -290,13 +290,13 @@ fn one_element_too_few_is_refused_before_anything_is_written() {
             _ => needs.arena_offsets -= 1,
         }
         let mut buffers = Buffers::sized(needs);
-        let (group_room, mut arena_room) = buffers.split();
-        let plan = groups(&program.dag(), &budget, Grouping::InOrder, group_room).unwrap();
+        let (group_space, mut arena_space) = buffers.split();
+        let plan = groups(&program.dag(), &budget, Grouping::InOrder, group_space).unwrap();
         let error = arena(
             &program.dag(),
             &plan,
             &ArenaOptions::default(),
-            &mut arena_room,
+            &mut arena_space,
         );
         let Err(ArenaError::ScratchTooSmall(small)) = error else {
             panic!("{error:?}")
@@ -337,8 +337,8 @@ fn an_unknown_wave_has_no_offsets() {
         ..Budget::default()
     };
     let mut buffers = Buffers::for_program(&program);
-    let (group_room, arena_room) = buffers.split();
-    let plan = groups(&program.dag(), &budget, Grouping::InOrder, group_room).unwrap();
-    let layout = arena(&program.dag(), &plan, &ArenaOptions::default(), arena_room).unwrap();
+    let (group_space, arena_space) = buffers.split();
+    let plan = groups(&program.dag(), &budget, Grouping::InOrder, group_space).unwrap();
+    let layout = arena(&program.dag(), &plan, &ArenaOptions::default(), arena_space).unwrap();
     assert!(layout.get(WaveId(2)).is_some() && layout.get(WaveId(3)).is_none());
 }

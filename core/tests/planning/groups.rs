@@ -20,7 +20,7 @@ fn budget_for(program: &Program, share: u64) -> Budget {
 }
 
 /// Next-fit inside layers, by the rules' own words.
-fn in_order(program: &Program, room: u64) -> Vec<Vec<u32>> {
+fn in_order(program: &Program, space: u64) -> Vec<Vec<u32>> {
     let layers = longest_path::layers(program.waves.len(), &program.dependencies).unwrap();
     let fused = program.fused();
     let mut groups: Vec<Vec<u32>> = Vec::new();
@@ -29,7 +29,7 @@ fn in_order(program: &Program, room: u64) -> Vec<Vec<u32>> {
         for wave in layer {
             let bytes = fused[wave as usize];
             match held {
-                Some(sum) if sum + bytes <= room => {
+                Some(sum) if sum + bytes <= space => {
                     groups.last_mut().unwrap().push(wave);
                     held = Some(sum + bytes);
                 }
@@ -44,12 +44,12 @@ fn in_order(program: &Program, room: u64) -> Vec<Vec<u32>> {
 }
 
 fn assert_sound(program: &Program, budget: &Budget, plan: &crate::support::Grouping) {
-    let room = budget.budget_bytes - budget.resident_bytes;
+    let space = budget.budget_bytes - budget.resident_bytes;
     let fused = program.fused();
     let mut group_of = vec![usize::MAX; program.waves.len()];
     for (index, group) in plan.groups.iter().enumerate() {
         assert!(!group.is_empty() && group.is_sorted());
-        assert!(plan.fused_bytes[index] <= room);
+        assert!(plan.fused_bytes[index] <= space);
         assert_eq!(
             plan.fused_bytes[index],
             group.iter().map(|w| fused[*w as usize]).sum::<u64>()
@@ -99,11 +99,11 @@ fn assert_summary(program: &Program, budget: &Budget, plan: &crate::support::Gro
     );
     let readback = budget.readback_bytes.max(summary.peak_output_bytes);
     assert_eq!(summary.amortized_readback_bytes, readback);
-    let room = (budget.budget_bytes - budget.resident_bytes).max(1);
+    let space = (budget.budget_bytes - budget.resident_bytes).max(1);
     let layers = longest_path::layers(program.waves.len(), &program.dependencies)
         .unwrap()
         .len();
-    let by_bytes = program.fused().iter().sum::<u64>().div_ceil(room);
+    let by_bytes = program.fused().iter().sum::<u64>().div_ceil(space);
     assert_eq!(summary.lower_bound, by_bytes.max(layers as u64));
 }
 
@@ -113,8 +113,8 @@ proptest! {
         let budget = budget_for(&program, share);
         let plan = plan_groups(&program, &budget, Grouping::InOrder).unwrap();
         assert_sound(&program, &budget, &plan);
-        let room = budget.budget_bytes - budget.resident_bytes;
-        prop_assert_eq!(plan.groups, in_order(&program, room));
+        let space = budget.budget_bytes - budget.resident_bytes;
+        prop_assert_eq!(plan.groups, in_order(&program, space));
     }
 
     #[test]
@@ -267,11 +267,11 @@ fn a_group_scratch_in_a_static_plans() {
         std::sync::Mutex::new(GroupScratch::new());
     let program = Random(8).program(16, 20, 100);
     let budget = budget_for(&program, 10);
-    let mut room = ROOM.lock().unwrap();
-    let plan = groups(&program.dag(), &budget, Grouping::Packed, &mut *room).unwrap();
+    let mut space = ROOM.lock().unwrap();
+    let plan = groups(&program.dag(), &budget, Grouping::Packed, &mut *space).unwrap();
     assert_eq!(plan.order().len(), 16);
     assert_eq!(
-        size_of_val(&*room),
+        size_of_val(&*space),
         Requirements::for_dag(16, 64).groups_bytes(Grouping::Packed)
     );
 }

@@ -210,13 +210,13 @@ fn wide_records_are_checked_like_narrow_ones() {
 fn a_scratch_in_a_static_plans() {
     static ROOM: std::sync::Mutex<Scratch<64, 128>> = std::sync::Mutex::new(Scratch::new());
     let records: Vec<_> = (0..63).map(|wave| dependency((wave + 1, wave))).collect();
-    let mut room = ROOM.lock().unwrap();
+    let mut space = ROOM.lock().unwrap();
     let plan = layers_of(
         Shape {
             waves: 64,
             dependencies: &records,
         },
-        &mut *room,
+        &mut *space,
     )
     .unwrap();
     assert_eq!((plan.len(), plan.global_barriers()), (64, 63));

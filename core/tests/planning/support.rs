@@ -135,10 +135,10 @@ pub(crate) fn plan_arena(
     options: &ArenaOptions<'_>,
 ) -> Result<Layout, ArenaError> {
     let mut buffers = Buffers::for_program(program);
-    let (group_room, arena_room) = buffers.split();
+    let (group_space, arena_space) = buffers.split();
     let dag = program.dag();
-    let plan = groups(&dag, budget, strategy, group_room).expect("the program can be planned");
-    let arena = arena(&dag, &plan, options, arena_room)?;
+    let plan = groups(&dag, budget, strategy, group_space).expect("the program can be planned");
+    let arena = arena(&dag, &plan, options, arena_space)?;
     Ok(Layout {
         bytes: arena.bytes(),
         lower_bound: arena.lower_bound(),

@@ -222,8 +222,8 @@ fn plans_and_errors_serialize_in_the_shape_of_the_vectors() {
         ..Budget::default()
     };
     let mut buffers = Buffers::for_program(&program);
-    let (group_room, arena_room) = buffers.split();
-    let plan = groups(&program.dag(), &budget, Strategy::Packed, group_room).unwrap();
+    let (group_space, arena_space) = buffers.split();
+    let plan = groups(&program.dag(), &budget, Strategy::Packed, group_space).unwrap();
     let found = serde_json::to_value(plan).unwrap();
     assert_eq!(found["groups"], json!([[1], [0]]));
     assert_eq!(
@@ -235,7 +235,7 @@ fn plans_and_errors_serialize_in_the_shape_of_the_vectors() {
         results: Results::None,
         ..ArenaOptions::default()
     };
-    let layout = arena(&program.dag(), &plan, &options, arena_room).unwrap();
+    let layout = arena(&program.dag(), &plan, &options, arena_space).unwrap();
     let found = serde_json::to_value(layout).unwrap();
     assert_eq!(
         (&found["bytes"], &found["lower_bound"]),

@@ -1,4 +1,4 @@
-//! A cache never changes an answer, and does nothing that a naive list would not do.
+//! A cache never changes an answer, and does nothing that a baseline list would not do.
 
 use proptest::prelude::*;
 use seawall_core::cache::{AnalysisKind, CacheCounters, DeviceKey, Identity, PlanCache, Subject};
@@ -138,14 +138,14 @@ fn sides(m: &Metrics) -> Sides {
 }
 
 /// A bounded list, most recently used last, with the topology each identity used last.
-struct Naive {
+struct Baseline {
     capacity: usize,
     keys: Vec<(usize, Sides)>,
     counters: CacheCounters,
     latest: [Option<Topology>; 6],
 }
 
-impl Naive {
+impl Baseline {
     fn look_up(&mut self, key: (usize, Sides)) {
         if let Some(at) = self.keys.iter().position(|stored| *stored == key) {
             self.keys.remove(at);
@@ -178,7 +178,7 @@ impl Naive {
 fn run<const N: usize>(calls: &[Call]) -> Result<(), TestCaseError> {
     let mut cache = PlanCache::<N>::new(POLICY);
     let mut subjects = identities().map(Subject::new);
-    let mut naive = Naive {
+    let mut baseline = Baseline {
         capacity: N,
         keys: Vec::new(),
         counters: CacheCounters::default(),
@@ -187,32 +187,32 @@ fn run<const N: usize>(calls: &[Call]) -> Result<(), TestCaseError> {
     for call in calls {
         match call {
             Call::Select(who, signals) => {
-                let seen = Naive::admit(*who, signals);
-                naive.look_up((*who, sides(&seen.metrics())));
-                let expected = POLICY.select(&seen, naive.latest[*who]);
-                naive.latest[*who] = Some(expected.topology);
+                let seen = Baseline::admit(*who, signals);
+                baseline.look_up((*who, sides(&seen.metrics())));
+                let expected = POLICY.select(&seen, baseline.latest[*who]);
+                baseline.latest[*who] = Some(expected.topology);
                 prop_assert_eq!(cache.select(&mut subjects[*who], signals), expected);
             }
             Call::Plan(who, request) => {
                 let mut seen = *request;
-                seen.fusion_pressure = Naive::admit(*who, &request.signals(0)).fusion_pressure;
+                seen.fusion_pressure = Baseline::admit(*who, &request.signals(0)).fusion_pressure;
                 if let Ok(sparse) = request.footprint.plan(Topology::Sparse) {
                     let metrics = seen.signals(sparse.required_bytes).metrics();
-                    naive.look_up((*who, sides(&metrics)));
+                    baseline.look_up((*who, sides(&metrics)));
                 }
-                let expected = POLICY.plan_execution(&seen, naive.latest[*who]);
+                let expected = POLICY.plan_execution(&seen, baseline.latest[*who]);
                 if let Ok(plan) = expected {
-                    naive.latest[*who] = Some(plan.memory.topology);
+                    baseline.latest[*who] = Some(plan.memory.topology);
                 }
                 prop_assert_eq!(cache.plan(&mut subjects[*who], request), expected);
             }
             Call::Clear => {
-                naive.keys.clear();
+                baseline.keys.clear();
                 cache.clear();
             }
         }
-        prop_assert_eq!(cache.counters(), naive.counters);
-        prop_assert_eq!(cache.len(), naive.keys.len());
+        prop_assert_eq!(cache.counters(), baseline.counters);
+        prop_assert_eq!(cache.len(), baseline.keys.len());
     }
     Ok(())
 }

@@ -32,8 +32,8 @@ proptest! {
         };
         prop_assume!(graph_bytes <= budget_bytes);
         let plan = profile.plan().unwrap();
-        let naive = graph_bytes * run_count;
-        prop_assert_eq!(plan.graph_reuse.upload_bytes + plan.avoided_graph_upload_bytes, naive);
+        let baseline = graph_bytes * run_count;
+        prop_assert_eq!(plan.graph_reuse.upload_bytes + plan.avoided_graph_upload_bytes, baseline);
         prop_assert_eq!(plan.graph_reuse.cold_uploads + plan.graph_reuse.warm_reuses, run_count);
     }
 

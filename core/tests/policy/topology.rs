@@ -56,7 +56,7 @@ fn a_class_has_one_raw_topology() {
         let known = raw_of.entry(POLICY.class(&metrics)).or_insert(raw);
         assert_eq!(*known, raw, "{metrics:?}");
     }
-    assert!(raw_of.len() > 100, "the classes are told apart");
+    assert!(raw_of.len() > 100, "the classes are distinguished");
 }
 
 #[test]

@@ -60,7 +60,7 @@ pub unsafe fn batch<G: Grid, S: WaveSet>(grid: G, record: *const BatchRecord) {
     run::run_batch::<G, S>(grid, batch);
 }
 
-/// A service: couriers, a clerk, and workers that run programs of these waves, until a host ends
+/// A service: dispatchers, a housekeeper, and workers that run programs of these waves, until a host ends
 /// them.
 ///
 /// # Safety

@@ -208,7 +208,7 @@ pub unsafe extern "ptx-kernel" fn seawall_batch_search(record: *const BatchRecor
     unsafe { bodies::batch::<CompactDevice, Searches>(CompactDevice {}, record) }
 }
 
-/// A service: couriers, a clerk and workers that stay until a host ends them.
+/// A service: dispatchers, a housekeeper and workers that stay until a host ends them.
 ///
 /// # Safety
 /// As [`Serve::new`](crate::serve::Serve::new).

@@ -3,7 +3,7 @@
 //! Threads are not equally fast: two may share a core, and other programs run too. If
 //! shares were dealt in advance, all would wait for the slowest.
 
-use super::{CREW_MAX, CREW_SMALL, Heard};
+use super::{Heard, THREAD_GROUP_MAX, THREAD_GROUP_SMALL};
 use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use seawall_core::protocol::{Read, Site, Write};
 
@@ -16,13 +16,13 @@ use seawall_core::protocol::{Read, Site, Write};
 #[derive(Debug, Default)]
 pub struct Dealer {
     dealt: AtomicU64,
-    /// Those of a small crew, then those of a large one: turns of one are not turns of the other.
-    seats: [[Seat; CREW_MAX]; 2],
+    /// Those of a small thread group, then those of a large one: turns of one are not turns of the other.
+    seats: [[Seat; THREAD_GROUP_MAX]; 2],
     is_disbanded: AtomicBool,
 }
 
-/// What a thread tells its crew: the operations that [`confer`] needs.
-pub trait Tells {
+/// What a thread tells its thread group: the operations that [`confer`] needs.
+pub trait Publishes {
     /// Turns in which the thread has told a word.
     fn turn(&self, order: Read) -> u32;
     /// Begins a turn.
@@ -33,7 +33,7 @@ pub trait Tells {
     fn set_word(&self, place: usize, word: u64);
 }
 
-/// The words of a thread to its crew, on cache lines of their own.
+/// The words of a thread to its thread group, on cache lines of their own.
 #[derive(Debug, Default)]
 #[repr(align(128))]
 struct Seat {
@@ -52,7 +52,7 @@ impl Seat {
     }
 }
 
-impl Tells for Seat {
+impl Publishes for Seat {
     #[inline(always)]
     fn turn(&self, order: Read) -> u32 {
         self.turn.load(order.ordering())
@@ -79,7 +79,7 @@ impl Tells for Seat {
 /// next one, and so have read this one. The release store of a turn pairs with the acquire
 /// load of the poll.
 #[inline]
-pub fn confer<S: Tells>(
+pub fn confer<S: Publishes>(
     seats: &[S],
     seat: u32,
     word: u64,
@@ -111,33 +111,33 @@ impl Dealer {
     pub const fn new() -> Self {
         Self {
             dealt: AtomicU64::new(0),
-            seats: [const { [const { Seat::new() }; CREW_MAX] }; 2],
+            seats: [const { [const { Seat::new() }; THREAD_GROUP_MAX] }; 2],
             is_disbanded: AtomicBool::new(false),
         }
     }
 
-    /// Whether threads may form a crew. Barriers order this and [`Dealer::disband`].
+    /// Whether threads may form a thread group. Barriers order this and [`Dealer::disband`].
     #[inline]
-    pub fn has_crew(&self) -> bool {
+    pub fn has_thread_group(&self) -> bool {
         !self.is_disbanded.load(Ordering::Relaxed)
     }
 
-    /// Forbids crews for the rest of the run.
+    /// Forbids thread groups for the rest of the run.
     pub fn disband(&self) {
         self.is_disbanded.store(true, Ordering::Relaxed);
     }
 
-    /// [`confer`] of thread `seat` of a crew of so many. In a run, crews of up to [`CREW_SMALL`]
+    /// [`confer`] of thread `seat` of a thread group of so many. In a run, thread groups of up to [`THREAD_GROUP_SMALL`]
     /// threads are all of one size, and so are larger ones.
     #[inline]
     pub fn confer(
         &self,
-        (seat, crew): (u32, u32),
+        (seat, group): (u32, u32),
         word: u64,
         waits: impl FnMut(u32) -> bool,
     ) -> Option<Heard> {
-        let seats = &self.seats[usize::from(crew > CREW_SMALL)];
-        confer(&seats[..crew as usize], seat, word, waits)
+        let seats = &self.seats[usize::from(group > THREAD_GROUP_SMALL)];
+        confer(&seats[..group as usize], seat, word, waits)
     }
 
     /// Takes the next share of `piece` and returns its number, or [`u32::MAX`] if a later
@@ -193,11 +193,11 @@ mod tests {
 
     #[test]
     fn a_crew_hears_the_words_of_each_turn() {
-        const CREW: u32 = 3;
+        const GROUP: u32 = 3;
         const TURNS: u64 = 2000;
         let dealer = Dealer::new();
         std::thread::scope(|scope| {
-            for seat in 0..CREW {
+            for seat in 0..GROUP {
                 let dealer = &dealer;
                 scope.spawn(move || {
                     for turn in 0..TURNS {
@@ -206,9 +206,9 @@ mod tests {
                             true
                         };
                         let word = turn << 8 | u64::from(seat);
-                        let heard = dealer.confer((seat, CREW), word, wait);
-                        let told = [0, 1, 2].map(|seat| turn << 8 | seat);
-                        assert!(heard.is_some_and(|heard| heard.words[..3] == told));
+                        let heard = dealer.confer((seat, GROUP), word, wait);
+                        let published = [0, 1, 2].map(|seat| turn << 8 | seat);
+                        assert!(heard.is_some_and(|heard| heard.words[..3] == published));
                     }
                 });
             }
@@ -218,23 +218,23 @@ mod tests {
     #[test]
     fn a_large_crew_follows_a_small_one() {
         let dealer = Dealer::new();
-        let met = |crew: u32| {
+        let met = |group: u32| {
             std::thread::scope(|scope| {
-                for seat in 0..crew {
+                for seat in 0..group {
                     let dealer = &dealer;
                     scope.spawn(move || {
                         let wait = |_| {
                             std::thread::yield_now();
                             true
                         };
-                        let heard = dealer.confer((seat, crew), seat.into(), wait);
+                        let heard = dealer.confer((seat, group), seat.into(), wait);
                         assert!(heard.is_some());
                     });
                 }
             });
         };
-        for crew in [2, 2, 6, 2, 6] {
-            met(crew);
+        for group in [2, 2, 6, 2, 6] {
+            met(group);
         }
     }
 

@@ -51,17 +51,17 @@ pub const PLACE: u32 = 4;
 /// Most blocks of a cluster.
 pub const CLUSTER_MAX: u32 = 16;
 
-/// Most blocks of a small crew; see [`Grid::confer`].
-pub const CREW_SMALL: u32 = 4;
+/// Most blocks of a small thread group; see [`Grid::confer`].
+pub const THREAD_GROUP_SMALL: u32 = 4;
 
 /// Most blocks that confer.
-pub const CREW_MAX: usize = 16;
+pub const THREAD_GROUP_MAX: usize = 16;
 
-/// The words of a crew, as a block heard them.
+/// The words of a thread group, as a block heard them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Heard {
     /// The words of all blocks.
-    pub words: [u64; CREW_MAX],
+    pub words: [u64; THREAD_GROUP_MAX],
     /// Most polls that it waited for one of them.
     pub polls: u32,
 }
@@ -95,23 +95,23 @@ pub unsafe trait Grid: Copy {
         let _ = piece;
         u32::MAX
     }
-    /// Whether the first blocks of the grid, at most [`CREW_MAX`], may form a crew, which
+    /// Whether the first blocks of the grid, at most [`THREAD_GROUP_MAX`], may form a thread group, which
     /// confers by [`Grid::confer`].
     #[inline(always)]
-    fn has_crew(self) -> bool {
+    fn has_thread_group(self) -> bool {
         false
     }
 
-    /// Forbids crews for the rest of the run.
+    /// Forbids thread groups for the rest of the run.
     fn disband(self) {}
 
-    /// Tells the first `crew` blocks, of which this is one, a `word`, and returns the words of
+    /// Tells the first `group` blocks, of which this is one, a `word`, and returns the words of
     /// all of them, by block, once all have told theirs. It orders the memory accesses of the
-    /// crew as a barrier does. In a run, crews of up to [`CREW_SMALL`] blocks are all of one size,
+    /// thread group as a barrier does. In a run, thread groups of up to [`THREAD_GROUP_SMALL`] blocks are all of one size,
     /// and so are larger ones. `None` if `stops` said so while others were missing, after which
     /// no block may confer again.
-    fn confer(self, crew: u32, word: u64, stops: impl Fn() -> bool) -> Option<Heard> {
-        let _ = (crew, stops);
+    fn confer(self, group: u32, word: u64, stops: impl Fn() -> bool) -> Option<Heard> {
+        let _ = (group, stops);
         let mut heard = Heard::default();
         heard.words[0] = word;
         Some(heard)

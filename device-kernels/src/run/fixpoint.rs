@@ -4,7 +4,7 @@
 //! raises no change. No host takes part: every block reads the same counters after the
 //! same barrier and decides alike.
 
-use super::books::{close, open, point_of};
+use super::counters::{close, open, point_of};
 use super::group::run_waves;
 use super::lone;
 use super::search_loop::run_search;
@@ -14,7 +14,7 @@ use crate::grid::Grid;
 use crate::sets::WaveSet;
 use crate::shared::BROADCAST;
 use crate::tables::Wave;
-use crate::team::rounds_per_look;
+use crate::team::rounds_per_poll;
 use crate::trace;
 use crate::waves::family;
 use seawall_core::abi::control::FaultCode;
@@ -105,7 +105,7 @@ fn run_flagged<G: Grid, S: WaveSet, const TRACED: bool>(
         // A fast block may have raised the next iteration's tag already; it went on
         // because the flag had this one.
         end.converged = BROADCAST.load(grid) < tag.now(grid) - 1;
-        let per_look = rounds_per_look::<G>(ITERATIONS_PER_LOOK);
+        let per_look = rounds_per_poll::<G>(ITERATIONS_PER_LOOK);
         if end.iterations.is_multiple_of(per_look) && team.is_out_of_time(point) {
             return Err(Stop);
         }

@@ -4,7 +4,7 @@
 //! in memory here, and the last block to finish a launch decides whether the loop goes
 //! on.
 
-use super::books::point_of;
+use super::counters::point_of;
 use super::group::{OUTSIDE, run_waves};
 use super::open::{open, resume};
 use crate::context::Context;

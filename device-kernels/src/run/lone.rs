@@ -6,7 +6,7 @@
 //! their results. A GPU's blocks meet faster than one of them relaxes edges, so they share
 //! all rounds.
 
-use super::books::point_of;
+use super::counters::point_of;
 use super::group::run_waves;
 use crate::context::ContextRef;
 use crate::control::{LoopEnd, Stop};

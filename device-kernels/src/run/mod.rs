@@ -6,7 +6,7 @@ mod open;
 mod wave;
 mod group;
 mod straight;
-mod books;
+mod counters;
 mod search_loop;
 mod lone;
 mod fixpoint;

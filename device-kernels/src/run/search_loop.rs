@@ -3,21 +3,21 @@
 //! The search and its bounds are in shared memory and looked up again: codegen rule
 //! `LOOK_UP_AGAIN`.
 
-use super::books::{self, point_of};
+use super::counters::{self, point_of};
 use super::group::run_waves;
 use crate::context::{Context, ContextRef};
 use crate::control::{LoopEnd, ProgramPoint, Stop};
 use crate::grid::Grid;
 use crate::search::current::Search;
 use crate::search::drive::is_over;
-use crate::search::fused::{self, crew_now, reach, run_fused};
+use crate::search::fused::{self, reach, run_fused, thread_group_now};
 use crate::search::step::step;
 use crate::search::waves::of_wave;
 use crate::search::{drive, shared_drive};
 use crate::sets::WaveSet;
 use crate::shared::{BOUNDS, STEPS_TAKEN};
 use crate::tables::Wave;
-use crate::team::rounds_per_look;
+use crate::team::rounds_per_poll;
 use crate::trace;
 use seawall_core::abi::control::FaultCode;
 use seawall_core::abi::program::{FixpointRecord, Opcode};
@@ -65,7 +65,7 @@ pub(super) fn run_search<G: Grid, S: WaveSet, const TRACED: bool>(
         if is_over(drive, bounds.max_iterations) {
             return close(cx, wave);
         }
-        let per_look = rounds_per_look::<G>(STEPS_PER_LOOK);
+        let per_look = rounds_per_poll::<G>(STEPS_PER_LOOK);
         if drive.step.is_multiple_of(per_look) && cx.context().team.is_out_of_time(point) {
             return Err(Stop);
         }
@@ -113,7 +113,7 @@ fn open<G: Grid>(cx: ContextRef<G>, wave: Wave) -> Result<(), Stop> {
             .tables
             .group(grid, record.first_group)
             .is_some_and(|group| group.waves == 1);
-    books::open(context);
+    counters::open(context);
     // Slow lanes may still be at a step of another search.
     grid.block_barrier();
     if grid.lane() == 0 {
@@ -136,7 +136,7 @@ fn count<G: Grid>(cx: ContextRef<G>, drive: &DriveRecord) {
     }
 }
 
-/// Closes the loop: the books, and the drive record for whoever reads the frontier.
+/// Closes the loop: the counters, and the drive record for the reader of the frontier.
 #[inline(never)]
 fn close<G: Grid>(cx: ContextRef<G>, wave: Wave) -> Result<(), Stop> {
     trace::end_step(cx);
@@ -156,7 +156,7 @@ fn close<G: Grid>(cx: ContextRef<G>, wave: Wave) -> Result<(), Stop> {
         converged: drive.converged != 0,
         frontier_max: drive.frontier_max,
     };
-    books::close(context, end);
+    counters::close(context, end);
     Ok(())
 }
 
@@ -262,7 +262,7 @@ fn run_body<G: Grid, S: WaveSet, const TRACED: bool>(
 fn run_in_few_blocks<G: Grid>(cx: ContextRef<G>, wave: Wave, slot: u32) -> Result<(), Stop> {
     let (grid, team) = (cx.grid(), cx.context().team);
     let mut outcome = Ok(0);
-    if team.rank() < crew_now(&team) {
+    if team.rank() < thread_group_now(&team) {
         let bounds = fused::Bounds {
             max_iterations: Bounds::read(grid).max_iterations,
             point: point_now(grid, wave),

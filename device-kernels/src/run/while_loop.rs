@@ -5,7 +5,7 @@
 //! leaves the word alone, as the host checks. Loops are as deep as [`Level`]s are nested,
 //! since a GPU's stack has to be known before a launch.
 
-use super::books::point_of;
+use super::counters::point_of;
 use super::fixpoint::run_fixpoint;
 use super::group::{OUTSIDE, group_of, note, run_waves, wave_of};
 use crate::block::broadcast;
@@ -16,7 +16,7 @@ use crate::memory::Words;
 use crate::sets::WaveSet;
 use crate::shared::BROADCAST;
 use crate::tables::Wave;
-use crate::team::rounds_per_look;
+use crate::team::rounds_per_poll;
 use crate::trace;
 use crate::waves::family;
 use core::marker::PhantomData;
@@ -66,7 +66,7 @@ impl<L: Level> Level for Above<L> {
     #[inline(never)]
     fn run<G: Grid, S: WaveSet>(cx: ContextRef<G>, wave: Wave) -> Result<(), Stop> {
         let grid = cx.grid();
-        let books = Books::open(cx);
+        let counters = Counters::open(cx);
         let mut end = LoopEnd::default();
         let mut goes_on = broadcast(grid, condition(cx, wave)?.load(grid, 0)) != 0;
         while goes_on && end.iterations < record(cx, wave).max_iterations {
@@ -79,7 +79,7 @@ impl<L: Level> Level for Above<L> {
             let body = record(cx, wave);
             let after = body.first_group.saturating_add(body.groups);
             trace::end_group(cx, after.saturating_sub(1), 1);
-            let per_look = rounds_per_look::<G>(ITERATIONS_PER_LOOK);
+            let per_look = rounds_per_poll::<G>(ITERATIONS_PER_LOOK);
             if (end.iterations + 1).is_multiple_of(per_look) && team.is_out_of_time(point) {
                 return Err(Stop);
             }
@@ -87,7 +87,7 @@ impl<L: Level> Level for Above<L> {
         }
         end.converged = !goes_on;
         if L::LEFT + 1 == Top::LEFT {
-            books.close(cx, end);
+            counters.close(cx, end);
         }
         Ok(())
     }
@@ -169,12 +169,12 @@ fn fault<G: Grid>(cx: ContextRef<G>, wave: Wave, code: FaultCode, iteration: u32
 /// Loops and barriers before a loop on the top level, for its report: loops in its body
 /// report nothing that lasts.
 #[derive(Clone, Copy, Debug)]
-struct Books {
+struct Counters {
     loops: u32,
     barriers: u32,
 }
 
-impl Books {
+impl Counters {
     #[inline(always)]
     fn open<G: Grid>(cx: ContextRef<G>) -> Self {
         let team = cx.context().team;

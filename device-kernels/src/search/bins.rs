@@ -6,7 +6,7 @@
 //! thread takes the bins of a range and sets bits and marks that nobody else touches
 //! (propagation blocking: Beamer, Asanović, Patterson, IPDPS 2017).
 //!
-//! The bins lie in words of the pushed queue that its entries leave unused. A thread without room
+//! The bins lie in words of the pushed queue that its entries leave unused. A thread without space
 //! marks the rest of its targets in the bitset at once.
 
 use super::current::Search;
@@ -43,7 +43,7 @@ pub(super) struct Bins {
     /// First word of each of the queue's arrays that no entry uses.
     unused: u32,
     /// Words of a thread.
-    room: u32,
+    space: u32,
     threads: u32,
     /// Bits of the number of a node within its range.
     shift: u32,
@@ -63,14 +63,14 @@ impl Bins {
             return None;
         }
         let nodes = search.frontier.nodes();
-        let room = nodes.saturating_sub(drive.nodes) / team.size().div_ceil(ARRAYS);
+        let space = nodes.saturating_sub(drive.nodes) / team.size().div_ceil(ARRAYS);
         let last = nodes.saturating_sub(1);
         let shift =
             SHIFT_LEAST.max((u32::BITS - last.leading_zeros()).saturating_sub(BINS.ilog2()));
-        (room >= 2 * BOOK).then(|| Self {
+        (space >= 2 * BOOK).then(|| Self {
             queue: search.frontier.queue(drive.queue),
             unused: drive.nodes,
-            room,
+            space,
             threads: team.size(),
             shift,
             ranges: (last >> shift) + 1,
@@ -85,8 +85,8 @@ impl Bins {
             1 => self.queue.prefix,
             _ => self.queue.starts,
         };
-        let first = self.unused + rank / ARRAYS * self.room;
-        array.part(u64::from(first), self.room)
+        let first = self.unused + rank / ARRAYS * self.space;
+        array.part(u64::from(first), self.space)
     }
 
     /// The words of a bitset that belong to `range`.
@@ -116,7 +116,7 @@ impl Search {
         let (push, _) = self.aims(drive);
         let own = bins.section(team.rank());
         let entry = 1 + u32::from(PARENTS);
-        let full = end.min(first.saturating_add((bins.room - BOOK) / entry));
+        let full = end.min(first.saturating_add((bins.space - BOOK) / entry));
         let mut places = [0_u32; BINS];
         self.each_row(grid, drive, (first, full), |_, (start, stop)| {
             for edge in start..stop {

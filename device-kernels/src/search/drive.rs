@@ -183,11 +183,13 @@ fn ratio(part: u32, whole: u32, scale: f32) -> u32 {
 #[inline(always)]
 fn step_of<G: Grid>(topology: Topology, drive: &DriveRecord, policy: &SearchPolicy) -> Step {
     let forced = policy.forced != u32::MAX;
-    let room = fused_nodes::<G>().max(policy.narrow_nodes);
+    let space = fused_nodes::<G>().max(policy.narrow_nodes);
     let worth_a_sweep = forced || drive.edges >= policy.pull_edges_min;
     let step = match topology {
         // A fused search refuses more than these, so asking again would never end.
-        Topology::Fused if drive.nodes <= room && drive.edges <= policy.narrow_edges => Step::Fused,
+        Topology::Fused if drive.nodes <= space && drive.edges <= policy.narrow_edges => {
+            Step::Fused
+        }
         Topology::WarpSparse | Topology::Fused => Step::WarpSparse,
         Topology::Sparse => Step::Sparse,
         Topology::Hybrid if worth_a_sweep => Step::Hybrid,

@@ -2,7 +2,7 @@
 
 use crate::grid::Grid;
 use crate::memory::{Csr, Proven, word_of};
-use crate::queue::{Finds, Found, Queue, enqueue};
+use crate::queue::{FindRows, Finds, Queue, enqueue};
 use crate::tables::Tables;
 use seawall_core::abi::control::FaultCode;
 use seawall_core::abi::search::{DriveRecord, FoundRecord, FrontierLayout};
@@ -229,7 +229,7 @@ pub fn append<G: Grid, const K: usize>(
     finds: &Finds<K>,
 ) {
     if grid.ballot(finds.mask != 0) != 0 {
-        let found = Found::look_up(grid, target.rows, finds);
+        let found = FindRows::look_up(grid, target.rows, finds);
         append_rows(grid, frontier, target, &found);
     }
 }
@@ -240,7 +240,7 @@ pub fn append_rows<G: Grid, const K: usize>(
     grid: G,
     frontier: Frontier,
     target: Target,
-    found: &Found<K>,
+    found: &FindRows<K>,
 ) {
     enqueue(
         grid,

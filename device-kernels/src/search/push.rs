@@ -9,7 +9,7 @@ use crate::block::{block_scan, owner};
 use crate::context::ContextRef;
 use crate::grid::Grid;
 use crate::memory::Proven;
-use crate::queue::{Finds, Found, Queue, Row, SERIAL, first_node};
+use crate::queue::{FindRows, Finds, Queue, Row, SERIAL, first_node};
 use crate::shared::tile_rows;
 use seawall_core::abi::search::DriveRecord;
 
@@ -144,9 +144,9 @@ impl Search {
     /// Visits the first edge of `row`, if it has any. It looks up the row of the target
     /// before it knows whether the node is new, so a level waits for one access less.
     #[inline(always)]
-    pub fn visit_edge<G: Grid>(&self, grid: G, push: &Push, row: Row) -> Found<1> {
+    pub fn visit_edge<G: Grid>(&self, grid: G, push: &Push, row: Row) -> FindRows<1> {
         if row.start >= row.end {
-            return Found::NONE;
+            return FindRows::NONE;
         }
         let node = self.outgoing.target(grid, row.start);
         let bit = 1 << (node & 31);
@@ -162,7 +162,7 @@ impl Search {
             self.outgoing
                 .prefetch_row(grid, node.saturating_add(NEXT_ROWS));
         }
-        Found {
+        FindRows {
             finds: Finds {
                 nodes: [node],
                 mask: u32::from(is_new && start != end),
@@ -241,7 +241,7 @@ pub(super) fn append_next<G: Grid, const K: usize>(grid: G, finds: &Finds<K>) {
     if grid.ballot(finds.mask != 0) != 0 {
         let search = Search::current(grid);
         let target = search.target(&shared_drive::read(grid));
-        let found = Found::look_up(grid, target.rows, finds);
+        let found = FindRows::look_up(grid, target.rows, finds);
         append_rows(grid, search.frontier, target, &found);
     }
 }

@@ -23,7 +23,7 @@ pub(super) struct Paths {
 }
 
 impl Paths {
-    /// Room for `nodes` nodes: 3 words each.
+    /// Space for `nodes` nodes: 3 words each.
     ///
     /// # Errors
     /// [`FaultCode::BadRegister`] if the scratch memory is too short.

@@ -37,7 +37,7 @@ pub(super) fn measure<G: Grid>(
 
 /// Distances from a source: nodes that have one, the source included, their sum and the farthest.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Found {
+pub(super) struct Distances {
     pub(super) reached: u32,
     pub(super) sum: u64,
     pub(super) farthest: u32,
@@ -48,12 +48,12 @@ fn search<G: Grid>(
     rows: Rows,
     (seen, queue): (Words, Words),
     (source, turn): (u32, u32),
-) -> Result<Found, FaultCode> {
+) -> Result<Distances, FaultCode> {
     let (grid, rows) = (work.grid, rows.rows);
     seen.store_weak(grid, source, turn);
     queue.store_weak(grid, 0, source);
     let (mut head, mut tail) = (0, 1);
-    let mut found = Found::default();
+    let mut found = Distances::default();
     let mut level = 0;
     loop {
         let level_end = tail;
@@ -84,7 +84,7 @@ fn search<G: Grid>(
 
 impl Operands {
     /// Stores what was asked of the distances of a source.
-    pub(super) fn store_measure<G: Grid>(&self, grid: G, source: u32, found: Found) {
+    pub(super) fn store_measure<G: Grid>(&self, grid: G, source: u32, found: Distances) {
         let value = match self.record.algorithm {
             Algorithm::Closeness => {
                 closeness(self.nodes, found.reached, found.sum as f64).to_bits()

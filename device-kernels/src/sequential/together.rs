@@ -13,7 +13,7 @@
 //! Efficient Multi-Source Graph Traversal", 2014.
 
 use super::Operands;
-use super::searches::Found;
+use super::searches::Distances;
 use super::work::{Pairs, Rows, Scratch, Work};
 use crate::grid::Grid;
 use crate::memory::{Csr, Words};
@@ -82,7 +82,7 @@ impl Searches {
         (first, count): (u32, u32),
     ) -> Result<(), FaultCode> {
         let grid = work.grid;
-        let mut found = [Found::default(); TOGETHER as usize];
+        let mut found = [Distances::default(); TOGETHER as usize];
         let mut length = 0;
         for at in 0..count {
             let source = operands.source(grid, first + at)?;
@@ -156,7 +156,7 @@ impl Searches {
         &self,
         grid: G,
         (length, number): (u32, u32),
-        found: &mut [Found; TOGETHER as usize],
+        found: &mut [Distances; TOGETHER as usize],
     ) {
         let mut at = 0;
         while at < length {

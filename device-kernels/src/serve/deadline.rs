@@ -5,7 +5,7 @@ use crate::memory::word_of;
 use seawall_core::abi::ring::{ControlBlock, FaultCode, Shutdown};
 use seawall_core::protocol::{Read, Refusal, Scope};
 
-/// Whether workers and couriers end now. An orderly end comes when all tickets have their answers,
+/// Whether workers and dispatchers end now. An orderly end comes when all tickets have their answers,
 /// which the host knows; so it is none here.
 pub(super) const fn is_over(shutdown: u32) -> bool {
     shutdown == Shutdown::Now as u32

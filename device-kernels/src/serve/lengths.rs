@@ -32,7 +32,7 @@ pub(super) struct Lengths<G> {
 
 /// Lengths from the source.
 #[derive(Clone, Copy)]
-struct Found {
+struct PathLengths {
     /// A pair of words for each node.
     lengths: Proven,
     weights: Proven,
@@ -64,7 +64,7 @@ impl<G: Grid> Lengths<G> {
         let first = pairs.queue(1, 0).address() as *mut u32;
         // SAFETY: the second queue follows the first, and nothing else uses them now.
         let lengths = unsafe { Proven::trusted(first, words * 2) };
-        let found = Found {
+        let found = PathLengths {
             lengths,
             weights,
             target,
@@ -113,7 +113,7 @@ impl<G: Grid> Lengths<G> {
     #[inline(always)]
     fn spread(
         &self,
-        found: &Found,
+        found: &PathLengths,
         (bound, mut count): (u64, u32),
         tag: &mut u32,
         deadline: &Deadline<G>,
@@ -158,7 +158,7 @@ impl<G: Grid> Lengths<G> {
 
     /// The least length from `bound` on.
     #[inline(always)]
-    fn nearest(&self, found: &Found, bound: u64) -> u64 {
+    fn nearest(&self, found: &PathLengths, bound: u64) -> u64 {
         let pairs = self.pairs;
         let grid = pairs.grid;
         grid.block_barrier();
@@ -185,7 +185,7 @@ impl<G: Grid> Lengths<G> {
 
     /// Queues the nodes with lengths from `from` on and below `bound`; their number.
     #[inline(always)]
-    fn collect(&self, found: &Found, from: u64, bound: u64) -> u32 {
+    fn collect(&self, found: &PathLengths, from: u64, bound: u64) -> u32 {
         let pairs = self.pairs;
         let grid = pairs.grid;
         self.reset(false);
@@ -228,7 +228,7 @@ impl<G: Grid> Lengths<G> {
     }
 }
 
-impl Found {
+impl PathLengths {
     #[inline(always)]
     fn clear<G: Grid>(&self, grid: G, node: u32) {
         for half in [0, 1] {

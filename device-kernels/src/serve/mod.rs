@@ -1,7 +1,7 @@
 //! A service's resident kernel: blocks that stay, and answer what hosts post.
 //!
-//! Blocks have one of three trades. A courier empties a queue of posts, answers
-//! short work at once, and puts the rest into the ring of this machine. The clerk
+//! Blocks have one of three roles. A dispatcher empties a queue of posts, answers
+//! short work at once, and puts the rest into the ring of this machine. The housekeeper
 //! carries the orders of the hosts in and the counters out. All others are workers,
 //! which run the claims of [`seawall_core::protocol`] on that ring. Each polls with one warp or
 //! one lane and rests when there is nothing to do.
@@ -10,8 +10,8 @@
 //! are. Completions, statuses, log and windows lie in the hosts' memory.
 
 mod board;
-mod clerk;
-mod courier;
+mod housekeeper;
+mod dispatcher;
 mod deadline;
 mod lengths;
 mod pairs;
@@ -25,18 +25,18 @@ pub use record::{Serve, scratch_words};
 
 use crate::grid::Grid;
 use crate::sets::WaveSet;
-use record::Trade;
+use record::Role;
 
 /// Serves until a host orders the end, with programs of these waves. Every lane of the grid calls
-/// this once; blocks need not be co-resident, as long as couriers and the clerk are.
+/// this once; blocks need not be co-resident, as long as dispatchers and the housekeeper are.
 #[inline(always)]
 pub fn serve<G: Grid, S: WaveSet>(grid: G, serve: Serve) {
     let Some(layout) = serve.layout(grid) else {
         return;
     };
-    match serve.trade(grid) {
-        Trade::Courier(number) => courier::run(grid, (serve, layout), number),
-        Trade::Clerk => clerk::run(grid, (serve, layout)),
-        Trade::Worker(number) => worker::run::<G, S>(grid, (serve, layout), number),
+    match serve.role(grid) {
+        Role::Dispatcher(number) => dispatcher::run(grid, (serve, layout), number),
+        Role::Housekeeper => housekeeper::run(grid, (serve, layout)),
+        Role::Worker(number) => worker::run::<G, S>(grid, (serve, layout), number),
     }
 }

@@ -4,7 +4,7 @@
 //! | --- | --- | --- |
 //! | control block but for batches, slots | this machine | its workers |
 //! | counts of batches, completions, log, windows | hosts | its workers; hosts only store |
-//! | a copy of each slot's status | hosts | whoever has the slot, by stores alone |
+//! | a copy of each slot's status | hosts | the one who has the slot, by stores alone |
 //!
 //! So no word is changed by read-modify-write from both sides, and looking for work costs nothing
 //! on the bus.
@@ -177,7 +177,7 @@ impl<G: Grid, const KEEPS: bool> Words for Places<G, KEEPS> {
     fn store(&self, at: u32, value: u32, order: Write, _: Scope) {
         if self.is_status(at) {
             if post::is_end(value) {
-                // Here it stays Claimed, which nobody claims. Whoever posts to the slot next does
+                // Here it stays Claimed, which nobody claims. The one who posts to the slot next does
                 // so after the host has seen this.
                 return self.show(at, value, order);
             }

@@ -36,11 +36,11 @@ pub struct Serve {
 
 /// The work of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Trade {
+pub(super) enum Role {
     /// Empties the queue of posts with this number.
-    Courier(u32),
+    Dispatcher(u32),
     /// Carries orders and counters.
-    Clerk,
+    Housekeeper,
     /// Claims slots.
     Worker(u32),
 }
@@ -86,15 +86,15 @@ impl Serve {
     }
 
     /// The work of this lane's block.
-    pub(super) fn trade<G: Grid>(self, grid: G) -> Trade {
-        let couriers = self.word(grid, word_of!(ServeRecord, couriers));
+    pub(super) fn role<G: Grid>(self, grid: G) -> Role {
+        let dispatchers = self.word(grid, word_of!(ServeRecord, dispatchers));
         let block = grid.block();
-        if block < couriers {
-            Trade::Courier(block)
-        } else if block == couriers {
-            Trade::Clerk
+        if block < dispatchers {
+            Role::Dispatcher(block)
+        } else if block == dispatchers {
+            Role::Housekeeper
         } else {
-            Trade::Worker(block - couriers - 1)
+            Role::Worker(block - dispatchers - 1)
         }
     }
 
@@ -123,10 +123,10 @@ impl Serve {
         state.signal(grid, word_of!(ServeState, ended));
     }
 
-    /// The first word of a courier's queue, and the mask of its posts' numbers.
-    pub(super) fn queue<G: Grid>(self, grid: G, courier: u32) -> (*mut u32, u32) {
+    /// The first word of a dispatcher's queue, and the mask of its posts' numbers.
+    pub(super) fn queue<G: Grid>(self, grid: G, dispatcher: u32) -> (*mut u32, u32) {
         let posts = self.word(grid, word_of!(ServeRecord, posts_each));
-        let before = courier as usize * posts as usize * POST_WORDS as usize;
+        let before = dispatcher as usize * posts as usize * POST_WORDS as usize;
         let first = self.address(grid, word_of!(ServeRecord, posts));
         (first.wrapping_add(before), posts - 1)
     }

@@ -1,4 +1,4 @@
-//! Light work, answered by all lanes of a courier's warp together.
+//! Light work, answered by all lanes of a dispatcher's warp together.
 //!
 //! A lane alone would take a dozen cycles for each word of a completion, and its writes cross the
 //! bus one by one. So the warp is one worker here: all lanes run the rules with equal values, one
@@ -17,7 +17,7 @@ use seawall_core::protocol::{
 const RECORD: u32 = (size_of::<CompletionWords>() / 4) as u32;
 
 /// Answers the slot of a post that came; false if it is other work than light or its tenant has no
-/// room, and nothing happened. All lanes of the warp call this with the same slot.
+/// space, and nothing happened. All lanes of the warp call this with the same slot.
 #[inline(always)]
 pub(super) fn handle<G: Grid>(
     grid: G,
@@ -66,7 +66,7 @@ const _: () = {
     }
 };
 
-/// Writes a completion, and what it adds to the books; the sum of its words' shares.
+/// Writes a completion, and what it adds to the counters; the sum of its words' shares.
 #[inline(always)]
 fn write<G: Grid>(grid: G, places: &Places<G, true>, ending: &Ending) -> u32 {
     let mut shares = 0_u32;

@@ -224,8 +224,8 @@ impl<G: Grid> Window<G> {
     #[inline(always)]
     fn or_outgrown(&self, sum: Option<u32>) -> Option<u32> {
         if sum.is_none() {
-            let outgrown = word_of!(StreamBoard, outgrown);
-            self.stream.show(self.grid, outgrown, 1, Write::Relaxed);
+            let overflow = word_of!(StreamBoard, overflow);
+            self.stream.show(self.grid, overflow, 1, Write::Relaxed);
         }
         sum
     }

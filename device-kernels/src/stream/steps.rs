@@ -165,7 +165,7 @@ fn survey<G: Grid>(grid: G, stream: Stream, (share, number): (Share, u32)) {
     });
 }
 
-/// Shows the host what a step found, and makes room for the totals of the next one. The last block
+/// Shows the host what a step found, and makes space for the totals of the next one. The last block
 /// of the step calls this, one lane.
 #[inline(always)]
 pub(super) fn show<G: Grid>(grid: G, stream: Stream, post: Post) {

@@ -21,7 +21,7 @@ const fn polls_per_look<G: Grid>() -> u32 {
 
 /// Rounds of a loop between two looks at the clock: `on_a_gpu` there, 1 on a CPU, where a
 /// round of a large graph takes long and a look some 30 ns.
-pub const fn rounds_per_look<G: Grid>(on_a_gpu: u32) -> u32 {
+pub const fn rounds_per_poll<G: Grid>(on_a_gpu: u32) -> u32 {
     if G::ITEMS == 1 { on_a_gpu } else { 1 }
 }
 
@@ -69,7 +69,7 @@ impl<G: Grid> Team<G> {
         if self.size == 1 {
             self.grid.block_barrier();
             // Others look at the clock while they poll; a thread alone never polls.
-            let looks = rounds_per_look::<G>(0) == 1;
+            let looks = rounds_per_poll::<G>(0) == 1;
             return if looks && self.is_out_of_time(point) {
                 Err(Stop)
             } else {

@@ -74,16 +74,16 @@ impl<G: Grid> Team<G> {
     }
 
     /// Whether this lane is the leader: the first lane of the team's first block, which
-    /// keeps the team's books.
+    /// keeps the team's counters.
     #[inline(always)]
     pub fn is_leader(&self) -> bool {
         self.rank == 0 && self.grid.lane() == 0
     }
 
     /// Whether this lane is the first of the team's last block. That block has the least
-    /// to do in a small round, so it has time for the round's books.
+    /// to do in a small round, so it has time for the round's counters.
     #[inline(always)]
-    pub fn is_bookkeeper(&self) -> bool {
+    pub fn is_counter(&self) -> bool {
         self.rank + 1 == self.size && self.grid.lane() == 0
     }
 

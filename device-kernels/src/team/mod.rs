@@ -8,5 +8,5 @@ mod members;
 mod share;
 mod barrier;
 
-pub use barrier::rounds_per_look;
+pub use barrier::rounds_per_poll;
 pub use members::Team;

@@ -20,7 +20,7 @@ impl Trace {
     /// The trace at `address`, of a table of `groups` groups.
     ///
     /// # Safety
-    /// There must be one with the room that it states, for the leading block alone, valid
+    /// There must be one with the space that it states, for the leading block alone, valid
     /// for the whole run.
     #[inline(always)]
     #[must_use]
@@ -48,11 +48,11 @@ impl Trace {
         (index < self.groups).then(|| HEAD_WORDS + index * GROUP_WORDS)
     }
 
-    /// The record of step `index` of all searches, if there is room for it.
+    /// The record of step `index` of all searches, if there is space for it.
     #[inline(always)]
     fn step<G: Grid>(self, grid: G, index: u32) -> Option<u32> {
-        let room = self.words.load(grid, word_of!(TraceHead, room));
-        (index < room).then(|| HEAD_WORDS + self.groups * GROUP_WORDS + index * STEP_WORDS)
+        let space = self.words.load(grid, word_of!(TraceHead, space));
+        (index < space).then(|| HEAD_WORDS + self.groups * GROUP_WORDS + index * STEP_WORDS)
     }
 
     pub(super) fn begin_group<G: Grid>(self, grid: G, index: u32) {

@@ -5,7 +5,7 @@
 use super::work::Sink;
 use crate::grid::Grid;
 use crate::memory::{Proven, Words};
-use crate::queue::{Finds, Found, enqueue};
+use crate::queue::{FindRows, Finds, enqueue};
 use crate::team::Team;
 use seawall_core::abi::work::WORK_EDGES;
 
@@ -14,13 +14,17 @@ use seawall_core::abi::work::WORK_EDGES;
 #[inline(always)]
 pub(super) fn append<G: Grid, const K: usize>(team: &Team<G>, sink: &Sink, finds: &Finds<K>) {
     if team.grid.ballot(finds.mask != 0) != 0 {
-        append_rows(team, sink, &Found::look_up(team.grid, sink.rows, finds));
+        append_rows(team, sink, &FindRows::look_up(team.grid, sink.rows, finds));
     }
 }
 
 /// [`append`] for finds whose rows are known.
 #[inline(always)]
-pub(super) fn append_rows<G: Grid, const K: usize>(team: &Team<G>, sink: &Sink, found: &Found<K>) {
+pub(super) fn append_rows<G: Grid, const K: usize>(
+    team: &Team<G>,
+    sink: &Sink,
+    found: &FindRows<K>,
+) {
     let grid = team.grid;
     if grid.ballot(found.finds.mask != 0) == 0 {
         return;

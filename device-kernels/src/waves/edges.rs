@@ -6,7 +6,7 @@
 //! warp. A warp takes as many rows at a time as it has lanes, and finds the row of an
 //! edge by a search among them.
 
-use super::spread::owner;
+use super::row_spread::owner;
 use crate::block::warp_scan;
 use crate::grid::Grid;
 use crate::memory::Csr;

@@ -6,13 +6,13 @@
 //! edges block by block instead, which suits rounds with few of them.
 //!
 //! Finds wait in shared memory until there is one for each lane. Their rows are then
-//! looked up together, and one atomic addition makes room for all of them.
+//! looked up together, and one atomic addition makes space for all of them.
 
 use super::collect::append_rows;
 use super::expand::{Edges, Visit};
 use super::work::{Sink, Source};
 use crate::grid::Grid;
-use crate::queue::{Finds, Found};
+use crate::queue::{FindRows, Finds};
 use crate::shared::{WARP_FINDS, WARP_FINDS_EACH};
 use crate::team::Team;
 
@@ -209,7 +209,7 @@ impl Pending {
         let grid = team.grid;
         while self.has(least) {
             let finds = self.take(grid);
-            append_rows(team, sink, &Found::look_up(grid, sink.rows, &finds));
+            append_rows(team, sink, &FindRows::look_up(grid, sink.rows, &finds));
         }
     }
 

@@ -7,7 +7,7 @@
 
 use super::center::{Center, FEW, Most, Taker};
 use super::deal::{NONE, each_part, is_late};
-use super::held_rows::Crew;
+use super::neighbour_tables::LaneGroup;
 use super::sieve::Sieve;
 use super::triangles::Count;
 use crate::grid::Grid;
@@ -29,10 +29,10 @@ impl<const CORNERS: bool> Count<CORNERS> {
         &self,
         team: &Team<G>,
         (nodes, size): (u32, u32),
-        (crew, most): (&Crew, Most),
+        (group, most): (&LaneGroup, Most),
     ) -> bool {
         // Codegen rule `BY_VALUE`.
-        let (count, grid, sieve) = (*self, team.grid, crew.sieve());
+        let (count, grid, sieve) = (*self, team.grid, group.sieve());
         let mut late = false;
         each_part(team, (nodes, size), |node| {
             late = late || is_late(team, node);

@@ -17,7 +17,7 @@ use seawall_core::abi::tiles::TileRecord;
 /// Takes references, the exception to codegen rule `BY_VALUE`.
 ///
 /// # Errors
-/// [`FaultCode::NoRoom`] if the launch asked for less shared memory than a tile has
+/// [`FaultCode::NoSpace`] if the launch asked for less shared memory than a tile has
 /// slots.
 #[inline(never)]
 pub(super) fn gather<G: Grid>(
@@ -36,7 +36,7 @@ pub(super) fn gather<G: Grid>(
     while index < tiles.count {
         let tile = tiles.record(grid, index);
         if tile.slots > grid.extra_words() {
-            return Err(FaultCode::NoRoom);
+            return Err(FaultCode::NoSpace);
         }
         pull.clear(grid, tile.slots);
         grid.block_barrier();

@@ -7,8 +7,8 @@
 //! corners, rows are whole, and what a hub shares is its own count.
 
 use super::deal::{NONE, is_late, open_parts, take_parts};
-use super::held_rows::room_of;
 use super::hubs::Hubs;
+use super::neighbour_tables::space_of;
 use super::orient::Forward;
 use crate::block::warp_scan;
 use crate::context::Context;
@@ -31,7 +31,7 @@ const NODES: u32 = 8;
 /// Bits of a rank in an item.
 const RANK_BITS: u32 = HUBS_MOST.ilog2();
 const _: () = assert!(HUBS_LEAST.is_multiple_of(PIECE));
-const _: () = assert!(HELD_ROWS.words() >= Room::words(HUBS_MOST / 32));
+const _: () = assert!(HELD_ROWS.words() >= PairMemory::words(HUBS_MOST / 32));
 const _: () = assert!(HELD_ROWS.first().is_multiple_of(4));
 
 /// The registers of a counting wave: it counts a triangle at each corner if `CORNERS`, else
@@ -46,14 +46,14 @@ pub(super) struct HubPairs<const CORNERS: bool> {
 /// A warp's shared memory: a bit per hub, clear before and after a node, and the pieces to
 /// compare.
 #[derive(Clone, Copy, Debug)]
-struct Room {
+struct PairMemory {
     bits: u32,
     /// Words of the bits.
     words: u32,
     items: u32,
 }
 
-impl Room {
+impl PairMemory {
     /// Words of bits in `words` words, and of as many items as 32 hubs have pieces.
     const fn words(words: u32) -> u32 {
         words + 32 * (32 * words / PIECE)
@@ -62,16 +62,16 @@ impl Room {
     /// This warp's memory, with the bits clear; `None` if there is too little for it.
     #[inline(always)]
     fn of<G: Grid>(grid: G, words: u32) -> Option<Self> {
-        let (is_extra, first, room) = room_of(grid);
+        let (is_extra, first, space) = space_of(grid);
         let (number, each) = (grid.lane() / G::WARP, Self::words(words));
-        if (number + 1) * each > room {
+        if (number + 1) * each > space {
             return None;
         }
         let bits = grid.place(is_extra, first + number * each);
         let items = bits + words * PLACE;
-        let room = Self { bits, words, items };
-        room.clear(grid);
-        Some(room)
+        let space = Self { bits, words, items };
+        space.clear(grid);
+        Some(space)
     }
 
     #[inline(always)]
@@ -95,7 +95,7 @@ impl Room {
     #[inline(always)]
     fn set<G: Grid>(self, grid: G, rank: u32) -> u32 {
         if rank != NONE {
-            // SAFETY: ranks are below the room for hubs, which has `words` words of bits.
+            // SAFETY: ranks are below the space for hubs, which has `words` words of bits.
             unsafe { grid.place_add(self.word(rank), 1 << (rank % 32)) };
         }
         grid.ballot(rank != NONE).count_ones()
@@ -122,7 +122,7 @@ impl<const CORNERS: bool> HubPairs<CORNERS> {
         // Warps of this block may still read shared memory for an earlier wave.
         grid.block_barrier();
         open_parts(grid);
-        if let Some(room) = Room::of(grid, pairs.hubs.layout.row_words()) {
+        if let Some(space) = PairMemory::of(grid, pairs.hubs.layout.row_words()) {
             take_parts(team, (nodes, NODES), |node| {
                 late = late || is_late(team, node);
                 let (mut first, mut len) = (0, 0);
@@ -134,7 +134,7 @@ impl<const CORNERS: bool> HubPairs<CORNERS> {
                     let lane = wanted.trailing_zeros();
                     wanted &= wanted - 1;
                     let row = (grid.shuffle(first, lane), grid.shuffle(len, lane));
-                    let found = pairs.node(grid, room, row);
+                    let found = pairs.node(grid, space, row);
                     let node = grid.shuffle(node, lane);
                     if grid.warp_lane() == 0 && found != 0 {
                         pairs.counts.add(grid, node, found);
@@ -161,18 +161,18 @@ impl<const CORNERS: bool> HubPairs<CORNERS> {
 
     /// Counts at a node's kept edges, and returns the triangles. A warp operation.
     #[inline(always)]
-    fn node<G: Grid>(&self, grid: G, room: Room, (first, len): (u32, u32)) -> u32 {
+    fn node<G: Grid>(&self, grid: G, space: PairMemory, (first, len): (u32, u32)) -> u32 {
         let is_short = len <= G::WARP;
         let (mut rank, mut hubs) = (NONE, 0);
         if is_short {
             [rank] = self.ranks(grid, first, len);
-            hubs = room.set(grid, rank);
+            hubs = space.set(grid, rank);
         } else {
             let mut at = 0;
             while at < len {
                 let ranks: [u32; EACH] = self.ranks(grid, first + at, len - at);
                 for rank in &ranks {
-                    hubs += room.set(grid, *rank);
+                    hubs += space.set(grid, *rank);
                 }
                 at += (len - at).min(EACH as u32 * G::WARP);
             }
@@ -183,14 +183,14 @@ impl<const CORNERS: bool> HubPairs<CORNERS> {
             if !is_short {
                 [rank] = self.ranks(grid, first + at, len - at);
             }
-            found += self.window(grid, room, rank);
+            found += self.window(grid, space, rank);
             at += (len - at).min(G::WARP);
         }
         if !is_short {
-            room.clear(grid);
+            space.clear(grid);
         } else if rank != NONE {
-            // SAFETY: ranks are below the room for hubs.
-            unsafe { grid.place_store(room.word(rank), 0) };
+            // SAFETY: ranks are below the space for hubs.
+            unsafe { grid.place_store(space.word(rank), 0) };
         }
         grid.warp_barrier();
         let found = grid.warp_sum(found);
@@ -218,7 +218,7 @@ impl<const CORNERS: bool> HubPairs<CORNERS> {
     /// Compares the rows of a hub per lane with the bits of the node, and returns this lane's
     /// finds. A warp operation.
     #[inline(always)]
-    fn window<G: Grid>(&self, grid: G, room: Room, rank: u32) -> u32 {
+    fn window<G: Grid>(&self, grid: G, space: PairMemory, rank: u32) -> u32 {
         let pieces = match rank {
             NONE => 0,
             _ if CORNERS => 1,
@@ -226,7 +226,7 @@ impl<const CORNERS: bool> HubPairs<CORNERS> {
         };
         let (start, total) = warp_scan(grid, pieces);
         for piece in 0..pieces {
-            let place = room.items + (start + piece) * PLACE;
+            let place = space.items + (start + piece) * PLACE;
             // SAFETY: there is a word for each piece of as many hubs as a warp has lanes.
             unsafe { grid.place_store(place, rank | piece << RANK_BITS) };
         }
@@ -239,11 +239,11 @@ impl<const CORNERS: bool> HubPairs<CORNERS> {
                 core::array::from_fn(|k| base + k as u32 * groups + group);
             // A missing item is the last one again.
             let items = numbers.map(|number| {
-                let place = room.items + number.min(total - 1) * PLACE;
+                let place = space.items + number.min(total - 1) * PLACE;
                 // SAFETY: as above.
                 unsafe { grid.place_load(place) }
             });
-            let shared = self.shared(grid, room, items);
+            let shared = self.shared(grid, space, items);
             for k in 0..TOGETHER {
                 let here = if numbers[k] < total { shared[k] } else { 0 };
                 found += here;
@@ -259,7 +259,12 @@ impl<const CORNERS: bool> HubPairs<CORNERS> {
 
     /// Numbers of bits that this lane's parts of the items share with the node.
     #[inline(always)]
-    fn shared<G: Grid>(&self, grid: G, room: Room, items: [u32; TOGETHER]) -> [u32; TOGETHER] {
+    fn shared<G: Grid>(
+        &self,
+        grid: G,
+        space: PairMemory,
+        items: [u32; TOGETHER],
+    ) -> [u32; TOGETHER] {
         let mut shared = [0; TOGETHER];
         let (part, step) = if G::WARP == 1 {
             (0, 1)
@@ -267,7 +272,7 @@ impl<const CORNERS: bool> HubPairs<CORNERS> {
             (grid.warp_lane() % PART, PART)
         };
         let last = if CORNERS {
-            room.words / (PIECE / 32)
+            space.words / (PIECE / 32)
         } else {
             1
         };
@@ -280,10 +285,10 @@ impl<const CORNERS: bool> HubPairs<CORNERS> {
                 for k in 0..TOGETHER {
                     let number = (items[k] >> RANK_BITS) + piece;
                     let word = number * (PIECE / 32) + 4 * quad;
-                    let row = (items[k] % HUBS_MOST) * room.words;
+                    let row = (items[k] % HUBS_MOST) * space.words;
                     let theirs = self.hubs.bits4(grid, row + word);
                     // SAFETY: a piece lies within the bits of all hubs.
-                    let own = unsafe { grid.place_load4(room.bits + word * PLACE) };
+                    let own = unsafe { grid.place_load4(space.bits + word * PLACE) };
                     shared[k] += (theirs[0] & own[0]).count_ones()
                         + (theirs[1] & own[1]).count_ones()
                         + (theirs[2] & own[2]).count_ones()

@@ -13,7 +13,7 @@ use seawall_core::abi::program::Opcode;
 /// Runs an opcode about hubs.
 ///
 /// # Errors
-/// [`FaultCode::BadRegister`] if a register is missing or too short, or has no such room,
+/// [`FaultCode::BadRegister`] if a register is missing or too short, or has no such space,
 /// [`FaultCode::TimeBudget`] if the run's time ends in the wave.
 #[inline(never)]
 pub(super) fn run_hubs<G: Grid>(
@@ -53,16 +53,16 @@ pub(super) fn run_hubs<G: Grid>(
     Ok(())
 }
 
-/// Clears a register of hubs, and notes its room there.
+/// Clears a register of hubs, and notes its space there.
 fn reset<G: Grid>(context: &Context<G>, wave: Wave) -> Result<(), FaultCode> {
     let grid = context.team.grid;
-    let room = wave.parameter(grid, 0);
-    let hubs = Hubs::with_room(context, wave.destination(grid), room)?;
+    let space = wave.parameter(grid, 0);
+    let hubs = Hubs::with_space(context, wave.destination(grid), space)?;
     context.team.each((hubs.layout.words() / 4) as u32, |at| {
         let mut words = [0; 4];
         if at == 0 {
             const { assert!(HUB_ROOM < 4) };
-            words[HUB_ROOM as usize] = room;
+            words[HUB_ROOM as usize] = space;
         }
         hubs.words.store_weak4(grid, 4 * at, words);
     });

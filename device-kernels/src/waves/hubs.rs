@@ -19,23 +19,23 @@ pub(super) struct Hubs {
 }
 
 impl Hubs {
-    /// Register `index`, with the room that it states.
+    /// Register `index`, with the space that it states.
     ///
     /// # Errors
-    /// As [`Hubs::with_room`].
+    /// As [`Hubs::with_space`].
     #[inline(always)]
     pub(super) fn of<G: Grid>(context: &Context<G>, index: u32) -> Result<Self, FaultCode> {
         let grid = context.team.grid;
         let register = context.tables.register_of(grid, index, HUB_ROOM + 1)?;
-        Self::with_room(context, index, register.load_weak(grid, HUB_ROOM))
+        Self::with_space(context, index, register.load_weak(grid, HUB_ROOM))
     }
 
-    /// Register `index` with room for `most` hubs.
+    /// Register `index` with space for `most` hubs.
     ///
     /// # Errors
-    /// [`FaultCode::BadRegister`] if there is no such room or register, or it is too short.
+    /// [`FaultCode::BadRegister`] if there is no such space or register, or it is too short.
     #[inline(always)]
-    pub(super) fn with_room<G: Grid>(
+    pub(super) fn with_space<G: Grid>(
         context: &Context<G>,
         index: u32,
         most: u32,
@@ -47,7 +47,7 @@ impl Hubs {
             return Err(FaultCode::BadRegister);
         }
         Ok(Self {
-            // SAFETY: indices are nodes of the graph, and ranks and places below the room.
+            // SAFETY: indices are nodes of the graph, and ranks and places below the space.
             // Listed nodes and hubs are nodes, as the host proved (`Invariant::Listed` and
             // `Invariant::Hubs`).
             words: unsafe { register.proven() },

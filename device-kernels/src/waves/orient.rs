@@ -7,7 +7,7 @@
 //! its back.
 
 use super::deal::{each_chunk, each_left};
-use super::spread::{Spot, Spread, lanes_before};
+use super::row_spread::{RowSpread, Spot, lanes_before};
 use crate::block::block_scan;
 use crate::context::Context;
 use crate::grid::Grid;
@@ -127,11 +127,12 @@ impl Forward {
         } else {
             0
         };
-        let spread = Spread::of(grid, degree);
+        let row_spread = RowSpread::of(grid, degree);
         let (mut kept, mut step) = (0, 0);
-        while step < spread.total {
+        while step < row_spread.total {
             // Codegen rule `LOADS_TOGETHER`.
-            let edges: [Spot; EACH] = core::array::from_fn(|k| spread.spot(grid, step, k as u32));
+            let edges: [Spot; EACH] =
+                core::array::from_fn(|k| row_spread.spot(grid, step, k as u32));
             let rows = edges.map(|edge| Row {
                 node: grid.shuffle(row.node, edge.lane),
                 start: grid.shuffle(row.start, edge.lane),
@@ -155,15 +156,16 @@ impl Forward {
                 let (to, keeps) = looks[k];
                 let window = step + k as u32 * G::WARP;
                 let lanes = grid.ballot(keeps);
-                let first = grid.shuffle(spread.start, edges[k].lane);
+                let first = grid.shuffle(row_spread.start, edges[k].lane);
                 let before = grid.shuffle(kept, edges[k].lane);
                 if edges[k].exists {
                     let below = lanes & grid.lanes_below() & !lanes_before::<G>(first, window);
                     let place = rows[k].place(edges[k].at, before + below.count_ones(), keeps);
                     self.targets.store_weak(grid, place, to);
                 }
-                let end = spread.start + degree;
-                let own = lanes_before::<G>(end, window) & !lanes_before::<G>(spread.start, window);
+                let end = row_spread.start + degree;
+                let own =
+                    lanes_before::<G>(end, window) & !lanes_before::<G>(row_spread.start, window);
                 kept += (lanes & own).count_ones();
             }
             step += EACH as u32 * G::WARP;

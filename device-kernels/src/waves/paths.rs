@@ -9,7 +9,7 @@
 //! replaced by a scan over distances).
 //!
 //! The result is exact for any width of the bound: a node is queued whenever its distance
-//! falls, or kept by the thread that lowers it (`own_bucket`), so no relaxation is missed.
+//! falls, or kept by the thread that lowers it (`fused_bucket`), so no relaxation is missed.
 //! `Lengths` says what a distance is: a word, two words or a float. Bounds are words in any
 //! case.
 
@@ -17,8 +17,8 @@ use super::collect::{append_list, select, select_some};
 use super::expand::expand;
 use super::expand_rows::{are_short, expand_rows};
 use super::expand_warps::{are_many, expand_warps};
+use super::fused_bucket::{self, expand_near};
 use super::lengths::{Float, Lengths, Whole, Wide};
-use super::own_bucket::{self, expand_near};
 use super::pull_paths::pull;
 use super::relax::{Paths, Relax, claim};
 use super::work::{Past, Round, Work, values_and_work, work_of};
@@ -134,7 +134,7 @@ fn step<G: Grid, L: Lengths>(
         return relax(distances, work.words(), pulls);
     }
     if round.least != u32::MAX {
-        let kept = own_bucket::suits(context) && work.ahead(grid, context.tag.now(grid)) != 0;
+        let kept = fused_bucket::suits(context) && work.ahead(grid, context.tag.now(grid)) != 0;
         let mut width = width(grid, lengths, wave, kept);
         if wave.parameter(grid, 2) != 0
             && Past::broadcast(grid).relaxed >= context.tables.edges(grid)
@@ -235,7 +235,7 @@ fn relax<G: Grid, L: Lengths>(
 ) -> Result<(), FaultCode> {
     let context = &cx.context();
     let (team, grid) = (&context.team, context.team.grid);
-    if own_bucket::suits(context) && own_bucket::is_short(team, Round::broadcast(grid).edges) {
+    if fused_bucket::suits(context) && fused_bucket::is_short(team, Round::broadcast(grid).edges) {
         return relax_near(cx, lengths, distances, work);
     }
     let (tag, round) = (context.tag.now(grid), Round::broadcast(grid));
@@ -246,7 +246,7 @@ fn relax<G: Grid, L: Lengths>(
         weights,
         round,
     };
-    if team.is_bookkeeper() {
+    if team.is_counter() {
         work.open_next(grid, tag, round.level);
         work.pass_on(grid, tag, Past::broadcast(grid).and(round.edges));
         work.wait(grid, context.tag, round.least);
@@ -302,7 +302,7 @@ fn relax_near<G: Grid, L: Lengths>(
     let (tag, round) = (context.tag.now(grid), Round::broadcast(grid));
     let work = Work::new(work, context.tables.nodes(grid))?;
     let weights = context.tables.weights(grid).ok_or(FaultCode::NoArray)?;
-    if team.is_bookkeeper() {
+    if team.is_counter() {
         work.open_next(grid, tag, round.level);
         work.pass_on(grid, tag, Past::broadcast(grid).and(round.edges));
         work.wait(grid, context.tag, round.least);

@@ -85,7 +85,7 @@ fn peel<G: Grid>(cx: ContextRef<G>, cores: Proven, work: Proven) -> Result<(), F
     let (tag, round) = (context.tag.now(grid), Round::broadcast(grid));
     let work = Work::new(work, context.tables.nodes(grid))?;
     let level = round.level;
-    if team.is_bookkeeper() {
+    if team.is_counter() {
         work.open_next(grid, tag, level);
         let past = Past::broadcast(grid).and(round.edges);
         work.pass_relaxed(grid, tag, past.relaxed);

@@ -9,7 +9,7 @@
 //! 2014). On random graphs that is one edge in ten or fewer. Rows of outgoing edges serve,
 //! so each edge must have a mirror image of the same weight.
 //!
-//! Distances fall while others look at them. Whoever misses a fall relaxes that edge in a
+//! Distances fall while others look at them. The one who misses a fall relaxes that edge in a
 //! later round, since the node that it leaves is queued again or waits.
 
 use super::collect::append_rows;
@@ -20,7 +20,7 @@ use crate::block::warp_scan;
 use crate::context::ContextRef;
 use crate::grid::Grid;
 use crate::memory::{Csr, Proven};
-use crate::queue::{Finds, Found};
+use crate::queue::{FindRows, Finds};
 use crate::shared::{LONG_COUNT, LONG_NODES};
 use crate::team::Team;
 use core::marker::PhantomData;
@@ -55,7 +55,7 @@ pub(super) fn pull<G: Grid, W: OneWord>(
     let past = Past::broadcast(grid);
     let nodes = context.tables.nodes(grid);
     let work = Work::new(work, nodes)?;
-    if team.is_bookkeeper() {
+    if team.is_counter() {
         work.open_next(grid, tag, round.level);
         work.pass_relaxed(grid, tag, past.and(round.edges).relaxed);
         work.wait(grid, context.tag, round.least);
@@ -194,14 +194,14 @@ impl<G: Grid, W: OneWord> Pull<G, W> {
 
     /// Pulls for the nodes of the warp's lanes, and returns whom to queue.
     #[inline(always)]
-    fn chunk(&mut self, mut row: Row) -> Found<1> {
+    fn chunk(&mut self, mut row: Row) -> FindRows<1> {
         let grid = self.grid;
         if row.degree() > ALONE_MAX && self.leave(row.node) {
             row.end = row.start;
         }
         let (below, total) = warp_scan(grid, quads_of(row));
         if total == 0 {
-            return Found::NONE;
+            return FindRows::NONE;
         }
         let fetch = |first: u32| {
             // Lanes beyond the last one do the same as it does.
@@ -234,11 +234,11 @@ impl<G: Grid, W: OneWord> Pull<G, W> {
             quad = coming;
         }
         if grid.ballot(has_fallen) == 0 {
-            return Found::NONE;
+            return FindRows::NONE;
         }
         // What other lanes have lowered.
         grid.warp_barrier();
-        let mut found = Found::NONE;
+        let mut found = FindRows::NONE;
         if row.degree() != 0 {
             let now = self.distances.load(grid, row.node);
             if now < row.length && self.note(now) {
@@ -248,7 +248,7 @@ impl<G: Grid, W: OneWord> Pull<G, W> {
         found
     }
 
-    /// Leaves a node to the block, if there is room.
+    /// Leaves a node to the block, if there is space.
     #[inline(always)]
     fn leave(&self, node: u32) -> bool {
         // SAFETY: the area has one word, and the other one `LONG_MAX`.
@@ -264,7 +264,7 @@ impl<G: Grid, W: OneWord> Pull<G, W> {
     /// Pulls for one node with all warps of the block. A warp that lowered its distance
     /// queues it, unless another one has.
     #[inline(always)]
-    fn long(&mut self, row: Row, marks: Proven) -> Found<1> {
+    fn long(&mut self, row: Row, marks: Proven) -> FindRows<1> {
         let grid = self.grid;
         let total = quads_of(row);
         let fetch = |first: u32| {
@@ -273,7 +273,7 @@ impl<G: Grid, W: OneWord> Pull<G, W> {
         };
         let mut at = grid.lane() - grid.warp_lane();
         if at >= total {
-            return Found::NONE;
+            return FindRows::NONE;
         }
         let mut has_fallen = false;
         let mut quad = fetch(at);
@@ -292,7 +292,7 @@ impl<G: Grid, W: OneWord> Pull<G, W> {
                 return one(row);
             }
         }
-        Found::NONE
+        FindRows::NONE
     }
 
     /// Fetches the aligned edges of number `number` that a row has a part in.
@@ -374,8 +374,8 @@ fn quads_of(row: Row) -> u32 {
 
 /// A row as a find.
 #[inline(always)]
-fn one(row: Row) -> Found<1> {
-    Found {
+fn one(row: Row) -> FindRows<1> {
+    FindRows {
         finds: Finds {
             nodes: [row.node],
             mask: 1,

@@ -8,7 +8,7 @@
 
 use super::deal::{each_chunk, each_left};
 use super::expand_warps::Pending;
-use super::spread::{Spot, Spread, lanes_before};
+use super::row_spread::{RowSpread, Spot, lanes_before};
 use super::work::{Past, Round, Work};
 use crate::context::ContextRef;
 use crate::grid::Grid;
@@ -141,12 +141,13 @@ impl Recount {
     #[inline(always)]
     fn together<G: Grid>(&mut self, grid: G, node: u32, exists: bool) {
         let (start, end) = self.rows.row_if(grid, exists, node);
-        let spread = Spread::of(grid, end - start);
-        let stop = spread.start + (end - start);
+        let row_spread = RowSpread::of(grid, end - start);
+        let stop = row_spread.start + (end - start);
         let (mut count, mut step) = (0, 0);
-        while step < spread.total {
+        while step < row_spread.total {
             // Codegen rule `LOADS_TOGETHER`.
-            let spots: [Spot; LANE] = core::array::from_fn(|k| spread.spot(grid, step, k as u32));
+            let spots: [Spot; LANE] =
+                core::array::from_fn(|k| row_spread.spot(grid, step, k as u32));
             let edges = spots.map(|spot| grid.shuffle(start, spot.lane).wrapping_add(spot.at));
             let ends: [u32; LANE] =
                 core::array::from_fn(|k| self.rows.target_if(grid, spots[k].exists, edges[k]));
@@ -155,7 +156,8 @@ impl Recount {
             });
             for (k, degree) in degrees.iter().enumerate() {
                 let base = step + k as u32 * G::WARP;
-                let own = lanes_before::<G>(stop, base) & !lanes_before::<G>(spread.start, base);
+                let own =
+                    lanes_before::<G>(stop, base) & !lanes_before::<G>(row_spread.start, base);
                 count += (grid.ballot(*degree > self.level) & own).count_ones();
             }
             step += EACH * G::WARP;

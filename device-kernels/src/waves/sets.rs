@@ -135,7 +135,7 @@ fn step<G: Grid>(cx: ContextRef<G>, wave: Wave) -> Result<(), FaultCode> {
         &work.source(rows, tag, &round),
         &work.sink(context),
         (row, |_, _| ()),
-        Spread {
+        Join {
             grid,
             words,
             sets: (now, then),
@@ -147,7 +147,7 @@ fn step<G: Grid>(cx: ContextRef<G>, wave: Wave) -> Result<(), FaultCode> {
 
 /// Joins the sets of nodes to those of their successors.
 #[derive(Clone, Copy, Debug)]
-struct Spread<G> {
+struct Join<G> {
     grid: G,
     words: u32,
     /// Sets of this round and of the next one.
@@ -155,7 +155,7 @@ struct Spread<G> {
     marks: Proven,
 }
 
-impl<G: Grid> Visit for Spread<G> {
+impl<G: Grid> Visit for Join<G> {
     /// The words of a set overlap already.
     const TOGETHER: bool = false;
 

@@ -35,7 +35,7 @@ impl Sieve {
         let mut expected = NONE;
         loop {
             let kept = expected & !(1 << bit);
-            // SAFETY: the crew's memory has `SIEVE_WORDS` words.
+            // SAFETY: the thread group's memory has `SIEVE_WORDS` words.
             let before = unsafe { grid.place_swap_if(word, expected, kept) };
             if before == expected {
                 return;

@@ -11,7 +11,7 @@
 
 use super::deal::{each_chunk, each_left, warp_sum};
 use super::frequent::Places;
-use super::spread::{Spot, Spread};
+use super::row_spread::{RowSpread, Spot};
 use crate::block::{block_scan, warp_scan};
 use crate::context::{Context, ContextRef};
 use crate::grid::Grid;
@@ -148,7 +148,7 @@ fn scan<G: Grid>(context: &Context<G>, parts: Proven) -> u32 {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RowList {
     words: Proven,
-    room: u32,
+    space: u32,
 }
 
 impl RowList {
@@ -161,28 +161,28 @@ impl RowList {
         if register.len() < 2 {
             return Err(FaultCode::BadRegister);
         }
-        let room = list_rows(register.len());
+        let space = list_rows(register.len());
         // SAFETY: indices are below the words of a list of so many rows.
         let words = unsafe { register.proven() };
-        Ok(Self { words, room })
+        Ok(Self { words, space })
     }
 
     /// Rows in the list.
     #[inline(always)]
     pub(super) fn rows<G: Grid>(self, grid: G) -> u32 {
-        self.words.load_weak(grid, 0).min(self.room)
+        self.words.load_weak(grid, 0).min(self.space)
     }
 
     /// Where rows start; the next row's start is a row's end.
     #[inline(always)]
     pub(super) fn starts(self) -> Proven {
-        self.words.part(1, self.room + 1)
+        self.words.part(1, self.space + 1)
     }
 
     /// The node of each row.
     #[inline(always)]
     pub(super) fn nodes(self) -> Proven {
-        self.words.part(u64::from(self.room) + 2, self.room)
+        self.words.part(u64::from(self.space) + 2, self.space)
     }
 }
 
@@ -210,7 +210,7 @@ impl Place {
             place
                 .list
                 .starts()
-                .store_weak(grid, rows.min(place.list.room), edges);
+                .store_weak(grid, rows.min(place.list.space), edges);
         }
         if G::WARP == 1 {
             team.each_taken(parts, |part| place.part(grid, part));
@@ -274,7 +274,7 @@ impl Place {
         for k in 0..LANE {
             if lengths[k] != 0 {
                 // The parts may hold anything.
-                if at < self.list.room {
+                if at < self.list.space {
                     self.list.starts().store_weak(grid, at, places[k]);
                     self.list.nodes().store_weak(grid, at, node + k as u32);
                 }
@@ -389,12 +389,12 @@ impl Slices {
         let mut slice = 0;
         while slice < self.layout.slices() {
             let (to, len) = self.run(grid, (slice, node), end - at);
-            let spread = Spread::of(grid, len);
+            let row_spread = RowSpread::of(grid, len);
             let mut step = 0;
-            while step < spread.total {
+            while step < row_spread.total {
                 // Codegen rule `LOADS_TOGETHER`.
                 let spots: [Spot; LANE] =
-                    core::array::from_fn(|k| spread.spot(grid, step, k as u32));
+                    core::array::from_fn(|k| row_spread.spot(grid, step, k as u32));
                 let place =
                     |first: u32, spot: Spot| grid.shuffle(first, spot.lane).wrapping_add(spot.at);
                 let edges = spots.map(|spot| place(at, spot));

@@ -3,7 +3,7 @@
 //! Every edge is kept in one direction ([`orient`](super::orient)), so that rows are
 //! short. The two ends of an edge and a third node are a triangle if that node is in both
 //! of the rows that remain. Of these two, the longer one lies in shared memory, in a hash
-//! table (`held_rows`), and lanes look up the entries of the shorter
+//! table (`neighbour_tables`), and lanes look up the entries of the shorter
 //! one. So an edge costs as many lookups as its shorter row has entries, or `FEW`. A row
 //! is held once for all the edges that it is looked up for.
 //!
@@ -17,10 +17,10 @@
 
 use super::center::{Center, FEW, LANE_HELD, Most, Taker};
 use super::deal::{NONE, each_chunk, each_left, each_part, is_late};
-use super::held_rows::{CHAINED, Crew, Table};
 use super::hub_waves::run_hubs;
+use super::neighbour_tables::{CHAINED, LaneGroup, Table};
 use super::orient::Forward;
-use super::spread::{Spread, lanes_before};
+use super::row_spread::{RowSpread, lanes_before};
 use crate::context::{Context, ContextRef};
 use crate::grid::Grid;
 use crate::memory::Proven;
@@ -108,7 +108,7 @@ impl<const CORNERS: bool> Count<CORNERS> {
         if !is_any && is_same {
             return Ok(());
         }
-        let warp = Crew::warp::<G, CORNERS>(grid, held);
+        let warp = LaneGroup::warp::<G, CORNERS>(grid, held);
         let most = Most::of(team, edges, warp.held);
         warp.clear(grid);
         let mut late = G::WARP != 1 && count.by_few(team, (nodes, size), (&warp, most));
@@ -124,7 +124,7 @@ impl<const CORNERS: bool> Count<CORNERS> {
         grid.block_barrier();
         late = grid.block_any(late);
         if is_any {
-            let block = Crew::block::<G, CORNERS>(grid, held);
+            let block = LaneGroup::block::<G, CORNERS>(grid, held);
             block.clear(grid);
             let is_left = |node| count.center(grid, node).taker(most) == Taker::Block;
             each_left(team, nodes, is_left, |node| {
@@ -244,7 +244,12 @@ impl<const CORNERS: bool> Count<CORNERS> {
 
     /// Counts at the nodes of a part that a warp takes, one after another.
     #[inline(always)]
-    fn chunk<G: Grid>(&self, grid: G, (crew, most): (&Crew, Most), (node, nodes): (u32, u32)) {
+    fn chunk<G: Grid>(
+        &self,
+        grid: G,
+        (group, most): (&LaneGroup, Most),
+        (node, nodes): (u32, u32),
+    ) {
         let center = if node < nodes {
             self.center(grid, node)
         } else {
@@ -255,36 +260,36 @@ impl<const CORNERS: bool> Count<CORNERS> {
         while wanted != 0 {
             let lane = wanted.trailing_zeros();
             wanted &= wanted - 1;
-            self.row(grid, crew, center.of_lane(grid, lane));
+            self.row(grid, group, center.of_lane(grid, lane));
         }
     }
 
-    /// Counts at `center`, one piece of its row after another. All lanes of the crew take
+    /// Counts at `center`, one piece of its row after another. All lanes of the thread group take
     /// part.
     #[inline(never)]
-    fn row<G: Grid>(&self, grid: G, crew: &Crew, center: Center) {
+    fn row<G: Grid>(&self, grid: G, group: &LaneGroup, center: Center) {
         // Codegen rule `BY_VALUE`.
-        let (count, crew) = (*self, *crew);
+        let (count, group) = (*self, *group);
         let (mut own, mut first) = (0, 0);
         let is_chained = count.forward.degrees.len() < CHAINED;
         while first < center.len {
-            let len = (center.len - first).min(crew.held);
-            let table = crew.table(len, is_chained);
-            crew.each(len, |at| {
+            let len = (center.len - first).min(group.held);
+            let table = group.table(len, is_chained);
+            group.each(len, |at| {
                 let edge = center.first + first + at;
                 table.put(grid, count.forward.target(grid, edge));
             });
-            crew.meet(grid);
-            own += count.look_up(grid, (&crew, &table), center);
-            crew.meet(grid);
-            crew.each(table.slots(), |slot| {
+            group.meet(grid);
+            own += count.look_up(grid, (&group, &table), center);
+            group.meet(grid);
+            group.each(table.slots(), |slot| {
                 if CORNERS {
                     let (node, found) = table.counted(grid, slot);
                     count.add(grid, node, found);
                 }
                 table.clear(grid, slot);
             });
-            crew.meet(grid);
+            group.meet(grid);
             first += len;
         }
         let sum = grid.warp_sum(own);
@@ -296,12 +301,17 @@ impl<const CORNERS: bool> Count<CORNERS> {
     /// Looks up the rows of the neighbours of `center` that are not longer than its own,
     /// and returns this lane's finds.
     #[inline(always)]
-    fn look_up<G: Grid>(&self, grid: G, (crew, table): (&Crew, &Table), center: Center) -> u32 {
+    fn look_up<G: Grid>(
+        &self,
+        grid: G,
+        (group, table): (&LaneGroup, &Table),
+        center: Center,
+    ) -> u32 {
         if G::WARP == 1 {
             return self.look_up_alone(grid, table, center);
         }
         // Neighbours in turn: in sorted rows, those with long rows may lie together.
-        let (warp, warps) = crew.warp;
+        let (warp, warps) = group.warp;
         let spot = grid.warp_lane() * warps + warp;
         let mut own = 0;
         let mut first = center.first;
@@ -373,12 +383,12 @@ impl<const CORNERS: bool> Count<CORNERS> {
     /// lane's row. Lanes take even shares of all entries.
     #[inline(always)]
     fn look_up_short<G: Grid>(&self, grid: G, table: &Table, (first, len): (u32, u32)) -> u32 {
-        let spread = Spread::of(grid, len);
-        let end = spread.start + len;
+        let row_spread = RowSpread::of(grid, len);
+        let end = row_spread.start + len;
         let (mut found, mut step) = (0, 0);
-        while step < spread.total {
+        while step < row_spread.total {
             let nodes: [u32; EACH] = core::array::from_fn(|k| {
-                let spot = spread.spot(grid, step, k as u32);
+                let spot = row_spread.spot(grid, step, k as u32);
                 let edge = grid.shuffle(first, spot.lane).wrapping_add(spot.at);
                 if spot.exists {
                     self.forward.target(grid, edge)
@@ -395,7 +405,8 @@ impl<const CORNERS: bool> Count<CORNERS> {
                 let lanes = grid.ballot(*hit);
                 // This lane's row in the window of the step.
                 let window = step - EACH as u32 * G::WARP + k * G::WARP;
-                let own = lanes_before::<G>(end, window) & !lanes_before::<G>(spread.start, window);
+                let own =
+                    lanes_before::<G>(end, window) & !lanes_before::<G>(row_spread.start, window);
                 found += (lanes & own).count_ones();
             }
         }

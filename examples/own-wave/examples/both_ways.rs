@@ -72,7 +72,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let graph = load(&name, &LoadOptions::default(), None)?.graph;
     let (wanted, first) = run(&graph, built_in)?;
     println!("{name}\nbuilt-in waves {first:9.1} ms");
-    for (what, write) in [("code", code as Written), ("an own wave", own)] {
+    for (what, write) in [("code", code as Written), ("a custom wave", own)] {
         let (found, time) = run(&graph, write)?;
         if found != wanted {
             return Err(format!("{what} found other components; is the graph undirected?").into());

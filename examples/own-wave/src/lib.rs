@@ -1,4 +1,4 @@
-//! Waves of one's own: heat that spreads along the edges of a graph.
+//! Custom waves: heat that spreads along the edges of a graph.
 //!
 //! This file is the device code, the same for CPU threads and GPUs. `tests/cpu.rs` runs it
 //! on threads, `examples/heat.rs` on any machine, and `docs/own-waves.md` explains both.

@@ -25,13 +25,13 @@ fn sides(m: &Metrics) -> Sides {
 }
 
 /// Most recently used last.
-struct Naive {
+struct Baseline {
     capacity: usize,
     keys: Vec<(Identity, Sides)>,
     counters: CacheCounters,
 }
 
-impl Naive {
+impl Baseline {
     fn look_up(&mut self, key: (Identity, Sides)) {
         if let Some(at) = self.keys.iter().position(|stored| *stored == key) {
             let key = self.keys.remove(at);
@@ -95,7 +95,7 @@ pub(crate) fn calls(draw: &mut Draw<'_>) {
 fn run<const N: usize>(draw: &mut Draw<'_>) {
     let policy = TopologyPolicy::DEFAULT;
     let mut cache = PlanCache::<N>::new(policy);
-    let mut naive = Naive {
+    let mut baseline = Baseline {
         capacity: N,
         keys: Vec::new(),
         counters: CacheCounters::default(),
@@ -110,13 +110,13 @@ fn run<const N: usize>(draw: &mut Draw<'_>) {
         let (identity, before) = (*subject.identity(), subject.latest());
         match draw.byte() {
             0 => {
-                naive.keys.clear();
+                baseline.keys.clear();
                 cache.clear();
             }
             1..=127 => {
                 let signals = choose::signals(draw);
                 let seen = admitted(&identity, signals);
-                naive.look_up((identity, sides(&seen.metrics())));
+                baseline.look_up((identity, sides(&seen.metrics())));
                 assert_eq!(
                     cache.select(subject, &signals),
                     policy.select(&seen, before)
@@ -130,7 +130,7 @@ fn run<const N: usize>(draw: &mut Draw<'_>) {
                     ..request
                 };
                 if let Ok(sparse) = seen.footprint.plan(Topology::Sparse) {
-                    naive.look_up((
+                    baseline.look_up((
                         identity,
                         sides(&seen.signals(sparse.required_bytes).metrics()),
                     ));
@@ -141,10 +141,10 @@ fn run<const N: usize>(draw: &mut Draw<'_>) {
                 );
             }
         }
-        assert_eq!(cache.counters(), naive.counters);
+        assert_eq!(cache.counters(), baseline.counters);
         assert_eq!(
             (cache.len(), cache.is_empty()),
-            (naive.keys.len(), naive.keys.is_empty())
+            (baseline.keys.len(), baseline.keys.is_empty())
         );
     }
 }

@@ -1,5 +1,5 @@
 //! The policies of the planner: no input panics, bounds hold that the documentation
-//! states, and a cache is a naive list that never changes an answer.
+//! states, and a cache is a baseline list that never changes an answer.
 #![no_main]
 
 mod cache;

@@ -10,7 +10,7 @@ use std::io::{self, Write};
 use std::os::fd::AsFd;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use seawall::graph::file::try_abandon_drafts;
+use seawall::graph::file::try_remove_temporary_files;
 use seawall::graph::memory::{Shortage, is_fallible, note_spared, physical};
 
 /// Blocks of at least this size are counted while they live: the system may have promised their
@@ -189,7 +189,7 @@ fn give_up(bytes: usize) -> ! {
         message(&short, out)?;
         writeln!(out)
     });
-    try_abandon_drafts();
+    try_remove_temporary_files();
     end()
 }
 

@@ -376,7 +376,7 @@ impl RunArgs {
         if self.output.is_timed() && machine.executor == Some(Executor::Graph) {
             warn(UNTIMED);
         }
-        program::command(program::Asked {
+        program::command(program::ProgramRequest {
             file,
             table: self.output.table()?,
             columns: &self.output.columns,

@@ -1,4 +1,4 @@
-//! Handling of signals that end the process: no draft stays, and the caller sees the signal.
+//! Handling of signals that end the process: no temporary file stays, and the caller sees the signal.
 
 /// Installs the handling.
 ///
@@ -21,14 +21,14 @@ pub(super) fn watch() {}
 
 #[cfg(unix)]
 fn wait() {
-    use seawall::graph::file::abandon_drafts;
+    use seawall::graph::file::remove_temporary_files;
     use signal_hook::iterator::Signals;
     use signal_hook::low_level::emulate_default_handler;
     let Ok(mut signals) = Signals::new(ends()) else {
         return;
     };
     if let Some(signal) = signals.forever().next() {
-        abandon_drafts();
+        remove_temporary_files();
         let _ = emulate_default_handler(signal);
     }
 }

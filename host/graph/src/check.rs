@@ -5,8 +5,8 @@ use rayon::prelude::*;
 use super::BinaryProblem;
 use super::build::Counts;
 use super::csr::Csr;
+use super::dedup::count_row;
 use super::mirror;
-use super::tidy::count_row;
 use super::weights::WeightKind;
 
 /// Claims about rows.

@@ -239,7 +239,7 @@ impl Graph {
         }
         let maker = Maker { graph: self, form };
         let outgoing = maker.rows()?;
-        let counts = super::tidy::count(&outgoing);
+        let counts = super::dedup::count(&outgoing);
         let order = Order::of(self.is_listed());
         let kind = self.weight_kind().unwrap_or_default();
         let graph = Self::from_parts(outgoing, self.is_symmetric(), self.ids().clone());
@@ -497,7 +497,7 @@ mod tests {
                     prop_assert_eq!(listed(found), expected(&list, form, symmetric), "{:?}", form);
                     prop_assert_eq!(found.is_symmetric(), symmetric);
                     prop_assert!(!symmetric || mirrors(found));
-                    let counts = super::super::tidy::count(found.outgoing());
+                    let counts = super::super::dedup::count(found.outgoing());
                     prop_assert_eq!(found.loops(), counts.loops);
                     prop_assert_eq!(found.parallel_edges(), counts.parallel);
                     prop_assert!(std::ptr::eq(found, graph.form(form).unwrap()));

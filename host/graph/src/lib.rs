@@ -34,7 +34,7 @@ mod read;
 mod scale;
 mod spec;
 pub mod threads;
-mod tidy;
+mod dedup;
 mod weights;
 mod write;
 

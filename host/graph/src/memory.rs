@@ -73,7 +73,7 @@ pub fn is_fallible() -> bool {
     FALLIBLE.with(Cell::get) > 0
 }
 
-/// Makes room for `more` items: doubles the capacity, or adds only what is required if twice is
+/// Makes space for `more` items: doubles the capacity, or adds only what is required if twice is
 /// too much.
 ///
 /// # Errors
@@ -90,7 +90,7 @@ pub fn reserve<T>(items: &mut Vec<T>, more: usize) -> Result<(), Shortage> {
     reserve_exact(items, twice.max(more)).or_else(|_| reserve_exact(items, enough))
 }
 
-/// Makes room for exactly `more` items.
+/// Makes space for exactly `more` items.
 ///
 /// # Errors
 /// As [`reserve`].
@@ -279,8 +279,8 @@ impl Kind {
         let mut path = [0; 320];
         let mut length = 0;
         for part in [self.root, folder, "/", name] {
-            let room = path.get_mut(length..length + part.len())?;
-            room.copy_from_slice(part.as_bytes());
+            let space = path.get_mut(length..length + part.len())?;
+            space.copy_from_slice(part.as_bytes());
             length += part.len();
         }
         read(std::str::from_utf8(&path[..length]).ok()?, text)

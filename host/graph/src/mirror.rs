@@ -355,7 +355,7 @@ mod tests {
             if !weighted {
                 (found.weights, expected.weights) = (None, None);
             }
-            let pairs = found.edges() - crate::tidy::count(&found).parallel;
+            let pairs = found.edges() - crate::dedup::count(&found).parallel;
             let missing = Missing::of(&found).unwrap();
             let pairs = pairs + missing.new_pairs();
             missing.add_to(&mut found, Order::Weight).unwrap();

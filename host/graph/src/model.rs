@@ -22,7 +22,7 @@ use super::weights::{self, WeightKind};
 /// It is what was read: rows ascend, hold a target as often as there are edges to it, and may hold
 /// their own node. Parallel edges are in the order of their weights, or in that of listing. How many
 /// loops and parallel edges there are is known from building; [`form`](Self::form) makes a graph
-/// without them for whoever needs one, once.
+/// without them for the one who needs one, once.
 ///
 /// ```
 /// use seawall_graph::Graph;

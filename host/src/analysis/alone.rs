@@ -4,7 +4,7 @@
 //! graph's size on every shape. Sources are shared among threads, each of which has scratch memory
 //! of its own.
 
-use super::room::padded;
+use super::definition::padded;
 use super::{Built, Question, Reading};
 use crate::cost::{Job, Times, Worker};
 use crate::graph::{Graph, WeightKind};

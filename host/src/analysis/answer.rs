@@ -253,7 +253,7 @@ mod tests {
         let edges = [(10, 0), (20, 0), (30, 0)];
         let text = edges.map(|(from, to)| format!("{from} {to}\n")).concat();
         let loaded = load_reader("g.el", Cursor::new(text), &LoadOptions::default());
-        analysis.room().answer(&loaded.unwrap().graph, column)
+        analysis.definition().answer(&loaded.unwrap().graph, column)
     }
 
     fn words(analysis: AnalysisKind, values: &[u32]) -> serde_json::Value {

@@ -5,23 +5,23 @@ use crate::program::{Kind, ProgramBuilder, ProgramError, RegisterId};
 /// A list of nodes and its length.
 pub(super) type List = (RegisterId, RegisterId);
 
-/// An empty list with room for every node.
+/// An empty list with space for every node.
 pub(super) fn list(
     program: &mut ProgramBuilder,
     [list, count]: [&'static str; 2],
 ) -> Result<List, ProgramError> {
-    let room = u64::from(program.nodes);
-    short_list(program, [list, count], room)
+    let space = u64::from(program.nodes);
+    short_list(program, [list, count], space)
 }
 
-/// An empty list with room for `room` nodes.
+/// An empty list with space for `space` nodes.
 pub(super) fn short_list(
     program: &mut ProgramBuilder,
     [list, count]: [&'static str; 2],
-    room: u64,
+    space: u64,
 ) -> Result<List, ProgramError> {
     let made = (
-        program.values(list, Kind::U32, room)?,
+        program.values(list, Kind::U32, space)?,
         program.values(count, Kind::U32, 1)?,
     );
     // Only entries that were appended are read.

@@ -12,7 +12,7 @@ mod facts;
 mod question;
 mod reading;
 mod registry;
-mod room;
+mod definition;
 
 pub mod oracle;
 
@@ -39,12 +39,12 @@ mod closeness;
 mod eccentricity;
 
 pub use answer::{Answer, Figure, Number, Sentence};
+pub(crate) use definition::is_reached;
+pub use definition::{Analysis, AnalysisOutput, Built, Case, End};
 pub use facts::{Bars, Facts, LoopRule, ParallelRule, Picture, Streaming, Values};
 pub use question::{Centrality, Detail, Direction, LabelRule, Question, Ranking};
 pub use reading::Reading;
 pub use registry::{AnalysisKind, AnyOf};
-pub(crate) use room::is_reached;
-pub use room::{Analysis, Built, Case, End, Found};
 
 use crate::graph::Graph;
 use crate::program::ProgramError;
@@ -58,7 +58,7 @@ pub fn build(
     graph: &Graph,
     question: &Question,
 ) -> Result<Built, ProgramError> {
-    kind.room().build(graph, question)
+    kind.definition().build(graph, question)
 }
 
 /// Number of iterations after which a ranking with `damping` changes only by rounding, and stops.

@@ -34,7 +34,7 @@ pub struct Question {
     pub centrality: Centrality,
     /// Whether memory is scarce, so that methods which need more of it to be faster are left out.
     /// Results are the same.
-    pub sparing: bool,
+    pub low_memory: bool,
 }
 
 impl Question {
@@ -57,7 +57,7 @@ impl Question {
             warps: false,
             threads: None,
             centrality: Centrality::default(),
-            sparing: false,
+            low_memory: false,
         }
     }
 }

@@ -6,7 +6,7 @@ use std::fmt;
 
 /// Defines the kinds of analyses from their modules.
 macro_rules! registry {
-    ($($kind:ident => $room:path,)*) => {
+    ($($kind:ident => $definition:path,)*) => {
         /// An analysis of a graph, by name.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[non_exhaustive]
@@ -23,9 +23,9 @@ macro_rules! registry {
 
             /// The module of the analysis.
             #[must_use]
-            pub const fn room(self) -> &'static dyn Analysis {
+            pub const fn definition(self) -> &'static dyn Analysis {
                 match self {
-                    $(Self::$kind => &$room,)*
+                    $(Self::$kind => &$definition,)*
                 }
             }
         }
@@ -57,7 +57,7 @@ impl AnalysisKind {
     /// Its name, parameters and results.
     #[must_use]
     pub fn facts(self) -> &'static Facts {
-        self.room().facts()
+        self.definition().facts()
     }
 
     /// The name on the command line and in reports.

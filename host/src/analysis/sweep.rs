@@ -1,6 +1,6 @@
 //! Programs of analyses that measure many sources in one launch.
 
-use super::room::padded;
+use super::definition::padded;
 use super::{Built, Question, Reading, alone};
 use crate::cost::{Job, Times, Worker};
 use crate::graph::Graph;

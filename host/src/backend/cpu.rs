@@ -6,7 +6,7 @@ use super::detached::{self, Ended, Heritage, Until, leave_to};
 use super::fit::{self, Ids};
 use super::identity::resident_digest;
 use super::memory::on_large_pages;
-use super::outgrown::{self, Outgrowing};
+use super::overflow::{self, Overflowing};
 pub use super::threads::{THREADS_MAX, available_threads};
 use super::threads::{prepare, run_blocks};
 use super::trace::TraceMemory;
@@ -16,7 +16,7 @@ use super::{
 };
 use crate::executor::Executor;
 use crate::graph::{Graph, KeptRows, memory};
-use crate::own::{BUILT_IN, Lie, Walk, Walkers, first_lie};
+use crate::own::{BUILT_IN, FactViolation, Walk, Walkers, first_violation};
 use crate::program::{EncodedProgram, RegisterId};
 use crate::tiles::{TileShape, Tiles};
 use crate::units::elapsed_ns;
@@ -34,12 +34,12 @@ use std::ops::{Deref, DerefMut, Range};
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
-mod naive;
+mod baseline;
 mod place;
 pub(crate) mod serve;
 mod stay;
 pub(crate) mod streaming;
-pub(super) use naive::NaiveSession;
+pub(super) use baseline::BaselineSession;
 use place::launch_record;
 
 /// A graph on the CPU.
@@ -70,7 +70,7 @@ pub type Machinery = fn(&LaunchRecord, u32) -> Result<(), BackendError>;
 struct Loaded {
     program: EncodedProgram,
     ids: Ids,
-    outgrowing: Outgrowing,
+    outgrowing: Overflowing,
     arena: Lines,
     inputs: Lines,
     control: Box<ControlRecord>,
@@ -278,7 +278,7 @@ impl Session for CpuSession<'_> {
     fn load(&mut self, program: &EncodedProgram) -> Result<(), BackendError> {
         self.check_open()?;
         fit::check(program, self.graph)?;
-        let outgrowing = Outgrowing::of(program, self.graph)?;
+        let outgrowing = Overflowing::of(program, self.graph)?;
         let arena = lines("the arena", program.arena_bytes)?;
         let inputs = lines("the input region", program.input_bytes)?;
         let trace = self.traces.then(|| TraceMemory::new(program.groups.len()));
@@ -324,7 +324,7 @@ impl Session for CpuSession<'_> {
         let run_ns = elapsed_ns(start);
         let loaded = self.loaded.as_mut().ok_or(BackendError::NotLoaded)?;
         let control = *loaded.control;
-        let lies = check_lies(&loaded.program, lie);
+        let lies = check_violations(&loaded.program, lie);
         if control.fault.code != 0 {
             return Err(super::fault(
                 &super::NamedWaves::of(&loaded.program),
@@ -365,7 +365,7 @@ impl Session for CpuSession<'_> {
         words.clear();
         let found = loaded.words(register)?;
         for search in loaded.outgrowing.due() {
-            outgrown::check(&search, self.graph, loaded.words(search.register)?)?;
+            overflow::check(&search, self.graph, loaded.words(search.register)?)?;
         }
         memory::reserve(words, found.len()).map_err(|short| BackendError::OutOfMemory {
             what: "the copy of a register",
@@ -431,7 +431,7 @@ impl CpuSession<'_> {
         &mut self,
         launch: LaunchRecord,
         (walk, extra): (Walk<()>, u32),
-    ) -> Result<Option<(u32, Lie)>, BackendError> {
+    ) -> Result<Option<(u32, FactViolation)>, BackendError> {
         let run = Arc::new(DetachedRun {
             launch,
             threads: self.threads,
@@ -486,19 +486,22 @@ struct DetachedRun {
 }
 
 impl detached::Work for DetachedRun {
-    type Found = Option<(u32, Lie)>;
+    type Output = Option<(u32, FactViolation)>;
 
-    fn run(&self, block: u32) -> Self::Found {
+    fn run(&self, block: u32) -> Self::Output {
         let (launch, place) = (&self.launch, (block, self.threads));
         obeying(&self.canceller, || {
             run_block(launch, place, (self.walk, self.extra), &self.dealer);
         });
-        first_lie()
+        first_violation()
     }
 }
 
 /// Returns the first lie of a wave that a checked run found, as an error.
-fn check_lies(program: &EncodedProgram, lie: Option<(u32, Lie)>) -> Result<(), BackendError> {
+fn check_violations(
+    program: &EncodedProgram,
+    lie: Option<(u32, FactViolation)>,
+) -> Result<(), BackendError> {
     let Some((wave, lie)) = lie else {
         return Ok(());
     };

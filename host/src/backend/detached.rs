@@ -21,10 +21,10 @@ const LOOK: Duration = Duration::from_millis(50);
 /// A run, and what it uses.
 pub(super) trait Work: Send + Sync + 'static {
     /// What a thread finds.
-    type Found: Send + 'static;
+    type Output: Send + 'static;
 
     /// The part of thread `block`.
-    fn run(&self, block: u32) -> Self::Found;
+    fn run(&self, block: u32) -> Self::Output;
 }
 
 /// Memory that the threads of a run use, once their session has left it to them.
@@ -62,7 +62,7 @@ pub(super) fn run<W: Work>(
     threads: u32,
     work: &Arc<W>,
     until: Until<'_>,
-) -> Result<Ended<W::Found>, BackendError> {
+) -> Result<Ended<W::Output>, BackendError> {
     let (sender, receiver) = channel();
     let work = Arc::clone(work);
     start_all(threads, move |block| part(&*work, block, &sender))?;
@@ -71,7 +71,7 @@ pub(super) fn run<W: Work>(
 
 type Outcome<F> = std::thread::Result<F>;
 
-fn part<W: Work>(work: &W, block: u32, sender: &Sender<Outcome<W::Found>>) {
+fn part<W: Work>(work: &W, block: u32, sender: &Sender<Outcome<W::Output>>) {
     let run = std::panic::AssertUnwindSafe(|| work.run(block));
     // Nobody listens any more if the caller has gone on.
     let _ = sender.send(std::panic::catch_unwind(run));

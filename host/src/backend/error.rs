@@ -4,7 +4,7 @@ use super::fault::text as fault_text;
 use crate::Cause;
 use crate::executor::Executor;
 use crate::graph::WeightKind;
-use crate::own::Lie;
+use crate::own::FactViolation;
 use crate::program::TableError;
 use seawall_core::abi::control::FaultRecord;
 
@@ -106,7 +106,7 @@ pub enum BackendError {
         /// Its name there.
         wave_name: String,
         /// The fact that is not true.
-        lie: Lie,
+        lie: FactViolation,
     },
     /// A wave of another crate does not end: threads were still in it a second after the end of the
     /// time budget, or of a cancelled run. They go on, with the memory that they use; the session

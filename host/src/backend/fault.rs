@@ -140,7 +140,7 @@ fn what(record: &FaultRecord, missing: &[u32]) -> String {
         FaultCode::NoArray => {
             "the launch holds no weights or no incoming edges, which the wave reads; state in the program's needs that it does"
         }
-        FaultCode::NoRoom => "a tile of edges takes more shared memory than the launch has",
+        FaultCode::NoSpace => "a tile of edges takes more shared memory than the launch has",
         FaultCode::NoLoop => "the launch of a loop names a wave that is not a loop",
         FaultCode::NoExpansion => "the body of a search does not expand its frontier",
         FaultCode::BadBatch => {

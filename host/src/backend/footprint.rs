@@ -24,7 +24,7 @@ pub(super) const GPU_BYTES_MIN: u64 = 256;
 pub struct SessionMemory {
     /// Bytes of the graph, and of the loaded program with its arena, inputs and tables.
     pub allocated_bytes: u64,
-    /// Bytes of incoming edges by tiles, which are taken where there is room for them.
+    /// Bytes of incoming edges by tiles, which are taken where there is space for them.
     pub tiles_bytes: u64,
 }
 

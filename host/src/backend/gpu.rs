@@ -47,8 +47,8 @@ pub struct CudaOptions {
     /// conditional nodes where the driver supports them. Results are the same.
     pub loops: Option<LoopNodes>,
     /// Whether [`Executor::Launches`](crate::executor::Executor::Launches) uploads the graph before
-    /// every wave and reads the program's memory back after it, as naive host loops do.
-    pub naive: bool,
+    /// every wave and reads the program's memory back after it, as baseline host loops do.
+    pub baseline: bool,
 }
 
 /// A CUDA device as described by its driver.

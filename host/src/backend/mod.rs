@@ -172,7 +172,7 @@ pub(crate) const STATE_BYTES: u32 =
 ///
 /// # Errors
 /// As for [`open()`].
-pub fn open_naive<'g>(
+pub fn open_baseline<'g>(
     graph: &'g Graph,
     machine: &Machine,
 ) -> Result<Box<dyn Session + 'g>, BackendError> {
@@ -183,7 +183,7 @@ pub fn open_naive<'g>(
         .executor
         .is_none_or(|executor| executor == Executor::Cpu)
     {
-        let session = cpu::NaiveSession::open(graph, machine.threads, limits)?;
+        let session = cpu::BaselineSession::open(graph, machine.threads, limits)?;
         return Ok(Box::new(session));
     }
     let options = cuda::CudaOptions {
@@ -191,7 +191,7 @@ pub fn open_naive<'g>(
         limits,
         budget_bytes: machine.budget_bytes,
         tiles: Some(false),
-        naive: true,
+        baseline: true,
         ..cuda::CudaOptions::default()
     };
     cuda::open(Executor::Launches, graph, options)
@@ -208,7 +208,7 @@ pub trait Session {
     /// Lets `canceller` end the runs of this session.
     fn cancel_by(&mut self, canceller: Canceller);
 
-    /// Sets whether later runs have a [`Trace`]. Programs are then loaded with room for one, whose
+    /// Sets whether later runs have a [`Trace`]. Programs are then loaded with space for one, whose
     /// memory counts to no budget. Without a persistent kernel it has the times of top-level groups
     /// alone where the host launches each, and a CUDA graph has none.
     fn trace_runs(&mut self, trace: bool);
@@ -251,7 +251,7 @@ mod identity;
 mod error;
 mod fault;
 mod fit;
-mod outgrown;
+mod overflow;
 pub use cancel::Canceller;
 pub use error::BackendError;
 pub(crate) use fault::{NamedWaves, fault, host_fault, text as fault_text};

@@ -19,8 +19,8 @@ pub(crate) struct Serving<'a> {
     pub(crate) ring: &'a Pages,
     /// Queues of posts.
     pub(crate) posts: &'a Pages,
-    /// Queues, and so couriers.
-    pub(crate) couriers: u32,
+    /// Queues, and so dispatchers.
+    pub(crate) dispatchers: u32,
     /// Posts of a queue.
     pub(crate) posts_each: u32,
     /// Most blocks that work.
@@ -72,7 +72,7 @@ impl Serving<'_> {
             levels: self.layout.levels(),
             prints: self.layout.prints(),
             window_words: self.layout.window_words(),
-            couriers: self.couriers,
+            dispatchers: self.dispatchers,
             posts_each: self.posts_each,
             nodes: self.graph.nodes(),
             edges: self.graph.edges(),

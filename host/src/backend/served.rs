@@ -7,7 +7,7 @@
 
 use super::record::GraphAddresses;
 use super::tables::{Layout, Placement};
-use super::{BackendError, fit, outgrown};
+use super::{BackendError, fit, overflow};
 use crate::graph::Graph;
 use crate::own::OwnWaves;
 #[cfg(feature = "cuda")]
@@ -101,7 +101,7 @@ impl<'a> Space<'a> {
             });
             if known.is_none() {
                 fit::check(program, graph)?;
-                outgrown::check_sure(program, graph)?;
+                overflow::check_sure(program, graph)?;
                 places.push(Place {
                     program,
                     tables: take(Layout::of(program).bytes),

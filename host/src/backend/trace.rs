@@ -92,7 +92,7 @@ impl TraceMemory {
     pub(super) fn clear(&mut self) {
         self.words.fill(0);
         let head = TraceHead {
-            room: STEPS_KEPT,
+            space: STEPS_KEPT,
             ..TraceHead::default()
         };
         self.bytes_mut()[..HEAD].copy_from_slice(bytemuck::bytes_of(&head));

@@ -4,7 +4,7 @@ use super::BatchGraph;
 use crate::calibrate::sample::SAMPLE_EDGES;
 use crate::calibrate::{BatchJob, Key, predict_batch};
 use crate::cost::Job;
-use crate::run::weigh::{Found, job, limits_of};
+use crate::run::cost_model::{LoadedCalibration, job, limits_of};
 use crate::run::{Executor, RunRequest};
 
 /// Most graphs in a sample, in addition to the largest.
@@ -44,7 +44,7 @@ pub(super) fn choose(graphs: &[BatchGraph<'_>], requests: &[RunRequest]) -> Choi
     let Some(batch) = batch_job(graphs, requests) else {
         return as_asked(asked);
     };
-    let found = Found::get();
+    let found = LoadedCalibration::get();
     if is_open {
         // If the CPU ends the batch before a GPU would be open, none is looked for.
         let blind = predict_batch(&batch, &found.costs(request, None), 1);

@@ -2,7 +2,7 @@
 
 use super::choose::{Choice, choose};
 use super::{BatchError, BatchOutcome, GraphOutcome, forecast};
-use crate::analysis::{Found, Reading};
+use crate::analysis::{AnalysisOutput, Reading};
 use crate::backend::batch::cpu::CpuBatch;
 use crate::backend::batch::{self as backend, BatchSession, BatchStats, Job};
 use crate::backend::{BackendError, Canceller, RunLimits, cuda};
@@ -155,12 +155,12 @@ impl Submission<'_> {
         let started = Instant::now();
         let requests = requests(graphs, request);
         let choice = choose(graphs, &requests);
-        let way = steps::Way {
+        let build_options = steps::BuildOptions {
             // A thread takes whole graphs.
             threads: (choice.executor == Some(Executor::Cpu)).then_some(1),
-            ..steps::Way::of_threads(self.wide)
+            ..steps::BuildOptions::of_threads(self.wide)
         };
-        let prepared = prepare_as(graphs, &requests, (self.plans, way))?;
+        let prepared = prepare_as(graphs, &requests, (self.plans, build_options))?;
         let plan = elapsed_ns(started);
         let programs = prepared.programs();
         let predicted = forecast::predict(&prepared.jobs, request.repeat);
@@ -279,14 +279,18 @@ pub fn prepare<'g>(
     requests: &[RunRequest],
 ) -> Result<Prepared<'g>, BatchError> {
     let plans = &mut PlanCache::new(plans_of(graphs.len()));
-    prepare_as(graphs, requests, (plans, steps::Way::of_threads(false)))
+    prepare_as(
+        graphs,
+        requests,
+        (plans, steps::BuildOptions::of_threads(false)),
+    )
 }
 
 /// Works as [`prepare`], in a certain way.
 fn prepare_as<'g>(
     graphs: &[BatchGraph<'g>],
     requests: &[RunRequest],
-    (plans, way): (&mut PlanCache, steps::Way),
+    (plans, build_options): (&mut PlanCache, steps::BuildOptions),
 ) -> Result<Prepared<'g>, BatchError> {
     let plan = PlanRequest::default();
     let mut jobs = Vec::with_capacity(graphs.len());
@@ -300,7 +304,7 @@ fn prepare_as<'g>(
         }
         let form = form_of(graph, request).map_err(named)?;
         request.check_form(form).map_err(named)?;
-        let built = steps::build(form, request, way).map_err(named)?;
+        let built = steps::build(form, request, build_options).map_err(named)?;
         let planned = if request.reuse_plans {
             plans.encode(&built.program, &plan)
         } else {
@@ -488,8 +492,8 @@ fn outcome_of(named: &BatchGraph<'_>, request: &RunRequest, left: End<'_>) -> Gr
     let graph = form_of(named, request).unwrap_or(read);
     let values = left.reading.column(graph.nodes(), left.words);
     let end = steps::end_of(request.analysis, control);
-    let analysis = request.analysis.room();
-    let found = Found {
+    let analysis = request.analysis.definition();
+    let found = AnalysisOutput {
         values: &values,
         parents: None,
     };

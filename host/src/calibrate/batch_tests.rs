@@ -71,7 +71,7 @@ fn a_batch_of_small_graphs_is_for_the_gpu_if_it_runs_often() {
 fn a_batch_of_larger_graphs_is_for_the_gpu_at_once() {
     let analysis = AnalysisKind::Pagerank;
     let ranks = |nodes: f64| Job {
-        rounds: analysis.room().rounds_foreseen(Ranking::default()),
+        rounds: analysis.definition().rounds_predicted(Ranking::default()),
         ..search(nodes, 16.0 * nodes, 1.0)
     };
     let best = |nodes| {

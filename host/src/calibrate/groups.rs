@@ -24,7 +24,7 @@ pub fn predict_groups(
         .collect();
     let small: f64 = parts.iter().map(|part| part.ns).sum();
     let heavy: u32 = parts.iter().map(|part| part.heavy).sum();
-    let rest = (analysis.room().cost_ns(job, worker) - small).max(0.0);
+    let rest = (analysis.definition().cost_ns(job, worker) - small).max(0.0);
     let share = rest / f64::from(heavy.max(1));
     parts
         .iter()

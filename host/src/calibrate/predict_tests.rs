@@ -13,14 +13,14 @@ fn costs() -> Costs {
 }
 
 /// An analysis and its job.
-type Asked = (AnalysisKind, Job);
+type Pair = (AnalysisKind, Job);
 
-fn predict((analysis, job): &Asked, costs: &Costs) -> Prediction {
+fn predict((analysis, job): &Pair, costs: &Costs) -> Prediction {
     super::predict(*analysis, job, costs)
 }
 
-fn job(analysis: AnalysisKind, nodes: f64, edges: f64, tally: Tally) -> Asked {
-    let rounds = analysis.room().rounds_foreseen(Ranking::default());
+fn job(analysis: AnalysisKind, nodes: f64, edges: f64, tally: Tally) -> Pair {
+    let rounds = analysis.definition().rounds_predicted(Ranking::default());
     let job = Job {
         nodes,
         edges,
@@ -34,7 +34,7 @@ fn job(analysis: AnalysisKind, nodes: f64, edges: f64, tally: Tally) -> Asked {
     (analysis, job)
 }
 
-fn rmat(analysis: AnalysisKind) -> Asked {
+fn rmat(analysis: AnalysisKind) -> Pair {
     let mut tally = Tally::default();
     [1.0, 30.0, 20_000.0, 1_800_000.0, 550_000.0, 9_000.0, 60.0]
         .into_iter()
@@ -42,7 +42,7 @@ fn rmat(analysis: AnalysisKind) -> Asked {
     job(analysis, 4_194_304.0, 128_312_678.0, tally)
 }
 
-fn uniform() -> Asked {
+fn uniform() -> Pair {
     let mut tally = Tally::default();
     [
         1.0,
@@ -58,12 +58,12 @@ fn uniform() -> Asked {
     job(AnalysisKind::Bfs, 4_194_304.0, 134_217_196.0, tally)
 }
 
-fn grid(side: f64) -> Asked {
+fn grid(side: f64) -> Pair {
     let tally = Tally::of_growth(side * side, 2.0 * side - 1.0, 2.0);
     job(AnalysisKind::Bfs, side * side, 4.0 * side * side, tally)
 }
 
-fn chain() -> Asked {
+fn chain() -> Pair {
     let tally = Tally::of_growth(262_144.0, 73_934.0, 1.0);
     let (analysis, mut chain) = job(AnalysisKind::Bfs, 262_144.0, 327_000.0, tally);
     chain.can_pull = false;
@@ -71,7 +71,7 @@ fn chain() -> Asked {
 }
 
 /// Measured milliseconds on one thread, on 16 threads and on the GPU.
-fn measured() -> [(&'static str, Asked, [f64; 3]); 5] {
+fn measured() -> [(&'static str, Pair, [f64; 3]); 5] {
     [
         ("rmat22", rmat(AnalysisKind::Bfs), [136.0, 11.9, 0.57]),
         ("uniform22", uniform(), [98.0, 13.5, 0.57]),
@@ -110,7 +110,7 @@ fn the_faster_number_of_threads_is_the_measured_one() {
 #[test]
 fn deep_narrow_searches_belong_on_the_cpu_and_wide_ones_on_the_gpu() {
     // So many runs that opening the GPU hardly counts.
-    let best = |(analysis, job): &Asked| {
+    let best = |(analysis, job): &Pair| {
         let repeat = 1e4;
         predict(&(*analysis, Job { repeat, ..*job }), &costs()).best()
     };

@@ -166,10 +166,10 @@ mod tests {
     #[test]
     fn deep_searches_are_predicted_within_half_of_their_depth() {
         for spec in ["gen:grid:400", "gen:chain:300000"] {
-            let (foreseen, real) = (sampled(spec, 0).depth(), depth(spec));
+            let (predicted, real) = (sampled(spec, 0).depth(), depth(spec));
             assert!(
-                foreseen > 0.5 * real && foreseen < 1.5 * real,
-                "{spec}: {foreseen}, {real}"
+                predicted > 0.5 * real && predicted < 1.5 * real,
+                "{spec}: {predicted}, {real}"
             );
         }
     }

@@ -72,7 +72,7 @@ mod tests {
     /// A ranking of `gen:rmat:22:16` with as many iterations, run `repeat` times, when
     /// `threads` threads make the tiles.
     fn predicted(max_iterations: f64, repeat: f64, threads: u32) -> TilePrediction {
-        let analysis = AnalysisKind::Pagerank.room();
+        let analysis = AnalysisKind::Pagerank.definition();
         let ranking = Ranking {
             tolerance: 0.0,
             ..Ranking::default()
@@ -84,7 +84,9 @@ mod tests {
             can_pull: true,
             tally: Tally::default(),
             sources: 1.0,
-            rounds: analysis.rounds_foreseen(ranking).clamp(1.0, max_iterations),
+            rounds: analysis
+                .rounds_predicted(ranking)
+                .clamp(1.0, max_iterations),
             repeat,
         };
         let passes = analysis.tiled_passes(&job);

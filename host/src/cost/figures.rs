@@ -4,7 +4,7 @@
 //! the frontier, one block holds it, one CPU thread still searches it alone, or the whole machine
 //! shares it. Defaults come from `docs/performance.md`.
 
-use seawall_device::grid::CREW_MAX;
+use seawall_device::grid::THREAD_GROUP_MAX;
 use serde::{Deserialize, Serialize};
 
 /// Widest frontier of each price list except the last, nodes.
@@ -143,7 +143,7 @@ impl CpuCosts {
             edge_ns: SHARED_EDGE_NS / count,
             gather_ns: CPU_GATHER_NS / count,
         };
-        let crew = count.min(CREW_MAX as f64);
+        let group = count.min(THREAD_GROUP_MAX as f64);
         Self {
             threads: threads.max(1),
             barrier_ns: shared.level_ns,
@@ -152,7 +152,7 @@ impl CpuCosts {
             ahead: if threads <= 1 {
                 one.levels[1]
             } else {
-                LevelCost::new(AHEAD_NS * crew, AHEAD_NODE_NS / crew)
+                LevelCost::new(AHEAD_NS * group, AHEAD_NODE_NS / group)
             },
         }
     }

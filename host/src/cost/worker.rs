@@ -2,7 +2,7 @@
 
 use super::figures::{CLASSES, CpuCosts, LevelCost, MachineCosts};
 use super::job::Job;
-use seawall_device::search::fused::ahead_books::NODES_LEAST;
+use seawall_device::search::fused::ahead_counters::NODES_LEAST;
 use seawall_device::search::fused::levels_ahead::{EDGES_MOST, LONG};
 
 /// Size from which on a graph no longer fits the CPU's caches, bytes.

@@ -13,8 +13,8 @@ mod record;
 pub use ptx::PtxError;
 #[cfg(feature = "cuda")]
 pub(crate) use ptx::{SOURCES, sources_of};
-pub use record::Lie;
-pub(crate) use record::first_lie;
+pub use record::FactViolation;
+pub(crate) use record::first_violation;
 pub use seawall_core::abi::own::Declaration;
 pub use seawall_device::own::{Array, Facts, Operand, Wave, Waves, Work};
 pub(crate) use seawall_device::threads::{BUILT_IN, Walk, Walkers};

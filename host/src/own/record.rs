@@ -13,7 +13,7 @@ use std::cell::RefCell;
 /// An operand or an array of the graph that they leave out ends any run as a fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Lie {
+pub enum FactViolation {
     /// It declares that it writes an operand and does not read it, so all words, and left one
     /// out.
     LeftOut {
@@ -50,7 +50,7 @@ pub enum Lie {
     },
 }
 
-impl Lie {
+impl FactViolation {
     /// Describes it, and the declaration that would be true.
     pub(crate) fn text(&self) -> String {
         match self {
@@ -93,12 +93,12 @@ thread_local! {
 struct Noted {
     running: Option<Notebook>,
     /// The number in the program of the first wave that lied, and its first lie.
-    first: Option<(u32, Lie)>,
+    first: Option<(u32, FactViolation)>,
 }
 
 /// Returns the number in the program of the first wave on this thread that lied, and its lie;
 /// forgets both.
-pub(crate) fn first_lie() -> Option<(u32, Lie)> {
+pub(crate) fn first_violation() -> Option<(u32, FactViolation)> {
     NOTED.with_borrow_mut(|noted| noted.first.take())
 }
 
@@ -133,7 +133,7 @@ struct Notebook {
     /// Uses of each word, by operand.
     words: [Vec<Use>; 4],
     /// The first lie that one access shows.
-    seen: Option<Lie>,
+    seen: Option<FactViolation>,
 }
 
 /// A wave's use of a word.
@@ -169,7 +169,7 @@ impl Notebook {
             used.note(item, access.how);
             let items = used.race()?;
             let word = access.at;
-            Some(Lie::Race {
+            Some(FactViolation::Race {
                 operand,
                 word,
                 items,
@@ -178,10 +178,10 @@ impl Notebook {
         self.seen = self.seen.or(lie);
     }
 
-    fn other_word(&self, operand: Operand, access: &Access) -> Option<Lie> {
+    fn other_word(&self, operand: Operand, access: &Access) -> Option<FactViolation> {
         let (item, word) = (access.item?, access.at);
         let is_other = self.started.facts.word_wise && item != word;
-        is_other.then_some(Lie::OtherWord {
+        is_other.then_some(FactViolation::OtherWord {
             operand,
             item,
             word,
@@ -189,29 +189,29 @@ impl Notebook {
     }
 
     /// The first fact that is not true.
-    fn lie(&self) -> Option<Lie> {
+    fn lie(&self) -> Option<FactViolation> {
         let too_much = || self.more_work();
         self.seen.or_else(|| self.left_out()).or_else(too_much)
     }
 
-    fn left_out(&self) -> Option<Lie> {
+    fn left_out(&self) -> Option<FactViolation> {
         let Facts { reads, writes, .. } = self.started.facts;
         let filled = writes.iter().filter(|operand| !reads.contains(operand));
         filled.copied().find_map(|operand| {
             let mut words = (0..).zip(&self.words[operand as usize]);
             let (word, _) = words.find(|(_, used)| used.stored.is_none())?;
-            Some(Lie::LeftOut { operand, word })
+            Some(FactViolation::LeftOut { operand, word })
         })
     }
 
-    fn more_work(&self) -> Option<Lie> {
+    fn more_work(&self) -> Option<FactViolation> {
         let Work::Words(operand) = self.started.facts.work else {
             return None;
         };
         let (each, all) = ACCESSES;
         let words = u64::from(self.started.words[operand as usize]);
         let (accesses, allowed) = (self.accesses, words * each + all);
-        (accesses > allowed).then_some(Lie::MoreWork { accesses, allowed })
+        (accesses > allowed).then_some(FactViolation::MoreWork { accesses, allowed })
     }
 }
 

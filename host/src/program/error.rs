@@ -63,13 +63,13 @@ pub enum ProgramError {
         /// Name of the wave.
         wave: String,
     },
-    /// Room for a number of hubs that no kernel takes.
-    #[error("{user} has room for {room} hubs; take a power of two from 2048 to 16384")]
-    HubRoom {
+    /// Space for a number of hubs that no kernel takes.
+    #[error("{user} has space for {space} hubs; take a power of two from 2048 to 16384")]
+    HubSpace {
         /// Name of the wave or the register.
         user: String,
-        /// The requested room.
-        room: u32,
+        /// The requested space.
+        space: u32,
     },
     /// Sizes of slices that no kernel takes.
     #[error(
@@ -300,7 +300,7 @@ pub enum CodeError {
         /// Items of the wave.
         items: u32,
     },
-    /// More values at a time than there is room for.
+    /// More values at a time than there is space for.
     #[error(
         "more values are in use at a time than {most} words hold, of which 64-bit values take two, and results of edges twice as many; store some in registers and load them in a second wave"
     )]

@@ -10,7 +10,7 @@ use super::PlanSummary;
 use super::builder::{PlanRequest, ProgramBuilder};
 use super::error::ProgramError;
 use super::hazards::{Hazards, infer};
-use super::planner::{Room, bytes_of, in_registers, run_planner, waves_of};
+use super::planner::{PlannerMemory, bytes_of, in_registers, run_planner, waves_of};
 use super::wave::{ACCESS_BYTES, ALIGNMENT_BYTES, Body, RegisterSpec, WaveSpec};
 use seawall_core::abi::code::DEPTH_MAX;
 use seawall_core::abi::program::{GroupRecord, Opcode, Region, RegisterRecord};
@@ -213,8 +213,8 @@ impl<'p> Planning<'p> {
 
     /// The least budget, whose arena is whole lines.
     fn least(&self) -> Result<u64, ExecutionError> {
-        let mut room = Room::for_dag(&self.request().dag);
-        let least = least_budget(&self.request(), room.view())?;
+        let mut space = PlannerMemory::for_dag(&self.request().dag);
+        let least = least_budget(&self.request(), space.view())?;
         let resident = self.budget.resident_bytes;
         let arena = least.saturating_sub(resident);
         let lines = arena.checked_next_multiple_of(ALIGNMENT_BYTES);
@@ -223,8 +223,8 @@ impl<'p> Planning<'p> {
 
     fn lay_out(&self) -> Result<Layout, ExecutionError> {
         let request = self.request();
-        let mut room = Room::for_dag(&request.dag);
-        let plan = run_planner(&request, &mut room)?;
+        let mut space = PlannerMemory::for_dag(&request.dag);
+        let plan = run_planner(&request, &mut space)?;
         let summary = plan.groups.summary();
         let offsets: Vec<Offsets> = plan.arena.iter().collect();
         Ok(Layout {
@@ -368,12 +368,12 @@ fn plan_body(
         ..Budget::default()
     };
     let layout = (Results::None, width.alignment_bytes());
-    let mut room = Room::for_dag(&dag);
+    let mut space = PlannerMemory::for_dag(&dag);
     if width != Width::Wide {
         let unlimited = in_registers(dag, budget, layout);
-        budget.budget_bytes = least_budget(&unlimited, room.view())?;
+        budget.budget_bytes = least_budget(&unlimited, space.view())?;
     }
-    let plan = run_planner(&in_registers(dag, budget, layout), &mut room)?;
+    let plan = run_planner(&in_registers(dag, budget, layout), &mut space)?;
     let start = |owner: u32| plan.arena.iter().nth(owner as usize).unwrap_or_default();
     let places = places.into_iter();
     let (mut groups, mut group_bytes) = (waves_of(&plan), bytes_of(&plan));

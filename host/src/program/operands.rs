@@ -79,7 +79,7 @@ fn fewest(around: Around<'_>, wave: &WaveSpec) -> Fewest {
     let joined = (nodes, [1, 0, KNOWN_WORDS.into(), 0]);
     // Of a ranking's start: whether it has sums, or one word per node.
     let has_sums = wave.parameters[0] == 0;
-    // Kernels compare the length with the room that the register states.
+    // Kernels compare the length with the space that the register states.
     let hubs = HubLayout::new(around.nodes, HUBS_LEAST).map_or(0, HubLayout::words);
     let each = |facts: u32| nodes.saturating_mul(u64::from(facts.max(1)));
     let sets = each(wave.parameters[0]);
@@ -244,9 +244,9 @@ fn check_parameters(around: Around<'_>, wave: &WaveSpec) -> Result<(), ProgramEr
                 wave: wave.name.clone(),
             })
         }
-        Opcode::ResetHubs if HubLayout::new(0, word).is_none() => Err(ProgramError::HubRoom {
+        Opcode::ResetHubs if HubLayout::new(0, word).is_none() => Err(ProgramError::HubSpace {
             user: wave.name.clone(),
-            room: word,
+            space: word,
         }),
         Opcode::CountSlices | Opcode::ScanSlices | Opcode::PlaceSlices | Opcode::CopySlices => {
             let [width_log2, part_log2, ..] = wave.parameters;

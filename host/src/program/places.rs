@@ -47,7 +47,7 @@ pub(super) struct Holds {
 
 /// A register and its fact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Held {
+struct HeldFact {
     end: u64,
     register: u32,
     holds: Holds,
@@ -58,7 +58,7 @@ struct Held {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Holding {
     /// By region and first byte.
-    held: BTreeMap<(u32, u64), Held>,
+    held: BTreeMap<(u32, u64), HeldFact>,
 }
 
 impl Holding {
@@ -72,7 +72,7 @@ impl Holding {
     /// facts, and linear in those that end.
     pub(super) fn write(&mut self, register: u32, place: Span, holds: Option<Holds>) {
         let before = (place.region, 0)..(place.region, place.end);
-        let meets = |((_, _), held): &(&(u32, u64), &Held)| held.end > place.start;
+        let meets = |((_, _), held): &(&(u32, u64), &HeldFact)| held.end > place.start;
         // Places are disjoint, so overlaps with this one come last.
         let over: Vec<_> = self
             .held
@@ -85,7 +85,7 @@ impl Holding {
             self.held.remove(&at);
         }
         if let Some(holds) = holds {
-            let held = Held {
+            let held = HeldFact {
                 end: place.end,
                 register,
                 holds,

@@ -30,7 +30,7 @@ pub(super) fn in_registers<'a>(
 /// and how a frontier is searched is decided step by step on the device.
 pub(super) fn run_planner<'a>(
     request: &Request<'a>,
-    room: &'a mut Room,
+    space: &'a mut PlannerMemory,
 ) -> Result<Execution<'a>, ExecutionError> {
     let mut subject = Subject::new(Identity {
         graph_layout_hash: 0,
@@ -38,7 +38,7 @@ pub(super) fn run_planner<'a>(
         device: DeviceKey::default(),
     });
     let policy = seawall_core::topology::TopologyPolicy::DEFAULT;
-    execution(request, Chooser::plain(&policy, &mut subject), room.view())
+    execution(request, Chooser::plain(&policy, &mut subject), space.view())
 }
 
 pub(super) fn waves_of(plan: &Execution<'_>) -> Vec<Vec<u32>> {
@@ -54,13 +54,13 @@ pub(super) fn bytes_of(plan: &Execution<'_>) -> Vec<u64> {
 }
 
 /// The planner's working memory.
-pub(super) struct Room {
+pub(super) struct PlannerMemory {
     needs: Requirements,
     words: Vec<u32>,
     longs: Vec<u64>,
 }
 
-impl Room {
+impl PlannerMemory {
     pub(super) fn for_dag(dag: &Dag<'_>) -> Self {
         let needs = Requirements::for_dag(dag.waves.len(), dag.dependencies.len());
         let layers = needs.layer_words + needs.dependency_words;

@@ -27,9 +27,9 @@ pub struct Triangles {
 pub struct Hubs {
     /// The register of [`ProgramBuilder::hubs`].
     pub register: RegisterId,
-    /// Most hubs that there is room for: a power of two from 2^11 to 2^14.
-    pub room: u32,
-    /// Fewest edges of a hub. No more nodes than there is room for should have as many: others are
+    /// Most hubs that there is space for: a power of two from 2^11 to 2^14.
+    pub space: u32,
+    /// Fewest edges of a hub. No more nodes than there is space for should have as many: others are
     /// left out as they come, so counts at one corner may differ from run to run.
     pub least: u32,
     /// Whether triangles are counted at every corner, which takes the bits of both directions.
@@ -68,17 +68,17 @@ impl ProgramBuilder {
         );
     }
 
-    /// A register for `room` hubs.
+    /// A register for `space` hubs.
     ///
     /// # Errors
-    /// [`ProgramError::HubRoom`] if there is no such room, else as [`ProgramBuilder::words`].
-    pub fn hubs(&mut self, name: impl Into<Name>, room: u32) -> Result<RegisterId, ProgramError> {
+    /// [`ProgramError::HubSpace`] if there is no such space, else as [`ProgramBuilder::words`].
+    pub fn hubs(&mut self, name: impl Into<Name>, space: u32) -> Result<RegisterId, ProgramError> {
         let name = name.into();
-        match HubLayout::new(self.nodes, room) {
+        match HubLayout::new(self.nodes, space) {
             Some(layout) => self.words(name, layout.words()),
-            None => Err(ProgramError::HubRoom {
+            None => Err(ProgramError::HubSpace {
                 user: name.to_string(),
-                room,
+                space,
             }),
         }
     }
@@ -86,7 +86,7 @@ impl ProgramBuilder {
     /// Finds the hubs and ranks them: three waves.
     pub fn find_hubs(&mut self, [reset, pick, rank]: [&str; 3], hubs: Hubs) {
         let wave = WaveSpec::new(reset, Opcode::ResetHubs).writing(hubs.register);
-        self.push(wave.with(0, hubs.room));
+        self.push(wave.with(0, hubs.space));
         let wave = WaveSpec::new(pick, Opcode::PickHubs).updating(hubs.register);
         self.push(wave.with(0, hubs.least));
         self.push(WaveSpec::new(rank, Opcode::RankHubs).updating(hubs.register));

@@ -71,7 +71,7 @@ impl<'g> Analyzer<'g> {
     }
 
     /// Returns the same analyzer with other plans, such as those of an earlier analyzer. Plans are
-    /// for one graph and machine: they serve an equal graph, and leave room to others.
+    /// for one graph and machine: they serve an equal graph, and leave space to others.
     #[must_use]
     pub fn with_plans(self, plans: PlanCache) -> Self {
         Self { plans, ..self }
@@ -231,7 +231,7 @@ impl Submission<'_, '_> {
             stats,
             spent,
         } = answer;
-        let analysis = request.analysis.room();
+        let analysis = request.analysis.definition();
         let device = opened.session.device();
         let waves = waves(&planned.encoded, &stats.control);
         let explanation = explain((graph, request), (planned, opened), (&stats, &waves));

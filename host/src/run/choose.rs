@@ -3,7 +3,7 @@
 //! Costs come from the user's calibration if there is one, else from the defaults. The reason in
 //! the report has every number of the decision, and names a calibration that could not be used.
 
-use super::weigh::{Found, StepCosts, job, limits_of};
+use super::cost_model::{LoadedCalibration, StepCosts, job, limits_of};
 use super::{Executor, RunRequest};
 use crate::backend::cpu::available_threads;
 use crate::backend::cuda::DeviceLimits;
@@ -76,7 +76,7 @@ fn choose_with(graph: &Graph, request: &RunRequest, probe: Probe<'_>) -> Choice 
         search: None,
         settings: Settings::default(),
     };
-    let found = Found::get();
+    let found = LoadedCalibration::get();
     let is_for_cpu = request
         .machine
         .executor
@@ -131,7 +131,7 @@ pub(super) fn sample_edges(graph: &Graph) -> u64 {
 fn choose_beside(
     graph: &Graph,
     request: &RunRequest,
-    (job, found): (&Job, &Found),
+    (job, found): (&Job, &LoadedCalibration),
     key: &Key,
 ) -> Choice {
     let costs = found.costs(request, Some(key));
@@ -184,7 +184,7 @@ fn on_cpu(request: &RunRequest, prediction: &Prediction, reason: String) -> Choi
 
 impl Choice {
     /// Returns the same choice with the limits that were tuned for its threads.
-    fn tuned_for_threads(self, found: &Found) -> Self {
+    fn tuned_for_threads(self, found: &LoadedCalibration) -> Self {
         let threads = self.threads.unwrap_or_else(available_threads).get();
         let threads = u32::try_from(threads).unwrap_or(u32::MAX);
         let search = found.calibration.cpu_tuning(threads);
@@ -235,7 +235,7 @@ impl Narrow {
 #[must_use]
 pub fn forecast_ns(graph: &Graph, request: &RunRequest) -> f64 {
     let job = job(graph, request, sample_edges(graph));
-    let prediction = predicted(&job, request, Found::get().costs(request, None));
+    let prediction = predicted(&job, request, LoadedCalibration::get().costs(request, None));
     match request.machine.executor {
         Some(executor) if executor.is_on_gpu() => prediction.gpu_ns,
         Some(_) => prediction.cpu_ns(),
@@ -259,7 +259,7 @@ fn without_tiles(
     request: &RunRequest,
     (job, costs): (&Job, &Costs),
 ) -> Option<String> {
-    let passes = request.analysis.room().tiled_passes(job);
+    let passes = request.analysis.definition().tiled_passes(job);
     if passes == 0.0 || graph.edges() < TILES_EDGES_MIN {
         return None;
     }

@@ -1,13 +1,13 @@
 //! Execution of a request: program, plan, backend, result.
 
 use super::choose::Choice;
+use super::cost_model::LoadedCalibration;
 use super::forecast::Ledger;
 use super::log::Log;
 use super::opened::{Opened, open};
 use super::plan::{Target, plan_program};
 use super::planned::Planned;
-use super::steps::Way;
-use super::weigh::Found;
+use super::steps::BuildOptions;
 use super::{Detail, Executor, Phase, RunError, RunRequest, steps};
 use crate::analysis::{self, Built, End};
 use crate::backend::cpu::prepare_threads;
@@ -26,7 +26,7 @@ use std::time::Instant;
 pub fn prepare(request: &RunRequest) {
     let asked = request.machine.executor;
     if asked.is_none_or(|executor| !executor.is_on_gpu()) {
-        Found::get();
+        LoadedCalibration::get();
         let _ = prepare_threads(request.machine.threads);
     }
 }
@@ -85,23 +85,23 @@ impl<'g, 'p> Submission<'g, 'p> {
         (target, wide): (Target, bool),
         known: Option<&Planned>,
     ) -> Result<Planned, RunError> {
-        let way = Way {
+        let build_options = BuildOptions {
             wide,
             warps: target.executor.is_on_gpu(),
             threads: target.threads,
-            sparing: false,
+            low_memory: false,
         };
-        way.plan(|way| self.plan_as((target, way), known))
+        build_options.plan(|build_options| self.plan_as((target, build_options), known))
     }
 
     fn plan_as(
         &mut self,
-        (target, way): (Target, Way),
+        (target, build_options): (Target, BuildOptions),
         known: Option<&Planned>,
     ) -> Result<Planned, RunError> {
         let start = Instant::now();
         let (graph, request) = (self.graph, self.request);
-        let mut built = steps::build(graph, request, way)?;
+        let mut built = steps::build(graph, request, build_options)?;
         let plans = &mut *self.plans;
         let (encoded, summary) =
             plan_program((graph, request), &mut built.program, (target, plans))?;
@@ -116,7 +116,7 @@ impl<'g, 'p> Submission<'g, 'p> {
             encoded,
             summary,
             plan_ns,
-            way,
+            build_options,
             is_traced,
         })
     }
@@ -150,8 +150,8 @@ impl<'g, 'p> Submission<'g, 'p> {
         let other = match self.answer((session, target.executor), &planned, &mut spent) {
             Err(error) if steps::outgrew(&error) => self.plan((target, true), None)?,
             Err(error) if steps::lacks_memory(&error) => {
-                let way = planned.way.sparing_memory().ok_or(error)?;
-                self.plan_as((target, way), None)?
+                let build_options = planned.build_options.on_low_memory().ok_or(error)?;
+                self.plan_as((target, build_options), None)?
             }
             answer => return Ok((planned, answer?)),
         };
@@ -167,7 +167,7 @@ impl<'g, 'p> Submission<'g, 'p> {
     pub(super) fn is_equal(&mut self, read: &Graph, end: End, answer: &Answer) -> bool {
         (self.progress)(Phase::Check);
         let request = self.request;
-        let found = analysis::Found {
+        let found = analysis::AnalysisOutput {
             values: &answer.values,
             parents: answer.parents.as_deref(),
         };
@@ -200,14 +200,14 @@ impl<'g, 'p> Submission<'g, 'p> {
         spent.first_run_ns += first_ns;
         spent.readback_ns += readback_ns;
         let (values, parents) = read?;
-        let found = analysis::Found {
+        let found = analysis::AnalysisOutput {
             values: &values,
             parents: parents.as_deref(),
         };
         let question = &self.request.question(false);
         self.request
             .analysis
-            .room()
+            .definition()
             .accept((self.graph, question), found)?;
         let is_asked = self.request.detail == Detail::Parents;
         let parents = parents
@@ -228,7 +228,7 @@ impl<'g, 'p> Submission<'g, 'p> {
             return None;
         }
         let question = request.question(false);
-        let analysis = request.analysis.room();
+        let analysis = request.analysis.definition();
         self.log
             .until_now("parents", || analysis.parents(graph, &question, values))
     }

@@ -2,9 +2,9 @@
 
 use super::RunRequest;
 use super::choose::sample_edges;
+use super::cost_model;
 use super::opened::Opened;
 use super::planned::Planned;
-use super::weigh;
 use crate::backend::RunStats;
 use crate::calibrate::predict_groups;
 use crate::graph::Graph;
@@ -29,9 +29,9 @@ pub(super) fn explain(
         return Explanation::default();
     }
     let program = &planned.encoded;
-    let job = weigh::job(graph, request, sample_edges(graph));
+    let job = cost_model::job(graph, request, sample_edges(graph));
     let units = opened.session.device().units;
-    let worker = weigh::worker(request, (opened.executor, units), &job);
+    let worker = cost_model::worker(request, (opened.executor, units), &job);
     let predicted = predict_groups((request.analysis, &job), &worker, program);
     let trace = stats.trace.as_ref();
     Explanation {
@@ -49,7 +49,7 @@ pub struct ProgramExplanation {
     pub groups: Vec<GroupSummary>,
     /// Its waves, in the order of their groups.
     pub waves: Vec<WaveSummary>,
-    /// The steps of its searches that the trace has room for.
+    /// The steps of its searches that the trace has space for.
     pub steps: Vec<StepSummary>,
     /// All of its searches' steps.
     pub steps_total: u32,

@@ -16,7 +16,7 @@ mod planned;
 mod request;
 pub(crate) mod steps;
 mod validate;
-pub(crate) mod weigh;
+pub(crate) mod cost_model;
 
 pub use crate::analysis::{AnalysisKind, Centrality, Detail, Direction, LabelRule, Ranking};
 pub use crate::executor::{Executor, Machine};

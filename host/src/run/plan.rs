@@ -1,8 +1,8 @@
 //! The plan of a run, held to its budget.
 
 use super::choose::{Choice, Narrow};
+use super::cost_model::{LoadedCalibration, StepCosts};
 use super::opened::Opened;
-use super::weigh::{Found, StepCosts};
 use super::{Executor, RunError, RunRequest};
 use crate::backend;
 use crate::backend::cpu::available_threads;
@@ -30,7 +30,7 @@ impl Target {
     pub(super) fn of(request: &RunRequest, choice: &Choice) -> Self {
         let executor = choice.executor.unwrap_or(Executor::Mega);
         let is_alone = choice.threads == Some(NonZeroUsize::MIN);
-        let costs = || Found::get().costs(request, None);
+        let costs = || LoadedCalibration::get().costs(request, None);
         let threads = choice.threads.unwrap_or_else(available_threads).get();
         let threads = u32::try_from(threads).unwrap_or(u32::MAX);
         Self {

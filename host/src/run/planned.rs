@@ -1,6 +1,6 @@
 //! A program that is ready for a machine.
 
-use super::steps::Way;
+use super::steps::BuildOptions;
 use crate::analysis::Built;
 use crate::outcome::PlanSummary;
 use crate::program::{EncodedProgram, RegisterId};
@@ -13,7 +13,7 @@ pub(super) struct Planned {
     pub(super) summary: PlanSummary,
     pub(super) plan_ns: u64,
     /// The choices that it was built by.
-    pub(super) way: Way,
+    pub(super) build_options: BuildOptions,
     /// Whether the machine has it already.
     pub(super) is_loaded: bool,
     /// Whether its runs are traced.

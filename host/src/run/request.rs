@@ -117,7 +117,7 @@ impl RunRequest {
     /// The ways in which the analysis takes loops and parallel edges.
     pub(crate) fn rules(&self) -> (LoopRule, ParallelRule) {
         let question = self.question(false);
-        let analysis = self.analysis.room();
+        let analysis = self.analysis.definition();
         (analysis.facts().loops, analysis.parallel(&question))
     }
 
@@ -137,7 +137,7 @@ impl RunRequest {
             warps: false,
             threads: None,
             centrality: self.centrality,
-            sparing: false,
+            low_memory: false,
         }
     }
 }

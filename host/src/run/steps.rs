@@ -1,7 +1,7 @@
 //! Steps that a run shares with a batch.
 
 use super::{RunError, RunRequest};
-use crate::analysis::{AnalysisKind, Built, Case, End, Found, Question, oracle};
+use crate::analysis::{AnalysisKind, AnalysisOutput, Built, Case, End, Question, oracle};
 use crate::backend::BackendError;
 use crate::graph::{Graph, WeightKind};
 use crate::program::EncodedProgram;
@@ -11,7 +11,7 @@ use seawall_core::topology::Topology;
 
 /// Choices among the programs of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Way {
+pub(crate) struct BuildOptions {
     /// Whether distances have 64 bits.
     pub(crate) wide: bool,
     /// Whether methods are those for warps.
@@ -19,17 +19,17 @@ pub(crate) struct Way {
     /// Threads of the CPU that answers, if one does for sure.
     pub(crate) threads: Option<u32>,
     /// Whether methods spare memory.
-    pub(crate) sparing: bool,
+    pub(crate) low_memory: bool,
 }
 
-impl Way {
+impl BuildOptions {
     /// The way of threads, with 64-bit distances if `wide`.
     pub(crate) const fn of_threads(wide: bool) -> Self {
         Self {
             wide,
             warps: false,
             threads: None,
-            sparing: false,
+            low_memory: false,
         }
     }
 
@@ -42,34 +42,38 @@ impl Way {
             Err(error) if lacks_memory(&error) => error,
             planned => return planned,
         };
-        let Some(sparing) = self.sparing_memory() else {
+        let Some(low_memory) = self.on_low_memory() else {
             return Err(error);
         };
-        plan(sparing).map_err(|other| lesser(error, other))
+        plan(low_memory).map_err(|other| lesser(error, other))
     }
 
     /// The way that takes less memory, if this one does not.
-    pub(crate) fn sparing_memory(self) -> Option<Self> {
-        (!self.sparing).then_some(Self {
-            sparing: true,
+    pub(crate) fn on_low_memory(self) -> Option<Self> {
+        (!self.low_memory).then_some(Self {
+            low_memory: true,
             ..self
         })
     }
 }
 
 /// Builds the program of `request` in its shape. The request is already checked.
-pub(crate) fn build(graph: &Graph, request: &RunRequest, way: Way) -> Result<Built, RunError> {
+pub(crate) fn build(
+    graph: &Graph,
+    request: &RunRequest,
+    build_options: BuildOptions,
+) -> Result<Built, RunError> {
     let question = Question {
-        warps: way.warps,
-        threads: way.threads,
+        warps: build_options.warps,
+        threads: build_options.threads,
         // A shape is for searches, which methods of little memory leave out.
-        sparing: way.sparing && request.topology.is_none(),
-        ..request.question(way.wide)
+        low_memory: build_options.low_memory && request.topology.is_none(),
+        ..request.question(build_options.wide)
     };
     if question.threads.is_none() {
         request.check_for_gpu(graph)?;
     }
-    let mut built = request.analysis.room().build(graph, &question)?;
+    let mut built = request.analysis.definition().build(graph, &question)?;
     force_topology(&mut built, request)?;
     Ok(built)
 }
@@ -135,7 +139,7 @@ pub(crate) fn end_of(analysis: AnalysisKind, control: &ControlRecord) -> End {
         return End::ONCE;
     }
     let all = loops.iter().map(|ended| ended.iterations);
-    analysis.room().end(End {
+    analysis.definition().end(End {
         iterations: all.fold(0, u32::saturating_add),
         converged: loops.iter().all(|ended| ended.converged != 0),
     })
@@ -165,7 +169,12 @@ pub(crate) fn topology_name(control: &ControlRecord) -> String {
 }
 
 /// Tells whether the sequential implementation has the same result.
-pub(crate) fn is_equal(graph: &Graph, request: &RunRequest, end: End, found: Found<'_>) -> bool {
+pub(crate) fn is_equal(
+    graph: &Graph,
+    request: &RunRequest,
+    end: End,
+    found: AnalysisOutput<'_>,
+) -> bool {
     let question = &request.question(false);
     let taken = oracle::taken(graph, request.loops, request.parallel);
     let case = Case {
@@ -173,7 +182,7 @@ pub(crate) fn is_equal(graph: &Graph, request: &RunRequest, end: End, found: Fou
         question,
         end,
     };
-    request.analysis.room().check(&case, found)
+    request.analysis.definition().check(&case, found)
 }
 
 /// Tells whether whole distances exceeded 32 bits, so that the search has to be repeated in 64.
@@ -210,22 +219,28 @@ mod tests {
             needed_bytes: 2,
             budget_bytes: 1,
         };
-        let threads = Way::of_threads(true);
-        let warps = Way {
+        let threads = BuildOptions::of_threads(true);
+        let warps = BuildOptions {
             warps: true,
             ..threads
         };
-        let ways = |way: Way, fits: &dyn Fn(Way) -> bool| {
+        let ways = |build_options: BuildOptions, fits: &dyn Fn(BuildOptions) -> bool| {
             let mut tried = Vec::new();
-            let planned = way.plan(|way| {
-                tried.push(way.sparing);
-                assert_eq!((way.wide, way.warps), (true, warps.warps && way.warps));
-                fits(way).then_some(()).ok_or_else(over)
+            let planned = build_options.plan(|build_options| {
+                tried.push(build_options.low_memory);
+                assert_eq!(
+                    (build_options.wide, build_options.warps),
+                    (true, warps.warps && build_options.warps)
+                );
+                fits(build_options).then_some(()).ok_or_else(over)
             });
             (planned.is_ok(), tried)
         };
         assert_eq!(ways(warps, &|_| true), (true, vec![false]));
-        assert_eq!(ways(warps, &|way| way.sparing), (true, vec![false, true]));
+        assert_eq!(
+            ways(warps, &|build_options| build_options.low_memory),
+            (true, vec![false, true])
+        );
         assert_eq!(ways(warps, &|_| false), (false, vec![false, true]));
         assert_eq!(ways(threads, &|_| false), (false, vec![false, true]));
     }

@@ -1,17 +1,17 @@
 //! Clients: how a tenant posts.
 
-use super::desk::Flight;
 use super::error::SubmitError;
+use super::in_flight::Flight;
 use super::query::{Priority, Query};
 use super::stats::Stats;
-use super::ticket::{Letterbox, Ticket, Watch};
+use super::ticket::{Oneshot, Ticket, Watch};
 use super::{END_TASK, Shared};
 use seawall_core::abi::ring::{ARGUMENTS, BATCHES, Kind, SlotRecord, TASK};
 use seawall_core::protocol::Refusal;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Time that a producer waits for room before it checks whether the service has closed.
+/// Time that a producer waits for space before it checks whether the service has closed.
 const LOOK_AFTER: Duration = Duration::from_millis(100);
 
 /// A tenant's way to a service. Clones post for the same tenant; any number of threads
@@ -41,7 +41,7 @@ pub(super) struct Post {
 }
 
 /// Reason why a post has no ticket.
-pub(super) enum Held {
+pub(super) enum NoTicket {
     Full,
     Closed,
     Refused(Refusal),
@@ -76,7 +76,7 @@ impl Client {
     /// write to its window until then, even where its ticket has ended.
     #[must_use]
     pub fn is_idle(&self) -> bool {
-        self.shared.desk.is_idle(self.tenant)
+        self.shared.in_flight.is_idle(self.tenant)
     }
 
     /// Statistics of the service.
@@ -108,7 +108,7 @@ impl Client {
     /// # Errors
     /// [`SubmitError::Batches`] when as many are open as there may be.
     pub fn batch(&self) -> Result<Batch, SubmitError> {
-        let number = self.shared.desk.take_batch();
+        let number = self.shared.in_flight.take_batch();
         let number = number.ok_or(SubmitError::Batches { open: BATCHES })?;
         self.shared.ring().open_batch(number);
         Ok(Batch {
@@ -144,14 +144,14 @@ impl Client {
             closes: None,
         };
         self.post(&post, waits).map_err(|held| match held {
-            Held::Full => SubmitError::Full(query),
-            Held::Closed => SubmitError::Closed(query),
-            Held::Refused(refusal) => SubmitError::Refused(refusal),
+            NoTicket::Full => SubmitError::Full(query),
+            NoTicket::Closed => SubmitError::Closed(query),
+            NoTicket::Refused(refusal) => SubmitError::Refused(refusal),
         })
     }
 
     /// Posts to a service that has closed its gate to all others.
-    pub(super) fn post_last(&self, post: &Post) -> Result<Ticket, Held> {
+    pub(super) fn post_last(&self, post: &Post) -> Result<Ticket, NoTicket> {
         self.post_slot(self.slot_of(post), post)
     }
 
@@ -165,15 +165,15 @@ impl Client {
         }
     }
 
-    pub(super) fn post(&self, post: &Post, waits: bool) -> Result<Ticket, Held> {
+    pub(super) fn post(&self, post: &Post, waits: bool) -> Result<Ticket, NoTicket> {
         let slot = self.slot_of(post);
-        self.shared.ring().admit(&slot).map_err(Held::Refused)?;
+        self.shared.ring().admit(&slot).map_err(NoTicket::Refused)?;
         loop {
             match self.post_now(slot, post) {
-                Err(Held::Full) if waits => {
+                Err(NoTicket::Full) if waits => {
                     let level = self.priority as u32;
                     self.shared.call_collector();
-                    self.shared.desk.wait_for_room(level, LOOK_AFTER);
+                    self.shared.in_flight.wait_for_slot(level, LOOK_AFTER);
                 }
                 ended => return ended,
             }
@@ -182,46 +182,46 @@ impl Client {
 
     /// Posts if a slot is free. The gate stays open meanwhile, so that a service that
     /// has closed knows of every post.
-    fn post_now(&self, slot: SlotRecord, post: &Post) -> Result<Ticket, Held> {
+    fn post_now(&self, slot: SlotRecord, post: &Post) -> Result<Ticket, NoTicket> {
         let Some(_open) = self.shared.gate.pass() else {
-            return Err(Held::Closed);
+            return Err(NoTicket::Closed);
         };
         self.post_slot(slot, post)
     }
 
-    fn post_slot(&self, mut slot: SlotRecord, post: &Post) -> Result<Ticket, Held> {
+    fn post_slot(&self, mut slot: SlotRecord, post: &Post) -> Result<Ticket, NoTicket> {
         let shared = &self.shared;
-        let index = shared.desk.take(slot.level()).ok_or(Held::Full)?;
+        let index = shared.in_flight.take(slot.level()).ok_or(NoTicket::Full)?;
         if !shared.ring().reserve(index) {
             // Nobody else fills slots of the free list.
-            return Err(Held::Full);
+            return Err(NoTicket::Full);
         }
         let task = match post.kind {
             Kind::Shutdown => END_TASK,
             _ => shared.tasks.next(),
         };
         slot.arguments[TASK] = task;
-        let letterbox = Arc::new(Letterbox::default());
+        let oneshot = Arc::new(Oneshot::default());
         let flight = Flight {
-            expected: Some((post.kind, Arc::clone(&letterbox))),
+            expected: Some((post.kind, Arc::clone(&oneshot))),
             closes: post.closes,
             claimed_since: None,
             tenant: Some(self.tenant),
         };
-        shared.desk.expect(index, flight);
+        shared.in_flight.expect(index, flight);
         let Some(posts) = &shared.posts else {
             shared.ring().publish(index, &slot);
-            shared.bell.ring();
-            return Ok(Ticket::new(task, letterbox, None));
+            shared.notify.ring();
+            return Ok(Ticket::new(task, oneshot, None));
         };
         shared.ring().mark_posted(index);
         posts.post(index, &slot);
-        shared.bell.ring();
+        shared.notify.ring();
         let watch = Watch {
             shared: Arc::clone(shared),
             index,
         };
-        Ok(Ticket::new(task, letterbox, Some(watch)))
+        Ok(Ticket::new(task, oneshot, Some(watch)))
     }
 }
 
@@ -269,8 +269,8 @@ impl Batch {
         let posted = self.client.post(&post, true);
         self.is_fenced = posted.is_ok();
         posted.map_err(|held| match held {
-            Held::Refused(refusal) => SubmitError::Refused(refusal),
-            Held::Full | Held::Closed => SubmitError::Closed(Query::Nop),
+            NoTicket::Refused(refusal) => SubmitError::Refused(refusal),
+            NoTicket::Full | NoTicket::Closed => SubmitError::Closed(Query::Nop),
         })
     }
 }
@@ -279,7 +279,10 @@ impl Drop for Batch {
     /// A batch without a fence goes on; its number is free again when its queries ended.
     fn drop(&mut self) {
         if !self.is_fenced {
-            self.client.shared.desk.orphan(self.number, self.members);
+            self.client
+                .shared
+                .in_flight
+                .orphan(self.number, self.members);
         }
     }
 }

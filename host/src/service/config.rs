@@ -99,7 +99,7 @@ impl Program {
     }
 }
 
-/// Whoever posts queries, with memory of its own.
+/// The one who posts queries, with memory of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tenant {
     /// Kinds that it may post: a bit for each [`Kind`].

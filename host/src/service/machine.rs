@@ -1,7 +1,7 @@
 //! Services on machines with memory of their own: the kernel's thread, and that which collects
 //! answers.
 
-use super::{GRACE, On, Shared, keeper};
+use super::{GRACE, On, Shared, watchdog};
 use crate::backend::serve::{Serving, Started};
 use crate::backend::served::ServedProgram;
 use crate::backend::{BackendError, cpu, cuda};
@@ -26,14 +26,14 @@ const QUIET: Duration = Duration::from_millis(200);
 /// Longest sleep.
 const LONGEST_SLEEP: Duration = Duration::from_millis(500);
 
-/// Time between two looks of the keeper.
+/// Time between two looks of the watchdog.
 const KEEP: Duration = Duration::from_millis(10);
 
 /// Whether the machine serves, or why it does not.
-pub(super) type Told = Sender<Result<(), BackendError>>;
+pub(super) type StartNotice = Sender<Result<(), BackendError>>;
 
 /// The thread of the kernel. It tells once when it has started or failed.
-pub(super) fn run(shared: &Arc<Shared>, on: On, tell: &Told) {
+pub(super) fn run(shared: &Arc<Shared>, on: On, tell: &StartNotice) {
     let served = serve(shared, on, tell);
     if let Err(error) = served {
         // A kernel that does not end may still use the ring.
@@ -43,13 +43,13 @@ pub(super) fn run(shared: &Arc<Shared>, on: On, tell: &Told) {
     }
     shared.close();
     shared.is_over.store(true, Ordering::Relaxed);
-    shared.desk.harvest_all(shared.ring());
+    shared.in_flight.harvest_all(shared.ring());
     shared.alive.fetch_sub(1, Ordering::Release);
-    shared.desk.end_all();
-    shared.bell.ring();
+    shared.in_flight.end_all();
+    shared.notify.ring();
 }
 
-fn serve(shared: &Arc<Shared>, on: On, tell: &Told) -> Result<(), BackendError> {
+fn serve(shared: &Arc<Shared>, on: On, tell: &StartNotice) -> Result<(), BackendError> {
     let Some(posts) = &shared.posts else {
         return Ok(());
     };
@@ -67,7 +67,7 @@ fn serve(shared: &Arc<Shared>, on: On, tell: &Told) -> Result<(), BackendError> 
         layout: shared.layout,
         ring: shared.words.pages(),
         posts: posts.words().pages(),
-        couriers: super::posts::QUEUES,
+        dispatchers: super::posts::QUEUES,
         posts_each: posts.each(),
         workers: shared.workers,
         slot_budget_ns: u64::try_from(shared.slot_budget.as_nanos()).unwrap_or(u64::MAX),
@@ -92,15 +92,15 @@ fn serve(shared: &Arc<Shared>, on: On, tell: &Told) -> Result<(), BackendError> 
 pub(super) fn collect(shared: &Arc<Shared>) {
     let (mut active, mut kept) = (Instant::now(), Instant::now());
     let mut called = None;
-    let mut seen = keeper::Seen::of(shared);
+    let mut seen = watchdog::Seen::of(shared);
     while !shared.has_ended() {
-        let changes = shared.bell.changes();
+        let changes = shared.notify.changes();
         let is_busy = shared.is_busy();
         if shared.calls_collector.swap(false, Ordering::Relaxed) {
             called = Some(Instant::now());
         }
         if is_busy {
-            shared.desk.harvest_all(shared.ring());
+            shared.in_flight.harvest_all(shared.ring());
             active = Instant::now();
         }
         if kept.elapsed() >= KEEP {
@@ -108,7 +108,7 @@ pub(super) fn collect(shared: &Arc<Shared>) {
             kept = Instant::now();
         }
         if active.elapsed() > QUIET {
-            shared.bell.wait(changes, LONGEST_SLEEP);
+            shared.notify.wait(changes, LONGEST_SLEEP);
             active = Instant::now();
         } else {
             let is_called = called.is_some_and(|since: Instant| since.elapsed() < CALLED);

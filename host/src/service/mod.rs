@@ -19,14 +19,14 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-mod bell;
+mod notify;
 mod client;
 mod config;
 mod deadline;
-mod desk;
+mod in_flight;
 mod encode;
 mod error;
-mod keeper;
+mod watchdog;
 mod log;
 mod machine;
 mod memory;
@@ -34,9 +34,9 @@ mod programs;
 mod posts;
 mod query;
 mod reply;
-mod room;
+mod free_slots;
 mod search;
-mod spread;
+mod sharded_counter;
 mod stats;
 mod ticket;
 mod worker;
@@ -56,13 +56,13 @@ pub use worker::Call;
 
 use crate::backend::serve::Started;
 use crate::graph::Graph;
-use bell::Bell;
 use client::Post;
-use desk::Desk;
+use in_flight::InFlight;
+use notify::Notify;
 use posts::Posts;
 use seawall_core::abi::ring::{ARGUMENTS, OWNER, Shutdown};
 use seawall_core::protocol::{AGEING_AFTER, Layout, Ring, Setup};
-use spread::{Gate, Numbers};
+use sharded_counter::{Gate, Numbers};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -81,16 +81,16 @@ const GRACE: Duration = Duration::from_millis(500);
 /// Time between two looks of a service that drains.
 const DRAIN_LOOK: Duration = Duration::from_millis(20);
 
-/// State that workers, clients and keeper share.
+/// State that workers, clients and watchdog share.
 struct Shared {
     words: SharedWords,
     layout: Layout,
-    desk: Desk,
+    in_flight: InFlight,
     /// Queues of posts, where workers do not share this memory.
     posts: Option<Posts>,
     /// The machine that serves, once it does.
     machine: OnceLock<Started>,
-    bell: Bell,
+    notify: Notify,
     graph: Arc<Graph>,
     programs: Vec<Program>,
     handlers: HashMap<u32, Arc<Handler>>,
@@ -98,7 +98,7 @@ struct Shared {
     workers: u32,
     tenants: u32,
     tasks: Numbers,
-    /// Whether somebody has begun to sleep who waits for an answer or for room.
+    /// Whether somebody has begun to sleep who waits for an answer or for space.
     calls_collector: AtomicBool,
     /// Whether the service takes no more posts.
     gate: Gate,
@@ -134,7 +134,7 @@ impl Shared {
             workers: if config.on == On::Threads { 1 } else { workers },
             ageing_after: AGEING_AFTER,
         });
-        let desk = Desk::new(ring);
+        let in_flight = InFlight::new(ring);
         let posts = match config.on {
             On::Threads => None,
             On::Gpu { .. } | On::Blocks => Some(Posts::new(layout.slots())?),
@@ -142,10 +142,10 @@ impl Shared {
         Ok(Self {
             words,
             layout,
-            desk,
+            in_flight,
             posts,
             machine: OnceLock::new(),
-            bell: Bell::default(),
+            notify: Notify::default(),
             graph,
             programs: config.programs,
             handlers: config.handlers,
@@ -167,8 +167,8 @@ impl Shared {
 
     /// Whether some ticket waits for its answer.
     fn is_busy(&self) -> bool {
-        let delivered = self.desk.delivered.sum();
-        self.desk.submitted.sum() != delivered
+        let delivered = self.in_flight.delivered.sum();
+        self.in_flight.submitted.sum() != delivered
     }
 
     /// Has the collector look for answers often for a while.
@@ -182,7 +182,7 @@ impl Shared {
 
     fn close(&self) {
         self.gate.close();
-        self.desk.wake_all();
+        self.in_flight.wake_all();
     }
 }
 
@@ -228,7 +228,7 @@ impl Service {
                 shared.alive.fetch_sub(1, Ordering::Release);
             })?;
         }
-        service.spawn(service.shared.workers, |shared| keeper::run(shared))?;
+        service.spawn(service.shared.workers, |shared| watchdog::run(shared))?;
         Ok(service)
     }
 
@@ -307,7 +307,7 @@ impl Service {
         // The order to end goes the way of all work, after earlier posts.
         if self.tenant(OWNER, Priority::Idle).post_last(&post).is_err() {
             self.shared.ring().shut_down(Shutdown::Drain);
-            self.shared.bell.ring();
+            self.shared.notify.ring();
         }
         self.wait_for_ends();
         self.end();
@@ -319,14 +319,14 @@ impl Service {
     fn wait_for_ends(&self) {
         let shared = &self.shared;
         let most = shared.slot_budget.saturating_add(GRACE);
-        let ends = || shared.desk.delivered.sum();
+        let ends = || shared.in_flight.delivered.sum();
         let (mut seen, mut since) = (ends(), Instant::now());
         while shared.is_busy() && since.elapsed() < most {
-            let changes = shared.bell.changes();
+            let changes = shared.notify.changes();
             if ends() != seen {
                 (seen, since) = (ends(), Instant::now());
             }
-            shared.bell.wait(changes, DRAIN_LOOK);
+            shared.notify.wait(changes, DRAIN_LOOK);
         }
     }
 
@@ -345,29 +345,29 @@ impl Service {
         }
     }
 
-    /// Ends workers and keeper, and every ticket that has no answer. A worker whose
+    /// Ends workers and watchdog, and every ticket that has no answer. A worker whose
     /// handler does not return is left to itself: its memory stays until it does.
     fn end(&mut self) {
         let shared = &self.shared;
         shared.close();
         shared.is_forced.store(true, Ordering::Relaxed);
         shared.ring().shut_down(Shutdown::Now);
-        shared.bell.ring();
+        shared.notify.ring();
         let began = Instant::now();
         let most = shared.slot_budget.saturating_add(GRACE);
         while shared.alive.load(Ordering::Acquire) > 0 && began.elapsed() < most {
-            let changes = shared.bell.changes();
-            shared.bell.wait(changes, Duration::from_millis(1));
+            let changes = shared.notify.changes();
+            shared.notify.wait(changes, Duration::from_millis(1));
         }
         shared.is_over.store(true, Ordering::Relaxed);
-        shared.bell.ring();
+        shared.notify.ring();
         for thread in self.threads.drain(..) {
             if shared.alive.load(Ordering::Acquire) == 0 {
                 // Nothing panics on these threads that a handler's guard lets through.
                 let _ = thread.join();
             }
         }
-        shared.desk.end_all();
+        shared.in_flight.end_all();
     }
 }
 

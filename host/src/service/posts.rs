@@ -2,7 +2,7 @@
 
 use super::error::StartError;
 use super::memory::SharedWords;
-use super::spread::{Line, PARTS, part_of_thread};
+use super::sharded_counter::{Line, PARTS, part_of_thread};
 use seawall_core::abi::ring::SlotRecord;
 use seawall_core::abi::serve::{POST_WORDS, PostRecord};
 use seawall_core::protocol::{Scope, Site, Words, Write};

@@ -23,7 +23,7 @@ pub enum Reply {
     Written {
         /// Words that were written.
         words: u32,
-        /// Words that had no room.
+        /// Words that had no space.
         overflow: u32,
     },
     /// A result of each packed operation; 0 for those that have none.

@@ -12,13 +12,13 @@ const NODES_PER_LOOK: usize = 1 << 12;
 
 /// Nodes that a search found, with a number each; forgetting all of them costs nothing.
 #[derive(Debug, Default)]
-struct Found {
+struct Reached {
     search: u32,
     seen_in: Vec<u32>,
     numbers: Vec<u64>,
 }
 
-impl Found {
+impl Reached {
     /// Forgets all nodes.
     fn begin(&mut self, nodes: u32) {
         self.seen_in.resize(nodes as usize, 0);
@@ -44,7 +44,7 @@ impl Found {
 /// One of the two searches that look for each other.
 #[derive(Debug, Default)]
 struct Side {
-    found: Found,
+    found: Reached,
     frontier: Vec<u32>,
     next: Vec<u32>,
     level: u64,
@@ -60,7 +60,7 @@ impl Side {
     }
 
     /// Takes one level; the length of the shortest path that met `other` in it.
-    fn step(&mut self, other: &Found, rows: &Csr) -> Option<u64> {
+    fn step(&mut self, other: &Reached, rows: &Csr) -> Option<u64> {
         let mut best = None;
         self.level += 1;
         for node in self.frontier.drain(..) {
@@ -84,7 +84,7 @@ impl Side {
 pub(super) struct Searcher {
     forward: Side,
     backward: Side,
-    lengths: Found,
+    lengths: Reached,
     queue: BinaryHeap<Reverse<(u64, u32)>>,
 }
 

@@ -83,9 +83,9 @@ pub(super) fn of(shared: &Shared) -> Stats {
     let machine = shared.machine.get();
     Stats {
         machine: machine.map_or_else(|| "threads".to_owned(), |machine| machine.name.clone()),
-        submitted: shared.desk.submitted.sum(),
-        delivered: shared.desk.delivered.sum(),
-        overrun: shared.desk.overrun.load(Ordering::Relaxed),
+        submitted: shared.in_flight.submitted.sum(),
+        delivered: shared.in_flight.delivered.sum(),
+        overrun: shared.in_flight.overrun.load(Ordering::Relaxed),
         ended: control.done,
         faults: control.faults,
         waiting: shared.ring().waiting(),

@@ -12,9 +12,9 @@ use std::time::{Duration, Instant};
 /// The end of a query.
 pub(super) type End = Result<Answer, TicketError>;
 
-/// Mailbox of one answer.
+/// Oneshot of one answer.
 #[derive(Debug, Default)]
-pub(super) struct Letterbox {
+pub(super) struct Oneshot {
     inside: Mutex<Inside>,
     arrived: Condvar,
 }
@@ -27,7 +27,7 @@ struct Inside {
     is_awaited: bool,
 }
 
-impl Letterbox {
+impl Oneshot {
     /// Whether the end has come.
     fn has_ended(&self) -> bool {
         let inside = self.inside.lock().unwrap_or_else(PoisonError::into_inner);
@@ -66,7 +66,7 @@ impl Watch {
     fn look(&self) {
         let ring = self.shared.ring();
         if ring.may_have_ended(self.index) {
-            self.shared.desk.harvest(ring, self.index);
+            self.shared.in_flight.harvest(ring, self.index);
         }
     }
 }
@@ -78,15 +78,15 @@ const SPIN: Duration = Duration::from_micros(200);
 #[derive(Debug)]
 pub struct Ticket {
     task: u32,
-    letterbox: Arc<Letterbox>,
+    oneshot: Arc<Oneshot>,
     watch: Option<Watch>,
 }
 
 impl Ticket {
-    pub(super) const fn new(task: u32, letterbox: Arc<Letterbox>, watch: Option<Watch>) -> Self {
+    pub(super) const fn new(task: u32, oneshot: Arc<Oneshot>, watch: Option<Watch>) -> Self {
         Self {
             task,
-            letterbox,
+            oneshot,
             watch,
         }
     }
@@ -101,7 +101,7 @@ impl Ticket {
         loop {
             for _ in 0..32 {
                 watch.look();
-                if self.letterbox.has_ended() {
+                if self.oneshot.has_ended() {
                     return;
                 }
                 std::hint::spin_loop();
@@ -135,7 +135,7 @@ impl Ticket {
         let deadline = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
         self.spin(timeout);
         self.call_collector();
-        let lock = self.letterbox.inside.lock();
+        let lock = self.oneshot.inside.lock();
         let mut inside = lock.unwrap_or_else(PoisonError::into_inner);
         loop {
             if let Some(end) = inside.end {
@@ -143,7 +143,7 @@ impl Ticket {
             }
             inside.is_awaited = true;
             let Some(deadline) = deadline else {
-                let woken = self.letterbox.arrived.wait(inside);
+                let woken = self.oneshot.arrived.wait(inside);
                 inside = woken.unwrap_or_else(PoisonError::into_inner);
                 continue;
             };
@@ -151,7 +151,7 @@ impl Ticket {
             if left.is_zero() {
                 return Err(TicketError::TimedOut(timeout.unwrap_or_default()));
             }
-            let woken = self.letterbox.arrived.wait_timeout(inside, left);
+            let woken = self.oneshot.arrived.wait_timeout(inside, left);
             inside = woken.unwrap_or_else(PoisonError::into_inner).0;
         }
     }
@@ -161,7 +161,7 @@ impl Future for Ticket {
     type Output = End;
 
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<End> {
-        let lock = self.letterbox.inside.lock();
+        let lock = self.oneshot.inside.lock();
         let mut inside = lock.unwrap_or_else(PoisonError::into_inner);
         if let Some(end) = inside.end {
             return Poll::Ready(end);

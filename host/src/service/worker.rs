@@ -77,24 +77,24 @@ pub(super) fn run(shared: &Shared, number: u32) {
     let mut worker = Worker::new(shared.ring(), None);
     let mut in_vain = 0_u32;
     while !worker.should_end() {
-        let changes = shared.bell.changes();
+        let changes = shared.notify.changes();
         worker.enter(number, shared.ring().control().favourite);
         let is_resting = number >= shared.ring().control().workers;
         let claim = if is_resting { None } else { worker.claim() };
         let Some(claim) = claim else {
-            shared.bell.wait(changes, LONGEST_SLEEP);
+            shared.notify.wait(changes, LONGEST_SLEEP);
             continue;
         };
         let index = claim.index();
         let outcome = bench.handle(&claim);
         let cannot_start = matches!(outcome, Outcome::Requeue(_));
         worker.answer(claim, outcome);
-        shared.desk.harvest(shared.ring(), index);
-        shared.bell.ring();
+        shared.in_flight.harvest(shared.ring(), index);
+        shared.notify.ring();
         in_vain = if cannot_start { in_vain + 1 } else { 0 };
         if in_vain > shared.ring().waiting().iter().sum() {
             in_vain = 0;
-            shared.bell.wait(shared.bell.changes(), SHORT_SLEEP);
+            shared.notify.wait(shared.notify.changes(), SHORT_SLEEP);
         }
     }
 }

@@ -20,7 +20,7 @@ impl Bits {
         Ok(Self(words.into_iter().map(AtomicU64::new).collect()))
     }
 
-    /// Adds a number; what this thread wrote before is seen by whoever takes it.
+    /// Adds a number; what this thread wrote before is seen by the one who takes it.
     #[inline]
     pub(super) fn set(&self, number: usize) {
         let bit = 1 << (number % 64);

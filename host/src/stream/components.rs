@@ -4,7 +4,7 @@
 //! tree, whatever the order of edges and threads.
 
 use super::checks::target;
-use super::crew::Kernel;
+use super::consumer::Kernel;
 use super::view::View;
 use crate::graph::BinaryProblem;
 use crate::graph::memory::{Shortage, reserve_exact};

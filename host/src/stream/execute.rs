@@ -1,9 +1,9 @@
 //! Requests on a file: what streams, and the outcome.
 
-use super::job::{Found, On, Plan, Run};
+use super::job::{On, Plan, Run, StreamResult};
+use super::memory_plan::{Keeping, Sizes};
 use super::read::{Caching, ReaderChoice};
 use super::report::Tally;
-use super::room::{Keeping, Sizes};
 use crate::analysis::{self, Detail, End, LoopRule, ParallelRule, Streaming};
 use crate::backend::cpu::device_of;
 use crate::backend::{Canceller, HostWork};
@@ -167,7 +167,7 @@ impl Streamed {
         }
         self.check_form(request, options)?;
         if request.check {
-            self.check_has_room(request, options)?;
+            self.check_has_space(request, options)?;
         }
         let device = device_of(request.machine.threads)?;
         let threads = device.units as usize;
@@ -295,7 +295,11 @@ impl Streamed {
     ///
     /// # Errors
     /// [`RunError::CannotCheck`].
-    fn check_has_room(&self, request: &RunRequest, options: StreamOptions) -> Result<(), RunError> {
+    fn check_has_space(
+        &self,
+        request: &RunRequest,
+        options: StreamOptions,
+    ) -> Result<(), RunError> {
         let analysis = request.analysis;
         let refuse = |what| Err(RunError::CannotCheck { analysis, what });
         let edges = self.file.edges();
@@ -334,12 +338,15 @@ impl Streamed {
             ..LoadOptions::default()
         };
         let graph = load(self.file.path(), &asked, None)?.graph;
-        let found = analysis::Found {
+        let found = analysis::AnalysisOutput {
             values: &outcome.values,
             parents: outcome.parents.as_deref(),
         };
         outcome.checked = Some(steps::is_equal(&graph, request, end, found));
-        outcome.check_tolerance = request.analysis.room().tolerance(&outcome.values, end);
+        outcome.check_tolerance = request
+            .analysis
+            .definition()
+            .tolerance(&outcome.values, end);
         Ok(())
     }
 
@@ -347,10 +354,10 @@ impl Streamed {
     fn outcome(
         &self,
         request: &RunRequest,
-        (found, events): (Found, Vec<Event>),
+        (found, events): (StreamResult, Vec<Event>),
         (plan, tally): (&Plan, &Tally),
     ) -> RunOutcome {
-        let analysis = request.analysis.room();
+        let analysis = request.analysis.definition();
         let (nodes, values) = (&self.nodes, found.values);
         RunOutcome {
             analysis: request.analysis,
@@ -378,8 +385,8 @@ impl Streamed {
             path: None,
             plan: PlanSummary::default(),
             memory: Memory {
-                predicted_bytes: plan.room.bytes,
-                allocated_bytes: plan.room.bytes,
+                predicted_bytes: plan.memory_plan.bytes,
+                allocated_bytes: plan.memory_plan.bytes,
                 tiles_bytes: 0,
                 budget_bytes: request.machine.budget_bytes,
             },
@@ -399,7 +406,7 @@ impl Streamed {
             groups: Vec::new(),
             steps: Vec::new(),
             steps_total: 0,
-            stream: Some(tally.report(&plan.windows, plan.room.buffers)),
+            stream: Some(tally.report(&plan.windows, plan.memory_plan.buffers)),
             values,
             parents: found.parents,
         }
@@ -458,7 +465,7 @@ impl Work<'_> {
         (clock, sizes): (Instant, Sizes),
         plan: &mut Plan,
         progress: &mut dyn FnMut(Phase),
-    ) -> Result<(Found, [u64; 2]), RunError> {
+    ) -> Result<(StreamResult, [u64; 2]), RunError> {
         let of = self.run.request.repeat.get();
         let mut times = Vec::new();
         let mut repetition = 1;
@@ -468,7 +475,7 @@ impl Work<'_> {
             self.tally = Tally::default();
             self.run.started = Instant::now();
             // What is in memory stays there, as in a resident run.
-            if repetition > 1 && !(plan.room.keeps && plan.sizes == sizes) {
+            if repetition > 1 && !(plan.memory_plan.keeps && plan.sizes == sizes) {
                 *plan = self.run.plan(sizes)?;
             }
             let found = self.run.run(plan, &mut self.tally)?;

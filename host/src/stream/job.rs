@@ -2,9 +2,9 @@
 
 use super::buffer::Buffers;
 use super::checks::Checked;
-use super::crew::{Kernel, Limits, Setup};
+use super::consumer::{Kernel, Limits, Setup};
+use super::memory_plan::{MemoryPlan, Sizes};
 use super::report::Tally;
-use super::room::{Room, Sizes};
 use super::sweep::{Hands, Sweep, direct, sweep};
 use super::windows::Windows;
 use super::{StreamOptions, Streamed};
@@ -42,7 +42,7 @@ pub(super) struct Run<'a> {
 /// The windows of a run, in the memory that it has.
 pub(super) struct Plan {
     pub(super) sizes: Sizes,
-    pub(super) room: Room,
+    pub(super) memory_plan: MemoryPlan,
     pub(super) windows: Windows,
     checked: Checked,
     /// Taken by the first kernel.
@@ -50,7 +50,7 @@ pub(super) struct Plan {
 }
 
 /// Findings of a run.
-pub(super) struct Found {
+pub(super) struct StreamResult {
     pub(super) values: Column,
     pub(super) parents: Option<Vec<u32>>,
     pub(super) end: End,
@@ -61,17 +61,20 @@ pub(super) struct Fallen<W> {
     pub(super) values: Vec<W>,
     pub(super) end: End,
     /// Whether a path was too long for a word.
-    pub(super) outgrown: bool,
+    pub(super) overflow: bool,
 }
 
 impl Plan {
     /// Takes memory for windows.
     pub(super) fn buffers(&self) -> Result<Buffers, RunError> {
-        Buffers::of(&self.windows, (self.room.buffers, self.room.keeps))
+        Buffers::of(
+            &self.windows,
+            (self.memory_plan.buffers, self.memory_plan.keeps),
+        )
     }
 }
 
-impl Found {
+impl StreamResult {
     pub(super) fn of(values: Column, end: End) -> Self {
         Self {
             values,
@@ -93,21 +96,21 @@ impl Run<'_> {
             let own = if sizes.on_machine { 0 } else { bytes };
             check(own).is_ok()
         };
-        let room = sizes.plan(budget_bytes, self.options.window_bytes, has);
-        let mut room = room.map_err(|needed_bytes| RunError::StreamOverBudget {
+        let memory_plan = sizes.plan(budget_bytes, self.options.window_bytes, has);
+        let mut memory_plan = memory_plan.map_err(|needed_bytes| RunError::StreamOverBudget {
             analysis: self.request.analysis,
             needed_bytes,
             budget_bytes: budget_bytes.unwrap_or(u64::MAX),
         })?;
         let (file, rows) = (&self.input.file, &self.input.rows);
-        let windows = Windows::new(file, rows, (room.window_bytes, sizes.weighted));
-        if room.keeps && !sizes.on_machine {
-            room.buffers = windows.len() as u64;
+        let windows = Windows::new(file, rows, (memory_plan.window_bytes, sizes.weighted));
+        if memory_plan.keeps && !sizes.on_machine {
+            memory_plan.buffers = windows.len() as u64;
         }
         let checked = Checked::new(windows.len(), file);
         Ok(Plan {
             sizes,
-            room,
+            memory_plan,
             windows,
             checked,
             kept: RefCell::new(None),
@@ -135,7 +138,7 @@ impl Run<'_> {
         self.passes_of(plan, (kernel, &hands, buffers.split()), tally, drive)
     }
 
-    /// Makes passes of one kernel by a crew, through these buffers.
+    /// Makes passes of one kernel by a consumer, through these buffers.
     pub(super) fn passes_of<'b, R>(
         &self,
         plan: &Plan,
@@ -150,8 +153,8 @@ impl Run<'_> {
             windows: &plan.windows,
             checked: &plan.checked,
             reader: self.options.reader,
-            flight: plan.room.flight as usize,
-            keeps: plan.room.keeps && !plan.sizes.on_machine,
+            flight: plan.memory_plan.flight as usize,
+            keeps: plan.memory_plan.keeps && !plan.sizes.on_machine,
             direct: direct(file, self.options.caching),
             limits: Limits {
                 started: self.started,

@@ -1,11 +1,11 @@
-//! A crew that is a kernel on a machine: windows go to it by tickets, and come back when it is done
+//! A consumer that is a kernel on a machine: windows go to it by tickets, and come back when it is done
 //! with them.
 //!
 //! No thread of the host touches the edges. The kernel checks those of a window that comes for the
 //! first time; the host looks at a window again only to name what is wrong with it.
 
 use super::checks::Checked;
-use super::crew::{Crew, Done, Kernel, Setup};
+use super::consumer::{Done, Kernel, Setup, WindowConsumer};
 use super::read::Fill;
 use super::view::View;
 use super::windows::{Part, Windows};
@@ -55,7 +55,7 @@ impl Said<'_> {
 
     /// Whether a value was too large for a word.
     pub(super) fn has_outgrown(&self) -> bool {
-        self.word(word!(outgrown)) != 0
+        self.word(word!(overflow)) != 0
     }
 
     /// The sum of all changes of ranks in the last step, in units of a total.
@@ -132,8 +132,8 @@ impl<'m> Machine<'m> {
         }
     }
 
-    pub(super) fn crew<'b, 's>(&'s self, setup: &'s Setup<'s>) -> MachineCrew<'b, 's> {
-        MachineCrew {
+    pub(super) fn consumer<'b, 's>(&'s self, setup: &'s Setup<'s>) -> MachineConsumer<'b, 's> {
+        MachineConsumer {
             machine: self,
             setup,
             flight: VecDeque::new(),
@@ -201,7 +201,7 @@ impl<'m> Machine<'m> {
 }
 
 /// The windows that a machine has.
-pub(super) struct MachineCrew<'b, 's> {
+pub(super) struct MachineConsumer<'b, 's> {
     machine: &'s Machine<'s>,
     setup: &'s Setup<'s>,
     /// In the order of their tickets.
@@ -216,7 +216,7 @@ struct Flying<'b> {
     fill: Option<Fill<'b>>,
 }
 
-impl<'b> MachineCrew<'b, '_> {
+impl<'b> MachineConsumer<'b, '_> {
     /// Posts a window. None if the buffer has another number of edges.
     fn post(&self, fill: &Fill<'b>) -> Option<u32> {
         let Setup { windows, rows, .. } = self.setup;
@@ -292,7 +292,7 @@ impl<'b> MachineCrew<'b, '_> {
     }
 }
 
-impl<'b> Crew<'b> for MachineCrew<'b, '_> {
+impl<'b> WindowConsumer<'b> for MachineConsumer<'b, '_> {
     fn computing(&self) -> usize {
         self.flight.len()
     }
@@ -360,7 +360,7 @@ impl<'b> Crew<'b> for MachineCrew<'b, '_> {
     }
 }
 
-impl MachineCrew<'_, '_> {
+impl MachineConsumer<'_, '_> {
     /// The problem of a row that goes on in `window` and does not ascend there.
     fn between(&self, window: usize) -> BinaryProblem {
         let windows: &Windows = self.setup.windows;

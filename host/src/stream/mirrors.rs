@@ -1,6 +1,6 @@
 //! Checks that every edge of a file has its mirror image, in one pass.
 
-use super::crew::Kernel;
+use super::consumer::Kernel;
 use super::view::View;
 use crate::graph::BinaryProblem;
 use crate::graph::disk::MirrorSum;

@@ -5,17 +5,17 @@
 //! Reads are in flight while threads compute. Windows may stay in memory once they were read, which
 //! is how a graph of more than 2^32 edges is resident. Columns are those of a resident run, bit for bit.
 //!
-//! The rooms, from the file to the column:
+//! The parts, from the file to the column:
 //!
-//! * `windows` places windows in the file, `buffer` has memory for them, `room` sizes both from a
+//! * `windows` places windows in the file, `buffer` has memory for them, `memory_plan` sizes both from a
 //!   budget;
 //! * `read` fills buffers: by `io_uring`, or by threads;
-//! * `crew` are threads that compute with windows; `sweep` moves buffers between reader and crew: a
+//! * `consumer` are threads that compute with windows; `sweep` moves buffers between reader and consumer: a
 //!   pass. A [`View`] is what a kernel gets;
 //! * `checks` refuses edges that are no edges of the graph;
-//! * `relax`, `parents`, `components`, `ranks`, `outgrown` are the kernels; `marks` and `bits` tell
+//! * `relax`, `parents`, `components`, `ranks`, `overflow` are the kernels; `marks` and `bits` tell
 //!   which windows a search needs;
-//! * `machine` is a crew that is a kernel on a machine, `on_machine` makes passes of one;
+//! * `machine` is a consumer that is a kernel on a machine, `on_machine` makes passes of one;
 //! * `choose` says when a graph streams by itself, `execute` takes a request;
 //! * `pass` is for work of a caller's own, in buffers of the caller's;
 //! * `job` is a run with its plan, `run` makes passes of kernels until the analysis ends, `report`
@@ -26,21 +26,21 @@ mod buffer;
 mod checks;
 mod choose;
 mod components;
-mod crew;
+mod consumer;
 mod execute;
 mod job;
 mod machine;
 mod marks;
 mod mirrors;
 mod on_machine;
-mod outgrown;
+mod overflow;
 mod parents;
 mod pass;
 mod ranks;
 mod read;
 mod relax;
 mod report;
-mod room;
+mod memory_plan;
 mod run;
 mod sweep;
 mod view;
@@ -48,9 +48,9 @@ mod windows;
 
 pub use choose::{reason_after_load, reason_after_run, reason_to_stream};
 pub use execute::{StreamOptions, Streamed, check_streams};
+pub use memory_plan::Keeping;
 pub use pass::Pass;
 pub use read::{Caching, ReaderChoice};
 pub use report::{PASSES_KEPT, PassSummary, StreamReport};
-pub use room::Keeping;
 pub use view::View;
 pub use windows::Windows;

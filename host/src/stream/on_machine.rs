@@ -1,12 +1,12 @@
 //! Runs on a kernel that stays on a machine: what it is given, and the passes that it makes.
 
 use super::buffer::short;
-use super::job::{Fallen, Found, On, Plan, Run};
+use super::job::{Fallen, On, Plan, Run, StreamResult};
 use super::machine::{Machine, Said, Wanted};
+use super::memory_plan::Keeping;
 use super::ranks::{exponent, first, first_shares, has_settled};
 use super::relax::Length;
 use super::report::Tally;
-use super::room::Keeping;
 use super::sweep::{Hands, Sweep};
 use super::windows::SECTOR;
 use crate::analysis::End;
@@ -62,7 +62,7 @@ impl Run<'_> {
         let mut buffers = plan.buffers()?;
         let memory = buffers.memory();
         let windows = plan.windows.len() as u32;
-        let posts = plan.room.buffers as u32;
+        let posts = plan.memory_plan.buffers as u32;
         let short_of_memory = || BackendError::OutOfMemory {
             what: "the board of a stream",
             needed: 4 * u64::from(board_words(posts, windows)),
@@ -84,7 +84,7 @@ impl Run<'_> {
             buffers: memory,
             values: work.values,
             work: work.rows,
-            kept: plan.room.keeps.then_some((
+            kept: plan.memory_plan.keeps.then_some((
                 plan.windows.buffer_bytes().next_multiple_of(SECTOR),
                 plan.sizes.keeping == Keeping::Always,
             )),
@@ -135,7 +135,7 @@ impl Run<'_> {
             iterations: 0,
             converged: false,
         };
-        let mut outgrown = false;
+        let mut overflow = false;
         let ((), values) = self.on_machine((plan, on), (work, false), tally, |sweep, said| {
             sweep.step()?;
             while said.is_busy() && end.iterations < passes {
@@ -144,13 +144,13 @@ impl Run<'_> {
                 end.iterations += 1;
             }
             end.converged = !said.is_busy();
-            outgrown = said.has_outgrown();
+            overflow = said.has_outgrown();
             Ok(())
         })?;
         Ok(Fallen {
             values,
             end,
-            outgrown,
+            overflow,
         })
     }
 
@@ -162,7 +162,7 @@ impl Run<'_> {
         (plan, on): (&Plan, On),
         limit: u32,
         tally: &mut Tally,
-    ) -> Result<Found, RunError> {
+    ) -> Result<StreamResult, RunError> {
         let rows = &self.input.rows;
         let asked = self.request.ranking;
         let (rank, dangling) = first(rows);
@@ -201,7 +201,7 @@ impl Run<'_> {
             let (is_whole, found) = run?;
             if is_whole {
                 let found = found.into_iter().map(f32::from_bits).collect();
-                return Ok(Found::of(Column::F32(found), end));
+                return Ok(StreamResult::of(Column::F32(found), end));
             }
             kind = StreamKind::Push;
             shares = Vec::new();

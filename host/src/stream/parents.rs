@@ -2,7 +2,7 @@
 //! edge to a node.
 
 use super::checks::target;
-use super::crew::Kernel;
+use super::consumer::Kernel;
 use super::marks::Marks;
 use super::view::View;
 use crate::graph::BinaryProblem;

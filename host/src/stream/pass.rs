@@ -4,7 +4,7 @@
 //! memory, gets them here: the reader fills the buffers in place, and nobody copies.
 
 use super::checks::Checked;
-use super::crew::{Kernel, Limits, Setup};
+use super::consumer::{Kernel, Limits, Setup};
 use super::read::{Caching, ReaderChoice};
 use super::report::{StreamReport, Tally};
 use super::sweep::{Hands, direct, sweep};
@@ -147,8 +147,8 @@ fn aligned(buffers: Vec<&mut [u8]>, bytes: u64) -> Result<Vec<&mut [u8]>, RunErr
     let each = buffers.into_iter().map(|buffer| {
         let skip = buffer.as_ptr().align_offset(SECTOR as usize);
         let available = buffer.len().saturating_sub(skip) as u64;
-        let room = buffer.get_mut(skip..).filter(|_| available >= bytes);
-        room.ok_or_else(|| short(available).into())
+        let memory_plan = buffer.get_mut(skip..).filter(|_| available >= bytes);
+        memory_plan.ok_or_else(|| short(available).into())
     });
     each.collect()
 }

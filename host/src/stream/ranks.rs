@@ -4,7 +4,7 @@
 //! the same, bit for bit, as those of a resident run.
 
 use super::checks::target;
-use super::crew::Kernel;
+use super::consumer::Kernel;
 use super::view::View;
 use crate::graph::BinaryProblem;
 use crate::graph::disk::Rows;

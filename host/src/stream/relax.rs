@@ -5,7 +5,7 @@
 //! it made for itself, and later windows of the same pass see the values that earlier ones left.
 
 use super::checks::target;
-use super::crew::Kernel;
+use super::consumer::Kernel;
 use super::marks::Marks;
 use super::view::View;
 use crate::graph::BinaryProblem;
@@ -179,7 +179,7 @@ pub(super) struct Search<'a, L: Length> {
     length: L,
     values: Vec<L::Cell>,
     marks: Marks<'a>,
-    outgrown: AtomicBool,
+    overflow: AtomicBool,
 }
 
 impl<'a, L: Length> Search<'a, L> {
@@ -204,7 +204,7 @@ impl<'a, L: Length> Search<'a, L> {
             length,
             values,
             marks,
-            outgrown: AtomicBool::new(false),
+            overflow: AtomicBool::new(false),
         })
     }
 
@@ -215,7 +215,7 @@ impl<'a, L: Length> Search<'a, L> {
 
     /// Tells whether a value was too large for a word.
     pub(super) fn has_outgrown(&self) -> bool {
-        self.outgrown.load(Ordering::Relaxed)
+        self.overflow.load(Ordering::Relaxed)
     }
 
     /// The values.
@@ -232,7 +232,7 @@ impl<'a, L: Length> Search<'a, L> {
                 Step::To(next) => next,
                 Step::Ends => return Ok(()),
                 Step::Outgrows => {
-                    self.outgrown.store(true, Ordering::Relaxed);
+                    self.overflow.store(true, Ordering::Relaxed);
                     continue;
                 }
             };

@@ -2,16 +2,16 @@
 
 use super::buffer::short;
 use super::components::{Components, labels};
-use super::job::{Fallen, Found, Plan, Run};
+use super::job::{Fallen, Plan, Run, StreamResult};
 use super::marks::Marks;
+use super::memory_plan::Sizes;
 use super::mirrors::Mirrors;
 use super::on_machine::Work;
-use super::outgrown::Outgrown;
+use super::overflow::Overflow;
 use super::parents::Parents;
 use super::ranks::{Ranking, has_settled};
 use super::relax::{Float, Length, Levels, Search, Whole, Wide};
 use super::report::Tally;
-use super::room::Sizes;
 use crate::analysis::{Detail, End, Streaming, ranking_iterations_max};
 use crate::backend::BackendError;
 use crate::column::Column;
@@ -26,7 +26,7 @@ impl Run<'_> {
     ///
     /// # Errors
     /// As [`Streamed::run`].
-    pub(super) fn run(&self, plan: &mut Plan, tally: &mut Tally) -> Result<Found, RunError> {
+    pub(super) fn run(&self, plan: &mut Plan, tally: &mut Tally) -> Result<StreamResult, RunError> {
         match plan.sizes.streaming {
             Streaming::Levels => self.levels(plan, tally),
             Streaming::Reached => {
@@ -37,7 +37,7 @@ impl Run<'_> {
                 let flag = |level: &mut u32| *level = u32::from(*level != UNREACHED);
                 flags.iter_mut().for_each(flag);
                 let values = Column::U32(flags);
-                Ok(Found { values, ..found })
+                Ok(StreamResult { values, ..found })
             }
             Streaming::Lengths => self.lengths(plan, tally),
             Streaming::Components => self.components(plan, tally),
@@ -73,7 +73,7 @@ impl Run<'_> {
             return Ok(Fallen {
                 values: fallen.values.into_iter().map(L::word_of).collect(),
                 end: fallen.end,
-                outgrown: fallen.outgrown,
+                overflow: fallen.overflow,
             });
         }
         let rows = &self.input.rows;
@@ -90,7 +90,7 @@ impl Run<'_> {
         })?;
         let converged = search.is_done();
         Ok(Fallen {
-            outgrown: search.has_outgrown(),
+            overflow: search.has_outgrown(),
             values: search.into_values(),
             end: End {
                 iterations,
@@ -99,7 +99,7 @@ impl Run<'_> {
         })
     }
 
-    fn levels(&self, plan: &Plan, tally: &mut Tally) -> Result<Found, RunError> {
+    fn levels(&self, plan: &Plan, tally: &mut Tally) -> Result<StreamResult, RunError> {
         let limit = self.limit().unwrap_or(UNREACHED - 1).min(UNREACHED - 1);
         let fallen = self.fall(plan, (Levels { limit }, u32::MAX), tally)?;
         let levels = fallen.values;
@@ -119,14 +119,14 @@ impl Run<'_> {
             iterations: deepest.saturating_add(1).min(limit),
             converged: deepest < limit || !(0..).zip(&levels).any(goes_on),
         };
-        Ok(Found {
+        Ok(StreamResult {
             values: Column::U32(levels),
             parents,
             end,
         })
     }
 
-    fn lengths(&self, plan: &mut Plan, tally: &mut Tally) -> Result<Found, RunError> {
+    fn lengths(&self, plan: &mut Plan, tally: &mut Tally) -> Result<StreamResult, RunError> {
         let passes = self.limit().unwrap_or(u32::MAX);
         let is_float =
             plan.sizes.weighted && self.input.file.weight_kind() == Some(WeightKind::Float);
@@ -135,8 +135,8 @@ impl Run<'_> {
         }
         let fallen = self.fall(plan, (Whole, passes), tally)?;
         let has_gaps = || fallen.values.contains(&UNREACHED);
-        if !(fallen.outgrown && fallen.end.converged && has_gaps()) {
-            return Ok(Found::of(Column::U32(fallen.values), fallen.end));
+        if !(fallen.overflow && fallen.end.converged && has_gaps()) {
+            return Ok(StreamResult::of(Column::U32(fallen.values), fallen.end));
         }
         drop(fallen);
         *plan = self.plan(Sizes {
@@ -146,14 +146,19 @@ impl Run<'_> {
             ..plan.sizes
         })?;
         let fallen = self.fall(plan, (Wide, passes), tally)?;
-        Ok(Found::of(narrowest(fallen.values), fallen.end))
+        Ok(StreamResult::of(narrowest(fallen.values), fallen.end))
     }
 
-    fn floats(&self, plan: &Plan, passes: u32, tally: &mut Tally) -> Result<Found, RunError> {
+    fn floats(
+        &self,
+        plan: &Plan,
+        passes: u32,
+        tally: &mut Tally,
+    ) -> Result<StreamResult, RunError> {
         let fallen = self.fall(plan, (Float, passes), tally)?;
         let floats: Vec<f32> = fallen.values.into_iter().map(f32::from_bits).collect();
-        if fallen.outgrown && fallen.end.converged {
-            let kernel = Outgrown::new(&floats);
+        if fallen.overflow && fallen.end.converged {
+            let kernel = Overflow::new(&floats);
             self.passes(plan, (&kernel, tally), |sweep| sweep.pass())?;
             if let Some(ends) = kernel.ends() {
                 let [from, to] = ends.map(|node| self.input.nodes.original_id(node));
@@ -161,10 +166,10 @@ impl Run<'_> {
                 return Err(BackendError::PathTooLong { from, to, kind }.into());
             }
         }
-        Ok(Found::of(Column::F32(floats), fallen.end))
+        Ok(StreamResult::of(Column::F32(floats), fallen.end))
     }
 
-    fn components(&self, plan: &Plan, tally: &mut Tally) -> Result<Found, RunError> {
+    fn components(&self, plan: &Plan, tally: &mut Tally) -> Result<StreamResult, RunError> {
         let end = End {
             iterations: 1,
             converged: true,
@@ -178,14 +183,14 @@ impl Run<'_> {
                 sweep.pass()?;
                 sweep.step()
             })?;
-            return Ok(Found::of(Column::U32(labels(parents)), end));
+            return Ok(StreamResult::of(Column::U32(labels(parents)), end));
         }
         let components = Components::new(self.input.rows.len()).map_err(short)?;
         self.passes(plan, (&components, tally), |sweep| sweep.pass())?;
-        Ok(Found::of(Column::U32(components.into_labels()), end))
+        Ok(StreamResult::of(Column::U32(components.into_labels()), end))
     }
 
-    fn ranks(&self, plan: &Plan, tally: &mut Tally) -> Result<Found, RunError> {
+    fn ranks(&self, plan: &Plan, tally: &mut Tally) -> Result<StreamResult, RunError> {
         let asked = self.request.ranking;
         let most = ranking_iterations_max(asked.damping);
         let limit = self.limit().map_or(most, |limit| limit.min(most));
@@ -207,7 +212,7 @@ impl Run<'_> {
             }
             Ok(())
         })?;
-        Ok(Found::of(Column::F32(ranking.into_ranks()), end))
+        Ok(StreamResult::of(Column::F32(ranking.into_ranks()), end))
     }
 }
 

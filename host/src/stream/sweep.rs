@@ -3,7 +3,7 @@
 //! Buffers go round. One is filled by the reader while threads compute with others; the last
 //! thread of a pass to finish ends it. A pass leaves out windows that its kernel does not want.
 
-use super::crew::{Crew, Done, Kernel, Setup, Threads};
+use super::consumer::{Done, Kernel, Setup, Threads, WindowConsumer};
 use super::machine::Machine;
 use super::read::{self, Caching, Fill, Reader, Source};
 use super::windows::{WORD, Windows};
@@ -19,18 +19,18 @@ use std::time::Instant;
 pub(super) fn direct(file: &SwgFile, caching: Caching) -> Option<File> {
     let edges = file.targets();
     let bytes = edges.end - edges.start;
-    let room = crate::graph::memory::physical();
+    let memory_plan = crate::graph::memory::physical();
     let is_wanted = match caching {
         Caching::Direct => true,
         Caching::Cached => false,
-        Caching::Auto => room.is_some_and(|room| bytes > room),
+        Caching::Auto => memory_plan.is_some_and(|memory_plan| bytes > memory_plan),
     };
     is_wanted
         .then(|| read::open_direct(file.path(), file.file()))
         .flatten()
 }
 
-/// The crew of a run.
+/// The consumer of a run.
 pub(super) enum Hands<'m> {
     /// So many threads.
     Threads(usize),
@@ -48,11 +48,11 @@ pub(super) struct Sweep<'s, 'b, 'a> {
     free: Vec<usize>,
     /// Windows that the reader has.
     reading: usize,
-    crew: Box<dyn Crew<'b> + 's>,
+    consumer: Box<dyn WindowConsumer<'b> + 's>,
     tally: &'s mut Tally,
 }
 
-/// Starts a reader and a crew, and calls `drive`, which makes passes of `kernel`.
+/// Starts a reader and a consumer, and calls `drive`, which makes passes of `kernel`.
 pub(super) fn sweep<'b, R>(
     setup: &Setup<'_>,
     (kernel, hands, mut buffers): (&dyn Kernel, &Hands<'_>, Vec<&'b mut [u8]>),
@@ -72,9 +72,9 @@ pub(super) fn sweep<'b, R>(
         tally.reader = name;
         tally.direct = setup.direct.is_some();
         tally.keeps = setup.keeps || matches!(hands, Hands::Machine(machine) if machine.keeps());
-        let crew: Box<dyn Crew<'b> + '_> = match hands {
+        let consumer: Box<dyn WindowConsumer<'b> + '_> = match hands {
             Hands::Threads(threads) => Box::new(Threads::start(scope, (setup, kernel), *threads)?),
-            Hands::Machine(machine) => Box::new(machine.crew(setup)),
+            Hands::Machine(machine) => Box::new(machine.consumer(setup)),
         };
         let mut sweep = Sweep {
             setup,
@@ -87,7 +87,7 @@ pub(super) fn sweep<'b, R>(
             },
             buffers: buffers.into_iter().map(Some).collect(),
             reading: 0,
-            crew,
+            consumer,
             tally,
         };
         drive(&mut sweep)
@@ -112,10 +112,10 @@ impl<'b> Sweep<'_, 'b, '_> {
                 Some(filled) => {
                     self.reading -= 1;
                     filled.end.map_err(|error| self.unread(error))?;
-                    self.crew.send(filled.fill)?;
+                    self.consumer.send(filled.fill)?;
                 }
-                None if self.crew.computing() > 0 => {
-                    if let Some(done) = self.crew.take(true)? {
+                None if self.consumer.computing() > 0 => {
+                    if let Some(done) = self.consumer.take(true)? {
                         self.take(done)?;
                     }
                 }
@@ -132,7 +132,7 @@ impl<'b> Sweep<'_, 'b, '_> {
     }
 
     /// Hands free buffers to the reader, for the windows from `next` on that have work, and those
-    /// that are in memory to the crew.
+    /// that are in memory to the consumer.
     fn submit(&mut self, mut next: usize, pass: &mut PassSummary) -> Result<usize, RunError> {
         let windows = self.setup.windows;
         while next < windows.len() {
@@ -141,10 +141,10 @@ impl<'b> Sweep<'_, 'b, '_> {
                 next += 1;
                 continue;
             }
-            if self.reading + self.crew.computing() >= self.setup.flight {
+            if self.reading + self.consumer.computing() >= self.setup.flight {
                 break;
             }
-            if self.crew.again(next) {
+            if self.consumer.again(next) {
                 pass.keep(edge_bytes(windows, next));
                 next += 1;
                 continue;
@@ -161,7 +161,7 @@ impl<'b> Sweep<'_, 'b, '_> {
             };
             if self.setup.keeps && self.setup.checked.has(next) {
                 pass.keep(edge_bytes(windows, next));
-                self.crew.send(fill)?;
+                self.consumer.send(fill)?;
             } else {
                 pass.read(edge_bytes(windows, next));
                 self.reading += 1;
@@ -182,18 +182,18 @@ impl<'b> Sweep<'_, 'b, '_> {
         Some((slot, self.buffers.get_mut(slot)?.take()?))
     }
 
-    /// Work of the crew between two passes.
+    /// Work of the consumer between two passes.
     ///
     /// # Errors
     /// As [`Self::pass`].
     pub(super) fn step(&mut self) -> Result<(), RunError> {
         self.setup.limits.check(self.tally.passes)?;
-        self.crew.step(self.tally.passes)
+        self.consumer.step(self.tally.passes)
     }
 
-    /// Takes the buffers that the crew is done with.
+    /// Takes the buffers that the consumer is done with.
     fn collect(&mut self) -> Result<(), RunError> {
-        while let Some(done) = self.crew.take(false)? {
+        while let Some(done) = self.consumer.take(false)? {
             self.take(done)?;
         }
         Ok(())

@@ -1,6 +1,6 @@
 //! The planning steps, one function each, over memory that fits in a `static`.
 //!
-//! None is inlined, so that its stack and its instructions can be told apart in
+//! None is inlined, so that its stack and its instructions can be distinguished in
 //! a disassembly and on the device alike. They add nothing to the planner but
 //! the choice of capacities.
 
@@ -20,26 +20,26 @@ use seawall_core::topology::memory::{ExecutionPlan, MemoryError};
 
 use crate::program::{DEPENDENCIES, Program, WAVES};
 
-/// Room for the layers of the program.
-pub type LayerRoom = Scratch<WAVES, DEPENDENCIES>;
-/// Room for its groups.
-pub type GroupRoom = GroupScratch<WAVES, DEPENDENCIES>;
-/// Room for its arena.
-pub type ArenaRoom = ArenaScratch<WAVES>;
-/// Room for all of them in one call.
-pub type ExecutionRoom = ExecutionScratch<WAVES, DEPENDENCIES>;
+/// Space for the layers of the program.
+pub type LayerSpace = Scratch<WAVES, DEPENDENCIES>;
+/// Space for its groups.
+pub type GroupSpace = GroupScratch<WAVES, DEPENDENCIES>;
+/// Space for its arena.
+pub type ArenaSpace = ArenaScratch<WAVES>;
+/// Space for all of them in one call.
+pub type ExecutionSpace = ExecutionScratch<WAVES, DEPENDENCIES>;
 
 // What the types take is what the planner asks for, and no byte more.
 const _: () = {
     let needs = Requirements::for_dag(WAVES, DEPENDENCIES);
-    assert!(size_of::<LayerRoom>() == needs.layers_bytes());
-    assert!(size_of::<GroupRoom>() == needs.groups_bytes(Strategy::Packed));
-    assert!(size_of::<ArenaRoom>() == needs.arena_bytes());
-    assert!(size_of::<ExecutionRoom>() == needs.execution_bytes(Strategy::Packed));
+    assert!(size_of::<LayerSpace>() == needs.layers_bytes());
+    assert!(size_of::<GroupSpace>() == needs.groups_bytes(Strategy::Packed));
+    assert!(size_of::<ArenaSpace>() == needs.arena_bytes());
+    assert!(size_of::<ExecutionSpace>() == needs.execution_bytes(Strategy::Packed));
 };
 
-/// Room for eight cached choices of a topology.
-pub type CacheRoom = PlanCache<8>;
+/// Space for eight cached choices of a topology.
+pub type CacheSpace = PlanCache<8>;
 
 /// Decisions of the policies.
 #[derive(Clone, Copy, Debug)]
@@ -75,8 +75,8 @@ pub enum Refusal {
 ///
 /// Those of [`plan::layers()`].
 #[inline(never)]
-pub fn layers<'a>(program: &Program, room: &'a mut LayerRoom) -> Result<Layers<'a>, LayerError> {
-    plan::layers(&program.dag, room)
+pub fn layers<'a>(program: &Program, space: &'a mut LayerSpace) -> Result<Layers<'a>, LayerError> {
+    plan::layers(&program.dag, space)
 }
 
 /// Plans packed groups.
@@ -85,8 +85,8 @@ pub fn layers<'a>(program: &Program, room: &'a mut LayerRoom) -> Result<Layers<'
 ///
 /// Those of [`plan::groups()`].
 #[inline(never)]
-pub fn groups<'a>(program: &Program, room: &'a mut GroupRoom) -> Result<Groups<'a>, GroupError> {
-    plan::groups(&program.dag, &program.budget, Strategy::Packed, room)
+pub fn groups<'a>(program: &Program, space: &'a mut GroupSpace) -> Result<Groups<'a>, GroupError> {
+    plan::groups(&program.dag, &program.budget, Strategy::Packed, space)
 }
 
 /// Lays out the arena.
@@ -98,9 +98,9 @@ pub fn groups<'a>(program: &Program, room: &'a mut GroupRoom) -> Result<Groups<'
 pub fn arena<'a>(
     program: &Program,
     groups: &Groups<'_>,
-    room: &'a mut ArenaRoom,
+    space: &'a mut ArenaSpace,
 ) -> Result<Arena<'a>, ArenaError> {
-    plan::arena(&program.dag, groups, &ArenaOptions::default(), room)
+    plan::arena(&program.dag, groups, &ArenaOptions::default(), space)
 }
 
 /// Plans the program from end to end, in one call.
@@ -111,8 +111,8 @@ pub fn arena<'a>(
 #[inline(never)]
 pub fn execution<'a>(
     program: &'a Program,
-    cache: &mut CacheRoom,
-    room: &'a mut ExecutionRoom,
+    cache: &mut CacheSpace,
+    space: &'a mut ExecutionSpace,
 ) -> Result<Execution<'a>, ExecutionError> {
     let mut subject = Subject::new(program.identity);
     // An arena holds what earlier groups left too, beside the largest group.
@@ -137,7 +137,7 @@ pub fn execution<'a>(
         },
         ..Request::new(program.dag, budget)
     };
-    plan::execution(&request, Chooser::cached(cache, &mut subject), room)
+    plan::execution(&request, Chooser::cached(cache, &mut subject), space)
 }
 
 /// Asks every policy once.
@@ -146,7 +146,7 @@ pub fn execution<'a>(
 ///
 /// The first refusal.
 #[inline(never)]
-pub fn policies(program: &Program, cache: &mut CacheRoom) -> Result<Policies, Refusal> {
+pub fn policies(program: &Program, cache: &mut CacheSpace) -> Result<Policies, Refusal> {
     let mut subject = Subject::new(program.identity);
     let signals = program.execution.signals(24_000);
     let decision = cache.select(&mut subject, &signals);

@@ -34,7 +34,7 @@ impl Finished {
     }
 }
 
-/// A shell's limit of the address space in KiB that leaves room to start.
+/// A shell's limit of the address space in KiB that leaves space to start.
 const LIMIT: &str = "ulimit -v 400000; export RAYON_NUM_THREADS=2;";
 
 #[test]
@@ -85,7 +85,7 @@ fn edges_stream_by_themselves_wherever_they_stream_when_told_to() {
             }
         }
     }
-    assert!(streamed > 0, "no limit left room for the stream alone");
+    assert!(streamed > 0, "no limit left space for the stream alone");
 }
 
 #[test]

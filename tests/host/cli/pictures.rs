@@ -174,7 +174,7 @@ fn draw((waves, edges, budget): &Drawing) -> String {
     let needs = Requirements::for_dag(waves.len(), dependencies.len());
     let (mut layers, mut depends) = (vec![0; needs.layer_words], vec![0; needs.dependency_words]);
     let (mut words, mut bytes) = (vec![0; needs.pack_words], vec![0; needs.pack_bytes]);
-    let room = GroupScratchView::new(
+    let space = GroupScratchView::new(
         ScratchView::new(&mut layers, &mut depends),
         &mut words,
         &mut bytes,
@@ -184,7 +184,7 @@ fn draw((waves, edges, budget): &Drawing) -> String {
         budget_bytes: 1000 + budget,
         readback_bytes: 0,
     };
-    let groups = groups(&dag, &budget, Planning::Packed, room).unwrap();
+    let groups = groups(&dag, &budget, Planning::Packed, space).unwrap();
     let view = PlanView {
         dag,
         names: &names,

@@ -5,7 +5,7 @@ use super::{Fixture, finish, seawall};
 use serde_json::Value;
 
 /// A way to fail: its name, the arguments and the kind of the failure.
-type Way<'a> = (&'a str, Vec<&'a str>, &'a str);
+type Command<'a> = (&'a str, Vec<&'a str>, &'a str);
 
 /// Files that the ways to fail are about.
 struct Files {
@@ -33,7 +33,7 @@ impl Files {
     }
 }
 
-fn ways<'a>(files: &'a Files, table: &'a str) -> Vec<Way<'a>> {
+fn ways<'a>(files: &'a Files, table: &'a str) -> Vec<Command<'a>> {
     let cc = |graphs: &[&'a str], more: &[&'a str]| {
         [
             &["run"],

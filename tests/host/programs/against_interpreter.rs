@@ -3,7 +3,7 @@
 use crate::drawn::{waves, words};
 use proptest::prelude::*;
 use seawall::backend::cpu::CpuSession;
-use seawall::backend::{RunLimits, open_naive};
+use seawall::backend::{RunLimits, open_baseline};
 use seawall::executor::Machine;
 use seawall::program::{Kind, Meet};
 use seawall_tests::draw::{self, Limits};
@@ -79,7 +79,7 @@ proptest! {
         let script = draw::of_choices(limits, registers, &waves);
         let graph = list.graph().unwrap();
         let machine = Machine::cpu(NonZeroUsize::new(threads));
-        let mut session = open_naive(&graph, &machine).unwrap();
+        let mut session = open_baseline(&graph, &machine).unwrap();
         run_script(session.as_mut(), &list, &script, 2)
             .map_err(|error| TestCaseError::fail(format!("{error}\n{:#?}", script.waves)))?;
     }

@@ -5,7 +5,7 @@ use super::{BUDGET, bare, plan};
 use proptest::prelude::*;
 use seawall::analysis::{self, Question};
 use seawall::backend::cpu::CpuSession;
-use seawall::backend::{BackendError, RunLimits, Session, open_naive};
+use seawall::backend::{BackendError, RunLimits, Session, open_baseline};
 use seawall::executor::Machine;
 use seawall::graph::Graph;
 use seawall::own::OwnWaves;
@@ -70,11 +70,11 @@ proptest! {
         session.load(&program).unwrap();
         session.run(&[]).unwrap();
         prop_assert_eq!(&words(&mut session, result), &expected);
-        let mut naive = open_naive(&graph, &Machine::cpu(None)).unwrap();
-        naive.load(&program).unwrap();
+        let mut baseline = open_baseline(&graph, &Machine::cpu(None)).unwrap();
+        baseline.load(&program).unwrap();
         for _ in 0..2 {
-            naive.run(&[]).unwrap();
-            prop_assert_eq!(&words(naive.as_mut(), result), &expected);
+            baseline.run(&[]).unwrap();
+            prop_assert_eq!(&words(baseline.as_mut(), result), &expected);
         }
     }
 }

@@ -3,11 +3,11 @@
 use super::{BUDGET, plan, within};
 use seawall::backend::batch::{BatchError, BatchSession, Job, cpu::CpuBatch};
 use seawall::backend::cpu::CpuSession;
-use seawall::backend::{BackendError, Canceller, RunLimits, Session, open_naive};
+use seawall::backend::{BackendError, Canceller, RunLimits, Session, open_baseline};
 use seawall::executor::Machine as Executors;
 use seawall::graph::Graph;
 use seawall::outcome::waves;
-use seawall::own::{Lie, OwnWaves};
+use seawall::own::{FactViolation, OwnWaves};
 use seawall::program::{Call, EncodedProgram, OwnError, PlanRequest, ProgramBuilder, ProgramError};
 use seawall_core::abi::control::FaultCode;
 use seawall_core::abi::own::OWN_FIRST;
@@ -146,7 +146,7 @@ fn run(program: &EncodedProgram, threads: usize) -> Result<(), BackendError> {
     session.run(&[]).map(drop)
 }
 
-fn lie_of<W: Wave>() -> Lie {
+fn violation_of<W: Wave>() -> FactViolation {
     let program = one::<W>(&OwnWaves::of::<Liars>());
     run(&program, 2).unwrap();
     let graph = ring();
@@ -165,18 +165,23 @@ fn lie_of<W: Wave>() -> Lie {
 #[test]
 fn every_kind_of_lie_is_found() {
     let word = WORDS - 1;
-    let left_out = Lie::LeftOut { operand: To, word };
-    assert_eq!(lie_of::<LeavesOut>(), left_out);
-    let other_word = Lie::OtherWord {
+    let left_out = FactViolation::LeftOut { operand: To, word };
+    assert_eq!(violation_of::<LeavesOut>(), left_out);
+    let other_word = FactViolation::OtherWord {
         operand: First,
         item: 0,
         word: 1,
     };
-    assert_eq!(lie_of::<LooksAround>(), other_word);
-    assert!(matches!(lie_of::<Races>(), Lie::Race { operand: To, .. }));
-    let more_work = lie_of::<WorksMore>();
+    assert_eq!(violation_of::<LooksAround>(), other_word);
+    assert!(matches!(
+        violation_of::<Races>(),
+        FactViolation::Race { operand: To, .. }
+    ));
+    let more_work = violation_of::<WorksMore>();
     let accesses = u64::from(WORDS) * u64::from(WORDS + 1);
-    assert!(matches!(more_work, Lie::MoreWork { accesses: found, .. } if found == accesses));
+    assert!(
+        matches!(more_work, FactViolation::MoreWork { accesses: found, .. } if found == accesses)
+    );
 }
 
 fn fault_of<W: Wave>() -> (FaultCode, [u32; 2]) {
@@ -394,7 +399,7 @@ fn batches_run_waves_of_one_set() {
 fn a_naive_host_loop_runs_own_waves_too() {
     let (graph, program) = (ring(), chain(3));
     let machine = Executors::cpu(NonZeroUsize::new(2));
-    let mut session = open_naive(&graph, &machine).unwrap();
+    let mut session = open_baseline(&graph, &machine).unwrap();
     session.load(&program).unwrap();
     session.run(&[]).unwrap();
     let mut words = Vec::new();

@@ -2,7 +2,7 @@
 
 use seawall::backend::batch::cpu::CpuBatch;
 use seawall::backend::cpu::CpuSession;
-use seawall::backend::{RunLimits, open_naive};
+use seawall::backend::{RunLimits, open_baseline};
 use seawall::executor::{Executor, Machine};
 use seawall_tests::stale::{Tried, check_batch, check_session};
 use std::num::NonZeroUsize;
@@ -22,7 +22,7 @@ fn a_plan_for_another_graph_or_machine_is_refused_by_the_kernel() {
         .unwrap();
         check_session(&Tried {
             executor,
-            open: &|graph| open_naive(graph, &Machine::cpu(threads)),
+            open: &|graph| open_baseline(graph, &Machine::cpu(threads)),
         })
         .unwrap();
     }

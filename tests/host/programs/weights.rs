@@ -5,7 +5,7 @@ use super::plan;
 use proptest::prelude::*;
 use seawall::backend::batch::{BatchSession, Job, cpu::CpuBatch};
 use seawall::backend::cpu::CpuSession;
-use seawall::backend::{RunLimits, Session, open_naive};
+use seawall::backend::{RunLimits, Session, open_baseline};
 use seawall::executor::Machine as Executors;
 use seawall::graph::Graph;
 use seawall::own::OwnWaves;
@@ -90,7 +90,7 @@ const fn number_of(node: u32) -> u32 {
 
 /// A question about the edges of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Asked {
+enum RunOptions {
     Sum,
     Least,
     SumWithNumbers,
@@ -101,18 +101,18 @@ enum Asked {
     Changed,
 }
 
-const ASKED: [Asked; 8] = [
-    Asked::Sum,
-    Asked::Least,
-    Asked::SumWithNumbers,
-    Asked::Lesser,
-    Asked::Odd,
-    Asked::Lightest,
-    Asked::Floats,
-    Asked::Changed,
+const ASKED: [RunOptions; 8] = [
+    RunOptions::Sum,
+    RunOptions::Least,
+    RunOptions::SumWithNumbers,
+    RunOptions::Lesser,
+    RunOptions::Odd,
+    RunOptions::Lightest,
+    RunOptions::Floats,
+    RunOptions::Changed,
 ];
 
-impl Asked {
+impl RunOptions {
     fn join(self) -> Join {
         match self {
             Self::Least | Self::Lightest => Join::Min,
@@ -196,7 +196,7 @@ impl Asked {
 }
 
 /// A program that answers a question about both directions, in one wave.
-fn built(nodes: u32, asked: Asked) -> (EncodedProgram, [RegisterId; 2]) {
+fn built(nodes: u32, asked: RunOptions) -> (EncodedProgram, [RegisterId; 2]) {
     let mut program = ProgramBuilder::new(nodes);
     let numbers = program.per_node("numbers", Kind::U32).unwrap();
     let results = ["into", "out of"].map(|name| program.per_node(name, asked.kind()).unwrap());
@@ -216,7 +216,7 @@ fn built(nodes: u32, asked: Asked) -> (EncodedProgram, [RegisterId; 2]) {
 }
 
 /// The same as text.
-fn written(graph: &Graph, asked: Asked) -> (EncodedProgram, [RegisterId; 2]) {
+fn written(graph: &Graph, asked: RunOptions) -> (EncodedProgram, [RegisterId; 2]) {
     let (code, value) = asked.text();
     let how = match asked.join() {
         Join::Min => "min",
@@ -254,7 +254,7 @@ fn written(graph: &Graph, asked: Asked) -> (EncodedProgram, [RegisterId; 2]) {
     (plan(&read.program), results)
 }
 
-fn expected(weighted: &Weighted, asked: Asked) -> [Vec<u32>; 2] {
+fn expected(weighted: &Weighted, asked: RunOptions) -> [Vec<u32>; 2] {
     [Edges::In, Edges::Out].map(|edges| {
         let rows = (0..weighted.nodes).map(|node| weighted.row(node, edges));
         rows.flat_map(|row| asked.expected(&row)).collect()
@@ -284,14 +284,14 @@ proptest! {
         asked in proptest::sample::select(&ASKED[..]),
         threads in proptest::sample::select(vec![1_usize, 2, 5]),
     ) {
-        let graph = weighted.graph(asked == Asked::Floats);
+        let graph = weighted.graph(asked == RunOptions::Floats);
         let wanted = expected(&weighted, asked);
         let threads = NonZeroUsize::new(threads);
         for program in [built(weighted.nodes, asked), written(&graph, asked)] {
             let mut session = CpuSession::open(&graph, threads, RunLimits::default()).unwrap();
             prop_assert_eq!(&results(&mut session, &program), &wanted);
-            let mut naive = open_naive(&graph, &Executors::cpu(threads)).unwrap();
-            prop_assert_eq!(&results(naive.as_mut(), &program), &wanted);
+            let mut baseline = open_baseline(&graph, &Executors::cpu(threads)).unwrap();
+            prop_assert_eq!(&results(baseline.as_mut(), &program), &wanted);
             let job = Job {
                 graph: &graph,
                 inputs: Vec::new(),
@@ -344,7 +344,7 @@ proptest! {
         let mut session =
             CpuSession::open(&graph, NonZeroUsize::new(2), RunLimits::default()).unwrap();
         let found = results(&mut session, &(plan(&program), [sums; 2]));
-        prop_assert_eq!(&found[0], &expected(&weighted, Asked::Sum)[0]);
+        prop_assert_eq!(&found[0], &expected(&weighted, RunOptions::Sum)[0]);
     }
 }
 

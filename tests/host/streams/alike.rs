@@ -226,7 +226,7 @@ fn paths_against_the_order_of_rows_take_no_pass_for_each_row() {
     assert!(report.passes <= report.windows, "{report:?}");
 }
 
-/// Every edge comes once, with its row and its weight, whoever owns the buffers.
+/// Every edge comes once, with its row and its weight, the one who owns the buffers.
 #[test]
 fn a_pass_of_a_caller_sees_each_edge_once() {
     for number in 0..24 {

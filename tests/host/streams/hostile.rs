@@ -178,7 +178,7 @@ fn a_file_that_shrinks_under_the_run_is_an_error() {
 fn a_file_that_is_written_under_the_run_is_an_error() {
     for kind in STREAMING {
         let error = changed(kind, |file| {
-            // Later than the clock of the file system tells apart.
+            // Later than the clock of the file system distinguishes.
             std::thread::sleep(std::time::Duration::from_millis(15));
             let other = graph().targets()[10].to_le_bytes();
             file.write_all_at(&other, TARGETS + 40).unwrap();

@@ -69,7 +69,7 @@ pub(super) fn autotune(value: Value) -> Outcome {
 }
 
 fn step(step: &NaturalGradient<'_>) -> Outcome {
-    // If the dimensions exceed the gradient, the step is refused, so this room suffices.
+    // If the dimensions exceed the gradient, the step is refused, so this space suffices.
     let mut delta = vec![0.0; step.gradient.len().min(step.n)];
     match natural_gradient_step(step, &mut delta) {
         Ok(()) => Ok(json!({"delta": floats(&delta)})),

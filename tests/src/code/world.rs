@@ -1,6 +1,6 @@
 //! A plain interpreter of code: item by item, step by step.
 
-use super::{Binary, Found, Gathering, Step, Unary};
+use super::{Binary, Extreme, Gathering, Step, Unary};
 use crate::script::Slot;
 use seawall::program::{Join, Kind};
 use seawall_core::abi::code::{hash, random};
@@ -199,7 +199,7 @@ impl World<'_> {
         all
     }
 
-    fn arg(&mut self, item: u32, made: &[Known], (of, found): (&Gathering, Found)) -> Known {
+    fn arg(&mut self, item: u32, made: &[Known], (of, found): (&Gathering, Extreme)) -> Known {
         let mut best: Option<(Known, u32)> = None;
         // Rows ascend, so of equal values the first node stays.
         for other in self.rows[of.edges as usize][item as usize].clone() {

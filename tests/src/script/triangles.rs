@@ -16,8 +16,8 @@ pub enum Finding {
     },
     /// By rows, and by bits where two corners have `least` edges or more.
     Hubs {
-        /// Room for them: enough for all nodes, so that results do not depend on their order.
-        room: u32,
+        /// Space for them: enough for all nodes, so that results do not depend on their order.
+        space: u32,
         /// Fewest edges of a hub.
         least: u32,
     },
@@ -28,7 +28,7 @@ impl Finding {
     pub fn draw(random: &mut Random) -> Option<Self> {
         Some(match random.below(3) {
             2 => Self::Hubs {
-                room: random.pick(&[HUBS_LEAST, 2 * HUBS_LEAST])?,
+                space: random.pick(&[HUBS_LEAST, 2 * HUBS_LEAST])?,
                 least: random.pick(&[0, 2, 4, 9])?,
             },
             _ => Self::Rows {
@@ -58,7 +58,7 @@ pub(super) fn oriented(
                 program.words("degrees", u64::from(list.nodes))?,
                 match by {
                     Finding::Rows { .. } => program.words("nothing", 1)?,
-                    Finding::Hubs { room, .. } => program.hubs("hubs", *room)?,
+                    Finding::Hubs { space, .. } => program.hubs("hubs", *space)?,
                 },
             ])
         })
@@ -82,10 +82,10 @@ impl Assembler {
                 triangles.held = held;
                 self.program.orient_edges("orient", triangles);
             }
-            Finding::Hubs { room, least } => {
+            Finding::Hubs { space, least } => {
                 let hubs = Hubs {
                     register: other,
-                    room,
+                    space,
                     least,
                     corners: !once,
                 };

@@ -1,6 +1,6 @@
 //! Duties of any machine's service: checked on blocks of threads in CI, and on a GPU.
 
-pub mod books;
+pub mod counters;
 pub mod load;
 pub mod opcodes;
 pub mod pairs;

@@ -97,9 +97,9 @@ fn one_graph((on, workers): (On, usize), graph: Graph, random: &mut Random) -> R
     let service = start(graph, config)?;
     let client = client(&service)?;
     for _ in 0..4 {
-        let asked = (0..OPEN).map(|room| {
+        let asked = (0..OPEN).map(|space| {
             let number = random.below(KINDS.len() as u32);
-            ask(&client, &cases, (number, room), random)
+            ask(&client, &cases, (number, space), random)
         });
         for asked in asked.collect::<Vec<_>>() {
             asked?.compare(&client, &cases)?;
@@ -109,7 +109,7 @@ fn one_graph((on, workers): (On, usize), graph: Graph, random: &mut Random) -> R
 }
 
 /// A query on its way.
-struct Asked {
+struct OpenQuery {
     number: u32,
     to: Span,
     ticket: Ticket,
@@ -121,11 +121,11 @@ const ROOM: u32 = 4 * NODES;
 fn ask(
     client: &Client,
     cases: &[Case],
-    (number, room): (u32, u32),
+    (number, space): (u32, u32),
     random: &mut Random,
-) -> Result<Asked, String> {
+) -> Result<OpenQuery, String> {
     let case = &cases[number as usize];
-    let address = room * ROOM;
+    let address = space * ROOM;
     let inputs = Span {
         address,
         words: case.built.inputs.len() as u32,
@@ -143,10 +143,10 @@ fn ask(
         to,
     };
     let ticket = client.submit(query).map_err(|error| error.to_string())?;
-    Ok(Asked { number, to, ticket })
+    Ok(OpenQuery { number, to, ticket })
 }
 
-impl Asked {
+impl OpenQuery {
     fn compare(self, client: &Client, cases: &[Case]) -> Result<(), String> {
         let kind = KINDS[self.number as usize];
         let expected = &cases[self.number as usize].expected;

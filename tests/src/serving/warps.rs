@@ -182,7 +182,7 @@ fn record_of(
         levels: layout.levels(),
         prints: layout.prints(),
         window_words: layout.window_words(),
-        couriers: 1,
+        dispatchers: 1,
         posts_each: POSTS,
         nodes: graph.nodes(),
         edges: graph.edges(),

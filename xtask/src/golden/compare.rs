@@ -1,7 +1,7 @@
-//! The room within which a kernel may become costlier without a person's decision.
+//! The space within which a kernel may become costlier without a person's decision.
 //!
 //! Instruction and register counts move a little with every compiler and edit, so
-//! they have room. Each memory spill, call or panic site is a decision, so those have
+//! they have space. Each memory spill, call or panic site is a decision, so those have
 //! none. A cheaper kernel never fails.
 
 use crate::golden::table::{Row, Table};
@@ -18,7 +18,7 @@ struct Figure {
     name: &'static str,
     golden: u32,
     current: u32,
-    room: u32,
+    space: u32,
 }
 
 /// Compares kernel by kernel; a kernel on one side only is a loss, since the table
@@ -69,13 +69,13 @@ impl Difference {
             name,
             golden,
             current,
-            room,
+            space,
         } = *figure;
         let line = format!("{}: {name} {golden} -> {current}", label(row));
-        if current > golden.saturating_add(room) {
+        if current > golden.saturating_add(space) {
             self.losses
-                .push(format!("{line} (at most {})", golden.saturating_add(room)));
-        } else if current < golden.saturating_sub(room) {
+                .push(format!("{line} (at most {})", golden.saturating_add(space)));
+        } else if current < golden.saturating_sub(space) {
             self.gains.push(line);
         }
     }
@@ -94,7 +94,7 @@ fn counted(golden: &Row, current: &Row) -> [Figure; 6] {
 }
 
 /// Figures that both sides have. Spills in loops cost on every turn, so they
-/// are told apart from those around them.
+/// are distinguished from those around them.
 fn assembled(golden: &Row, current: &Row) -> Vec<Figure> {
     let (Some(before), Some(after)) = (golden.assembled, current.assembled) else {
         return Vec::new();
@@ -125,13 +125,13 @@ fn assembled(golden: &Row, current: &Row) -> Vec<Figure> {
         ),
         ("code bytes", before.code_bytes, after.code_bytes, None),
     ];
-    for (name, before, after, room) in optional {
+    for (name, before, after, space) in optional {
         if let (Some(golden), Some(current)) = (before, after) {
             figures.push(Figure {
                 name,
                 golden,
                 current,
-                room: room.unwrap_or((golden / 10).saturating_add(1024)),
+                space: space.unwrap_or((golden / 10).saturating_add(1024)),
             });
         }
     }
@@ -143,7 +143,7 @@ fn roomy(name: &'static str, golden: u32, current: u32) -> Figure {
         name,
         golden,
         current,
-        room: (golden / 10).saturating_add(16),
+        space: (golden / 10).saturating_add(16),
     }
 }
 
@@ -152,7 +152,7 @@ fn exact(name: &'static str, golden: u32, current: u32) -> Figure {
         name,
         golden,
         current,
-        room: 0,
+        space: 0,
     }
 }
 

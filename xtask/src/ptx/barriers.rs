@@ -26,7 +26,7 @@ const UNIFORM: [(&str, usize); 15] = [
     ("11search_loop8run_body", 2),
     // The same, and whether groups are left.
     ("3run8fixpoint11run_flagged", 3),
-    // Whether the crew is one block, and how many nodes it holds.
+    // Whether the thread group is one block, and how many nodes it holds.
     ("5fused3run9run_fused", 3),
     // The number of nodes in the round.
     ("5waves4peel4peel", 1),

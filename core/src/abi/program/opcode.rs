@@ -190,11 +190,11 @@ pub enum Opcode {
     /// lane of a GPU sums a row alone. On threads of a CPU the walk starts anew with the shares
     /// `sources[3]`, if they are there, else at all nodes alike.
     StepRanks = 47,
-    /// Clears the register of hubs `destination`, with room for `parameters[0]`, see
+    /// Clears the register of hubs `destination`, with space for `parameters[0]`, see
     /// [`HubLayout`](super::super::hubs::HubLayout).
     ResetHubs = 48,
     /// Stores the key of every node, its number of edges, in the hubs `destination`, and lists
-    /// the nodes of `parameters[0]` edges or more there, as long as there is room.
+    /// the nodes of `parameters[0]` edges or more there, as long as there is space.
     PickHubs = 49,
     /// Ranks the listed hubs of `destination`: by their edges, then by their numbers, both from
     /// the highest on. Their keys follow the ranks.
@@ -240,7 +240,7 @@ pub enum Opcode {
     /// `sources[1]`.
     PickFrequent = 59,
     /// Copies the words of the nodes that `sources[0]` lists in `destination`: after those of all
-    /// nodes, as many as it has room for.
+    /// nodes, as many as it has space for.
     CopyFrequent = 60,
     /// Runs a whole [sequential algorithm](super::super::sequential) from beginning to end, on
     /// threads of a CPU: from the list of nodes `sources[1]`, with the scratch memory

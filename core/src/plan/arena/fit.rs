@@ -8,7 +8,7 @@
 
 use super::super::cells::{read, swap, write};
 use super::super::ready::{Dice, heap_sort, scaled};
-use super::{Regions, Room, slot};
+use super::{Lists, Regions, slot};
 
 /// Regions looked at, over all orders together.
 const VISITS: u64 = 1 << 18;
@@ -40,13 +40,13 @@ const RULES: [Rule; 4] = [Rule::Life, Rule::Area, Rule::Turns, Rule::Size];
 pub(super) fn refine(
     regions: &Regions<'_>,
     (least, most): (u64, u64),
-    room: &mut Room<'_>,
+    space: &mut Lists<'_>,
 ) -> Option<u64> {
     let mut search = Search {
         regions,
         least,
         visits: 0,
-        room,
+        space,
     };
     let (mut best, mut bytes) = (None, most);
     for rule in RULES {
@@ -74,7 +74,7 @@ struct Search<'a, 'r> {
     /// The lower bound, which is also where highest gaps end.
     least: u64,
     visits: u64,
-    room: &'a mut Room<'r>,
+    space: &'a mut Lists<'r>,
 }
 
 /// The wave of a region, and which of its three the region is.
@@ -95,7 +95,7 @@ impl Search<'_, '_> {
     }
 
     fn sort(&mut self, rule: Rule) {
-        for region in 0..u32::try_from(self.room.order.len()).unwrap_or(0) {
+        for region in 0..u32::try_from(self.space.order.len()).unwrap_or(0) {
             let (first, last) = self.span(region);
             let size = scaled(self.size(region), self.least);
             let life = u64::from(last.wrapping_sub(first));
@@ -106,17 +106,17 @@ impl Search<'_, '_> {
                 Rule::Turns if life == 0 => u64::MAX.wrapping_sub(size),
                 Rule::Turns => u64::from(first).wrapping_shl(32) | (!life & 0xFFFF_FFFF),
             };
-            write(self.room.offsets, region, key);
-            write(self.room.order, region, region);
+            write(self.space.offsets, region, key);
+            write(self.space.order, region, region);
         }
-        heap_sort(self.room.order, self.room.offsets);
+        heap_sort(self.space.order, self.space.offsets);
         let turns = rule == Rule::Turns;
-        for index in 0..u32::try_from(self.room.order.len()).unwrap_or(0) {
-            let region = read(self.room.order, index);
+        for index in 0..u32::try_from(self.space.order.len()).unwrap_or(0) {
+            let region = read(self.space.order, index);
             let (first, last) = self.span(region);
             let from_top = turns && first & 1 == 1 && last > first;
             write(
-                self.room.order,
+                self.space.order,
                 index,
                 region.wrapping_shl(1) | u32::from(from_top),
             );
@@ -126,8 +126,8 @@ impl Search<'_, '_> {
     /// Places all regions in order; `None` once more than `most` bytes are taken.
     fn lay_out(&mut self, most: u64) -> Option<u64> {
         let (mut head, mut total) = (NONE, 0);
-        for index in 0..u32::try_from(self.room.order.len()).unwrap_or(0) {
-            let code = read(self.room.order, index);
+        for index in 0..u32::try_from(self.space.order.len()).unwrap_or(0) {
+            let code = read(self.space.order, index);
             let region = code >> 1;
             let (offset, below) = match self.size(region) {
                 0 => (0, NONE),
@@ -138,7 +138,7 @@ impl Search<'_, '_> {
                 return None;
             }
             total = total.max(end);
-            write(self.room.offsets, region, offset);
+            write(self.space.offsets, region, offset);
             if self.size(region) > 0 {
                 self.link(&mut head, region, below);
             }
@@ -148,11 +148,11 @@ impl Search<'_, '_> {
 
     fn link(&mut self, head: &mut u32, region: u32, below: u32) {
         if below == NONE {
-            write(self.room.links, region, *head);
+            write(self.space.links, region, *head);
             *head = region;
         } else {
-            write(self.room.links, region, read(self.room.links, below));
-            write(self.room.links, below, region);
+            write(self.space.links, region, read(self.space.links, below));
+            write(self.space.links, below, region);
         }
     }
 
@@ -168,7 +168,7 @@ impl Search<'_, '_> {
         let mut node = head;
         while node != NONE {
             self.visits = self.visits.wrapping_add(1);
-            let offset = read(self.room.offsets, node);
+            let offset = read(self.space.offsets, node);
             let (other_first, other_last) = self.span(node);
             if first <= other_last && other_first <= last {
                 if offset >= gap.start.saturating_add(size) {
@@ -183,7 +183,7 @@ impl Search<'_, '_> {
             if offset <= gap.start {
                 gap.below = node;
             }
-            node = read(self.room.links, node);
+            node = read(self.space.links, node);
         }
         if !from_top {
             return (gap.start, gap.below);
@@ -198,15 +198,15 @@ impl Search<'_, '_> {
     /// The last placed region that begins at or below an offset.
     fn below(&self, head: u32, offset: u64) -> u32 {
         let (mut below, mut node) = (NONE, head);
-        while node != NONE && read::<u64>(self.room.offsets, node) <= offset {
-            (below, node) = (node, read(self.room.links, node));
+        while node != NONE && read::<u64>(self.space.offsets, node) <= offset {
+            (below, node) = (node, read(self.space.links, node));
         }
         below
     }
 
     /// Swaps places and turns ends, keeping each that does no harm.
     fn polish(&mut self, mut bytes: u64) -> u64 {
-        let regions = u32::try_from(self.room.order.len()).unwrap_or(0);
+        let regions = u32::try_from(self.space.order.len()).unwrap_or(0);
         let mut dice = Dice::new();
         for _ in 0..TRIES {
             if bytes <= self.least || self.visits >= VISITS {
@@ -226,9 +226,9 @@ impl Search<'_, '_> {
     /// Its own inverse.
     fn alter(&mut self, a: u32, b: u32, turn: u32) {
         if turn == 1 {
-            write(self.room.order, a, read::<u32>(self.room.order, a) ^ 1);
+            write(self.space.order, a, read::<u32>(self.space.order, a) ^ 1);
         } else {
-            swap(self.room.order, a, b);
+            swap(self.space.order, a, b);
         }
     }
 }

@@ -10,7 +10,7 @@
 use super::super::cells::{IDS, place, read, write};
 use super::super::groups::Groups;
 use super::super::ready::heap_sort;
-use super::{OUTPUT, Regions, Room, slot};
+use super::{Lists, OUTPUT, Regions, slot};
 use crate::scratch::split;
 
 /// Gaps of a pile that one output is tried in before it goes on top.
@@ -19,10 +19,10 @@ const REACH: u32 = 16;
 const NONE: u32 = u32::MAX;
 
 /// Lays the regions out and returns the bytes taken.
-pub(super) fn sweep(regions: &Regions<'_>, groups: &Groups<'_>, room: &mut Room<'_>) -> u64 {
-    sort_outputs(regions, groups, room);
-    let [dying, behind, side] = split::<u32, 3>(room.order);
-    let [next, previous, sorted] = split::<u32, 3>(room.links);
+pub(super) fn sweep(regions: &Regions<'_>, groups: &Groups<'_>, space: &mut Lists<'_>) -> u64 {
+    sort_outputs(regions, groups, space);
+    let [dying, behind, side] = split::<u32, 3>(space.order);
+    let [next, previous, sorted] = split::<u32, 3>(space.links);
     dying.fill(NONE);
     side.fill(0);
     let mut walk = Walk {
@@ -31,7 +31,7 @@ pub(super) fn sweep(regions: &Regions<'_>, groups: &Groups<'_>, room: &mut Room<
         behind,
         side,
         chains: Chains { next, previous },
-        offsets: room.offsets,
+        offsets: space.offsets,
         piles: [Pile::EMPTY; 2],
     };
     let (mut total, mut begin) = (0, 0);
@@ -48,8 +48,8 @@ pub(super) fn sweep(regions: &Regions<'_>, groups: &Groups<'_>, room: &mut Room<
 }
 
 /// Lists the waves of each group with the outputs that live longest, then the largest, in front.
-fn sort_outputs(regions: &Regions<'_>, groups: &Groups<'_>, room: &mut Room<'_>) {
-    let [cursors, _, mut sorted] = split::<u32, 3>(room.links);
+fn sort_outputs(regions: &Regions<'_>, groups: &Groups<'_>, space: &mut Lists<'_>) {
+    let [cursors, _, mut sorted] = split::<u32, 3>(space.links);
     match regions.names {
         None => {
             for (wave, id) in groups.order().iter().zip(sorted.iter_mut()) {
@@ -64,7 +64,7 @@ fn sort_outputs(regions: &Regions<'_>, groups: &Groups<'_>, room: &mut Room<'_>)
             place(regions.first, cursors, sorted);
         }
     }
-    let mut keys = &mut *room.offsets;
+    let mut keys = &mut *space.offsets;
     let mut begin = 0u32;
     for end in groups.ends() {
         let width = end.wrapping_sub(begin) as usize;

@@ -35,7 +35,7 @@ const LADDER: u32 = 8;
 const NAMED_WAVES: usize = arena::REFINED_WAVES;
 
 /// Groups that fit with their arena, as the scratch holds them.
-pub(super) struct Found<'a> {
+pub(super) struct FittingGroups<'a> {
     pub(super) plan: Plan,
     pub(super) options: ArenaOptions<'a>,
     pub(super) size: Size,
@@ -75,7 +75,7 @@ impl<'p, 'a> Planner<'p, 'a> {
     }
 
     /// Leaves the groups of the first candidate that fits in the scratch, and their arena.
-    pub(super) fn find(&mut self) -> Result<Found<'a>, ExecutionError> {
+    pub(super) fn find(&mut self) -> Result<FittingGroups<'a>, ExecutionError> {
         let fixed = self.request.leeway.fixed_groups;
         match self.under_budget()? {
             Some((_, found)) if found.plan.whole || fixed => Ok(found),
@@ -92,7 +92,7 @@ impl<'p, 'a> Planner<'p, 'a> {
     }
 
     /// Tries the requested groups, or those in order, which may keep less alive.
-    fn under_budget(&mut self) -> Result<Option<(Candidate, Found<'a>)>, ExecutionError> {
+    fn under_budget(&mut self) -> Result<Option<(Candidate, FittingGroups<'a>)>, ExecutionError> {
         let in_order = match self.request.strategy {
             Strategy::InOrder => None,
             Strategy::Packed => Some(Candidate::InOrder),
@@ -107,7 +107,7 @@ impl<'p, 'a> Planner<'p, 'a> {
     }
 
     /// Returns the first candidate of the ladder that fits.
-    fn any_fits(&mut self) -> Result<Found<'a>, ExecutionError> {
+    fn any_fits(&mut self) -> Result<FittingGroups<'a>, ExecutionError> {
         let whole = self.whole_bytes();
         for rung in 0..self.rungs() {
             let plan = self.group(candidate(rung, whole))?;
@@ -193,7 +193,7 @@ impl<'p, 'a> Planner<'p, 'a> {
         self.checked.get_or_insert(plan);
         self.is_lined_up = false;
         self.is_named = matches!(candidate, Candidate::Layers) || dag.waves.len() <= NAMED_WAVES;
-        // Scratch without room for an arena is refused where the arena is laid out.
+        // Scratch without space for an arena is refused where the arena is laid out.
         self.is_named &= self.scratch.arena.check(length(dag.waves)).is_ok();
         if self.is_named {
             let ExecutionScratchView { groups, arena } = &mut self.scratch;
@@ -222,12 +222,12 @@ impl<'p, 'a> Planner<'p, 'a> {
     }
 
     /// Returns the first layout of these groups that fits, if there is one.
-    fn fit(&mut self, plan: Plan) -> Result<Option<Found<'a>>, ArenaError> {
+    fn fit(&mut self, plan: Plan) -> Result<Option<FittingGroups<'a>>, ArenaError> {
         let available = self.available();
         for options in self.layouts() {
             let (peak, size) = self.lay_out(&plan, &options)?;
             if peak.max(size.bytes) <= available {
-                return Ok(Some(Found {
+                return Ok(Some(FittingGroups {
                     plan,
                     options,
                     size,
@@ -260,7 +260,7 @@ impl<'p, 'a> Planner<'p, 'a> {
     }
 
     /// The groups and the arena that the scratch holds.
-    pub(super) fn into_parts(self, found: &Found<'a>) -> (Groups<'a>, Arena<'a>) {
+    pub(super) fn into_parts(self, found: &FittingGroups<'a>) -> (Groups<'a>, Arena<'a>) {
         let Request { dag, budget, .. } = self.request;
         let ExecutionScratchView { groups, arena } = self.scratch;
         let lists = (&*groups.layers.order, &*groups.layers.depth);

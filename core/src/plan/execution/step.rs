@@ -2,7 +2,7 @@
 
 use super::super::arena::{self, ArenaOptions};
 use super::super::groups::Groups;
-use super::candidates::{Found, Planner};
+use super::candidates::{FittingGroups, Planner};
 use super::{Dispatch, Execution, ExecutionError, Request};
 use crate::cache::{CacheView, PlanCache, Subject};
 use crate::launch::{LaunchError, LaunchPlan, LaunchRequest};
@@ -51,7 +51,7 @@ impl<'c> Chooser<'c> {
 /// Chooses the topology of the groups, and completes their plan.
 pub(super) fn execution<'a>(
     mut planner: Planner<'_, 'a>,
-    found: Found<'a>,
+    found: FittingGroups<'a>,
     mut chooser: Chooser<'_>,
 ) -> Result<Execution<'a>, ExecutionError> {
     let request = *planner.request;
@@ -87,7 +87,7 @@ pub(super) fn execution<'a>(
         None => None,
     };
     chooser.subject.record(memory.topology);
-    let found = Found {
+    let found = FittingGroups {
         plan: found.plan,
         options,
         size,
@@ -111,7 +111,7 @@ type Settled<'a> = (MemoryPlan, ArenaOptions<'a>, arena::Size);
 /// Memory and arena under the wanted topology, if they fit.
 fn settle<'a>(
     planner: &mut Planner<'_, 'a>,
-    found: &Found<'a>,
+    found: &FittingGroups<'a>,
     wanted: Topology,
 ) -> Result<Option<Settled<'a>>, ExecutionError> {
     let request = *planner.request;

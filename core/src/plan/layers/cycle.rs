@@ -15,29 +15,29 @@ const RELEASED: u32 = u32::MAX;
 /// after as many steps as there are waves the walk is on a cycle.
 #[inline]
 pub(super) fn name(
-    room: &mut ScratchView<'_>,
+    space: &mut ScratchView<'_>,
     dependencies: &[Dependency],
     filled: u32,
 ) -> LayerError {
-    room.starts.fill(0);
+    space.starts.fill(0);
     for position in 0..filled {
-        write(room.starts, read(room.order, position), RELEASED);
+        write(space.starts, read(space.order, position), RELEASED);
     }
-    room.ends.fill(u32::MAX);
+    space.ends.fill(u32::MAX);
     for Dependency { before, after } in dependencies {
-        let open = read(room.starts, *before) != RELEASED;
-        if open && *before < read(room.ends, *after) {
-            write(room.ends, *after, *before);
+        let open = read(space.starts, *before) != RELEASED;
+        if open && *before < read(space.ends, *after) {
+            write(space.ends, *after, *before);
         }
     }
-    let stuck = room.starts.iter().position(|mark| *mark != RELEASED);
+    let stuck = space.starts.iter().position(|mark| *mark != RELEASED);
     let mut wave = u32::try_from(stuck.unwrap_or(0)).unwrap_or(0);
-    for _ in 0..room.ends.len() {
-        wave = read(room.ends, wave);
+    for _ in 0..space.ends.len() {
+        wave = read(space.ends, wave);
     }
     LayerError::Cycle {
-        unscheduled: length(room.order).wrapping_sub(u64::from(filled)),
-        wave: WaveId(smallest(room.ends, wave)),
+        unscheduled: length(space.order).wrapping_sub(u64::from(filled)),
+        wave: WaveId(smallest(space.ends, wave)),
     }
 }
 

@@ -8,17 +8,17 @@ use super::super::cells::{IDS, place};
 use crate::scratch::ScratchView;
 
 /// Writes order and ends, given numbers in `depth` and layer widths in `ends`; returns the layers.
-pub(super) fn list_layers(room: &mut ScratchView<'_>) -> u32 {
-    let last = room.depth.last().copied().unwrap_or(0);
-    if last as usize == room.order.len() {
+pub(super) fn list_layers(space: &mut ScratchView<'_>) -> u32 {
+    let last = space.depth.last().copied().unwrap_or(0);
+    if last as usize == space.order.len() {
         // Every wave is its own layer.
-        count_from(1, room.ends);
-        count_from(0, room.order);
+        count_from(1, space.ends);
+        count_from(0, space.order);
         return last;
     }
     let (mut layers, mut end) = (0u32, 0u32);
-    let starts = room.starts.get_mut(1..).unwrap_or_default();
-    for (width, start) in room.ends.iter_mut().zip(starts) {
+    let starts = space.starts.get_mut(1..).unwrap_or_default();
+    for (width, start) in space.ends.iter_mut().zip(starts) {
         if *width == 0 {
             break;
         }
@@ -27,10 +27,10 @@ pub(super) fn list_layers(room: &mut ScratchView<'_>) -> u32 {
         *width = end;
         layers = layers.wrapping_add(1);
     }
-    if ascend(room.depth.iter()) {
-        count_from(0, room.order);
+    if ascend(space.depth.iter()) {
+        count_from(0, space.order);
     } else {
-        place(room.depth, room.starts, room.order);
+        place(space.depth, space.starts, space.order);
     }
     layers
 }

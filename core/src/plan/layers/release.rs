@@ -23,12 +23,12 @@ const MANY: usize = 1 << 19;
 const SEVERAL: usize = 1 << 16;
 
 /// Validates the list and plans it; returns the number of layers.
-pub(super) fn plan(dependencies: &[Dependency], room: &mut ScratchView<'_>) -> Result<u32, Stuck> {
-    let waves = room.order.len();
+pub(super) fn plan(dependencies: &[Dependency], space: &mut ScratchView<'_>) -> Result<u32, Stuck> {
+    let waves = space.order.len();
     let released = if LONG_CODE && outgrow_lists(waves, dependencies.len()) {
-        release_side_by_side(dependencies, room)
+        release_side_by_side(dependencies, space)
     } else {
-        release_lists(dependencies, room)
+        release_lists(dependencies, space)
     };
     let released = released.ok_or(Stuck { released: 0 })?;
     if (released.waves as usize) < waves {
@@ -37,7 +37,7 @@ pub(super) fn plan(dependencies: &[Dependency], room: &mut ScratchView<'_>) -> R
         });
     }
     if !(LONG_CODE && released.ascending) {
-        sort_layers(room, released.layers);
+        sort_layers(space, released.layers);
     }
     Ok(released.layers)
 }
@@ -49,15 +49,15 @@ fn outgrow_lists(waves: usize, records: usize) -> bool {
 }
 
 /// Releases along lists through the records; `None` when one is bad.
-fn release_lists(dependencies: &[Dependency], room: &mut ScratchView<'_>) -> Option<Released> {
-    let (starts, links) = (&mut *room.starts, &mut *room.targets);
+fn release_lists(dependencies: &[Dependency], space: &mut ScratchView<'_>) -> Option<Released> {
+    let (starts, links) = (&mut *space.starts, &mut *space.targets);
     starts.fill(NONE);
-    room.depth.fill(0);
+    space.depth.fill(0);
     for ((record, link), Dependency { before, after }) in
         IDS.zip(links.iter_mut()).zip(dependencies)
     {
         let start = starts.get_mut(*before as usize)?;
-        let open = room.depth.get_mut(*after as usize)?;
+        let open = space.depth.get_mut(*after as usize)?;
         if before == after {
             return None;
         }
@@ -65,7 +65,7 @@ fn release_lists(dependencies: &[Dependency], room: &mut ScratchView<'_>) -> Opt
         *open = open.wrapping_add(1);
     }
     let links = links.get(..dependencies.len())?;
-    Some(release(room.depth, room.order, room.ends, |wave| List {
+    Some(release(space.depth, space.order, space.ends, |wave| List {
         record: read(starts, wave),
         links,
         dependencies,
@@ -76,16 +76,16 @@ fn release_lists(dependencies: &[Dependency], room: &mut ScratchView<'_>) -> Opt
 #[inline(never)]
 fn release_side_by_side(
     dependencies: &[Dependency],
-    room: &mut ScratchView<'_>,
+    space: &mut ScratchView<'_>,
 ) -> Option<Released> {
     let neighbours = Neighbours::build(
         Direction::Forward,
         dependencies,
-        room.starts,
-        room.targets,
-        room.depth,
+        space.starts,
+        space.targets,
+        space.depth,
     )?;
-    Some(release(room.depth, room.order, room.ends, |wave| {
+    Some(release(space.depth, space.order, space.ends, |wave| {
         neighbours.of(wave).iter().copied()
     }))
 }
@@ -157,13 +157,13 @@ fn release<I: Iterator<Item = u32>>(
 }
 
 /// Puts ids inside each layer in ascending order.
-fn sort_layers(room: &mut ScratchView<'_>, layers: u32) {
+fn sort_layers(space: &mut ScratchView<'_>, layers: u32) {
     let mut start = 0;
     for layer in 0..layers {
-        write(room.starts, layer, start);
-        start = read(room.ends, layer);
+        write(space.starts, layer, start);
+        start = read(space.ends, layer);
     }
-    place(room.depth, room.starts, room.order);
+    place(space.depth, space.starts, space.order);
 }
 
 /// Released waves in order of release.

@@ -19,39 +19,39 @@ const PROBE: usize = 32;
 
 /// Numbers the waves if all ids ascend; leaves layer widths in `ends`.
 #[inline(never)]
-pub(super) fn number(dependencies: &[Dependency], room: &mut ScratchView<'_>) -> Option<()> {
+pub(super) fn number(dependencies: &[Dependency], space: &mut ScratchView<'_>) -> Option<()> {
     let mut probe = dependencies.iter().take(PROBE);
     if dependencies.len() < FEW || !probe.all(|record| record.before < record.after) {
         return None;
     }
-    sort(dependencies, room)?;
-    room.ends.fill(0);
+    sort(dependencies, space)?;
+    space.ends.fill(0);
     let mut begin = 0;
-    for (wave, end) in IDS.zip(room.starts.iter()) {
-        let before = room.targets.get(begin..*end as usize)?;
-        let largest = |most: u32, id: &u32| most.max(read(room.depth, *id));
+    for (wave, end) in IDS.zip(space.starts.iter()) {
+        let before = space.targets.get(begin..*end as usize)?;
+        let largest = |most: u32, id: &u32| most.max(read(space.depth, *id));
         let layer = before.iter().fold(0, largest);
-        write(room.depth, wave, layer.wrapping_add(1));
-        bump(room.ends, layer);
+        write(space.depth, wave, layer.wrapping_add(1));
+        bump(space.ends, layer);
         begin = *end as usize;
     }
     Some(())
 }
 
 /// Lists the predecessors of each wave in `targets`; leaves their ends in `starts`.
-fn sort(dependencies: &[Dependency], room: &mut ScratchView<'_>) -> Option<()> {
-    room.starts.fill(0);
+fn sort(dependencies: &[Dependency], space: &mut ScratchView<'_>) -> Option<()> {
+    space.starts.fill(0);
     for Dependency { before, after } in dependencies {
-        let count = room.starts.get_mut(*after as usize)?;
+        let count = space.starts.get_mut(*after as usize)?;
         if before >= after {
             return None;
         }
         *count = count.wrapping_add(1);
     }
-    counts_to_starts(room.starts);
+    counts_to_starts(space.starts);
     for Dependency { before, after } in dependencies {
-        let slot = room.starts.get_mut(*after as usize)?;
-        *room.targets.get_mut(*slot as usize)? = *before;
+        let slot = space.starts.get_mut(*after as usize)?;
+        *space.targets.get_mut(*slot as usize)? = *before;
         *slot = slot.wrapping_add(1);
     }
     Some(())

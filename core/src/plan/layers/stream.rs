@@ -25,14 +25,14 @@ const WAVE: u64 = 1 << 32;
 
 /// Numbers the waves if the list is valid and in program order; leaves layer widths in `ends`.
 #[inline(never)]
-pub(super) fn number(dependencies: &[Dependency], room: &mut ScratchView<'_>) -> Option<()> {
+pub(super) fn number(dependencies: &[Dependency], space: &mut ScratchView<'_>) -> Option<()> {
     // The first records of an unsorted list are mostly out of order.
     let first = dependencies.iter().take(4).map(|record| &record.after);
     if LONG_CODE && !ascend(first) {
         return None;
     }
-    room.ends.fill(0);
-    let mut pass = Pass::new(room)?;
+    space.ends.fill(0);
+    let mut pass = Pass::new(space)?;
     let mut few = dependencies;
     if LONG_CODE {
         let (turns, rest) = dependencies.as_chunks::<TURN>();
@@ -65,9 +65,9 @@ struct Pass<'a> {
 }
 
 impl<'a> Pass<'a> {
-    fn new(room: &'a mut ScratchView<'_>) -> Option<Self> {
-        let numbers = Cell::from_mut(&mut *room.depth).as_slice_of_cells();
-        let widths = room.ends.get_mut(..numbers.len())?;
+    fn new(space: &'a mut ScratchView<'_>) -> Option<Self> {
+        let numbers = Cell::from_mut(&mut *space.depth).as_slice_of_cells();
+        let widths = space.ends.get_mut(..numbers.len())?;
         Some(Self {
             numbers,
             widths,

@@ -92,7 +92,7 @@ impl Search<'_> {
     }
 
     /// Takes or leaves each ready wave; leaving is only worth trying where taking is possible.
-    fn choose(&mut self, ready: &[usize], (done, group, room): (u32, u32, u64), groups: usize) {
+    fn choose(&mut self, ready: &[usize], (done, group, space): (u32, u32, u64), groups: usize) {
         let Some((wave, rest)) = ready.split_first() else {
             if group != 0 {
                 self.branch(done | group, groups + 1);
@@ -100,10 +100,10 @@ impl Search<'_> {
             return;
         };
         let bytes = self.problem.bytes[*wave];
-        if bytes <= room {
-            self.choose(rest, (done, group | 1 << wave, room - bytes), groups);
+        if bytes <= space {
+            self.choose(rest, (done, group | 1 << wave, space - bytes), groups);
         }
-        self.choose(rest, (done, group, room), groups);
+        self.choose(rest, (done, group, space), groups);
     }
 }
 

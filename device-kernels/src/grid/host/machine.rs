@@ -29,7 +29,7 @@ impl<const ALONE: bool> HostGrid<ALONE> {
     }
 }
 
-/// Polls of a crew between two questions whether to stop.
+/// Polls of a thread group between two questions whether to stop.
 const POLLS_PER_LOOK: u32 = 1024;
 
 /// Polls before a waiting thread starts to yield its processor.
@@ -52,18 +52,18 @@ unsafe impl<const ALONE: bool> Grid for HostGrid<ALONE> {
     const TAKES: bool = !ALONE;
 
     #[inline(always)]
-    fn has_crew(self) -> bool {
+    fn has_thread_group(self) -> bool {
         // SAFETY: the dealer is valid, by the contract of `HostGrid::new`.
-        !ALONE && unsafe { &*self.dealer }.has_crew()
+        !ALONE && unsafe { &*self.dealer }.has_thread_group()
     }
     fn disband(self) {
         // SAFETY: the same contract.
         unsafe { &*self.dealer }.disband();
     }
     #[inline(always)]
-    fn confer(self, crew: u32, word: u64, stops: impl Fn() -> bool) -> Option<Heard> {
+    fn confer(self, group: u32, word: u64, stops: impl Fn() -> bool) -> Option<Heard> {
         // SAFETY: the same contract.
-        unsafe { &*self.dealer }.confer((self.block, crew), word, |polls| {
+        unsafe { &*self.dealer }.confer((self.block, group), word, |polls| {
             self.pause(polls);
             !polls.is_multiple_of(POLLS_PER_LOOK) || !stops()
         })

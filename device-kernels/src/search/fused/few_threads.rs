@@ -1,14 +1,15 @@
 //! A fused search by a few threads of a CPU, level after level.
 //!
-//! The threads take even shares of the sections of their [crew](super::thread_crew) and meet after
+//! The threads take even shares of the sections of their [thread group](super::thread_group) and meet after
 //! each level. A long search goes on in [`levels_ahead`].
 
-use super::crew::reach;
+use super::block_group::reach;
 use super::levels_ahead;
 use super::one_thread::AHEAD;
 use super::progress::{Bounds, LOOK_MASK};
-use super::thread_crew::{
-    Crew, LATE_MOST, Sections, Told, crew_size, have_crew, lateness, takes_over,
+use super::thread_group::{
+    LATE_MOST, Published, Sections, ThreadGroup, group_size, have_thread_group, lateness,
+    takes_over,
 };
 use crate::context::ContextRef;
 use crate::control::Stop;
@@ -26,17 +27,17 @@ const LEAST: u32 = 32;
 
 /// Threads that search the frontier of the block's drive record.
 #[inline(always)]
-pub(super) fn crew_for<G: Grid>(team: &Team<G>) -> u32 {
+pub(super) fn thread_group_for<G: Grid>(team: &Team<G>) -> u32 {
     let grid = team.grid;
     let (search, drive) = (&Search::current(grid), &shared_drive::read(grid));
-    if !have_crew(team) {
+    if !have_thread_group(team) {
         return 1;
     }
-    if let Some(crew) = levels_ahead::crew_for(team, search, drive) {
-        return crew.threads;
+    if let Some(group) = levels_ahead::thread_group_for(team, search, drive) {
+        return group.threads;
     }
     if takes_over(team, search, (drive.nodes, drive.edges)) {
-        crew_size(team)
+        group_size(team)
     } else {
         1
     }
@@ -57,35 +58,35 @@ pub(super) fn run_few_threads<G: Grid>(
     let team = &context.team;
     let search = Search::current(grid);
     let before = shared_drive::read(grid);
-    if let Some(crew) = levels_ahead::crew_for(team, &search, &before) {
-        return levels_ahead::run_ahead(cx, slot, (bounds, crew));
+    if let Some(group) = levels_ahead::thread_group_for(team, &search, &before) {
+        return levels_ahead::run_ahead(cx, slot, (bounds, group));
     }
-    let crew = Crew::of(team, &search, crew_size(team));
+    let group = ThreadGroup::of(team, &search, group_size(team));
     let policy = &drive::policy_for::<G>(&context.tables.search_policy(grid), reach(team));
     let mut drive = before;
-    let own = search.split(grid, &drive, crew);
+    let own = search.split(grid, &drive, group);
     drive.queue ^= 1;
-    let mut sections = search.meet(team, bounds, (&drive, own), crew)?;
+    let mut sections = search.meet(team, bounds, (&drive, own), group)?;
     let mut late = 0_u32;
     loop {
         let mut own = if search.visit.keeps_parents() {
-            search.together::<G, true>(grid, &drive, (&sections, crew))
+            search.together::<G, true>(grid, &drive, (&sections, group))
         } else {
-            search.together::<G, false>(grid, &drive, (&sections, crew))
+            search.together::<G, false>(grid, &drive, (&sections, group))
         };
         drive.iteration += 1;
         drive.queue ^= 1;
         own.waited = sections.waited;
-        sections = search.meet(team, bounds, (&drive, own), crew)?;
+        sections = search.meet(team, bounds, (&drive, own), group)?;
         let (nodes, edges) = (sections.nodes, sections.edges);
         count_new(&mut drive, nodes, edges);
-        late = lateness(late, &sections.told);
+        late = lateness(late, &sections.published);
         let narrow = nodes <= policy.narrow_exit_nodes && edges <= policy.narrow_edges;
         if nodes < LEAST
             || late >= LATE_MOST
             || !narrow
-            || !crew.may_take((nodes, edges))
-            || levels_ahead::crew_for(team, &search, &drive).is_some()
+            || !group.may_take((nodes, edges))
+            || levels_ahead::thread_group_for(team, &search, &drive).is_some()
             || drive.iteration >= bounds.max_iterations
         {
             break;
@@ -94,23 +95,23 @@ pub(super) fn run_few_threads<G: Grid>(
             search.look(team, bounds, drive.iteration)?;
         }
     }
-    search.leave(cx, slot, (drive, late), (&sections, crew));
+    search.leave(cx, slot, (drive, late), (&sections, group));
     Ok(drive.iteration - before.iteration)
 }
 
 impl Search {
     /// Copies this thread's share of the queue to its section of the other one.
     #[inline(always)]
-    fn split<G: Grid>(&self, grid: G, drive: &DriveRecord, crew: Crew) -> Told {
+    fn split<G: Grid>(&self, grid: G, drive: &DriveRecord, group: ThreadGroup) -> Published {
         let (from, to) = (
             &self.frontier.queue(drive.queue),
             &self.frontier.queue(drive.queue ^ 1),
         );
-        let (first, end) = crew.share(drive.nodes);
-        let mut own = Told::default();
+        let (first, end) = group.share(drive.nodes);
+        let mut own = Published::default();
         for index in first..end {
             let row = row_at(grid, from, index, drive);
-            let at = crew.base(crew.rank) + own.nodes;
+            let at = group.base(group.rank) + own.nodes;
             to.nodes.store_weak(grid, at, row.node);
             to.starts.store_weak(grid, at, row.start);
             to.prefix.store_weak(grid, at, row.end);
@@ -127,29 +128,29 @@ impl Search {
         &self,
         grid: G,
         drive: &DriveRecord,
-        (sections, crew): (&Sections, Crew),
-    ) -> Told {
+        (sections, group): (&Sections, ThreadGroup),
+    ) -> Published {
         let next = &self.frontier.queue(drive.queue ^ 1);
-        let base = crew.base(crew.rank);
+        let base = group.base(group.rank);
         let mut found = 0;
-        let (mut first, end) = crew.share(sections.nodes);
+        let (mut first, end) = group.share(sections.nodes);
         // Entries of the sections before.
         let mut passed = 0;
-        for (rank, told) in (0..crew.threads).zip(&sections.told) {
-            let stop = end.min(passed + told.nodes);
+        for (rank, published) in (0..group.threads).zip(&sections.published) {
+            let stop = end.min(passed + published.nodes);
             if first < stop {
-                let offset = crew.base(rank) - passed;
+                let offset = group.base(rank) - passed;
                 let entries = (first + offset, stop + offset);
                 let to = (next, base, &mut found);
                 self.discover_new::<G, PARENTS>(grid, drive, (&sections.queue, entries), to);
                 first = stop;
             }
-            passed += told.nodes;
+            passed += published.nodes;
         }
         let level = drive.iteration + 1;
         let (nodes, edges) =
             self.settle::<G, PARENTS>(grid, level, (next, base, found), |_, end| end);
-        Told {
+        Published {
             nodes,
             edges,
             waited: false,

@@ -1,7 +1,7 @@
 //! Iterations by the first block of a cluster, while the frontier is narrow enough for
 //! it.
 
-use super::crew::Crew;
+use super::block_group::BlockGroup;
 use super::pass::fits_warp;
 use super::progress::{Bounds, LOOK_MASK, Limits, Pass, Run};
 use super::queue::{Queues, Word};
@@ -29,12 +29,12 @@ impl Search {
         &self,
         queues: Queues<G>,
         team: &Team<G>,
-        (run, crew): (&mut Run, Crew),
+        (run, group): (&mut Run, BlockGroup),
         (limits, bounds): (&Limits, &Bounds),
     ) -> Result<Pass, Stop> {
         let mut verdict = Ok(Pass::Done);
-        if crew.rank == 0 {
-            let leave = if crew.blocks == 1 {
+        if group.rank == 0 {
+            let leave = if group.blocks == 1 {
                 limits.widest
             } else {
                 limits.widest.min(FIRST_BLOCK_EXIT)
@@ -47,11 +47,11 @@ impl Search {
                 }
             }
         }
-        if crew.blocks == 1 {
+        if group.blocks == 1 {
             return verdict;
         }
         let grid = queues.grid;
-        if crew.rank == 0 && grid.lane() == 0 {
+        if group.rank == 0 && grid.lane() == 0 {
             queues.broadcast(Word::Iteration, run.iteration);
             queues.broadcast(Word::Parity, run.parity);
             queues.broadcast(Word::Turn, run.turn);
@@ -70,7 +70,7 @@ impl Search {
         run.frontier_max = queues.word_of(0, Word::Widest);
         run.spread = 1;
         run.held = queues.held(run.turn, 1);
-        if crew.rank != 0 && grid.lane() == 0 {
+        if group.rank != 0 && grid.lane() == 0 {
             // The first block has done that.
             queues.clear(run.turn + 1);
         }
@@ -96,7 +96,7 @@ impl Search {
         let mut pass = Pass::Done;
         // The warp may have used up the last iteration.
         if run.goes_on(limits) && (stuck || !fits(run)) {
-            let alone = Crew { blocks: 1, rank: 0 };
+            let alone = BlockGroup { blocks: 1, rank: 0 };
             pass = self.pass_wide(queues, run, alone, limits);
         }
         if stuck || run.iteration & LOOK_MASK == 0 {

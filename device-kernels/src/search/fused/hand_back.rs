@@ -1,11 +1,11 @@
 //! The end of a fused run: the frontier goes back to a resident queue.
 
-use super::crew::Crew;
+use super::block_group::BlockGroup;
 use super::progress::Run;
 use super::queue::{Queues, Word};
 use crate::block::block_scan;
 use crate::grid::Grid;
-use crate::queue::Found;
+use crate::queue::FindRows;
 use crate::search::current::Search;
 use crate::search::drive::{choose, count_new};
 use crate::search::frontier::{Target, append_rows};
@@ -18,13 +18,13 @@ impl Search {
     pub(super) fn hand_back<G: Grid>(
         &self,
         queues: Queues<G>,
-        crew: Crew,
+        group: BlockGroup,
         run: &Run,
         target: Target,
     ) -> u32 {
         let grid = queues.grid;
         let (_, mut explored) = block_scan(grid, run.explored);
-        let len = if crew.rank < run.spread {
+        let len = if group.rank < run.spread {
             queues.own_len(run.turn)
         } else {
             0
@@ -33,14 +33,14 @@ impl Search {
         while base < len {
             let index = base + grid.lane();
             let found = if index < len {
-                Found::one(queues.own(run.parity, index))
+                FindRows::one(queues.own(run.parity, index))
             } else {
-                Found::NONE
+                FindRows::NONE
             };
             append_rows(grid, self.frontier, target, &found);
             base += grid.lanes();
         }
-        if crew.blocks == 1 {
+        if group.blocks == 1 {
             grid.block_barrier();
             return explored;
         }
@@ -48,9 +48,9 @@ impl Search {
             queues.broadcast(Word::Explored, explored);
         }
         grid.cluster_barrier(true);
-        if crew.rank == 0 && grid.lane() == 0 {
+        if group.rank == 0 && grid.lane() == 0 {
             explored = 0;
-            for peer in 0..crew.blocks {
+            for peer in 0..group.blocks {
                 explored = queues
                     .word_of(peer, Word::Explored)
                     .saturating_add(explored);

@@ -3,24 +3,24 @@
 //! Where a search has thousands of narrow levels, meetings of threads and cache lines that change
 //! their owner take longer than the levels. So each thread searches on from its share of a frontier
 //! as if it were alone. Threads share the *tentative level* of each node alone: it goes down by
-//! atomic minima, and whoever lowers it searches on from the node, while an entry of a higher level
+//! atomic minima, and the one who lowers it searches on from the node, while an entry of a higher level
 //! is void. As threads advance at the same pace, that is rare.
 //!
 //! Once every thread has finished `k` levels, nodes up to `k` levels away have their final ones:
-//! each is the end of a shortest path on which each node was expanded by whoever gave it its level.
-//! Finds beyond are forgotten. Threads keep books of the nodes and edges that they found in each
+//! each is the end of a shortest path on which each node was expanded by the one who gave it its level.
+//! Finds beyond are forgotten. Threads keep counters of the nodes and edges that they found in each
 //! level less those that they lowered, so that sums over all threads are what a search level by
 //! level counts. Marks and visited bits are written when the run ends.
 //!
 //! A run begins and ends with a pass over all nodes, so only searches that have shown to be long
 //! get one, and a frontier that is narrow or wide for a while does not end it.
 
-use super::ahead_books::{LEVELS, NODES_LEAST, Page, Places};
+use super::ahead_counters::{LEVELS, NODES_LEAST, Page, Places};
 use super::progress::Bounds;
-use super::thread_crew::{Crew, FROM, LATE_MOST, Told, lateness};
+use super::thread_group::{FROM, LATE_MOST, Published, ThreadGroup, lateness};
 use crate::context::ContextRef;
 use crate::control::Stop;
-use crate::grid::{CREW_MAX, Grid};
+use crate::grid::{Grid, THREAD_GROUP_MAX};
 use crate::memory::Proven;
 use crate::queue::Queue;
 use crate::search::current::Search;
@@ -59,22 +59,22 @@ const LATE_POLLS: u32 = 1500;
 
 /// The threads that go ahead from the frontier of `drive`, if the search is long enough for that.
 #[inline(always)]
-pub(super) fn crew_for<G: Grid>(
+pub(super) fn thread_group_for<G: Grid>(
     team: &Team<G>,
     search: &Search,
     drive: &DriveRecord,
-) -> Option<Crew> {
+) -> Option<ThreadGroup> {
     let is_long = drive.iteration >= LONG
         && search.frontier.nodes() >= NODES_LEAST
         && !search.visit.keeps_parents();
-    let crew = Crew::of(team, search, team.size().min(CREW_MAX as u32));
-    (is_long && drive.nodes >= FROM && may_go_on(crew, drive)).then_some(crew)
+    let group = ThreadGroup::of(team, search, team.size().min(THREAD_GROUP_MAX as u32));
+    (is_long && drive.nodes >= FROM && may_go_on(group, drive)).then_some(group)
 }
 
-/// The state of a run, the same in all threads of the crew.
+/// The state of a run, the same in all threads of the thread group.
 struct Run {
     drive: DriveRecord,
-    /// Turn of lists and books.
+    /// Turn of lists and counters.
     parity: u32,
     /// Level that the last meeting found finished, after the first one of its turn.
     level: u32,
@@ -82,10 +82,10 @@ struct Run {
 }
 
 impl Run {
-    /// Counts the levels that all threads finished, by their books. Returns how many nodes with
+    /// Counts the levels that all threads finished, by their counters. Returns how many nodes with
     /// edges these have, and how many entries threads made void.
     fn count<G: Grid>(&mut self, grid: G, places: &Places) -> (u32, u32) {
-        let voids = (0..places.crew.threads).map(|rank| places.voids(grid, self.parity, rank));
+        let voids = (0..places.group.threads).map(|rank| places.voids(grid, self.parity, rank));
         let voids = voids.fold(0, u32::saturating_add);
         let mut finds = 0_u32;
         for level in 1..=self.level {
@@ -101,7 +101,7 @@ impl Run {
     }
 }
 
-/// Runs iterations in `crew` and leaves the frontier in a resident queue, which drive record `slot`
+/// Runs iterations in `group` and leaves the frontier in a resident queue, which drive record `slot`
 /// then describes. Returns the number of iterations.
 ///
 /// # Errors
@@ -110,12 +110,12 @@ impl Run {
 pub(super) fn run_ahead<G: Grid>(
     cx: ContextRef<G>,
     slot: u32,
-    (bounds, crew): (&Bounds, Crew),
+    (bounds, group): (&Bounds, ThreadGroup),
 ) -> Result<u32, Stop> {
     let grid = cx.grid();
     let team = &cx.context().team;
     let search = Search::current(grid);
-    let places = &Places::of(&search, crew);
+    let places = &Places::of(&search, group);
     let mut run = search.begin(team, bounds, places)?;
     let before = run.drive;
     let (mut levels, mut narrow) = (LEVELS_FIRST, 0);
@@ -139,7 +139,7 @@ pub(super) fn run_ahead<G: Grid>(
         if run.drive.edges == 0
             || run.late >= LATE_MOST
             || narrow >= NARROW_MOST
-            || !may_go_on(crew, &run.drive)
+            || !may_go_on(group, &run.drive)
             || run.drive.iteration >= bounds.max_iterations
         {
             break;
@@ -148,14 +148,14 @@ pub(super) fn run_ahead<G: Grid>(
     }
     let own = search.end(grid, places, &run);
     run.drive.queue = 0;
-    let sections = search.meet(team, bounds, (&run.drive, own), crew)?;
-    search.leave(cx, slot, (run.drive, run.late), (&sections, crew));
+    let sections = search.meet(team, bounds, (&run.drive, own), group)?;
+    search.leave(cx, slot, (run.drive, run.late), (&sections, group));
     Ok(run.drive.iteration - before.iteration)
 }
 
-/// Whether a thread has room for the whole frontier and for all nodes that it leads to.
-fn may_go_on(crew: Crew, drive: &DriveRecord) -> bool {
-    drive.edges <= EDGES_MOST && drive.nodes.saturating_add(drive.edges) <= crew.room
+/// Whether a thread has space for the whole frontier and for all nodes that it leads to.
+fn may_go_on(group: ThreadGroup, drive: &DriveRecord) -> bool {
+    drive.edges <= EDGES_MOST && drive.nodes.saturating_add(drive.edges) <= group.space
 }
 
 impl Search {
@@ -168,26 +168,26 @@ impl Search {
     ) -> Result<Run, Stop> {
         let grid = team.grid;
         let drive = shared_drive::read(grid);
-        let crew = places.crew;
-        self.each_node(grid, &drive, crew, |node, is_visited| {
+        let group = places.group;
+        self.each_node(grid, &drive, group, |node, is_visited| {
             let level = if is_visited { 0 } else { UNREACHED };
             places.tentative.store_weak(grid, node, level);
             false
         });
         let parity = drive.queue ^ 1;
         let (from, to) = (places.list(drive.queue), places.list(parity));
-        let (first, end) = crew.share(drive.nodes);
-        for (at, index) in (crew.base(crew.rank)..).zip(first..end) {
+        let (first, end) = group.share(drive.nodes);
+        for (at, index) in (group.base(group.rank)..).zip(first..end) {
             to.store_weak(grid, at, from.load_weak(grid, index));
         }
         places.publish(grid, parity, &Page::of_entries(end - first));
         // Others may have cleared these nodes' levels.
-        crew.tell(team, bounds, (drive.iteration, Told::default()))?;
-        for at in crew.base(crew.rank)..crew.base(crew.rank) + (end - first) {
+        group.publish(team, bounds, (drive.iteration, Published::default()))?;
+        for at in group.base(group.rank)..group.base(group.rank) + (end - first) {
             let node = to.load_weak(grid, at);
             places.tentative.store_weak(grid, node, drive.iteration);
         }
-        crew.tell(team, bounds, (drive.iteration, Told::default()))?;
+        group.publish(team, bounds, (drive.iteration, Published::default()))?;
         Ok(Run {
             drive,
             parity,
@@ -203,12 +203,12 @@ impl Search {
         &self,
         grid: G,
         drive: &DriveRecord,
-        crew: Crew,
+        group: ThreadGroup,
         each: impl Fn(u32, bool) -> bool,
     ) {
         let visited = self.frontier.bitset(drive.visited);
         let nodes = self.frontier.nodes();
-        let (first, end) = crew.share(nodes.div_ceil(32));
+        let (first, end) = group.share(nodes.div_ceil(32));
         for word in first..end {
             let before = visited.load_weak(grid, word);
             let mut after = before;
@@ -223,22 +223,22 @@ impl Search {
     /// Copies this thread's share of a level's entries to its own list of the next turn, but void
     /// ones and nodes without edges. Returns how many there are.
     fn take_share<G: Grid>(&self, grid: G, places: &Places, run: &Run) -> u32 {
-        let (crew, parity) = (places.crew, run.parity);
+        let (group, parity) = (places.group, run.parity);
         let of = |rank: u32| places.entries(grid, parity, (rank, run.level));
         let count = |(first, end): (u32, u32)| end - first;
-        let all = (0..crew.threads).map(|rank| count(of(rank))).sum();
-        let (first, end) = crew.share(all);
+        let all = (0..group.threads).map(|rank| count(of(rank))).sum();
+        let (first, end) = group.share(all);
         let (from, to) = (places.list(parity), places.list(parity ^ 1));
         let (mut passed, mut taken) = (0, 0);
-        for rank in 0..crew.threads {
+        for rank in 0..group.threads {
             let entries = of(rank);
-            let base = crew.base(rank) + entries.0;
+            let base = group.base(rank) + entries.0;
             let here = first.max(passed)..end.min(passed + count(entries));
             for index in here {
                 let node = from.load_weak(grid, base + (index - passed));
                 let is_valid = places.tentative.load_weak(grid, node) == run.drive.iteration;
                 if is_valid && self.degree(grid, node) != 0 {
-                    to.store_weak(grid, crew.base(crew.rank) + taken, node);
+                    to.store_weak(grid, group.base(group.rank) + taken, node);
                     taken += 1;
                 }
             }
@@ -256,26 +256,26 @@ impl Search {
         run: &mut Run,
         (own, levels): (u32, u32),
     ) -> Result<(), Stop> {
-        let (grid, crew) = (team.grid, places.crew);
+        let (grid, group) = (team.grid, places.group);
         let iteration = run.drive.iteration;
         run.parity ^= 1;
         let list = places.list(run.parity);
         let (page, done) = self.expand_ahead(grid, (places, list), (iteration, own, levels));
         places.publish(grid, run.parity, &page);
-        let told = Told {
+        let published = Published {
             nodes: done,
             edges: page.ends[LEVELS],
             waited: false,
         };
-        let heard = crew.tell(team, bounds, (iteration, told))?;
-        let all = || heard.told.iter().take(crew.threads as usize);
-        let most = all().map(|told| told.edges).max().unwrap_or(0);
-        let waited = heard.polls >= LATE_POLLS.saturating_add(most - told.edges);
-        run.level = all().map(|told| told.nodes).min().unwrap_or(0);
-        if all().any(|told| told.nodes != run.level) {
-            let (_, first) = places.entries(grid, run.parity, (crew.rank, run.level));
-            let (_, end) = places.entries(grid, run.parity, (crew.rank, done));
-            for index in crew.base(crew.rank) + first..crew.base(crew.rank) + end {
+        let heard = group.publish(team, bounds, (iteration, published))?;
+        let all = || heard.published.iter().take(group.threads as usize);
+        let most = all().map(|published| published.edges).max().unwrap_or(0);
+        let waited = heard.polls >= LATE_POLLS.saturating_add(most - published.edges);
+        run.level = all().map(|published| published.nodes).min().unwrap_or(0);
+        if all().any(|published| published.nodes != run.level) {
+            let (_, first) = places.entries(grid, run.parity, (group.rank, run.level));
+            let (_, end) = places.entries(grid, run.parity, (group.rank, done));
+            for index in group.base(group.rank) + first..group.base(group.rank) + end {
                 let node = list.load_weak(grid, index);
                 if places.tentative.load_weak(grid, node) > iteration + run.level {
                     places.tentative.store_weak(grid, node, UNREACHED);
@@ -283,12 +283,12 @@ impl Search {
             }
         }
         // Nobody takes a share of the next frontier before all have forgotten what lies beyond it.
-        let told = Told {
+        let published = Published {
             waited,
-            ..Told::default()
+            ..Published::default()
         };
-        let heard = crew.tell(team, bounds, (iteration, told))?;
-        run.late = lateness(run.late, &heard.told);
+        let heard = group.publish(team, bounds, (iteration, published))?;
+        run.late = lateness(run.late, &heard.published);
         Ok(())
     }
 
@@ -298,7 +298,7 @@ impl Search {
     }
 
     /// Searches up to `levels` levels from the first `own` entries of this thread's list, which
-    /// are at level `iteration`. Returns the books, and how many levels are finished.
+    /// are at level `iteration`. Returns the counters, and how many levels are finished.
     #[inline(never)]
     fn expand_ahead<G: Grid>(
         &self,
@@ -306,7 +306,7 @@ impl Search {
         (places, list): (&Places, Proven),
         (iteration, own, levels): (u32, u32, u32),
     ) -> (Page, u32) {
-        let (base, room) = (places.crew.base(places.crew.rank), places.crew.room);
+        let (base, space) = (places.group.base(places.group.rank), places.group.space);
         let tentative = places.tentative;
         let mut page = Page::of_entries(own);
         let (mut first, mut end, mut done) = (0, own, 0);
@@ -348,7 +348,7 @@ impl Search {
             page.found(done, (nodes, edges));
             page.ends[done as usize..].fill(len);
             (first, end) = (end, len);
-            if edges > EDGES_EACH || len.saturating_add(edges) > room {
+            if edges > EDGES_EACH || len.saturating_add(edges) > space {
                 break;
             }
         }
@@ -357,9 +357,9 @@ impl Search {
 
     /// Marks what the run visited and moves this thread's part of the last frontier to its section
     /// of queue 0. Returns what that holds.
-    fn end<G: Grid>(&self, grid: G, places: &Places, run: &Run) -> Told {
+    fn end<G: Grid>(&self, grid: G, places: &Places, run: &Run) -> Published {
         let tentative = places.tentative;
-        self.each_node(grid, &run.drive, places.crew, |node, was_visited| {
+        self.each_node(grid, &run.drive, places.group, |node, was_visited| {
             let level = tentative.load_weak(grid, node);
             let is_new = !was_visited && level != UNREACHED;
             if is_new {
@@ -369,9 +369,9 @@ impl Search {
             is_new
         });
         let to: &Queue = &self.frontier.queue(0);
-        let (rank, base) = (places.crew.rank, places.crew.base(places.crew.rank));
+        let (rank, base) = (places.group.rank, places.group.base(places.group.rank));
         let from = places.list(run.parity);
-        let mut own = Told::default();
+        let mut own = Published::default();
         let (first, end) = places.entries(grid, run.parity, (rank, run.level));
         for index in base + first..base + end {
             let node = from.load_weak(grid, index);

@@ -9,7 +9,7 @@
 //! the frontier grows too wide or is empty. A frontier or a group is *narrow* if so few
 //! blocks suffice for it.
 
-mod crew;
+mod block_group;
 mod queue;
 mod progress;
 mod look;
@@ -17,12 +17,12 @@ mod pass;
 mod first_block;
 mod hand_back;
 mod run;
-mod thread_crew;
+mod thread_group;
 mod few_threads;
-pub mod ahead_books;
+pub mod ahead_counters;
 pub mod levels_ahead;
 pub(super) mod one_thread;
 
-pub use crew::{crew_size, reach};
+pub use block_group::{group_size, reach};
 pub use progress::Bounds;
-pub use run::{crew_now, run_fused};
+pub use run::{run_fused, thread_group_now};

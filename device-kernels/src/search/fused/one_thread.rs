@@ -5,9 +5,9 @@
 //! that edges discover, the second marks them and looks up their rows. The frontier stays
 //! in the resident queues, as any other step leaves it.
 
-use super::crew::reach;
+use super::block_group::reach;
 use super::progress::{Bounds, LOOK_MASK};
-use super::thread_crew::takes_over;
+use super::thread_group::takes_over;
 use crate::context::ContextRef;
 use crate::control::Stop;
 use crate::grid::Grid;

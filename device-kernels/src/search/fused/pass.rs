@@ -1,11 +1,11 @@
 //! One iteration of a fused search: by a warp, by a block, by a cluster.
 
-use super::crew::Crew;
+use super::block_group::BlockGroup;
 use super::progress::{LOOK_MASK, Limits, Pass, Run};
 use super::queue::{Queues, Word};
 use crate::block::block_scan;
 use crate::grid::Grid;
-use crate::queue::{Found, Row, SERIAL};
+use crate::queue::{FindRows, Row, SERIAL};
 use crate::search::current::Search;
 use crate::search::frontier::append;
 use crate::search::push::Push;
@@ -131,7 +131,7 @@ impl Search {
         grid: G,
         push: &Push,
         (row, each): (Row, u32),
-        mut sink: impl FnMut(&Found<1>),
+        mut sink: impl FnMut(&FindRows<1>),
     ) {
         let mut rest = Row {
             start: row.start + (grid.lane() & ((1 << each) - 1)),
@@ -143,14 +143,14 @@ impl Search {
         }
     }
 
-    /// Appends to this block's queue; finds without room there go to the resident queue.
+    /// Appends to this block's queue; finds without space there go to the resident queue.
     #[inline(always)]
     fn keep<G: Grid, const K: usize>(
         &self,
         queues: Queues<G>,
         next: (u32, u32),
         limits: &Limits,
-        found: &Found<K>,
+        found: &FindRows<K>,
     ) {
         let rest = queues.append(next, found);
         append(queues.grid, self.frontier, limits.target, &rest);
@@ -177,7 +177,7 @@ impl Search {
                 let row = entry(base + grid.lane());
                 explored = explored.saturating_add(row.degree());
                 self.expand_together(grid, &push, row, |finds| {
-                    let found = Found::look_up(grid, self.outgoing, finds);
+                    let found = FindRows::look_up(grid, self.outgoing, finds);
                     self.keep(queues, next, limits, &found);
                 });
                 base += grid.lanes();
@@ -195,22 +195,23 @@ impl Search {
         explored
     }
 
-    /// Runs one iteration in all blocks of `crew`.
+    /// Runs one iteration in all blocks of `group`.
     #[inline(always)]
     pub(super) fn pass_wide<G: Grid>(
         &self,
         queues: Queues<G>,
         run: &mut Run,
-        crew: Crew,
+        group: BlockGroup,
         limits: &Limits,
     ) -> Pass {
         let grid = queues.grid;
         // Blocks keep their own entries while those are shared out well.
-        let own = run.spread == crew.blocks && run.held.most * crew.blocks <= UNEVEN * run.held.len;
+        let own =
+            run.spread == group.blocks && run.held.most * group.blocks <= UNEVEN * run.held.len;
         let (first, end) = if own {
             (0, queues.own_len(run.turn))
         } else {
-            crew.share(run.held.len)
+            group.share(run.held.len)
         };
         let entry = |index: u32| {
             if own {
@@ -220,7 +221,7 @@ impl Search {
             }
         };
         if run.held.large {
-            let edges = edges_of(queues, crew, (first, end), entry);
+            let edges = edges_of(queues, group, (first, end), entry);
             if edges > limits.edges {
                 return Pass::TooWide;
             }
@@ -235,13 +236,13 @@ impl Search {
         // The first warp cleared counters, whatever its share was.
         let worked = first + first_of_warp(grid, limits.lanes_log2) < end;
         let wrote = worked || run.held.large || grid.lane() < G::WARP;
-        crew.barrier(grid, wrote);
+        group.barrier(grid, wrote);
         run.turn += 1;
-        run.spread = crew.blocks;
-        run.held = if crew.blocks == 1 {
+        run.spread = group.blocks;
+        run.held = if group.blocks == 1 {
             queues.held_here(run.turn)
         } else {
-            queues.held(run.turn, crew.blocks)
+            queues.held(run.turn, group.blocks)
         };
         run.advance(run.held.len);
         Pass::Done
@@ -252,7 +253,7 @@ impl Search {
 #[inline(always)]
 fn edges_of<G: Grid>(
     queues: Queues<G>,
-    crew: Crew,
+    group: BlockGroup,
     (first, end): (u32, u32),
     entry: impl Fn(u32) -> Row,
 ) -> u32 {
@@ -264,13 +265,13 @@ fn edges_of<G: Grid>(
         base += grid.lanes();
     }
     let (_, mut total) = block_scan(grid, edges);
-    if crew.blocks != 1 {
+    if group.blocks != 1 {
         if grid.lane() == 0 {
             queues.broadcast(Word::Edges, total);
         }
         grid.cluster_barrier(true);
         total = 0;
-        for peer in 0..crew.blocks {
+        for peer in 0..group.blocks {
             total = queues.word_of(peer, Word::Edges).saturating_add(total);
         }
     }

@@ -24,7 +24,7 @@ pub(super) struct Limits {
     pub(super) widest: u32,
     /// Edges of a frontier above which it ends.
     pub(super) edges: u32,
-    /// Resident queue for finds without room in shared memory.
+    /// Resident queue for finds without space in shared memory.
     pub(super) target: Target,
     /// Number of the current visited bitset.
     pub(super) visited: u32,

@@ -3,7 +3,7 @@
 
 use crate::block::scan_count;
 use crate::grid::{CLUSTER_MAX, Grid};
-use crate::queue::{Finds, Found, Row, SERIAL};
+use crate::queue::{FindRows, Finds, Row, SERIAL};
 use crate::shared::{FUSED, PARTS, fused_nodes, fused_queues};
 
 /// Two queues in each block's shared memory, and counters that take turns: of three, one
@@ -17,7 +17,7 @@ pub(super) struct Queues<G> {
 /// A counter that takes turns.
 #[derive(Clone, Copy)]
 enum Counter {
-    /// Entries appended, those without room included.
+    /// Entries appended, those without space included.
     Len = 0,
     /// Warps that appended an entry of many edges.
     Large = 3,
@@ -46,7 +46,7 @@ pub(super) enum Word {
     Len = 14,
     /// Most entries of one block.
     Most = 15,
-    /// Whether an entry has many edges, and whether a block ran out of room.
+    /// Whether an entry has many edges, and whether a block ran out of space.
     Flags = 16,
 }
 
@@ -59,7 +59,7 @@ pub(super) struct Held {
     pub(super) most: u32,
     /// Whether an entry has many edges.
     pub(super) large: bool,
-    /// Whether a block ran out of room.
+    /// Whether a block ran out of space.
     pub(super) full: bool,
 }
 
@@ -197,7 +197,7 @@ impl<G: Grid> Queues<G> {
     #[inline(always)]
     pub(super) fn own(self, parity: u32, index: u32) -> Row {
         let (grid, words) = (self.grid, fused_queues::<G>());
-        // SAFETY: callers stay below the length, which is at most the room.
+        // SAFETY: callers stay below the length, which is at most the space.
         let (node, start, degree) = unsafe {
             (
                 words.load(grid, Self::word(parity, 0, index)),
@@ -253,7 +253,7 @@ impl<G: Grid> Queues<G> {
     #[inline(always)]
     pub(super) fn put(self, parity: u32, index: u32, row: Row) {
         let words = fused_queues::<G>();
-        // SAFETY: callers stay below the queue's room.
+        // SAFETY: callers stay below the queue's space.
         unsafe {
             words.store(self.grid, Self::word(parity, 0, index), row.node);
             words.store(self.grid, Self::word(parity, 1, index), row.start);
@@ -262,13 +262,13 @@ impl<G: Grid> Queues<G> {
     }
 
     /// Appends every lane's finds to this block's queue `parity` and to the counters of
-    /// `turn`, and returns those without room. A warp operation.
+    /// `turn`, and returns those without space. A warp operation.
     #[inline(always)]
     #[must_use]
     pub(super) fn append<const K: usize>(
         self,
         (parity, turn): (u32, u32),
-        found: &Found<K>,
+        found: &FindRows<K>,
     ) -> Finds<K> {
         let grid = self.grid;
         let mut rest = Finds {
@@ -309,9 +309,14 @@ impl<G: Grid> Queues<G> {
     }
 
     /// [`Self::append`] while only one warp appends: it keeps the length in `len` and
-    /// never runs out of room.
+    /// never runs out of space.
     #[inline(always)]
-    pub(super) fn append_alone<const K: usize>(self, parity: u32, len: &mut u32, found: &Found<K>) {
+    pub(super) fn append_alone<const K: usize>(
+        self,
+        parity: u32,
+        len: &mut u32,
+        found: &FindRows<K>,
+    ) {
         let (below, total) = scan_count::<G, K>(self.grid, found.finds.mask.count_ones());
         let mut place = *len + below;
         for k in 0..K {

@@ -1,6 +1,6 @@
 //! A fused run, from a resident queue and back to one.
 
-use super::crew::{Crew, crew_size};
+use super::block_group::{BlockGroup, group_size};
 use super::first_block::FIRST_BLOCK_NODES;
 use super::progress::{Bounds, LOOK_MASK, Limits, Pass, Run};
 use super::queue::Queues;
@@ -20,16 +20,16 @@ const LANES_LOG2_MAX: u32 = 4;
 
 /// Blocks that run the coming iterations of a fused search of `team`. All find the same.
 #[inline(always)]
-pub fn crew_now<G: Grid>(team: &Team<G>) -> u32 {
+pub fn thread_group_now<G: Grid>(team: &Team<G>) -> u32 {
     if G::WARP == 1 {
-        few_threads::crew_for(team)
+        few_threads::thread_group_for(team)
     } else {
-        crew_size(team)
+        group_size(team)
     }
 }
 
 /// Runs iterations in few blocks and leaves the frontier in a resident queue, which drive
-/// record `slot` then describes. The first [`crew_size`] blocks of the team call this.
+/// record `slot` then describes. The first [`group_size`] blocks of the team call this.
 /// Returns the number of iterations.
 ///
 /// # Errors
@@ -37,14 +37,14 @@ pub fn crew_now<G: Grid>(team: &Team<G>) -> u32 {
 #[inline(never)]
 pub fn run_fused<G: Grid>(cx: ContextRef<G>, slot: u32, bounds: Bounds) -> Result<u32, Stop> {
     if G::WARP == 1 {
-        if few_threads::crew_for(&cx.context().team) > 1 {
+        if few_threads::thread_group_for(&cx.context().team) > 1 {
             return few_threads::run_few_threads(cx, slot, &bounds);
         }
         return one_thread::run_one_thread(cx, slot, &bounds);
     }
     let (context, grid) = (&cx.context(), cx.grid());
     let outcome = Search::current(grid).fuse(context, slot, &bounds);
-    if crew_size(&context.team) > 1 {
+    if group_size(&context.team) > 1 {
         // Once the run stops, blocks end, and their shared memory with them, which others
         // may still read. Nobody ends before all have arrived here with what they read.
         grid.cluster_barrier(true);
@@ -57,43 +57,43 @@ impl Search {
     fn fuse<G: Grid>(&self, context: &Context<G>, slot: u32, bounds: &Bounds) -> Result<u32, Stop> {
         let (team, tables, grid) = (&context.team, &context.tables, context.team.grid);
         let drive = &shared_drive::read(grid);
-        let crew = Crew {
-            blocks: crew_size(team),
+        let group = BlockGroup {
+            blocks: group_size(team),
             rank: team.rank(),
         };
-        let policy = &drive::policy_for::<G>(&tables.search_policy(grid), crew.blocks);
+        let policy = &drive::policy_for::<G>(&tables.search_policy(grid), group.blocks);
         let queues = Queues::new(grid);
         let limits = Limits {
             max_iterations: bounds.max_iterations,
             widest: policy
                 .narrow_exit_nodes
-                .min(fused_nodes::<G>().wrapping_mul(crew.blocks)),
+                .min(fused_nodes::<G>().wrapping_mul(group.blocks)),
             edges: policy.narrow_edges,
             target: self.target(drive),
             visited: drive.visited,
             lanes_log2: self.lanes_log2(grid, tables),
         };
-        if crew.rank == 0 && grid.lane() == 0 {
+        if group.rank == 0 && grid.lane() == 0 {
             self.frontier.clear_found(grid, drive.step + 2);
         }
-        let mut run = self.fill(queues, drive, crew);
+        let mut run = self.fill(queues, drive, group);
         let mut pass = Pass::Done;
         while pass == Pass::Done
             && run.goes_on(&limits)
             && (run.held.len <= limits.widest || run.iteration == drive.iteration)
         {
-            if crew.blocks == 1 || run.held.len <= FIRST_BLOCK_NODES {
-                pass = self.run_first_block(queues, team, (&mut run, crew), (&limits, bounds))?;
+            if group.blocks == 1 || run.held.len <= FIRST_BLOCK_NODES {
+                pass = self.run_first_block(queues, team, (&mut run, group), (&limits, bounds))?;
             } else {
-                pass = self.pass_wide(queues, &mut run, crew, &limits);
+                pass = self.pass_wide(queues, &mut run, group, &limits);
                 if run.iteration & LOOK_MASK == 0 {
                     self.look_together(queues, team, bounds, run.iteration)?;
                 }
             }
         }
         let iterations = run.iteration - drive.iteration;
-        let explored = self.hand_back(queues, crew, &run, limits.target);
-        if crew.rank == 0 && grid.lane() == 0 {
+        let explored = self.hand_back(queues, group, &run, limits.target);
+        if group.rank == 0 && grid.lane() == 0 {
             let next = self.close(grid, (drive, explored), &run, policy);
             self.frontier.set_drive(grid, slot, &next);
         }
@@ -112,9 +112,9 @@ impl Search {
 
     /// Loads this block's part of the resident queue.
     #[inline(always)]
-    fn fill<G: Grid>(&self, queues: Queues<G>, drive: &DriveRecord, crew: Crew) -> Run {
+    fn fill<G: Grid>(&self, queues: Queues<G>, drive: &DriveRecord, group: BlockGroup) -> Run {
         let grid = queues.grid;
-        let (first, end) = crew.share(drive.nodes);
+        let (first, end) = group.share(drive.nodes);
         let queue = self.frontier.queue(drive.queue);
         let mut large = false;
         let mut index = first + grid.lane();
@@ -129,10 +129,10 @@ impl Search {
             queues.set(0, end - first, large);
             queues.clear(1);
         }
-        crew.barrier(grid, true);
+        group.barrier(grid, true);
         Run {
-            held: queues.held(0, crew.blocks),
-            spread: crew.blocks,
+            held: queues.held(0, group.blocks),
+            spread: group.blocks,
             parity: 0,
             turn: 0,
             iteration: drive.iteration,

@@ -136,7 +136,7 @@ impl<G: Grid> Lane<G> {
     }
 
     /// Does what an instruction says with the value at hand and its second operand. All operations are
-    /// told apart at one place.
+    /// distinguished at one place.
     #[inline(always)]
     #[rustfmt::skip]
     fn make(&mut self, op: Op, (at, array): Using, second: Words4) -> Made {

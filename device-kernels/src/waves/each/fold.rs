@@ -4,7 +4,7 @@
 use super::change;
 use super::fetched::{B, Fetched};
 use super::steps::Steps;
-use super::temps::{Room, Temps, Values};
+use super::temps::{TemporaryMemory, Temps, Values};
 use super::values;
 use crate::context::ContextRef;
 use crate::grid::Grid;
@@ -40,8 +40,8 @@ fn each_fold<G: Grid>(
     mut visit: impl FnMut(Temps<G>, Fetched, Joined),
 ) {
     let (grid, steps) = (cx.grid(), Steps::again(cx));
-    let room = Room::of(grid);
-    if grid.lane() >= room.lanes {
+    let space = TemporaryMemory::of(grid);
+    if grid.lane() >= space.lanes {
         return;
     }
     for number in 0..end {
@@ -50,7 +50,7 @@ fn each_fold<G: Grid>(
             continue;
         }
         if let Some(joined) = at.joined() {
-            visit(room.of_lane(grid, grid.lane()), at, joined);
+            visit(space.of_lane(grid, grid.lane()), at, joined);
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Parts for edges of common forms, in a loop of their own.
 //!
-//! Told apart once for all edges, their [forms](super::form) take a fraction of the instructions that
+//! Distinguished once for all edges, their [forms](super::form) take a fraction of the instructions that
 //! running a part one by one takes. A part's work follows from its instructions alone, and lanes that
 //! run them one by one come to the same.
 

@@ -1,12 +1,12 @@
 //! Lists that code appends to.
 //!
 //! All warps add to the length of a list at one address, one after the other. So a warp holds what it
-//! appends until there is no room for more, and makes room for all of that in the list at once; at the
+//! appends until there is no space for more, and makes space for all of that in the list at once; at the
 //! wave's end a block does so for all of its warps. A warp holds values of one list at a time.
 
 use super::slots::{Words4, each, has};
 use super::steps::register_of;
-use super::temps::Room;
+use super::temps::TemporaryMemory;
 use crate::block::warp_scan;
 use crate::context::ContextRef;
 use crate::grid::{Grid, PLACE};
@@ -17,20 +17,20 @@ use crate::shared::{EACH_HOLDS, EACH_SLOTS};
 const VALUES: u32 = 4 * PLACE;
 
 /// The number of values that a warp holds, the registers of the list and of its length, and the place of
-/// the first value in the list, once there is room for them.
+/// the first value in the list, once there is space for them.
 type Held = [u32; 4];
 
 /// Place of what this lane's warp holds.
 #[inline(always)]
 fn own<G: Grid>(grid: G) -> u32 {
-    Room::of(grid).holds(grid.lane() / G::WARP)
+    TemporaryMemory::of(grid).holds(grid.lane() / G::WARP)
 }
 
 /// Holds nothing. A warp operation.
 #[inline(always)]
 pub(super) fn begin<G: Grid>(cx: ContextRef<G>) {
     let grid = cx.grid();
-    if G::WARP > 1 && grid.lane() < Room::of(grid).lanes {
+    if G::WARP > 1 && grid.lane() < TemporaryMemory::of(grid).lanes {
         // SAFETY: the warp's memory.
         unsafe { grid.place_store(own(grid), 0) };
         grid.warp_barrier();
@@ -47,10 +47,10 @@ pub(super) fn end<G: Grid>(cx: ContextRef<G>) {
     // All warps have appended.
     grid.block_barrier();
     if grid.lane() < G::WARP {
-        room_for_all(cx);
+        space_for_all(cx);
     }
     grid.block_barrier();
-    if grid.lane() < Room::of(grid).lanes {
+    if grid.lane() < TemporaryMemory::of(grid).lanes {
         let place = own(grid);
         // SAFETY: the warp's memory, a multiple of four words.
         let [held, list, count, start]: Held = unsafe { grid.place_load4(place) };
@@ -60,13 +60,13 @@ pub(super) fn end<G: Grid>(cx: ContextRef<G>) {
     }
 }
 
-/// Makes room for what the block's warps hold, for one list after the other. A warp operation.
+/// Makes space for what the block's warps hold, for one list after the other. A warp operation.
 #[inline(always)]
-fn room_for_all<G: Grid>(cx: ContextRef<G>) {
+fn space_for_all<G: Grid>(cx: ContextRef<G>) {
     let grid = cx.grid();
-    let room = Room::of(grid);
-    let place = room.holds(grid.warp_lane());
-    let [mut left, list, count, _]: Held = if grid.warp_lane() < room.lanes / G::WARP {
+    let space = TemporaryMemory::of(grid);
+    let place = space.holds(grid.warp_lane());
+    let [mut left, list, count, _]: Held = if grid.warp_lane() < space.lanes / G::WARP {
         // SAFETY: the memory of that warp, a multiple of four words.
         unsafe { grid.place_load4(place) }
     } else {
@@ -83,7 +83,7 @@ fn room_for_all<G: Grid>(cx: ContextRef<G>) {
         let (before, all) = warp_scan(grid, if is_now { left } else { 0 });
         let mut start = 0;
         if grid.warp_lane() == 0 {
-            start = Target::of(cx, list_now, count_now).make_room(grid, all);
+            start = Target::of(cx, list_now, count_now).make_space(grid, all);
         }
         let start = grid.shuffle(start, 0).saturating_add(before);
         if is_now {
@@ -95,7 +95,7 @@ fn room_for_all<G: Grid>(cx: ContextRef<G>) {
 }
 
 /// Puts the `value`s of the slots in `put` at the end of a list, which the registers `list` and
-/// `count` hold. What finds no room is noted as an index out of range. A warp operation.
+/// `count` hold. What finds no space is noted as an index out of range. A warp operation.
 #[inline(always)]
 pub(super) fn append<G: Grid>(
     cx: ContextRef<G>,
@@ -107,7 +107,7 @@ pub(super) fn append<G: Grid>(
     if G::WARP == 1 {
         if put != 0 {
             let to = Target::of(cx, list, count);
-            let start = to.make_room(grid, put.count_ones());
+            let start = to.make_space(grid, put.count_ones());
             for slot in 0..EACH_SLOTS {
                 if has(put, slot as usize) {
                     let before = (put & ((1 << slot) - 1)).count_ones();
@@ -135,7 +135,7 @@ pub(super) fn append<G: Grid>(
         if has(put, slot) {
             let below = (votes[slot] & grid.lanes_below()).count_ones();
             let at = held + before[slot] + below;
-            // SAFETY: a step has no more values than a warp has room for.
+            // SAFETY: a step has no more values than a warp has space for.
             unsafe { grid.place_store(place + VALUES + at * PLACE, value[slot]) };
         }
     });
@@ -154,7 +154,7 @@ fn flush<G: Grid>(cx: ContextRef<G>, (place, held): (u32, u32), (list, count): (
     let to = Target::of(cx, list, count);
     let mut start = 0;
     if grid.warp_lane() == 0 {
-        start = to.make_room(grid, held);
+        start = to.make_space(grid, held);
     }
     to.fill(grid, place, (held, grid.shuffle(start, 0)));
     grid.warp_barrier();
@@ -179,7 +179,7 @@ impl Target {
 
     /// Adds to the length; returns the length before.
     #[inline(always)]
-    fn make_room<G: Grid>(self, grid: G, more: u32) -> u32 {
+    fn make_space<G: Grid>(self, grid: G, more: u32) -> u32 {
         if self.count.is_empty() {
             note_missed(grid, 0, 0);
             return u32::MAX;

@@ -33,7 +33,7 @@ use seawall_core::abi::program::{EachRecord, NO_REGISTER};
 use slots::{Words4, each as each_slot, has, mask};
 use steps::Steps;
 use sweep::{Place, Sweep};
-use temps::Room;
+use temps::TemporaryMemory;
 
 /// A part of the code: its first instruction and their number.
 pub(super) type Part = (u32, u32);
@@ -120,7 +120,7 @@ fn each<G: Grid>(cx: ContextRef<G>, end: u32, (items, list): (u32, Option<Words>
             }
         });
     }
-    let lanes = Room::of(grid).lanes;
+    let lanes = TemporaryMemory::of(grid).lanes;
     let warps = lanes / G::WARP * team.size();
     let chunk = items.div_ceil(warps).clamp(1, G::WARP);
     let is_used = grid.lane() < lanes && grid.warp_lane() < chunk;

@@ -12,7 +12,7 @@ use super::slots::{SLOTS, Words4, chosen, each, has, mask};
 use super::steps::Steps;
 use super::straight::{RAISED, done_of, run as walk};
 use super::sweep::{Place, Sweep};
-use super::temps::{Room, Values};
+use super::temps::{TemporaryMemory, Values};
 use super::{change, values};
 use crate::context::ContextRef;
 use crate::grid::Grid;
@@ -26,7 +26,7 @@ const OWN_EDGES: u32 = 8;
 /// Edges that a lane visits alone of a longer row which may end early.
 const TRIED_EDGES: u32 = 4;
 
-/// Lanes of the smallest group. As many groups of a warp have room for their rows.
+/// Lanes of the smallest group. As many groups of a warp have space for their rows.
 const GROUP: u32 = 4;
 
 /// Steps of a group through a row, at most; the next larger groups take longer rows.
@@ -38,7 +38,7 @@ struct Rows<G> {
     cx: ContextRef<G>,
     grid: G,
     steps: Steps<G>,
-    room: Room,
+    space: TemporaryMemory,
     csr: Csr,
     /// First instruction, first reduction, and the end.
     body: (u32, u32, u32),
@@ -87,23 +87,23 @@ fn visit<G: Grid>(
     let part = EdgesPart::from_word(begin.word);
     let tables = cx.context().tables;
     let end = at + 1 + begin.other;
-    let (room, longest) = (Room::of(grid), tables.longest_row(grid));
+    let (space, longest) = (TemporaryMemory::of(grid), tables.longest_row(grid));
     let rows = Rows {
         cx,
         grid,
         steps,
-        room,
+        space,
         csr: rows_of(grid, tables, part.edges as u32),
         body: (at + 1, end - part.reductions, end),
         place: Place::of_own(part.edges, part.ends_early),
         may_stop: part.may_stop,
-        may_meet: longest == 0 || longest > room.lanes * EACH_SLOTS,
+        may_meet: longest == 0 || longest > space.lanes * EACH_SLOTS,
     };
     let items = [first, second, third, fourth];
     let there = change::within(grid, items, (tables.nodes(grid), active));
     let mut rest = rows.all(items, there);
     let mut flags = 0;
-    if grid.lane() < rows.room.lanes {
+    if grid.lane() < rows.space.lanes {
         flags = rows.by_slots(&mut rest);
         let left = mask(|slot| rest.edges(slot) > 0);
         if G::WARP > 1 && grid.ballot(left != 0) != 0 {
@@ -148,13 +148,13 @@ impl<G: Grid> Rows<G> {
     /// Most edges of a row that a warp handles.
     #[inline(always)]
     fn warp_edges(&self) -> u32 {
-        self.room.lanes * EACH_SLOTS
+        self.space.lanes * EACH_SLOTS
     }
 
     /// Sets what the lane has found to what changes nothing.
     #[inline(always)]
     fn forget(&self) {
-        let own = self.room.of_lane(self.grid, self.grid.lane());
+        let own = self.space.of_lane(self.grid, self.grid.lane());
         self.each_reduction(|number, at, joined| {
             let identity = self.steps.identity(number, joined);
             own.set(at.byte(B), Values::all(identity));
@@ -195,7 +195,7 @@ impl<G: Grid> Rows<G> {
             flags = self.sweep(part, 1, 0, self.place);
             rest.from = chosen(done_of(flags), rest.to, to);
         }
-        let own = self.room.of_lane(grid, grid.lane());
+        let own = self.space.of_lane(grid, grid.lane());
         self.each_reduction(|_, at, _| {
             let found = own.own_values(at.byte(B));
             own.set(wide_as(at.byte(TO), at.byte(B)), found);
@@ -262,8 +262,8 @@ impl<G: Grid> Rows<G> {
         };
         let flags = self.sweep(part, lanes * EACH_SLOTS, group, self.place.of(owner));
         let (own, of_item) = (
-            self.room.of_lane(grid, grid.lane()),
-            self.room.at_edges(grid, owner),
+            self.space.of_lane(grid, grid.lane()),
+            self.space.at_edges(grid, owner),
         );
         self.each_reduction(|_, at, joined| {
             let found = own.own_values(at.byte(B)).join(joined);
@@ -292,8 +292,8 @@ impl<G: Grid> Rows<G> {
             if has(taken, slot) {
                 let owner = grid.lane() * EACH_SLOTS + slot as u32;
                 let row = [rest.from[slot], rest.to[slot], owner, 0];
-                let place = self.room.row(grid, number[slot]);
-                // SAFETY: a warp has room for as many rows as it has groups, at multiples of four
+                let place = self.space.row(grid, number[slot]);
+                // SAFETY: a warp has space for as many rows as it has groups, at multiples of four
                 // words.
                 unsafe { grid.place_store4(place, row) };
             }
@@ -304,7 +304,7 @@ impl<G: Grid> Rows<G> {
     /// Row `number` of those dealt: its edges, and the lane and slot of its item.
     #[inline(always)]
     fn dealt(&self, number: u32) -> ((u32, u32), (u32, u32)) {
-        let place = self.room.row(self.grid, number);
+        let place = self.space.row(self.grid, number);
         // SAFETY: as in `deal`.
         let [from, to, owner, _] = unsafe { self.grid.place_load4(place) };
         ((from, to), (owner / EACH_SLOTS, owner % EACH_SLOTS))
@@ -345,7 +345,7 @@ impl<G: Grid> Rows<G> {
     /// The block goes through the row of an item of lane `owner`. A block operation.
     #[inline(always)]
     fn together(&self, rest: Rest, owner: (u32, u32)) -> u32 {
-        let (grid, lanes) = (self.grid, self.room.lanes);
+        let (grid, lanes) = (self.grid, self.space.lanes);
         if grid.lane() == owner.0 {
             let [first, second, third, fourth] = each(|slot| [rest.from[slot], rest.to[slot]]);
             let row = match owner.1 {
@@ -371,7 +371,7 @@ impl<G: Grid> Rows<G> {
                 to: [to; SLOTS],
             };
             flags = self.sweep(part, lanes * EACH_SLOTS, u32::MAX, self.place.of(owner));
-            let own = self.room.of_lane(grid, grid.lane());
+            let own = self.space.of_lane(grid, grid.lane());
             self.each_reduction(|_, at, joined| {
                 let all = own.own_values(at.byte(B)).join(joined);
                 let all = join_lanes(grid, joined, all, G::WARP);
@@ -391,10 +391,10 @@ impl<G: Grid> Rows<G> {
     fn gather(&self, at: Fetched, joined: Joined, owner: (u32, u32)) {
         let grid = self.grid;
         let is_wide = joined.kind == Kind::U64;
-        let of_item = self.room.at_edges(grid, owner);
+        let of_item = self.space.at_edges(grid, owner);
         let mut all = of_item.reduced(at, is_wide);
-        for warp in 0..self.room.lanes / G::WARP {
-            let found = self.room.of_lane(grid, warp * G::WARP);
+        for warp in 0..self.space.lanes / G::WARP {
+            let found = self.space.of_lane(grid, warp * G::WARP);
             let found = found.own_values(at.byte(B)).first(is_wide);
             all = values::join(joined, all, found);
         }

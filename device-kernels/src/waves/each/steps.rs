@@ -86,7 +86,7 @@ impl<G: Grid> Steps<G> {
             at += grid.lanes();
         }
         if grid.lane() == 0 {
-            // SAFETY: there is room for one more.
+            // SAFETY: there is space for one more.
             unsafe { grid.place_store(steps.place(EACH_HELD), FAR) };
         }
         grid.block_barrier();
@@ -113,7 +113,7 @@ impl<G: Grid> Steps<G> {
             [0; 4]
         };
         let place = self.place(at);
-        // SAFETY: `at` is below the number of instructions for which there is room; places are
+        // SAFETY: `at` is below the number of instructions for which there is space; places are
         // multiples of four words.
         unsafe {
             grid.place_store4(place, arranged(words));
@@ -211,7 +211,7 @@ impl<G: Grid> Steps<G> {
 
     #[inline(always)]
     fn held(self, at: u32) -> Fetched {
-        // SAFETY: the block has room for it.
+        // SAFETY: the block has space for it.
         Fetched::of(unsafe { self.grid.place_load4(self.place(at.min(EACH_HELD))) })
     }
 
@@ -225,7 +225,7 @@ impl<G: Grid> Steps<G> {
     #[inline(always)]
     pub(super) fn array(self, at: u32) -> Array {
         let place = self.place(at.min(EACH_HELD)) + WORDS * PLACE;
-        // SAFETY: the block has room for it.
+        // SAFETY: the block has space for it.
         let [low, high, len, sure] = unsafe { self.grid.place_load4(place) };
         let address = u64::from(low) | u64::from(high) << 32;
         Array {
@@ -283,7 +283,7 @@ impl<G: Grid> Steps<G> {
     }
 }
 
-/// Operation in place of the first instruction that a block has no room for.
+/// Operation in place of the first instruction that a block has no space for.
 pub(super) const FAR: u32 = Op::COUNT;
 
 /// Word of [`EACH_ITEM`] that has the first instruction of the wave.

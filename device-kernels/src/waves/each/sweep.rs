@@ -1,7 +1,7 @@
 //! Sweeps: instructions, and the items or edges that they run for.
 
 use super::slots::Words4;
-use super::temps::{Room, Temps};
+use super::temps::{TemporaryMemory, Temps};
 use crate::context::ContextRef;
 use crate::grid::Grid;
 use crate::memory::{Csr, Proven};
@@ -111,12 +111,12 @@ impl Place {
 
     #[inline(always)]
     pub(super) fn temps<G: Grid>(self, grid: G) -> Temps<G> {
-        let room = Room::of(grid);
+        let space = TemporaryMemory::of(grid);
         if self.0 >= Self::ITEMS.0 {
-            room.of_lane(grid, grid.lane())
+            space.of_lane(grid, grid.lane())
         } else {
             let owner = self.0 >> OWNER;
-            room.at_edges(grid, (owner / EACH_SLOTS, owner % EACH_SLOTS))
+            space.at_edges(grid, (owner / EACH_SLOTS, owner % EACH_SLOTS))
         }
     }
 }

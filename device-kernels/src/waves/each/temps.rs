@@ -58,7 +58,7 @@ impl Values {
         let mut all = self.first(is_wide);
         let [_, second, third, fourth] = self.pairs();
         let mut rotating = (second, third, fourth);
-        // A loop, so that the join is told apart at one place.
+        // A loop, so that the join is distinguished at one place.
         for _ in 1..SLOTS {
             let (next, third, fourth) = rotating;
             rotating = (third, fourth, next);
@@ -76,7 +76,7 @@ impl Values {
 /// The memory of a block's temporaries: a row of all lanes for each, and in it the slots of a lane
 /// side by side.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Room {
+pub(super) struct TemporaryMemory {
     /// Place of the first word.
     first: u32,
     /// Place of what the first warp goes through and holds.
@@ -85,7 +85,7 @@ pub(super) struct Room {
     pub(super) lanes: u32,
 }
 
-impl Room {
+impl TemporaryMemory {
     /// The memory that the launch asked for, if that serves more lanes than the memory that
     /// every block has.
     #[inline(always)]
@@ -168,7 +168,7 @@ impl<G: Grid> Temps<G> {
 
     #[inline(always)]
     fn load(self, far: u32, is_own: bool) -> Words4 {
-        // SAFETY: the host checked that there is such a temporary, for which there is room; rows
+        // SAFETY: the host checked that there is such a temporary, for which there is space; rows
         // and lanes begin at multiples of four words.
         unsafe {
             if is_own {

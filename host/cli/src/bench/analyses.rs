@@ -8,7 +8,9 @@ use super::row::{Baseline, Clock, Figure, Floor, Row, Unit};
 use super::section::Section;
 use super::setting::Setting;
 use super::timing::{self, Done, Times};
-use seawall::analysis::{AnalysisKind, Built, Case as Asked, End, Found, Question, Ranking};
+use seawall::analysis::{
+    AnalysisKind, AnalysisOutput, Built, Case as Asked, End, Question, Ranking,
+};
 use seawall::backend::cpu::available_threads;
 use seawall::executor::{Executor, Machine};
 use seawall::graph::Graph;
@@ -267,7 +269,7 @@ impl Set<'_> {
         question.warps = machine.executor.is_some_and(Executor::is_on_gpu);
         let threads = machine.threads.unwrap_or_else(available_threads).get();
         question.threads = (!question.warps).then_some(threads as u32);
-        let built = self.case.analysis.room().build(self.graph, &question);
+        let built = self.case.analysis.definition().build(self.graph, &question);
         Ok(built.map_err(RunError::from)?)
     }
 
@@ -355,12 +357,12 @@ impl Set<'_> {
                 converged: !by_iteration,
             },
         };
-        let found = Found {
+        let found = AnalysisOutput {
             values: ours.columns.first()?,
             parents: None,
         };
         let started = Instant::now();
-        let is_right = self.case.analysis.room().check(&asked, found);
+        let is_right = self.case.analysis.definition().check(&asked, found);
         let elapsed = started.elapsed().as_nanos() as f64;
         if !is_right {
             self.is_wrong(setting, ours);

@@ -6,7 +6,7 @@
 //! choice.
 
 use super::BenchError;
-use super::row::{Baseline, Clock, Figure, Floor, Row, Spread, Unit};
+use super::row::{Baseline, Clock, Figure, Floor, Row, Timing, Unit};
 use super::setting::Setting;
 use seawall::graph::{Graph, LoadOptions, WeightChoice, load};
 use seawall::outcome::RunOutcome;
@@ -174,7 +174,7 @@ fn opening_ns(device: u32) -> Result<f64, BenchError> {
                 start.elapsed().as_nanos() as f64
             })
             .collect();
-        Spread::of(&mut all).median
+        Timing::of(&mut all).median
     };
     let whole_ns = command("mega") - command("cpu");
     let case = Case {
@@ -252,7 +252,7 @@ impl Case<'_> {
         let mut all = self.time(rivals)?;
         let mut medians: Vec<f64> = all
             .iter_mut()
-            .map(|one| Spread::of(&mut one.times).median)
+            .map(|one| Timing::of(&mut one.times).median)
             .collect();
         let ours_ns = medians.pop().unwrap_or_default();
         let chosen = all.pop().map_or_else(String::new, |auto| auto.device);

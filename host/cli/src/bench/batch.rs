@@ -4,7 +4,7 @@
 //! graphs to results, which adds packing, copies and reading back; rows of its parts follow.
 
 use super::BenchError;
-use super::row::{Baseline, Clock, Figure, Floor, Row, Spread, Unit};
+use super::row::{Baseline, Clock, Figure, Floor, Row, Timing, Unit};
 use super::setting::Setting;
 use super::timing::{self, Times, calls};
 use rayon::prelude::*;
@@ -89,7 +89,7 @@ struct Done {
     /// From graphs to results.
     whole: Times,
     /// Wall times of [`PARTS`].
-    parts: [Spread; PARTS.len()],
+    parts: [Timing; PARTS.len()],
 }
 
 /// Clock of the parts of one submission.
@@ -161,7 +161,7 @@ impl<'g> Work<'g> {
     }
 
     /// Compares a wall time of ours with another machine's.
-    fn row(&self, what: &str, [ours, other]: [&Done; 2], read: impl Fn(&Done) -> Spread) -> Row {
+    fn row(&self, what: &str, [ours, other]: [&Done; 2], read: impl Fn(&Done) -> Timing) -> Row {
         let figure = |done: &Done| Figure::new(done.name.clone(), read(done));
         let baseline = Baseline::Measured(figure(other));
         let what = format!("{}{what}", self.what);
@@ -187,7 +187,7 @@ impl<'g> Work<'g> {
         let whole = calls(whole, setting.quick)?;
         // The first submission is not counted.
         let counted = all.get(1..).unwrap_or_default();
-        let of = |at| Spread::of(&mut counted.iter().map(|parts| parts[at]).collect::<Vec<_>>());
+        let of = |at| Timing::of(&mut counted.iter().map(|parts| parts[at]).collect::<Vec<_>>());
         if !right || !last.is_some_and(|outcome| self.is_right(&outcome)) {
             setting.differs(format!("{}: {name} returns wrong levels", self.what));
         }

@@ -5,7 +5,7 @@
 //! which the persistent kernel knows and launches cannot exploit.
 
 use super::BenchError;
-use super::row::{Baseline, Clock, Figure, Floor, Row, Spread};
+use super::row::{Baseline, Clock, Figure, Floor, Row, Timing};
 use super::setting::Setting;
 use super::timing::{self, Times, open, times};
 use seawall::backend::cuda::measure::Meter;
@@ -35,20 +35,20 @@ pub(super) fn rows(setting: &mut Setting<'_>) -> Result<(), BenchError> {
     let mega = chain(setting, Machine::gpu(Executor::Mega, device))?;
     let graph = chain(setting, Machine::gpu(Executor::Graph, device))?;
     let launches = chain(setting, Machine::gpu(Executor::Launches, device))?;
-    let beside = |name: &str, ns: Spread| Baseline::Measured(Figure::new(name, ns));
+    let beside = |name: &str, ns: Timing| Baseline::Measured(Figure::new(name, ns));
     let row = |baseline, clock, ns| Row::new(what(), clock, Figure::new("mega", ns), baseline);
     let device_row = |name, ns| row(beside(name, ns), Clock::Device, mega.device_ns);
     setting.push(device_row("graph", graph.device_ns).with_floor(Some(GRAPH_FLOOR)));
     setting.push(device_row("launches", launches.device_ns));
     let sync_ns = Meter::open(device)?.launch_sync_ns()?;
-    let sync = beside("launch + sync a wave", Spread::from(sync_ns));
+    let sync = beside("launch + sync a wave", Timing::from(sync_ns));
     setting.push(row(sync, Clock::Wall, mega.wall_ns).with_floor(Some(SYNC_FLOOR)));
     let name = "graph of empty kernels";
     let empty = match setting
         .compare("chain", &[WAVES])
         .map(|text| text.trim().parse::<f64>())
     {
-        Ok(Ok(ns)) => beside(name, Spread::from(ns)),
+        Ok(Ok(ns)) => beside(name, Timing::from(ns)),
         other => Baseline::Missing {
             name: name.to_owned(),
             why: other.err().unwrap_or_else(|| "not measured".to_owned()),

@@ -37,7 +37,7 @@ pub enum NvccError {
 }
 
 impl NvccError {
-    /// The reason in the few words that a table has room for.
+    /// The reason in the few words that a table has space for.
     pub(super) const fn short(&self) -> &'static str {
         match self {
             Self::NotFound => "no nvcc",

@@ -47,14 +47,14 @@ impl Unit {
 
 /// The median of repeated measurements, with the least and the greatest, nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Spread {
+pub struct Timing {
     /// The median.
     pub median: f64,
     /// The least and the greatest; `None` if there was one measurement.
     pub range: Option<[f64; 2]>,
 }
 
-impl Spread {
+impl Timing {
     /// Returns the spread of `values`, which it sorts; 0 if there are none.
     #[must_use]
     pub fn of(values: &mut [f64]) -> Self {
@@ -90,7 +90,7 @@ impl Spread {
     }
 }
 
-impl From<f64> for Spread {
+impl From<f64> for Timing {
     fn from(median: f64) -> Self {
         Self {
             median,
@@ -114,8 +114,8 @@ pub struct Figure {
 impl Figure {
     /// A figure.
     #[must_use]
-    pub fn new(name: impl Into<String>, time: impl Into<Spread>) -> Self {
-        let Spread { median, range } = time.into();
+    pub fn new(name: impl Into<String>, time: impl Into<Timing>) -> Self {
+        let Timing { median, range } = time.into();
         Self {
             name: name.into(),
             ns: median,
@@ -283,14 +283,14 @@ mod tests {
 
     #[test]
     fn a_spread_has_median_and_ends() {
-        let spread = Spread::of(&mut [9e6, 1e6, 5e6]);
+        let spread = Timing::of(&mut [9e6, 1e6, 5e6]);
         assert_eq!((spread.median, spread.range), (5e6, Some([1e6, 9e6])));
-        assert_eq!(Spread::of(&mut []), Spread::default());
-        assert_eq!(Spread::of(&mut [2.0]), Spread::from(2.0));
+        assert_eq!(Timing::of(&mut []), Timing::default());
+        assert_eq!(Timing::of(&mut [2.0]), Timing::from(2.0));
 
-        let over = Spread::over(&[spread, Spread::from(10e6), Spread::from(2e6)]);
+        let over = Timing::over(&[spread, Timing::from(10e6), Timing::from(2e6)]);
         assert_eq!((over.median, over.range), (5e6, Some([1e6, 10e6])));
-        assert_eq!(Spread::over(&[Spread::from(2.0)]), Spread::from(2.0));
+        assert_eq!(Timing::over(&[Timing::from(2.0)]), Timing::from(2.0));
 
         let text = Figure::new("ours", over.share(2.0)).text(Unit::Milliseconds);
         assert_eq!(text, "2.500 ms (0.500 – 5.000) ours");

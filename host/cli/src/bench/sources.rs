@@ -116,7 +116,7 @@ impl Work<'_> {
         let on = (&machine, self.graph, setting.quick);
         let each = timing::each(on, starts, |start| {
             let question = Question::new(start.to_vec());
-            let built = analysis.room().build(self.graph, &question);
+            let built = analysis.definition().build(self.graph, &question);
             Ok(built.map_err(RunError::from)?)
         })?;
         Ok(Done {

@@ -1,7 +1,7 @@
 //! Times of a program on a machine, by both clocks.
 
 use super::BenchError;
-use super::row::{Baseline, Clock, Figure, Spread};
+use super::row::{Baseline, Clock, Figure, Timing};
 use seawall::analysis::Built;
 use seawall::backend::{self, BackendError, Session, Settings};
 use seawall::executor::{Executor, Machine};
@@ -53,9 +53,9 @@ pub(super) fn open<'g>(
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Times {
     /// Between two events on a GPU; equal to the wall time on a CPU.
-    pub(super) device_ns: Spread,
+    pub(super) device_ns: Timing,
     /// From the call to its return.
-    pub(super) wall_ns: Spread,
+    pub(super) wall_ns: Timing,
     /// Iterations of the program's first loop.
     pub(super) iterations: u32,
 }
@@ -92,8 +92,8 @@ pub(super) fn calls<E>(
         }
     };
     Ok(Times {
-        device_ns: Spread::of(&mut device),
-        wall_ns: Spread::of(&mut wall),
+        device_ns: Timing::of(&mut device),
+        wall_ns: Timing::of(&mut wall),
         iterations,
     })
 }
@@ -112,7 +112,7 @@ impl Times {
     /// Returns medians and ends over several sets of runs, with the iterations of the last.
     pub(super) fn over(all: &[Self]) -> Self {
         let of =
-            |part: fn(&Self) -> Spread| Spread::over(&all.iter().map(part).collect::<Vec<_>>());
+            |part: fn(&Self) -> Timing| Timing::over(&all.iter().map(part).collect::<Vec<_>>());
         Self {
             device_ns: of(|times| times.device_ns),
             wall_ns: of(|times| times.wall_ns),
@@ -127,7 +127,7 @@ pub(super) struct Done {
     pub(super) times: Times,
     /// Device time of the first run of a loaded program, if only that one has what depends on the
     /// graph alone.
-    pub(super) first_ns: Option<Spread>,
+    pub(super) first_ns: Option<Timing>,
     pub(super) columns: Vec<Column>,
 }
 
@@ -149,7 +149,7 @@ impl Done {
 pub(super) struct Each {
     pub(super) times: Vec<Times>,
     /// See [`Done::first_ns`].
-    pub(super) first_ns: Option<Spread>,
+    pub(super) first_ns: Option<Timing>,
     pub(super) columns: Vec<Column>,
 }
 
@@ -193,7 +193,7 @@ fn first_runs(
     session: &mut dyn Session,
     (program, inputs): (&EncodedProgram, &[u32]),
     quick: bool,
-) -> Result<Spread, BackendError> {
+) -> Result<Timing, BackendError> {
     let first = || {
         session.load(program)?;
         Ok((session.run(inputs)?.run_ns, 0))

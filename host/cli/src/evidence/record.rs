@@ -49,7 +49,7 @@ pub(super) struct RecordArgs {
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
     /// Host to compare with.
-    #[arg(long, value_enum, default_value_t = Against::Naive, value_name = "HOST")]
+    #[arg(long, value_enum, default_value_t = Against::Baseline, value_name = "HOST")]
     against: Against,
     /// Pairs of runs of each graph; the gate requires at least 64.
     #[arg(long, default_value = "64", value_name = "N")]
@@ -69,7 +69,8 @@ pub(super) struct RecordArgs {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Against {
     /// Uploads the graph, launches and reads memory back, wave by wave
-    Naive,
+    #[value(name = "naive")]
+    Baseline,
     /// Launches each wave on the resident graph
     Launches,
     /// Launches a CUDA graph on the resident graph
@@ -79,7 +80,7 @@ enum Against {
 impl From<Against> for Orchestration {
     fn from(against: Against) -> Self {
         match against {
-            Against::Naive => Self::Naive,
+            Against::Baseline => Self::Baseline,
             Against::Launches => Self::Launches,
             Against::Graph => Self::Graph,
         }

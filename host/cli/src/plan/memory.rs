@@ -29,13 +29,13 @@ impl Memory {
         }
     }
 
-    /// Room for the groups alone.
+    /// Space for the groups alone.
     pub(super) fn groups(&mut self) -> GroupScratchView<'_> {
         let layers = ScratchView::new(&mut self.layer_words, &mut self.dependency_words);
         GroupScratchView::new(layers, &mut self.pack_words, &mut self.pack_bytes)
     }
 
-    /// Room for the groups and the arena that follows them.
+    /// Space for the groups and the arena that follows them.
     pub(super) fn execution(&mut self) -> ExecutionScratchView<'_> {
         let layers = ScratchView::new(&mut self.layer_words, &mut self.dependency_words);
         ExecutionScratchView::new(

@@ -18,7 +18,7 @@ const HEIGHT: f64 = 360.0;
 const RIGHT: f64 = 20.0;
 const TOP: f64 = 50.0;
 const BOTTOM: f64 = 56.0;
-/// Room between two labels of an axis.
+/// Space between two labels of an axis.
 const APART: f64 = 16.0;
 /// Smallest height of a non-empty bar, so that single nodes are visible.
 const BAR_MIN: f64 = 1.0;
@@ -29,7 +29,7 @@ const BAR_MIN: f64 = 1.0;
 /// If `out` fails.
 pub fn write(outcome: &RunOutcome, out: &mut dyn Write) -> io::Result<()> {
     let histogram = Histogram::of(outcome);
-    let Picture { title, axis, .. } = outcome.analysis.room().picture(&outcome.values);
+    let Picture { title, axis, .. } = outcome.analysis.definition().picture(&outcome.values);
     let frame = Frame::of(&histogram);
     let below = outcome.path.as_ref().map_or(0.0, |_| path::HEIGHT);
     let mut canvas = Canvas::begin(out, WIDTH, HEIGHT + below)?;

@@ -29,7 +29,7 @@ use seawall::run::{ProgramExplanation, explain_program, program_report};
 use seawall::units::{Nanoseconds, counted, elapsed_ns};
 
 /// A program, its graph and its machine.
-pub(super) struct Asked<'a> {
+pub(super) struct ProgramRequest<'a> {
     pub(super) file: &'a Path,
     pub(super) graph: &'a OsStr,
     pub(super) options: LoadOptions,
@@ -55,7 +55,7 @@ pub(super) struct Asked<'a> {
 }
 
 /// Loads, runs and reports. A text that makes no sense is refused before the graph is read.
-pub(super) fn command(asked: Asked<'_>) -> Result<ExitCode, CliError> {
+pub(super) fn command(asked: ProgramRequest<'_>) -> Result<ExitCode, CliError> {
     let text = read(asked.file)?;
     let sketch = text.program(GraphSize { nodes: 0, edges: 0 })?;
     if let Some((_, format)) = asked.table {
@@ -178,7 +178,7 @@ impl ResultReport {
 
 fn run(
     graph: &Graph,
-    asked: &Asked<'_>,
+    asked: &ProgramRequest<'_>,
     (program, encoded): (&TextProgram, &EncodedProgram),
 ) -> Result<Ran, BackendError> {
     let mut spans = Spans::new();

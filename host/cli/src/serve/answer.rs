@@ -64,7 +64,7 @@ impl Form {
 }
 
 impl Shown {
-    /// The line of `words` that were written, and `overflow` that had no room.
+    /// The line of `words` that were written, and `overflow` that had no space.
     fn line(
         self,
         (words, overflow): (u32, u32),

@@ -181,7 +181,7 @@ fn clients(args: &ServeArgs) -> usize {
     1
 }
 
-/// A tenant for each client, with room for all of its open queries at every priority.
+/// A tenant for each client, with space for all of its open queries at every priority.
 fn config(args: &ServeArgs, programs: &Programs) -> Config {
     let (on, usual) = match args.backend {
         ServeBackend::Auto | ServeBackend::Cpu => (On::Threads, available_threads()),
@@ -192,7 +192,7 @@ fn config(args: &ServeArgs, programs: &Programs) -> Config {
     let tenant = Tenant {
         // One client's slow queries leave a worker to the others.
         quota: (workers.get() as u32).saturating_sub(1).max(1),
-        window_words: WINDOW + OPEN as u32 * programs.room_words(),
+        window_words: WINDOW + OPEN as u32 * programs.space_words(),
         ..Tenant::default()
     };
     Config {

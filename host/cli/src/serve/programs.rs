@@ -14,7 +14,7 @@ use seawall::program::{GraphSize, Kind, PlanRequest, TextInput, TextResult};
 use seawall::service;
 use seawall_core::abi::control::FaultCode;
 
-/// Words of a program's inputs at most: there is room for those of every open query.
+/// Words of a program's inputs at most: there is space for those of every open query.
 const INPUT_WORDS_MAX: u64 = 1 << 16;
 
 /// Programs, in the order of their options.
@@ -115,8 +115,8 @@ impl Programs {
     }
 
     /// Words that an open query may need for its inputs and its answer.
-    pub(super) fn room_words(&self) -> u32 {
-        let words = self.offers.iter().map(Offer::room_words);
+    pub(super) fn space_words(&self) -> u32 {
+        let words = self.offers.iter().map(Offer::space_words);
         words.max().unwrap_or(0).max(NEIGHBOURS)
     }
 
@@ -170,7 +170,7 @@ impl Programs {
 }
 
 impl Offer {
-    fn room_words(&self) -> u32 {
+    fn space_words(&self) -> u32 {
         let results = self.results.iter().map(|result| answer_words(result, None));
         self.input_words + results.max().unwrap_or(0)
     }

@@ -17,12 +17,12 @@ pub(super) struct Request {
     pub(super) priority: Priority,
     /// The client's name for the batch that it belongs to.
     pub(super) batch: Option<String>,
-    pub(super) asked: Asked,
+    pub(super) asked: LineRequest,
 }
 
 /// Request of a line.
 #[derive(Debug)]
-pub(super) enum Asked {
+pub(super) enum LineRequest {
     /// A query of the service.
     Query(Query),
     /// The neighbours of a node, of which so many fit the answer.
@@ -83,7 +83,7 @@ pub(super) fn read(line: &[u8], served: &Served) -> Result<Request, Bad> {
 fn request(
     mut fields: Fields<'_>,
     served: &Served,
-) -> Result<(Priority, Option<String>, Asked), Value> {
+) -> Result<(Priority, Option<String>, LineRequest), Value> {
     let op: String = fields.take("op", OPS)?;
     let priority = priority(&mut fields)?;
     // Statistics belong to no batch, and a fence to the one that it ends.
@@ -119,21 +119,21 @@ fn asked(
     op: &str,
     fields: &mut Fields<'_>,
     served: &Served,
-) -> Result<Result<Asked, Value>, Value> {
+) -> Result<Result<LineRequest, Value>, Value> {
     let graph = &served.graph;
     let node = |text: NodeText| node_of(graph, &text);
     let pair = |source, target| Ok((node(source)?, node(target)?));
     Ok(match op {
-        "nop" => Ok(Asked::Query(Query::Nop)),
-        "stats" => Ok(Asked::Stats),
-        "fence" => Ok(Asked::Fence),
+        "nop" => Ok(LineRequest::Query(Query::Nop)),
+        "stats" => Ok(LineRequest::Stats),
+        "fence" => Ok(LineRequest::Fence),
         "reach" => {
             let (source, target) = (
                 NodeText::take(fields, "source", graph)?,
                 NodeText::take(fields, "target", graph)?,
             );
             pair(source, target)
-                .map(|(source, target)| Asked::Query(Query::Reach { source, target }))
+                .map(|(source, target)| LineRequest::Query(Query::Reach { source, target }))
         }
         "distance" => {
             let (source, target) = (
@@ -142,7 +142,7 @@ fn asked(
             );
             let metric = metric(fields)?;
             pair(source, target).map(|(source, target)| {
-                Asked::Query(Query::Distance {
+                LineRequest::Query(Query::Distance {
                     source,
                     target,
                     metric,
@@ -153,7 +153,7 @@ fn asked(
             let id = NodeText::take(fields, "node", graph)?;
             let limit: Option<u32> = fields.optional("limit", WORD)?;
             let limit = limit.unwrap_or(NEIGHBOURS).min(NEIGHBOURS);
-            node(id).map(|node| Asked::Neighbours { node, limit })
+            node(id).map(|node| LineRequest::Neighbours { node, limit })
         }
         "run" => {
             let line = RunLine {
@@ -162,9 +162,12 @@ fn asked(
                 result: fields.optional("result", "the name of a kept register")?,
                 limit: fields.optional("limit", WORD)?,
             };
-            served.programs.run(&line, &served.graph).map(Asked::Run)
+            served
+                .programs
+                .run(&line, &served.graph)
+                .map(LineRequest::Run)
         }
-        _ => memory_query(op, fields)?.map(Asked::Query),
+        _ => memory_query(op, fields)?.map(LineRequest::Query),
     })
 }
 

@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 use super::answer::{Form, Shown, node_value, refused};
 use super::fields::{Id, Line};
 use super::programs::Run;
-use super::request::{self, Asked, Bad};
+use super::request::{self, Bad, LineRequest};
 use super::stop::Stop;
 use super::{BATCHES, LINE_MAX, OPEN, Served, WINDOW};
 use seawall::service::{Batch, Client, Priority, Query, Span, SubmitError, Ticket};
@@ -28,14 +28,14 @@ use seawall::service::{Batch, Client, Priority, Query, Span, SubmitError, Ticket
 enum Event {
     /// A query was posted.
     Posted {
-        room: usize,
+        space: usize,
         form: Form,
         ticket: Ticket,
     },
     /// An answer that needed no query.
-    Said { room: usize, id: Id, answer: Value },
+    Said { space: usize, id: Id, answer: Value },
     /// A query ended.
-    Ended { room: usize },
+    Ended { space: usize },
     /// No further query comes.
     Over,
     /// The client neither asked nor waited for too long.
@@ -100,14 +100,14 @@ pub(super) struct Session {
 
 /// Wakes the writer of a client when a query ends.
 struct Ended {
-    room: usize,
+    space: usize,
     events: Sender<Event>,
 }
 
 impl Wake for Ended {
     fn wake(self: Arc<Self>) {
         // A client that has left needs no answer.
-        let _ = self.events.send(Event::Ended { room: self.room });
+        let _ = self.events.send(Event::Ended { space: self.space });
     }
 }
 
@@ -129,10 +129,10 @@ impl Session {
         (activity, stop): (&Arc<Activity>, &Stop),
     ) -> io::Result<Left> {
         let (events, happened) = channel();
-        let (rooms, free) = sync_channel(OPEN);
-        for room in 0..OPEN {
+        let (spaces, free) = sync_channel(OPEN);
+        for space in 0..OPEN {
             // The channel holds all of them.
-            let _ = rooms.send(room);
+            let _ = spaces.send(space);
         }
         let over = events.clone();
         let _told = stop.tell(Box::new(move || drop(over.send(Event::Over))));
@@ -151,7 +151,7 @@ impl Session {
             session: self,
             open: HashMap::new(),
             events,
-            rooms,
+            spaces,
             output,
             activity,
         };
@@ -191,11 +191,11 @@ impl Reader {
             if line.iter().all(u8::is_ascii_whitespace) {
                 continue;
             }
-            let Ok(room) = self.free.recv() else {
+            let Ok(space) = self.free.recv() else {
                 break Event::Over;
             };
             self.activity.asked();
-            let event = self.event(room, &line);
+            let event = self.event(space, &line);
             if self.events.send(event).is_err() {
                 break Event::Over;
             }
@@ -203,32 +203,32 @@ impl Reader {
         let _ = self.events.send(end);
     }
 
-    fn event(&mut self, room: usize, line: &[u8]) -> Event {
+    fn event(&mut self, space: usize, line: &[u8]) -> Event {
         if line.len() > LINE_MAX {
             let message = format!("a line of more than {LINE_MAX} bytes");
             let error = json!({"kind": "long_line", "message": message});
             return Event::Said {
-                room,
+                space,
                 id: Id::default(),
                 answer: json!({"error": error}),
             };
         }
         match request::read(line, &self.served) {
-            Ok(request) => self.post(room, request),
+            Ok(request) => self.post(space, request),
             Err(Bad { id, error }) => Event::Said {
-                room,
+                space,
                 id,
                 answer: json!({"error": error}),
             },
         }
     }
 
-    fn post(&mut self, room: usize, request: request::Request) -> Event {
+    fn post(&mut self, space: usize, request: request::Request) -> Event {
         let id = request.id;
-        let is_fence = matches!(request.asked, Asked::Fence);
-        match self.posted(room, (request.priority, request.batch), request.asked) {
+        let is_fence = matches!(request.asked, LineRequest::Fence);
+        match self.posted(space, (request.priority, request.batch), request.asked) {
             Ok(Posted::Query(ticket, shown)) => Event::Posted {
-                room,
+                space,
                 form: Form {
                     id,
                     shown,
@@ -238,10 +238,10 @@ impl Reader {
             },
             Ok(Posted::Stats) => {
                 let answer = self.stats();
-                Event::Said { room, id, answer }
+                Event::Said { space, id, answer }
             }
             Err(error) => Event::Said {
-                room,
+                space,
                 id,
                 answer: json!({"error": error}),
             },
@@ -250,20 +250,20 @@ impl Reader {
 
     fn posted(
         &mut self,
-        room: usize,
+        space: usize,
         (priority, batch): (Priority, Option<String>),
-        asked: Asked,
+        asked: LineRequest,
     ) -> Result<Posted, Value> {
-        let first = WINDOW + room as u32 * self.served.programs.room_words();
+        let first = WINDOW + space as u32 * self.served.programs.space_words();
         let (query, shown) = match asked {
-            Asked::Query(query) => (query, None),
-            Asked::Neighbours { node, limit } => {
+            LineRequest::Query(query) => (query, None),
+            LineRequest::Neighbours { node, limit } => {
                 let to = span(first, limit);
                 (Query::Neighbours { node, to }, Some(Shown::Neighbours(to)))
             }
-            Asked::Run(run) => self.run_query(first, run)?,
-            Asked::Fence => return self.fence((priority, batch)).map(Posted::of),
-            Asked::Stats => return Ok(Posted::Stats),
+            LineRequest::Run(run) => self.run_query(first, run)?,
+            LineRequest::Fence => return self.fence((priority, batch)).map(Posted::of),
+            LineRequest::Stats => return Ok(Posted::Stats),
         };
         let ticket = match batch {
             None => self.client.with_priority(priority).submit(query),
@@ -362,7 +362,7 @@ struct Writer<'s, W> {
     session: &'s Session,
     open: HashMap<usize, (Form, Ticket)>,
     events: Sender<Event>,
-    rooms: SyncSender<usize>,
+    spaces: SyncSender<usize>,
     output: W,
     activity: &'s Activity,
 }
@@ -380,11 +380,15 @@ impl<W: Write> Writer<'_, W> {
                     self.say(&Id::default(), &json!({"error": error}))?;
                     is_over = true;
                 }
-                Event::Said { room, id, answer } => self.write(room, (&id, &answer))?,
-                Event::Ended { room } => self.look(room)?,
-                Event::Posted { room, form, ticket } => {
-                    self.open.insert(room, (form, ticket));
-                    self.look(room)?;
+                Event::Said { space, id, answer } => self.write(space, (&id, &answer))?,
+                Event::Ended { space } => self.look(space)?,
+                Event::Posted {
+                    space,
+                    form,
+                    ticket,
+                } => {
+                    self.open.insert(space, (form, ticket));
+                    self.look(space)?;
                 }
             }
         }
@@ -393,12 +397,12 @@ impl<W: Write> Writer<'_, W> {
 
     /// Writes the answer of a query if it has one; otherwise it is looked at again when
     /// it does.
-    fn look(&mut self, room: usize) -> io::Result<()> {
-        let Some((form, ticket)) = self.open.get_mut(&room) else {
+    fn look(&mut self, space: usize) -> io::Result<()> {
+        let Some((form, ticket)) = self.open.get_mut(&space) else {
             return Ok(());
         };
         let events = self.events.clone();
-        let waker = Waker::from(Arc::new(Ended { room, events }));
+        let waker = Waker::from(Arc::new(Ended { space, events }));
         let mut context = Context::from_waker(&waker);
         let Poll::Ready(end) = Pin::new(ticket).poll(&mut context) else {
             return Ok(());
@@ -406,26 +410,26 @@ impl<W: Write> Writer<'_, W> {
         let is_fence = form.is_fence;
         let answer = form.answer(end, &self.session.client, &self.session.served);
         let id = std::mem::take(&mut form.id);
-        self.open.remove(&room);
+        self.open.remove(&space);
         if is_fence {
             self.look_at_queries()?;
         }
-        self.write(room, (&id, &answer))
+        self.write(space, (&id, &answer))
     }
 
     /// Writes the answers of all queries that have ended. Those before a fence have, but who ended
     /// them may not have said so yet.
     fn look_at_queries(&mut self) -> io::Result<()> {
         let open = self.open.iter().filter(|(_, (form, _))| !form.is_fence);
-        let rooms: Vec<usize> = open.map(|(room, _)| *room).collect();
-        rooms.into_iter().try_for_each(|room| self.look(room))
+        let spaces: Vec<usize> = open.map(|(space, _)| *space).collect();
+        spaces.into_iter().try_for_each(|space| self.look(space))
     }
 
-    fn write(&mut self, room: usize, (id, answer): (&Id, &Value)) -> io::Result<()> {
+    fn write(&mut self, space: usize, (id, answer): (&Id, &Value)) -> io::Result<()> {
         self.say(id, answer)?;
         self.activity.answered();
         // A reader that has left takes no more.
-        let _ = self.rooms.try_send(room);
+        let _ = self.spaces.try_send(space);
         Ok(())
     }
 

@@ -45,15 +45,15 @@ impl Rows {
     /// # Errors
     /// [`RowError`].
     pub fn collect(rows: u32, starts: impl Iterator<Item = u64>) -> Result<Self, RowError> {
-        let mut all = Self::with_room(rows)?;
+        let mut all = Self::with_space(rows)?;
         for start in starts {
             all.push(start)?;
         }
         Ok(all)
     }
 
-    /// Returns no rows, with room for `rows`.
-    pub(super) fn with_room(rows: u32) -> Result<Self, RowError> {
+    /// Returns no rows, with space for `rows`.
+    pub(super) fn with_space(rows: u32) -> Result<Self, RowError> {
         let mut lows = Vec::new();
         memory::reserve_exact(&mut lows, rows as usize + 1).map_err(RowError::Memory)?;
         Ok(Self {

@@ -159,7 +159,7 @@ impl SwgFile {
             }),
             RowError::Memory(short) => GraphError::memory(&self.name(), short),
         };
-        let mut rows = Rows::with_room(self.header.nodes as u32).map_err(wrong)?;
+        let mut rows = Rows::with_space(self.header.nodes as u32).map_err(wrong)?;
         self.each(&self.sections.offsets, |bytes| {
             bytes
                 .chunks_exact(width)

@@ -46,7 +46,7 @@ pub enum BinaryProblem {
         edges: u64,
     },
     /// Ids that would pass 2^64.
-    #[error("ids from {first} on leave no room for {nodes} nodes below 2^64")]
+    #[error("ids from {first} on leave no space for {nodes} nodes below 2^64")]
     FirstId {
         /// The first node's id by the header.
         first: u64,

@@ -1,26 +1,26 @@
 //! Files that appear whole or not at all.
 //!
-//! Half a file under the name that a script waits for is worse than none, so bytes go to a draft
+//! Half a file under the name that a script waits for is worse than none, so bytes go to a temporary file
 //! in the same folder, which takes the name at the end. Links are followed first, so that a link
 //! stays one. A replaced file passes on its permissions. Pipes, devices and open descriptors have
 //! no content to protect and are written directly. This is the only place that writes files; it
 //! knows nothing of their content.
 
-mod drafts;
+mod temporary;
 mod id;
 #[cfg(target_os = "linux")]
 mod pages;
 mod target;
 
-pub use drafts::{abandon_drafts, try_abandon_drafts};
 pub use id::FileId;
+pub use temporary::{remove_temporary_files, try_remove_temporary_files};
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 
-use drafts::Draft;
 use target::Target;
+use temporary::TemporaryFile;
 
 /// Bytes passed to the system at once.
 const BUFFER_BYTES: usize = 256 << 10;
@@ -59,22 +59,22 @@ pub struct WriteError {
 #[derive(Debug)]
 pub struct Output {
     out: BufWriter<File>,
-    draft: Option<Draft>,
+    temporary_file: Option<TemporaryFile>,
     #[cfg(target_os = "linux")]
     flusher: Option<pages::Flusher>,
 }
 
 impl Output {
-    /// Opens a draft for `path`, or the pipe or device itself. Opening a named pipe waits for its
+    /// Opens a temporary file for `path`, or the pipe or device itself. Opening a named pipe waits for its
     /// reader.
     ///
     /// # Errors
     /// If the folder is missing or not accessible, or the file is not writable.
     pub fn create(path: &Path) -> io::Result<Self> {
-        let (file, draft) = match Target::of(path)? {
+        let (file, temporary_file) = match Target::of(path)? {
             Target::File(place) => {
-                let (file, draft) = Draft::create(place)?;
-                (file, Some(draft))
+                let (file, temporary_file) = TemporaryFile::create(place)?;
+                (file, Some(temporary_file))
             }
             Target::Descriptor(number) => (target::descriptor(number)?, None),
             Target::Special(place) => (OpenOptions::new().write(true).open(place)?, None),
@@ -82,7 +82,7 @@ impl Output {
         let out = BufWriter::with_capacity(BUFFER_BYTES, file);
         Ok(Self {
             out,
-            draft,
+            temporary_file,
             #[cfg(target_os = "linux")]
             flusher: None,
         })
@@ -92,7 +92,7 @@ impl Output {
     /// large regular file where the system is Linux.
     pub(crate) fn write_sections(&mut self, sections: &[Section<'_>]) -> io::Result<()> {
         #[cfg(target_os = "linux")]
-        if let (Some(_), Some((start, last))) = (&self.draft, sections.last()) {
+        if let (Some(_), Some((start, last))) = (&self.temporary_file, sections.last()) {
             let end = start + last.len() as u64;
             if pages::are_worthwhile(end) {
                 self.flusher = pages::fill(self.out.get_ref(), sections, end)?;
@@ -111,7 +111,8 @@ impl Output {
         let file = file.map_err(io::IntoInnerError::into_error)?;
         #[cfg(target_os = "linux")]
         self.flusher.map_or(Ok(()), pages::Flusher::finish)?;
-        self.draft.map_or(Ok(()), |draft| draft.publish(&file))
+        self.temporary_file
+            .map_or(Ok(()), |temporary_file| temporary_file.publish(&file))
     }
 }
 
@@ -162,7 +163,7 @@ pub fn write_whole(
 /// As [`Output::create`].
 pub fn probe(path: &Path) -> Result<(), WriteError> {
     let tried = match Target::of(path) {
-        Ok(Target::File(place)) => Draft::create(place).map(drop),
+        Ok(Target::File(place)) => TemporaryFile::create(place).map(drop),
         other => other.map(drop),
     };
     tried.map_err(|source| WriteError {

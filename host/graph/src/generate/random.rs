@@ -131,7 +131,7 @@ impl Half {
         let jobs = jobs.into_par_iter();
         let counts = jobs.map_init(Vec::new, |scratch, (part, ends)| {
             let targets = place(part, scratch, ends)?;
-            let kept = tidy(targets, ends);
+            let kept = dedup(targets, ends);
             part.put(&targets[..kept]);
             Ok(kept)
         });
@@ -226,7 +226,7 @@ fn place<'a>(
 }
 
 /// Sorts each row of a part, drops duplicates, and moves rows together; returns their length.
-fn tidy(slot: &mut [u32], ends: &mut [u32]) -> usize {
+fn dedup(slot: &mut [u32], ends: &mut [u32]) -> usize {
     let (mut start, mut kept) = (0, 0);
     for end in ends {
         let row = start..*end as usize;

@@ -89,13 +89,13 @@ impl Pool {
         let piece = edges / (CHUNKS * plan.parts());
         let groups = (piece / CHUNK_EDGES_MIN).clamp(1, lanes.max(1));
         let chunk = (piece / groups / HELD).max(1) * HELD;
-        let room = (edges.div_ceil(chunk) + plan.parts() * groups) * chunk;
+        let space = (edges.div_ceil(chunk) + plan.parts() * groups) * chunk;
         Ok(Self {
             plan,
             groups,
             chunk,
-            rows: memory::zeroed(room)?,
-            ends: memory::zeroed(room)?,
+            rows: memory::zeroed(space)?,
+            ends: memory::zeroed(space)?,
         })
     }
 
@@ -219,8 +219,8 @@ impl<'a> Parts<'a> {
     fn add(&self, group: usize, part: usize, mut rows: &[u16], mut ends: &[u32]) {
         let mut chunks = lock(&self.groups[group][part]);
         while !rows.is_empty() {
-            let has_room = |chunk: &Chunk<'_>| chunk.used < chunk.rows.len();
-            if !chunks.last().is_some_and(has_room) {
+            let has_space = |chunk: &Chunk<'_>| chunk.used < chunk.rows.len();
+            if !chunks.last().is_some_and(has_space) {
                 chunks.extend(self.chunk());
             }
             // The pool has a chunk more for each part and group, so there always is one.

@@ -53,13 +53,13 @@ fn halve<const N: usize>(pieces: Vec<Piece<'_, N>>, digits: Digits, buckets: Ran
     }
     let middle = buckets.start.midpoint(buckets.end);
     let lower_of = |edges: &[[u32; N]]| edges.partition_point(|edge| digits.of(edge) < middle);
-    let mut room: usize = pieces.iter().map(|piece| lower_of(piece.edges)).sum();
+    let mut space: usize = pieces.iter().map(|piece| lower_of(piece.edges)).sum();
     // Keys that are in place on both sides, and those that are not.
     let (mut low, mut high) = (Vec::new(), Vec::new());
     let (mut too_high, mut too_low) = (Vec::new(), Vec::new());
     for piece in pieces {
-        let (left, right) = piece.split(room);
-        room -= left.edges.len();
+        let (left, right) = piece.split(space);
+        space -= left.edges.len();
         let at = lower_of(left.edges);
         let (stays, goes) = left.split(at);
         low.push(stays);

@@ -12,16 +12,17 @@ use super::body;
 use super::chunks::{LINE_BYTES, Passed, Piece, next_batch, pump};
 use super::dense::Cursor;
 use super::fields::{Fields, line_of};
+use super::header_sniffer::{HeaderSniffer, Step};
 use super::labels::{self, FarIds, Hint};
 use super::layout::{Header, Layout, Shape, Values};
 use super::named::Names;
-use super::opening::{Opening, Step};
 use super::parsed::Parsed;
 use super::quote::quote;
 use super::rows::{Rows, line_beyond};
 use super::source::Source;
 use super::table::Wish;
 use crate::build::{self, Direction, Edges, MAX_NODES, Order};
+use crate::dedup;
 use crate::ids::Ids;
 use crate::limits;
 use crate::load::{LoadOptions, LoadStats, Loaded, Progress};
@@ -30,7 +31,6 @@ use crate::mirror;
 use crate::model::check_counts;
 use crate::notes::Notes;
 use crate::scale::Scale;
-use crate::tidy;
 use crate::weights::{Growing, each_weight};
 use crate::{Graph, GraphError, LineProblem, WeightKind};
 
@@ -133,7 +133,7 @@ impl Gather<'_> {
     }
 
     fn open(&self) -> Result<Opened, GraphError> {
-        let mut opening = Opening::new(
+        let mut header_sniffer = HeaderSniffer::new(
             self.options.format,
             super::named(self.options, self.name),
             Wish::of(self.options),
@@ -146,28 +146,30 @@ impl Gather<'_> {
                 let start = fields.position();
                 fields.next_line();
                 let (end, line) = (fields.position(), &bytes[start..]);
-                let (layout, from, before) =
-                    match opening.line(line).map_err(|p| self.at(lines + 1, p))? {
-                        Step::Taken => {
-                            lines += 1;
-                            continue;
-                        }
-                        Step::Done(layout) => (layout, end, lines + 1),
-                        Step::Edge(layout) => (layout, start, lines),
-                        Step::Unknown => return Err(self.unknown(lines + 1, line)),
-                    };
+                let (layout, from, before) = match header_sniffer
+                    .line(line)
+                    .map_err(|p| self.at(lines + 1, p))?
+                {
+                    Step::Taken => {
+                        lines += 1;
+                        continue;
+                    }
+                    Step::Done(layout) => (layout, end, lines + 1),
+                    Step::Edge(layout) => (layout, start, lines),
+                    Step::Unknown => return Err(self.unknown(lines + 1, line)),
+                };
                 return Ok(Opened {
                     layout,
-                    notes: opening.take_notes(),
+                    notes: header_sniffer.take_notes(),
                     rest: bytes[from..].to_vec(),
                     lines: before,
                 });
             }
         }
-        match opening.end().map_err(|p| self.at(lines.max(1), p))? {
+        match header_sniffer.end().map_err(|p| self.at(lines.max(1), p))? {
             Some(layout) => Ok(Opened {
                 layout,
-                notes: opening.take_notes(),
+                notes: header_sniffer.take_notes(),
                 rest: Vec::new(),
                 lines,
             }),
@@ -247,9 +249,9 @@ impl Gather<'_> {
         if let Shape::Rows(format) = &layout.shape {
             self.check_rows(all, format, &parsed, bytes)?;
         } else if let Some(header) = layout.header {
-            let room = header.edges - all.listed;
-            if parsed.listed > room {
-                let again = body::parse::<N>(bytes, layout, room);
+            let space = header.edges - all.listed;
+            if parsed.listed > space {
+                let again = body::parse::<N>(bytes, layout, space);
                 return Err(self.count(all.lines + again.lines, header.edges, header.edges + 1));
             }
         }
@@ -331,8 +333,8 @@ impl Gather<'_> {
         let built = build::rows(all.edges, nodes as u32, direction, order);
         let (mut csr, mut counts) = built.map_err(|short| GraphError::memory(self.name, short))?;
         if is_row_wise && counts.loops > 0 {
-            csr = tidy::halve_loops(csr);
-            counts = tidy::count(&csr);
+            csr = dedup::halve_loops(csr);
+            counts = dedup::count(&csr);
         }
         if is_row_wise && let Some((from, to)) = mirror::first_unmatched(&csr) {
             return Err(GraphError::OneSided {
@@ -398,11 +400,11 @@ impl Gather<'_> {
         parsed: &Parsed<N>,
         bytes: &[u8],
     ) -> Result<(), GraphError> {
-        let room = format.nodes.saturating_sub(all.rows);
-        if parsed.rows < room {
+        let space = format.nodes.saturating_sub(all.rows);
+        if parsed.rows < space {
             return Ok(());
         }
-        match line_beyond(bytes, room) {
+        match line_beyond(bytes, space) {
             Some((line, problem)) => Err(self.at(all.lines + line, problem)),
             None => Ok(()),
         }

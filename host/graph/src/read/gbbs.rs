@@ -9,11 +9,11 @@ use super::words::Words;
 use crate::build::{MAX_EDGES, Order};
 use crate::check::check_rows;
 use crate::csr::Csr;
+use crate::dedup::dedup;
 use crate::format::Format;
 use crate::ids::Ids;
 use crate::load::{LoadOptions, LoadStats, Loaded, Progress};
 use crate::memory;
-use crate::tidy::tidy;
 use crate::{BinaryProblem, Graph, GraphError};
 
 /// Bytes of the counts.
@@ -56,7 +56,7 @@ pub(super) fn load_gbbs(
     let (bytes, text_bytes) = words.passed();
     let listed_edges = u64::from(csr.edges());
     let order = Order::of(options.listed_order);
-    let (csr, counts) = tidy(csr, order);
+    let (csr, counts) = dedup(csr, order);
     let mut stats = LoadStats {
         compression,
         bytes,

@@ -2,7 +2,7 @@
 //!
 //! Most text formats have one edge per line. They differ in base, prefix, comments, the value
 //! column and the promises of their header. With these differences as data, a single edge parser
-//! ([`super::body`]) has to be fast and correct. [`super::opening`] recognises the header.
+//! ([`super::body`]) has to be fast and correct. [`super::header_sniffer`] recognises the header.
 
 use super::dense::Dense;
 use super::rows::Rows;

@@ -1,7 +1,7 @@
 //! Reading of files as graphs.
 //!
 //! Path of a file: [`source`] opens and decompresses, [`chunks`] cuts into pieces of whole lines,
-//! [`opening`] recognises the format, [`body`] parses edges in parallel, [`gather`] joins them,
+//! [`header_sniffer`] recognises the format, [`body`] parses edges in parallel, [`gather`] joins them,
 //! and [`labels`] numbers the nodes of edge lists by the ids that were [`seen`], [`named`] those
 //! with names. Formats that are no lists of edges have readers of their own; `.swg` takes the short
 //! path through [`binary`]. This module only chooses the path.
@@ -24,7 +24,7 @@ mod named;
 mod neighbours;
 mod npy;
 mod npz;
-mod opening;
+mod header_sniffer;
 mod parsed;
 mod quote;
 mod rows;

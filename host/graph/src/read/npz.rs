@@ -11,6 +11,7 @@ use super::zip::{Member, Zip};
 use crate::build::{self, Counts, Direction, MAX_NODES, Order};
 use crate::check::check_rows;
 use crate::csr::Csr;
+use crate::dedup::dedup;
 use crate::format::Format;
 use crate::ids::Ids;
 use crate::limits;
@@ -19,7 +20,6 @@ use crate::memory;
 use crate::model::check_counts;
 use crate::npz_members;
 use crate::scale::{Factor, Scale};
-use crate::tidy::tidy;
 use crate::{ArchiveProblem, Graph, GraphError, WeightKind};
 
 /// The members of a matrix that were read so far.
@@ -270,7 +270,7 @@ impl Matrix {
                     weights: self.weights,
                 };
                 check_rows(&csr).map_err(problem)?;
-                let (csr, counts) = tidy(csr, order);
+                let (csr, counts) = dedup(csr, order);
                 let turned = turned.then(|| csr.transpose()).transpose().map_err(short)?;
                 Ok((turned.unwrap_or(csr), counts))
             }

@@ -53,10 +53,10 @@ pub(super) fn line<const N: usize>(
     Ok(())
 }
 
-/// Returns the line of a piece, from 1, that is the first beyond `room` more nodes.
+/// Returns the line of a piece, from 1, that is the first beyond `space` more nodes.
 ///
 /// Blank lines at the end of a file do not count.
-pub(super) fn line_beyond(bytes: &[u8], room: u64) -> Option<(u64, LineProblem)> {
+pub(super) fn line_beyond(bytes: &[u8], space: u64) -> Option<(u64, LineProblem)> {
     let mut rows = 0;
     for (at, line) in (1u64..).zip(bytes.split(|&byte| byte == b'\n')) {
         let line = line.trim_ascii();
@@ -64,7 +64,7 @@ pub(super) fn line_beyond(bytes: &[u8], room: u64) -> Option<(u64, LineProblem)>
             continue;
         }
         rows += 1;
-        if rows > room && !line.is_empty() {
+        if rows > space && !line.is_empty() {
             let value = quote(line);
             return Some((at, LineProblem::RowBeyond { value }));
         }

@@ -66,7 +66,7 @@ impl Seen {
         }
     }
 
-    /// Returns the ids, ascending, in a vector with room for `capacity`.
+    /// Returns the ids, ascending, in a vector with space for `capacity`.
     pub(super) fn ids(&self, capacity: usize) -> Vec<u64> {
         let mut all = Vec::with_capacity(capacity);
         match &self.set {

@@ -192,8 +192,8 @@ impl<'a> Words<'a> {
         while left > 0 {
             let step = left.min((STEP_BYTES / size_of::<T>()) as u64) as usize;
             let start = words.len();
-            let room = left.min(start.max(step) as u64) as usize;
-            grow(&mut words, step, room, &self.source.name)?;
+            let space = left.min(start.max(step) as u64) as usize;
+            grow(&mut words, step, space, &self.source.name)?;
             self.fill(bytemuck::cast_slice_mut(&mut words[start..]))?;
             left -= step as u64;
             if let Some(progress) = self.progress {
@@ -238,15 +238,15 @@ impl About<'_> {
     }
 }
 
-/// Adds `step` zeroes; reserves `room` if the vector is empty.
+/// Adds `step` zeroes; reserves `space` if the vector is empty.
 fn grow<T: Pod>(
     words: &mut Vec<T>,
     step: usize,
-    room: usize,
+    space: usize,
     name: &str,
 ) -> Result<(), GraphError> {
     if words.capacity() - words.len() < step {
-        memory::reserve_exact(words, room).map_err(|short| GraphError::memory(name, short))?;
+        memory::reserve_exact(words, space).map_err(|short| GraphError::memory(name, short))?;
     }
     words.resize(words.len() + step, T::zeroed());
     Ok(())

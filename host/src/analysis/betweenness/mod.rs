@@ -19,10 +19,10 @@ mod paths;
 mod registers;
 
 use self::registers::Registers;
-use super::room::padded;
+use super::definition::padded;
 use super::{
-    Analysis, Answer, Bars, Built, Case, End, Facts, Found, ParallelRule, Picture, Question,
-    Reading, alone,
+    Analysis, AnalysisOutput, Answer, Bars, Built, Case, End, Facts, ParallelRule, Picture,
+    Question, Reading, alone,
 };
 use crate::column::Column;
 use crate::cost::{Job, Times, Worker};
@@ -86,7 +86,7 @@ impl Analysis for Betweenness {
     }
 
     /// A run that a limit ended has counted the first sources.
-    fn check(&self, case: &Case<'_>, found: Found<'_>) -> bool {
+    fn check(&self, case: &Case<'_>, found: AnalysisOutput<'_>) -> bool {
         let Column::F32(scores) = found.values else {
             return false;
         };
@@ -97,7 +97,7 @@ impl Analysis for Betweenness {
         } else {
             sources.len().min(case.end.iterations as usize)
         };
-        let asked = oracle::Asked {
+        let asked = oracle::OracleOptions {
             weighted: case.question.centrality.weighted,
             shares: shares(case.graph, case.question),
             sources,
@@ -392,8 +392,8 @@ mod tests {
             let values = &Column::F32(scores.to_vec());
             let parents = None;
             AnalysisKind::Betweenness
-                .room()
-                .check(&case, Found { values, parents })
+                .definition()
+                .check(&case, AnalysisOutput { values, parents })
         };
         let right = [0.0, 1.0, 1.0, 1.0, 0.0];
         assert!(judge(right, 1, true));

@@ -48,7 +48,7 @@ impl Paths {
 /// begins at. O(sources * (nodes + edges)).
 #[must_use]
 pub fn scores(graph: &Graph, sources: &[u32]) -> Vec<f64> {
-    let asked = Asked {
+    let asked = OracleOptions {
         weighted: false,
         shares: Shares::Each,
         sources,
@@ -58,7 +58,7 @@ pub fn scores(graph: &Graph, sources: &[u32]) -> Vec<f64> {
 
 /// Options of an oracle.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::analysis) struct Asked<'a> {
+pub(in crate::analysis) struct OracleOptions<'a> {
     pub(in crate::analysis) weighted: bool,
     pub(in crate::analysis) shares: Shares,
     /// All sources of the question.
@@ -69,7 +69,7 @@ pub(in crate::analysis) struct Asked<'a> {
 pub(in crate::analysis) fn shared_scores(
     graph: &Graph,
     counted: &[u32],
-    asked: Asked<'_>,
+    asked: OracleOptions<'_>,
 ) -> Vec<f64> {
     let nodes = graph.nodes() as usize;
     let mut is_source = vec![false; nodes];

@@ -2,10 +2,10 @@
 
 pub(super) mod oracle;
 
-use super::room::padded;
+use super::definition::padded;
 use super::{
-    Analysis, Answer, Bars, Built, Case, Detail, Facts, Figure, Found, Number, Picture, Question,
-    Reading, Sentence, Streaming, Values, alone,
+    Analysis, AnalysisOutput, Answer, Bars, Built, Case, Detail, Facts, Figure, Number, Picture,
+    Question, Reading, Sentence, Streaming, Values, alone,
 };
 use crate::column::{Column, Rounds};
 use crate::cost::{Job, Worker};
@@ -45,7 +45,7 @@ impl Analysis for Bfs {
     /// the final levels.
     fn build(&self, graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
         let nodes = graph.nodes();
-        if question.sparing && alone::suits(question) {
+        if question.low_memory && alone::suits(question) {
             let mut built = alone::build(graph, question, LEVELS_ALONE)?;
             built.parents = parents(&mut built.program, question, built.result)?;
             return Ok(built);
@@ -70,7 +70,7 @@ impl Analysis for Bfs {
         })
     }
 
-    fn check(&self, case: &Case<'_>, found: Found<'_>) -> bool {
+    fn check(&self, case: &Case<'_>, found: AnalysisOutput<'_>) -> bool {
         let question = case.question;
         let levels = oracle::levels(case.graph, &question.sources, question.max_iterations);
         let has_parents = |parents: &[u32]| parents == oracle::parents(case.graph, &levels);

@@ -4,8 +4,8 @@ mod hub;
 pub(super) mod oracle;
 
 use super::{
-    Analysis, Answer, Bars, Built, Case, End, Facts, Found, Picture, Question, Reading, Streaming,
-    Values,
+    Analysis, AnalysisOutput, Answer, Bars, Built, Case, End, Facts, Picture, Question, Reading,
+    Streaming, Values,
 };
 use crate::column::Column;
 use crate::cost::{Job, Worker};
@@ -59,10 +59,10 @@ impl Analysis for Cc {
     }
 
     fn build(&self, graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
-        build(graph, question.sparing)
+        build(graph, question.low_memory)
     }
 
-    fn check(&self, case: &Case<'_>, found: Found<'_>) -> bool {
+    fn check(&self, case: &Case<'_>, found: AnalysisOutput<'_>) -> bool {
         *found.values == Column::U32(oracle::components(case.graph))
     }
 
@@ -88,16 +88,16 @@ impl Analysis for Cc {
 
 /// The largest component is found first, and the other nodes' edges follow. Skipping the
 /// edges of a component is only correct if every edge is listed at both ends, so a directed graph
-/// links all edges at once. No search comes first if memory is `sparing`: it takes some bytes for
+/// links all edges at once. No search comes first if memory is `low_memory`: it takes some bytes for
 /// each node.
-pub(super) fn build(graph: &Graph, sparing: bool) -> Result<Built, ProgramError> {
+pub(super) fn build(graph: &Graph, low_memory: bool) -> Result<Built, ProgramError> {
     let nodes = graph.nodes();
     let mut program = ProgramBuilder::new(nodes);
     let labels = program.words("labels", u64::from(nodes))?;
     if !graph.is_symmetric() {
         program.iota("number the nodes", labels);
         program.components("link", ComponentStep::Link, labels);
-    } else if let Some(source) = (!sparing).then(|| hub::of(graph)).flatten() {
+    } else if let Some(source) = (!low_memory).then(|| hub::of(graph)).flatten() {
         begin_with_a_search(&mut program, source, labels)?;
     } else {
         program.iota("number the nodes", labels);

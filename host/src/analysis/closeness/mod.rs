@@ -10,8 +10,8 @@ pub(super) mod oracle;
 use super::answer::highest;
 use super::sweep::{self, Sought};
 use super::{
-    Analysis, Answer, Bars, Built, Case, Direction, Facts, Figure, Found, ParallelRule, Picture,
-    Question, Reading, Sentence, Values, alone,
+    Analysis, AnalysisOutput, Answer, Bars, Built, Case, Direction, Facts, Figure, ParallelRule,
+    Picture, Question, Reading, Sentence, Values, alone,
 };
 use crate::column::Column;
 use crate::cost::{Job, Worker};
@@ -83,7 +83,7 @@ impl Analysis for Closeness {
         sweep::build(graph, question, sought)
     }
 
-    fn check(&self, case: &Case<'_>, found: Found<'_>) -> bool {
+    fn check(&self, case: &Case<'_>, found: AnalysisOutput<'_>) -> bool {
         let question = case.question;
         let (sources, limit) = (&question.sources, question.max_iterations);
         let inward = is_inward(question);

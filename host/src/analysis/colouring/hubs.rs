@@ -11,9 +11,9 @@
 //! would look in vain for long, so they join once few of those before them are left.
 //!
 //! A round is four waves: hubs see whether they may look, those look, and those that found nobody tell
-//! their colour, in two waves. Looks and tales go through long rows, a block each, and the lists of the few hubs that
+//! their colour, in two waves. Looks and notification lists go through long rows, a block each, and the lists of the few hubs that
 //! have one spread them over all blocks: in one wave over all hubs some block had several. The very
-//! longest tales, of which a round has a few, are shared out by entries instead: a block alone would
+//! longest notification lists, of which a round has a few, are shared out by entries instead: a block alone would
 //! keep all others waiting.
 
 use super::super::lists::{List, of_turn, short_list};
@@ -35,13 +35,13 @@ const WINDOW: u32 = 1024;
 /// Least priority of a hub; priorities have the degree in their high word.
 pub(super) const LEAST_PRIORITY: u64 = (DEGREE as u64 + 1) << 32;
 
-/// A hub has a long tale if one in so many hubs follows it.
+/// A hub has a long notification list if one in so many hubs follows it.
 const LONG_SHARE: u32 = 32;
 
-/// Fewest hubs that follow one with a long tale.
+/// Fewest hubs that follow one with a long notification list.
 const LONG_LEAST: u32 = 64;
 
-/// Most long tales of a round that are shared out.
+/// Most long notification lists of a round that are shared out.
 const LONG_TALES: u32 = 16;
 
 /// In [`Hubs::tales`]: the first hub.
@@ -83,7 +83,7 @@ pub(super) struct Hubs {
     least: RegisterId,
     /// The number of the hub that each watches.
     watched: RegisterId,
-    /// How many numbers a round needs for the entries of long tales, how many such tales there are,
+    /// How many numbers a round needs for the entries of long notification lists, how many such notification lists there are,
     /// and the hubs of the first [`LONG_TALES`].
     tales: RegisterId,
     /// Numbers from 0 on.
@@ -123,12 +123,12 @@ impl Hubs {
         let mut degrees: Vec<u32> = degrees.filter(|degree| *degree > DEGREE).collect();
         degrees.sort_unstable_by(|one, other| other.cmp(one));
         let count = degrees.len() as u32;
-        let room = u64::from(count);
+        let space = u64::from(count);
         let words = most_colours(graph) / u32::BITS + 1;
-        if count == 0 || room * u64::from(words) > MOST_WORDS {
+        if count == 0 || space * u64::from(words) > MOST_WORDS {
             return Ok(None);
         }
-        let mut list = |names| short_list(program, names, room);
+        let mut list = |names| short_list(program, names, space);
         let lists = [
             list(["hubs", "hub count"])?,
             list(["hubs left", "hubs left count"])?,
@@ -152,12 +152,16 @@ impl Hubs {
             numbers: program.per_node("hub numbers", Kind::U32)?,
             numbered: program.values("hubs numbered", Kind::U32, 1)?,
             slots: program.values("slots", Kind::U32, u64::from(graph.edges()))?,
-            listed: program.values("listed", Kind::U32, 2 * room)?,
-            told: program.values("told", Kind::U32, room * u64::from(words))?,
-            least: program.values("least colours", Kind::U32, room + 1)?,
+            listed: program.values("listed", Kind::U32, 2 * space)?,
+            told: program.values("told", Kind::U32, space * u64::from(words))?,
+            least: program.values("least colours", Kind::U32, space + 1)?,
             watched: program.per_node("watched", Kind::U32)?,
-            tales: program.values("long tales", Kind::U32, u64::from(TELLERS + LONG_TALES))?,
-            entries: program.values("entries", Kind::U32, room * u64::from(LONG_TALES))?,
+            tales: program.values(
+                "long notification lists",
+                Kind::U32,
+                u64::from(TELLERS + LONG_TALES),
+            )?,
+            entries: program.values("entries", Kind::U32, space * u64::from(LONG_TALES))?,
         };
         program.iota("number entries", hubs.entries);
         program.fill("nobody joined before", hubs.bars[0], u32::MAX);
@@ -246,7 +250,7 @@ impl Hubs {
         let [now, next, later] = of_turn(self.left, turn);
         body.fill("nobody", later.1, 0);
         body.fill("nobody has won", self.winners.1, 0);
-        body.fill("no long tale", self.tales, 0);
+        body.fill("no long notification list", self.tales, 0);
         body.each("watch", over(now), |hub| self.watch(hub, next));
         body.each("look", over(self.lookers), |hub| {
             self.look(hub, registers, next);
@@ -254,7 +258,7 @@ impl Hubs {
         body.fill("nobody looks", self.lookers.1, 0);
         body.each("tell", over(self.winners), |hub| self.tell(hub, registers));
         let entries = over((self.entries, self.tales));
-        body.each("tell long tales", entries, |entry| {
+        body.each("tell long notification lists", entries, |entry| {
             self.tell_entry(entry, registers);
         });
     }
@@ -307,7 +311,7 @@ impl Hubs {
         hub.scatter(self.tales, 0, Join::Max, followers * LONG_TALES);
     }
 
-    /// Hubs that more than so many others follow have long tales.
+    /// Hubs that more than so many others follow have long notification lists.
     fn long(self) -> u32 {
         (self.count / LONG_SHARE).max(LONG_LEAST)
     }
@@ -332,7 +336,7 @@ impl Hubs {
         });
     }
 
-    /// Tells one hub that follows one with a long tale: entries take turns among the tales.
+    /// Tells one hub that follows one with a long notification list: entries take turns among the notification lists.
     fn tell_entry(self, entry: Item<'_>, registers: Registers) {
         let (tale, at) = (entry.index() % LONG_TALES, entry.index() / LONG_TALES);
         entry.only(tale.below(entry.at(self.tales, 1)));

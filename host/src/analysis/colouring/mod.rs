@@ -20,8 +20,8 @@ mod short;
 
 use super::lists::{List, list, of_turn};
 use super::{
-    Analysis, Answer, Bars, Built, Case, Facts, Figure, Found, LoopRule, Picture, Question,
-    Reading, Sentence, Values,
+    Analysis, AnalysisOutput, Answer, Bars, Built, Case, Facts, Figure, LoopRule, Picture,
+    Question, Reading, Sentence, Values,
 };
 use crate::column::Column;
 use crate::cost::{Job, Worker};
@@ -76,7 +76,7 @@ impl Analysis for Colouring {
     }
 
     /// There are many colourings; whether this is one is judged by itself.
-    fn check(&self, case: &Case<'_>, found: Found<'_>) -> bool {
+    fn check(&self, case: &Case<'_>, found: AnalysisOutput<'_>) -> bool {
         let Column::U32(colours) = found.values else {
             return false;
         };
@@ -368,8 +368,8 @@ mod tests {
             };
             let values = &Column::U32(colours.to_vec());
             let parents = None;
-            let room = AnalysisKind::Colouring.room();
-            room.check(&case, Found { values, parents })
+            let space = AnalysisKind::Colouring.definition();
+            space.check(&case, AnalysisOutput { values, parents })
         };
         assert!(judge([0, 1, 0, 1], true) && judge([0, 1, 2, 0], true));
         assert!(!judge([0, 1, 1, 0], true), "neighbours");

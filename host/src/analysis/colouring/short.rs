@@ -12,7 +12,7 @@ use crate::graph::Graph;
 use crate::program::{Edges, Join, Kind, Over, ProgramBuilder, ProgramError};
 use seawall_core::abi::UNREACHED;
 
-/// Most edges of a row: a word has room for one count of neighbours more than a row has edges.
+/// Most edges of a row: a word has space for one count of neighbours more than a row has edges.
 const MOST_EDGES: u32 = 6;
 
 /// Bits of a count. The lowest of a word is that of neighbours without a colour.

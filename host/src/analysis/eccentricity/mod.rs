@@ -6,8 +6,8 @@ pub(super) mod oracle;
 
 use super::sweep::{self, Sought};
 use super::{
-    Analysis, Answer, Bars, Built, Case, Facts, Figure, Found, Number, ParallelRule, Picture,
-    Question, Reading, Sentence, Values, alone,
+    Analysis, AnalysisOutput, Answer, Bars, Built, Case, Facts, Figure, Number, ParallelRule,
+    Picture, Question, Reading, Sentence, Values, alone,
 };
 use crate::column::Column;
 use crate::cost::{Job, Worker};
@@ -53,7 +53,7 @@ impl Analysis for Eccentricity {
         sweep::build(graph, question, sought)
     }
 
-    fn check(&self, case: &Case<'_>, found: Found<'_>) -> bool {
+    fn check(&self, case: &Case<'_>, found: AnalysisOutput<'_>) -> bool {
         let (sources, limit) = (&case.question.sources, case.question.max_iterations);
         if case.question.centrality.weighted {
             return *found.values == oracle::weighted_eccentricities(case.graph, sources);

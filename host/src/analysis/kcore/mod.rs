@@ -11,8 +11,8 @@ pub(super) mod oracle;
 use super::alone::{self, Sought};
 use super::falling::has_settled;
 use super::{
-    Analysis, Answer, Bars, Built, Case, Facts, Figure, Found, LoopRule, ParallelRule, Picture,
-    Question, Reading, Sentence,
+    Analysis, AnalysisOutput, Answer, Bars, Built, Case, Facts, Figure, LoopRule, ParallelRule,
+    Picture, Question, Reading, Sentence,
 };
 use crate::column::Column;
 use crate::cost::{Job, Worker};
@@ -73,7 +73,7 @@ impl Analysis for Kcore {
         build(graph, question)
     }
 
-    fn check(&self, case: &Case<'_>, found: Found<'_>) -> bool {
+    fn check(&self, case: &Case<'_>, found: AnalysisOutput<'_>) -> bool {
         let cores = Column::U32(oracle::cores(case.graph));
         has_settled(found.values, &cores, case.end)
     }

@@ -48,8 +48,8 @@ pub(super) mod oracle;
 use super::alone::{self, Sought};
 use super::lists::{List, list};
 use super::{
-    Analysis, Answer, Bars, Built, Case, Facts, Figure, Found, LabelRule, LoopRule, ParallelRule,
-    Picture, Question, Reading, Sentence, Values,
+    Analysis, AnalysisOutput, Answer, Bars, Built, Case, Facts, Figure, LabelRule, LoopRule,
+    ParallelRule, Picture, Question, Reading, Sentence, Values,
 };
 use crate::column::Column;
 use crate::cost::{Job, Times, Worker};
@@ -128,7 +128,7 @@ impl Analysis for Labels {
     }
 
     /// A run that says that it has converged must also leave no node that would change.
-    fn check(&self, case: &Case<'_>, found: Found<'_>) -> bool {
+    fn check(&self, case: &Case<'_>, found: AnalysisOutput<'_>) -> bool {
         let question = case.question;
         // A sequential run counts no rounds, and goes on until it is stable.
         let rounds = match (question.rule, case.end.converged) {
@@ -399,8 +399,8 @@ mod tests {
         let values = &Column::U32(labels.to_vec());
         let parents = None;
         AnalysisKind::Labels
-            .room()
-            .check(&case, Found { values, parents })
+            .definition()
+            .check(&case, AnalysisOutput { values, parents })
     }
 
     #[test]

@@ -16,8 +16,8 @@ mod oracle;
 
 use super::lists::{List, list, of_turn};
 use super::{
-    Analysis, Answer, Bars, Built, Case, Facts, Figure, Found, LoopRule, Picture, Question,
-    Reading, Sentence, Values,
+    Analysis, AnalysisOutput, Answer, Bars, Built, Case, Facts, Figure, LoopRule, Picture,
+    Question, Reading, Sentence, Values,
 };
 use crate::column::Column;
 use crate::cost::{Job, Worker};
@@ -62,7 +62,7 @@ impl Analysis for Mis {
     }
 
     /// There are many such sets; whether this is one is judged by itself.
-    fn check(&self, case: &Case<'_>, found: Found<'_>) -> bool {
+    fn check(&self, case: &Case<'_>, found: AnalysisOutput<'_>) -> bool {
         let Column::U32(flags) = found.values else {
             return false;
         };
@@ -188,13 +188,13 @@ impl Shape {
     fn of(graph: &Graph) -> Self {
         let chance = u32::BITS - graph.nodes().saturating_sub(1).leading_zeros();
         // The last bit keeps priorities apart from the states 0 and IN.
-        let room = u32::BITS - 1 - chance.min(u32::BITS - 1);
+        let space = u32::BITS - 1 - chance.min(u32::BITS - 1);
         Self {
             chance: chance.max(2),
             dropped: if is_even(graph) {
                 MAGNITUDE_BITS
             } else {
-                MAGNITUDE_BITS.saturating_sub(room)
+                MAGNITUDE_BITS.saturating_sub(space)
             },
         }
     }
@@ -270,8 +270,8 @@ mod tests {
             let values = &Column::U32(flags.to_vec());
             let parents = None;
             AnalysisKind::Mis
-                .room()
-                .check(&case, Found { values, parents })
+                .definition()
+                .check(&case, AnalysisOutput { values, parents })
         };
         assert!(judge([1, 0, 0, 1], true) && judge([0, 1, 0, 1], true));
         assert!(!judge([1, 1, 0, 1], true), "neighbours");

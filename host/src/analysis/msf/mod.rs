@@ -2,7 +2,7 @@
 //! together.
 //!
 //! Every tree of the forest so far takes the lightest edge that leaves it, and trees that
-//! meet become one, until none is left (Borůvka, 1926). Edges of one weight are told apart
+//! meet become one, until none is left (Borůvka, 1926). Edges of one weight are distinguished
 //! by their ends, so that the forest is unique and no circle is closed.
 //!
 //! The maximum spanning forest is the minimum one of complemented weights: of edges of one weight it
@@ -20,8 +20,8 @@ mod oracle;
 
 use super::alone::{self, Sought};
 use super::{
-    Analysis, Answer, Bars, Built, Case, Facts, Figure, Found, LoopRule, ParallelRule, Picture,
-    Question, Reading, Sentence, Values,
+    Analysis, AnalysisOutput, Answer, Bars, Built, Case, Facts, Figure, LoopRule, ParallelRule,
+    Picture, Question, Reading, Sentence, Values,
 };
 use crate::column::Column;
 use crate::cost::{Job, Times, Worker};
@@ -91,7 +91,7 @@ impl Analysis for Msf {
     }
 
     /// A run that a limit ended has found a part of the forest.
-    fn check(&self, case: &Case<'_>, found: Found<'_>) -> bool {
+    fn check(&self, case: &Case<'_>, found: AnalysisOutput<'_>) -> bool {
         let Column::U64(edges) = found.values else {
             return false;
         };
@@ -329,8 +329,8 @@ mod tests {
             let values = &Column::U64(values.to_vec());
             let parents = None;
             AnalysisKind::Msf
-                .room()
-                .check(&case, Found { values, parents })
+                .definition()
+                .check(&case, AnalysisOutput { values, parents })
         };
         let best = [edge(0, 2), edge(1, 2), NONE, edge(3, 4), NONE];
         assert!(judge(best, true) && judge(best, false));

@@ -4,13 +4,13 @@
 //! Loops and parallel edges count, each. With weights, an edge is followed in proportion to its
 //! weight; the program is then that of personalised ranks from all nodes alike.
 
-mod foreseen;
+mod predicted;
 pub(super) mod oracle;
 mod slices;
 
 use super::{
-    Analysis, Answer, Bars, Built, Case, End, Facts, Found, LoopRule, ParallelRule, Picture,
-    Question, Ranking, Reading, Streaming,
+    Analysis, AnalysisOutput, Answer, Bars, Built, Case, End, Facts, LoopRule, ParallelRule,
+    Picture, Question, Ranking, Reading, Streaming,
 };
 use crate::column::Column;
 use crate::cost::{Job, Worker};
@@ -58,7 +58,7 @@ impl Analysis for Pagerank {
     }
 
     /// Ranks may differ from those in double precision by their roundings.
-    fn check(&self, case: &Case<'_>, found: Found<'_>) -> bool {
+    fn check(&self, case: &Case<'_>, found: AnalysisOutput<'_>) -> bool {
         let Column::F32(ranks) = found.values else {
             return false;
         };
@@ -86,14 +86,14 @@ impl Analysis for Pagerank {
     }
 
     /// Each iteration shrinks the change by the damping or more.
-    fn rounds_foreseen(&self, ranking: Ranking) -> f64 {
+    fn rounds_predicted(&self, ranking: Ranking) -> f64 {
         let (damping, tolerance) = (f64::from(ranking.damping), f64::from(ranking.tolerance));
         (tolerance.max(1e-7).ln() / damping.clamp(1e-3, 0.999).ln()).ceil()
     }
 
     fn rounds_sampled(&self, graph: &Graph, ranking: Ranking, edges: u64) -> Option<f64> {
-        let sampled = foreseen::iterations(graph, ranking, edges)?;
-        Some(sampled.min(self.rounds_foreseen(ranking)))
+        let sampled = predicted::iterations(graph, ranking, edges)?;
+        Some(sampled.min(self.rounds_predicted(ranking)))
     }
 
     fn tiled_passes(&self, job: &Job) -> f64 {
@@ -120,7 +120,7 @@ fn build(
     let nodes = u64::from(graph.nodes());
     let by_rows = !question.warps || has_short_rows(graph);
     let mut program = ProgramBuilder::new(graph.nodes());
-    let slicing = slicing.filter(|_| !by_rows && !question.sparing);
+    let slicing = slicing.filter(|_| !by_rows && !question.low_memory);
     let sliced = slicing.and_then(|slicing| Some((slicing, graph.try_incoming().ok()?)));
     let frequent = sliced.and_then(|(slicing, _)| slicing.frequent);
     let again = frequent.map_or(0, |frequent| u64::from(frequent.count));
@@ -222,10 +222,10 @@ mod tests {
     }
 
     /// Whether the program for such a question along slices of 16 nodes has any.
-    fn has_slices(graph: &Graph, (warps, sparing): (bool, bool)) -> bool {
+    fn has_slices(graph: &Graph, (warps, low_memory): (bool, bool)) -> bool {
         let question = Question {
             warps,
-            sparing,
+            low_memory,
             ..Question::new(Vec::new())
         };
         let shape = SliceShape {

@@ -35,7 +35,7 @@ const FREQUENT_MOST: u64 = 1 << 13;
 /// place of each source.
 const FREQUENT_SHARE: u64 = 8;
 
-/// Degrees that are told apart; higher ones count as the last.
+/// Degrees that are distinguished; higher ones count as the last.
 const DEGREES: usize = 1 << 16;
 
 /// Nodes that a thread counts at a time.

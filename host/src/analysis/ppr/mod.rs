@@ -15,11 +15,11 @@
 mod threads;
 mod weights;
 
+use super::definition::padded;
 use super::pagerank::{highest_rank, limit_of, oracle};
-use super::room::padded;
 use super::{
-    Analysis, Answer, Bars, Built, Case, End, Facts, Found, LoopRule, ParallelRule, Picture,
-    Question, Ranking, Reading,
+    Analysis, AnalysisOutput, Answer, Bars, Built, Case, End, Facts, LoopRule, ParallelRule,
+    Picture, Question, Ranking, Reading,
 };
 use crate::column::Column;
 use crate::cost::{Job, Times, Worker};
@@ -74,7 +74,7 @@ impl Analysis for Ppr {
     }
 
     /// Ranks may differ from those in double precision by their roundings.
-    fn check(&self, case: &Case<'_>, found: Found<'_>) -> bool {
+    fn check(&self, case: &Case<'_>, found: AnalysisOutput<'_>) -> bool {
         let Column::F32(ranks) = found.values else {
             return false;
         };
@@ -105,8 +105,8 @@ impl Analysis for Ppr {
         job.rounds * worker.code_ns(job, passes, levels)
     }
 
-    fn rounds_foreseen(&self, ranking: Ranking) -> f64 {
-        super::pagerank::Pagerank.rounds_foreseen(ranking)
+    fn rounds_predicted(&self, ranking: Ranking) -> f64 {
+        super::pagerank::Pagerank.rounds_predicted(ranking)
     }
 }
 

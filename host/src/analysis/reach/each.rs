@@ -1,6 +1,6 @@
 //! Reachability from many sources at once: the set of sources that reach each node.
 
-use crate::analysis::room::padded;
+use crate::analysis::definition::padded;
 use crate::analysis::{Built, Question, Reading};
 use crate::column::SourceSets;
 use crate::graph::Graph;

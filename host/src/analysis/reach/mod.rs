@@ -3,9 +3,9 @@
 mod each;
 pub(super) mod oracle;
 
-use super::room::padded;
+use super::definition::padded;
 use super::{
-    Analysis, Answer, Bars, Built, Case, Detail, Facts, Found, Picture, Question, Reading,
+    Analysis, AnalysisOutput, Answer, Bars, Built, Case, Detail, Facts, Picture, Question, Reading,
     Streaming, Values, alone,
 };
 use crate::column::Column;
@@ -57,14 +57,14 @@ impl Analysis for Reach {
     fn build(&self, graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
         match question.detail {
             Detail::EachSource => each::build(graph, question),
-            _ if question.sparing && alone::suits(question) => {
+            _ if question.low_memory && alone::suits(question) => {
                 alone::build(graph, question, REACHED_ALONE)
             }
             Detail::Plain | Detail::Parents => build(graph, question),
         }
     }
 
-    fn check(&self, case: &Case<'_>, found: Found<'_>) -> bool {
+    fn check(&self, case: &Case<'_>, found: AnalysisOutput<'_>) -> bool {
         let (graph, question) = (case.graph, case.question);
         let (sources, limit) = (&question.sources, question.max_iterations);
         match (question.detail, found.values) {

@@ -22,8 +22,8 @@ pub(super) mod oracle;
 
 use super::alone::{self, Sought};
 use super::{
-    Analysis, AnalysisKind, Answer, Bars, Built, Case, Facts, Found, Picture, Question, Reading,
-    Values, cc,
+    Analysis, AnalysisKind, AnalysisOutput, Answer, Bars, Built, Case, Facts, Picture, Question,
+    Reading, Values, cc,
 };
 use crate::column::Column;
 use crate::cost::{Job, Times, Worker};
@@ -82,7 +82,7 @@ impl Analysis for Scc {
         build(graph, question)
     }
 
-    fn check(&self, case: &Case<'_>, found: Found<'_>) -> bool {
+    fn check(&self, case: &Case<'_>, found: AnalysisOutput<'_>) -> bool {
         let Column::U32(labels) = found.values else {
             return false;
         };
@@ -105,7 +105,7 @@ impl Analysis for Scc {
 
     fn cost_ns(&self, job: &Job, worker: &Worker) -> f64 {
         if job.can_pull {
-            return AnalysisKind::Cc.room().cost_ns(job, worker);
+            return AnalysisKind::Cc.definition().cost_ns(job, worker);
         }
         if worker.is_cpu() {
             return worker.alone_ns(job, ALONE);

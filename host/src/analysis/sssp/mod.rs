@@ -8,8 +8,8 @@ mod signed;
 use super::bfs::farthest;
 use super::falling::has_settled;
 use super::{
-    Analysis, Answer, Bars, Built, Case, Detail, End, Facts, Figure, Found, ParallelRule, Picture,
-    Question, Streaming, Values,
+    Analysis, AnalysisOutput, Answer, Bars, Built, Case, Detail, End, Facts, Figure, ParallelRule,
+    Picture, Question, Streaming, Values,
 };
 use crate::column::Column;
 use crate::cost::{Job, Times, Worker};
@@ -70,7 +70,7 @@ impl Analysis for Sssp {
     }
 
     /// Distances in floats must also be near those in doubles.
-    fn check(&self, case: &Case<'_>, found: Found<'_>) -> bool {
+    fn check(&self, case: &Case<'_>, found: AnalysisOutput<'_>) -> bool {
         let sources = &case.question.sources;
         if signed::is_signed(case.graph) {
             return oracle::signed_distances(case.graph, sources).is_some_and(|expected| {
@@ -102,7 +102,7 @@ impl Analysis for Sssp {
     fn accept(
         &self,
         (graph, question): (&Graph, &Question),
-        found: Found<'_>,
+        found: AnalysisOutput<'_>,
     ) -> Result<(), RunError> {
         match found.parents.filter(|_| signed::is_signed(graph)) {
             Some(parents) => signed::check(graph, (&question.sources, found.values), parents),

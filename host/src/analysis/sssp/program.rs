@@ -1,6 +1,6 @@
 //! The program of shortest paths: bounds that move in steps of measured width.
 
-use crate::analysis::room::padded;
+use crate::analysis::definition::padded;
 use crate::analysis::{Built, Question, Reading};
 use crate::graph::{Graph, WeightKind};
 use crate::program::{Lengths, Paths, ProgramBuilder, ProgramError};
@@ -54,7 +54,7 @@ pub(super) fn build(graph: &Graph, question: &Question) -> Result<Built, Program
     })
 }
 
-/// Finest part of a width that bounds of 64-bit distances tell apart, as a power of two.
+/// Finest part of a width that bounds of 64-bit distances distinguish, as a power of two.
 const FINE_BITS: u32 = 10;
 
 /// Kind of the distances of `graph`, and the step of a bound in their unit.

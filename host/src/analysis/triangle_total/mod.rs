@@ -4,8 +4,8 @@ pub(super) mod oracle;
 
 use super::triangles;
 use super::{
-    Analysis, Answer, Bars, Built, Case, Facts, Figure, Found, LoopRule, ParallelRule, Picture,
-    Question, Sentence,
+    Analysis, AnalysisOutput, Answer, Bars, Built, Case, Facts, Figure, LoopRule, ParallelRule,
+    Picture, Question, Sentence,
 };
 use crate::column::Column;
 use crate::cost::{Job, Worker};
@@ -40,7 +40,7 @@ impl Analysis for TriangleTotal {
         triangles::build(graph, question, triangles::Counts::Once)
     }
 
-    fn check(&self, case: &Case<'_>, found: Found<'_>) -> bool {
+    fn check(&self, case: &Case<'_>, found: AnalysisOutput<'_>) -> bool {
         *found.values == Column::U32(oracle::triangles_once(case.graph))
     }
 

@@ -21,10 +21,10 @@ pub(super) enum Method {
     /// Rows of higher degrees, held in shared memory and looked up in each other.
     Rows,
     /// The same, but triangles with two corners among the nodes of `least` edges or more by
-    /// rows of bits, with room for `room` such hubs.
+    /// rows of bits, with space for `space` such hubs.
     Hubs {
-        /// Room for hubs.
-        room: u32,
+        /// Space for hubs.
+        space: u32,
         /// Fewest edges of a hub.
         least: u32,
     },
@@ -39,18 +39,18 @@ impl Method {
         }
         let degrees = Degrees::of(graph);
         let edges = u64::from(graph.edges());
-        let (mut room, bits) = match counts {
+        let (mut space, bits) = match counts {
             Counts::Corners => (HUBS_MOST / 2, BITS_OF_A_LOOKUP[0]),
             Counts::Once => (HUBS_MOST, BITS_OF_A_LOOKUP[1]),
         };
-        while room >= HUBS_LEAST {
-            let (least, hubs, sum) = degrees.highest(room);
+        while space >= HUBS_LEAST {
+            let (least, hubs, sum) = degrees.highest(space);
             let likely = u64::from(least) * sum / edges.max(1);
             let is_dense = likely * bits >= u64::from(hubs);
-            if hubs > 0 && room <= graph.nodes() / HUBS_SHARE && is_dense {
-                return Self::Hubs { room, least };
+            if hubs > 0 && space <= graph.nodes() / HUBS_SHARE && is_dense {
+                return Self::Hubs { space, least };
             }
-            room /= 2;
+            space /= 2;
         }
         Self::Rows
     }
@@ -74,12 +74,12 @@ impl Degrees {
         Self { counts }
     }
 
-    /// The least degree that no more than `room` nodes have or exceed, the number of these nodes,
+    /// The least degree that no more than `space` nodes have or exceed, the number of these nodes,
     /// and the sum of their degrees.
-    fn highest(&self, room: u32) -> (u32, u32, u64) {
+    fn highest(&self, space: u32) -> (u32, u32, u64) {
         let (mut nodes, mut sum, mut least) = (0, 0, self.counts.len() as u32);
         for (degree, count) in self.counts.iter().enumerate().rev() {
-            if nodes + count > room {
+            if nodes + count > space {
                 break;
             }
             nodes += count;

@@ -6,8 +6,8 @@ pub(super) mod oracle;
 use method::Method;
 
 use super::{
-    Analysis, Answer, Bars, Built, Case, Facts, Figure, Found, LoopRule, ParallelRule, Picture,
-    Question, Reading, Sentence,
+    Analysis, AnalysisOutput, Answer, Bars, Built, Case, Facts, Figure, LoopRule, ParallelRule,
+    Picture, Question, Reading, Sentence,
 };
 use crate::column::Column;
 use crate::cost::{Job, Worker};
@@ -51,7 +51,7 @@ impl Analysis for Triangles {
         build(graph, question, Counts::Corners)
     }
 
-    fn check(&self, case: &Case<'_>, found: Found<'_>) -> bool {
+    fn check(&self, case: &Case<'_>, found: AnalysisOutput<'_>) -> bool {
         *found.values == Column::U32(oracle::triangles(case.graph))
     }
 
@@ -128,9 +128,9 @@ fn count_by_rows(
         held: 0,
     };
     let hubs = match method {
-        Method::Hubs { room, least } => Some(Hubs {
-            register: program.hubs("hubs", room)?,
-            room,
+        Method::Hubs { space, least } => Some(Hubs {
+            register: program.hubs("hubs", space)?,
+            space,
             least,
             corners: counts == Counts::Corners,
         }),

@@ -9,10 +9,10 @@
 
 mod oracle;
 
-use super::room::padded;
+use super::definition::padded;
 use super::{
-    Analysis, Answer, Bars, Built, Case, Facts, Figure, Found, ParallelRule, Picture, Question,
-    Reading, Sentence, Values, alone,
+    Analysis, AnalysisOutput, Answer, Bars, Built, Case, Facts, Figure, ParallelRule, Picture,
+    Question, Reading, Sentence, Values, alone,
 };
 use crate::column::Column;
 use crate::cost::{Job, Times, Worker};
@@ -75,7 +75,7 @@ impl Analysis for Widest {
     }
 
     /// A run that a limit ended is right if no width is too large.
-    fn check(&self, case: &Case<'_>, found: Found<'_>) -> bool {
+    fn check(&self, case: &Case<'_>, found: AnalysisOutput<'_>) -> bool {
         let expected = oracle::widths(case.graph, &case.question.sources);
         if case.end.converged {
             return *found.values == expected;

@@ -3,7 +3,7 @@
 //! Every thread is a one-lane block of the batch kernel, so no thread ever
 //! waits for another. Wall time is the run's time.
 
-use super::{BatchError, BatchSession, BatchStats, Job, Pack, Room, Searches, own_of};
+use super::{BatchError, BatchLimits, BatchSession, BatchStats, Job, Pack, Searches, own_of};
 use crate::backend::cpu::{self, Lines};
 use crate::backend::detached::{self, Ended, Heritage, Until, leave_to};
 use crate::backend::threads::run_blocks;
@@ -56,14 +56,14 @@ impl<'g> CpuBatch<'g> {
     ) -> Result<Self, BatchError> {
         let started = Instant::now();
         let device = cpu::device_of(threads)?;
-        let room = Room {
+        let space = BatchLimits {
             workers: device.units,
             available_bytes: budget_bytes.unwrap_or(u64::MAX),
             time_budget_ns: limits.time_budget_ns,
             machine: (Executor::Cpu, 0),
         };
         let own = own_of(jobs)?;
-        let pack = Pack::new(jobs, room)?;
+        let pack = Pack::new(jobs, space)?;
         let searches = Searches::of(jobs)?;
         let mut memory = Lines::untouched("the batch", pack.bytes())?;
         let base = memory.as_mut_ptr() as u64;
@@ -211,7 +211,7 @@ struct DetachedBatch {
 }
 
 impl detached::Work for DetachedBatch {
-    type Found = ();
+    type Output = ();
 
     fn run(&self, block: u32) {
         let place = (block, self.threads);

@@ -11,9 +11,9 @@ mod pack;
 pub mod cpu;
 
 pub(crate) use pack::Pack;
-pub(crate) use place::Room;
+pub(crate) use place::BatchLimits;
 
-use super::outgrown::{self, Outgrowing};
+use super::overflow::{self, Overflowing};
 use super::{BackendError, Canceller, DeviceInfo, HostWork, SessionWork};
 use crate::Cause;
 use crate::graph::Graph;
@@ -116,16 +116,16 @@ pub(crate) fn own_of<'j>(jobs: &'j [Job<'_>]) -> Result<Option<&'j OwnWaves>, Ba
 
 /// The searches of a batch's programs, for the graphs that they run on.
 #[derive(Debug)]
-pub(crate) struct Searches<'g>(Vec<(&'g Graph, Outgrowing)>);
+pub(crate) struct Searches<'g>(Vec<(&'g Graph, Overflowing)>);
 
 impl<'g> Searches<'g> {
     /// Returns the searches of `jobs`.
     ///
     /// # Errors
-    /// [`BatchError::Job`] as [`Outgrowing::of_result`].
+    /// [`BatchError::Job`] as [`Overflowing::of_result`].
     pub(crate) fn of(jobs: &[Job<'g>]) -> Result<Self, BatchError> {
         let search = |(index, job): (usize, &Job<'g>)| {
-            let outgrowing = Outgrowing::of_result(&job.program, job.graph, job.result);
+            let outgrowing = Overflowing::of_result(&job.program, job.graph, job.result);
             let outgrowing = outgrowing.map_err(|source| BatchError::Job { index, source })?;
             Ok((job.graph, outgrowing))
         };
@@ -138,9 +138,9 @@ impl<'g> Searches<'g> {
 
     /// Returns the words of each graph, or the error for a path that exceeds them.
     pub(crate) fn check(&self, words: Vec<Vec<u32>>) -> Vec<Result<Vec<u32>, BackendError>> {
-        let check = |((graph, outgrowing), words): (&(&Graph, Outgrowing), Vec<u32>)| {
+        let check = |((graph, outgrowing), words): (&(&Graph, Overflowing), Vec<u32>)| {
             let mut searches = outgrowing.due().into_iter();
-            searches.try_for_each(|search| outgrown::check(&search, graph, &words))?;
+            searches.try_for_each(|search| overflow::check(&search, graph, &words))?;
             Ok(words)
         };
         self.0.par_iter().zip(words).map(check).collect()

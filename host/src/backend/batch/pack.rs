@@ -10,7 +10,8 @@
 
 use super::piece::{Piece, common};
 use super::place::{
-    Cursor, GraphLayout, Room, Tables, by_size, place_arenas, place_graphs, share_tables, table,
+    BatchLimits, Cursor, GraphLayout, Tables, by_size, place_arenas, place_graphs, share_tables,
+    table,
 };
 use super::{BatchError, BatchStats, Job};
 use crate::backend::record::{Addresses, GraphAddresses, GraphSize, TableAddresses, launch_record};
@@ -60,8 +61,8 @@ impl Pack {
     ///
     /// # Errors
     /// [`BatchError::Job`] if a program, an input and a graph of a job do not match;
-    /// [`BackendError::OutOfMemory`] if there is no room for one worker.
-    pub(crate) fn new(jobs: &[Job<'_>], room: Room) -> Result<Self, BatchError> {
+    /// [`BackendError::OutOfMemory`] if there is no space for one worker.
+    pub(crate) fn new(jobs: &[Job<'_>], space: BatchLimits) -> Result<Self, BatchError> {
         if jobs.is_empty() || jobs.len() > GRAPHS_MAX as usize {
             return Err(BatchError::Size {
                 jobs: jobs.len(),
@@ -82,15 +83,15 @@ impl Pack {
         let state = cursor.take(size_of::<BatchState>() as u64);
         let controls = cursor.take(table::<ControlRecord>(jobs.len()));
         let arenas = cursor.0;
-        let (workers, arena_stride) = place_arenas((&tables, &mut places), &mut cursor, room)?;
+        let (workers, arena_stride) = place_arenas((&tables, &mut places), &mut cursor, space)?;
         Ok(Self {
             order: by_size(jobs),
             tables,
             places,
             workers,
             arena_stride,
-            time_budget_ns: room.time_budget_ns,
-            machine: room.machine,
+            time_budget_ns: space.time_budget_ns,
+            machine: space.machine,
             launches,
             digests,
             io,
@@ -236,7 +237,7 @@ impl Pack {
             inputs: base + place.io,
             control: base + self.controls + table::<ControlRecord>(at),
             trace: 0,
-            // A batch takes all the room that there is, to run more graphs at once.
+            // A batch takes all the space that there is, to run more graphs at once.
             memory_pressure_bps: 0,
         };
         launch_record(program, GraphSize::of(graph), &at, self.time_budget_ns)

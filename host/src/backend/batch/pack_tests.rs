@@ -43,8 +43,8 @@ fn paths(lengths: &[u32]) -> Vec<Graph> {
     lengths.iter().map(path).collect()
 }
 
-fn room(workers: u32, available_bytes: u64) -> Room {
-    Room {
+fn space(workers: u32, available_bytes: u64) -> BatchLimits {
+    BatchLimits {
         workers,
         available_bytes,
         time_budget_ns: 7,
@@ -55,13 +55,13 @@ fn room(workers: u32, available_bytes: u64) -> Room {
 #[test]
 fn many_graphs_share_the_arenas_of_few_workers_and_few_graphs_have_their_own() {
     let graphs = paths(&[600; 50]);
-    let shared = Pack::new(&jobs(&graphs), room(4, u64::MAX)).unwrap();
+    let shared = Pack::new(&jobs(&graphs), space(4, u64::MAX)).unwrap();
     assert_eq!(shared.workers(), 4);
     assert!(shared.arena_stride > 0);
     let arenas: Vec<u64> = shared.places.iter().map(|place| place.arena).collect();
     assert!(arenas.iter().all(|arena| *arena == shared.arenas));
     assert_eq!(shared.bytes() - shared.arenas, 4 * shared.arena_stride);
-    let own = Pack::new(&jobs(&graphs[..3]), room(40, u64::MAX)).unwrap();
+    let own = Pack::new(&jobs(&graphs[..3]), space(40, u64::MAX)).unwrap();
     assert_eq!((own.workers(), own.arena_stride), (3, 0));
     let arenas: Vec<u64> = own.places.iter().map(|place| place.arena).collect();
     assert!(arenas.windows(2).all(|pair| pair[0] < pair[1]));
@@ -73,7 +73,7 @@ fn a_large_graph_among_small_ones_does_not_multiply_its_arena() {
     let mut lengths = vec![10; 20];
     lengths.push(100_000);
     let graphs = paths(&lengths);
-    let pack = Pack::new(&jobs(&graphs), room(16, u64::MAX)).unwrap();
+    let pack = Pack::new(&jobs(&graphs), space(16, u64::MAX)).unwrap();
     assert_eq!(pack.arena_stride, 0);
     assert_eq!(pack.order[0], 20, "the large graph goes first");
 }
@@ -82,14 +82,14 @@ fn a_large_graph_among_small_ones_does_not_multiply_its_arena() {
 fn scarce_memory_reduces_the_workers_and_too_little_is_an_error() {
     let graphs = paths(&[600; 50]);
     let jobs = jobs(&graphs);
-    let whole = Pack::new(&jobs, room(4, u64::MAX)).unwrap();
+    let whole = Pack::new(&jobs, space(4, u64::MAX)).unwrap();
     let less = whole.bytes() - 1;
-    let fewer = Pack::new(&jobs, room(4, less)).unwrap();
+    let fewer = Pack::new(&jobs, space(4, less)).unwrap();
     assert_eq!(fewer.workers(), 3);
     assert!(fewer.bytes() <= less);
     let one = whole.arenas + whole.arena_stride;
-    assert_eq!(Pack::new(&jobs, room(4, one)).unwrap().workers(), 1);
-    let error = Pack::new(&jobs, room(4, one - 1)).unwrap_err();
+    assert_eq!(Pack::new(&jobs, space(4, one)).unwrap().workers(), 1);
+    let error = Pack::new(&jobs, space(4, one - 1)).unwrap_err();
     let BatchError::Backend(BackendError::OutOfMemory {
         needed, available, ..
     }) = error
@@ -102,7 +102,7 @@ fn scarce_memory_reduces_the_workers_and_too_little_is_an_error() {
 #[test]
 fn equal_programs_have_one_set_of_tables() {
     let graphs = paths(&[5, 7, 5, 7, 7]);
-    let pack = Pack::new(&jobs(&graphs), room(2, u64::MAX)).unwrap();
+    let pack = Pack::new(&jobs(&graphs), space(2, u64::MAX)).unwrap();
     assert_eq!(pack.tables.len(), 2);
     let users: Vec<usize> = pack.places.iter().map(|place| place.tables).collect();
     assert_eq!(users, [0, 1, 0, 1, 1]);
@@ -112,7 +112,7 @@ fn equal_programs_have_one_set_of_tables() {
 fn every_launch_record_leads_to_the_parts_of_its_graph() {
     let graphs = paths(&[3, 40, 7]);
     let jobs = jobs(&graphs);
-    let pack = Pack::new(&jobs, room(2, u64::MAX)).unwrap();
+    let pack = Pack::new(&jobs, space(2, u64::MAX)).unwrap();
     let base = 1 << 40;
     let mut image = vec![255; pack.image_bytes() as usize];
     pack.write(&jobs, base, (0, &mut image));
@@ -150,7 +150,7 @@ fn every_launch_record_leads_to_the_parts_of_its_graph() {
 fn images_and_results_are_the_same_whatever_the_buffers() {
     let graphs = paths(&[3, 40, 700, 7, 600]);
     let jobs = jobs(&graphs);
-    let pack = Pack::new(&jobs, room(2, u64::MAX)).unwrap();
+    let pack = Pack::new(&jobs, space(2, u64::MAX)).unwrap();
     let bytes = pack.image_bytes() as usize;
     let mut whole = vec![255; bytes];
     pack.write(&jobs, 1 << 40, (0, &mut whole));
@@ -181,7 +181,7 @@ fn images_and_results_are_the_same_whatever_the_buffers() {
 #[test]
 fn an_inconsistent_job_is_named() {
     let graphs = paths(&[5, 5]);
-    let index_of = |jobs: &[Job<'_>]| match Pack::new(jobs, room(1, u64::MAX)) {
+    let index_of = |jobs: &[Job<'_>]| match Pack::new(jobs, space(1, u64::MAX)) {
         Err(BatchError::Job { index, source }) => (index, source.to_string()),
         other => panic!("{other:?}"),
     };
@@ -198,7 +198,7 @@ fn an_inconsistent_job_is_named() {
     bad[0].program = Arc::new(program);
     assert_eq!(index_of(&bad).0, 0);
     assert!(matches!(
-        Pack::new(&[], room(1, u64::MAX)),
+        Pack::new(&[], space(1, u64::MAX)),
         Err(BatchError::Size { jobs: 0, .. })
     ));
 }
@@ -206,7 +206,7 @@ fn an_inconsistent_job_is_named() {
 #[test]
 fn the_first_fault_is_that_of_the_job_and_not_of_its_place() {
     let graphs = paths(&[3, 40, 7]);
-    let pack = Pack::new(&jobs(&graphs), room(2, u64::MAX)).unwrap();
+    let pack = Pack::new(&jobs(&graphs), space(2, u64::MAX)).unwrap();
     let zeroed = pack.zeroed();
     let mut bytes = vec![0; (zeroed.end - zeroed.start) as usize];
     assert_eq!(pack.controls(&bytes).unwrap().len(), 3);
@@ -244,10 +244,10 @@ fn a_batch_whose_graphs_exceed_the_memory_is_refused() {
         inputs: vec![0; 64],
         result: words,
     };
-    let needed = Pack::new(std::slice::from_ref(&job), room(1, u64::MAX));
+    let needed = Pack::new(std::slice::from_ref(&job), space(1, u64::MAX));
     let needed = needed.unwrap().bytes();
-    assert!(Pack::new(std::slice::from_ref(&job), room(1, needed)).is_ok());
-    let refused = Pack::new(&[job], room(1, needed - 1));
+    assert!(Pack::new(std::slice::from_ref(&job), space(1, needed)).is_ok());
+    let refused = Pack::new(&[job], space(1, needed - 1));
     assert!(matches!(
         refused,
         Err(BatchError::Backend(BackendError::OutOfMemory { needed: told, .. })) if told == needed

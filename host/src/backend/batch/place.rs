@@ -20,7 +20,7 @@ const ALIGN: u64 = 256;
 
 /// Limits of the machine.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Room {
+pub(crate) struct BatchLimits {
     /// Blocks or threads that can take graphs at once.
     pub(crate) workers: u32,
     /// Bytes that the batch may take.
@@ -175,12 +175,12 @@ pub(super) fn place_graphs(
 }
 
 /// Places an arena for every worker or for every graph, whichever takes less, with fewer workers
-/// if there is no room for all; returns the number of workers and the distance between their
+/// if there is no space for all; returns the number of workers and the distance between their
 /// arenas in bytes.
 pub(super) fn place_arenas(
     (tables, places): (&[Tables], &mut [GraphLayout]),
     cursor: &mut Cursor,
-    room: Room,
+    space: BatchLimits,
 ) -> Result<(u32, u64), BackendError> {
     let arena_of = |place: &GraphLayout| {
         tables[place.tables]
@@ -192,15 +192,15 @@ pub(super) fn place_arenas(
     let all = places
         .iter()
         .fold(0_u64, |sum, place| sum.saturating_add(arena_of(place)));
-    let free = room.available_bytes.saturating_sub(cursor.0);
-    let wanted = u64::from(room.workers.max(1)).min(places.len() as u64);
+    let free = space.available_bytes.saturating_sub(cursor.0);
+    let wanted = u64::from(space.workers.max(1)).min(places.len() as u64);
     let short = |arenas: u64| BackendError::OutOfMemory {
         what: "the batch",
         needed: cursor.0.saturating_add(arenas),
-        available: room.available_bytes,
+        available: space.available_bytes,
     };
     // Empty arenas fit even where the parts before them do not.
-    if cursor.0 > room.available_bytes {
+    if cursor.0 > space.available_bytes {
         return Err(short(largest.min(all)));
     }
     if all <= largest.saturating_mul(wanted).min(free) {

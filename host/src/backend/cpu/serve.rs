@@ -59,7 +59,7 @@ pub(crate) fn run(
         programs: programs.as_ptr().expose_provenance() as u64,
         graph,
     });
-    let blocks = serving.couriers + 1 + serving.workers;
+    let blocks = serving.dispatchers + 1 + serving.workers;
     let address = (&raw const record).expose_provenance();
     started(Started {
         name: "blocks on threads".to_owned(),

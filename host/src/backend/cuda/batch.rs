@@ -6,19 +6,19 @@
 
 use super::CudaOptions;
 use super::GridShape;
+use super::abort::{AbortFlag, FaultWords, Watch};
 use super::bound::Bound;
-use super::brake::{Brake, FaultWords, Watch};
 use super::context::Context;
 use super::entry::Entry;
 use super::launch::{Grid, Residency};
 use super::memory::DeviceMemory;
 use super::module::Module;
 use super::resident::lane;
-use super::shape::Asked;
+use super::shape::RequestedShape;
 use super::staging::Staging;
 use super::stream::{COPY_LIMIT, Event, Stream};
 use crate::backend::batch::{
-    BatchError, BatchSession, BatchStats, Job, Pack, Room, Searches, own_of,
+    BatchError, BatchLimits, BatchSession, BatchStats, Job, Pack, Searches, own_of,
 };
 use crate::backend::{BackendError, Canceller, DeviceInfo, HostWork, SessionWork};
 use crate::executor::Executor;
@@ -69,7 +69,7 @@ pub struct CudaBatch<'g> {
     copy: Vec<u8>,
     time_budget: Duration,
     canceller: Canceller,
-    brake: Option<Brake>,
+    abort: Option<AbortFlag>,
     work: SessionWork,
     upload_ns: u64,
     context: Rc<Context>,
@@ -94,23 +94,23 @@ impl<'g> CudaBatch<'g> {
             Some(_) => Entry::OwnBatch,
             None => entry,
         };
-        let shape = |blocks| Asked {
+        let shape = |blocks| RequestedShape {
             blocks,
             lanes: Some(lanes),
-            ..Asked::default()
+            ..RequestedShape::default()
         };
         // Compiling the kernel is not part of the upload's time.
         let kernel = module.kernel_within(entry, Bound::ANY, own)?;
         let started = Instant::now();
         let most = Grid::new(kernel.clone(), shape(options.blocks), Residency::Free)?;
         let free = context.free_bytes()?;
-        let room = Room {
+        let space = BatchLimits {
             workers: most.shape().blocks,
             available_bytes: options.budget_bytes.map_or(free, |budget| budget.min(free)),
             time_budget_ns: options.limits.time_budget_ns,
             machine: (Executor::Mega, options.device),
         };
-        let pack = Pack::new(jobs, room)?;
+        let pack = Pack::new(jobs, space)?;
         let searches = Searches::of(jobs)?;
         let grid = Grid::new(kernel, shape(Some(pack.workers())), Residency::Free)?;
         let memory = DeviceMemory::take(&context, "the batch", pack.bytes())?;
@@ -126,7 +126,7 @@ impl<'g> CudaBatch<'g> {
             copy: Vec::new(),
             time_budget: Duration::from_nanos(options.limits.time_budget_ns),
             canceller: Canceller::default(),
-            brake: None,
+            abort: None,
             work: SessionWork::default(),
             upload_ns: 0,
             context,
@@ -167,8 +167,8 @@ impl<'g> CudaBatch<'g> {
     /// Runs the batch and copies its state; returns the device time and the host's work.
     fn launch(&mut self) -> Result<(u64, HostWork), BackendError> {
         self.context.bind()?;
-        if self.brake.is_none() && self.canceller.is_shared() {
-            self.brake = Some(Brake::new(&self.context, self.pack.graphs())?);
+        if self.abort.is_none() && self.canceller.is_shared() {
+            self.abort = Some(AbortFlag::new(&self.context, self.pack.graphs())?);
         }
         let mut host = HostWork::default();
         let [start, end] = &self.clock;
@@ -182,7 +182,7 @@ impl<'g> CudaBatch<'g> {
         host.launches += 1;
         end.record(&self.stream)?;
         let limit = self.time_budget.saturating_add(GRACE);
-        let watch = Watch::new(&self.canceller, self.brake.as_ref());
+        let watch = Watch::new(&self.canceller, self.abort.as_ref());
         let look = || watch.look(&self.fault_words());
         self.stream
             .wait_beside("waiting for the batch to end", limit, look)?;

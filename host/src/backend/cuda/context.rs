@@ -8,7 +8,7 @@ use super::DeviceLimits;
 use super::device;
 use super::driver::Driver;
 use super::error::{beyond_reset, check, given_up, still_held};
-use super::lost::{Ledger, Way};
+use super::lost::{Ledger, OpenMode};
 use crate::backend::BackendError;
 use cudarc::driver::sys::{self, CUcontext, CUdevice};
 use seawall_core::ratio::Bps;
@@ -170,7 +170,7 @@ impl Drop for Context {
 fn retain(device: CUdevice) -> Result<(CUcontext, bool), BackendError> {
     // Held throughout, so that no other thread opens what this resets.
     let mut ledger = Ledger::of_process();
-    if ledger.way(device) == Way::Plainly {
+    if ledger.mode(device) == OpenMode::Plainly {
         match retain_plainly(device) {
             // Lost by a call that was not recorded: from here on as if it had been.
             Err(BackendError::ContextLost { .. }) => ledger.lost(device),
@@ -182,7 +182,7 @@ fn retain(device: CUdevice) -> Result<(CUcontext, bool), BackendError> {
             }
         }
     }
-    if ledger.way(device) == Way::Blocked {
+    if ledger.mode(device) == OpenMode::Blocked {
         return Err(still_held());
     }
     let_go(&mut ledger, device);

@@ -10,7 +10,7 @@ use super::cluster::{CLUSTER_MAX, Cluster};
 use super::entry::Entry;
 use super::error::check;
 use super::module::Kernel;
-use super::shape::Asked;
+use super::shape::RequestedShape;
 use super::stream::Stream;
 use crate::backend::BackendError;
 use cudarc::driver::sys;
@@ -52,7 +52,7 @@ impl Grid {
     /// for more blocks than fit.
     pub(super) fn new(
         kernel: Kernel,
-        asked: Asked,
+        asked: RequestedShape,
         residency: Residency,
     ) -> Result<Self, BackendError> {
         let limits = kernel.context().limits();
@@ -112,7 +112,7 @@ impl Grid {
 
     /// Returns the words of shared memory, at most `wanted`, that every block may request; 0 if
     /// the grid would no longer fit.
-    pub(super) fn room(&self, wanted: u32) -> Result<u32, BackendError> {
+    pub(super) fn space(&self, wanted: u32) -> Result<u32, BackendError> {
         let words = wanted.min(self.kernel.extra_max()? / 4);
         self.kernel.allow_extra(words * 4)?;
         let per_unit = self.kernel.blocks_per_unit(self.shape.lanes, words * 4)?;
@@ -125,7 +125,7 @@ impl Grid {
         })
     }
 
-    /// Makes every block request `words` words of shared memory, at most [`Self::room`].
+    /// Makes every block request `words` words of shared memory, at most [`Self::space`].
     pub(super) fn ask(&mut self, words: u32) -> Result<(), BackendError> {
         self.extra = words * 4;
         if words == 0 {
@@ -242,7 +242,7 @@ const fn doing(entry: Entry) -> &'static str {
     }
 }
 
-impl Asked {
+impl RequestedShape {
     /// Returns the bound that a persistent kernel of this shape is compiled for, on a device with
     /// `units` multiprocessors.
     pub(super) fn bound(&self, units: u32) -> Bound {
@@ -299,7 +299,7 @@ impl Fit {
         Ok(wanted)
     }
 
-    /// Returns the blocks in clusters of `cluster`, of which the device has room for `places`: as
+    /// Returns the blocks in clusters of `cluster`, of which the device has space for `places`: as
     /// many as requested, at most one per multiprocessor, as far as whole clusters fit.
     fn clustered(
         self,
@@ -340,10 +340,10 @@ mod tests {
     #[test]
     fn one_block_a_multiprocessor_is_compiled_for_its_lanes() {
         let bound = |blocks, lanes| {
-            let asked = Asked {
+            let asked = RequestedShape {
                 blocks,
                 lanes,
-                ..Asked::default()
+                ..RequestedShape::default()
             };
             asked.bound(132)
         };

@@ -11,7 +11,7 @@ use super::launch::{Grid, Residency};
 use super::loaded::Loaded;
 use super::module::Module;
 use super::running::Running;
-use super::shape::Asked;
+use super::shape::RequestedShape;
 use super::stream::Stream;
 use crate::backend::BackendError;
 use crate::backend::walk::{LoopStage, Stage};
@@ -24,7 +24,7 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub(super) struct Launches {
     module: Rc<Module>,
-    asked: Asked,
+    asked: RequestedShape,
     begin: Grid,
     ready: Bodies,
     /// The kernels of programs that run code, once one did.
@@ -52,14 +52,18 @@ struct Bodies {
 }
 
 impl Bodies {
-    fn new(module: &Rc<Module>, asked: Asked, entries: [Entry; 2]) -> Result<Self, BackendError> {
+    fn new(
+        module: &Rc<Module>,
+        asked: RequestedShape,
+        entries: [Entry; 2],
+    ) -> Result<Self, BackendError> {
         Self::of(module, asked, (entries, None))
     }
 
     /// Kernels in the text of another crate's waves, if there is one.
     fn of(
         module: &Rc<Module>,
-        asked: Asked,
+        asked: RequestedShape,
         ([group, body], own): ([Entry; 2], Option<Arc<str>>),
     ) -> Result<Self, BackendError> {
         let kernel = |entry| module.kernel_within(entry, Bound::ANY, own.clone());
@@ -72,7 +76,7 @@ impl Bodies {
 
 impl Launches {
     /// Shapes the kernels.
-    pub(super) fn new(module: &Rc<Module>, asked: Asked) -> Result<Self, BackendError> {
+    pub(super) fn new(module: &Rc<Module>, asked: RequestedShape) -> Result<Self, BackendError> {
         Ok(Self {
             module: Rc::clone(module),
             asked,
@@ -135,10 +139,10 @@ impl Launches {
         self.bodies().group.shape()
     }
 
-    /// See [`Grid::room`].
-    pub(super) fn room(&self, wanted: u32) -> Result<u32, BackendError> {
+    /// See [`Grid::space`].
+    pub(super) fn space(&self, wanted: u32) -> Result<u32, BackendError> {
         let Bodies { group, body } = self.bodies();
-        Ok(group.room(wanted)?.min(body.room(wanted)?))
+        Ok(group.space(wanted)?.min(body.space(wanted)?))
     }
 
     /// See [`Grid::ask`].

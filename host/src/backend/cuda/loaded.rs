@@ -2,13 +2,13 @@
 //!
 //! All memory of a run is allocated here, so that a run itself allocates nothing.
 
-use super::brake::FaultWords;
+use super::abort::FaultWords;
 use super::context::Context;
 use super::memory::{DeviceMemory, Pinned};
 use super::resident::Uploader;
 use super::stream::{COPY_LIMIT, Stream};
 use crate::backend::fit::Ids;
-use crate::backend::outgrown::Outgrowing;
+use crate::backend::overflow::Overflowing;
 use crate::backend::record::GraphAddresses;
 use crate::backend::tables::{CONTROL_OFFSET, Layout, Placement};
 use crate::backend::trace::{Trace, TraceMemory};
@@ -51,7 +51,7 @@ pub(super) struct Loaded {
     layout: Layout,
     input_bytes: usize,
     ids: Ids,
-    pub(super) outgrowing: Outgrowing,
+    pub(super) outgrowing: Overflowing,
     registers: Vec<RegisterRecord>,
     waves: NamedWaves,
     stages: Vec<Stage>,
@@ -134,7 +134,7 @@ impl Loaded {
         let input_bytes = usize::try_from(program.input_bytes).unwrap_or(usize::MAX);
         let trace = around.traces.then(|| DeviceTrace::new(context, program));
         let loaded = Self {
-            outgrowing: Outgrowing::of(program, around.graph)?,
+            outgrowing: Overflowing::of(program, around.graph)?,
             arena: DeviceMemory::take(context, "the program's arena", program.arena_bytes)?,
             inputs: DeviceMemory::take(context, "the program's inputs", program.input_bytes)?,
             tables: DeviceMemory::take(context, "the program's tables", layout.bytes)?,

@@ -11,7 +11,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Way in which a session may open a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Way {
+pub(super) enum OpenMode {
     /// Without a reset.
     Plainly,
     /// After a reset, since the last context was lost and is no longer in use.
@@ -45,11 +45,11 @@ impl Ledger {
     }
 
     /// Returns how `device` may be opened now.
-    pub(super) fn way(&self, device: i32) -> Way {
+    pub(super) fn mode(&self, device: i32) -> OpenMode {
         match self.devices.get(&device) {
-            Some(state) if state.is_lost && state.open > 0 => Way::Blocked,
-            Some(state) if state.is_lost => Way::AfterReset,
-            _ => Way::Plainly,
+            Some(state) if state.is_lost && state.open > 0 => OpenMode::Blocked,
+            Some(state) if state.is_lost => OpenMode::AfterReset,
+            _ => OpenMode::Plainly,
         }
     }
 
@@ -98,19 +98,19 @@ mod tests {
     #[test]
     fn a_lost_context_is_reset_when_its_last_session_is_closed() {
         let mut ledger = Ledger::default();
-        assert_eq!(ledger.way(0), Way::Plainly);
+        assert_eq!(ledger.mode(0), OpenMode::Plainly);
         ledger.opened(0);
         ledger.opened(0);
         ledger.lost(0);
-        assert_eq!(ledger.way(0), Way::Blocked);
+        assert_eq!(ledger.mode(0), OpenMode::Blocked);
         ledger.closed(0);
-        assert_eq!(ledger.way(0), Way::Blocked);
+        assert_eq!(ledger.mode(0), OpenMode::Blocked);
         ledger.closed(0);
-        assert_eq!(ledger.way(0), Way::AfterReset);
+        assert_eq!(ledger.mode(0), OpenMode::AfterReset);
         // A reset that did not help leaves the context lost.
-        assert_eq!(ledger.way(0), Way::AfterReset);
+        assert_eq!(ledger.mode(0), OpenMode::AfterReset);
         ledger.opened(0);
-        assert_eq!(ledger.way(0), Way::Plainly);
+        assert_eq!(ledger.mode(0), OpenMode::Plainly);
     }
 
     #[test]
@@ -119,7 +119,10 @@ mod tests {
         ledger.opened(0);
         ledger.opened(1);
         ledger.lost(1);
-        assert_eq!((ledger.way(0), ledger.way(1)), (Way::Plainly, Way::Blocked));
+        assert_eq!(
+            (ledger.mode(0), ledger.mode(1)),
+            (OpenMode::Plainly, OpenMode::Blocked)
+        );
     }
 
     #[test]

@@ -12,7 +12,7 @@ use super::launch::{Grid, Residency};
 use super::memory::{DeviceMemory, Pinned};
 use super::module::Module;
 use super::resident::lane;
-use super::shape::Asked;
+use super::shape::RequestedShape;
 use super::stream::{COPY_LIMIT, Event, Stream};
 use crate::backend::BackendError;
 use crate::backend::record::GraphAddresses;
@@ -95,10 +95,10 @@ impl Meter {
         blocks: Option<u32>,
     ) -> Result<(f64, GridShape), BackendError> {
         self.context.bind()?;
-        let asked = Asked {
+        let asked = RequestedShape {
             blocks,
             lanes,
-            ..Asked::default()
+            ..RequestedShape::default()
         };
         let grid = Grid::new(
             self.module.kernel(Entry::Barriers)?,

@@ -10,7 +10,7 @@ use super::entry::Entry;
 use super::launch::{Grid, Residency};
 use super::module::{Kernel, Module};
 use super::running::Running;
-use super::shape::Asked;
+use super::shape::RequestedShape;
 use crate::backend::BackendError;
 use crate::backend::lanes::Work;
 use crate::program::encoded::EncodedProgram;
@@ -28,7 +28,7 @@ const CODE_LANES: u32 = 512;
 #[derive(Debug)]
 pub(super) struct Mega {
     module: Rc<Module>,
-    asked: Asked,
+    asked: RequestedShape,
     search: Grid,
     /// The kernel of the program at hand, if it does more than search, and its shape;
     /// nothing while no program needed one, as compiling it takes seconds.
@@ -37,7 +37,7 @@ pub(super) struct Mega {
 
 impl Mega {
     /// Shapes the kernel of searches; fails if a grid is not co-resident.
-    pub(super) fn new(module: &Rc<Module>, asked: Asked) -> Result<Self, BackendError> {
+    pub(super) fn new(module: &Rc<Module>, asked: RequestedShape) -> Result<Self, BackendError> {
         let (searching, _) = asked.for_work(Work::Searches, true);
         Ok(Self {
             module: Rc::clone(module),
@@ -78,9 +78,9 @@ impl Mega {
         self.grid().shape()
     }
 
-    /// See [`Grid::room`].
-    pub(super) fn room(&self, wanted: u32) -> Result<u32, BackendError> {
-        self.grid().room(wanted)
+    /// See [`Grid::space`].
+    pub(super) fn space(&self, wanted: u32) -> Result<u32, BackendError> {
+        self.grid().space(wanted)
     }
 
     /// See [`Grid::ask`]; programs that only search need no shared memory.
@@ -112,20 +112,20 @@ impl Mega {
 fn kernel(
     module: &Rc<Module>,
     (entry, own): (Entry, Option<Arc<str>>),
-    asked: &Asked,
+    asked: &RequestedShape,
 ) -> Result<Kernel, BackendError> {
     let units = module.context().limits().info.units;
     module.kernel_within(entry, asked.bound(units), own)
 }
 
 /// Shapes a kernel that profits from clusters: of the requested size, or the largest below it that
-/// the device has room for.
-fn clustered(kernel: &Kernel, asked: Asked) -> Result<Grid, BackendError> {
+/// the device has space for.
+fn clustered(kernel: &Kernel, asked: RequestedShape) -> Result<Grid, BackendError> {
     let grid = Grid::new(kernel.clone(), asked, Residency::Cooperative);
     match (grid, asked.cluster) {
         (Err(BackendError::NotCoResident { .. }), Some(size @ 2..)) => {
             let cluster = Some(size / 2);
-            clustered(kernel, Asked { cluster, ..asked })
+            clustered(kernel, RequestedShape { cluster, ..asked })
         }
         (grid, _) => grid,
     }

@@ -7,7 +7,7 @@ use super::loaded::Loaded;
 use super::mega::Mega;
 use super::module::Module;
 use super::running::Running;
-use super::shape::Asked;
+use super::shape::RequestedShape;
 use super::stream::Stream;
 use super::{CudaOptions, Executor};
 use crate::backend::BackendError;
@@ -26,7 +26,7 @@ impl Runner {
     pub(super) fn new(
         executor: Executor,
         module: &Rc<Module>,
-        (asked, options): (Asked, &CudaOptions),
+        (asked, options): (RequestedShape, &CudaOptions),
     ) -> Result<Self, BackendError> {
         Ok(match executor {
             Executor::Mega => Self::Mega(Mega::new(module, asked)?),
@@ -63,11 +63,11 @@ impl Runner {
     }
 
     /// Returns the words of shared memory, at most `wanted`, that blocks may request.
-    pub(super) fn room(&mut self, wanted: u32) -> Result<u32, BackendError> {
+    pub(super) fn space(&mut self, wanted: u32) -> Result<u32, BackendError> {
         match self {
-            Self::Mega(mega) => mega.room(wanted),
-            Self::Launches(launches) => launches.room(wanted),
-            Self::Graph(graphs) => graphs.launches().room(wanted),
+            Self::Mega(mega) => mega.space(wanted),
+            Self::Launches(launches) => launches.space(wanted),
+            Self::Graph(graphs) => graphs.launches().space(wanted),
         }
     }
 

@@ -3,10 +3,10 @@
 //! It times the host's own watchdog. The kernel's time budget should end every run; the host waits
 //! for a grace period longer and then abandons the device instead of hanging with it.
 
-use super::brake::Watch;
+use super::abort::Watch;
+use super::baseline::Copies;
 use super::loaded::{Loaded, STATE_BYTES, STATE_OFFSET};
 use super::marks::Marks;
-use super::naive::Copies;
 use super::stream::{Event, Stream};
 use crate::backend::walk::LoopStage;
 use crate::backend::{BackendError, HostWork, Trace};

@@ -141,7 +141,7 @@ impl<'a> Resident<'a> {
             _mapped: mapped,
             kernel,
             stream,
-            blocks: serving.couriers + 1 + workers,
+            blocks: serving.dispatchers + 1 + workers,
             workers,
         })
     }
@@ -237,10 +237,10 @@ fn workers(kernel: &Kernel, serving: &Serving<'_>, stride: u64) -> Result<u32, B
     let context = kernel.context();
     let per_unit = kernel.blocks_per_unit(LANES, 0)?;
     let resident = per_unit.saturating_mul(context.limits().info.units);
-    let beside = resident.saturating_sub(serving.couriers + 1);
-    let room = context.free_bytes()? / SCRATCH_SHARE / stride;
-    let room = u32::try_from(room).unwrap_or(u32::MAX);
-    Ok(serving.workers.min(beside).min(room).max(1))
+    let beside = resident.saturating_sub(serving.dispatchers + 1);
+    let space = context.free_bytes()? / SCRATCH_SHARE / stride;
+    let space = u32::try_from(space).unwrap_or(u32::MAX);
+    Ok(serving.workers.min(beside).min(space).max(1))
 }
 
 /// The control block that hosts wrote.

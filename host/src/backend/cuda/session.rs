@@ -5,21 +5,21 @@
 //! the stream after everything that it copies.
 
 use super::GridShape;
-use super::brake::{Brake, Watch};
+use super::abort::{AbortFlag, Watch};
+use super::baseline::Copies;
 use super::context::Context;
 use super::loaded::{Loaded, Surroundings};
 use super::module::Module;
-use super::naive::Copies;
 use super::resident::{ResidentGraph, Uploader, lane, largest_array};
 use super::runner::Runner;
 use super::running::Running;
-use super::shape::Asked;
+use super::shape::RequestedShape;
 use super::staging::Staging;
 use super::stream::{COPY_LIMIT, Event, Stream};
 use super::{CudaOptions, Executor};
 use crate::backend::{
     BackendError, Canceller, DeviceInfo, RunLimits, RunStats, Session, SessionMemory, SessionWork,
-    Trace, fit, outgrown,
+    Trace, fit, overflow,
 };
 use crate::graph::Graph;
 use crate::program::encoded::{EncodedProgram, GraphNeeds, RegisterId};
@@ -47,10 +47,10 @@ pub struct CudaSession<'g> {
     stream: Stream,
     module: Rc<Module>,
     limits: RunLimits,
-    naive: bool,
+    baseline: bool,
     tiles: Option<bool>,
     canceller: Canceller,
-    brake: Option<Brake>,
+    abort: Option<AbortFlag>,
     traces: bool,
     /// Whether the starts of groups are marked in the stream.
     marks: bool,
@@ -65,7 +65,7 @@ impl<'g> CudaSession<'g> {
     /// Weights and incoming edges are uploaded with the first program that reads them. Device
     /// memory: 4 bytes per node and edge, plus pinned host memory of at most 32 MiB. Programs that
     /// gather over the incoming edges of a graph of higher degree take 4 more bytes per edge, if
-    /// there is room, for the edges by tiles of rows, which the host makes on all threads.
+    /// there is space, for the edges by tiles of rows, which the host makes on all threads.
     ///
     /// # Errors
     /// [`BackendError::NotOnGpu`] for the CPU,
@@ -84,8 +84,10 @@ impl<'g> CudaSession<'g> {
         let context = Context::open(options.device, options.budget_bytes)?;
         let module = Module::load(&context)?;
         let asked = match executor {
-            Executor::Mega => Asked::for_mega(graph, &options, context.limits()),
-            Executor::Launches | Executor::Graph | Executor::Cpu => Asked::plainly(&options),
+            Executor::Mega => RequestedShape::for_mega(graph, &options, context.limits()),
+            Executor::Launches | Executor::Graph | Executor::Cpu => {
+                RequestedShape::plainly(&options)
+            }
         };
         let runner = Runner::new(executor, &module, (asked, &options))?;
         let (stream, mut staging) = lane(&context, largest_array(graph))?;
@@ -106,10 +108,10 @@ impl<'g> CudaSession<'g> {
             stream,
             module,
             limits,
-            naive: options.naive,
+            baseline: options.baseline,
             tiles: options.tiles,
             canceller: Canceller::default(),
-            brake: None,
+            abort: None,
             traces: false,
             marks: false,
             work: SessionWork::default(),
@@ -161,8 +163,8 @@ impl<'g> CudaSession<'g> {
         self.runner.choose(program)?;
         let mut slots = self.make_tiles(program.needs)?;
         let held = self
-            .room_for_rows(program)?
-            .max(self.room_for_code(program)?);
+            .space_for_rows(program)?
+            .max(self.space_for_code(program)?);
         let loaded = loop {
             self.runner.ask(slots.max(held))?;
             match self.load_tables(program, slots > 0) {
@@ -172,7 +174,7 @@ impl<'g> CudaSession<'g> {
             }
         };
         self.runner.prepare(&self.stream, &loaded)?;
-        if self.naive {
+        if self.baseline {
             self.copies = Some(Copies::of(&self.stream, &self.graph, &loaded)?);
         }
         self.program = Some(loaded);
@@ -205,21 +207,21 @@ impl<'g> CudaSession<'g> {
     }
 
     /// Returns the words of shared memory for the rows that `program` holds there.
-    fn room_for_rows(&mut self, program: &EncodedProgram) -> Result<u32, BackendError> {
+    fn space_for_rows(&mut self, program: &EncodedProgram) -> Result<u32, BackendError> {
         let holds = |wave: &WaveRecord| wave.opcode == Opcode::CountTriangles as u32;
         if !program.waves.iter().any(holds) {
             return Ok(0);
         }
-        self.runner.room(HELD_WORDS)
+        self.runner.space(HELD_WORDS)
     }
 
     /// Returns the words of shared memory that let every lane of a block run the code of `program`.
-    fn room_for_code(&mut self, program: &EncodedProgram) -> Result<u32, BackendError> {
+    fn space_for_code(&mut self, program: &EncodedProgram) -> Result<u32, BackendError> {
         let lanes = self.runner.shape().lanes;
         if program.code.is_empty() || lanes <= EACH_LANES {
             return Ok(0);
         }
-        self.runner.room(lanes * EACH_LANE)
+        self.runner.space(lanes * EACH_LANE)
     }
 
     /// Makes incoming edges by tiles if `needs` and options ask for them; returns the slots of the
@@ -230,7 +232,7 @@ impl<'g> CudaSession<'g> {
         }
         let shape = TileShape {
             blocks: self.runner.shape().blocks,
-            slots: self.runner.room(TILE_SLOTS)?,
+            slots: self.runner.space(TILE_SLOTS)?,
             always: self.tiles == Some(true),
         };
         let uploader = Uploader {
@@ -247,10 +249,10 @@ impl<'g> CudaSession<'g> {
         program.outgrowing.begin_run();
         program.clear_trace(&mut uploader(&self.stream, &mut self.staging))?;
         let program = &*program;
-        if self.brake.is_none() && self.canceller.is_shared() {
-            self.brake = Some(Brake::new(&self.context, 1)?);
+        if self.abort.is_none() && self.canceller.is_shared() {
+            self.abort = Some(AbortFlag::new(&self.context, 1)?);
         }
-        let watch = Watch::new(&self.canceller, self.brake.as_ref());
+        let watch = Watch::new(&self.canceller, self.abort.as_ref());
         let limits = (self.limits.time_budget_ns, watch);
         let mut running = Running::new(&self.stream, program, limits)
             .with_copies(self.copies.as_ref())
@@ -266,8 +268,8 @@ impl<'g> CudaSession<'g> {
         self.work.ran(inputs.len(), waits);
         let host = running.host();
         let marked = running.trace(&self.clock)?;
-        // A naive session is what a program without a resident graph does.
-        if let Some(program) = self.program.as_mut().filter(|_| !self.naive) {
+        // A baseline session is what a program without a resident graph does.
+        if let Some(program) = self.program.as_mut().filter(|_| !self.baseline) {
             program.leave_out_what_ran_once(&self.stream)?;
         }
         Ok(RunStats {
@@ -293,13 +295,13 @@ impl<'g> CudaSession<'g> {
         let program = self.program.as_ref().ok_or(BackendError::NotLoaded)?;
         for search in program.outgrowing.due() {
             if search.register == register {
-                outgrown::check(&search, self.graph.graph(), words)?;
+                overflow::check(&search, self.graph.graph(), words)?;
                 continue;
             }
             let mut distances = Vec::new();
             let result = self.read_register(search.register, &mut distances);
             self.settled(result)?;
-            outgrown::check(&search, self.graph.graph(), &distances)?;
+            overflow::check(&search, self.graph.graph(), &distances)?;
         }
         let program = self.program.as_mut().ok_or(BackendError::NotLoaded)?;
         program.outgrowing.settle();

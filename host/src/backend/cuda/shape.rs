@@ -77,7 +77,7 @@ impl Site {
 
 /// Requested shape; `None` means the default.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Asked {
+pub(super) struct RequestedShape {
     /// Blocks of the grid.
     pub(super) blocks: Option<u32>,
     /// Lanes of a block.
@@ -88,7 +88,7 @@ pub(super) struct Asked {
     pub(super) cluster: Option<u32>,
 }
 
-impl Asked {
+impl RequestedShape {
     /// Returns the shape of the persistent kernel for `graph`: the one in `options`, or one
     /// planned by work. Blocks form clusters on graphs of low degree if the device supports them,
     /// since a narrow frontier then needs no barrier of the whole grid.
@@ -183,7 +183,7 @@ mod tests {
     fn a_plan_has_the_lanes_of_the_table_on_every_multiprocessor() {
         let table = LaneTable::default();
         for (graph, kind) in [(graph(100, 2), Kind::Small), (graph(100, 20), Kind::Rich)] {
-            let asked = Asked::for_mega(&graph, &CudaOptions::default(), &hopper());
+            let asked = RequestedShape::for_mega(&graph, &CudaOptions::default(), &hopper());
             for work in WORKS {
                 let (shape, _) = asked.for_work(work, false);
                 let lanes = table.of_kind(kind).of_work(work);
@@ -212,7 +212,7 @@ mod tests {
             lanes_max: 256,
             ..hopper()
         };
-        let asked = Asked::for_mega(&graph(100, 2), &options, &device);
+        let asked = RequestedShape::for_mega(&graph(100, 2), &options, &device);
         let found = WORKS.map(|work| asked.for_work(work, false).0.lanes);
         assert_eq!(found, [Some(96), Some(128), Some(256), Some(256)]);
     }
@@ -226,7 +226,7 @@ mod tests {
                 ..CudaOptions::default()
             },
         ] {
-            let asked = Asked::for_mega(&graph(100, 2), &options, &hopper());
+            let asked = RequestedShape::for_mega(&graph(100, 2), &options, &hopper());
             let mode = |is_hot| asked.for_work(Work::Passes, is_hot).1;
             assert_eq!(
                 (mode(true), mode(false)),
@@ -238,7 +238,7 @@ mod tests {
     #[test]
     fn a_narrower_kernel_has_the_same_shape() {
         let options = CudaOptions::default();
-        let mut asked = Asked::for_mega(&graph(100, 2), &options, &hopper());
+        let mut asked = RequestedShape::for_mega(&graph(100, 2), &options, &hopper());
         for (nodes, edges) in [(100, 200), (1 << 22, 1 << 24), (1 << 22, 1 << 28)] {
             if let Some(site) = &mut asked.site {
                 (site.nodes, site.edges) = (nodes, edges);
@@ -254,7 +254,7 @@ mod tests {
     fn graphs_of_low_degree_are_searched_in_clusters() {
         let options = CudaOptions::default();
         let cluster = |graph: &Graph, limits: &DeviceLimits, work| {
-            let asked = Asked::for_mega(graph, &options, limits);
+            let asked = RequestedShape::for_mega(graph, &options, limits);
             asked.for_work(work, true).0.cluster
         };
         let mut older = hopper();
@@ -272,7 +272,7 @@ mod tests {
             lanes: Some(96),
             ..CudaOptions::default()
         };
-        let asked = Asked::for_mega(&graph(100, 2), &options, &hopper());
+        let asked = RequestedShape::for_mega(&graph(100, 2), &options, &hopper());
         for work in WORKS {
             let (shape, _) = asked.for_work(work, false);
             assert_eq!((shape.lanes, shape.blocks), (Some(96), None));

@@ -145,8 +145,8 @@ impl Kept {
 impl Keep for Kept {
     fn copy(&self, window: u32, buffer: &[u8]) -> Result<(), BackendError> {
         let to = self.address(window);
-        let room = (self.memory.address() + self.memory.bytes()).saturating_sub(to);
-        let bytes = (buffer.len() as u64).min(self.each).min(room);
+        let space = (self.memory.address() + self.memory.bytes()).saturating_sub(to);
+        let bytes = (buffer.len() as u64).min(self.each).min(space);
         // SAFETY: the place is within the memory; the buffer is registered, stays with the caller
         // until the copy has ended, and nobody writes to it before.
         unsafe { self.stream.copy_registered(to, &buffer[..bytes as usize])? };

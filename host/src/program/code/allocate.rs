@@ -59,7 +59,7 @@ fn last_uses(written: &Written, shapes: &[Shape]) -> Vec<Option<usize>> {
         }
         let open = end.filter(|end| at <= *end);
         let held = shape.from.iter().filter_map(|from| match from {
-            Some(Operand::Held(id)) => Some(*id),
+            Some(Operand::HeldFact(id)) => Some(*id),
             _ => None,
         });
         for id in held {
@@ -141,7 +141,7 @@ impl Places<'_> {
             Some(Operand::Number) if step.part == 0 => NUMBER,
             Some(Operand::Number) => NEIGHBOUR,
             Some(Operand::Word(kind)) => WORD | pair_of(kind),
-            Some(Operand::Held(id)) => self.of(id),
+            Some(Operand::HeldFact(id)) => self.of(id),
         };
         let [a, b, c] = shape.from;
         let mut temps = [NOTHING, byte(a), byte(b), byte(c)];

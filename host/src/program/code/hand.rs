@@ -16,7 +16,7 @@ pub(super) enum Operand {
     /// Words of the instruction.
     Word(Kind),
     /// A value in a temporary.
-    Held(u32),
+    HeldFact(u32),
 }
 
 /// The form of the instruction of a step.
@@ -94,7 +94,7 @@ impl Forms<'_> {
         found
     }
 
-    /// Operand `at` of a step as words of the instruction, if there is room for them.
+    /// Operand `at` of a step as words of the instruction, if there is space for them.
     fn word(&self, step: &Step, at: usize, low: u32) -> Option<Operand> {
         let kind = self.values[step.from[at] as usize].kind;
         let fits = match step.op {
@@ -140,12 +140,12 @@ impl Hand<'_> {
         let standing = self.forms.standing(step);
         let words = self.forms.words(step, standing);
         let at = |at: usize| {
-            let held = step.from.get(at).map(|id| Operand::Held(*id));
+            let held = step.from.get(at).map(|id| Operand::HeldFact(*id));
             standing[at].or(held)
         };
         let mut from = [at(0), at(1), at(2)];
         let is_at_hand = |from: Option<Operand>| match from {
-            Some(Operand::Held(id)) => self.value == Some(id),
+            Some(Operand::HeldFact(id)) => self.value == Some(id),
             _ => false,
         };
         let mut op = step.op;
@@ -181,7 +181,7 @@ impl Hand<'_> {
             return;
         }
         self.value = match shape.from[0] {
-            Some(Operand::Held(id)) => Some(id),
+            Some(Operand::HeldFact(id)) => Some(id),
             Some(Operand::AtHand) => self.value,
             _ => None,
         };

@@ -1,4 +1,4 @@
-//! Waves of a text that are more than one operation: searches, lists, segments, own waves.
+//! Waves of a text that are more than one operation: searches, lists, segments, custom waves.
 
 use super::Target;
 use super::at::At;
@@ -13,7 +13,7 @@ use crate::program::vocabulary::Mark;
 use seawall_core::abi::UNREACHED;
 use seawall_core::abi::facts::Operand;
 
-/// Operands of own waves by field.
+/// Operands of custom waves by field.
 const OPERANDS: [(&str, Operand); 4] = [
     ("to", Operand::To),
     ("first", Operand::First),
@@ -21,7 +21,7 @@ const OPERANDS: [(&str, Operand); 4] = [
     ("third", Operand::Third),
 ];
 
-/// Most parameters of an own wave.
+/// Most parameters of a custom wave.
 const PARAMETERS: usize = 5;
 
 impl Target<'_, '_> {
@@ -87,11 +87,11 @@ impl Target<'_, '_> {
         let Some(declared) = found else {
             let names: Vec<&str> = list.iter().map(|wave| wave.name()).collect();
             let known = match names.as_slice() {
-                [] => "none, as this program was read without a set of own waves".to_owned(),
+                [] => "none, as this program was read without a set of custom waves".to_owned(),
                 names => names.join(", "),
             };
             called.text()?;
-            return Err(called.unknown("own wave", &known));
+            return Err(called.unknown("custom wave", &known));
         };
         let mut call = Call::default();
         for (field, operand) in OPERANDS {

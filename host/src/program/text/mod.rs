@@ -3,7 +3,7 @@
 //!
 //! The form is version 1 of `docs/program-text.md`. Every part is checked on the way, and an error
 //! says where it stands. Memory grows with the text, and with the graph where an input has a value
-//! for each node or edge; registers are allocated by whoever runs the program, within a budget.
+//! for each node or edge; registers are allocated by the one who runs the program, within a budget.
 
 mod at;
 mod code;

@@ -84,10 +84,10 @@ fn fill_all(file: &File, fill: &mut Fill<'_>) -> io::Result<()> {
 /// Reads until the bytes that are needed have come.
 fn fill_part(file: &File, bytes: &mut [u8], part: &Part) -> io::Result<()> {
     let mut done = 0;
-    let room = bytes.get_mut(part.at..part.at + part.len);
-    let room = room.ok_or(io::ErrorKind::InvalidInput)?;
+    let memory_plan = bytes.get_mut(part.at..part.at + part.len);
+    let memory_plan = memory_plan.ok_or(io::ErrorKind::InvalidInput)?;
     while done < part.need {
-        match read_at(file, &mut room[done..], part.file_at + done as u64) {
+        match read_at(file, &mut memory_plan[done..], part.file_at + done as u64) {
             Ok(0) => return Err(cut()),
             Ok(count) => done += count,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}

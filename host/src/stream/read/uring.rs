@@ -101,11 +101,11 @@ impl<'b, 'f> Uring<'b, 'f> {
         let waiting = self.slots.get_mut(slot)?.as_mut()?;
         let place = waiting.fill.parts[part]?;
         let came = waiting.came[part];
-        let room = waiting
+        let memory_plan = waiting
             .fill
             .bytes
             .get_mut(place.at + came..place.at + place.len)?;
-        let (start, len) = (room.as_mut_ptr(), room.len() as u32);
+        let (start, len) = (memory_plan.as_mut_ptr(), memory_plan.len() as u32);
         let (fd, at) = (
             types::Fd(self.file.as_raw_fd()),
             place.file_at + came as u64,
@@ -125,7 +125,7 @@ impl<'b, 'f> Uring<'b, 'f> {
         Some(entry.flags(flags).user_data((2 * slot + part) as u64))
     }
 
-    /// Hands queued reads to the kernel, as many as the ring has room for.
+    /// Hands queued reads to the kernel, as many as the ring has space for.
     fn hand_over(&mut self) {
         while let Some((slot, part)) = self.queued.pop_front() {
             let Some(entry) = self.entry(slot, part) else {

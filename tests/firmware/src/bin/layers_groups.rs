@@ -5,10 +5,10 @@
 use core::hint::black_box;
 
 use seawall_firmware::program::PROGRAM;
-use seawall_firmware::steps::{self, GroupRoom, LayerRoom};
+use seawall_firmware::steps::{self, GroupSpace, LayerSpace};
 
-static mut LAYERS: LayerRoom = LayerRoom::new();
-static mut GROUPS: GroupRoom = GroupRoom::new();
+static mut LAYERS: LayerSpace = LayerSpace::new();
+static mut GROUPS: GroupSpace = GroupSpace::new();
 
 /// Entry of the image. Inputs are opaque, so that nothing is decided at compile time.
 #[unsafe(no_mangle)]

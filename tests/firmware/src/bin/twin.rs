@@ -3,12 +3,12 @@
 use seawall_core::topology::TopologyPolicy;
 use seawall_firmware::program::PROGRAM;
 use seawall_firmware::report::Report;
-use seawall_firmware::steps::{self, ArenaRoom, CacheRoom, ExecutionRoom, GroupRoom, LayerRoom};
+use seawall_firmware::steps::{self, ArenaSpace, CacheSpace, ExecutionSpace, GroupSpace, LayerSpace};
 
 fn main() -> Result<(), String> {
-    let (mut layers, mut groups) = (LayerRoom::new(), GroupRoom::new());
-    let mut cache = CacheRoom::new(TopologyPolicy::DEFAULT);
-    let (mut arena, mut execution) = (ArenaRoom::new(), ExecutionRoom::new());
+    let (mut layers, mut groups) = (LayerSpace::new(), GroupSpace::new());
+    let mut cache = CacheSpace::new(TopologyPolicy::DEFAULT);
+    let (mut arena, mut execution) = (ArenaSpace::new(), ExecutionSpace::new());
     let groups = steps::groups(&PROGRAM, &mut groups).map_err(|error| error.to_string())?;
     let report = Report {
         layers: steps::layers(&PROGRAM, &mut layers).map_err(|error| error.to_string())?,

@@ -270,8 +270,8 @@ fn draw_group(group: &GroupView, (x, top): (f64, f64), canvas: &mut Canvas<'_>) 
         "group"
     };
     canvas.area(class, frame, &caption)?;
-    let (middle, room) = (x + WIDTH / 2.0, WIDTH - 2.0 * MARGIN);
-    let at = |y: f64| ((middle, top + y), room);
+    let (middle, space) = (x + WIDTH / 2.0, WIDTH - 2.0 * MARGIN);
+    let at = |y: f64| ((middle, top + y), space);
     canvas.label("faint", at(17.0), Anchor::Middle, &caption)?;
     if let Some(body) = &group.body_of {
         canvas.label(
@@ -285,11 +285,11 @@ fn draw_group(group: &GroupView, (x, top): (f64, f64), canvas: &mut Canvas<'_>) 
         let area = Area {
             x: x + MARGIN,
             y: top + CAPTIONS + ROW * row as f64,
-            width: room,
+            width: space,
             height: BOX,
         };
         canvas.area("box", area, name)?;
-        let at = ((middle, area.y + 18.0), room - 8.0);
+        let at = ((middle, area.y + 18.0), space - 8.0);
         canvas.label("name", at, Anchor::Middle, name)?;
     }
     Ok(())

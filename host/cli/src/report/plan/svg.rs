@@ -50,8 +50,8 @@ fn draw_column(
     let caption = caption(column);
     canvas.area("group", frame, &caption)?;
     let middle = (frame.x + frame.width / 2.0, frame.y + 17.0);
-    let room = frame.width - 2.0 * MARGIN;
-    canvas.label("faint", (middle, room), Anchor::Middle, &caption)?;
+    let space = frame.width - 2.0 * MARGIN;
+    canvas.label("faint", (middle, space), Anchor::Middle, &caption)?;
     if column.group > 0 && column.is_first {
         barrier((layout, column), canvas)?;
     }
@@ -74,10 +74,10 @@ fn barrier(
     let [top, bottom] = layout.barrier(column);
     canvas.line("barrier", top, bottom)?;
     let label = format!("barrier {}", column.group);
-    let room = (PITCH - BOX_WIDTH) - 2.0;
+    let space = (PITCH - BOX_WIDTH) - 2.0;
     canvas.label(
         "faint",
-        ((top.0, top.1 - 8.0), room),
+        ((top.0, top.1 - 8.0), space),
         Anchor::Middle,
         &label,
     )
@@ -95,8 +95,8 @@ fn draw_wave(
     let size = bytes(view.fused_bytes(wave)).to_string();
     canvas.area("box", area, &format!("{label}: {size}"))?;
     let middle = area.x + area.width / 2.0;
-    let room = area.width - 10.0;
-    let name = ((middle, area.y + 17.0), room);
+    let space = area.width - 10.0;
+    let name = ((middle, area.y + 17.0), space);
     canvas.label("name", name, Anchor::Middle, &label)?;
     canvas.text("faint", (middle, area.y + 33.0), Anchor::Middle, &size)
 }

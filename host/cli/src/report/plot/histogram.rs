@@ -37,7 +37,7 @@ pub(super) struct Bar {
 
 impl Histogram {
     pub(super) fn of(outcome: &RunOutcome) -> Self {
-        let analysis = outcome.analysis.room();
+        let analysis = outcome.analysis.definition();
         let bars = analysis.picture(&outcome.values).bars;
         let values = analysis.facts().values;
         match &outcome.values {

@@ -16,39 +16,39 @@ use defmt_semihosting as _;
 use seawall_core::topology::TopologyPolicy;
 use seawall_firmware::program::{PROGRAM, Program};
 use seawall_firmware::report::Report;
-use seawall_firmware::steps::{self, ArenaRoom, CacheRoom, ExecutionRoom, GroupRoom, LayerRoom};
+use seawall_firmware::steps::{self, ArenaSpace, CacheSpace, ExecutionSpace, GroupSpace, LayerSpace};
 use semihosting::{eprint, eprintln, process};
 
 use crate::measure::Meter;
 
 /// All memory that planning takes.
 struct Room {
-    layers: LayerRoom,
-    groups: GroupRoom,
-    arena: ArenaRoom,
-    execution: ExecutionRoom,
-    cache: CacheRoom,
+    layers: LayerSpace,
+    groups: GroupSpace,
+    arena: ArenaSpace,
+    execution: ExecutionSpace,
+    cache: CacheSpace,
 }
 
 #[cortex_m_rt::entry]
 fn main() -> ! {
-    let room = cortex_m::singleton!(ROOM: Room = Room {
-        layers: LayerRoom::new(),
-        groups: GroupRoom::new(),
-        arena: ArenaRoom::new(),
-        execution: ExecutionRoom::new(),
-        cache: CacheRoom::new(TopologyPolicy::DEFAULT),
+    let space = cortex_m::singleton!(ROOM: Room = Room {
+        layers: LayerSpace::new(),
+        groups: GroupSpace::new(),
+        arena: ArenaSpace::new(),
+        execution: ExecutionSpace::new(),
+        cache: CacheSpace::new(TopologyPolicy::DEFAULT),
     });
-    let (Some(room), Some(peripherals)) = (room, Peripherals::take()) else {
+    let (Some(space), Some(peripherals)) = (space, Peripherals::take()) else {
         process::exit(2)
     };
     // A volatile read, so that the compiler cannot plan in the board's stead.
     let program: &Program = opaque(&PROGRAM);
-    process::exit(run(program, room, &mut Meter::new(peripherals.SYST)))
+    process::exit(run(program, space, &mut Meter::new(peripherals.SYST)))
 }
 
 /// Plans and reports; the exit status.
-fn run(program: &Program, room: &'static mut Room, meter: &mut Meter) -> i32 {
+fn run(program: &Program, space: &'static mut Room, meter: &mut Meter) -> i32 {
     let waves = program.dag.waves.len();
     let dependencies = program.dag.dependencies.len();
     defmt::info!(
@@ -56,9 +56,9 @@ fn run(program: &Program, room: &'static mut Room, meter: &mut Meter) -> i32 {
         waves,
         dependencies
     );
-    let layers = meter.measure("layers", || steps::layers(program, &mut room.layers));
-    let groups = meter.measure("groups", || steps::groups(program, &mut room.groups));
-    let policies = meter.measure("policies", || steps::policies(program, &mut room.cache));
+    let layers = meter.measure("layers", || steps::layers(program, &mut space.layers));
+    let groups = meter.measure("groups", || steps::groups(program, &mut space.groups));
+    let policies = meter.measure("policies", || steps::policies(program, &mut space.cache));
     let (layers, groups, policies) = match (layers, groups, policies) {
         (Ok(layers), Ok(groups), Ok(policies)) => (layers, groups, policies),
         (layers, groups, _) => {
@@ -66,7 +66,7 @@ fn run(program: &Program, room: &'static mut Room, meter: &mut Meter) -> i32 {
             return 1;
         }
     };
-    let arena = match meter.measure("arena", || steps::arena(program, &groups, &mut room.arena)) {
+    let arena = match meter.measure("arena", || steps::arena(program, &groups, &mut space.arena)) {
         Ok(arena) => arena,
         Err(error) => {
             defmt::error!("no arena: {}", error);
@@ -74,7 +74,7 @@ fn run(program: &Program, room: &'static mut Room, meter: &mut Meter) -> i32 {
         }
     };
     let execution = meter.measure("execution", || {
-        steps::execution(program, &mut room.cache, &mut room.execution)
+        steps::execution(program, &mut space.cache, &mut space.execution)
     });
     let execution = match execution {
         Ok(execution) => execution,
@@ -106,7 +106,7 @@ fn run(program: &Program, room: &'static mut Room, meter: &mut Meter) -> i32 {
             execution
         }
     );
-    eprintln!("measured static room={}", size_of::<Room>());
+    eprintln!("measured static space={}", size_of::<Room>());
     0
 }
 

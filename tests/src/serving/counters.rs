@@ -11,7 +11,7 @@ use std::collections::VecDeque;
 /// Tickets that a producer has at a time.
 const UNDER_WAY: usize = 100;
 
-/// Slots of each priority; fewer than tickets, so that producers wait for room.
+/// Slots of each priority; fewer than tickets, so that producers wait for space.
 const SLOTS: u32 = 24;
 
 /// One task of so many is a batch with its fence, whose turns depend on others.
@@ -28,7 +28,7 @@ const fn scale_of(on: On) -> (usize, u32) {
 
 /// The tasks as their producers know them.
 #[derive(Clone, Copy, Debug, Default)]
-struct Books {
+struct Counters {
     hashes: u32,
     faults: u32,
     added: u32,
@@ -37,7 +37,7 @@ struct Books {
     tasks: u64,
 }
 
-impl Books {
+impl Counters {
     fn and(self, other: Self) -> Self {
         Self {
             hashes: self.hashes.wrapping_add(other.hashes),
@@ -77,7 +77,7 @@ pub fn check(on: On, producers: u32, (seed, slots): (u64, u64)) -> Result<String
         let parts = threads.into_iter().map(|thread| thread.join());
         parts
             .map(|part| part.unwrap_or_else(|_| Err("a producer panicked".to_owned())))
-            .try_fold(Books::default(), |all, part| {
+            .try_fold(Counters::default(), |all, part| {
                 Ok::<_, String>(all.and(part?))
             })
     })?;
@@ -112,11 +112,11 @@ pub fn check(on: On, producers: u32, (seed, slots): (u64, u64)) -> Result<String
     ))
 }
 
-fn draw((random, rarity): (&mut Random, u32), books: &mut Books) -> (Query, Option<Reply>) {
+fn draw((random, rarity): (&mut Random, u32), counters: &mut Counters) -> (Query, Option<Reply>) {
     match random.below(6) {
         0 => {
             let turns = random.below(6) * u32::from(random.below(rarity) == 0);
-            books.yields = books.yields.wrapping_add(turns);
+            counters.yields = counters.yields.wrapping_add(turns);
             let input = Span {
                 address: 200,
                 words: turns * 256 + 1,
@@ -129,7 +129,7 @@ fn draw((random, rarity): (&mut Random, u32), books: &mut Books) -> (Query, Opti
             (query, Some(Reply::Word(0)))
         }
         1 => {
-            books.faults = books.faults.wrapping_add(1);
+            counters.faults = counters.faults.wrapping_add(1);
             let arguments = [0; 11];
             (
                 Query::User {
@@ -141,7 +141,7 @@ fn draw((random, rarity): (&mut Random, u32), books: &mut Books) -> (Query, Opti
         }
         2 => {
             let value = random.below(1000);
-            books.added = books.added.wrapping_add(value);
+            counters.added = counters.added.wrapping_add(value);
             (Query::Add { address: 0, value }, None)
         }
         3 => {
@@ -178,9 +178,9 @@ fn post_batch(client: &Client, random: &mut Random) -> Result<Vec<Open>, String>
     Ok(posted)
 }
 
-fn produce(client: &Client, (seed, rarity): (u64, u32), tasks: u64) -> Result<Books, String> {
+fn produce(client: &Client, (seed, rarity): (u64, u32), tasks: u64) -> Result<Counters, String> {
     let mut random = Random::new(seed);
-    let mut books = Books::default();
+    let mut counters = Counters::default();
     let mut failed = 0_u32;
     let mut open = VecDeque::new();
     let mut end = |(ticket, expected): Open| {
@@ -197,19 +197,19 @@ fn produce(client: &Client, (seed, rarity): (u64, u32), tasks: u64) -> Result<Bo
             _ => Ok(()),
         }
     };
-    while books.tasks < tasks {
+    while counters.tasks < tasks {
         let posted = if random.below(BATCHES) == 0 {
             post_batch(client, &mut random)?
         } else {
             let priority = Priority::ALL[random.below(5) as usize];
-            let (query, expected) = draw((&mut random, rarity), &mut books);
+            let (query, expected) = draw((&mut random, rarity), &mut counters);
             let ticket = client.with_priority(priority).submit(query);
             vec![(ticket.map_err(|error| error.to_string())?, expected)]
         };
         for (ticket, expected) in posted {
-            books.hashes = books.hashes.wrapping_add(hash_of(ticket.task()));
-            books.tasks += 1;
-            books.fences += u32::from(matches!(expected, Some(Reply::Epoch(_))));
+            counters.hashes = counters.hashes.wrapping_add(hash_of(ticket.task()));
+            counters.tasks += 1;
+            counters.fences += u32::from(matches!(expected, Some(Reply::Epoch(_))));
             open.push_back((ticket, expected));
         }
         while open.len() > UNDER_WAY
@@ -219,8 +219,8 @@ fn produce(client: &Client, (seed, rarity): (u64, u32), tasks: u64) -> Result<Bo
         }
     }
     open.into_iter().try_for_each(&mut end)?;
-    if failed != books.faults {
-        return Err(format!("{failed} faults and not {}", books.faults));
+    if failed != counters.faults {
+        return Err(format!("{failed} faults and not {}", counters.faults));
     }
-    Ok(books)
+    Ok(counters)
 }

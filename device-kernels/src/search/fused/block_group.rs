@@ -5,7 +5,7 @@ use crate::team::Team;
 
 /// The blocks that search together, and the number of this one.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Crew {
+pub(super) struct BlockGroup {
     /// A power of two.
     pub(super) blocks: u32,
     pub(super) rank: u32,
@@ -13,7 +13,7 @@ pub(super) struct Crew {
 
 /// Blocks that search narrow frontiers of `team` together: its first ones.
 #[inline(always)]
-pub fn crew_size<G: Grid>(team: &Team<G>) -> u32 {
+pub fn group_size<G: Grid>(team: &Team<G>) -> u32 {
     let cluster = team.grid.cluster();
     if team.size() < cluster { 1 } else { cluster }
 }
@@ -29,11 +29,11 @@ pub fn reach<G: Grid>(team: &Team<G>) -> u32 {
     match G::WARP {
         1 if team.is_alone() => u32::MAX,
         1 => LEAD,
-        _ => crew_size(team),
+        _ => group_size(team),
     }
 }
 
-impl Crew {
+impl BlockGroup {
     /// The range of this block's even share of `count` items.
     #[inline(always)]
     pub(super) fn share(self, count: u32) -> (u32, u32) {
@@ -43,7 +43,7 @@ impl Crew {
         (first, (first + each).min(count))
     }
 
-    /// Waits for all lanes of the crew; see [`Grid::cluster_barrier`].
+    /// Waits for all lanes of the thread group; see [`Grid::cluster_barrier`].
     #[inline(always)]
     pub(super) fn barrier<G: Grid>(self, grid: G, wrote: bool) {
         if self.blocks == 1 {

@@ -3,14 +3,14 @@
 //! Each part of the slots has a list of its own. A thread takes from the list of its part first,
 //! so threads meet in one only where slots are scarce.
 
-use super::spread::{Line, PARTS, part_of_thread};
+use super::sharded_counter::{Line, PARTS, part_of_thread};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 /// Slots that hold nothing.
 #[derive(Debug, Default)]
-pub(super) struct Room {
+pub(super) struct FreeSlots {
     lists: [Line<Mutex<Vec<u32>>>; PARTS],
     waiting: AtomicU32,
     lock: Mutex<()>,
@@ -21,15 +21,15 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl Room {
+impl FreeSlots {
     /// These slots, all free.
     pub(super) fn new(slots: impl DoubleEndedIterator<Item = u32>) -> Self {
-        let room = Self::default();
+        let space = Self::default();
         // The first slot of each list is taken first.
         for slot in slots.rev() {
-            locked(room.list_of(slot)).push(slot);
+            locked(space.list_of(slot)).push(slot);
         }
-        room
+        space
     }
 
     fn list_of(&self, slot: u32) -> &Mutex<Vec<u32>> {
@@ -50,7 +50,7 @@ impl Room {
     pub(super) fn give_back(&self, slot: u32) {
         locked(self.list_of(slot)).push(slot);
         if self.waiting.load(Ordering::SeqCst) > 0 {
-            // Whoever waits holds this lock from its look at the lists until it sleeps.
+            // The one who waits holds this lock from its look at the lists until it sleeps.
             drop(locked(&self.lock));
             self.returned.notify_one();
         }
@@ -82,32 +82,32 @@ mod tests {
 
     #[test]
     fn every_slot_is_taken_once_by_any_thread() {
-        let room = Room::new(10..30);
-        let mut taken: Vec<u32> = std::iter::from_fn(|| room.take()).collect();
+        let space = FreeSlots::new(10..30);
+        let mut taken: Vec<u32> = std::iter::from_fn(|| space.take()).collect();
         taken.sort_unstable();
         assert_eq!(taken, (10..30).collect::<Vec<_>>());
-        room.give_back(12);
+        space.give_back(12);
         std::thread::scope(|scope| {
-            let other = scope.spawn(|| room.take());
+            let other = scope.spawn(|| space.take());
             assert_eq!(other.join().unwrap(), Some(12));
         });
     }
 
     #[test]
     fn whoever_waits_is_woken_by_a_slot_of_any_part() {
-        let room = Room::new(0..0);
+        let space = FreeSlots::new(0..0);
         std::thread::scope(|scope| {
             let waiter = scope.spawn(|| {
                 let began = Instant::now();
-                while room.take().is_none() {
-                    room.wait(Duration::from_secs(20));
+                while space.take().is_none() {
+                    space.wait(Duration::from_secs(20));
                 }
                 began.elapsed()
             });
-            while room.waiting.load(Ordering::SeqCst) == 0 {
+            while space.waiting.load(Ordering::SeqCst) == 0 {
                 std::thread::yield_now();
             }
-            room.give_back(5);
+            space.give_back(5);
             assert!(waiter.join().unwrap() < Duration::from_secs(15));
         });
     }

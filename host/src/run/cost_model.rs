@@ -12,16 +12,16 @@ use crate::graph::Graph;
 use std::sync::OnceLock;
 
 /// The calibration, or the reason why an existing one is not used.
-pub(crate) struct Found {
+pub(crate) struct LoadedCalibration {
     pub(super) calibration: Calibration,
     ignored: Option<String>,
 }
 
-impl Found {
+impl LoadedCalibration {
     /// Returns the user's calibration, read once per process: looking for the file takes longer
     /// than a small job.
     pub(crate) fn get() -> &'static Self {
-        static FOUND: OnceLock<Found> = OnceLock::new();
+        static FOUND: OnceLock<LoadedCalibration> = OnceLock::new();
         FOUND.get_or_init(Self::load)
     }
 
@@ -74,7 +74,7 @@ pub(super) fn worker(
     (executor, units): (Executor, u32),
     job: &Job,
 ) -> Worker {
-    let found = Found::get();
+    let found = LoadedCalibration::get();
     if executor.is_on_gpu() {
         let limits = limits_of(request.machine.device);
         let key = limits.ok().map(|limits| Key::of_device(&limits));
@@ -127,12 +127,12 @@ impl StepCosts {
 
 /// Returns the request as a job; a search or a ranking is sampled for `edges` edges.
 pub(crate) fn job(graph: &Graph, request: &RunRequest, edges: u64) -> Job {
-    let analysis = request.analysis.room();
+    let analysis = request.analysis.definition();
     let facts = analysis.facts();
     let limit = request.max_iterations.map(|limit| f64::from(limit.get()));
     let rounds = analysis
         .rounds_sampled(graph, request.ranking, edges)
-        .unwrap_or_else(|| analysis.rounds_foreseen(request.ranking));
+        .unwrap_or_else(|| analysis.rounds_predicted(request.ranking));
     Job {
         nodes: f64::from(graph.nodes()),
         edges: f64::from(graph.edges()),

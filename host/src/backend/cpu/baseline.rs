@@ -27,7 +27,7 @@ use std::num::NonZeroUsize;
 use std::time::{Duration, Instant};
 
 /// A graph that the host copies before every wave.
-pub(in crate::backend) struct NaiveSession<'g> {
+pub(in crate::backend) struct BaselineSession<'g> {
     inner: CpuSession<'g>,
     copy: Option<Copy<'g>>,
 }
@@ -39,7 +39,7 @@ struct Copy<'g> {
     arena: Lines,
 }
 
-impl<'g> NaiveSession<'g> {
+impl<'g> BaselineSession<'g> {
     /// Opens a session as [`CpuSession::open`] does.
     pub(in crate::backend) fn open(
         graph: &'g Graph,
@@ -263,7 +263,7 @@ fn run_kernel(
     };
 }
 
-impl Session for NaiveSession<'_> {
+impl Session for BaselineSession<'_> {
     fn device(&self) -> &DeviceInfo {
         self.inner.device()
     }

@@ -24,7 +24,7 @@ pub trait Analysis: Sync {
     fn build(&self, graph: &Graph, question: &Question) -> Result<Built, ProgramError>;
 
     /// Tells whether `found` equals the result of its sequential implementation.
-    fn check(&self, case: &Case<'_>, found: Found<'_>) -> bool;
+    fn check(&self, case: &Case<'_>, found: AnalysisOutput<'_>) -> bool;
 
     /// Relative tolerance of that check; `None` if values must be equal.
     fn tolerance(&self, _column: &Column, _end: End) -> Option<f64> {
@@ -35,7 +35,11 @@ pub trait Analysis: Sync {
     ///
     /// # Errors
     /// [`RunError::NegativeCycle`] and others.
-    fn accept(&self, _case: (&Graph, &Question), _found: Found<'_>) -> Result<(), RunError> {
+    fn accept(
+        &self,
+        _case: (&Graph, &Question),
+        _found: AnalysisOutput<'_>,
+    ) -> Result<(), RunError> {
         Ok(())
     }
 
@@ -77,7 +81,7 @@ pub trait Analysis: Sync {
     }
 
     /// Most iterations by the parameters; infinite if they do not determine them.
-    fn rounds_foreseen(&self, _ranking: Ranking) -> f64 {
+    fn rounds_predicted(&self, _ranking: Ranking) -> f64 {
         f64::INFINITY
     }
 
@@ -145,7 +149,7 @@ impl End {
 
 /// Result of a run.
 #[derive(Clone, Copy, Debug)]
-pub struct Found<'a> {
+pub struct AnalysisOutput<'a> {
     /// One value per node.
     pub values: &'a Column,
     /// The parent of every node, if requested.

@@ -13,10 +13,10 @@ use crate::shared::HELD_ROWS;
 
 /// The mark of an entry that was in the way of another.
 pub(super) const CHAINED: u32 = 1 << 31;
-/// Slots of a warp's and of a block's table for each entry, where there is room.
+/// Slots of a warp's and of a block's table for each entry, where there is space.
 const SLOTS_EACH: (u32, u32) = (8, 64);
 /// Slots for each entry of the longest piece of a row, with counters and without: tables
-/// without have room for as many slots more.
+/// without have space for as many slots more.
 const FILL: (u32, u32) = (2, 4);
 /// Fewest slots of a table.
 const SLOTS_LEAST: u32 = 32;
@@ -25,15 +25,15 @@ const _: () = assert!(HELD_ROWS.words() / (LANES_MAX / 32) >= SIEVE_WORDS);
 
 /// Lanes that count at one node, a warp or all of a block, and their shared memory.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Crew {
+pub(super) struct LaneGroup {
     /// Number of this lane, and lanes.
     lane: (u32, u32),
     /// Number of this lane's warp, and warps.
     pub(super) warp: (u32, u32),
     /// Place of the memory's first word.
     place: u32,
-    /// Slots that there is room for, a power of two.
-    room: u32,
+    /// Slots that there is space for, a power of two.
+    space: u32,
     /// Words of a slot: its entry, and its counter if there is one.
     words: u32,
     /// Entries that are held at a time.
@@ -43,7 +43,7 @@ pub(super) struct Crew {
 /// The larger of the block's two memories: whether it is the extra one, its first word and its
 /// words.
 #[inline(always)]
-pub(super) fn room_of<G: Grid>(grid: G) -> (bool, u32, u32) {
+pub(super) fn space_of<G: Grid>(grid: G) -> (bool, u32, u32) {
     let extra = grid.extra_words();
     if extra > HELD_ROWS.words() {
         (true, 0, extra)
@@ -52,7 +52,7 @@ pub(super) fn room_of<G: Grid>(grid: G) -> (bool, u32, u32) {
     }
 }
 
-impl Crew {
+impl LaneGroup {
     /// This lane's warp. It holds at most `held` entries, with counters if `COUNTS`.
     #[inline(always)]
     pub(super) fn warp<G: Grid, const COUNTS: bool>(grid: G, held: u32) -> Self {
@@ -78,28 +78,28 @@ impl Crew {
         (number, parts): (u32, u32),
         held: u32,
     ) -> Self {
-        let (is_extra, first, words) = room_of(grid);
+        let (is_extra, first, words) = space_of(grid);
         let (each, fill) = if COUNTS { (2, FILL.0) } else { (1, FILL.1) };
-        let room = 1 << (words / parts / each).ilog2();
+        let space = 1 << (words / parts / each).ilog2();
         Self {
             lane,
             warp,
-            place: grid.place(is_extra, first + number * each * room),
-            room,
+            place: grid.place(is_extra, first + number * each * space),
+            space,
             words: each,
-            held: held.clamp(1, room / fill),
+            held: held.clamp(1, space / fill),
         }
     }
 
-    /// Empties the memory of every table and waits for all lanes of the crew.
+    /// Empties the memory of every table and waits for all lanes of the thread group.
     #[inline(always)]
     pub(super) fn clear<G: Grid>(&self, grid: G) {
-        let all = self.with_slots(self.room);
-        self.each(self.room, |slot| all.clear(grid, slot));
+        let all = self.with_slots(self.space);
+        self.each(self.space, |slot| all.clear(grid, slot));
         self.meet(grid);
     }
 
-    /// The table for `len` entries, at most [`Crew::held`]: empty, after [`Crew::clear`],
+    /// The table for `len` entries, at most [`LaneGroup::held`]: empty, after [`LaneGroup::clear`],
     /// if each one before was emptied slot by slot. Entries are below [`CHAINED`] if
     /// `is_chained`; if not, a search ends at a free slot alone.
     #[inline(always)]
@@ -108,7 +108,7 @@ impl Crew {
         let each = if is_warp { SLOTS_EACH.0 } else { SLOTS_EACH.1 };
         let slots = (len * each)
             .next_power_of_two()
-            .clamp(SLOTS_LEAST, self.room);
+            .clamp(SLOTS_LEAST, self.space);
         Table {
             mark: if is_chained { CHAINED } else { 0 },
             ..self.with_slots(slots)
@@ -119,7 +119,7 @@ impl Crew {
     fn with_slots(&self, slots: u32) -> Table {
         Table {
             place: self.place,
-            counters: self.place + self.room * PLACE,
+            counters: self.place + self.space * PLACE,
             counts: self.words == 2,
             slots,
             shift: slots.leading_zeros() + 1,
@@ -127,7 +127,7 @@ impl Crew {
         }
     }
 
-    /// A set of nodes in the memory of tables: empty after [`Crew::clear`], if each table
+    /// A set of nodes in the memory of tables: empty after [`LaneGroup::clear`], if each table
     /// before was emptied slot by slot.
     #[inline(always)]
     pub(super) fn sieve(&self) -> Sieve {
@@ -144,7 +144,7 @@ impl Crew {
         }
     }
 
-    /// Waits for all lanes of the crew.
+    /// Waits for all lanes of the thread group.
     #[inline(always)]
     pub(super) fn meet<G: Grid>(&self, grid: G) {
         if self.lane.1 == G::WARP {
@@ -155,7 +155,7 @@ impl Crew {
     }
 }
 
-/// A hash table in a crew's memory.
+/// A hash table in a thread group's memory.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Table {
     /// Place of its first slot.
@@ -204,7 +204,7 @@ impl Table {
     /// Empties `slot` and clears its counter.
     #[inline(always)]
     pub(super) fn clear<G: Grid>(&self, grid: G, slot: u32) {
-        // SAFETY: the crew's memory has a word for each slot, and another one where there
+        // SAFETY: the thread group's memory has a word for each slot, and another one where there
         // are counters.
         unsafe {
             grid.place_store(self.entry(slot), NONE);
@@ -306,10 +306,10 @@ mod tests {
         let (mut shared, dealer) = (vec![0; SHARED_WORDS], Dealer::default());
         // SAFETY: the words and the dealer are this thread's own.
         let grid = unsafe { HostGrid::new((0, 1), shared.as_mut_ptr(), &dealer, SERVICES) };
-        let crew = Crew::warp::<_, COUNTS>(grid, u32::MAX);
-        crew.clear(grid);
-        for len in [1, 7, 300, crew.held] {
-            let table = crew.table(len, is_chained);
+        let group = LaneGroup::warp::<_, COUNTS>(grid, u32::MAX);
+        group.clear(grid);
+        for len in [1, 7, 300, group.held] {
+            let table = group.table(len, is_chained);
             let node = |at: u32| base + at * step;
             (0..len).for_each(|at| table.put(grid, node(at)));
             table.put(grid, node(0));

@@ -1,17 +1,17 @@
 //! Threads of a CPU that search narrow frontiers together, and their meetings.
 //!
-//! Each thread of the crew appends to its own section of a resident queue, so that no counter is
+//! Each thread of the thread group appends to its own section of a resident queue, so that no counter is
 //! shared. After a level the threads tell each other how many nodes and edges their sections hold,
 //! which is their barrier as well. The other threads wait at the next barrier of the team.
 //!
 //! Within a run, the prefix of an entry is the edge after its last one: nobody adds up edges until
 //! the sections become one queue again.
 
-use super::crew::reach;
+use super::block_group::reach;
 use super::progress::Bounds;
 use crate::context::ContextRef;
 use crate::control::Stop;
-use crate::grid::{CREW_MAX, CREW_SMALL, Grid, Heard};
+use crate::grid::{Grid, Heard, THREAD_GROUP_MAX, THREAD_GROUP_SMALL};
 use crate::queue::Queue;
 use crate::search::current::Search;
 use crate::search::drive::{self, choose};
@@ -21,7 +21,7 @@ use seawall_core::abi::search::DriveRecord;
 /// Nodes of a frontier from which on threads search it together.
 pub(super) const FROM: u32 = 96;
 
-/// Edges of a frontier up to which a crew takes it: of more, all threads together save more than their
+/// Edges of a frontier up to which a thread group takes it: of more, all threads together save more than their
 /// barrier costs, some 50 µs where an edge takes a thread 5 ns.
 const MOST_EDGES: u32 = 1 << 16;
 
@@ -31,39 +31,41 @@ pub(super) const LATE_POLLS: u32 = 200;
 /// Levels on time that make up for a late one.
 const LATE_COST: u32 = 8;
 
-/// Costs of late levels at which the crew disbands: other programs take its processors, and each
+/// Costs of late levels at which the thread group disbands: other programs take its processors, and each
 /// time that a thread loses its own, the others wait for a slice of time.
 pub(super) const LATE_MOST: u32 = 6 * LATE_COST;
 
-/// Threads of a crew that meets after every level: with eight, meetings took longer.
+/// Threads of a thread group that meets after every level: with eight, meetings took longer.
 #[inline(always)]
-pub(super) fn crew_size<G: Grid>(team: &Team<G>) -> u32 {
-    team.size().min(CREW_SMALL)
+pub(super) fn group_size<G: Grid>(team: &Team<G>) -> u32 {
+    team.size().min(THREAD_GROUP_SMALL)
 }
 
 /// Whether some threads of `team` search together what is too wide for one.
 #[inline(always)]
-pub(super) fn have_crew<G: Grid>(team: &Team<G>) -> bool {
-    !team.is_alone() && team.grid.has_crew()
+pub(super) fn have_thread_group<G: Grid>(team: &Team<G>) -> bool {
+    !team.is_alone() && team.grid.has_thread_group()
 }
 
-/// Whether the crew of `team` takes over a frontier of so many nodes and edges from one thread.
+/// Whether the thread group of `team` takes over a frontier of so many nodes and edges from one thread.
 #[inline(always)]
 pub(super) fn takes_over<G: Grid>(team: &Team<G>, search: &Search, counts: (u32, u32)) -> bool {
     // Asked after each of the many levels of a chain.
-    counts.0 >= FROM && have_crew(team) && Crew::of(team, search, crew_size(team)).may_take(counts)
+    counts.0 >= FROM
+        && have_thread_group(team)
+        && ThreadGroup::of(team, search, group_size(team)).may_take(counts)
 }
 
 /// The content of a thread's section, as it tells the others.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Told {
+pub(super) struct Published {
     pub(super) nodes: u32,
     pub(super) edges: u32,
     /// Whether it waited long for another thread before the level.
     pub(super) waited: bool,
 }
 
-impl Told {
+impl Published {
     fn word(self) -> u64 {
         // A section has at most half of all entries.
         let nodes = self.nodes | u32::from(self.waited) << 31;
@@ -81,16 +83,16 @@ impl Told {
 
 /// The threads that search together, and this one's number.
 #[derive(Clone, Copy)]
-pub(super) struct Crew {
+pub(super) struct ThreadGroup {
     pub(super) threads: u32,
     pub(super) rank: u32,
     /// Entries of a section.
-    pub(super) room: u32,
+    pub(super) space: u32,
 }
 
-/// The words of a crew.
+/// The words of a thread group.
 pub(super) struct Hearing {
-    pub(super) told: [Told; CREW_MAX],
+    pub(super) published: [Published; THREAD_GROUP_MAX],
     /// Most polls that this thread waited for another one.
     pub(super) polls: u32,
 }
@@ -98,51 +100,51 @@ pub(super) struct Hearing {
 /// A queue in sections.
 pub(super) struct Sections {
     pub(super) queue: Queue,
-    pub(super) told: [Told; CREW_MAX],
+    pub(super) published: [Published; THREAD_GROUP_MAX],
     pub(super) nodes: u32,
     pub(super) edges: u32,
     /// Whether this thread waited long for another one.
     pub(super) waited: bool,
 }
 
-impl Crew {
+impl ThreadGroup {
     #[inline(always)]
     pub(super) fn of<G: Grid>(team: &Team<G>, search: &Search, threads: u32) -> Self {
         Self {
             threads,
             rank: team.rank(),
-            room: search.frontier.nodes() / threads,
+            space: search.frontier.nodes() / threads,
         }
     }
 
-    /// Tells `own` to the crew at `iteration` and returns what each thread told. A barrier of the
-    /// crew.
+    /// Tells `own` to the thread group at `iteration` and returns what each thread told. A barrier of the
+    /// thread group.
     #[inline(always)]
-    pub(super) fn tell<G: Grid>(
+    pub(super) fn publish<G: Grid>(
         self,
         team: &Team<G>,
         bounds: &Bounds,
-        (iteration, own): (u32, Told),
+        (iteration, own): (u32, Published),
     ) -> Result<Hearing, Stop> {
         let grid = team.grid;
         let stops = || team.is_late() || team.control.is_stopped(grid);
         let Some(Heard { words, polls }) = grid.confer(self.threads, own.word(), stops) else {
             return Err(Search::out_of_time(team, bounds, iteration));
         };
-        let told = words.map(Told::of);
-        Ok(Hearing { told, polls })
+        let published = words.map(Published::of);
+        Ok(Hearing { published, polls })
     }
 
-    /// Whether there is room for a frontier. Each edge may lead to a find of one thread.
+    /// Whether there is space for a frontier. Each edge may lead to a find of one thread.
     #[inline(always)]
     pub(super) fn may_take(self, (nodes, edges): (u32, u32)) -> bool {
-        nodes <= self.room && edges <= self.room.min(MOST_EDGES)
+        nodes <= self.space && edges <= self.space.min(MOST_EDGES)
     }
 
     /// First entry of the section of thread `rank`.
     #[inline(always)]
     pub(super) fn base(self, rank: u32) -> u32 {
-        rank * self.room
+        rank * self.space
     }
 
     /// This thread's even share of `count` items.
@@ -157,8 +159,8 @@ impl Crew {
 /// How late threads are after a meeting: [`LATE_COST`] for each with a late one, less one for each
 /// other.
 #[inline(always)]
-pub(super) fn lateness(late: u32, told: &[Told; CREW_MAX]) -> u32 {
-    if told.iter().any(|told| told.waited) {
+pub(super) fn lateness(late: u32, published: &[Published; THREAD_GROUP_MAX]) -> u32 {
+    if published.iter().any(|published| published.waited) {
         late + LATE_COST
     } else {
         late.saturating_sub(1)
@@ -166,41 +168,41 @@ pub(super) fn lateness(late: u32, told: &[Told; CREW_MAX]) -> u32 {
 }
 
 impl Search {
-    /// Tells the crew what this thread's section of the next queue holds and returns the queue,
+    /// Tells the thread group what this thread's section of the next queue holds and returns the queue,
     /// once all have told.
     #[inline(always)]
     pub(super) fn meet<G: Grid>(
         &self,
         team: &Team<G>,
         bounds: &Bounds,
-        (drive, own): (&DriveRecord, Told),
-        crew: Crew,
+        (drive, own): (&DriveRecord, Published),
+        group: ThreadGroup,
     ) -> Result<Sections, Stop> {
-        let Hearing { told, polls } = crew.tell(team, bounds, (drive.iteration, own))?;
+        let Hearing { published, polls } = group.publish(team, bounds, (drive.iteration, own))?;
         Ok(Sections {
             queue: self.frontier.queue(drive.queue),
-            told,
-            nodes: told.iter().map(|told| told.nodes).sum(),
-            edges: told
+            published,
+            nodes: published.iter().map(|published| published.nodes).sum(),
+            edges: published
                 .iter()
-                .fold(0, |sum, told| told.edges.saturating_add(sum)),
+                .fold(0, |sum, published| published.edges.saturating_add(sum)),
             waited: polls >= LATE_POLLS,
         })
     }
 
-    /// Joins the sections of the crew, which `drive` describes, to one queue and writes drive
-    /// record `slot`. If threads were too `late`, the crew disbands.
+    /// Joins the sections of the thread group, which `drive` describes, to one queue and writes drive
+    /// record `slot`. If threads were too `late`, the thread group disbands.
     #[inline(always)]
     pub(super) fn leave<G: Grid>(
         &self,
         cx: ContextRef<G>,
         slot: u32,
         (mut drive, late): (DriveRecord, u32),
-        (sections, crew): (&Sections, Crew),
+        (sections, group): (&Sections, ThreadGroup),
     ) {
         let (context, grid) = (&cx.context(), cx.grid());
         drive.queue ^= 1;
-        self.join(grid, sections, (drive.queue, crew));
+        self.join(grid, sections, (drive.queue, group));
         drive.step = drive.step.wrapping_add(1);
         if !context.team.is_leader() {
             return;
@@ -217,15 +219,20 @@ impl Search {
 
     /// Copies this thread's section to its place in queue `parity`, all of one piece.
     #[inline(always)]
-    pub(super) fn join<G: Grid>(&self, grid: G, sections: &Sections, (parity, crew): (u32, Crew)) {
+    pub(super) fn join<G: Grid>(
+        &self,
+        grid: G,
+        sections: &Sections,
+        (parity, group): (u32, ThreadGroup),
+    ) {
         let to = &self.frontier.queue(parity);
         let (mut at, mut edges) = (0, 0_u32);
-        for told in &sections.told[..crew.rank as usize] {
-            at += told.nodes;
-            edges = edges.wrapping_add(told.edges);
+        for published in &sections.published[..group.rank as usize] {
+            at += published.nodes;
+            edges = edges.wrapping_add(published.edges);
         }
-        let base = crew.base(crew.rank);
-        for index in base..base + sections.told[crew.rank as usize].nodes {
+        let base = group.base(group.rank);
+        for index in base..base + sections.published[group.rank as usize].nodes {
             let start = sections.queue.starts.load_weak(grid, index);
             let end = sections.queue.prefix.load_weak(grid, index);
             to.nodes

@@ -1,20 +1,20 @@
-//! A bell that threads sleep on until something changes.
+//! A notification that threads sleep on until something changes.
 
-use super::spread::Spread;
+use super::sharded_counter::ShardedCounter;
 use std::sync::atomic::{AtomicU32, Ordering, fence};
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
 /// Counts changes and wakes those who wait for the next one.
 #[derive(Debug, Default)]
-pub(super) struct Bell {
-    changes: Spread,
+pub(super) struct Notify {
+    changes: ShardedCounter,
     sleepers: AtomicU32,
     lock: Mutex<()>,
     rung: Condvar,
 }
 
-impl Bell {
+impl Notify {
     /// Changes so far: read this before looking for what might have changed.
     pub(super) fn changes(&self) -> u64 {
         self.changes.sum()
@@ -39,7 +39,7 @@ impl Bell {
         fence(Ordering::SeqCst);
         let lock = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
         if self.changes() == seen {
-            // Whoever waits looks again for itself, however it was woken.
+            // The one who waits looks again for itself, however it was woken.
             drop(self.rung.wait_timeout(lock, longest));
         }
         self.sleepers.fetch_sub(1, Ordering::SeqCst);

@@ -1,7 +1,7 @@
 //! The edge on which a path exceeds the largest float, looked for in a pass after the search.
 
 use super::checks::target;
-use super::crew::Kernel;
+use super::consumer::Kernel;
 use super::view::View;
 use crate::graph::BinaryProblem;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -11,12 +11,12 @@ const NONE: u64 = u64::MAX;
 
 /// The first edge, in order of nodes, from a node with a distance to one without, whose sum is no
 /// float.
-pub(super) struct Outgrown<'a> {
+pub(super) struct Overflow<'a> {
     distances: &'a [f32],
     first: AtomicU64,
 }
 
-impl<'a> Outgrown<'a> {
+impl<'a> Overflow<'a> {
     pub(super) fn new(distances: &'a [f32]) -> Self {
         Self {
             distances,
@@ -31,7 +31,7 @@ impl<'a> Outgrown<'a> {
     }
 }
 
-impl Kernel for Outgrown<'_> {
+impl Kernel for Overflow<'_> {
     fn take(&self, view: &View<'_>, _: &dyn Fn() -> bool) -> Result<(), BinaryProblem> {
         let weights = view.weights.unwrap_or(&[]);
         view.each_row(|row, edges| {

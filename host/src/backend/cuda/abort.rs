@@ -9,14 +9,14 @@ use std::cell::Cell;
 use std::rc::Rc;
 
 /// A way past the run to fault words that its kernels look at. Made before the run, because
-/// the driver may make whoever asks for memory wait for kernels.
+/// the driver may make the one who asks for memory wait for kernels.
 #[derive(Debug)]
-pub(super) struct Brake {
+pub(super) struct AbortFlag {
     stream: Stream,
     words: Pinned,
 }
 
-impl Brake {
+impl AbortFlag {
     /// Prepares to fill up to `words` fault words.
     pub(super) fn new(context: &Rc<Context>, words: usize) -> Result<Self, BackendError> {
         let mut pinned = Pinned::take(context, words.saturating_mul(size_of::<u32>()))?;
@@ -35,7 +35,7 @@ impl Brake {
     fn pull(&self, words: &[FaultWords]) -> Result<(), BackendError> {
         for words in words {
             // SAFETY: the words belong to the run that is under way; those copied live as long as
-            // the brake, and the wait below ends the copies.
+            // the abort flag, and the wait below ends the copies.
             unsafe {
                 self.stream
                     .copy_words(words.first, words.apart, &self.words, words.count)?
@@ -71,15 +71,15 @@ impl FaultWords {
 #[derive(Debug)]
 pub(super) struct Watch<'a> {
     canceller: &'a Canceller,
-    brake: Option<&'a Brake>,
+    abort: Option<&'a AbortFlag>,
     is_pulled: Cell<bool>,
 }
 
 impl<'a> Watch<'a> {
-    pub(super) fn new(canceller: &'a Canceller, brake: Option<&'a Brake>) -> Self {
+    pub(super) fn new(canceller: &'a Canceller, abort: Option<&'a AbortFlag>) -> Self {
         Self {
             canceller,
-            brake,
+            abort,
             is_pulled: Cell::new(false),
         }
     }
@@ -91,12 +91,12 @@ impl<'a> Watch<'a> {
 
     /// Ends the kernels that look at `words` if the run is to end; does so once.
     pub(super) fn look(&self, words: &[FaultWords]) {
-        let Some(brake) = self.brake.filter(|_| self.is_cancelled()) else {
+        let Some(abort) = self.abort.filter(|_| self.is_cancelled()) else {
             return;
         };
         if !self.is_pulled.replace(true) {
             // Without it the run ends at its time budget.
-            let _ = brake.pull(words);
+            let _ = abort.pull(words);
         }
     }
 }

@@ -1,10 +1,10 @@
 //! Free slots, and the query whose answer each of the others will hold.
 
 use super::error::TicketError;
+use super::free_slots::FreeSlots;
 use super::reply::answer_of;
-use super::room::Room;
-use super::spread::Spread;
-use super::ticket::{End, Letterbox};
+use super::sharded_counter::ShardedCounter;
+use super::ticket::{End, Oneshot};
 use super::{Shared, SharedRing};
 use seawall_core::abi::ring::{BATCHES, FaultCode, Kind, PRIORITIES, Status, TENANTS};
 use seawall_core::protocol::Refusal;
@@ -16,27 +16,27 @@ use std::time::{Duration, Instant};
 #[derive(Debug, Default)]
 pub(super) struct Flight {
     /// Its request and the place of its answer; `None` once that is delivered.
-    pub(super) expected: Option<(Kind, Arc<Letterbox>)>,
+    pub(super) expected: Option<(Kind, Arc<Oneshot>)>,
     /// The batch that a fence closes.
     pub(super) closes: Option<u32>,
-    /// Time at which the keeper first found the slot claimed, if it has been since.
+    /// Time at which the watchdog first found the slot claimed, if it has been since.
     pub(super) claimed_since: Option<Instant>,
     /// Its client; `None` if nothing is on its way.
     pub(super) tenant: Option<u32>,
 }
 
-/// The books of the host.
+/// The counters of the host.
 #[derive(Debug)]
-pub(super) struct Desk {
-    free: [Room; PRIORITIES as usize],
+pub(super) struct InFlight {
+    free: [FreeSlots; PRIORITIES as usize],
     flights: Vec<Mutex<Flight>>,
     batches: Mutex<Vec<u32>>,
     /// Batches that were dropped without a fence, and their members.
     orphans: Mutex<Vec<(u32, u32)>>,
     /// Slots on their way, by tenant.
-    open: [Spread; TENANTS as usize],
-    pub(super) submitted: Spread,
-    pub(super) delivered: Spread,
+    open: [ShardedCounter; TENANTS as usize],
+    pub(super) submitted: ShardedCounter,
+    pub(super) delivered: ShardedCounter,
     pub(super) overrun: AtomicU64,
 }
 
@@ -44,18 +44,18 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl Desk {
+impl InFlight {
     pub(super) fn new(ring: SharedRing<'_>) -> Self {
         Self {
-            free: std::array::from_fn(|level| Room::new(ring.slots_of(level as u32))),
+            free: std::array::from_fn(|level| FreeSlots::new(ring.slots_of(level as u32))),
             flights: (0..ring.layout().slots())
                 .map(|_| Mutex::default())
                 .collect(),
             batches: Mutex::new((1..=BATCHES).rev().collect()),
             orphans: Mutex::default(),
             open: Default::default(),
-            submitted: Spread::default(),
-            delivered: Spread::default(),
+            submitted: ShardedCounter::default(),
+            delivered: ShardedCounter::default(),
             overrun: AtomicU64::new(0),
         }
     }
@@ -66,15 +66,15 @@ impl Desk {
     }
 
     /// Waits until a slot of a priority may be free.
-    pub(super) fn wait_for_room(&self, level: u32, longest: Duration) {
+    pub(super) fn wait_for_slot(&self, level: u32, longest: Duration) {
         if let Some(free) = self.free.get(level as usize) {
             free.wait(longest);
         }
     }
 
-    /// Wakes those who wait for room, to find the service closed.
+    /// Wakes those who wait for space, to find the service closed.
     pub(super) fn wake_all(&self) {
-        self.free.iter().for_each(Room::wake_all);
+        self.free.iter().for_each(FreeSlots::wake_all);
     }
 
     pub(super) fn expect(&self, index: u32, flight: Flight) {
@@ -87,7 +87,7 @@ impl Desk {
         }
     }
 
-    fn open_of(&self, tenant: Option<u32>) -> Option<&Spread> {
+    fn open_of(&self, tenant: Option<u32>) -> Option<&ShardedCounter> {
         self.open.get(tenant? as usize)
     }
 
@@ -97,7 +97,7 @@ impl Desk {
         open.is_none_or(|open| open.sum() == 0)
     }
 
-    /// Delivers the answer of a slot that ended, and frees it. Whoever finds it ended
+    /// Delivers the answer of a slot that ended, and frees it. The one who finds it ended
     /// calls this; it does nothing for any other slot.
     pub(super) fn harvest(&self, ring: SharedRing<'_>, index: u32) {
         let Some(place) = self.flights.get(index as usize) else {
@@ -117,15 +117,15 @@ impl Desk {
             locked(&self.batches).push(batch);
         }
         self.give_back(ring, index);
-        if let Some((kind, letterbox)) = flight_now.expected {
+        if let Some((kind, oneshot)) = flight_now.expected {
             let end = answer_of(kind, &record);
-            self.deliver(&letterbox, end);
+            self.deliver(&oneshot, end);
         }
     }
 
-    fn deliver(&self, letterbox: &Letterbox, end: End) {
+    fn deliver(&self, oneshot: &Oneshot, end: End) {
         self.delivered.add(1);
-        letterbox.deliver(end);
+        oneshot.deliver(end);
     }
 
     fn give_back(&self, ring: SharedRing<'_>, index: u32) {
@@ -158,10 +158,10 @@ impl Desk {
             if since.elapsed() < budget {
                 continue;
             }
-            if let Some((_, letterbox)) = flight.expected.take() {
+            if let Some((_, oneshot)) = flight.expected.take() {
                 self.overrun.fetch_add(1, Ordering::Relaxed);
                 let fault = Refusal::new(FaultCode::TimeBudget, 0);
-                self.deliver(&letterbox, Err(TicketError::Fault(fault)));
+                self.deliver(&oneshot, Err(TicketError::Fault(fault)));
             }
         }
     }
@@ -169,8 +169,8 @@ impl Desk {
     /// Ends every ticket that has no answer: no worker will answer any more.
     pub(super) fn end_all(&self) {
         for place in &self.flights {
-            if let Some((_, letterbox)) = locked(place).expected.take() {
-                self.deliver(&letterbox, Err(TicketError::Ended));
+            if let Some((_, oneshot)) = locked(place).expected.take() {
+                self.deliver(&oneshot, Err(TicketError::Ended));
             }
         }
     }

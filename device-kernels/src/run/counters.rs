@@ -1,4 +1,4 @@
-//! The books of a loop: barriers that the leader counts for its report.
+//! The counters of a loop: barriers that the leader counts for its report.
 
 use crate::context::Context;
 use crate::control::{LoopEnd, ProgramPoint};
@@ -6,7 +6,7 @@ use crate::grid::Grid;
 use crate::shared::BARRIERS_BEFORE;
 use crate::tables::Wave;
 
-/// Opens the books of a loop.
+/// Opens the counters of a loop.
 #[inline(always)]
 pub(super) fn open<G: Grid>(context: &Context<G>) {
     let team = &context.team;
@@ -15,7 +15,7 @@ pub(super) fn open<G: Grid>(context: &Context<G>) {
     }
 }
 
-/// Closes the books of a loop: fills its record.
+/// Closes the counters of a loop: fills its record.
 #[inline(always)]
 pub(super) fn close<G: Grid>(context: &Context<G>, end: LoopEnd) {
     let (team, control) = (&context.team, context.team.control);

@@ -9,7 +9,7 @@ use crate::grid::Grid;
 
 /// The rows in their list.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Spread {
+pub(super) struct RowSpread {
     /// Entries before this lane's row.
     pub(super) start: u32,
     /// Entries of all rows.
@@ -27,7 +27,7 @@ pub(super) struct Spot {
     pub(super) exists: bool,
 }
 
-impl Spread {
+impl RowSpread {
     /// Puts `len` entries of this lane's row after those of the lanes below. A warp
     /// operation.
     #[inline(always)]

@@ -12,12 +12,12 @@ use seawall_core::abi::UNREACHED;
 
 /// The searches of a loaded program, and whether those of its last run were checked.
 #[derive(Debug)]
-pub(super) struct Outgrowing {
+pub(super) struct Overflowing {
     searches: Vec<Searched>,
     is_due: bool,
 }
 
-impl Outgrowing {
+impl Overflowing {
     /// Returns the searches of `program` for a graph.
     ///
     /// # Errors
@@ -74,7 +74,7 @@ impl Outgrowing {
 /// Refuses a program whose distances may exceed 32 bits, as nobody looks at them.
 ///
 /// # Errors
-/// As [`Outgrowing::of`], for each of its searches.
+/// As [`Overflowing::of`], for each of its searches.
 pub(super) fn check_sure(program: &EncodedProgram, graph: &Graph) -> Result<(), BackendError> {
     check_hidden(&searched(program), (program, graph))
 }
@@ -120,7 +120,7 @@ pub(super) fn check(
     graph: &Graph,
     distances: &[u32],
 ) -> Result<(), BackendError> {
-    match outgrown(graph, search.kind, distances) {
+    match overflow(graph, search.kind, distances) {
         None => Ok(()),
         Some([from, to]) => Err(BackendError::PathTooLong {
             from: graph.original_id(from),
@@ -136,7 +136,7 @@ pub(super) fn check(
 /// Existing distances are correct even if others are missing, since every proper prefix of a
 /// shortest path is shorter. Takes one pass over the distances if all nodes have one or the
 /// largest weight fits beyond the largest distance, otherwise one over the edges.
-fn outgrown(graph: &Graph, kind: WeightKind, distances: &[u32]) -> Option<[u32; 2]> {
+fn overflow(graph: &Graph, kind: WeightKind, distances: &[u32]) -> Option<[u32; 2]> {
     let (weights, sums) = (graph.weights()?, Sums::of(kind));
     let distances = distances.get(..graph.nodes() as usize)?;
     let reached = distances.par_iter().filter(|word| sums.is_path(**word));
@@ -220,29 +220,29 @@ mod tests {
 
     #[test]
     fn only_a_sum_beyond_32_bits_is_outgrown() {
-        let outgrown = |last, distances: [u32; 5]| {
+        let overflow = |last, distances: [u32; 5]| {
             let edges = [(0, 1, NO - 2), (1, 2, last), (3, 4, 9)];
             let graph = Graph::from_weighted_edges(5, &edges, false).unwrap();
-            outgrown(&graph, WeightKind::Integer, &distances)
+            overflow(&graph, WeightKind::Integer, &distances)
         };
-        assert_eq!(outgrown(1, [0, NO - 2, NO - 1, NO, NO]), None);
+        assert_eq!(overflow(1, [0, NO - 2, NO - 1, NO, NO]), None);
         let short = [0, NO - 2, NO, NO, NO];
-        assert_eq!(outgrown(2, short), Some([1, 2]));
+        assert_eq!(overflow(2, short), Some([1, 2]));
         // A distance that is not yet relaxed is not outgrown.
-        assert_eq!(outgrown(1, short), None);
+        assert_eq!(overflow(1, short), None);
     }
 
     #[test]
     fn infinity_outgrows_floats() {
         let edges = [(0, 1, f32::MAX), (1, 2, f32::MAX)];
         let graph = Graph::from_float_edges(4, &edges, false).unwrap();
-        let outgrown = |distances: [f32; 4]| {
+        let overflow = |distances: [f32; 4]| {
             let words = distances.map(f32::to_bits);
-            outgrown(&graph, WeightKind::Float, &words)
+            overflow(&graph, WeightKind::Float, &words)
         };
         let infinite = f32::INFINITY;
-        assert_eq!(outgrown([0.0, f32::MAX, infinite, infinite]), Some([1, 2]));
-        assert_eq!(outgrown([infinite; 4]), None);
+        assert_eq!(overflow([0.0, f32::MAX, infinite, infinite]), Some([1, 2]));
+        assert_eq!(overflow([infinite; 4]), None);
     }
 
     #[test]

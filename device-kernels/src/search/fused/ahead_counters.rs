@@ -1,21 +1,21 @@
-//! The lists and books of threads that search several levels ahead, in the words of a search's
+//! The lists and counters of threads that search several levels ahead, in the words of a search's
 //! resident queues.
 
-use super::thread_crew::Crew;
-use crate::grid::{CREW_MAX, Grid};
+use super::thread_group::ThreadGroup;
+use crate::grid::{Grid, THREAD_GROUP_MAX};
 use crate::memory::Proven;
 use crate::search::current::Search;
 
-/// Nodes of a graph from which on its queues have room for books.
+/// Nodes of a graph from which on its queues have space for counters.
 pub const NODES_LEAST: u32 = 1 << 14;
 
 /// Most levels between two meetings.
 pub(super) const LEVELS: usize = 32;
 
-/// Words of a page of the books.
+/// Words of a page of the counters.
 const PAGE: u32 = 128;
 
-/// The books of a thread between two meetings, by levels after the first one: of the frontier
+/// The counters of a thread between two meetings, by levels after the first one: of the frontier
 /// itself, then of the levels that it finds.
 #[derive(Clone, Copy)]
 pub(super) struct Page {
@@ -30,7 +30,7 @@ pub(super) struct Page {
 }
 
 impl Page {
-    /// The books of a list of so many entries, all of the first level.
+    /// The counters of a list of so many entries, all of the first level.
     pub(super) fn of_entries(entries: u32) -> Self {
         Self {
             nodes: [0; LEVELS + 1],
@@ -59,13 +59,13 @@ impl Page {
 }
 
 const _: () = assert!(3 * (LEVELS + 1) < PAGE as usize);
-const _: () = assert!(2 * CREW_MAX as u32 * PAGE <= NODES_LEAST);
+const _: () = assert!(2 * THREAD_GROUP_MAX as u32 * PAGE <= NODES_LEAST);
 
 /// The places of a run: lists of nodes take turns with the resident queues' nodes, the rest is in
 /// their other words.
 #[derive(Clone, Copy)]
 pub(super) struct Places {
-    pub(super) crew: Crew,
+    pub(super) group: ThreadGroup,
     lists: [Proven; 2],
     /// The tentative level of each node.
     pub(super) tentative: Proven,
@@ -73,10 +73,10 @@ pub(super) struct Places {
 }
 
 impl Places {
-    pub(super) fn of(search: &Search, crew: Crew) -> Self {
+    pub(super) fn of(search: &Search, group: ThreadGroup) -> Self {
         let [first, second] = [0, 1].map(|parity| search.frontier.queue(parity));
         Self {
-            crew,
+            group,
             lists: [first.nodes, second.nodes],
             tentative: second.starts,
             books: second.prefix,
@@ -88,14 +88,14 @@ impl Places {
         self.lists[parity as usize & 1]
     }
 
-    /// First word of the page of thread `rank` in the books of turn `parity`.
+    /// First word of the page of thread `rank` in the counters of turn `parity`.
     #[inline(always)]
     fn page(&self, parity: u32, rank: u32) -> u32 {
-        ((parity & 1) * CREW_MAX as u32 + rank) * PAGE
+        ((parity & 1) * THREAD_GROUP_MAX as u32 + rank) * PAGE
     }
 
     pub(super) fn publish<G: Grid>(&self, grid: G, parity: u32, page: &Page) {
-        let first = self.page(parity, self.crew.rank);
+        let first = self.page(parity, self.group.rank);
         let words = page.nodes.iter().chain(&page.edges).chain(&page.ends);
         let words = words.chain([&page.voids]);
         for (at, word) in (first..).zip(words) {
@@ -120,7 +120,7 @@ impl Places {
     /// Nodes with edges that all threads found in `level`, and their edges.
     pub(super) fn found<G: Grid>(&self, grid: G, parity: u32, level: u32) -> (u32, u32) {
         let (mut nodes, mut edges) = (0_u32, 0_u32);
-        for rank in 0..self.crew.threads {
+        for rank in 0..self.group.threads {
             let at = self.page(parity, rank) + level;
             nodes = nodes.wrapping_add(self.books.load_weak(grid, at));
             edges = edges.wrapping_add(self.books.load_weak(grid, at + LEVELS as u32 + 1));

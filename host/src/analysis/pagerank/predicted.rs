@@ -188,9 +188,9 @@ mod tests {
                 ranks(&graph, ranking.damping, *iterations).change <= f64::from(ranking.tolerance)
             };
             let real = f64::from((1..100).find(has_settled).unwrap());
-            let foreseen = iterations(&graph, ranking, u64::from(graph.edges()) / 400).unwrap();
-            let is_near = foreseen <= 2.0 * real && real <= 2.0 * foreseen;
-            assert!(is_near, "{spec}: {foreseen}, {real}");
+            let predicted = iterations(&graph, ranking, u64::from(graph.edges()) / 400).unwrap();
+            let is_near = predicted <= 2.0 * real && real <= 2.0 * predicted;
+            assert!(is_near, "{spec}: {predicted}, {real}");
         }
     }
 

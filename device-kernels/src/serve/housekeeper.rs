@@ -1,4 +1,4 @@
-//! The clerk: orders of the hosts in, counters out.
+//! The housekeeper: orders of the hosts in, counters out.
 
 use super::deadline::is_over;
 use super::places::{BATCHES_AT, CONTROL_WORDS};

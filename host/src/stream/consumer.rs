@@ -1,4 +1,4 @@
-//! Crews: whoever computes with windows, and the threads that do.
+//! Consumers: the one who computes with windows, and the threads that do.
 
 use super::checks::Checked;
 use super::read::{Fill, ReaderChoice};
@@ -78,13 +78,13 @@ impl Limits<'_> {
 
 /// A window with its work done, and the number of its buffer with that.
 pub(super) struct Done<'b> {
-    /// None where the window was in the crew's own memory.
+    /// None where the window was in the thread group's own memory.
     pub(super) buffer: Option<(usize, &'b mut [u8])>,
     pub(super) end: Result<(), BinaryProblem>,
 }
 
-/// Whoever computes with windows.
-pub(super) trait Crew<'b> {
+/// The one who computes with windows.
+pub(super) trait WindowConsumer<'b> {
     /// Windows that it has.
     fn computing(&self) -> usize;
     /// Gives it a window.
@@ -149,7 +149,7 @@ impl<'b> Threads<'b> {
     }
 }
 
-impl<'b> Crew<'b> for Threads<'b> {
+impl<'b> WindowConsumer<'b> for Threads<'b> {
     fn computing(&self) -> usize {
         self.computing
     }

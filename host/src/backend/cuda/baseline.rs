@@ -1,4 +1,4 @@
-//! Copies of a naive host loop: the graph in before every wave, the program's memory out after it.
+//! Copies of a baseline host loop: the graph in before every wave, the program's memory out after it.
 //!
 //! They are the baseline of evidence. Both go through pinned memory, which is faster than the
 //! pageable memory of most such programs.
@@ -18,7 +18,7 @@ pub(super) struct Copies {
 }
 
 impl Copies {
-    /// Pins copies of all resident arrays of `graph` and room for the arena of `program`.
+    /// Pins copies of all resident arrays of `graph` and space for the arena of `program`.
     pub(super) fn of(
         stream: &Stream,
         graph: &ResidentGraph<'_>,

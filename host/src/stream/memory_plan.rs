@@ -60,7 +60,7 @@ pub(super) struct Sizes {
 
 /// The memory of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Room {
+pub(super) struct MemoryPlan {
     pub(super) window_bytes: u64,
     pub(super) buffers: u64,
     /// Windows that are read or computed with at a time, at most.
@@ -107,13 +107,13 @@ impl Sizes {
     }
 
     /// The run with windows of `window_bytes` in `buffers` buffers.
-    fn room(&self, window_bytes: u64, buffers: u64) -> Room {
+    fn memory_plan(&self, window_bytes: u64, buffers: u64) -> MemoryPlan {
         let windows = Windows::list_bytes(self.edges, window_bytes);
         let count = windows / 4;
         let lists = windows + self.window_lists(count);
         let each = Windows::buffer_bytes_of(window_bytes, self.weighted);
         let memory = buffers.saturating_mul(each);
-        Room {
+        MemoryPlan {
             window_bytes,
             buffers,
             flight: buffers,
@@ -124,19 +124,19 @@ impl Sizes {
 
     /// The run with all windows in memory, of `window_bytes` each. On threads each window has a
     /// buffer of its own; a machine has memory for them beside the host's buffers.
-    fn kept(&self, window_bytes: u64) -> Room {
-        let passing = self.room(window_bytes, self.buffers());
+    fn kept(&self, window_bytes: u64) -> MemoryPlan {
+        let passing = self.memory_plan(window_bytes, self.buffers());
         let windows = Windows::list_bytes(self.edges, window_bytes) / 4;
         if self.on_machine {
             let each = Windows::buffer_bytes_of(window_bytes, self.weighted);
-            return Room {
+            return MemoryPlan {
                 keeps: true,
                 bytes: passing.bytes.saturating_add(windows.saturating_mul(each)),
                 ..passing
             };
         }
-        let own = self.room(window_bytes, windows);
-        Room {
+        let own = self.memory_plan(window_bytes, windows);
+        MemoryPlan {
             keeps: true,
             flight: passing.flight,
             bytes: own
@@ -151,12 +151,12 @@ impl Sizes {
     }
 
     /// The least memory that works.
-    pub(super) fn least(&self) -> Room {
-        self.room(WINDOW_MIN, BUFFERS_MIN)
+    pub(super) fn least(&self) -> MemoryPlan {
+        self.memory_plan(WINDOW_MIN, BUFFERS_MIN)
     }
 
     /// The memory of a run with windows of `asked` bytes, by default the largest that `budget`
-    /// leaves room for. Windows stay in memory as [`Keeping`] says, if `has` allows their bytes.
+    /// leaves space for. Windows stay in memory as [`Keeping`] says, if `has` allows their bytes.
     ///
     /// # Errors
     /// The least bytes that work.
@@ -165,15 +165,15 @@ impl Sizes {
         budget: Option<u64>,
         asked: Option<u64>,
         has: impl FnOnce(u64) -> bool,
-    ) -> Result<Room, u64> {
+    ) -> Result<MemoryPlan, u64> {
         if self.keeping != Keeping::Never {
             let each = asked.map_or_else(|| self.usual_window(), Windows::rounded);
-            let room = self.kept(each);
-            let fits = budget.is_none_or(|budget| room.bytes <= budget);
+            let memory_plan = self.kept(each);
+            let fits = budget.is_none_or(|budget| memory_plan.bytes <= budget);
             match self.keeping {
-                Keeping::Always if !fits => return Err(room.bytes),
-                Keeping::Always => return Ok(room),
-                _ if fits && has(room.bytes) => return Ok(room),
+                Keeping::Always if !fits => return Err(memory_plan.bytes),
+                Keeping::Always => return Ok(memory_plan),
+                _ if fits && has(memory_plan.bytes) => return Ok(memory_plan),
                 _ => {}
             }
         }
@@ -187,22 +187,22 @@ impl Sizes {
     }
 
     /// The memory of a run whose windows go again.
-    fn passing(&self, budget: Option<u64>, asked: Option<u64>) -> Result<Room, u64> {
+    fn passing(&self, budget: Option<u64>, asked: Option<u64>) -> Result<MemoryPlan, u64> {
         let budget = budget.unwrap_or(u64::MAX);
         if let Some(window_bytes) = asked {
             let window_bytes = Windows::rounded(window_bytes);
-            let room = self.room(window_bytes, self.buffers());
-            return if room.bytes <= budget {
-                Ok(room)
+            let memory_plan = self.memory_plan(window_bytes, self.buffers());
+            return if memory_plan.bytes <= budget {
+                Ok(memory_plan)
             } else {
-                Err(room.bytes)
+                Err(memory_plan.bytes)
             };
         }
         let mut window_bytes = self.usual_window();
         loop {
-            let room = self.room(window_bytes, self.buffers());
-            if room.bytes <= budget {
-                return Ok(room);
+            let memory_plan = self.memory_plan(window_bytes, self.buffers());
+            if memory_plan.bytes <= budget {
+                return Ok(memory_plan);
             }
             if window_bytes == WINDOW_MIN {
                 break;
@@ -210,9 +210,9 @@ impl Sizes {
             window_bytes /= 2;
         }
         let fewer = (BUFFERS_MIN..self.buffers()).rev();
-        let mut rooms = fewer.map(|buffers| self.room(WINDOW_MIN, buffers));
-        rooms
-            .find(|room| room.bytes <= budget)
+        let mut spaces = fewer.map(|buffers| self.memory_plan(WINDOW_MIN, buffers));
+        spaces
+            .find(|memory_plan| memory_plan.bytes <= budget)
             .ok_or_else(|| self.least().bytes)
     }
 }
@@ -247,11 +247,11 @@ mod tests {
             assert_eq!(before, sizes.least());
             while before != free {
                 let budget = before.bytes + before.bytes / 8;
-                let room = sizes.plan(Some(budget), None, |_| true).unwrap();
-                assert!(room.bytes <= budget);
-                assert!(room.window_bytes >= before.window_bytes);
+                let memory_plan = sizes.plan(Some(budget), None, |_| true).unwrap();
+                assert!(memory_plan.bytes <= budget);
+                assert!(memory_plan.window_bytes >= before.window_bytes);
                 let next = sizes.plan(Some(budget), None, |_| true).unwrap();
-                before = Room {
+                before = MemoryPlan {
                     bytes: before.bytes.max(budget),
                     ..next
                 };
@@ -264,11 +264,11 @@ mod tests {
 
     #[test]
     fn an_asked_window_is_kept_or_refused() {
-        let room = sizes(2).plan(None, Some(100), |_| true).unwrap();
-        assert_eq!(room.window_bytes, 128);
+        let memory_plan = sizes(2).plan(None, Some(100), |_| true).unwrap();
+        assert_eq!(memory_plan.window_bytes, 128);
         assert_eq!(
-            sizes(2).plan(Some(room.bytes - 1), Some(100), |_| true),
-            Err(room.bytes)
+            sizes(2).plan(Some(memory_plan.bytes - 1), Some(100), |_| true),
+            Err(memory_plan.bytes)
         );
     }
 }

@@ -1,4 +1,4 @@
-//! The keeper: a thread that ends what takes too long and steers the workers.
+//! The watchdog: a thread that ends what takes too long and steers the workers.
 
 use super::Shared;
 use seawall_core::abi::ring::{ControlBlock, Kind};
@@ -20,16 +20,16 @@ pub(super) struct Seen {
     control: ControlBlock,
 }
 
-/// The keeper's thread.
+/// The watchdog's thread.
 pub(super) fn run(shared: &Shared) {
     let mut seen = Seen::of(shared);
     while !shared.has_ended() {
-        let changes = shared.bell.changes();
+        let changes = shared.notify.changes();
         seen.tick(shared);
         if shared.is_busy() {
             std::thread::sleep(TICK);
         } else {
-            shared.bell.wait(changes, IDLE_TICK);
+            shared.notify.wait(changes, IDLE_TICK);
         }
     }
 }
@@ -43,8 +43,10 @@ impl Seen {
 
     /// One look.
     pub(super) fn tick(&mut self, shared: &Shared) {
-        shared.desk.end_overrun(shared.ring(), shared.slot_budget);
-        shared.desk.adopt(shared);
+        shared
+            .in_flight
+            .end_overrun(shared.ring(), shared.slot_budget);
+        shared.in_flight.adopt(shared);
         self.steer(shared);
     }
 
@@ -61,7 +63,7 @@ impl Seen {
             },
             ..RequeueAccount::default()
         };
-        // Couriers, if there are queues of posts, answer what is short, and workers the rest.
+        // Dispatchers, if there are queues of posts, answer what is short, and workers the rest.
         let works_on = |kind: &Kind| shared.posts.is_none() || !kind.is_short();
         let hot = hottest([&before, &now], works_on);
         let waiting = shared.ring().waiting().iter().sum::<u32>();
@@ -97,7 +99,7 @@ impl Seen {
         };
         shared.ring().steer(workers, favourite, ageing);
         if workers > now.workers {
-            shared.bell.ring();
+            shared.notify.ring();
         }
     }
 }

@@ -7,26 +7,28 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
-/// The drafts of this process. A draft enters and leaves the list together with its file.
-static DRAFTS: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+/// The temporary files of this process. A temporary file enters and leaves the list together with its file.
+static TEMPORARY_FILES: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
-fn drafts() -> MutexGuard<'static, Vec<PathBuf>> {
+fn temporary() -> MutexGuard<'static, Vec<PathBuf>> {
     // The list is consistent after every change, so a panic elsewhere does not harm it.
-    DRAFTS.lock().unwrap_or_else(PoisonError::into_inner)
+    TEMPORARY_FILES
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Removes the drafts of this process, for a signal handler that ends it. Afterwards no thread can
+/// Removes the temporary files of this process, for a signal handler that ends it. Afterwards no thread can
 /// start or finish a file: it waits for the end.
-pub fn abandon_drafts() {
-    let list = drafts();
+pub fn remove_temporary_files() {
+    let list = temporary();
     remove_all(&list);
     std::mem::forget(list);
 }
 
-/// Works as [`abandon_drafts`] for callers that must not wait, such as an allocator: keeps the
-/// drafts if a thread is starting or finishing one at the moment.
-pub fn try_abandon_drafts() {
-    if let Ok(list) = DRAFTS.try_lock() {
+/// Works as [`remove_temporary_files`] for callers that must not wait, such as an allocator: keeps the
+/// temporary files if a thread is starting or finishing one at the moment.
+pub fn try_remove_temporary_files() {
+    if let Ok(list) = TEMPORARY_FILES.try_lock() {
         remove_all(&list);
         std::mem::forget(list);
     }
@@ -34,31 +36,31 @@ pub fn try_abandon_drafts() {
 
 fn remove_all(list: &[PathBuf]) {
     for path in list {
-        // A draft that cannot be removed stays; there is no one left to report to.
+        // A temporary file that cannot be removed stays; there is no one left to report to.
         let _ = fs::remove_file(path);
     }
 }
 
 /// The unfinished content of a file; removed when dropped.
 #[derive(Debug)]
-pub(super) struct Draft {
+pub(super) struct TemporaryFile {
     path: Option<PathBuf>,
     place: PathBuf,
 }
 
-impl Draft {
-    /// Creates an empty draft beside `place`, under an unused name.
+impl TemporaryFile {
+    /// Creates an empty temporary file beside `place`, under an unused name.
     pub(super) fn create(place: PathBuf) -> io::Result<(File, Self)> {
         check_writable(&place)?;
         let folder = place.parent().unwrap_or(Path::new("."));
-        let mut list = drafts();
+        let mut list = temporary();
         let (file, path) = create_in(folder)?;
         list.push(path.clone());
         let path = Some(path);
         Ok((file, Self { path, place }))
     }
 
-    /// Gives the draft its final name, and the permissions of the file that had it.
+    /// Gives the temporary file its final name, and the permissions of the file that had it.
     pub(super) fn publish(mut self, file: &File) -> io::Result<()> {
         if let Ok(about) = fs::metadata(&self.place) {
             inherit(file, &about)?;
@@ -68,7 +70,7 @@ impl Draft {
         let Some(path) = &self.path else {
             return Ok(());
         };
-        let mut list = drafts();
+        let mut list = temporary();
         fs::rename(path, &self.place)?;
         forget(&mut list, path);
         self.path = None;
@@ -76,10 +78,10 @@ impl Draft {
     }
 }
 
-impl Drop for Draft {
+impl Drop for TemporaryFile {
     fn drop(&mut self) {
         if let Some(path) = self.path.take() {
-            let mut list = drafts();
+            let mut list = temporary();
             forget(&mut list, &path);
             // Removed while the list is locked, so that a signal finds it either present or gone.
             // One that cannot be removed stays.
@@ -92,7 +94,7 @@ fn forget(list: &mut Vec<PathBuf>, path: &Path) {
     list.retain(|known| known != path);
 }
 
-/// Tries at most of names for a draft, each of which another process would have to guess.
+/// Tries at most of names for a temporary file, each of which another process would have to guess.
 const NAMES_MAX: u32 = 1000;
 
 /// Creates a file under an unused name, with the permissions that the caller's mask leaves.
@@ -111,7 +113,7 @@ fn create_in(folder: &Path) -> io::Result<(File, PathBuf)> {
     }
 }
 
-/// A name that no draft of this process had, and hardly one of another.
+/// A name that no temporary file of this process had, and hardly one of another.
 fn draft_name() -> String {
     static NEXT: AtomicU64 = AtomicU64::new(0);
     let number = NEXT.fetch_add(1, Ordering::Relaxed);

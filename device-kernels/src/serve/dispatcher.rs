@@ -1,4 +1,4 @@
-//! Couriers: from a queue of posts to answers, or to the ring of this machine.
+//! Dispatchers: from a queue of posts to answers, or to the ring of this machine.
 //!
 //! Some warps look for posts and keep what they find in the block's shared memory, and one more
 //! answers it, so that a look that is still under way delays no answer. A block of one warp does
@@ -8,7 +8,7 @@
 //! lanes](super::together) answer light work one after the other; then lanes handle a post each of
 //! what is left.
 //!
-//! Looks of several warps may find the same post. Whoever moves `CLAIMED` from its number on keeps
+//! Looks of several warps may find the same post. The one who moves `CLAIMED` from its number on keeps
 //! it, and moves `CAME` once it is in shared memory and all before it have come.
 
 use super::deadline::is_over;
@@ -31,7 +31,7 @@ const _: () = assert!(HELD.is_power_of_two());
 const LOOKERS: u32 = 3;
 const LOOK: u32 = 2_400;
 
-/// Empty looks after which a courier begins to rest between two.
+/// Empty looks after which a dispatcher begins to rest between two.
 const PATIENT: u32 = 1 << 14;
 
 /// Longest rest, nanoseconds.
@@ -194,7 +194,7 @@ fn handle_each<G: Grid>(
     }
 }
 
-/// Answers short work whose tenant has room, and leaves the rest to the workers.
+/// Answers short work whose tenant has space, and leaves the rest to the workers.
 #[inline(always)]
 fn handle<G: Grid>(worker: &mut Worker<'_, Places<G, true>>, (index, slot): (u32, SlotRecord)) {
     let ring = worker.ring();
@@ -323,7 +323,7 @@ impl<G: Grid> Queue<G> {
             return Some(0);
         }
         let end = next.wrapping_add(found);
-        // Room for what was found.
+        // Space for what was found.
         while end.wrapping_sub(self.shown(ANSWERED)) > HELD {
             if self.is_end(self.order()) {
                 return None;

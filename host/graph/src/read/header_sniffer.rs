@@ -46,7 +46,7 @@ enum State {
 }
 
 /// The lines before the first edge.
-pub(super) struct Opening<'a> {
+pub(super) struct HeaderSniffer<'a> {
     /// The format that the caller or the file's name states.
     named: Option<Format>,
     /// Whether the caller states it.
@@ -57,7 +57,7 @@ pub(super) struct Opening<'a> {
     lines: u64,
 }
 
-impl<'a> Opening<'a> {
+impl<'a> HeaderSniffer<'a> {
     /// Starts at the first line. `asked` is the format that the caller states, `named` that or the
     /// one of the file's name.
     pub(super) fn new(asked: Option<Format>, named: Option<Format>, wish: Wish<'a>) -> Self {
@@ -352,10 +352,10 @@ mod tests {
             weights: WeightChoice::Given,
             ..LoadOptions::default()
         };
-        let mut opening = Opening::new(None, named, Wish::of(&options));
+        let mut header_sniffer = HeaderSniffer::new(None, named, Wish::of(&options));
         let mut last = Ok(Step::Taken);
         for line in lines {
-            last = opening.line(line.as_bytes());
+            last = header_sniffer.line(line.as_bytes());
         }
         last
     }

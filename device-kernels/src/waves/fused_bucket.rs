@@ -94,7 +94,7 @@ impl<L: Copy + Default> Bins<L> {
         }
     }
 
-    /// Keeps a node whose path's length has this `place`, if there is room.
+    /// Keeps a node whose path's length has this `place`, if there is space.
     #[inline(always)]
     fn keep(&mut self, (node, length): (u32, L), place: u32) -> bool {
         let number = if self.free != 0 {
@@ -143,7 +143,7 @@ impl<L: Copy + Default> Bins<L> {
 }
 
 /// Relaxes the edges of this thread's share of the queue and of the nodes that it finds
-/// near, those of the queue in the order of their lengths as far as there is room. Returns
+/// near, those of the queue in the order of their lengths as far as there is space. Returns
 /// the number of edges beyond the share, at least 1.
 #[inline(always)]
 pub(super) fn expand_near<G: Grid, L: Lengths>(
@@ -222,7 +222,7 @@ impl<G: Grid, L: Lengths> Near<'_, G, L> {
         lengths.seen_if(grid, self.relax.paths.distances, true, node)
     }
 
-    /// Keeps a node whose first edge is `start`, if there is room. Its edges are fetched
+    /// Keeps a node whose first edge is `start`, if there is space. Its edges are fetched
     /// meanwhile.
     #[inline(always)]
     fn keep(&mut self, node: u32, length: L::Length, start: u32) -> bool {

@@ -11,7 +11,7 @@ use super::csr::Csr;
 /// Sorts each row by target, and counts loops and parallel edges.
 ///
 /// Offsets ascend from 0 to the number of targets, and targets are below the nodes.
-pub(super) fn tidy(mut csr: Csr, order: Order) -> (Csr, Counts) {
+pub(super) fn dedup(mut csr: Csr, order: Order) -> (Csr, Counts) {
     sort_rows(&mut csr, order);
     let counts = count(&csr);
     (csr, counts)
@@ -142,7 +142,7 @@ mod tests {
             if !weighted {
                 (found.weights, expected.weights) = (None, None);
             }
-            let (found, found_counts) = tidy(found, order);
+            let (found, found_counts) = dedup(found, order);
             prop_assert_eq!(found.offsets(), expected.offsets());
             prop_assert_eq!(found.targets(), expected.targets());
             prop_assert_eq!(found.weights(), expected.weights());

@@ -22,9 +22,9 @@ pub(super) struct Line<T>(pub(super) T);
 
 /// A counter.
 #[derive(Debug, Default)]
-pub(super) struct Spread([Line<AtomicU64>; PARTS]);
+pub(super) struct ShardedCounter([Line<AtomicU64>; PARTS]);
 
-impl Spread {
+impl ShardedCounter {
     /// Adds to the part of this thread, after everything that this thread did before.
     pub(super) fn add(&self, count: u64) {
         if let Some(Line(part)) = self.0.get(part_of_thread()) {
@@ -32,7 +32,7 @@ impl Spread {
         }
     }
 
-    /// Takes 1 away, as [`Spread::add`].
+    /// Takes 1 away, as [`ShardedCounter::add`].
     pub(super) fn take(&self) {
         self.add(u64::MAX);
     }
@@ -84,7 +84,7 @@ mod tests {
 
     #[test]
     fn counts_of_all_threads_are_in_the_sum() {
-        let counter = Spread::default();
+        let counter = ShardedCounter::default();
         std::thread::scope(|scope| {
             for _ in 0..2 * PARTS {
                 scope.spawn(|| (0..100).for_each(|_| counter.add(3)));
