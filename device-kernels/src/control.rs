@@ -415,7 +415,7 @@ mod tests {
         };
         let dealer = &Dealer::new();
         // SAFETY: no shared memory is accessed through this view, and no work is taken.
-        let grid = unsafe { HostGrid::new((0, 1), std::ptr::null_mut(), dealer, services) };
+        let grid = unsafe { HostGrid::new(0, 1, std::ptr::null_mut(), dealer, services) };
         // SAFETY: the record outlives its use here.
         let control = unsafe { Control::at(std::ptr::from_mut(&mut record) as u64) };
         control.raise_changed(grid, 0);

@@ -31,9 +31,12 @@ impl Wave {
         let table = word_of!(LaunchRecord, wave_table);
         tables.entry(
             grid,
-            (WAVES.area(), WAVES_HELD as u32),
-            (table, WAVE_WORDS),
-            (self.0, at),
+            WAVES.area(),
+            WAVES_HELD as u32,
+            table,
+            WAVE_WORDS,
+            self.0,
+            at,
         )
     }
 
@@ -109,9 +112,12 @@ impl Tables {
     fn entry<G: Grid>(
         self,
         grid: G,
-        (start, held): (Area, u32),
-        (table, words): (u32, u32),
-        (index, at): (u32, u32),
+        start: Area,
+        held: u32,
+        table: u32,
+        words: u32,
+        index: u32,
+        at: u32,
     ) -> u32 {
         if index < held {
             // SAFETY: it is held.
@@ -267,7 +273,7 @@ impl Tables {
         let table = word_of!(LaunchRecord, group_table);
         let at = |offset: u32| {
             let held = (GROUPS.area(), GROUPS_HELD as u32);
-            self.entry(grid, held, (table, GROUP_WORDS), (index, offset))
+            self.entry(grid, held.0, held.1, table, GROUP_WORDS, index, offset)
         };
         Some(GroupRecord {
             first_wave: at(0),
@@ -295,7 +301,7 @@ impl Tables {
         let table = word_of!(LaunchRecord, register_table);
         let at = |offset: u32| {
             let held = (REGISTERS.area(), REGISTERS_HELD as u32);
-            self.entry(grid, held, (table, REGISTER_WORDS), (index, offset))
+            self.entry(grid, held.0, held.1, table, REGISTER_WORDS, index, offset)
         };
         let (region, words) = (at(0), at(1));
         let offset = u64::from(at(2)) | u64::from(at(3)) << 32;

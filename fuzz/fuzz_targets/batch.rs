@@ -27,7 +27,7 @@ fuzz_target!(|bytes: &[u8]| {
     let ran = run_scripts(
         |jobs| {
             let asked = (RunLimits::default(), budget_bytes);
-            let opened = CpuBatch::open(jobs, threads, asked);
+            let opened = CpuBatch::open(jobs, threads, asked.0, asked.1);
             refused = match &opened {
                 Ok(batch) => {
                     assert!(budget_bytes.is_none_or(|budget| batch.memory_bytes() <= budget));

@@ -8,12 +8,12 @@ use seawall::graph::{
 };
 
 const fn asked(undirected: bool, weights: WeightChoice) -> LoadOptions {
-    asked_as((undirected, weights), (false, None, false))
+    asked_as(undirected, weights, false, None, false)
 }
 
 const fn asked_as(
-    (undirected, weights): (bool, WeightChoice),
-    (skip_columns, format, names): (bool, Option<Format>, bool),
+    undirected: bool, weights: WeightChoice,
+    skip_columns: bool, format: Option<Format>, names: bool,
 ) -> LoadOptions {
     LoadOptions {
         undirected,
@@ -34,12 +34,12 @@ pub const OPTIONS: [LoadOptions; 8] = [
     asked(false, WeightChoice::Given),
     asked(true, WeightChoice::Ignored),
     asked(true, WeightChoice::Given),
-    asked_as((false, WeightChoice::Given), (false, None, true)),
+    asked_as(false, WeightChoice::Given, false, None, true),
     asked(false, WeightChoice::Scaled(0.75)),
-    asked_as((false, WeightChoice::Given), (true, None, false)),
+    asked_as(false, WeightChoice::Given, true, None, false),
     asked_as(
-        (false, WeightChoice::Given),
-        (false, Some(Format::Metis), false),
+        false, WeightChoice::Given,
+        false, Some(Format::Metis), false,
     ),
 ];
 

@@ -169,7 +169,7 @@ pub fn measure(graph: &Graph, request: &EvidenceRequest<'_>) -> Result<Measureme
         return Err(EvidenceError::NotResident { executor });
     }
     let job = Job::of(graph)?;
-    let mut host = open_host(graph, (executor, request))?;
+    let mut host = open_host(graph, executor, request)?;
     host.load(&job.program)?;
     let start = Instant::now();
     let mut resident = backend::open(graph, executor, (machine, request.settings))?;
@@ -201,7 +201,8 @@ pub fn compare(
 
 fn open_host<'g>(
     graph: &'g Graph,
-    (executor, request): (Executor, &EvidenceRequest<'_>),
+    executor: Executor,
+    request: &EvidenceRequest<'_>,
 ) -> Result<Box<dyn Session + 'g>, EvidenceError> {
     let machine = Machine {
         executor: Some(executor),

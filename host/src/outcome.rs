@@ -60,7 +60,8 @@ pub struct SessionReport {
 impl SessionReport {
     /// Returns the report of a request on a session whose requests did `all` so far.
     pub(crate) fn of(
-        (predicted, counted): (SessionWork, SessionWork),
+        predicted: SessionWork,
+        counted: SessionWork,
         all: SessionWork,
         peak_bytes: u64,
     ) -> Self {

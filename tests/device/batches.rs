@@ -30,7 +30,7 @@ struct Case {
 }
 
 impl Case {
-    fn draw((seed, quick): (u64, bool)) -> Self {
+    fn draw(seed: u64, quick: bool) -> Self {
         let mut random = Random::new(seed ^ 0xBA7C);
         let (counts, sizes): (&[u32], &[u32]) = if quick {
             (&[1, 3, 12], &[60, 200])
@@ -76,7 +76,7 @@ impl Case {
 /// Draws the batch of a seed and runs every analysis and every shape of search
 /// on it.
 pub(crate) fn run(drawn: (u64, bool), tally: &mut Tally) {
-    let case = Case::draw(drawn);
+    let case = Case::draw(drawn.0, drawn.1);
     for analysis in ANALYSES {
         tally.check(("batches, three runs each", NAME), &case.repeat, || {
             case.run(&BatchOptions::new(analysis), 3)

@@ -28,7 +28,7 @@ struct Case {
 }
 
 impl Case {
-    fn draw((seed, quick): (u64, bool)) -> Self {
+    fn draw(seed: u64, quick: bool) -> Self {
         let mut random = Random::new(seed);
         let shape = SHAPES[(seed % SHAPES.len() as u64) as usize];
         let sizes: &[u32] = if quick {
@@ -116,7 +116,7 @@ fn shape_of_grid(quick: bool, random: &mut Random) -> CudaOptions {
 
 /// Draws the case of a seed and runs all of its checks on `executor`.
 pub(crate) fn run(executor: Executor, name: &'static str, drawn: (u64, bool), tally: &mut Tally) {
-    let case = Case::draw(drawn);
+    let case = Case::draw(drawn.0, drawn.1);
     let opened = case.list.graph().map_err(|error| error.to_string());
     let graph = match opened {
         Ok(graph) => graph,
@@ -196,7 +196,7 @@ fn analyses(
 ) {
     for analysis in ANALYSES {
         tally.check(("analyses, three runs each", name), case.repeat(), || {
-            run_analysis(session, (graph, &case.list), &case.asked(analysis), 3)
+            run_analysis(session, graph, &case.list, &case.asked(analysis), 3)
         });
     }
 }
@@ -243,7 +243,7 @@ fn details(
         for analysis in [AnalysisKind::Triangles, AnalysisKind::TriangleTotal] {
             let asked = case.asked(analysis);
             tally.check(("triangles, three runs each", name), case.repeat(), || {
-                run_analysis(session, (graph, &case.list), &asked, 3)
+                run_analysis(session, graph, &case.list, &asked, 3)
             });
         }
     }
@@ -254,7 +254,7 @@ fn details(
             ..case.asked(AnalysisKind::Bfs)
         };
         tally.check(("parents, three runs each", name), case.repeat(), || {
-            run_analysis(session, (graph, &case.list), &parents, 3)
+            run_analysis(session, graph, &case.list, &parents, 3)
         });
         // The oracle searches once per source.
         let most = 4_000_000 / (case.list.edges.len() + 1);
@@ -268,7 +268,7 @@ fn details(
         tally.check(
             ("sets of sources, three runs each", name),
             case.repeat(),
-            || run_analysis(session, (graph, &case.list), &sets, 3),
+            || run_analysis(session, graph, &case.list, &sets, 3),
         );
     }
 }
@@ -306,7 +306,7 @@ fn topologies(
         tally.check(
             ("forced topologies", name),
             format!("topology {forced}, {}", case.repeat()),
-            || run_analysis(session, (graph, &case.list), &asked, 1),
+            || run_analysis(session, graph, &case.list, &asked, 1),
         );
     }
     for (narrow_nodes, narrow_edges) in [(0, 32_768), (1, 16), (4, 0), (64, 300)] {
@@ -325,7 +325,7 @@ fn topologies(
         tally.check(
             ("narrow thresholds", name),
             format!("narrow {narrow_nodes}, {}", case.repeat()),
-            || run_analysis(session, (graph, &case.list), &asked, 1),
+            || run_analysis(session, graph, &case.list, &asked, 1),
         );
     }
 }
@@ -348,7 +348,7 @@ fn limits(
         tally.check(
             ("level limits", name),
             format!("{max_levels} levels, {}", case.repeat()),
-            || run_analysis(session, (graph, &case.list), &asked, 1),
+            || run_analysis(session, graph, &case.list, &asked, 1),
         );
     }
 }

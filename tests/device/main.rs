@@ -247,8 +247,8 @@ fn run_own(options: &Options, tally: &mut Tally) {
     for executor in EXECUTORS {
         own::run(executor, (folder, options.seed, options.quick), tally);
     }
-    own::batches((folder, options.seed), tally);
-    own::services((folder, options.seed), tally);
+    own::batches(folder, options.seed, tally);
+    own::services(folder, options.seed, tally);
 }
 
 /// Draws cases, each for all executors, until the time ends.

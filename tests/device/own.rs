@@ -31,7 +31,7 @@ pub(crate) fn run(
     for case in seed..seed + cases {
         tally.check(("custom waves", name), format!("SEED={case}"), || {
             let waves = waves.clone().with_ptx_in(folder).map_err(text)?;
-            agrees((executor, quick), &waves, case)
+            agrees(executor, quick, &waves, case)
         });
     }
     tally.check(("custom waves without PTX", name), "no seed", || {
@@ -40,7 +40,7 @@ pub(crate) fn run(
 }
 
 /// Runs a batch with the PTX of `folder`.
-pub(crate) fn batches((folder, seed): (&Path, u64), tally: &mut Tally) {
+pub(crate) fn batches(folder: &Path, seed: u64, tally: &mut Tally) {
     tally.check(
         ("custom waves in a batch", "mega"),
         format!("SEED={seed}"),
@@ -52,7 +52,7 @@ pub(crate) fn batches((folder, seed): (&Path, u64), tally: &mut Tally) {
 }
 
 /// Runs a service with the PTX of `folder`.
-pub(crate) fn services((folder, seed): (&Path, u64), tally: &mut Tally) {
+pub(crate) fn services(folder: &Path, seed: u64, tally: &mut Tally) {
     tally.check(
         ("custom waves in a service", "service"),
         format!("SEED={seed}"),
@@ -127,7 +127,7 @@ fn results(
     Ok(found)
 }
 
-fn agrees((executor, quick): (Executor, bool), waves: &OwnWaves, seed: u64) -> Result<(), String> {
+fn agrees(executor: Executor, quick: bool, waves: &OwnWaves, seed: u64) -> Result<(), String> {
     let graph = graph_of(seed)?;
     let (program, kept) = program(graph.nodes(), waves).map_err(text)?;
     let mut cpu = CpuSession::open(&graph, None, RunLimits::default()).map_err(text)?;

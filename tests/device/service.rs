@@ -107,8 +107,8 @@ fn times(service: &Service, nodes: u32, is_weighted: bool) -> Result<(), String>
     }
     for (op, name) in ops {
         // The first ones wake machines and fill caches.
-        round_trips(&client, (op, nodes), (200, second))?;
-        let times = round_trips(&client, (op, nodes), (200_000, second))?;
+        round_trips(&client, op, nodes, (200, second))?;
+        let times = round_trips(&client, op, nodes, (200_000, second))?;
         println!("{place}: {name}: {times}");
     }
     for (op, name, pairs) in [
@@ -117,7 +117,7 @@ fn times(service: &Service, nodes: u32, is_weighted: bool) -> Result<(), String>
         (Op::Hops, "hops", [(1, 64), (4, 64), (8, 64)]),
     ] {
         for (producers, open) in pairs {
-            let rate = flood(service, (op, nodes), (producers, open), second / 2)?;
+            let rate = flood(service, op, nodes, producers, open, second / 2)?;
             println!("{place}: {name}: {producers} producers with {open} open: {rate:.0} a second");
         }
     }

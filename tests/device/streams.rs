@@ -67,7 +67,7 @@ fn agree(graph: &Graph, window: u64) -> Result<(), String> {
     for kind in KINDS {
         let resident = execute(graph, &request(kind), &mut |_| ()).map_err(text)?;
         for keeping in [Keeping::Never, Keeping::Always] {
-            let streamed = streamed(&path, &request(kind), (Some(window), keeping))?;
+            let streamed = streamed(&path, &request(kind), Some(window), keeping)?;
             if streamed.values != resident.values {
                 return Err(format!(
                     "{kind} in windows of {window} bytes, {keeping:?} kept, differs"
@@ -86,7 +86,8 @@ fn agree(graph: &Graph, window: u64) -> Result<(), String> {
 fn streamed(
     path: &Path,
     request: &RunRequest,
-    (window, keeping): (Option<u64>, Keeping),
+    window: Option<u64>,
+    keeping: Keeping,
 ) -> Result<RunOutcome, String> {
     let mut options = StreamOptions::default();
     (options.window_bytes, options.keeping) = (window, keeping);
@@ -107,7 +108,7 @@ pub(crate) fn measure(path: &str) -> Result<(), String> {
         if kind == AnalysisKind::Pagerank {
             request.max_iterations = NonZeroU32::new(10);
         }
-        let outcome = match streamed(path.as_ref(), &request, (None, keeping)) {
+        let outcome = match streamed(path.as_ref(), &request, None, keeping) {
             Ok(outcome) => outcome,
             Err(problem) => {
                 println!("{kind}: {problem}");

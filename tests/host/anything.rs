@@ -299,7 +299,7 @@ fn add_composite(program: &mut ProgramBuilder, registers: &Registers, call: &Cal
         23 => program.seed_ranks_by_rows("even", ranks),
         24 => program.fixpoint("rank", x, |body| {
             if y % 2 == 0 {
-                body.step_ranks(ranks, (call.share, call.share));
+                body.step_ranks(ranks, call.share, call.share);
             } else {
                 body.step_ranks_by_rows(ranks, (call.share, call.share));
             }

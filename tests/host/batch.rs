@@ -43,7 +43,7 @@ fn open<'g>(
     threads: usize,
 ) -> Result<Box<dyn BatchSession + 'g>, backend::BatchError> {
     let threads = NonZeroUsize::new(threads);
-    let batch = CpuBatch::open(jobs, threads, (RunLimits::default(), None))?;
+    let batch = CpuBatch::open(jobs, threads, RunLimits::default(), None)?;
     Ok(Box::new(batch))
 }
 
@@ -253,7 +253,7 @@ fn run_programs(programs: &[EncodedProgram], threads: usize) -> Result<(), backe
         result: program.register(0).unwrap(),
     };
     let jobs: Vec<_> = programs.iter().map(job).collect();
-    let mut batch = CpuBatch::open(&jobs, NonZeroUsize::new(threads), (limits(200), None))?;
+    let mut batch = CpuBatch::open(&jobs, NonZeroUsize::new(threads), limits(200), None)?;
     batch.run().map(|_| ())
 }
 
@@ -315,7 +315,7 @@ fn a_register_moved_to_the_results_keeps_its_words() {
         program: Arc::new(program),
     };
     let jobs = vec![job; 5];
-    let mut batch = CpuBatch::open(&jobs, NonZeroUsize::new(2), (limits(60_000), None)).unwrap();
+    let mut batch = CpuBatch::open(&jobs, NonZeroUsize::new(2), limits(60_000), None).unwrap();
     for _ in 0..3 {
         batch.run().unwrap();
         assert_eq!(batch.read().unwrap(), vec![vec![faulty::SUM]; 5]);

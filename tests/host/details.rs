@@ -71,7 +71,7 @@ proptest! {
             };
             for threads in THREADS {
                 let mut session = CpuSession::open(&graph, NonZeroUsize::new(threads), RunLimits::default()).unwrap();
-                run_analysis(&mut session, (&graph, &list), &asked, 2)
+                run_analysis(&mut session, &graph, &list, &asked, 2)
                     .map_err(|error| TestCaseError::fail(format!("{threads} threads, {asked:?}: {error}")))?;
             }
         }

@@ -111,7 +111,7 @@ fn search_with(case: &Case, policy: SearchPolicy, threads: usize) -> Result<(), 
                 incoming,
                 ..case.asked(analysis)
             };
-            run_analysis(&mut session, (&graph, &case.list), &asked, 2)
+            run_analysis(&mut session, &graph, &case.list, &asked, 2)
                 .map_err(|error| format!("{policy:?}, incoming {incoming}: {error}"))?;
         }
     }
@@ -217,7 +217,7 @@ fn forced_topologies_agree_under_a_limit() {
                 },
                 ..case.asked(analysis)
             };
-            run_analysis(&mut session, (&graph, &case.list), &asked, 1)
+            run_analysis(&mut session, &graph, &case.list, &asked, 1)
                 .unwrap_or_else(|error| panic!("topology {forced}, {max_levels} levels: {error}"));
         }
     }

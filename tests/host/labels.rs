@@ -53,7 +53,7 @@ fn run(graph: &Graph, (rule, weighted, limit): RunOptions) -> (Vec<u32>, bool) {
 }
 
 /// Amount of the edges of `node` to nodes of each label; loops do not count.
-fn amounts(graph: &Graph, labels: &[u32], (node, weighted): (u32, bool)) -> BTreeMap<u32, u64> {
+fn amounts(graph: &Graph, labels: &[u32], node: u32, weighted: bool) -> BTreeMap<u32, u64> {
     let mut amounts = BTreeMap::new();
     for edge in graph.outgoing().row(node) {
         let to = graph.targets()[edge];
@@ -69,7 +69,7 @@ fn amounts(graph: &Graph, labels: &[u32], (node, weighted): (u32, bool)) -> BTre
 /// Whether every node has the label that most around it have, or one of them.
 fn is_stable(graph: &Graph, labels: &[u32], weighted: bool) -> bool {
     (0..graph.nodes()).all(|node| {
-        let amounts = amounts(graph, labels, (node, weighted));
+        let amounts = amounts(graph, labels, node, weighted);
         let own = amounts.get(&labels[node as usize]).copied().unwrap_or(0);
         amounts.values().all(|amount| *amount <= own)
     })
@@ -249,7 +249,7 @@ proptest! {
         let mut labels: Vec<u32> = (0..graph.nodes()).collect();
         for _ in 0..rounds {
             let most_frequent = |node: u32| {
-                let amounts = amounts(&graph, &labels, (node, false)).into_iter();
+                let amounts = amounts(&graph, &labels, node, false).into_iter();
                 amounts.max_by_key(|(label, count)| (*count, std::cmp::Reverse(*label)))
             };
             labels = (0..graph.nodes()).map(|node| most_frequent(node).map_or(labels[node as usize], |(label, _)| label)).collect();

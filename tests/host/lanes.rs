@@ -72,7 +72,7 @@ fn analyses(((list, sources), machine, mut random): (Drawn, u32, Random)) -> Tri
         all.push(asked(AnalysisKind::TriangleTotal, Detail::Plain));
     }
     all.iter()
-        .try_for_each(|asked| run_analysis(&mut session, (&graph, &list), asked, 1))
+        .try_for_each(|asked| run_analysis(&mut session, &graph, &list, asked, 1))
 }
 
 /// Triangles of dense graphs: rows that warps and blocks hold, in pieces too, and that are looked
@@ -106,7 +106,7 @@ fn triangles((nodes, edges): (u32, Vec<(u32, u32)>), machine: u32) -> Tried {
             incoming: false,
             detail: Detail::Plain,
         };
-        run_analysis(&mut session, (&graph, &list), &asked, 1)?;
+        run_analysis(&mut session, &graph, &list, &asked, 1)?;
     }
     Ok(())
 }

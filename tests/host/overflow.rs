@@ -198,7 +198,7 @@ fn a_path_too_long_is_an_error_of_its_graph_alone() {
     };
     let open = |result| {
         let limits = (RunLimits::default(), None);
-        CpuBatch::open(&jobs(result), NonZeroUsize::new(2), limits)
+        CpuBatch::open(&jobs(result), NonZeroUsize::new(2), limits.0, limits.1)
     };
     let mut batch = open(search.paths.distances).unwrap();
     batch.run().unwrap();

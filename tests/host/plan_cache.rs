@@ -102,7 +102,7 @@ fn a_batch_plans_each_size_once_and_a_second_batch_none() {
     let mut plans = PlanCache::new(16);
     let mut request = request(AnalysisKind::Bfs);
     let run = |request: &RunRequest, plans: &mut PlanCache| {
-        batch::execute_with(&named, request, (Canceller::default(), plans), &mut |_| ()).unwrap()
+        batch::execute_with(&named, request, Canceller::default(), plans, &mut |_| ()).unwrap()
     };
     for _ in 0..2 {
         let outcome = run(&request, &mut plans);

@@ -34,11 +34,7 @@ fn paths(graph: &Graph, sources: &[u32]) -> Result<RunOutcome, RunError> {
 }
 
 /// Lengths of lightest walks of at most so many edges, by trying all; `None` where there is none.
-fn walks(
-    nodes: u32,
-    edges: &[(u32, u32, i32)],
-    (sources, most): (&[u32], u32),
-) -> Vec<Option<i64>> {
+fn walks(nodes: u32, edges: &[(u32, u32, i32)], sources: &[u32], most: u32) -> Vec<Option<i64>> {
     let mut lengths = vec![None; nodes as usize];
     for source in sources {
         lengths[*source as usize] = Some(0);
@@ -308,7 +304,7 @@ proptest! {
         let graph = Graph::from_signed_edges(list.nodes, &edges, false).unwrap();
         prop_assume!(graph.weight_kind() == Some(WeightKind::Signed) && !sources.is_empty());
         let (short, long) = (list.nodes, 2 * list.nodes);
-        let [near, nearer] = [short, long].map(|most| walks(list.nodes, &edges, (&sources, most)));
+        let [near, nearer] = [short, long].map(|most| walks(list.nodes, &edges, &sources, most));
         match paths(&graph, &sources) {
             Ok(found) => {
                 prop_assert_eq!(&near, &nearer);

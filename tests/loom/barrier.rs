@@ -238,7 +238,7 @@ fn blocks(
 
 /// After `passed` barriers, each block writes a word before each of some more, and reads those of all
 /// after it.
-fn meet_again((passed, barriers): (u32, u32), weakened: Option<Site>) {
+fn meet_again(passed: u32, barriers: u32, weakened: Option<Site>) {
     let memory = move || Memory::new(BLOCKS, passed, weakened, 0);
     blocks(memory, BLOCKS * barriers, move |memory, words, block| {
         let team = memory.team(block);
@@ -255,7 +255,7 @@ fn meet_again((passed, barriers): (u32, u32), weakened: Option<Site>) {
 
 /// A barrier.
 pub(crate) fn meets(weakened: Option<Site>) {
-    meet_again((0, 1), weakened);
+    meet_again(0, 1, weakened);
 }
 
 /// The block that leaves a launch last reads what the others wrote.
@@ -344,12 +344,12 @@ fn ends(now_ns: u64, expected: FaultCode) {
 
 #[test]
 fn blocks_see_what_each_wrote_before_each_barrier() {
-    meet_again((0, 3), None);
+    meet_again(0, 3, None);
 }
 
 #[test]
 fn the_ticket_may_overflow() {
-    meet_again((u32::MAX / BLOCKS, 2), None);
+    meet_again(u32::MAX / BLOCKS, 2, None);
 }
 
 #[test]

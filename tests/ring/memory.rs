@@ -189,7 +189,7 @@ impl State {
     }
 
     /// Takes over what was seen before the value `number` of word `at`, if it `acquires`.
-    fn see(&mut self, (actor, at): (usize, usize), number: u32, acquires: bool) -> u32 {
+    fn see(&mut self, actor: usize, at: usize, number: u32, acquires: bool) -> u32 {
         let history = &self.words[at];
         let value = &history.values[(number - history.first) as usize];
         let view = &mut self.actors[actor].view;
@@ -213,7 +213,7 @@ impl State {
         } else {
             oldest + self.random.below(last - oldest + 1)
         };
-        self.see((actor, at), number, acquires)
+        self.see(actor, at, number, acquires)
     }
 
     fn store(&mut self, actor: usize, at: usize, word: u32, releases: bool) {
@@ -226,14 +226,15 @@ impl State {
     /// Replaces the newest value; what it was released with goes on with the new one.
     fn update(
         &mut self,
-        (actor, at): (usize, usize),
+        actor: usize,
+        at: usize,
         order: Update,
         change: impl FnOnce(u32) -> Option<u32>,
     ) -> u32 {
         let acquires = matches!(order, Update::Acquire(_)) && self.keeps(Order::AcquiringUpdate);
         let releases = matches!(order, Update::Release(_)) && self.keeps(Order::ReleasingUpdate);
         let last = self.words[at].last();
-        let before = self.see((actor, at), last, acquires);
+        let before = self.see(actor, at, last, acquires);
         let Some(word) = change(before) else {
             return before;
         };
@@ -337,7 +338,7 @@ impl Words for Seen<'_> {
     fn swap_if(&self, at: u32, swap: Swap, order: Update, _: Scope) -> u32 {
         self.access(|state| {
             let swapped = |word| (word == swap.expected).then_some(swap.value);
-            state.update((self.actor, at as usize), order, swapped)
+            state.update(self.actor, at as usize, order, swapped)
         })
     }
 
@@ -350,7 +351,7 @@ impl Words for Seen<'_> {
                 state.problem.get_or_insert(problem);
             }
             let added = |word: u32| Some(word.wrapping_add(value));
-            state.update((self.actor, at as usize), order, added)
+            state.update(self.actor, at as usize, order, added)
         })
     }
 }

@@ -117,7 +117,7 @@ pub(crate) fn run(seed: u64, deaths: Deaths, weakened: Option<Order>) -> Result<
         }
         let (layout, ledger) = (drawn.layout, &ledger);
         let keeper = &keeper;
-        scope.spawn(move || keeper.play(|| keep((keeper, layout), ledger, deaths)));
+        scope.spawn(move || keeper.play(|| keep(keeper, layout, ledger, deaths)));
     });
     match memory.problem() {
         Some(problem) => Err(problem),
@@ -197,7 +197,7 @@ fn take_turns(claim: &Claim) -> Outcome {
 }
 
 /// Ends the service when all producers have ended.
-fn keep((seen, layout): (&Seen<'_>, Layout), ledger: &Ledger, deaths: Deaths) {
+fn keep(seen: &Seen<'_>, layout: Layout, ledger: &Ledger, deaths: Deaths) {
     let ring = Ring::new(seen, layout);
     let look = || {
         let waiting = ring.waiting();

@@ -185,7 +185,8 @@ fn check_counts(ring: Ring<'_, SharedWords>, first_task: u32, turns_of_fence: u3
 }
 
 fn round(
-    (words, layout): (&SharedWords, Layout),
+    words: &SharedWords,
+    layout: Layout,
     workers: &mut [Worker<'_, SharedWords>; 2],
     first_task: u32,
 ) {
@@ -239,7 +240,7 @@ fn every_counter_may_wrap_any_number_of_times() {
             let first_task = u32::MAX
                 .wrapping_sub(8)
                 .wrapping_add(number.wrapping_mul(64));
-            round((&words, layout), &mut workers, first_task);
+            round(&words, layout, &mut workers, first_task);
         }
     }
 }

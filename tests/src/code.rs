@@ -194,7 +194,7 @@ pub struct Registers<'a> {
 pub fn write<'c>(item: Item<'c>, registers: Registers<'_>, steps: &[Step]) {
     let mut made = Vec::new();
     for step in steps {
-        write_step((item, None), registers, &mut made, step);
+        write_step(item, None, registers, &mut made, step);
     }
 }
 
@@ -209,7 +209,8 @@ fn tame(value: Value<'_>) -> Value<'_> {
 }
 
 fn write_step<'c>(
-    (item, edge): (Item<'c>, Option<Edge<'c>>),
+    item: Item<'c>,
+    edge: Option<Edge<'c>>,
     registers: Registers<'_>,
     made: &mut Vec<Value<'c>>,
     step: &Step,
@@ -250,10 +251,10 @@ fn write_step<'c>(
         Step::Fold(to, how, a) => return item.fold(id(to), *how, made[*a]),
         Step::Changed(a) => return item.changed(made[*a]),
         Step::Gather(of) => item.gather(of.edges, of.how, |edge| {
-            write_edge(edge, registers, (made, of))
+            write_edge(edge, registers, made, of)
         }),
         Step::Arg(of, found) => {
-            let body = |edge| write_edge(edge, registers, (made, of));
+            let body = |edge| write_edge(edge, registers, made, of);
             let [value, node] = match found.largest {
                 true => item.argmax(of.edges, body),
                 false => item.argmin(of.edges, body),
@@ -267,11 +268,12 @@ fn write_step<'c>(
 fn write_edge<'c>(
     edge: Edge<'c>,
     registers: Registers<'_>,
-    (made, of): (&[Value<'c>], &Gathering),
+    made: &[Value<'c>],
+    of: &Gathering,
 ) -> Value<'c> {
     let mut inner = made.to_vec();
     for step in &of.body {
-        write_step((*edge, Some(edge)), registers, &mut inner, step);
+        write_step(*edge, Some(edge), registers, &mut inner, step);
     }
     inner[of.value]
 }

@@ -16,7 +16,7 @@ pub fn searched_components(graph: &Graph) -> Result<EncodedProgram, ProgramError
     let mut program = ProgramBuilder::new(graph.nodes());
     let labels = program.words("labels", graph.nodes().into())?;
     let from = graph.nodes().checked_sub(1).unwrap_or(UNREACHED);
-    let known = hook_found(&mut program, labels, ([from, 2], Mark::BitsAhead))?;
+    let known = hook_found(&mut program, labels, [from, 2], Mark::BitsAhead)?;
     link_rest(&mut program, labels, known);
     program.components("compress", ComponentStep::Compress, labels);
     program.keep(labels);
@@ -32,13 +32,14 @@ pub fn hook_reached(
     labels: RegisterId,
     search: [u32; 2],
 ) -> Result<RegisterId, ProgramError> {
-    hook_found(program, labels, (search, Mark::Bits))
+    hook_found(program, labels, search, Mark::Bits)
 }
 
 fn hook_found(
     program: &mut ProgramBuilder,
     labels: RegisterId,
-    ([node, levels], mark): ([u32; 2], Mark),
+    [node, levels]: [u32; 2],
+    mark: Mark,
 ) -> Result<RegisterId, ProgramError> {
     let list = program.words("source", 1)?;
     let frontier = program.frontier("frontier")?;
@@ -58,7 +59,7 @@ pub fn link_rest(program: &mut ProgramBuilder, labels: RegisterId, known: Regist
     let sample = ComponentStep::LinkSample { skip: 0, edges: 2 };
     let majority = ComponentStep::Majority { to: known };
     for step in [sample, ComponentStep::Compress, majority] {
-        program.components_unless("sample", step, (labels, known));
+        program.components_unless("sample", step, labels, known);
     }
     let except = known;
     let rest = ComponentStep::LinkRest { skip: 0, except };

@@ -82,10 +82,10 @@ impl<'a> Drawer<'a> {
 
 impl Drawer<'_> {
     fn add_register(&mut self, words: u32, input: Option<Vec<u32>>) -> Slot {
-        self.add_values((words, Kind::U32), input)
+        self.add_values(words, Kind::U32, input)
     }
 
-    fn add_values(&mut self, (words, kind): (u32, Kind), input: Option<Vec<u32>>) -> Slot {
+    fn add_values(&mut self, words: u32, kind: Kind, input: Option<Vec<u32>>) -> Slot {
         self.written.push(input.is_some());
         self.script.registers.push(Register {
             words,
@@ -124,7 +124,7 @@ impl Drawer<'_> {
         for kind in [Kind::I32, Kind::F32, Kind::U64] {
             let words = nodes * kind.words();
             let input = self.random.once_in(2).then(|| self.facts(words));
-            self.add_values((words, kind), input);
+            self.add_values(words, kind, input);
         }
     }
 

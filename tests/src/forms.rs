@@ -78,8 +78,8 @@ fn wave(
             node.only(node.load(registers.words) & 1);
         }
         let found = match kind {
-            Kind::U64 => gather_pairs(node, registers, (edges, random)),
-            _ => gather_words(node, registers, (edges, random)),
+            Kind::U64 => gather_pairs(node, registers, edges, random),
+            _ => gather_words(node, registers, edges, random),
         };
         node.store(to, found);
     });
@@ -99,7 +99,8 @@ fn change(node: Item<'_>, registers: Registers, random: &mut Random) {
 fn gather_words<'c>(
     node: Item<'c>,
     registers: Registers,
-    (edges, random): (Edges, &mut Random),
+    edges: Edges,
+    random: &mut Random,
 ) -> Value<'c> {
     let own = node.load(registers.words);
     if random.once_in(4) {
@@ -139,7 +140,8 @@ fn gather_words<'c>(
 fn gather_pairs<'c>(
     node: Item<'c>,
     registers: Registers,
-    (edges, random): (Edges, &mut Random),
+    edges: Edges,
+    random: &mut Random,
 ) -> Value<'c> {
     let own = node.load(registers.pairs);
     let how = [Join::Min, Join::Max, Join::Sum, Join::Or, Join::And][random.below(5) as usize];

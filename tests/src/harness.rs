@@ -90,7 +90,8 @@ pub(crate) fn text(error: impl std::fmt::Display) -> String {
 /// The first failure or difference.
 pub fn run_analysis(
     session: &mut dyn Session,
-    (graph, list): (&Graph, &EdgeList),
+    graph: &Graph,
+    list: &EdgeList,
     asked: &RunOptions,
     times: u32,
 ) -> Result<(), String> {

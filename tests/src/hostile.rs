@@ -339,7 +339,7 @@ impl Change {
                 register,
                 on,
                 shift,
-            } => overlay(program, register, (on, shift)),
+            } => overlay(program, register, on, shift),
             Self::Words { register, to } => {
                 if let Some(register) = entry(&mut program.registers, register) {
                     register.words = to;

@@ -125,7 +125,7 @@ impl Interpreter<'_> {
                     let numbers = self.words(*by).to_vec();
                     let mut world =
                         code::World::of_registers(&self.kinds, &mut self.left.registers);
-                    world.join_segments(*how, *to, (*from, &numbers));
+                    world.join_segments(*how, *to, *from, &numbers);
                 }
                 other => self.step(other),
             }

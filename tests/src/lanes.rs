@@ -362,7 +362,7 @@ pub fn run<const BLOCKS: u32, const LANES: u32>(
     launch: &LaunchRecord,
     extra: u32,
 ) -> Result<(), BackendError> {
-    each((BLOCKS, LANES), extra, |grid| {
+    each(BLOCKS, LANES, extra, |grid| {
         // SAFETY: the session filled the record from memory that outlives the run.
         let launch = unsafe { Launch::new(launch) };
         // A run that stops early leaves its reason in the control block.
@@ -376,7 +376,7 @@ pub fn run<const BLOCKS: u32, const LANES: u32>(
 ///
 /// # Panics
 /// If a lane panics, or lanes do not meet.
-pub fn each((blocks, lanes): (u32, u32), extra: u32, body: impl Fn(Lane<'_>)) {
+pub fn each(blocks: u32, lanes: u32, extra: u32, body: impl Fn(Lane<'_>)) {
     let words = SHARED_WORDS + extra as usize;
     let each: Vec<Block> = (0..blocks)
         .map(|_| Block {
@@ -482,7 +482,7 @@ fn host(block: (u32, u32)) -> HostGrid {
         yield_now: std::thread::yield_now,
     };
     // SAFETY: no shared memory is accessed through this view, and no work is taken.
-    unsafe { HostGrid::new(block, std::ptr::null_mut(), &NO_WORK, services) }
+    unsafe { HostGrid::new(block.0, block.1, std::ptr::null_mut(), &NO_WORK, services) }
 }
 
 fn now_ns() -> u64 {

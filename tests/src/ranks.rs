@@ -26,7 +26,7 @@ pub fn run_ranks(
 ) -> Result<(), String> {
     [Gathering::Edges, Gathering::Rows]
         .into_iter()
-        .try_for_each(|how| run_ranks_by(session, graph, (iterations, how), times))
+        .try_for_each(|how| run_ranks_by(session, graph, iterations, how, times))
 }
 
 /// Checks ranks as [`run_ranks`] does, gathered in slices of `shape`: bit for bit equal to those of
@@ -41,7 +41,7 @@ pub fn run_sliced_ranks(
     times: u32,
 ) -> Result<(), String> {
     let how = (3, Gathering::Slices(shape));
-    run_ranks_by(session, graph, how, times).map_err(|error| format!("{shape:?}: {error}"))
+    run_ranks_by(session, graph, how.0, how.1, times).map_err(|error| format!("{shape:?}: {error}"))
 }
 
 /// How a ranking gathers.
@@ -56,7 +56,8 @@ enum Gathering {
 fn ranking_program(
     graph: &Graph,
     ranking: Ranking,
-    (iterations, how): (u32, Gathering),
+    iterations: u32,
+    how: Gathering,
 ) -> Result<(EncodedProgram, RegisterId), String> {
     let by_rows = matches!(how, Gathering::Rows);
     let nodes = u64::from(graph.nodes());
@@ -90,7 +91,7 @@ fn ranking_program(
     program.fixpoint("rank", iterations, |body| match (how, slices) {
         (Gathering::Rows, _) => body.step_ranks_by_rows(ranks, step),
         (_, Some(slices)) => body.step_ranks_by_slices(ranks, slices, step),
-        _ => body.step_ranks(ranks, step),
+        _ => body.step_ranks(ranks, step.0, step.1),
     });
     program.keep(ranks.ranks);
     let (encoded, _) = program.encode(&PlanRequest::default()).map_err(text)?;
@@ -100,11 +101,12 @@ fn ranking_program(
 fn run_ranks_by(
     session: &mut dyn Session,
     graph: &Graph,
-    (iterations, how): (u32, Gathering),
+    iterations: u32,
+    how: Gathering,
     times: u32,
 ) -> Result<(), String> {
     let ranking = Ranking::default();
-    let (encoded, result) = ranking_program(graph, ranking, (iterations, how))?;
+    let (encoded, result) = ranking_program(graph, ranking, iterations, how)?;
     let ranks = |session: &mut dyn Session, result| {
         let stats = session.run(&[]).map_err(text)?;
         let mut words = Vec::new();
@@ -117,7 +119,7 @@ fn run_ranks_by(
         Gathering::Slices(_) => Gathering::Edges,
         other => other,
     };
-    let (unsliced, its_result) = ranking_program(graph, ranking, (iterations, without))?;
+    let (unsliced, its_result) = ranking_program(graph, ranking, iterations, without)?;
     plain.load(&unsliced).map_err(text)?;
     let (end, wanted) = ranks(&mut plain, its_result)?;
     let floats: Vec<f32> = wanted.iter().map(|word| f32::from_bits(*word)).collect();
@@ -147,7 +149,7 @@ fn run_ranks_by(
 /// If there are no such slices.
 pub fn sliced_ranking(graph: &Graph, shape: SliceShape) -> Result<EncodedProgram, String> {
     let how = (3, Gathering::Slices(shape));
-    Ok(ranking_program(graph, Ranking::default(), how)?.0)
+    Ok(ranking_program(graph, Ranking::default(), how.0, how.1)?.0)
 }
 
 /// Puts the incoming edges of `graph` into slices of `shape`, `times` times in one load, and
@@ -179,7 +181,7 @@ pub fn run_slices(
         if let Some(frequent) = slices.frequent {
             let (list, count) = (read(frequent.list)?, read(frequent.count)?);
             compare("frequent sources", &count, &[frequent.sources.count])?;
-            name_nodes(graph, &mut found, (&list, frequent.sources.least_edges))?;
+            name_nodes(graph, &mut found, &list, frequent.sources.least_edges)?;
         }
         let name = format!("run {run}, {shape:?}");
         compare(&format!("slices, {name}"), &found, &sources)?;
@@ -215,7 +217,8 @@ fn slices_of(
 fn name_nodes(
     graph: &Graph,
     sources: &mut [u32],
-    (list, least_edges): (&[u32], u32),
+    list: &[u32],
+    least_edges: u32,
 ) -> Result<(), String> {
     for source in sources {
         let place = source.checked_sub(graph.nodes());

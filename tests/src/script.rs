@@ -312,12 +312,12 @@ impl Assembler {
                     body,
                 } => self.add_loop(*max, Some(*condition), body),
                 Wave::Code { over, steps } => self.add_code(*over, steps),
-                Wave::Segments { how, to, from, by } => self.add_segments(*how, *to, (*from, *by)),
+                Wave::Segments { how, to, from, by } => self.add_segments(*how, *to, *from, *by),
                 Wave::Levels { to, list, max } => self.add_levels(*to, *list, *max),
                 Wave::Reach { to, list, max } => self.add_reach(*to, *list, *max),
                 Wave::Components { to, search } => self.add_components(*to, *search),
                 Wave::Parents { to, from } => self.add_parents(*to, *from),
-                Wave::Triangles { to, by, once } => self.add_triangles(*to, (*by, *once)),
+                Wave::Triangles { to, by, once } => self.add_triangles(*to, *by, *once),
                 simple if self.twins => self.add_twin(simple),
                 simple => self.add_simple(simple),
             }
@@ -404,7 +404,7 @@ impl Assembler {
             std::mem::swap(&mut self.program, program);
         };
         match condition {
-            Some(condition) => inner.while_nonzero("while", (condition, max), add),
+            Some(condition) => inner.while_nonzero("while", condition, max, add),
             None => inner.fixpoint("loop", max, &mut add),
         }
         self.program = inner;

@@ -40,12 +40,12 @@ fn text(error: impl std::fmt::Display) -> String {
     error.to_string()
 }
 
-fn planned(graph: &Graph, (executor, device): (Executor, u32)) -> Result<Planned, String> {
+fn planned(graph: &Graph, executor: Executor, device: u32) -> Result<Planned, String> {
     let mut machine = Machine::cpu(None);
     machine.device = device;
     let question = Question::new(vec![0]);
     let built = analysis::build(AnalysisKind::Bfs, graph, &question).map_err(text)?;
-    let request = plan_request(graph, &built.program, (executor, &machine));
+    let request = plan_request(graph, &built.program, executor, &machine);
     let (program, _) = built.program.encode(&request).map_err(text)?;
     Ok(Planned {
         program,
@@ -88,10 +88,10 @@ pub fn check_session(tried: &Tried<'_>) -> Result<(), String> {
         _ => Executor::Cpu,
     };
     let whole = graph(None);
-    let plan = planned(&whole, here)?;
+    let plan = planned(&whole, here.0, here.1)?;
     let far = [
-        planned(&whole, (other, 0))?,
-        planned(&whole, (Executor::Mega, 1))?,
+        planned(&whole, other, 0)?,
+        planned(&whole, Executor::Mega, 1)?,
     ];
     for cut in [None, Some(1), Some(NODES - 2)] {
         let graph = graph(cut);
@@ -103,7 +103,7 @@ pub fn check_session(tried: &Tried<'_>) -> Result<(), String> {
             let found = reached(session.as_mut(), far)?;
             expect("a plan for another machine", found, None)?;
         }
-        let anew = planned(&graph, here)?;
+        let anew = planned(&graph, here.0, here.1)?;
         expect("a new plan", reached(session.as_mut(), &anew)?, Some(all))?;
     }
     Ok(())
@@ -119,7 +119,7 @@ pub type OpenBatch<'t> =
 /// If a plan runs where it must not, or does not where it must.
 pub fn check_batch(executor: Executor, open: OpenBatch<'_>) -> Result<(), String> {
     let graphs = [None, Some(7), Some(30)].map(graph);
-    let plans = graphs.each_ref().map(|graph| planned(graph, (executor, 0)));
+    let plans = graphs.each_ref().map(|graph| planned(graph, executor, 0));
     let [first, second, third] = plans;
     let plans = [first?, second?, third?];
     let job = |graph: usize, plan: usize| Job {

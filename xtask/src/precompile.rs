@@ -117,7 +117,7 @@ fn assemble(ptxas: &Ptxas, wanted: &Precompiled, text: &str) -> Result<Vec<u8>, 
     let (from, to) = (scratch.path().join("ptx"), scratch.path().join("cubin"));
     workspace::write(&from, &text)?;
     let cpu = format!("sm_{}", wanted.capability);
-    ptxas.assemble((&from, &to), &cpu, wanted.kernel)?;
+    ptxas.assemble(&from, &to, &cpu, wanted.kernel)?;
     std::fs::read(&to).map_err(|source| at("reading", &to, source))
 }
 

@@ -46,7 +46,7 @@ impl LaunchPolicy {
         let topology = known.with_hysteresis(known.raw(), previous);
         let workers = worker_groups(&known, topology);
         let lanes_max = self.thresholds().lanes_max;
-        let shape = geometry(request.queue_len, (&request.limits, lanes_max), workers)?;
+        let shape = geometry(request.queue_len, &request.limits, lanes_max, workers)?;
         let hits = known.hits(topology)?;
         let plan = LaunchPlan {
             topology,

@@ -112,7 +112,8 @@ fn scale(value: u32, part: u32, whole: u32) -> u32 {
 
 pub(super) fn geometry(
     queue_len: u32,
-    (limits, lanes_max): (&AdapterLimits, u32),
+    limits: &AdapterLimits,
+    lanes_max: u32,
     workers: u32,
 ) -> Result<Geometry, LaunchError> {
     let lanes_per_group = lanes_per_group(limits, lanes_max);

@@ -170,7 +170,7 @@ pub fn arena<'s>(
     scratch: impl Into<ArenaScratchView<'s>>,
 ) -> Result<Arena<'s>, ArenaError> {
     let mut view = scratch.into();
-    let size = lay_out(dag, groups, options, (None, &mut view))?;
+    let size = lay_out(dag, groups, options, None, &mut view)?;
     Ok(of_scratch(dag.waves.len(), options, size, view))
 }
 
@@ -206,7 +206,8 @@ pub(super) fn lay_out(
     dag: &Dag<'_>,
     groups: &Groups<'_>,
     options: &ArenaOptions<'_>,
-    (names, scratch): (Option<&[u32]>, &mut ArenaScratchView<'_>),
+    names: Option<&[u32]>,
+    scratch: &mut ArenaScratchView<'_>,
 ) -> Result<Size, ArenaError> {
     check(dag, groups, options, scratch)?;
     let ArenaScratchView { words, offsets } = scratch;
@@ -219,7 +220,7 @@ pub(super) fn lay_out(
         .split_at_mut_checked(waves.saturating_mul(2))
         .unwrap_or_default();
     let [first, last] = split::<u32, 2>(spans);
-    fill_spans(dag, groups, options.results, (first, last));
+    fill_spans(dag, groups, options.results, first, last);
     if let Some(names) = names {
         let [by_number, _] = split::<u32, 2>(lists);
         rename(names, first, by_number);
@@ -242,7 +243,7 @@ pub(super) fn lay_out(
     };
     let swept = sweep::sweep(&regions, groups, &mut space);
     let bytes = if swept > lower_bound && space.order.len() <= fit::REGIONS {
-        fit::refine(&regions, (lower_bound, swept), &mut space)
+        fit::refine(&regions, lower_bound, swept, &mut space)
             .unwrap_or_else(|| sweep::sweep(&regions, groups, &mut space))
     } else {
         swept
@@ -283,7 +284,8 @@ fn return_to_numbers(names: &[u32], offsets: &mut [u64], lists: &mut [u32]) {
 pub(super) fn live_peak(
     dag: &Dag<'_>,
     options: &ArenaOptions<'_>,
-    (first, last): (&mut [u32], &mut [u32]),
+    first: &mut [u32],
+    last: &mut [u32],
     live: &mut [u64],
 ) -> Result<u64, ArenaError> {
     let waves = u32::try_from(dag.waves.len()).unwrap_or(u32::MAX);
@@ -333,7 +335,8 @@ fn fill_spans(
     dag: &Dag<'_>,
     groups: &Groups<'_>,
     results: Results<'_>,
-    (first, last): (&mut [u32], &mut [u32]),
+    first: &mut [u32],
+    last: &mut [u32],
 ) {
     let (mut begin, mut group) = (0, 0u32);
     for end in groups.ends() {

@@ -231,7 +231,8 @@ pub fn groups<'a>(
         dag,
         budget,
         &plan,
-        (view.layers.order, view.layers.depth),
+        view.layers.order,
+        view.layers.depth,
     ))
 }
 
@@ -240,7 +241,8 @@ pub(super) fn of_scratch<'a>(
     dag: &Dag<'a>,
     budget: &Budget,
     plan: &Plan,
-    (order, ends): (&'a [u32], &'a [u32]),
+    order: &'a [u32],
+    ends: &'a [u32],
 ) -> Groups<'a> {
     let order = WaveId::wrap_slice(order.get(..dag.waves.len()).unwrap_or_default());
     let ends = ends.get(..plan.groups as usize).unwrap_or_default();

@@ -169,7 +169,7 @@ impl<'a> Search<'a> {
         }
         let mut taken = 0;
         while taken < self.waves {
-            self.sort_stack((top, released), large_first);
+            self.sort_stack(top, released, large_first);
             // Only a cycle leaves nothing to take, and the caller has excluded cycles.
             if top == self.waves {
                 break;
@@ -199,7 +199,7 @@ impl<'a> Search<'a> {
     }
 
     /// Sorts the waves on the stack that were released together by their output, then by name.
-    fn sort_stack(&mut self, (begin, end): (u32, u32), large_first: bool) {
+    fn sort_stack(&mut self, begin: u32, end: u32, large_first: bool) {
         let range = begin as usize..end as usize;
         let waves = self.layers.order.get_mut(range).unwrap_or_default();
         if waves.len() < 2 {
@@ -236,7 +236,7 @@ impl<'a> Search<'a> {
             write(self.last, *wave, position);
         }
         let spans = (&mut *self.first, &mut *self.last);
-        arena::live_peak(self.dag, options, spans, self.live).unwrap_or(u64::MAX)
+        arena::live_peak(self.dag, options, spans.0, spans.1, self.live).unwrap_or(u64::MAX)
     }
 
     /// Moves waves along the line, keeping each move that does no harm.

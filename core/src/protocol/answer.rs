@@ -110,7 +110,7 @@ impl<W: Words + ?Sized> Worker<'_, W> {
         let ring = self.ring;
         let task = claim.suspended().unwrap_or_default();
         let epoch = ring.epoch_now();
-        let mut ending = self.ending(claim, result, (task, epoch));
+        let mut ending = self.ending(claim, result, task, epoch);
         if let Some(words) = of_failure {
             let results = ending.words.iter_mut().skip(FIRST_RESULT);
             results.zip(words).for_each(|(to, from)| *to = *from);
@@ -127,17 +127,13 @@ impl<W: Words + ?Sized> Worker<'_, W> {
     /// The end of light work in an epoch, of which nothing is written yet. The one who writes the
     /// completion and the counts calls [`Ring::show_end`] then.
     #[inline(always)]
-    pub fn light_ending(
-        &self,
-        claim: &Claim,
-        (result, epoch): (Result<u32, Refusal>, u32),
-    ) -> Ending {
+    pub fn light_ending(&self, claim: &Claim, result: Result<u32, Refusal>, epoch: u32) -> Ending {
         let results = result.map(|word| {
             let mut results = [0; RESULTS];
             results[0] = word;
             results
         });
-        self.ending(claim, results, (Continuation::default(), epoch))
+        self.ending(claim, results, Continuation::default(), epoch)
     }
 
     #[inline(always)]
@@ -145,7 +141,8 @@ impl<W: Words + ?Sized> Worker<'_, W> {
         &self,
         claim: &Claim,
         result: Result<[u32; RESULTS], Refusal>,
-        (task, epoch): (Continuation, u32),
+        task: Continuation,
+        epoch: u32,
     ) -> Ending {
         let ended = match result {
             Ok(_) => Status::Done,
@@ -154,7 +151,7 @@ impl<W: Words + ?Sized> Worker<'_, W> {
         Ending {
             index: claim.index,
             completion: self.ring.layout.completion(claim.index),
-            words: bytemuck::cast(self.completion(claim, result, (task, epoch))),
+            words: bytemuck::cast(self.completion(claim, result, task, epoch)),
             counts: self.counts(claim, result.is_err()),
             ended,
             fault: result
@@ -170,7 +167,8 @@ impl<W: Words + ?Sized> Worker<'_, W> {
         &self,
         claim: &Claim,
         result: Result<[u32; RESULTS], Refusal>,
-        (task, epoch): (Continuation, u32),
+        task: Continuation,
+        epoch: u32,
     ) -> CompletionRecord {
         let fault_results = |refusal: Refusal| {
             let mut results = [0; RESULTS];

@@ -183,7 +183,7 @@ impl<'m, W: Words + ?Sized> Worker<'m, W> {
         for step in 0..record.slots {
             let place = start.wrapping_add(step).checked_rem(record.slots)?;
             let index = record.first.wrapping_add(place);
-            if let Some(claim) = try_slot(self.ring, self.only, (index, level), only_fresh) {
+            if let Some(claim) = try_slot(self.ring, self.only, index, level, only_fresh) {
                 *cursor = place.wrapping_add(1);
                 return Some(claim);
             }
@@ -196,7 +196,8 @@ impl<'m, W: Words + ?Sized> Worker<'m, W> {
 fn try_slot<W: Words + ?Sized>(
     ring: Ring<'_, W>,
     only: Option<Kind>,
-    (index, level): (u32, u32),
+    index: u32,
+    level: u32,
     only_fresh: bool,
 ) -> Option<Claim> {
     let at = ring.layout.slot(index);
@@ -207,7 +208,7 @@ fn try_slot<W: Words + ?Sized>(
     // Hints, as the slot may change hands meanwhile: what they let through is looked at
     // again below.
     let is_passed_over = only_fresh && from != Status::Published;
-    if is_passed_over || !ring.may_run(&ring.slot(index), (from, only)) {
+    if is_passed_over || !ring.may_run(&ring.slot(index), from, only) {
         return None;
     }
     let swap = Swap {
@@ -262,7 +263,7 @@ impl<W: Words + ?Sized> Ring<'_, W> {
         Ok(kind)
     }
 
-    fn may_run(&self, slot: &SlotRecord, (from, only): (Status, Option<Kind>)) -> bool {
+    fn may_run(&self, slot: &SlotRecord, from: Status, only: Option<Kind>) -> bool {
         let (mask, quota) = (self.mask_of(slot.tenant), self.quota_of(slot.tenant));
         let has_space = mask == 0 || self.running_of(slot.tenant) < quota;
         if !has_space {

@@ -63,7 +63,7 @@ pub const fn stamp_of(shares: u32, number: u32) -> u32 {
 impl PostRecord {
     /// Post `number` of a queue: the slot `index`.
     #[must_use]
-    pub fn sealed((index, slot): (u32, &SlotRecord), number: u32) -> Self {
+    pub fn sealed(index: u32, slot: &SlotRecord, number: u32) -> Self {
         let mut post = Self {
             index,
             opcode: slot.opcode,
@@ -217,7 +217,7 @@ mod tests {
         };
         slot.arguments[0] = 77;
         slot.arguments[11] = task;
-        PostRecord::sealed((5, &slot), number)
+        PostRecord::sealed(5, &slot, number)
     }
 
     #[test]

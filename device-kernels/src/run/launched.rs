@@ -96,7 +96,7 @@ fn begin_while<G: Grid>(context: &Context<G>, wave: Wave, record: WhileRecord) -
     if record.depth == 0 {
         control.set_rounds(grid, DEPTH_MAX, control.loops_done(grid));
     }
-    decide_while(context, (wave, record), 0)
+    decide_while(context, wave, record, 0)
 }
 
 /// Counts an iteration of a loop on a register and decides whether another follows; one
@@ -115,14 +115,15 @@ pub fn again<G: Grid>(grid: G, launch: Launch, index: u32) -> Result<(), Stop> {
         return Ok(());
     }
     let rounds = control.rounds(grid, record.depth).saturating_add(1);
-    decide_while(&context, (wave, record), rounds)
+    decide_while(&context, wave, record, rounds)
 }
 
 /// Stores how often a loop on a register has run and whether it goes on.
 #[inline(always)]
 fn decide_while<G: Grid>(
     context: &Context<G>,
-    (wave, record): (Wave, WhileRecord),
+    wave: Wave,
+    record: WhileRecord,
     rounds: u32,
 ) -> Result<(), Stop> {
     let (grid, control) = (context.team.grid, context.team.control);

@@ -261,13 +261,13 @@ fn make_wave_ready<G: Grid>(cx: ContextRef<G>, index: u32, place: u32, flags: u3
     let Ok(operation) = Operation::new(context, wave) else {
         return false;
     };
-    store(grid, place, (operation, wave.number(grid), flags));
+    store(grid, place, operation, wave.number(grid), flags);
     true
 }
 
 /// Stores an operation, the number of its wave, and the flags of its first word.
 #[inline(always)]
-fn store<G: Grid>(grid: G, place: u32, (operation, wave, flags): (Operation, u32, u32)) {
+fn store<G: Grid>(grid: G, place: u32, operation: Operation, wave: u32, flags: u32) {
     let Operation {
         what,
         to,

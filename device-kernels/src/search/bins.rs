@@ -109,8 +109,10 @@ impl Search {
     pub(super) fn fill_bins<G: Grid, const PARENTS: bool>(
         &self,
         team: &Team<G>,
-        (drive, bins): (&DriveRecord, &Bins),
-        (first, end): (u32, u32),
+        drive: &DriveRecord,
+        bins: &Bins,
+        first: u32,
+        end: u32,
     ) {
         let grid = team.grid;
         let (push, _) = self.aims(drive);
@@ -118,7 +120,7 @@ impl Search {
         let entry = 1 + u32::from(PARENTS);
         let full = end.min(first.saturating_add((bins.space - BOOK) / entry));
         let mut places = [0_u32; BINS];
-        self.each_row(grid, drive, (first, full), |_, (start, stop)| {
+        self.each_row(grid, drive, first, full, |_, (start, stop)| {
             for edge in start..stop {
                 places[bins.bin_of(self.outgoing.target(grid, edge))] += entry;
             }
@@ -128,7 +130,7 @@ impl Search {
             own.store_weak(grid, 2 * bin, at);
             (*place, at) = (at, at + *place);
         }
-        self.each_row(grid, drive, (first, full), |from, (start, stop)| {
+        self.each_row(grid, drive, first, full, |from, (start, stop)| {
             for edge in start..stop {
                 let node = self.outgoing.target(grid, edge);
                 if is_visited(grid, &push, node) {
@@ -145,10 +147,10 @@ impl Search {
         for (bin, place) in (0..).zip(places) {
             own.store_weak(grid, 2 * bin + 1, place);
         }
-        self.each_row(grid, drive, (full, end), |from, (start, stop)| {
+        self.each_row(grid, drive, full, end, |from, (start, stop)| {
             for edge in start..stop {
                 let node = self.outgoing.target(grid, edge);
-                self.take(grid, &push, (node, Sink::Bitset), || from);
+                self.take(grid, &push, node, Sink::Bitset, || from);
             }
         });
     }
@@ -158,7 +160,8 @@ impl Search {
     pub(super) fn empty_bins<G: Grid, const PARENTS: bool>(
         &self,
         grid: G,
-        (drive, bins): (&DriveRecord, &Bins),
+        drive: &DriveRecord,
+        bins: &Bins,
         range: u32,
     ) {
         let next = self.frontier.bitset(NEXT);

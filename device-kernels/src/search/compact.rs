@@ -43,9 +43,9 @@ impl Search {
         if let Some(bins) = Bins::of(team, self, drive).filter(|_| is_marked) {
             team.each_dealt(bins.ranges, |range| {
                 if self.visit.keeps_parents() {
-                    self.empty_bins::<G, true>(team.grid, (drive, &bins), range);
+                    self.empty_bins::<G, true>(team.grid, drive, &bins, range);
                 } else {
-                    self.empty_bins::<G, false>(team.grid, (drive, &bins), range);
+                    self.empty_bins::<G, false>(team.grid, drive, &bins, range);
                 }
                 self.queue_range(team.grid, drive, bins.words(range, words));
             });

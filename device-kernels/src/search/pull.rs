@@ -81,7 +81,7 @@ impl Search {
         let (warp, warps) = team.warps();
         if G::WARP == 1 {
             team.each_range(self.frontier.bitset_words(), G::ITEMS, |first, end| {
-                self.pull_range(team.grid, &pull, (first, end), &mut tally);
+                self.pull_range(team.grid, &pull, first, end, &mut tally);
             });
         } else {
             let mut word = warp;
@@ -122,7 +122,7 @@ impl Search {
         if visited != u32::MAX {
             let mut first = 0;
             while first < 32 {
-                found |= self.pull_lanes(grid, pull, (word, first, visited), tally) << first;
+                found |= self.pull_lanes(grid, pull, word, first, visited, tally) << first;
                 first += G::WARP;
             }
         }
@@ -134,13 +134,7 @@ impl Search {
     /// Pulls for neighbouring words of nodes by a lane alone. The rows of a word are on their way
     /// while the lane works on the word before.
     #[inline(always)]
-    fn pull_range<G: Grid>(
-        &self,
-        grid: G,
-        pull: &Pull,
-        (first, end): (u32, u32),
-        tally: &mut Tally,
-    ) {
+    fn pull_range<G: Grid>(&self, grid: G, pull: &Pull, first: u32, end: u32, tally: &mut Tally) {
         let mut open = self.fetch_word(grid, pull, first);
         for word in first..end {
             let visited = pull.visited.load_weak(grid, word);
@@ -158,7 +152,7 @@ impl Search {
                 let parent = self.try_edges(grid, pull, start, end);
                 if parent != NOBODY {
                     found |= 1 << bit;
-                    self.found(grid, pull, (node, parent), tally);
+                    self.found(grid, pull, node, parent, tally);
                 }
             }
             pull.store(grid, word, (visited, found));
@@ -203,7 +197,9 @@ impl Search {
         &self,
         grid: G,
         pull: &Pull,
-        (word, first, visited): (u32, u32, u32),
+        word: u32,
+        first: u32,
+        visited: u32,
         tally: &mut Tally,
     ) -> u32 {
         let bit = first + grid.warp_lane();
@@ -228,14 +224,14 @@ impl Search {
             }
         }
         if parent != NOBODY {
-            self.found(grid, pull, (node, parent), tally);
+            self.found(grid, pull, node, parent, tally);
         }
         grid.ballot(parent != NOBODY)
     }
 
     /// Notes a node and its parent.
     #[inline(always)]
-    fn found<G: Grid>(&self, grid: G, pull: &Pull, (node, from): (u32, u32), tally: &mut Tally) {
+    fn found<G: Grid>(&self, grid: G, pull: &Pull, node: u32, from: u32, tally: &mut Tally) {
         let level = pull.level;
         self.visit.discovered(grid, Discovery { node, from, level });
         let (start, end) = self.outgoing.row(grid, node);
@@ -311,20 +307,14 @@ impl Search {
         let tile = team.grid.lanes() / 8;
         let mut base = team.rank() * tile;
         while base < words {
-            self.pull_tile(team.grid, &pull, (base, tile.min(words - base)), &mut tally);
+            self.pull_tile(team.grid, &pull, base, tile.min(words - base), &mut tally);
             base += team.size() * tile;
         }
         self.close_pull(team, drive, tally);
     }
 
     #[inline(always)]
-    fn pull_tile<G: Grid>(
-        &self,
-        grid: G,
-        pull: &Pull,
-        (base, words): (u32, u32),
-        tally: &mut Tally,
-    ) {
+    fn pull_tile<G: Grid>(&self, grid: G, pull: &Pull, base: u32, words: u32, tally: &mut Tally) {
         let lane = grid.lane();
         let mut open = 0;
         if lane < words {
@@ -360,7 +350,7 @@ impl Search {
         let parent = self.try_edges(grid, pull, start, end);
         if parent != NOBODY {
             pull.after.or(grid, node >> 5, 1 << (node & 31));
-            self.found(grid, pull, (node, parent), tally);
+            self.found(grid, pull, node, parent, tally);
         }
     }
 }

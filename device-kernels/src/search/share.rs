@@ -56,7 +56,7 @@ pub fn push_shares<G: Grid>(cx: ContextRef<G>, sink: Sink) {
         let queue = Search::current(grid).frontier.queue(drive.queue);
         let at = first_edge as u32;
         let edges = (drive.edges - at).min(tile);
-        let share = load_share(grid, &queue, (at, edges, drive.nodes));
+        let share = load_share(grid, &queue, at, edges, drive.nodes);
         push_share(grid, &share, sink);
         first_edge += u64::from(team.size()) * u64::from(tile);
     }
@@ -84,7 +84,7 @@ fn push_share<G: Grid>(grid: G, share: &Share, sink: Sink) {
             let queue = search.frontier.queue(drive.queue);
             let from = || queue.nodes.load_weak(grid, share.first_row + row);
             finds.nodes[0] = node;
-            finds.mask = u32::from(search.take(grid, &push, (node, sink), from));
+            finds.mask = u32::from(search.take(grid, &push, node, sink, from));
         }
         if sink == Sink::Queue {
             append(grid, search.frontier, target, &finds);
@@ -105,9 +105,9 @@ impl Search {
         if let Some(bins) = Bins::of(team, self, drive).filter(|_| sink == Sink::Bitset) {
             let to = (drive, &bins);
             return if self.visit.keeps_parents() {
-                self.fill_bins::<G, true>(team, to, share)
+                self.fill_bins::<G, true>(team, to.0, to.1, share.0, share.1)
             } else {
-                self.fill_bins::<G, false>(team, to, share)
+                self.fill_bins::<G, false>(team, to.0, to.1, share.0, share.1)
             };
         }
         let (push, target) = self.aims(drive);
@@ -116,7 +116,7 @@ impl Search {
             mask: 0,
         };
         let mut held = 0_u32;
-        self.each_row(grid, drive, share, |from, (start, end)| {
+        self.each_row(grid, drive, share.0, share.1, |from, (start, end)| {
             for edge in start..end {
                 if edge + AHEAD < end {
                     let later = self.outgoing.target(grid, edge + AHEAD);
@@ -124,7 +124,7 @@ impl Search {
                     self.visit.prefetch(grid, later);
                 }
                 let node = self.outgoing.target(grid, edge);
-                if self.take(grid, &push, (node, sink), || from) {
+                if self.take(grid, &push, node, sink, || from) {
                     finds.nodes[held as usize & 31] = node;
                     finds.mask |= 1 << held;
                     held += 1;
@@ -145,7 +145,8 @@ impl Search {
         &self,
         grid: G,
         drive: &DriveRecord,
-        (first, end): (u32, u32),
+        first: u32,
+        end: u32,
         mut row: impl FnMut(u32, (u32, u32)),
     ) {
         if first == end {
@@ -191,11 +192,7 @@ fn first_row<G: Grid>(grid: G, queue: &Queue, rows: u32, edge: u32) -> u32 {
 /// Finds the rows of a share and loads them into shared memory: the start of each in the
 /// share, and the difference between its edges' numbers in the frontier and in the graph.
 #[inline(always)]
-fn load_share<G: Grid>(
-    grid: G,
-    queue: &Queue,
-    (first_edge, edges, rows): (u32, u32, u32),
-) -> Share {
+fn load_share<G: Grid>(grid: G, queue: &Queue, first_edge: u32, edges: u32, rows: u32) -> Share {
     let [starts, shifts] = share_tile::<G>();
     let first_row = find_row(grid, queue, rows, first_edge);
     let end = first_edge + edges;

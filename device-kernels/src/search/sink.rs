@@ -22,7 +22,8 @@ impl Search {
         &self,
         grid: G,
         push: &Push,
-        (node, sink): (u32, Sink),
+        node: u32,
+        sink: Sink,
         from: impl Fn() -> u32,
     ) -> bool {
         let bit = 1_u32 << (node & 31);

@@ -34,7 +34,7 @@ pub fn run_search_wave<G: Grid>(
         }
         Opcode::Seed => {
             let marks = (wave.destination(grid), wave.source(grid, 1));
-            let search = bind(context, marks, wave.parameter(grid, 0))?;
+            let search = bind(context, marks.0, marks.1, wave.parameter(grid, 0))?;
             let sources = tables.register(grid, wave.source(grid, 0))?;
             let policy = tables.search_policy(grid);
             search.seed(&context.team, sources, tables.edges(grid), &policy);
@@ -64,7 +64,8 @@ pub fn of_wave<G: Grid>(context: &Context<G>, wave: Wave) -> Result<Search, Faul
     let grid = context.team.grid;
     bind(
         context,
-        (wave.source(grid, 0), wave.destination(grid)),
+        wave.source(grid, 0),
+        wave.destination(grid),
         wave.parameter(grid, 0),
     )
 }
@@ -72,7 +73,8 @@ pub fn of_wave<G: Grid>(context: &Context<G>, wave: Wave) -> Result<Search, Faul
 #[inline(always)]
 fn bind<G: Grid>(
     context: &Context<G>,
-    (frontier, marks): (u32, u32),
+    frontier: u32,
+    marks: u32,
     visitor: u32,
 ) -> Result<Search, FaultCode> {
     let (tables, grid) = (context.tables, context.team.grid);

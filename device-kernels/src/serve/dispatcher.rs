@@ -70,12 +70,12 @@ pub(super) fn run<G: Grid>(grid: G, (serve, layout): (Serve, Layout), number: u3
     };
     let lookers = (grid.lanes() / G::WARP).saturating_sub(1).min(LOOKERS);
     match grid.lane() / G::WARP {
-        0 if lookers == 0 => take_turns(queue, (serve, layout)),
+        0 if lookers == 0 => take_turns(queue, serve, layout),
         warp if warp < lookers => {
             grid.delay(warp * (LOOK / LOOKERS));
             return look_on(queue, warp);
         }
-        warp if warp == lookers => answer_on(queue, (serve, layout)),
+        warp if warp == lookers => answer_on(queue, serve, layout),
         _ => return,
     }
     if grid.warp_lane() == 0 {
@@ -103,8 +103,8 @@ fn look_on<G: Grid>(queue: Queue<G>, looker: u32) {
 
 /// Answers what came until the end.
 #[inline(never)]
-fn answer_on<G: Grid>(queue: Queue<G>, (serve, layout): (Serve, Layout)) {
-    let places = places_of(queue.grid, (serve, layout));
+fn answer_on<G: Grid>(queue: Queue<G>, serve: Serve, layout: Layout) {
+    let places = places_of(queue.grid, serve, layout);
     let mut answered = 0_u32;
     let mut in_vain = 0_u32;
     loop {
@@ -126,8 +126,8 @@ fn answer_on<G: Grid>(queue: Queue<G>, (serve, layout): (Serve, Layout)) {
 
 /// Looks and answers in turn until the end.
 #[inline(never)]
-fn take_turns<G: Grid>(queue: Queue<G>, (serve, layout): (Serve, Layout)) {
-    let places = places_of(queue.grid, (serve, layout));
+fn take_turns<G: Grid>(queue: Queue<G>, serve: Serve, layout: Layout) {
+    let places = places_of(queue.grid, serve, layout);
     let mut pace = Pace::default();
     while let Some((first, found)) = queue.look(&mut pace) {
         let end = first.wrapping_add(found);
@@ -146,7 +146,7 @@ struct Pace {
     in_vain: u32,
 }
 
-fn places_of<G: Grid>(grid: G, (serve, layout): (Serve, Layout)) -> Places<G, true> {
+fn places_of<G: Grid>(grid: G, serve: Serve, layout: Layout) -> Places<G, true> {
     // SAFETY: `Serve::new` promises these words for the layout.
     let places = unsafe { Places::new(grid, [serve.device(grid), serve.host(grid)], layout) };
     places.keeping_rights(KEPT)
@@ -164,13 +164,13 @@ fn answer<G: Grid>(
         let mut left = 0_u32;
         for post in 0..of_round {
             let slot = queue.post(next.wrapping_add(post));
-            let is_answered = together::handle(queue.grid, (places, layout), slot);
+            let is_answered = together::handle(queue.grid, places, layout, slot.0, slot.1);
             left |= u32::from(!is_answered) << post;
         }
         if left != 0 {
             // A copy has the address that a call needs, so that the others stay in registers.
             let again = places;
-            handle_each(queue, (&again, layout), (next, left));
+            handle_each(queue, &again, layout, next, left);
         }
         queue.grid.warp_barrier();
         next = next.wrapping_add(of_round);
@@ -181,8 +181,10 @@ fn answer<G: Grid>(
 #[inline(never)]
 fn handle_each<G: Grid>(
     queue: Queue<G>,
-    (places, layout): (&Places<G, true>, Layout),
-    (first, posts): (u32, u32),
+    places: &Places<G, true>,
+    layout: Layout,
+    first: u32,
+    posts: u32,
 ) {
     let mut worker = Worker::new(Ring::new(places, layout), None);
     let mut post = queue.grid.warp_lane();

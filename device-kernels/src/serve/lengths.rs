@@ -51,7 +51,8 @@ impl<G: Grid> Lengths<G> {
     #[inline(never)]
     pub(super) fn length(
         &self,
-        (source, target): (u32, u32),
+        source: u32,
+        target: u32,
         deadline: &Deadline<G>,
     ) -> Result<Option<u64>, Refusal> {
         let pairs = self.pairs;
@@ -83,7 +84,7 @@ impl<G: Grid> Lengths<G> {
         let mut step = 1 << 12;
         let (mut bound, mut count) = (step, 1);
         let ended = loop {
-            let Some(rounds) = self.spread(&found, (bound, count), &mut tag, deadline) else {
+            let Some(rounds) = self.spread(&found, bound, count, &mut tag, deadline) else {
                 break Err(LATE);
             };
             let nearest = self.nearest(&found, bound);
@@ -114,7 +115,8 @@ impl<G: Grid> Lengths<G> {
     fn spread(
         &self,
         found: &PathLengths,
-        (bound, mut count): (u64, u32),
+        bound: u64,
+        mut count: u32,
         tag: &mut u32,
         deadline: &Deadline<G>,
     ) -> Option<u32> {
@@ -128,7 +130,7 @@ impl<G: Grid> Lengths<G> {
             let tag = *tag;
             self.reset(deadline.is_over());
             let next = pairs.queue(0, 1 - queue);
-            each_edge(grid, (pairs.queue(0, queue), count), rows, |from, edge| {
+            each_edge(grid, pairs.queue(0, queue), count, rows, |from, edge| {
                 let before = found.lengths.load_wide(grid, from * 2);
                 let through = before + u64::from(found.weights.constant(grid, edge));
                 let node = rows.target(grid, edge);

@@ -190,7 +190,8 @@ impl<G: Grid> Pairs<G> {
         };
         each_edge(
             grid,
-            (self.queue(side.number, side.queue), side.count),
+            self.queue(side.number, side.queue),
+            side.count,
             rows,
             |_, edge| visit(edge),
         );
@@ -212,7 +213,8 @@ impl<G: Grid> Pairs<G> {
 #[inline(always)]
 pub(super) fn each_edge<G: Grid>(
     grid: G,
-    (queue, count): (Proven, u32),
+    queue: Proven,
+    count: u32,
     rows: Csr,
     visit: impl Fn(u32, u32),
 ) {

@@ -86,7 +86,8 @@ impl<G: Grid> Program<G> {
     pub(super) fn query<S: WaveSet>(
         &self,
         ring: Ring<'_, Places<G>>,
-        (from, to): (Span, Span),
+        from: Span,
+        to: Span,
         deadline: &Deadline<G>,
     ) -> Result<[u32; RESULTS], Refusal> {
         self.take_inputs(ring, from)?;

@@ -21,8 +21,10 @@ const RECORD: u32 = (size_of::<CompletionWords>() / 4) as u32;
 #[inline(always)]
 pub(super) fn handle<G: Grid>(
     grid: G,
-    (places, layout): (Places<G, true>, Layout),
-    (index, slot): (u32, SlotRecord),
+    places: Places<G, true>,
+    layout: Layout,
+    index: u32,
+    slot: SlotRecord,
 ) -> bool {
     if !is_light(&slot) || index >= layout.slots() {
         return false;
@@ -42,7 +44,7 @@ pub(super) fn handle<G: Grid>(
     let Some(result) = ring.execute_light(&claim) else {
         return false;
     };
-    let ending = worker.light_ending(&claim, (result, epoch));
+    let ending = worker.light_ending(&claim, result, epoch);
     let shares = write(grid, &places, &ending);
     // What the lanes wrote comes before the release of the one that tells a batch.
     grid.warp_barrier();

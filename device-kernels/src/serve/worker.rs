@@ -224,7 +224,7 @@ impl<G: Grid> Bench<'_, G> {
     #[inline(always)]
     fn lengths(&self, pair: (u32, u32)) -> Result<[u32; RESULTS], Refusal> {
         let lengths = Lengths::new(self.grid, self.serve, self.number);
-        let length = lengths.length(pair, &self.deadline())?;
+        let length = lengths.length(pair.0, pair.1, &self.deadline())?;
         Ok(length.map_or(results([0; 3]), |length| {
             results([1, length as u32, (length >> 32) as u32])
         }))
@@ -245,7 +245,8 @@ impl<G: Grid> Bench<'_, G> {
         };
         let spans = (span(address, words), span(to, capacity));
         let deadline = self.deadline();
-        self.program_at(number)?.query::<S>(ring, spans, &deadline)
+        self.program_at(number)?
+            .query::<S>(ring, spans.0, spans.1, &deadline)
     }
 
     /// Runs a program with the arguments that it has taken, for an answer in the slot.

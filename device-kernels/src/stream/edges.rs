@@ -173,7 +173,7 @@ impl<G: Grid> Window<G> {
                     self.refuse();
                 }
                 if pulls {
-                    let here = mixed(seed, (row, to)).wrapping_sub(mixed(seed, (to, row)));
+                    let here = mixed(seed, row, to).wrapping_sub(mixed(seed, to, row));
                     balance = balance.wrapping_add(here);
                 }
                 let ends = seen.part(u64::from(self.number) * 2, 2);
@@ -329,7 +329,7 @@ fn has_work<G: Grid>(grid: G, work: Proven, row: u32) -> bool {
 
 /// A number of an edge that differs from that of its mirror image but for chance.
 #[inline(always)]
-fn mixed(seed: u64, (from, to): (u32, u32)) -> u64 {
+fn mixed(seed: u64, from: u32, to: u32) -> u64 {
     // The finalizer of SplitMix64 (Steele, Lea, Flood, OOPSLA 2014).
     let mut word = (u64::from(from) << 32 | u64::from(to)).wrapping_add(seed);
     word = (word ^ word >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);

@@ -27,7 +27,7 @@ pub(super) fn run<G: Grid>(grid: G, stream: Stream) {
     loop {
         let mut seen = NOTHING;
         if grid.warp_lane() == 0 {
-            seen = look(grid, stream, (ticket, end_ns));
+            seen = look(grid, stream, ticket, end_ns);
         }
         match grid.shuffle(seen, 0) {
             ENDS => break,
@@ -44,7 +44,7 @@ pub(super) fn run<G: Grid>(grid: G, stream: Stream) {
 }
 
 #[inline(always)]
-fn look<G: Grid>(grid: G, stream: Stream, (ticket, end_ns): (u32, u64)) -> u32 {
+fn look<G: Grid>(grid: G, stream: Stream, ticket: u32, end_ns: u64) -> u32 {
     let end = stream
         .board(grid)
         .wrapping_add(word_of!(StreamBoard, end) as usize);

@@ -44,9 +44,9 @@ pub(super) fn step<G: Grid>(grid: G, stream: Stream, (post, worker): (Post, u32)
     check_borders(grid, stream, share);
     let pulls = stream.is_for(grid, StreamKind::Pull);
     if pulls || stream.is_for(grid, StreamKind::Push) {
-        apply(grid, stream, (share, number), pulls);
+        apply(grid, stream, share, number, pulls);
     } else if !stream.is_for(grid, StreamKind::Link) {
-        survey(grid, stream, (share, number));
+        survey(grid, stream, share, number);
     }
 }
 
@@ -79,7 +79,7 @@ const fn turn_of(number: u32) -> u32 {
 
 /// Makes new ranks from the sums of a pass, and clears the sums.
 #[inline(never)]
-fn apply<G: Grid>(grid: G, stream: Stream, (share, number): (Share, u32), pulls: bool) {
+fn apply<G: Grid>(grid: G, stream: Stream, share: Share, number: u32, pulls: bool) {
     let nodes = stream.nodes(grid);
     let (ranks, sums, state) = (stream.values(grid), stream.sums(grid), stream.state(grid));
     let scale = Scale::of(stream.word(grid, word_of!(StreamRecord, exponent)));
@@ -107,13 +107,13 @@ fn apply<G: Grid>(grid: G, stream: Stream, (share, number): (Share, u32), pulls:
             dangling = dangling.wrapping_add(units(rank));
         }
     });
-    add_total(grid, (state, turn_of(number)), dangling);
-    add_total(grid, (state, turn_of(number) + 2), change);
+    add_total(grid, state, turn_of(number), dangling);
+    add_total(grid, state, turn_of(number) + 2, change);
 }
 
 /// Adds the parts of a warp's lanes to a total. A warp operation.
 #[inline(always)]
-fn add_total<G: Grid>(grid: G, (totals, at): (Proven, u32), own: u64) {
+fn add_total<G: Grid>(grid: G, totals: Proven, at: u32, own: u64) {
     let mut sum = own;
     let mut delta = G::WARP / 2;
     while delta > 0 {
@@ -129,7 +129,7 @@ fn add_total<G: Grid>(grid: G, (totals, at): (Proven, u32), own: u64) {
 
 /// Takes the rows that have work next, and tells the host their windows.
 #[inline(never)]
-fn survey<G: Grid>(grid: G, stream: Stream, (share, number): (Share, u32)) {
+fn survey<G: Grid>(grid: G, stream: Stream, share: Share, number: u32) {
     let (work, words) = (stream.work(grid), stream.work_words(grid));
     let (seen, state) = (stream.seen(grid), stream.state(grid));
     let windows = stream.windows(grid);

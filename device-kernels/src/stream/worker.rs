@@ -37,7 +37,7 @@ pub(super) fn run<G: Grid>(grid: G, stream: Stream, number: u32) {
         }
         grid.block_barrier();
         if grid.lane() == 0 {
-            leave(grid, stream, (post, ticket));
+            leave(grid, stream, post, ticket);
         }
         ticket += 1;
     }
@@ -64,7 +64,7 @@ fn reach<G: Grid>(grid: G, stream: Stream, (at, least): (u32, u32)) -> bool {
 
 /// Ends this block's part of a ticket; the last block tells the host. One lane calls this.
 #[inline(always)]
-fn leave<G: Grid>(grid: G, stream: Stream, (post, ticket): (Post, u32)) {
+fn leave<G: Grid>(grid: G, stream: Stream, post: Post, ticket: u32) {
     let before = post.words().arrive(grid, ARRIVED);
     // All blocks but the leader arrive.
     if before + 2 != grid.blocks() {

@@ -216,7 +216,7 @@ mod tests {
             yield_now: || {},
         };
         // SAFETY: no shared memory is accessed through this view, and no work is taken.
-        let grid = unsafe { HostGrid::new((0, 1), std::ptr::null_mut(), dealer, services) };
+        let grid = unsafe { HostGrid::new(0, 1, std::ptr::null_mut(), dealer, services) };
         // SAFETY: the record outlives its use here.
         let control = unsafe { Control::at(std::ptr::from_mut(&mut record) as u64) };
         let ends = Team::again(grid, control, 100).is_out_of_time(ProgramPoint::default);
@@ -235,7 +235,7 @@ mod tests {
             yield_now: || {},
         };
         // SAFETY: no shared memory is accessed through this view, and no work is taken.
-        let grid = unsafe { HostGrid::new((0, 2), std::ptr::null_mut(), dealer, services) };
+        let grid = unsafe { HostGrid::new(0, 2, std::ptr::null_mut(), dealer, services) };
         // SAFETY: the record outlives its use here.
         let control = unsafe { Control::at(std::ptr::from_mut(&mut record) as u64) };
         let stops = must_stop(grid, control, 100, 2, 7, 8, 9);
@@ -285,8 +285,7 @@ mod tests {
                         let mut shared = std::vec![0_u32; crate::grid::SHARED_WORDS];
                         let own = shared.as_mut_ptr();
                         // SAFETY: the words are this thread's own, and all threads have the dealer.
-                        let grid =
-                            unsafe { HostGrid::new((thread, THREADS), own, dealer, services) };
+                        let grid = unsafe { HostGrid::new(thread, THREADS, own, dealer, services) };
                         // SAFETY: the record outlives the threads, which reach it atomically.
                         let control = unsafe { Control::at(address) };
                         let team = Team::whole(grid, control, deadline_ns);

@@ -35,7 +35,7 @@ impl<G: Grid> Team<G> {
     /// Calls `range` for neighbouring parts of `from..end`, in a one-lane block that
     /// gives up between them.
     #[inline(always)]
-    fn in_parts(&self, (from, end): (u32, u32), mut range: impl FnMut(u32, u32)) {
+    fn in_parts(&self, from: u32, end: u32, mut range: impl FnMut(u32, u32)) {
         let mut first = from;
         while first < end {
             let last = end.min(first.saturating_add(ITEMS_PER_LOOK));
@@ -139,7 +139,7 @@ impl<G: Grid> Team<G> {
         if !self.takes(count) {
             let even = |rank: u32| u64::from(count) * u64::from(rank) / u64::from(self.size);
             let share = (even(self.rank) as u32, even(self.rank + 1) as u32);
-            return self.in_parts(share, range);
+            return self.in_parts(share.0, share.1, range);
         }
         let even = count / self.size.saturating_mul(PIECES_EACH);
         self.deal(count, even.min(most), range);
@@ -199,7 +199,7 @@ impl<G: Grid> Team<G> {
             let share = count.div_ceil(self.size);
             let first = self.rank.saturating_mul(share).min(count);
             let end = first.saturating_add(share).min(count);
-            return self.in_parts((first, end), |first, end| {
+            return self.in_parts(first, end, |first, end| {
                 for item in first..end {
                     let mut some = [u32::MAX; K];
                     some[0] = item;

@@ -46,7 +46,8 @@ pub(super) fn append_rows<G: Grid, const K: usize>(
 )]
 pub fn select<G: Grid>(
     team: &Team<G>,
-    (values, count): (Proven, u32),
+    values: Proven,
+    count: u32,
     sink: &Sink,
     mut wanted: impl FnMut(u32, u32) -> bool,
 ) {
@@ -66,11 +67,11 @@ pub fn select<G: Grid>(
     let tile = grid.lanes() * EACH as u32;
     let lane = grid.lane() * EACH as u32;
     let mut base = team.rank() * tile;
-    let mut words = words_at(grid, (values, count), base.saturating_add(lane));
+    let mut words = words_at(grid, values, count, base.saturating_add(lane));
     while base < count {
         let first = base.saturating_add(lane);
         base = base.saturating_add(team.size() * tile);
-        let next = words_at(grid, (values, count), base.saturating_add(lane));
+        let next = words_at(grid, values, count, base.saturating_add(lane));
         let mut finds = Finds::<EACH>::NONE;
         for k in 0..EACH {
             let node = first.saturating_add(k as u32);
@@ -89,7 +90,7 @@ const EACH: usize = 4;
 
 /// The words of up to [`EACH`] nodes from `first` on, as many as are below `count`.
 #[inline(always)]
-fn words_at<G: Grid>(grid: G, (values, count): (Proven, u32), first: u32) -> [u32; EACH] {
+fn words_at<G: Grid>(grid: G, values: Proven, count: u32, first: u32) -> [u32; EACH] {
     let here = count.saturating_sub(first);
     if here >= EACH as u32 {
         return values.load_weak4(grid, first);
@@ -108,7 +109,8 @@ fn words_at<G: Grid>(grid: G, (values, count): (Proven, u32), first: u32) -> [u3
 #[inline(always)]
 pub fn select_some<G: Grid>(
     team: &Team<G>,
-    (values, count): (Proven, u32),
+    values: Proven,
+    count: u32,
     sink: &Sink,
     may: impl Fn(u32) -> bool,
     mut wanted: impl FnMut(u32, u32) -> bool,

@@ -62,7 +62,7 @@ pub fn run_components<G: Grid>(
             if sample == 1 {
                 link_one(context, parents, nodes, skip);
             } else {
-                link_sample(context, parents, nodes, (skip, sample));
+                link_sample(context, parents, nodes, skip, sample);
             }
         }
         Opcode::LinkRest => {
@@ -115,14 +115,16 @@ fn is_known<G: Grid>(context: &Context<G>, known: u32) -> Result<bool, FaultCode
 /// perhaps, but an ancestor in any case.
 #[inline(always)]
 fn seen_root_of<G: Grid>(grid: G, parents: Proven, from: (u32, u32)) -> u32 {
-    climb(grid, parents, from, |at| parents.load_weak(grid, at))
+    climb(grid, parents, from.0, from.1, |at| {
+        parents.load_weak(grid, at)
+    })
 }
 
 /// The root above `node`.
 #[inline(always)]
 fn root_of<G: Grid>(grid: G, parents: Proven, node: u32) -> u32 {
     let parent = parents.load(grid, node);
-    climb(grid, parents, (node, parent), |at| parents.load(grid, at))
+    climb(grid, parents, node, parent, |at| parents.load(grid, at))
 }
 
 /// Climbs from `child` and its parent until `above` returns a node for itself. On the
@@ -133,7 +135,8 @@ fn root_of<G: Grid>(grid: G, parents: Proven, node: u32) -> u32 {
 fn climb<G: Grid>(
     grid: G,
     parents: Proven,
-    (mut child, mut at): (u32, u32),
+    mut child: u32,
+    mut at: u32,
     above: impl Fn(u32) -> u32,
 ) -> u32 {
     loop {
@@ -179,12 +182,7 @@ pub(crate) fn link<G: Grid>(grid: G, parents: Proven, a: u32, b: u32) {
 }
 
 /// Joins `sample` edges of every node, those after the first `skip`.
-fn link_sample<G: Grid>(
-    context: &Context<G>,
-    parents: Proven,
-    nodes: u32,
-    (skip, sample): (u32, u32),
-) {
+fn link_sample<G: Grid>(context: &Context<G>, parents: Proven, nodes: u32, skip: u32, sample: u32) {
     let grid = context.team.grid;
     let rows = context.tables.outgoing(grid);
     let links = |node| {
@@ -209,7 +207,7 @@ fn link_sample<G: Grid>(
 fn link_one<G: Grid>(context: &Context<G>, parents: Proven, nodes: u32, edge: u32) {
     let grid = context.team.grid;
     let graph = (context.tables.outgoing(grid), nodes);
-    let links = |some: &[u32; TOGETHER]| link_some(grid, graph, parents, (some, edge));
+    let links = |some: &[u32; TOGETHER]| link_some(grid, graph.0, graph.1, parents, some, edge);
     if G::TAKES {
         // As above.
         context.team.each_range(nodes, u32::MAX, |first, end| {
@@ -228,9 +226,11 @@ fn link_one<G: Grid>(context: &Context<G>, parents: Proven, nodes: u32, edge: u3
 #[inline(always)]
 fn link_some<G: Grid>(
     grid: G,
-    (rows, nodes): (Csr, u32),
+    rows: Csr,
+    nodes: u32,
     parents: Proven,
-    (some, edge): (&[u32; TOGETHER], u32),
+    some: &[u32; TOGETHER],
+    edge: u32,
 ) {
     const NONE: u32 = u32::MAX;
     let (mut to, mut own) = ([NONE; TOGETHER], [NONE; TOGETHER]);

@@ -45,9 +45,9 @@ pub fn each_chunk<G: Grid>(team: &Team<G>, nodes: u32, mut visit: impl FnMut(u32
 /// share when they are ready for them, `size` nodes at a time, in their first lanes. A
 /// block operation with a block barrier before the first call.
 #[inline(always)]
-pub fn each_part<G: Grid>(team: &Team<G>, (nodes, size): (u32, u32), visit: impl FnMut(u32)) {
+pub fn each_part<G: Grid>(team: &Team<G>, nodes: u32, size: u32, visit: impl FnMut(u32)) {
     open_parts(team.grid);
-    take_parts(team, (nodes, size), visit);
+    take_parts(team, nodes, size, visit);
 }
 
 /// Opens the parts of the block's share for [`take_parts`]. A block operation.
@@ -66,7 +66,7 @@ pub fn open_parts<G: Grid>(grid: G) {
 /// [`each_part`] after [`open_parts`]. A warp operation, which not all warps need to take part
 /// in.
 #[inline(always)]
-pub fn take_parts<G: Grid>(team: &Team<G>, (nodes, size): (u32, u32), mut visit: impl FnMut(u32)) {
+pub fn take_parts<G: Grid>(team: &Team<G>, nodes: u32, size: u32, mut visit: impl FnMut(u32)) {
     if G::WARP == 1 {
         team.each_taken(nodes, visit);
         return;

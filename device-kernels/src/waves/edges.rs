@@ -93,7 +93,7 @@ fn each_wanted<G: Grid, const FEW: bool>(
             let mut base = first;
             while base < end {
                 let stop = end.min(base.saturating_add(LOOKS as u32));
-                rows.each_wanted(grid, (base, stop), &wanted, &mut visit);
+                rows.each_wanted(grid, base, stop, &wanted, &mut visit);
                 base = stop;
             }
         });
@@ -127,7 +127,8 @@ impl Rows {
     fn each_wanted<G: Grid>(
         &self,
         grid: G,
-        (base, stop): (u32, u32),
+        base: u32,
+        stop: u32,
         wanted: &impl Fn(u32) -> bool,
         visit: &mut impl FnMut(Edge),
     ) {
@@ -169,7 +170,7 @@ impl Rows {
             if row < self.nodes {
                 part = self.part(row, self.csr.row(grid, row), range);
             }
-            self.each_in(grid, base, (part.from, part.edges), visit);
+            self.each_in(grid, base, part.from, part.edges, visit);
             if grid.shuffle(u32::from(part.goes_on), G::WARP - 1) == 0 {
                 return;
             }
@@ -209,7 +210,7 @@ impl Rows {
                     let row = at + grid.warp_lane();
                     part = self.part(row, self.csr.row(grid, row), range);
                 }
-                self.each_in(grid, at, (part.from, part.edges), visit);
+                self.each_in(grid, at, part.from, part.edges, visit);
                 found >>= 1;
                 at += G::WARP;
             }
@@ -250,7 +251,8 @@ impl Rows {
         &self,
         grid: G,
         base: u32,
-        (from, degree): (u32, u32),
+        from: u32,
+        degree: u32,
         visit: &mut impl FnMut(Edge),
     ) {
         let (start, total) = warp_scan(grid, degree);

@@ -103,11 +103,12 @@ pub fn expand<G: Grid>(
     team: &Team<G>,
     source: &Source,
     sink: &Sink,
-    (row, ahead): (impl Fn(u32) -> u32, impl Fn(u32, u32)),
+    row: impl Fn(u32) -> u32,
+    ahead: impl Fn(u32, u32),
     mut visitor: impl Visit,
 ) {
     if G::WARP == 1 {
-        walk(team, source, sink, (row, ahead, visitor));
+        walk(team, source, sink, row, ahead, visitor);
         return;
     }
     let grid = team.grid;
@@ -116,13 +117,13 @@ pub fn expand<G: Grid>(
     while first < u64::from(source.edges) {
         let at = first as u32;
         let edges = (source.edges - at).min(tile);
-        let rows = load_rows(grid, source, (at, edges), &row);
+        let rows = load_rows(grid, source, at, edges, &row);
         let share = Share { at, edges, rows };
         let visitor = &mut visitor;
         if edges > grid.lanes() && is_together(visitor) {
-            share.visit::<G, EACH>(team, (source, sink), visitor);
+            share.visit::<G, EACH>(team, source, sink, visitor);
         } else {
-            share.visit::<G, 1>(team, (source, sink), visitor);
+            share.visit::<G, 1>(team, source, sink, visitor);
         }
         grid.block_barrier();
         first += u64::from(team.size()) * u64::from(tile);
@@ -159,7 +160,8 @@ impl Share {
     fn visit<G: Grid, const K: usize>(
         self,
         team: &Team<G>,
-        (source, sink): (&Source, &Sink),
+        source: &Source,
+        sink: &Sink,
         visitor: &mut impl Visit,
     ) {
         let mut base = 0;
@@ -226,7 +228,8 @@ impl Share {
 fn load_rows<G: Grid>(
     grid: G,
     source: &Source,
-    (first_edge, edges): (u32, u32),
+    first_edge: u32,
+    edges: u32,
     row: &impl Fn(u32) -> u32,
 ) -> u32 {
     let queue = &source.queue;
@@ -300,7 +303,9 @@ fn walk<G: Grid>(
     team: &Team<G>,
     source: &Source,
     sink: &Sink,
-    (row, ahead, mut visitor): (impl Fn(u32) -> u32, impl Fn(u32, u32), impl Visit),
+    row: impl Fn(u32) -> u32,
+    ahead: impl Fn(u32, u32),
+    mut visitor: impl Visit,
 ) {
     let grid = team.grid;
     let bound =

@@ -56,7 +56,7 @@ pub(super) fn expand_rows<G: Grid>(
             while first < end {
                 let at = first.saturating_add(grid.warp_lane());
                 let count = u32::from(at < end);
-                take(team, source, sink, (at, count, value), &mut visitor);
+                take(team, source, sink, at, count, value, &mut visitor);
                 first = first.saturating_add(G::WARP);
             }
         }
@@ -65,7 +65,7 @@ pub(super) fn expand_rows<G: Grid>(
         }
         while grid.ballot(own.start < own.end) != 0 {
             let count = (own.end - own.start).min(BATCH as u32);
-            take(team, source, sink, (own.start, count, value), &mut visitor);
+            take(team, source, sink, own.start, count, value, &mut visitor);
             own.start += count;
         }
         base = base.saturating_add(stride);
@@ -78,7 +78,9 @@ fn take<G: Grid>(
     team: &Team<G>,
     source: &Source,
     sink: &Sink,
-    (first, count, value): (u32, u32, u32),
+    first: u32,
+    count: u32,
+    value: u32,
     visitor: &mut impl Visit,
 ) {
     let mut edges = Edges::<BATCH> {

@@ -58,7 +58,7 @@ pub(super) fn expand_warps<G: Grid>(
             let rows = Rows::load(grid, source, entry, &row);
             let stop = end.min(rows.end);
             while at < stop {
-                let taken = rows.edges::<G, EACH>(grid, source, (at, stop - at));
+                let taken = rows.edges::<G, EACH>(grid, source, at, stop - at);
                 let mut found = visitor.visit(&taken);
                 if grid.ballot(found != 0) != 0 {
                     found = visitor.claim(&taken.to, found);
@@ -133,7 +133,8 @@ impl Rows {
         &self,
         grid: G,
         source: &Source,
-        (at, left): (u32, u32),
+        at: u32,
+        left: u32,
     ) -> Edges<K> {
         let mut edges = Edges::NONE;
         for k in 0..K {

@@ -28,13 +28,15 @@ impl<const CORNERS: bool> Count<CORNERS> {
     pub(super) fn by_few<G: Grid>(
         &self,
         team: &Team<G>,
-        (nodes, size): (u32, u32),
-        (group, most): (&LaneGroup, Most),
+        nodes: u32,
+        size: u32,
+        group: &LaneGroup,
+        most: Most,
     ) -> bool {
         // Codegen rule `BY_VALUE`.
         let (count, grid, sieve) = (*self, team.grid, group.sieve());
         let mut late = false;
-        each_part(team, (nodes, size), |node| {
+        each_part(team, nodes, size, |node| {
             late = late || is_late(team, node);
             let center = if !late && node < nodes {
                 count.center(grid, node)

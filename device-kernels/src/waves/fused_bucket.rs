@@ -151,7 +151,8 @@ pub(super) fn expand_near<G: Grid, L: Lengths>(
     source: &Source,
     sink: &Sink,
     row: impl Fn(u32) -> u32,
-    (relax, from): (Relax<G, L>, u32),
+    relax: Relax<G, L>,
+    from: u32,
 ) -> u32 {
     let grid = team.grid;
     let bound =
@@ -180,7 +181,7 @@ pub(super) fn expand_near<G: Grid, L: Lengths>(
         let value = row(node);
         let is_whole = row_end - at == stop - start && stop - start <= ROW_MOST;
         if !is_whole || !near.keep(node, near.distance(node), start) {
-            near.visit((start + (at - prefix), start + (row_end - prefix)), value);
+            near.visit(start + (at - prefix), start + (row_end - prefix), value);
             edges += row_end - at;
         }
         at = row_end;
@@ -196,7 +197,7 @@ pub(super) fn expand_near<G: Grid, L: Lengths>(
             continue;
         }
         let (lengths, distances) = (near.relax.lengths, near.relax.paths.distances);
-        near.visit((start, stop), lengths.carried(grid, distances, node));
+        near.visit(start, stop, lengths.carried(grid, distances, node));
         edges = edges.saturating_add(stop - start);
     }
     append(team, sink, &near.held.finds);
@@ -246,7 +247,7 @@ impl<G: Grid, L: Lengths> Near<'_, G, L> {
 
     /// Relaxes the edges from `start` to below `end`, of a node with this `value`.
     #[inline(always)]
-    fn visit(&mut self, (start, end): (u32, u32), value: u32) {
+    fn visit(&mut self, start: u32, end: u32, value: u32) {
         let (grid, rows) = (self.relax.grid, self.source.rows);
         for index in start..end {
             let to = rows.target(grid, index);

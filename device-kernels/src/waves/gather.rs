@@ -14,7 +14,7 @@ use crate::team::Team;
 /// Adds the predecessors' contributions to the zero sums. Takes references, the exception
 /// to codegen rule `BY_VALUE`.
 #[inline(never)]
-pub(super) fn gather<G: Grid>(context: &Context<G>, (contributions, sums): (Proven, Proven)) {
+pub(super) fn gather<G: Grid>(context: &Context<G>, contributions: Proven, sums: Proven) {
     let (team, grid) = (&context.team, context.team.grid);
     let pull = Pull {
         sums: RowWords(sums),
@@ -161,7 +161,7 @@ impl<E: Edges> RowSums<E> {
         let grid = team.grid;
         if self.scale.fits_doubles() {
             team.each_range(self.nodes, G::ITEMS, |first, end| {
-                self.in_doubles(grid, (first, end), &mut done);
+                self.in_doubles(grid, first, end, &mut done);
             });
             return;
         }
@@ -194,7 +194,8 @@ impl<E: Edges> RowSums<E> {
     fn in_doubles<G: Grid>(
         &self,
         grid: G,
-        (mut row, end): (u32, u32),
+        mut row: u32,
+        end: u32,
         done: &mut impl FnMut(u32, u64),
     ) {
         if row >= end {
@@ -207,7 +208,7 @@ impl<E: Edges> RowSums<E> {
         let mut before = 0.0;
         loop {
             let stop = last.min(at.saturating_add(SUMS as u32 - LANE as u32));
-            let total = self.running(grid, (at, stop), &mut sums);
+            let total = self.running(grid, at, stop, &mut sums);
             while row < end {
                 let (_, row_end) = self.rows.row(grid, row);
                 if row_end > stop {
@@ -229,7 +230,7 @@ impl<E: Edges> RowSums<E> {
     /// Stores the running sums of contributions after each of the edges `first..end` and
     /// returns the last one. The first word of `sums` stays 0.
     #[inline(always)]
-    fn running<G: Grid>(&self, grid: G, (first, end): (u32, u32), sums: &mut [f64; SUMS]) -> f64 {
+    fn running<G: Grid>(&self, grid: G, first: u32, end: u32, sums: &mut [f64; SUMS]) -> f64 {
         let ahead = self.nodes >= FAR && end.saturating_add(AHEAD) <= self.edges;
         let (mut total, mut edge, mut at) = (0.0, first, 1);
         while end - edge >= EACH {

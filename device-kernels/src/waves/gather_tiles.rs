@@ -23,7 +23,8 @@ use seawall_core::abi::tiles::TileRecord;
 pub(super) fn gather<G: Grid>(
     context: &Context<G>,
     tiles: Tiles,
-    (contributions, sums): (Proven, Proven),
+    contributions: Proven,
+    sums: Proven,
 ) -> Result<(), FaultCode> {
     let (team, grid) = (&context.team, context.team.grid);
     let pull = Pull {

@@ -123,7 +123,7 @@ impl<const CORNERS: bool> HubPairs<CORNERS> {
         grid.block_barrier();
         open_parts(grid);
         if let Some(space) = PairMemory::of(grid, pairs.hubs.layout.row_words()) {
-            take_parts(team, (nodes, NODES), |node| {
+            take_parts(team, nodes, NODES, |node| {
                 late = late || is_late(team, node);
                 let (mut first, mut len) = (0, 0);
                 if !late && node < nodes {
@@ -134,7 +134,7 @@ impl<const CORNERS: bool> HubPairs<CORNERS> {
                     let lane = wanted.trailing_zeros();
                     wanted &= wanted - 1;
                     let row = (grid.shuffle(first, lane), grid.shuffle(len, lane));
-                    let found = pairs.node(grid, space, row);
+                    let found = pairs.node(grid, space, row.0, row.1);
                     let node = grid.shuffle(node, lane);
                     if grid.warp_lane() == 0 && found != 0 {
                         pairs.counts.add(grid, node, found);
@@ -161,7 +161,7 @@ impl<const CORNERS: bool> HubPairs<CORNERS> {
 
     /// Counts at a node's kept edges, and returns the triangles. A warp operation.
     #[inline(always)]
-    fn node<G: Grid>(&self, grid: G, space: PairMemory, (first, len): (u32, u32)) -> u32 {
+    fn node<G: Grid>(&self, grid: G, space: PairMemory, first: u32, len: u32) -> u32 {
         let is_short = len <= G::WARP;
         let (mut rank, mut hubs) = (NONE, 0);
         if is_short {

@@ -31,7 +31,7 @@ impl Forward {
         let key_of = |node| hubs.key(grid, node);
         // Warps of this block may still read shared memory for an earlier wave.
         grid.block_barrier();
-        each_part(team, (nodes, PART), |node| {
+        each_part(team, nodes, PART, |node| {
             let mut row = Row::NONE;
             if node < nodes {
                 if key_of(node) < HUB {
@@ -44,7 +44,7 @@ impl Forward {
         });
         let is_hub = |node| key_of(node) >= HUB;
         // Parts are not the shares of `each_left`, so any block may have long rows.
-        forward.fill_long(team, (nodes, u32::MAX), key_of, is_hub);
+        forward.fill_long(team, nodes, u32::MAX, key_of, is_hub);
         forward.fill_hubs(team, hubs, both);
     }
 
@@ -64,7 +64,7 @@ impl Forward {
             if row.degree() <= WARP_ROW || G::WARP == 1 {
                 break;
             }
-            forward.fill_hub_together(grid, (hubs, both), (rank, row), (warp, warps));
+            forward.fill_hub_together(grid, hubs, both, rank, row, (warp, warps));
             rank += team.size();
         }
         let mut rank = warp * team.size() + team.rank();
@@ -72,7 +72,7 @@ impl Forward {
             let row = row_of(rank);
             if row.degree() <= WARP_ROW || G::WARP == 1 {
                 let (mut kept, mut dropped) = (0, 0);
-                forward.fill_hub(grid, (hubs, both), ((rank, row), (0, 1)), |keeps, drops| {
+                forward.fill_hub(grid, hubs, both, (rank, row), (0, 1), |keeps, drops| {
                     let before = (kept, dropped);
                     kept += keeps;
                     dropped += drops;
@@ -91,8 +91,10 @@ impl Forward {
     fn fill_hub_together<G: Grid>(
         &self,
         grid: G,
-        (hubs, both): (Hubs, bool),
-        (rank, row): (u32, Row),
+        hubs: Hubs,
+        both: bool,
+        rank: u32,
+        row: Row,
         share: (u32, u32),
     ) {
         if grid.lane() < 2 {
@@ -100,7 +102,7 @@ impl Forward {
             unsafe { LEFT_COUNT.store(grid, grid.lane(), 0) };
         }
         grid.block_barrier();
-        self.fill_hub(grid, (hubs, both), ((rank, row), share), |keeps, drops| {
+        self.fill_hub(grid, hubs, both, (rank, row), share, |keeps, drops| {
             let (mut before, mut count) = (0, keeps);
             if grid.warp_lane() == 1 {
                 count = drops;
@@ -127,8 +129,10 @@ impl Forward {
     fn fill_hub<G: Grid>(
         &self,
         grid: G,
-        (hubs, both): (Hubs, bool),
-        ((rank, row), (warp, warps)): ((u32, Row), (u32, u32)),
+        hubs: Hubs,
+        both: bool,
+        (rank, row): (u32, Row),
+        (warp, warps): (u32, u32),
         mut claim: impl FnMut(u32, u32) -> (u32, u32),
     ) {
         let own = hubs.key_of(rank);

@@ -24,7 +24,7 @@ pub(super) fn run_hubs<G: Grid>(
     let context = &cx.context();
     let grid = context.team.grid;
     let hubs = |register| Hubs::of(context, register);
-    let forward = |targets, degrees| Forward::of(context.tables, grid, (targets, degrees));
+    let forward = |targets, degrees| Forward::of(context.tables, grid, targets, degrees);
     let both = wave.parameter(grid, 0) != 0;
     match opcode {
         Opcode::ResetHubs => reset(context, wave)?,

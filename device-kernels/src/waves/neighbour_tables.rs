@@ -59,7 +59,7 @@ impl LaneGroup {
         let warps = (grid.lanes() / G::WARP).clamp(1, LANES_MAX / 32);
         let number = grid.lane() / G::WARP % warps;
         let lane = (grid.warp_lane(), G::WARP);
-        Self::of::<G, COUNTS>(grid, (lane, (0, 1)), (number, warps), held)
+        Self::of::<G, COUNTS>(grid, lane, (0, 1), number, warps, held)
     }
 
     /// All lanes of the block. They hold at most `held` entries, with counters if `COUNTS`.
@@ -67,15 +67,17 @@ impl LaneGroup {
     pub(super) fn block<G: Grid, const COUNTS: bool>(grid: G, held: u32) -> Self {
         let lane = (grid.lane(), grid.lanes());
         let warp = (grid.lane() / G::WARP, grid.lanes() / G::WARP);
-        Self::of::<G, COUNTS>(grid, (lane, warp), (0, 1), held)
+        Self::of::<G, COUNTS>(grid, lane, warp, 0, 1, held)
     }
 
     /// The lanes that get part `number` of `parts` of the memory.
     #[inline(always)]
     fn of<G: Grid, const COUNTS: bool>(
         grid: G,
-        (lane, warp): ((u32, u32), (u32, u32)),
-        (number, parts): (u32, u32),
+        lane: (u32, u32),
+        warp: (u32, u32),
+        number: u32,
+        parts: u32,
         held: u32,
     ) -> Self {
         let (is_extra, first, words) = space_of(grid);
@@ -302,10 +304,10 @@ mod tests {
 
     /// Holds rows of `len` nodes from `base` on, each `step` after the one before, and looks up
     /// their entries and the nodes in between.
-    fn holds<const COUNTS: bool>((base, step): (u32, u32), is_chained: bool) {
+    fn holds<const COUNTS: bool>(base: u32, step: u32, is_chained: bool) {
         let (mut shared, dealer) = (vec![0; SHARED_WORDS], Dealer::default());
         // SAFETY: the words and the dealer are this thread's own.
-        let grid = unsafe { HostGrid::new((0, 1), shared.as_mut_ptr(), &dealer, SERVICES) };
+        let grid = unsafe { HostGrid::new(0, 1, shared.as_mut_ptr(), &dealer, SERVICES) };
         let group = LaneGroup::warp::<_, COUNTS>(grid, u32::MAX);
         group.clear(grid);
         for len in [1, 7, 300, group.held] {
@@ -335,16 +337,16 @@ mod tests {
     #[test]
     fn tables_find_their_entries_and_no_other_nodes() {
         for step in [2, 3, 1 << 12, 0x1_0001] {
-            holds::<true>((5, step), true);
-            holds::<false>((5, step), true);
+            holds::<true>(5, step, true);
+            holds::<false>(5, step, true);
         }
     }
 
     #[test]
     fn tables_without_marks_hold_nodes_of_any_number() {
         for base in [5, CHAINED - 300, CHAINED] {
-            holds::<true>((base, 3), false);
-            holds::<false>((base, 3), false);
+            holds::<true>(base, 3, false);
+            holds::<false>(base, 3, false);
         }
     }
 }

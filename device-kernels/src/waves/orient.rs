@@ -41,7 +41,8 @@ impl Forward {
     pub(super) fn of<G: Grid>(
         tables: Tables,
         grid: G,
-        (targets, degrees): (u32, u32),
+        targets: u32,
+        degrees: u32,
     ) -> Result<Self, FaultCode> {
         let (nodes, edges) = (tables.nodes(grid), tables.edges(grid));
         Ok(Self {
@@ -85,7 +86,7 @@ impl Forward {
             longest = longest.max(row.degree());
             forward.fill_chunk(grid, row, key_of);
         });
-        forward.fill_long(team, (nodes, longest), key_of, |_| false);
+        forward.fill_long(team, nodes, longest, key_of, |_| false);
     }
 
     /// Fills the rows that are too long for a warp, but for those that `is_left_out` tells,
@@ -95,7 +96,8 @@ impl Forward {
     pub(super) fn fill_long<G: Grid>(
         &self,
         team: &Team<G>,
-        (nodes, longest): (u32, u32),
+        nodes: u32,
+        longest: u32,
         key_of: impl Fn(u32) -> u32 + Copy,
         is_left_out: impl Fn(u32) -> bool,
     ) {

@@ -63,7 +63,7 @@ impl Levels {
     fn one_by_one<G: Grid>(&self, team: &Team<G>, parents: Proven) {
         let (grid, nodes) = (team.grid, parents.len());
         team.each_taken(nodes, |node| {
-            let parent = self.near_parent(grid, (node, nodes));
+            let parent = self.near_parent(grid, node, nodes);
             parents.store_weak(grid, node, parent);
             if self.is_left(grid, node, parents) {
                 self.far_parent(grid, node, parents);
@@ -76,7 +76,7 @@ impl Levels {
     fn near<G: Grid>(&self, cx: ContextRef<G>, parents: Proven) {
         let (search, grid, nodes) = (*self, cx.grid(), parents.len());
         each_chunk(&cx.context().team, nodes, |node| {
-            let parent = search.near_parent(grid, (node, nodes));
+            let parent = search.near_parent(grid, node, nodes);
             if node < nodes {
                 parents.store_weak(grid, node, parent);
             }
@@ -110,7 +110,7 @@ impl Levels {
     /// The parent of a lane's node if the first edges of its row have one. A node that is
     /// not below `nodes` stands for none. A warp operation.
     #[inline(always)]
-    fn near_parent<G: Grid>(&self, grid: G, (node, nodes): (u32, u32)) -> u32 {
+    fn near_parent<G: Grid>(&self, grid: G, node: u32, nodes: u32) -> u32 {
         let (mut parent, mut above) = (UNREACHED, UNREACHED);
         let (mut start, mut end) = (0, 0);
         if node < nodes {
@@ -137,7 +137,7 @@ impl Levels {
             let lane = open.trailing_zeros();
             open &= open - 1;
             let row = (grid.shuffle(start, lane), grid.shuffle(end, lane));
-            let found = self.search_warp(grid, row, grid.shuffle(above, lane));
+            let found = self.search_warp(grid, row.0, row.1, grid.shuffle(above, lane));
             if grid.warp_lane() == lane {
                 parent = found;
             }
@@ -147,7 +147,7 @@ impl Levels {
 
     /// Looks at the next edges of a row, one per lane. A warp operation.
     #[inline(always)]
-    fn search_warp<G: Grid>(&self, grid: G, (start, end): (u32, u32), above: u32) -> u32 {
+    fn search_warp<G: Grid>(&self, grid: G, start: u32, end: u32, above: u32) -> u32 {
         let stop = end.min(start.saturating_add(WARP_ROW - SERIAL));
         let mut base = start;
         while base < stop {

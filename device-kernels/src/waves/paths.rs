@@ -144,7 +144,7 @@ fn step<G: Grid, L: Lengths>(
         }
         let level = lengths.bound(round.least, width);
         let bounds = (round.level, level);
-        return queue(cx, lengths, distances, work.words(), bounds);
+        return queue(cx, lengths, distances, work.words(), bounds.0, bounds.1);
     }
     Ok(())
 }
@@ -282,7 +282,7 @@ fn relax<G: Grid, L: Lengths>(
                 weights.prefetch(grid, next);
             }
         };
-        expand(team, &source, &sink, (row, ahead), relax);
+        expand(team, &source, &sink, row, ahead, relax);
     }
     work.wait_warp(grid, context.tag, least);
     Ok(())
@@ -328,7 +328,7 @@ fn relax_near<G: Grid, L: Lengths>(
     let rows = context.tables.outgoing(grid);
     let (source, sink) = (work.source(rows, tag, &round), work.sink(context));
     let from = Past::broadcast(grid).nearest;
-    let edges = expand_near(team, &source, &sink, row, (relax, from));
+    let edges = expand_near(team, &source, &sink, row, relax, from);
     work.relaxed_ahead(grid, tag, edges);
     work.wait_warp(grid, context.tag, least);
     Ok(())
@@ -342,7 +342,8 @@ fn queue<G: Grid, L: Lengths>(
     lengths: L,
     distances: Proven,
     work: Proven,
-    (from, level): (u32, u32),
+    from: u32,
+    level: u32,
 ) -> Result<(), FaultCode> {
     let (context, grid) = (&cx.context(), cx.grid());
     let tag = context.tag.now(grid);
@@ -373,9 +374,16 @@ fn queue<G: Grid, L: Lengths>(
     if G::WARP == 1 && L::WORDS == 1 {
         // The word is the place. It is below `u32::MAX` where a path leads to the node.
         let may = |word: u32| word.wrapping_sub(from) < u32::MAX - from;
-        select_some(&context.team, all, &work.sink(context), may, wanted);
+        select_some(
+            &context.team,
+            all.0,
+            all.1,
+            &work.sink(context),
+            may,
+            wanted,
+        );
     } else {
-        select(&context.team, all, &work.sink(context), wanted);
+        select(&context.team, all.0, all.1, &work.sink(context), wanted);
     }
     work.wait_warp(grid, context.tag, least);
     Ok(())

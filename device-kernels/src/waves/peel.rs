@@ -98,7 +98,7 @@ fn peel<G: Grid>(cx: ContextRef<G>, cores: Proven, work: Proven) -> Result<(), F
     if are_many(team, &source) {
         expand_warps(team, &source, &sink, |_| 0, lower);
     } else {
-        expand(team, &source, &sink, (|_| 0, |_, _| ()), lower);
+        expand(team, &source, &sink, |_| 0, |_, _| (), lower);
     }
     Ok(())
 }
@@ -169,12 +169,18 @@ fn queue<G: Grid>(
     }
     let degrees = (cores, context.tables.nodes(grid));
     let mut least = u32::MAX;
-    select(&context.team, degrees, &work.sink(context), |_, degree| {
-        if degree > level {
-            least = least.min(degree);
-        }
-        degree >= above && degree <= level
-    });
+    select(
+        &context.team,
+        degrees.0,
+        degrees.1,
+        &work.sink(context),
+        |_, degree| {
+            if degree > level {
+                least = least.min(degree);
+            }
+            degree >= above && degree <= level
+        },
+    );
     work.wait_warp(grid, context.tag, least);
     Ok(())
 }

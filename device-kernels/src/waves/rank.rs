@@ -62,12 +62,12 @@ pub fn run_rank<G: Grid>(cx: ContextRef<G>, opcode: Opcode, wave: Wave) -> Resul
         // SAFETY: as above.
         let sums = unsafe { tables.proven_of(grid, wave.destination(grid), pairs)? };
         if let Some(tiles) = tables.tiles(grid) {
-            return gather_tiles::gather(context, tiles, (contributions, sums));
+            return gather_tiles::gather(context, tiles, contributions, sums);
         }
         if !tables.has_incoming(grid) {
             return Err(FaultCode::NoArray);
         }
-        gather::gather(context, (contributions, sums));
+        gather::gather(context, contributions, sums);
         return Ok(());
     }
     let by_rows = opcode == Opcode::SeedRanks && wave.parameter(grid, 0) != 0;
@@ -154,7 +154,10 @@ impl Sums {
                 self.clear(grid, node);
             }
             let before = (sum, f32::from_bits(old));
-            tally.add(self.made.make(grid, walk, (node, end - start), before));
+            tally.add(
+                self.made
+                    .make(grid, walk, node, end - start, before.0, before.1),
+            );
         });
         add_total(grid, self.totals, CHANGE, tally.change);
         add_total(grid, self.totals, NEXT_DANGLING, tally.dangling);

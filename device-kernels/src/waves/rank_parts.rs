@@ -117,8 +117,10 @@ impl Ranks {
         &self,
         grid: G,
         walk: Walk,
-        (node, degree): (u32, u32),
-        (sum, old): (u64, f32),
+        node: u32,
+        degree: u32,
+        sum: u64,
+        old: f32,
     ) -> Tally {
         let rank = walk.base + walk.damping * self.scale.part(sum);
         let step = if rank > old { rank - old } else { old - rank };

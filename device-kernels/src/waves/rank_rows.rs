@@ -67,7 +67,7 @@ pub(super) fn step<G: Grid>(cx: ContextRef<G>, wave: Wave) -> Result<(), FaultCo
         Some(_) => Walk::anew(grid, totals, damping),
         None => Walk::of(grid, totals, damping, nodes),
     };
-    let Tally { change, dangling } = pass.all(context, after, (walk, starts));
+    let Tally { change, dangling } = pass.all(context, after, walk, starts);
     close(cx, wave, change, dangling)
 }
 
@@ -104,7 +104,8 @@ impl<G: Grid> Pass<G> {
         &self,
         context: &Context<G>,
         after: Proven,
-        (walk, starts): (Walk, Option<Proven>),
+        walk: Walk,
+        starts: Option<Proven>,
     ) -> Tally {
         let (team, grid) = (&context.team, self.grid);
         let rows = RowSums::of(context, self.before);
@@ -130,7 +131,7 @@ impl<G: Grid> Pass<G> {
                 Some(starts) => walk.at(f32::from_bits(starts.load_weak(grid, node))),
                 None => walk,
             };
-            tally.add(made.make(grid, walk, (node, end - start), (sum, old)));
+            tally.add(made.make(grid, walk, node, end - start, sum, old));
         };
         let nodes = context.tables.nodes(grid);
         if G::WARP == 1 {
@@ -186,7 +187,8 @@ impl<G: Grid> Pass<G> {
             base: f32::from_bits(word(2)),
             damping: f32::from_bits(word(3)),
         };
-        self.made(after).make(grid, walk, row, sum)
+        self.made(after)
+            .make(grid, walk, row.0, row.1, sum.0, sum.1)
     }
 
     /// Every lane takes whole rows of a graph with edges. Loads are unconditional, of the

@@ -82,7 +82,7 @@ pub(super) fn recount<G: Grid>(
     each_chunk(team, nodes, |node| {
         let (start, end) = counts.row_left(grid, node < nodes, node);
         if G::WARP == 1 {
-            counts.alone(grid, node, (start, end));
+            counts.alone(grid, node, start, end);
             return;
         }
         longest = longest.max(end - start);
@@ -129,7 +129,7 @@ impl Recount {
 
     /// Counts along the row `start..end` of `node`, unless it is empty, with a lone lane.
     #[inline(always)]
-    fn alone<G: Grid>(&mut self, grid: G, node: u32, (start, end): (u32, u32)) {
+    fn alone<G: Grid>(&mut self, grid: G, node: u32, start: u32, end: u32) {
         if start < end {
             let count = (start..end).map(|edge| u32::from(self.remains(grid, true, edge)));
             let count = count.sum();

@@ -134,7 +134,8 @@ fn step<G: Grid>(cx: ContextRef<G>, wave: Wave) -> Result<(), FaultCode> {
         team,
         &work.source(rows, tag, &round),
         &work.sink(context),
-        (row, |_, _| ()),
+        row,
+        |_, _| (),
         Join {
             grid,
             words,

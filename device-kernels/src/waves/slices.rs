@@ -248,7 +248,7 @@ impl Place {
             if at < rows {
                 self.starts.store_weak4(grid, first + at, places);
             }
-            listed = self.list(grid, listed, node + at, (lengths, places));
+            listed = self.list(grid, listed, node + at, lengths, places);
             running = running.wrapping_add(total);
             base += EACH * G::WARP;
         }
@@ -263,7 +263,8 @@ impl Place {
         grid: G,
         listed: u32,
         node: u32,
-        (lengths, places): ([u32; LANE], [u32; LANE]),
+        lengths: [u32; LANE],
+        places: [u32; LANE],
     ) -> u32 {
         let mut count = 0;
         for length in &lengths {
@@ -314,7 +315,7 @@ impl Slices {
                 let stop = if slice + 1 == layout.slices() {
                     end
                 } else {
-                    slices.first_from(grid, (at, end), layout.end_of(slice))
+                    slices.first_from(grid, at, end, layout.end_of(slice))
                 };
                 // Codegen rule `CONVERGE`.
                 grid.warp_barrier();
@@ -336,7 +337,7 @@ impl Slices {
 
     /// First edge of `at..end` whose source is `source` or higher, or `end`.
     #[inline(always)]
-    fn first_from<G: Grid>(&self, grid: G, (at, end): (u32, u32), source: u32) -> u32 {
+    fn first_from<G: Grid>(&self, grid: G, at: u32, end: u32, source: u32) -> u32 {
         let (mut low, mut high) = (at, end);
         while low < high {
             let middle = low + (high - low) / 2;
@@ -362,7 +363,7 @@ impl Slices {
             let is_short = end - start <= WARP_ROW || G::WARP == 1;
             let end = if is_short { end } else { start };
             if grid.ballot(start < end) != 0 {
-                slices.copy_rows(grid, sources, (node, start, end));
+                slices.copy_rows(grid, sources.0, sources.1, node, start, end);
             }
         });
         if G::WARP == 1 || !grid.block_any(longest > WARP_ROW) {
@@ -373,7 +374,7 @@ impl Slices {
             end - start > WARP_ROW
         };
         each_left(team, slices.nodes, is_left, |node| {
-            slices.copy_together(grid, sources, node);
+            slices.copy_together(grid, sources.0, sources.1, node);
         });
     }
 
@@ -383,8 +384,11 @@ impl Slices {
     fn copy_rows<G: Grid>(
         &self,
         grid: G,
-        (sources, places_of): (Proven, Places),
-        (node, mut at, end): (u32, u32, u32),
+        sources: Proven,
+        places_of: Places,
+        node: u32,
+        mut at: u32,
+        end: u32,
     ) {
         let mut slice = 0;
         while slice < self.layout.slices() {
@@ -416,7 +420,7 @@ impl Slices {
 
     /// Copies the row of `node`, with all lanes of the block.
     #[inline(always)]
-    fn copy_together<G: Grid>(&self, grid: G, (sources, places_of): (Proven, Places), node: u32) {
+    fn copy_together<G: Grid>(&self, grid: G, sources: Proven, places_of: Places, node: u32) {
         let (mut at, end) = self.rows.row(grid, node);
         let mut slice = 0;
         while slice < self.layout.slices() {

@@ -394,7 +394,7 @@ impl<G: Grid> Round<G> {
                 let at = node * self.words + word;
                 let own = self.now.load_weak(grid, at);
                 let need = live & !own;
-                let new = self.pull(row, G::WARP, need) & need;
+                let new = self.pull(row.0, row.1, G::WARP, need) & need;
                 let grows = grid.ballot(new != 0) != 0;
                 if (grows || self.has_changed(node)) && has_word {
                     self.then.store_weak(grid, at, own | new);
@@ -420,7 +420,7 @@ impl<G: Grid> Round<G> {
             let start = start
                 .saturating_add(grid.lane() / G::WARP * G::WARP)
                 .min(end);
-            let new = self.pull((start, end), grid.lanes(), need) & need;
+            let new = self.pull(start, end, grid.lanes(), need) & need;
             // Several warps may find the same; the first one counts it.
             let mut first = 0;
             let is_first = grid.lane() < G::WARP;
@@ -444,7 +444,7 @@ impl<G: Grid> Round<G> {
     /// width of edges every `stride`, until no lane has anything left of `need`. A warp
     /// operation.
     #[inline(always)]
-    fn pull(&self, (start, end): (u32, u32), stride: u32, need: u32) -> u32 {
+    fn pull(&self, start: u32, end: u32, stride: u32, need: u32) -> u32 {
         let grid = self.grid;
         let word = if grid.warp_lane() < self.words {
             grid.warp_lane()

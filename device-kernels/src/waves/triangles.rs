@@ -59,10 +59,10 @@ pub fn run_triangles<G: Grid>(
     let nodes = tables.nodes(grid);
     if opcode == Opcode::OrientEdges {
         let registers = (wave.destination(grid), wave.source(grid, 0));
-        Forward::of(tables, grid, registers)?.fill(context);
+        Forward::of(tables, grid, registers.0, registers.1)?.fill(context);
         return Ok(());
     }
-    let forward = Forward::of(tables, grid, (wave.source(grid, 0), wave.source(grid, 1)))?;
+    let forward = Forward::of(tables, grid, wave.source(grid, 0), wave.source(grid, 1))?;
     let held = match wave.parameter(grid, 0) {
         0 => u32::MAX,
         held => held,
@@ -111,13 +111,13 @@ impl<const CORNERS: bool> Count<CORNERS> {
         let warp = LaneGroup::warp::<G, CORNERS>(grid, held);
         let most = Most::of(team, edges, warp.held);
         warp.clear(grid);
-        let mut late = G::WARP != 1 && count.by_few(team, (nodes, size), (&warp, most));
+        let mut late = G::WARP != 1 && count.by_few(team, nodes, size, &warp, most);
         grid.block_barrier();
         if is_any_long {
-            each_part(team, (nodes, size), |node| {
+            each_part(team, nodes, size, |node| {
                 late = late || is_late(team, node);
                 if !late {
-                    count.chunk(grid, (&warp, most), (node, nodes));
+                    count.chunk(grid, &warp, most, node, nodes);
                 }
             });
         }
@@ -244,12 +244,7 @@ impl<const CORNERS: bool> Count<CORNERS> {
 
     /// Counts at the nodes of a part that a warp takes, one after another.
     #[inline(always)]
-    fn chunk<G: Grid>(
-        &self,
-        grid: G,
-        (group, most): (&LaneGroup, Most),
-        (node, nodes): (u32, u32),
-    ) {
+    fn chunk<G: Grid>(&self, grid: G, group: &LaneGroup, most: Most, node: u32, nodes: u32) {
         let center = if node < nodes {
             self.center(grid, node)
         } else {
@@ -280,7 +275,7 @@ impl<const CORNERS: bool> Count<CORNERS> {
                 table.put(grid, count.forward.target(grid, edge));
             });
             group.meet(grid);
-            own += count.look_up(grid, (&group, &table), center);
+            own += count.look_up(grid, &group, &table, center);
             group.meet(grid);
             group.each(table.slots(), |slot| {
                 if CORNERS {
@@ -301,12 +296,7 @@ impl<const CORNERS: bool> Count<CORNERS> {
     /// Looks up the rows of the neighbours of `center` that are not longer than its own,
     /// and returns this lane's finds.
     #[inline(always)]
-    fn look_up<G: Grid>(
-        &self,
-        grid: G,
-        (group, table): (&LaneGroup, &Table),
-        center: Center,
-    ) -> u32 {
+    fn look_up<G: Grid>(&self, grid: G, group: &LaneGroup, table: &Table, center: Center) -> u32 {
         if G::WARP == 1 {
             return self.look_up_alone(grid, table, center);
         }
@@ -325,7 +315,7 @@ impl<const CORNERS: bool> Count<CORNERS> {
             }
             let is_short = row.1 <= SHORT;
             let short = if is_short { row.1 } else { 0 };
-            let found = self.look_up_short(grid, table, (row.0, short));
+            let found = self.look_up_short(grid, table, row.0, short);
             own += self.split(grid, center, (at, node, found));
             let mut long = grid.ballot(row.1 != 0 && !is_short);
             while long != 0 {
@@ -333,7 +323,7 @@ impl<const CORNERS: bool> Count<CORNERS> {
                 long &= long - 1;
                 let start = grid.shuffle(row.0, lane);
                 let end = start + grid.shuffle(row.1, lane);
-                let found = self.look_up_long(grid, table, (start, end));
+                let found = self.look_up_long(grid, table, start, end);
                 let is_kept = grid.shuffle(at, lane) < center.first + center.len;
                 if CORNERS || !is_kept {
                     let (node, sum) = (grid.shuffle(node, lane), grid.warp_sum(found));
@@ -382,7 +372,7 @@ impl<const CORNERS: bool> Count<CORNERS> {
     /// Looks up a row per lane, `len` edges from `first` on, and returns the finds in this
     /// lane's row. Lanes take even shares of all entries.
     #[inline(always)]
-    fn look_up_short<G: Grid>(&self, grid: G, table: &Table, (first, len): (u32, u32)) -> u32 {
+    fn look_up_short<G: Grid>(&self, grid: G, table: &Table, first: u32, len: u32) -> u32 {
         let row_spread = RowSpread::of(grid, len);
         let end = row_spread.start + len;
         let (mut found, mut step) = (0, 0);
@@ -415,14 +405,14 @@ impl<const CORNERS: bool> Count<CORNERS> {
 
     /// Looks up a row with all lanes of the warp and returns this lane's finds.
     #[inline(always)]
-    fn look_up_long<G: Grid>(&self, grid: G, table: &Table, (first, end): (u32, u32)) -> u32 {
+    fn look_up_long<G: Grid>(&self, grid: G, table: &Table, first: u32, end: u32) -> u32 {
         let (mut found, mut edge) = (0, first);
         while edge < end {
             if end - edge > 2 * G::WARP {
-                found += self.look_up_step::<G, 4>(grid, table, (edge, end));
+                found += self.look_up_step::<G, 4>(grid, table, edge, end);
                 edge = edge.saturating_add(4 * G::WARP);
             } else {
-                found += self.look_up_step::<G, 2>(grid, table, (edge, end));
+                found += self.look_up_step::<G, 2>(grid, table, edge, end);
                 edge = edge.saturating_add(2 * G::WARP);
             }
         }
@@ -435,7 +425,8 @@ impl<const CORNERS: bool> Count<CORNERS> {
         &self,
         grid: G,
         table: &Table,
-        (edge, end): (u32, u32),
+        edge: u32,
+        end: u32,
     ) -> u32 {
         let nodes: [u32; K] = core::array::from_fn(|k| {
             let at = edge.saturating_add(k as u32 * G::WARP + grid.warp_lane());

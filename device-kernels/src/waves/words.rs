@@ -26,7 +26,7 @@ pub fn run_words<G: Grid>(cx: ContextRef<G>, opcode: Opcode, wave: Wave) -> Resu
 fn operate<G: Grid>(cx: ContextRef<G>, wave: Wave) -> Result<(), FaultCode> {
     let found = Operation::new(&cx.context(), wave)?;
     let how = (found.what, found.value);
-    perform(cx, how, found.to, found.left, found.right);
+    perform(cx, how.0, how.1, found.to, found.left, found.right);
     Ok(())
 }
 
@@ -34,7 +34,8 @@ fn operate<G: Grid>(cx: ContextRef<G>, wave: Wave) -> Result<(), FaultCode> {
 #[inline(never)]
 fn perform<G: Grid>(
     cx: ContextRef<G>,
-    (what, value): (u32, u32),
+    what: u32,
+    value: u32,
     to: Proven,
     left: Proven,
     right: Proven,

@@ -319,7 +319,7 @@ impl RunArgs {
         sources: &Sources,
         line: &ProgressLine,
     ) -> Result<(RunOutcome, Graph), CliError> {
-        let streamed = |streaming| self.run_streamed(streaming, (name, sources), line);
+        let streamed = |streaming| self.run_streamed(streaming, name, sources, line);
         if let Some(streaming) = self.streaming(name)? {
             return streamed(streaming);
         }
@@ -516,7 +516,7 @@ impl RunArgs {
     /// Refuses a target that is no node of `graph`, which the caller named `name`.
     fn check_target(&self, graph: &Graph, name: &str) -> Result<(), CliError> {
         match &self.detail.target {
-            Some(label) => Ok(Sources::target(graph, (name, label)).map(|_| ())?),
+            Some(label) => Ok(Sources::target(graph, name, label).map(|_| ())?),
             None => Ok(()),
         }
     }

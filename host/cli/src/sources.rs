@@ -241,7 +241,7 @@ impl Sources {
 
     /// Returns the number of the node that `label` is the id or name of in `graph`, which the
     /// caller named `name`.
-    pub(super) fn target(graph: &Graph, (name, label): (&str, &str)) -> Result<u32, NoSuchSource> {
+    pub(super) fn target(graph: &Graph, name: &str, label: &str) -> Result<u32, NoSuchSource> {
         graph.find(label).ok_or_else(|| NoSuchSource {
             given: format!("--target {label}"),
             graph: name.to_owned(),

@@ -83,12 +83,13 @@ impl Header {
     /// Returns a header for a simple graph.
     #[cfg(test)]
     fn new(nodes: u32, edges: u32, flags: u32, first_id: u64) -> Self {
-        Self::with_loops((nodes, edges), flags, first_id, [0; 2])
+        Self::with_loops(nodes, edges, flags, first_id, [0; 2])
     }
 
     /// Returns a header for a graph with so many loops and parallel edges.
     pub(super) fn with_loops(
-        (nodes, edges): (u32, u32),
+        nodes: u32,
+        edges: u32,
         flags: u32,
         first_id: u64,
         [loops, parallel]: [u32; 2],
@@ -290,11 +291,11 @@ mod tests {
 
     #[test]
     fn loops_and_parallel_edges_are_flagged_and_no_more_than_edges() {
-        let header = Header::with_loops((3, 5), 0, 0, [1, 2]);
+        let header = Header::with_loops(3, 5, 0, 0, [1, 2]);
         assert!(header.has(MULTI));
         assert_eq!(Header::parse(&bytemuck::cast(header)), Ok(header));
         for (loops, parallel) in [(6, 0), (0, 6)] {
-            let header = Header::with_loops((3, 5), 0, 0, [loops, parallel]);
+            let header = Header::with_loops(3, 5, 0, 0, [loops, parallel]);
             let parsed = Header::parse(&bytemuck::cast(header));
             assert!(matches!(parsed, Err(BinaryProblem::Counts { .. })));
         }

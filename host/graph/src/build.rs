@@ -107,7 +107,7 @@ where
     let order = if N == 3 { order } else { Order::Weight };
     if direction == Direction::Both {
         let counts = join(&mut edges, nodes, order);
-        let csr = mirrored::mirrored_rows(edges, nodes, (counts, order))?;
+        let csr = mirrored::mirrored_rows(edges, nodes, counts, order)?;
         return Ok((csr, counts));
     }
     match order {

@@ -336,7 +336,7 @@ impl Maker<'_> {
                 at = slots.end;
                 part.targets[slots.clone()].fill(target);
                 if let Some(slots) = part.weights.get_mut(slots).filter(|w| !w.is_empty()) {
-                    self.weigh((node, target), run, slots)?;
+                    self.weigh(node, target, run, slots)?;
                 }
             }
         }
@@ -346,7 +346,8 @@ impl Maker<'_> {
     /// Sets the weights of the edges of a run that stay.
     fn weigh(
         &self,
-        (node, target): (u32, u32),
+        node: u32,
+        target: u32,
         run: Range<usize>,
         slots: &mut [u32],
     ) -> Result<(), FormError> {

@@ -184,7 +184,7 @@ impl Missing {
             }
             let old_start = csr.offsets[node as usize] as usize;
             csr.offsets[node as usize + 1] = end as u32;
-            end = self.merge_row(csr, (node, old_start..old_end), end, order);
+            end = self.merge_row(csr, node, old_start..old_end, end, order);
             old_end = old_start;
         }
         Ok(())
@@ -194,7 +194,8 @@ impl Missing {
     fn merge_row(
         &self,
         csr: &mut Csr,
-        (node, mut old): (u32, Range<usize>),
+        node: u32,
+        mut old: Range<usize>,
         mut end: usize,
         order: Order,
     ) -> usize {

@@ -274,7 +274,7 @@ impl Graph {
         };
         let graph = self.map_rows(|mut rows| {
             let words = rows.weights.as_deref_mut().unwrap_or_default();
-            (scale.rounded, scale.vanished) = scale_all(words, (kind, times));
+            (scale.rounded, scale.vanished) = scale_all(words, kind, times);
             rows
         });
         let kind = match kind.is_signed() {
@@ -298,7 +298,7 @@ impl Graph {
 }
 
 /// Scales weights whose products fit; returns how many were rounded and how many vanished.
-fn scale_all(words: &mut [u32], (kind, factor): (WeightKind, Factor)) -> (u64, u64) {
+fn scale_all(words: &mut [u32], kind: WeightKind, factor: Factor) -> (u64, u64) {
     let scale = |word: &mut u32| match factor.times_word(kind, *word) {
         Some(product) => {
             *word = match (kind.is_signed(), kind.number(*word) < 0.0) {

@@ -153,7 +153,8 @@ impl Answer {
     /// States the highest value by the names of its figures, and how a value is called with its
     /// article.
     pub(super) fn highest(
-        (graph, column): (&Graph, &Column),
+        graph: &Graph,
+        column: &Column,
         [score_name, node_name]: [&'static str; 2],
         value: &'static str,
     ) -> Self {

@@ -66,7 +66,7 @@ pub(super) fn build(
         program.fixpoint("search together", question.max_iterations, |body| {
             body.sweep("sweep", sweep);
         });
-        program.settle_sweep("settle", (result, sought.measure), (sweep, list));
+        program.settle_sweep("settle", result, sought.measure, sweep, list);
     }
     program.keep(result);
     Ok(Built {

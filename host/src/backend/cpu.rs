@@ -314,9 +314,9 @@ impl Session for CpuSession<'_> {
                 machine(&launch, extra)?;
                 None
             }
-            None if has_own => self.run_detached(launch, (walk, extra))?,
+            None if has_own => self.run_detached(launch, walk, extra)?,
             None => {
-                run_threads(&launch, self.threads, (walk, extra, &self.canceller))?;
+                run_threads(&launch, self.threads, walk, extra, &self.canceller)?;
                 None
             }
         };
@@ -430,7 +430,8 @@ impl CpuSession<'_> {
     fn run_detached(
         &mut self,
         launch: LaunchRecord,
-        (walk, extra): (Walk<()>, u32),
+        walk: Walk<()>,
+        extra: u32,
     ) -> Result<Option<(u32, FactViolation)>, BackendError> {
         let run = Arc::new(DetachedRun {
             launch,
@@ -491,7 +492,7 @@ impl detached::Work for DetachedRun {
     fn run(&self, block: u32) -> Self::Output {
         let (launch, place) = (&self.launch, (block, self.threads));
         obeying(&self.canceller, || {
-            run_block(launch, place, (self.walk, self.extra), &self.dealer);
+            run_block(launch, place, self.walk, self.extra, &self.dealer);
         });
         first_violation()
     }
@@ -518,12 +519,14 @@ fn check_violations(
 fn run_threads(
     launch: &LaunchRecord,
     threads: u32,
-    (walk, extra, canceller): (Walk<()>, u32, &Canceller),
+    walk: Walk<()>,
+    extra: u32,
+    canceller: &Canceller,
 ) -> Result<(), BackendError> {
     let dealer = Dealer::new();
     run_blocks(threads, |block| {
         obeying(canceller, || {
-            run_block(launch, (block, threads), (walk, extra), &dealer);
+            run_block(launch, (block, threads), walk, extra, &dealer);
         });
     })
 }
@@ -531,14 +534,16 @@ fn run_threads(
 fn run_block(
     launch: &LaunchRecord,
     place: (u32, u32),
-    (walk, extra): (Walk<()>, u32),
+    walk: Walk<()>,
+    extra: u32,
     dealer: &Dealer,
 ) {
     let mut shared = vec![0_u32; SHARED_WORDS + extra as usize];
     // SAFETY: `shared` belongs to this thread, has the length that both state, and outlives the
     // call; so does the dealer, which only the threads of this run use.
-    let grid =
-        unsafe { HostGrid::new(place, shared.as_mut_ptr(), dealer, SERVICES).with_extra(extra) };
+    let grid = unsafe {
+        HostGrid::new(place.0, place.1, shared.as_mut_ptr(), dealer, SERVICES).with_extra(extra)
+    };
     // SAFETY: `launch_record` filled the record from live, exclusively
     // borrowed memory of the stated lengths, which outlives the threads.
     let launch = unsafe { Launch::new(launch) };

@@ -118,7 +118,8 @@ fn resident_bytes(
 pub fn plan_request(
     graph: &Graph,
     program: &ProgramBuilder,
-    (executor, machine): (Executor, &Machine),
+    executor: Executor,
+    machine: &Machine,
 ) -> PlanRequest {
     let parts = (program.needs, program.table_lengths());
     PlanRequest {

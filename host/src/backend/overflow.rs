@@ -28,7 +28,7 @@ impl Overflowing {
         let (searches, hidden): (Vec<_>, Vec<_>) =
             searched(program).into_iter().partition(|one| one.is_left);
         check_kinds(&searches, graph)?;
-        check_hidden(&hidden, (program, graph))?;
+        check_hidden(&hidden, program, graph)?;
         Ok(Self {
             searches,
             is_due: true,
@@ -44,7 +44,7 @@ impl Overflowing {
         let all = Self::of(program, graph)?;
         let is_read = |search: &Searched| search.register == result;
         let (searches, hidden): (Vec<_>, Vec<_>) = all.searches.into_iter().partition(is_read);
-        check_hidden(&hidden, (program, graph))?;
+        check_hidden(&hidden, program, graph)?;
         Ok(Self {
             searches,
             is_due: true,
@@ -76,7 +76,7 @@ impl Overflowing {
 /// # Errors
 /// As [`Overflowing::of`], for each of its searches.
 pub(super) fn check_sure(program: &EncodedProgram, graph: &Graph) -> Result<(), BackendError> {
-    check_hidden(&searched(program), (program, graph))
+    check_hidden(&searched(program), program, graph)
 }
 
 /// Refuses searches along weights that the graph does not have.
@@ -96,7 +96,8 @@ fn check_kinds(searches: &[Searched], graph: &Graph) -> Result<(), BackendError>
 /// Refuses searches that may exceed 32 bits undetected.
 fn check_hidden(
     hidden: &[Searched],
-    (program, graph): (&EncodedProgram, &Graph),
+    program: &EncodedProgram,
+    graph: &Graph,
 ) -> Result<(), BackendError> {
     check_kinds(hidden, graph)?;
     let Some(search) = hidden.first() else {

@@ -97,7 +97,7 @@ pub fn execute_until(
     progress: &mut dyn FnMut(Phase),
 ) -> Result<BatchOutcome, BatchError> {
     let plans = &mut PlanCache::new(plans_of(graphs.len()));
-    execute_with(graphs, request, (canceller, plans), progress)
+    execute_with(graphs, request, canceller, plans, progress)
 }
 
 /// Most plans that a batch keeps for its graphs by itself.
@@ -115,7 +115,8 @@ fn plans_of(graphs: usize) -> u16 {
 pub fn execute_with(
     graphs: &[BatchGraph<'_>],
     request: &RunRequest,
-    (canceller, plans): (Canceller, &mut PlanCache),
+    canceller: Canceller,
+    plans: &mut PlanCache,
     progress: &mut dyn FnMut(Phase),
 ) -> Result<BatchOutcome, BatchError> {
     check_detail(request.detail)?;
@@ -160,7 +161,7 @@ impl Submission<'_> {
             threads: (choice.executor == Some(Executor::Cpu)).then_some(1),
             ..steps::BuildOptions::of_threads(self.wide)
         };
-        let prepared = prepare_as(graphs, &requests, (self.plans, build_options))?;
+        let prepared = prepare_as(graphs, &requests, self.plans, build_options)?;
         let plan = elapsed_ns(started);
         let programs = prepared.programs();
         let predicted = forecast::predict(&prepared.jobs, request.repeat);
@@ -189,7 +190,7 @@ impl Submission<'_> {
             .into_iter()
             .zip(&stats.controls)
             .zip(words);
-        let graphs = outcomes((graphs, &requests), ends);
+        let graphs = outcomes(graphs, &requests, ends);
         let mut dropped = Dropped::default();
         graphs.iter().for_each(|graph| dropped += graph.dropped);
         let outcome = BatchOutcome {
@@ -282,7 +283,8 @@ pub fn prepare<'g>(
     prepare_as(
         graphs,
         requests,
-        (plans, steps::BuildOptions::of_threads(false)),
+        plans,
+        steps::BuildOptions::of_threads(false),
     )
 }
 
@@ -290,7 +292,8 @@ pub fn prepare<'g>(
 fn prepare_as<'g>(
     graphs: &[BatchGraph<'g>],
     requests: &[RunRequest],
-    (plans, build_options): (&mut PlanCache, steps::BuildOptions),
+    plans: &mut PlanCache,
+    build_options: steps::BuildOptions,
 ) -> Result<Prepared<'g>, BatchError> {
     let plan = PlanRequest::default();
     let mut jobs = Vec::with_capacity(graphs.len());
@@ -332,7 +335,8 @@ fn form_of<'g>(graph: &BatchGraph<'g>, request: &RunRequest) -> Result<&'g Graph
 
 /// Computes the outcomes of all graphs, on all threads.
 fn outcomes<'a>(
-    (graphs, requests): (&[BatchGraph<'_>], &[RunRequest]),
+    graphs: &[BatchGraph<'_>],
+    requests: &[RunRequest],
     ends: impl Iterator<Item = ((Reading, &'a ControlRecord), Vec<u32>)>,
 ) -> Vec<GraphOutcome> {
     let ends: Vec<End<'_>> = ends
@@ -407,7 +411,7 @@ fn open<'g>(
         cuda::CudaBatch::open(jobs, options)
     };
     let cpu = |reason| -> Result<Opened<'g>, OpenError> {
-        let session = CpuBatch::open(jobs, request.machine.threads, (limits, budget_bytes))?;
+        let session = CpuBatch::open(jobs, request.machine.threads, limits, budget_bytes)?;
         Ok(Opened {
             session: Box::new(session),
             executor: Executor::Cpu,

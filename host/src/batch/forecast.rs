@@ -45,7 +45,7 @@ pub(super) fn report(
     predicted: SessionWork,
     (counted, peak_bytes): (SessionWork, u64),
 ) -> SessionReport {
-    SessionReport::of((predicted, counted), counted, peak_bytes)
+    SessionReport::of(predicted, counted, counted, peak_bytes)
 }
 
 /// Bytes that are uploaded: records, tables of each program once, graphs, inputs and places for

@@ -101,7 +101,7 @@ impl BatchOutcome {
         let (first, second) = (self.session, again.session);
         let counted = first.counted.and(second.counted);
         let both = (first.predicted.and(second.predicted), counted);
-        self.session = SessionReport::of(both, counted, self.memory_bytes);
+        self.session = SessionReport::of(both.0, both.1, counted, self.memory_bytes);
         let (all, more) = (&mut self.times, again.times);
         all.plan += more.plan;
         all.upload += more.upload;

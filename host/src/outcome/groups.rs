@@ -66,7 +66,8 @@ pub struct StepSummary {
 pub(crate) fn groups(
     program: &EncodedProgram,
     waves: &[WaveSummary],
-    (trace, predicted): (Option<&Trace>, &[f64]),
+    trace: Option<&Trace>,
+    predicted: &[f64],
 ) -> Vec<GroupSummary> {
     let mut groups: Vec<GroupSummary> = Vec::new();
     for wave in waves {

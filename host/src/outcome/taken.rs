@@ -82,7 +82,7 @@ impl Taken {
     #[must_use]
     pub fn as_asked(read: &Graph, form: Form) -> Self {
         let taken = Self::as_read(read);
-        taken.in_form(form, (ASKED, ASKED))
+        taken.in_form(form, ASKED, ASKED)
     }
 
     /// A graph, taken in the form of a request.
@@ -100,12 +100,12 @@ impl Taken {
             if is_asked.1 { ASKED } else { parallel.reason() },
         );
         match request.form_of(read) {
-            Ok(asked) if !std::ptr::eq(read, form) => taken.in_form(asked, reasons),
+            Ok(asked) if !std::ptr::eq(read, form) => taken.in_form(asked, reasons.0, reasons.1),
             _ => taken,
         }
     }
 
-    fn in_form(self, form: Form, (loops, parallel): (&'static str, &'static str)) -> Self {
+    fn in_form(self, form: Form, loops: &'static str, parallel: &'static str) -> Self {
         let mut taken = self;
         if self.self_loops > 0 && form.loops == Loops::Drop {
             (taken.loops_taken, taken.loops_reason) = (form.loops, Some(loops));

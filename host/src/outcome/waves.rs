@@ -58,12 +58,12 @@ impl Listing<'_> {
             self.add((number, wave), body_of, None);
         }
         for wave in loops {
-            self.repeated((number, wave), body_of);
+            self.repeated(number, wave, body_of);
         }
     }
 
     /// Lists a loop and its body. Loops are as deep as the check of tables allows.
-    fn repeated(&mut self, (number, wave): (u32, &WaveRecord), body_of: Option<&str>) {
+    fn repeated(&mut self, number: u32, wave: &WaveRecord, body_of: Option<&str>) {
         let iterations = match body_of {
             None => self.next_iterations(),
             // Loops in a body report nothing that lasts.

@@ -382,7 +382,7 @@ impl ProgramBuilder {
     /// longer register has to be filled before.
     pub fn reduce(&mut self, name: &str, how: Reduction, to: RegisterId, from: RegisterId) {
         let identity = if how == Reduction::Min { u32::MAX } else { 0 };
-        self.set_first((name, "identity"), to, identity);
+        self.set_first(name, "identity", to, identity);
         let wave = WaveSpec::new(name, Opcode::Reduce)
             .updating(to)
             .reading(0, from);
@@ -391,7 +391,7 @@ impl ProgramBuilder {
 
     /// Stores `word` in the first word of `to` and leaves the others alone, for the wave `name`,
     /// as `what` of it.
-    pub(super) fn set_first(&mut self, (name, what): (&str, &str), to: RegisterId, word: u32) {
+    pub(super) fn set_first(&mut self, name: &str, what: &str, to: RegisterId, word: u32) {
         let spec = self.registers.get(to.number() as usize);
         let Some((kind, 2..)) = spec.map(|spec| (spec.kind, spec.words)) else {
             return self.fill(what, to, word);

@@ -104,7 +104,7 @@ fn check_instruction(
     if !fits {
         return Err(CodeFault::Place);
     }
-    check_operands((at, op), form, here)?;
+    check_operands(at, op, form, here)?;
     for (access, register) in op.accesses().into_iter().zip([at.first, at.second]) {
         if access.is_some() && register as usize >= program.registers.len() {
             return Err(CodeFault::Register);
@@ -114,14 +114,10 @@ fn check_instruction(
 }
 
 /// Checks that every operand is there and as wide as it has to be.
-fn check_operands(
-    (at, op): (&Instruction, Op),
-    form: Form,
-    here: Standing,
-) -> Result<(), CodeFault> {
+fn check_operands(at: &Instruction, op: Op, form: Form, here: Standing) -> Result<(), CodeFault> {
     let [to, a, b, c] = at.temps;
     let [words_a, words_b, words_c] = form.from;
-    let is_operand = |byte, words| is_word((byte, op), words) || is_temporary(byte, words);
+    let is_operand = |byte, words| is_word(byte, op, words) || is_temporary(byte, words);
     let fits_to = match form.to {
         0 => to == NOTHING,
         words if op == Op::Reduce => is_temporary(to, words),
@@ -159,7 +155,7 @@ fn is_temporary(byte: u8, words: u32) -> bool {
 }
 
 /// Whether a byte stands for as many words of an instruction.
-const fn is_word((byte, op): (u8, Op), words: u32) -> bool {
+const fn is_word(byte: u8, op: Op, words: u32) -> bool {
     match words {
         1 => byte == WORD,
         _ => byte == WORD | PAIR && !op.uses_first(),

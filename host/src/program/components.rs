@@ -18,7 +18,8 @@ impl ProgramBuilder {
         &mut self,
         name: &str,
         step: ComponentStep,
-        (parents, known): (RegisterId, RegisterId),
+        parents: RegisterId,
+        known: RegisterId,
     ) {
         let wave = match step {
             // The label stays if nothing happens.

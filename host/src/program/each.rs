@@ -41,7 +41,7 @@ impl ProgramBuilder {
         kind: Kind,
         count: u64,
     ) -> Result<RegisterId, ProgramError> {
-        self.kept_as(name.into(), (kind, count), false)
+        self.kept_as(name.into(), kind, count, false)
     }
 
     /// A register of `count` values of `kind` that the host writes before each run.
@@ -54,7 +54,7 @@ impl ProgramBuilder {
         kind: Kind,
         count: u64,
     ) -> Result<RegisterId, ProgramError> {
-        self.kept_as(name.into(), (kind, count), true)
+        self.kept_as(name.into(), kind, count, true)
     }
 
     /// A register of a value of `kind` a node.
@@ -72,7 +72,8 @@ impl ProgramBuilder {
     fn kept_as(
         &mut self,
         name: Name,
-        (kind, count): (Kind, u64),
+        kind: Kind,
+        count: u64,
         is_input: bool,
     ) -> Result<RegisterId, ProgramError> {
         let words = count.saturating_mul(u64::from(kind.words()));
@@ -235,7 +236,8 @@ impl ProgramBuilder {
     pub fn while_nonzero(
         &mut self,
         name: &str,
-        (condition, max_iterations): (RegisterId, u32),
+        condition: RegisterId,
+        max_iterations: u32,
         body: impl FnOnce(&mut Self),
     ) {
         let waves = self.body(name, body);

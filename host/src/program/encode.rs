@@ -243,12 +243,12 @@ impl<'b> Tables<'b> {
             let bytes = &around.layout.group_bytes;
             self.encoded.group_bytes.extend(bytes);
             self.encoded.waves[around.index].parameters =
-                loop_parameters(&around, body, (first_group, count));
+                loop_parameters(&around, body, first_group, count);
         }
     }
 }
 
-fn loop_parameters(around: &Loop<'_>, body: &Body, (first_group, groups): (u32, u32)) -> [u32; 5] {
+fn loop_parameters(around: &Loop<'_>, body: &Body, first_group: u32, groups: u32) -> [u32; 5] {
     let max_iterations = body.max_iterations;
     if let Some(condition) = body.condition {
         let record = WhileRecord {

@@ -53,7 +53,7 @@ pub(crate) fn infer(
     for (number, wave) in (0_u32..).zip(waves) {
         let mut before = BTreeSet::new();
         for register in reads_before_writes(wave) {
-            check_written(registers, &uses, (number, wave), register, is_body)?;
+            check_written(registers, &uses, number, wave, register, is_body)?;
             let uses = &uses[register.0 as usize];
             before.extend(uses.writer);
             before.extend(uses.owner);
@@ -136,7 +136,8 @@ fn filled_by(wave: &WaveSpec) -> Vec<Slot> {
 fn check_written(
     registers: &[RegisterSpec],
     uses: &[Uses],
-    (number, wave): (u32, &WaveSpec),
+    number: u32,
+    wave: &WaveSpec,
     register: Slot,
     is_body: bool,
 ) -> Result<(), ProgramError> {

@@ -51,13 +51,14 @@ impl Run {
 pub(super) fn join(program: &EncodedProgram, groups: &[GroupRecord]) -> Vec<GroupRecord> {
     let facts = |opcode| program.facts_of(opcode);
     let mut groups = groups.to_vec();
-    mark(&mut groups, (&program.waves, &program.registers), facts);
+    mark(&mut groups, &program.waves, &program.registers, facts);
     groups
 }
 
 fn mark(
     groups: &mut [GroupRecord],
-    (waves, registers): (&[WaveRecord], &[RegisterRecord]),
+    waves: &[WaveRecord],
+    registers: &[RegisterRecord],
     facts: impl Fn(u32) -> Option<Facts>,
 ) {
     let mut run = Run::default();
@@ -153,7 +154,7 @@ mod tests {
             })
             .collect();
         let facts = |word| Opcode::from_word(word).map(Opcode::facts);
-        mark(&mut groups, (waves, registers), facts);
+        mark(&mut groups, waves, registers, facts);
         groups.iter().map(|group| group.joined).collect()
     }
 

@@ -56,7 +56,7 @@ pub(super) fn plan(
     let hazards = infer(&builder.registers, &builder.waves, false)?;
     let mut least_bytes = u64::MAX;
     for width in [Width::Wide, Width::Narrow, Width::Tight] {
-        let planning = Planning::new(builder, request, (&hazards, width))?;
+        let planning = Planning::new(builder, request, &hazards, width)?;
         match planning.lay_out() {
             Err(error) if is_short(&error) => {
                 least_bytes = least_bytes.min(planning.least()?);
@@ -70,7 +70,7 @@ pub(super) fn plan(
         budget_bytes: None,
         ..*request
     };
-    let free = Planning::new(builder, &unlimited, (&hazards, Width::Wide))?.lay_out()?;
+    let free = Planning::new(builder, &unlimited, &hazards, Width::Wide)?.lay_out()?;
     let needed_bytes = taken(builder, request, &free);
     if needed_bytes <= budget_bytes {
         return Ok(free);
@@ -158,7 +158,8 @@ impl<'p> Planning<'p> {
     fn new(
         builder: &'p ProgramBuilder,
         request: &PlanRequest,
-        (hazards, width): (&'p Hazards, Width),
+        hazards: &'p Hazards,
+        width: Width,
     ) -> Result<Self, ProgramError> {
         let (inputs, input_bytes) = input_offsets(&builder.registers);
         let resident_bytes = request.resident_bytes.saturating_add(input_bytes);
@@ -173,7 +174,7 @@ impl<'p> Planning<'p> {
                 };
                 body.map(|body| {
                     let locals = users.locals(number, body);
-                    plan_body(builder, (&around, body), &locals, width)
+                    plan_body(builder, &around, body, &locals, width)
                 })
                 .transpose()
             })
@@ -187,7 +188,7 @@ impl<'p> Planning<'p> {
                 budget_bytes: in_lines(request.budget_bytes, resident_bytes),
                 readback_bytes: 0,
             },
-            envelopes: envelopes(builder, (hazards, width), &bodies),
+            envelopes: envelopes(builder, hazards, width, &bodies),
             kept: kept_waves(builder, hazards),
             hazards,
             bodies,
@@ -206,7 +207,8 @@ impl<'p> Planning<'p> {
             ..in_registers(
                 dag,
                 self.budget,
-                (Results::Bits(&self.kept), self.width.alignment_bytes()),
+                Results::Bits(&self.kept),
+                self.width.alignment_bytes(),
             )
         }
     }
@@ -344,7 +346,8 @@ struct Around {
 /// Groups the waves of a body and lays out the registers that it alone uses.
 fn plan_body(
     builder: &ProgramBuilder,
-    (around, body): (&Around, &Body),
+    around: &Around,
+    body: &Body,
     locals: &[bool],
     width: Width,
 ) -> Result<BodyLayout, ProgramError> {
@@ -370,10 +373,10 @@ fn plan_body(
     let layout = (Results::None, width.alignment_bytes());
     let mut space = PlannerMemory::for_dag(&dag);
     if width != Width::Wide {
-        let unlimited = in_registers(dag, budget, layout);
+        let unlimited = in_registers(dag, budget, layout.0, layout.1);
         budget.budget_bytes = least_budget(&unlimited, space.view())?;
     }
-    let plan = run_planner(&in_registers(dag, budget, layout), &mut space)?;
+    let plan = run_planner(&in_registers(dag, budget, layout.0, layout.1), &mut space)?;
     let start = |owner: u32| plan.arena.iter().nth(owner as usize).unwrap_or_default();
     let places = places.into_iter();
     let (mut groups, mut group_bytes) = (waves_of(&plan), bytes_of(&plan));
@@ -411,7 +414,7 @@ fn inner_bodies(
             depth: around.depth + 1,
         };
         let body = wave.body.as_ref();
-        body.map(|body| plan_body(builder, (&inner, body), &locals, Width::Wide))
+        body.map(|body| plan_body(builder, &inner, body, &locals, Width::Wide))
             .transpose()
     };
     body.waves.iter().map(plan).collect()
@@ -469,7 +472,8 @@ fn input_offsets(registers: &[RegisterSpec]) -> (Vec<u64>, u64) {
 /// of a loop alone uses.
 fn envelopes(
     builder: &ProgramBuilder,
-    (hazards, width): (&Hazards, Width),
+    hazards: &Hazards,
+    width: Width,
     bodies: &[Option<BodyLayout>],
 ) -> Vec<Wave> {
     let frontier = |body: &Option<BodyLayout>| Wave {

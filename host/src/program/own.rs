@@ -129,7 +129,7 @@ impl ProgramBuilder {
         declared: (u32, &'static Declaration),
         call: Call,
     ) {
-        match self.declared_wave(name, declared, call) {
+        match self.declared_wave(name, declared.0, declared.1, call) {
             Ok(wave) => self.push(wave),
             Err(problem) => {
                 let wave = name.to_owned();
@@ -143,13 +143,14 @@ impl ProgramBuilder {
         let list = self.own.as_ref().map_or(&[][..], OwnWaves::list);
         let found = (0..).zip(list).find(|(_, declared)| **declared == wanted);
         let declared = found.ok_or(OwnError::NoSuchWave { name: W::NAME })?;
-        self.declared_wave(name, declared, call)
+        self.declared_wave(name, declared.0, declared.1, call)
     }
 
     fn declared_wave(
         &mut self,
         name: &str,
-        (number, declaration): (u32, &Declaration),
+        number: u32,
+        declaration: &Declaration,
         call: Call,
     ) -> Result<WaveSpec, OwnError> {
         let facts = declaration.facts();

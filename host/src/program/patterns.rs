@@ -37,13 +37,8 @@ impl ProgramBuilder {
     /// program.encode(&Default::default())?;
     /// # Ok::<(), seawall::program::ProgramError>(())
     /// ```
-    pub fn compact(
-        &mut self,
-        name: &str,
-        (list, count): (RegisterId, RegisterId),
-        mask: RegisterId,
-    ) {
-        self.set_first((name, "none listed"), count, 0);
+    pub fn compact(&mut self, name: &str, list: RegisterId, count: RegisterId, mask: RegisterId) {
+        self.set_first(name, "none listed", count, 0);
         self.each(name, Over::Values(mask), |item| {
             let is_chosen = item.load(mask).is_zero().is_zero();
             item.append((list, count), item.index(), is_chosen);
@@ -74,7 +69,8 @@ impl ProgramBuilder {
         name: &str,
         how: Join,
         to: RegisterId,
-        (from, segments): (RegisterId, Segments),
+        from: RegisterId,
+        segments: Segments,
     ) {
         match segments {
             Segments::Rows(edges) => self.each(name, Over::Nodes, |node| {

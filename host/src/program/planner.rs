@@ -14,7 +14,8 @@ use seawall_core::wave::Dag;
 pub(super) fn in_registers<'a>(
     dag: Dag<'a>,
     budget: Budget,
-    (results, alignment_bytes): (Results<'a>, u64),
+    results: Results<'a>,
+    alignment_bytes: u64,
 ) -> Request<'a> {
     Request {
         arena: ArenaOptions {

@@ -181,7 +181,7 @@ impl<'p> Walk<'p> {
         proves: bool,
     ) -> Result<(), TableError> {
         let record = FixpointRecord::from_parameters(wave.parameters);
-        let within = self.enter(wave, &record, (depth, proves))?;
+        let within = self.enter(wave, &record, depth, proves)?;
         let before = self.holding.clone();
         for proves_now in [false, true] {
             for group in body_groups(self.program, wave) {
@@ -266,7 +266,8 @@ impl<'p> Walk<'p> {
         &mut self,
         wave: &WaveRecord,
         record: &FixpointRecord,
-        (depth, proves): (u32, bool),
+        depth: u32,
+        proves: bool,
     ) -> Result<Within, TableError> {
         let inner: Vec<&WaveRecord> = self.body(wave).into_iter().flatten().collect();
         if record.frontier != NO_REGISTER {
@@ -281,7 +282,7 @@ impl<'p> Walk<'p> {
                 });
             }
             if proves {
-                self.need(wave, (frontier, Invariant::Frontier))?;
+                self.need(wave, frontier, Invariant::Frontier)?;
             }
             return Ok(Within::Search { frontier });
         }
@@ -301,10 +302,10 @@ impl<'p> Walk<'p> {
             }
             for (operand, wanted) in facts.needs {
                 let register = register_of(round, *operand);
-                self.need(round, (register, *wanted))?;
+                self.need(round, register, *wanted)?;
                 let is_seeded = self.is_seeded_now(register);
                 if !is_seeded || !stepped.insert(register) {
-                    return Err(self.unproven(round, (register, *wanted)));
+                    return Err(self.unproven(round, register, *wanted));
                 }
             }
         }
@@ -329,7 +330,7 @@ impl<'p> Walk<'p> {
         if proves {
             self.check_stage(wave, &facts, within)?;
             for (operand, wanted) in facts.needs {
-                self.need(wave, (register_of(wave, *operand), *wanted))?;
+                self.need(wave, register_of(wave, *operand), *wanted)?;
             }
             self.check_aliases(wave, &facts)?;
         }
@@ -394,7 +395,7 @@ impl<'p> Walk<'p> {
                     .place(register_of(wave, *other))
                     .is_some_and(|other| other.meets(&place));
                 if disturbs && across {
-                    return Err(self.unproven(wave, (register_of(wave, *operand), *wanted)));
+                    return Err(self.unproven(wave, register_of(wave, *operand), *wanted));
                 }
             }
         }
@@ -403,21 +404,17 @@ impl<'p> Walk<'p> {
 
     /// Whether `wanted` holds of a register that `wave` uses. One that is missing or
     /// empty is left to the kernel, which ends with a fault before it looks at it.
-    fn need(
-        &self,
-        wave: &WaveRecord,
-        (register, wanted): (u32, Invariant),
-    ) -> Result<(), TableError> {
+    fn need(&self, wave: &WaveRecord, register: u32, wanted: Invariant) -> Result<(), TableError> {
         let Some(place) = self.place(register) else {
             return Ok(());
         };
         match self.holding.of(register, place) {
             Some(held) if held.invariant.satisfies(wanted) => Ok(()),
-            _ => Err(self.unproven(wave, (register, wanted))),
+            _ => Err(self.unproven(wave, register, wanted)),
         }
     }
 
-    fn unproven(&self, wave: &WaveRecord, (register, needs): (u32, Invariant)) -> TableError {
+    fn unproven(&self, wave: &WaveRecord, register: u32, needs: Invariant) -> TableError {
         TableError::Unproven {
             wave: wave.wave,
             name: self.name(wave),
@@ -436,7 +433,7 @@ impl<'p> Walk<'p> {
             let Some(place) = self.place(register) else {
                 continue;
             };
-            let left = self.left_by(facts, *operand, (register, place));
+            let left = self.left_by(facts, *operand, register, place);
             self.holding.write(register, place, left);
         }
     }
@@ -461,7 +458,8 @@ impl<'p> Walk<'p> {
         &self,
         facts: &Facts,
         operand: Operand,
-        (register, place): (u32, Span),
+        register: u32,
+        place: Span,
     ) -> Option<Holds> {
         let of = |claims: &[Claim]| {
             let claim = claims.iter().find(|(claimed, _)| *claimed == operand);

@@ -206,12 +206,12 @@ impl ProgramBuilder {
     /// One iteration of a ranking in three waves, the body of a fixpoint that
     /// ends when the ranks change by at most `tolerance` in all. The program
     /// reads incoming edges.
-    pub fn step_ranks(&mut self, ranks: Ranks, (damping, tolerance): (f32, f32)) {
+    pub fn step_ranks(&mut self, ranks: Ranks, damping: f32, tolerance: f32) {
         self.needs.incoming = true;
         self.needs.tiles = true;
         let gather = WaveSpec::new("gather", Opcode::GatherRanks).updating(ranks.sums);
         self.push(gather.reading(0, ranks.contributions));
-        self.push_apply(ranks, (damping, tolerance));
+        self.push_apply(ranks, damping, tolerance);
     }
 
     /// Works as [`Self::step_ranks`], along the edges in [`Slices`] that
@@ -225,11 +225,11 @@ impl ProgramBuilder {
             .reading(1, slices.sources)
             .reading(2, slices.rows);
         self.push(gather);
-        self.push_apply(ranks, step);
+        self.push_apply(ranks, step.0, step.1);
     }
 
     /// Makes ranks of sums, and decides whether that was the last iteration.
-    fn push_apply(&mut self, ranks: Ranks, (damping, tolerance): (f32, f32)) {
+    fn push_apply(&mut self, ranks: Ranks, damping: f32, tolerance: f32) {
         let apply = WaveSpec::new("apply", Opcode::ApplyRanks)
             .updating(ranks.ranks)
             .updating_source(0, ranks.contributions)
@@ -246,14 +246,14 @@ impl ProgramBuilder {
     /// one lane with the longest row elsewhere.
     pub fn step_ranks_by_rows(&mut self, ranks: Ranks, step: (f32, f32)) {
         self.needs.incoming = true;
-        self.push(step_wave(ranks, step));
+        self.push(step_wave(ranks, step.0, step.1));
     }
 
     /// Works as [`Self::step_ranks_by_rows`], where the walk starts anew with the shares `starts`,
     /// on threads of a CPU.
     pub(crate) fn step_ranks_from(&mut self, ranks: Ranks, starts: RegisterId, step: (f32, f32)) {
         self.needs.incoming = true;
-        self.push(step_wave(ranks, step).reading(3, starts));
+        self.push(step_wave(ranks, step.0, step.1).reading(3, starts));
     }
 }
 
@@ -266,7 +266,7 @@ fn seed_wave(name: &str, ranks: Ranks, by_rows: u32) -> WaveSpec {
         .with(0, by_rows)
 }
 
-fn step_wave(ranks: Ranks, (damping, tolerance): (f32, f32)) -> WaveSpec {
+fn step_wave(ranks: Ranks, damping: f32, tolerance: f32) -> WaveSpec {
     WaveSpec::new("step", Opcode::StepRanks)
         .updating(ranks.ranks)
         .updating_source(0, ranks.contributions)

@@ -74,8 +74,10 @@ impl ProgramBuilder {
     pub fn settle_sweep(
         &mut self,
         name: &str,
-        (to, measure): (RegisterId, Measure),
-        (sweep, list): (Sweep, RegisterId),
+        to: RegisterId,
+        measure: Measure,
+        sweep: Sweep,
+        list: RegisterId,
     ) {
         let wave = WaveSpec::new(name, Opcode::SettleSweep)
             .updating(to)

@@ -109,7 +109,7 @@ impl<'g> Analyzer<'g> {
         request.check_form(graph)?;
         let mut plans = std::mem::replace(&mut self.plans, PlanCache::new(0));
         let told: (&mut PlanCache, &mut dyn FnMut(Phase)) = (&mut plans, progress);
-        let mut submission = Submission::begin((graph, request), told);
+        let mut submission = Submission::begin(graph, request, told.0, told.1);
         if !std::ptr::eq(graph, self.graph) {
             submission.log.formed(form_ns);
         }
@@ -160,7 +160,8 @@ impl<'g> Analyzer<'g> {
         let (planned, answer) = submission.settle(session, planned, target)?;
         let upload_ns = session.upload_ns().saturating_sub(uploaded_ns);
         let times = (form_ns, upload_ns);
-        let outcome = submission.outcome(read, (&resident.opened, &planned), answer, times);
+        let outcome =
+            submission.outcome(read, &resident.opened, &planned, answer, times.0, times.1);
         resident.loaded = Some(planned.into_loaded());
         Ok(outcome)
     }
@@ -218,9 +219,11 @@ impl Submission<'_, '_> {
     fn outcome(
         mut self,
         read: &Graph,
-        (opened, planned): (&Opened<'_>, &Planned),
+        opened: &Opened<'_>,
+        planned: &Planned,
         answer: Answer,
-        (form_ns, upload_ns): (u64, u64),
+        form_ns: u64,
+        upload_ns: u64,
     ) -> RunOutcome {
         let (graph, request) = (self.graph, self.request);
         let end = steps::end_of(request.analysis, &answer.stats.control);
@@ -234,7 +237,7 @@ impl Submission<'_, '_> {
         let analysis = request.analysis.definition();
         let device = opened.session.device();
         let waves = waves(&planned.encoded, &stats.control);
-        let explanation = explain((graph, request), (planned, opened), (&stats, &waves));
+        let explanation = explain(graph, request, planned, opened, &stats, &waves);
         RunOutcome {
             analysis: request.analysis,
             backend: opened.executor,
@@ -254,7 +257,7 @@ impl Submission<'_, '_> {
             plan: planned.summary,
             plans: self.plan_counters(),
             session: self.ledger.report(),
-            memory: memory_of((graph, request), &planned.encoded, opened),
+            memory: memory_of(graph, request, &planned.encoded, opened),
             topology: steps::topology_name(&stats.control),
             times: Times {
                 load: 0,

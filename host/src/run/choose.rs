@@ -110,7 +110,7 @@ fn choose_with(graph: &Graph, request: &RunRequest, probe: Probe<'_>) -> Choice 
         _ => {}
     }
     match probe(request.machine.device) {
-        Ok(limits) => choose_beside(graph, request, (&job, found), &Key::of_device(&limits)),
+        Ok(limits) => choose_beside(graph, request, &job, found, &Key::of_device(&limits)),
         Err(error) if request.machine.executor.is_none() => {
             let reason = without_gpu(&error, request, &blind);
             on_cpu(request, &blind, found.with_note(reason)).tuned_for_threads(found)
@@ -131,7 +131,8 @@ pub(super) fn sample_edges(graph: &Graph) -> u64 {
 fn choose_beside(
     graph: &Graph,
     request: &RunRequest,
-    (job, found): (&Job, &LoadedCalibration),
+    job: &Job,
+    found: &LoadedCalibration,
     key: &Key,
 ) -> Choice {
     let costs = found.costs(request, Some(key));
@@ -148,7 +149,7 @@ fn choose_beside(
     };
     let is_open = request.machine.executor.is_none();
     let no_tiles = is_open
-        .then(|| without_tiles(graph, request, (job, &costs)))
+        .then(|| without_tiles(graph, request, job, &costs))
         .flatten();
     let measured = found.calibration.gpu(key);
     let executor = request.machine.executor.unwrap_or(Executor::Mega);
@@ -254,11 +255,7 @@ fn predicted(job: &Job, request: &RunRequest, costs: Costs) -> Prediction {
 
 /// Tells whether tiles are left out, and why: if `job` passes over all edges of a graph that would
 /// get them, but too seldom.
-fn without_tiles(
-    graph: &Graph,
-    request: &RunRequest,
-    (job, costs): (&Job, &Costs),
-) -> Option<String> {
+fn without_tiles(graph: &Graph, request: &RunRequest, job: &Job, costs: &Costs) -> Option<String> {
     let passes = request.analysis.definition().tiled_passes(job);
     if passes == 0.0 || graph.edges() < TILES_EDGES_MIN {
         return None;
@@ -399,7 +396,7 @@ mod tests {
                 gpu: crate::cost::GpuCosts::default(),
             };
             let job = job(graph, &request, SAMPLE_EDGES);
-            without_tiles(graph, &request, (&job, &costs))
+            without_tiles(graph, &request, &job, &costs)
         };
         let reason = against(&large, AnalysisKind::Pagerank, 1).unwrap();
         assert!(reason.contains("without tiles"), "{reason}");

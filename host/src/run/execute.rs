@@ -60,8 +60,10 @@ pub(super) struct Spent {
 
 impl<'g, 'p> Submission<'g, 'p> {
     pub(super) fn begin(
-        (graph, request): (&'g Graph, &'p RunRequest),
-        (plans, progress): (&'p mut PlanCache, &'p mut dyn FnMut(Phase)),
+        graph: &'g Graph,
+        request: &'p RunRequest,
+        plans: &'p mut PlanCache,
+        progress: &'p mut dyn FnMut(Phase),
     ) -> Self {
         Self {
             graph,
@@ -91,20 +93,20 @@ impl<'g, 'p> Submission<'g, 'p> {
             threads: target.threads,
             low_memory: false,
         };
-        build_options.plan(|build_options| self.plan_as((target, build_options), known))
+        build_options.plan(|build_options| self.plan_as(target, build_options, known))
     }
 
     fn plan_as(
         &mut self,
-        (target, build_options): (Target, BuildOptions),
+        target: Target,
+        build_options: BuildOptions,
         known: Option<&Planned>,
     ) -> Result<Planned, RunError> {
         let start = Instant::now();
         let (graph, request) = (self.graph, self.request);
         let mut built = steps::build(graph, request, build_options)?;
         let plans = &mut *self.plans;
-        let (encoded, summary) =
-            plan_program((graph, request), &mut built.program, (target, plans))?;
+        let (encoded, summary) = plan_program(graph, request, &mut built.program, target, plans)?;
         let is_traced = request.explain;
         let is_same =
             |known: &Planned| known.is_traced == is_traced && Arc::ptr_eq(&known.encoded, &encoded);
@@ -151,7 +153,7 @@ impl<'g, 'p> Submission<'g, 'p> {
             Err(error) if steps::outgrew(&error) => self.plan((target, true), None)?,
             Err(error) if steps::lacks_memory(&error) => {
                 let build_options = planned.build_options.on_low_memory().ok_or(error)?;
-                self.plan_as((target, build_options), None)?
+                self.plan_as(target, build_options, None)?
             }
             answer => return Ok((planned, answer?)),
         };
@@ -183,7 +185,7 @@ impl<'g, 'p> Submission<'g, 'p> {
         spent: &mut Spent,
     ) -> Result<Answer, RunError> {
         self.ledger
-            .predict((self.graph, self.request), planned, executor);
+            .predict(self.graph, self.request, planned, executor);
         if !planned.is_loaded {
             session.trace_runs(self.request.explain);
             self.log

@@ -21,9 +21,12 @@ pub(super) struct Explanation {
 
 /// Explains a run whose waves were `waves`; says nothing if that was not requested.
 pub(super) fn explain(
-    (graph, request): (&Graph, &RunRequest),
-    (planned, opened): (&Planned, &Opened<'_>),
-    (stats, waves): (&RunStats, &[WaveSummary]),
+    graph: &Graph,
+    request: &RunRequest,
+    planned: &Planned,
+    opened: &Opened<'_>,
+    stats: &RunStats,
+    waves: &[WaveSummary],
 ) -> Explanation {
     if !request.explain {
         return Explanation::default();
@@ -35,7 +38,7 @@ pub(super) fn explain(
     let predicted = predict_groups((request.analysis, &job), &worker, program);
     let trace = stats.trace.as_ref();
     Explanation {
-        groups: groups(program, waves, (trace, &predicted)),
+        groups: groups(program, waves, trace, &predicted),
         steps: trace.map_or_else(Vec::new, |trace| steps(trace, &program.wave_names)),
         steps_total: trace.map_or(0, |trace| trace.steps_total),
     }
@@ -62,7 +65,7 @@ pub fn explain_program(program: &EncodedProgram, stats: &RunStats) -> ProgramExp
     let trace = stats.trace.as_ref();
     let waves = waves(program, &stats.control);
     ProgramExplanation {
-        groups: groups(program, &waves, (trace, &[])),
+        groups: groups(program, &waves, trace, &[]),
         steps: trace.map_or_else(Vec::new, |trace| steps(trace, &program.wave_names)),
         steps_total: trace.map_or(0, |trace| trace.steps_total),
         waves,

@@ -34,11 +34,12 @@ impl Ledger {
     /// Predicts a program's part of the request.
     pub(super) fn predict(
         &mut self,
-        (graph, request): (&Graph, &RunRequest),
+        graph: &Graph,
+        request: &RunRequest,
         planned: &Planned,
         executor: Executor,
     ) {
-        let profile = profile((graph, request), planned, executor);
+        let profile = profile(graph, request, planned, executor);
         let plan = |run_count| {
             SessionProfile {
                 run_count,
@@ -84,7 +85,7 @@ impl Ledger {
     /// Returns the report of the request.
     pub(super) fn report(&self) -> SessionReport {
         let counted = self.now.since(self.start);
-        SessionReport::of((self.predicted, counted), self.now, self.peak_bytes)
+        SessionReport::of(self.predicted, counted, self.now, self.peak_bytes)
     }
 }
 
@@ -92,9 +93,11 @@ impl Ledger {
 /// `output_bytes` at the end and counted `counted`.
 #[must_use]
 pub fn program_report(
-    (graph, executor): (&Graph, Executor),
+    graph: &Graph,
+    executor: Executor,
     program: &EncodedProgram,
-    (runs, output_bytes): (u64, u64),
+    runs: u64,
+    output_bytes: u64,
     counted: SessionWork,
 ) -> SessionReport {
     let session = Profiled {
@@ -117,12 +120,13 @@ pub fn program_report(
         },
     );
     let peak_bytes = plan.map_or(0, |plan| plan.peak_resident_bytes);
-    SessionReport::of((predicted, counted), counted, peak_bytes)
+    SessionReport::of(predicted, counted, counted, peak_bytes)
 }
 
 /// The session that the request would make alone, of its runs.
 fn profile(
-    (graph, request): (&Graph, &RunRequest),
+    graph: &Graph,
+    request: &RunRequest,
     planned: &Planned,
     executor: Executor,
 ) -> SessionProfile {

@@ -64,13 +64,15 @@ impl Target {
 /// # Errors
 /// [`RunError::OverBudget`] with the least budget that works.
 pub(super) fn plan_program(
-    (graph, request): (&Graph, &RunRequest),
+    graph: &Graph,
+    request: &RunRequest,
     program: &mut ProgramBuilder,
-    (target, plans): (Target, &mut PlanCache),
+    target: Target,
+    plans: &mut PlanCache,
 ) -> Result<(Arc<EncodedProgram>, PlanSummary), RunError> {
     target.steer(&mut program.search);
     let machine = &request.machine;
-    let plan = backend::plan_request(graph, program, (target.executor, machine));
+    let plan = backend::plan_request(graph, program, target.executor, machine);
     let planned = if request.reuse_plans {
         plans.encode(program, &plan)
     } else {
@@ -84,12 +86,12 @@ fn of_request(request: &RunRequest, error: ProgramError) -> RunError {
         ProgramError::OverBudget {
             needed_bytes,
             budget_bytes,
-        } => over_budget(request, (needed_bytes, budget_bytes)),
+        } => over_budget(request, needed_bytes, budget_bytes),
         other => other.into(),
     }
 }
 
-fn over_budget(request: &RunRequest, (needed_bytes, budget_bytes): (u64, u64)) -> RunError {
+fn over_budget(request: &RunRequest, needed_bytes: u64, budget_bytes: u64) -> RunError {
     RunError::OverBudget {
         analysis: request.analysis,
         needed_bytes,
@@ -99,7 +101,8 @@ fn over_budget(request: &RunRequest, (needed_bytes, budget_bytes): (u64, u64)) -
 
 /// Memory predicted for a loaded program beside what its session allocated.
 pub(super) fn memory_of(
-    (graph, request): (&Graph, &RunRequest),
+    graph: &Graph,
+    request: &RunRequest,
     encoded: &EncodedProgram,
     opened: &Opened<'_>,
 ) -> Memory {

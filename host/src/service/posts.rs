@@ -50,7 +50,7 @@ impl Posts {
         let Line(count) = &self.counts[part];
         let queue = part as u32;
         let number = count.fetch_add(1, Ordering::Relaxed);
-        let post = PostRecord::sealed((index, slot), number);
+        let post = PostRecord::sealed(index, slot, number);
         let words: [u32; POST_WORDS as usize] = bytemuck::cast(post);
         let first = (queue * self.each + (number & (self.each - 1))) * POST_WORDS;
         for (at, word) in (first..).zip(words).skip(1) {

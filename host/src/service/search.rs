@@ -94,7 +94,8 @@ impl Searcher {
     pub(super) fn hops(
         &mut self,
         graph: &Graph,
-        (source, target): (u32, u32),
+        source: u32,
+        target: u32,
         deadline: &Deadline<'_>,
     ) -> Result<Option<u64>, Refusal> {
         if source == target {
@@ -122,7 +123,8 @@ impl Searcher {
     pub(super) fn length(
         &mut self,
         graph: &Graph,
-        (source, target): (u32, u32),
+        source: u32,
+        target: u32,
         deadline: &Deadline<'_>,
     ) -> Result<Option<u64>, Refusal> {
         let unweighted = Refusal::new(FaultCode::BadArgument, 1);

@@ -206,7 +206,9 @@ impl Bench<'_> {
     ) -> Result<[u32; RESULTS], Refusal> {
         self.check_node(pair.0)?;
         self.check_node(pair.1)?;
-        let hops = self.searcher.hops(&self.shared.graph, pair, deadline)?;
+        let hops = self
+            .searcher
+            .hops(&self.shared.graph, pair.0, pair.1, deadline)?;
         Ok(results(&[u32::from(hops.is_some())]))
     }
 
@@ -220,9 +222,9 @@ impl Bench<'_> {
         self.check_node(pair.1)?;
         let graph = &self.shared.graph;
         let length = if metric == 0 {
-            self.searcher.hops(graph, pair, deadline)?
+            self.searcher.hops(graph, pair.0, pair.1, deadline)?
         } else if graph.weight_kind() == Some(WeightKind::Integer) {
-            self.searcher.length(graph, pair, deadline)?
+            self.searcher.length(graph, pair.0, pair.1, deadline)?
         } else {
             return Err(Refusal::new(FaultCode::BadArgument, metric));
         };

@@ -34,7 +34,7 @@ impl Buffers {
     }
 
     /// Takes memory for `count` windows of a run, in which they stay if it `keeps` them.
-    pub(super) fn of(windows: &Windows, (count, keeps): (u64, bool)) -> Result<Self, RunError> {
+    pub(super) fn of(windows: &Windows, count: u64, keeps: bool) -> Result<Self, RunError> {
         let taken = Self::new(count as usize, windows.buffer_bytes()).map_err(short)?;
         if !keeps {
             return Ok(taken);

@@ -217,7 +217,7 @@ impl<'s, 'b: 's> Worker<'s, 'b, '_> {
             limits,
             ..
         } = self.setup;
-        let Some(view) = View::of((windows, rows), fill.window, fill.bytes) else {
+        let Some(view) = View::of(windows, rows, fill.window, fill.bytes) else {
             return Ok(());
         };
         checked.check(&view)?;

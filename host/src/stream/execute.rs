@@ -210,9 +210,9 @@ impl Streamed {
             work.run.check_mirrors(&plan)?;
         }
         let plan_ns = elapsed_ns(clock);
-        let (found, [first_ns, run_ns]) = work.repeat((clock, sizes), &mut plan, progress)?;
+        let (found, [first_ns, run_ns]) = work.repeat(clock, sizes, &mut plan, progress)?;
         let end = found.end;
-        let mut outcome = self.outcome(request, (found, work.events), (&plan, &work.tally));
+        let mut outcome = self.outcome(request, found, work.events, &plan, &work.tally);
         outcome.device = match on {
             Some(_) => std::mem::take(&mut work.tally.machine),
             None => device.name,
@@ -354,8 +354,10 @@ impl Streamed {
     fn outcome(
         &self,
         request: &RunRequest,
-        (found, events): (StreamResult, Vec<Event>),
-        (plan, tally): (&Plan, &Tally),
+        found: StreamResult,
+        events: Vec<Event>,
+        plan: &Plan,
+        tally: &Tally,
     ) -> RunOutcome {
         let analysis = request.analysis.definition();
         let (nodes, values) = (&self.nodes, found.values);
@@ -462,7 +464,8 @@ impl Work<'_> {
     /// median.
     fn repeat(
         &mut self,
-        (clock, sizes): (Instant, Sizes),
+        clock: Instant,
+        sizes: Sizes,
         plan: &mut Plan,
         progress: &mut dyn FnMut(Phase),
     ) -> Result<(StreamResult, [u64; 2]), RunError> {

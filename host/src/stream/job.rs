@@ -69,7 +69,8 @@ impl Plan {
     pub(super) fn buffers(&self) -> Result<Buffers, RunError> {
         Buffers::of(
             &self.windows,
-            (self.memory_plan.buffers, self.memory_plan.keeps),
+            self.memory_plan.buffers,
+            self.memory_plan.keeps,
         )
     }
 }
@@ -103,7 +104,7 @@ impl Run<'_> {
             budget_bytes: budget_bytes.unwrap_or(u64::MAX),
         })?;
         let (file, rows) = (&self.input.file, &self.input.rows);
-        let windows = Windows::new(file, rows, (memory_plan.window_bytes, sizes.weighted));
+        let windows = Windows::new(file, rows, memory_plan.window_bytes, sizes.weighted);
         if memory_plan.keeps && !sizes.on_machine {
             memory_plan.buffers = windows.len() as u64;
         }
@@ -126,7 +127,8 @@ impl Run<'_> {
     pub(super) fn passes<R>(
         &self,
         plan: &Plan,
-        (kernel, tally): (&dyn Kernel, &mut Tally),
+        kernel: &dyn Kernel,
+        tally: &mut Tally,
         drive: impl FnOnce(&mut Sweep<'_, '_, '_>) -> Result<R, RunError>,
     ) -> Result<R, RunError> {
         let mut taken = plan.kept.borrow_mut();
@@ -135,14 +137,16 @@ impl Run<'_> {
             None => taken.insert(plan.buffers()?),
         };
         let hands = Hands::Threads(self.threads);
-        self.passes_of(plan, (kernel, &hands, buffers.split()), tally, drive)
+        self.passes_of(plan, kernel, &hands, buffers.split(), tally, drive)
     }
 
     /// Makes passes of one kernel by a consumer, through these buffers.
     pub(super) fn passes_of<'b, R>(
         &self,
         plan: &Plan,
-        (kernel, hands, buffers): (&dyn Kernel, &Hands<'_>, Vec<&'b mut [u8]>),
+        kernel: &dyn Kernel,
+        hands: &Hands<'_>,
+        buffers: Vec<&'b mut [u8]>,
         tally: &mut Tally,
         drive: impl FnOnce(&mut Sweep<'_, 'b, '_>) -> Result<R, RunError>,
     ) -> Result<R, RunError> {

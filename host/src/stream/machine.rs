@@ -117,10 +117,7 @@ impl<'m> Said<'m> {
 }
 
 impl<'m> Machine<'m> {
-    pub(super) fn new(
-        (said, open): (&'m Said<'m>, &'m Open<'m>),
-        streaming: &StreamJob<'_>,
-    ) -> Self {
+    pub(super) fn new(said: &'m Said<'m>, open: &'m Open<'m>, streaming: &StreamJob<'_>) -> Self {
         Self {
             said,
             open,
@@ -220,7 +217,7 @@ impl<'b> MachineConsumer<'b, '_> {
     /// Posts a window. None if the buffer has another number of edges.
     fn post(&self, fill: &Fill<'b>) -> Option<u32> {
         let Setup { windows, rows, .. } = self.setup;
-        let view = View::of((windows, rows), fill.window, fill.bytes)?;
+        let view = View::of(windows, rows, fill.window, fill.bytes)?;
         let is_first = {
             let mut seen = self.machine.seen.borrow_mut();
             let seen = seen.get_mut(fill.window)?;
@@ -282,7 +279,7 @@ impl<'b> MachineConsumer<'b, '_> {
             return Ok(());
         }
         let Setup { windows, rows, .. } = self.setup;
-        let Some(view) = View::of((windows, rows), fill.window, fill.bytes) else {
+        let Some(view) = View::of(windows, rows, fill.window, fill.bytes) else {
             return Ok(());
         };
         Checked::new(windows.len(), self.setup.file).check(&view)?;

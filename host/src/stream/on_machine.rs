@@ -54,8 +54,10 @@ impl Run<'_> {
     /// the values of nodes.
     pub(super) fn on_machine<R>(
         &self,
-        (plan, on): (&Plan, On),
-        (work, all): (Work<'_>, bool),
+        plan: &Plan,
+        on: On,
+        work: Work<'_>,
+        all: bool,
         tally: &mut Tally,
         drive: impl FnOnce(&mut Sweep<'_, '_, '_>, &Said<'_>) -> Result<R, RunError>,
     ) -> Result<(R, Vec<u32>), RunError> {
@@ -93,11 +95,11 @@ impl Run<'_> {
         let said = Said::of(&streaming);
         let drive = |open: &Open<'_>| {
             open.name.clone_into(&mut tally.machine);
-            let machine = Machine::new((&said, open), &streaming);
+            let machine = Machine::new(&said, open, &streaming);
             let hands = Hands::Machine(&machine);
             let wanted = Wanted { said: &said, all };
             let buffers = buffers.split();
-            self.passes_of(plan, (&wanted, &hands, buffers), tally, |sweep| {
+            self.passes_of(plan, &wanted, &hands, buffers, tally, |sweep| {
                 drive(sweep, &said)
             })
         };
@@ -111,8 +113,11 @@ impl Run<'_> {
     /// Lowers values on a machine.
     pub(super) fn fall_on<L: Length>(
         &self,
-        (plan, on): (&Plan, On),
-        (length, kind, passes): (&L, StreamKind, u32),
+        plan: &Plan,
+        on: On,
+        length: &L,
+        kind: StreamKind,
+        passes: u32,
         tally: &mut Tally,
     ) -> Result<Fallen<u32>, RunError> {
         let nodes = self.input.rows.len();
@@ -136,7 +141,7 @@ impl Run<'_> {
             converged: false,
         };
         let mut overflow = false;
-        let ((), values) = self.on_machine((plan, on), (work, false), tally, |sweep, said| {
+        let ((), values) = self.on_machine(plan, on, work, false, tally, |sweep, said| {
             sweep.step()?;
             while said.is_busy() && end.iterations < passes {
                 sweep.pass()?;
@@ -159,7 +164,8 @@ impl Run<'_> {
     /// by the first pass, and shares are pushed then.
     pub(super) fn ranks_on(
         &self,
-        (plan, on): (&Plan, On),
+        plan: &Plan,
+        on: On,
         limit: u32,
         tally: &mut Tally,
     ) -> Result<StreamResult, RunError> {
@@ -173,7 +179,7 @@ impl Run<'_> {
         let mut shares = Vec::new();
         if self.input.file.is_symmetric() {
             kind = StreamKind::Pull;
-            shares = first_shares(rows, (rank, exponent)).map_err(short)?;
+            shares = first_shares(rows, rank, exponent).map_err(short)?;
         }
         loop {
             let work = Work {
@@ -186,7 +192,7 @@ impl Run<'_> {
                 iterations: 0,
                 converged: false,
             };
-            let run = self.on_machine((plan, on), (work, true), tally, |sweep, said| {
+            let run = self.on_machine(plan, on, work, true, tally, |sweep, said| {
                 while !end.converged && end.iterations < limit {
                     sweep.pass()?;
                     sweep.step()?;

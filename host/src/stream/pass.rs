@@ -68,7 +68,7 @@ impl Streamed {
     /// 2^30; with their weights if they are `weighted` and the file has some.
     #[must_use]
     pub fn windows(&self, bytes: u64, weighted: bool) -> Windows {
-        Windows::new(&self.file, &self.rows, (bytes, weighted))
+        Windows::new(&self.file, &self.rows, bytes, weighted)
     }
 
     /// Reads all windows once and calls `take` with each, on the threads of the pass, in any

@@ -33,10 +33,7 @@ pub(super) fn first(rows: &Rows) -> (f32, u64) {
 }
 
 /// The share of each node for an edge at the start, floats of whole units.
-pub(super) fn first_shares(
-    rows: &Rows,
-    (rank, exponent): (f32, u32),
-) -> Result<Vec<u32>, Shortage> {
+pub(super) fn first_shares(rows: &Rows, rank: f32, exponent: u32) -> Result<Vec<u32>, Shortage> {
     let scale = Scale::of(exponent);
     let mut shares: Vec<u32> = zeroed(rows.len() as usize)?;
     for (row, share) in (0..).zip(&mut shares) {
@@ -66,7 +63,7 @@ impl<'a> Ranking<'a> {
     pub(super) const NODE_BYTES: u64 = 12;
 
     /// Gives every node the same rank.
-    pub(super) fn new(rows: &'a Rows, (damping, threads): (f32, usize)) -> Result<Self, Shortage> {
+    pub(super) fn new(rows: &'a Rows, damping: f32, threads: usize) -> Result<Self, Shortage> {
         let nodes = rows.len() as usize;
         let (rank, dangling) = first(rows);
         let mut ranks: Vec<u32> = zeroed(nodes)?;

@@ -52,9 +52,7 @@ impl Run<'_> {
     /// [`RunError::Stream`].
     pub(super) fn check_mirrors(&self, plan: &Plan) -> Result<(), RunError> {
         let mirrors = Mirrors::new();
-        self.passes(plan, (&mirrors, &mut Tally::default()), |sweep| {
-            sweep.pass()
-        })?;
+        self.passes(plan, &mirrors, &mut Tally::default(), |sweep| sweep.pass())?;
         let found = mirrors.check();
         found.map_err(|problem| self.input.file.bad(problem).into())
     }
@@ -63,13 +61,14 @@ impl Run<'_> {
     fn fall<L: Length>(
         &self,
         plan: &Plan,
-        (length, passes): (L, u32),
+        length: L,
+        passes: u32,
         tally: &mut Tally,
     ) -> Result<Fallen<L::Word>, RunError> {
         if let (Some(on), Some(kind)) =
             (plan.sizes.on_machine.then_some(self.on).flatten(), L::KIND)
         {
-            let fallen = self.fall_on((plan, on), (&length, kind, passes), tally)?;
+            let fallen = self.fall_on(plan, on, &length, kind, passes, tally)?;
             return Ok(Fallen {
                 values: fallen.values.into_iter().map(L::word_of).collect(),
                 end: fallen.end,
@@ -81,7 +80,7 @@ impl Run<'_> {
         let sources = self.request.sources();
         let search = Search::new(length, sources, (marks, rows.len())).map_err(short)?;
         let mut iterations = 0;
-        self.passes(plan, (&search, tally), |sweep| {
+        self.passes(plan, &search, tally, |sweep| {
             while !search.is_done() && iterations < passes {
                 sweep.pass()?;
                 iterations += 1;
@@ -101,14 +100,14 @@ impl Run<'_> {
 
     fn levels(&self, plan: &Plan, tally: &mut Tally) -> Result<StreamResult, RunError> {
         let limit = self.limit().unwrap_or(UNREACHED - 1).min(UNREACHED - 1);
-        let fallen = self.fall(plan, (Levels { limit }, u32::MAX), tally)?;
+        let fallen = self.fall(plan, Levels { limit }, u32::MAX, tally)?;
         let levels = fallen.values;
         let mut parents = None;
         if self.request.detail == Detail::Parents {
             let rows = &self.input.rows;
             let marks = Marks::new(rows, &plan.windows).map_err(short)?;
             let kernel = Parents::new(&levels, marks).map_err(short)?;
-            self.passes(plan, (&kernel, tally), |sweep| sweep.pass())?;
+            self.passes(plan, &kernel, tally, |sweep| sweep.pass())?;
             parents = Some(kernel.into_parents());
         }
         let deepest = levels.iter().filter(|level| **level != UNREACHED).max();
@@ -133,7 +132,7 @@ impl Run<'_> {
         if is_float {
             return self.floats(plan, passes, tally);
         }
-        let fallen = self.fall(plan, (Whole, passes), tally)?;
+        let fallen = self.fall(plan, Whole, passes, tally)?;
         let has_gaps = || fallen.values.contains(&UNREACHED);
         if !(fallen.overflow && fallen.end.converged && has_gaps()) {
             return Ok(StreamResult::of(Column::U32(fallen.values), fallen.end));
@@ -145,7 +144,7 @@ impl Run<'_> {
             on_machine: false,
             ..plan.sizes
         })?;
-        let fallen = self.fall(plan, (Wide, passes), tally)?;
+        let fallen = self.fall(plan, Wide, passes, tally)?;
         Ok(StreamResult::of(narrowest(fallen.values), fallen.end))
     }
 
@@ -155,11 +154,11 @@ impl Run<'_> {
         passes: u32,
         tally: &mut Tally,
     ) -> Result<StreamResult, RunError> {
-        let fallen = self.fall(plan, (Float, passes), tally)?;
+        let fallen = self.fall(plan, Float, passes, tally)?;
         let floats: Vec<f32> = fallen.values.into_iter().map(f32::from_bits).collect();
         if fallen.overflow && fallen.end.converged {
             let kernel = Overflow::new(&floats);
-            self.passes(plan, (&kernel, tally), |sweep| sweep.pass())?;
+            self.passes(plan, &kernel, tally, |sweep| sweep.pass())?;
             if let Some(ends) = kernel.ends() {
                 let [from, to] = ends.map(|node| self.input.nodes.original_id(node));
                 let kind = WeightKind::Float;
@@ -179,14 +178,14 @@ impl Run<'_> {
             let mut parents: Vec<u32> = zeroed(nodes as usize).map_err(short)?;
             (0..).zip(&mut parents).for_each(|(node, own)| *own = node);
             let work = Work::of(StreamKind::Link, &parents);
-            let ((), parents) = self.on_machine((plan, on), (work, true), tally, |sweep, _| {
+            let ((), parents) = self.on_machine(plan, on, work, true, tally, |sweep, _| {
                 sweep.pass()?;
                 sweep.step()
             })?;
             return Ok(StreamResult::of(Column::U32(labels(parents)), end));
         }
         let components = Components::new(self.input.rows.len()).map_err(short)?;
-        self.passes(plan, (&components, tally), |sweep| sweep.pass())?;
+        self.passes(plan, &components, tally, |sweep| sweep.pass())?;
         Ok(StreamResult::of(Column::U32(components.into_labels()), end))
     }
 
@@ -201,10 +200,10 @@ impl Run<'_> {
             converged: false,
         };
         if let Some(on) = self.on {
-            return self.ranks_on((plan, on), limit, tally);
+            return self.ranks_on(plan, on, limit, tally);
         }
-        let ranking = Ranking::new(rows, (asked.damping, threads)).map_err(short)?;
-        self.passes(plan, (&ranking, tally), |sweep| {
+        let ranking = Ranking::new(rows, asked.damping, threads).map_err(short)?;
+        self.passes(plan, &ranking, tally, |sweep| {
             while !end.converged && end.iterations < limit {
                 sweep.pass()?;
                 end.iterations += 1;

@@ -25,7 +25,8 @@ pub struct View<'a> {
 impl<'a> View<'a> {
     /// The window of a filled buffer. `None` if the buffer has another number of edges.
     pub(super) fn of(
-        (windows, starts): (&Windows, &'a Rows),
+        windows: &Windows,
+        starts: &'a Rows,
         window: usize,
         buffer: &'a [u8],
     ) -> Option<Self> {

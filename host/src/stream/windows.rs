@@ -74,7 +74,7 @@ impl Part {
 impl Windows {
     /// Divides the edges of `file`, whose rows are `rows`, into windows of `bytes` bytes, rounded
     /// up to a power of two; weights are read too if they are `weighted`.
-    pub(super) fn new(file: &SwgFile, rows: &Rows, (bytes, weighted): (u64, bool)) -> Self {
+    pub(super) fn new(file: &SwgFile, rows: &Rows, bytes: u64, weighted: bool) -> Self {
         let targets = file.targets();
         let shift = Self::rounded(bytes).ilog2();
         let mut windows = Self {

@@ -20,7 +20,7 @@ fn counting() -> EncodedProgram {
     let left = program.values("left", Kind::U32, 1).unwrap();
     program.fill("none", sums, 0);
     program.fill("three", left, 3);
-    program.while_nonzero("count", (left, 10), |body| {
+    program.while_nonzero("count", left, 10, |body| {
         body.each("add", Over::Nodes, |node| {
             let sum = node.gather(seawall::program::Edges::Out, Join::Sum, |edge| {
                 edge.neighbour() & u32::MAX
@@ -168,7 +168,7 @@ fn loops_on_a_register_are_three_deep() {
         let Some((left, others)) = registers.split_first() else {
             return;
         };
-        program.while_nonzero("nest", (*left, 3), |body| {
+        program.while_nonzero("nest", *left, 3, |body| {
             body.each("count", Over::Count(1), |item| {
                 item.store(*left, item.load(*left) - 1);
             });

@@ -372,7 +372,7 @@ fn batches_run_waves_of_one_set() {
     };
     let open = |jobs: &[Job<'_>]| {
         let limits = (RunLimits::default(), None);
-        CpuBatch::open(jobs, NonZeroUsize::new(2), limits).map(|mut batch| {
+        CpuBatch::open(jobs, NonZeroUsize::new(2), limits.0, limits.1).map(|mut batch| {
             batch.run().unwrap();
             batch.read().unwrap()
         })

@@ -156,7 +156,7 @@ fn registers_that_may_be_left_unfilled_are_not_read() {
             program.each("some", Over::Nodes, |item| item.store(to, 1));
         }),
         (true, |program, [_, count, to, _]| {
-            program.while_nonzero("perhaps", (count, 3), |body| body.fill("all", to, 0));
+            program.while_nonzero("perhaps", count, 3, |body| body.fill("all", to, 0));
         }),
         (true, |program, [.., to, _]| {
             program.fixpoint("never", 0, |body| body.fill("all", to, 0));
@@ -324,7 +324,7 @@ fn invalid_parameters_are_refused() {
                 totals,
             };
             program.fill("fill", totals, 0);
-            program.fixpoint("rank", 3, |body| body.step_ranks(ranks, (damping, 0.0)));
+            program.fixpoint("rank", 3, |body| body.step_ranks(ranks, damping, 0.0));
         });
         assert!(matches!(error, ProgramError::Damping { .. }), "{error}");
     }

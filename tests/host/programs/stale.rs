@@ -34,7 +34,7 @@ fn a_stale_plan_in_a_batch_is_named() {
         let threads = NonZeroUsize::new(threads);
         check_batch(Executor::Cpu, &|jobs| {
             let limits = (RunLimits::default(), None);
-            Ok(Box::new(CpuBatch::open(jobs, threads, limits)?))
+            Ok(Box::new(CpuBatch::open(jobs, threads, limits.0, limits.1)?))
         })
         .unwrap();
     }

@@ -161,7 +161,7 @@ fn a_batch_is_left_by_its_caller_too() {
             program: Arc::clone(&program),
         };
         let jobs = [0, 1].map(job);
-        let mut batch = CpuBatch::open(&jobs, NonZeroUsize::new(2), (LIMITS, None)).unwrap();
+        let mut batch = CpuBatch::open(&jobs, NonZeroUsize::new(2), LIMITS, None).unwrap();
         let stuck = batch.run().unwrap_err();
         assert!(
             matches!(

@@ -299,7 +299,7 @@ proptest! {
                 program: Arc::new(program.0),
             };
             let limits = (RunLimits::default(), None);
-            let mut batch = CpuBatch::open(&[job], threads, limits).unwrap();
+            let mut batch = CpuBatch::open(&[job], threads, limits.0, limits.1).unwrap();
             batch.run().unwrap();
             let found = batch.read().unwrap();
             prop_assert_eq!(&found[0], &wanted[0]);

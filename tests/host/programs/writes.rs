@@ -49,7 +49,7 @@ proptest! {
         let count = program.words("count", values).unwrap();
         program.fill("empty", list, 0);
         program.fill("before", count, before);
-        program.compact("list", (list, count), source);
+        program.compact("list", list, count, source);
         for register in [to, count] {
             program.keep(register);
         }

@@ -81,7 +81,7 @@ impl<'a> World<'a> {
     }
 
     /// Joins the values of `from` to those of `to` that `numbers` name, modulo their number.
-    pub fn join_segments(&mut self, how: Join, to: Slot, (from, numbers): (Slot, &[u32])) {
+    pub fn join_segments(&mut self, how: Join, to: Slot, from: Slot, numbers: &[u32]) {
         let segments = self.values(to);
         for segment in 0..segments {
             self.put(to, segment, identity(how, self.kinds[to]).bits);
@@ -180,7 +180,7 @@ impl World<'_> {
                 return true;
             }
             Step::Gather(of) => self.gather(item, made, of),
-            Step::Arg(of, found) => self.arg(item, made, (of, *found)),
+            Step::Arg(of, found) => self.arg(item, made, of, *found),
         };
         made.push(value);
         true
@@ -199,7 +199,7 @@ impl World<'_> {
         all
     }
 
-    fn arg(&mut self, item: u32, made: &[Known], (of, found): (&Gathering, Extreme)) -> Known {
+    fn arg(&mut self, item: u32, made: &[Known], of: &Gathering, found: Extreme) -> Known {
         let mut best: Option<(Known, u32)> = None;
         // Rows ascend, so of equal values the first node stays.
         for other in self.rows[of.edges as usize][item as usize].clone() {

@@ -92,7 +92,7 @@ pub(super) fn set(program: &mut EncodedProgram, wave: u32, change: impl FnOnce(&
     }
 }
 
-pub(super) fn overlay(program: &mut EncodedProgram, register: u32, (on, shift): (u32, u32)) {
+pub(super) fn overlay(program: &mut EncodedProgram, register: u32, on: u32, shift: u32) {
     let Some(RegisterRecord {
         region,
         offset_bytes,

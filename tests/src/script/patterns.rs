@@ -20,11 +20,11 @@ impl Assembler {
         self.program.each("mask", Over::Nodes, |node| {
             node.store(mask, node.load(of).to_u32().below(below) * 7);
         });
-        self.program.compact("list", (list, count), mask);
+        self.program.compact("list", list, count, mask);
         Over::List { list, count }
     }
 
-    pub(super) fn add_segments(&mut self, how: Join, to: Slot, (from, by): (Slot, Slot)) {
+    pub(super) fn add_segments(&mut self, how: Join, to: Slot, from: Slot, by: Slot) {
         let (segments, values) = (self.values[to], self.values[from]);
         let Ok(numbers) = self.program.words("numbers", values.into()) else {
             return;
@@ -34,6 +34,7 @@ impl Assembler {
             item.store(numbers, item.load(by) % segments);
         });
         let operands = (from, Segments::Numbered(numbers));
-        self.program.segmented_reduce("segments", how, to, operands);
+        self.program
+            .segmented_reduce("segments", how, to, operands.0, operands.1);
     }
 }

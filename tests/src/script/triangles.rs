@@ -66,7 +66,7 @@ pub(super) fn oriented(
 }
 
 impl Assembler {
-    pub(super) fn add_triangles(&mut self, to: Slot, (by, once): (Finding, bool)) {
+    pub(super) fn add_triangles(&mut self, to: Slot, by: Finding, once: bool) {
         let Some([forward, degrees, other]) = self.oriented.pop() else {
             return;
         };

@@ -71,7 +71,7 @@ pub fn check(on: On, producers: u32, (seed, slots): (u64, u64)) -> Result<String
             .map(|number| {
                 let client = client.clone();
                 let seed = seed.wrapping_mul(64).wrapping_add(u64::from(number));
-                scope.spawn(move || produce(&client, (seed, rarity), share))
+                scope.spawn(move || produce(&client, seed, rarity, share))
             })
             .collect();
         let parts = threads.into_iter().map(|thread| thread.join());
@@ -178,7 +178,7 @@ fn post_batch(client: &Client, random: &mut Random) -> Result<Vec<Open>, String>
     Ok(posted)
 }
 
-fn produce(client: &Client, (seed, rarity): (u64, u32), tasks: u64) -> Result<Counters, String> {
+fn produce(client: &Client, seed: u64, rarity: u32, tasks: u64) -> Result<Counters, String> {
     let mut random = Random::new(seed);
     let mut counters = Counters::default();
     let mut failed = 0_u32;

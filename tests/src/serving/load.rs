@@ -91,7 +91,8 @@ impl Op {
 /// If one fails.
 pub fn round_trips(
     client: &Client,
-    (op, nodes): (Op, u32),
+    op: Op,
+    nodes: u32,
     most: (usize, Duration),
 ) -> Result<Times, String> {
     let mut random = Random::new(7);
@@ -115,8 +116,10 @@ pub fn round_trips(
 /// If one fails.
 pub fn flood(
     service: &Service,
-    (op, nodes): (Op, u32),
-    (producers, open): (u32, usize),
+    op: Op,
+    nodes: u32,
+    producers: u32,
+    open: usize,
     time: Duration,
 ) -> Result<f64, String> {
     let client = super::client(service)?;
@@ -125,7 +128,7 @@ pub fn flood(
         let threads: Vec<_> = (0..producers)
             .map(|number| {
                 let client = client.clone();
-                scope.spawn(move || produce(&client, (op, nodes), (number, open), time))
+                scope.spawn(move || produce(&client, op, nodes, number, open, time))
             })
             .collect();
         let parts = threads.into_iter().map(|thread| thread.join());
@@ -138,8 +141,10 @@ pub fn flood(
 
 fn produce(
     client: &Client,
-    (op, nodes): (Op, u32),
-    (number, open): (u32, usize),
+    op: Op,
+    nodes: u32,
+    number: u32,
+    open: usize,
     time: Duration,
 ) -> Result<u64, String> {
     let mut random = Random::new(u64::from(number));

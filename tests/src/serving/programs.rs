@@ -52,7 +52,7 @@ pub fn check(on: On, workers: usize, (seed, graphs): (u64, u32)) -> Result<(), S
         let shape = random.pick(&graphs::SHAPES).ok_or("no shapes")?;
         let list = graphs::draw(shape, nodes, true, &mut random);
         let graph = list.graph().map_err(|error| error.to_string())?;
-        one_graph((on, workers), graph, &mut random)
+        one_graph(on, workers, graph, &mut random)
             .map_err(|error| format!("{shape:?}, {nodes} nodes: {error}"))?;
     }
     Ok(())
@@ -87,7 +87,7 @@ fn program(case: &Case) -> Program {
     Program::new(Arc::clone(&case.encoded), case.built.result)
 }
 
-fn one_graph((on, workers): (On, usize), graph: Graph, random: &mut Random) -> Result<(), String> {
+fn one_graph(on: On, workers: usize, graph: Graph, random: &mut Random) -> Result<(), String> {
     let cases = KINDS.map(|kind| case(kind, &graph, random));
     let cases = cases.into_iter().collect::<Result<Vec<_>, _>>()?;
     let config = Config {
@@ -99,7 +99,7 @@ fn one_graph((on, workers): (On, usize), graph: Graph, random: &mut Random) -> R
     for _ in 0..4 {
         let asked = (0..OPEN).map(|space| {
             let number = random.below(KINDS.len() as u32);
-            ask(&client, &cases, (number, space), random)
+            ask(&client, &cases, number, space, random)
         });
         for asked in asked.collect::<Vec<_>>() {
             asked?.compare(&client, &cases)?;
@@ -121,7 +121,8 @@ const ROOM: u32 = 4 * NODES;
 fn ask(
     client: &Client,
     cases: &[Case],
-    (number, space): (u32, u32),
+    number: u32,
+    space: u32,
     random: &mut Random,
 ) -> Result<OpenQuery, String> {
     let case = &cases[number as usize];

@@ -173,7 +173,7 @@ fn run(
     std::thread::scope(|scope| {
         let record = &record;
         scope.spawn(move || {
-            lanes::each((3, 64), 0, |grid| {
+            lanes::each(3, 64, 0, |grid| {
                 // SAFETY: all memory of the record outlives the scope, with these lengths.
                 let served = unsafe { Stream::new(record) };
                 stream(grid, served);

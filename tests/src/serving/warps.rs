@@ -71,7 +71,7 @@ impl Host<'_> {
         slot.arguments[11] = 1000 + self.next;
         self.ring.mark_posted(index);
         let words: [u32; POST_WORDS as usize] =
-            words_of(PostRecord::sealed((index, &slot), self.next));
+            words_of(PostRecord::sealed(index, &slot, self.next));
         let first = (self.next % POSTS) * POST_WORDS;
         for (at, word) in (first..).zip(words) {
             self.posts
@@ -148,7 +148,7 @@ pub fn check() {
     std::thread::scope(|scope| {
         let record = &record;
         scope.spawn(move || {
-            lanes::each((3, 128), 0, |grid| {
+            lanes::each(3, 128, 0, |grid| {
                 // SAFETY: all memory of the record outlives the scope, with these lengths.
                 let served = unsafe { Serve::new(record) };
                 serve::<_, All>(grid, served);

@@ -142,7 +142,7 @@ fn smaller(row: &Row, text: &str, tools: &Tools) -> Result<Vec<Row>, Error> {
     let one = |lanes| {
         Ok(Row {
             kernel: format!("{}@{lanes}", row.kernel),
-            assembled: assembled_for(row, text, (lanes, tools))?,
+            assembled: assembled_for(row, text, lanes, tools)?,
             ..row.clone()
         })
     };
@@ -152,7 +152,8 @@ fn smaller(row: &Row, text: &str, tools: &Tools) -> Result<Vec<Row>, Error> {
 fn assembled_for(
     row: &Row,
     text: &str,
-    (lanes, tools): (u32, &Tools),
+    lanes: u32,
+    tools: &Tools,
 ) -> Result<Option<Assembled>, Error> {
     let Some(ptxas) = &tools.ptxas else {
         return Ok(None);

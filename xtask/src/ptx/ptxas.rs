@@ -93,7 +93,8 @@ impl Ptxas {
     /// Assembles one kernel of a file for `cpu` into another file.
     pub(crate) fn assemble(
         &self,
-        (from, to): (&Path, &Path),
+        from: &Path,
+        to: &Path,
         cpu: &str,
         kernel: &str,
     ) -> Result<(), Error> {

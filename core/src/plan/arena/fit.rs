@@ -39,7 +39,8 @@ const RULES: [Rule; 4] = [Rule::Life, Rule::Area, Rule::Turns, Rule::Size];
 /// Finds a layout below `most` bytes; `None` leaves the offsets in disorder.
 pub(super) fn refine(
     regions: &Regions<'_>,
-    (least, most): (u64, u64),
+    least: u64,
+    most: u64,
     space: &mut Lists<'_>,
 ) -> Option<u64> {
     let mut search = Search {

@@ -254,8 +254,8 @@ impl<'p, 'a> Planner<'p, 'a> {
         let Request { dag, budget, .. } = self.request;
         let lists = (&*groups.layers.order, &*groups.layers.depth);
         let names = self.is_named.then_some(&*groups.layers.starts);
-        let groups = groups::of_scratch(dag, budget, plan, lists);
-        let size = arena::lay_out(dag, &groups, options, (names, arena))?;
+        let groups = groups::of_scratch(dag, budget, plan, lists.0, lists.1);
+        let size = arena::lay_out(dag, &groups, options, names, arena)?;
         Ok((groups.summary().peak_group_bytes, size))
     }
 
@@ -265,7 +265,7 @@ impl<'p, 'a> Planner<'p, 'a> {
         let ExecutionScratchView { groups, arena } = self.scratch;
         let lists = (&*groups.layers.order, &*groups.layers.depth);
         (
-            groups::of_scratch(dag, budget, &found.plan, lists),
+            groups::of_scratch(dag, budget, &found.plan, lists.0, lists.1),
             arena::of_scratch(dag.waves.len(), &found.options, found.size, arena),
         )
     }
@@ -274,7 +274,7 @@ impl<'p, 'a> Planner<'p, 'a> {
     pub(super) fn groups(&mut self, plan: &Plan) -> Groups<'_> {
         let Request { dag, budget, .. } = self.request;
         let layers = &self.scratch.groups.layers;
-        groups::of_scratch(dag, budget, plan, (layers.order, layers.depth))
+        groups::of_scratch(dag, budget, plan, layers.order, layers.depth)
     }
 }
 

@@ -88,11 +88,11 @@ impl Search<'_> {
         let ready: Vec<usize> = (0..self.problem.bytes.len())
             .filter(|w| self.problem.is_ready(*w, done))
             .collect();
-        self.choose(&ready, (done, 0, self.problem.budget), groups);
+        self.choose(&ready, done, 0, self.problem.budget, groups);
     }
 
     /// Takes or leaves each ready wave; leaving is only worth trying where taking is possible.
-    fn choose(&mut self, ready: &[usize], (done, group, space): (u32, u32, u64), groups: usize) {
+    fn choose(&mut self, ready: &[usize], done: u32, group: u32, space: u64, groups: usize) {
         let Some((wave, rest)) = ready.split_first() else {
             if group != 0 {
                 self.branch(done | group, groups + 1);
@@ -101,9 +101,9 @@ impl Search<'_> {
         };
         let bytes = self.problem.bytes[*wave];
         if bytes <= space {
-            self.choose(rest, (done, group | 1 << wave, space - bytes), groups);
+            self.choose(rest, done, group | 1 << wave, space - bytes, groups);
         }
-        self.choose(rest, (done, group, space), groups);
+        self.choose(rest, done, group, space, groups);
     }
 }
 

@@ -38,7 +38,8 @@ impl HostGrid {
     /// have the same `dealer`, valid as long, that no other run has used.
     #[must_use]
     pub unsafe fn new(
-        (block, blocks): (u32, u32),
+        block: u32,
+        blocks: u32,
         shared: *mut u32,
         dealer: *const Dealer,
         services: Services,

@@ -49,12 +49,13 @@ fn found(queued: (u32, u32), marked: (u32, u32)) -> FoundRecord {
 
 /// The search after `step`, whose frontier `holder` held, has found as much, on one thread.
 fn after(done: (Step, Holder), found: &FoundRecord, policy: &SearchPolicy) -> DriveRecord {
-    after_on::<HostGrid<true>>(done, found, policy)
+    after_on::<HostGrid<true>>(done.0, done.1, found, policy)
 }
 
 /// [`after`] on a grid of some kind.
 fn after_on<G: Grid>(
-    (step, holder): (Step, Holder),
+    step: Step,
+    holder: Holder,
     found: &FoundRecord,
     policy: &SearchPolicy,
 ) -> DriveRecord {
@@ -129,7 +130,7 @@ fn threads_sort_wide_pushes_into_bins() {
     ];
     for (name, queued, policy, next) in table {
         let push = (Step::Sparse, Holder::Queue);
-        let drive = after_on::<HostGrid<false>>(push, &found(queued, (0, 0)), &policy);
+        let drive = after_on::<HostGrid<false>>(push.0, push.1, &found(queued, (0, 0)), &policy);
         assert_eq!(Step::from_word(drive.next), Some(next), "{name}");
     }
 }

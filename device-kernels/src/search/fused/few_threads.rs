@@ -59,7 +59,7 @@ pub(super) fn run_few_threads<G: Grid>(
     let search = Search::current(grid);
     let before = shared_drive::read(grid);
     if let Some(group) = levels_ahead::thread_group_for(team, &search, &before) {
-        return levels_ahead::run_ahead(cx, slot, (bounds, group));
+        return levels_ahead::run_ahead(cx, slot, bounds, group);
     }
     let group = ThreadGroup::of(team, &search, group_size(team));
     let policy = &drive::policy_for::<G>(&context.tables.search_policy(grid), reach(team));
@@ -85,7 +85,7 @@ pub(super) fn run_few_threads<G: Grid>(
         if nodes < LEAST
             || late >= LATE_MOST
             || !narrow
-            || !group.may_take((nodes, edges))
+            || !group.may_take(nodes, edges)
             || levels_ahead::thread_group_for(team, &search, &drive).is_some()
             || drive.iteration >= bounds.max_iterations
         {
@@ -95,7 +95,7 @@ pub(super) fn run_few_threads<G: Grid>(
             search.look(team, bounds, drive.iteration)?;
         }
     }
-    search.leave(cx, slot, (drive, late), (&sections, group));
+    search.leave(cx, slot, drive, late, &sections, group);
     Ok(drive.iteration - before.iteration)
 }
 
@@ -149,7 +149,7 @@ impl Search {
         }
         let level = drive.iteration + 1;
         let (nodes, edges) =
-            self.settle::<G, PARENTS>(grid, level, (next, base, found), |_, end| end);
+            self.settle::<G, PARENTS>(grid, level, next, base, found, |_, end| end);
         Published {
             nodes,
             edges,

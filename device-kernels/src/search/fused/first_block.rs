@@ -29,8 +29,10 @@ impl Search {
         &self,
         queues: Queues<G>,
         team: &Team<G>,
-        (run, group): (&mut Run, BlockGroup),
-        (limits, bounds): (&Limits, &Bounds),
+        run: &mut Run,
+        group: BlockGroup,
+        limits: &Limits,
+        bounds: &Bounds,
     ) -> Result<Pass, Stop> {
         let mut verdict = Ok(Pass::Done);
         if group.rank == 0 {
@@ -40,7 +42,7 @@ impl Search {
                 limits.widest.min(FIRST_BLOCK_EXIT)
             };
             loop {
-                verdict = self.iterate(queues, team, run, (limits, bounds));
+                verdict = self.iterate(queues, team, run, limits, bounds);
                 let wide = run.held.len > leave;
                 if verdict != Ok(Pass::Done) || !run.goes_on(limits) || wide {
                     break;
@@ -89,7 +91,8 @@ impl Search {
         queues: Queues<G>,
         team: &Team<G>,
         run: &mut Run,
-        (limits, bounds): (&Limits, &Bounds),
+        limits: &Limits,
+        bounds: &Bounds,
     ) -> Result<Pass, Stop> {
         let fits = |run: &Run| run.spread == 1 && fits_warp(run.held.len, limits);
         let stuck = fits(run) && self.run_warp(queues, run, limits);

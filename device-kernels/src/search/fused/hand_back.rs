@@ -64,7 +64,8 @@ impl Search {
     pub(super) fn close<G: Grid>(
         &self,
         grid: G,
-        (before, explored): (&DriveRecord, u32),
+        before: &DriveRecord,
+        explored: u32,
         run: &Run,
         policy: &SearchPolicy,
     ) -> DriveRecord {

@@ -110,7 +110,8 @@ impl Run {
 pub(super) fn run_ahead<G: Grid>(
     cx: ContextRef<G>,
     slot: u32,
-    (bounds, group): (&Bounds, ThreadGroup),
+    bounds: &Bounds,
+    group: ThreadGroup,
 ) -> Result<u32, Stop> {
     let grid = cx.grid();
     let team = &cx.context().team;
@@ -122,7 +123,7 @@ pub(super) fn run_ahead<G: Grid>(
     loop {
         let own = search.take_share(grid, places, &run);
         let most = bounds.max_iterations.saturating_sub(run.drive.iteration);
-        search.advance(team, (bounds, places), &mut run, (own, levels.min(most)))?;
+        search.advance(team, bounds, places, &mut run, own, levels.min(most))?;
         let (finds, voids) = run.count(grid, places);
         levels = if voids > finds / VOID_SHARE {
             (run.level / 2).max(1)
@@ -149,7 +150,7 @@ pub(super) fn run_ahead<G: Grid>(
     let own = search.end(grid, places, &run);
     run.drive.queue = 0;
     let sections = search.meet(team, bounds, (&run.drive, own), group)?;
-    search.leave(cx, slot, (run.drive, run.late), (&sections, group));
+    search.leave(cx, slot, run.drive, run.late, &sections, group);
     Ok(run.drive.iteration - before.iteration)
 }
 
@@ -182,12 +183,12 @@ impl Search {
         }
         places.publish(grid, parity, &Page::of_entries(end - first));
         // Others may have cleared these nodes' levels.
-        group.publish(team, bounds, (drive.iteration, Published::default()))?;
+        group.publish(team, bounds, drive.iteration, Published::default())?;
         for at in group.base(group.rank)..group.base(group.rank) + (end - first) {
             let node = to.load_weak(grid, at);
             places.tentative.store_weak(grid, node, drive.iteration);
         }
-        group.publish(team, bounds, (drive.iteration, Published::default()))?;
+        group.publish(team, bounds, drive.iteration, Published::default())?;
         Ok(Run {
             drive,
             parity,
@@ -252,22 +253,24 @@ impl Search {
     fn advance<G: Grid>(
         &self,
         team: &Team<G>,
-        (bounds, places): (&Bounds, &Places),
+        bounds: &Bounds,
+        places: &Places,
         run: &mut Run,
-        (own, levels): (u32, u32),
+        own: u32,
+        levels: u32,
     ) -> Result<(), Stop> {
         let (grid, group) = (team.grid, places.group);
         let iteration = run.drive.iteration;
         run.parity ^= 1;
         let list = places.list(run.parity);
-        let (page, done) = self.expand_ahead(grid, (places, list), (iteration, own, levels));
+        let (page, done) = self.expand_ahead(grid, places, list, iteration, own, levels);
         places.publish(grid, run.parity, &page);
         let published = Published {
             nodes: done,
             edges: page.ends[LEVELS],
             waited: false,
         };
-        let heard = group.publish(team, bounds, (iteration, published))?;
+        let heard = group.publish(team, bounds, iteration, published)?;
         let all = || heard.published.iter().take(group.threads as usize);
         let most = all().map(|published| published.edges).max().unwrap_or(0);
         let waited = heard.polls >= LATE_POLLS.saturating_add(most - published.edges);
@@ -287,7 +290,7 @@ impl Search {
             waited,
             ..Published::default()
         };
-        let heard = group.publish(team, bounds, (iteration, published))?;
+        let heard = group.publish(team, bounds, iteration, published)?;
         run.late = lateness(run.late, &heard.published);
         Ok(())
     }
@@ -303,8 +306,11 @@ impl Search {
     fn expand_ahead<G: Grid>(
         &self,
         grid: G,
-        (places, list): (&Places, Proven),
-        (iteration, own, levels): (u32, u32, u32),
+        places: &Places,
+        list: Proven,
+        iteration: u32,
+        own: u32,
+        levels: u32,
     ) -> (Page, u32) {
         let (base, space) = (places.group.base(places.group.rank), places.group.space);
         let tentative = places.tentative;

@@ -111,7 +111,7 @@ impl Search {
         let next = self.frontier.queue(drive.queue ^ 1);
         let found = self.discover::<G, PARENTS>(grid, drive, &next);
         let level = drive.iteration + 1;
-        self.settle::<G, PARENTS>(grid, level, (&next, 0, found), |edges, _| edges)
+        self.settle::<G, PARENTS>(grid, level, &next, 0, found, |edges, _| edges)
     }
 
     /// Appends to `next` the nodes that edges of the frontier discover and, with
@@ -168,7 +168,9 @@ impl Search {
         &self,
         grid: G,
         level: u32,
-        (queue, base, found): (&Queue, u32, u32),
+        queue: &Queue,
+        base: u32,
+        found: u32,
         prefix: impl Fn(u32, u32) -> u32,
     ) -> (u32, u32) {
         let (mut nodes, mut edges) = (0, 0_u32);

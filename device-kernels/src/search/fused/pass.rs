@@ -51,7 +51,7 @@ impl Search {
                 && run.iteration < limits.max_iterations
                 && !stuck
             {
-                stuck = !self.pass_warp(queues, limits, run, (&mut len, &mut large));
+                stuck = !self.pass_warp(queues, limits, run, &mut len, &mut large);
                 if !stuck && run.iteration & LOOK_MASK == 0 {
                     break;
                 }
@@ -85,7 +85,8 @@ impl Search {
         queues: Queues<G>,
         limits: &Limits,
         run: &mut Run,
-        (len, large): (&mut u32, &mut bool),
+        len: &mut u32,
+        large: &mut bool,
     ) -> bool {
         let grid = queues.grid;
         if *large || warp_degree::<G>() < SERIAL {
@@ -110,7 +111,7 @@ impl Search {
                 Row::NONE
             };
             run.explored += row.degree_once(grid, each);
-            self.stride(grid, &push, (row, each), |found| {
+            self.stride(grid, &push, row, each, |found| {
                 any_large |= found.any_above(SERIAL);
                 queues.append_alone(run.parity ^ 1, &mut next, found);
             });
@@ -130,7 +131,8 @@ impl Search {
         &self,
         grid: G,
         push: &Push,
-        (row, each): (Row, u32),
+        row: Row,
+        each: u32,
         mut sink: impl FnMut(&FindRows<1>),
     ) {
         let mut rest = Row {
@@ -162,8 +164,10 @@ impl Search {
     fn expand_share<G: Grid>(
         &self,
         queues: Queues<G>,
-        (run, limits): (&Run, &Limits),
-        (first, end): (u32, u32),
+        run: &Run,
+        limits: &Limits,
+        first: u32,
+        end: u32,
         entry: impl Fn(u32) -> Row,
     ) -> u32 {
         let grid = queues.grid;
@@ -186,7 +190,7 @@ impl Search {
             while base + first_of_warp(grid, each) < end {
                 let row = entry(base + (grid.lane() >> each));
                 explored = explored.saturating_add(row.degree_once(grid, each));
-                self.stride(grid, &push, (row, each), |found| {
+                self.stride(grid, &push, row, each, |found| {
                     self.keep(queues, next, limits, found);
                 });
                 base += grid.lanes() >> each;
@@ -221,7 +225,7 @@ impl Search {
             }
         };
         if run.held.large {
-            let edges = edges_of(queues, group, (first, end), entry);
+            let edges = edges_of(queues, group, first, end, entry);
             if edges > limits.edges {
                 return Pass::TooWide;
             }
@@ -231,7 +235,7 @@ impl Search {
             // next barrier.
             queues.clear(run.turn + 2);
         }
-        let explored = self.expand_share(queues, (run, limits), (first, end), entry);
+        let explored = self.expand_share(queues, run, limits, first, end, entry);
         run.explored = run.explored.saturating_add(explored);
         // The first warp cleared counters, whatever its share was.
         let worked = first + first_of_warp(grid, limits.lanes_log2) < end;
@@ -254,7 +258,8 @@ impl Search {
 fn edges_of<G: Grid>(
     queues: Queues<G>,
     group: BlockGroup,
-    (first, end): (u32, u32),
+    first: u32,
+    end: u32,
     entry: impl Fn(u32) -> Row,
 ) -> u32 {
     let grid = queues.grid;

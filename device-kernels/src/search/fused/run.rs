@@ -83,7 +83,7 @@ impl Search {
             && (run.held.len <= limits.widest || run.iteration == drive.iteration)
         {
             if group.blocks == 1 || run.held.len <= FIRST_BLOCK_NODES {
-                pass = self.run_first_block(queues, team, (&mut run, group), (&limits, bounds))?;
+                pass = self.run_first_block(queues, team, &mut run, group, &limits, bounds)?;
             } else {
                 pass = self.pass_wide(queues, &mut run, group, &limits);
                 if run.iteration & LOOK_MASK == 0 {
@@ -94,7 +94,7 @@ impl Search {
         let iterations = run.iteration - drive.iteration;
         let explored = self.hand_back(queues, group, &run, limits.target);
         if group.rank == 0 && grid.lane() == 0 {
-            let next = self.close(grid, (drive, explored), &run, policy);
+            let next = self.close(grid, drive, explored, &run, policy);
             self.frontier.set_drive(grid, slot, &next);
         }
         Ok(iterations)

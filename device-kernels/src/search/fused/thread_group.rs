@@ -53,7 +53,7 @@ pub(super) fn takes_over<G: Grid>(team: &Team<G>, search: &Search, counts: (u32,
     // Asked after each of the many levels of a chain.
     counts.0 >= FROM
         && have_thread_group(team)
-        && ThreadGroup::of(team, search, group_size(team)).may_take(counts)
+        && ThreadGroup::of(team, search, group_size(team)).may_take(counts.0, counts.1)
 }
 
 /// The content of a thread's section, as it tells the others.
@@ -124,7 +124,8 @@ impl ThreadGroup {
         self,
         team: &Team<G>,
         bounds: &Bounds,
-        (iteration, own): (u32, Published),
+        iteration: u32,
+        own: Published,
     ) -> Result<Hearing, Stop> {
         let grid = team.grid;
         let stops = || team.is_late() || team.control.is_stopped(grid);
@@ -137,7 +138,7 @@ impl ThreadGroup {
 
     /// Whether there is space for a frontier. Each edge may lead to a find of one thread.
     #[inline(always)]
-    pub(super) fn may_take(self, (nodes, edges): (u32, u32)) -> bool {
+    pub(super) fn may_take(self, nodes: u32, edges: u32) -> bool {
         nodes <= self.space && edges <= self.space.min(MOST_EDGES)
     }
 
@@ -178,7 +179,7 @@ impl Search {
         (drive, own): (&DriveRecord, Published),
         group: ThreadGroup,
     ) -> Result<Sections, Stop> {
-        let Hearing { published, polls } = group.publish(team, bounds, (drive.iteration, own))?;
+        let Hearing { published, polls } = group.publish(team, bounds, drive.iteration, own)?;
         Ok(Sections {
             queue: self.frontier.queue(drive.queue),
             published,
@@ -197,8 +198,10 @@ impl Search {
         &self,
         cx: ContextRef<G>,
         slot: u32,
-        (mut drive, late): (DriveRecord, u32),
-        (sections, group): (&Sections, ThreadGroup),
+        mut drive: DriveRecord,
+        late: u32,
+        sections: &Sections,
+        group: ThreadGroup,
     ) {
         let (context, grid) = (&cx.context(), cx.grid());
         drive.queue ^= 1;

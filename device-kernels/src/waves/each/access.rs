@@ -27,7 +27,7 @@ impl<G: Grid> Lane<G> {
     pub(super) fn row(&mut self, op: Op, at: Fetched) {
         let (grid, nodes) = (self.grid, self.hand.low);
         let tables = self.cx.context().tables;
-        let there = change::within(grid, nodes, (tables.nodes(grid), self.active));
+        let there = change::within(grid, nodes, tables.nodes(grid), self.active);
         let csr = rows_of(grid, tables, at.other);
         self.hand.low = each_of::<G, _>(there, |slot| {
             let (start, end) = csr.row(grid, nodes[slot]);
@@ -39,7 +39,7 @@ impl<G: Grid> Lane<G> {
     pub(super) fn load(&mut self, op: Op, array: Array) {
         let (grid, index, from) = (self.grid, self.hand.low, array.words);
         if matches!(op, Op::LoadWide | Op::LatestWide) {
-            let there = array.within(grid, index, (from.len() / 2, self.active));
+            let there = array.within(grid, index, from.len() / 2, self.active);
             // SAFETY: read where `there` has the slot, and registers start at multiples of 16
             // bytes.
             let from = unsafe { from.proven() };
@@ -51,7 +51,7 @@ impl<G: Grid> Lane<G> {
             self.hand = Values::of_pairs(pairs);
             return;
         }
-        let there = array.within(grid, index, (from.len(), self.active));
+        let there = array.within(grid, index, from.len(), self.active);
         // SAFETY: read where `there` has the slot.
         let from = unsafe { from.proven() };
         self.hand.low = if op == Op::Latest {
@@ -67,7 +67,7 @@ impl<G: Grid> Lane<G> {
         // Nothing is made of them ahead of the loop over instructions.
         let items = self.ends.map(|item| grid.opaque(item));
         if op == Op::StoreWide {
-            let there = change::within(grid, items, (to.len() / 2, self.active));
+            let there = change::within(grid, items, to.len() / 2, self.active);
             let pairs = self.hand.pairs();
             // SAFETY: written where `there` has the slot, and registers start at multiples of
             // 16 bytes.
@@ -77,7 +77,7 @@ impl<G: Grid> Lane<G> {
             });
             return;
         }
-        let there = change::within(grid, items, (to.len(), self.active));
+        let there = change::within(grid, items, to.len(), self.active);
         let words = self.hand.low;
         // SAFETY: written where `there` has the slot.
         let to = unsafe { to.proven() };

@@ -269,7 +269,7 @@ impl<G: Grid> Lane<G> {
             return;
         };
         let held = array.words.len() / joined.kind.words();
-        let there = array.within(grid, index, (held, active));
+        let there = array.within(grid, index, held, active);
         // SAFETY: it is used where `there` has the slot, so the value is there; registers start at
         // multiples of 16 bytes.
         let to = (unsafe { array.words.proven() }, joined);
@@ -277,16 +277,16 @@ impl<G: Grid> Lane<G> {
         let is_asked = at.byte(TO) != u32::from(NOTHING);
         if joined.kind == Kind::U64 {
             let value = self.second_values(at, second).pairs();
-            let before = change::change_pairs(grid, to, (index, value), there);
+            let before = change::change_pairs(grid, to.0, to.1, index, value, there);
             if is_asked {
                 self.hand = Values::of_pairs(before);
                 self.keep(at);
             }
         } else if is_asked {
-            self.hand.low = change::change_words(grid, to, (index, second), there);
+            self.hand.low = change::change_words(grid, to.0, to.1, index, second, there);
             self.keep(at);
         } else {
-            change::change_words(grid, to, (index, second), there);
+            change::change_words(grid, to.0, to.1, index, second, there);
         }
     }
 

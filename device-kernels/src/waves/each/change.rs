@@ -9,30 +9,30 @@ use seawall_core::abi::code::{Join, Joined, Kind};
 
 /// Joins a value to the first one of `to`, if there is one.
 #[inline(always)]
-pub(super) fn change<G: Grid>(grid: G, to: Words, (joined, value): (Joined, u64)) {
+pub(super) fn change<G: Grid>(grid: G, to: Words, joined: Joined, value: u64) {
     let at = [0; 4];
-    let there = within(grid, at, (to.len() / joined.kind.words(), 1));
+    let there = within(grid, at, to.len() / joined.kind.words(), 1);
     // SAFETY: it is used if there is a value; registers start at multiples of 16 bytes.
     let to = (unsafe { to.proven() }, joined);
     if joined.kind == Kind::U64 {
-        change_pairs(grid, to, (at, [value, 0, 0, 0]), there);
+        change_pairs(grid, to.0, to.1, at, [value, 0, 0, 0], there);
     } else {
-        change_words(grid, to, (at, [value as u32, 0, 0, 0]), there);
+        change_words(grid, to.0, to.1, at, [value as u32, 0, 0, 0], there);
     }
 }
 
 /// The slots of `on` whose value `index` there is, of `held` ones. The others are noted.
 #[inline(always)]
-pub(super) fn within<G: Grid>(grid: G, index: Words4, (held, on): (u32, u32)) -> u32 {
+pub(super) fn within<G: Grid>(grid: G, index: Words4, held: u32, on: u32) -> u32 {
     let there = on & mask(|slot| index[slot] < held);
     if there != on {
-        note(grid, index, (held, on & !there));
+        note(grid, index, held, on & !there);
     }
     there
 }
 
 #[inline(always)]
-fn note<G: Grid>(grid: G, index: Words4, (held, missed): (u32, u32)) {
+fn note<G: Grid>(grid: G, index: Words4, held: u32, missed: u32) {
     let [first, second, third, fourth] = index;
     let index = match missed.trailing_zeros() {
         0 => first,
@@ -48,8 +48,10 @@ fn note<G: Grid>(grid: G, index: Words4, (held, missed): (u32, u32)) {
 #[inline(always)]
 pub(super) fn change_words<G: Grid>(
     grid: G,
-    (words, joined): (Proven, Joined),
-    (index, value): (Words4, Words4),
+    words: Proven,
+    joined: Joined,
+    index: Words4,
+    value: Words4,
     there: u32,
 ) -> Words4 {
     let each_there = |of: fn(Proven, G, u32, u32) -> u32| {
@@ -60,8 +62,8 @@ pub(super) fn change_words<G: Grid>(
         (Join::Min, Kind::U32) => each_there(Proven::min),
         (Join::Max, Kind::U32) => each_there(Proven::max),
         (Join::Or, _) => each_there(Proven::or),
-        _ => turn_by_turn::<G, u32>(grid, there, (index, value), |index, value| {
-            change_word(grid, (words, index), (joined, value))
+        _ => turn_by_turn::<G, u32>(grid, there, index, value, |index, value| {
+            change_word(grid, words, index, joined, value)
         }),
     }
 }
@@ -72,7 +74,8 @@ pub(super) fn change_words<G: Grid>(
 fn turn_by_turn<G: Grid, T: Copy + Default>(
     grid: G,
     there: u32,
-    (index, value): (Words4, [T; 4]),
+    index: Words4,
+    value: [T; 4],
     of: impl Fn(u32, T) -> T,
 ) -> [T; 4] {
     let mut turning = (index, value);
@@ -89,11 +92,7 @@ fn turn_by_turn<G: Grid, T: Copy + Default>(
 }
 
 #[inline(always)]
-fn change_word<G: Grid>(
-    grid: G,
-    (words, at): (Proven, u32),
-    (joined, value): (Joined, u32),
-) -> u32 {
+fn change_word<G: Grid>(grid: G, words: Proven, at: u32, joined: Joined, value: u32) -> u32 {
     let mut before = words.load(grid, at);
     loop {
         let after = values::join(joined, u64::from(before), u64::from(value)) as u32;
@@ -113,8 +112,10 @@ fn change_word<G: Grid>(
 #[inline(always)]
 pub(super) fn change_pairs<G: Grid>(
     grid: G,
-    (words, joined): (Proven, Joined),
-    (index, value): (Words4, Pairs4),
+    words: Proven,
+    joined: Joined,
+    index: Words4,
+    value: Pairs4,
     there: u32,
 ) -> Pairs4 {
     let each_there = |of: fn(Proven, G, u32, u64) -> u64| {
@@ -123,18 +124,14 @@ pub(super) fn change_pairs<G: Grid>(
     match joined.how {
         Join::Sum => each_there(Proven::add_wide),
         Join::Min => each_there(Proven::min_wide),
-        _ => turn_by_turn::<G, u64>(grid, there, (index, value), |index, value| {
-            change_pair(grid, (words, 2 * index), (joined, value))
+        _ => turn_by_turn::<G, u64>(grid, there, index, value, |index, value| {
+            change_pair(grid, words, 2 * index, joined, value)
         }),
     }
 }
 
 #[inline(always)]
-fn change_pair<G: Grid>(
-    grid: G,
-    (words, at): (Proven, u32),
-    (joined, value): (Joined, u64),
-) -> u64 {
+fn change_pair<G: Grid>(grid: G, words: Proven, at: u32, joined: Joined, value: u64) -> u64 {
     let mut before = words.load_wide(grid, at);
     loop {
         let after = values::join_pair(joined.how, before, value);

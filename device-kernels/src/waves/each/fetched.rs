@@ -17,7 +17,7 @@ pub(super) struct Fetched {
 
 /// Whether an instruction asks for values of neighbours, and there is one for each of `nodes`.
 #[inline(always)]
-pub(super) fn is_sure((op, temps): (Op, u32), array: Words, nodes: u32) -> bool {
+pub(super) fn is_sure(op: Op, temps: u32, array: Words, nodes: u32) -> bool {
     let joined = Joined::from_word(temps >> (8 * C)).filter(|_| op == Op::Scatter);
     let words = match (op, joined) {
         (Op::LoadWide | Op::LatestWide, _) => 2,

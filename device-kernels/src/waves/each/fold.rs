@@ -29,7 +29,7 @@ pub(super) fn end<G: Grid>(cx: ContextRef<G>, end: u32) {
             return;
         }
         let to = Steps::again(cx).register(at).words;
-        change::change(grid, to, (joined, all));
+        change::change(grid, to, joined, all);
     });
 }
 

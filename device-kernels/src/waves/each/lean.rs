@@ -123,7 +123,7 @@ fn changes<G: Grid>(cx: ContextRef<G>, sweep: Sweep) {
     // SAFETY: the form says that there is a value for every node, and neighbours are nodes.
     let to = unsafe { steps.array(first).words.proven() };
     each_edge(cx, sweep, |_, ends, on| {
-        change::change_words(grid, (to, joined), (ends, value), on);
+        change::change_words(grid, to, joined, ends, value, on);
         0
     });
 }
@@ -241,7 +241,7 @@ impl<G: Grid, const PAIRS: bool> Lean<G, PAIRS> {
             }
         }
         if form.has(MORE) {
-            value = self.other((numbers, ends), active);
+            value = self.other(numbers, ends, active);
         }
         self.join(value, active) | enough
     }
@@ -305,7 +305,7 @@ impl<G: Grid, const PAIRS: bool> Lean<G, PAIRS> {
 
     /// Another value of the edge.
     #[inline(always)]
-    fn other(&self, (numbers, ends): (Words4, Words4), active: u32) -> Values {
+    fn other(&self, numbers: Words4, ends: Words4, active: u32) -> Values {
         let kind = self.form.get(MORE) - 1;
         if kind < 4 {
             return self.load((self.more, kind), ends, active);

@@ -127,7 +127,7 @@ pub(super) fn append<G: Grid>(
     // SAFETY: the warp's memory, a multiple of four words.
     let [mut held, held_list, held_count, _]: Held = unsafe { grid.place_load4(place) };
     if held + more > EACH_HOLDS || held != 0 && (held_list, held_count) != (list, count) {
-        flush(cx, (place, held), (held_list, held_count));
+        flush(cx, place, held, held_list, held_count);
         held = 0;
     }
     let before = [0, first, first + second, first + second + third];
@@ -149,7 +149,7 @@ pub(super) fn append<G: Grid>(
 
 /// Moves the `held` values that the warp holds to a list. A warp operation.
 #[inline(always)]
-fn flush<G: Grid>(cx: ContextRef<G>, (place, held): (u32, u32), (list, count): (u32, u32)) {
+fn flush<G: Grid>(cx: ContextRef<G>, place: u32, held: u32, list: u32, count: u32) {
     let grid = cx.grid();
     let to = Target::of(cx, list, count);
     let mut start = 0;

@@ -100,7 +100,7 @@ fn visit<G: Grid>(
         may_meet: longest == 0 || longest > space.lanes * EACH_SLOTS,
     };
     let items = [first, second, third, fourth];
-    let there = change::within(grid, items, (tables.nodes(grid), active));
+    let there = change::within(grid, items, tables.nodes(grid), active);
     let mut rest = rows.all(items, there);
     let mut flags = 0;
     if grid.lane() < rows.space.lanes {
@@ -263,7 +263,7 @@ impl<G: Grid> Rows<G> {
         let flags = self.sweep(part, lanes * EACH_SLOTS, group, self.place.of(owner));
         let (own, of_item) = (
             self.space.of_lane(grid, grid.lane()),
-            self.space.at_edges(grid, owner),
+            self.space.at_edges(grid, owner.0, owner.1),
         );
         self.each_reduction(|_, at, joined| {
             let found = own.own_values(at.byte(B)).join(joined);
@@ -391,7 +391,7 @@ impl<G: Grid> Rows<G> {
     fn gather(&self, at: Fetched, joined: Joined, owner: (u32, u32)) {
         let grid = self.grid;
         let is_wide = joined.kind == Kind::U64;
-        let of_item = self.space.at_edges(grid, owner);
+        let of_item = self.space.at_edges(grid, owner.0, owner.1);
         let mut all = of_item.reduced(at, is_wide);
         for warp in 0..self.space.lanes / G::WARP {
             let found = self.space.of_lane(grid, warp * G::WARP);

@@ -45,11 +45,11 @@ impl Array {
     /// The slots of `on` whose value `index` there is, of `held` ones. Neighbours are nodes, so
     /// that nobody has to look if there is a value for every node.
     #[inline(always)]
-    pub(super) fn within<G: Grid>(self, grid: G, index: Words4, (held, on): (u32, u32)) -> u32 {
+    pub(super) fn within<G: Grid>(self, grid: G, index: Words4, held: u32, on: u32) -> u32 {
         if self.sure != 0 {
             return on;
         }
-        change::within(grid, index, (held, on))
+        change::within(grid, index, held, on)
     }
 }
 
@@ -105,7 +105,7 @@ impl<G: Grid> Steps<G> {
             Joined::from_word(temps >> (8 * C)).map_or([0; 4], extremes)
         } else if known(op).accesses()[0].is_some() {
             let array = register_of(grid, tables, register);
-            let sure = is_sure((known(op), temps), array, tables.nodes(grid));
+            let sure = is_sure(known(op), temps, array, tables.nodes(grid));
             let address = array.address();
             let [low, high] = [address as u32, (address >> 32) as u32];
             [low, high, array.len(), u32::from(sure)]
@@ -131,7 +131,7 @@ impl<G: Grid> Steps<G> {
             let [op, temps, register, second] = code.constant4(grid, (first + at + ahead) * WORDS);
             let is_sure = known(op).accesses()[0].is_some() && {
                 let array = register_of(grid, tables, register);
-                is_sure((known(op), temps), array, tables.nodes(grid))
+                is_sure(known(op), temps, array, tables.nodes(grid))
             };
             (
                 Fetched::of(arranged([op, temps, register, second])),

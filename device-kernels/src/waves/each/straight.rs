@@ -136,7 +136,7 @@ pub(super) struct Lane<G> {
 impl<G: Grid> Lane<G> {
     /// The next part for edges among the instructions `at..end`, or the end.
     #[inline(always)]
-    fn next_edges(&self, (mut at, end): (u32, u32)) -> u32 {
+    fn next_edges(&self, mut at: u32, end: u32) -> u32 {
         while at < end && self.steps.fetch(at).op != Op::Edges as u32 {
             at += 1;
         }
@@ -181,7 +181,7 @@ impl<G: Grid> Lane<G> {
             on = self.before(last);
         }
         if !place.is_edges(self.grid) && self.grid.ballot(self.active != 0) == 0 {
-            at = self.next_edges((at, end));
+            at = self.next_edges(at, end);
         }
         (at, self.active | self.flags | flags_of(done))
     }

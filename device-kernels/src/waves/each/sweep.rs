@@ -116,7 +116,7 @@ impl Place {
             space.of_lane(grid, grid.lane())
         } else {
             let owner = self.0 >> OWNER;
-            space.at_edges(grid, (owner / EACH_SLOTS, owner % EACH_SLOTS))
+            space.at_edges(grid, owner / EACH_SLOTS, owner % EACH_SLOTS)
         }
     }
 }

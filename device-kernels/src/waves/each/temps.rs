@@ -121,7 +121,7 @@ impl TemporaryMemory {
 
     /// The temporaries of this lane at edges of the item in slot `slot` of lane `owner`.
     #[inline(always)]
-    pub(super) fn at_edges<G: Grid>(self, grid: G, (owner, slot): (u32, u32)) -> Temps<G> {
+    pub(super) fn at_edges<G: Grid>(self, grid: G, owner: u32, slot: u32) -> Temps<G> {
         Temps {
             of_item: self.first + owner * ROW + slot * PLACE,
             own_flag: 0,

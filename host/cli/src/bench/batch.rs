@@ -209,7 +209,7 @@ impl<'g> Work<'g> {
                 let limits = RunLimits {
                     time_budget_ns: machine.time_budget_ns,
                 };
-                Box::new(CpuBatch::open(&jobs, machine.threads, (limits, None))?)
+                Box::new(CpuBatch::open(&jobs, machine.threads, limits, None)?)
             }
             _ => {
                 let options = CudaOptions {

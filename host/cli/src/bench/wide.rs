@@ -79,7 +79,7 @@ fn gather(program: &mut ProgramBuilder, nodes: u32) -> Result<RegisterId, Progra
     };
     program.fill("clear totals", ranks.totals, 0);
     program.seed_ranks("start even", ranks);
-    program.fixpoint("rank", 1, |body| body.step_ranks(ranks, (0.85, 0.0)));
+    program.fixpoint("rank", 1, |body| body.step_ranks(ranks, 0.85, 0.0));
     Ok(ranks.ranks)
 }
 

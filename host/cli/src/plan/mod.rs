@@ -173,7 +173,7 @@ fn show_program(args: &PlanArgs, file: &Path) -> Result<(), CliError> {
         budget_bytes: args.budget,
         ..PlanRequest::default()
     };
-    program::show(file, (graph, request), args.format())
+    program::show(file, graph, request, args.format())
 }
 
 fn show(args: &PlanArgs, file: &str) -> Result<(), CliError> {

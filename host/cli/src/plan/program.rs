@@ -15,7 +15,8 @@ use seawall::program::{GraphSize, PlanRequest, PlanSummary};
 /// Plans the program in `file` for a graph of a size.
 pub(super) fn show(
     file: &Path,
-    (graph, request): (GraphSize, PlanRequest),
+    graph: GraphSize,
+    request: PlanRequest,
     format: PlanFormat,
 ) -> Result<(), CliError> {
     let program = read(file)?;

@@ -68,7 +68,7 @@ pub(crate) fn write_groups(
         line(out, cells(group).each_ref().map(String::as_str))?;
         writeln!(out, "  {:>5}  {}: {}", "", group.topology, group.reason)?;
     }
-    write_steps(steps, out)
+    write_steps(steps.0, steps.1, out)
 }
 
 fn line(out: &mut dyn Write, cells: [&str; 6]) -> io::Result<()> {
@@ -188,7 +188,7 @@ impl<'a> Stretch<'a> {
 }
 
 /// Writes the steps of searches, equal neighbours on one line.
-fn write_steps((steps, total): (&[StepSummary], u32), out: &mut dyn Write) -> io::Result<()> {
+fn write_steps(steps: &[StepSummary], total: u32, out: &mut dyn Write) -> io::Result<()> {
     if steps.is_empty() {
         return Ok(());
     }
@@ -246,7 +246,7 @@ mod tests {
 
     fn text(steps: &[StepSummary]) -> String {
         let mut bytes = Vec::new();
-        write_steps((steps, steps.len() as u32), &mut bytes).unwrap();
+        write_steps(steps, steps.len() as u32, &mut bytes).unwrap();
         String::from_utf8(bytes).unwrap()
     }
 

@@ -36,7 +36,7 @@ pub fn write(outcome: &RunOutcome, out: &mut dyn Write) -> io::Result<()> {
     canvas.text("title", (frame.left, 28.0), Anchor::Start, title)?;
     frame.draw(&histogram, axis, &mut canvas)?;
     for (at, bar) in histogram.bars.iter().enumerate() {
-        frame.draw_bar((at, bar), &mut canvas)?;
+        frame.draw_bar(at, bar, &mut canvas)?;
     }
     frame.label_bars(&histogram.bars, &mut canvas)?;
     if let Some(path) = &outcome.path {
@@ -85,7 +85,7 @@ impl Frame {
         canvas.text("faint", middle, Anchor::Middle, &axis)
     }
 
-    fn draw_bar(&self, (at, bar): (usize, &Bar), canvas: &mut Canvas<'_>) -> io::Result<()> {
+    fn draw_bar(&self, at: usize, bar: &Bar, canvas: &mut Canvas<'_>) -> io::Result<()> {
         let share = bar.nodes as f64 / self.highest.max(1) as f64;
         let height = (self.floor - TOP) * share;
         let least = if bar.nodes > 0 { BAR_MIN } else { 0.0 };

@@ -228,7 +228,7 @@ pub(super) fn times(
         ("load", load, String::new()),
         ("plan", plan, String::new()),
         ("upload", upload, String::new()),
-        ("run", run, run_note((run, first_run), repeat, edges)),
+        ("run", run, run_note(run, first_run, repeat, edges)),
         ("readback", readback, String::new()),
     ] {
         writeln!(out, "  {name:<10}{:>10}{note}", Nanoseconds(time))?;
@@ -236,7 +236,7 @@ pub(super) fn times(
     Ok(())
 }
 
-fn run_note((run_ns, first_ns): (u64, u64), repeat: u32, edges: u64) -> String {
+fn run_note(run_ns: u64, first_ns: u64, repeat: u32, edges: u64) -> String {
     let median = match repeat {
         0 | 1 => String::new(),
         repeat => format!("  median of {repeat}, the first {}", Nanoseconds(first_ns)),

@@ -166,9 +166,11 @@ pub(super) fn named_row(row: Option<u32>, name: String) -> Entry<'static> {
 
 /// A span with its name and category, its row, its start and its duration in nanoseconds.
 pub(super) fn span_of<'a>(
-    (name, cat): (&'a str, &'static str),
+    name: &'a str,
+    cat: &'static str,
     tid: u32,
-    (start_ns, duration_ns): (u64, u64),
+    start_ns: u64,
+    duration_ns: u64,
 ) -> Entry<'a> {
     Entry::Span {
         name,
@@ -193,7 +195,7 @@ fn label(what: &'static str, tid: u32, name: String) -> Entry<'static> {
 fn span(event: &Event, shift_ns: u64) -> Entry<'_> {
     let start_ns = event.start_ns.saturating_add(shift_ns);
     let time = (start_ns, event.duration_ns);
-    span_of((&event.name, "phase"), row(event.track), time)
+    span_of(&event.name, "phase", row(event.track), time.0, time.1)
 }
 
 /// A wave for the time of its group, or a mark if that was not measured.

@@ -79,14 +79,14 @@ pub(super) fn command(asked: ProgramRequest<'_>) -> Result<ExitCode, CliError> {
         columns::check_lengths(&program.results, &choice, format)?;
     }
     let executor = asked.machine.executor.unwrap_or(Executor::Cpu);
-    let request = plan_request(graph, &program.program, (executor, &asked.machine));
+    let request = plan_request(graph, &program.program, executor, &asked.machine);
     let encoded = program.program.encode(&request);
     let (encoded, plan) = encoded.map_err(|source| text.refused(source))?;
     let ran = run(graph, &asked, (&program, &encoded))
         .map_err(|source| ProgramFailure::Run { source })?;
     if let Some(path) = asked.trace {
         let device = format!("{} ({executor})", ran.device);
-        let traced = ran.traced((load_ns, device));
+        let traced = ran.traced(load_ns, device);
         write_whole(path, |out| trace::write_traced(traced, out))?;
     }
     let report = Report {
@@ -135,7 +135,7 @@ struct Ran {
 }
 
 impl Ran {
-    fn traced(&self, (load_ns, device): (u64, String)) -> trace::Traced<'_> {
+    fn traced(&self, load_ns: u64, device: String) -> trace::Traced<'_> {
         trace::Traced {
             load_ns,
             device,
@@ -204,7 +204,7 @@ fn run(
         u64::from(asked.repeat.get()),
         output_bytes(program, encoded),
     );
-    let session_report = program_report((graph, executor), encoded, moved, session.work());
+    let session_report = program_report(graph, executor, encoded, moved.0, moved.1, session.work());
     Ok(Ran {
         session: session_report,
         device: session.device().name.clone(),

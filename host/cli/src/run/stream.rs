@@ -206,7 +206,8 @@ impl RunArgs {
     pub(super) fn run_streamed(
         &self,
         streaming: Streaming,
-        (name, sources): (&OsStr, &Sources),
+        name: &OsStr,
+        sources: &Sources,
         line: &ProgressLine,
     ) -> Result<(RunOutcome, Graph), CliError> {
         let name = &*name.to_string_lossy();

@@ -12,6 +12,6 @@ pub(super) fn path(
     target: &str,
     (name, graph): (&str, &Graph),
 ) -> Result<FoundPath, CliError> {
-    let node = Sources::target(graph, (name, target))?;
+    let node = Sources::target(graph, name, target)?;
     Ok(outcome.path_to(node, graph))
 }

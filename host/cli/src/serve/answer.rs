@@ -46,7 +46,7 @@ impl Form {
     fn reply(&self, answer: &Answer, client: &Client, graph: &Graph) -> Value {
         match (answer.reply, self.shown) {
             (Reply::Written { words, overflow }, Some(shown)) => {
-                match shown.line((words, overflow), client, graph) {
+                match shown.line(words, overflow, client, graph) {
                     Ok(line) => line,
                     Err(refusal) => {
                         json!({"error": {"kind": "fault", "message": refusal.to_string()}})
@@ -67,7 +67,8 @@ impl Shown {
     /// The line of `words` that were written, and `overflow` that had no space.
     fn line(
         self,
-        (words, overflow): (u32, u32),
+        words: u32,
+        overflow: u32,
         client: &Client,
         graph: &Graph,
     ) -> Result<Value, Refusal> {

@@ -226,7 +226,7 @@ impl Reader {
     fn post(&mut self, space: usize, request: request::Request) -> Event {
         let id = request.id;
         let is_fence = matches!(request.asked, LineRequest::Fence);
-        match self.posted(space, (request.priority, request.batch), request.asked) {
+        match self.posted(space, request.priority, request.batch, request.asked) {
             Ok(Posted::Query(ticket, shown)) => Event::Posted {
                 space,
                 form: Form {
@@ -251,7 +251,8 @@ impl Reader {
     fn posted(
         &mut self,
         space: usize,
-        (priority, batch): (Priority, Option<String>),
+        priority: Priority,
+        batch: Option<String>,
         asked: LineRequest,
     ) -> Result<Posted, Value> {
         let first = WINDOW + space as u32 * self.served.programs.space_words();

@@ -105,7 +105,7 @@ pub(super) fn serve(
             let thread = std::thread::Builder::new().name("seawall-session".to_owned());
             let started = thread.spawn_scoped(scope, move || {
                 // A client that leaves or does not read ends its own session alone.
-                let _ = attend(&stream, limits.idle, (&client, served), stop);
+                let _ = attend(&stream, limits.idle, &client, served, stop);
                 let _ = stream.shutdown(Shutdown::Both);
                 // Its requests may still write to its window.
                 while !client.is_idle() {
@@ -125,7 +125,8 @@ pub(super) fn serve(
 fn attend(
     stream: &UnixStream,
     idle: Duration,
-    (client, served): (&Client, &Arc<Served>),
+    client: &Client,
+    served: &Arc<Served>,
     stop: &Stop,
 ) -> io::Result<()> {
     stream.set_nonblocking(false)?;

@@ -21,7 +21,8 @@ use crate::radix;
 pub(super) fn mirrored_rows<const N: usize>(
     edges: Edges<N>,
     nodes: u32,
-    (counts, order): (Counts, Order),
+    counts: Counts,
+    order: Order,
 ) -> Result<Csr, Shortage>
 where
     [u32; N]: bytemuck::Pod,

@@ -41,7 +41,7 @@ pub(super) fn rows(
         }
     };
     let lanes = rayon::current_num_threads();
-    let higher = Half::of(plan, drawn as usize, (lanes, list))?;
+    let higher = Half::of(plan, drawn as usize, lanes, list)?;
     let lower = match direction {
         Direction::Directed => None,
         Direction::Both => Some(mirrored(plan, &higher)?),
@@ -97,7 +97,7 @@ fn mirrored(plan: Plan, higher: &Half) -> Result<Half, Shortage> {
             }
         }
     };
-    Half::of(plan, edges, (lanes, turn))
+    Half::of(plan, edges, lanes, turn)
 }
 
 /// One half of each row, or all of it. Rows lie in order, with no gaps.
@@ -115,7 +115,8 @@ impl Half {
     fn of(
         plan: Plan,
         edges: usize,
-        (lanes, list): (usize, impl Fn(usize, &mut Writer<'_, '_>) + Sync),
+        lanes: usize,
+        list: impl Fn(usize, &mut Writer<'_, '_>) + Sync,
     ) -> Result<Self, Shortage> {
         let mut pool = Pool::new(plan, edges, lanes)?;
         let mut ends = memory::zeroed::<u32>(plan.first(plan.parts()) as usize)?;
@@ -295,7 +296,7 @@ fn join((halves, start, ends, targets): Slot<'_>) {
     let mut at = 0;
     for (row, end) in ends.iter_mut().enumerate() {
         for half in halves {
-            let from = row_of(half, row);
+            let from = row_of(half.0, half.1, row);
             targets[at..at + from.len()].copy_from_slice(from);
             at += from.len();
         }
@@ -304,7 +305,7 @@ fn join((halves, start, ends, targets): Slot<'_>) {
 }
 
 /// Returns a row of a part; none if the part has no rows.
-fn row_of<'a>((ends, targets): (&[u32], &'a [u32]), row: usize) -> &'a [u32] {
+fn row_of<'a>(ends: &[u32], targets: &'a [u32], row: usize) -> &'a [u32] {
     let end = |row: usize| ends.get(row).map_or(0, |&end| end as usize);
     &targets[row.checked_sub(1).map_or(0, end)..end(row)]
 }

@@ -109,7 +109,7 @@ impl<'a> HeaderSniffer<'a> {
             State::Metis => metis(line),
             State::EdgeList { .. } => self.edge_list(line, raw_line(bytes)),
             State::Table(hinted_nodes, table) => {
-                self.first_edge((hinted_nodes, table), line, raw_line(bytes))
+                self.first_edge(hinted_nodes, table, line, raw_line(bytes))
             }
             State::Challenge | State::Start => challenge(line, self.notes.is_unweighted),
         }
@@ -127,7 +127,8 @@ impl<'a> HeaderSniffer<'a> {
     /// The first edge of a table.
     fn first_edge(
         &self,
-        (hinted_nodes, table): (Option<u64>, Table),
+        hinted_nodes: Option<u64>,
+        table: Table,
         line: &[u8],
         raw: &[u8],
     ) -> Result<Step, LineProblem> {

@@ -171,7 +171,7 @@ pub(super) fn first(line: &[u8], wish: Wish<'_>) -> Result<First, LineProblem> {
         return chosen(line, (&names, delimiter), wish);
     }
     if let Some(ends) = ends {
-        return header((&names, delimiter), ends, wish);
+        return header(&names, delimiter, ends.0, ends.1, wish);
     }
     let is_named = names.iter().take(2).any(|name| !is_number(name));
     if is_named && !wish.names && (matches!(delimiter, b',' | b';') || !has_edge(&names, line)) {
@@ -223,8 +223,10 @@ fn has_edge(names: &[String], line: &[u8]) -> bool {
 
 /// A table whose first line names both ends.
 fn header(
-    (names, delimiter): (&[String], u8),
-    (from, to): (usize, usize),
+    names: &[String],
+    delimiter: u8,
+    from: usize,
+    to: usize,
     wish: Wish<'_>,
 ) -> Result<First, LineProblem> {
     let other = |at: &usize| *at != from && *at != to;

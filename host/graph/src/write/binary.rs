@@ -24,7 +24,7 @@ pub(super) fn write(graph: &Graph, sink: &mut Sink) -> io::Result<()> {
         | flag(table.is_some(), TABLE);
     let counts = (graph.nodes(), graph.edges());
     let more = [graph.loops(), graph.parallel_edges()];
-    let header = Header::with_loops(counts, flags, first_id, more);
+    let header = Header::with_loops(counts.0, counts.1, flags, first_id, more);
     let places = header.sections();
     let mut sections: Vec<Section<'_>> = vec![
         (0, bytemuck::bytes_of(&header)),

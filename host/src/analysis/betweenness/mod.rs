@@ -119,7 +119,7 @@ impl Analysis for Betweenness {
 
     fn answer(&self, graph: &Graph, column: &Column) -> Answer {
         let names = ["highest_betweenness", "highest_betweenness_node"];
-        Answer::highest((graph, column), names, "a betweenness")
+        Answer::highest(graph, column, names, "a betweenness")
     }
 
     fn cost_ns(&self, job: &Job, worker: &Worker) -> f64 {
@@ -216,8 +216,8 @@ fn build(graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
     });
     let shares = shares(graph, question);
     let condition = (registers.goes_on, question.max_iterations);
-    program.while_nonzero("each source", condition, |body| {
-        turn(body, (registers, count), shares);
+    program.while_nonzero("each source", condition.0, condition.1, |body| {
+        turn(body, registers, count, shares);
     });
     if shares == Shares::Normalized && graph.nodes() > 2 {
         normalize(&mut program, registers, [graph.nodes(), count]);
@@ -233,7 +233,7 @@ fn build(graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
 }
 
 /// Adds what the paths from a source come to.
-fn turn(body: &mut ProgramBuilder, (registers, count): (Registers, u32), shares: Shares) {
+fn turn(body: &mut ProgramBuilder, registers: Registers, count: u32, shares: Shares) {
     let Registers {
         turn,
         goes_on,
@@ -242,12 +242,12 @@ fn turn(body: &mut ProgramBuilder, (registers, count): (Registers, u32), shares:
         ..
     } = registers;
     begin(body, registers);
-    body.while_nonzero("forward", (length, Question::UNLIMITED), |body| {
+    body.while_nonzero("forward", length, Question::UNLIMITED, |body| {
         take_level(body, registers);
         paths::count(body, registers);
         discover(body, registers);
     });
-    body.while_nonzero("backward", (depth, Question::UNLIMITED), |body| {
+    body.while_nonzero("backward", depth, Question::UNLIMITED, |body| {
         step_back(body, registers);
         take_level(body, registers);
         paths::share(body, registers, shares);

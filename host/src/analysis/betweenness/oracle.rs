@@ -82,7 +82,7 @@ pub(in crate::analysis) fn shared_scores(
         .collect();
     let mut scores = vec![0.0; nodes];
     for source in counted {
-        let found = shares(graph, *source, (asked.weighted, &ends));
+        let found = shares(graph, *source, asked.weighted, &ends);
         for (score, share) in scores.iter_mut().zip(found) {
             *score += share;
         }
@@ -98,7 +98,7 @@ pub(in crate::analysis) fn shared_scores(
 
 /// Shares of the paths from `source` that lead through each node, where a path counts as much as its
 /// end says.
-fn shares(graph: &Graph, source: u32, (weighted, ends): (bool, &[f64])) -> Vec<f64> {
+fn shares(graph: &Graph, source: u32, weighted: bool, ends: &[f64]) -> Vec<f64> {
     let nodes = graph.nodes() as usize;
     let distances = match weighted {
         true => distances(graph, source, false),

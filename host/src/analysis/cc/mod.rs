@@ -159,7 +159,7 @@ fn begin_with_a_search(
         ("find the largest", ComponentStep::Majority { to: known }),
     ];
     for (name, step) in steps {
-        program.components_unless(name, step, (labels, known));
+        program.components_unless(name, step, labels, known);
     }
     // Edges between reached nodes and others may be the first of a row, so none is left out.
     let rest = ComponentStep::LinkRest {

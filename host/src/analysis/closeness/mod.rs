@@ -91,12 +91,7 @@ impl Analysis for Closeness {
             let expected = oracle::weighted_closeness(case.graph, sources, inward);
             return is_near(found.values, &expected);
         }
-        *found.values
-            == Column::F32(oracle::closeness_along(
-                case.graph,
-                (sources, inward),
-                limit,
-            ))
+        *found.values == Column::F32(oracle::closeness_along(case.graph, sources, inward, limit))
     }
 
     fn answer(&self, graph: &Graph, column: &Column) -> Answer {

@@ -7,13 +7,14 @@ use std::collections::VecDeque;
 /// nodes. O(sources * (nodes + edges)).
 #[must_use]
 pub fn closeness(graph: &Graph, sources: &[u32], max_levels: u32) -> Vec<f32> {
-    closeness_along(graph, (sources, true), max_levels)
+    closeness_along(graph, sources, true, max_levels)
 }
 
 /// As [`closeness`], of paths from the nodes if they are not inward.
 pub(in crate::analysis) fn closeness_along(
     graph: &Graph,
-    (sources, inward): (&[u32], bool),
+    sources: &[u32],
+    inward: bool,
     max_levels: u32,
 ) -> Vec<f32> {
     let mut before = vec![Vec::new(); graph.nodes() as usize];

@@ -144,7 +144,7 @@ fn build(graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
         Order::Words { .. } => None,
         Order::Pairs => Hubs::of(&mut program, graph)?,
     };
-    begin(&mut program, registers, (order, hubs), lists[0]);
+    begin(&mut program, registers, order, hubs, lists[0]);
     if let Some(hubs) = hubs {
         hubs.colour(&mut program, registers, question.max_iterations);
     }
@@ -179,7 +179,8 @@ fn build(graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
 fn begin(
     program: &mut ProgramBuilder,
     registers: Registers,
-    (order, hubs): (Order, Option<Hubs>),
+    order: Order,
+    hubs: Option<Hubs>,
     ready: List,
 ) {
     let Registers {

@@ -92,7 +92,8 @@ impl Counter {
     /// Registers to count the `labels` around nodes of `graph`, and the waves that prepare them.
     pub(super) fn of(
         program: &mut ProgramBuilder,
-        (graph, question): (&Graph, &Question),
+        graph: &Graph,
+        question: &Question,
         labels: RegisterId,
     ) -> Result<Self, ProgramError> {
         let edges = u64::from(graph.edges());

@@ -136,7 +136,7 @@ impl Analysis for Labels {
             _ => case.end.iterations,
         };
         let expected =
-            oracle::Propagation::run(case.graph, (question.rule, question.weighted), rounds);
+            oracle::Propagation::run(case.graph, question.rule, question.weighted, rounds);
         *found.values == Column::U32(expected.communities())
             && (!case.end.converged || expected.is_stable())
     }
@@ -208,7 +208,7 @@ fn build(graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
         waiting: list(&mut program, ["waiting", "waiting count"])?,
     };
     let rule = question.rule;
-    let counter = Counter::of(&mut program, (graph, question), registers.labels)?;
+    let counter = Counter::of(&mut program, graph, question, registers.labels)?;
     program.fill("before all rounds", registers.round, 0);
     program.each("own labels", Over::Nodes, |node| {
         let own = first_label(node.index(), rule);
@@ -225,9 +225,9 @@ fn build(graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
         (limit, _) => limit,
     };
     let condition = (registers.looking.1, limit);
-    program.while_nonzero("pass labels on", condition, |body| {
+    program.while_nonzero("pass labels on", condition.0, condition.1, |body| {
         counter.count(body, registers.looking);
-        round(body, registers, (rule, counter));
+        round(body, registers, rule, counter);
     });
     let result = match rule {
         LabelRule::Ldbc => registers.labels,
@@ -245,7 +245,7 @@ fn build(graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
 
 /// Changes labels once the best one of each node that looks is known, and lists the nodes that look
 /// in the next round.
-fn round(body: &mut ProgramBuilder, registers: Registers, (rule, counter): (LabelRule, Counter)) {
+fn round(body: &mut ProgramBuilder, registers: Registers, rule: LabelRule, counter: Counter) {
     let Registers {
         labels,
         wanted,

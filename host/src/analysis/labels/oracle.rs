@@ -11,14 +11,14 @@ const UNITS: f64 = 2_147_483_648.0;
 /// O(rounds * edges), and a logarithm.
 #[must_use]
 pub fn labels(graph: &Graph, rounds: u32) -> Vec<u32> {
-    Propagation::run(graph, (LabelRule::Ldbc, false), rounds).communities()
+    Propagation::run(graph, LabelRule::Ldbc, false, rounds).communities()
 }
 
 /// Labels after `rounds` rounds of the stable rule, each the smallest node that has it.
 /// O(rounds * edges), and a logarithm.
 #[must_use]
 pub fn stable_labels(graph: &Graph, weighted: bool, rounds: u32) -> Vec<u32> {
-    Propagation::run(graph, (LabelRule::Stable, weighted), rounds).communities()
+    Propagation::run(graph, LabelRule::Stable, weighted, rounds).communities()
 }
 
 /// Labels between two rounds: nodes.
@@ -32,7 +32,7 @@ pub(crate) struct Propagation<'g> {
 
 impl<'g> Propagation<'g> {
     /// Runs `rounds` rounds, or until no node changes.
-    pub(crate) fn run(graph: &'g Graph, (rule, weighted): (LabelRule, bool), rounds: u32) -> Self {
+    pub(crate) fn run(graph: &'g Graph, rule: LabelRule, weighted: bool, rounds: u32) -> Self {
         let mut state = Self {
             graph,
             rule,

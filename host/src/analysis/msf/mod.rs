@@ -96,7 +96,7 @@ impl Analysis for Msf {
             return false;
         };
         let order = oracle::Order::of(case.question);
-        oracle::is_forest((case.graph, order), edges, case.end.converged)
+        oracle::is_forest(case.graph, order, edges, case.end.converged)
     }
 
     fn answer(&self, graph: &Graph, column: &Column) -> Answer {
@@ -189,7 +189,9 @@ fn build(graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
         node.store(registers.picks, NONE);
     });
     let condition = (joined, question.max_iterations);
-    program.while_nonzero("join trees", condition, |body| turn(body, registers));
+    program.while_nonzero("join trees", condition.0, condition.1, |body| {
+        turn(body, registers)
+    });
     program.keep(registers.edges);
     Ok(Built {
         program,

@@ -22,7 +22,7 @@ impl Order {
 
 /// Whether `edges` holds each edge of the forest once, or some of them if it is not
 /// `whole`.
-pub(super) fn is_forest((graph, order): (&Graph, Order), edges: &[u64], whole: bool) -> bool {
+pub(super) fn is_forest(graph: &Graph, order: Order, edges: &[u64], whole: bool) -> bool {
     let mut found: Vec<u64> = edges.iter().copied().filter(|edge| *edge != NONE).collect();
     let count = found.len();
     found.sort_unstable();

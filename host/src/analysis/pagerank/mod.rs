@@ -104,7 +104,8 @@ impl Analysis for Pagerank {
 /// The highest rank, and the first node that has it.
 pub(super) fn highest_rank(graph: &Graph, column: &Column) -> Answer {
     Answer::highest(
-        (graph, column),
+        graph,
+        column,
         ["highest_rank", "highest_rank_node"],
         "a rank",
     )
@@ -146,7 +147,7 @@ fn build(
     program.fixpoint("rank", limit, |body| match slices {
         Some(slices) => body.step_ranks_by_slices(ranks, slices, step),
         None if by_rows => body.step_ranks_by_rows(ranks, step),
-        None => body.step_ranks(ranks, step),
+        None => body.step_ranks(ranks, step.0, step.1),
     });
     program.keep(ranks.ranks);
     Ok(Built {
@@ -222,7 +223,7 @@ mod tests {
     }
 
     /// Whether the program for such a question along slices of 16 nodes has any.
-    fn has_slices(graph: &Graph, (warps, low_memory): (bool, bool)) -> bool {
+    fn has_slices(graph: &Graph, warps: bool, low_memory: bool) -> bool {
         let question = Question {
             warps,
             low_memory,
@@ -261,13 +262,13 @@ mod tests {
     fn warps_with_memory_for_them_gather_along_slices() {
         let edges: Vec<_> = (1..100).map(|node| (node, 0)).collect();
         let star = Graph::from_edges(100, &edges, false).unwrap();
-        assert!(has_slices(&star, (true, false)));
-        assert!(!has_slices(&star, (true, true)));
-        assert!(!has_slices(&star, (false, false)));
+        assert!(has_slices(&star, true, false));
+        assert!(!has_slices(&star, true, true));
+        assert!(!has_slices(&star, false, false));
         // Rows are short.
         let path: Vec<_> = (1..100).map(|node| (node - 1, node)).collect();
         let path = Graph::from_edges(100, &path, false).unwrap();
-        assert!(!has_slices(&path, (true, false)));
+        assert!(!has_slices(&path, true, false));
     }
 
     #[test]

@@ -181,7 +181,7 @@ pub(super) fn build_even(graph: &Graph, question: &Question) -> Result<Built, Pr
 fn build(graph: &Graph, question: &Question, start: Start) -> Result<Built, ProgramError> {
     let mut program = ProgramBuilder::new(graph.nodes());
     let nodes = graph.nodes();
-    let starts = begin(&mut program, (nodes, &start))?;
+    let starts = begin(&mut program, nodes, &start)?;
     if question.threads.is_some() {
         let result = threads::rank(&mut program, (graph, question), starts)?;
         program.keep(result);
@@ -203,7 +203,7 @@ fn build(graph: &Graph, question: &Question, start: Start) -> Result<Built, Prog
     program.each("start", Over::Nodes, |node| {
         node.store(registers.ranks, node.load(starts));
     });
-    let weighing = Weighing::of(&mut program, (graph, question))?;
+    let weighing = Weighing::of(&mut program, graph, question)?;
     if weighing.is_some() {
         program.fill("nothing has come", registers.shares, 0);
     }
@@ -225,7 +225,8 @@ fn build(graph: &Graph, question: &Question, start: Start) -> Result<Built, Prog
 /// The register of the share of a walk that starts at each node, and the waves that fill it.
 fn begin(
     program: &mut ProgramBuilder,
-    (count, start): (u32, &Start),
+    count: u32,
+    start: &Start,
 ) -> Result<RegisterId, ProgramError> {
     let starts = match start {
         Start::Even => {

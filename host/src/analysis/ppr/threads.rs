@@ -13,15 +13,16 @@ pub(super) fn rank(
     starts: RegisterId,
 ) -> Result<RegisterId, ProgramError> {
     match alone::lengths(graph, question.weighted) {
-        Lengths::Edges => by_rows(program, (graph, question), starts),
-        lengths => by_weights(program, (graph, question), (starts, lengths)),
+        Lengths::Edges => by_rows(program, graph, question, starts),
+        lengths => by_weights(program, graph, question, starts, lengths),
     }
 }
 
 /// Every edge of a node alike: the kernel of `pagerank`, by all threads.
 fn by_rows(
     program: &mut ProgramBuilder,
-    (graph, question): (&Graph, &Question),
+    graph: &Graph,
+    question: &Question,
     starts: RegisterId,
 ) -> Result<RegisterId, ProgramError> {
     let nodes = u64::from(graph.nodes());
@@ -44,8 +45,10 @@ fn by_rows(
 /// have to add atomically.
 fn by_weights(
     program: &mut ProgramBuilder,
-    (graph, question): (&Graph, &Question),
-    (starts, lengths): (RegisterId, Lengths),
+    graph: &Graph,
+    question: &Question,
+    starts: RegisterId,
+    lengths: Lengths,
 ) -> Result<RegisterId, ProgramError> {
     let record = SequentialRecord {
         lengths,

@@ -30,7 +30,8 @@ impl Weighing {
     /// exact up to `d` units of 2^-62 times twice the largest degree.
     pub(super) fn of(
         program: &mut ProgramBuilder,
-        (graph, question): (&Graph, &Question),
+        graph: &Graph,
+        question: &Question,
     ) -> Result<Option<Self>, ProgramError> {
         let Some(kind) = graph.weight_kind().filter(|_| question.weighted) else {
             return Ok(None);

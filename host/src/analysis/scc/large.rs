@@ -52,7 +52,7 @@ pub(super) fn take_out(
         }
         one.store(goes_on, 1);
     });
-    program.while_nonzero("search", (goes_on, u32::MAX), |body| {
+    program.while_nonzero("search", goes_on, u32::MAX, |body| {
         for turn in 0..3 {
             ahead.step(body, registers, turn);
             behind.step(body, registers, turn);

@@ -158,7 +158,7 @@ fn build(graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
     trim(&mut program, registers, TRIMS);
     large::take_out(&mut program, registers)?;
     let condition = (registers.left, question.max_iterations);
-    program.while_nonzero("take components out", condition, |body| {
+    program.while_nonzero("take components out", condition.0, condition.1, |body| {
         turn(body, registers)
     });
     program.each("least of each", Over::Nodes, |node| {
@@ -263,7 +263,7 @@ fn spread(body: &mut ProgramBuilder, parts: RegisterId, direction: Direction) {
         body.each(wave, Over::Nodes, |node| {
             let part = node.load(parts);
             node.only(part.differs(GONE));
-            look(node, (parts, part), (edges, largest));
+            look(node, parts, part, edges, largest);
         });
     });
 }
@@ -273,11 +273,7 @@ const LEAPS: usize = 6;
 
 /// Raises what a node has in `largest` to what its neighbours of the same part have, and
 /// to what those have that it points to.
-fn look<'c>(
-    node: Item<'c>,
-    (parts, part): (RegisterId, Value<'c>),
-    (edges, largest): (Edges, RegisterId),
-) {
+fn look<'c>(node: Item<'c>, parts: RegisterId, part: Value<'c>, edges: Edges, largest: RegisterId) {
     let own = node.latest(largest, node.index());
     let best: Value<'c> = node.gather(edges, Join::Max, |edge| {
         let neighbour = edge.neighbour();

@@ -83,7 +83,7 @@ impl Analysis for Sssp {
         let expected = oracle::distances(case.graph, sources);
         let exact = || oracle::distances_in_doubles(case.graph, sources);
         let is_tree = |parents: &[u32]| {
-            !case.end.converged || oracle::is_tree(case.graph, (sources, found.values), parents)
+            !case.end.converged || oracle::is_tree(case.graph, sources, found.values, parents)
         };
         has_settled(found.values, &expected, case.end)
             && found.parents.is_none_or(is_tree)

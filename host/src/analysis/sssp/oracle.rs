@@ -12,12 +12,12 @@ use std::collections::BinaryHeap;
 pub fn distances(graph: &Graph, sources: &[u32]) -> Column {
     if graph.weight_kind() == Some(WeightKind::Float) {
         let sum = |bits, word| (f32::from_bits(bits) + f32::from_bits(word)).to_bits();
-        let bits = dijkstra(graph, sources, (f32::INFINITY.to_bits(), sum));
+        let bits = dijkstra(graph, sources, f32::INFINITY.to_bits(), sum);
         return Column::F32(bits.into_iter().map(f32::from_bits).collect());
     }
     // Fewer than 2^32 edges of less than 2^32 each: no sum reaches 2^64.
     let sum = |length, weight| length + u64::from(weight);
-    let lengths = dijkstra(graph, sources, (u64::MAX, sum));
+    let lengths = dijkstra(graph, sources, u64::MAX, sum);
     let short = |length: &u64| match *length {
         u64::MAX => Some(u32::MAX),
         length => u32::try_from(length)
@@ -34,7 +34,7 @@ pub fn distances(graph: &Graph, sources: &[u32]) -> Column {
 #[must_use]
 pub fn distances_in_doubles(graph: &Graph, sources: &[u32]) -> Vec<f64> {
     let sum = |bits, word| (f64::from_bits(bits) + f64::from(f32::from_bits(word))).to_bits();
-    let bits = dijkstra(graph, sources, (f64::INFINITY.to_bits(), sum));
+    let bits = dijkstra(graph, sources, f64::INFINITY.to_bits(), sum);
     bits.into_iter().map(f64::from_bits).collect()
 }
 
@@ -43,7 +43,8 @@ pub fn distances_in_doubles(graph: &Graph, sources: &[u32]) -> Vec<f64> {
 fn dijkstra<T: Copy + Default + Ord>(
     graph: &Graph,
     sources: &[u32],
-    (never, sum): (T, impl Fn(T, u32) -> T),
+    never: T,
+    sum: impl Fn(T, u32) -> T,
 ) -> Vec<T> {
     let mut distances = vec![never; graph.nodes() as usize];
     let mut heap = BinaryHeap::new();
@@ -191,11 +192,7 @@ impl SignedDistances {
 /// Tells whether `parents` are a tree of lightest paths of these lengths: each leads to a source,
 /// over edges that take no detour, and is the smallest of the nodes nearer to the source that such
 /// an edge leaves, if there are any. O(nodes + edges).
-pub(crate) fn is_tree(
-    graph: &Graph,
-    (sources, lengths): (&[u32], &Column),
-    parents: &[u32],
-) -> bool {
+pub(crate) fn is_tree(graph: &Graph, sources: &[u32], lengths: &Column, parents: &[u32]) -> bool {
     let nodes = graph.nodes() as usize;
     let order = |node: usize| match lengths {
         Column::U32(words) => (words[node] != u32::MAX).then(|| u64::from(words[node])),

@@ -103,7 +103,7 @@ pub(super) fn build(
     } else {
         Method::Rows
     };
-    count_by_rows(&mut program, graph, (corners, counts), method)?;
+    count_by_rows(&mut program, graph, corners, counts, method)?;
     program.keep(corners);
     Ok(Built {
         program,
@@ -118,7 +118,8 @@ pub(super) fn build(
 fn count_by_rows(
     program: &mut ProgramBuilder,
     graph: &Graph,
-    (corners, counts): (RegisterId, Counts),
+    corners: RegisterId,
+    counts: Counts,
     method: Method,
 ) -> Result<(), ProgramError> {
     let triangles = program::Triangles {

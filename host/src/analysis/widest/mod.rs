@@ -167,8 +167,8 @@ fn build(graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
         source.scatter(wider[0], node, Join::Or, 1);
     });
     program.fixpoint("widen", question.max_iterations, |body| {
-        pass_on(body, (widths, width), wider);
-        pass_on(body, (widths, width), [wider[1], wider[0]]);
+        pass_on(body, widths, width, wider);
+        pass_on(body, widths, width, [wider[1], wider[0]]);
     });
     program.each("widths", Over::Nodes, |node| {
         let own = node.load(widths);
@@ -217,7 +217,8 @@ fn finished(own: Value<'_>, width: Width) -> Value<'_> {
 /// A round: those who got wider tell their neighbours.
 fn pass_on(
     body: &mut ProgramBuilder,
-    (widths, width): (RegisterId, Width),
+    widths: RegisterId,
+    width: Width,
     [now, next]: [RegisterId; 2],
 ) {
     body.each("pass on", Over::Nodes, |node| {

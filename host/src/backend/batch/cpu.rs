@@ -52,7 +52,8 @@ impl<'g> CpuBatch<'g> {
     pub fn open(
         jobs: &[Job<'g>],
         threads: Option<NonZeroUsize>,
-        (limits, budget_bytes): (RunLimits, Option<u64>),
+        limits: RunLimits,
+        budget_bytes: Option<u64>,
     ) -> Result<Self, BatchError> {
         let started = Instant::now();
         let device = cpu::device_of(threads)?;
@@ -177,14 +178,14 @@ impl BatchSession for CpuBatch<'_> {
         let run_ns = elapsed_ns(started);
         self.work.ran(0, 1);
         self.pack
-            .stats((run_ns, HostWork::default()), self.part(&zeroed))
+            .stats(run_ns, HostWork::default(), self.part(&zeroed))
     }
 
     fn read_each(&mut self) -> Result<Vec<Result<Vec<u32>, BackendError>>, BatchError> {
         self.check_open()?;
         let io = self.pack.io();
         let mut words = vec![Vec::new(); self.pack.graphs()];
-        self.pack.gather((io.start, self.part(&io)), &mut words);
+        self.pack.gather(io.start, self.part(&io), &mut words);
         words.iter().for_each(|words| self.work.read(words.len()));
         Ok(self.searches.check(words))
     }
@@ -216,7 +217,7 @@ impl detached::Work for DetachedBatch {
     fn run(&self, block: u32) {
         let place = (block, self.threads);
         cpu::obeying(&self.canceller, || {
-            run_block(self.batch, place, &self.dealer)
+            run_block(self.batch.0, self.batch.1, place, &self.dealer)
         });
     }
 }
@@ -236,19 +237,23 @@ fn run_threads(
 ) -> Result<(), BackendError> {
     let dealer = Dealer::new();
     run_blocks(threads, |block| {
-        cpu::obeying(canceller, || run_block(batch, (block, threads), &dealer));
+        cpu::obeying(canceller, || {
+            run_block(batch.0, batch.1, (block, threads), &dealer)
+        });
     })
 }
 
 fn run_block(
-    (BatchAddress(record), walk): (BatchAddress, WalkBatch),
+    BatchAddress(record): BatchAddress,
+    walk: WalkBatch,
     place: (u32, u32),
     dealer: &Dealer,
 ) {
     let mut shared = vec![0_u32; SHARED_WORDS];
     // SAFETY: `shared` belongs to this thread and outlives the call; so does the dealer, which
     // only the threads of this run use.
-    let grid = unsafe { HostGrid::new(place, shared.as_mut_ptr(), dealer, cpu::SERVICES) };
+    let grid =
+        unsafe { HostGrid::new(place.0, place.1, shared.as_mut_ptr(), dealer, cpu::SERVICES) };
     // SAFETY: the record and all that it names lie in memory of the session,
     // which is exclusively borrowed for the run; there is an arena for each of
     // the blocks.

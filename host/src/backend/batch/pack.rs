@@ -83,7 +83,7 @@ impl Pack {
         let state = cursor.take(size_of::<BatchState>() as u64);
         let controls = cursor.take(table::<ControlRecord>(jobs.len()));
         let arenas = cursor.0;
-        let (workers, arena_stride) = place_arenas((&tables, &mut places), &mut cursor, space)?;
+        let (workers, arena_stride) = place_arenas(&tables, &mut places, &mut cursor, space)?;
         Ok(Self {
             order: by_size(jobs),
             tables,
@@ -245,7 +245,7 @@ impl Pack {
 
     /// Appends to each of `results` what `bytes`, which lie from byte `start` of the block on, hold
     /// of it after a run.
-    pub(crate) fn gather(&self, (start, bytes): (u64, &[u8]), results: &mut [Vec<u32>]) {
+    pub(crate) fn gather(&self, start: u64, bytes: &[u8], results: &mut [Vec<u32>]) {
         let here = start..start + bytes.len() as u64;
         let near = near(&self.places, &here, |place| place.io);
         let graphs = self.places[near.clone()].par_iter();
@@ -299,7 +299,8 @@ impl Pack {
     /// As [`Pack::controls`].
     pub(crate) fn stats(
         &self,
-        (run_ns, host): (u64, HostWork),
+        run_ns: u64,
+        host: HostWork,
         zeroed: &[u8],
     ) -> Result<BatchStats, BatchError> {
         Ok(BatchStats {

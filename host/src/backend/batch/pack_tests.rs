@@ -161,7 +161,7 @@ fn images_and_results_are_the_same_whatever_the_buffers() {
     let gathered = |buffer: usize| {
         let mut results = vec![Vec::new(); jobs.len()];
         for (turn, part) in (0..).zip(memory.chunks(buffer)) {
-            pack.gather((io.start + turn * buffer as u64, part), &mut results);
+            pack.gather(io.start + turn * buffer as u64, part, &mut results);
         }
         results
     };

@@ -178,7 +178,8 @@ pub(super) fn place_graphs(
 /// if there is no space for all; returns the number of workers and the distance between their
 /// arenas in bytes.
 pub(super) fn place_arenas(
-    (tables, places): (&[Tables], &mut [GraphLayout]),
+    tables: &[Tables],
+    places: &mut [GraphLayout],
     cursor: &mut Cursor,
     space: BatchLimits,
 ) -> Result<(u32, u64), BackendError> {

@@ -186,7 +186,7 @@ impl Running<'_, '_> {
             .loaded
             .as_mut()
             .ok_or(BackendError::NotLoaded)?;
-        let mut at = graph_addresses((graph, resident), &loaded.program);
+        let mut at = graph_addresses(graph, resident, &loaded.program);
         for address in [
             &mut at.offsets,
             &mut at.targets,
@@ -201,7 +201,7 @@ impl Running<'_, '_> {
         let record = launch_record_at(graph, loaded, at, limits);
         let dealer = Dealer::new();
         run_blocks(blocks, |block| {
-            run_kernel((&record, walk), (block, blocks), &dealer, kernel);
+            run_kernel(&record, walk, (block, blocks), &dealer, kernel);
         })?;
         self.host.launches = self.host.launches.saturating_add(1);
         self.settle()
@@ -242,7 +242,8 @@ impl Running<'_, '_> {
 }
 
 fn run_kernel(
-    (record, walk): (&LaunchRecord, Walkers),
+    record: &LaunchRecord,
+    walk: Walkers,
     place: (u32, u32),
     dealer: &Dealer,
     kernel: Kernel,
@@ -250,7 +251,8 @@ fn run_kernel(
     let mut shared = vec![0_u32; SHARED_WORDS];
     // SAFETY: `shared` belongs to this thread, has the length that the grid states, and outlives
     // the call; so does the dealer, which only the threads of this launch use.
-    let grid = unsafe { HostGrid::<false>::new(place, shared.as_mut_ptr(), dealer, SERVICES) };
+    let grid =
+        unsafe { HostGrid::<false>::new(place.0, place.1, shared.as_mut_ptr(), dealer, SERVICES) };
     // SAFETY: the record was filled from live, exclusively borrowed memory of the stated lengths,
     // which outlives the threads.
     let launch = unsafe { Launch::new(record) };

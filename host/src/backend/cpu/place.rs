@@ -20,7 +20,7 @@ pub(super) fn launch_record(
 ) -> LaunchRecord {
     let at = GraphAddresses {
         tiles: tiles.map_or_else(TileTable::default, tile_table),
-        ..graph_addresses((graph, resident), &loaded.program)
+        ..graph_addresses(graph, resident, &loaded.program)
     };
     launch_record_at(graph, loaded, at, limits)
 }
@@ -28,7 +28,8 @@ pub(super) fn launch_record(
 /// Returns this process's addresses of the arrays that `program` may read, and of the graph's
 /// digest.
 pub(super) fn graph_addresses(
-    (graph, resident): (&Graph, &u64),
+    graph: &Graph,
+    resident: &u64,
     program: &EncodedProgram,
 ) -> GraphAddresses {
     let incoming = (program.needs.incoming || graph.is_symmetric()).then(|| graph.incoming());

@@ -22,8 +22,7 @@ pub(super) fn stay(blocks: u32, kernel: impl Fn(HostGrid) + Sync) -> Result<(), 
             ..SERVICES
         };
         // SAFETY: `shared` belongs to this thread and outlives the call, as does the dealer.
-        let grid =
-            unsafe { HostGrid::new((block, blocks), shared.as_mut_ptr(), &dealer, services) };
+        let grid = unsafe { HostGrid::new(block, blocks, shared.as_mut_ptr(), &dealer, services) };
         kernel(grid);
     })
 }

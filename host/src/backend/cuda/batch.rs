@@ -151,7 +151,7 @@ impl<'g> CudaBatch<'g> {
         // it waits for the copy.
         unsafe {
             self.staging
-                .upload_filled((&self.stream, address), bytes, fill)?;
+                .upload_filled(&self.stream, address, bytes, fill)?;
         }
         self.work.packed(bytes);
         self.zero(self.pack.image_bytes()..self.pack.bytes())?;
@@ -227,7 +227,7 @@ impl<'g> CudaBatch<'g> {
         let (source, bytes) = (self.memory.address() + io.start, io.end - io.start);
         let mut start = io.start;
         let take = |part: &[u8]| {
-            self.pack.gather((start, part), words);
+            self.pack.gather(start, part, words);
             start += part.len() as u64;
         };
         // SAFETY: ranges of the pack lie within the memory.
@@ -281,7 +281,7 @@ impl BatchSession for CudaBatch<'_> {
         let timed = self.settled(launched)?;
         self.canceller.settle()?;
         self.work.ran(0, timed.1.host_synchronisations);
-        self.pack.stats(timed, &self.copy)
+        self.pack.stats(timed.0, timed.1, &self.copy)
     }
 
     fn read_each(&mut self) -> Result<Vec<Result<Vec<u32>, BackendError>>, BatchError> {

@@ -31,7 +31,8 @@ fn attributes(cluster: u32) -> [sys::CUlaunchAttribute; 2] {
 }
 
 fn config(
-    (shape, shared): (GridShape, u32),
+    shape: GridShape,
+    shared: u32,
     queue: sys::CUstream,
     attributes: &mut [sys::CUlaunchAttribute],
 ) -> sys::CUlaunchConfig {
@@ -77,7 +78,8 @@ impl Cluster {
         // Queried without the cooperative attribute, since only the capacity matters.
         let [dimension, _] = &mut list;
         let asked = config(
-            (shape, self.padding),
+            shape,
+            self.padding,
             std::ptr::null_mut(),
             std::slice::from_mut(dimension),
         );
@@ -101,7 +103,7 @@ impl Cluster {
         list: *mut *mut c_void,
     ) -> sys::CUresult {
         let mut attributes = attributes(self.blocks);
-        let config = config((shape, self.padding), stream.raw(), &mut attributes);
+        let config = config(shape, self.padding, stream.raw(), &mut attributes);
         // SAFETY: kernel and stream live and belong to one context, the record
         // and its attributes outlive the call; the parameters are the caller's
         // promise.

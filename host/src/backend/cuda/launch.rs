@@ -82,7 +82,7 @@ impl Grid {
                 }
                 let cluster = Cluster::new(&kernel, size)?;
                 let places = cluster.resident(&kernel, lanes)?.saturating_mul(size);
-                let blocks = fit.clustered(asked.blocks, lanes, (size, places))?;
+                let blocks = fit.clustered(asked.blocks, lanes, size, places)?;
                 (Some(cluster), blocks)
             }
             _ => (None, fit.blocks(asked.blocks, lanes, residency)?),
@@ -305,7 +305,8 @@ impl Fit {
         self,
         asked: Option<u32>,
         lanes: u32,
-        (cluster, places): (u32, u32),
+        cluster: u32,
+        places: u32,
     ) -> Result<u32, BackendError> {
         let most = self.units.min(places);
         let wanted = asked.unwrap_or(most).min(most) / cluster * cluster;
@@ -422,7 +423,7 @@ mod tests {
 
     #[test]
     fn a_grid_in_clusters_holds_whole_ones() {
-        let blocks = |asked, places| H200_LIKE.clustered(asked, 512, (8, places)).ok();
+        let blocks = |asked, places| H200_LIKE.clustered(asked, 512, 8, places).ok();
         assert_eq!(blocks(None, 256), Some(128));
         assert_eq!(blocks(None, 112), Some(112));
         assert_eq!(blocks(Some(20), 256), Some(16));

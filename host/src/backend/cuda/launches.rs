@@ -57,14 +57,15 @@ impl Bodies {
         asked: RequestedShape,
         entries: [Entry; 2],
     ) -> Result<Self, BackendError> {
-        Self::of(module, asked, (entries, None))
+        Self::of(module, asked, entries, None)
     }
 
     /// Kernels in the text of another crate's waves, if there is one.
     fn of(
         module: &Rc<Module>,
         asked: RequestedShape,
-        ([group, body], own): ([Entry; 2], Option<Arc<str>>),
+        [group, body]: [Entry; 2],
+        own: Option<Arc<str>>,
     ) -> Result<Self, BackendError> {
         let kernel = |entry| module.kernel_within(entry, Bound::ANY, own.clone());
         Ok(Self {
@@ -100,7 +101,7 @@ impl Launches {
         if let Some(own) = program.used_waves() {
             let own = Some(self.module.own_text(own)?);
             let entries = [Entry::OwnGroup, Entry::OwnBody];
-            self.own = Some(Bodies::of(&self.module, self.asked, (entries, own))?);
+            self.own = Some(Bodies::of(&self.module, self.asked, entries, own)?);
             self.chosen = Chosen::Own;
             return Ok(());
         }

@@ -43,7 +43,7 @@ impl Mega {
             module: Rc::clone(module),
             asked,
             search: clustered(
-                &kernel(module, (Entry::MegaSearch, None), &searching)?,
+                &kernel(module, Entry::MegaSearch, None, &searching)?,
                 searching,
             )?,
             whole: None,
@@ -68,7 +68,7 @@ impl Mega {
             flat.lanes = flat.lanes.map(|lanes| lanes.min(CODE_LANES));
         }
         let entry = in_mode(entry, mode);
-        let kernel = kernel(&self.module, (entry, own), &flat)?;
+        let kernel = kernel(&self.module, entry, own, &flat)?;
         self.whole = Some(Grid::new(kernel, flat, Residency::Cooperative)?);
         Ok(())
     }
@@ -111,7 +111,8 @@ impl Mega {
 /// A persistent kernel, compiled for the requested shape.
 fn kernel(
     module: &Rc<Module>,
-    (entry, own): (Entry, Option<Arc<str>>),
+    entry: Entry,
+    own: Option<Arc<str>>,
     asked: &RequestedShape,
 ) -> Result<Kernel, BackendError> {
     let units = module.context().limits().info.units;

@@ -328,7 +328,8 @@ impl Kernel {
     pub(super) unsafe fn launch_resident(
         &self,
         stream: &Stream,
-        (blocks, lanes): (u32, u32),
+        blocks: u32,
+        lanes: u32,
         record: &DeviceMemory,
     ) -> Result<(), BackendError> {
         let mut address = record.address();

@@ -34,7 +34,9 @@ pub(super) fn code(
     let kernel = entry.name().to_str().ok()?;
     let pieces = pieces(FILE, sources);
     let fitting = pieces.filter(|piece| {
-        piece.kernel == kernel && piece.lanes == bound.lanes() && piece.serves(capability)
+        piece.kernel == kernel
+            && piece.lanes == bound.lanes()
+            && piece.serves(capability.0, capability.1)
     });
     let piece = fitting.max_by_key(|piece| piece.capability)?;
     let mut unpacked = UNPACKED.lock().unwrap_or_else(PoisonError::into_inner);
@@ -97,7 +99,7 @@ impl<'f> Piece<'f> {
     }
 
     /// Code runs on later machines of its major version.
-    fn serves(&self, (major, minor): (u32, u32)) -> bool {
+    fn serves(&self, major: u32, minor: u32) -> bool {
         self.capability / 10 == major && self.capability % 10 <= minor
     }
 
@@ -146,7 +148,8 @@ mod tests {
     fn code_serves_later_machines_of_its_major_version() {
         let file = file();
         let ampere = pieces(&file, "hash").next().unwrap();
-        let served = [(8, 0), (8, 9), (7, 5), (9, 0)].map(|machine| ampere.serves(machine));
+        let served =
+            [(8, 0), (8, 9), (7, 5), (9, 0)].map(|machine| ampere.serves(machine.0, machine.1));
         assert_eq!(served, [true, true, false, false]);
     }
 

@@ -84,7 +84,8 @@ pub(super) struct ResidentGraph<'g> {
 impl<'g> ResidentGraph<'g> {
     /// Uploads rows and targets, and the digest of the graph on GPU number `device`.
     pub(super) fn upload(
-        (graph, device): (&'g Graph, u32),
+        graph: &'g Graph,
+        device: u32,
         mut uploader: Uploader<'_>,
     ) -> Result<Self, BackendError> {
         let started = Instant::now();

@@ -26,7 +26,8 @@ impl Runner {
     pub(super) fn new(
         executor: Executor,
         module: &Rc<Module>,
-        (asked, options): (RequestedShape, &CudaOptions),
+        asked: RequestedShape,
+        options: &CudaOptions,
     ) -> Result<Self, BackendError> {
         Ok(match executor {
             Executor::Mega => Self::Mega(Mega::new(module, asked)?),

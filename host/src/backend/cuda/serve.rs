@@ -61,7 +61,7 @@ fn serve(
     started: impl FnOnce(Started) + Send,
     (is_over, most): (impl Fn() -> bool, Duration),
 ) -> Result<(), BackendError> {
-    let resident = Resident::prepare(context, (serving, device))?;
+    let resident = Resident::prepare(context, serving, device)?;
     resident.launch()?;
     started(Started {
         name: context.limits().info.name.clone(),
@@ -86,12 +86,13 @@ impl<'a> Resident<'a> {
     /// Takes and fills the memory of a service.
     fn prepare(
         context: &Rc<Context>,
-        (serving, device): (&Serving<'a>, u32),
+        serving: &Serving<'a>,
+        device: u32,
     ) -> Result<Self, BackendError> {
         let space = Space::new(serving.programs, serving.graph)?;
         let kernel = kernel(context, &space)?;
         let (stream, mut staging) = lane(context, largest_array(serving.graph))?;
-        let graph = upload((serving, device), &space, (&stream, &mut staging))?;
+        let graph = upload(serving, device, &space, &stream, &mut staging)?;
         let mapped = [
             Registered::of(context, serving.ring)?,
             Registered::of(context, serving.posts)?,
@@ -111,7 +112,7 @@ impl<'a> Resident<'a> {
             stream: &stream,
             staging: &mut staging,
         };
-        let [programs, table] = programs(&space, (&around, workers), &mut uploader)?;
+        let [programs, table] = programs(&space, &around, workers, &mut uploader)?;
         let record = serving.record(&ServeAddresses {
             host: mapped[0].address,
             posts: mapped[1].address,
@@ -151,7 +152,7 @@ impl<'a> Resident<'a> {
         // points to lives until the kernel has ended, or is leaked with the context.
         unsafe {
             self.kernel
-                .launch_resident(&self.stream, (self.blocks, LANES), &self.record)
+                .launch_resident(&self.stream, self.blocks, LANES, &self.record)
         }
     }
 
@@ -188,9 +189,11 @@ fn kernel(context: &Rc<Context>, space: &Space<'_>) -> Result<Kernel, BackendErr
 
 /// Uploads all arrays of the graph that searches read.
 fn upload<'a>(
-    (serving, device): (&Serving<'a>, u32),
+    serving: &Serving<'a>,
+    device: u32,
     space: &Space<'_>,
-    (stream, staging): (&Stream, &mut Staging),
+    stream: &Stream,
+    staging: &mut Staging,
 ) -> Result<ResidentGraph<'a>, BackendError> {
     let needs = GraphNeeds {
         weights: if serving.is_weighted() {
@@ -203,7 +206,7 @@ fn upload<'a>(
         tiles: false,
     };
     let uploader = Uploader { stream, staging };
-    let mut graph = ResidentGraph::upload((serving.graph, device), uploader)?;
+    let mut graph = ResidentGraph::upload(serving.graph, device, uploader)?;
     graph.complete(needs, Uploader { stream, staging })?;
     Ok(graph)
 }
@@ -211,7 +214,8 @@ fn upload<'a>(
 /// The programs of all workers, and the table of them. The copies are not waited for.
 fn programs(
     space: &Space<'_>,
-    (around, workers): (&Around<'_>, u32),
+    around: &Around<'_>,
+    workers: u32,
     uploader: &mut Uploader<'_>,
 ) -> Result<[DeviceMemory; 2], BackendError> {
     let bytes = space.stride() * u64::from(workers);

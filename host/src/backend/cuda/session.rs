@@ -89,13 +89,13 @@ impl<'g> CudaSession<'g> {
                 RequestedShape::plainly(&options)
             }
         };
-        let runner = Runner::new(executor, &module, (asked, &options))?;
+        let runner = Runner::new(executor, &module, asked, &options)?;
         let (stream, mut staging) = lane(&context, largest_array(graph))?;
         let uploader = Uploader {
             stream: &stream,
             staging: &mut staging,
         };
-        let graph = ResidentGraph::upload((graph, options.device), uploader)?;
+        let graph = ResidentGraph::upload(graph, options.device, uploader)?;
         let clock = [Event::new(&context)?, Event::new(&context)?];
         let limits = options.limits;
         Ok(Self {

@@ -50,7 +50,7 @@ impl Staging {
     ) -> Result<(), BackendError> {
         let fill = |at: usize, part: &mut [u8]| copy(part, &bytes[at..at + part.len()]);
         // SAFETY: as promised by the caller.
-        unsafe { self.upload_filled((stream, destination), bytes.len(), fill) }
+        unsafe { self.upload_filled(stream, destination, bytes.len(), fill) }
     }
 
     /// Works as [`Self::upload`] for `bytes` bytes that `fill` writes, part by part in their order:
@@ -60,7 +60,8 @@ impl Staging {
     /// As for [`Self::upload`].
     pub(super) unsafe fn upload_filled(
         &mut self,
-        (stream, destination): (&Stream, u64),
+        stream: &Stream,
+        destination: u64,
         bytes: usize,
         mut fill: impl FnMut(usize, &mut [u8]),
     ) -> Result<(), BackendError> {

@@ -90,7 +90,7 @@ fn run_in<R>(
     let keep = Kept::of(context, streaming)?;
     // SAFETY: the record is complete, and all that it points to lives until the kernel has ended,
     // or is leaked.
-    unsafe { kernel.launch_resident(&stream, (blocks, LANES), &record_at)? };
+    unsafe { kernel.launch_resident(&stream, blocks, LANES, &record_at)? };
     let ending = Ending {
         streaming,
         stream: &stream,

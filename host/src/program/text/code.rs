@@ -162,7 +162,7 @@ impl<'t, 'c> Writer<'_, 't, 'c> {
             let mut inner = Writer {
                 names: self.names.at_edge(edge),
             };
-            match inner.part_of_edge((at, edge), joins) {
+            match inner.part_of_edge(at, edge, joins) {
                 Ok(found) => {
                     written = Ok(found.map(|(_, _, kind)| kind));
                     found.map(|(how, value, _)| (how, value))
@@ -176,7 +176,7 @@ impl<'t, 'c> Writer<'_, 't, 'c> {
         });
         let found = found.into_iter().zip(written?);
         for (join, (value, kind)) in joins.into_iter().zip(found) {
-            self.bind_joined(join, (value, kind))?;
+            self.bind_joined(join, value, kind)?;
         }
         Ok(())
     }
@@ -185,7 +185,8 @@ impl<'t, 'c> Writer<'_, 't, 'c> {
     fn bind_joined(
         &mut self,
         join: &At<'t>,
-        (value, kind): (Value<'c>, Kind),
+        value: Value<'c>,
+        kind: Kind,
     ) -> Result<(), TextError> {
         let Some(extreme) = extreme(join)? else {
             return self.names.bind(&join.field("let")?, value);
@@ -199,7 +200,8 @@ impl<'t, 'c> Writer<'_, 't, 'c> {
 
     fn part_of_edge<const N: usize>(
         &mut self,
-        (at, edge): (&At<'t>, Edge<'c>),
+        at: &At<'t>,
+        edge: Edge<'c>,
         joins: [&At<'t>; N],
     ) -> Result<[(Join, Value<'c>, Kind); N], TextError> {
         if let Some(code) = at.optional("code")? {

@@ -55,7 +55,7 @@ impl Target<'_, '_> {
         let register = |field| self.registers.named(&at.field(field)?);
         let list = (register("list")?, register("count")?);
         let mask = register("mask")?;
-        self.program.compact(name, list, mask);
+        self.program.compact(name, list.0, list.1, mask);
         Ok(())
     }
 
@@ -70,7 +70,7 @@ impl Target<'_, '_> {
             None => Segments::Numbered(register("numbers")?),
         };
         let (program, operands) = (&mut *self.program, (from, segments));
-        program.segmented_reduce(name, how, to, operands);
+        program.segmented_reduce(name, how, to, operands.0, operands.1);
         Ok(())
     }
 

@@ -215,7 +215,7 @@ impl Target<'_, '_> {
             at.check_fields(&[&COMMON[..], &["register", "limit", "body"]].concat())?;
             let condition = self.registers.named(&at.field("register")?)?;
             self.add_body(at, |program, body| {
-                program.while_nonzero(name, (condition, limit), body);
+                program.while_nonzero(name, condition, limit, body);
             })
         }
     }

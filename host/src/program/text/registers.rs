@@ -122,11 +122,11 @@ impl<'t> Registers<'t> {
             (TextKind::Of(kind), Some(values)) => {
                 at.check_fields(&["name", "kind", "values", "keep"])?;
                 let words = input_words(&values, kind)?;
-                self.add_input(program, shown, (kind, words))?
+                self.add_input(program, shown, kind, words)?
             }
             (TextKind::Of(kind), None) if has_flag(at, "input")? => {
                 let words = zeros(&at.field("count")?, kind, graph)?;
-                self.add_input(program, shown, (kind, words))?
+                self.add_input(program, shown, kind, words)?
             }
             (TextKind::Of(kind), None) => {
                 let count = count_of(&at.field("count")?, graph)?;
@@ -154,7 +154,8 @@ impl<'t> Registers<'t> {
         &mut self,
         program: &mut ProgramBuilder,
         name: String,
-        (kind, words): (Kind, Vec<u32>),
+        kind: Kind,
+        words: Vec<u32>,
     ) -> Result<(RegisterId, u64), TextError> {
         let count = words.len() as u64 / u64::from(kind.words());
         let register = program.input_values(name.clone(), kind, count)?;

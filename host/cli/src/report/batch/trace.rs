@@ -36,7 +36,7 @@ pub fn write(outcome: &BatchOutcome, out: &mut dyn Write) -> io::Result<()> {
         ("run", DEVICE, times.run),
         ("readback", HOST, times.readback),
     ] {
-        events.push(span_of((name, "phase"), row, (now, duration)));
+        events.push(span_of(name, "phase", row, now, duration));
         now = now.saturating_add(duration);
     }
     let start = times.load + times.plan + times.upload;
@@ -47,7 +47,7 @@ pub fn write(outcome: &BatchOutcome, out: &mut dyn Write) -> io::Result<()> {
     }
     for (row, since, graph) in rows {
         let time = (start.saturating_add(since), graph.run_ns);
-        events.push(span_of((&graph.name, "graph"), GRAPHS + row, time));
+        events.push(span_of(&graph.name, "graph", GRAPHS + row, time.0, time.1));
     }
     finish(events, out)
 }

@@ -193,7 +193,7 @@ impl<'a> Layout<'a> {
         let mut corners = vec![start, (leave, start.1)];
         if from.band != to.band || from.column + 1 != to.column {
             let enter = end.0 - MARGIN - LANE * (to.row % LANES + 1) as f64;
-            self.detour((from, to), (leave, enter), &mut corners);
+            self.detour(from, to, leave, enter, &mut corners);
             corners.push((enter, end.1));
         } else {
             corners.push((leave, end.1));
@@ -204,12 +204,7 @@ impl<'a> Layout<'a> {
 
     /// The path between rows, past columns between the two boxes, and along the margin to another
     /// band.
-    fn detour(
-        &self,
-        (from, to): (Cell, Cell),
-        (leave, enter): (f64, f64),
-        corners: &mut Vec<(f64, f64)>,
-    ) {
+    fn detour(&self, from: Cell, to: Cell, leave: f64, enter: f64, corners: &mut Vec<(f64, f64)>) {
         let shift = (from.column % 3) as f64 * 3.0 - 3.0;
         let under = self.y(from) + BOX_HEIGHT + GAP / 2.0 + shift;
         corners.push((leave, under));

@@ -29,13 +29,14 @@ pub(crate) struct GroupView {
 /// The groups of `encoded`, each followed by the bodies of its loops.
 pub(crate) fn groups(encoded: &EncodedProgram) -> Vec<GroupView> {
     let mut found = Vec::with_capacity(encoded.groups.len());
-    add(encoded, (0..encoded.top_groups, None), 0, &mut found);
+    add(encoded, 0..encoded.top_groups, None, 0, &mut found);
     found
 }
 
 fn add(
     encoded: &EncodedProgram,
-    (range, body_of): (Range<u32>, Option<&str>),
+    range: Range<u32>,
+    body_of: Option<&str>,
     depth: usize,
     found: &mut Vec<GroupView>,
 ) {
@@ -68,7 +69,7 @@ fn add(
             let groups = body.first_group..body.first_group.saturating_add(body.groups);
             // Bodies lie behind the groups of their loops.
             if groups.start > number {
-                add(encoded, (groups, Some(&name(wave))), depth + 1, found);
+                add(encoded, groups, Some(&name(wave)), depth + 1, found);
             }
         }
     }
@@ -161,17 +162,17 @@ pub(crate) fn dot(
         }
     }
     for pair in groups.windows(2) {
-        arrow(out, (pair[0].number, pair[1].number), "")?;
+        arrow(out, pair[0].number, pair[1].number, "")?;
     }
     for group in groups {
         if let Some(end) = group.repeats_from {
-            arrow(out, (end, group.number), ", style=dashed, constraint=false")?;
+            arrow(out, end, group.number, ", style=dashed, constraint=false")?;
         }
     }
     writeln!(out, "}}")
 }
 
-fn arrow(out: &mut dyn Write, (from, to): (u32, u32), more: &str) -> io::Result<()> {
+fn arrow(out: &mut dyn Write, from: u32, to: u32, more: &str) -> io::Result<()> {
     writeln!(
         out,
         "  g{from}w0 -> g{to}w0 [ltail=cluster_{from}, lhead=cluster_{to}{more}];"
@@ -235,7 +236,7 @@ fn draw_band(band: &[GroupView], top: f64, canvas: &mut Canvas<'_>) -> io::Resul
     let bottom = top + CAPTIONS + ROW * rows(band);
     let x = |column: usize| LEFT + PITCH * column as f64;
     for (column, group) in band.iter().enumerate() {
-        draw_group(group, (x(column), top), canvas)?;
+        draw_group(group, x(column), top, canvas)?;
         if column > 0 {
             let line = x(column) - (PITCH - WIDTH) / 2.0;
             canvas.line("barrier", (line, top + 6.0), (line, bottom - 6.0))?;
@@ -255,7 +256,7 @@ fn draw_band(band: &[GroupView], top: f64, canvas: &mut Canvas<'_>) -> io::Resul
     Ok(())
 }
 
-fn draw_group(group: &GroupView, (x, top): (f64, f64), canvas: &mut Canvas<'_>) -> io::Result<()> {
+fn draw_group(group: &GroupView, x: f64, top: f64, canvas: &mut Canvas<'_>) -> io::Result<()> {
     let rows = group.waves.len().max(1) as f64;
     let frame = Area {
         x,

@@ -21,7 +21,7 @@ pub fn write(view: &PlanView<'_>, out: &mut dyn Write) -> io::Result<()> {
     let mut canvas = Canvas::begin(out, width, height)?;
     heading(view, &mut canvas)?;
     for column in &layout.columns {
-        draw_column(view, (&layout, column), &mut canvas)?;
+        draw_column(view, &layout, column, &mut canvas)?;
     }
     arrows(view, &layout, &mut canvas)?;
     canvas.end()
@@ -43,7 +43,8 @@ fn heading(view: &PlanView<'_>, canvas: &mut Canvas<'_>) -> io::Result<()> {
 /// Draws the barrier before a column, its frame and its boxes.
 fn draw_column(
     view: &PlanView<'_>,
-    (layout, column): (&Layout<'_>, &ColumnOf<'_>),
+    layout: &Layout<'_>,
+    column: &ColumnOf<'_>,
     canvas: &mut Canvas<'_>,
 ) -> io::Result<()> {
     let frame = layout.frame(column);
@@ -53,10 +54,10 @@ fn draw_column(
     let space = frame.width - 2.0 * MARGIN;
     canvas.label("faint", (middle, space), Anchor::Middle, &caption)?;
     if column.group > 0 && column.is_first {
-        barrier((layout, column), canvas)?;
+        barrier(layout, column, canvas)?;
     }
     let mut waves = column.waves.iter();
-    waves.try_for_each(|wave| draw_wave(view, (layout, *wave), canvas))
+    waves.try_for_each(|wave| draw_wave(view, layout, *wave, canvas))
 }
 
 fn caption(column: &ColumnOf<'_>) -> String {
@@ -67,10 +68,7 @@ fn caption(column: &ColumnOf<'_>) -> String {
     }
 }
 
-fn barrier(
-    (layout, column): (&Layout<'_>, &ColumnOf<'_>),
-    canvas: &mut Canvas<'_>,
-) -> io::Result<()> {
+fn barrier(layout: &Layout<'_>, column: &ColumnOf<'_>, canvas: &mut Canvas<'_>) -> io::Result<()> {
     let [top, bottom] = layout.barrier(column);
     canvas.line("barrier", top, bottom)?;
     let label = format!("barrier {}", column.group);
@@ -85,7 +83,8 @@ fn barrier(
 
 fn draw_wave(
     view: &PlanView<'_>,
-    (layout, wave): (&Layout<'_>, WaveId),
+    layout: &Layout<'_>,
+    wave: WaveId,
     canvas: &mut Canvas<'_>,
 ) -> io::Result<()> {
     let Some(area) = layout.box_of(wave) else {

@@ -124,12 +124,12 @@ impl Histogram {
         if low > high {
             return Self::empty();
         }
-        let even = Self::steps(finite.clone(), (low, high), BARS_MAX);
+        let even = Self::steps(finite.clone(), low, high, BARS_MAX);
         if low <= 0.0 || !even.is_crowded() || !is_wide(low, high) {
             return even;
         }
         let logs = finite.map(f64::ln);
-        let mut bars = Self::steps(logs, (low.ln(), high.ln()), LOG_BARS);
+        let mut bars = Self::steps(logs, low.ln(), high.ln(), LOG_BARS);
         bars.scale = Scale::Logarithmic;
         let step = (high.ln() - low.ln()) / LOG_BARS as f64;
         for (at, bar) in bars.bars.iter_mut().enumerate() {
@@ -139,7 +139,7 @@ impl Histogram {
     }
 
     /// Real values in at most `count` bars of equal width from `low` to `high`.
-    fn steps(values: impl Iterator<Item = f64>, (low, high): (f64, f64), count: u64) -> Self {
+    fn steps(values: impl Iterator<Item = f64>, low: f64, high: f64, count: u64) -> Self {
         let count = if high > low { count } else { 1 };
         let step = (high - low) / count as f64;
         let bars = (0..count).map(|at| Bar::new(format!("{:.3e}", low + at as f64 * step)));

@@ -66,11 +66,11 @@ impl Building<'_> {
                     let body = |handle, body| {
                         append(self.stream, body, &[], || self.body(stage, handle)).map(drop)
                     };
-                    vec![self.while_node((graph, tail), (stage, level), body)?]
+                    vec![self.while_node(graph, tail, stage, level, body)?]
                 }
                 Stage::While(stage, inner) => {
-                    let body = |handle, body| self.body_of(body, (stage, inner), handle);
-                    vec![self.while_node((graph, tail), (stage, Level::Inner), body)?]
+                    let body = |handle, body| self.body_of(body, stage, inner, handle);
+                    vec![self.while_node(graph, tail, stage, Level::Inner, body)?]
                 }
             };
         }
@@ -80,8 +80,10 @@ impl Building<'_> {
     /// Adds a loop after the last nodes of `graph`; `fill` adds its body.
     fn while_node(
         self,
-        (graph, mut after): (CUgraph, Vec<CUgraphNode>),
-        (stage, level): (&LoopStage, Level),
+        graph: CUgraph,
+        mut after: Vec<CUgraphNode>,
+        stage: &LoopStage,
+        level: Level,
         fill: impl FnOnce(CUgraphConditionalHandle, CUgraph) -> Result<(), BackendError>,
     ) -> Result<CUgraphNode, BackendError> {
         let context = self.stream.context().raw();
@@ -141,7 +143,8 @@ impl Building<'_> {
     fn body_of(
         self,
         graph: CUgraph,
-        (stage, inner): (&LoopStage, &[Stage]),
+        stage: &LoopStage,
+        inner: &[Stage],
         handle: CUgraphConditionalHandle,
     ) -> Result<(), BackendError> {
         let tail = self.add(graph, inner, Level::Inner)?;
