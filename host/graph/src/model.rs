@@ -481,7 +481,7 @@ impl Graph {
 }
 
 /// Name of a list of edges in errors.
-const IN_MEMORY: &str = "edges in memory";
+pub(super) const IN_MEMORY: &str = "edges in memory";
 
 pub(super) fn too_large(short: Shortage) -> GraphError {
     GraphError::memory(IN_MEMORY, short)

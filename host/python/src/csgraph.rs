@@ -4,7 +4,7 @@ use crate::error;
 use crate::nx::rows::Rows;
 use crate::nx::search::{Contradiction, Goal, Lengths, Levels, NONE};
 use crate::nx::structure;
-use numpy::{PyArray1, PyReadonlyArray1};
+use numpy::{Element, PyArray1, PyArrayMethods, PyReadonlyArray1};
 use pyo3::prelude::*;
 use rayon::prelude::*;
 use seawall::analysis::AnalysisKind;
@@ -269,6 +269,75 @@ impl Matrix {
     }
 }
 
+/// Nodes in the order of a breadth-first search of rows in place, and the predecessor of each node.
+/// Offsets and targets are of one type, of 32 or 64 bits.
+#[pyfunction]
+fn breadth_first<'py>(
+    py: Python<'py>,
+    offsets: &Bound<'py, PyAny>,
+    targets: &Bound<'py, PyAny>,
+    source: u32,
+) -> PyResult<(Ints<'py>, Ints<'py>)> {
+    match offsets.cast::<PyArray1<i32>>() {
+        Ok(offsets) => breadth_first_of(py, offsets, targets.cast()?, source),
+        Err(_) => breadth_first_of::<i64>(py, offsets.cast()?, targets.cast()?, source),
+    }
+}
+
+fn breadth_first_of<'py, I: Element + Copy + TryInto<usize>>(
+    py: Python<'py>,
+    offsets: &Bound<'py, PyArray1<I>>,
+    targets: &Bound<'py, PyArray1<I>>,
+    source: u32,
+) -> PyResult<(Ints<'py>, Ints<'py>)> {
+    let (offsets, targets) = (offsets.try_readonly()?, targets.try_readonly()?);
+    let (offsets, targets) = (offsets.as_slice()?, targets.as_slice()?);
+    let nodes = offsets.len().saturating_sub(1);
+    if source as usize >= nodes.min(i32::MAX as usize) {
+        let text = format!("no node {source}: there are {nodes}");
+        return Err(error::request(py, "NoSuchSource", &text));
+    }
+    let Some((order, parents)) = py.detach(|| search_in_place(offsets, targets, source)) else {
+        let text = "an offset or a column beyond the matrix";
+        return Err(error::request(py, "BadArrays", text));
+    };
+    Ok((
+        PyArray1::from_vec(py, order),
+        PyArray1::from_vec(py, parents),
+    ))
+}
+
+/// As [`breadth_first`], from a source that is a node; `None` where the arrays contradict each
+/// other. A bit for each node stays in the first-level cache where a predecessor would not.
+fn search_in_place<I: Copy + TryInto<usize>>(
+    offsets: &[I],
+    targets: &[I],
+    source: u32,
+) -> Option<(Vec<i32>, Vec<i32>)> {
+    let whole = |number: I| -> Option<usize> { number.try_into().ok() };
+    let nodes = offsets.len() - 1;
+    let mut parents = vec![ABSENT; nodes];
+    let mut seen = vec![0_u64; nodes.div_ceil(64)];
+    let mut order = Vec::with_capacity(nodes);
+    seen[source as usize / 64] |= 1 << (source % 64);
+    order.push(source as i32);
+    let mut at = 0;
+    while let Some(&node) = order.get(at) {
+        at += 1;
+        let own = node as usize;
+        for &next in targets.get(whole(offsets[own])?..whole(offsets[own + 1])?)? {
+            let next = whole(next)?;
+            let word = seen.get_mut(next / 64)?;
+            if *word >> (next % 64) & 1 == 0 {
+                *word |= 1 << (next % 64);
+                *parents.get_mut(next)? = node;
+                order.push(next as i32);
+            }
+        }
+    }
+    Some((order, parents))
+}
+
 fn absent(node: u32) -> i32 {
     if node == NONE { ABSENT } else { node as i32 }
 }
@@ -349,5 +418,6 @@ fn spanning(rows: &Rows, order: &[i64]) -> Vec<i64> {
 
 /// Adds the class to the module.
 pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_class::<Matrix>()
+    module.add_class::<Matrix>()?;
+    module.add_function(wrap_pyfunction!(breadth_first, module)?)
 }

@@ -122,6 +122,30 @@ fn words(py: Python<'_>, array: &Bound<'_, PyAny>, what: &str) -> PyResult<Vec<u
     }
 }
 
+/// Builds a graph of two contiguous arrays of one type, which are read where they are. None where
+/// they are something else, or contain what is no node: [`words`] takes and names these.
+fn of_columns(
+    py: Python<'_>,
+    (sources, targets): (&Bound<'_, PyAny>, &Bound<'_, PyAny>),
+    nodes: Option<u32>,
+    undirected: bool,
+) -> Option<graph::Graph> {
+    macro_rules! of_kinds {
+        ($($kind:ty)*) => {
+            $(if let (Ok(sources), Ok(targets)) =
+                (sources.cast::<PyArray1<$kind>>(), targets.cast::<PyArray1<$kind>>())
+            {
+                let (sources, targets) = (sources.try_readonly().ok()?, targets.try_readonly().ok()?);
+                let (sources, targets) = (sources.as_slice().ok()?, targets.as_slice().ok()?);
+                let build = || graph::Graph::from_columns(nodes, sources, targets, undirected);
+                return py.detach(build).ok();
+            })*
+        };
+    }
+    of_kinds!(i64 i32 u32 u64);
+    None
+}
+
 fn weights(py: Python<'_>, array: Option<&Bound<'_, PyAny>>) -> PyResult<Weights> {
     let Some(array) = array else {
         return Ok(Weights::None);
@@ -167,6 +191,11 @@ impl Graph {
         undirected: bool,
     ) -> PyResult<Self> {
         error::check_fork()?;
+        if weight.is_none()
+            && let Some(built) = of_columns(py, (sources, targets), nodes, undirected)
+        {
+            return Self::made(py, Ok(built), 0);
+        }
         let from = words(py, sources, "source")?;
         let to = words(py, targets, "target")?;
         let weights = weights(py, weight)?;

@@ -1,8 +1,8 @@
-"""Measures the installed package: `python host/python/tests/bench.py [--small]`.
+"""Measures the installed package: `python host/python/tests/bench.py [--small] [--cpu]`.
 
 Prints tables for docs/python.md: import, conversions and calls, then functions of the backend beside
 NetworkX, and the analyses beside SciPy, and beside igraph, networkit and rustworkx where installed.
-Times are the least of a few runs, in one process.
+Times are medians of five runs, in one process.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ import numpy as np
 import scipy.sparse.csgraph
 import seawall
 from nx_seawall.backend import Backend
+from seawall import csgraph
 
 #: Functions of NetworkX that visit all edges, with further arguments.
 FUNCTIONS: dict[str, tuple[Any, ...]] = {
@@ -32,19 +33,24 @@ FUNCTIONS: dict[str, tuple[Any, ...]] = {
     "minimum_spanning_tree": (),
     "greedy_color": (),
     "average_clustering": (),
+    "label_propagation_communities": (),
+    "strongly_connected_components": (),
 }
 
+#: The clock: `--cpu` takes the time of all threads, for machines that do other work meanwhile.
+clock = time.perf_counter
 
-def least(call: Callable[[], Any], repeat: int = 3) -> float:
-    """Seconds of the fastest of some calls."""
+
+def median(call: Callable[[], Any], repeat: int = 5) -> float:
+    """Seconds of the median of some calls."""
     times = []
     for _ in range(repeat):
-        start = time.perf_counter()
+        start = clock()
         result = call()
         if hasattr(result, "__next__"):
             list(result)
-        times.append(time.perf_counter() - start)
-    return min(times)
+        times.append(clock() - start)
+    return statistics.median(times)
 
 
 def show(name: str, *cells: str) -> None:
@@ -84,33 +90,47 @@ def conversions(edges: int) -> None:
         for directed in (True, False):
             kind = "directed" if directed else "undirected"
             options = {"nodes": nodes, "directed": directed}
-            seconds = least(lambda: seawall.Graph.from_edges(a, b, **options))
+            seconds = median(lambda: seawall.Graph.from_edges(a, b, **options))
             show(f"{count}, {name}, {kind}", text(seconds))
     matrix = scipy.sparse.csr_array(
         (np.ones(edges, np.int8), (ends[0], ends[1])), shape=(nodes, nodes)
     )
     matrix.sum_duplicates()
-    seconds = least(lambda: seawall.Graph.from_scipy(matrix, weighted=False))
+    seconds = median(lambda: seawall.Graph.from_scipy(matrix, weighted=False))
     show(f"{matrix.nnz:,} entries of SciPy", text(seconds))
     graph = nx.gnm_random_graph(edges // 100, edges // 20, seed=1)
 
-    def iterate() -> None:
-        for _, row in graph.adjacency():
-            for _ in row:
+    rng = np.random.default_rng(1)
+    for _, _, data in graph.edges(data=True):
+        data["weight"] = int(rng.integers(1, 100))
+    named = nx.relabel_nodes(graph, str)
+    for title, one in (("numbers", graph), ("strings", named)):
+        edges_of = f"{one.number_of_edges():,} edges of NetworkX, {title} for nodes"
+
+        def plain() -> None:
+            for _ in one.edges:
                 pass
 
-    show(f"{graph.number_of_edges():,} edges of NetworkX: one iteration", text(least(iterate)))
-    show("the same: conversion", text(least(lambda: Backend.convert_from_nx(graph))))
+        def weighted() -> None:
+            for _ in one.edges(data="weight"):
+                pass
+
+        weights = {"weight": 1}
+        show(f"{edges_of}: iteration", text(median(plain)))
+        show("the same: conversion", text(median(lambda: Backend.convert_from_nx(one))))
+        show("the same: iteration with weights", text(median(weighted)))
+        convert = lambda: Backend.convert_from_nx(one, edge_attrs=weights)
+        show("the same: conversion with weights", text(median(convert)))
 
 
 def calls() -> None:
     graph = seawall.Graph.load("gen:grid:4x4")
     graph.bfs(0)
-    seconds = least(lambda: graph.bfs(0), 200)
+    seconds = median(lambda: graph.bfs(0), 200)
     run = graph.last_run.times["run"] if graph.last_run else 0.0
     show("`graph.bfs(0)` of 16 nodes", f"{text(seconds)}, of which {text(run)} run")
     converted = Backend.convert_from_nx(nx.path_graph(16))
-    seconds = least(lambda: nx.number_connected_components(converted), 200)
+    seconds = median(lambda: nx.number_connected_components(converted), 200)
     show("`nx.number_connected_components` of 16 converted nodes", text(seconds))
 
 
@@ -120,13 +140,13 @@ def small(count: int) -> None:
     def over(function: Any, backend: str) -> float:
         for graph in graphs:
             graph.__networkx_cache__.clear()
-        start = time.perf_counter()
+        start = clock()
         with nx.config(backend_priority=["seawall"] if backend == "seawall" else []):
             for graph in graphs:
                 found = function(graph)
                 if hasattr(found, "__next__"):
                     list(found)
-        return time.perf_counter() - start
+        return clock() - start
 
     for name in ("connected_components", "core_number", "triangles", "betweenness_centrality"):
         function = getattr(nx, name)
@@ -136,17 +156,18 @@ def small(count: int) -> None:
 
 
 def functions(graph: nx.Graph, title: str) -> None:
-    start = time.perf_counter()
     converted = Backend.convert_from_nx(graph, edge_attrs={"weight": 1})
-    conversion = time.perf_counter() - start
+    conversion = median(lambda: Backend.convert_from_nx(graph, edge_attrs={"weight": 1}), 3)
     print(f"\n{title}, converted in {text(conversion)}\n")
     show("function", "NetworkX", "seawall", "times", "conversion counted")
     show("---", "---:", "---:", "---:", "---:")
     for name, args in FUNCTIONS.items():
-        function = getattr(nx, name)
+        function = getattr(nx, name, None) or getattr(nx.community, name)
+        of = nx.DiGraph(graph) if name.startswith("strongly") else None
         with nx.config(backend_priority=[]):
-            theirs = least(lambda: function(graph, *args, backend="networkx"), 1)
-        ours = least(lambda: function(converted, *args), 2)
+            theirs = median(lambda: function(of or graph, *args, backend="networkx"))
+        mine = converted if of is None else Backend.convert_from_nx(of)
+        ours = median(lambda: function(mine, *args))
         counted = theirs / (ours + conversion)
         show(f"`{name}`", text(theirs), text(ours), f"{theirs / ours:.0f}", f"{counted:.1f}")
 
@@ -158,6 +179,9 @@ def others(graph: nx.Graph) -> None:
     rows: dict[str, dict[str, Callable[[], Any]]] = {
         "bfs": {
             "seawall": lambda: mine.bfs(0),
+        },
+        "bfs order and tree": {
+            "seawall": lambda: csgraph.breadth_first_order(matrix, 0),
             "SciPy": lambda: scipy.sparse.csgraph.breadth_first_order(matrix, 0),
         },
         "components": {
@@ -210,13 +234,18 @@ def others(graph: nx.Graph) -> None:
     show("analysis", *names)
     show("---", *["---:"] * len(names))
     for name, row in rows.items():
-        show(name, *(text(least(row[known], 3)) if known in row else "" for known in names))
+        show(name, *(text(median(row[known])) if known in row else "" for known in names))
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--small", action="store_true", help="a tenth of all sizes")
-    scale = 10 if parser.parse_args().small else 1
+    parser.add_argument("--cpu", action="store_true", help="CPU time instead of elapsed time")
+    options = parser.parse_args()
+    scale = 10 if options.small else 1
+    if options.cpu:
+        global clock
+        clock = time.process_time
     show("what", "time")
     show("---", "---:")
     imports()

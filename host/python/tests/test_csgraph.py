@@ -63,10 +63,29 @@ def test_distances_are_those_of_scipy(method: str, unweighted: bool, directed: b
         if not directed:
             both = np.where(dense == 0, np.inf, dense)
             dense = np.minimum(both, both.T)
-        for source, target in np.argwhere(before >= 0):
-            parent = before[source, target]
-            step = 1.0 if unweighted else dense[parent, target]
-            np.testing.assert_allclose(here[source, parent] + step, here[source, target])
+        sources, targets = np.nonzero(before >= 0)
+        parents = before[sources, targets]
+        steps = 1.0 if unweighted else dense[parents, targets]
+        np.testing.assert_allclose(here[sources, parents] + steps, here[sources, targets])
+
+
+@pytest.mark.parametrize("kind", [np.int32, np.int64])
+def test_rows_that_contradict_each_other_are_refused(kind: type) -> None:
+    def matrix() -> Any:
+        found = sparse.csr_array((3, 3))
+        found.data = np.ones(3)
+        found.indices, found.indptr = np.array([1, 2, 0], kind), np.array([0, 1, 2, 3], kind)
+        return found
+
+    assert csgraph.breadth_first_order(matrix(), 0)[0].tolist() == [0, 1, 2]
+    for place, value in (("indices", 3), ("indices", -1), ("indptr", 99), ("indptr", -7)):
+        wrong = matrix()
+        getattr(wrong, place)[1] = value
+        with pytest.raises(ValueError):
+            csgraph.breadth_first_order(wrong, 0)
+    for start in (3, -4):
+        with pytest.raises((ValueError, OverflowError)):
+            csgraph.breadth_first_order(matrix(), start)
 
 
 def test_options_of_dijkstra() -> None:

@@ -148,7 +148,7 @@ PAIRS = [("a", "b"), ("b", "c"), ("d", "a")]
 
 def test_edges_of_every_kind() -> None:
     import pandas
-    import polars
+    polars = pytest.importorskip("polars")
     import pyarrow
 
     columns = {
@@ -295,6 +295,38 @@ def test_the_last_run_is_told_and_drawn() -> None:
     assert "<td>900</td>" in html
     assert "bfs on" in html
     assert graph.run("bfs", 0, check=True)["checked"] is True
+
+
+@pytest.mark.parametrize("kind", [int, str])
+@pytest.mark.parametrize("seed", range(8))
+def test_names_change_no_result(kind: type, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    nodes = int(rng.integers(2, 30))
+    path = np.arange(nodes - 1)
+    extra = rng.integers(0, nodes, (2, int(rng.integers(0, 3 * nodes))))
+    sources, targets = np.concatenate([path, extra[0]]), np.concatenate([path + 1, extra[1]])
+    options: Any = {"weights": 1 + (sources + targets) % 7, "directed": bool(seed % 2)}
+    plain = Graph.from_edges(sources, targets, **options)
+    # Whole numbers that are also numbers of other nodes.
+    names = np.array([kind(name) for name in rng.permutation(nodes) + 1])
+    named = Graph.from_edges(names[sources], names[targets], named=True, **options)
+    place = [named.number(name) for name in names.tolist()]
+    some = rng.choice(nodes, min(3, nodes), replace=False)
+    for name in ("bfs", "reach", "distances", "widest", "personalized_pagerank", "betweenness"):
+        here = getattr(plain, name)(some.tolist())
+        there = getattr(named, name)(names[some].tolist())
+        if name == "personalized_pagerank":
+            here, there = here.ranks, there.ranks
+        np.testing.assert_allclose(here, there[place], rtol=1e-5, atol=1e-7, err_msg=name)
+    for name in ("betweenness", "closeness", "eccentricity"):
+        here, there = getattr(plain, name)(), getattr(named, name)()
+        np.testing.assert_allclose(here, there[place], rtol=1e-5, atol=1e-7, err_msg=name)
+    for name in ("closeness", "eccentricity"):
+        here = getattr(plain, name)(some.tolist())
+        there = getattr(named, name)(names[some].tolist())
+        np.testing.assert_allclose(here, there, rtol=1e-5, err_msg=name)
+    here = plain.reach(some.tolist(), each=True)
+    np.testing.assert_array_equal(here, named.reach(names[some].tolist(), each=True)[:, place])
 
 
 def test_sessions_answer_many_questions() -> None:

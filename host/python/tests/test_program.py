@@ -279,7 +279,7 @@ def test_plans() -> None:
 
 
 def test_results_are_columns_of_arrow_and_tensors() -> None:
-    import polars
+    polars = pytest.importorskip("polars")
     import pyarrow
 
     graph = Graph.load("gen:grid:20x20")

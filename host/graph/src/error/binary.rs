@@ -56,6 +56,14 @@ pub enum BinaryProblem {
     /// No offsets: even a graph without nodes has one.
     #[error("there are no offsets; they have one word more than the graph has nodes, the first 0")]
     NoOffsets,
+    /// Columns of edges of different lengths.
+    #[error("{sources} sources and {targets} targets; an edge has one of each")]
+    ColumnLengths {
+        /// Number of sources.
+        sources: u64,
+        /// Number of targets.
+        targets: u64,
+    },
     /// Another number of weights than edges.
     #[error("{weights} weights for {edges} edges")]
     WeightCount {

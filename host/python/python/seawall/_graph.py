@@ -5,11 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from html import escape
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from . import _seawall
 from ._edges import collect, refuse
@@ -18,7 +16,13 @@ from ._progress import Line, Progress
 
 if TYPE_CHECKING:
     import networkx
+    import numpy.typing as npt
     import pandas
+
+    Array = npt.NDArray[Any]
+    Ints = npt.NDArray[np.signedinteger[Any]]
+    Floats = npt.NDArray[np.float32]
+    Bools = npt.NDArray[np.bool_]
 
 __all__ = [
     "BfsTree",
@@ -32,11 +36,6 @@ __all__ = [
     "Session",
     "analyses",
 ]
-
-Array = npt.NDArray[Any]
-Ints = npt.NDArray[np.signedinteger[Any]]
-Floats = npt.NDArray[np.float32]
-Bools = npt.NDArray[np.bool_]
 
 #: What marks a node in 32 bits that no source reaches.
 _UNREACHED = 2**32 - 1
@@ -156,12 +155,10 @@ class Graph:
     (``keep``, ``first``, ``least``, ``greatest``, ``sum``) say.
     """
 
-    __slots__ = ("_defaults", "_graph", "_numbers", "last_run", "names", "stats")
+    __slots__ = ("_defaults", "_graph", "_last", "_numbers", "names", "stats")
 
     #: Names of the nodes, or None if they are numbers.
     names: Array | None
-    #: What the last question took.
-    last_run: RunReport | None
     #: What a load found in its file.
     stats: dict[str, Any]
 
@@ -170,7 +167,7 @@ class Graph:
         self._numbers: dict[Any, int] | None = None
         self._defaults: dict[str, Any] = {}
         self.names = names
-        self.last_run = None
+        self._last: dict[str, Any] | None = None
         self.stats = {}
 
     @classmethod
@@ -384,6 +381,8 @@ class Graph:
         return f"<seawall.{type(self).__name__}: {', '.join(self._facts())}>"
 
     def _repr_html_(self) -> str:
+        from html import escape
+
         rows = [("nodes", f"{self.nodes:,}"), ("edges", f"{self.edges:,}")]
         rows += [("kind", self._facts()[2]), ("weights", self.weight_kind or "none")]
         rows += [("memory", f"{self.memory_bytes / 1e6:,.1f} MB")]
@@ -441,6 +440,8 @@ class Graph:
             raise refuse(f"no node is named {node!r}", "NoSuchSource") from None
 
     def _sources(self, sources: Any) -> npt.NDArray[np.uint32]:
+        if type(sources) is int and self.names is None and 0 <= sources < self._graph.nodes:
+            return np.array([sources], np.uint32)
         if sources is None:
             return np.arange(self.nodes, dtype=np.uint32)
         if self.names is None and isinstance(sources, np.ndarray) and sources.dtype.kind in "iu":
@@ -458,26 +459,45 @@ class Graph:
 
         ``values`` are those of the library: `2**32 - 1` marks nodes that no source reaches.
         """
-        chosen, progress = self._chosen(options, _OPTIONS)
         numbers = np.empty(0, np.uint32) if sources is _NO_SOURCES else self._sources(sources)
-        with _shown(progress, analysis) as report:
-            found: dict[str, Any] = self._graph.run(analysis, numbers, chosen, report)
-        for name in ("values", "parents"):
-            if found[name] is not None:
-                found[name] = found[name].view(Column)
-        self.last_run = RunReport(*(found[name] for name in RunReport._fields))
+        return self._run(analysis, numbers, options)
+
+    def _run(
+        self, analysis: str, numbers: npt.NDArray[np.uint32], options: dict[str, Any]
+    ) -> dict[str, Any]:
+        """Runs an analysis from nodes by their numbers."""
+        chosen, progress = self._chosen(options, _OPTIONS)
+        if progress is True:
+            with _shown(analysis) as line:
+                found = self._graph.run(analysis, numbers, chosen, line)
+        else:
+            found = self._graph.run(analysis, numbers, chosen, progress or None)
+        found["values"] = found["values"].view(Column)
+        if found["parents"] is not None:
+            found["parents"] = found["parents"].view(Column)
+        # Without the columns, which may be large.
+        self._last = {name: found[name] for name in _REPORTED}
         return found
+
+    @property
+    def last_run(self) -> RunReport | None:
+        """What the last question took, and where it ran."""
+        return None if self._last is None else RunReport(**self._last)
 
     def _run_program(
         self, text: str, inputs: list[tuple[str, Array]], options: dict[str, Any]
     ) -> dict[str, Any]:
         chosen, progress = self._chosen(options, _MACHINE_OPTIONS)
-        with _shown(progress, "program") as report:
-            return self._graph.run_program(text, inputs, chosen, report)
+        if progress is not True:
+            return self._graph.run_program(text, inputs, chosen, progress or None)
+        with _shown("program") as line:
+            return self._graph.run_program(text, inputs, chosen, line)
 
     def _chosen(self, options: dict[str, Any], known: frozenset[str]) -> tuple[dict[str, Any], Any]:
         """The options with their defaults, those that are None left out, and the progress."""
-        chosen = {"machine": "auto", **self._defaults, **options}
+        if not options and not self._defaults:
+            return _AUTO, None
+        chosen = {**_AUTO, **self._defaults, **options}
         if wrong := chosen.keys() - known:
             text = f"no option {min(wrong)!r}; known are {', '.join(sorted(known))}"
             raise refuse(text, "WrongOption")
@@ -513,7 +533,7 @@ class Graph:
         if not each:
             return self.run("reach", sources, **options)["values"].astype(bool)
         numbers = self._sources(sources)
-        words = self.run("reach", numbers, detail="each", **options)["values"]
+        words = self._run("reach", numbers, {"detail": "each", **options})["values"]
         bits = np.unpackbits(words.view(np.uint8), bitorder="little")
         sets = bits.reshape(self.nodes, -1)[:, : len(numbers)]
         return np.ascontiguousarray(sets.T).astype(bool)
@@ -699,8 +719,9 @@ class Graph:
         [0.0, 1.0, 0.0]
         """
         chosen = {"weighted": weighted, "normalized": normalized}
-        found: Floats = self.run("betweenness", self._sources(sources), **chosen, **options)["values"]
-        return found
+        found = self._run("betweenness", self._sources(sources), {**chosen, **options})
+        values: Floats = found["values"]
+        return values
 
     def closeness(
         self,
@@ -741,7 +762,7 @@ class Graph:
 
     def _of_sources(self, analysis: str, sources: Any, options: dict[str, Any]) -> Array:
         numbers = self._sources(sources)
-        values: Array = self.run(analysis, numbers, **options)["values"]
+        values: Array = self._run(analysis, numbers, options)["values"]
         return values[numbers]
 
 
@@ -763,12 +784,16 @@ _OPTIONS = _MACHINE_OPTIONS | {
 }
 
 
+#: The options of a question that has none.
+_AUTO: dict[str, Any] = {"machine": "auto"}
+
+#: What is kept of a run.
+_REPORTED = RunReport._fields
+
+
 @contextmanager
-def _shown(progress: bool | Progress | None, title: str) -> Iterator[Progress | None]:
-    """Shows progress meanwhile: a line of its own for True, or what the caller gave."""
-    if progress is not True:
-        yield progress or None
-        return
+def _shown(title: str) -> Iterator[Progress]:
+    """Shows a line of progress meanwhile."""
     line = Line(title)
     try:
         yield line

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from html import escape
 from typing import Any, NamedTuple
 
 from . import _seawall
@@ -52,6 +51,8 @@ class Plan(NamedTuple):
         return ", ".join(self.waves[wave].name or f"wave {wave}" for wave in group)
 
     def _repr_html_(self) -> str:
+        from html import escape
+
         rows = "".join(
             f"<tr><th>{at}</th><td style='text-align:left'>{escape(self._names(group))}</td>"
             f"<td>{size:,}</td></tr>"

@@ -84,6 +84,12 @@ class Matrix:
     ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int32]] | None: ...
     def spanning(self, order: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]: ...
 
+def breadth_first(
+    offsets: npt.NDArray[np.signedinteger[Any]],
+    targets: npt.NDArray[np.signedinteger[Any]],
+    source: int,
+) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]: ...
+
 class NxGraph:
     is_directed: bool
     index: dict[Any, int]

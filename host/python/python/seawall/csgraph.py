@@ -15,13 +15,13 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, issparse
 from scipy.sparse import csgraph as _scipy
 from scipy.sparse.csgraph import *  # noqa: F403
 from scipy.sparse.csgraph import NegativeCycleError, reconstruct_path
 from scipy.sparse.csgraph._validation import validate_graph
 
-from ._seawall import Matrix
+from ._seawall import Matrix, breadth_first
 
 __all__ = list(_scipy.__all__)
 
@@ -58,6 +58,20 @@ def connected_components(
     return (count, labels) if return_labels else count
 
 
+def _has_rows(csgraph: Any) -> bool:
+    """Whether this is a square matrix of compressed rows whose arrays are taken as they are."""
+    return (
+        issparse(csgraph)
+        and csgraph.format == "csr"
+        and csgraph.ndim == 2
+        and csgraph.shape[0] == csgraph.shape[1] > 0
+        and csgraph.indices.dtype == csgraph.indptr.dtype
+        and csgraph.indptr.dtype in (np.int32, np.int64)
+        and csgraph.indices.flags.c_contiguous
+        and csgraph.indptr.flags.c_contiguous
+    )
+
+
 def _start(nodes: int, start: int) -> int:
     start = int(start)
     return start + nodes if start < 0 else start
@@ -73,8 +87,13 @@ def breadth_first_order(
     >>> csgraph.breadth_first_order(numpy.array([[0, 0, 1], [1, 0, 0], [0, 1, 0]]), 0)[0]
     array([0, 2, 1], dtype=int32)
     """
-    graph, rows = _matrix(csgraph, directed)
-    order, before = rows.breadth_first(_start(graph.shape[0], i_start))
+    # The values of entries do not matter, so that rows in place are taken as they are.
+    if directed and _has_rows(csgraph):
+        start = _start(csgraph.shape[0], i_start)
+        order, before = breadth_first(csgraph.indptr, csgraph.indices, start)
+    else:
+        graph, rows = _matrix(csgraph, directed)
+        order, before = rows.breadth_first(_start(graph.shape[0], i_start))
     return (order, before) if return_predecessors else order
 
 

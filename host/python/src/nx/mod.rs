@@ -57,7 +57,8 @@ struct Reader {
 }
 
 impl Reader {
-    fn push(&mut self, value: &Bound<'_, PyAny>) -> PyResult<()> {
+    /// Takes the weight of one entry, or of the two entries of an edge.
+    fn push(&mut self, value: &Bound<'_, PyAny>, entries: u8) -> PyResult<()> {
         if value.is_exact_instance_of::<PyFloat>() {
             let real: f64 = value.extract()?;
             if real.is_nan() {
@@ -69,13 +70,44 @@ impl Reader {
         } else if value.is_exact_instance_of::<PyInt>() {
             let whole = value.extract::<i64>();
             let whole = whole.map_err(|_| refused("a whole weight exceeds 64 bits"))?;
-            self.total += i128::from(whole).abs();
+            self.total += i128::from(whole).abs() * i128::from(entries);
             self.whole.push(whole);
             self.real.push(whole as f64);
         } else {
             return Err(refused("a weight is neither int nor float"));
         }
         Ok(())
+    }
+
+    /// Leaves a place for the weight of an entry whose other direction is known.
+    fn skip(&mut self) {
+        self.whole.push(0);
+        self.real.push(0.0);
+    }
+
+    /// Fills the places that were left, those of ends before their row's node, from the entries of
+    /// the other direction. Tells whether all of these exist.
+    fn mirror(&mut self, rows: &Rows) -> bool {
+        let (back, places) = rows.transposed();
+        let mut slots = vec![0; rows.nodes()];
+        for node in rows.all() {
+            for at in back.range(node) {
+                slots[back.targets[at] as usize] = places[at];
+            }
+            for place in rows.range(node) {
+                let before = rows.targets[place];
+                if before >= node {
+                    continue;
+                }
+                let other = slots[before as usize];
+                if !rows.range(before).contains(&other) || rows.targets[other] != node {
+                    return false;
+                }
+                self.whole[place] = self.whole[other];
+                self.real[place] = self.real[other];
+            }
+        }
+        true
     }
 
     fn finish(self) -> PyResult<Weights> {
@@ -150,75 +182,17 @@ impl NxGraph {
         attribute: Option<&Bound<'py, PyAny>>,
         default: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Self> {
-        let is_directed = graph.call_method0(intern!(py, "is_directed"))?.extract()?;
-        let is_multigraph = graph
-            .call_method0(intern!(py, "is_multigraph"))?
-            .extract()?;
-        let adjacency = plain(&graph.getattr(intern!(py, "_adj"))?)?;
-        let index = PyDict::new(py);
-        let mut nodes = Vec::with_capacity(adjacency.len());
-        let mut is_range = true;
-        for node in adjacency.keys() {
-            let number = nodes.len();
-            is_range &= node.is_exact_instance_of::<PyInt>()
-                && node.extract::<usize>().is_ok_and(|own| own == number);
-            index.set_item(&node, number)?;
-            nodes.push(node.unbind());
-        }
-        if nodes.len() >= NONE as usize {
-            return Err(refused("more nodes than 32 bits number"));
-        }
-        let one = 1_i64.into_bound_py_any(py)?;
-        let default = default.filter(|value| !value.is_none()).unwrap_or(&one);
-        let attribute = attribute.filter(|name| !name.is_none());
-        let mut offsets = Vec::with_capacity(nodes.len() + 1);
-        offsets.push(0);
-        let mut targets = Vec::new();
-        let mut weights = Reader::default();
-        let number_of = |node: Bound<'py, PyAny>| -> PyResult<u32> {
-            if is_range {
-                return node.extract();
-            }
-            let number = index.get_item(&node)?;
-            let number = number.ok_or_else(|| refused("an edge to no node"))?;
-            number.extract()
+        let is_directed: bool = graph.call_method0(intern!(py, "is_directed"))?.extract()?;
+        // Both entries of an edge have one dictionary, so that reading one of them will do; those of
+        // views may differ.
+        let adjacency = graph.getattr(intern!(py, "_adj"))?;
+        let is_shared = !is_directed && adjacency.is_exact_instance_of::<PyDict>();
+        let read = |is_shared| Self::read(graph, (attribute, default), is_directed, is_shared);
+        let converted = match read(is_shared)? {
+            None => read(false)?,
+            found => found,
         };
-        for (_, row) in &adjacency {
-            let row = plain(&row)?;
-            match attribute {
-                // Data of edges that nobody asks for stays out of the caches.
-                None => {
-                    for node in row.keys() {
-                        targets.push(number_of(node)?);
-                    }
-                }
-                Some(attribute) => {
-                    for (node, data) in &row {
-                        targets.push(number_of(node)?);
-                        weights.push(&weight_of(&data, attribute, default, is_multigraph)?)?;
-                    }
-                }
-            }
-            offsets.push(targets.len());
-        }
-        if targets.iter().any(|target| *target as usize >= nodes.len()) {
-            return Err(refused("an edge to no node"));
-        }
-        let weights = match attribute {
-            Some(_) => weights.finish()?,
-            None => Weights::Unit,
-        };
-        Ok(Self {
-            nodes,
-            index: index.unbind(),
-            is_directed,
-            rows: Rows { offsets, targets },
-            back: OnceLock::new(),
-            weights,
-            walk: OnceLock::new(),
-            graph: OnceLock::new(),
-            worker: OnceLock::new(),
-        })
+        converted.ok_or_else(|| refused("a graph that changes meanwhile"))
     }
 
     /// Number of each node.
@@ -689,6 +663,95 @@ enum Wanted {
 }
 
 impl NxGraph {
+    /// Reads a graph; where both entries of an edge share a dictionary, one of them. None where an
+    /// entry then lacks its other direction.
+    fn read<'py>(
+        graph: &Bound<'py, PyAny>,
+        (attribute, default): (Option<&Bound<'py, PyAny>>, Option<&Bound<'py, PyAny>>),
+        is_directed: bool,
+        is_shared: bool,
+    ) -> PyResult<Option<Self>> {
+        let py = graph.py();
+        let is_multigraph = graph
+            .call_method0(intern!(py, "is_multigraph"))?
+            .extract()?;
+        let adjacency = plain(&graph.getattr(intern!(py, "_adj"))?)?;
+        let index = PyDict::new(py);
+        let mut nodes = Vec::with_capacity(adjacency.len());
+        let mut is_range = true;
+        for node in adjacency.keys() {
+            let number = nodes.len();
+            is_range &= node.is_exact_instance_of::<PyInt>()
+                && node.extract::<usize>().is_ok_and(|own| own == number);
+            index.set_item(&node, number)?;
+            nodes.push(node.unbind());
+        }
+        if nodes.len() >= NONE as usize {
+            return Err(refused("more nodes than 32 bits number"));
+        }
+        let one = 1_i64.into_bound_py_any(py)?;
+        let default = default.filter(|value| !value.is_none()).unwrap_or(&one);
+        let attribute = attribute.filter(|name| !name.is_none());
+        let mut offsets = Vec::with_capacity(nodes.len() + 1);
+        offsets.push(0);
+        let mut targets = Vec::new();
+        let mut weights = Reader::default();
+        let number_of = |node: Bound<'py, PyAny>| -> PyResult<u32> {
+            if is_range {
+                return node.extract();
+            }
+            let number = index.get_item(&node)?;
+            let number = number.ok_or_else(|| refused("an edge to no node"))?;
+            number.extract()
+        };
+        for (own, (_, row)) in (0_u32..).zip(&adjacency) {
+            let row = plain(&row)?;
+            match attribute {
+                // Data of edges that nobody asks for stays out of the caches.
+                None => {
+                    for node in row.keys() {
+                        targets.push(number_of(node)?);
+                    }
+                }
+                Some(attribute) => {
+                    for (node, data) in &row {
+                        let number = number_of(node)?;
+                        targets.push(number);
+                        if is_shared && number < own {
+                            weights.skip();
+                            continue;
+                        }
+                        let weight = weight_of(&data, attribute, default, is_multigraph)?;
+                        weights.push(&weight, 1 + u8::from(is_shared && number > own))?;
+                    }
+                }
+            }
+            offsets.push(targets.len());
+        }
+        if targets.iter().any(|target| *target as usize >= nodes.len()) {
+            return Err(refused("an edge to no node"));
+        }
+        let rows = Rows { offsets, targets };
+        if attribute.is_some() && is_shared && !weights.mirror(&rows) {
+            return Ok(None);
+        }
+        let weights = match attribute {
+            Some(_) => weights.finish()?,
+            None => Weights::Unit,
+        };
+        Ok(Some(Self {
+            nodes,
+            index: index.unbind(),
+            is_directed,
+            rows,
+            back: OnceLock::new(),
+            weights,
+            walk: OnceLock::new(),
+            graph: OnceLock::new(),
+            worker: OnceLock::new(),
+        }))
+    }
+
     fn node<'py>(&self, py: Python<'py>, node: u32) -> &Bound<'py, PyAny> {
         self.nodes[node as usize].bind(py)
     }
