@@ -7,10 +7,13 @@ import multiprocessing
 import random
 import subprocess
 import sys
+import threading
 from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import networkx as nx
+import numpy as np
 import nx_seawall
 import pytest
 from nx_seawall.backend import Backend
@@ -225,6 +228,56 @@ def test_multigraphs_and_views() -> None:
     assert list(found) == [{1, 2, 3}, {7}]
     turned = nx.reverse_view(nx.DiGraph([(0, 1), (1, 2)]))
     assert nx.descendants(turned, 2, backend="seawall") == {0, 1}
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_every_entry_has_its_own_weight(seed: int) -> None:
+    rng = random.Random(seed)
+    kind = rng.choice([nx.Graph, nx.DiGraph, nx.MultiGraph, nx.MultiDiGraph])
+    graph = kind()
+    nodes = rng.sample(range(100), 12) if seed % 2 else [str(node) for node in range(12)]
+    for _ in range(rng.randrange(60)):
+        graph.add_edge(rng.choice(nodes), rng.choice(nodes), weight=rng.choice([1, 2, 3.5, -4]))
+    if seed % 3 == 0 and graph.is_directed() and not graph.is_multigraph():
+        # The two entries of an edge of this view may have different weights.
+        graph = graph.to_undirected(as_view=True)
+    if seed % 5 == 0 and len(graph) > 1 and isinstance(graph._adj, dict):
+        # An entry whose other direction differs or lacks, which no method of NetworkX makes.
+        first, second = list(graph)[:2]
+        graph._adj[first][second] = {0: {"weight": 7}} if graph.is_multigraph() else {"weight": 7}
+
+    def weight(data: Any) -> Any:
+        if not graph.is_multigraph():
+            return data.get("weight", 1)
+        return min(entry.get("weight", 1) for entry in data.values())
+
+    numbers = {node: number for number, node in enumerate(graph)}
+    expected = [
+        (numbers[node], numbers[end], weight(data))
+        for node, row in graph.adjacency()
+        for end, data in row.items()
+    ]
+    offsets, targets, weights = Backend.convert_from_nx(graph, {"weight": 1}).any.arrays()
+    sources = np.repeat(np.arange(len(graph)), np.diff(offsets))
+    found = list(zip(sources.tolist(), targets.tolist(), weights.tolist()))
+    assert found == expected
+
+
+def test_threads_share_a_converted_graph() -> None:
+    """All threads start at once, so that all of them find nothing prepared."""
+    graph = nx.gnm_random_graph(500, 1500, seed=4)
+    names = ("core_number", "connected_components", "pagerank", "closeness_centrality")
+    expected = [plain(getattr(nx, name)(graph, backend="networkx")) for name in names]
+    for _ in range(3):
+        converted = Backend.convert_from_nx(graph)
+        start = threading.Barrier(8)
+
+        def ask(at: int) -> Any:
+            start.wait()
+            return plain(getattr(nx, names[at % 4])(converted))
+
+        with ThreadPoolExecutor(8) as pool:
+            assert list(pool.map(ask, range(8))) == expected + expected
 
 
 def test_conversions_are_cached_until_the_graph_changes() -> None:

@@ -54,6 +54,8 @@ struct Reader {
     real: Vec<f64>,
     has_real: bool,
     total: i128,
+    /// Addresses of the dictionaries of entries, of those of graphs without directions.
+    owners: Vec<usize>,
 }
 
 impl Reader {
@@ -86,7 +88,7 @@ impl Reader {
     }
 
     /// Fills the places that were left, those of ends before their row's node, from the entries of
-    /// the other direction. Tells whether all of these exist.
+    /// the other direction. Tells whether all of these exist and have the same dictionary.
     fn mirror(&mut self, rows: &Rows) -> bool {
         let (back, places) = rows.transposed();
         let mut slots = vec![0; rows.nodes()];
@@ -100,7 +102,8 @@ impl Reader {
                     continue;
                 }
                 let other = slots[before as usize];
-                if !rows.range(before).contains(&other) || rows.targets[other] != node {
+                let is_other = rows.range(before).contains(&other) && rows.targets[other] == node;
+                if !is_other || self.owners[place] != self.owners[other] {
                     return false;
                 }
                 self.whole[place] = self.whole[other];
@@ -183,8 +186,8 @@ impl NxGraph {
         default: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Self> {
         let is_directed: bool = graph.call_method0(intern!(py, "is_directed"))?.extract()?;
-        // Both entries of an edge have one dictionary, so that reading one of them will do; those of
-        // views may differ.
+        // Both entries of an edge have one dictionary, so that reading one of them will do; views make
+        // theirs anew.
         let adjacency = graph.getattr(intern!(py, "_adj"))?;
         let is_shared = !is_directed && adjacency.is_exact_instance_of::<PyDict>();
         let read = |is_shared| Self::read(graph, (attribute, default), is_directed, is_shared);
@@ -663,8 +666,8 @@ enum Wanted {
 }
 
 impl NxGraph {
-    /// Reads a graph; where both entries of an edge share a dictionary, one of them. None where an
-    /// entry then lacks its other direction.
+    /// Reads a graph; where both entries of an edge share a dictionary, one of them. None where they
+    /// were said to, but do not.
     fn read<'py>(
         graph: &Bound<'py, PyAny>,
         (attribute, default): (Option<&Bound<'py, PyAny>>, Option<&Bound<'py, PyAny>>),
@@ -717,9 +720,12 @@ impl NxGraph {
                     for (node, data) in &row {
                         let number = number_of(node)?;
                         targets.push(number);
-                        if is_shared && number < own {
-                            weights.skip();
-                            continue;
+                        if is_shared {
+                            weights.owners.push(data.as_ptr().addr());
+                            if number < own {
+                                weights.skip();
+                                continue;
+                            }
                         }
                         let weight = weight_of(&data, attribute, default, is_multigraph)?;
                         weights.push(&weight, 1 + u8::from(is_shared && number > own))?;
