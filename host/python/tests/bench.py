@@ -69,13 +69,14 @@ def imports() -> None:
     def seconds(code: str) -> float:
         found = []
         for _ in range(7):
-            timed = f"import time; s = time.perf_counter(); {code}; print(time.perf_counter() - s)"
+            now = f"time.{clock.__name__}()"
+            timed = f"import time; s = {now}; {code}; print({now} - s)"
             run = subprocess.run([sys.executable, "-c", timed], capture_output=True, check=True)
             found.append(float(run.stdout))
         return statistics.median(found)
 
     show("import of NumPy alone", text(seconds("import numpy")))
-    both = "import numpy; s = time.perf_counter(); import seawall"
+    both = f"import numpy; s = time.{clock.__name__}(); import seawall"
     show("import of seawall after it", text(seconds(both)))
 
 
