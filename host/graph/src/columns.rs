@@ -215,7 +215,6 @@ impl Buckets {
             sum += std::mem::replace(end, sum);
         }
         let mut entries = memory::zeroed::<[u32; 2]>(sum)?;
-        memory::enlarge_pages(&mut entries);
         memory::prepare(&mut entries);
         let mut put = |bucket: usize, entry: [u32; 2]| {
             let end = &mut ends[bucket];
@@ -240,7 +239,6 @@ impl Buckets {
         let mut offsets = memory::zeroed::<u32>(nodes as usize + 1)?;
         let total = chunks.iter().map(|chunk| chunk.entries.len()).sum();
         let mut targets = memory::zeroed::<u32>(total)?;
-        memory::enlarge_pages(&mut targets);
         let mut rest = targets.as_mut_slice();
         let starts = offsets[..nodes as usize].chunks_mut(self.width());
         let mut parts = Vec::with_capacity(self.count);

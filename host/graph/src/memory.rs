@@ -147,28 +147,6 @@ pub(crate) fn prepare<T: bytemuck::Pod>(items: &mut [T]) {
 #[cfg(not(target_os = "linux"))]
 pub(crate) const fn prepare<T>(_items: &mut [T]) {}
 
-/// Least bytes for which [`enlarge_pages`] asks.
-#[cfg(target_os = "linux")]
-const ENLARGED_BYTES: usize = 8 << 20;
-
-/// Asks for large pages for fresh memory that is written here and there, so that most writes find
-/// their page in the processor's table.
-#[cfg(target_os = "linux")]
-pub(crate) fn enlarge_pages<T: bytemuck::Pod>(items: &mut [T]) {
-    let bytes: &mut [u8] = bytemuck::cast_slice_mut(items);
-    let skipped = bytes.as_ptr().align_offset(PAGE_BYTES).min(bytes.len());
-    let pages = &mut bytes[skipped..];
-    let length = pages.len() / PAGE_BYTES * PAGE_BYTES;
-    if length >= ENLARGED_BYTES {
-        // SAFETY: whole pages of the slice, whose content stays. A refusal changes nothing.
-        unsafe { libc::madvise(pages.as_mut_ptr().cast(), length, libc::MADV_HUGEPAGE) };
-    }
-}
-
-/// Leaves the size of pages to the system.
-#[cfg(not(target_os = "linux"))]
-pub(crate) const fn enlarge_pages<T>(_items: &mut [T]) {}
-
 /// Frees a large array, on Linux on all threads: one thread alone takes a second for 10 GB.
 pub(crate) fn free<T: bytemuck::Pod>(mut items: Vec<T>) {
     give_back(&mut items);
