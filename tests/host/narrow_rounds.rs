@@ -9,6 +9,9 @@ use seawall_tests::graphs::EdgeList;
 use seawall_tests::paths::Weights;
 use std::num::{NonZeroU32, NonZeroUsize};
 
+/// A limit that no run comes to: the request is for rounds.
+const ANY_ROUNDS: Option<u32> = Some(1 << 30);
+
 /// Nodes of the part of a graph with many edges, so that its rounds are for all threads.
 const MANY: u32 = 1500;
 
@@ -69,7 +72,7 @@ proptest! {
         let floats = (0..count).map(|at| (word(at) % 1000) as f32 / 8.0).collect();
         for weights in [all(&|word| word % 100), all(&|word| word), Weights::Float(floats)] {
             let graph = weights.graph(&list).unwrap();
-            let outcome = run(&graph, AnalysisKind::Sssp, threads, None);
+            let outcome = run(&graph, AnalysisKind::Sssp, threads, ANY_ROUNDS);
             prop_assert_eq!((outcome.checked, outcome.converged), (Some(true), true));
         }
         let graph = Graph::from_edges(list.nodes, &list.edges, true).unwrap();
@@ -88,9 +91,9 @@ fn threads_meet_seldom_where_rounds_are_narrow() {
     )
     .unwrap();
     for (kind, graph) in [(AnalysisKind::Sssp, &graph), (AnalysisKind::Kcore, &plain)] {
-        let alone = run(graph, kind, 1, None);
+        let alone = run(graph, kind, 1, ANY_ROUNDS);
         for threads in [2, 3, 5] {
-            let outcome = run(graph, kind, threads, None);
+            let outcome = run(graph, kind, threads, ANY_ROUNDS);
             assert_eq!(outcome.checked, Some(true));
             assert_eq!(outcome.values, alone.values);
             assert_eq!(iterations(&outcome), iterations(&alone));
@@ -103,7 +106,7 @@ fn threads_meet_seldom_where_rounds_are_narrow() {
 #[test]
 fn a_limit_of_rounds_holds_within_lone_ones() {
     let graph = path(3000);
-    let whole = iterations(&run(&graph, AnalysisKind::Sssp, 1, None)) as u32;
+    let whole = iterations(&run(&graph, AnalysisKind::Sssp, 1, ANY_ROUNDS)) as u32;
     for limit in [1, 2, 3, 64, whole - 1, whole, whole + 1] {
         let alone = run(&graph, AnalysisKind::Sssp, 1, Some(limit));
         for threads in [2, 3] {

@@ -394,6 +394,129 @@ fn widest_paths_are_right_and_look_once_at_each_edge_of_any_shape() {
     }
 }
 
+/// Distances by as many rounds over all edges as a path has edges.
+fn distances(graph: &Graph, sources: &[u32]) -> Vec<u64> {
+    let mut far = vec![u64::MAX; graph.nodes() as usize];
+    for source in sources {
+        far[*source as usize] = 0;
+    }
+    let edges = triples(graph);
+    let mut falls = true;
+    while falls {
+        falls = false;
+        for (from, to, weight) in &edges {
+            let through = far[*from].saturating_add(*weight as u64);
+            falls |= through < far[*to];
+            far[*to] = far[*to].min(through);
+        }
+    }
+    far
+}
+
+#[test]
+fn shortest_paths_are_right_and_look_once_at_each_edge_of_any_shape() {
+    let random = &mut Random::new(17);
+    let mut by_queue = 0;
+    for sample in samples(300, 18) {
+        for undirected in [false, true] {
+            // The heaviest weights make paths longer than 32 bits hold.
+            for factor in [1, 4_000_000] {
+                let scaled = |&(from, to, weight): &(u32, u32, u32)| {
+                    (from, to, weight.saturating_mul(factor).min(4_000_000_000))
+                };
+                let edges: Vec<_> = sample.edges.iter().map(scaled).collect();
+                let graph = Graph::from_weighted_edges(sample.nodes, &edges, undirected).unwrap();
+                let quarters: Vec<_> = edges
+                    .iter()
+                    .map(|(from, to, weight)| (*from, *to, *weight as f32 * 0.25))
+                    .collect();
+                let quarters =
+                    Graph::from_float_edges(sample.nodes, &quarters, undirected).unwrap();
+                let mut sources = lists(sample.nodes, random)[1].clone();
+                sources.push(sample.source);
+                let expected = distances(&graph, &sources);
+                for threads in THREADS {
+                    let asked = request(AnalysisKind::Sssp, &sources, threads);
+                    let outcome = run(&graph, &asked);
+                    let found: Vec<u64> = match &outcome.values {
+                        Column::U64(lengths) => lengths.clone(),
+                        Column::U32(lengths) => lengths
+                            .iter()
+                            .map(|length| match *length {
+                                u32::MAX => u64::MAX,
+                                length => length.into(),
+                            })
+                            .collect(),
+                        other => panic!("{other:?}"),
+                    };
+                    assert_eq!(found, expected, "{} {factor}", sample.name);
+                    if let Some(looks) = outcome.edges_examined {
+                        assert!(looks <= outcome.edges, "{}", sample.name);
+                        by_queue += 1;
+                    }
+                    let floats = run(&quarters, &asked);
+                    assert_eq!(
+                        floats.edges_examined.is_some(),
+                        outcome.edges_examined.is_some()
+                    );
+                    for (float, whole) in floats.values.floats().unwrap().iter().zip(&expected) {
+                        let is_right = match *whole {
+                            u64::MAX => float.is_infinite(),
+                            // Sums of few bits are exact, others are checked by the run.
+                            whole => factor != 1 || f64::from(*float) * 4.0 == whole as f64,
+                        };
+                        assert!(is_right, "{}: {float} {whole}", sample.name);
+                    }
+                }
+            }
+        }
+    }
+    assert!(by_queue > 40, "{by_queue}");
+}
+
+#[test]
+fn deep_graphs_are_searched_without_rounds() {
+    let deep = [
+        "path",
+        "cycle",
+        "chained triangles",
+        "ring of four",
+        "caterpillar",
+        "lollipop",
+        "diamonds",
+    ];
+    for sample in samples(20_000, 19) {
+        let graph = graph_of(&sample, true);
+        let outcome = run(&graph, &request(AnalysisKind::Sssp, &[sample.source], 1));
+        if deep.contains(&sample.name) {
+            assert!(outcome.edges_examined.is_some(), "{}", sample.name);
+        }
+        let is_shallow = ["star", "power", "dense", "hubs"].contains(&sample.name);
+        assert!(
+            !is_shallow || outcome.edges_examined.is_none(),
+            "{}",
+            sample.name
+        );
+    }
+}
+
+/// More entries than a heap has before it is split, equal keys and wide ones.
+#[test]
+fn queues_larger_than_a_cache_are_right() {
+    for sample in samples(60_000, 20) {
+        if !["grid", "dense", "star", "hubs", "world"].contains(&sample.name) {
+            continue;
+        }
+        for largest in [3, 999] {
+            let weigh = |&(from, to, weight): &(u32, u32, u32)| (from, to, weight % largest + 1);
+            let edges: Vec<_> = sample.edges.iter().map(weigh).collect();
+            let graph = Graph::from_weighted_edges(sample.nodes, &edges, true).unwrap();
+            let outcome = run(&graph, &request(AnalysisKind::Widest, &[sample.source], 1));
+            assert!(outcome.edges_examined.unwrap() <= outcome.edges);
+        }
+    }
+}
+
 /// A limit that no run comes to, and that sequential algorithms do not keep: the request is for
 /// rounds.
 const ANY_ROUNDS: Option<NonZeroU32> = NonZeroU32::new(1 << 30);

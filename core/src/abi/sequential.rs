@@ -45,11 +45,16 @@ pub enum Algorithm {
     /// Stores the distance from the listed nodes and the parent of every node, along weights of which
     /// some are negative, or parents that form a circle whose weights add up to less than 0.
     SignedPaths = 13,
+    /// Stores the length of the shortest path from the listed nodes to every node, along weights
+    /// that are not negative. Lengths are words or floats; a longer path is none.
+    Paths = 14,
+    /// As [`Self::Paths`] along whole weights, with lengths of 64 bits.
+    WidePaths = 15,
 }
 
 impl Algorithm {
     /// Every algorithm, in order of its word.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 16] = [
         Self::StrongComponents,
         Self::Closeness,
         Self::Eccentricity,
@@ -64,6 +69,8 @@ impl Algorithm {
         Self::Levels,
         Self::Reached,
         Self::SignedPaths,
+        Self::Paths,
+        Self::WidePaths,
     ];
 
     /// Returns the algorithm of a word; `None` if the word names none.
@@ -84,6 +91,8 @@ impl Algorithm {
             11 => Some(Self::Levels),
             12 => Some(Self::Reached),
             13 => Some(Self::SignedPaths),
+            14 => Some(Self::Paths),
+            15 => Some(Self::WidePaths),
             _ => None,
         }
     }
@@ -223,7 +232,7 @@ impl SequentialRecord {
                     2
                 }
             }
-            // Scores, levels, order, numbers of paths and their exponents, marks of sources.
+            // Scores, distances, marks of sources and numbers of paths with their exponents, order.
             Algorithm::Betweenness => {
                 if weighted {
                     SCORE_WORDS.saturating_add(7).saturating_add(HEAP_WORDS)
@@ -232,7 +241,8 @@ impl SequentialRecord {
                 }
             }
             Algorithm::Scores | Algorithm::Shares => 0,
-            Algorithm::Widest => HEAP_WORDS,
+            Algorithm::Widest | Algorithm::Paths => QUEUE_WORDS,
+            Algorithm::WidePaths => HEAP_WORDS,
             Algorithm::Levels | Algorithm::Reached => 1,
             Algorithm::SignedPaths => 3,
             // The lightest edge, the tree that it leads to, the tree's node and its number.
@@ -296,6 +306,9 @@ pub const TOGETHER_WORDS: u32 = 9;
 /// Words of an indexed heap for each node: its place, an entry and the entry's key.
 pub const HEAP_WORDS: u32 = 4;
 
+/// Words of a queue of keys for each node: two entries of a node and a key, and a node.
+pub const QUEUE_WORDS: u32 = 5;
+
 /// Words of a sum of shares: its whole part, then 2^64ths, low words first.
 pub const SCORE_WORDS: u32 = 4;
 
@@ -320,7 +333,7 @@ mod tests {
             };
             let words = record.to_parameters();
             assert_eq!(SequentialRecord::from_parameters(words), Some(record));
-            for (at, word) in [(0, 14), (1, 3), (1, 12), (1, 128), (2, 0)] {
+            for (at, word) in [(0, 16), (1, 3), (1, 12), (1, 128), (2, 0)] {
                 let mut wrong = words;
                 wrong[at] = word;
                 assert_eq!(SequentialRecord::from_parameters(wrong), None, "{at}");

@@ -98,6 +98,15 @@ impl Words {
         })
     }
 
+    /// See [`Grid::prefetch`]; nothing for an index out of range, which no one has to know.
+    #[inline(always)]
+    pub fn prefetch<G: Grid>(self, grid: G, index: u32) {
+        if index < self.len {
+            // SAFETY: the word is in the array.
+            unsafe { grid.prefetch(self.base.wrapping_add(index as usize)) }
+        }
+    }
+
     /// No words of this array.
     #[must_use]
     pub fn nothing(self) -> Self {

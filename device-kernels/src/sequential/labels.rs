@@ -7,7 +7,9 @@
 //! neighbours of nodes that changed. The host's module proves that this ends where no node wants
 //! another label; on a graph with edges that have no mirror image it may not, but for the clock.
 //!
-//! Labels of a row are counted in an array with a sum for each label, which are zero between rows.
+//! Labels of a row are counted in an array with a sum for each label, which are zero between rows;
+//! those of a short row are compared with each other. What a look needs of a neighbour lies in one
+//! record, and the rows and records of the next nodes of a list are fetched ahead.
 //!
 //! Work: `O(1)` for each edge of a node that looks, in each round; `3 m` looks in the first.
 //! Memory: `8 n` words.
@@ -16,7 +18,7 @@
 //! large-scale networks", 2007.
 
 use super::Operands;
-use super::work::{Pairs, Rows, Scratch, Work};
+use super::work::{Field, Pairs, Rows, Scratch, Work, fetch};
 use crate::grid::Grid;
 use crate::memory::Words;
 use seawall_core::abi::control::FaultCode;
@@ -29,6 +31,15 @@ const UNITS_EXPONENT: i32 = 31;
 /// A label that is not named yet.
 const NAMELESS: u32 = u32::MAX;
 
+/// Edges of a row whose labels are compared with each other.
+const SHORT: u32 = 8;
+
+/// Words of a record: the label, the one that a node wants, and the last round that listed it.
+const EACH: u32 = 4;
+const LABEL: u32 = 0;
+const WANTED: u32 = 1;
+const LISTED: u32 = 2;
+
 /// Stores the smallest node of every node's community.
 pub(super) fn propagate<G: Grid>(
     work: &mut Work<'_, G>,
@@ -37,16 +48,17 @@ pub(super) fn propagate<G: Grid>(
 ) -> Result<(), FaultCode> {
     let (grid, nodes) = (work.grid, operands.nodes);
     operands.needs(nodes.into())?;
+    let records = scratch.take_records(nodes, EACH)?;
     let state = Propagation {
         amounts: Amounts::of(work, rows)?,
         rows,
         sums: scratch.take_pairs(nodes)?,
-        labels: scratch.take(nodes)?,
-        wanted: scratch.take(nodes)?,
-        listed: scratch.take(nodes)?,
+        labels: records.field(LABEL)?,
+        wanted: records.field(WANTED)?,
+        listed: records.field(LISTED)?,
+        nodes,
         looking: scratch.take(nodes)?,
-        changing: scratch.take(nodes)?,
-        waiting: scratch.take(nodes)?,
+        moving: scratch.take(nodes)?,
     };
     for node in 0..nodes {
         state.sums.store(grid, node, 0);
@@ -70,13 +82,14 @@ struct Propagation {
     amounts: Amounts,
     /// The sum of each label around the node at hand.
     sums: Pairs,
-    labels: Words,
-    wanted: Words,
+    labels: Field,
+    wanted: Field,
     /// The last round that listed each node.
-    listed: Words,
+    listed: Field,
+    nodes: u32,
     looking: Words,
-    changing: Words,
-    waiting: Words,
+    /// The nodes that change, from the front on, and those that wait, from the back on.
+    moving: Words,
 }
 
 impl Propagation {
@@ -89,25 +102,29 @@ impl Propagation {
     ) -> Result<u32, FaultCode> {
         let grid = work.grid;
         for at in 0..looking {
+            self.fetch(grid, (self.looking, looking), at);
             let node = self.looking.load_weak(grid, at);
             let label = self.best(work, node)?;
             self.wanted.store_weak(grid, node, label);
         }
         let (mut changing, mut waiting) = (0, 0);
         for at in 0..looking {
+            self.fetch(grid, (self.looking, looking), at);
             let node = self.looking.load_weak(grid, at);
             if self.wants(grid, node) {
-                let (list, length) = match self.waits(work, node)? {
-                    true => (self.waiting, &mut waiting),
-                    false => (self.changing, &mut changing),
-                };
-                list.store_weak(grid, *length, node);
-                *length += 1;
+                if self.waits(work, node)? {
+                    waiting += 1;
+                    self.moving.store_weak(grid, self.nodes - waiting, node);
+                } else {
+                    self.moving.store_weak(grid, changing, node);
+                    changing += 1;
+                }
             }
         }
         let mut next = 0;
         for at in 0..changing {
-            let node = self.changing.load_weak(grid, at);
+            self.fetch(grid, (self.moving, changing), at);
+            let node = self.moving.load_weak(grid, at);
             let label = self.wanted.load_weak(grid, node);
             self.labels.store_weak(grid, node, label);
             let (start, end) = self.rows.rows.row(grid, node);
@@ -116,10 +133,20 @@ impl Propagation {
                 self.list(grid, self.rows.rows.target(grid, edge), round, &mut next);
             }
         }
-        for at in 0..waiting {
-            self.list(grid, self.waiting.load_weak(grid, at), round, &mut next);
+        for at in 1..=waiting {
+            let node = self.moving.load_weak(grid, self.nodes - at);
+            self.list(grid, node, round, &mut next);
         }
         Ok(next)
+    }
+
+    /// Fetches what the nodes after `at` in a list of `length` need.
+    #[inline(always)]
+    fn fetch<G: Grid>(&self, grid: G, (list, length): (Words, u32), at: u32) {
+        fetch(grid, (self.rows.rows, self.labels), |steps| {
+            let at = at.saturating_add(steps);
+            (at < length).then(|| list.load_weak(grid, at))
+        });
     }
 
     #[inline(always)]
@@ -142,6 +169,9 @@ impl Propagation {
         let own = self.labels.load_weak(grid, node);
         let (start, end) = self.rows.rows.row(grid, node);
         work.spend(end - start)?;
+        if end - start <= SHORT {
+            return Ok(self.best_of_few(grid, (node, own), [start, end]));
+        }
         for edge in start..end {
             let other = self.rows.rows.target(grid, edge);
             if other != node {
@@ -165,6 +195,45 @@ impl Propagation {
         }
         self.sums.store(grid, own, 0);
         Ok(best)
+    }
+
+    /// The same for a short row.
+    fn best_of_few<G: Grid>(
+        &self,
+        grid: G,
+        (node, own): (u32, u32),
+        [start, end]: [u32; 2],
+    ) -> u32 {
+        let mut labels = [own; SHORT as usize];
+        let mut sums = [0_u64; SHORT as usize];
+        let (mut of_own, mut count) = (0_u64, 0);
+        for edge in start..end {
+            let other = self.rows.rows.target(grid, edge);
+            if other == node {
+                continue;
+            }
+            let label = self.labels.load_weak(grid, other);
+            let amount = self.amounts.at(grid, self.rows, edge);
+            if label == own {
+                of_own = of_own.wrapping_add(amount);
+                continue;
+            }
+            let mut known = labels.iter().zip(&mut sums).take(count);
+            if let Some((_, sum)) = known.find(|(known, _)| **known == label) {
+                *sum = sum.wrapping_add(amount);
+            } else if let (Some(new), Some(sum)) = (labels.get_mut(count), sums.get_mut(count)) {
+                (*new, *sum) = (label, amount);
+                count += 1;
+            }
+        }
+        let (mut best, mut most) = (own, of_own);
+        for (label, sum) in labels.into_iter().zip(sums).take(count) {
+            let is_first = || best != own && place(label) < place(best);
+            if sum > most || (sum == most && sum > 0 && is_first()) {
+                (best, most) = (label, sum);
+            }
+        }
+        best
     }
 
     /// Whether `node` comes after a neighbour in conflict with it.

@@ -9,7 +9,7 @@
 //! Source: Moore, "The Shortest Path through a Maze", 1959.
 
 use super::Operands;
-use super::work::{Rows, Scratch, Work};
+use super::work::{Field, Rows, Scratch, Work, fetch};
 use crate::grid::Grid;
 use seawall_core::abi::UNREACHED;
 use seawall_core::abi::control::FaultCode;
@@ -45,6 +45,10 @@ pub(super) fn search<G: Grid>(
         let level_end = tail;
         while head < level_end {
             let node = queue.load_weak(grid, head);
+            fetch(grid, (rows.rows, Field::of(to)), |steps| {
+                let at = head.saturating_add(steps);
+                (at < tail).then(|| queue.load_weak(grid, at))
+            });
             head += 1;
             let (start, end) = rows.rows.row(grid, node);
             work.spend(end - start)?;
@@ -53,6 +57,7 @@ pub(super) fn search<G: Grid>(
                 if to.load_weak(grid, next) == none {
                     to.store_weak(grid, next, value(level));
                     queue.store_weak(grid, tail, next);
+                    rows.rows.prefetch_row(grid, next);
                     tail += 1;
                 }
             }

@@ -19,13 +19,14 @@ mod forest;
 mod heap;
 mod labels;
 mod levels;
+mod nearest;
 mod paths;
+mod queue;
 mod ranks;
 mod scores;
 mod searches;
 mod signed;
 mod together;
-mod widest;
 mod work;
 
 use crate::context::{ContextRef, Tag};
@@ -140,7 +141,7 @@ fn run<G: Grid>(
         Algorithm::Closeness | Algorithm::Eccentricity => measure(work, operands, with),
         Algorithm::Betweenness => betweenness::add_up(work, operands, with),
         Algorithm::Scores => scores::store(work, operands, third),
-        Algorithm::Widest => widest::widen(work, operands, with),
+        Algorithm::Widest => nearest::widen(work, operands, with),
         Algorithm::Forest => forest::grow(work, operands, with),
         Algorithm::Labels => labels::propagate(work, operands, with),
         Algorithm::Cores => cores::peel(work, operands, with),
@@ -148,6 +149,8 @@ fn run<G: Grid>(
         Algorithm::Ranks => ranks::step(work, operands, with, (third, tag)),
         Algorithm::Levels | Algorithm::Reached => levels::search(work, operands, with),
         Algorithm::SignedPaths => signed::relax(work, operands, with),
+        Algorithm::Paths => nearest::shorten(work, operands, with),
+        Algorithm::WidePaths => nearest::shorten_wide(work, operands, with),
     }
 }
 

@@ -3,7 +3,7 @@
 //! A number of paths is a double below 2^500 and a power of 2^500. The power is 0 in nearly all
 //! graphs, and is not even read before a number has grown so far.
 
-use super::work::{Pairs, Scratch};
+use super::work::{Field, Pairs, Records, Scratch};
 use crate::grid::Grid;
 use crate::memory::Words;
 use seawall_core::abi::control::FaultCode;
@@ -23,17 +23,17 @@ pub(super) struct Paths {
 }
 
 impl Paths {
-    /// Space for `nodes` nodes: 3 words each.
+    /// No numbers yet of `nodes` nodes, in their records.
     ///
     /// # Errors
     /// [`FaultCode::BadRegister`] if the scratch memory is too short.
     pub(super) fn new<G: Grid>(
         grid: G,
-        scratch: &mut Scratch,
+        (scratch, records): (&mut Scratch, Records),
         nodes: u32,
     ) -> Result<Self, FaultCode> {
         let paths = Self {
-            numbers: scratch.take_pairs(nodes)?,
+            numbers: records.pair(NUMBER)?,
             powers: scratch.take(nodes)?,
             is_large: false,
         };
@@ -142,15 +142,32 @@ pub(super) struct Sums {
     fraction: Pairs,
 }
 
+/// The records of nodes, the first of a block's scratch memory.
+///
+/// # Errors
+/// [`FaultCode::BadRegister`] if the scratch memory is too short.
+pub(super) fn records(scratch: &mut Scratch, nodes: u32) -> Result<Records, FaultCode> {
+    scratch.take_records(nodes, EACH)
+}
+
+/// Words of a record: its distance, a level or a pair, the mark of a source beside a level, the
+/// number of paths, and the sum of shares.
+const EACH: u32 = 8;
+pub(super) const DISTANCE: u32 = 0;
+pub(super) const MARK: u32 = 1;
+const NUMBER: u32 = 2;
+const WHOLE: u32 = 4;
+const FRACTION: u32 = 6;
+
 impl Sums {
-    /// The sums of a block: the first of its scratch memory, 4 words for each of `nodes`.
+    /// The sums in the records of nodes.
     ///
     /// # Errors
-    /// [`FaultCode::BadRegister`] if the scratch memory is too short.
-    pub(super) fn of(scratch: &mut Scratch, nodes: u32) -> Result<Self, FaultCode> {
+    /// [`FaultCode::BadRegister`] if records have no sums.
+    pub(super) fn of(records: Records) -> Result<Self, FaultCode> {
         Ok(Self {
-            whole: scratch.take_pairs(nodes)?,
-            fraction: scratch.take_pairs(nodes)?,
+            whole: records.pair(WHOLE)?,
+            fraction: records.pair(FRACTION)?,
         })
     }
 
@@ -194,7 +211,7 @@ const TWO_64: f64 = f64::from_bits((1023 + 64) << 52);
 /// The count of a path at its end: half if both of its ends are sources, where that is asked for.
 #[derive(Clone, Copy)]
 pub(super) struct Ends {
-    marks: Words,
+    marks: Field,
     is_halved: bool,
 }
 
@@ -202,15 +219,14 @@ impl Ends {
     /// Marks the sources of the list.
     ///
     /// # Errors
-    /// [`FaultCode::BadRegister`] if the scratch memory is too short,
     /// [`FaultCode::BadIndex`] for a source that is no node.
     pub(super) fn new<G: Grid>(
         grid: G,
-        scratch: &mut Scratch,
+        marks: Field,
         operands: &super::Operands,
     ) -> Result<Self, FaultCode> {
         let ends = Self {
-            marks: scratch.take(operands.nodes)?,
+            marks,
             is_halved: operands.record.shares == Shares::Halved,
         };
         if ends.is_halved {

@@ -8,7 +8,7 @@
 //! of the search that saw them, so that nothing is cleared between two. Memory: `2 n` words.
 
 use super::Operands;
-use super::work::{Rows, Scratch, Work};
+use super::work::{Field, Rows, Scratch, Work, fetch};
 use crate::grid::Grid;
 use crate::memory::Words;
 use seawall_core::abi::control::FaultCode;
@@ -59,6 +59,10 @@ fn search<G: Grid>(
         let level_end = tail;
         while head < level_end {
             let node = queue.load_weak(grid, head);
+            fetch(grid, (rows, Field::of(seen)), |steps| {
+                let at = head.saturating_add(steps);
+                (at < tail).then(|| queue.load_weak(grid, at))
+            });
             head += 1;
             let (start, end) = rows.row(grid, node);
             work.spend(end - start)?;
@@ -67,6 +71,7 @@ fn search<G: Grid>(
                 if seen.load_weak(grid, to) != turn {
                     seen.store_weak(grid, to, turn);
                     queue.store_weak(grid, tail, to);
+                    rows.prefetch_row(grid, to);
                     tail += 1;
                 }
             }

@@ -90,11 +90,16 @@ impl Scratch {
     /// # Errors
     /// [`FaultCode::BadRegister`] if there are fewer.
     pub(super) fn take(&mut self, words: u32) -> Result<Words, FaultCode> {
-        let taken = self.rest.part(0, words.into());
-        let left = u64::from(self.rest.len()).checked_sub(words.into());
-        let rest = left.and_then(|left| self.rest.part(words.into(), left));
-        self.rest = rest.ok_or(FaultCode::BadRegister)?;
-        taken.ok_or(FaultCode::BadRegister)
+        self.take_long(words.into())
+    }
+
+    /// Records of `each` words for `nodes` nodes.
+    ///
+    /// # Errors
+    /// As [`Self::take`].
+    pub(super) fn take_records(&mut self, nodes: u32, each: u32) -> Result<Records, FaultCode> {
+        let words = self.take_long(u64::from(nodes) * u64::from(each))?;
+        Ok(Records { words, each })
     }
 
     /// As many pairs of words.
@@ -102,38 +107,115 @@ impl Scratch {
     /// # Errors
     /// As [`Self::take`].
     pub(super) fn take_pairs(&mut self, pairs: u32) -> Result<Pairs, FaultCode> {
-        let words = u64::from(pairs) * 2;
-        let low = self.rest.part(0, words);
+        self.take_long(u64::from(pairs) * 2).map(Pairs::of)
+    }
+
+    fn take_long(&mut self, words: u64) -> Result<Words, FaultCode> {
+        let taken = self.rest.part(0, words);
         let left = u64::from(self.rest.len()).checked_sub(words);
         let rest = left.and_then(|left| self.rest.part(words, left));
         self.rest = rest.ok_or(FaultCode::BadRegister)?;
-        low.map(Pairs).ok_or(FaultCode::BadRegister)
+        taken.ok_or(FaultCode::BadRegister)
+    }
+}
+
+/// Records of as many words for each node, so that what an algorithm needs of a node at once lies
+/// in one line of a cache.
+#[derive(Clone, Copy)]
+pub(super) struct Records {
+    words: Words,
+    each: u32,
+}
+
+impl Records {
+    /// Word `at` of every record.
+    ///
+    /// # Errors
+    /// [`FaultCode::BadRegister`] if records have no such word.
+    pub(super) fn field(self, at: u32) -> Result<Field, FaultCode> {
+        Ok(Field {
+            words: self.from(at)?,
+            each: self.each,
+        })
+    }
+
+    /// Words `at` and `at + 1` of every record.
+    ///
+    /// # Errors
+    /// As [`Self::field`].
+    pub(super) fn pair(self, at: u32) -> Result<Pairs, FaultCode> {
+        Ok(Pairs {
+            words: self.from(at)?,
+            each: self.each,
+        })
+    }
+
+    fn from(self, at: u32) -> Result<Words, FaultCode> {
+        // Without nodes there are no records, and no field is used.
+        let at = at.min(self.words.len());
+        let left = u64::from(self.words.len() - at);
+        let words = self.words.part(at.into(), left);
+        words.ok_or(FaultCode::BadRegister)
+    }
+}
+
+/// A word of every record.
+#[derive(Clone, Copy)]
+pub(super) struct Field {
+    words: Words,
+    each: u32,
+}
+
+impl Field {
+    /// The words of an array.
+    pub(super) const fn of(words: Words) -> Self {
+        Self { words, each: 1 }
+    }
+
+    #[inline(always)]
+    pub(super) fn load_weak<G: Grid>(self, grid: G, index: u32) -> u32 {
+        self.words.load_weak(grid, index.wrapping_mul(self.each))
+    }
+
+    #[inline(always)]
+    pub(super) fn store_weak<G: Grid>(self, grid: G, index: u32, value: u32) {
+        let at = index.wrapping_mul(self.each);
+        self.words.store_weak(grid, at, value);
+    }
+
+    #[inline(always)]
+    pub(super) fn prefetch<G: Grid>(self, grid: G, index: u32) {
+        self.words.prefetch(grid, index.wrapping_mul(self.each));
     }
 }
 
 /// Values of 64 bits, low word first.
 #[derive(Clone, Copy)]
-pub(super) struct Pairs(Words);
+pub(super) struct Pairs {
+    words: Words,
+    /// Words from one value to the next.
+    each: u32,
+}
 
 impl Pairs {
     /// The words of an array by pairs.
     pub(super) const fn of(words: Words) -> Self {
-        Self(words)
+        Self { words, each: 2 }
     }
 
     #[inline(always)]
     pub(super) fn load<G: Grid>(self, grid: G, index: u32) -> u64 {
-        let at = index.wrapping_mul(2);
-        let low = self.0.load_weak(grid, at);
-        let high = self.0.load_weak(grid, at.wrapping_add(1));
+        let at = index.wrapping_mul(self.each);
+        let low = self.words.load_weak(grid, at);
+        let high = self.words.load_weak(grid, at.wrapping_add(1));
         u64::from(low) | u64::from(high) << 32
     }
 
     #[inline(always)]
     pub(super) fn store<G: Grid>(self, grid: G, index: u32, value: u64) {
-        let at = index.wrapping_mul(2);
-        self.0.store_weak(grid, at, value as u32);
-        self.0
+        let at = index.wrapping_mul(self.each);
+        self.words.store_weak(grid, at, value as u32);
+        self.words
             .store_weak(grid, at.wrapping_add(1), (value >> 32) as u32);
     }
 
@@ -153,6 +235,39 @@ impl Pairs {
 pub(super) const fn ordered_float(bits: u32) -> u32 {
     const SIGN: u32 = 1 << 31;
     if bits & SIGN == 0 { bits | SIGN } else { !bits }
+}
+
+/// Nodes of a list between the one at hand and those of which the row, its first edge, and the words
+/// of the nodes at its ends are fetched.
+const STEPS: [u32; 3] = [12, 8, 4];
+/// Most ends of a row that are fetched.
+const ENDS: u32 = 8;
+
+/// Fetches into the caches what the next nodes of a list need, each from what was fetched for it
+/// before, while the node at hand is worked on: `node_at` has the nodes that so many steps lead to.
+#[inline(always)]
+pub(super) fn fetch<G: Grid>(
+    grid: G,
+    (rows, field): (Csr, Field),
+    node_at: impl Fn(u32) -> Option<u32>,
+) {
+    let [row, edge, ends] = STEPS.map(node_at);
+    if let Some(node) = row {
+        rows.prefetch_row(grid, node);
+        field.prefetch(grid, node);
+    }
+    if let Some(node) = edge {
+        let (start, end) = rows.row(grid, node);
+        if start < end {
+            rows.prefetch_target(grid, start);
+        }
+    }
+    if let Some(node) = ends {
+        let (start, end) = rows.row(grid, node);
+        for edge in start..end.min(start.saturating_add(ENDS)) {
+            field.prefetch(grid, rows.target(grid, edge));
+        }
+    }
 }
 
 /// Rows of edges and the weights along them.

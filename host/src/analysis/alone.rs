@@ -107,25 +107,38 @@ pub(super) fn build(
     })
 }
 
+/// Work of a search, in edges of a pass.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Searching {
+    /// For each node and each edge that it reaches.
+    pub(super) times: Times,
+    /// More for each node on a narrow level, of which the next one waits for a cache.
+    pub(super) narrow: f64,
+    /// Words that are filled for each node of the graph before a search, and the result.
+    pub(super) words: f64,
+}
+
 /// Cost of an algorithm that handles each node and each edge that a search reaches once for each
-/// source, on threads that share the sources; `times` are those of an edge of a pass.
-pub(super) fn searches_ns(job: &Job, worker: &Worker, times: Times) -> f64 {
+/// source, on threads that share the sources.
+pub(super) fn searches_ns(job: &Job, worker: &Worker, searching: Searching) -> f64 {
     let threads = worker.threads_of(job.sources);
-    fill_ns(job, worker) + job.sources * reached_ns(job, worker, times) / threads
+    let one_ns = reached_ns(job, worker, searching);
+    fill_ns(job, worker, searching.words) + job.sources * one_ns / threads
 }
 
 /// The same for one search from all sources, on one thread.
-pub(super) fn search_ns(job: &Job, worker: &Worker, times: Times) -> f64 {
-    fill_ns(job, worker) + reached_ns(job, worker, times)
+pub(super) fn search_ns(job: &Job, worker: &Worker, searching: Searching) -> f64 {
+    fill_ns(job, worker, searching.words) + reached_ns(job, worker, searching)
 }
 
-/// Cost of filling scratch memory.
-fn fill_ns(job: &Job, worker: &Worker) -> f64 {
-    const EDGES: f64 = 0.3;
-    job.nodes * worker.gather_alone_ns(job) * EDGES
+/// Cost of filling `words` words for each node, whose memory is touched for the first time: 3 ns a
+/// word.
+fn fill_ns(job: &Job, worker: &Worker, words: f64) -> f64 {
+    const EDGES: f64 = 2.5;
+    job.nodes * words * EDGES * worker.gather_alone_ns(job)
 }
 
-fn reached_ns(job: &Job, worker: &Worker, times: Times) -> f64 {
+fn reached_ns(job: &Job, worker: &Worker, searching: Searching) -> f64 {
     let reached: f64 = job.tally.nodes.iter().sum();
     let reached = reached.clamp(1.0, job.nodes.max(1.0));
     let searched = Job {
@@ -133,5 +146,7 @@ fn reached_ns(job: &Job, worker: &Worker, times: Times) -> f64 {
         edges: reached * job.degree(),
         ..*job
     };
-    worker.alone_ns(&searched, times)
+    let [narrow, ..] = job.tally.nodes;
+    let narrow = narrow.min(reached) * searching.narrow;
+    worker.alone_ns(&searched, searching.times) + narrow * worker.gather_alone_ns(job)
 }

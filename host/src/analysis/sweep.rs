@@ -1,7 +1,8 @@
 //! Programs of analyses that measure many sources in one launch.
 
+use super::alone::{self, Searching};
 use super::definition::padded;
-use super::{Built, Question, Reading, alone};
+use super::{Built, Question, Reading};
 use crate::cost::{Job, Times, Worker};
 use crate::graph::Graph;
 use crate::program::{Measure, ProgramBuilder, ProgramError, RegisterId, Sweep};
@@ -167,13 +168,21 @@ pub(super) fn cost_ns(job: &Job, worker: &Worker) -> f64 {
 const SHARED: f64 = 4.0;
 
 /// Work of a search by a queue, and by a heap, in edges of a pass.
-const BY_QUEUE: Times = Times {
-    node: 4.0,
-    edge: 8.0,
+const BY_QUEUE: Searching = Searching {
+    times: Times {
+        node: 1.0,
+        edge: 3.0,
+    },
+    narrow: 30.0,
+    words: 3.0,
 };
-const BY_HEAP: Times = Times {
-    node: 60.0,
-    edge: 40.0,
+const BY_HEAP: Searching = Searching {
+    times: Times {
+        node: 60.0,
+        edge: 40.0,
+    },
+    narrow: 0.0,
+    words: 5.0,
 };
 
 fn sweeps_ns(job: &Job, worker: &Worker) -> f64 {

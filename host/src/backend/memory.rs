@@ -11,7 +11,7 @@
 /// Smallest memory for which large pages are requested, bytes. Memory that a core's translation
 /// caches cover with small pages (1536 entries on current ones) gains nothing, and touching a part
 /// of it would cost whole large pages.
-const BYTES_MIN: usize = 8 << 20;
+const BYTES_MIN: usize = 4 << 20;
 
 /// Size of a large page on most systems, bytes; a multiple of every small one.
 const PAGE_BYTES: usize = 2 << 20;

@@ -164,7 +164,7 @@ fn fewest_of_sequential(around: Around<'_>, wave: &WaveSpec) -> (u64, [u64; 4]) 
     let nodes = u64::from(around.nodes);
     let to = match record.algorithm {
         Algorithm::Eccentricity if record.lengths == Lengths::Whole => 2 * nodes,
-        Algorithm::Forest => 2 * nodes,
+        Algorithm::Forest | Algorithm::WidePaths => 2 * nodes,
         Algorithm::Betweenness | Algorithm::Shares => 0,
         _ => nodes,
     };

@@ -5,6 +5,7 @@ use super::places::place_of;
 use super::uses::each_use;
 use crate::graph::WeightKind;
 use seawall_core::abi::program::{FixpointRecord, GroupRecord, Opcode, WaveRecord};
+use seawall_core::abi::sequential::{Algorithm, Lengths, SequentialRecord};
 
 /// Searches for shortest paths that are followed to the end of a program. With more, none
 /// counts as left as it was, so that tables made by hand cost no more than linear time.
@@ -60,6 +61,9 @@ impl<'p> Walk<'p> {
         let waves = self.waves(group);
         for wave in waves.iter().filter(|wave| !is_loop(wave)) {
             overwrite(self.program, &mut self.found, wave);
+            if wave.opcode == Opcode::Sequential as u32 {
+                self.found.extend(search_of(self.program, wave));
+            }
         }
         for wave in waves.iter().filter(|wave| is_loop(wave)) {
             self.fixpoint(wave);
@@ -100,6 +104,7 @@ fn search_of(program: &EncodedProgram, wave: &WaveRecord) -> Option<Searched> {
     let kind = match Opcode::from_word(wave.opcode)? {
         Opcode::StepPaths => WeightKind::Integer,
         Opcode::StepPathsFloat => WeightKind::Float,
+        Opcode::Sequential => kind_of_alone(wave)?,
         _ => return None,
     };
     Some(Searched {
@@ -107,6 +112,16 @@ fn search_of(program: &EncodedProgram, wave: &WaveRecord) -> Option<Searched> {
         kind,
         is_left: true,
     })
+}
+
+/// The weights of a sequential search that finds distances of 32 bits.
+fn kind_of_alone(wave: &WaveRecord) -> Option<WeightKind> {
+    let record = SequentialRecord::from_parameters(wave.parameters)?;
+    match (record.algorithm, record.lengths) {
+        (Algorithm::Paths, Lengths::Float) => Some(WeightKind::Float),
+        (Algorithm::Paths, _) => Some(WeightKind::Integer),
+        _ => None,
+    }
 }
 
 /// Notes what `wave` writes over.

@@ -33,6 +33,7 @@ fn a_quick_benchmark_runs_everywhere_and_lists_omissions() {
         "cpu",
         "wide",
         "load",
+        "survey",
     ] {
         assert!(sections.contains(&section), "{section} has no row");
     }
@@ -56,6 +57,45 @@ fn sections_are_chosen_and_measured_once() {
     assert_eq!(run.stdout.matches("Chain of dependent").count(), 1);
     assert!(!run.stdout.contains("Breadth-first"), "{}", run.stdout);
     assert!(run.stdout.contains("agrees"), "{}", run.stdout);
+}
+
+/// The survey has a row for every analysis on every shape, with its growth and the time of a node and
+/// of an edge.
+#[test]
+fn a_survey_measures_every_analysis_on_every_shape() {
+    let quick = ["bench", "--quick", "--section", "survey", "--quiet"];
+    let report = finish(seawall(&quick).arg("--json")).json();
+    assert_eq!(report["wrong"], serde_json::json!([]));
+    let silent = |note: &&serde_json::Value| note.as_str().unwrap().contains("no answer");
+    let notes = report["notes"].as_array().unwrap();
+    assert_eq!(notes.iter().find(silent), None);
+    let rows = report["rows"].as_array().unwrap();
+    let has = |what: &str| rows.iter().any(|row| row["what"] == what);
+    for shape in seawall_tests::survey::samples(12, 1) {
+        for analysis in ["sssp", "scc", "widest", "closeness"] {
+            for direction in ["one direction", "both directions"] {
+                let what = format!("{analysis}, {}, {direction}", shape.name);
+                assert!(has(&what), "{what}");
+            }
+        }
+        for analysis in ["labels", "msf", "kcore", "mis"] {
+            assert!(has(&format!("{analysis}, {}, both directions", shape.name)));
+            assert!(!has(&format!("{analysis}, {}, one direction", shape.name)));
+        }
+    }
+    for row in rows {
+        assert!(
+            row["amount"]["nodes_and_edges"].as_u64().unwrap() > 0,
+            "{row}"
+        );
+        assert!(row["ratio"].as_f64().unwrap() > 0.0, "{row}");
+    }
+    let text = finish(&mut seawall(&quick)).stdout;
+    assert!(
+        text.contains("Every analysis on graphs of many shapes"),
+        "{text}"
+    );
+    assert!(text.contains("ns a node and edge"), "{text}");
 }
 
 #[test]

@@ -24,6 +24,7 @@ mod row;
 mod section;
 mod setting;
 mod sources;
+mod survey;
 mod table;
 mod timing;
 mod wide;
@@ -32,6 +33,7 @@ pub use against::{AgainstError, Earlier};
 pub use nvcc::NvccError;
 pub use row::{Amount, Baseline, Clock, Figure, Floor, Row, Unit};
 pub use section::Section;
+pub use survey::{Sample, samples};
 pub use table::{write_json, write_text};
 
 use seawall::Cause;
@@ -136,6 +138,7 @@ pub fn run(
             Section::Wide => wide::rows(&mut setting)?,
             Section::Load => load::rows(&mut setting)?,
             Section::Auto => auto::rows(&mut setting)?,
+            Section::Survey => survey::rows(&mut setting)?,
         }
     }
     Ok(setting.into_report())

@@ -172,15 +172,21 @@ pub enum Amount {
     Edges(u64),
     /// Bytes that are read.
     Bytes(u64),
+    /// Nodes and edges, of each round that a limit is for.
+    #[serde(rename = "nodes_and_edges")]
+    NodesAndEdges(u64),
 }
 
 impl Amount {
-    /// Formats the amount per second, in millions.
+    /// Formats the amount per second, in millions, or the time of a node and of an edge.
     #[must_use]
     pub fn rate(self, ns: f64) -> String {
         let (count, name) = match self {
             Self::Edges(count) => (count, "M edges/s"),
             Self::Bytes(count) => (count, "MB/s"),
+            Self::NodesAndEdges(count) => {
+                return format!("{:.1} ns a node and edge", ns / count.max(1) as f64);
+            }
         };
         format!("{:.0} {name}", count as f64 * 1e3 / ns)
     }
@@ -300,6 +306,8 @@ mod tests {
     fn a_rate_is_the_amount_per_second_in_millions() {
         assert_eq!(Amount::Edges(31_400_000).rate(1e9), "31 M edges/s");
         assert_eq!(Amount::Bytes(1_000_000_000).rate(5e8), "2000 MB/s");
+        let size = Amount::NodesAndEdges(480_000);
+        assert_eq!(size.rate(48e6), "100.0 ns a node and edge");
     }
 
     #[test]

@@ -39,11 +39,13 @@ pub enum Section {
     Load,
     /// The choice of `auto`, against all alternatives.
     Auto,
+    /// Every analysis on graphs of many shapes, at two sizes.
+    Survey,
 }
 
 impl Section {
     /// Every section in the order of the report.
-    pub const ALL: [Self; 16] = [
+    pub const ALL: [Self; 17] = [
         Self::Barrier,
         Self::Chain,
         Self::Loop,
@@ -60,6 +62,7 @@ impl Section {
         Self::Wide,
         Self::Load,
         Self::Auto,
+        Self::Survey,
     ];
 
     /// The name on the command line and in JSON.
@@ -89,6 +92,7 @@ impl Section {
             Self::Wide => "Wide waves over every edge",
             Self::Load => "Making graphs",
             Self::Auto => "What auto chooses, a whole command",
+            Self::Survey => "Every analysis on graphs of many shapes, one thread",
         }
     }
 }

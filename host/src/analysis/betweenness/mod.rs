@@ -60,13 +60,21 @@ const WORK: Times = Times {
 };
 
 /// Work of a source by a queue, and by a heap, in edges of a pass.
-const BY_QUEUE: Times = Times {
-    node: 10.0,
-    edge: 50.0,
+const BY_QUEUE: alone::Searching = alone::Searching {
+    times: Times {
+        node: 10.0,
+        edge: 30.0,
+    },
+    narrow: 60.0,
+    words: 11.0,
 };
-const BY_HEAP: Times = Times {
-    node: 80.0,
-    edge: 90.0,
+const BY_HEAP: alone::Searching = alone::Searching {
+    times: Times {
+        node: 80.0,
+        edge: 90.0,
+    },
+    narrow: 0.0,
+    words: 16.0,
 };
 
 /// Largest relative error of a score: each level adds a few roundings, and those of many levels

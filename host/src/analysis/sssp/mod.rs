@@ -1,10 +1,12 @@
 //! Shortest paths: length of the shortest path from the sources to every node.
 
+mod alone;
 pub(super) mod oracle;
 mod parents;
 mod program;
 mod signed;
 
+use super::alone::{Searching, search_ns};
 use super::bfs::farthest;
 use super::falling::has_settled;
 use super::{
@@ -47,6 +49,16 @@ const WORK: Times = Times {
     edge: 14.0,
 };
 
+/// Work of the nearest node first, in edges of a pass.
+const ALONE: Searching = Searching {
+    times: Times {
+        node: 4.0,
+        edge: 20.0,
+    },
+    narrow: 30.0,
+    words: 2.0,
+};
+
 /// Cost of a node in a sweep over all distances, in edges of a pass.
 const SWEEP_EDGES: f64 = 0.4;
 
@@ -65,6 +77,9 @@ impl Analysis for Sssp {
     fn build(&self, graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
         if signed::is_signed(graph) {
             return signed::build(graph, question);
+        }
+        if alone::suits(graph, question) {
+            return alone::build(graph, question);
         }
         program::build(graph, question)
     }
@@ -128,6 +143,10 @@ impl Analysis for Sssp {
     /// bound.
     fn cost_ns(&self, job: &Job, worker: &Worker) -> f64 {
         let levels = job.tally.depth();
+        let reached: f64 = job.tally.nodes.iter().sum();
+        if worker.is_cpu() && alone::is_deep(levels, reached) {
+            return search_ns(job, worker, ALONE);
+        }
         let sweeps = levels * bounds_of_a_level(job.degree()) * job.nodes;
         let sweeps_ns = sweeps * SWEEP_EDGES * worker.gather_ns();
         if worker.is_shared() {

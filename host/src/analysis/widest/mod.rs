@@ -50,9 +50,13 @@ const WORK: Times = Times {
 };
 
 /// Work of the widest node first, in edges of a pass.
-const ALONE: Times = Times {
-    node: 60.0,
-    edge: 40.0,
+const ALONE: alone::Searching = alone::Searching {
+    times: Times {
+        node: 4.0,
+        edge: 20.0,
+    },
+    narrow: 20.0,
+    words: 2.0,
 };
 
 /// Width of a path without edges, in whole numbers; one less stands for no path at all,
