@@ -8,9 +8,10 @@
 //! edges took 4.2 instead of 3.4 s with large pages (two cores of a virtual machine), far more
 //! than its searches gained.
 
-/// Smallest memory for which large pages are requested, bytes. Memory that a core's translation
-/// caches cover with small pages (1536 entries on current ones) gains nothing, and touching a part
-/// of it would cost whole large pages.
+/// Smallest memory for which large pages are requested, bytes. 4 MiB at random take 51 ns an access
+/// with small pages and 19 with large ones on two cores of a virtual machine, where a miss of the
+/// translation caches walks two tables. Smaller memory gains less, and touching a part of it would
+/// cost whole large pages.
 const BYTES_MIN: usize = 4 << 20;
 
 /// Size of a large page on most systems, bytes; a multiple of every small one.
