@@ -212,7 +212,7 @@ impl Queue {
     fn split<G: Grid>(&mut self, grid: G) {
         self.limit = self.limit_of(grid, [0, self.length], [1, 2]);
         let mut kept = 0;
-        // Each entry leaves a place of the heap, so that the pile has room.
+        // Each entry leaves a place of the heap, so that the pile has space.
         let mut at = 0;
         while at < self.length {
             let entry = self.entries.load(grid, at);
