@@ -41,7 +41,7 @@ pub(super) fn is_deep(levels: f64, reached: f64) -> bool {
 pub(super) fn suits(graph: &Graph, question: &Question) -> bool {
     alone::suits(question)
         && graph.weight_kind().is_some()
-        && (question.sparing
+        && (question.low_memory
             || is_narrow(graph, &question.sources)
             || has_chains(graph)
             || is_spread(graph))

@@ -10,7 +10,7 @@ mod shapes;
 pub use shapes::{Sample, samples};
 
 use super::BenchError;
-use super::row::{Amount, Baseline, Clock, Figure, Floor, Row, Spread, Unit};
+use super::row::{Amount, Baseline, Clock, Figure, Floor, Row, Timing, Unit};
 use super::setting::Setting;
 use seawall::analysis::AnalysisKind;
 use seawall::executor::Machine;
@@ -114,7 +114,7 @@ impl Pair<'_> {
     }
 
     /// The median time of runs on one of the graphs, and the last of them.
-    fn time(&self, analysis: AnalysisKind, at: usize) -> Result<(Spread, RunOutcome), RunError> {
+    fn time(&self, analysis: AnalysisKind, at: usize) -> Result<(Timing, RunOutcome), RunError> {
         let source = analysis
             .facts()
             .takes_sources
@@ -129,7 +129,7 @@ impl Pair<'_> {
             let outcome = execute(&self.graphs[at], &request, &mut |_| {})?;
             times.push(outcome.times.run as f64);
             if times.len() >= self.turns {
-                return Ok((Spread::of(&mut times), outcome));
+                return Ok((Timing::of(&mut times), outcome));
             }
         }
     }
