@@ -59,7 +59,7 @@ fn add_up_along<G: Grid, S: Search>(
         sums,
         fields: records.field(DISTANCE)?,
         order: scratch.take(nodes)?,
-        paths: Paths::new(grid, (&mut scratch, records), nodes)?,
+        paths: Paths::new(grid, &mut scratch, records, nodes)?,
         ends: Ends::new(grid, marks, operands)?,
         search: S::new(grid, (&mut scratch, records), (rows, nodes))?,
     };
@@ -134,7 +134,7 @@ impl<S: Search> Turn<S> {
         self.search.begin(grid, order, source);
         let mut reached = 0;
         while let Some(node) = self.search.take(grid, order, reached) {
-            fetch(grid, (self.rows, self.fields), |steps| {
+            fetch(grid, self.rows, self.fields, |steps| {
                 self.search
                     .known(grid, order, reached.saturating_add(steps))
             });
@@ -162,7 +162,7 @@ impl<S: Search> Turn<S> {
     fn backward<G: Grid>(&mut self, work: &mut Work<'_, G>, reached: u32) -> Result<(), FaultCode> {
         let grid = work.grid;
         for at in (0..reached).rev() {
-            fetch(grid, (self.rows, self.fields), |steps| {
+            fetch(grid, self.rows, self.fields, |steps| {
                 let at = at.checked_sub(steps)?;
                 Some(self.order.load_weak(grid, at))
             });

@@ -18,7 +18,8 @@ use seawall_core::abi::control::FaultCode;
 pub(super) fn peel<G: Grid>(
     work: &mut Work<'_, G>,
     operands: &Operands,
-    (rows, mut scratch): (Rows, Scratch),
+    rows: Rows,
+    mut scratch: Scratch,
 ) -> Result<(), FaultCode> {
     let (grid, nodes) = (work.grid, operands.nodes);
     operands.needs(nodes.into())?;

@@ -21,7 +21,8 @@ use seawall_core::abi::sequential::{Algorithm, Lengths};
 pub(super) fn measure<G: Grid>(
     work: &mut Work<'_, G>,
     operands: &Operands,
-    (rows, mut scratch): (Rows, Scratch),
+    rows: Rows,
+    mut scratch: Scratch,
 ) -> Result<(), FaultCode> {
     let (grid, nodes) = (work.grid, operands.nodes);
     let is_closeness = operands.record.algorithm == Algorithm::Closeness;

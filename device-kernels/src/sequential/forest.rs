@@ -34,7 +34,8 @@ const STRIDE: u32 = 1024;
 pub(super) fn grow<G: Grid>(
     work: &mut Work<'_, G>,
     operands: &Operands,
-    (rows, mut scratch): (Rows, Scratch),
+    rows: Rows,
+    mut scratch: Scratch,
 ) -> Result<(), FaultCode> {
     let (grid, nodes) = (work.grid, operands.nodes);
     operands.needs(2 * u64::from(nodes))?;
@@ -59,7 +60,7 @@ pub(super) fn grow<G: Grid>(
     let mut length = forest.list_rows(work, trees)?;
     while length > 0 {
         trees = forest.join(work, (trees, Picks::Listed))?;
-        length = forest.shorten(work, (length, trees))?;
+        length = forest.shorten(work, length, trees)?;
     }
     Ok(())
 }
@@ -242,7 +243,8 @@ impl Forest {
     fn shorten<G: Grid>(
         &self,
         work: &mut Work<'_, G>,
-        (length, trees): (u32, u32),
+        length: u32,
+        trees: u32,
     ) -> Result<u32, FaultCode> {
         let grid = work.grid;
         if !self.begins(grid, trees) {

@@ -118,7 +118,7 @@ impl Heap {
         let moved = (self.nodes.load_weak(grid, last), self.keys.load(grid, last));
         self.length = last;
         if last > 0 {
-            self.sink(grid, moved);
+            self.sink(grid, moved.0, moved.1);
         }
         self.places.store_weak(grid, least.0, TAKEN);
         self.taken += 1;
@@ -129,7 +129,7 @@ impl Heap {
 
     /// Puts an entry at the first place or below.
     #[inline(always)]
-    fn sink<G: Grid>(&self, grid: G, (node, key): (u32, u64)) {
+    fn sink<G: Grid>(&self, grid: G, node: u32, key: u64) {
         let mut place = 0;
         loop {
             let first = u64::from(place) * u64::from(BELOW) + 1;

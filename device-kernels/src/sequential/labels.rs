@@ -44,7 +44,8 @@ const LISTED: u32 = 2;
 pub(super) fn propagate<G: Grid>(
     work: &mut Work<'_, G>,
     operands: &Operands,
-    (rows, mut scratch): (Rows, Scratch),
+    rows: Rows,
+    mut scratch: Scratch,
 ) -> Result<(), FaultCode> {
     let (grid, nodes) = (work.grid, operands.nodes);
     operands.needs(nodes.into())?;
@@ -143,7 +144,7 @@ impl Propagation {
     /// Fetches what the nodes after `at` in a list of `length` need.
     #[inline(always)]
     fn fetch<G: Grid>(&self, grid: G, (list, length): (Words, u32), at: u32) {
-        fetch(grid, (self.rows.rows, self.labels), |steps| {
+        fetch(grid, self.rows.rows, self.labels, |steps| {
             let at = at.saturating_add(steps);
             (at < length).then(|| list.load_weak(grid, at))
         });
@@ -170,7 +171,7 @@ impl Propagation {
         let (start, end) = self.rows.rows.row(grid, node);
         work.spend(end - start)?;
         if end - start <= SHORT {
-            return Ok(self.best_of_few(grid, (node, own), [start, end]));
+            return Ok(self.best_of_few(grid, node, own, [start, end]));
         }
         for edge in start..end {
             let other = self.rows.rows.target(grid, edge);
@@ -198,12 +199,7 @@ impl Propagation {
     }
 
     /// The same for a short row.
-    fn best_of_few<G: Grid>(
-        &self,
-        grid: G,
-        (node, own): (u32, u32),
-        [start, end]: [u32; 2],
-    ) -> u32 {
+    fn best_of_few<G: Grid>(&self, grid: G, node: u32, own: u32, [start, end]: [u32; 2]) -> u32 {
         let mut labels = [own; SHORT as usize];
         let mut sums = [0_u64; SHORT as usize];
         let (mut of_own, mut count) = (0_u64, 0);

@@ -45,7 +45,7 @@ pub(super) fn search<G: Grid>(
         let level_end = tail;
         while head < level_end {
             let node = queue.load_weak(grid, head);
-            fetch(grid, (rows.rows, Field::of(to)), |steps| {
+            fetch(grid, rows.rows, Field::of(to), |steps| {
                 let at = head.saturating_add(steps);
                 (at < tail).then(|| queue.load_weak(grid, at))
             });

@@ -92,7 +92,7 @@ pub fn run_sequential<G: Grid>(cx: ContextRef<G>, wave: Wave) -> Result<(), Faul
         rank,
     };
     let words = record.block_words(operands.nodes, tables.edges(grid));
-    let scratch = Scratch::of_block(memory, (words, u64::from(rank)))?;
+    let scratch = Scratch::of_block(memory, words, u64::from(rank))?;
     let given = Given {
         rows: rows_of(context, &operands)?,
         scratch,
@@ -142,15 +142,15 @@ fn run<G: Grid>(
         Algorithm::Betweenness => betweenness::add_up(work, operands, with),
         Algorithm::Scores => scores::store(work, operands, third),
         Algorithm::Widest => nearest::widen(work, operands, with),
-        Algorithm::Forest => forest::grow(work, operands, with),
-        Algorithm::Labels => labels::propagate(work, operands, with),
-        Algorithm::Cores => cores::peel(work, operands, with),
+        Algorithm::Forest => forest::grow(work, operands, with.0, with.1),
+        Algorithm::Labels => labels::propagate(work, operands, with.0, with.1),
+        Algorithm::Cores => cores::peel(work, operands, with.0, with.1),
         Algorithm::Shares => ranks::share(work, operands, rows),
         Algorithm::Ranks => ranks::step(work, operands, with, (third, tag)),
         Algorithm::Levels | Algorithm::Reached => levels::search(work, operands, with),
-        Algorithm::SignedPaths => signed::relax(work, operands, with),
+        Algorithm::SignedPaths => signed::relax(work, operands, with.0, with.1),
         Algorithm::Paths => nearest::shorten(work, operands, with),
-        Algorithm::WidePaths => nearest::shorten_wide(work, operands, with),
+        Algorithm::WidePaths => nearest::shorten_wide(work, operands, with.0, with.1),
     }
 }
 
@@ -161,11 +161,11 @@ fn measure<G: Grid>(
     with: (Rows, Scratch),
 ) -> Result<(), FaultCode> {
     if operands.record.lengths != Lengths::Edges {
-        distances::measure(work, operands, with)
+        distances::measure(work, operands, with.0, with.1)
     } else if operands.record.together {
-        together::measure(work, operands, with)
+        together::measure(work, operands, with.0, with.1)
     } else {
-        searches::measure(work, operands, with)
+        searches::measure(work, operands, with.0, with.1)
     }
 }
 

@@ -176,7 +176,7 @@ fn search<G: Grid, R: Rule>(
     operands.each_source(grid, |source| {
         if keys.load_weak(grid, source) != R::FIRST {
             keys.store_weak(grid, source, R::FIRST);
-            queue.push(grid, keys, (source, R::FIRST));
+            queue.push(grid, keys, source, R::FIRST);
         }
         Ok(())
     })?;
@@ -192,8 +192,8 @@ fn search<G: Grid, R: Rule>(
             let through = R::along(key, weight);
             if through < keys.load_weak(grid, to) {
                 keys.store_weak(grid, to, through);
-                if leads_on(grid, rows, (node, to)) {
-                    queue.push(grid, keys, (to, through));
+                if leads_on(grid, rows, node, to) {
+                    queue.push(grid, keys, to, through);
                 }
             }
         }
@@ -203,7 +203,7 @@ fn search<G: Grid, R: Rule>(
 
 /// Whether `to`, found from `from`, has an edge that does not lead straight back.
 #[inline(always)]
-fn leads_on<G: Grid>(grid: G, rows: Rows, (from, to): (u32, u32)) -> bool {
+fn leads_on<G: Grid>(grid: G, rows: Rows, from: u32, to: u32) -> bool {
     let (start, end) = rows.rows.row(grid, to);
     match end - start {
         0 => false,
@@ -220,7 +220,8 @@ fn leads_on<G: Grid>(grid: G, rows: Rows, (from, to): (u32, u32)) -> bool {
 pub(super) fn shorten_wide<G: Grid>(
     work: &mut Work<'_, G>,
     operands: &Operands,
-    (rows, mut scratch): (Rows, Scratch),
+    rows: Rows,
+    mut scratch: Scratch,
 ) -> Result<(), FaultCode> {
     let (grid, nodes) = (work.grid, operands.nodes);
     operands.needs(2 * u64::from(nodes))?;

@@ -29,7 +29,8 @@ impl Paths {
     /// [`FaultCode::BadRegister`] if the scratch memory is too short.
     pub(super) fn new<G: Grid>(
         grid: G,
-        (scratch, records): (&mut Scratch, Records),
+        scratch: &mut Scratch,
+        records: Records,
         nodes: u32,
     ) -> Result<Self, FaultCode> {
         let paths = Self {

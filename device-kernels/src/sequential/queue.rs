@@ -79,7 +79,7 @@ impl Queue {
 
     /// Adds `node`, whose key in `keys` has just become `key`.
     #[inline(always)]
-    pub(super) fn push<G: Grid>(&mut self, grid: G, keys: Words, (node, key): (u32, u32)) {
+    pub(super) fn push<G: Grid>(&mut self, grid: G, keys: Words, node: u32, key: u32) {
         if key == self.last {
             self.stack.store_weak(grid, self.stacked, node);
             self.stacked += 1;

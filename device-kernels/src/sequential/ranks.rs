@@ -92,7 +92,7 @@ pub(super) fn step<G: Grid>(
         round.coming.store(grid, node, 0);
     }
     let jumping = round.push(work, nodes)?;
-    let change = round.gather(work, (nodes, jumping))?;
+    let change = round.gather(work, nodes, jumping)?;
     let tolerance = f64::from(f32::from_bits(operands.record.tolerance));
     let most = tolerance * (1_u64 << TOTAL_EXPONENT) as f64;
     if change > most as u64 {
@@ -142,7 +142,8 @@ impl Round {
     fn gather<G: Grid>(
         &self,
         work: &mut Work<'_, G>,
-        (nodes, jumping): (u32, u64),
+        nodes: u32,
+        jumping: u64,
     ) -> Result<u64, FaultCode> {
         let grid = work.grid;
         let lost = jumping as f32 * unit(TOTAL_EXPONENT);

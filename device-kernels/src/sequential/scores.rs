@@ -61,7 +61,7 @@ fn sums_of(operands: &Operands, memory: Words, block: u32) -> Result<Sums, Fault
     };
     // The memory of betweenness does not depend on edges.
     let words = record.block_words(operands.nodes, 0);
-    let mut scratch = Scratch::of_block(memory, (words, block.into()))?;
+    let mut scratch = Scratch::of_block(memory, words, block.into())?;
     Sums::of(records(&mut scratch, operands.nodes)?)
 }
 

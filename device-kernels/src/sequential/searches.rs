@@ -18,7 +18,8 @@ use seawall_core::abi::sequential::Algorithm;
 pub(super) fn measure<G: Grid>(
     work: &mut Work<'_, G>,
     operands: &Operands,
-    (rows, mut scratch): (Rows, Scratch),
+    rows: Rows,
+    mut scratch: Scratch,
 ) -> Result<(), FaultCode> {
     let (grid, nodes) = (work.grid, operands.nodes);
     operands.needs(nodes.into())?;
@@ -59,7 +60,7 @@ fn search<G: Grid>(
         let level_end = tail;
         while head < level_end {
             let node = queue.load_weak(grid, head);
-            fetch(grid, (rows, Field::of(seen)), |steps| {
+            fetch(grid, rows, Field::of(seen), |steps| {
                 let at = head.saturating_add(steps);
                 (at < tail).then(|| queue.load_weak(grid, at))
             });

@@ -28,7 +28,8 @@ use seawall_core::abi::sequential::Lengths;
 pub(super) fn relax<G: Grid>(
     work: &mut Work<'_, G>,
     operands: &Operands,
-    (rows, mut scratch): (Rows, Scratch),
+    rows: Rows,
+    mut scratch: Scratch,
 ) -> Result<(), FaultCode> {
     let (grid, nodes) = (work.grid, operands.nodes);
     let words = u64::from(nodes);

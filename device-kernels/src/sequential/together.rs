@@ -27,7 +27,8 @@ const PLANES: usize = 8;
 pub(super) fn measure<G: Grid>(
     work: &mut Work<'_, G>,
     operands: &Operands,
-    (rows, mut scratch): (Rows, Scratch),
+    rows: Rows,
+    mut scratch: Scratch,
 ) -> Result<(), FaultCode> {
     let (grid, nodes) = (work.grid, operands.nodes);
     operands.needs(nodes.into())?;

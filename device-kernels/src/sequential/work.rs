@@ -79,7 +79,7 @@ impl Scratch {
     ///
     /// # Errors
     /// [`FaultCode::BadRegister`] if the memory has no such part.
-    pub(super) fn of_block(memory: Words, (words, rank): (u64, u64)) -> Result<Self, FaultCode> {
+    pub(super) fn of_block(memory: Words, words: u64, rank: u64) -> Result<Self, FaultCode> {
         let from = words.checked_mul(rank).ok_or(FaultCode::BadRegister)?;
         let rest = memory.part(from, words).ok_or(FaultCode::BadRegister)?;
         Ok(Self { rest })
@@ -248,7 +248,8 @@ const ENDS: u32 = 8;
 #[inline(always)]
 pub(super) fn fetch<G: Grid>(
     grid: G,
-    (rows, field): (Csr, Field),
+    rows: Csr,
+    field: Field,
     node_at: impl Fn(u32) -> Option<u32>,
 ) {
     let [row, edge, ends] = STEPS.map(node_at);

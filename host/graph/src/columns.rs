@@ -252,7 +252,7 @@ impl Buckets {
         let made = parts.into_par_iter().map(|(bucket, starts, own)| {
             let first = (bucket as u64) << self.bits;
             let entries = chunks.iter().flat_map(|chunk| chunk.of(bucket));
-            self.rows_of(first as u32, entries, (starts, own))
+            self.rows_of(first as u32, entries, starts, own)
         });
         let kept: Vec<(usize, Counts)> = made.collect();
         let (mut place, mut end, mut counts) = (0, 0, Counts::default());
@@ -286,7 +286,8 @@ impl Buckets {
         self,
         first: u32,
         entries: impl Iterator<Item = &'c [u32; 2]> + Clone,
-        (starts, targets): (&mut [u32], &mut [u32]),
+        starts: &mut [u32],
+        targets: &mut [u32],
     ) -> (usize, Counts) {
         for [source, _] in entries.clone() {
             starts[(source - first) as usize] += 1;
@@ -317,7 +318,7 @@ impl Buckets {
                     counts.loops += loops(row, node);
                     kept = end;
                 }
-                Direction::Both => kept = join(targets, (place..end, kept), node, &mut counts),
+                Direction::Both => kept = join(targets, place..end, kept, node, &mut counts),
             }
             place = end;
         }
@@ -336,7 +337,8 @@ fn loops(row: &[u32], node: u32) -> u32 {
 /// place after them. Of the edges to a node, as many stay as the direction that lists more lists.
 fn join(
     targets: &mut [u32],
-    (row, mut kept): (std::ops::Range<usize>, usize),
+    row: std::ops::Range<usize>,
+    mut kept: usize,
     node: u32,
     counts: &mut Counts,
 ) -> usize {

@@ -96,7 +96,7 @@ pub(super) fn build(
     }
     let result = program.words("result", u64::from(graph.nodes()) * words)?;
     program.fill("no result yet", result, sought.none);
-    program.sequential("run alone", result, (record, given));
+    program.sequential("run alone", result, record, given);
     program.keep(result);
     Ok(Built {
         program,

@@ -14,13 +14,14 @@ use seawall_core::abi::program::{EachRecord, GroupRecord, Opcode, WaveRecord};
 /// Predicts the top-level groups of `program`, nanoseconds each.
 #[must_use]
 pub fn predict_groups(
-    (analysis, job): (AnalysisKind, &Job),
+    analysis: AnalysisKind,
+    job: &Job,
     worker: &Worker,
     program: &EncodedProgram,
 ) -> Vec<f64> {
     let top = program.groups.iter().take(program.top_groups as usize);
     let parts: Vec<Part> = top
-        .map(|group| Part::of(program, group, (job, worker)))
+        .map(|group| Part::of(program, group, job, worker))
         .collect();
     let small: f64 = parts.iter().map(|part| part.ns).sum();
     let heavy: u32 = parts.iter().map(|part| part.heavy).sum();
@@ -41,7 +42,7 @@ struct Part {
 }
 
 impl Part {
-    fn of(program: &EncodedProgram, group: &GroupRecord, (job, worker): (&Job, &Worker)) -> Self {
+    fn of(program: &EncodedProgram, group: &GroupRecord, job: &Job, worker: &Worker) -> Self {
         let waves = program.waves.iter().skip(group.first_wave as usize);
         let mut part = Self { ns: 0.0, heavy: 0 };
         for wave in waves.take(group.waves as usize) {

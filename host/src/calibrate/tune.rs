@@ -322,14 +322,14 @@ fn search(
     open: &Open<'_>,
 ) -> Result<SearchTuning, MeasureError> {
     let mut best = SearchTuning::default();
-    best.narrow_nodes = fastest_limit(deep, open, (&NARROW, best.narrow_nodes), |narrow_nodes| {
+    best.narrow_nodes = fastest_limit(deep, open, &NARROW, best.narrow_nodes, |narrow_nodes| {
         SearchTuning {
             narrow_nodes,
             ..best
         }
     })?;
     let current = best.pull_density_ppm;
-    best.pull_density_ppm = fastest_limit(shallow, open, (&PULL, current), |pull_density_ppm| {
+    best.pull_density_ppm = fastest_limit(shallow, open, &PULL, current, |pull_density_ppm| {
         SearchTuning {
             pull_density_ppm,
             ..best
@@ -342,7 +342,8 @@ fn search(
 fn fastest_limit(
     graphs: &[Graph],
     open: &Open<'_>,
-    (candidates, current): (&[u32], u32),
+    candidates: &[u32],
+    current: u32,
     tuning: impl Fn(u32) -> SearchTuning,
 ) -> Result<u32, MeasureError> {
     let mut race = Race::new(candidates, current);

@@ -41,7 +41,8 @@ impl ProgramBuilder {
         &mut self,
         name: &str,
         to: RegisterId,
-        (record, given): (SequentialRecord, Given),
+        record: SequentialRecord,
+        given: Given,
     ) {
         self.needs.incoming |= record.inward;
         self.needs.weights = given.weights.or(self.needs.weights);

@@ -35,7 +35,7 @@ pub(super) fn explain(
     let job = cost_model::job(graph, request, sample_edges(graph));
     let units = opened.session.device().units;
     let worker = cost_model::worker(request, (opened.executor, units), &job);
-    let predicted = predict_groups((request.analysis, &job), &worker, program);
+    let predicted = predict_groups(request.analysis, &job, &worker, program);
     let trace = stats.trace.as_ref();
     Explanation {
         groups: groups(program, waves, trace, &predicted),

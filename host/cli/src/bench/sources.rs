@@ -81,7 +81,7 @@ impl Work<'_> {
     fn run(&self, setting: &mut Setting<'_>, machine: Machine) -> Result<Done, BenchError> {
         setting.say(format!("{}: {}", self.what, timing::name(&machine)));
         let from = [self.sources.to_vec()];
-        self.time(setting, machine, (AnalysisKind::Closeness, &from))
+        self.time(setting, machine, AnalysisKind::Closeness, &from)
     }
 
     /// As many searches, by the median of five.
@@ -89,7 +89,7 @@ impl Work<'_> {
         setting.say(format!("{}: searches", self.what));
         let five = five_sources(self.graph);
         let starts: Vec<_> = five.into_iter().map(|source| vec![source]).collect();
-        let done = self.time(setting, machine, (AnalysisKind::Bfs, &starts))?;
+        let done = self.time(setting, machine, AnalysisKind::Bfs, &starts)?;
         let count = self.sources.len();
         // One search is that share of all.
         let part = 1.0 / count as f64;
@@ -111,7 +111,8 @@ impl Work<'_> {
         &self,
         setting: &Setting<'_>,
         machine: Machine,
-        (analysis, starts): (AnalysisKind, &[Vec<u32>]),
+        analysis: AnalysisKind,
+        starts: &[Vec<u32>],
     ) -> Result<Done, BenchError> {
         let on = (&machine, self.graph, setting.quick);
         let each = timing::each(on, starts, |start| {
@@ -134,7 +135,12 @@ impl Work<'_> {
 
     /// Records where two machines disagree.
     fn compare(&self, setting: &mut Setting<'_>, [ours, other]: [&Done; 2]) {
-        if !ours.columns.iter().zip(&other.columns).all(is_same) {
+        if !ours
+            .columns
+            .iter()
+            .zip(&other.columns)
+            .all(|(left, right)| is_same(left, right))
+        {
             let (ours, other) = (&ours.name, &other.name);
             setting.differs(format!("{}: {ours} and {other} differ", self.what));
         }
@@ -143,7 +149,7 @@ impl Work<'_> {
 
 /// Whether two columns have the same bits: nodes that are no sources have no number, which equals
 /// nothing.
-fn is_same((left, right): (&Column, &Column)) -> bool {
+fn is_same(left: &Column, right: &Column) -> bool {
     match (left, right) {
         (Column::F32(left), Column::F32(right)) => {
             let bits = |value: &f32| value.to_bits();

@@ -171,7 +171,7 @@ pub(super) fn each(
             let (program, _) = built.program.encode(&plan).map_err(RunError::from)?;
             if !program.once.is_empty() {
                 let session = session.as_mut();
-                first_ns = Some(first_runs(session, (&program, &built.inputs), quick)?);
+                first_ns = Some(first_runs(session, &program, &built.inputs, quick)?);
             }
             session.load(&program)?;
         }
@@ -191,7 +191,8 @@ pub(super) fn each(
 /// Device times of the first run of `program`, loaded anew for each.
 fn first_runs(
     session: &mut dyn Session,
-    (program, inputs): (&EncodedProgram, &[u32]),
+    program: &EncodedProgram,
+    inputs: &[u32],
     quick: bool,
 ) -> Result<Timing, BackendError> {
     let first = || {

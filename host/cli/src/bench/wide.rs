@@ -93,7 +93,7 @@ pub(super) fn rows(setting: &mut Setting<'_>) -> Result<(), BenchError> {
         None => [timing::cpu(setting.threads), timing::cpu(NonZeroUsize::MIN)],
     };
     for wave in [Wave::Link, Wave::Gather] {
-        let ((ours, left), (other, right)) = side_by_side(setting, &graph, (wave, machines))?;
+        let ((ours, left), (other, right)) = side_by_side(setting, &graph, wave, machines)?;
         let name = wave.name();
         if !same(&left, &right) {
             setting.differs(format!("wide {name}: executors differ"));
@@ -134,7 +134,8 @@ type Measured = (Times, Column);
 fn side_by_side(
     setting: &mut Setting<'_>,
     graph: &Graph,
-    (wave, machines): (Wave, [Machine; 2]),
+    wave: Wave,
+    machines: [Machine; 2],
 ) -> Result<(Measured, Measured), BenchError> {
     let (program, result) = wave.program(graph.nodes()).map_err(RunError::from)?;
     let plan = PlanRequest::default();

@@ -175,7 +175,7 @@ fn build_alone(graph: &Graph, question: &Question) -> Result<Built, ProgramError
         third: None,
     };
     // Sums stay in the scratch memory; there is no result yet.
-    program.sequential("add up shares", result, (record, given));
+    program.sequential("add up shares", result, record, given);
     let record = SequentialRecord {
         algorithm: Algorithm::Scores,
         ..record
@@ -186,7 +186,7 @@ fn build_alone(graph: &Graph, question: &Question) -> Result<Built, ProgramError
         third: Some(memory),
         weights: None,
     };
-    program.sequential("scores", result, (record, given));
+    program.sequential("scores", result, record, given);
     program.keep(result);
     Ok(Built {
         program,

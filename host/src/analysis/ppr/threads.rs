@@ -70,7 +70,7 @@ fn by_weights(
         weights: alone::weights(graph, sharing),
         ..Given::default()
     };
-    program.sequential("share weights", shares, (sharing, given));
+    program.sequential("share weights", shares, sharing, given);
     let given = Given {
         memory: Some(program.sequential_memory(record, graph.edges())?),
         sources: Some(starts),
@@ -78,7 +78,7 @@ fn by_weights(
         ..Given::default()
     };
     program.fixpoint("rank", limit_of(question), |body| {
-        body.sequential("follow weights", ranks, (record, given));
+        body.sequential("follow weights", ranks, record, given);
     });
     Ok(ranks)
 }
