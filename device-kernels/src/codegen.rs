@@ -1,9 +1,8 @@
 //! Rules by which this crate pleases `ptxas` and LLVM.
 //!
-//! Code that looks roundabout follows one of the rules below and cites it by name. None
-//! changes a result. Each was found by measuring or in the assembler's output, so a
-//! change to such code needs `cargo xtask golden` and `seawall bench` beside it; the
-//! figures are in `docs/experiments.md`.
+//! Code that seems roundabout follows one of the rules below and cites it by name. None changes a
+//! result. Each was found by measuring or in the assembler's output, so a change to such code needs
+//! `cargo xtask golden` and `seawall bench` beside it; the figures are in `docs/experiments.md`.
 //!
 //! # `BY_VALUE`
 //!
@@ -36,9 +35,9 @@
 //!
 //! # `NO_TABLES`
 //!
-//! No `match` and no constant array on the way to a wave may become a table. LLVM puts
-//! tables into global memory, where each look costs an access to the second-level cache,
-//! 0.14 µs. Comparisons, or bytes packed into a constant, stay in registers.
+//! No `match` and no constant array on the way to a wave may become a table. LLVM puts tables into
+//! global memory, where each lookupup costs an access to the second-level cache, 0.14 µs.
+//! Comparisons, or bytes packed into a constant, stay in registers.
 //!
 //! # `NO_INDEXED_ARRAYS`
 //!

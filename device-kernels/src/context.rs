@@ -45,7 +45,7 @@ impl Tag {
     /// Raises the convergence flag: the running iteration has changed something.
     #[inline(always)]
     pub fn raise<G: Grid>(self, grid: G) {
-        // SAFETY: only `Context::open` makes tags, and it held the launch.
+        // SAFETY: only `Context::open` makes tags, and it had the launch.
         let tables = unsafe { Tables::held() };
         tables.control(grid).raise_changed(grid, self.now(grid));
     }
@@ -109,7 +109,7 @@ impl<G: Grid> ContextRef<G> {
     /// Whether the run has a trace.
     #[inline(always)]
     pub(crate) fn is_traced(self) -> bool {
-        // SAFETY: `Context::open` held the launch.
+        // SAFETY: `Context::open` had the launch.
         unsafe { Tables::held() }.is_traced(self.grid)
     }
 
@@ -124,7 +124,7 @@ impl<G: Grid> ContextRef<G> {
     pub fn context(self) -> Context<G> {
         let grid = self.grid;
         let deadline = DEADLINE.load_wide(grid);
-        // SAFETY: `Context::open` held the launch.
+        // SAFETY: `Context::open` had the launch.
         let tables = unsafe { Tables::held() };
         let team = Team::again(grid, tables.control(grid), deadline);
         Context {

@@ -212,7 +212,7 @@ impl Control {
         }
     }
 
-    /// Counts edges that a sequential algorithm looked at.
+    /// Counts edges that a sequential algorithm visited.
     #[inline(always)]
     pub fn count_examined<G: Grid>(self, grid: G, edges: u64) {
         let at = word_of!(ControlRecord, examined);

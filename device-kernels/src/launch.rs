@@ -88,9 +88,8 @@ impl Launch {
         }
     }
 
-    /// Copies the record and the first entries of its tables to shared memory, where
-    /// [`Tables`] finds them. A block operation; a block barrier follows before anyone
-    /// looks.
+    /// Copies the record and the first entries of its tables to shared memory, where [`Tables`]
+    /// finds them. A block operation; a block barrier follows before any lane reads it.
     #[inline(always)]
     pub fn hold<G: Grid>(self, grid: G) -> Tables {
         const ARENA: u32 = word_of!(LaunchRecord, arena);
@@ -113,7 +112,7 @@ impl Launch {
             let table = unsafe {
                 Proven::trusted(self.record.constant_wide(grid, address) as *mut u32, count)
             };
-            // SAFETY: there is space for as many entries as are held.
+            // SAFETY: there is space for all entries.
             unsafe { copy(grid, table, to) };
         };
         table(

@@ -8,9 +8,8 @@ use crate::team::Team;
 /// Largest degree that a lane walks alone.
 pub const SERIAL: u32 = 16;
 
-/// A queue and the rows of its entries: the first edge of each, and the edges of all
-/// entries before it. Both are known when an entry is made, so the next step need not
-/// look into the graph.
+/// A queue and the rows of its entries: the first edge of each, and the edges of all entries before
+/// it. Both are known when an entry is made, so the next step need not read the graph.
 #[derive(Clone, Copy, Debug)]
 pub struct Queue {
     /// Nodes.

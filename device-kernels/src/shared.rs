@@ -1,10 +1,9 @@
 //! The layout of a block's shared memory.
 //!
-//! Slots have fixed lengths. They lie one after another: each begins where the one before
-//! it ends. No word is numbered by hand, and access to slots is safe. The words after the
-//! last slot are the scratch space. Overlays share it, since a block runs no two of their
-//! users at the same time. Indices into an overlay are known at run time only, so its
-//! users bound them.
+//! Slots have fixed lengths. They lie one after another: each begins where the one before it ends.
+//! No word is numbered by hand, and access to slots is safe. The words after the last slot are the
+//! scratch space. Overlays share it, since a block runs no two of their users at the same time.
+//! Indices into an overlay are known at run time only, so its users limit them.
 
 use crate::grid::{CLUSTER_MAX, COMPACT_LANES, Grid, LANES_MAX, shared_words};
 use seawall_core::abi::code::TEMPS;
@@ -72,7 +71,7 @@ pub const REGISTERS: Slot<{ REGISTERS_HELD * words_of::<RegisterRecord>() }> = S
 /// First word of the scratch space, a multiple of four.
 const SCRATCH: u32 = REGISTERS.end().next_multiple_of(4);
 
-/// Operations that one look ahead finds.
+/// Operations found in one pass ahead.
 pub const STEPS_AHEAD: u32 = 64;
 /// Words of an operation that is ready to run.
 pub const STEP_WORDS: u32 = 8;
@@ -110,7 +109,7 @@ pub const LONG_NODES: Area = Area::after(LONG_COUNT, LANES_MAX);
 
 /// Overlay: what the warps of a block add to the totals of a ranking, four words each.
 pub const TALLIES: Area = Area::scratch(4 * LANES_MAX / 32);
-/// What its lanes look up again for each row.
+/// Values that its lanes look up again for each row.
 pub const MAKING: Area = Area::after(TALLIES, 4);
 
 /// Overlay of full blocks: a sample of labels.

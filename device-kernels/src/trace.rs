@@ -1,9 +1,8 @@
 //! The trace of a run, where the host wants one: times of groups, steps of searches.
 //!
-//! The leading block writes it at points where it has nothing to wait for. A run without a
-//! trace pays for a look at two words of shared memory per group on the top level and per
-//! loop. All else is in functions of its own, so that it takes no registers from the loops
-//! around it.
+//! The leading block writes it at points where it has nothing to wait for. A run without a trace
+//! pays for two loads from shared memory per group on the top level and per loop. All else is in
+//! functions of its own, so that it takes no registers from the loops around it.
 
 pub mod records;
 

@@ -299,7 +299,7 @@ pub struct RunOutcome {
     pub times: Times,
     /// Repetitions per median.
     pub repeat: u32,
-    /// Edges that sequential algorithms looked at; `None` if none ran.
+    /// Edges that sequential algorithms visited; `None` if none ran.
     pub edges_examined: Option<u64>,
     /// Grid barriers that the device crossed.
     pub device_barriers: u64,

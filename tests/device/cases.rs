@@ -355,8 +355,8 @@ fn limits(
 
 /// Several programs in one session, so that each runs after another's data.
 fn scripts(session: &mut CudaSession<'_>, case: &Case, name: &'static str, tally: &mut Tally) {
-    // The interpreter and the scatter wave are slow; a few thousand nodes
-    // already spread every wave over many blocks.
+    // The interpreter and the scatter wave are slow; a few thousand nodes already distribute every
+    // wave over many blocks.
     if case.list.nodes > 20_000 {
         return;
     }

@@ -197,7 +197,7 @@ fn main() -> ExitCode {
         };
     }
     let mut tally = Tally::default();
-    // A run that is cut off tells how far it came.
+    // A run that is cut off reports how far it came.
     let started = Instant::now();
     for (name, title) in PARTS {
         if options.wants(name) {

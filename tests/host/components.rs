@@ -8,7 +8,7 @@ use seawall_tests::graphs::EdgeList;
 use seawall_tests::random::Random;
 use std::num::NonZeroUsize;
 
-/// Finds the components with one thread and with three, checks them, and tells whether a search
+/// Finds the components with one thread and with three, checks them, and returns whether a search
 /// came first.
 fn begins_with_a_search(graph: &Graph) -> bool {
     begins_within(graph, None).unwrap()

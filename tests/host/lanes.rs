@@ -75,8 +75,8 @@ fn analyses(((list, sources), machine, mut random): (Drawn, u32, Random)) -> Tri
         .try_for_each(|asked| run_analysis(&mut session, (&graph, &list), asked, 1))
 }
 
-/// Triangles of dense graphs: rows that warps and blocks hold, in pieces too, and that are looked
-/// up from both ends of an edge.
+/// Triangles of dense graphs: rows that warps and blocks keep as hash tables, in pieces too, and
+/// that are looked up from both ends of an edge.
 fn dense((nodes, missing, machine): (u32, HashSet<(u32, u32)>, u32)) -> Tried {
     let pairs = (0..nodes).flat_map(|high| (0..high).map(move |low| (low, high)));
     let edges = pairs.filter(|pair| !missing.contains(pair)).collect();

@@ -1,5 +1,5 @@
 //! Long searches whose threads go several levels ahead before they meet: against plain queues, and
-//! against a lone thread.
+//! against a single thread.
 
 use proptest::prelude::*;
 use seawall::analysis::{self, Question};

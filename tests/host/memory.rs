@@ -1,4 +1,4 @@
-//! Memory of runs: predicted, allocated, and held to budgets.
+//! Memory of runs: predicted, allocated, and checked against budgets.
 
 use seawall::analysis::{self, Question};
 use seawall::backend::session_bytes;

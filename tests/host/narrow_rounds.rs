@@ -1,5 +1,5 @@
 //! Rounds of shortest paths and of peeling that one thread runs alone, between rounds of all
-//! threads: against sequential implementations, and against a lone thread.
+//! threads: against sequential implementations, and against a single thread.
 
 use proptest::prelude::*;
 use seawall::graph::Graph;

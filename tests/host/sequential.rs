@@ -1,5 +1,5 @@
 //! Sequential algorithms of CPU threads: against oracles that share nothing with them, on every
-//! shape of the survey, with the edges that they looked at held to their formulas.
+//! shape of the survey, with the edges that they visited compared with their formulas.
 
 use seawall::analysis::{self, Question};
 use seawall::backend::cpu::CpuSession;
@@ -157,7 +157,7 @@ fn strong_components_take_one_look_at_each_edge_of_any_shape() {
             let outcome = run(&graph, &request(AnalysisKind::Scc, &[], threads));
             assert_eq!(outcome.values, expected, "{name}");
             match outcome.edges_examined {
-                // Loops and parallel edges have no effect, and need not be looked at.
+                // Loops and parallel edges have no effect, and need not be visited.
                 Some(edges) => assert!(edges <= outcome.edges, "{name}: {edges}"),
                 None => assert!(graph.is_symmetric(), "{name}: components"),
             }
@@ -263,7 +263,7 @@ fn closeness_and_eccentricity_are_right_and_follow_the_size_on_any_shape() {
     }
 }
 
-/// Edges looked at are at most those of the graph for each source.
+/// Edges visited are at most those of the graph for each source.
 fn holds(name: &str, outcome: &RunOutcome, sources: usize) {
     if let Some(edges) = outcome.edges_examined {
         let most = outcome.edges * sources as u64;

@@ -1,4 +1,5 @@
-//! Wide pushes, whose threads sort what they find into bins: against plain queues and a lone thread.
+//! Wide pushes, whose threads sort what they find into bins: against plain queues and a single
+//! thread.
 
 use proptest::prelude::*;
 use seawall::backend::cpu::CpuSession;

@@ -292,7 +292,7 @@ impl Publishes for Seat {
     }
 }
 
-/// Two threads tell each other words for three turns, in which each place is used again.
+/// Two threads exchange words for three turns, in which each place is used again.
 pub(crate) fn group(weakened: Option<Site>) {
     let published = |turn: u64, seat: u32| turn << 8 | u64::from(seat);
     let confers = move |seats: &[Seat], seat: u32| {

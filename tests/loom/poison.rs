@@ -1,5 +1,5 @@
-//! Every word of slots and control block counts: changed before the workers look, it
-//! changes what they do or what a host finds.
+//! Every word of slots and control block counts: changed before the workers poll, it changes what
+//! they do or what a host finds.
 
 use seawall_core::abi::ring::{
     BATCHES, CompletionRecord, Continuation, ControlBlock, FaultCode, Kind, PrintRecord,
@@ -163,8 +163,8 @@ fn outcome(ring: Ring<'_, Plain>, claim: &Claim) -> Outcome {
     })
 }
 
-/// Two workers take turns, the second one while the first has a slot, so that quotas
-/// count; which of them looks follows from the control block.
+/// Two workers take turns, the second one while the first has a slot, so that quotas count; which
+/// of them polls follows from the control block.
 pub(super) fn work(ring: Ring<'_, Plain>) -> (u32, bool) {
     let mut workers = [Worker::new(ring, None), Worker::new(ring, None)];
     for turn in 0..60 {
@@ -400,7 +400,7 @@ fn every_word_of_a_continuation_is_read() {
     let end = |task: Continuation| {
         let memory = memory();
         let ring = Ring::new(&memory, layout());
-        // The last state tells how many symbols were read.
+        // The last state shows how many symbols were read.
         ring.write_window(1, 0, &[3, 1, 1, 2, 0]).unwrap();
         let words: [u32; 9] = bytemuck::cast(task);
         let mut waiting = slot(Kind::DfaStep, 1, 2, &[0, 5, 9]);

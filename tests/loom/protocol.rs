@@ -16,8 +16,8 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 /// Words of the two tenants' windows.
 const WINDOW: u32 = 2;
 
-// The one who looks at what others wrote is a thread of its own and looks once: loom shows a
-// thread no old value that it wrote, or had seen before it yielded.
+// The reader of what others wrote is a separate thread and reads once: loom shows a thread no old
+// value that it wrote, or had seen before it yielded.
 
 /// Runs `body` in every interleaving, with `modelled` words of its layout.
 fn check(
@@ -352,7 +352,7 @@ pub(crate) fn reuse(weakened: Option<Site>) {
     });
 }
 
-/// A worker that is told to end once nothing waits sees all that was posted before.
+/// A worker that is asked to end once nothing waits sees all that was posted before.
 pub(crate) fn drain(weakened: Option<Site>) {
     let modelled = |_| {
         let posted = offset_of!(ControlBlock, levels) + offset_of!(LevelRecord, posted);

@@ -45,7 +45,7 @@ fn a_worker_that_dies_costs_the_slot_that_it_has() {
     holds(Deaths::Worker);
 }
 
-/// Each order that is taken away is missed by a seed, which shows that the runs would tell.
+/// For each order that is taken away a seed fails, which shows that the runs would detect it.
 #[test]
 fn every_missing_order_shows() {
     for order in [

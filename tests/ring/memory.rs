@@ -262,7 +262,7 @@ pub(crate) struct Seen<'m> {
 }
 
 impl Seen<'_> {
-    /// Runs the actor until its end; tells whether it lived to it.
+    /// Runs the actor until its end; returns whether it survived.
     pub(crate) fn play(&self, part: impl FnOnce()) -> bool {
         let ended = catch_unwind(AssertUnwindSafe(part));
         let mut state = self.memory.lock();

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
 use std::time::{Duration, Instant};
 
-/// Opcode of a handler that waits until it is let go, or told to give up.
+/// Opcode of a handler that waits until it is released, or cancelled.
 const GATE: u32 = 100;
 
 fn gated(workers_count: usize, slots: u32) -> (Config, Arc<AtomicBool>) {

@@ -241,7 +241,7 @@ impl Interpreter<'_> {
             Wave::Triangles { to, by, once } => {
                 let corners = if once { Corners::First } else { Corners::All };
                 let corners = match by {
-                    // The entries held at a time change no count.
+                    // The number of entries kept at a time changes no count.
                     Finding::Rows { held: _ } => {
                         oracle::oriented_triangles(self.list, corners, usize::MAX)
                     }

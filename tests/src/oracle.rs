@@ -128,13 +128,13 @@ pub enum Corners {
     First,
 }
 
-/// Triples that the triangle waves count, at their nodes: an edge and a third node to which both
-/// of its ends have kept edges. An edge is kept if it is listed towards the node of more listed
-/// edges, or of as many and of higher number. Each node looks at its kept edges, up to nodes that
-/// have as many as it or `FEW`. With more than `FEW` it also looks at its other edges, to nodes
-/// that have fewer. Kept edges of hubs, the nodes of `hub` listed edges or more, are looked at from
-/// the lower end alone, however many they are. In undirected graphs these triples are the
-/// triangles, each found once.
+/// Triples that the triangle waves count, at their nodes: an edge and a third node to which both of
+/// its ends have kept edges. An edge is kept if it is listed towards the node of more listed edges,
+/// or of as many and of higher number. Each node visits its kept edges, up to nodes that have as
+/// many as it or `FEW`. With more than `FEW` it also visits its other edges, to nodes that have
+/// fewer. Kept edges of hubs, the nodes of `hub` listed edges or more, are visited from the lower
+/// end alone, however many they are. In undirected graphs these triples are the triangles, each
+/// found once.
 #[must_use]
 pub fn oriented_triangles(list: &EdgeList, corners: Corners, hub: usize) -> Vec<u32> {
     let rows = rows_of(list);

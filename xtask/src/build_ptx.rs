@@ -163,7 +163,7 @@ impl Build<'_> {
         Ok(symbols::without_hashes(&workspace::read(&output)?))
     }
 
-    /// Adds what tells the crate, and the flags that its compilation needs.
+    /// Adds the options that name the crate, and the flags that its compilation needs.
     fn choose_crate(&self, cargo: &mut Command, target: &Target) {
         let machine = format!("seawall_sm=\"{}\"", target.capability);
         match self.own {

@@ -1,4 +1,4 @@
-//! The control block: what a running kernel tells its host.
+//! The control block: what a running kernel reports to its host.
 
 use super::assert_words;
 use super::code::DEPTH_MAX;
@@ -206,7 +206,7 @@ pub struct ControlRecord {
     /// holds how many loops had ended before the first. Only executors that launch each
     /// group use it.
     pub rounds: [u32; DEPTH_MAX as usize + 1],
-    /// Edges that sequential algorithms looked at, low and high word.
+    /// Edges that sequential algorithms visited, low and high word.
     pub examined: [u32; 2],
     /// Keeps the records below aligned to a cache line.
     pub reserved: [u32; 8],

@@ -249,7 +249,7 @@ pub struct ControlBlock {
     pub oldest_age: u32,
     /// Print records written, wrapping.
     pub prints: u32,
-    /// Print records dropped, since a slower writer held their place, wrapping.
+    /// Print records dropped since a slower writer occupied their place, wrapping.
     pub prints_dropped: u32,
     /// Sum of the hashes of all tasks that ended, wrapping.
     pub checksum: u32,
@@ -261,7 +261,7 @@ pub struct ControlBlock {
     pub answered_by_one: u32,
     /// 1 more than the index of the [`Kind`] whose entry further workers start from, or 0.
     pub favourite: u32,
-    /// Workers that look for work; others rest.
+    /// Workers that poll for work; others rest.
     pub workers: u32,
     /// Code of the last fault.
     pub last_fault: u32,

@@ -10,7 +10,7 @@
 //!
 //! Where few nodes are the sources of many edges, their words are far from each other, and each
 //! fills a line of a multiprocessor's cache. Such frequent sources get words once more, side by
-//! side after those of all nodes, which is what their edges name. A map tells the places
+//! side after those of all nodes, which is what their edges name. A map holds the places
 //! ([`map_words`]).
 
 /// Fewest rows of a part, as a power of two: a warp's rows are all in one part.

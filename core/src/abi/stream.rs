@@ -102,7 +102,7 @@ pub struct StreamRecord {
     pub seen: u64,
     /// Time after which the kernel ends by itself, nanoseconds.
     pub time_ns: u64,
-    /// Drawn number for the sum that tells whether all edges have mirror images.
+    /// Random number for the sum that shows whether all edges have mirror images.
     pub seed: u64,
 }
 assert_words!(StreamRecord, 12 + 11 * 2);

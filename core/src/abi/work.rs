@@ -15,11 +15,9 @@ pub const WORK_HEADER_WORDS: u32 = 128;
 pub const WORK_EDGES: u32 = 0;
 /// Word of a counter record: queued nodes; the high half of the pair.
 pub const WORK_NODES: u32 = 1;
-/// Word of a counter record: the bound up to which nodes are settled or
-/// queued.
+/// Word of a counter record: the limit up to which nodes are settled or queued.
 pub const WORK_LEVEL: u32 = 2;
-/// Word of a counter record: least value of a node that waits beyond the
-/// bound, or `u32::MAX`.
+/// Word of a counter record: least value of a node that waits beyond the limit, or `u32::MAX`.
 pub const WORK_LEAST: u32 = 16;
 
 /// Word of a counter record: no queued node is nearer than this.

@@ -190,8 +190,8 @@ impl Naming<'_> {
         self.refine()
     }
 
-    /// Sorts the waves by colour, and colours them by what is before and after them, for as long
-    /// as that tells more of them apart.
+    /// Sorts the waves by colour, and colours them by what is before and after them, until that
+    /// distinguishes no more of them.
     fn refine(&mut self) -> u64 {
         let mut classes = 0;
         loop {

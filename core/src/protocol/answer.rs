@@ -283,8 +283,8 @@ impl crate::abi::ring::SlotRecord {
 }
 
 impl<W: Words + ?Sized> Ring<'_, W> {
-    /// Shows that a slot ended, once its completion is written, and tells its batch. `seal` is of
-    /// that completion, for machines that need one.
+    /// Marks a slot as ended, once its completion is written, and counts it in its batch. `seal` is
+    /// of that completion, for machines that need one.
     #[inline(always)]
     pub fn show_end(&self, ending: &Ending, seal: impl FnOnce() -> u32) {
         if let Some((code, opcode)) = ending.fault {

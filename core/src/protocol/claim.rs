@@ -10,7 +10,7 @@ use crate::abi::ring::{
     SLOT_WORDS, Shutdown, SlotRecord, Status, TenantRecord, VERSION,
 };
 
-/// A worker of a ring: what it claimed lately and what it looks for.
+/// A worker of a ring: what it claimed lately and what it polls for.
 #[derive(Debug)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Worker<'m, W: ?Sized> {
@@ -204,8 +204,7 @@ fn try_slot<W: Words + ?Sized>(
         return None;
     }
     let from = Status::from_word(ring.get(at)).filter(|status| status.is_schedulable())?;
-    // Hints, as the slot may change hands meanwhile: what they let through is looked at
-    // again below.
+    // Hints, as the slot may change hands meanwhile: what they let through is checked again below.
     let is_passed_over = only_fresh && from != Status::Published;
     if is_passed_over || !ring.may_run(&ring.slot(index), (from, only)) {
         return None;

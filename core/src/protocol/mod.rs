@@ -25,11 +25,11 @@
 //! | payload of a slot | status, [`Ring::publish`] | status, [`Worker::claim`] |
 //! | continuation | status, [`Worker::answer`] | status, [`Worker::claim`] |
 //! | completion, counters, windows | status, [`Worker::answer`] | status, [`Ring::poll`] |
-//! | the same, of a batch's members | count of the batch, [`Worker::answer`] | the fence's look at the count |
+//! | the same, of a batch's members | count of the batch, [`Worker::answer`] | the fence's load of the count |
 //! | the same, of a whole batch | epoch, the fence | epoch, [`Ring::epoch`] |
 //! | a record of the log | its sequence, the printer | its sequence, [`Ring::print_at`] |
 //! | how the service is to end, and counts of what was posted before | shutdown, [`Ring::shut_down`] | shutdown, [`Worker::should_end`] |
-//! | a host's looks at an answer | status, [`Ring::release`] | status, [`Ring::reserve`] |
+//! | a host's poll of an answer | status, [`Ring::release`] | status, [`Ring::reserve`] |
 //! | a word of a record that replaces another, after the mark of its place | the word, the printer | the word, [`Ring::print_at`] |
 //! | a record whose place the next one takes | its sequence, the printer | its sequence, the next printer |
 //!

@@ -53,7 +53,7 @@ impl<W: Words + ?Sized> Ring<'_, W> {
         }
         let record: PrintRecord = bytemuck::cast(words);
         // Relaxed: a word of the next record, read above, shows that this place is busy, and
-        // nothing is read after this look.
+        // nothing is read after this load.
         let is_whole = self.get(at) == expected;
         (is_whole && record.words <= PRINT_WORDS as u32).then_some(record)
     }

@@ -13,7 +13,7 @@ use crate::abi::ring::{
 pub struct Setup<'a> {
     /// Tenants from number 0 on; those beyond the table are ignored.
     pub tenants: &'a [TenantRecord],
-    /// Workers that look for work.
+    /// Workers that poll for work.
     pub workers: u32,
     /// Claims above Low after which one scan starts from below.
     pub ageing_after: u32,
@@ -114,8 +114,8 @@ impl<W: Words + ?Sized> Ring<'_, W> {
         let at = self.layout.slot(index);
         let [_, payload @ ..] = &words;
         self.write_words(at.wrapping_add(1), payload);
-        // Counted before it can be claimed: a count that is too high costs a look in
-        // vain, one that is too low a slot that nobody looks for.
+        // Counted before it can be claimed: a count that is too high costs a poll in vain, one that
+        // is too low a slot that nobody polls for.
         self.count(self.level_at(slot.level()).wrapping_add(POSTED), 1);
         self.set_status(index, Status::Published, Site::Publish);
     }
@@ -177,8 +177,8 @@ impl<W: Words + ?Sized> Ring<'_, W> {
         self.words.store(at, how as u32, order, Scope::System);
     }
 
-    /// Sets how many workers look for work, which entry further ones start from (1 more
-    /// than the index of a kind, or 0 for all kinds), and when waiting work ages.
+    /// Sets how many workers poll for work, which entry further ones start from (1 more than the
+    /// index of a kind, or 0 for all kinds), and when waiting work ages.
     pub fn steer(&self, workers: u32, favourite: u32, ageing_after: u32) {
         self.set(field!(ControlBlock, workers), workers);
         self.set(field!(ControlBlock, favourite), favourite);
@@ -192,7 +192,7 @@ impl<W: Words + ?Sized> Ring<'_, W> {
         let mut waiting = self.layout.levels();
         for (level, most) in (0..).zip(&mut waiting) {
             let at = self.level_at(level);
-            // In this order, as a slot may be posted and claimed between the two looks.
+            // In this order, as a slot may be posted and claimed between the two loads.
             let claimed = self.get(at.wrapping_add(CLAIMED));
             let posted = self.get(at.wrapping_add(POSTED));
             *most = waiting_of(posted, claimed).min(*most);

@@ -1,4 +1,4 @@
-//! In which order a worker looks at the priorities.
+//! Order in which a worker polls the priorities.
 
 use crate::abi::ring::PRIORITIES;
 

@@ -28,13 +28,13 @@ pub enum Site {
     Ended,
     /// A member of a batch has ended.
     Member,
-    /// A fence looks at the count of members that ended.
+    /// A fence reads the count of members that ended.
     Members,
     /// A fence begins the next epoch.
     NextEpoch,
     /// The epoch is read, with what the batches before it wrote.
     Epoch,
-    /// Workers are told to end, after all that was posted.
+    /// Workers are asked to end, after all that was posted.
     ShutDown,
     /// A worker checks whether to end.
     ShouldEnd,
@@ -46,17 +46,17 @@ pub enum Site {
     PrintShown,
     /// A reader of the log checks whether a record is there, before its words.
     PrintPoll,
-    /// A reader of the log reads a word, before it looks again whether the record is there.
+    /// A reader of the log reads a word before it checks again whether the record is there.
     PrintRead,
     /// A block arrives at the barrier of a grid.
     Arrive,
-    /// A block looks how many have arrived.
+    /// A block polls how many have arrived.
     Arrivals,
     /// The last block of some sees what the others wrote.
     LastArrival,
     /// A block shows the last one what it wrote.
     OtherArrival,
-    /// A thread tells its thread group a word.
+    /// A thread publishes a word to its thread group.
     Tell,
     /// A thread hears a word of its thread group.
     Hear,

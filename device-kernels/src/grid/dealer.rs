@@ -21,9 +21,9 @@ pub struct Dealer {
     is_disbanded: AtomicBool,
 }
 
-/// What a thread tells its thread group: the operations that [`confer`] needs.
+/// The word that a thread publishes to its thread group: the operations that [`confer`] needs.
 pub trait Publishes {
-    /// Turns in which the thread has told a word.
+    /// Number of words that the thread has published.
     fn turn(&self, order: Read) -> u32;
     /// Begins a turn.
     fn set_turn(&self, turn: u32, order: Write);
@@ -37,7 +37,7 @@ pub trait Publishes {
 #[derive(Debug, Default)]
 #[repr(align(128))]
 struct Seat {
-    /// Turns in which the thread has told a word.
+    /// Number of words that the thread has published.
     turn: AtomicU32,
     /// The words of the last two turns.
     words: [AtomicU64; 2],
@@ -71,13 +71,13 @@ impl Publishes for Seat {
     }
 }
 
-/// Tells `word` as thread `seat` of `seats` and returns the words of all threads once each has told
-/// its own. While others are missing it calls `waits` with the number of polls, and returns `None`
-/// once that returns `false`.
+/// Publishes `word` as thread `seat` of `seats` and returns the words of all threads once each has
+/// published its own. While others are missing it calls `waits` with the number of polls, and
+/// returns `None` once that returns `false`.
 ///
-/// A word is kept for two turns: a thread tells the next but one only after all have told the
-/// next one, and so have read this one. The release store of a turn pairs with the acquire
-/// load of the poll.
+/// A word is kept for two turns: a thread publishes the word after next only once all have
+/// published the next one, and so have read this one. The release store of a turn pairs with the
+/// acquire load of the poll.
 #[inline]
 pub fn confer<S: Publishes>(
     seats: &[S],
@@ -154,8 +154,8 @@ impl Dealer {
                 _ => return u32::MAX,
             };
             let next = u64::from(piece) << 32 | u64::from(share + 1);
-            // This tells shares apart and orders nothing: barriers order the memory that
-            // shares work on.
+            // This counter only distinguishes shares and orders nothing: barriers order the memory
+            // that shares work on.
             let (ok, not) = (Ordering::Relaxed, Ordering::Relaxed);
             match self.dealt.compare_exchange_weak(seen, next, ok, not) {
                 Ok(_) => return share,

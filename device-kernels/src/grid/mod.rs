@@ -105,11 +105,11 @@ pub unsafe trait Grid: Copy {
     /// Forbids thread groups for the rest of the run.
     fn disband(self) {}
 
-    /// Tells the first `group` blocks, of which this is one, a `word`, and returns the words of
-    /// all of them, by block, once all have told theirs. It orders the memory accesses of the
-    /// thread group as a barrier does. In a run, thread groups of up to [`THREAD_GROUP_SMALL`] blocks are all of one size,
-    /// and so are larger ones. `None` if `stops` said so while others were missing, after which
-    /// no block may confer again.
+    /// Publishes `word` to the first `group` blocks, of which this is one, and returns the words of
+    /// all of them, by block, once all have published theirs. It orders the memory accesses of the
+    /// thread group as a barrier does. In a run, thread groups of up to [`THREAD_GROUP_SMALL`]
+    /// blocks are all of one size, and so are larger ones. `None` if `stops` said so while others
+    /// were missing, after which no block may confer again.
     fn confer(self, group: u32, word: u64, stops: impl Fn() -> bool) -> Option<Heard> {
         let _ = (group, stops);
         let mut heard = Heard::default();
@@ -184,7 +184,7 @@ pub unsafe trait Grid: Copy {
     /// # Safety
     /// `at` must be below [`shared_words`] of [`Grid::LANES`].
     unsafe fn shared_look(self, at: u32) -> u32;
-    /// Writes word `at` of the block's shared memory for lanes that look at it; what this lane did
+    /// Writes word `at` of the block's shared memory for lanes that read it; what this lane did
     /// before, and others before a barrier with it, comes before.
     ///
     /// # Safety

@@ -36,9 +36,9 @@ mod sealed {
     impl<G, R> Sealed for super::On<G, R> {}
 }
 
-/// Is told what waves read and write, so that their facts can be compared with it.
+/// Records what waves read and write, so that their facts can be compared with it.
 pub trait Recorder: 'static {
-    /// Whether it is told of anything.
+    /// Whether it records anything.
     const RECORDS: bool = true;
 
     /// A wave begins on this thread.

@@ -28,7 +28,7 @@ use seawall_core::abi::program::{FixpointRecord, NO_REGISTER};
 pub(super) fn run_fixpoint<G: Grid, S: WaveSet>(cx: ContextRef<G>, wave: Wave) -> Result<(), Stop> {
     let grid = cx.grid();
     let record = FixpointRecord::from_parameters(wave.parameters(grid));
-    // Loops are built twice, so that rounds of a run without a trace do not look for one.
+    // Loops are built twice, so that rounds of a run without a trace do not check for one.
     let traced = cx.is_traced();
     if record.frontier == NO_REGISTER {
         return if traced {
@@ -48,7 +48,7 @@ pub(super) fn run_fixpoint<G: Grid, S: WaveSet>(cx: ContextRef<G>, wave: Wave) -
     Err(control.fault(grid, FaultCode::UnknownOpcode, point))
 }
 
-/// Iterations between two looks at a GPU's clock.
+/// Iterations between two reads of a GPU's clock.
 const ITERATIONS_PER_LOOK: u32 = 16;
 
 /// Repeats the body until an iteration leaves the changed flag untouched.

@@ -180,9 +180,9 @@ pub fn run_body<G: Grid, S: WaveSet>(
     Ok(())
 }
 
-/// Whether a loop that no host looks after needs another iteration: not if it has ended,
-/// a wave faulted, or the time budget is over. The budget counts from the run's first
-/// loop on. A block operation; the first lane's result counts.
+/// Whether a loop that no host supervises needs another iteration: not if it has ended, a wave
+/// faulted, or the time budget is over. The budget counts from the run's first loop on. A block
+/// operation; the first lane's result counts.
 #[inline(always)]
 pub fn loop_goes_on<G: Grid>(grid: G, launch: Launch, fixpoint: u32) -> bool {
     let Ok(context) = open(grid, launch) else {

@@ -1,10 +1,9 @@
 //! Narrow rounds of a loop on one thread of a CPU, without barriers between them.
 //!
-//! A barrier of threads takes as long as some hundred edges. So where a round has few edges,
-//! the first block runs it and those after it alone, until one is wide, and tells the others
-//! how many there were. Rounds are the same as with barriers, and so are their number and
-//! their results. A GPU's blocks meet faster than one of them relaxes edges, so they share
-//! all rounds.
+//! A barrier of threads takes as long as some hundred edges. So where a round has few edges, the
+//! first block runs it and those after it alone, until one is wide, and publishes how many there
+//! were. Rounds are the same as with barriers, and so are their number and their results. A GPU's
+//! blocks meet faster than one of them relaxes edges, so they share all rounds.
 
 use super::counters::point_of;
 use super::group::run_waves;
@@ -21,8 +20,8 @@ use seawall_core::abi::program::{FixpointRecord, Opcode};
 pub(super) const BEGINS: u32 = 512;
 /// Most edges of a round with which it stays alone, since it takes two barriers to come back.
 const STAYS: u32 = 1024;
-/// Nodes that a round without queued ones looks at in the time of an edge: of paths with
-/// distances of a word, sixteen at once, and of other rounds one by one.
+/// Nodes that a round without queued ones scans in the time of an edge: of paths with distances of
+/// a word, sixteen at once, and of other rounds one by one.
 const NODES_PER_EDGE: (u32, u32) = (32, 4);
 
 /// Whether one block may go on alone: there are others, and all are threads of a CPU.
@@ -81,7 +80,7 @@ pub(super) fn run_lone<G: Grid, S: WaveSet, const TRACED: bool>(
     let (grid, tag, team) = (cx.grid(), cx.tag(), cx.context().team);
     let before = end.iterations;
     let point = || point_of(grid, wave, before);
-    // No round changes the counters before all blocks have looked at them.
+    // No round changes the counters before all blocks have read them.
     team.barrier(point)?;
     if team.is_first() {
         rounds::<G, S, TRACED>(cx.alone(), wave, end)?;

@@ -23,7 +23,7 @@ use seawall_core::abi::control::FaultCode;
 use seawall_core::abi::program::{FixpointRecord, Opcode};
 use seawall_core::abi::search::{DriveRecord, Step};
 
-/// Steps of a search between two looks at a GPU's clock.
+/// Steps of a search between two reads of a GPU's clock.
 const STEPS_PER_LOOK: u32 = 64;
 
 /// The bounds of a loop.

@@ -1,4 +1,4 @@
-//! Pull: every node not yet visited looks for a visited neighbour.
+//! Pull: every node not yet visited searches for a visited neighbour.
 //!
 //! A visited neighbour of a node that is not yet visited is always in the
 //! current frontier, or the node would have been found before. So the visited

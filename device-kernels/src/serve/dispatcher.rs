@@ -1,10 +1,10 @@
 //! Dispatchers: from a queue of posts to answers, or to the ring of this machine.
 //!
-//! Some warps look for posts and keep what they find in the block's shared memory, and one more
-//! answers it, so that a look that is still under way delays no answer. A block of one warp does
-//! both in turn. A look is one access to the hosts' memory, a lane at each word of the next post,
-//! and takes longer than an answer. Each warp has one look under way: it would wait for all of
-//! them at once. After two looks in a row that found a post, the next ones take several. [All
+//! Some warps poll for posts and keep what they find in the block's shared memory, and one more
+//! answers it, so that a poll that is still under way delays no answer. A block of one warp does
+//! both in turn. A poll is one access to the hosts' memory, one lane for each word of the next
+//! post, and takes longer than an answer. Each warp has one poll under way: it would wait for all
+//! of them at once. After two polls in a row that found a post, the next ones take several. [All
 //! lanes](super::together) answer light work one after the other; then lanes handle a post each of
 //! what is left.
 //!
@@ -20,18 +20,18 @@ use seawall_core::abi::ring::{ARGUMENTS, ControlBlock, Kind, SlotRecord};
 use seawall_core::abi::serve::POST_WORDS;
 use seawall_core::protocol::{Layout, Read, Ring, Scope, Worker, post};
 
-/// Posts that a look takes at most.
+/// Most posts that a poll takes.
 const POSTS: usize = 16;
 
-/// Posts that wait in shared memory at most: those of a look, and those that are being answered.
+/// Posts that wait in shared memory at most: those of a poll, and those that are being answered.
 const HELD: u32 = 2 * POSTS as u32;
 const _: () = assert!(HELD.is_power_of_two());
 
-/// Warps that look at most, and the time of a look, cycles: they begin evenly apart.
+/// Most warps that poll, and the time of a poll, in cycles: they begin evenly apart.
 const LOOKERS: u32 = 3;
 const LOOK: u32 = 2_400;
 
-/// Empty looks after which a dispatcher begins to rest between two.
+/// Empty polls after which a dispatcher begins to rest between two.
 const PATIENT: u32 = 1 << 14;
 
 /// Longest rest, nanoseconds.
@@ -44,8 +44,7 @@ const ANSWERER_REST_NS: u32 = 100;
 /// First word of the block's shared memory that keeps the rights of tenants, after the posts.
 const KEPT: u32 = HELD * POST_WORDS;
 
-/// Words of shared memory that tell how many posts were claimed, came and were answered, and the
-/// end.
+/// Words of shared memory that count the posts claimed, received and answered, and signal the end.
 const CLAIMED: u32 = KEPT + TENANT_WORDS;
 const CAME: u32 = CLAIMED + 1;
 const ANSWERED: u32 = CLAIMED + 2;
@@ -92,7 +91,7 @@ fn look_on<G: Grid>(queue: Queue<G>, looker: u32) {
         if found > 0 {
             queue.show(CAME, first.wrapping_add(found));
         }
-        // While posts crowd, looks of several warps would find the same ones.
+        // Under load, polls of several warps would find the same posts.
         if looker > 0 && first.wrapping_sub(seen) > 1 {
             queue.grid.delay(LOOK);
         }
@@ -137,7 +136,7 @@ fn take_turns<G: Grid>(queue: Queue<G>, (serve, layout): (Serve, Layout)) {
     }
 }
 
-/// How the looks of a warp went.
+/// History of a warp's polls.
 #[derive(Clone, Copy, Debug, Default)]
 struct Pace {
     /// Looks in a row that found a post.
@@ -238,7 +237,7 @@ impl<G: Grid> Queue<G> {
         }
     }
 
-    /// A word that the block's warps tell each other. The lanes agree, for one tells all.
+    /// A word exchanged between the block's warps. The lanes agree, as one broadcasts its value.
     #[inline(always)]
     fn shown(self, at: u32) -> u32 {
         let mut seen = 0;
@@ -279,7 +278,7 @@ impl<G: Grid> Queue<G> {
         Some((next, found))
     }
 
-    /// Notes what a look found, and rests after many in vain.
+    /// Records what a poll found, and rests after many in vain.
     #[inline(always)]
     fn rest_after(self, pace: &mut Pace, found: u32) {
         if found > 0 {
@@ -296,7 +295,7 @@ impl<G: Grid> Queue<G> {
         }
     }
 
-    /// Whether an order is that of the end; the lanes agree, for one tells all.
+    /// Whether an order is that of the end; the lanes agree, as one broadcasts its value.
     #[inline(always)]
     fn is_end(self, order: u32) -> bool {
         self.grid.shuffle(u32::from(is_over(order)), 0) != 0

@@ -37,7 +37,7 @@ pub(super) fn run<G: Grid>(grid: G, (serve, layout): (Serve, Layout)) {
         let ended = serve
             .state(grid, layout)
             .poll(grid, word_of!(ServeState, ended));
-        // After that look, so that the last round has the counters of all.
+        // After that poll, so that the last round has the counters of all.
         rounds.show_counters();
         if grid.shuffle(u32::from(is_ordered && ended == others), 0) != 0 {
             return;

@@ -1,8 +1,8 @@
 //! Lightest paths between two nodes by a block.
 //!
-//! Lengths below a bound spread in rounds, each from the nodes that became nearer in the one
-//! before. Then the bound rises beyond the nearest node that is left. The search ends when no node
-//! below the bound can shorten the path to the target.
+//! Lengths below a limit are propagated in rounds, each from the nodes that became nearer in the
+//! one before. Then the limit rises beyond the nearest node that is left. The search ends when no
+//! node below the limit can shorten the path to the target.
 
 use super::board::BEHIND_BOARD;
 use super::deadline::{Deadline, LATE};
@@ -20,8 +20,8 @@ const OVER: u32 = BEHIND_BOARD + 1;
 /// Counters, an aligned pair: the nearest node that is left.
 const NEAREST: u32 = 2;
 
-/// Nodes of a bound's first round that make the next bound's step smaller, and fewer than which
-/// make it larger.
+/// Number of nodes in a bucket's first round above which the next delta becomes smaller, and below
+/// which it becomes larger.
 const WIDTH: u32 = 1024;
 
 /// Memory of a worker's searches, and the graph.
@@ -108,7 +108,7 @@ impl<G: Grid> Lengths<G> {
         ended.map(|()| (length != u64::MAX).then_some(length))
     }
 
-    /// Spreads lengths below `bound` from the queued nodes until none changes; the number of
+    /// Propagates lengths below `bound` from the queued nodes until none changes; the number of
     /// rounds. `None` if the time is over.
     #[inline(always)]
     fn spread(
@@ -152,7 +152,7 @@ impl<G: Grid> Lengths<G> {
             queue = 1 - queue;
             rounds += 1;
         }
-        // The next bound's nodes are collected in the first queue.
+        // The next bucket's nodes are collected in the first queue.
         Some(rounds)
     }
 

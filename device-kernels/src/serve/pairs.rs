@@ -1,4 +1,4 @@
-//! Searches between two nodes by a block: two breadth-first searches that look for each other.
+//! Searches between two nodes by a block: two breadth-first searches that meet.
 //!
 //! The one with fewer nodes takes the next level, as on a CPU's threads. Lanes take a node each;
 //! rows longer than a warp are taken by its lanes together.

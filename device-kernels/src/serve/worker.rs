@@ -1,6 +1,6 @@
 //! Workers: blocks that claim slots, and search with all of their lanes.
 //!
-//! Lane 0 looks for work, claims and answers; the others wait at a barrier, which costs nothing.
+//! Lane 0 polls for work, claims and answers; the others wait at a barrier, which costs nothing.
 
 use super::board::{Task, Words, board, task_of, write};
 use super::deadline::{Deadline, is_over};
@@ -15,7 +15,7 @@ use crate::sets::WaveSet;
 use seawall_core::abi::ring::{ControlBlock, FaultCode, Kind, RESULTS, SlotRecord, TASK};
 use seawall_core::protocol::{Claim, Layout, Outcome, Read, Refusal, Ring, Scope, Worker};
 
-/// Longest rest between two looks for work, nanoseconds.
+/// Longest rest between two polls for work, nanoseconds.
 const REST_NS: u32 = 2_000;
 
 /// Rest of a worker that the service does not need now, nanoseconds.

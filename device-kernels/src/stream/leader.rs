@@ -6,10 +6,10 @@ use crate::memory::word_of;
 use seawall_core::abi::stream::{POST_WORDS, StreamBoard, StreamPost, StreamRecord, StreamState};
 use seawall_core::protocol::{Read, Scope, Site};
 
-/// Time between two looks, nanoseconds.
+/// Time between two polls, nanoseconds.
 const LOOK_NS: u32 = 500;
 
-/// A look at the host's memory.
+/// A poll of the host's memory.
 const NOTHING: u32 = 0;
 const POSTED: u32 = 1;
 const ENDS: u32 = 2;

@@ -127,7 +127,7 @@ fn add_total<G: Grid>(grid: G, (totals, at): (Proven, u32), own: u64) {
     }
 }
 
-/// Takes the rows that have work next, and tells the host their windows.
+/// Takes the rows that have work next, and publishes their windows to the host.
 #[inline(never)]
 fn survey<G: Grid>(grid: G, stream: Stream, (share, number): (Share, u32)) {
     let (work, words) = (stream.work(grid), stream.work_words(grid));

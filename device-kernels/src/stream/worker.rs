@@ -9,7 +9,7 @@ use crate::memory::word_of;
 use seawall_core::abi::stream::{StreamBoard, StreamOrder, StreamPost, StreamState};
 use seawall_core::protocol::{Site, Write};
 
-/// Longest rest between two looks for a ticket, nanoseconds.
+/// Longest rest between two polls for a ticket, nanoseconds.
 const REST_NS: u32 = 500;
 
 /// Counter of the blocks that are done with a ticket.
@@ -62,7 +62,7 @@ fn reach<G: Grid>(grid: G, stream: Stream, (at, least): (u32, u32)) -> bool {
     broadcast(grid, has_ended) == 0
 }
 
-/// Ends this block's part of a ticket; the last block tells the host. One lane calls this.
+/// Ends this block's part of a ticket; the last block notifies the host. One lane calls this.
 #[inline(always)]
 fn leave<G: Grid>(grid: G, stream: Stream, (post, ticket): (Post, u32)) {
     let before = post.words().arrive(grid, ARRIVED);

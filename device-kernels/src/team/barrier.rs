@@ -12,15 +12,15 @@ use seawall_core::abi::control::{FaultCode, FaultRecord};
 /// on where the ticket lies in memory: at some places, two barriers in three poll twice.
 const FIRST_POLL_CYCLES: u32 = 280;
 
-/// Polls of a waiting lane between two looks at the clock and the fault word. A thread of a CPU
+/// Polls by a waiting lane between two reads of the clock and the fault word. A thread of a CPU
 /// yields its core between polls, and gets it back after all threads that wait for it: with
 /// thousands of them, 1024 polls take seconds.
 const fn polls_per_look<G: Grid>() -> u32 {
     if G::ITEMS == 1 { 1024 } else { 32 }
 }
 
-/// Rounds of a loop between two looks at the clock: `on_a_gpu` there, 1 on a CPU, where a
-/// round of a large graph takes long and a look some 30 ns.
+/// Rounds of a loop between two reads of the clock: `on_a_gpu` there, 1 on a CPU, where a round of
+/// a large graph takes long and a read some 30 ns.
 pub const fn rounds_per_poll<G: Grid>(on_a_gpu: u32) -> u32 {
     if G::ITEMS == 1 { on_a_gpu } else { 1 }
 }
@@ -38,9 +38,9 @@ impl<G: Grid> Team<G> {
         self.grid.now_ns() >= self.deadline_ns.saturating_add(1_000_000_000)
     }
 
-    /// Whether the run is to end: its time is over, which this then reports, or somebody
-    /// stopped it. Only the first block looks; the others find the report at their next
-    /// barrier. A block operation.
+    /// Whether the run is to end: its time is over, which this then reports, or somebody stopped
+    /// it. Only the first block reads it; the others find the report at their next barrier. A block
+    /// operation.
     #[inline(always)]
     pub fn is_out_of_time(&self, point: impl Fn() -> ProgramPoint) -> bool {
         let late = self.is_leader() && self.is_late();
@@ -68,7 +68,7 @@ impl<G: Grid> Team<G> {
     pub fn barrier(&self, point: impl Fn() -> ProgramPoint) -> Result<(), Stop> {
         if self.size == 1 {
             self.grid.block_barrier();
-            // Others look at the clock while they poll; a thread alone never polls.
+            // Others read the clock while they poll; a thread alone never polls.
             let looks = rounds_per_poll::<G>(0) == 1;
             return if looks && self.is_out_of_time(point) {
                 Err(Stop)

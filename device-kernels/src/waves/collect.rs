@@ -103,8 +103,8 @@ fn words_at<G: Grid>(grid: G, (values, count): (Proven, u32), first: u32) -> [u3
     words
 }
 
-/// [`select`] in one-lane blocks, while nobody writes `values`: words are read sixteen at
-/// a time, and `may` tells by a word alone whether its node can be wanted.
+/// [`select`] in one-lane blocks, while nobody writes `values`: words are read sixteen at a time,
+/// and `may` decides from a word alone whether its node can be wanted.
 #[inline(always)]
 pub fn select_some<G: Grid>(
     team: &Team<G>,

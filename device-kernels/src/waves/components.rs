@@ -243,8 +243,8 @@ fn link_some<G: Grid>(
             }
         }
     }
-    // A hook returns the root that it took, a look the parent; the same as the own one if
-    // the edge is settled.
+    // A hook returns the root that it took, a lookup the parent; the same as the own one if the
+    // edge is settled.
     let mut above = own;
     for k in 0..TOGETHER {
         if to[k] < some[k] && own[k] == some[k] {

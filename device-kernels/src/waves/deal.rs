@@ -11,10 +11,10 @@ use crate::grid::Grid;
 use crate::shared::{LEFT_COUNT, LEFT_NODES};
 use crate::team::Team;
 
-/// No node, where nodes are held: a free slot. No node has this number.
+/// No node, in the place of one: a free slot. No node has this number.
 pub(super) const NONE: u32 = u32::MAX;
 
-/// Nodes between two looks of a warp at the clock.
+/// Nodes between two reads of the clock by a warp.
 const NODES_PER_LOOK: u32 = 512;
 
 /// First node of this warp's first chunk.
@@ -157,8 +157,7 @@ pub fn warp_sum<G: Grid>(grid: G, value: u32) -> u32 {
     sum
 }
 
-/// Whether the run's time is over, by a look now and then; lanes of a warp return the
-/// same.
+/// Whether the run's time is over, checked now and then; lanes of a warp return the same.
 #[inline(always)]
 pub(super) fn is_late<G: Grid>(team: &Team<G>, node: u32) -> bool {
     let first = team.grid.shuffle(node, 0);

@@ -43,11 +43,11 @@ struct Part {
     goes_on: bool,
 }
 
-/// Edges whose ends a lane fetches together, and rows that it looks at together.
+/// Edges whose ends a lane fetches together, and rows that it reads together.
 const EACH: u32 = 4;
 /// [`EACH`] as a length.
 const LANE: usize = EACH as usize;
-/// Rows that a lone lane looks at before it visits the edges of those that are wanted.
+/// Rows that a one-lane block reads before it visits the edges of those that are wanted.
 const LOOKS: usize = 64;
 /// Fewest places of a share.
 const SHARE_LEAST: u64 = 256;
@@ -64,8 +64,8 @@ pub fn each_edge<G: Grid>(team: &Team<G>, rows: Rows, visit: impl FnMut(Edge)) {
     each_wanted::<G, false>(team, rows, |_| true, visit);
 }
 
-/// Calls `visit` for every edge of `rows` whose row `wanted` accepts, which are few: warps look
-/// at several rows a lane before they visit any.
+/// Calls `visit` for every edge of `rows` whose row `wanted` accepts, which are few: warps read
+/// several rows a lane before they visit any.
 #[inline(always)]
 pub fn each_edge_of_few<G: Grid>(
     team: &Team<G>,
@@ -122,7 +122,8 @@ fn each_wanted<G: Grid, const FEW: bool>(
 }
 
 impl Rows {
-    /// Visits the edges of the wanted rows of `base..stop`, at most [`LOOKS`], with a lone lane.
+    /// Visits the edges of the wanted rows of `base..stop`, at most [`LOOKS`], with a one-lane
+    /// block.
     #[inline(always)]
     fn each_wanted<G: Grid>(
         &self,
@@ -149,7 +150,7 @@ impl Rows {
         }
     }
 
-    /// Visits the edges of row `from` with a lone lane.
+    /// Visits the edges of row `from` with a one-lane block.
     #[inline(always)]
     fn each_in_row<G: Grid>(&self, grid: G, from: u32, visit: &mut impl FnMut(Edge)) {
         let (start, end) = self.csr.row(grid, from);

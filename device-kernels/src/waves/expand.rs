@@ -260,9 +260,8 @@ fn load_rows<G: Grid>(
     }
 }
 
-/// Number of the queue entry that `edge` belongs to. Each lane of the block probes one
-/// entry per round, and the last one not above `edge` stays; a lone lane halves the range
-/// instead.
+/// Number of the queue entry that `edge` belongs to. Each lane of the block probes one entry per
+/// round, and the last one not above `edge` stays; a one-lane block halves the range instead.
 #[inline(always)]
 pub(super) fn find_row<G: Grid>(grid: G, source: &Source, edge: u32) -> u32 {
     let prefix = |entry| source.queue.prefix.load_weak(grid, entry);

@@ -1,9 +1,8 @@
 //! Triangles at a node that keeps few edges, by a warp.
 //!
-//! Only its kept edges are looked at, and the rows looked up are short as well
-//! ([`FEW`]): eight lanes read one, four entries each, and the warp eight rows at a time.
-//! A [`Sieve`] answers nearly all lookups. The warp compares the entries that it accepts
-//! with those of the node, one per lane.
+//! Only its kept edges are visited, and the rows looked up are short as well ([`FEW`]): eight lanes
+//! read one, four entries each, and the warp eight rows at a time. A [`Sieve`] answers nearly all
+//! lookups. The warp compares the entries that it accepts with those of the node, one per lane.
 
 use super::center::{Center, FEW, Most, Taker};
 use super::deal::{NONE, each_part, is_late};

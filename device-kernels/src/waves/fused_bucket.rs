@@ -1,12 +1,12 @@
 //! Relaxing rounds of threads of a CPU, on graphs of short rows: a thread goes on with the
 //! nodes that it finds near.
 //!
-//! A barrier of threads takes as long as some thousand edges, and on such graphs a round has
-//! few more. So a thread keeps what it finds below the bound and relaxes it in the same
+//! A barrier of threads takes as long as some thousand edges, and on such graphs a round has few
+//! more. So a thread keeps the nodes that it finds below the limit and relaxes them in the same
 //! round; only what is left goes to the next round's queue (Zhang, Brahmakshatriya, Chen,
-//! Dhulipala, Kamil, Amarasinghe, Shun: "Optimizing Ordered Graph Algorithms with GraphIt",
-//! CGO 2020, where it is called bucket fusion). It takes the nearest first, by bins of
-//! lengths, so that few edges are relaxed twice, and the bound may grow by larger steps.
+//! Dhulipala, Kamil, Amarasinghe, Shun: "Optimizing Ordered Graph Algorithms with GraphIt", CGO
+//! 2020, where it is called bucket fusion). It takes the nearest first, by bins of lengths, so that
+//! few edges are relaxed twice, and delta may be larger.
 
 use super::collect::{Held, append};
 use super::expand::{Edges, Visit, find_row};

@@ -51,9 +51,9 @@ pub(super) fn run<G: Grid>(cx: ContextRef<G>, wave: Wave) -> Result<(), FaultCod
     Ok(())
 }
 
-/// Number of the lowest bit that is set, [`UNREACHED`] if none is. All lanes of a block look
-/// at neighbouring words together: what a search has visited mostly begins in the first ones.
-/// A block operation.
+/// Number of the lowest bit that is set, [`UNREACHED`] if none is. All lanes of a block read
+/// adjacent words together: what a search has visited mostly begins in the first ones. A block
+/// operation.
 #[inline(always)]
 fn least_bit<G: Grid>(grid: G, bits: Proven) -> u32 {
     let mut base = 0;

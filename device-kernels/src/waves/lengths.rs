@@ -122,7 +122,7 @@ impl OneWord for Float {
     #[inline(always)]
     fn bound(least: u32, width: u32) -> u32 {
         let bound = (f32::from_bits(least) + f32::from_bits(width)).to_bits();
-        // A width below the last bit of the distance must not keep the bound where it is.
+        // A delta below the last bit of the distance must not keep the limit where it is.
         bound.max(least.saturating_add(1)).min(u32::MAX - 1)
     }
     #[inline(always)]

@@ -36,7 +36,7 @@ pub(super) struct LaneGroup {
     space: u32,
     /// Words of a slot: its entry, and its counter if there is one.
     words: u32,
-    /// Entries that are held at a time.
+    /// Entries that the hash table takes at a time.
     pub(super) held: u32,
 }
 
@@ -53,7 +53,7 @@ pub(super) fn space_of<G: Grid>(grid: G) -> (bool, u32, u32) {
 }
 
 impl LaneGroup {
-    /// This lane's warp. It holds at most `held` entries, with counters if `COUNTS`.
+    /// This lane's warp. It has at most `held` entries, with counters if `COUNTS`.
     #[inline(always)]
     pub(super) fn warp<G: Grid, const COUNTS: bool>(grid: G, held: u32) -> Self {
         let warps = (grid.lanes() / G::WARP).clamp(1, LANES_MAX / 32);
@@ -62,7 +62,7 @@ impl LaneGroup {
         Self::of::<G, COUNTS>(grid, (lane, (0, 1)), (number, warps), held)
     }
 
-    /// All lanes of the block. They hold at most `held` entries, with counters if `COUNTS`.
+    /// All lanes of the block. They have at most `held` entries, with counters if `COUNTS`.
     #[inline(always)]
     pub(super) fn block<G: Grid, const COUNTS: bool>(grid: G, held: u32) -> Self {
         let lane = (grid.lane(), grid.lanes());

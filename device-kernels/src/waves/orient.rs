@@ -88,9 +88,8 @@ impl Forward {
         forward.fill_long(team, (nodes, longest), key_of, |_| false);
     }
 
-    /// Fills the rows that are too long for a warp, but for those that `is_left_out` tells,
-    /// unless `longest`, the longest one of this lane, shows that the block has none. A block
-    /// operation.
+    /// Fills the rows that are too long for a warp and not excluded by `is_left_out`, unless
+    /// `longest`, the longest one of this lane, shows that the block has none. A block operation.
     #[inline(always)]
     pub(super) fn fill_long<G: Grid>(
         &self,
@@ -100,7 +99,7 @@ impl Forward {
         is_left_out: impl Fn(u32) -> bool,
     ) {
         let grid = team.grid;
-        // A block's share is the same for rows that are left, but not that of a lone lane.
+        // A block's share is the same for rows that are left, but that of a one-lane block is not.
         if !grid.block_any(longest > WARP_ROW) && G::WARP != 1 {
             return;
         }

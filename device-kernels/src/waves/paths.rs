@@ -1,17 +1,15 @@
 //! Shortest paths, near nodes first.
 //!
-//! Every round relaxes the edges of the queued nodes. A node whose distance falls below
-//! the bound is queued for the next round. One beyond the bound waits, and only its
-//! distance says so: waiting nodes have a finite distance that is not below the bound.
-//! Once the queue is empty, a round collects the nodes below the next bound, which starts
-//! at the least waiting distance (Davidson, Baxter, Garland, Owens: "Work-Efficient
-//! Parallel GPU Methods for Single-Source Shortest Paths", IPDPS 2014, with the far pile
-//! replaced by a scan over distances).
+//! Every round relaxes the edges of the queued nodes. A node whose distance falls below the limit
+//! is queued for the next round. One beyond the limit waits, and only its distance says so: waiting
+//! nodes have a finite distance that is not below the limit. Once the queue is empty, a round
+//! collects the nodes of the next bucket, which starts at the least waiting distance (Davidson,
+//! Baxter, Garland, Owens: "Work-Efficient Parallel GPU Methods for Single-Source Shortest Paths",
+//! IPDPS 2014, with the far pile replaced by a scan over distances).
 //!
-//! The result is exact for any width of the bound: a node is queued whenever its distance
-//! falls, or kept by the thread that lowers it (`fused_bucket`), so no relaxation is missed.
-//! `Lengths` says what a distance is: a word, two words or a float. Bounds are words in any
-//! case.
+//! The result is exact for any delta: a node is queued whenever its distance falls, or kept by the
+//! thread that lowers it (`fused_bucket`), so no relaxation is missed. `Lengths` says what a
+//! distance is: a word, two words or a float. Bounds are words in any case.
 
 use super::collect::{append_list, select, select_some};
 use super::expand::expand;
@@ -152,12 +150,12 @@ fn step<G: Grid, L: Lengths>(
 /// A round pulls if it has one in so many of all edges at least. A pull reads every edge
 /// that leads to a node beyond the nearest queued one, but few distances.
 const PULLS_FROM: u32 = 8;
-/// A round pulls once one in so many edges was relaxed: until then most nodes have no
-/// distance yet, so that a pull would look at each of their neighbours.
+/// A round pulls once one in so many edges was relaxed: until then most nodes have no distance yet,
+/// so that a pull would read each of their neighbours.
 const PULLS_AFTER: u32 = 32;
 
-/// Whether a round over `edges` edges pulls, in programs that allow it. Threads of a CPU
-/// never do: their narrow bounds make them pull often, and their caches make looks cheap.
+/// Whether a round over `edges` edges pulls, in programs that allow it. Threads of a CPU never do:
+/// their small delta makes them pull often, and their caches make loads cheap.
 #[inline(always)]
 fn pulls<G: Grid>(context: &Context<G>, wave: Wave, edges: u32) -> bool {
     let grid = context.team.grid;
@@ -168,8 +166,8 @@ fn pulls<G: Grid>(context: &Context<G>, wave: Wave, edges: u32) -> bool {
         && Past::broadcast(grid).relaxed >= all / PULLS_AFTER
 }
 
-/// The width by which the bound of distances grows, after a round in which threads kept what
-/// they found or not.
+/// Delta by which the limit of distances grows, after a round in which threads kept what they found
+/// or not.
 ///
 /// The wave's suits a GPU, where a round costs more than some relaxations too many, and
 /// threads of a CPU that keep to the order of lengths. Others take a third of it.
@@ -276,7 +274,7 @@ fn relax<G: Grid, L: Lengths>(
             distances.prefetch(grid, node * L::WORDS);
             weights.prefetch(grid, edge);
             if G::TAKES {
-                // A lone thread is slower with it.
+                // A single thread is slower with it.
                 let next = edge.saturating_add(LINE).min(rows.edges());
                 rows.prefetch_target(grid, next);
                 weights.prefetch(grid, next);

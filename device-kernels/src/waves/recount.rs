@@ -1,6 +1,6 @@
 //! Rounds of peeling that recount the neighbours of what remains.
 //!
-//! Removing most of a graph in a round looks at most of its edges, and finds few nodes there that
+//! Removing most of a graph in a round visits most of its edges, and finds few nodes there that
 //! remain. Each of these counts the neighbours that remain instead, and is removed if they are too
 //! few (a sweep from the other side, as in searches: Beamer, Asanović, Patterson:
 //! "Direction-Optimizing Breadth-First Search", SC 2012). A count is right once a round removes
@@ -17,7 +17,7 @@ use seawall_core::abi::control::FaultCode;
 
 /// Longest row that a warp counts beside others.
 const WARP_ROW: u32 = 512;
-/// Edges that a lane looks at together.
+/// Edges that a lane visits together.
 const EACH: u32 = 4;
 /// [`EACH`] as a length.
 const LANE: usize = EACH as usize;
@@ -26,7 +26,7 @@ const LANE: usize = EACH as usize;
 const AGAIN: u32 = 0;
 
 /// Whether a recount pays in a round over more edges than there are nodes, where `left` edges leave
-/// the nodes that remain. It looks at a word of each node, too.
+/// the nodes that remain. It reads a word of each node, too.
 #[inline(always)]
 pub(super) fn pays(round: &Round, left: u32) -> bool {
     round.edges / 2 > left
@@ -127,7 +127,7 @@ impl Recount {
         self.cores.load_weak_if(grid, exists, to, 0) > self.level
     }
 
-    /// Counts along the row `start..end` of `node`, unless it is empty, with a lone lane.
+    /// Counts along the row `start..end` of `node`, unless it is empty, with a one-lane block.
     #[inline(always)]
     fn alone<G: Grid>(&mut self, grid: G, node: u32, (start, end): (u32, u32)) {
         if start < end {

@@ -1,4 +1,4 @@
-//! Relaxes edges: looks, lowers distances and picks the nodes to queue.
+//! Relaxes edges: reads neighbours, lowers distances and picks the nodes to queue.
 
 use super::expand::{Edges, Visit};
 use super::lengths::Lengths;
@@ -145,7 +145,7 @@ impl<G: Grid, L: Lengths> Visit for Relax<'_, G, L> {
 pub(super) fn claim<G: Grid>(grid: G, marks: Proven, node: u32) -> bool {
     let bit = 1_u32 << (node & 31);
     if G::WARP == 1 && marks.load_weak(grid, node >> 5) & bit != 0 {
-        // A look spares a thread of a CPU the locked instruction.
+        // A load first saves a CPU thread the locked instruction.
         return false;
     }
     marks.or(grid, node >> 5, bit) & bit == 0

@@ -30,9 +30,9 @@ pub struct Round {
     pub nodes: u32,
     /// Edges that leave them.
     pub edges: u32,
-    /// The bound up to which nodes are settled or queued.
+    /// Limit up to which nodes are settled or queued.
     pub level: u32,
-    /// Least value of a node beyond the bound, or `u32::MAX`.
+    /// Least value of a node beyond the limit, or `u32::MAX`.
     pub least: u32,
 }
 
@@ -213,8 +213,8 @@ impl Work {
         Round::broadcast(grid)
     }
 
-    /// Opens the round after `tag` with bound `level`, and clears the counters of the
-    /// round after that, which nobody reads any more. One lane calls this.
+    /// Opens the round after `tag` with limit `level`, and clears the counters of the round after
+    /// that, which nobody reads any more. One lane calls this.
     #[inline(always)]
     pub fn open_next<G: Grid>(self, grid: G, tag: u32, level: u32) {
         self.counters(tag.wrapping_add(1))
@@ -282,8 +282,8 @@ impl Work {
         team.each(self.layout.bitset_words, |at| marks.store_weak(grid, at, 0));
     }
 
-    /// Notes a node of value `least` beyond the bound for the next round, and keeps the
-    /// loop going.
+    /// Records a node of value `least` beyond the limit for the next round, and keeps the loop
+    /// going.
     #[inline(always)]
     pub fn wait<G: Grid>(self, grid: G, tag: Tag, least: u32) {
         let counters = self.counters(tag.now(grid).wrapping_add(1));

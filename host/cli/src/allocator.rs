@@ -159,7 +159,7 @@ fn resident() -> Option<u64> {
     let length = { length }.read(&mut text).ok()?;
     let text = std::str::from_utf8(&text[..length]).ok()?;
     let pages: u64 = text.split_ascii_whitespace().nth(1)?.parse().ok()?;
-    // The smallest page size; larger pages make more of a promise look unfulfilled.
+    // The smallest page size; larger pages make more of a promise seem unfulfilled.
     Some(pages * 4096)
 }
 

@@ -149,7 +149,7 @@ fn join_wide<const N: usize>(edges: &mut Edges<N>, order: Order) -> Counts {
     merge::join_directions(edges, &read, order)
 }
 
-/// Puts the smaller end first; tells whether it was the second one.
+/// Puts the smaller end first; returns whether it was the second one.
 fn turn<const N: usize>(edge: &mut [u32; N]) -> bool {
     let is_turned = edge[0] > edge[1];
     if is_turned {

@@ -44,7 +44,7 @@ fn seem_matched(csr: &Csr) -> bool {
 }
 
 /// Tells whether every edge has its mirror image of the same weight. For most graphs that have not,
-/// a few edges tell; otherwise takes one pass over the edges.
+/// a few edges show it; otherwise takes one pass over the edges.
 pub(super) fn are_matched(csr: &Csr) -> bool {
     seem_matched(csr) && MirrorSum::draw().are_equal(csr)
 }

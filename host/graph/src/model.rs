@@ -313,7 +313,7 @@ impl Graph {
 
     /// Tells whether every edge has its mirror image of the same weight, also in a directed graph.
     ///
-    /// Free for a symmetric graph. Otherwise the first call looks at a few edges, and takes one pass
+    /// Free for a symmetric graph. Otherwise the first call checks a few edges, and takes one pass
     /// over all of them if these have their images. A graph without some image passes with a chance
     /// of about 2^-64.
     pub fn has_all_images(&self) -> bool {

@@ -37,7 +37,7 @@ pub(super) fn sort<const N: usize>(edges: &mut [[u32; N]], nodes: u32) {
     sort_words(edges, bits, bits);
 }
 
-/// Number of bits that tell nodes below `nodes` apart.
+/// Number of bits that distinguish nodes below `nodes`.
 pub(super) fn bits_of(nodes: u32) -> u32 {
     (u32::BITS - nodes.saturating_sub(1).leading_zeros()).max(1)
 }

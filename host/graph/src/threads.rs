@@ -10,7 +10,7 @@ use std::sync::OnceLock;
 use crate::{GraphError, memory};
 
 /// Most threads that the environment may ask for, unless the machine runs more at once. Idle ones
-/// look for work at each other, so thousands are busy with that alone.
+/// steal work from each other, so thousands are busy with that alone.
 const ASKED_MAX: usize = 256;
 
 /// The threads that the environment asks for; 0 leaves their number to the machine.

@@ -1,4 +1,4 @@
-//! Lists of nodes that programs fill and look through in rounds.
+//! Lists of nodes that programs fill and scan in rounds.
 
 use crate::program::{Kind, ProgramBuilder, ProgramError, RegisterId};
 

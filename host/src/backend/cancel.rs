@@ -55,7 +55,7 @@ impl Canceller {
         self.0.is_asked.load(Ordering::Acquire)
     }
 
-    /// Returns the handle that a session looks at; nobody asks by it.
+    /// Returns the handle that a session polls; nobody asks by it.
     pub(crate) fn of_session(&self) -> Self {
         Self(Arc::clone(&self.0))
     }

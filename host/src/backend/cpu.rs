@@ -589,7 +589,7 @@ pub(super) fn obeying(canceller: &Canceller, run: impl FnOnce()) {
 }
 
 /// Returns the time. For a run that is to end all time is over, so that a kernel stops where it
-/// looks at its time budget.
+/// checks its time budget.
 fn now_ns() -> u64 {
     static START: OnceLock<Instant> = OnceLock::new();
     if OBEYED.with_borrow(|canceller| canceller.as_ref().is_some_and(Canceller::is_asked)) {

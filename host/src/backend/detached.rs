@@ -11,11 +11,11 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Time that threads have to end a run once it is to end: many times what a loaded machine takes for
-/// a wave that looks at its time budget.
+/// Time that threads have to end a run once it is to end: many times what a loaded machine takes
+/// for a wave that checks its time budget.
 const GRACE: Duration = Duration::from_secs(1);
 
-/// Time between looks at a request to end the run.
+/// Time between polls of a request to end the run.
 const LOOK: Duration = Duration::from_millis(50);
 
 /// A run, and what it uses.

@@ -1,8 +1,8 @@
 //! Bytes that a graph and a program take on a machine, from their sizes alone.
 //!
-//! Plans are held to a budget by these figures before anything is allocated, and
-//! [`Session::memory`](super::Session::memory) says what was allocated. A test holds
-//! one against the other.
+//! Plans are limited to a budget by these figures before anything is allocated, and
+//! [`Session::memory`](super::Session::memory) says what was allocated. A test holds one against
+//! the other.
 
 use super::identity::resident_digest;
 use crate::executor::{Executor, Machine};

@@ -71,7 +71,7 @@ impl Overflowing {
     }
 }
 
-/// Refuses a program whose distances may exceed 32 bits, as nobody looks at them.
+/// Refuses a program whose distances may exceed 32 bits, as nothing checks them.
 ///
 /// # Errors
 /// As [`Overflowing::of`], for each of its searches.
@@ -228,7 +228,7 @@ mod tests {
         assert_eq!(overflow(1, [0, NO - 2, NO - 1, NO, NO]), None);
         let short = [0, NO - 2, NO, NO, NO];
         assert_eq!(overflow(2, short), Some([1, 2]));
-        // A distance that is not yet relaxed is not outgrown.
+        // A distance that is not yet relaxed has not overflowed.
         assert_eq!(overflow(1, short), None);
     }
 

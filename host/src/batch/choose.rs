@@ -46,7 +46,7 @@ pub(super) fn choose(graphs: &[BatchGraph<'_>], requests: &[RunRequest]) -> Choi
     };
     let found = LoadedCalibration::get();
     if is_open {
-        // If the CPU ends the batch before a GPU would be open, none is looked for.
+        // If the CPU ends the batch before a GPU would be open, none is searched for.
         let blind = predict_batch(&batch, &found.costs(request, None), 1);
         if blind.is_too_small_for_a_gpu() {
             return Choice {

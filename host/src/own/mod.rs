@@ -90,7 +90,7 @@ impl OwnWaves {
         self.walkers
     }
 
-    /// The same, told of each access.
+    /// The same, with a record of each access.
     pub(crate) const fn checked(&self) -> Walkers {
         self.checked
     }

@@ -9,8 +9,8 @@ use std::cell::RefCell;
 
 /// A fact about a wave that is not true, or a result that is not certain.
 ///
-/// Facts bound what a wave does: one that uses less than it declares is merely planned worse.
-/// An operand or an array of the graph that they leave out ends any run as a fault.
+/// Facts limit what a wave does: one that uses less than it declares is merely planned worse. An
+/// operand or an array of the graph that they leave out ends any run as a fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FactViolation {

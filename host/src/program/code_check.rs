@@ -55,8 +55,8 @@ fn items_max(program: &EncodedProgram) -> u32 {
     words.max().unwrap_or(0).max(program.nodes).max(ALWAYS)
 }
 
-/// Checks every instruction; tells of each place, the end included, whether it is inside
-/// of a part for edges.
+/// Checks every instruction; says for each place, the end included, whether it is inside of a part
+/// for edges.
 fn check_parts(program: &EncodedProgram) -> Result<Vec<bool>, TableError> {
     let count = program.code.len();
     let mut is_cut = vec![false; count + 1];

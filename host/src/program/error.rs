@@ -57,7 +57,7 @@ pub enum ProgramError {
         /// Words that the wave needs.
         needed: u64,
     },
-    /// The bound of shortest paths would never move.
+    /// The bucket of shortest paths would never move.
     #[error("wave {wave} moves its bound by 0 a round; give it a width of at least 1")]
     NoWidth {
         /// Name of the wave.

@@ -377,7 +377,7 @@ fn plan_body(
     let start = |owner: u32| plan.arena.iter().nth(owner as usize).unwrap_or_default();
     let places = places.into_iter();
     let (mut groups, mut group_bytes) = (waves_of(&plan), bytes_of(&plan));
-    // Slow blocks may still look at the condition while the first group runs.
+    // Slow blocks may still read the condition while the first group runs.
     let writes = |wave: &u32| {
         let writes = &body.waves[*wave as usize].writes;
         body.condition.is_some_and(|at| writes.contains(&at))

@@ -232,7 +232,7 @@ impl<'p> Walk<'p> {
         Ok(())
     }
 
-    /// The first body group leaves alone what slow blocks may still look at.
+    /// The first body group leaves alone what slow blocks may still read.
     fn check_condition(
         &self,
         wave: &'p WaveRecord,
@@ -401,8 +401,8 @@ impl<'p> Walk<'p> {
         Ok(())
     }
 
-    /// Whether `wanted` holds of a register that `wave` uses. One that is missing or
-    /// empty is left to the kernel, which ends with a fault before it looks at it.
+    /// Whether `wanted` holds of a register that `wave` uses. One that is missing or empty is left
+    /// to the kernel, which ends with a fault before it reads it.
     fn need(
         &self,
         wave: &WaveRecord,

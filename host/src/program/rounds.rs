@@ -20,8 +20,8 @@ pub struct Paths {
     pub distances: RegisterId,
     /// Work register, see [`ProgramBuilder::work`].
     pub work: RegisterId,
-    /// Step of the bound, at least 1, in the unit of `lengths`. Any width is exact; a wide one
-    /// takes fewer rounds and relaxes more edges twice.
+    /// Delta, at least 1, in the unit of `lengths`. Any width is exact; a wide one takes fewer
+    /// rounds and relaxes more edges twice.
     pub width: u32,
     /// Kind of the distances.
     pub lengths: Lengths,

@@ -203,7 +203,7 @@ pub(crate) struct Body {
     pub(crate) waves: Vec<WaveSpec>,
     pub(crate) max_iterations: u32,
     pub(crate) frontier: Option<Slot>,
-    /// Register that a loop on one looks at.
+    /// Register that a loop on one reads.
     pub(crate) condition: Option<Slot>,
 }
 

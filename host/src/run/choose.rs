@@ -29,7 +29,7 @@ pub(super) struct Choice {
     pub(super) reason: Option<String>,
     /// Limits of searches within one block, if the GPU's measured costs determine them.
     pub(super) narrow: Option<Narrow>,
-    /// Costs of a step of a search on the GPU, if it was looked for.
+    /// Costs of a step of a search on the GPU, if one was searched for.
     pub(super) step: Option<StepCosts>,
     /// Limits of searches, if they were tuned for the machine.
     pub(super) search: Option<SearchTuning>,
@@ -57,11 +57,11 @@ pub(super) struct Narrow {
     pub(super) leave: u32,
 }
 
-/// Function that looks for the GPU with a number.
+/// Function that opens the GPU with a given number.
 type Probe<'p> = &'p dyn Fn(u32) -> Result<DeviceLimits, BackendError>;
 
-/// Chooses for `request`. A caller's choice is kept; the reason then names a better one if there
-/// is any. If the CPU ends the job before a GPU would be open, the function looks for no GPU.
+/// Chooses for `request`. A caller's choice is kept; the reason then names a better one if there is
+/// any. If the CPU ends the job before a GPU would be open, the function searches for none.
 pub(super) fn choose(graph: &Graph, request: &RunRequest) -> Choice {
     choose_with(graph, request, &limits_of)
 }
@@ -306,7 +306,7 @@ mod tests {
         let fewest = choice(Some(Executor::Cpu), 1);
         assert_eq!(fewest.threads, Some(NonZeroUsize::MIN));
         assert_eq!(probes.get(), 0);
-        // Many runs share the opening, so that a GPU may pay off.
+        // Many runs share the cost of opening it, so that a GPU may pay off.
         let long = choice(None, u32::MAX);
         assert_eq!((long.executor, probes.get()), (Some(Executor::Cpu), 1));
         choice(Some(Executor::Mega), 1);

@@ -1,4 +1,4 @@
-//! The plan of a run, held to its budget.
+//! Plan of a run within its budget.
 
 use super::choose::{Choice, Narrow};
 use super::cost_model::{LoadedCalibration, StepCosts};

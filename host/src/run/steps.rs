@@ -145,7 +145,7 @@ pub(crate) fn end_of(analysis: AnalysisKind, control: &ControlRecord) -> End {
     })
 }
 
-/// Returns the edges that the sequential algorithms of a program looked at, if it has any.
+/// Returns the edges that the sequential algorithms of a program visited, if it has any.
 pub(crate) fn edges_examined(program: &EncodedProgram, control: &ControlRecord) -> Option<u64> {
     let mut opcodes = program.waves.iter().map(|wave| wave.opcode);
     let [low, high] = control.examined.map(u64::from);

@@ -18,8 +18,7 @@ use std::time::Duration;
 /// Blocks of a GPU that work, unless a number is given.
 pub const BLOCKS: NonZeroUsize = NonZeroUsize::new(96).unwrap();
 
-/// A user's opcode: one turn in, its outcome out. It should look at
-/// [`Call::is_over`] now and then.
+/// A user's opcode: one turn in, its outcome out. It should check [`Call::is_over`] now and then.
 pub type Handler = dyn Fn(&Call<'_>) -> Outcome + Send + Sync;
 
 /// A wave program that queries may run.
@@ -63,9 +62,10 @@ impl Program {
     }
 
     /// A word of `inputs` that a search starts from and that is no node of the program's graphs:
-    /// its place, and the word. Searches leave such sources out, so that the answer would be one
-    /// to another question; who takes inputs from others asks here first, as `seawall serve` does. Sources that waves compute are not inputs, and are not looked at; inputs
-    /// of another length than the program's have none.
+    /// its place, and the word. Searches leave such sources out, so that the answer would be one to
+    /// another question; who takes inputs from others asks here first, as `seawall serve` does.
+    /// Sources that waves compute are not inputs, and are not checked; inputs of another length
+    /// than the program's have none.
     #[must_use]
     pub fn stray_source(&self, inputs: &[u32]) -> Option<(usize, u32)> {
         let program = &self.program;

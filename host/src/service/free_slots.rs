@@ -50,7 +50,7 @@ impl FreeSlots {
     pub(super) fn give_back(&self, slot: u32) {
         locked(self.list_of(slot)).push(slot);
         if self.waiting.load(Ordering::SeqCst) > 0 {
-            // The one who waits holds this lock from its look at the lists until it sleeps.
+            // A waiting thread holds this lock from its check of the lists until it sleeps.
             drop(locked(&self.lock));
             self.returned.notify_one();
         }
@@ -62,7 +62,7 @@ impl FreeSlots {
         let lock = locked(&self.lock);
         let is_full = self.lists.iter().all(|Line(list)| locked(list).is_empty());
         if is_full {
-            // The caller looks again, however it was woken.
+            // The caller checks again, however it was woken.
             drop(self.returned.wait_timeout(lock, longest));
         }
         self.waiting.fetch_sub(1, Ordering::SeqCst);

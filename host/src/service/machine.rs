@@ -10,14 +10,14 @@ use std::sync::atomic::Ordering;
 use std::sync::mpsc::Sender;
 use std::time::{Duration, Instant};
 
-/// Time between two looks while somebody sleeps until an answer comes.
+/// Time between two polls while a thread sleeps until an answer comes.
 const LOOK: Duration = Duration::from_micros(50);
 
-/// Time for which a sleeper has the collector look often; an answer that takes longer arrives a
-/// [`QUIET_LOOK`] late at most.
+/// Time for which a sleeping thread has the collector poll often; an answer that takes longer
+/// arrives a [`QUIET_LOOK`] late at most.
 const CALLED: Duration = Duration::from_millis(20);
 
-/// Time between two looks while nobody does: those who wait look for themselves.
+/// Time between two polls while none does: waiting threads poll for themselves.
 const QUIET_LOOK: Duration = Duration::from_millis(1);
 
 /// Time without a query after which the service sleeps until the next one.
@@ -26,13 +26,13 @@ const QUIET: Duration = Duration::from_millis(200);
 /// Longest sleep.
 const LONGEST_SLEEP: Duration = Duration::from_millis(500);
 
-/// Time between two looks of the watchdog.
+/// Time between two polls by the watchdog.
 const KEEP: Duration = Duration::from_millis(10);
 
 /// Whether the machine serves, or why it does not.
 pub(super) type StartNotice = Sender<Result<(), BackendError>>;
 
-/// The thread of the kernel. It tells once when it has started or failed.
+/// The thread of the kernel. It notifies once when it has started or failed.
 pub(super) fn run(shared: &Arc<Shared>, on: On, tell: &StartNotice) {
     let served = serve(shared, on, tell);
     if let Err(error) = served {

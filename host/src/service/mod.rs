@@ -78,7 +78,7 @@ pub const END_TASK: u32 = u32::MAX;
 /// Time beyond its budget that a handler has to notice that the service ends.
 const GRACE: Duration = Duration::from_millis(500);
 
-/// Time between two looks of a service that drains.
+/// Time between two polls by a service that drains.
 const DRAIN_LOOK: Duration = Duration::from_millis(20);
 
 /// State that workers, clients and watchdog share.
@@ -171,7 +171,7 @@ impl Shared {
         self.in_flight.submitted.sum() != delivered
     }
 
-    /// Has the collector look for answers often for a while.
+    /// Has the collector poll for answers often for a while.
     fn call_collector(&self) {
         self.calls_collector.store(true, Ordering::Relaxed);
     }
@@ -237,7 +237,7 @@ impl Service {
         let (tell, hear) = std::sync::mpsc::channel();
         self.shared.alive.fetch_add(1, Ordering::Relaxed);
         self.spawn(0, move |shared| machine::run(shared, on, &tell))?;
-        // The thread that would tell always does before it ends.
+        // The thread that would notify always does before it ends.
         if let Ok(Err(error)) = hear.recv() {
             return Err(StartError::Machine(error));
         }

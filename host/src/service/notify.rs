@@ -26,8 +26,8 @@ impl Notify {
         // Either this sees the sleeper, or the sleeper this change.
         fence(Ordering::SeqCst);
         if self.sleepers.load(Ordering::SeqCst) > 0 {
-            // A sleeper holds the lock from its last look at the changes until it
-            // sleeps, so it is either asleep now or has seen this change.
+            // A sleeping thread holds the lock from its last check of the changes until it sleeps,
+            // so it is either asleep now or has seen this change.
             drop(self.lock.lock().unwrap_or_else(PoisonError::into_inner));
             self.rung.notify_all();
         }
@@ -39,7 +39,7 @@ impl Notify {
         fence(Ordering::SeqCst);
         let lock = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
         if self.changes() == seen {
-            // The one who waits looks again for itself, however it was woken.
+            // The waiting thread checks again itself, however it was woken.
             drop(self.rung.wait_timeout(lock, longest));
         }
         self.sleepers.fetch_sub(1, Ordering::SeqCst);

@@ -7,7 +7,7 @@ use seawall_core::protocol::Refusal;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Nodes between two looks at the clock.
+/// Nodes between two reads of the clock.
 const NODES_PER_LOOK: usize = 1 << 12;
 
 /// Nodes that a search found, with a number each; forgetting all of them costs nothing.
@@ -41,7 +41,7 @@ impl Reached {
     }
 }
 
-/// One of the two searches that look for each other.
+/// One of the two searches that meet.
 #[derive(Debug, Default)]
 struct Side {
     found: Reached,

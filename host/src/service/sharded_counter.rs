@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{PoisonError, RwLock, RwLockReadGuard};
 
-/// Parts of everything that is spread.
+/// Shards of each counter.
 pub(super) const PARTS: usize = 8;
 
 /// The part of this thread, which stays the same.

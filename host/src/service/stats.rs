@@ -37,7 +37,7 @@ pub struct Stats {
     pub scans_from_below: u32,
     /// Slots answered by an entry that knew one kind alone.
     pub answered_by_one: u32,
-    /// Workers that look for work now.
+    /// Workers that poll for work now.
     pub workers: u32,
     /// Records printed.
     pub prints: u32,

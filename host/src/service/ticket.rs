@@ -71,7 +71,7 @@ impl Watch {
     }
 }
 
-/// Time for which a waiting thread looks for an answer of another machine before it sleeps.
+/// Time for which a waiting thread polls for an answer of another machine before it sleeps.
 const SPIN: Duration = Duration::from_micros(200);
 
 /// A claim to the answer to one query: wait for it, await it, or drop it.
@@ -112,7 +112,7 @@ impl Ticket {
         }
     }
 
-    /// Tells the collector that this ticket's holder looks no more.
+    /// Tells the collector that this ticket's holder polls no more.
     fn call_collector(&self) {
         if let Some(watch) = &self.watch {
             watch.shared.call_collector();

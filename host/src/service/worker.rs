@@ -10,7 +10,7 @@ use seawall_core::protocol::{Claim, Outcome, Refusal, Worker};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
-/// Longest sleep of an idle worker before it looks again.
+/// Longest sleep of an idle worker before it polls again.
 const LONGEST_SLEEP: Duration = Duration::from_millis(200);
 
 /// Sleep of a worker if no waiting slot can go on yet.

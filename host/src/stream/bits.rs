@@ -36,7 +36,7 @@ impl Bits {
         word.is_some_and(|word| word.load(Ordering::Acquire) >> (number % 64) & 1 == 1)
     }
 
-    /// Removes a number; tells whether it was in the set.
+    /// Removes a number; returns whether it was in the set.
     #[inline]
     pub(super) fn take(&self, number: usize) -> bool {
         let bit = 1 << (number % 64);

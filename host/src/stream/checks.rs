@@ -98,7 +98,7 @@ impl Checked {
     }
 
     fn check_targets(&self, view: &View<'_>) -> Result<(), BinaryProblem> {
-        // The largest is found without a branch for each, and looked for only if it is too large.
+        // The largest is found without a branch for each, and its place only if it is too large.
         let largest = view.targets.iter().copied().max().unwrap_or(0);
         if view.targets.is_empty() || largest < self.nodes {
             return Ok(());

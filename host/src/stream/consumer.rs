@@ -44,7 +44,7 @@ pub(super) struct Setup<'a> {
     pub(super) limits: Limits<'a>,
 }
 
-/// Limits of a run, looked at between windows.
+/// Limits of a run, checked between windows.
 pub(super) struct Limits<'a> {
     pub(super) started: Instant,
     pub(super) time_budget_ns: u64,

@@ -2,7 +2,7 @@
 //! with them.
 //!
 //! No thread of the host touches the edges. The kernel checks those of a window that comes for the
-//! first time; the host looks at a window again only to name what is wrong with it.
+//! first time; the host reads a window again only to name what is wrong with it.
 
 use super::checks::Checked;
 use super::consumer::{Done, Kernel, Setup, WindowConsumer};
@@ -24,7 +24,7 @@ use std::time::{Duration, Instant};
 /// Time that a wait spins before it sleeps, and the longest time of a wait.
 const SPIN: Duration = Duration::from_micros(50);
 const LONGEST: Duration = Duration::from_millis(1);
-/// Time between two looks of a wait.
+/// Time between two polls of a wait.
 const NAP: Duration = Duration::from_micros(20);
 
 /// Word of the board.

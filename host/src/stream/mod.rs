@@ -13,7 +13,7 @@
 //! * `consumer` are threads that compute with windows; `sweep` moves buffers between reader and consumer: a
 //!   pass. A [`View`] is what a kernel gets;
 //! * `checks` refuses edges that are no edges of the graph;
-//! * `relax`, `parents`, `components`, `ranks`, `overflow` are the kernels; `marks` and `bits` tell
+//! * `relax`, `parents`, `components`, `ranks`, `overflow` are the kernels; `marks` and `bits` show
 //!   which windows a search needs;
 //! * `machine` is a consumer that is a kernel on a machine, `on_machine` makes passes of one;
 //! * `choose` says when a graph streams by itself, `execute` takes a request;

@@ -45,7 +45,7 @@ pub(super) trait Length: Sync {
     fn cell(value: Self::Word) -> Self::Cell;
     fn load(cell: &Self::Cell) -> Self::Word;
     fn word(cell: Self::Cell) -> Self::Word;
-    /// Lowers the cell; tells whether it was higher.
+    /// Lowers the cell; returns whether it was higher.
     fn lower(cell: &Self::Cell, value: Self::Word) -> bool;
 }
 

@@ -222,7 +222,7 @@ fn scc_triangles() {
         ];
         let found = finish(seawall(&run).args(["--analysis", "scc"])).json();
         assert_eq!(found["components"], nodes / 3);
-        // Work in proportion to the graph: each edge is looked at once.
+        // Work in proportion to the graph: each edge is visited once.
         assert_eq!(found["edges_examined"], found["edges"]);
     }
 }

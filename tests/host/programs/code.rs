@@ -253,7 +253,7 @@ fn a_list_that_names_no_node_ends_the_run() {
     assert_eq!((record.arrived, record.expected), (NODES, NODES));
 }
 
-/// Nobody looks for an instruction after the last one of the table.
+/// No instruction after the last one of the table is fetched.
 #[test]
 fn code_that_a_block_does_not_hold_may_end_with_a_condition() {
     let mut program = ProgramBuilder::new(NODES);

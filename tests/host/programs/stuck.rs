@@ -18,7 +18,7 @@ static GO_ON: [AtomicU32; 4] = [const { AtomicU32::new(0) }; 4];
 /// Items that have ended so, and the sum of what they read meanwhile.
 static ENDED: [AtomicU32; 4] = [const { AtomicU32::new(0) }; 4];
 
-/// Reads and stores words of the arena and the graph until it is told to end.
+/// Reads and stores words of the arena and the graph until it is asked to end.
 struct Spins;
 
 impl Wave for Spins {

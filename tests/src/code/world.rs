@@ -133,7 +133,7 @@ impl World<'_> {
         self.put(slot, index, joined.bits);
     }
 
-    /// Runs a step; tells whether the item is still in.
+    /// Runs a step; returns whether the item is still in.
     fn step(&mut self, (item, other): (u32, u32), made: &mut Vec<Known>, step: &Step) -> bool {
         let value = match step {
             Step::Number(kind, bits) => Known {

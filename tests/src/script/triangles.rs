@@ -11,7 +11,7 @@ use seawall_core::abi::hubs::HUBS_LEAST;
 pub enum Finding {
     /// By rows.
     Rows {
-        /// Entries of a row held at a time; 0 for as many as fit.
+        /// Entries of a row kept at a time; 0 for as many as fit.
         held: u32,
     },
     /// By rows, and by bits where two corners have `least` edges or more.

@@ -108,7 +108,8 @@ fn words_of(post: PostRecord) -> [u32; POST_WORDS as usize] {
     words
 }
 
-/// Runs queries of every way through the kernel, by blocks of four warps, of which three look for posts.
+/// Runs queries of every path through the kernel, by blocks of four warps, of which three poll for
+/// posts.
 ///
 /// # Panics
 /// If an answer is another one, or lanes do not meet.
@@ -215,7 +216,7 @@ fn graph() -> Graph {
 }
 
 fn ask(host: &mut Host<'_>) {
-    // More at once than a look takes.
+    // More at once than a poll takes.
     for index in 4..16 {
         host.post(index, Kind::Add, &[3, index]);
     }

@@ -83,16 +83,14 @@ pub enum Opcode {
     /// Clears counters and marks of the work register `destination` (see
     /// [`WorkLayout`](super::super::work::WorkLayout)).
     ResetWork = 23,
-    /// Queues the node list `sources[1]` in the work register `sources[0]`
-    /// for the loop that follows, at distance 0 in `destination`;
-    /// `parameters[0]` is the width of the first bound.
+    /// Queues the node list `sources[1]` in the work register `sources[0]` for the loop that
+    /// follows, at distance 0 in `destination`; `parameters[0]` is the first delta.
     SeedPaths = 24,
-    /// One round of shortest paths: lowers the distances `destination` along
-    /// the edges of the nodes queued in `sources[0]`, or queues the nodes
-    /// below the next bound, `parameters[0]` wide. Raises the fixpoint's flag
-    /// while nodes are queued or wait. If `parameters[2]` is not 0, each edge has a mirror
-    /// image of the same weight, a round may lower distances against the edges, and bounds
-    /// are wider once as many edges were relaxed as there are.
+    /// One round of shortest paths: lowers the distances `destination` along the edges of the nodes
+    /// queued in `sources[0]`, or queues the nodes of the next bucket, `parameters[0]` wide. Raises
+    /// the fixpoint's flag while nodes are queued or wait. If `parameters[2]` is not 0, each edge
+    /// has a mirror image of the same weight, a round may lower distances against the edges, and
+    /// bounds are wider once as many edges were relaxed as there are.
     StepPaths = 25,
     /// Stores the degrees of all nodes in `destination` and opens the work
     /// register `sources[0]` for the loop that follows.
@@ -125,12 +123,11 @@ pub enum Opcode {
     /// `destination`, a word an edge, the row's other edges after it, and the
     /// length of what remains in `sources[0]`.
     OrientEdges = 32,
-    /// Adds to the zero counts `destination` the triangles that every node is
-    /// a corner of, found among the remaining rows `sources[0]` of lengths
-    /// `sources[1]`; `parameters[0]` limits the entries of a row that are held
-    /// in shared memory at a time, where it is not 0. If `parameters[1]` is not 0,
-    /// it counts each triangle at one corner only, the one whose remaining edges lead to
-    /// the two others.
+    /// Adds to the zero counts `destination` the triangles that every node is a corner of, found
+    /// among the remaining rows `sources[0]` of lengths `sources[1]`; `parameters[0]` limits the
+    /// entries of a row that are kept in shared memory at a time, where it is not 0. If
+    /// `parameters[1]` is not 0, it counts each triangle at one corner only, the one whose
+    /// remaining edges lead to the two others.
     CountTriangles = 33,
     /// Stores in `destination` the smallest node one level before every node
     /// that has an edge to it, by the levels `sources[0]`; nodes of level 0
@@ -228,11 +225,11 @@ pub enum Opcode {
     /// As [`GatherRanks`](Self::GatherRanks), along the edges `sources[1]` in the rows of the list
     /// `sources[2]`. Those of frequent sources come after those of all nodes.
     GatherSlices = 57,
-    /// Makes a parent array of the search in the frontier `sources[0]`: nodes that it has
-    /// visited get the smallest of them in `destination`, others themselves. Stores that node
-    /// in word 0 of `sources[1]`, [`UNREACHED`](super::super::UNREACHED) if there is none, and
-    /// in word 1 whether at most an eighth of all edges leave other nodes, so that no larger
-    /// component has to be looked for.
+    /// Makes a parent array of the search in the frontier `sources[0]`: nodes that it has visited
+    /// get the smallest of them in `destination`, others themselves. Stores that node in word 0 of
+    /// `sources[1]`, [`UNREACHED`](super::super::UNREACHED) if there is none, and in word 1 whether
+    /// at most an eighth of all edges leave other nodes, so that no larger component has to be
+    /// searched for.
     HookReached = 58,
     /// Lists the nodes with `parameters[0]` outgoing edges or more in `sources[0]`, as many as it
     /// holds, and stores the map of their places in `destination`

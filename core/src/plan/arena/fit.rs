@@ -10,7 +10,7 @@ use super::super::cells::{read, swap, write};
 use super::super::ready::{Dice, heap_sort, scaled};
 use super::{Lists, Regions, slot};
 
-/// Regions looked at, over all orders together.
+/// Regions compared, over all orders together.
 const VISITS: u64 = 1 << 18;
 /// Programs of more regions could not be laid out once within the visits.
 pub(super) const REGIONS: usize = 1 << 10;

@@ -47,7 +47,7 @@ fn found(queued: (u32, u32), marked: (u32, u32)) -> FoundRecord {
     }
 }
 
-/// The search after `step`, whose frontier `holder` held, has found as much, on one thread.
+/// Records what the search has found after `step`, whose frontier was in `holder`, on one thread.
 fn after(done: (Step, Holder), found: &FoundRecord, policy: &SearchPolicy) -> DriveRecord {
     after_on::<HostGrid<true>>(done, found, policy)
 }

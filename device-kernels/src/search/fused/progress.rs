@@ -4,7 +4,7 @@ use super::queue::Held;
 use crate::control::ProgramPoint;
 use crate::search::frontier::Target;
 
-/// Iterations between two looks at the clock.
+/// Iterations between two reads of the clock.
 pub(super) const LOOK_MASK: u32 = 255;
 
 /// The bounds that the loop sets a fused run.

@@ -1,8 +1,8 @@
 //! Threads of a CPU that search narrow frontiers together, and their meetings.
 //!
-//! Each thread of the thread group appends to its own section of a resident queue, so that no counter is
-//! shared. After a level the threads tell each other how many nodes and edges their sections hold,
-//! which is their barrier as well. The other threads wait at the next barrier of the team.
+//! Each thread of the thread group appends to its own section of a resident queue, so that no
+//! counter is shared. After a level the threads publish how many nodes and edges their sections
+//! hold, which is their barrier as well. The other threads wait at the next barrier of the team.
 //!
 //! Within a run, the prefix of an entry is the edge after its last one: nobody adds up edges until
 //! the sections become one queue again.
@@ -56,7 +56,7 @@ pub(super) fn takes_over<G: Grid>(team: &Team<G>, search: &Search, counts: (u32,
         && ThreadGroup::of(team, search, group_size(team)).may_take(counts)
 }
 
-/// The content of a thread's section, as it tells the others.
+/// Content of a thread's section, as published to the others.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Published {
     pub(super) nodes: u32,
@@ -117,8 +117,8 @@ impl ThreadGroup {
         }
     }
 
-    /// Tells `own` to the thread group at `iteration` and returns what each thread told. A barrier of the
-    /// thread group.
+    /// Publishes `own` to the thread group at `iteration` and returns what each thread published. A
+    /// barrier of the thread group.
     #[inline(always)]
     pub(super) fn publish<G: Grid>(
         self,
@@ -168,8 +168,8 @@ pub(super) fn lateness(late: u32, published: &[Published; THREAD_GROUP_MAX]) -> 
 }
 
 impl Search {
-    /// Tells the thread group what this thread's section of the next queue holds and returns the queue,
-    /// once all have told.
+    /// Publishes what this thread's section of the next queue holds and returns the queue, once all
+    /// threads have published.
     #[inline(always)]
     pub(super) fn meet<G: Grid>(
         &self,

@@ -24,8 +24,8 @@ enum Made {
 }
 
 impl<G: Grid> Lane<G> {
-    /// Runs an instruction; tells whether it may have left slots out. Values are made in every slot,
-    /// as that costs nothing; memory is left alone by slots that are out.
+    /// Runs an instruction; returns whether it may have left slots out. Values are made in every
+    /// slot, as that costs nothing; memory is left alone by slots that are out.
     #[inline(always)]
     pub(super) fn step(&mut self, op: Op, (at, array): Using) -> bool {
         let second = self.second(at);

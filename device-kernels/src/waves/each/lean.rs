@@ -215,7 +215,7 @@ impl<G: Grid, const PAIRS: bool> Lean<G, PAIRS> {
         done
     }
 
-    /// Goes through an edge of each slot; tells whose rows may end.
+    /// Goes through an edge of each slot; returns the slots whose rows may end.
     #[inline(always)]
     fn edge(&mut self, numbers: Words4, ends: Words4, on: u32) -> u32 {
         let (form, mut active, mut enough) = (self.form, on, 0);
@@ -316,7 +316,7 @@ impl<G: Grid, const PAIRS: bool> Lean<G, PAIRS> {
         }
     }
 
-    /// Joins values to what was found; tells the slots whose rows may end then.
+    /// Joins values to what was found; returns the slots whose rows may end then.
     #[inline(always)]
     fn join(&mut self, value: Values, active: u32) -> u32 {
         let (joined, found) = (self.joined, self.found.1);

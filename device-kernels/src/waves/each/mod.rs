@@ -153,8 +153,8 @@ fn raise<G: Grid>(cx: ContextRef<G>, flags: u32) {
     }
 }
 
-/// Runs the code for some items of a lone lane: the first `together` instructions for all of them, the
-/// others for one after another.
+/// Runs the code for some items of a one-lane block: the first `together` instructions for all of
+/// them, the others for one after another.
 #[inline(always)]
 fn some<G: Grid>(cx: ContextRef<G>, (together, end): (u32, u32), items: Words4, there: u32) -> u32 {
     let (mut left, mut flags) = (there, 0);

@@ -62,9 +62,9 @@ impl Rest {
     }
 }
 
-/// Runs the part that begins at `at` for the slots of `active`; tells where it ends, and whether it
-/// raised the loop's flag, as [`RAISED`]. All lanes of the block call this, in warps that have more
-/// than one.
+/// Runs the part that begins at `at` for the slots of `active`; returns where it ends, and whether
+/// it raised the loop's flag, as [`RAISED`]. All lanes of the block call this, in warps that have
+/// more than one.
 #[inline(always)]
 pub(super) fn run<G: Grid>(cx: ContextRef<G>, at: u32, items: Words4, active: u32) -> (u32, u32) {
     let [first, second, third, fourth] = items;
@@ -233,8 +233,8 @@ impl<G: Grid> Rows<G> {
         flags
     }
 
-    /// Each group of `lanes` lanes goes through one of the wanted rows; tells which of the lane's rows
-    /// were taken. A warp operation.
+    /// Each group of `lanes` lanes goes through one of the wanted rows; returns which of the lane's
+    /// rows were taken. A warp operation.
     #[inline(always)]
     fn groups(&self, rest: Rest, wants: u32, lanes: u32) -> (u32, u32) {
         let (grid, groups) = (self.grid, G::WARP / lanes);
@@ -278,8 +278,8 @@ impl<G: Grid> Rows<G> {
         (taken, flags)
     }
 
-    /// Deals the first wanted rows out to `groups` groups; tells which of the lane's are among them,
-    /// and how many rows there are. A warp operation.
+    /// Deals the first wanted rows out to `groups` groups; returns which of the lane's are among
+    /// them, and how many rows there are. A warp operation.
     #[inline(always)]
     fn deal(&self, rest: Rest, wants: u32, groups: u32) -> (u32, u32) {
         let grid = self.grid;

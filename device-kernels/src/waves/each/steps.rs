@@ -152,9 +152,10 @@ impl<G: Grid> Steps<G> {
         }
     }
 
-    /// The number of instructions that a lone lane runs for several items at a time, of `end`: all, if
-    /// no item may see what another one of the wave does. Otherwise items follow one another, since
-    /// what spreads gets further then, but for a beginning that leaves items out and keeps nothing.
+    /// Number of instructions, of `end`, that a one-lane block runs for several items at a time:
+    /// all, if no item may see what another one of the wave does. Otherwise items follow one
+    /// another, since what spreads gets further then, but for a beginning that leaves items out and
+    /// keeps nothing.
     #[inline(always)]
     pub(super) fn together(self, end: u32) -> u32 {
         let (mut together, mut is_plain) = (0, true);

@@ -35,9 +35,9 @@ pub(super) const fn flags_of(done: u32) -> u32 {
     done << DONE
 }
 
-/// Runs the code of a sweep; tells where it stopped, and flags: the slots that are still in,
-/// [`RAISED`], and [the slots that are done](done_of). All lanes of the warp call this with the same
-/// code.
+/// Runs the code of a sweep; returns where it stopped, and flags: the slots that are still in,
+/// [`RAISED`], and [the slots that are done](done_of). All lanes of the warp call this with the
+/// same code.
 #[inline(always)]
 pub(super) fn run<G: Grid>(cx: ContextRef<G>, sweep: Sweep) -> (u32, u32) {
     let Sweep { from, to, .. } = sweep;
@@ -204,7 +204,7 @@ impl<G: Grid> Lane<G> {
         settled | self.enough
     }
 
-    /// Runs instructions up to the next part for edges; tells where it stopped.
+    /// Runs instructions up to the next part for edges; returns where it stopped.
     #[inline(always)]
     fn code(&mut self, (first, end): (u32, u32)) -> u32 {
         let mut at = first;

@@ -81,7 +81,7 @@ pub(super) struct ServeArgs {
     #[cfg(unix)]
     #[arg(long, value_name = "PATH")]
     socket: Option<PathBuf>,
-    /// Clients of the socket at the same time, 15 at most; others are told so and closed.
+    /// Clients of the socket at the same time, 15 at most; others get an error and are closed.
     #[cfg(unix)]
     #[arg(long, value_name = "N", default_value_t = CLIENTS_MAX, requires = "socket",
         value_parser = clap::value_parser!(u32).range(1..=i64::from(CLIENTS_MAX)))]

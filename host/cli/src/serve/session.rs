@@ -116,9 +116,9 @@ impl Session {
         Self { client, served }
     }
 
-    /// Serves `input` until it ends or the service is to stop, and writes what was asked
-    /// before. Returns the thread that reads, which may hang in a read for ever. An input that
-    /// fails with [`io::ErrorKind::TimedOut`] is that of an idle client, which is told so.
+    /// Serves `input` until it ends or the service is to stop, and writes what was asked before.
+    /// Returns the thread that reads, which may hang in a read for ever. An input that fails with
+    /// [`io::ErrorKind::TimedOut`] is that of an idle client, which gets an error.
     ///
     /// # Errors
     /// [`std::io::Error`] of a thread that cannot be started.
@@ -395,8 +395,7 @@ impl<W: Write> Writer<'_, W> {
         Ok(())
     }
 
-    /// Writes the answer of a query if it has one; otherwise it is looked at again when
-    /// it does.
+    /// Writes the answer of a query if it has one; otherwise it is checked again when it does.
     fn look(&mut self, space: usize) -> io::Result<()> {
         let Some((form, ticket)) = self.open.get_mut(&space) else {
             return Ok(());

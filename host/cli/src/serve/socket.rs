@@ -18,7 +18,7 @@ use crate::unix::connect_within;
 use seawall::Cause;
 use seawall::service::{Client, Service};
 
-/// Time between two looks for clients and for the end.
+/// Time between two polls for clients and for the end.
 const LOOK: Duration = Duration::from_millis(20);
 
 /// Time that a client may take to read an answer before it is dropped.

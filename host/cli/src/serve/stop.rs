@@ -7,21 +7,21 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// Called once when the service is to end.
 type Hook = Box<dyn FnOnce() + Send>;
 
-/// Whether to end, and who wants to be told.
+/// Whether to end, and the callbacks to notify.
 #[derive(Clone, Default)]
 pub(super) struct Stop {
     is_set: Arc<AtomicBool>,
     hooks: Arc<Mutex<Hooks>>,
 }
 
-/// Those who want to be told, by number.
+/// The callbacks to notify, by number.
 #[derive(Default)]
 struct Hooks {
     next: u64,
     waiting: HashMap<u64, Hook>,
 }
 
-/// A wish to be told; dropped, it is taken back.
+/// A registered callback; dropped, it is taken back.
 pub(super) struct Wish<'s> {
     stop: &'s Stop,
     number: u64,

@@ -1,9 +1,9 @@
 //! Rows of both directions of edges that are listed once.
 //!
 //! Row `x` is its lower neighbours and then its higher ones. The higher ones are the sorted edges
-//! themselves; sorting the turned edges gives the lower ones, on all threads. A lone thread places
-//! mirror images one by one: each misses the caches twice, which costs as much as the second sort
-//! on large graphs and less on others.
+//! themselves; sorting the turned edges gives the lower ones, on all threads. A single thread
+//! places mirror images one by one: each misses the caches twice, which costs as much as the second
+//! sort on large graphs and less on others.
 
 use std::ops::Range;
 

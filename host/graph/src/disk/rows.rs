@@ -1,7 +1,7 @@
 //! Row starts of 64 bits, in 32 bits each.
 //!
-//! A row is shorter than 2^32 edges, since its targets differ. So the low halves of the starts tell
-//! everything but where the high half grows, and it grows once for each 2^32 edges.
+//! A row is shorter than 2^32 edges, since its targets differ. So the low halves of the row offsets
+//! determine all but where the high half grows, and it grows once for each 2^32 edges.
 
 use crate::memory::{self, Shortage};
 use std::ops::Range;

@@ -1,7 +1,7 @@
 //! Errors between a graph's bytes and its arrays.
 //!
 //! One enum for the crate, because a caller shows all of them the same way: one message with the
-//! file, the line, the reason and the offending value. It tells whether the request or the machine
+//! file, the line, the reason and the offending value. It says whether the request or the machine
 //! is the cause, and sets no exit codes.
 
 mod archive;

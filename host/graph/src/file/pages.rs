@@ -3,7 +3,7 @@
 //! Threads that write to one file wait for each other: ext4, XFS and tmpfs lock it while they find
 //! pages and copy. Pages of a mapping are found and filled independently. They are requested before
 //! bytes are copied, so a full disk is an error and not a signal. What the system refuses to map is
-//! written, and that call tells the reason.
+//! written instead, and that call returns the reason.
 
 use std::fs::File;
 use std::io;

@@ -77,7 +77,7 @@ fn stretch(drawn: u64) -> u64 {
 /// Returns the lower half of each row: the edges of the higher ones, turned around.
 ///
 /// Each lane turns the rows of consecutive parts, so the edges of a new row are in order already if
-/// lanes have groups of their own. To sort them again takes one look at each.
+/// lanes have groups of their own. Sorting them again takes one visit of each.
 fn mirrored(plan: Plan, higher: &Half) -> Result<Half, Shortage> {
     let edges = higher.targets.len();
     let lanes = plan.lanes(edges, STRETCHES as usize * rayon::current_num_threads());

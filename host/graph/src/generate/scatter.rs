@@ -27,7 +27,7 @@ const PART_EDGES_MIN: u64 = 1 << 12;
 const CHUNKS: usize = 32;
 /// Edges that a chunk has at least, unless lanes cannot share more: a chunk takes 48 bytes besides.
 const CHUNK_EDGES_MIN: usize = 512;
-/// Edges that a thread holds back for a part. With 64, each hand-over's wait for the memory weighs
+/// Edges that a thread holds back for a part. With 64, each hand-over's wait for the memory costs
 /// more than buffers that are larger than the second-level cache.
 const HELD: usize = 128;
 

@@ -191,7 +191,7 @@ impl<'a> Fields<'a> {
         self.value().map(|_| ())
     }
 
-    /// Steps over a value and tells whether it is written as zero; a text that is not a number is
+    /// Steps over a value and returns whether it is written as zero; a text that is not a number is
     /// not zero.
     pub(super) fn is_zero_value(&mut self) -> Result<bool, LineProblem> {
         let value = self.value()?;

@@ -3,7 +3,7 @@
 use super::source::Source;
 use crate::{Format, GraphError};
 
-/// Bytes of a file that are looked at, decompressed.
+/// Bytes of a file that are sniffed, decompressed.
 pub(super) const HEAD_BYTES: usize = 512;
 /// Place of the mark of a tar archive.
 const TAR_AT: usize = 257;
@@ -90,7 +90,7 @@ const KNOWN: &[(&[u8], &str, &str)] = &[
     (b"{\n", "a JSON file", EXPORT),
 ];
 
-/// Refuses a file whose first bytes, decompressed, tell that it is something else.
+/// Refuses a file whose first bytes, decompressed, show another format.
 pub(super) fn check(source: &Source, head: &[u8]) -> Result<(), GraphError> {
     let refused = |what, remedy| {
         Err(GraphError::Foreign {

@@ -2,9 +2,9 @@
 //! counted as its share of all shortest paths between its ends (Brandes, "A Faster Algorithm for
 //! Betweenness Centrality", 2001). Edges have no length.
 //!
-//! On a CPU threads share the sources, and each follows the levels of a source in the order of a queue,
-//! or the nodes in the order of a heap where edges are as long as their weights: `2 m` looks at edges
-//! a source. Shares are added up as whole numbers of 2^-64.
+//! On a CPU threads share the sources, and each follows the levels of a source in the order of a
+//! queue, or the nodes in the order of a heap where edges are as long as their weights: `2 m` edge
+//! visits per source. Shares are added up as whole numbers of 2^-64.
 //!
 //! A path of an undirected graph is the same from both ends and counts once: half for each of its
 //! ends that is a source, if both are. Normalized scores are divided as in NetworkX 3.6.
@@ -259,7 +259,8 @@ fn turn(body: &mut ProgramBuilder, (registers, count): (Registers, u32), shares:
     });
 }
 
-/// Divides by the pairs of ends that a node may be between; a lone source has none, and no number.
+/// Divides by the pairs of ends that a node may be between; a single source has none, and no
+/// number.
 fn normalize(program: &mut ProgramBuilder, registers: Registers, [nodes, sources]: [u32; 2]) {
     let others = f64::from(nodes) - 2.0;
     let of_source = 1.0 / ((f64::from(sources) - 1.0) * others);

@@ -6,13 +6,13 @@ use std::collections::HashSet;
 /// Fewest edges of a graph on which a search pays.
 const EDGES_LEAST: f64 = 1e6;
 
-/// Edges whose ends are looked at. An edge ends at a node the more often, the more edges that has.
+/// Edges whose ends are sampled. An edge ends at a node the more often, the more edges that has.
 const LOOKS: u64 = 64;
 
-/// Levels around the node that are looked at.
+/// Levels around the node that are searched.
 const LEVELS: usize = 3;
 
-/// Nodes around it from which on paths are short for sure, and edges that are looked at.
+/// Nodes around it from which on paths are certainly short, and edges that are visited.
 const AROUND: usize = 4096;
 const EDGES_MOST: usize = 1 << 16;
 

@@ -126,7 +126,7 @@ pub(super) fn build(graph: &Graph, low_memory: bool) -> Result<Built, ProgramErr
 }
 
 /// A search from a node of many edges finds the largest component of most rich graphs in a few
-/// steps, which look at a small part of all edges. Where it does not, a sample follows, as on other
+/// steps, which visit a small part of all edges. Where it does not, a sample follows, as on other
 /// graphs.
 fn begin_with_a_search(
     program: &mut ProgramBuilder,
@@ -171,7 +171,7 @@ fn begin_with_a_search(
 }
 
 /// Links [`SAMPLE`] edges of every node. On lean graphs a sample links long paths: there first
-/// edges hook without climbing, and paths are short again before the second edges look at them.
+/// edges hook without climbing, and paths are short again before the second edges climb them.
 fn link_sample(program: &mut ProgramBuilder, graph: &Graph, labels: RegisterId) {
     let mut link = |name, skip, edges| {
         let sample = ComponentStep::LinkSample { skip, edges };

@@ -6,15 +6,16 @@
 //! least one (a shortcut of Alabandi, Powers, Burtscher, "Increasing the Parallelism of Graph Coloring
 //! via Shortcutting", 2020). The colours are the same, in about as many rounds as there are colours.
 //!
-//! A hub that has its colour tells those that follow it. One that waits watches a single hub that keeps
-//! it from its colour, and looks for another only when that one no longer does. Hubs far down the order
-//! would look in vain for long, so they join once few of those before them are left.
+//! A hub that has its colour notifies those that follow it. One that waits watches a single hub
+//! that keeps it from its colour, and searches for another only when that one no longer does. Hubs
+//! far down the order would search in vain for long, so they join once few of those before them are
+//! left.
 //!
-//! A round is four waves: hubs see whether they may look, those look, and those that found nobody tell
-//! their colour, in two waves. Looks and notification lists go through long rows, a block each, and the lists of the few hubs that
-//! have one spread them over all blocks: in one wave over all hubs some block had several. The very
-//! longest notification lists, of which a round has a few, are shared out by entries instead: a block alone would
-//! keep all others waiting.
+//! A round is four waves: hubs check whether they may search, those search, and those that found
+//! nobody publish their colour, in two waves. Searches and notification lists go through long rows,
+//! a block each, and the lists of the few hubs that have one distribute them over all blocks: in
+//! one wave over all hubs some block had several. The very longest notification lists, of which a
+//! round has a few, are shared out by entries instead: a block alone would keep all others waiting.
 
 use super::super::lists::{List, of_turn, short_list};
 use super::Registers;
@@ -47,7 +48,7 @@ const LONG_TALES: u32 = 16;
 /// In [`Hubs::tales`]: the first hub.
 const TELLERS: u32 = 2;
 
-/// Most words of the colours that hubs are told of. A graph that needs more has no hubs.
+/// Most words of the colours that hubs are notified of. A graph that needs more has no hubs.
 const MOST_WORDS: u64 = 1 << 30;
 
 /// In [`Hubs::least`]: the hub has its colour and takes no other.
@@ -77,7 +78,7 @@ pub(super) struct Hubs {
     slots: RegisterId,
     /// How many that follow and that precede were listed, by number.
     listed: RegisterId,
-    /// The colours that hubs were told of: a bit each, by the colour's word, then by number.
+    /// The colours that hubs were notified of: a bit each, by the colour's word, then by number.
     told: RegisterId,
     /// The least colour that is left to a hub, by number, or [`HAS_COLOUR`].
     least: RegisterId,
@@ -176,7 +177,7 @@ impl Hubs {
         Ok(Some(hubs))
     }
 
-    /// Colours the hubs, and tells the other nodes. `waits` has how many hubs precede each hub.
+    /// Colours the hubs, and notifies the other nodes. `waits` has how many hubs precede each hub.
     pub(super) fn colour(self, program: &mut ProgramBuilder, registers: Registers, limit: u32) {
         self.meet(program, registers);
         program.fixpoint("colour hubs", limit, |body| {

@@ -5,8 +5,8 @@
 //! with many edges come first, which takes few colours. The colouring follows from the
 //! priorities alone.
 //!
-//! A node that gets its colour tells the neighbours that wait for it, and lists those that wait
-//! for nobody any more. So edges are visited about twice, however many rounds there are. Lists take
+//! A node that gets its colour notifies the neighbours that wait for it, and lists those that wait
+//! for none any more. So edges are visited about twice, however many rounds there are. Lists take
 //! turns, and a round empties the list of the one after it, so that it takes one barrier.
 //!
 //! Nodes with very many edges wait for each other longest, and telling all of their neighbours in
@@ -54,16 +54,16 @@ const FACTS: Facts = Facts {
 /// Passes over all edges, and levels in between.
 const PASSES: [f64; 2] = [5.0, 60.0];
 
-/// Colours that a node looks at in a round once all that it is told of are taken.
+/// Colours that a node checks in a round once all that it was notified of are taken.
 const WINDOW: u32 = u64::BITS;
 
-/// Edges a node of graphs that hardly need more colours than nodes are told of.
+/// Edges per node of graphs that hardly need more colours than nodes are notified of.
 const LEAN: u64 = 48;
 
 /// More neighbours than a node waits for.
 const MOST_WAITS: u32 = 1 << 31;
 
-/// Colours that neighbours tell a node of.
+/// Colours that neighbours notify a node of.
 const TOLD: u32 = u32::BITS;
 
 impl Analysis for Colouring {
@@ -109,7 +109,7 @@ struct Registers {
     colours: RegisterId,
     /// Bits of the colours below [`TOLD`] that neighbours have.
     used: RegisterId,
-    /// The first colour that a node has not looked at yet, from [`TOLD`] on.
+    /// The first colour that a node has not checked yet, from [`TOLD`] on.
     bases: RegisterId,
     /// Neighbours that come before a node and have no colour yet: of a hub all, of others those
     /// that are no hubs. Where [`Order::counts_on`] says so, it goes on below 0 for those with a colour.
@@ -150,7 +150,7 @@ fn build(graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
     }
     let rounds = order.rounds_before_looks(graph);
     program.fixpoint("colour", question.max_iterations, |body| {
-        // Three lists take turns in rounds, two in looks.
+        // Three lists take turns in rounds, two in searches.
         for turn in 0..6.max(2 * rounds) {
             let [now, next, later] = of_turn(lists, turn % 3);
             let looks = turn / rounds % 2;
@@ -221,8 +221,9 @@ fn begin(
     });
 }
 
-/// Colours the nodes that are ready, and finds those that are ready then. Each edge is visited
-/// once from the end that comes first. Lists those that need colours beyond those that they were told of.
+/// Colours the nodes that are ready, and finds those that are ready then. Each edge is visited once
+/// from the end that comes first. Lists the nodes that need colours beyond those that they were
+/// notified of.
 fn round(body: &mut ProgramBuilder, registers: Registers, [ready, next, full]: [List; 3]) {
     let (list, count) = ready;
     body.each("round", Over::List { list, count }, |node| {
@@ -257,8 +258,8 @@ fn look(body: &mut ProgramBuilder, registers: Registers, [full, next, full_next]
     });
 }
 
-/// Gives a node its colour, tells the neighbours without one, and lists those that wait for nobody
-/// then.
+/// Gives a node its colour, notifies the neighbours without one, and lists those that then wait for
+/// none.
 fn settle<'c>(node: Item<'c>, registers: Registers, (colour, next): (Value<'c>, List)) {
     let Registers {
         colours,
@@ -287,10 +288,11 @@ fn settle<'c>(node: Item<'c>, registers: Registers, (colour, next): (Value<'c>, 
     });
 }
 
-/// An odd number near the golden ratio of all words: multiples of it are different and spread.
+/// An odd number near the golden ratio of all words: multiples of it are different and evenly
+/// distributed.
 const SPREAD: u32 = 0x9E37_79B1;
 
-/// How priorities are held: a node's degree, then a number that no other has.
+/// Representation of priorities: a node's degree, then a number that no other has.
 #[derive(Clone, Copy, Debug)]
 enum Order {
     /// In a word, whose low bits have the number. Such graphs have no hubs.
@@ -311,8 +313,8 @@ impl Order {
         }
     }
 
-    /// Rounds before those that were told of many colours look beyond these: more than one where all rows
-    /// are short, as there are next to none then. Others wait for them.
+    /// Rounds before nodes that were notified of many colours check beyond these: more than one
+    /// where all rows are short, as there are next to none then. Others wait for them.
     fn rounds_before_looks(self, graph: &Graph) -> usize {
         let is_lean = graph.targets().len() as u64 <= LEAN * u64::from(graph.nodes());
         match self {

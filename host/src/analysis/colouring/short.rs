@@ -1,9 +1,9 @@
 //! Colours of graphs whose rows are all short, as grids and roads have them.
 //!
-//! A word of a node tells all about its neighbours: how many of those that come before it have no
-//! colour, and how many have each colour. So a node that gets its colour tells each neighbour by one
-//! addition, whether that one comes before it or not: words of nodes that have their colour are not
-//! read again.
+//! A word of a node describes all its neighbours: how many of those that come before it have no
+//! colour, and how many have each colour. So a node that gets its colour notifies each neighbour by
+//! one addition, whether that one comes before it or not: words of nodes that have their colour are
+//! not read again.
 
 use super::super::lists::{list, of_turn};
 use super::super::{Built, Question, Reading};

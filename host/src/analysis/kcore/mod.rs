@@ -1,10 +1,10 @@
 //! Core numbers: the largest k such that a node is in a part of the graph
 //! whose nodes all have k neighbours in it.
 //!
-//! All nodes with the fewest neighbours go at once, in rounds, and each core number costs a look at
-//! all nodes: `O(m + n h)` for `h` core numbers. Where `h` may be so large that this is more than the
-//! edges, a thread of a CPU keeps nodes in the order of the neighbours that they have left: `m` looks
-//! at edges, whatever the shape. Rounds are twice as fast elsewhere.
+//! All nodes with the fewest neighbours go at once, in rounds, and each core number costs a pass
+//! over all nodes: `O(m + n h)` for `h` core numbers. Where `h` may be so large that this is more
+//! than the edges, a thread of a CPU keeps nodes in the order of the neighbours that they have
+//! left: `m` edge visits, whatever the shape. Rounds are twice as fast elsewhere.
 
 pub(super) mod oracle;
 
@@ -43,8 +43,8 @@ const FACTS: Facts = Facts {
 const PASSES: [f64; 2] = [6.0, 60.0];
 
 /// Looks at nodes for want of the next core number, for each node and edge and each thread, from
-/// which on one thread is faster than rounds: such a look takes some 1.4 ns, an edge 14 in rounds and
-/// 30 in order (two shared x86-64 cores, 2026-11-26).
+/// which on one thread is faster than rounds: such a visit takes some 1.4 ns, an edge 14 in rounds
+/// and 30 in order (two shared x86-64 cores, 2026-11-26).
 const LOOKS_MOST: u64 = 24;
 
 /// Degree below which peeling takes many rounds of few nodes: about twice the width of a grid of

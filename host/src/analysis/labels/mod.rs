@@ -1,6 +1,6 @@
 //! Label propagation: communities of nodes with the same label.
 //!
-//! Every node begins with a label of its own. In each round, nodes look for the label that most of
+//! Every node begins with a label of its own. In each round, nodes find the label that most of
 //! their neighbours have (after Raghavan, Albert, Kumara, "Near linear time algorithm to detect
 //! community structures in large-scale networks", 2007). Loops do not count, parallel edges count
 //! each, and with weights the heaviest label wins instead of the most frequent one.
@@ -36,11 +36,11 @@
 //! counts in an array with a sum for each label. On a GPU and on many threads, and for the rule of
 //! LDBC, a program of code does the same rounds.
 //!
-//! A round looks at the rows of nodes that had to wait in the round before, or of which a neighbour
-//! changed: O(their edges) expected, in a few passes. Labels of a row are counted in a table as long
-//! as the row. In each pass the labels that are not counted yet claim cells by a hash, and the least
-//! in each cell is counted there. A node is done once no label that is left can be more frequent
-//! than the best one.
+//! A round reads the rows of nodes that had to wait in the round before, or of which a neighbour
+//! changed: O(their edges) expected, in a few passes. Labels of a row are counted in a table as
+//! long as the row. In each pass the labels that are not counted yet claim cells by a hash, and the
+//! least in each cell is counted there. A node is done once no label that is left can be more
+//! frequent than the best one.
 
 mod count;
 pub(super) mod oracle;
@@ -190,7 +190,7 @@ struct Registers {
     listed: RegisterId,
     /// Number of the round, from 1 on.
     round: RegisterId,
-    /// Nodes that look for a label in a round, that change theirs, and that have to wait.
+    /// Nodes that search for a label in a round, that change theirs, and that have to wait.
     looking: List,
     changing: List,
     waiting: List,
@@ -243,8 +243,8 @@ fn build(graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
     })
 }
 
-/// Changes labels once the best one of each node that looks is known, and lists the nodes that look
-/// in the next round.
+/// Changes labels once the best one of each searching node is known, and lists the nodes that
+/// search in the next round.
 fn round(body: &mut ProgramBuilder, registers: Registers, (rule, counter): (LabelRule, Counter)) {
     let Registers {
         labels,
@@ -286,7 +286,7 @@ fn round(body: &mut ProgramBuilder, registers: Registers, (rule, counter): (Labe
         let now = node.at(round, 0);
         node.each_edge(Edges::Out, |edge| {
             let other = edge.neighbour();
-            // A look is cheaper than a change.
+            // A load is cheaper than an atomic change.
             edge.only(edge.latest(listed, other).below(now));
             let before = edge.scatter(listed, other, Join::Max, now);
             edge.append(looking, other, before.below(now));

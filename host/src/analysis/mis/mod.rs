@@ -7,10 +7,10 @@
 //! Jaiganesh, Powers, "A High-Quality and Fast Maximal Independent Set Implementation for
 //! GPUs", 2018). The set follows from the priorities alone.
 //!
-//! A round looks at the nodes that are undecided: it lists those of the next one. Lists take
-//! turns, and a round empties the list of the one after it, so that it takes one barrier. The first
-//! round looks at all nodes; the first two where degrees are even, as most nodes that the first
-//! could list are out before it ends.
+//! A round visits the nodes that are undecided: it lists those of the next one. Lists take turns,
+//! and a round empties the list of the one after it, so that it takes one barrier. The first round
+//! visits all nodes; the first two where degrees are even, as most nodes that the first could list
+//! are out before it ends.
 
 mod oracle;
 
@@ -175,13 +175,13 @@ struct Shape {
     dropped: u32,
 }
 
-/// Bits that tell the magnitudes of degrees apart: their exponents and the bit below.
+/// Bits that distinguish the magnitudes of degrees: their exponents and the bit below.
 const MAGNITUDE_BITS: u32 = 6;
 
 /// The exponent of a float of 1 and the first bit of its fraction.
 const LEAST: u32 = 254;
 
-/// Nodes that are looked at to see whether most have the same degree.
+/// Nodes that are sampled to see whether most have the same degree.
 const SAMPLES: usize = 512;
 
 impl Shape {

@@ -8,11 +8,11 @@
 //! The maximum spanning forest is the minimum one of complemented weights: of edges of one weight it
 //! has the same one first.
 //!
-//! On a CPU one thread does that with a list of the edges that still leave a tree, in at most
-//! `2 m + m / 2 log2 n` looks at edges ([`seawall_core::abi::sequential`]); it takes 5 words for each
-//! node and 2 for each directed edge.
+//! On a CPU one thread does that with a list of the edges that still leave a tree, in at most `2 m
+//! + m / 2 log2 n` edge visits ([`seawall_core::abi::sequential`]); it takes 5 words for each node
+//! and 2 for each directed edge.
 //!
-//! In the program for GPUs a node keeps the lightest of its edges that leave its tree, and looks at
+//! In the program for GPUs a node keeps the lightest of its edges that leave its tree, and reads
 //! its row again only once that edge leads into the tree: edges never leave a tree again. Both hold
 //! the same edges at the same nodes.
 
@@ -183,7 +183,7 @@ fn build(graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
         node.store(registers.roots, node.index());
         node.store(registers.leads, node.index());
         node.store(registers.edges, NONE);
-        // No edge leads from a node to itself: all nodes look for one.
+        // No edge leads from a node to itself: all nodes search for one.
         node.store(registers.leaving, node.index().to_u64());
         node.store(registers.lightest, u32::MAX);
         node.store(registers.picks, NONE);
@@ -236,7 +236,7 @@ fn pick(body: &mut ProgramBuilder, registers: Registers) {
         let known = node.load(leaving);
         node.only(known.differs(NONE));
         let (own, weight) = (node.load(roots), known.high());
-        // Many nodes share a root, and a look is cheaper than a change.
+        // Many nodes share a root, and a load is cheaper than an atomic change.
         node.only(node.latest(lightest, own).above(weight));
         node.scatter(lightest, own, Join::Min, weight);
     });

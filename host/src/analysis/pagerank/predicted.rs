@@ -2,10 +2,11 @@
 //!
 //! Ranks start even, so the first iteration changes that of a node by what its neighbours pass on
 //! beyond an even share, and the second by what the changes of its neighbours do. The two changes,
-//! summed over sampled nodes and the neighbours of their neighbours, tell how fast changes shrink at
-//! first. They shrink more slowly later, as what is left spreads least: on the graphs that were
-//! looked at (Kronecker and random graphs, grids, chains, a road network, a network of mails) the
-//! ratio of a change to the one before rises to 1.3 to 1.9 times the first ratio, or to the damping.
+//! summed over sampled nodes and the neighbours of their neighbours, show how fast changes shrink
+//! at first. They shrink more slowly later, as what is left spreads least: on the graphs that were
+//! measured (Kronecker and random graphs, grids, chains, a road network, a network of mails) the
+//! ratio of a change to the one before rises to 1.3 to 1.9 times the first ratio, or to the
+//! damping.
 
 use super::Ranking;
 use crate::graph::{Csr, Graph};
@@ -13,10 +14,10 @@ use crate::graph::{Csr, Graph};
 /// The last ratio of two changes, as a multiple of the first one.
 const LATER: f64 = 1.55;
 
-/// Least ratio of two changes: below it a sample is too small to tell.
+/// Least ratio of two changes: below it a sample is too small to be reliable.
 const RATIO_LEAST: f64 = 0.05;
 
-/// Edges that are looked at for each one that a search would be sampled for, within limits: without
+/// Edges that are visited for each one that a search would be sampled for, within limits: without
 /// some hundred nodes and all that leads to them, chance makes the second change larger than it is.
 const EDGES_EACH: u64 = 50;
 const EDGES_LEAST: u64 = 8192;
@@ -25,7 +26,7 @@ const EDGES_MOST: u64 = 32_768;
 /// Nodes that are enough.
 const NODES: usize = 256;
 
-/// Neighbours of a sampled node that are looked at, and of each of these.
+/// Neighbours of a sampled node that are visited, and of each of these.
 const LOOKED_AT: [usize; 2] = [128, 64];
 
 /// The iterations of a ranking of `graph`, by a sample in proportion to `edges`, as many as a search
@@ -119,7 +120,7 @@ struct Rows<'g> {
 }
 
 impl Rows<'_> {
-    /// The gains of a node, and the number of edges that were looked at.
+    /// Gains of a node, and the number of edges visited.
     fn node(&self, node: u32) -> (Node, u64) {
         let (neighbours, each) = some(self.incoming.neighbours(node), LOOKED_AT[0]);
         let mut edges = 0;
@@ -156,7 +157,7 @@ impl Rows<'_> {
     }
 }
 
-/// At most `most` entries of `row`, spread over it, and how many each stands for.
+/// At most `most` evenly spaced entries of `row`, and how many each stands for.
 fn some(row: &[u32], most: usize) -> (impl Iterator<Item = &u32>, f64) {
     let step = row.len().div_ceil(most).max(1);
     let looked_at = row.len().div_ceil(step).max(1);

@@ -8,9 +8,9 @@
 //! Shares of rank are added up as whole numbers of small units, so that their order does not
 //! matter: every machine finds the same bits.
 //!
-//! Threads of a CPU run the kernel of `pagerank`, a round of which looks at each edge once, or along
-//! weights one of them pushes ranks, two looks at each edge and then one a round. GPUs run a program
-//! of code.
+//! Threads of a CPU run the kernel of `pagerank`, a round of which visits each edge once, or along
+//! weights one of them pushes ranks, with two visits of each edge at first and then one per round.
+//! GPUs run a program of code.
 
 mod threads;
 mod weights;
@@ -251,7 +251,7 @@ fn begin(
     Ok(starts)
 }
 
-/// An iteration: share ranks, gather them, look at what changed.
+/// An iteration: share ranks, gather them, check what changed.
 fn step(
     body: &mut ProgramBuilder,
     (registers, weighing): (Registers, Option<Weighing>),

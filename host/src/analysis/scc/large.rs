@@ -75,7 +75,7 @@ pub(super) fn take_out(
         let is_whole = unseen.is_zero();
         let (after, before) = (node.load(ahead.seen), node.load(behind.seen));
         let is_found = is_whole & after & before;
-        // Searches that were given up tell nothing.
+        // Searches that were given up prove nothing.
         let part = (after * is_whole).below_high(before * is_whole);
         node.store(parts, is_found.select(GONE, part));
         let pivot = node.at(pivot, 0).to_u32();

@@ -1,7 +1,7 @@
 //! Strongly connected components: nodes that reach each other along directed edges.
 //!
 //! In a graph whose edges all have mirror images they are its components, and found as such. On a
-//! CPU one thread finds them in one depth-first pass: `m` looks at edges, whatever the shape. What
+//! CPU one thread finds them in one depth-first pass: `m` edge visits, whatever the shape. What
 //! follows is for GPUs.
 //!
 //! Most graphs have one large component. It is that of the node with the most pairs of edges, if
@@ -164,7 +164,7 @@ fn build(graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
     program.each("least of each", Over::Nodes, |node| {
         let found = node.load(registers.found);
         node.only(found.differs(UNREACHED));
-        // Many nodes may be in one component, and a look is cheaper than a change.
+        // Many nodes may be in one component, and a load is cheaper than an atomic change.
         node.only(node.latest(least, found).above(node.index()));
         node.scatter(least, found, Join::Min, node.index());
     });
@@ -206,8 +206,8 @@ fn trim(body: &mut ProgramBuilder, registers: Registers, rounds: usize) {
     }
 }
 
-/// Finds the largest nodes along what edges still count, and takes out whose component
-/// that tells.
+/// Finds the largest nodes along the edges that still count, and removes those whose component this
+/// determines.
 fn turn(body: &mut ProgramBuilder, registers: Registers) {
     let Registers {
         before,
@@ -221,9 +221,9 @@ fn turn(body: &mut ProgramBuilder, registers: Registers) {
         node.store(before, node.index());
         node.store(after, node.index());
     });
-    // One direction after the other: they may take different numbers of rounds, and what the first
-    // tells parts nodes before the second. Where no edge leads to a smaller node, it takes one round and
-    // leaves nothing to the second.
+    // One direction after the other: they may take different numbers of rounds, and the result of
+    // the first separates nodes before the second. Where no edge leads to a smaller node, it takes
+    // one round and leaves nothing to the second.
     spread(
         body,
         parts,
@@ -268,7 +268,7 @@ fn spread(body: &mut ProgramBuilder, parts: RegisterId, direction: Direction) {
     });
 }
 
-/// Leaps of a look: a look at a node further away costs less than another round.
+/// Steps of a lookup: reading a node further away costs less than another round.
 const LEAPS: usize = 6;
 
 /// Raises what a node has in `largest` to what its neighbours of the same part have, and

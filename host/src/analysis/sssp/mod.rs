@@ -125,7 +125,7 @@ impl Analysis for Sssp {
     }
 
     /// Cost of rounds, each with a barrier of all threads, and of a sweep over all nodes per
-    /// bound.
+    /// bucket.
     fn cost_ns(&self, job: &Job, worker: &Worker) -> f64 {
         let levels = job.tally.depth();
         let sweeps = levels * bounds_of_a_level(job.degree()) * job.nodes;

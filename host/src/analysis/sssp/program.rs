@@ -11,14 +11,14 @@ const SAMPLES: usize = 1 << 16;
 /// Degree up to which a round itself costs more than its relaxations, so that few rounds matter
 /// more than little work.
 const LEAN_DEGREE: u64 = 8;
-/// Step of the bound for such graphs, in mean weights. Measured on an H200 with the grid of 2048 ×
-/// 2048 nodes: 93 ms with 8, 67 ms with 32, 65 ms with 64 and 81 ms with 256.
+/// Delta for such graphs, in mean weights. Measured on an H200 with the grid of 2048 × 2048 nodes:
+/// 93 ms with 8, 67 ms with 32, 65 ms with 64 and 81 ms with 256.
 const LEAN_WIDTH: u64 = 48;
-/// Step of the bound otherwise, in mean weights divided by the degree: nodes of higher degree have
-/// nearer neighbours. Twice the step doubles the time on random graphs of 32 edges per node.
+/// Delta otherwise, in mean weights divided by the degree: nodes of higher degree have nearer
+/// neighbours. Twice the step doubles the time on random graphs of 32 edges per node.
 const WIDTH: u64 = 32;
 
-/// Fill distances, queue the sources, settle bound after bound.
+/// Fill distances, queue the sources, settle bucket after bucket.
 pub(super) fn build(graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
     let nodes = graph.nodes();
     let mut program = ProgramBuilder::new(nodes);
@@ -57,7 +57,7 @@ pub(super) fn build(graph: &Graph, question: &Question) -> Result<Built, Program
 /// Finest part of a width that bounds of 64-bit distances distinguish, as a power of two.
 const FINE_BITS: u32 = 10;
 
-/// Kind of the distances of `graph`, and the step of a bound in their unit.
+/// Kind of the distances of `graph`, and delta in their unit.
 fn bounds(graph: &Graph, wide: bool) -> (Lengths, u32) {
     match (graph.weight_kind(), wide) {
         (Some(WeightKind::Float), _) => (Lengths::Float, float_width(graph).to_bits()),
@@ -90,8 +90,8 @@ fn float_width(graph: &Graph) -> f32 {
     (width as f32).clamp(f32::MIN_POSITIVE, f32::MAX)
 }
 
-/// Step of the bound: proportional to the mean weight and, if rounds are large, inversely
-/// proportional to the mean degree, so that a bound holds about the same work on every graph.
+/// Delta: proportional to the mean weight and, if rounds are large, inversely proportional to the
+/// mean degree, so that a bucket holds about the same work on every graph.
 fn width(graph: &Graph) -> u64 {
     let sample = sample(graph);
     let count = sample.len().max(1) as u64;

@@ -18,7 +18,7 @@ const HUBS_SHARE: u32 = 4;
 /// A way to count triangles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Method {
-    /// Rows of higher degrees, held in shared memory and looked up in each other.
+    /// Rows of higher degrees, kept as hash tables in shared memory and looked up in each other.
     Rows,
     /// The same, but triangles with two corners among the nodes of `least` edges or more by
     /// rows of bits, with space for `space` such hubs.

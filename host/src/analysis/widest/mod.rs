@@ -214,7 +214,7 @@ fn finished(own: Value<'_>, width: Width) -> Value<'_> {
     }
 }
 
-/// A round: those who got wider tell their neighbours.
+/// A round: those whose range got wider notify their neighbours.
 fn pass_on(
     body: &mut ProgramBuilder,
     (widths, width): (RegisterId, Width),

@@ -28,7 +28,7 @@ use seawall_core::abi::{MAGIC, VERSION};
 use std::ops::Range;
 
 /// Bytes that a thread fills at a time: few enough to stay in its cache, where zeroes and what
-/// replaces them meet, and enough for the look-ups of what lies there.
+/// replaces them meet, and enough for the lookups of what lies there.
 const PIECE: usize = 256 << 10;
 
 /// Fewest graphs whose results a thread copies at a time.

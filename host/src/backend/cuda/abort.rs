@@ -8,8 +8,8 @@ use seawall_core::abi::control::FaultCode;
 use std::cell::Cell;
 use std::rc::Rc;
 
-/// A way past the run to fault words that its kernels look at. Made before the run, because
-/// the driver may make the one who asks for memory wait for kernels.
+/// Access to the fault words that kernels poll, independent of the run. Made before the run,
+/// because the driver may make the one who asks for memory wait for kernels.
 #[derive(Debug)]
 pub(super) struct AbortFlag {
     stream: Stream,
@@ -89,7 +89,7 @@ impl<'a> Watch<'a> {
         self.canceller.is_asked()
     }
 
-    /// Ends the kernels that look at `words` if the run is to end; does so once.
+    /// Ends the kernels that poll `words` if the run is to end; does so once.
     pub(super) fn look(&self, words: &[FaultWords]) {
         let Some(abort) = self.abort.filter(|_| self.is_cancelled()) else {
             return;

@@ -165,7 +165,7 @@ impl Drop for Context {
     }
 }
 
-/// Retains the primary context of `device`, a fresh one if the last one was lost. Also tells
+/// Retains the primary context of `device`, a fresh one if the last one was lost. Also returns
 /// whether that took a reset.
 fn retain(device: CUdevice) -> Result<(CUcontext, bool), BackendError> {
     // Held throughout, so that no other thread opens what this resets.

@@ -1,8 +1,8 @@
 //! The persistent kernel: one cooperative launch walks the whole program.
 //!
 //! There is no launch, no copy and no wait of the host between two waves. The host learns the
-//! outcome from one readback of the control block. A kernel pays in registers for every opcode
-//! that it knows, so there are narrower variants of it; the device crate tells which one fits a
+//! outcome from one readback of the control block. A kernel pays in registers for every opcode that
+//! it knows, so there are narrower variants of it; the device crate chooses the one that fits a
 //! program.
 
 use super::GridShape;

@@ -29,7 +29,7 @@ use std::time::{Duration, Instant};
 
 /// Lanes of a block.
 const LANES: u32 = 512;
-/// Time between two looks at the kernel.
+/// Time between two polls of the kernel.
 const LOOK: Duration = Duration::from_millis(5);
 /// Part of the free memory that searches of workers may take.
 const SCRATCH_SHARE: u64 = 4;

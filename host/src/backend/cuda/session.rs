@@ -30,7 +30,7 @@ use seawall_core::abi::program::{Opcode, WaveRecord};
 use seawall_device::shared::{EACH_LANE, EACH_LANES};
 use std::rc::Rc;
 
-/// Words of shared memory for rows that are held: as many as for tiles, for the same reason.
+/// Words of shared memory for neighbour hash tables: as many as for tiles, for the same reason.
 const HELD_WORDS: u32 = TILE_SLOTS;
 
 /// A resident graph on a CUDA device.

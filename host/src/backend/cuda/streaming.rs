@@ -24,7 +24,7 @@ use std::time::{Duration, Instant};
 const LANES: u32 = 512;
 /// Bytes of the host's buffers for copies.
 const COPY_BYTES: usize = 4 << 20;
-/// Time between two looks at a kernel that is to end.
+/// Time between two polls of a kernel that is to end.
 const LOOK: Duration = Duration::from_micros(100);
 /// Time in which it must end: it does the windows that it has.
 const END_LIMIT: Duration = Duration::from_secs(20);

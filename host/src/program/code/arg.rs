@@ -17,7 +17,7 @@ pub(in crate::program) enum Extreme {
     Largest,
 }
 
-/// The bit that tells the sign of a word.
+/// The bit that holds the sign of a word.
 const SIGN: u32 = 1 << 31;
 
 impl<'c> Item<'c> {

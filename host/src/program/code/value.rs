@@ -357,8 +357,8 @@ impl<'c> Value<'c> {
         pair.make(Kind::U32, Step::of(Op::HighWord).using([pair.id]))
     }
 
-    /// The pair of this low word and a high word: compared by the high one first, so the
-    /// least pair tells whose value is least.
+    /// The pair of this low word and a high word: compared by the high one first, so the least pair
+    /// belongs to the least value.
     #[must_use]
     pub fn below_high(self, high: impl Operand<'c>) -> Self {
         let low = self.expect("below_high", Kind::U32);

@@ -94,7 +94,8 @@ pub(super) fn open_direct(path: &Path, file: &File) -> Option<File> {
         let direct = options.open(path).ok()?;
         let id = |file: &File| file.metadata().ok().map(|data| (data.dev(), data.ino()));
         let is_same = id(&direct).is_some_and(|it| Some(it) == id(file));
-        // A sector into aligned memory tells whether such reads work with this alignment.
+        // A read of one sector into aligned memory shows whether such reads work with this
+        // alignment.
         let mut sector = super::buffer::Buffers::new(1, super::windows::SECTOR).ok()?;
         let mut buffers = sector.split();
         let works = direct.read_at(buffers.first_mut()?, 0).is_ok();

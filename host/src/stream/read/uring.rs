@@ -8,8 +8,8 @@ use std::io;
 use std::os::fd::AsRawFd;
 use std::time::Duration;
 
-/// Most buffers that the kernel is told of: it pins them, and buffers for all windows are many, of
-/// which each is filled once.
+/// Most buffers that are registered with the kernel: it pins them, and buffers for all windows are
+/// many, of which each is filled once.
 const REGISTERED_MAX: usize = 256;
 
 /// A ring, and the buffers that the kernel fills.
@@ -33,7 +33,7 @@ pub(super) struct Uring<'b, 'f> {
     calls_left: Option<usize>,
 }
 
-/// Time between two looks at completions where the kernel cannot be asked to wait.
+/// Time between two polls of completions where the kernel cannot be asked to wait.
 const LOOK: Duration = Duration::from_millis(1);
 
 /// A buffer with reads in progress.

@@ -1,9 +1,9 @@
 //! The cost of a step: bytes of stack by painting, instructions by SysTick.
 //!
-//! Paint is laid below the stack pointer before a step and looked for after it.
-//! QEMU run with `-icount shift=0` lets one instruction take one nanosecond of
-//! its clock, which SysTick divides to the machine's 168 MHz; figures are exact
-//! to 6 instructions. On silicon the same ticks are processor cycles.
+//! Paint is laid below the stack pointer before a step and searched for after it. QEMU run with
+//! `-icount shift=0` lets one instruction take one nanosecond of its clock, which SysTick divides
+//! to the machine's 168 MHz; figures are exact to 6 instructions. On silicon the same ticks are
+//! processor cycles.
 
 use cortex_m::peripheral::SYST;
 use cortex_m::peripheral::syst::SystClkSource;
