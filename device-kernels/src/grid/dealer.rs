@@ -10,13 +10,13 @@ use seawall_core::protocol::{Read, Site, Write};
 /// Shares of one piece of work after another. All threads of a grid go through the pieces
 /// in the same order.
 ///
-/// One word holds the piece that is being dealt and how many of its shares are gone. That
-/// suffices: nobody leaves a piece before all of its shares are taken, so nothing is left
-/// of a piece before the word's.
+/// One word holds the number of the piece that is being dealt and the number of its shares taken.
+/// That suffices: no thread leaves a piece before all of its shares are taken, so nothing is left
+/// of earlier pieces.
 #[derive(Debug, Default)]
 pub struct Dealer {
     dealt: AtomicU64,
-    /// Those of a small thread group, then those of a large one: turns of one are not turns of the other.
+    /// Seats of a small thread group, then of a large one; the two count turns separately.
     seats: [[Seat; THREAD_GROUP_MAX]; 2],
     is_disbanded: AtomicBool,
 }
@@ -27,13 +27,13 @@ pub trait Publishes {
     fn turn(&self, order: Read) -> u32;
     /// Begins a turn.
     fn set_turn(&self, turn: u32, order: Write);
-    /// A word of the last two turns.
+    /// Reads a word of the last two turns.
     fn word(&self, place: usize) -> u64;
-    /// Changes it.
+    /// Publishes it.
     fn set_word(&self, place: usize, word: u64);
 }
 
-/// The words of a thread to its thread group, on cache lines of their own.
+/// The words of a thread for its thread group, on separate cache lines.
 #[derive(Debug, Default)]
 #[repr(align(128))]
 struct Seat {

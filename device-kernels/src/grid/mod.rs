@@ -6,10 +6,9 @@
 //! operation is trivial.
 //!
 //! # Memory
-//! Words that change during a run are read and written through the methods here. A `weak`
-//! access may use a cache that only a barrier refreshes; the others are relaxed accesses
-//! at device scope. Order between blocks comes from [`Grid::signal`], [`Grid::arrive`]
-//! and [`Grid::poll`] alone.
+//! Words that change during a run are read and written through the methods here. A `weak` access
+//! may use a cache that only a barrier refreshes; the others are relaxed accesses at device scope.
+//! Only [`Grid::signal`], [`Grid::arrive`] and [`Grid::poll`] order accesses between blocks.
 
 #[cfg(target_arch = "nvptx64")]
 pub mod nvptx;
@@ -33,8 +32,7 @@ pub const COMPACT_LANES: u32 = 128;
 #[must_use]
 pub const fn shared_words(lanes: u32) -> usize {
     let words = lanes as usize * 12;
-    // Slots take as much in small blocks as in large ones, and only large ones have it to
-    // spare.
+    // Slots take as much memory in small blocks as in large ones, and only large ones have enough.
     if lanes < LANES_MAX {
         words + 640
     } else {
@@ -57,12 +55,12 @@ pub const THREAD_GROUP_SMALL: u32 = 4;
 /// Most blocks that confer.
 pub const THREAD_GROUP_MAX: usize = 16;
 
-/// The words of a thread group, as a block heard them.
+/// Words of a thread group, as a block received them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Heard {
     /// The words of all blocks.
     pub words: [u64; THREAD_GROUP_MAX],
-    /// Most polls that it waited for one of them.
+    /// Most polls that it waited for any of them.
     pub polls: u32,
 }
 
@@ -76,7 +74,7 @@ pub unsafe trait Grid: Copy {
     /// Lanes of a warp: 32 on a GPU, 1 on a CPU.
     const WARP: u32;
 
-    /// Most lanes of a block: what the shared memory is laid out for.
+    /// Most lanes of a block; the layout of shared memory follows from it.
     const LANES: u32;
 
     /// Neighbouring items that one lane takes before the next block's share begins: 1 on
@@ -84,8 +82,7 @@ pub unsafe trait Grid: Copy {
     /// not.
     const ITEMS: u32;
 
-    /// Whether blocks take shares of long work when they are ready for them, by
-    /// [`Grid::take`].
+    /// Whether blocks take shares of long work on demand, by [`Grid::take`].
     const TAKES: bool = false;
 
     /// Takes the next share of `piece` and returns its number, or [`u32::MAX`] if blocks
@@ -128,9 +125,8 @@ pub unsafe trait Grid: Copy {
     fn block_barrier(self);
     /// A block barrier that returns the number of lanes for which `value` holds.
     fn block_count(self, value: bool) -> u32;
-    /// Blocks of this block's cluster, a power of two up to [`CLUSTER_MAX`]. They read
-    /// each other's shared memory and have a barrier of their own. 1 if the launch or the
-    /// machine has no clusters.
+    /// Blocks of this block's cluster, a power of two up to [`CLUSTER_MAX`]. They read each other's
+    /// shared memory and have a cluster barrier. 1 if the launch or the machine has no clusters.
     fn cluster(self) -> u32;
     /// Waits for all lanes of the cluster and orders the memory accesses of those that
     /// `wrote`, on which the lanes of a warp agree. A warp that wrote nothing need not
@@ -151,7 +147,7 @@ pub unsafe trait Grid: Copy {
     fn warp_max(self, value: u32) -> u32;
     /// Least `value` of the warp; all lanes take part.
     fn warp_min(self, value: u32) -> u32;
-    /// The same word, of which a compiler knows nothing: so it makes no versions of a loop for its
+    /// Returns the same word, opaque to the compiler, so that it does not specialise loops for its
     /// values.
     #[inline(always)]
     fn opaque(self, word: u32) -> u32 {
@@ -184,8 +180,8 @@ pub unsafe trait Grid: Copy {
     /// # Safety
     /// `at` must be below [`shared_words`] of [`Grid::LANES`].
     unsafe fn shared_look(self, at: u32) -> u32;
-    /// Writes word `at` of the block's shared memory for lanes that read it; what this lane did
-    /// before, and others before a barrier with it, comes before.
+    /// Writes word `at` of the block's shared memory for lanes that read it; earlier accesses of
+    /// this lane, and of others before a barrier with it, come before.
     ///
     /// # Safety
     /// `at` must be below [`shared_words`] of [`Grid::LANES`].

@@ -1,4 +1,4 @@
-//! The machine that a wave runs on, and who takes notes.
+//! The machine that a wave runs on, and its recorder.
 
 use crate::grid::Grid;
 use core::marker::PhantomData;
@@ -51,13 +51,13 @@ pub trait Recorder: 'static {
         let _ = access;
     }
 
-    /// It ended, well or as a fault.
+    /// It ended, successfully or by a fault.
     fn end(is_well: bool) {
         let _ = is_well;
     }
 }
 
-/// Takes no notes.
+/// A recorder that ignores everything.
 #[derive(Debug)]
 pub struct Nobody;
 
@@ -94,12 +94,12 @@ pub struct Access {
 /// Kind of an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum How {
-    /// Reads the word as it was before the wave.
+    /// Read of the word as it was before the wave.
     Load,
-    /// Reads the word as it is.
+    /// Read of the current word.
     Latest,
-    /// Stores the word.
+    /// Store of the word.
     Store,
-    /// Reads and stores it at once.
+    /// Atomic read and store.
     Change,
 }

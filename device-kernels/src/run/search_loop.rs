@@ -114,7 +114,7 @@ fn open<G: Grid>(cx: ContextRef<G>, wave: Wave) -> Result<(), Stop> {
             .group(grid, record.first_group)
             .is_some_and(|group| group.waves == 1);
     counters::open(context);
-    // Slow lanes may still be at a step of another search.
+    // Slow lanes may still run a step of another search.
     grid.block_barrier();
     if grid.lane() == 0 {
         search.publish(grid);

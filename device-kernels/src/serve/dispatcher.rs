@@ -5,11 +5,11 @@
 //! both in turn. A poll is one access to the hosts' memory, one lane for each word of the next
 //! post, and takes longer than an answer. Each warp has one poll under way: it would wait for all
 //! of them at once. After two polls in a row that found a post, the next ones take several. [All
-//! lanes](super::together) answer light work one after the other; then lanes handle a post each of
-//! what is left.
+//! lanes](super::together) answer light work one after the other; then each lane handles one of the
+//! remaining posts.
 //!
-//! Looks of several warps may find the same post. The one who moves `CLAIMED` from its number on keeps
-//! it, and moves `CAME` once it is in shared memory and all before it have come.
+//! Polls of several warps may find the same post. The warp that moves `CLAIMED` past its number
+//! keeps it, and moves `CAME` once it is in shared memory and all earlier posts have come.
 
 use super::deadline::is_over;
 use super::places::{Places, TENANT_WORDS};
@@ -23,7 +23,7 @@ use seawall_core::protocol::{Layout, Read, Ring, Scope, Worker, post};
 /// Most posts that a poll takes.
 const POSTS: usize = 16;
 
-/// Posts that wait in shared memory at most: those of a poll, and those that are being answered.
+/// Most posts that wait in shared memory: those of a poll, and those that are being answered.
 const HELD: u32 = 2 * POSTS as u32;
 const _: () = assert!(HELD.is_power_of_two());
 
@@ -37,7 +37,7 @@ const PATIENT: u32 = 1 << 14;
 /// Longest rest, nanoseconds.
 const REST_NS: u32 = 20_000;
 
-/// Looks at shared memory after which the warp that answers rests between two, and its rest.
+/// Polls of shared memory after which the answering warp rests between two, and its rest.
 const ANSWERER_PATIENT: u32 = 1 << 16;
 const ANSWERER_REST_NS: u32 = 100;
 
@@ -82,7 +82,7 @@ pub(super) fn run<G: Grid>(grid: G, (serve, layout): (Serve, Layout), number: u3
     }
 }
 
-/// Looks for posts until the end, and shows both.
+/// Polls for posts until the end, and publishes both.
 #[inline(never)]
 fn look_on<G: Grid>(queue: Queue<G>, looker: u32) {
     let mut pace = Pace::default();
@@ -100,7 +100,7 @@ fn look_on<G: Grid>(queue: Queue<G>, looker: u32) {
     queue.show(OVER, 1);
 }
 
-/// Answers what came until the end.
+/// Answers received posts until the end.
 #[inline(never)]
 fn answer_on<G: Grid>(queue: Queue<G>, (serve, layout): (Serve, Layout)) {
     let places = places_of(queue.grid, (serve, layout));
@@ -123,7 +123,7 @@ fn answer_on<G: Grid>(queue: Queue<G>, (serve, layout): (Serve, Layout)) {
     }
 }
 
-/// Looks and answers in turn until the end.
+/// Polls and answers in turn until the end.
 #[inline(never)]
 fn take_turns<G: Grid>(queue: Queue<G>, (serve, layout): (Serve, Layout)) {
     let places = places_of(queue.grid, (serve, layout));
@@ -139,9 +139,9 @@ fn take_turns<G: Grid>(queue: Queue<G>, (serve, layout): (Serve, Layout)) {
 /// History of a warp's polls.
 #[derive(Clone, Copy, Debug, Default)]
 struct Pace {
-    /// Looks in a row that found a post.
+    /// Consecutive polls that found a post.
     in_a_row: u32,
-    /// Looks in a row that did not.
+    /// Consecutive polls that found none.
     in_vain: u32,
 }
 
@@ -167,7 +167,7 @@ fn answer<G: Grid>(
             left |= u32::from(!is_answered) << post;
         }
         if left != 0 {
-            // A copy has the address that a call needs, so that the others stay in registers.
+            // A copy takes the address that a call needs, so that the others stay in registers.
             let again = places;
             handle_each(queue, (&again, layout), (next, left));
         }
@@ -176,7 +176,7 @@ fn answer<G: Grid>(
     }
 }
 
-/// Handles posts from number `first` on that a bit set names, a lane each.
+/// Handles the posts from number `first` on that a bit set names, one per lane.
 #[inline(never)]
 fn handle_each<G: Grid>(
     queue: Queue<G>,
@@ -250,7 +250,7 @@ impl<G: Grid> Queue<G> {
         seen
     }
 
-    /// Tells the block's other warp, after all that this warp did.
+    /// Publishes to the block's other warp, after all accesses of this warp.
     #[inline(always)]
     fn show(self, at: u32, value: u32) {
         self.grid.warp_barrier();
@@ -260,8 +260,9 @@ impl<G: Grid> Queue<G> {
         }
     }
 
-    /// Looks for the next posts once: the number of the first and how many this warp keeps, whose
-    /// words are in the block's shared memory then. `None` after the end; none comes after it.
+    /// Polls for the next posts once. Returns the number of the first and how many this warp keeps;
+    /// their words are then in the block's shared memory. `None` after the end, which no post
+    /// follows.
     #[inline(never)]
     fn look(self, pace: &mut Pace) -> Option<(u32, u32)> {
         let next = self.shown(CLAIMED);
@@ -295,7 +296,7 @@ impl<G: Grid> Queue<G> {
         }
     }
 
-    /// Whether an order is that of the end; the lanes agree, as one broadcasts its value.
+    /// Whether an order is the end; the lanes agree, as one broadcasts its value.
     #[inline(always)]
     fn is_end(self, order: u32) -> bool {
         self.grid.shuffle(u32::from(is_over(order)), 0) != 0
@@ -308,9 +309,9 @@ impl<G: Grid> Queue<G> {
         core::array::from_fn(|post| self.word(next.wrapping_add(post as u32), lane))
     }
 
-    /// Keeps those of some posts from number `next` on that have come, of each of which this lane
-    /// has read its first word, unless another warp keeps them. Their number, once all posts before
-    /// have come; `None` at the end.
+    /// Keeps the received posts from number `next` on, of which this lane has read the first words,
+    /// unless another warp keeps them. Returns their number, once all earlier posts have come;
+    /// `None` at the end.
     #[inline(always)]
     fn take<const MOST: usize>(self, next: u32, heads: [u32; MOST]) -> Option<u32> {
         let mut found = 0;
@@ -322,7 +323,7 @@ impl<G: Grid> Queue<G> {
             return Some(0);
         }
         let end = next.wrapping_add(found);
-        // Space for what was found.
+        // Space for the posts found.
         while end.wrapping_sub(self.shown(ANSWERED)) > HELD {
             if self.is_end(self.order()) {
                 return None;
@@ -382,8 +383,8 @@ impl<G: Grid> Queue<G> {
         }
     }
 
-    /// Places of the words of a post that a lane reads besides its first one, if a warp has fewer
-    /// lanes than a post words.
+    /// Places of a post's further words that a lane reads, if a warp has fewer lanes than a post
+    /// has words.
     #[inline(always)]
     fn further(lane: u32) -> impl Iterator<Item = u32> {
         (lane + G::WARP..POST_WORDS).step_by(G::WARP as usize)

@@ -90,7 +90,8 @@ impl<G: Grid> Lengths<G> {
             if nearest >= lengths.load_wide(grid, target * 2) {
                 break Ok(());
             }
-            // Few rounds: wider steps lose little work. Many: narrower ones save some.
+            // After few rounds, a larger delta loses little work; after many, a smaller one saves
+            // some.
             step = match rounds {
                 0..24 => step * 2,
                 64.. => (step / 2).max(1),
@@ -108,8 +109,8 @@ impl<G: Grid> Lengths<G> {
         ended.map(|()| (length != u64::MAX).then_some(length))
     }
 
-    /// Propagates lengths below `bound` from the queued nodes until none changes; the number of
-    /// rounds. `None` if the time is over.
+    /// Propagates lengths below `bound` from the queued nodes until none changes. Returns the
+    /// number of rounds, or `None` if the time is over.
     #[inline(always)]
     fn spread(
         &self,
@@ -183,7 +184,7 @@ impl<G: Grid> Lengths<G> {
         pairs.scratch.load_wide(grid, NEAREST)
     }
 
-    /// Queues the nodes with lengths from `from` on and below `bound`; their number.
+    /// Queues the nodes with lengths from `from` on and below `bound`; returns their number.
     #[inline(always)]
     fn collect(&self, found: &PathLengths, from: u64, bound: u64) -> u32 {
         let pairs = self.pairs;

@@ -222,7 +222,7 @@ impl Stream {
         self.wide(grid, word_of!(StreamRecord, board)) as *mut u32
     }
 
-    /// Tells the host that a window has work in the step `step`.
+    /// Notifies the host that a window has work in the step `step`.
     #[inline(always)]
     pub(super) fn show_busy<G: Grid>(self, grid: G, window: u32, step: u32) {
         let posts = self.posts(grid) as usize * POST_WORDS as usize;

@@ -50,7 +50,7 @@ pub(super) fn step<G: Grid>(grid: G, stream: Stream, (post, worker): (Post, u32)
     }
 }
 
-/// Checks that rows which continue in another window ascend there, of windows that came.
+/// Checks that rows that continue in another window ascend there, for the windows received.
 #[inline(never)]
 fn check_borders<G: Grid>(grid: G, stream: Stream, share: Share) {
     let windows = stream.windows(grid);
@@ -165,8 +165,8 @@ fn survey<G: Grid>(grid: G, stream: Stream, (share, number): (Share, u32)) {
     });
 }
 
-/// Shows the host what a step found, and makes space for the totals of the next one. The last block
-/// of the step calls this, one lane.
+/// Publishes the results of a step to the host, and clears the totals of the next one. One lane of
+/// the last block of the step calls this.
 #[inline(always)]
 pub(super) fn show<G: Grid>(grid: G, stream: Stream, post: Post) {
     let number = post.word(grid, word_of!(StreamPost, number));

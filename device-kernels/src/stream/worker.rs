@@ -43,7 +43,7 @@ pub(super) fn run<G: Grid>(grid: G, stream: Stream, number: u32) {
     }
 }
 
-/// Waits until a word of the state has reached `least`: false if the kernel ends before.
+/// Waits until a word of the state has reached `least`; returns false if the kernel ends before.
 #[inline(always)]
 fn reach<G: Grid>(grid: G, stream: Stream, (at, least): (u32, u32)) -> bool {
     let mut has_ended = 0;
@@ -77,7 +77,7 @@ fn leave<G: Grid>(grid: G, stream: Stream, (post, ticket): (Post, u32)) {
         post.words().store(grid, counter, 0);
     }
     let state = stream.state(grid);
-    // With release; all earlier tickets are done, so that this counts them.
+    // A release addition; all earlier tickets are done, so this counts them.
     state.signal(grid, word_of!(StreamState, finished));
     let consumed = word_of!(StreamBoard, consumed);
     stream.show(grid, consumed, ticket, Write::Release(Site::Machine));

@@ -1,17 +1,16 @@
 //! Deals nodes to warps, and nodes with long rows to whole blocks.
 //!
-//! A wave with more work at nodes with more edges runs in two passes. In the first, a
-//! warp takes a chunk of neighbouring nodes and leaves out those that are too much for
-//! it. In the second, a block takes those one by one, with all of its lanes. Chunks go to
-//! the blocks in turn, so that hubs with neighbouring numbers do not meet in one block.
-//! If nodes differ much in work, the warps of a block take smaller parts when they are
-//! ready for them.
+//! A wave with more work at nodes with more edges runs in two passes. In the first, a warp takes a
+//! chunk of adjacent nodes and leaves out those with too much work. In the second, a block takes
+//! these one by one, with all of its lanes. Chunks go to the blocks in turn, so that hubs with
+//! adjacent numbers do not meet in one block. If nodes differ much in work, the warps of a block
+//! take smaller parts on demand.
 
 use crate::grid::Grid;
 use crate::shared::{LEFT_COUNT, LEFT_NODES};
 use crate::team::Team;
 
-/// No node, in the place of one: a free slot. No node has this number.
+/// Marks a free slot; no node has this number.
 pub(super) const NONE: u32 = u32::MAX;
 
 /// Nodes between two reads of the clock by a warp.
@@ -41,9 +40,9 @@ pub fn each_chunk<G: Grid>(team: &Team<G>, nodes: u32, mut visit: impl FnMut(u32
     }
 }
 
-/// [`each_chunk`] for nodes that differ much in work: warps take parts of the block's
-/// share when they are ready for them, `size` nodes at a time, in their first lanes. A
-/// block operation with a block barrier before the first call.
+/// [`each_chunk`] for nodes that differ much in work: warps take parts of the block's share on
+/// demand, `size` nodes at a time, in their first lanes. A block operation with a block barrier
+/// before the first call.
 #[inline(always)]
 pub fn each_part<G: Grid>(team: &Team<G>, (nodes, size): (u32, u32), visit: impl FnMut(u32)) {
     open_parts(team.grid);
@@ -63,8 +62,7 @@ pub fn open_parts<G: Grid>(grid: G) {
     grid.block_barrier();
 }
 
-/// [`each_part`] after [`open_parts`]. A warp operation, which not all warps need to take part
-/// in.
+/// [`each_part`] after [`open_parts`]. A warp operation that some warps may skip.
 #[inline(always)]
 pub fn take_parts<G: Grid>(team: &Team<G>, (nodes, size): (u32, u32), mut visit: impl FnMut(u32)) {
     if G::WARP == 1 {

@@ -1,10 +1,9 @@
 //! Visits every edge of a graph, evenly shared out among warps.
 //!
-//! A warp's share is a range of places: each row has one place of its own and one for
-//! each of its edges (merge path: Merrill and Garland, "Merge-based Parallel Sparse
-//! Matrix-Vector Multiplication", SC 2016). So neither hubs nor many empty rows hold up a
-//! warp. A warp takes as many rows at a time as it has lanes, and finds the row of an
-//! edge by a search among them.
+//! A warp's share is a range of places: each row has one place of its own and one for each of its
+//! edges (merge path: Merrill and Garland, "Merge-based Parallel Sparse Matrix-Vector
+//! Multiplication", SC 2016). So neither hubs nor many empty rows delay a warp. A warp takes as
+//! many rows at a time as it has lanes, and finds the row of an edge by a search among them.
 
 use super::row_spread::owner;
 use crate::block::warp_scan;
@@ -55,7 +54,7 @@ const SHARE_LEAST: u64 = 256;
 const SHARE_MOST: u64 = 8192;
 const SHARES: u64 = 8;
 /// The same where few rows are wanted: finding the first row of a share then takes longer than
-/// looking at a thousand others.
+/// reading a thousand others.
 const SHARES_OF_FEW: (u64, u64) = (4, 32_768);
 
 /// Calls `visit` for every edge of `rows`.
@@ -141,7 +140,7 @@ impl Rows {
         }
         let (mut found, mut count) = ([0; LOOKS], 0);
         for row in base..stop {
-            // No branch, which a processor would guess wrong for every other row.
+            // No branch, which a processor would mispredict for every other row.
             found[count % LOOKS] = row;
             count += usize::from(wanted(row));
         }
@@ -229,7 +228,7 @@ impl Rows {
         })
     }
 
-    /// The part of `row`, which has these ends, in the places `first..end`.
+    /// The part of `row`, with these ends, in the places `first..end`.
     #[inline(always)]
     fn part(&self, row: u32, (start, stop): (u32, u32), (first, end): (u64, u64)) -> Part {
         // The row's first edge has the place after the row's own.

@@ -152,8 +152,8 @@ impl Rows {
         edges
     }
 
-    /// The lane whose row this lane's edge of the window from edge `window` on is in. Rows
-    /// have edges, so each has a start of its own, and a bit in the window.
+    /// The lane whose row this lane's edge of the window from edge `window` on is in. Rows have
+    /// edges, so each has a distinct offset, and a bit in the window.
     #[inline(always)]
     fn owner<G: Grid>(&self, grid: G, window: u32) -> u32 {
         let place = self.prefix.wrapping_sub(window);
@@ -174,7 +174,7 @@ pub(super) struct Pending {
 }
 
 impl Pending {
-    /// None, in this warp's part of the memory.
+    /// An empty list in this warp's part of the memory.
     #[inline(always)]
     pub(super) fn of<G: Grid>(grid: G) -> Self {
         Self {
@@ -202,7 +202,7 @@ impl Pending {
         }
     }
 
-    /// Appends a warp's finds at a time to the sink while there are `least` or more. A warp
+    /// Appends one find per lane to the sink at a time while there are `least` or more. A warp
     /// operation.
     #[inline(always)]
     fn append<G: Grid>(&mut self, team: &Team<G>, sink: &Sink, least: u32) {

@@ -1,5 +1,5 @@
-//! Relaxing rounds of threads of a CPU, on graphs of short rows: a thread goes on with the
-//! nodes that it finds near.
+//! Bucket fusion on CPU threads, for graphs of short rows: a thread continues with the near nodes
+//! that it finds.
 //!
 //! A barrier of threads takes as long as some thousand edges, and on such graphs a round has few
 //! more. So a thread keeps the nodes that it finds below the limit and relaxes them in the same
@@ -17,19 +17,18 @@ use crate::context::Context;
 use crate::grid::Grid;
 use crate::team::Team;
 
-/// Average degree of a graph up to which its rows count as short. Of longer ones, a thread
-/// that goes on alone relaxes too many edges with lengths that still fall.
+/// Average degree of a graph up to which its rows count as short. On longer rows, a thread that
+/// continues alone relaxes too many edges with lengths that still fall.
 const SHORT: u32 = 8;
 
-/// Edges of a thread's share of the queue up to which it goes on: more of them take far
+/// Largest share of the queue, in edges, with which a thread continues: more of them take far
 /// longer than the barrier.
 const FEW: u32 = 1 << 13;
 
 /// Longest row that a thread relaxes alone.
 const ROW_MOST: u32 = 256;
 
-/// Edges that a thread relaxes in a round before others take their share: some milliseconds,
-/// so that a run ends in time.
+/// Most edges that a thread relaxes in a round: some milliseconds, so that a run ends in time.
 const EDGES_MOST: u32 = 1 << 18;
 
 /// Nodes that a thread keeps at a time.
@@ -38,8 +37,8 @@ const ROOM: usize = 4096;
 /// Bins of nodes; a word has a bit for each.
 const BINS: usize = 64;
 
-/// Whether threads keep what they find in rounds over few edges. One thread alone waits for
-/// nobody, and its kernels leave this out: with it they took a sixth longer on rich graphs.
+/// Whether threads keep what they find in rounds over few edges. A single thread has nothing to
+/// wait for, and its kernels leave this out: with it they took a sixth longer on rich graphs.
 #[inline(always)]
 pub(super) fn suits<G: Grid>(context: &Context<G>) -> bool {
     let (tables, grid) = (context.tables, context.team.grid);
@@ -142,9 +141,9 @@ impl<L: Copy + Default> Bins<L> {
     }
 }
 
-/// Relaxes the edges of this thread's share of the queue and of the nodes that it finds
-/// near, those of the queue in the order of their lengths as far as there is space. Returns
-/// the number of edges beyond the share, at least 1.
+/// Relaxes the edges of this thread's share of the queue, in the order of their lengths as far as
+/// there is space, and of the near nodes that it finds. Returns the number of edges beyond the
+/// share, at least 1.
 #[inline(always)]
 pub(super) fn expand_near<G: Grid, L: Lengths>(
     team: &Team<G>,
@@ -203,7 +202,7 @@ pub(super) fn expand_near<G: Grid, L: Lengths>(
     edges.saturating_sub(share).max(1)
 }
 
-/// A thread's round.
+/// State of a thread's round.
 struct Near<'r, G, L: Lengths> {
     relax: Relax<'r, G, L>,
     bins: Bins<L::Length>,

@@ -1,4 +1,4 @@
-//! Components that begin with a search: the nodes that it has visited are one.
+//! Components after a search, whose visited nodes are one component.
 
 use crate::context::ContextRef;
 use crate::grid::Grid;
@@ -52,8 +52,7 @@ pub(super) fn run<G: Grid>(cx: ContextRef<G>, wave: Wave) -> Result<(), FaultCod
 }
 
 /// Number of the lowest bit that is set, [`UNREACHED`] if none is. All lanes of a block read
-/// adjacent words together: what a search has visited mostly begins in the first ones. A block
-/// operation.
+/// adjacent words together: the visited nodes mostly begin in the first ones. A block operation.
 #[inline(always)]
 fn least_bit<G: Grid>(grid: G, bits: Proven) -> u32 {
     let mut base = 0;

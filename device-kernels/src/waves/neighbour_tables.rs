@@ -3,20 +3,20 @@
 //! A table has open addressing and is at most half full. It lies in the memory that the
 //! launch asked for, if that is more than the block's own.
 //!
-//! An entry that was in the way of another has a mark, so a search ends at the first slot
-//! without one. In a table of many slots few entries have it: a lookup reads one slot.
+//! An entry that another one collided with has a mark, so a search ends at the first slot without a
+//! mark. In a table of many slots few entries have one, so a lookup reads one slot.
 
 use super::deal::NONE;
 use super::sieve::{SIEVE_WORDS, Sieve};
 use crate::grid::{Grid, LANES_MAX, PLACE};
 use crate::shared::HELD_ROWS;
 
-/// The mark of an entry that was in the way of another.
+/// Mark of an entry that another one collided with.
 pub(super) const CHAINED: u32 = 1 << 31;
 /// Slots of a warp's and of a block's table for each entry, where there is space.
 const SLOTS_EACH: (u32, u32) = (8, 64);
-/// Slots for each entry of the longest piece of a row, with counters and without: tables
-/// without have space for as many slots more.
+/// Slots for each entry of the longest piece of a row, with counters and without: tables without
+/// counters have space for more slots.
 const FILL: (u32, u32) = (2, 4);
 /// Fewest slots of a table.
 const SLOTS_LEAST: u32 = 32;
@@ -244,9 +244,8 @@ impl Table {
         }
     }
 
-    /// Which of `nodes` are entries; [`NONE`] is not. Counts them at their slots, if
-    /// `COUNTS`. A warp operation: lanes go on together until all have found theirs, so
-    /// that none runs ahead.
+    /// Finds which of `nodes` are entries; [`NONE`] is not. Counts them at their slots, if
+    /// `COUNTS`. A warp operation: lanes continue together until all have finished.
     #[inline(always)]
     pub(super) fn find<G: Grid, const K: usize, const COUNTS: bool>(
         &self,
@@ -300,8 +299,8 @@ mod tests {
         yield_now: || (),
     };
 
-    /// Holds rows of `len` nodes from `base` on, each `step` after the one before, and looks up
-    /// their entries and the nodes in between.
+    /// Builds tables for rows of `len` nodes from `base` on, each `step` after the previous one,
+    /// and looks up their entries and the nodes in between.
     fn holds<const COUNTS: bool>((base, step): (u32, u32), is_chained: bool) {
         let (mut shared, dealer) = (vec![0; SHARED_WORDS], Dealer::default());
         // SAFETY: the words and the dealer are this thread's own.

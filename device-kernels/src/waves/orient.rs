@@ -110,9 +110,9 @@ impl Forward {
         });
     }
 
-    /// Fills one row per lane, except the longest. Lanes of a warp take even shares of
-    /// their edges. Edges are kept towards the higher key, then the higher number; that of
-    /// these rows' nodes is their number of edges.
+    /// Fills one row per lane, except the longest. Lanes of a warp take even shares of their edges.
+    /// Edges are kept towards the higher key, then the higher number; the key of these rows' nodes
+    /// is their number of edges.
     #[inline(always)]
     pub(super) fn fill_chunk<G: Grid>(&self, grid: G, row: Row, key_of: impl Fn(u32) -> u32) {
         if G::WARP == 1 {

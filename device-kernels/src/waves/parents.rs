@@ -71,7 +71,7 @@ impl Levels {
         });
     }
 
-    /// Finds the parents that are among the first of their rows.
+    /// Finds the parents among the first edges of their rows.
     #[inline(never)]
     fn near<G: Grid>(&self, cx: ContextRef<G>, parents: Proven) {
         let (search, grid, nodes) = (*self, cx.grid(), parents.len());
@@ -94,7 +94,7 @@ impl Levels {
         });
     }
 
-    /// Whether `node` has a parent that nobody has found yet.
+    /// Whether `node` has a parent that has not been found yet.
     #[inline(always)]
     fn is_left<G: Grid>(&self, grid: G, node: u32, parents: Proven) -> bool {
         parents.load_weak(grid, node) == UNREACHED && self.levels.load_weak(grid, node) != UNREACHED
@@ -145,7 +145,7 @@ impl Levels {
         parent
     }
 
-    /// Looks at the next edges of a row, one per lane. A warp operation.
+    /// Reads the next edges of a row, one per lane. A warp operation.
     #[inline(always)]
     fn search_warp<G: Grid>(&self, grid: G, (start, end): (u32, u32), above: u32) -> u32 {
         let stop = end.min(start.saturating_add(WARP_ROW - SERIAL));
@@ -165,8 +165,8 @@ impl Levels {
         UNREACHED
     }
 
-    /// Looks at the rest of a long row; the least parent that a lane finds is stored. A
-    /// block operation.
+    /// Reads the rest of a long row; the least parent that a lane finds is stored. A block
+    /// operation.
     #[inline(always)]
     fn far_parent<G: Grid>(&self, grid: G, node: u32, parents: Proven) {
         let above = self.levels.load_weak(grid, node).wrapping_sub(1);

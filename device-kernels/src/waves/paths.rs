@@ -9,7 +9,7 @@
 //!
 //! The result is exact for any delta: a node is queued whenever its distance falls, or kept by the
 //! thread that lowers it (`fused_bucket`), so no relaxation is missed. `Lengths` says what a
-//! distance is: a word, two words or a float. Bounds are words in any case.
+//! distance is: a word, two words or a float. Limits are words in any case.
 
 use super::collect::{append_list, select, select_some};
 use super::expand::expand;
@@ -137,7 +137,7 @@ fn step<G: Grid, L: Lengths>(
         if wave.parameter(grid, 2) != 0
             && Past::broadcast(grid).relaxed >= context.tables.edges(grid)
         {
-            // Little is left, so that rounds cost more than work.
+            // Little work is left, so rounds cost more than the work.
             width = lengths.wider(width);
         }
         let level = lengths.bound(round.least, width);
@@ -147,11 +147,11 @@ fn step<G: Grid, L: Lengths>(
     Ok(())
 }
 
-/// A round pulls if it has one in so many of all edges at least. A pull reads every edge
-/// that leads to a node beyond the nearest queued one, but few distances.
+/// A round pulls if it has at least one in this many of all edges. A pull reads every edge that
+/// leads to a node beyond the nearest queued one, but few distances.
 const PULLS_FROM: u32 = 8;
-/// A round pulls once one in so many edges was relaxed: until then most nodes have no distance yet,
-/// so that a pull would read each of their neighbours.
+/// A round pulls once one in this many edges was relaxed: until then most nodes have no distance
+/// yet, so that a pull would read each of their neighbours.
 const PULLS_AFTER: u32 = 32;
 
 /// Whether a round over `edges` edges pulls, in programs that allow it. Threads of a CPU never do:
@@ -169,8 +169,8 @@ fn pulls<G: Grid>(context: &Context<G>, wave: Wave, edges: u32) -> bool {
 /// Delta by which the limit of distances grows, after a round in which threads kept what they found
 /// or not.
 ///
-/// The wave's suits a GPU, where a round costs more than some relaxations too many, and
-/// threads of a CPU that keep to the order of lengths. Others take a third of it.
+/// The wave's delta suits a GPU, where a round costs more than some surplus relaxations, and CPU
+/// threads that follow the order of lengths. Other threads take a third of it.
 #[inline(always)]
 fn width<G: Grid, L: Lengths>(grid: G, lengths: L, wave: Wave, kept: bool) -> u32 {
     let width = wave.parameter(grid, 0).max(1);
@@ -181,7 +181,7 @@ fn width<G: Grid, L: Lengths>(grid: G, lengths: L, wave: Wave, kept: bool) -> u3
     }
 }
 
-/// Queues the listed nodes at distance 0; the first block does it alone.
+/// Queues the listed nodes at distance 0, in the first block alone.
 #[inline(never)]
 fn seed<G: Grid, L: Lengths>(
     cx: ContextRef<G>,
@@ -253,7 +253,7 @@ fn relax<G: Grid, L: Lengths>(
     let (old_marks, marks) = (work.marks(tag), work.marks(tag.wrapping_add(1)));
     let mut least = u32::MAX;
     let row = |node: u32| {
-        // All nodes of this word's marks are in this queue, so none is lost.
+        // All nodes of this word's marks are in this queue, so no mark is lost.
         old_marks.store_weak(grid, node >> 5, 0);
         lengths.carried(grid, distances, node)
     };
@@ -286,8 +286,8 @@ fn relax<G: Grid, L: Lengths>(
     Ok(())
 }
 
-/// [`relax`] where threads go on with what they find, in a function of its own: within
-/// `relax` rich graphs took a fifth longer.
+/// [`relax`] with bucket fusion, in a separate function: within `relax` rich graphs took a fifth
+/// longer.
 #[inline(never)]
 fn relax_near<G: Grid, L: Lengths>(
     cx: ContextRef<G>,
@@ -365,7 +365,7 @@ fn queue<G: Grid, L: Lengths>(
             least = least.min(place);
             return false;
         }
-        // Nobody else queues it, so it needs no mark.
+        // No other lane queues it, so it needs no mark.
         true
     };
     if G::WARP == 1 && L::WORDS == 1 {

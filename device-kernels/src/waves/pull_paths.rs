@@ -6,11 +6,11 @@
 //! light that a queued node there could lower its own distance, given the nearest of the queued
 //! nodes (Chakaravarthy, Checconi, Petrini, Sabharwal: "Scalable Single Source Shortest Path
 //! Algorithms for Massively Parallel Systems", IPDPS 2014). On random graphs that is one edge in
-//! ten or fewer. Rows of outgoing edges serve, so each edge must have a mirror image of the same
+//! ten or fewer. It reads rows of outgoing edges, so each edge must have a mirror image of the same
 //! weight.
 //!
-//! Distances fall while others read them. The one who misses a fall relaxes that edge in a later
-//! round, since the node that it leaves is queued again or waits.
+//! Distances fall while others read them. A node that misses a fall relaxes that edge in a later
+//! round, since the node at its other end is queued again or waits.
 
 use super::collect::append_rows;
 use super::lengths::OneWord;
@@ -82,7 +82,7 @@ pub(super) fn pull<G: Grid, W: OneWord>(
     Ok(())
 }
 
-/// The arrays of a pull, and what this lane has found.
+/// The arrays of a pull, and this lane's finds.
 #[derive(Clone, Copy, Debug)]
 struct Pull<G, W> {
     grid: G,
@@ -117,7 +117,7 @@ impl Row {
     }
 }
 
-/// Neighbouring edges in one access, some of them of a row.
+/// Adjacent edges in one access, some of which belong to a row.
 #[derive(Clone, Copy, Debug)]
 struct Quad {
     node: u32,
@@ -129,7 +129,7 @@ struct Quad {
 }
 
 impl<G: Grid, W: OneWord> Pull<G, W> {
-    /// Notes a node's new distance; returns whether the node is to be queued.
+    /// Records a node's new distance; returns whether the node is to be queued.
     #[inline(always)]
     fn note(&mut self, length: u32) -> bool {
         if length >= self.level {
@@ -192,7 +192,7 @@ impl<G: Grid, W: OneWord> Pull<G, W> {
         }
     }
 
-    /// Pulls for the nodes of the warp's lanes, and returns whom to queue.
+    /// Pulls for the nodes of the warp's lanes, and returns the nodes to queue.
     #[inline(always)]
     fn chunk(&mut self, mut row: Row) -> FindRows<1> {
         let grid = self.grid;
@@ -204,7 +204,7 @@ impl<G: Grid, W: OneWord> Pull<G, W> {
             return FindRows::NONE;
         }
         let fetch = |first: u32| {
-            // Lanes beyond the last one do the same as it does.
+            // Lanes beyond the last one do the same as the last one.
             let number = (first + grid.warp_lane()).min(total - 1);
             let mut owner = 0;
             let mut half = G::WARP / 2;
@@ -329,9 +329,9 @@ impl<G: Grid, W: OneWord> Pull<G, W> {
         }
     }
 
-    /// Looks at the distances of the nodes from which one can be lowered. An edge that cannot
-    /// improve the distance reads its own node instead of branching, which adds no shorter path:
-    /// codegen rule `LOADS_TOGETHER`.
+    /// Reads the distances of the nodes from which one can be lowered. An edge that cannot improve
+    /// the distance reads its own node instead of branching, which adds no shorter path: codegen
+    /// rule `LOADS_TOGETHER`.
     #[inline(always)]
     fn look(&self, quad: &Quad) -> [u32; LANE] {
         let mut from = quad.to;

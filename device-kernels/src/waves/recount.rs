@@ -3,8 +3,8 @@
 //! Removing most of a graph in a round visits most of its edges, and finds few nodes there that
 //! remain. Each of these counts the neighbours that remain instead, and is removed if they are too
 //! few (a sweep from the other side, as in searches: Beamer, Asanović, Patterson:
-//! "Direction-Optimizing Breadth-First Search", SC 2012). A count is right once a round removes
-//! nobody, so rounds go on until then; a neighbour that is removed meanwhile may count or not.
+//! "Direction-Optimizing Breadth-First Search", SC 2012). A count is right once a round removes no
+//! node, so rounds go on until then; a neighbour that is removed meanwhile may count or not.
 
 use super::deal::{each_chunk, each_left};
 use super::expand_warps::Pending;
@@ -64,7 +64,7 @@ pub(super) fn recount<G: Grid>(
     let level = round.level;
     if team.is_leader() {
         work.open_next(grid, tag, level);
-        // Those that it removes are not counted: what is left is less than it seems.
+        // Nodes that it removes are not subtracted, so fewer remain than the count says.
         let past = Past::broadcast(grid).and(round.edges);
         work.pass_relaxed(grid, tag, past.relaxed);
     }

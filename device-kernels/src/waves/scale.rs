@@ -29,8 +29,8 @@ impl Scale {
         (share * self.up) as i64 as u64
     }
 
-    /// [`Scale::units`] of a share from 0 to 1. Loops over even rows of many edges
-    /// (`gather`) lose by it.
+    /// [`Scale::units`] of a share from 0 to 1. Loops over even rows of many edges (`gather`) are
+    /// slower with it.
     #[inline(always)]
     #[expect(
         clippy::manual_clamp,

@@ -61,14 +61,14 @@ impl State {
         self.words.load_weak(grid, at) >> (node & 31) & 1 != 0
     }
 
-    /// Notes that `round` changed the set of `node`.
+    /// Records that `round` changed the set of `node`.
     #[inline(always)]
     fn change<G: Grid>(self, grid: G, round: u32, node: u32) {
         let at = self.layout.changed(round) + (node >> 5);
         self.words.or(grid, at, 1 << (node & 31));
     }
 
-    /// Clears what `round` will change.
+    /// Clears the marks of changes by `round`.
     #[inline(always)]
     fn clear<G: Grid>(self, context: &Context<G>, round: u32) {
         let grid = context.team.grid;

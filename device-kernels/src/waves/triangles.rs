@@ -7,10 +7,10 @@
 //! row has entries, or `FEW`. The hash table of a row is built once for all the edges that it is
 //! looked up for.
 //!
-//! Shares: a lane takes the shortest rows, a warp most of the others (short ones in
-//! `few_kept`), a block the longest ones and those of nodes with many edges. Triangles are counted in shared memory and in
-//! registers, which costs one atomic addition to device memory per edge at most and not
-//! per triangle.
+//! Distribution: a lane takes the shortest rows, a warp most of the others (short ones in
+//! `few_kept`), a block the longest ones and those of nodes with many edges. Triangles are counted
+//! in shared memory and in registers, which costs one atomic addition to device memory per edge at
+//! most and not per triangle.
 //!
 //! A node is a corner of at most as many triangles as the graph has edges, so counts fit
 //! a word.
@@ -350,8 +350,8 @@ impl<const CORNERS: bool> Count<CORNERS> {
         own
     }
 
-    /// [`Self::look_up`] by a one-lane block. A processor guesses wrong which of two rows is
-    /// shorter, so it picks the neighbours without a branch first.
+    /// [`Self::look_up`] by a one-lane block. A processor mispredicts which of two rows is shorter,
+    /// so the neighbours are picked without a branch first.
     #[inline(always)]
     fn look_up_alone<G: Grid>(&self, grid: G, table: &Table, center: Center) -> u32 {
         let (mut own, mut edge, end) = (0, center.first, center.looks());

@@ -36,7 +36,7 @@ pub struct Round {
     pub least: u32,
 }
 
-/// What rounds of paths know of those before them.
+/// State that rounds of paths inherit from earlier rounds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Past {
     /// No queued node is nearer than this.
@@ -80,13 +80,13 @@ impl Round {
 }
 
 impl Past {
-    /// What the first round knows.
+    /// State before the first round.
     pub const NONE: Self = Self {
         nearest: u32::MAX,
         relaxed: 0,
     };
 
-    /// What [`Work::round`] broadcast last.
+    /// The values that [`Work::round`] broadcast last.
     #[inline(always)]
     pub fn broadcast<G: Grid>(grid: G) -> Self {
         let [nearest, relaxed] = ROUND.part::<2>(2).load_all(grid);

@@ -168,7 +168,7 @@ impl Bench<'_> {
         let read = ring.read_window(slot.tenant, address, &mut inputs);
         read.map_err(Outcome::Fault)?;
         let words = self.programs.run(number, &inputs, deadline)?;
-        // A late result would reach a place that another query may have by now.
+        // A late result would go to a place that another query may own by now.
         deadline.check().map_err(Outcome::Fault)?;
         write(ring, slot.tenant, (to, capacity), words).map_err(Outcome::Fault)
     }

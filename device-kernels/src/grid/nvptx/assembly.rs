@@ -2,7 +2,7 @@
 //!
 //! Each expands to an `unsafe` block: the methods that use them promise what it needs.
 
-/// The modifier of a load whose line will not be used again, on machines that know it.
+/// The modifier of a load whose line will not be used again, on machines that have it.
 #[cfg(seawall_sm = "90")]
 macro_rules! streaming {
     () => {
