@@ -1,8 +1,8 @@
 //! The context of a wave, and how calls pass it on.
 //!
 //! The context lies in shared memory, once per block, beside the start of the tables (see
-//! [`Tables`]). A call passes a [`ContextRef`], one flag, and the callee looks the rest
-//! up: codegen rules `BY_VALUE` and `LOOK_UP_AGAIN`.
+//! [`Tables`]). A call passes a [`ContextRef`], one flag, and the callee looks up the rest: codegen
+//! rules `BY_VALUE` and `LOOK_UP_AGAIN`.
 
 use crate::grid::Grid;
 use crate::launch::Launch;
@@ -35,8 +35,8 @@ impl Tag {
         TAG.load(grid)
     }
 
-    /// Goes on to another number. One lane of the block calls this; the others may read
-    /// it only after the next block barrier.
+    /// Advances to another number. One lane of the block calls this; the others may read it only
+    /// after the next block barrier.
     #[inline(always)]
     pub fn set<G: Grid>(self, grid: G, number: u32) {
         TAG.store(grid, number);
@@ -71,7 +71,7 @@ impl<G: Grid> Context<G> {
         }
     }
 
-    /// The part of this context that a call takes.
+    /// The part of this context that is passed to a call.
     #[inline(always)]
     pub fn reference(&self) -> ContextRef<G> {
         ContextRef {

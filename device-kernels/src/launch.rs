@@ -34,8 +34,8 @@ impl Launch {
         }
     }
 
-    /// Returns the same launch with its arena `bytes` bytes further on, where this block
-    /// has one of its own.
+    /// Returns the same launch with its arena `bytes` bytes further on, where this block's own
+    /// arena begins.
     #[must_use]
     pub fn with_arena_shifted(self, bytes: u64) -> Self {
         Self {
@@ -100,7 +100,7 @@ impl Launch {
             .constant_wide(grid, ARENA)
             .wrapping_add(self.arena_shift);
         for (at, word) in [(ARENA, arena as u32), (ARENA + 1, (arena >> 32) as u32)] {
-            // The lane that copied the word overwrites it, so the order is certain.
+            // The lane that copied the word also overwrites it, so the order is certain.
             if grid.lane() == at % grid.lanes() {
                 // SAFETY: as above.
                 unsafe { LAUNCH.area().store(grid, at, word) };

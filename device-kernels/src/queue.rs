@@ -110,8 +110,7 @@ pub struct FindRows<const K: usize> {
     pub degrees: [u32; K],
 }
 
-/// Ends of the rows of finds, which may still be under way: codegen rule
-/// `LOADS_TOGETHER`.
+/// Ends of the rows of finds, whose loads may still be in flight: codegen rule `LOADS_TOGETHER`.
 #[derive(Clone, Copy, Debug)]
 pub struct Ends<const K: usize> {
     starts: [u32; K],

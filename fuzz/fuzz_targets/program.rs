@@ -131,7 +131,7 @@ fn tables(draw: &mut Draw<'_>) -> EncodedProgram {
     }
 }
 
-/// Tells whether waves would disturb each other, or read unexpected data. This target does not
+/// Returns whether waves would disturb each other, or read unexpected data. This target does not
 /// check that; `tables` does by running accepted tables.
 fn relies_on_others(problem: &TableError) -> bool {
     matches!(
@@ -222,12 +222,12 @@ fn keeps_loops_wide(program: &EncodedProgram) -> bool {
     })
 }
 
-/// Tells whether a group claims to need no barrier, which is not checked here.
+/// Returns whether a group claims to need no barrier, which is not checked here.
 fn is_joined(program: &EncodedProgram) -> bool {
     program.groups.iter().any(|group| group.joined != 0)
 }
 
-/// Tells whether consecutive narrow groups are also consecutive in the table of waves.
+/// Returns whether consecutive narrow groups are also consecutive in the table of waves.
 fn runs_lie_together(program: &EncodedProgram) -> bool {
     let top = &program.groups[..program.top_groups as usize];
     top.iter().zip(top.iter().skip(1)).all(|(before, group)| {

@@ -157,7 +157,7 @@ pub fn check_same(a: &Graph, b: &Graph) {
     assert_eq!(ids(a), ids(b));
 }
 
-/// Tells whether a header in this text may make a reader build a large graph without edges.
+/// Returns whether a header in this text may make a reader build a large graph without edges.
 ///
 /// Readers allow that on purpose up to a documented number of nodes; it costs much time for few
 /// bytes, so targets leave it out.

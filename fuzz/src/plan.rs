@@ -417,7 +417,7 @@ fn regions(
     regions
 }
 
-/// Tells whether an error is exactly "this buffer is one entry short".
+/// Returns whether an error is exactly "this buffer is one entry short".
 pub fn check_short(error: ScratchTooSmall, field: ScratchField, program: &Program) {
     let needed = match field {
         ScratchField::Dependencies => program.dependencies.len(),

@@ -78,7 +78,7 @@ fn words(values: Vec<u32>) -> Vec<f64> {
     values.into_iter().map(f64::from).collect()
 }
 
-/// Tells whether a column is that of the listed edges.
+/// Returns whether a column is that of the listed edges.
 fn is_right(list: &Listed, request: &RunRequest, column: &Column) -> bool {
     let sources = &request.sources;
     let is_source = |node: usize| sources.contains(&(node as u32));
@@ -161,7 +161,7 @@ fn is_right(list: &Listed, request: &RunRequest, column: &Column) -> bool {
     found.len() == expected.len() && found.iter().zip(&expected).all(near)
 }
 
-/// Tells whether an analysis runs on graphs of a list.
+/// Returns whether an analysis runs on graphs of a list.
 fn fits(kind: AnalysisKind, list: &Listed) -> bool {
     list.undirected || !kind.is_undirected()
 }

@@ -199,7 +199,7 @@ fn piece(line: &str, wanted: &str, code: &mut &[u8]) -> Option<Vec<u8>> {
     (plain.len() == bytes.parse::<usize>().ok()?).then_some(plain)
 }
 
-/// Tells whether `plain` is code for machines of that capability, by its ELF flags.
+/// Returns whether `plain` is code for machines of that capability, by its ELF flags.
 fn is_code_for(plain: &[u8], capability: u32) -> bool {
     let Ok(file) = ElfFile64::<Endianness>::parse(plain) else {
         return false;

@@ -83,7 +83,7 @@ fn module(line: &str) -> Option<Module> {
     })
 }
 
-/// Tells whether a file is source of the product and not of its tests.
+/// Returns whether a file is source of the product and not of its tests.
 fn is_product(file: &Path) -> bool {
     let is_rust = file.extension().is_some_and(|suffix| suffix == "rs");
     let stem = file.file_stem().unwrap_or_default().to_string_lossy();

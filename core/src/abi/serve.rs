@@ -69,7 +69,7 @@ pub struct ServeRecord {
     pub device: u64,
     /// The queues of posts.
     pub posts: u64,
-    /// Starts of the graph's rows.
+    /// Row offsets of the graph.
     pub offsets: u64,
     /// Targets of the edges.
     pub targets: u64,

@@ -74,7 +74,7 @@ pub struct StreamRecord {
     pub shift: u32,
     /// Bytes of the first window before the first edge.
     pub skew: u32,
-    /// Level from which on a search goes no further.
+    /// Level at which a search ends.
     pub limit: u32,
     /// Damping factor of ranks, the bits of a float.
     pub damping: u32,

@@ -102,16 +102,16 @@ fn run_flagged<G: Grid, S: WaveSet, const TRACED: bool>(
             trace::end_group(cx, after.saturating_sub(1), 1);
         }
         end.iterations += 1;
-        // A fast block may have raised the next iteration's tag already; it went on
-        // because the flag had this one.
+        // A fast block may have raised the next iteration's tag already; it went on since the flag
+        // had this tag.
         end.converged = BROADCAST.load(grid) < tag.now(grid) - 1;
         let per_look = rounds_per_poll::<G>(ITERATIONS_PER_LOOK);
         if end.iterations.is_multiple_of(per_look) && team.is_out_of_time(point) {
             return Err(Stop);
         }
     }
-    // The next loop of the group raises later tags. A block that has not read the flag
-    // yet would take them for more to do.
+    // The next loop of the group raises later tags. A block that has not read the flag yet would
+    // take them for a change in this loop.
     let context = cx.context();
     context
         .team

@@ -1,4 +1,4 @@
-//! Loop bodies as launches of their own.
+//! Loop bodies as separate launches.
 //!
 //! For executors that launch each group. State that the megakernel keeps in registers is
 //! in memory here, and the last block to finish a launch decides whether the loop goes
@@ -31,7 +31,7 @@ pub struct BodyLaunch {
     pub last: bool,
 }
 
-/// Runs one top-level group as a launch of its own; fixpoints are left out.
+/// Runs one top-level group as a separate launch; fixpoints are left out.
 ///
 /// # Errors
 /// If a wave faults.
@@ -99,8 +99,8 @@ fn begin_while<G: Grid>(context: &Context<G>, wave: Wave, record: WhileRecord) -
     decide_while(context, (wave, record), 0)
 }
 
-/// Counts an iteration of a loop on a register and decides whether another follows; one
-/// lane does. Launched after the last group of its body.
+/// Counts an iteration of a loop on a register and decides whether another follows, in one lane.
+/// Launched after the last group of its body.
 ///
 /// # Errors
 /// [`FaultCode`] of a wave that is no such loop, or of a missing register.
@@ -118,7 +118,7 @@ pub fn again<G: Grid>(grid: G, launch: Launch, index: u32) -> Result<(), Stop> {
     decide_while(&context, (wave, record), rounds)
 }
 
-/// Stores how often a loop on a register has run and whether it goes on.
+/// Stores the iterations of a loop on a register and whether it continues.
 #[inline(always)]
 fn decide_while<G: Grid>(
     context: &Context<G>,

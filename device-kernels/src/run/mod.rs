@@ -1,4 +1,4 @@
-//! Walks programs: which blocks run which groups, in what order, with which barriers.
+//! Execution of programs: which blocks run which groups, in what order, with which barriers.
 //!
 //! Each module uses only those listed before it.
 

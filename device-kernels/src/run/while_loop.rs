@@ -1,9 +1,9 @@
 //! Loops on a register, which may hold other loops.
 //!
 //! All blocks read word 0 of the register after the same barrier and decide alike. A slow block may
-//! read it while a fast one runs the first body group already; that group leaves the word alone, as
-//! the host checks. Loops are as deep as [`Level`]s are nested, since a GPU's stack has to be known
-//! before a launch.
+//! read it while a fast one runs the first body group already; the host checks that this group does
+//! not change the word. The nesting of [`Level`]s limits the depth of loops, since a GPU's stack
+//! size must be known before a launch.
 
 use super::counters::point_of;
 use super::fixpoint::run_fixpoint;

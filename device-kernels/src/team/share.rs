@@ -13,10 +13,10 @@ const PIECES_EACH: u32 = 16;
 const ITEMS_PER_LOOK: u32 = 4096;
 
 impl<G: Grid> Team<G> {
-    /// Whether a one-lane block leaves the rest of its share: the run's time is over,
-    /// which this then reports, or the run was stopped. The next barrier ends the run, so
-    /// nobody reads what the wave left undone. Always `false` on a GPU, where a wave
-    /// takes milliseconds and its end is waited for.
+    /// Whether a one-lane block leaves the rest of its share: the run's time is over, which this
+    /// then reports, or the run was stopped. The next barrier ends the run, so the unfinished
+    /// results are never read. Always `false` on a GPU, where a wave takes milliseconds and is
+    /// finished.
     #[inline(always)]
     fn gives_up(&self) -> bool {
         if G::ITEMS == 1 {
@@ -32,8 +32,8 @@ impl<G: Grid> Team<G> {
         true
     }
 
-    /// Calls `range` for neighbouring parts of `from..end`, in a one-lane block that
-    /// gives up between them.
+    /// Calls `range` for consecutive parts of `from..end`, in a one-lane block that may stop
+    /// between them.
     #[inline(always)]
     fn in_parts(&self, (from, end): (u32, u32), mut range: impl FnMut(u32, u32)) {
         let mut first = from;
@@ -74,9 +74,9 @@ impl<G: Grid> Team<G> {
         }
     }
 
-    /// Calls `item` for each of `0..count`, in some lane. On a grid that deals work,
-    /// faster blocks take more of a long count; so unlike with [`Team::each`], nobody may
-    /// rely on which lane gets an item.
+    /// Calls `item` for each of `0..count`, in some lane. On a grid that deals work, faster blocks
+    /// take more of a long count; so unlike with [`Team::each`], callers must not rely on which
+    /// lane gets an item.
     ///
     /// Use it for items that take long, such as rows of edges. Sweeps over words use
     /// [`Team::each`]: a thread that gets the same words each time finds them in its
@@ -93,9 +93,9 @@ impl<G: Grid> Team<G> {
         });
     }
 
-    /// [`Team::each_taken`] in two steps: on a GPU, what `fetch` loads for an item is under
-    /// way while a lane works on its item before. `fetch` must not depend on what `item`
-    /// does to other items, and a lane's last item may be fetched more than once.
+    /// [`Team::each_taken`] in two steps: on a GPU, the loads of `fetch` for an item are in flight
+    /// while a lane works on its previous item. `fetch` must not depend on what `item` does to
+    /// other items, and a lane's last item may be fetched more than once.
     #[inline(always)]
     pub fn each_ahead<T>(
         &self,
@@ -155,7 +155,7 @@ impl<G: Grid> Team<G> {
         self.deal(count, 1, |first, _| item(first));
     }
 
-    /// Calls `range` for runs of `items` of `0..count`, which faster blocks take more of.
+    /// Calls `range` for runs of `items` of `0..count`, of which faster blocks take more.
     #[inline(always)]
     fn deal(&self, count: u32, items: u32, mut range: impl FnMut(u32, u32)) {
         let items = u64::from(items);

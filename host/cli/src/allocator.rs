@@ -61,7 +61,7 @@ impl Allocator {
         }
     }
 
-    /// Tells whether `bytes` more bytes are available. Most calls do not query the system.
+    /// Returns whether `bytes` more bytes are available. Most calls do not query the system.
     fn has(&self, bytes: usize) -> bool {
         let bytes = bytes as u64;
         let before = self.since_look.fetch_add(bytes, Ordering::Relaxed);

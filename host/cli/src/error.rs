@@ -213,7 +213,7 @@ impl CliError {
         }
     }
 
-    /// Tells whether a reader of standard output or of another pipe, such as `head`, has closed
+    /// Returns whether a reader of standard output or of another pipe, such as `head`, has closed
     /// it. This is not a failure.
     pub(super) fn is_closed_pipe(&self) -> bool {
         let error = match self {

@@ -76,7 +76,7 @@ impl Outputs {
         }
     }
 
-    /// Tells whether an output is standard output, so that no report may follow it.
+    /// Returns whether an output is standard output, so that no report may follow it.
     pub(super) fn take_standard_output(&self) -> bool {
         self.on_standard_output.is_some()
     }

@@ -130,7 +130,7 @@ fn print_failure(failure: &serde_json::Value) {
 }
 
 impl Command {
-    /// Tells whether standard output is for scripts, which also read failures there.
+    /// Returns whether standard output is for scripts, which also read failures there.
     fn is_for_scripts(&self) -> bool {
         match self {
             Self::Run(args) => args.is_for_scripts(),

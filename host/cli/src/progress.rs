@@ -46,7 +46,7 @@ impl ProgressLine {
         }
     }
 
-    /// Tells whether anybody sees the line.
+    /// Returns whether anybody sees the line.
     pub(super) fn is_shown(&self) -> bool {
         !self.bar.is_hidden()
     }

@@ -397,7 +397,7 @@ impl RunArgs {
         })
     }
 
-    /// Tells whether standard output is for scripts.
+    /// Returns whether standard output is for scripts.
     pub(super) fn is_for_scripts(&self) -> bool {
         self.output.json
     }

@@ -11,7 +11,7 @@ use super::{BinaryProblem, Graph, GraphError};
 /// Compressed sparse rows as a program keeps them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CsrArrays {
-    /// Row starts: one word more than there are nodes, ascending from 0 to the number of edges.
+    /// Row offsets: one word more than there are nodes, ascending from 0 to the number of edges.
     pub offsets: Vec<u32>,
     /// Targets, ascending within a row. A target that repeats is that of parallel edges, a row's
     /// own node that of a loop; in a symmetric graph a loop stands once in its row.

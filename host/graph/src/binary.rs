@@ -156,7 +156,7 @@ impl Header {
         Ok(header)
     }
 
-    /// Tells whether a flag is set.
+    /// Returns whether a flag is set.
     pub(super) fn has(&self, flag: u32) -> bool {
         self.flags & flag != 0
     }

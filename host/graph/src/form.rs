@@ -218,7 +218,7 @@ impl Graph {
         Ok(slot.get_or_init(|| made))
     }
 
-    /// The form without what changes nothing.
+    /// Normalises a form: drops the choices that change nothing.
     fn effective(&self, form: Form) -> Form {
         let loops = match form.loops {
             Loops::Drop if self.loops() > 0 => Loops::Drop,

@@ -30,7 +30,7 @@ pub(super) fn first_unmatched(csr: &Csr) -> Option<(u32, u32)> {
     })
 }
 
-/// Tells whether every edge is likely to have its mirror image, by looking at a few.
+/// Returns whether every edge is likely to have its mirror image, by looking at a few.
 fn seem_matched(csr: &Csr) -> bool {
     const SAMPLES: usize = 64;
     let edges = csr.targets().len();
@@ -43,13 +43,13 @@ fn seem_matched(csr: &Csr) -> bool {
     })
 }
 
-/// Tells whether every edge has its mirror image of the same weight. For most graphs that have not,
-/// a few edges show it; otherwise takes one pass over the edges.
+/// Returns whether every edge has its mirror image of the same weight. For most graphs that have
+/// not, a few edges show it; otherwise takes one pass over the edges.
 pub(super) fn are_matched(csr: &Csr) -> bool {
     seem_matched(csr) && MirrorSum::draw().are_equal(csr)
 }
 
-/// Tells whether the edges between two nodes are the same in both directions.
+/// Returns whether the edges between two nodes are the same in both directions.
 fn is_matched(csr: &Csr, from: u32, to: u32) -> bool {
     let (there, back) = (csr.edges_between(from, to), csr.edges_between(to, from));
     let Some(weights) = csr.weights() else {
@@ -81,7 +81,7 @@ impl MirrorSum {
         }
     }
 
-    /// Tells whether the edges and their mirror images have the same sum.
+    /// Returns whether the edges and their mirror images have the same sum.
     fn are_equal(&self, csr: &Csr) -> bool {
         let sum = (0..csr.nodes())
             .into_par_iter()
@@ -98,7 +98,7 @@ impl MirrorSum {
         csr.row(from).map(difference).fold(0, u64::wrapping_add)
     }
 
-    /// The hash of an edge, less that of its mirror image; sums wrap.
+    /// The hash of an edge minus that of its mirror image; sums wrap.
     #[inline]
     #[must_use]
     pub fn edge(&self, ends: [u32; 2], weight: u32) -> u64 {
@@ -121,8 +121,8 @@ pub(super) struct Missing {
 }
 
 impl Missing {
-    /// Finds the missing ones: of each weight, as many as the other direction has more. Takes the
-    /// memory of the transposed graph.
+    /// Finds the missing edges: for each weight, as many as the other direction has in excess.
+    /// Takes the memory of the transposed graph.
     ///
     /// # Errors
     /// [`Shortage`] if there is not enough memory.
@@ -162,8 +162,8 @@ impl Missing {
         self.rows.edges()
     }
 
-    /// Adds the missing edges, in place, to the rows that they were made from. Parallel ones stay
-    /// in the order of their weights, or follow those that were listed.
+    /// Adds the missing edges, in place, to the rows that they were made from. Parallel edges stay
+    /// in the order of their weights, or follow the listed ones.
     ///
     /// Rows move from the last to the first, so that none is overwritten before it moves.
     ///
@@ -305,7 +305,7 @@ impl Finder<'_> {
     }
 }
 
-/// Takes the edges with the first target off a row.
+/// Splits the edges with the first target off a row.
 fn first_run(csr: &Csr, row: &mut Range<usize>) -> Range<usize> {
     let target = csr.targets[row.start];
     let length = csr.targets[row.clone()]

@@ -1,4 +1,4 @@
-//! Comment lines that carry what a text format cannot say: nodes without edges, ids and names.
+//! Comment lines for facts that a text format cannot express: nodes without edges, ids and names.
 //!
 //! They start with `seawall:` after the format's sign of a comment, stand before the first edge,
 //! and are written only where a file without them would be read as another graph:

@@ -21,8 +21,8 @@ fn asked() -> usize {
     asked.unwrap_or(0).min(machine.max(ASKED_MAX))
 }
 
-/// Space that a thread's start is given: its stack of 2 MiB, and some for what the C library
-/// allocates there. That library ends the process if it finds none.
+/// Memory reserved for the start of a thread: its stack of 2 MiB, and some for allocations of the C
+/// library, which ends the process if it finds none.
 const START_BYTES: u64 = 16 << 20;
 
 /// Checks that the address space has space for a thread to start. Takes none, as threads that

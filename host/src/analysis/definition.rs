@@ -23,7 +23,7 @@ pub trait Analysis: Sync {
     /// If the graph is too large for a register.
     fn build(&self, graph: &Graph, question: &Question) -> Result<Built, ProgramError>;
 
-    /// Tells whether `found` equals the result of its sequential implementation.
+    /// Returns whether `found` equals the result of its sequential implementation.
     fn check(&self, case: &Case<'_>, found: AnalysisOutput<'_>) -> bool;
 
     /// Relative tolerance of that check; `None` if values must be equal.
@@ -156,7 +156,7 @@ pub struct AnalysisOutput<'a> {
     pub parents: Option<&'a [u32]>,
 }
 
-/// Tells whether a node of `column` has a value, if its numbers mean `values`.
+/// Returns whether a node of `column` has a value, if its numbers mean `values`.
 pub(crate) fn is_reached(values: Values, column: &Column, node: usize) -> bool {
     match column {
         Column::U32(words) => words.get(node).is_some_and(|word| match values {

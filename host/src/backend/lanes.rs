@@ -74,11 +74,11 @@ fn is_block(lanes: u32) -> bool {
 /// Kind of graph that decides about lanes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// Of higher degree.
+    /// A graph of higher degree.
     Rich,
-    /// Of low degree, with many nodes.
+    /// A graph of low degree, with many nodes.
     Lean,
-    /// Of low degree, with fewer nodes.
+    /// A graph of low degree, with fewer nodes.
     Small,
 }
 
@@ -176,7 +176,7 @@ impl LaneTable {
         self
     }
 
-    /// Tells whether every entry is a block.
+    /// Returns whether every entry is a valid block size.
     #[must_use]
     pub fn is_sane(&self) -> bool {
         [self.rich, self.lean, self.small]

@@ -1,4 +1,4 @@
-//! The programs of a service: each worker has a copy of each, with memory of its own.
+//! The programs of a service: each worker has a copy of each, with its own memory.
 //!
 //! ```text
 //! launch record, control block and tables of each program | inputs and arena of each program

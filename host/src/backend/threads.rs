@@ -94,7 +94,7 @@ pub(super) fn start_all(
     block: impl Fn(u32) + Send + Sync + 'static,
 ) -> Result<(), BackendError> {
     let block = Arc::new(block);
-    // Whether all have started; a thread that waits for it must not keep the others waiting.
+    // Whether all have started; a thread that waits for this must not block the others.
     let may_start = Arc::new((Mutex::new(None), Condvar::new()));
     let start = |number: u32| {
         check_start()?;

@@ -131,7 +131,7 @@ struct Reached<'a> {
 }
 
 impl Reached<'_> {
-    /// Tells whether it is next to nothing of a directed graph: no more than the sources or a
+    /// Returns whether it is next to nothing of a directed graph: no more than the sources or a
     /// hundredth of the nodes.
     fn is_little(&self) -> bool {
         let few = (self.sources as u64).max(self.nodes / LITTLE);
@@ -139,7 +139,7 @@ impl Reached<'_> {
         walks && !self.taken.symmetric && self.reached <= few && self.reached < self.nodes
     }
 
-    /// Tells whether it is little, and an edge leads there from elsewhere.
+    /// Returns whether it is little, and an edge leads there from elsewhere.
     fn would_be_more(&self, read: &Graph) -> bool {
         let values = self.analysis.facts().values;
         let is_reached = |node: u32| is_reached(values, self.values, node as usize);
@@ -163,14 +163,14 @@ impl super::RunOutcome {
         }
     }
 
-    /// Tells whether the run reached next to nothing of a directed graph: no more than the sources
-    /// or a hundredth of the nodes.
+    /// Returns whether the run reached next to nothing of a directed graph: no more than the
+    /// sources or a hundredth of the nodes.
     #[must_use]
     pub fn reached_little(&self) -> bool {
         self.reached().is_little()
     }
 
-    /// Tells whether the run reached next to nothing of a directed graph, and would reach more if
+    /// Returns whether the run reached next to nothing of a directed graph, and would reach more if
     /// edges had both directions. Takes a pass over the edges where it reached next to nothing.
     #[must_use]
     pub fn would_reach_more(&self, read: &Graph) -> bool {

@@ -13,7 +13,7 @@ pub(super) struct Span {
 }
 
 impl Span {
-    /// Tells whether the two share a byte.
+    /// Returns whether the two share a byte.
     pub(super) fn meets(&self, other: &Self) -> bool {
         self.region == other.region && self.start < other.end && other.start < self.end
     }

@@ -205,7 +205,7 @@ pub fn execute(
     Analyzer::new(graph).run(request, progress)
 }
 
-/// Tells whether the machine failed, so that its memory cannot be trusted.
+/// Returns whether the machine failed, so that its memory cannot be trusted.
 fn has_failed(error: &RunError) -> bool {
     match error {
         RunError::Backend(BackendError::Cancelled) => false,

@@ -252,8 +252,8 @@ fn predicted(job: &Job, request: &RunRequest, costs: Costs) -> Prediction {
     predict(request.analysis, job, &Costs { cpu, gpu })
 }
 
-/// Tells whether tiles are left out, and why: if `job` passes over all edges of a graph that would
-/// get them, but too seldom.
+/// Returns whether tiles are left out, and why: if `job` passes over all edges of a graph that
+/// would get them, but too seldom.
 fn without_tiles(
     graph: &Graph,
     request: &RunRequest,

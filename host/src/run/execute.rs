@@ -163,7 +163,7 @@ impl<'g, 'p> Submission<'g, 'p> {
         Ok((other, again))
     }
 
-    /// Tells whether the sequential implementation has the same result for the graph `read`.
+    /// Returns whether the sequential implementation has the same result for the graph `read`.
     pub(super) fn is_equal(&mut self, read: &Graph, end: End, answer: &Answer) -> bool {
         (self.progress)(Phase::Check);
         let request = self.request;

@@ -143,13 +143,13 @@ impl RunRequest {
 }
 
 impl RunRequest {
-    /// Tells whether weights of edges are read.
+    /// Returns whether weights of edges are read.
     #[must_use]
     pub fn reads_weights(&self) -> bool {
         self.analysis.reads_weights() || self.centrality.weighted
     }
 
-    /// Tells whether it is about paths along weights of which some are negative.
+    /// Returns whether it is about paths along weights of which some are negative.
     pub(crate) fn needs_signed_paths(&self, graph: &Graph) -> bool {
         let facts = self.analysis.facts();
         facts.signed && facts.walks && graph.weight_kind().is_some_and(WeightKind::is_signed)
@@ -165,7 +165,7 @@ impl RunRequest {
         })
     }
 
-    /// Tells whether no GPU answers it.
+    /// Returns whether no GPU answers it.
     pub(crate) fn is_for_cpu(&self) -> bool {
         // Labels count weights on every machine, and paths along weights are searched on threads.
         self.centrality.weighted && self.analysis.facts().takes_sources

@@ -94,7 +94,7 @@ fn force_topology(built: &mut Built, request: &RunRequest) -> Result<(), RunErro
     Ok(())
 }
 
-/// Tells whether the program did not fit the machine's memory.
+/// Returns whether the program did not fit the machine's memory.
 pub(crate) fn lacks_memory(error: &RunError) -> bool {
     matches!(
         error,
@@ -168,7 +168,7 @@ pub(crate) fn topology_name(control: &ControlRecord) -> String {
         .map_or_else(|| "none".to_owned(), |topology| topology.name().to_owned())
 }
 
-/// Tells whether the sequential implementation has the same result.
+/// Returns whether the sequential implementation has the same result.
 pub(crate) fn is_equal(
     graph: &Graph,
     request: &RunRequest,
@@ -185,7 +185,7 @@ pub(crate) fn is_equal(
     request.analysis.definition().check(&case, found)
 }
 
-/// Tells whether whole distances exceeded 32 bits, so that the search has to be repeated in 64.
+/// Returns whether whole distances exceeded 32 bits, so that the search has to be repeated in 64.
 pub(crate) fn outgrew(error: &RunError) -> bool {
     matches!(
         error,

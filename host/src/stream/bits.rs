@@ -29,7 +29,7 @@ impl Bits {
         }
     }
 
-    /// Tells whether a number is in the set.
+    /// Returns whether a number is in the set.
     #[inline]
     pub(super) fn has(&self, number: usize) -> bool {
         let word = self.0.get(number / 64);
@@ -45,7 +45,7 @@ impl Bits {
             && word.is_some_and(|word| word.fetch_and(!bit, Ordering::AcqRel) & bit != 0)
     }
 
-    /// Tells whether the set is empty.
+    /// Returns whether the set is empty.
     pub(super) fn is_empty(&self) -> bool {
         self.0.iter().all(|word| word.load(Ordering::Acquire) == 0)
     }

@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 
 /// Work on the edges of a window, by several threads on several windows at a time.
 pub(super) trait Kernel: Sync {
-    /// Tells whether the window has work. Asked before it is read.
+    /// Returns whether the window has work. Asked before it is read.
     fn wants(&self, _window: usize) -> bool {
         true
     }
@@ -52,7 +52,7 @@ pub(super) struct Limits<'a> {
 }
 
 impl Limits<'_> {
-    /// Tells whether the run has to end.
+    /// Returns whether the run has to end.
     fn are_over(&self) -> bool {
         self.canceller.is_asked() || self.started.elapsed() >= self.budget()
     }

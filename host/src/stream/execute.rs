@@ -69,7 +69,7 @@ pub struct Streamed {
     canceller: Canceller,
 }
 
-/// Tells whether `request` can stream, on any file.
+/// Returns whether `request` can stream, on any file.
 ///
 /// # Errors
 /// [`RunError::CannotStream`].
@@ -291,7 +291,7 @@ impl Streamed {
         Ok(())
     }
 
-    /// Tells whether the graph can be loaded for a check.
+    /// Returns whether the graph can be loaded for a check.
     ///
     /// # Errors
     /// [`RunError::CannotCheck`].

@@ -61,12 +61,12 @@ impl<'a> Marks<'a> {
         (start..end).for_each(|window| self.active.set(window));
     }
 
-    /// Tells whether a window has work.
+    /// Returns whether a window has work.
     pub(super) fn is_active(&self, window: usize) -> bool {
         self.active.has(window)
     }
 
-    /// Tells whether there is no work.
+    /// Returns whether there is no work.
     pub(super) fn is_empty(&self) -> bool {
         self.active.is_empty()
     }

@@ -141,7 +141,7 @@ impl Kernel for Ranking<'_> {
     }
 }
 
-/// Tells whether ranks that changed by `change` units have settled.
+/// Returns whether ranks that changed by `change` units have settled.
 pub(super) fn has_settled(change: u64, tolerance: f32) -> bool {
     change <= units(tolerance)
 }

@@ -36,7 +36,7 @@ pub(super) trait Length: Sync {
         true
     }
 
-    /// Level from which on a search goes no further.
+    /// Level at which a search ends.
     fn limit(&self) -> u32 {
         u32::MAX
     }
@@ -208,12 +208,12 @@ impl<'a, L: Length> Search<'a, L> {
         })
     }
 
-    /// Tells whether no value can fall.
+    /// Returns whether no value can fall.
     pub(super) fn is_done(&self) -> bool {
         self.marks.is_empty()
     }
 
-    /// Tells whether a value was too large for a word.
+    /// Returns whether a value was too large for a word.
     pub(super) fn has_outgrown(&self) -> bool {
         self.overflow.load(Ordering::Relaxed)
     }

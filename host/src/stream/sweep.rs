@@ -15,7 +15,7 @@ use std::fs::File;
 use std::io;
 use std::time::Instant;
 
-/// Tells whether reads should go around the page cache.
+/// Returns whether reads should go around the page cache.
 pub(super) fn direct(file: &SwgFile, caching: Caching) -> Option<File> {
     let edges = file.targets();
     let bytes = edges.end - edges.start;

@@ -114,7 +114,7 @@ impl Windows {
         self.first_rows.len() - 1
     }
 
-    /// Tells whether there are none, because there are no edges.
+    /// Returns whether there are none, because there are no edges.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0

@@ -70,7 +70,7 @@ impl Tiles {
         Self::fill(rows, &deal(rows, shape)?)
     }
 
-    /// Whether a large GPU gathers by tiles of `graph`. Takes one pass over the row starts.
+    /// Whether a large GPU gathers by tiles of `graph`. Takes one pass over the row offsets.
     pub(crate) fn pay(graph: &Graph) -> bool {
         let rows = graph.try_incoming();
         rows.is_ok_and(|rows| count(rows, TileShape::LARGE).is_some())

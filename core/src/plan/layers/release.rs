@@ -42,7 +42,7 @@ pub(super) fn plan(dependencies: &[Dependency], space: &mut ScratchView<'_>) -> 
     Ok(released.layers)
 }
 
-/// Tells whether contiguous successors are faster than lists.
+/// Returns whether contiguous successors are faster than lists.
 fn outgrow_lists(waves: usize, records: usize) -> bool {
     let several = records >= waves.saturating_mul(3);
     records >= MANY || (records >= SEVERAL && several)

@@ -79,7 +79,7 @@ impl EvidenceFailure {
 }
 
 impl EvidenceArgs {
-    /// Tells whether standard output is for scripts.
+    /// Returns whether standard output is for scripts.
     pub(super) fn is_for_scripts(&self) -> bool {
         match &self.command {
             EvidenceCommand::Record(args) => args.json,

@@ -99,7 +99,7 @@ impl PlanError {
         }
     }
 
-    /// Tells whether the conformance vectors determine its fields.
+    /// Returns whether the conformance vectors determine its fields.
     pub(crate) const fn is_of_vectors(&self) -> bool {
         matches!(
             self,

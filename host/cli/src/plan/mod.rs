@@ -130,7 +130,7 @@ impl PlanFormat {
         }
     }
 
-    /// Tells whether the report is for a person, who needs a message only once.
+    /// Returns whether the report is for a person, who needs a message only once.
     fn is_for_a_person(self) -> bool {
         self == Self::Text && io::stdout().is_terminal()
     }
@@ -145,7 +145,7 @@ impl PlanArgs {
         }
     }
 
-    /// Tells whether standard output is for scripts.
+    /// Returns whether standard output is for scripts.
     pub(super) fn is_for_scripts(&self) -> bool {
         !self.format().is_for_a_person()
     }

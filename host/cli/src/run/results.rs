@@ -198,7 +198,7 @@ impl OutputArgs {
     }
 }
 
-/// Tells whether a picture may have this name. Pipes and devices may have any.
+/// Returns whether a picture may have this name. Pipes and devices may have any.
 fn is_svg(path: &Path) -> bool {
     match path.extension() {
         Some(suffix) => suffix.eq_ignore_ascii_case("svg"),

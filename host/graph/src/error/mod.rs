@@ -325,8 +325,8 @@ impl GraphError {
         }
     }
 
-    /// Tells whether it refuses a negative weight, which [`LoadOptions::signed`](crate::LoadOptions)
-    /// would take.
+    /// Returns whether it refuses a negative weight, which
+    /// [`LoadOptions::signed`](crate::LoadOptions) would take.
     #[must_use]
     pub fn is_of_negative_weight(&self) -> bool {
         matches!(

@@ -63,7 +63,7 @@ impl Draw for Rmat {
 /// Turns random words, one per level, into the bits of sources and targets.
 ///
 /// Three comparisons find a quadrant: the second one is the source's bit, the parity of all three
-/// the target's. A function of its own, so that the comparisons are vectors wherever it is called.
+/// the target's. A separate function, so that the comparisons are vectors wherever it is called.
 #[inline(never)]
 fn quadrants(levels: &[[u32; LANES]]) -> [[u32; LANES]; 2] {
     let [mut a, mut ab, mut abc] = [[0; LANES]; 3];

@@ -25,7 +25,7 @@ impl<'a> Fields<'a> {
         self.at
     }
 
-    /// Tells whether all bytes are taken.
+    /// Returns whether all bytes are taken.
     pub(super) fn is_done(&self) -> bool {
         self.at >= self.bytes.len()
     }

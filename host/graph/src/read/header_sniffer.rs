@@ -58,8 +58,8 @@ pub(super) struct HeaderSniffer<'a> {
 }
 
 impl<'a> HeaderSniffer<'a> {
-    /// Starts at the first line. `asked` is the format that the caller states, `named` that or the
-    /// one of the file's name.
+    /// Starts at the first line. `asked` is the format that the caller states, `named` that format
+    /// or the one of the file's name.
     pub(super) fn new(asked: Option<Format>, named: Option<Format>, wish: Wish<'a>) -> Self {
         Self {
             named,

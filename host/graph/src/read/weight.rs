@@ -145,8 +145,7 @@ pub(super) fn real(word: &[u8]) -> Option<(&str, f32)> {
 struct Decimal {
     negative: bool,
     digits: Vec<u8>,
-    /// Number of digits before the point. Zeros follow the digits, or fill the gap between the
-    /// point and them.
+    /// Number of digits before the point. Zeros follow the digits, or fill the gap after the point.
     before: i64,
 }
 
@@ -181,7 +180,7 @@ impl Decimal {
         u32::try_from(value * 10_u64.pow(zeros)).ok()
     }
 
-    /// Tells whether `float`, the nearest to `text`, is exactly this number.
+    /// Returns whether `float`, the nearest to `text`, is exactly this number.
     fn is(&self, text: &str, float: f32) -> bool {
         let near = text.parse() == Ok(f64::from(float));
         near && *self == Self::of(&exactly(float))

@@ -142,8 +142,8 @@ pub fn rank_tolerance(iterations: u32) -> f64 {
     rounds * 8.0 * f64::from(f32::EPSILON) / 2.0
 }
 
-/// Tells whether `ranks`, after `iterations` iterations in single precision, converged or not, are
-/// correct.
+/// Returns whether `ranks`, after `iterations` iterations in single precision, converged or not,
+/// are correct.
 ///
 /// An iteration makes at most eight successive roundings on the way to a rank. Since nothing is
 /// subtracted, relative errors add up at most: `8 * 2^-24` per iteration. The loss to units is

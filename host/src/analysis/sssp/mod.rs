@@ -149,7 +149,7 @@ fn distance_tolerance(nodes: usize) -> f64 {
     nodes as f64 * 2_f64.powi(-23)
 }
 
-/// Tells whether distances in floats equal those in doubles up to rounding.
+/// Returns whether distances in floats equal those in doubles up to rounding.
 fn is_near(floats: &[f32], doubles: &[f64]) -> bool {
     let share = distance_tolerance(floats.len());
     floats.iter().zip(doubles).all(|(float, double)| {

@@ -142,8 +142,8 @@ impl SignedDistances {
         }
     }
 
-    /// Tells whether `parents` are a tree of lightest paths: each is a source of distance 0 itself, or
-    /// over an edge that takes no detour.
+    /// Returns whether `parents` are a tree of lightest paths: each is a source of distance 0
+    /// itself, or over an edge that takes no detour.
     pub(crate) fn has_tree(&self, graph: &Graph, sources: &[u32], parents: &[u32]) -> bool {
         let kind = graph.weight_kind().unwrap_or_default();
         let is_tight = |from: u32, to: u32, word: u32| match self {
@@ -188,7 +188,7 @@ impl SignedDistances {
     }
 }
 
-/// Tells whether `parents` are a tree of lightest paths of these lengths: each leads to a source,
+/// Returns whether `parents` are a tree of lightest paths of these lengths: each leads to a source,
 /// over edges that take no detour, and is the smallest of the nodes nearer to the source that such
 /// an edge leaves, if there are any. O(nodes + edges).
 pub(crate) fn is_tree(
@@ -246,7 +246,7 @@ pub(crate) fn is_tree(
     has_own && leads_to_sources(parents, &is_source)
 }
 
-/// Tells whether every node with a parent comes to a source by parents.
+/// Returns whether every node with a parent comes to a source by parents.
 fn leads_to_sources(parents: &[u32], is_source: &[bool]) -> bool {
     let mut known = is_source.to_vec();
     for start in 0..parents.len() {

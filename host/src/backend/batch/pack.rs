@@ -142,7 +142,7 @@ impl Pack {
     }
 
     /// Fills `bytes`, which lie in the image from byte `start` on, for a block at address `base`;
-    /// `jobs` are those of [`Pack::new`]. Bytes that belong to nothing become 0.
+    /// `jobs` are those of [`Pack::new`]. Unused bytes become 0.
     pub(crate) fn write(&self, jobs: &[Job<'_>], base: u64, (start, bytes): (u64, &mut [u8])) {
         let pieces = bytes.par_chunks_mut(PIECE).enumerate();
         pieces.for_each(|(number, bytes)| {
@@ -237,14 +237,14 @@ impl Pack {
             inputs: base + place.io,
             control: base + self.controls + table::<ControlRecord>(at),
             trace: 0,
-            // A batch takes all the space that there is, to run more graphs at once.
+            // A batch takes all available memory, to run more graphs at once.
             memory_pressure_bps: 0,
         };
         launch_record(program, GraphSize::of(graph), &at, self.time_budget_ns)
     }
 
-    /// Appends to each of `results` what `bytes`, which lie from byte `start` of the block on, hold
-    /// of it after a run.
+    /// Appends to each of `results` its part of `bytes`, which lie from byte `start` of the block
+    /// on, after a run.
     pub(crate) fn gather(&self, (start, bytes): (u64, &[u8]), results: &mut [Vec<u32>]) {
         let here = start..start + bytes.len() as u64;
         let near = near(&self.places, &here, |place| place.io);
@@ -322,8 +322,8 @@ fn bad_record() -> BackendError {
     }
 }
 
-/// Returns the numbers of the graphs of which a part may lie in `bytes`, if that of each begins at
-/// `start` and they follow each other.
+/// Returns the numbers of the graphs of which a part may lie in `bytes`, if the graphs' parts begin
+/// at `start` and follow each other.
 fn near(
     places: &[GraphLayout],
     bytes: &Range<u64>,

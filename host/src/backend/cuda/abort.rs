@@ -9,7 +9,7 @@ use std::cell::Cell;
 use std::rc::Rc;
 
 /// Access to the fault words that kernels poll, independent of the run. Made before the run,
-/// because the driver may make the one who asks for memory wait for kernels.
+/// because the driver may make an allocation wait for kernels.
 #[derive(Debug)]
 pub(super) struct AbortFlag {
     stream: Stream,
@@ -67,7 +67,7 @@ impl FaultWords {
     }
 }
 
-/// Reasons that end a run, and the way to do it.
+/// Reasons to end a run, and the means to do it.
 #[derive(Debug)]
 pub(super) struct Watch<'a> {
     canceller: &'a Canceller,

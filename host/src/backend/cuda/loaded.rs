@@ -56,7 +56,7 @@ pub(super) struct Loaded {
     waves: NamedWaves,
     stages: Vec<Stage>,
     stage_groups: Vec<u32>,
-    /// Waves of the table that runs to come leave out, but for the first.
+    /// Waves of the table that later runs skip.
     once: Vec<u32>,
     pub(super) staged_inputs: Pinned,
     pub(super) control: Pinned,
@@ -199,8 +199,8 @@ impl Loaded {
         }
     }
 
-    /// Has later runs leave out the waves whose results depend on the graph alone, once a run has
-    /// ended well.
+    /// Makes later runs skip the waves whose results depend only on the graph, once a run has
+    /// succeeded.
     pub(super) fn leave_out_what_ran_once(&mut self, stream: &Stream) -> Result<(), BackendError> {
         const { assert!(Opcode::Nop as u32 == 0) };
         for wave in std::mem::take(&mut self.once) {

@@ -30,8 +30,8 @@ pub(super) struct Mega {
     module: Rc<Module>,
     asked: RequestedShape,
     search: Grid,
-    /// The kernel of the program at hand, if it does more than search, and its shape;
-    /// nothing while no program needed one, as compiling it takes seconds.
+    /// The kernel of the loaded program, if it does more than search, and its shape; `None` until a
+    /// program needs one, as compiling it takes seconds.
     whole: Option<Grid>,
 }
 
@@ -131,8 +131,7 @@ fn clustered(kernel: &Kernel, asked: RequestedShape) -> Result<Grid, BackendErro
     }
 }
 
-/// The kernel of a mode, among those that know the same programs: the general kernel has no
-/// code.
+/// The kernel of a mode, among those for the same programs: the general kernel has no code.
 fn in_mode(entry: Entry, mode: LaunchMode) -> Entry {
     match (mode, entry) {
         (LaunchMode::Interpreter, Entry::MegaCode) => Entry::MegaAll,
@@ -154,8 +153,8 @@ fn entry_for(program: &EncodedProgram) -> Entry {
     NARROW.into_iter().find(is_named).unwrap_or(Entry::Mega)
 }
 
-/// Name of the kernel that fits `program`; nothing when it has an opcode that
-/// this version does not know, for which the whole kernel leaves its fault.
+/// Name of the kernel that fits `program`; `None` for an opcode that this version does not know,
+/// for which the whole kernel reports a fault.
 fn kernel_for(program: &EncodedProgram) -> Option<&'static str> {
     let opcodes = program
         .waves

@@ -217,7 +217,7 @@ fn count_of(at: &At<'_>, graph: GraphSize) -> Result<u64, TextError> {
     }
 }
 
-/// Tells whether a field is there and true.
+/// Returns whether a field is there and true.
 fn has_flag(at: &At<'_>, name: &'static str) -> Result<bool, TextError> {
     at.optional(name)?.map_or(Ok(false), |flag| flag.flag())
 }

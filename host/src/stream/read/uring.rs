@@ -250,7 +250,7 @@ impl<'b, 'f> Uring<'b, 'f> {
     }
 }
 
-/// Tells whether the same call may succeed later.
+/// Returns whether the same call may succeed later.
 fn is_passing(error: &io::Error) -> bool {
     use io::ErrorKind::{Interrupted, ResourceBusy, WouldBlock};
     matches!(error.kind(), Interrupted | ResourceBusy | WouldBlock)

@@ -175,7 +175,7 @@ impl Histogram {
         Self { bars, scale }
     }
 
-    /// Tells whether more than half of the nodes are in the first sixteenth of the bars.
+    /// Returns whether more than half of the nodes are in the first sixteenth of the bars.
     fn is_crowded(&self) -> bool {
         let total: u64 = self.bars.iter().map(|bar| bar.nodes).sum();
         let first = self.bars.iter().take(self.bars.len() / 16);

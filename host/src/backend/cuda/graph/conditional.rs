@@ -137,7 +137,7 @@ impl Building<'_> {
         Ok(node)
     }
 
-    /// The body of a loop on a register: its stages, then what decides.
+    /// The body of a loop on a register: its stages, then the decision.
     fn body_of(
         self,
         graph: CUgraph,
