@@ -6,10 +6,9 @@ pub const TOTALS_WORDS: u32 = 96;
 /// Units of a sum of contributions in 1, as a power of two, for a graph of `edges`
 /// edges.
 ///
-/// A unit is at most 2^-24 of the mean contribution, since all edges together pass
-/// on 1, so that rounding down to units costs no more than rounding to a float. It
-/// is no finer where a graph is large: 2^32 units are to be rare, because a word
-/// holds no more.
+/// A unit is at most 2^-24 of the mean contribution, since all edges together pass on 1, so that
+/// rounding down to units costs no more than rounding to a float. It is no finer for large graphs:
+/// sums of 2^32 units must be rare, since a word holds no more.
 ///
 /// ```
 /// use seawall_core::abi::rank::unit_exponent;

@@ -42,8 +42,8 @@ pub enum Algorithm {
     Levels = 11,
     /// Stores a 1 for every node that the listed nodes reach.
     Reached = 12,
-    /// Stores the distance from the listed nodes and the parent of every node, along weights of which
-    /// some are negative, or parents that form a circle whose weights add up to less than 0.
+    /// Stores the distance from the listed nodes and the parent of every node, along weights of
+    /// which some are negative, or parents that form a negative cycle.
     SignedPaths = 13,
 }
 
@@ -112,7 +112,7 @@ pub enum Shares {
     /// A path between two sources counts half for each of them, as it is the same path in an
     /// undirected graph.
     Halved = 1,
-    /// As [`Self::Each`], divided by the paths that a node can be on.
+    /// As [`Self::Each`], divided by the number of paths that a node can be on.
     Normalized = 2,
 }
 
@@ -126,8 +126,8 @@ pub struct SequentialRecord {
     pub lengths: Lengths,
     /// Whether paths lead against the edges, to the listed nodes.
     pub inward: bool,
-    /// Whether searches along edges go together, [`TOGETHER`] at a time: where they meet, they share
-    /// edges.
+    /// Whether searches along edges run together, [`TOGETHER`] at a time, and share edges where
+    /// they meet.
     pub together: bool,
     /// Whether the forest is the one of largest weight.
     pub maximum: bool,
@@ -142,7 +142,7 @@ pub struct SequentialRecord {
 }
 
 impl SequentialRecord {
-    /// A plain one of `algorithm`, for one block.
+    /// The default parameters of `algorithm`, for one block.
     #[must_use]
     pub const fn new(algorithm: Algorithm) -> Self {
         Self {

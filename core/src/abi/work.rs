@@ -1,9 +1,8 @@
 //! The work register of analyses that settle nodes in rounds.
 //!
-//! Shortest paths and core peeling keep two queues, which take turns, and the
-//! counters of three rounds in one register: one round is read, the next is
-//! filled, the one after that is cleared, so that a round needs one barrier.
-//! This module places them; what a round does is the kernel's business.
+//! Shortest paths and core peeling keep two queues, which take turns, and the counters of three
+//! rounds in one register: one round is read, the next is filled, the one after that is cleared, so
+//! that a round needs one barrier. This module places them; the kernel defines the rounds.
 
 use super::search::bitset_words;
 
@@ -24,8 +23,8 @@ pub const WORK_LEAST: u32 = 16;
 pub const WORK_NEAREST: u32 = 17;
 /// Word of a counter record: edges relaxed in all rounds before, at most `u32::MAX`.
 pub const WORK_RELAXED: u32 = 18;
-/// Word of a counter record: edges that threads of a CPU relaxed in the round before, beyond
-/// those of its queue; 0 only if they kept to the queue.
+/// Word of a counter record: edges that CPU threads relaxed in the previous round beyond its queue;
+/// 0 only if they kept to the queue.
 pub const WORK_AHEAD: u32 = 19;
 
 /// Places of the parts of a work register, in words.
@@ -79,7 +78,7 @@ impl WorkLayout {
         after(self.queue(parity), 2, self.nodes)
     }
 
-    /// First word of the row starts of queue `parity`.
+    /// First word of the row offsets of queue `parity`.
     #[must_use]
     pub const fn starts(self, parity: u32) -> u64 {
         after(self.prefix(parity), 2, self.nodes)

@@ -211,7 +211,7 @@ impl EvidenceError<'_> {
         }
     }
 
-    /// The text of a sample's fault that needs no number but its index.
+    /// The text of a sample's fault that needs only its index.
     fn fmt_unexplained(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (index, text) = match *self {
             Self::NotRepeatedFixedGraph { index } => (

@@ -50,7 +50,7 @@ pub(super) fn check_limits(limits: &AdapterLimits) -> Result<(), LaunchError> {
     }
 }
 
-/// Groups as requested or derived, then scaled by what the topology can use.
+/// Groups as requested or derived, then scaled to the topology.
 pub(super) fn worker_groups(known: &Known<'_>, topology: LaunchTopology) -> u32 {
     let groups = resolve(known);
     match topology {

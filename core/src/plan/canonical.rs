@@ -181,7 +181,7 @@ impl Naming<'_> {
         best.1
     }
 
-    /// Gives a wave a colour of its own, and the others what follows; returns the certificate.
+    /// Gives a wave a unique colour, propagates it to the others, and returns the certificate.
     fn split_off(&mut self, chosen: u32) -> u64 {
         for (wave, class) in IDS.zip(self.class.iter()) {
             let own = u64::from(wave == chosen);
@@ -217,7 +217,7 @@ impl Naming<'_> {
         u64::try_from(waves.len().saturating_add(dependencies.len())).unwrap_or(u64::MAX)
     }
 
-    /// Mixes the colours of all waves before into each, then of all waves after.
+    /// Mixes the colours of all predecessors into each wave, then of all successors.
     fn spread(&mut self) {
         self.sums.fill(0);
         for wave in self.order {

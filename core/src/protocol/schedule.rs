@@ -38,7 +38,7 @@ impl Pace {
         }
     }
 
-    /// Notes that a scan ended with a claim at `level`.
+    /// Records that a scan ended with a claim at `level`.
     pub(super) fn claimed(&mut self, level: u32, ageing_after: u32) {
         if self.is_from_below(ageing_after) {
             self.above_low = 0;

@@ -3,12 +3,12 @@
 /// A place where an access is ordered before or after others.
 ///
 /// Every access that is not relaxed names its place, so this list has all of them. Each of
-/// [`Site::ALL`] is needed: the model checker runs the code with the order of one place at a time
-/// taken away, and finds a failure for each (`tests/loom`).
+/// [`Site::ALL`] is needed: the model checker runs the code without the order of one place at a
+/// time, and finds a failure for each (`tests/loom`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Site {
-    /// A host reserves an empty slot: the one before has read its answer.
+    /// A host reserves an empty slot, after its previous answer was read.
     Reserve,
     /// A host frees a slot whose answer it has read.
     Free,
@@ -32,7 +32,7 @@ pub enum Site {
     Members,
     /// A fence begins the next epoch.
     NextEpoch,
-    /// The epoch is read, with what the batches before it wrote.
+    /// The epoch is read, with the writes of the batches before it.
     Epoch,
     /// Workers are asked to end, after all that was posted.
     ShutDown,
@@ -42,7 +42,7 @@ pub enum Site {
     PrintPlace,
     /// A printer writes a word, after the mark that the record is being written.
     PrintWord,
-    /// A printer shows a record, after its words.
+    /// A printer publishes a record, after its words.
     PrintShown,
     /// A reader of the log checks whether a record is there, before its words.
     PrintPoll,
@@ -52,13 +52,13 @@ pub enum Site {
     Arrive,
     /// A block polls how many have arrived.
     Arrivals,
-    /// The last block of some sees what the others wrote.
+    /// The last block of a group sees the writes of the others.
     LastArrival,
-    /// A block shows the last one what it wrote.
+    /// A block publishes its writes to the last one.
     OtherArrival,
     /// A thread publishes a word to its thread group.
     Tell,
-    /// A thread hears a word of its thread group.
+    /// A thread receives a word from its thread group.
     Hear,
     /// A place outside the protocol and the barrier, between one machine's kernel and its host. The
     /// checker does not run that code.
@@ -66,7 +66,7 @@ pub enum Site {
 }
 
 impl Site {
-    /// All places that the checker runs.
+    /// All places that the checker covers.
     pub const ALL: [Self; 26] = [
         Self::Reserve,
         Self::Free,

@@ -31,7 +31,7 @@ pub(super) fn key<const N: usize>(edge: &[u32; N]) -> u64 {
 
 /// Sorts edges by source, then target; all node ids are below `nodes`.
 ///
-/// Takes and costs what [`sort_words`] does.
+/// Requirements and cost are those of [`sort_words`].
 pub(super) fn sort<const N: usize>(edges: &mut [[u32; N]], nodes: u32) {
     let bits = bits_of(nodes);
     sort_words(edges, bits, bits);

@@ -16,7 +16,7 @@ use std::sync::Arc;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct PlanCounters {
-    /// Look-ups and what became of the plans.
+    /// Lookups and what became of the plans.
     #[serde(flatten)]
     pub cache: CacheCounters,
     /// Programs that were planned and encoded, for the cache or without it.

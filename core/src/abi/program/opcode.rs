@@ -58,8 +58,7 @@ pub enum Opcode {
     Meet = 14,
     /// Runs the body groups until nothing changes (see [`FixpointRecord`](super::FixpointRecord)).
     Fixpoint = 15,
-    /// Holds the block `parameters[0]` back until the time budget ends:
-    /// proves that the watchdog works.
+    /// Stalls the block `parameters[0]` until the time budget ends: proves that the watchdog works.
     Stall = 16,
     /// `destination[i] = 0` for every word, then `destination[v] =
     /// parameters[0]` for every node `v` of the list `sources[0]`.
@@ -90,7 +89,7 @@ pub enum Opcode {
     /// queued in `sources[0]`, or queues the nodes of the next bucket, `parameters[0]` wide. Raises
     /// the fixpoint's flag while nodes are queued or wait. If `parameters[2]` is not 0, each edge
     /// has a mirror image of the same weight, a round may lower distances against the edges, and
-    /// bounds are wider once as many edges were relaxed as there are.
+    /// delta is larger once as many edges were relaxed as there are.
     StepPaths = 25,
     /// Stores the degrees of all nodes in `destination` and opens the work
     /// register `sources[0]` for the loop that follows.
@@ -149,16 +148,15 @@ pub enum Opcode {
     Gather = 37,
     /// As [`SeedPaths`](Self::SeedPaths), with distances of two words, low word first.
     SeedPathsWide = 38,
-    /// As [`StepPaths`](Self::StepPaths), with distances of two words, low word first.
-    /// Bounds, their width among them, are distances shifted right by `parameters[1]`
-    /// bits.
+    /// As [`StepPaths`](Self::StepPaths), with distances of two words, low word first. Limits and
+    /// delta are distances shifted right by `parameters[1]` bits.
     StepPathsWide = 39,
-    /// As [`StepPaths`](Self::StepPaths), with the bits of floats for weights, distances
-    /// and the width of bounds. What no path reaches is infinite.
+    /// As [`StepPaths`](Self::StepPaths), with the bits of floats for weights, distances and delta.
+    /// The distance of an unreachable node is infinite.
     StepPathsFloat = 40,
     /// Runs code for each item of a domain, see [`EachRecord`](super::EachRecord): words, nodes,
-    /// entries of the list `sources[0]`, as many as word 0 of `sources[1]` says. What it
-    /// reads and writes stands in its [code](super::super::code).
+    /// entries of the list `sources[0]`, whose number is word 0 of `sources[1]`. The registers that
+    /// it reads and writes are in its [code](super::super::code).
     Each = 41,
     /// Repeats body groups while word 0 of a register is not 0. The parameters are a
     /// [`WhileRecord`](super::WhileRecord).
@@ -211,12 +209,12 @@ pub enum Opcode {
     /// `parameters[1]` describe in `destination`, and the number of edges after them, and adds
     /// lengths and rows that have edges to the zero parts `sources[0]`.
     CountSlices = 53,
-    /// Turns the lengths of parts `destination`, and their rows, into their starts. Parameters are
-    /// those of [`CountSlices`](Self::CountSlices).
-    ScanSlices = 54,
-    /// Turns the lengths of rows `destination` into their starts, by those of parts
-    /// `sources[0]`, and stores the list `sources[1]` of rows that have edges. Parameters are those
+    /// Turns the lengths of parts `destination`, and their rows, into offsets. Parameters are those
     /// of [`CountSlices`](Self::CountSlices).
+    ScanSlices = 54,
+    /// Turns the lengths of rows `destination` into offsets, using the parts `sources[0]`, and
+    /// stores the list `sources[1]` of rows that have edges. Parameters are those of
+    /// [`CountSlices`](Self::CountSlices).
     PlaceSlices = 55,
     /// Copies the source of every incoming edge to `destination`, a word an edge, into the rows
     /// that start at `sources[0]`; for a frequent source its place in the map `sources[1]`, if that
@@ -240,10 +238,10 @@ pub enum Opcode {
     /// nodes, as many as it has space for.
     CopyFrequent = 60,
     /// Runs a whole [sequential algorithm](super::super::sequential) from beginning to end, on
-    /// threads of a CPU: from the list of nodes `sources[1]`, with the scratch memory
-    /// `sources[0]` and what else it reads in `sources[2]`, to `destination`. The
-    /// parameters are a [`SequentialRecord`](super::super::sequential::SequentialRecord). No
-    /// kernel for GPUs knows it.
+    /// threads of a CPU: from the list of nodes `sources[1]`, with the scratch memory `sources[0]`
+    /// and further input in `sources[2]`, to `destination`. The parameters are a
+    /// [`SequentialRecord`](super::super::sequential::SequentialRecord). GPU kernels do not support
+    /// it.
     Sequential = 61,
 }
 
@@ -328,7 +326,7 @@ impl fmt::Display for Opcode {
     }
 }
 
-/// The way in which [`Opcode::Reduce`] joins words.
+/// Reduction of words by [`Opcode::Reduce`].
 ///
 /// ```
 /// use seawall_core::abi::program::Reduction;

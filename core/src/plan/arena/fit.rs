@@ -36,7 +36,7 @@ enum Rule {
 
 const RULES: [Rule; 4] = [Rule::Life, Rule::Area, Rule::Turns, Rule::Size];
 
-/// Finds a layout below `most` bytes; `None` leaves the offsets in disorder.
+/// Finds a layout below `most` bytes; after `None` the offsets are unspecified.
 pub(super) fn refine(
     regions: &Regions<'_>,
     (least, most): (u64, u64),
@@ -204,7 +204,7 @@ impl Search<'_, '_> {
         below
     }
 
-    /// Swaps places and turns ends, keeping each that does no harm.
+    /// Swaps places and flips ends, keeping each change that does no harm.
     fn polish(&mut self, mut bytes: u64) -> u64 {
         let regions = u32::try_from(self.space.order.len()).unwrap_or(0);
         let mut dice = Dice::new();

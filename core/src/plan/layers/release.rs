@@ -1,11 +1,10 @@
 //! Layers of a list in any order: Kahn's algorithm, level by level.
 //!
-//! One pass over the records checks them, counts the predecessors of every wave,
-//! and threads the records of each `before` into a list: `starts` holds the last
-//! record of a wave, `targets` the record before each record. The successors of a
-//! wave are then read from the records themselves, which takes fewer instructions
-//! than putting them side by side. Where records outgrow the caches each one costs
-//! a miss, and side by side is faster.
+//! One pass over the records checks them, counts the predecessors of every wave, and threads the
+//! records of each `before` into a list: `starts` holds the last record of a wave, `targets` the
+//! record before each record. The successors of a wave are then read from the records themselves,
+//! which takes fewer instructions than putting them side by side. If records exceed the caches,
+//! each one costs a miss, and contiguous successors are faster.
 
 use core::mem::replace;
 

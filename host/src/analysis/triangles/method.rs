@@ -12,7 +12,7 @@ const NODES_LEAST: u32 = 1 << 14;
 /// rows are read, and not up to the hub itself.
 const BITS_OF_A_LOOKUP: [u64; 2] = [64, 128];
 
-/// Share of the nodes that may be hubs, at most one in so many.
+/// Share of the nodes that may be hubs, at most one in this many.
 const HUBS_SHARE: u32 = 4;
 
 /// A way to count triangles.
