@@ -4,7 +4,7 @@ use serde::Serialize;
 use std::fmt;
 use std::num::NonZeroUsize;
 
-/// A way to run a program.
+/// A machine and method for running a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Executor {

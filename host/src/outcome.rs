@@ -38,7 +38,7 @@ pub struct Memory {
     pub budget_bytes: Option<u64>,
 }
 
-/// Work of a request on its session, which may have a resident graph and program already.
+/// Work of a request on its session, which may already have a resident graph and program.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct SessionReport {
@@ -156,8 +156,8 @@ pub struct Times {
     pub plan: u64,
     /// The run itself: device time on a GPU, wall time on the CPU.
     pub run: u64,
-    /// The first of the runs, which alone has [what depends on the graph
-    /// alone](crate::program::ProgramBuilder::once), unless the program ran before.
+    /// The first of the runs, which alone runs [the waves that depend only on the
+    /// graph](crate::program::ProgramBuilder::once), unless the program ran before.
     pub first_run: u64,
     /// Copying the result back.
     pub readback: u64,
@@ -220,7 +220,7 @@ pub struct FoundPath {
     /// Their names, where the file has names.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub names: Vec<String>,
-    /// Its weight in all, or its edges in a search of levels; `None` without a path.
+    /// Its total weight, or its number of edges in a search of levels; `None` without a path.
     pub weight: Option<Number>,
 }
 

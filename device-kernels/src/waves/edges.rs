@@ -29,7 +29,7 @@ pub struct Rows {
     pub nodes: u32,
     /// Number of edges.
     pub edges: u32,
-    /// Edges at the start of each row that are left out.
+    /// Edges at the start of each row that are skipped.
     pub skip: u32,
 }
 

@@ -16,14 +16,14 @@ const EDGES_A_GRAPH: u64 = SAMPLE_EDGES / 8;
 /// The machine of a batch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Choice {
-    /// Executor to open; `None` means the GPU, and the CPU should that fail.
+    /// Executor to open; `None` means the GPU, and the CPU if that fails.
     pub(super) executor: Option<Executor>,
     /// Reason, or the better choice.
     pub(super) reason: Option<String>,
 }
 
-/// Chooses for `graphs`, each with its own of `requests`, which say the same of the backend. A
-/// caller's choice is kept; the reason then names a better one if there is any.
+/// Chooses for `graphs`, each with its own request; all requests agree on the backend. A caller's
+/// choice is kept; the reason then names a better one, if any.
 ///
 /// Samples at most 33 graphs and 825 000 edges.
 pub(super) fn choose(graphs: &[BatchGraph<'_>], requests: &[RunRequest]) -> Choice {

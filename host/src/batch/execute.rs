@@ -100,7 +100,7 @@ pub fn execute_until(
     execute_with(graphs, request, (canceller, plans), progress)
 }
 
-/// Most plans that a batch keeps for its graphs by itself.
+/// Most plans that a batch keeps for its graphs by default.
 const PLANS_MAX: u16 = 4096;
 
 /// Number of plans that a batch keeps for `graphs` graphs.
@@ -286,7 +286,7 @@ pub fn prepare<'g>(
     )
 }
 
-/// Works as [`prepare`], in a certain way.
+/// Works as [`prepare`], with given options.
 fn prepare_as<'g>(
     graphs: &[BatchGraph<'g>],
     requests: &[RunRequest],
@@ -445,7 +445,7 @@ impl From<backend::BatchError> for OpenError {
     }
 }
 
-/// Converts the error, with names of graphs for numbers.
+/// Converts the error, replacing numbers of graphs by names.
 fn explain(
     graphs: &[BatchGraph<'_>],
     request: &RunRequest,
@@ -488,7 +488,7 @@ struct End<'a> {
 /// Returns the outcome of one graph of the batch.
 fn outcome_of(named: &BatchGraph<'_>, request: &RunRequest, left: End<'_>) -> GraphOutcome {
     let (read, control) = (named.graph, left.control);
-    // It was made before the run.
+    // The form was made before the run.
     let graph = form_of(named, request).unwrap_or(read);
     let values = left.reading.column(graph.nodes(), left.words);
     let end = steps::end_of(request.analysis, control);

@@ -1,4 +1,4 @@
-//! Waves of one group that would disturb each other.
+//! Conflicts between waves of one group.
 
 use super::places::Span;
 

@@ -1,10 +1,10 @@
 //! Planning of a program's waves: groups, and the memory of registers.
 //!
-//! The planner decides. This file states the byte envelopes of the waves and reads
-//! its answers: an output is what a wave is the first to write, a frontier what the
-//! body of a loop alone uses, in a layout of its own. A body is planned wide,
-//! and with as little memory as possible, which serves where the first does
-//! not fit. At last registers give up their cache lines and lie side by side.
+//! The planner decides. This file states the byte envelopes of the waves and reads its answers: an
+//! output is the registers that a wave is the first to write, a frontier the registers that only
+//! the body of a loop uses, in a separate layout. A body is planned wide, and also with as little
+//! memory as possible in case the first plan does not fit. As a last resort registers share cache
+//! lines.
 
 use super::PlanSummary;
 use super::builder::{PlanRequest, ProgramBuilder};
@@ -40,7 +40,7 @@ pub(super) struct BodyLayout {
     pub(super) group_bytes: Vec<u64>,
     /// Bytes of the registers that only the body uses.
     bytes: u64,
-    /// Those registers, and where each begins.
+    /// These registers, and the place of each.
     places: Vec<(usize, u64)>,
     /// Loops around the loop of this body.
     pub(super) depth: u32,
@@ -64,7 +64,7 @@ pub(super) fn plan(
             done => return done.map_err(ProgramError::from),
         }
     }
-    // The plan without a budget can have so few groups that its tables make the difference.
+    // The plan without a budget can have so few groups that the size of its tables matters.
     let budget_bytes = request.budget_bytes.unwrap_or(u64::MAX);
     let unlimited = PlanRequest {
         budget_bytes: None,
@@ -119,10 +119,10 @@ fn is_short(error: &ExecutionError) -> bool {
     )
 }
 
-/// Memory that bodies take, and registers.
+/// Memory policy of bodies and registers.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Width {
-    /// As much as their widest groups do.
+    /// Bodies take as much as their widest groups.
     Wide,
     /// As little as possible.
     Narrow,
@@ -283,7 +283,7 @@ impl<'p> Planning<'p> {
 
 /// User of each register.
 struct Users {
-    /// The only top-level wave that uses a register; nothing for several or none.
+    /// The only top-level wave that uses a register; `None` for several or none.
     only: Vec<Option<u32>>,
 }
 
@@ -308,9 +308,9 @@ impl Users {
         }
     }
 
-    /// Registers that only the body of wave `number` uses, and fills anew in each iteration.
-    /// A loop within it may end before its first iteration, code may write to some items
-    /// alone, and the condition is read after the last wave: their registers stay outside.
+    /// Registers that only the body of wave `number` uses, and fills anew in each iteration. A loop
+    /// within it may end before its first iteration, code may write only some items, and the
+    /// condition is read after the last wave: their registers stay outside.
     fn locals(&self, number: u32, body: &Body) -> Vec<bool> {
         let mut locals: Vec<_> = self.only.iter().map(|only| *only == Some(number)).collect();
         let in_part = |wave: &&WaveSpec| wave.body.is_some() || wave.does.is(Opcode::Each);
@@ -335,13 +335,13 @@ impl Users {
 
 /// A loop, for its body.
 struct Around {
-    /// With the names of the loops around it.
+    /// Returns it with the names of the loops around it.
     name: String,
     /// Their number.
     depth: u32,
 }
 
-/// Groups the waves of a body and lays out the registers that it alone uses.
+/// Groups the waves of a body and lays out the registers that only it uses.
 fn plan_body(
     builder: &ProgramBuilder,
     (around, body): (&Around, &Body),
@@ -417,7 +417,7 @@ fn inner_bodies(
     body.waves.iter().map(plan).collect()
 }
 
-/// Whether loops may be within each other as those of `body` are.
+/// Whether the loops in `body` may be nested as they are.
 fn check_body(around: &Around, body: &Body) -> Result<(), ProgramError> {
     let name = || around.name.clone();
     if body.waves.is_empty() {
@@ -465,8 +465,8 @@ fn input_offsets(registers: &[RegisterSpec]) -> (Vec<u64>, u64) {
     (offsets, end.next_multiple_of(ALIGNMENT_BYTES))
 }
 
-/// Byte envelopes: a wave's output is what it is the first to write, its frontier what the body
-/// of a loop alone uses.
+/// Byte envelopes: a wave's output is the registers that it is the first to write, its frontier
+/// those that only the body of a loop uses.
 fn envelopes(
     builder: &ProgramBuilder,
     (hazards, width): (&Hazards, Width),
@@ -490,7 +490,7 @@ fn envelopes(
     waves
 }
 
-/// One bit a wave: whether it owns a register that is kept to the end.
+/// One bit per wave: whether it owns a register that is kept to the end.
 fn kept_waves(builder: &ProgramBuilder, hazards: &Hazards) -> Vec<u32> {
     let mut kept = vec![0_u32; builder.waves.len().div_ceil(32)];
     for (register, owner) in builder.registers.iter().zip(&hazards.owners) {

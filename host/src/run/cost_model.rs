@@ -18,8 +18,8 @@ pub(crate) struct LoadedCalibration {
 }
 
 impl LoadedCalibration {
-    /// Returns the user's calibration, read once per process: looking for the file takes longer
-    /// than a small job.
+    /// Returns the user's calibration, read once per process: finding the file takes longer than a
+    /// small job.
     pub(crate) fn get() -> &'static Self {
         static FOUND: OnceLock<LoadedCalibration> = OnceLock::new();
         FOUND.get_or_init(Self::load)

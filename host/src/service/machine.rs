@@ -1,5 +1,4 @@
-//! Services on machines with memory of their own: the kernel's thread, and that which collects
-//! answers.
+//! Services on machines with separate memory: the kernel's thread and the collector of answers.
 
 use super::{GRACE, On, Shared, watchdog};
 use crate::backend::serve::{Serving, Started};
@@ -13,8 +12,8 @@ use std::time::{Duration, Instant};
 /// Time between two polls while a thread sleeps until an answer comes.
 const LOOK: Duration = Duration::from_micros(50);
 
-/// Time for which a sleeping thread has the collector poll often; an answer that takes longer
-/// arrives a [`QUIET_LOOK`] late at most.
+/// Time for which a sleeping thread has the collector poll often; a slower answer arrives at most
+/// one [`QUIET_LOOK`] late.
 const CALLED: Duration = Duration::from_millis(20);
 
 /// Time between two polls while none does: waiting threads poll for themselves.
@@ -38,7 +37,7 @@ pub(super) fn run(shared: &Arc<Shared>, on: On, tell: &StartNotice) {
     if let Err(error) = served {
         // A kernel that does not end may still use the ring.
         std::mem::forget(Arc::clone(shared));
-        // Nobody hears of what happens after the start; tickets end with an error.
+        // Failures after the start are not reported here; tickets end with an error.
         let _ = tell.send(Err(error));
     }
     shared.close();
@@ -88,7 +87,7 @@ fn serve(shared: &Arc<Shared>, on: On, tell: &StartNotice) -> Result<(), Backend
     }
 }
 
-/// Collects answers for those who sleep, and keeps the service.
+/// Collects answers for sleeping threads, and supervises the service.
 pub(super) fn collect(shared: &Arc<Shared>) {
     let (mut active, mut kept) = (Instant::now(), Instant::now());
     let mut called = None;

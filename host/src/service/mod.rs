@@ -1,5 +1,5 @@
-//! A resident service: workers that stay, and queries about one graph that are posted
-//! to them instead of being launched.
+//! A resident service: persistent workers, and queries about one graph that are posted to them
+//! instead of being launched.
 //!
 //! Hosts and workers meet in the ring of [`seawall_core::protocol`]. Here the workers
 //! are threads of the CPU; any number of threads may post. Every ticket gets exactly one
@@ -72,10 +72,10 @@ use std::time::{Duration, Instant};
 /// The ring of a service.
 type SharedRing<'s> = Ring<'s, SharedWords>;
 
-/// The number of the task that orders the end, which is no other's before those wrap.
+/// The number of the task that orders the end; no other task has it before numbers wrap.
 pub const END_TASK: u32 = u32::MAX;
 
-/// Time beyond its budget that a handler has to notice that the service ends.
+/// Time beyond its budget in which a handler must notice the end of the service.
 const GRACE: Duration = Duration::from_millis(500);
 
 /// Time between two polls by a service that drains.
@@ -86,9 +86,9 @@ struct Shared {
     words: SharedWords,
     layout: Layout,
     in_flight: InFlight,
-    /// Queues of posts, where workers do not share this memory.
+    /// Queues of posts, if workers do not share this memory.
     posts: Option<Posts>,
-    /// The machine that serves, once it does.
+    /// The machine that serves, once it has started.
     machine: OnceLock<Started>,
     notify: Notify,
     graph: Arc<Graph>,
@@ -98,7 +98,7 @@ struct Shared {
     workers: u32,
     tenants: u32,
     tasks: Numbers,
-    /// Whether somebody has begun to sleep who waits for an answer or for space.
+    /// Whether a thread has begun to sleep for an answer or for space.
     calls_collector: AtomicBool,
     /// Whether the service takes no more posts.
     gate: Gate,
@@ -293,7 +293,7 @@ impl Service {
         Log::new(Arc::clone(&self.shared))
     }
 
-    /// Takes no more queries, waits until all that were posted have ended, and ends.
+    /// Accepts no more queries, waits until all posted ones have ended, and ends.
     #[must_use = "the statistics are the last ones"]
     pub fn shut_down(mut self) -> Stats {
         self.shared.close();
@@ -304,7 +304,7 @@ impl Service {
             batch: 0,
             closes: None,
         };
-        // The order to end goes the way of all work, after earlier posts.
+        // The order to end is posted like all work, after earlier posts.
         if self.tenant(OWNER, Priority::Idle).post_last(&post).is_err() {
             self.shared.ring().shut_down(Shutdown::Drain);
             self.shared.notify.ring();
@@ -314,8 +314,8 @@ impl Service {
         stats::of(&self.shared)
     }
 
-    /// Waits until no ticket waits, or nothing has ended for longer than a slot may take:
-    /// what is left then waits for something that nobody will do.
+    /// Waits until no ticket waits, or nothing has ended for longer than a slot may take: the
+    /// remaining slots wait for work that will never come.
     fn wait_for_ends(&self) {
         let shared = &self.shared;
         let most = shared.slot_budget.saturating_add(GRACE);
@@ -345,8 +345,8 @@ impl Service {
         }
     }
 
-    /// Ends workers and watchdog, and every ticket that has no answer. A worker whose
-    /// handler does not return is left to itself: its memory stays until it does.
+    /// Ends workers and watchdog, and every ticket without an answer. A worker whose handler does
+    /// not return is abandoned: its memory stays until it does.
     fn end(&mut self) {
         let shared = &self.shared;
         shared.close();
@@ -363,7 +363,7 @@ impl Service {
         shared.notify.ring();
         for thread in self.threads.drain(..) {
             if shared.alive.load(Ordering::Acquire) == 0 {
-                // Nothing panics on these threads that a handler's guard lets through.
+                // Handlers are guarded, so these threads do not panic.
                 let _ = thread.join();
             }
         }

@@ -1,11 +1,11 @@
-//! A notification that threads sleep on until something changes.
+//! A notification that threads wait for until something changes.
 
 use super::sharded_counter::ShardedCounter;
 use std::sync::atomic::{AtomicU32, Ordering, fence};
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
-/// Counts changes and wakes those who wait for the next one.
+/// Counts changes and wakes the threads that wait for the next one.
 #[derive(Debug, Default)]
 pub(super) struct Notify {
     changes: ShardedCounter,
@@ -15,7 +15,7 @@ pub(super) struct Notify {
 }
 
 impl Notify {
-    /// Changes so far: read this before looking for what might have changed.
+    /// Changes so far; read this before checking for changes.
     pub(super) fn changes(&self) -> u64 {
         self.changes.sum()
     }
@@ -23,7 +23,7 @@ impl Notify {
     /// Wakes all sleepers.
     pub(super) fn ring(&self) {
         self.changes.add(1);
-        // Either this sees the sleeper, or the sleeper this change.
+        // Either this thread sees the sleeper, or the sleeper sees this change.
         fence(Ordering::SeqCst);
         if self.sleepers.load(Ordering::SeqCst) > 0 {
             // A sleeping thread holds the lock from its last check of the changes until it sleeps,

@@ -67,7 +67,7 @@ pub struct Span {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Query {
-    /// Nothing but an answer.
+    /// A query without effect.
     Nop,
     /// Writes a word.
     Store {
@@ -99,15 +99,14 @@ pub enum Query {
     },
     /// Copies words; the two pieces may overlap.
     Copy {
-        /// From where.
+        /// The source.
         from: Span,
-        /// To where.
+        /// The destination.
         to: u32,
     },
     /// Runs an automaton from state 0 over words; the answer is its last state.
     Automaton {
-        /// The number of states, that of symbols, then the next state of each state and
-        /// symbol.
+        /// The number of states and of symbols, then the next state of each state and symbol.
         table: u32,
         /// The symbols that it reads.
         input: Span,
@@ -130,14 +129,14 @@ pub enum Query {
         /// Measure of their length.
         metric: Metric,
     },
-    /// Writes the neighbours of a node into the window; what does not fit is counted.
+    /// Writes the neighbours of a node into the window; counts those that do not fit.
     Neighbours {
         /// The node.
         node: u32,
         /// Place for them.
         to: Span,
     },
-    /// Runs one of the service's wave programs; what does not fit is counted.
+    /// Runs one of the service's wave programs; counts words of the result that do not fit.
     Run {
         /// Its number.
         program: u32,

@@ -1,4 +1,4 @@
-//! The watchdog: a thread that ends what takes too long and steers the workers.
+//! The watchdog: a thread that ends overlong work and steers the workers.
 
 use super::Shared;
 use seawall_core::abi::ring::{ControlBlock, Kind};
@@ -9,7 +9,7 @@ use std::time::Duration;
 /// Time between two polls while there is work.
 const TICK: Duration = Duration::from_millis(10);
 
-/// Looks at an idle service are as far apart as this.
+/// Time between two polls of an idle service.
 const IDLE_TICK: Duration = Duration::from_millis(500);
 
 /// Claims above Low before a scan starts from below while old work waits.
@@ -41,7 +41,7 @@ impl Seen {
         }
     }
 
-    /// One look.
+    /// One poll.
     pub(super) fn tick(&mut self, shared: &Shared) {
         shared
             .in_flight
@@ -63,7 +63,7 @@ impl Seen {
             },
             ..RequeueAccount::default()
         };
-        // Dispatchers, if there are queues of posts, answer what is short, and workers the rest.
+        // Dispatchers, if there are queues of posts, answer short work, and workers the rest.
         let works_on = |kind: &Kind| shared.posts.is_none() || !kind.is_short();
         let hot = hottest([&before, &now], works_on);
         let waiting = shared.ring().waiting().iter().sum::<u32>();

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 /// Longest sleep of an idle worker before it polls again.
 const LONGEST_SLEEP: Duration = Duration::from_millis(200);
 
-/// Sleep of a worker if no waiting slot can go on yet.
+/// Sleep of a worker if no waiting slot can continue yet.
 const SHORT_SLEEP: Duration = Duration::from_millis(1);
 
 /// One turn of a user's opcode.
@@ -31,7 +31,7 @@ impl Call<'_> {
         &self.claim.slot().arguments
     }
 
-    /// The arguments from the fourth on as what an earlier turn left.
+    /// The arguments from the fourth on as the state of an earlier turn.
     #[must_use]
     pub fn continuation(&self) -> Continuation {
         self.claim.continuation()
@@ -99,7 +99,7 @@ pub(super) fn run(shared: &Shared, number: u32) {
     }
 }
 
-/// Means of a worker's answers.
+/// Data for a worker's answers.
 struct Bench<'s> {
     shared: &'s Shared,
     searcher: Searcher,
@@ -118,7 +118,7 @@ impl Bench<'_> {
         };
         let handled = catch_unwind(AssertUnwindSafe(|| self.handle_kind(claim, deadline)));
         handled.unwrap_or_else(|_| {
-            // A half-done state of the handler is not used again.
+            // After a panic, the handler's state is not used again.
             self.searcher = Searcher::default();
             self.programs = Programs::new(self.shared);
             Outcome::fault(FaultCode::Handler, 0)
@@ -243,7 +243,7 @@ impl Bench<'_> {
     }
 }
 
-/// Writes what fits of `words`, and counts the rest.
+/// Writes as many of `words` as fit, and counts the rest.
 fn write(
     ring: SharedRing<'_>,
     tenant: u32,

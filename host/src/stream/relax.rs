@@ -1,8 +1,8 @@
 //! Searches: values of nodes that only fall, lowered along edges until none falls.
 //!
 //! Levels, distances and reachability all end at the one least solution, whatever the order in
-//! which edges are taken. So a window that is in memory takes all the work that it has, also what
-//! it made for itself, and later windows of the same pass see the values that earlier ones left.
+//! which edges are taken. So a window in memory does all its work, including work that it creates,
+//! and later windows of the same pass see the values that earlier ones left.
 
 use super::checks::target;
 use super::consumer::Kernel;
@@ -24,9 +24,9 @@ pub(super) trait Length: Sync {
     const NEVER: Self::Word;
     /// Value of a source.
     const START: Self::Word;
-    /// The same in a word.
+    /// The same as a word.
     const NEVER_WORD: u32 = u32::MAX;
-    /// The work of a machine's kernel that lowers such values, if there is one.
+    /// The kind of kernel that lowers these values on a machine, if there is one.
     const KIND: Option<StreamKind> = None;
 
     /// The value at the end of an edge. `None` if it is too large for a word, or a limit is reached.

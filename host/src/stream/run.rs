@@ -45,8 +45,8 @@ impl Run<'_> {
         }
     }
 
-    /// Refuses a file that is marked symmetric if some edge has no mirror image, by a pass of its
-    /// own.
+    /// Refuses a file that is marked symmetric if some edge has no mirror image, by a separate
+    /// pass.
     ///
     /// # Errors
     /// [`RunError::Stream`].

@@ -37,7 +37,7 @@ pub struct TileShape {
 }
 
 impl TileShape {
-    /// That of an H100 or H200.
+    /// Shape for an H100 or H200.
     const LARGE: Self = Self {
         blocks: 132,
         slots: TILE_SLOTS,
@@ -165,7 +165,7 @@ const fn base_of(source: u32) -> u32 {
     source & !DISTANCE_MAX
 }
 
-/// Returns the number of steps of the edges of `tile`: edges of one base share theirs.
+/// Returns the number of steps of the edges of `tile`: edges of one base share steps.
 fn steps_of(rows: &Csr, tile: &[Slot]) -> u64 {
     let mut edges = vec![0_u32; (rows.nodes() >> SLOT_SHIFT) as usize + 1];
     for slot in tile {

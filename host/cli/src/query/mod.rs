@@ -166,7 +166,7 @@ pub(crate) enum QueryError {
 }
 
 impl QueryError {
-    /// Whether another request would help.
+    /// Whether the request is the cause.
     pub(crate) fn cause(&self) -> Cause {
         match self {
             Self::Connect { source, .. } => Cause::of_io(source),

@@ -72,7 +72,7 @@ enum CachingName {
     /// Around it if the edges exceed the memory that is left.
     #[default]
     Auto,
-    /// Around it, where the file system allows.
+    /// Around it, if the file system allows.
     Direct,
     /// Through it.
     Cached,

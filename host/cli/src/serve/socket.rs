@@ -54,7 +54,7 @@ impl SocketError {
         Self::Io { path, source }
     }
 
-    /// Whether another request would help.
+    /// Whether the request is the cause.
     pub(crate) fn cause(&self) -> Cause {
         match self {
             Self::Taken { .. } => Cause::Request,

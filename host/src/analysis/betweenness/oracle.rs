@@ -5,7 +5,7 @@ use crate::graph::{Graph, WeightKind};
 use seawall_core::abi::sequential::Shares;
 use std::collections::VecDeque;
 
-/// A number of paths, `mantissa * 2^exponent`, as doubles end at 2^1024.
+/// A number of paths, `mantissa * 2^exponent`, since doubles end at 2^1024.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Paths {
     mantissa: f64,
@@ -44,8 +44,8 @@ impl Paths {
     }
 }
 
-/// Betweenness of every node for paths from `sources`, each path once for each source that it
-/// begins at. O(sources * (nodes + edges)).
+/// Betweenness of every node for paths from `sources`; each path counts once for each source that
+/// it begins at. O(sources * (nodes + edges)).
 #[must_use]
 pub fn scores(graph: &Graph, sources: &[u32]) -> Vec<f64> {
     let asked = OracleOptions {
@@ -96,8 +96,7 @@ pub(in crate::analysis) fn shared_scores(
     scores
 }
 
-/// Shares of the paths from `source` that lead through each node, where a path counts as much as its
-/// end says.
+/// Shares of the paths from `source` through each node, where each path is weighted by its end.
 fn shares(graph: &Graph, source: u32, (weighted, ends): (bool, &[f64])) -> Vec<f64> {
     let nodes = graph.nodes() as usize;
     let distances = match weighted {
@@ -140,7 +139,7 @@ fn shares(graph: &Graph, source: u32, (weighted, ends): (bool, &[f64])) -> Vec<f
     shares
 }
 
-/// Levels of a search from a node; infinite for those that it does not reach.
+/// Levels of a search from a node; infinite for unreached nodes.
 fn levels(graph: &Graph, source: u32) -> Vec<f64> {
     let mut levels = vec![f64::INFINITY; graph.nodes() as usize];
     levels[source as usize] = 0.0;

@@ -41,8 +41,8 @@ impl Analysis for Bfs {
         &FACTS
     }
 
-    /// Fill the levels and reset the frontier, seed it, search; parents follow from
-    /// the final levels.
+    /// Fills the levels, resets and seeds the frontier and searches; parents follow from the final
+    /// levels.
     fn build(&self, graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
         let nodes = graph.nodes();
         if question.low_memory && alone::suits(question) {

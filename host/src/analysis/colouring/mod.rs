@@ -1,18 +1,16 @@
-//! Colouring: numbers for nodes, so that no two neighbours have the same.
+//! Colouring: numbers for nodes, such that no two neighbours have the same.
 //!
-//! A node takes the least number that its neighbours of higher priority leave, once all of
-//! them have theirs (Jones, Plassmann, "A Parallel Graph Coloring Heuristic", 1993). Nodes
-//! with many edges come first, which takes few colours. The colouring follows from the
-//! priorities alone.
+//! A node takes the least number that its neighbours of higher priority leave free, once all of
+//! them have theirs (Jones, Plassmann, "A Parallel Graph Coloring Heuristic", 1993). Nodes with
+//! many edges come first, which takes few colours. The colouring follows from the priorities alone.
 //!
 //! A node that gets its colour notifies the neighbours that wait for it, and lists those that wait
 //! for none any more. So edges are visited about twice, however many rounds there are. Lists take
-//! turns, and a round empties the list of the one after it, so that it takes one barrier.
+//! turns, and a round empties the list of the next one, so that it takes one barrier.
 //!
-//! Nodes with very many edges wait for each other longest, and telling all of their neighbours in
-//! every round would take longer still. So they come first, by a way of their own ([`hubs`]); the
-//! others learn of their colours at once. Graphs whose rows are all short have a way of their own too
-//! ([`short`]).
+//! Nodes with very many edges wait for each other longest, and notifying all of their neighbours in
+//! every round would take longer still. So they come first, by a separate method ([`hubs`]), and
+//! notify the others at once. Graphs whose rows are all short have another method ([`short`]).
 
 mod hubs;
 mod oracle;
@@ -57,7 +55,7 @@ const PASSES: [f64; 2] = [5.0, 60.0];
 /// Colours that a node checks in a round once all that it was notified of are taken.
 const WINDOW: u32 = u64::BITS;
 
-/// Edges per node of graphs that hardly need more colours than nodes are notified of.
+/// Edges per node up to which graphs hardly need more colours than nodes are notified of.
 const LEAN: u64 = 48;
 
 /// More neighbours than a node waits for.
@@ -75,7 +73,7 @@ impl Analysis for Colouring {
         build(graph, question)
     }
 
-    /// There are many colourings; whether this is one is judged by itself.
+    /// There are many colourings; the result is checked by the definition.
     fn check(&self, case: &Case<'_>, found: AnalysisOutput<'_>) -> bool {
         let Column::U32(colours) = found.values else {
             return false;
@@ -102,7 +100,7 @@ impl Analysis for Colouring {
     }
 }
 
-/// The registers of the program, a value a node each.
+/// The registers of the program, each with a value per node.
 #[derive(Clone, Copy)]
 struct Registers {
     priorities: RegisterId,
@@ -111,8 +109,8 @@ struct Registers {
     used: RegisterId,
     /// The first colour that a node has not checked yet, from [`TOLD`] on.
     bases: RegisterId,
-    /// Neighbours that come before a node and have no colour yet: of a hub all, of others those
-    /// that are no hubs. Where [`Order::counts_on`] says so, it goes on below 0 for those with a colour.
+    /// Uncoloured neighbours that precede a node; for nodes other than hubs, without hubs. With
+    /// [`Order::counts_on`], the count continues below 0 for nodes with a colour.
     waits: RegisterId,
     counts_on: bool,
 }
@@ -175,7 +173,7 @@ fn build(graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
     })
 }
 
-/// Counts who comes before each node; those whom nobody precedes are ready.
+/// Counts the predecessors of each node; nodes without any are ready.
 fn begin(
     program: &mut ProgramBuilder,
     registers: Registers,
@@ -201,8 +199,7 @@ fn begin(
     });
     program.each("count who comes before", Over::Nodes, |node| {
         let own = node.load(priorities);
-        // Those from one after this one's priority on, and of nodes that are no hubs below the least
-        // hub's.
+        // Priorities above this node's; for nodes other than hubs, also below the least hub's.
         let Some(is_hub) = hubs.map(|_| hubs::is_hub(node)) else {
             let before = node.gather(Edges::Out, Join::Sum, |edge| {
                 edge.there(priorities).above(own)
@@ -221,9 +218,8 @@ fn begin(
     });
 }
 
-/// Colours the nodes that are ready, and finds those that are ready then. Each edge is visited once
-/// from the end that comes first. Lists the nodes that need colours beyond those that they were
-/// notified of.
+/// Colours the nodes that are ready, and finds the next ready ones. Each edge is visited once from
+/// its first end. Lists the nodes that need colours beyond those that they were notified of.
 fn round(body: &mut ProgramBuilder, registers: Registers, [ready, next, full]: [List; 3]) {
     let (list, count) = ready;
     body.each("round", Over::List { list, count }, |node| {
@@ -237,7 +233,7 @@ fn round(body: &mut ProgramBuilder, registers: Registers, [ready, next, full]: [
     });
 }
 
-/// Looks at the colours of all neighbours of the nodes in `full`, a window of colours at a time.
+/// Checks the colours of all neighbours of the nodes in `full`, one window of colours at a time.
 fn look(body: &mut ProgramBuilder, registers: Registers, [full, next, full_next]: [List; 3]) {
     let Registers { colours, bases, .. } = registers;
     let (list, count) = full;
@@ -292,10 +288,10 @@ fn settle<'c>(node: Item<'c>, registers: Registers, (colour, next): (Value<'c>, 
 /// distributed.
 const SPREAD: u32 = 0x9E37_79B1;
 
-/// Representation of priorities: a node's degree, then a number that no other has.
+/// Representation of priorities: a node's degree, then a unique number.
 #[derive(Clone, Copy, Debug)]
 enum Order {
-    /// In a word, whose low bits have the number. Such graphs have no hubs.
+    /// In a word, whose low bits have the number. These graphs have no hubs.
     Words { bits: u32 },
     /// In a pair.
     Pairs,
@@ -313,8 +309,8 @@ impl Order {
         }
     }
 
-    /// Rounds before nodes that were notified of many colours check beyond these: more than one
-    /// where all rows are short, as there are next to none then. Others wait for them.
+    /// Rounds before nodes that were notified of many colours check beyond these: more than one if
+    /// all rows are short, since there are hardly any then. Others wait for them.
     fn rounds_before_looks(self, graph: &Graph) -> usize {
         let is_lean = graph.targets().len() as u64 <= LEAN * u64::from(graph.nodes());
         match self {
@@ -323,8 +319,8 @@ impl Order {
         }
     }
 
-    /// Whether nodes are counted down whether they have a colour or not: to ask for it first takes
-    /// longer than to change a word, unless very many change it, as that of a hub.
+    /// Whether coloured nodes are counted down too: checking the colour first takes longer than the
+    /// atomic change, except under contention, as for a hub.
     const fn counts_on(self) -> bool {
         matches!(self, Self::Words { .. })
     }

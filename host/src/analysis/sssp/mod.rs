@@ -41,7 +41,7 @@ const FACTS: Facts = Facts {
     ..Facts::PLAIN
 };
 
-/// Work as a multiple of that of a search.
+/// Work as a multiple of a search's.
 const WORK: Times = Times {
     node: 4.0,
     edge: 14.0,
@@ -54,7 +54,7 @@ const SWEEP_EDGES: f64 = 0.4;
 /// many rounds as levels.
 const ROUND_LEVELS: f64 = 0.15;
 
-/// Factor on the work of CPU threads that change the same words.
+/// Factor on the work of CPU threads that change shared words.
 const CONTENDED: f64 = 1.15;
 
 impl Analysis for Sssp {
