@@ -87,7 +87,7 @@ pub struct ExecutionRequest {
     pub launch: *const LaunchRequest,
 }
 
-/// The mapping of the grid's lanes to a frontier.
+/// The way in which the lanes of the grid cover a frontier.
 #[repr(u32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExecutionTopology {

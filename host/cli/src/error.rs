@@ -30,7 +30,7 @@ pub(super) enum CliError {
     /// The graph could not be read or written.
     #[error("{}{}", .0, flags::of_graph(.0))]
     Graph(#[from] GraphError),
-    /// The graph has negative weights, which the analysis does not take.
+    /// The graph has negative weights, which the analysis does not support.
     #[error(
         "{source}; {analysis} takes weights from 0 on, negative ones are for {}",
         AnyOf::with(|facts| facts.signed)
@@ -76,7 +76,7 @@ pub(super) enum CliError {
         /// The option.
         option: &'static str,
     },
-    /// Edges are to stream where they never do.
+    /// Streaming was requested for a command that never streams.
     #[error(
         "{option}: edges stream through an analysis of one graph, and {what} takes graphs as a whole; leave it out"
     )]
@@ -145,7 +145,7 @@ pub(super) enum CliError {
     /// A comparison could not be made.
     #[error(transparent)]
     Bench(#[from] BenchError),
-    /// The earlier benchmark cannot be compared with.
+    /// The earlier benchmark cannot be compared.
     #[error(transparent)]
     Against(#[from] AgainstError),
     /// The measured costs could not be stored.
@@ -158,7 +158,7 @@ pub(super) enum CliError {
     #[cfg(unix)]
     #[error(transparent)]
     Socket(#[from] SocketError),
-    /// The service could not be asked.
+    /// The service could not be queried.
     #[cfg(unix)]
     #[error(transparent)]
     Query(#[from] QueryError),

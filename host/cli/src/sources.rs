@@ -239,8 +239,8 @@ impl Sources {
         weights.map(|weight| weight.unwrap_or(1.0)).collect()
     }
 
-    /// Returns the number of the node that `label` is the id or name of in `graph`, which the
-    /// caller named `name`.
+    /// Returns the number of the node with the id or name `label` in `graph`, which the caller
+    /// named `name`.
     pub(super) fn target(graph: &Graph, (name, label): (&str, &str)) -> Result<u32, NoSuchSource> {
         graph.find(label).ok_or_else(|| NoSuchSource {
             given: format!("--target {label}"),
@@ -271,7 +271,7 @@ impl Sources {
 }
 
 /// The node of `graph` that `text` names, and its start weight if there is one: `NODE` or
-/// `NODE=WEIGHT`. A name that holds such a sign itself comes first.
+/// `NODE=WEIGHT`. A name that contains the sign takes precedence.
 fn start(graph: &Graph, text: &str) -> Option<(u32, Option<f64>)> {
     if let Some(node) = graph.find(text) {
         return Some((node, None));

@@ -130,7 +130,7 @@ impl PlanFormat {
         }
     }
 
-    /// Returns whether the report is for a person, who needs a message only once.
+    /// Returns whether the report is for a terminal, which needs a message only once.
     fn is_for_a_person(self) -> bool {
         self == Self::Text && io::stdout().is_terminal()
     }
@@ -151,8 +151,8 @@ impl PlanArgs {
     }
 }
 
-/// Reads, plans and shows. Errors in the input are reported twice: to scripts on standard output,
-/// to people on standard error.
+/// Reads, plans and shows. Errors in the input are reported twice: for scripts on standard output,
+/// for readers on standard error.
 pub(super) fn command(args: &PlanArgs) -> Result<ExitCode, CliError> {
     let shown = match (&args.program, &args.file) {
         (Some(file), _) => show_program(args, file),

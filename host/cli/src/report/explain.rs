@@ -55,7 +55,7 @@ pub fn write(outcome: &RunOutcome, out: &mut dyn Write) -> io::Result<()> {
     write_groups(&outcome.groups, (&outcome.steps, total), out)
 }
 
-/// Writes groups, and the steps of searches that are known of all that there were.
+/// Writes groups, and the recorded steps out of all steps of searches.
 pub(crate) fn write_groups(
     groups: &[GroupSummary],
     steps: (&[StepSummary], u32),
@@ -114,7 +114,7 @@ struct Numbered<'a> {
 const COMPACT: &str = "compact";
 
 /// Numbers the steps of searches: a search that runs again begins with iteration 0 again, and two
-/// steps may share an iteration, as a compaction and what follows it do.
+/// steps may share an iteration, such as a compaction and the next step.
 fn numbered(steps: &[StepSummary]) -> Vec<Numbered<'_>> {
     let mut runs: HashMap<&str, u32> = HashMap::new();
     let mut before: Option<&StepSummary> = None;
@@ -137,7 +137,7 @@ fn numbered(steps: &[StepSummary]) -> Vec<Numbered<'_>> {
     steps.iter().map(number).collect()
 }
 
-/// Steps in a row that did the same for the same reason.
+/// Consecutive equal steps with the same reason.
 struct Stretch<'a> {
     first: &'a StepSummary,
     run: u32,
@@ -164,7 +164,7 @@ impl<'a> Stretch<'a> {
         })
     }
 
-    /// Which run of which search it is of.
+    /// The search and its run.
     fn search(&self) -> (&'a str, u32) {
         (&self.first.search, self.run)
     }
@@ -187,7 +187,7 @@ impl<'a> Stretch<'a> {
     }
 }
 
-/// Writes the steps of searches, equal neighbours on one line.
+/// Writes the steps of searches, merging consecutive equal ones into one line.
 fn write_steps((steps, total): (&[StepSummary], u32), out: &mut dyn Write) -> io::Result<()> {
     if steps.is_empty() {
         return Ok(());

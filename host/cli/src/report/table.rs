@@ -280,7 +280,7 @@ impl Values {
     }
 }
 
-/// Something that has rows.
+/// A table of rows.
 pub(super) trait Table {
     /// Number of rows.
     fn rows(&self) -> u64;
@@ -314,7 +314,7 @@ fn write_csv(table: &dyn Table, columns: &[TableColumn], out: &mut dyn Write) ->
     lines.flush()
 }
 
-/// The system's own answer where there is one, whose kind says what happened.
+/// The system's answer if there is one, which has the kind of the error.
 fn of_csv(error: csv::Error) -> io::Error {
     if !error.is_io_error() {
         return error.into();

@@ -1,4 +1,4 @@
-//! Rows about the edges of a graph: their directions, loops and parallel ones, and what was left out.
+//! Rows about the edges of a graph: their directions, loops and parallel ones, and dropped edges.
 
 use std::io::{self, Write};
 
@@ -6,8 +6,7 @@ use super::head::row;
 use seawall::outcome::{Direction, Dropped, Taken};
 use seawall::units::counted;
 
-/// Writes what the edges of a graph or of several are, and those that were left out with the
-/// reasons.
+/// Writes the properties of the edges of one or several graphs, and dropped edges with the reasons.
 pub(crate) fn write(
     out: &mut dyn Write,
     directions: String,
@@ -64,7 +63,7 @@ fn left_out(taken: &Taken, dropped: Dropped) -> Option<String> {
     (!told.is_empty()).then(|| told.join(", "))
 }
 
-/// Advice for a search that reached next to nothing of a directed graph.
+/// Advice for a search that reached almost nothing of a directed graph.
 pub(crate) const HINT: &str =
     "next to nothing was reached along the directions of edges; --undirected takes each in both";
 

@@ -54,7 +54,7 @@ pub fn write(outcome: &RunOutcome, out: &mut dyn Write) -> io::Result<()> {
     times(out, &outcome.times, (outcome.repeat, outcome.edges))
 }
 
-/// Rows of the plan of a resident run and of what it took.
+/// Rows of the plan and the resources of a resident run.
 fn costs(outcome: &RunOutcome, out: &mut dyn Write) -> io::Result<()> {
     row(out, "plan", &plan(outcome))?;
     row(out, "memory", &memory(&outcome.plan, &outcome.memory))?;
@@ -292,7 +292,7 @@ pub(super) mod tests {
         told
     }
 
-    /// The same outcome, but for what `change` changes.
+    /// The same outcome, changed by `change`.
     pub(in crate::report) fn with(change: impl FnOnce(&mut RunOutcome)) -> RunOutcome {
         let mut told = outcome();
         change(&mut told);

@@ -54,7 +54,7 @@ pub(super) struct ProgramRequest<'a> {
     pub(super) quiet: bool,
 }
 
-/// Loads, runs and reports. A text that makes no sense is refused before the graph is read.
+/// Loads, runs and reports. An invalid text is refused before the graph is read.
 pub(super) fn command(asked: ProgramRequest<'_>) -> Result<ExitCode, CliError> {
     let text = read(asked.file)?;
     let sketch = text.program(GraphSize { nodes: 0, edges: 0 })?;

@@ -71,7 +71,7 @@ impl TableChoice {
 }
 
 impl OutputArgs {
-    /// Whether an output has times of groups.
+    /// Whether an output includes times of groups.
     pub(super) fn is_timed(&self) -> bool {
         self.explain || self.trace.is_some()
     }

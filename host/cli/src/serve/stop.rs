@@ -21,7 +21,7 @@ struct Hooks {
     waiting: HashMap<u64, Hook>,
 }
 
-/// A registered callback; dropped, it is taken back.
+/// A registered callback, which is removed when dropped.
 pub(super) struct Wish<'s> {
     stop: &'s Stop,
     number: u64,
@@ -34,8 +34,8 @@ impl Drop for Wish<'_> {
 }
 
 impl Stop {
-    /// Ends at SIGTERM, SIGINT and SIGHUP from now on, but for those that the caller made us ignore;
-    /// a second one ends the process.
+    /// Ends at SIGTERM, SIGINT and SIGHUP from now on, except ignored ones; a second signal ends
+    /// the process.
     pub(super) fn watch() -> Self {
         let stop = Self::default();
         #[cfg(unix)]

@@ -51,7 +51,7 @@ pub fn write(outcome: &BatchOutcome, out: &mut dyn Write) -> io::Result<()> {
     times(out, &outcome.times, (outcome.repeat, outcome.edges()))
 }
 
-/// Writes the directions of all graphs, their loops and parallel edges, and what was left out.
+/// Writes the directions of all graphs, their loops and parallel edges, and dropped edges.
 fn edges(out: &mut dyn Write, outcome: &BatchOutcome) -> io::Result<()> {
     let is_undirected = |graph: &&GraphOutcome| graph.taken.direction == Direction::Undirected;
     let undirected = outcome.graphs.iter().filter(is_undirected).count();

@@ -16,7 +16,7 @@ const NODE: f64 = 24.0;
 /// Width of an arrow.
 const ARROW: f64 = 22.0;
 
-/// A node as it is drawn, or what stands for those that are not.
+/// A drawn node, or the placeholder of omitted ones.
 struct Stop {
     label: String,
     is_node: bool,
