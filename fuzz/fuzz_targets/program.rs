@@ -187,7 +187,7 @@ fn is_loop(wave: &WaveRecord) -> bool {
         .contains(&wave.opcode)
 }
 
-/// Whether waves of code run instructions of the table, over items that something stands for.
+/// Whether waves of code run instructions of the table, over items that exist.
 fn runs_its_code(program: &EncodedProgram) -> bool {
     let words = program.registers.iter().map(|register| register.words);
     let most = words.chain([program.nodes, 1 << 16]).max();
@@ -195,7 +195,7 @@ fn runs_its_code(program: &EncodedProgram) -> bool {
     waves.all(|wave| {
         let record = EachRecord::from_parameters(wave.parameters);
         let end = u64::from(record.first) + u64::from(record.instructions);
-        // These tables have no code, so a wave of it needs nothing.
+        // These tables have no code, so a wave of code has no needs.
         let is_held = end <= program.code.len() as u64 && record.needs == 0;
         wave.opcode != Opcode::Each as u32 || (Some(record.items) <= most && is_held)
     })

@@ -112,8 +112,8 @@ impl Buffers {
     }
 }
 
-/// The layer of each wave by plain relaxation, or the error that must be reported;
-/// of a cycle only the number of waves that can never start is foretold.
+/// The layer of each wave by plain relaxation, or the error that must be reported; of a cycle only
+/// the number of waves that can never start is predicted.
 ///
 /// # Errors
 /// The expected answer of the planner.
@@ -205,7 +205,7 @@ pub fn check_layers(program: &Program, found: Result<Layers<'_>, LayerError>) {
     }
 }
 
-/// Holds groups, or the reason why there are none, against the program.
+/// Checks groups, or the reason why there are none, against the program.
 pub fn check_groups(
     program: &Program,
     budget: &Budget,

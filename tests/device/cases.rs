@@ -280,7 +280,7 @@ fn topologies(
     tally: &mut Tally,
 ) {
     for forced in 0..=5_u32 {
-        // A forced sweep visits every node per level: on a long path this takes minutes, and shows
+        // A forced sweep visits every node per level: on a long path this takes minutes, and tests
         // no more than on a short one.
         if (2..=4).contains(&forced) && case.list.nodes > 20_000 {
             continue;

@@ -45,8 +45,8 @@ pub(crate) fn run(executor: Executor, name: &'static str, quick: bool, tally: &m
     }
 }
 
-/// Both kinds of loops where there are two, but under a checker: `compute-sanitizer`
-/// does not follow conditional nodes.
+/// Both kinds of loops if there are two, except under a checker: `compute-sanitizer` does not
+/// follow conditional nodes.
 fn loops_of(executor: Executor, quick: bool) -> Vec<Option<LoopNodes>> {
     match executor {
         Executor::Graph if quick => vec![Some(LoopNodes::Unrolled)],
@@ -89,7 +89,7 @@ fn fault_of(tried: Tried, program: &EncodedProgram) -> Result<(FaultRecord, Stri
     Ok((record, wave))
 }
 
-/// As [`fault_of`], with the blocks that a watchdog names as missing.
+/// As [`fault_of`], with the blocks that a watchdog reports as missing.
 fn fault_and_missing(
     tried: Tried,
     program: &EncodedProgram,
@@ -233,7 +233,7 @@ fn bad_index(tried: Tried) -> Result<(), String> {
     Ok(())
 }
 
-/// A wave that faults leaves a register unmade, which the waves after it must not use.
+/// A faulting wave leaves a register unwritten, which later waves must not use.
 fn fault_before_others(tried: Tried) -> Result<(), String> {
     let program = faulty::unmade().map_err(text)?;
     let (record, wave) = fault_of(tried, &program)?;

@@ -1,4 +1,4 @@
-//! A graph that is opened once and asked many times, and runs that end early.
+//! A graph that is opened once for many requests, and runs that end early.
 
 use proptest::prelude::*;
 use seawall::backend::{BackendError, Canceller};
@@ -182,12 +182,12 @@ fn endless(threads: usize) -> RunRequest {
     let mut long = RunRequest::new(AnalysisKind::Pagerank, Vec::new()).on(cpu(threads));
     long.ranking.damping = 1.0 - f32::EPSILON;
     long.ranking.tolerance = 0.0;
-    // On a grid, ranks need far more iterations than anybody waits for.
+    // On a grid, ranks need a very large number of iterations.
     long.max_iterations = std::num::NonZeroU32::new(1_000_000);
     long
 }
 
-/// A thread that cancels a little after it heard that the run has begun.
+/// A thread that cancels shortly after the run has begun.
 fn cancel_soon(canceller: Canceller) -> (JoinHandle<()>, mpsc::Sender<()>) {
     let (begun, hear) = mpsc::channel();
     let other = std::thread::spawn(move || {

@@ -34,7 +34,7 @@ fn path(nodes: u32) -> Graph {
     Graph::from_weighted_edges(nodes, &edges, true).unwrap()
 }
 
-/// Tails, random parts of many edges between them, and nodes anywhere that edges go to.
+/// Tails, random parts of many edges between them, and edges to random nodes.
 fn mixed() -> impl Strategy<Value = EdgeList> {
     let edge = (0..MANY, 0..MANY);
     let tail = 1..400_u32;

@@ -1,4 +1,5 @@
-//! Plans that are made once: encode calls equal distinct shapes, and no result depends on them.
+//! Plans that are made once: the number of encode calls equals that of distinct shapes, and no
+//! result depends on the cache.
 
 use seawall::analysis::AnalysisKind;
 use seawall::backend::Canceller;
@@ -56,7 +57,7 @@ fn a_smaller_cache_forgets_and_answers_alike() {
             let [small, roomy] = [&mut small, &mut roomy]
                 .map(|analyzer| analyzer.run(&request(kind), &mut |_| ()).unwrap());
             assert_eq!(small.values, roomy.values, "{kind}");
-            // Each was forgotten before it came again.
+            // Each was evicted before it was requested again.
             assert_eq!(small.plans.cache.hits, 0);
         }
     }

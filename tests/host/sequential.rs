@@ -178,7 +178,7 @@ fn strong_components_of_random_graphs_are_right() {
     }
 }
 
-/// Some sources: one, a few, and more than search together.
+/// Some sources: one, a few, and more than one joint search takes.
 fn lists(nodes: u32, random: &mut Random) -> Vec<Vec<u32>> {
     if nodes == 0 {
         return Vec::new();
@@ -347,7 +347,7 @@ fn betweenness_counts_more_paths_than_a_double_holds() {
             (at + 2, at + 3),
         ]);
     }
-    // A path beside them, as long, which ends where they end.
+    // A parallel path of equal length with the same end.
     let end = 3 * diamonds;
     let first = end + 1;
     edges.push((0, first));
@@ -394,8 +394,7 @@ fn widest_paths_are_right_and_look_once_at_each_edge_of_any_shape() {
     }
 }
 
-/// A limit that no run comes to, and that sequential algorithms do not keep: the request is for
-/// rounds.
+/// A limit that no run reaches and that sequential algorithms do not support: it requests rounds.
 const ANY_ROUNDS: Option<NonZeroU32> = NonZeroU32::new(1 << 30);
 
 /// Random graphs with mirror images, loops, parallel edges and nodes without edges; weights are few
@@ -480,7 +479,7 @@ fn cores_are_those_of_rounds_and_look_once_at_each_edge_of_any_shape() {
         assert_eq!(expected.edges_examined, None);
         let outcome = run(&graph, &request(AnalysisKind::Kcore, &[], 1));
         assert_eq!(outcome.values, expected.values, "{name}");
-        // Where cores may have many numbers, one thread keeps the order.
+        // If there may be many core numbers, one thread keeps the order.
         let looks = outcome.edges_examined;
         assert_eq!(looks.is_some(), name == "nested", "{name}");
         assert!(looks.is_none_or(|looks| looks <= outcome.edges), "{name}");

@@ -1,5 +1,4 @@
-//! Wide pushes, whose threads sort what they find into bins: against plain queues and a single
-//! thread.
+//! Wide pushes, whose threads sort their finds into bins: against plain queues and a single thread.
 
 use proptest::prelude::*;
 use seawall::backend::cpu::CpuSession;
@@ -121,7 +120,7 @@ proptest! {
         prop_assert_eq!(&bits.words, &search(&graph, 1, limit, |_| Mark::Bits).words);
         for threads in [1, threads] {
             let ahead = search(&graph, threads, limit, |_| Mark::BitsAhead);
-            // Cut off, it may have reached more.
+            // A search that a limit ended may have reached more.
             let both = bits.words.iter().zip(&ahead.words).map(|(own, word)| own & word);
             let is_whole = limit > nodes;
             prop_assert_eq!(&bits.words, if is_whole { &ahead.words } else { &both.collect() });

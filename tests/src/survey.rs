@@ -16,10 +16,10 @@ pub struct Sample {
 
 type Ends = Vec<(u32, u32)>;
 
-/// Draws the edges of a shape for about so many nodes.
+/// Draws the edges of a shape for about a number of nodes.
 type Draw = fn(u32, &mut Random) -> Ends;
 
-/// Every shape: its name, and its edges for about so many nodes.
+/// Every shape: its name, and its edges for about a number of nodes.
 const SHAPES: [(&str, Draw); 22] = [
     ("path", |n, _| (1..n).map(|i| (i - 1, i)).collect()),
     ("path back", |n, _| (1..n).map(|i| (i, i - 1)).collect()),

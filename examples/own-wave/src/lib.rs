@@ -6,8 +6,8 @@
 
 use seawall_device::own::{Array, Facts, Fault, Machine, Operand, Reduction, Running, Wave};
 
-/// `to[v]` = the mean of `first` over the nodes with an edge to `v`, and `first[v]` where
-/// there is none.
+/// `to[v]` = the mean of `first` over the nodes with an edge to `v`, and `first[v]` if there is
+/// none.
 pub struct Spread;
 
 impl Wave for Spread {
@@ -33,8 +33,8 @@ impl Wave for Spread {
     }
 }
 
-/// `to[i] = first[i] - first[i] / 2^p`, where `p` is the first parameter: what is left
-/// when a part is lost.
+/// `to[i] = first[i] - first[i] / 2^p`, where `p` is the first parameter: the remainder after
+/// losing a part.
 pub struct Cool;
 
 impl Wave for Cool {

@@ -1,5 +1,4 @@
-//! Loops, parallel edges and directions on the command line: the cases that went wrong, the options
-//! that choose, and what reports say.
+//! Loops, parallel edges and directions on the command line: former failures, options and reports.
 
 use super::{Finished, Fixture, finish, seawall};
 use serde_json::{Value, json};
@@ -360,7 +359,7 @@ fn a_stream_of_a_file_falsely_marked_symmetric_is_refused() {
     let chain = Fixture::new("chain.el", b"0 1\n1 2\n2 3\n");
     let (out, _) = converted(&chain, "chain.swg", &["--undirected"]);
     let mut bytes = std::fs::read(&out).unwrap();
-    // 3 leads to 1 then, and 2 has no way to 3 back.
+    // 3 then leads to 1, and 2 has no edge back to 3.
     let last = bytes.len() - 4;
     bytes[last..].copy_from_slice(&1_u32.to_le_bytes());
     std::fs::write(&out, bytes).unwrap();

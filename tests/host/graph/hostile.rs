@@ -165,7 +165,7 @@ proptest! {
     fn a_mark_of_symmetry_is_checked(
         edges in prop::collection::vec((0u32..6, 0u32..6, 1u32..3), 0..14)
     ) {
-        // Flags and counts of other graphs say that they have loops or parallel edges.
+        // Flags and counts that falsely claim loops or parallel edges.
         let mut edges = edges;
         edges.retain(|(from, to, _)| from != to);
         edges.sort_unstable();

@@ -85,8 +85,8 @@ proptest! {
     }
 }
 
-/// A path along which facts travel one node per iteration, and beside the loop, in the same group,
-/// a long transfer that is not part of it.
+/// A path along which facts travel one node per iteration, and in the same group a long transfer
+/// that is not part of the loop.
 fn loop_beside_a_transfer() -> (EdgeList, Script) {
     const NODES: u32 = 40;
     let register = |words, input: Option<Vec<u32>>| Register {

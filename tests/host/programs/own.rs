@@ -1,4 +1,4 @@
-//! Waves of other crates: what facts decide, what is refused, and what is found out.
+//! Waves of other crates: effects of facts, refusals, and detected violations.
 
 use super::{BUDGET, plan, within};
 use seawall::backend::batch::{BatchError, BatchSession, Job, cpu::CpuBatch};

@@ -1,6 +1,6 @@
 //! The kernel of a service on simulated warps: blocks of many lanes, each a thread.
 //!
-//! There is no service here, but what it does: slots are reserved, posted and polled.
+//! There is no service here, only its operations: slots are reserved, posted and polled.
 
 use crate::lanes;
 use seawall::graph::Graph;
@@ -93,7 +93,7 @@ impl Host<'_> {
     }
 }
 
-/// The words of a post, which has no other place to be cast here.
+/// The words of a post.
 fn words_of(post: PostRecord) -> [u32; POST_WORDS as usize] {
     let mut words = [0; POST_WORDS as usize];
     let head = [
@@ -112,7 +112,7 @@ fn words_of(post: PostRecord) -> [u32; POST_WORDS as usize] {
 /// posts.
 ///
 /// # Panics
-/// If an answer is another one, or lanes do not meet.
+/// If an answer differs, or lanes do not meet.
 pub fn check() {
     let graph = graph();
     let layout = Layout::new([2, 2, 20, 2, 2], 4, 256).expect("a small ring");

@@ -1,4 +1,4 @@
-//! Machine code: how long it is, and whether its loops spill.
+//! Machine code: its length, and spills in its loops.
 //!
 //! The assembler says how many bytes a function spills, but not where. NVIDIA's
 //! `nvdisasm` marks each instruction that does, so that those within hot loops can be
@@ -26,8 +26,8 @@ pub(crate) struct Disassembler {
 }
 
 impl Disassembler {
-    /// The one named, else `NVDISASM`, else the one on the search path or in
-    /// CUDA's usual folder.
+    /// Returns the named one, else `NVDISASM`, else the one on the search path or in CUDA's usual
+    /// folder.
     pub(crate) fn find(named: Option<&Path>) -> Option<Self> {
         let named = named.map(Path::to_path_buf);
         let candidates = [

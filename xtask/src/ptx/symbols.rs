@@ -1,8 +1,8 @@
 //! Names of private functions, without the parts that change from build to build.
 //!
 //! rustc writes a hash of the crate's build into each mangled name. It depends on the versions of
-//! rustc and Cargo, so it would make equal code seem different. Only exported kernels have names
-//! that anyone may rely on, and those are plain.
+//! rustc and Cargo, so it would make equal code seem different. Only exported kernels have stable
+//! names, which are not mangled.
 
 /// `text` with the crate hashes of mangled names cut out.
 ///

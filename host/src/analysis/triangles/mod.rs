@@ -81,7 +81,7 @@ pub(super) fn cost_ns(job: &Job, worker: &Worker) -> f64 {
 /// The corners at which a triangle is counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Counts {
-    /// All three.
+    /// All three nodes.
     Corners,
     /// One of them.
     Once,
