@@ -193,11 +193,11 @@ pub fn check_layers(program: &Program, found: Result<Layers<'_>, LayerError>) {
         (
             Err(LayerError::Cycle { unscheduled, .. }),
             Err(LayerError::Cycle {
-                unscheduled: told,
+                unscheduled: reported,
                 wave,
             }),
         ) => {
-            assert_eq!(told, unscheduled);
+            assert_eq!(reported, unscheduled);
             assert!(is_on_cycle(program, wave.index()), "{wave} is on no circle");
         }
         (Err(expected), Err(found)) => assert_eq!(found, expected),
@@ -238,10 +238,10 @@ pub fn check_groups(
             return;
         }
         if bytes > u128::from(space) {
-            let Err(GroupError::WaveOverBudget { wave: told, .. }) = found else {
+            let Err(GroupError::WaveOverBudget { wave: reported, .. }) = found else {
                 panic!("{found:?}, but wave {wave} is too large");
             };
-            assert_eq!(told.index(), wave);
+            assert_eq!(reported.index(), wave);
             return;
         }
     }

@@ -132,14 +132,14 @@ fn oversized(tried: Tried) -> Result<(), String> {
         (
             Executor::Mega,
             Err(BackendError::NotCoResident {
-                wanted: told,
+                wanted: reported,
                 fitting,
                 multiprocessors,
                 ..
             }),
         ) => expect(
-            told == wanted && fitting >= multiprocessors && multiprocessors > 0,
-            || format!("{told} wanted, {fitting} fit on {multiprocessors}"),
+            reported == wanted && fitting >= multiprocessors && multiprocessors > 0,
+            || format!("{reported} wanted, {fitting} fit on {multiprocessors}"),
         ),
         (Executor::Mega, Ok(session)) => Err(format!("opened with {:?}", session.shape())),
         (Executor::Launches | Executor::Graph | Executor::Cpu, Ok(_)) => Ok(()),
@@ -169,18 +169,18 @@ fn odd_lanes(tried: Tried) -> Result<(), String> {
 fn stalled(tried: Tried) -> Result<(), String> {
     let (record, wave, missing) = fault_and_missing(tried, &faulty::stalled(1).map_err(text)?)?;
     let code = FaultCode::from_word(record.code);
-    let told = || format!("{code:?} of {wave}: {record:?}, missing {missing:?}");
+    let reported = || format!("{code:?} of {wave}: {record:?}, missing {missing:?}");
     expect(
         wave == faulty::STALL && record.opcode == Opcode::Stall as u32,
-        told,
+        reported,
     )?;
     if tried.executor != Executor::Mega {
-        return expect(code == FaultCode::TimeBudget, told);
+        return expect(code == FaultCode::TimeBudget, reported);
     }
     let one_is_missing = record.arrived + 1 == record.expected && record.expected > 1;
     expect(
         code == FaultCode::Watchdog && one_is_missing && record.block != 1 && missing == [1],
-        told,
+        reported,
     )
 }
 

@@ -130,7 +130,7 @@ fn a_run_under_way_ends_when_another_thread_cancels_it() {
         let (other, begun) = cancel_soon(analyzer.canceller());
         let mut long = endless(threads);
         let started = Instant::now();
-        let ended = analyzer.run(&long, &mut |phase| tell(phase, &begun));
+        let ended = analyzer.run(&long, &mut |phase| notify(phase, &begun));
         let error = ended.unwrap_err();
         assert!(
             matches!(error, RunError::Backend(BackendError::Cancelled)),
@@ -158,7 +158,9 @@ fn a_batch_under_way_ends_when_another_thread_cancels_it() {
         let mut long = endless(threads);
         let started = Instant::now();
         let again = canceller.clone();
-        let ended = execute_until(&graphs, &long, canceller, &mut |phase| tell(phase, &begun));
+        let ended = execute_until(&graphs, &long, canceller, &mut |phase| {
+            notify(phase, &begun)
+        });
         let error = ended.unwrap_err();
         assert!(
             matches!(
@@ -198,7 +200,7 @@ fn cancel_soon(canceller: Canceller) -> (JoinHandle<()>, mpsc::Sender<()>) {
     (other, begun)
 }
 
-fn tell(phase: Phase, begun: &mpsc::Sender<()>) {
+fn notify(phase: Phase, begun: &mpsc::Sender<()>) {
     if matches!(phase, Phase::Run { .. }) {
         begun.send(()).unwrap();
     }

@@ -381,7 +381,7 @@ fn nodes_with_many_edges_are_coloured_like_one_after_another() {
 }
 
 #[test]
-fn hubs_that_need_more_colours_than_they_are_told_of_look_for_them() {
+fn hubs_that_need_more_colours_than_they_are_notified_of_find_them() {
     let nodes = 530;
     let pairs = (0..nodes).flat_map(|from| (0..from).map(move |to| (from, to)));
     let pairs: Vec<_> = pairs.collect();

@@ -271,7 +271,7 @@ fn real_graphs_equal_the_oracles() {
 /// A frontier that starts and ends with a node and is wide in between, so that several threads take
 /// it over from one thread and return it; with parents, and with a limit amid their levels.
 #[test]
-fn a_crew_of_threads_takes_over_and_gives_back() {
+fn a_thread_group_takes_over_and_gives_back() {
     let options = LoadOptions::default();
     let graph = graph::load("gen:grid:300x260", &options, None)
         .unwrap()

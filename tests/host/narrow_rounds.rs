@@ -60,7 +60,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(12))]
 
     #[test]
-    fn lone_rounds_between_shared_ones_lose_nothing(
+    fn single_rounds_between_shared_ones_lose_nothing(
         list in mixed(), words in prop::collection::vec(any::<u32>(), 1..40), threads in 2..5_usize,
     ) {
         let word = |at: usize| words[at % words.len()];
@@ -101,7 +101,7 @@ fn threads_meet_seldom_where_rounds_are_narrow() {
 }
 
 #[test]
-fn a_limit_of_rounds_holds_within_lone_ones() {
+fn a_limit_of_rounds_holds_within_single_ones() {
     let graph = path(3000);
     let whole = iterations(&run(&graph, AnalysisKind::Sssp, 1, None)) as u32;
     for limit in [1, 2, 3, 64, whole - 1, whole, whole + 1] {

@@ -81,7 +81,7 @@ fn budgets_and_machines_have_plans_of_their_own() {
 }
 
 #[test]
-fn an_outgrown_search_is_planned_anew_once() {
+fn an_overflowed_search_is_planned_anew_once() {
     let graph = chain(4).with_unit_weights().unwrap();
     let (graph, _) = graph.with_scaled_weights(4e9).unwrap();
     let mut analyzer = Analyzer::new(&graph);

@@ -118,5 +118,5 @@ holds! {
     printers_take_turns_at_a_place: printers;
     a_barrier_shows_what_was_before_it: meets;
     the_last_block_sees_what_the_others_wrote: last;
-    a_crew_hears_its_words_of_each_turn: group;
+    a_thread_group_gets_its_words_of_each_turn: group;
 }

@@ -216,17 +216,17 @@ fn hostile_clients_harm_nobody_else() {
 }
 
 #[test]
-fn clients_beyond_the_most_are_told_so_and_places_are_free_again() {
+fn clients_beyond_the_most_get_an_error_and_places_are_free_again() {
     let serving = Serving::start();
     let clients: Vec<_> = (0..15).map(|_| serving.connect()).collect();
     for client in &clients {
         assert_eq!(ask(client, REACH)["reached"], true);
     }
-    let mut told = String::new();
+    let mut received = String::new();
     BufReader::new(serving.connect())
-        .read_line(&mut told)
+        .read_line(&mut received)
         .unwrap();
-    assert!(told.contains("busy"), "{told}");
+    assert!(received.contains("busy"), "{received}");
     assert_eq!(
         ask(&clients[0], r#"{"op":"store","address":7,"value":5}"#)["done"],
         true

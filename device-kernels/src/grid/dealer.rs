@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn a_crew_hears_the_words_of_each_turn() {
+    fn a_thread_group_gets_the_words_of_each_turn() {
         const GROUP: u32 = 3;
         const TURNS: u64 = 2000;
         let dealer = Dealer::new();
@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn a_large_crew_follows_a_small_one() {
+    fn a_large_thread_group_follows_a_small_one() {
         let dealer = Dealer::new();
         let met = |group: u32| {
             std::thread::scope(|scope| {

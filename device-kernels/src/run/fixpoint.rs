@@ -6,8 +6,8 @@
 
 use super::counters::{close, open, point_of};
 use super::group::run_waves;
-use super::lone;
 use super::search_loop::run_search;
+use super::single;
 use crate::context::ContextRef;
 use crate::control::{LoopEnd, Stop};
 use crate::grid::Grid;
@@ -74,8 +74,8 @@ fn run_flagged<G: Grid, S: WaveSet, const TRACED: bool>(
         if end.iterations >= record.max_iterations || end.converged || is_last {
             break;
         }
-        if lone::suits(cx) && lone::is_narrow(cx, &record, lone::BEGINS) {
-            lone::run_lone::<G, S, TRACED>(cx, wave, &mut end)?;
+        if single::suits(cx) && single::is_narrow(cx, &record, single::BEGINS) {
+            single::run_single::<G, S, TRACED>(cx, wave, &mut end)?;
             continue;
         }
         let iteration = end.iterations;

@@ -8,7 +8,7 @@ mod group;
 mod straight;
 mod counters;
 mod search_loop;
-mod lone;
+mod single;
 mod fixpoint;
 mod while_loop;
 mod program;

@@ -209,20 +209,20 @@ impl<G: Grid> Window<G> {
         } else if kind == StreamKind::Whole as u32 {
             let step = |length: u32, weight| {
                 let sum = length.checked_add(weight).filter(|sum| *sum < u32::MAX);
-                self.or_outgrown(sum)
+                self.or_overflow(sum)
             };
             self.relax(from, own, (u32::MAX, step));
         } else {
             let step = |length: u32, weight: u32| {
                 let sum = f32::from_bits(length) + f32::from_bits(weight);
-                self.or_outgrown(sum.is_finite().then_some(sum.to_bits()))
+                self.or_overflow(sum.is_finite().then_some(sum.to_bits()))
             };
             self.relax(from, own, (u32::MAX, step));
         }
     }
 
     #[inline(always)]
-    fn or_outgrown(&self, sum: Option<u32>) -> Option<u32> {
+    fn or_overflow(&self, sum: Option<u32>) -> Option<u32> {
         if sum.is_none() {
             let overflow = word_of!(StreamBoard, overflow);
             self.stream.show(self.grid, overflow, 1, Write::Relaxed);

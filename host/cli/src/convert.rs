@@ -184,7 +184,7 @@ impl Report<'_> {
         writeln!(out, "{}: {nodes}, {edges}, {size}", self.output)?;
         let directions = taken::directions(&self.taken);
         taken::write(out, directions, &self.taken, self.dropped)?;
-        match weights::told(self.weights) {
+        match weights::described(self.weights) {
             Some(weights) => writeln!(out, "  weights: {weights}"),
             None => Ok(()),
         }

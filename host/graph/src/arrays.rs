@@ -107,11 +107,11 @@ mod tests {
             ..arrays(&[0, 1, 1], &[1])
         };
         assert_eq!(problem(heavy), "2 weights for 1 edges");
-        let lone = CsrArrays {
+        let unmatched = CsrArrays {
             symmetric: true,
             ..arrays(&[0, 1, 1], &[1])
         };
-        assert!(problem(lone).contains('0'));
+        assert!(problem(unmatched).contains('0'));
     }
 
     proptest! {

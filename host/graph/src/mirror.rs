@@ -25,8 +25,8 @@ pub(super) fn first_unmatched(csr: &Csr) -> Option<(u32, u32)> {
     (0..csr.nodes()).into_par_iter().find_map_first(|from| {
         let row = csr.neighbours(from);
         let mut runs = row.chunk_by(|a, b| a == b).map(|run| run[0]);
-        let lone = runs.find(|&to| !is_matched(csr, from, to))?;
-        Some((from, lone))
+        let unmatched = runs.find(|&to| !is_matched(csr, from, to))?;
+        Some((from, unmatched))
     })
 }
 
@@ -333,8 +333,8 @@ mod tests {
         let matched = csr(&[[0, 1, 5], [1, 0, 5], [2, 1, 3], [1, 2, 3], [2, 2, 1]], 4);
         assert_eq!(first_unmatched(&matched), None);
         assert!(are_matched(&matched));
-        let lone = csr(&[[0, 1, 5], [1, 0, 5], [2, 1, 3]], 4);
-        assert_eq!(first_unmatched(&lone), Some((2, 1)));
+        let unmatched = csr(&[[0, 1, 5], [1, 0, 5], [2, 1, 3]], 4);
+        assert_eq!(first_unmatched(&unmatched), Some((2, 1)));
         let heavier = csr(&[[0, 1, 5], [1, 0, 6]], 2);
         assert_eq!(first_unmatched(&heavier), Some((0, 1)));
         let twice = csr(&[[0, 1, 5], [0, 1, 5], [1, 0, 5]], 2);

@@ -86,7 +86,7 @@ pub enum BatchError {
     },
     /// The detail is available for single graphs only.
     #[error(
-        "{detail} are told of one graph alone; leave them out of a batch, or run the graphs one by one"
+        "{detail} are only available for one graph; leave them out of a batch, or run the graphs one by one"
     )]
     DetailOfOne {
         /// The requested detail.

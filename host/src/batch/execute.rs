@@ -125,12 +125,12 @@ pub fn execute_with(
         progress,
         wide: false,
     };
-    let (mut outcome, outgrown) = submission.submit((graphs, request))?;
-    let long: Vec<_> = outgrown.iter().map(|at| graphs[*at].clone()).collect();
+    let (mut outcome, overflowed) = submission.submit((graphs, request))?;
+    let long: Vec<_> = overflowed.iter().map(|at| graphs[*at].clone()).collect();
     if !long.is_empty() {
         submission.wide = true;
         let (again, _) = submission.submit((&long, request))?;
-        outcome.replace(outgrown.into_iter(), again);
+        outcome.replace(overflowed.into_iter(), again);
     }
     Ok(outcome)
 }
@@ -179,7 +179,7 @@ impl Submission<'_> {
         let words = session
             .read_each()
             .map_err(|error| explain(graphs, request, error))?;
-        let (words, outgrown) = sort_out(graphs, words)?;
+        let (words, overflowed) = sort_out(graphs, words)?;
         let readback = elapsed_ns(started);
         if request.check {
             (self.progress)(Phase::Check);
@@ -215,7 +215,7 @@ impl Submission<'_> {
             repeat: request.repeat.get(),
             host: stats.host,
         };
-        Ok((outcome, outgrown))
+        Ok((outcome, overflowed))
     }
 }
 
@@ -225,7 +225,7 @@ fn sort_out(
     graphs: &[BatchGraph<'_>],
     words: Vec<Result<Vec<u32>, BackendError>>,
 ) -> Result<(Vec<Vec<u32>>, Vec<usize>), BatchError> {
-    let mut outgrown = Vec::new();
+    let mut overflowed = Vec::new();
     let pairs = graphs.iter().zip(words).enumerate();
     let sort =
         |(at, (graph, words)): (usize, (&BatchGraph<'_>, Result<_, BackendError>))| match words
@@ -233,13 +233,13 @@ fn sort_out(
         {
             Ok(words) => Ok(words),
             Err(error) if steps::outgrew(&error) => {
-                outgrown.push(at);
+                overflowed.push(at);
                 Ok(Vec::new())
             }
             Err(error) => Err(named(graph, error)),
         };
     let words = pairs.map(sort).collect::<Result<_, _>>()?;
-    Ok((words, outgrown))
+    Ok((words, overflowed))
 }
 
 /// Refuses details, which a batch does not support.

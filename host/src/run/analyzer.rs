@@ -108,8 +108,8 @@ impl<'g> Analyzer<'g> {
         let form_ns = elapsed_ns(clock);
         request.check_form(graph)?;
         let mut plans = std::mem::replace(&mut self.plans, PlanCache::new(0));
-        let told: (&mut PlanCache, &mut dyn FnMut(Phase)) = (&mut plans, progress);
-        let mut submission = Submission::begin((graph, request), told);
+        let context: (&mut PlanCache, &mut dyn FnMut(Phase)) = (&mut plans, progress);
+        let mut submission = Submission::begin((graph, request), context);
         if !std::ptr::eq(graph, self.graph) {
             submission.log.formed(form_ns);
         }

@@ -145,7 +145,7 @@ pub enum RunError {
     #[error("a time budget of 0; allow at least a nanosecond")]
     NoTime,
     /// The request asks for a detail of another analysis.
-    #[error("{analysis} does not tell {detail}, {of} does; leave them out, or ask for {of}")]
+    #[error("{analysis} does not return {detail}, {of} does; leave them out, or ask for {of}")]
     WrongDetail {
         /// The requested detail.
         detail: Detail,
@@ -263,12 +263,12 @@ pub enum RunError {
 fn around(nodes: &[NodeName]) -> String {
     const SHOWN: usize = 12;
     let shown = nodes.iter().take(SHOWN).map(NodeName::to_string);
-    let mut told: Vec<String> = shown.collect();
+    let mut named: Vec<String> = shown.collect();
     if nodes.len() > SHOWN {
-        told.push(format!("{} more", nodes.len() - SHOWN));
+        named.push(format!("{} more", nodes.len() - SHOWN));
     }
-    told.extend(nodes.first().map(NodeName::to_string));
-    told.join(", ")
+    named.extend(nodes.first().map(NodeName::to_string));
+    named.join(", ")
 }
 
 /// The route around a cycle.

@@ -32,13 +32,13 @@ const KEEP: Duration = Duration::from_millis(10);
 pub(super) type StartNotice = Sender<Result<(), BackendError>>;
 
 /// The thread of the kernel. It notifies once when it has started or failed.
-pub(super) fn run(shared: &Arc<Shared>, on: On, tell: &StartNotice) {
-    let served = serve(shared, on, tell);
+pub(super) fn run(shared: &Arc<Shared>, on: On, notice: &StartNotice) {
+    let served = serve(shared, on, notice);
     if let Err(error) = served {
         // A kernel that does not end may still use the ring.
         std::mem::forget(Arc::clone(shared));
         // Failures after the start are not reported here; tickets end with an error.
-        let _ = tell.send(Err(error));
+        let _ = notice.send(Err(error));
     }
     shared.close();
     shared.is_over.store(true, Ordering::Relaxed);
@@ -48,7 +48,7 @@ pub(super) fn run(shared: &Arc<Shared>, on: On, tell: &StartNotice) {
     shared.notify.ring();
 }
 
-fn serve(shared: &Arc<Shared>, on: On, tell: &StartNotice) -> Result<(), BackendError> {
+fn serve(shared: &Arc<Shared>, on: On, notice: &StartNotice) -> Result<(), BackendError> {
     let Some(posts) = &shared.posts else {
         return Ok(());
     };
@@ -75,7 +75,7 @@ fn serve(shared: &Arc<Shared>, on: On, tell: &StartNotice) -> Result<(), Backend
     let started = |started: Started| {
         // This is called once.
         let _ = shared.machine.set(started);
-        let _ = tell.send(Ok(()));
+        let _ = notice.send(Ok(()));
     };
     match on {
         On::Gpu { device } => {

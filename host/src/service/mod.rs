@@ -234,11 +234,11 @@ impl Service {
 
     /// Starts the kernel of a service, and the thread that collects its answers.
     fn start_machine(&mut self, on: On) -> Result<(), StartError> {
-        let (tell, hear) = std::sync::mpsc::channel();
+        let (notice, outcome) = std::sync::mpsc::channel();
         self.shared.alive.fetch_add(1, Ordering::Relaxed);
-        self.spawn(0, move |shared| machine::run(shared, on, &tell))?;
+        self.spawn(0, move |shared| machine::run(shared, on, &notice))?;
         // The thread that would notify always does before it ends.
-        if let Ok(Err(error)) = hear.recv() {
+        if let Ok(Err(error)) = outcome.recv() {
             return Err(StartError::Machine(error));
         }
         self.spawn(1, machine::collect)

@@ -54,7 +54,7 @@ impl Said<'_> {
     }
 
     /// Whether a value was too large for a word.
-    pub(super) fn has_outgrown(&self) -> bool {
+    pub(super) fn has_overflowed(&self) -> bool {
         self.word(word!(overflow)) != 0
     }
 

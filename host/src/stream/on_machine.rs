@@ -144,7 +144,7 @@ impl Run<'_> {
                 end.iterations += 1;
             }
             end.converged = !said.is_busy();
-            overflow = said.has_outgrown();
+            overflow = said.has_overflowed();
             Ok(())
         })?;
         Ok(Fallen {

@@ -214,7 +214,7 @@ impl<'a, L: Length> Search<'a, L> {
     }
 
     /// Returns whether a value was too large for a word.
-    pub(super) fn has_outgrown(&self) -> bool {
+    pub(super) fn has_overflowed(&self) -> bool {
         self.overflow.load(Ordering::Relaxed)
     }
 

@@ -90,7 +90,7 @@ impl Run<'_> {
         })?;
         let converged = search.is_done();
         Ok(Fallen {
-            overflow: search.has_outgrown(),
+            overflow: search.has_overflowed(),
             values: search.into_values(),
             end: End {
                 iterations,

@@ -97,10 +97,10 @@ fn a_narrow_search_gets_one_thread_by_default() {
     if report["backend"] == "cpu" {
         assert_eq!(report["device"], "CPU, 1 thread");
     }
-    let mut told = CHAIN.to_vec();
-    told.extend(["--backend", "cpu", "--threads", "2"]);
+    let mut arguments = CHAIN.to_vec();
+    arguments.extend(["--backend", "cpu", "--threads", "2"]);
     assert_eq!(
-        with_cache(&folder, &told).json()["device"],
+        with_cache(&folder, &arguments).json()["device"],
         "CPU, 2 threads"
     );
 }

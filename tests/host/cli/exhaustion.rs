@@ -56,7 +56,7 @@ fn graphs_beyond_the_address_space_are_failures() {
 }
 
 #[test]
-fn edges_stream_by_themselves_wherever_they_stream_when_told_to() {
+fn edges_stream_by_default_wherever_they_stream_on_request() {
     let folder = Fixture::new("x", b"");
     let convert = "$S convert gen:rmat:18:16 graph.swg --quiet";
     assert_eq!(shell(&folder, convert).code, 0);

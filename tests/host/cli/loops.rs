@@ -230,7 +230,7 @@ fn converted(file: &Fixture, to: &str, more: &[&str]) -> (String, Value) {
 }
 
 #[test]
-fn conversion_keeps_loops_and_parallel_edges_unless_told() {
+fn conversion_keeps_loops_and_parallel_edges_by_default() {
     let file = Fixture::new("multi.el", MULTI);
     for to in [
         "a.mtx", "a.csv", "a.txt", "a.gr", "a.egr", "a.swg", "a.swg.gz",

@@ -128,7 +128,7 @@ fn negative_numbers_are_values_of_their_options() {
 }
 
 #[test]
-fn numbers_beyond_their_type_are_told_the_limit() {
+fn numbers_beyond_their_type_get_the_limit_in_the_message() {
     for (option, value, part) in [
         ("--repeat", "4294967296", "from 1 to 4294967295"),
         (

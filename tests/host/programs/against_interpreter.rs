@@ -64,7 +64,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 40, max_shrink_iters: 100_000, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn random_programs_in_naive_host_loops_equal_the_interpreter(
+    fn random_programs_in_baseline_host_loops_equal_the_interpreter(
         waves in waves(24),
         shape in proptest::sample::select(&SHAPES[..]),
         nodes in 0_u32..200,

@@ -324,11 +324,13 @@ fn an_index_out_of_range_ends_the_run_with_the_index() {
                 (record.arrived, record.expected, wave.as_str()),
                 (index, faulty::PICKED_FROM, faulty::PICK)
             );
-            let told = format!(
+            let message = format!(
                 "index {index} of a register of {} words",
                 faulty::PICKED_FROM
             );
-            assert!(text.is_some_and(|text| text.contains(&told) && text.contains(faulty::PICK)));
+            assert!(
+                text.is_some_and(|text| text.contains(&message) && text.contains(faulty::PICK))
+            );
         }
     }
 }

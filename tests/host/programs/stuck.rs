@@ -43,8 +43,8 @@ impl Wave for Spins {
                 std::thread::yield_now();
             }
             // Freed memory would sooner or later have other content.
-            let told = if right { 1 } else { 1000 };
-            ENDED[which as usize].fetch_add(told, Ordering::AcqRel);
+            let added = if right { 1 } else { 1000 };
+            ENDED[which as usize].fetch_add(added, Ordering::AcqRel);
         });
         Ok(())
     }

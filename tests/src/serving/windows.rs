@@ -100,11 +100,11 @@ fn draw(random: &mut Random, words: &mut [u32]) -> (Query, Reply) {
 
 /// An automaton that counts ones modulo 3, over a text of several turns.
 fn automaton(client: &Client) -> Result<(), String> {
-    let told = |error: seawall::service::Refusal| error.to_string();
+    let to_text = |error: seawall::service::Refusal| error.to_string();
     let table = [3, 2, 0, 1, 1, 2, 2, 0];
-    client.write(100, &table).map_err(told)?;
+    client.write(100, &table).map_err(to_text)?;
     let text: Vec<u32> = (0..1000).map(|at| u32::from(at % 7 < 3)).collect();
-    client.write(200, &text).map_err(told)?;
+    client.write(200, &text).map_err(to_text)?;
     let ones: u32 = text.iter().sum();
     let query = Query::Automaton {
         table: 100,

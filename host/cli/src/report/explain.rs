@@ -33,11 +33,11 @@ impl<'a> Explanation<'a> {
         }
     }
 
-    pub(crate) fn of_program(told: &'a ProgramExplanation) -> Self {
+    pub(crate) fn of_program(described: &'a ProgramExplanation) -> Self {
         Self {
-            groups: &told.groups,
-            steps: &told.steps,
-            steps_total: told.steps_total,
+            groups: &described.groups,
+            steps: &described.steps,
+            steps_total: described.steps_total,
             passes: None,
         }
     }
@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn searches_and_their_runs_are_told_apart() {
+    fn searches_and_their_runs_are_distinguished() {
         let steps = [
             step("first", 0, "fused"),
             step("first", 1, "fused"),

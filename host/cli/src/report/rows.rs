@@ -202,8 +202,8 @@ mod tests {
     #[test]
     fn the_largest_number_is_a_value_where_every_node_has_one() {
         for analysis in [AnalysisKind::Triangles, AnalysisKind::Kcore] {
-            let all = with(|told| {
-                told.analysis = analysis;
+            let all = with(|described| {
+                described.analysis = analysis;
             });
             assert!(csv(&all, &[]).ends_with("103,4294967295\n"));
         }

@@ -53,14 +53,14 @@ fn left_out(taken: &Taken, dropped: Dropped) -> Option<String> {
         (dropped.self_loops, "self loop", taken.loops_reason),
         (dropped.duplicates, "duplicate edge", taken.parallel_reason),
     ];
-    let told = parts.iter().filter(|(count, ..)| *count > 0);
-    let told: Vec<String> = told
+    let described = parts.iter().filter(|(count, ..)| *count > 0);
+    let described: Vec<String> = described
         .map(|(count, noun, reason)| {
             let count = counted(*count, noun);
             reason.map_or(count.clone(), |reason| format!("{count} ({reason})"))
         })
         .collect();
-    (!told.is_empty()).then(|| told.join(", "))
+    (!described.is_empty()).then(|| described.join(", "))
 }
 
 /// Advice for a search that reached almost nothing of a directed graph.

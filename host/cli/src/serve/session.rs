@@ -135,7 +135,7 @@ impl Session {
             let _ = spaces.send(space);
         }
         let over = events.clone();
-        let _told = stop.tell(Box::new(move || drop(over.send(Event::Over))));
+        let _registered = stop.register(Box::new(move || drop(over.send(Event::Over))));
         let reader = Reader {
             client: self.client.clone(),
             served: Arc::clone(&self.served),

@@ -58,7 +58,7 @@ impl Stop {
     }
 
     /// Calls `hook` when the service is to end, at once if it already is.
-    pub(super) fn tell(&self, hook: Hook) -> Wish<'_> {
+    pub(super) fn register(&self, hook: Hook) -> Wish<'_> {
         let mut hooks = self.hooks();
         let number = hooks.next;
         hooks.next += 1;

@@ -44,10 +44,10 @@ const LONG_SHARE: u32 = 32;
 const LONG_LEAST: u32 = 64;
 
 /// Most long notification lists of a round that are distributed.
-const LONG_TALES: u32 = 16;
+const LONG_LISTS: u32 = 16;
 
-/// In [`Hubs::tales`]: the first hub.
-const TELLERS: u32 = 2;
+/// In [`Hubs::long_lists`]: the first hub.
+const SENDERS: u32 = 2;
 
 /// Most words of the colours that hubs are notified of. A graph that needs more has no hubs.
 const MOST_WORDS: u64 = 1 << 30;
@@ -82,14 +82,14 @@ pub(super) struct Hubs {
     /// Numbers of listed followers and predecessors of each hub, by number.
     listed: RegisterId,
     /// The colours that hubs were notified of: one bit each, by the colour's word, then by number.
-    told: RegisterId,
+    notified: RegisterId,
     /// The least colour that is left to a hub, by number, or [`HAS_COLOUR`].
     least: RegisterId,
     /// The number of the hub that each hub watches.
     watched: RegisterId,
     /// Entries of a round's long notification lists, the number of these lists, and the hubs of the
-    /// first [`LONG_TALES`].
-    tales: RegisterId,
+    /// first [`LONG_LISTS`].
+    long_lists: RegisterId,
     /// Numbers from 0 on.
     entries: RegisterId,
 }
@@ -157,15 +157,15 @@ impl Hubs {
             numbered: program.values("hubs numbered", Kind::U32, 1)?,
             slots: program.values("slots", Kind::U32, u64::from(graph.edges()))?,
             listed: program.values("listed", Kind::U32, 2 * space)?,
-            told: program.values("told", Kind::U32, space * u64::from(words))?,
+            notified: program.values("notified", Kind::U32, space * u64::from(words))?,
             least: program.values("least colours", Kind::U32, space + 1)?,
             watched: program.per_node("watched", Kind::U32)?,
-            tales: program.values(
+            long_lists: program.values(
                 "long notification lists",
                 Kind::U32,
-                u64::from(TELLERS + LONG_TALES),
+                u64::from(SENDERS + LONG_LISTS),
             )?,
-            entries: program.values("entries", Kind::U32, space * u64::from(LONG_TALES))?,
+            entries: program.values("entries", Kind::U32, space * u64::from(LONG_LISTS))?,
         };
         program.iota("number entries", hubs.entries);
         program.fill("nobody joined before", hubs.bars[0], u32::MAX);
@@ -174,7 +174,7 @@ impl Hubs {
         program.fill("no number is taken", hubs.numbered, 0);
         program.fill("slots are empty", hubs.slots, 0);
         program.fill("no hub is listed", hubs.listed, 0);
-        program.fill("nobody is told", hubs.told, 0);
+        program.fill("no hub is notified", hubs.notified, 0);
         program.fill("every colour is left", hubs.least, 0);
         program.fill("nobody is watched", hubs.watched, count);
         Ok(Some(hubs))
@@ -254,16 +254,18 @@ impl Hubs {
         let [now, next, later] = of_turn(self.left, turn);
         body.fill("nobody", later.1, 0);
         body.fill("nobody has won", self.winners.1, 0);
-        body.fill("no long notification list", self.tales, 0);
+        body.fill("no long notification list", self.long_lists, 0);
         body.each("watch", over(now), |hub| self.watch(hub, next));
         body.each("look", over(self.lookers), |hub| {
             self.look(hub, registers, next);
         });
         body.fill("nobody looks", self.lookers.1, 0);
-        body.each("tell", over(self.winners), |hub| self.tell(hub, registers));
-        let entries = over((self.entries, self.tales));
-        body.each("tell long notification lists", entries, |entry| {
-            self.tell_entry(entry, registers);
+        body.each("notify", over(self.winners), |hub| {
+            self.notify(hub, registers)
+        });
+        let entries = over((self.entries, self.long_lists));
+        body.each("notify by long lists", entries, |entry| {
+            self.notify_entry(entry, registers);
         });
     }
 
@@ -272,8 +274,8 @@ impl Hubs {
         hub.changed(1);
         let number = hub.load(self.numbers);
         let word = hub.latest(self.least, number) >> 5;
-        let told = hub.at(self.told, word * self.count + number);
-        let free = (told ^ u32::MAX).low_zeros();
+        let notified = hub.at(self.notified, word * self.count + number);
+        let free = (notified ^ u32::MAX).low_zeros();
         let colour = (word << 5) + free;
         hub.scatter(self.least, number, Join::Max, colour);
         let watched = hub.latest(self.least, hub.load(self.watched));
@@ -307,11 +309,11 @@ impl Hubs {
         let is_long = followers.above(self.long());
         hub.append(self.winners, hub.index(), is_long.is_zero());
         hub.only(is_long);
-        let place = hub.scatter(self.tales, 1, Join::Sum, 1);
-        hub.append(self.winners, hub.index(), place.above(LONG_TALES - 1));
-        hub.only(place.below(LONG_TALES));
-        hub.scatter(self.tales, place + TELLERS, Join::Max, hub.index());
-        hub.scatter(self.tales, 0, Join::Max, followers * LONG_TALES);
+        let place = hub.scatter(self.long_lists, 1, Join::Sum, 1);
+        hub.append(self.winners, hub.index(), place.above(LONG_LISTS - 1));
+        hub.only(place.below(LONG_LISTS));
+        hub.scatter(self.long_lists, place + SENDERS, Join::Max, hub.index());
+        hub.scatter(self.long_lists, 0, Join::Max, followers * LONG_LISTS);
     }
 
     /// Hubs with more than this many followers have long notification lists.
@@ -320,7 +322,7 @@ impl Hubs {
     }
 
     /// Notifies the followers of a hub of its colour.
-    fn tell(self, hub: Item<'_>, registers: Registers) {
+    fn notify(self, hub: Item<'_>, registers: Registers) {
         let number = hub.load(self.numbers);
         let colour = hub.load(registers.colours);
         hub.scatter(self.least, number, Join::Max, HAS_COLOUR);
@@ -335,23 +337,23 @@ impl Hubs {
             edge.until(last.at_most(slot));
             edge.only(slot.below(end));
             let follower = edge.at(self.slots, slot);
-            edge.scatter(self.told, place + follower, Join::Or, bit);
+            edge.scatter(self.notified, place + follower, Join::Or, bit);
         });
     }
 
     /// Notifies one follower of a hub with a long notification list: entries alternate between
     /// these lists.
-    fn tell_entry(self, entry: Item<'_>, registers: Registers) {
-        let (tale, at) = (entry.index() % LONG_TALES, entry.index() / LONG_TALES);
-        entry.only(tale.below(entry.at(self.tales, 1)));
-        let hub = entry.at(self.tales, tale + TELLERS);
+    fn notify_entry(self, entry: Item<'_>, registers: Registers) {
+        let (list_number, at) = (entry.index() % LONG_LISTS, entry.index() / LONG_LISTS);
+        entry.only(list_number.below(entry.at(self.long_lists, 1)));
+        let hub = entry.at(self.long_lists, list_number + SENDERS);
         let number = entry.at(self.numbers, hub);
         entry.only(at.below(entry.at(self.listed, number * 2)));
         let middle = entry.first_edge(Edges::Out, hub) + entry.at(registers.waits, hub);
         let follower = entry.at(self.slots, middle + at);
         let colour = entry.at(registers.colours, hub);
         let (word, bit) = (colour >> 5, entry.constant(1_u32) << (colour & 31));
-        entry.scatter(self.told, word * self.count + follower, Join::Or, bit);
+        entry.scatter(self.notified, word * self.count + follower, Join::Or, bit);
         entry.only(at.is_zero());
         entry.scatter(self.least, number, Join::Max, HAS_COLOUR);
     }

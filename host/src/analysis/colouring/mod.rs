@@ -62,7 +62,7 @@ const LEAN: u64 = 48;
 const MOST_WAITS: u32 = 1 << 31;
 
 /// Colours that neighbours notify a node of.
-const TOLD: u32 = u32::BITS;
+const NOTIFIED: u32 = u32::BITS;
 
 impl Analysis for Colouring {
     fn facts(&self) -> &'static Facts {
@@ -105,9 +105,9 @@ impl Analysis for Colouring {
 struct Registers {
     priorities: RegisterId,
     colours: RegisterId,
-    /// Bits of the colours below [`TOLD`] that neighbours have.
+    /// Bits of the colours below [`NOTIFIED`] that neighbours have.
     used: RegisterId,
-    /// The first colour that a node has not checked yet, from [`TOLD`] on.
+    /// The first colour that a node has not checked yet, from [`NOTIFIED`] on.
     bases: RegisterId,
     /// Uncoloured neighbours that precede a node; for nodes other than hubs, without hubs. With
     /// [`Order::counts_on`], the count continues below 0 for nodes with a colour.
@@ -224,9 +224,9 @@ fn round(body: &mut ProgramBuilder, registers: Registers, [ready, next, full]: [
     let (list, count) = ready;
     body.each("round", Over::List { list, count }, |node| {
         node.changed(1);
-        let told = node.latest(registers.used, node.index());
-        let colour = (told ^ u32::MAX).low_zeros();
-        let is_full = colour.equals(TOLD);
+        let taken = node.latest(registers.used, node.index());
+        let colour = (taken ^ u32::MAX).low_zeros();
+        let is_full = colour.equals(NOTIFIED);
         node.append(full, node.index(), is_full);
         node.only(is_full.is_zero());
         settle(node, registers, (colour, next));
@@ -239,7 +239,7 @@ fn look(body: &mut ProgramBuilder, registers: Registers, [full, next, full_next]
     let (list, count) = full;
     body.each("look beyond", Over::List { list, count }, |node| {
         node.changed(1);
-        let base = node.load(bases).max(TOLD);
+        let base = node.load(bases).max(NOTIFIED);
         let taken = node.gather(Edges::Out, Join::Or, |edge| {
             let colour = edge.latest(colours, edge.neighbour());
             // No bit for colours below or above the window, or for none.
@@ -269,15 +269,15 @@ fn settle<'c>(node: Item<'c>, registers: Registers, (colour, next): (Value<'c>, 
     node.each_edge(Edges::Out, |edge| {
         let neighbour = edge.neighbour();
         let count = || edge.scatter(waits, neighbour, Join::Sum, u32::MAX);
-        let tell = || edge.scatter(used, neighbour, Join::Or, bit);
+        let notify = || edge.scatter(used, neighbour, Join::Or, bit);
         let before = if counts_on {
             let before = count();
             edge.only((before - 1).below(MOST_WAITS));
-            tell();
+            notify();
             before
         } else {
             edge.only(edge.latest(colours, neighbour).equals(UNREACHED));
-            tell();
+            notify();
             count()
         };
         edge.append(next, neighbour, before.equals(1));

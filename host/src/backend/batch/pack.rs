@@ -115,7 +115,7 @@ impl Pack {
     /// Offset of the control block of the first graph.
     #[cfg_attr(
         not(feature = "cuda"),
-        expect(dead_code, reason = "GPUs are told to end each")
+        expect(dead_code, reason = "only GPUs get a request to end for each graph")
     )]
     pub(crate) const fn controls_start(&self) -> u64 {
         self.controls

@@ -250,6 +250,6 @@ fn a_batch_whose_graphs_exceed_the_memory_is_refused() {
     let refused = Pack::new(&[job], space(1, needed - 1));
     assert!(matches!(
         refused,
-        Err(BatchError::Backend(BackendError::OutOfMemory { needed: told, .. })) if told == needed
+        Err(BatchError::Backend(BackendError::OutOfMemory { needed: reported, .. })) if reported == needed
     ));
 }

@@ -72,7 +72,7 @@ const fn nodes_per_edge(opcode: Opcode) -> Option<u32> {
 /// # Errors
 /// If a round faults, or a barrier ends the run.
 #[inline(never)]
-pub(super) fn run_lone<G: Grid, S: WaveSet, const TRACED: bool>(
+pub(super) fn run_single<G: Grid, S: WaveSet, const TRACED: bool>(
     cx: ContextRef<G>,
     wave: Wave,
     end: &mut LoopEnd,
