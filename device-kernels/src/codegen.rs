@@ -46,9 +46,9 @@
 //!
 //! # `LOADS_TOGETHER`
 //!
-//! Loads come first, then the tests on what they return, and a missing element takes part
-//! with a harmless value instead of branching. Several accesses are then in flight
-//! together; after a branch, each would wait for the one before.
+//! Loads come first, then the tests on what they return, and a missing element takes part with a
+//! harmless value instead of branching. Several accesses are then in flight together; after a
+//! branch, each would wait for the previous one.
 //!
 //! Loads that come first are not yet in flight together: `ptxas` moves the uses of a load up to it,
 //! even in front of the next load, where it considers registers scarce. It does not move it across

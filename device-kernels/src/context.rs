@@ -81,8 +81,7 @@ impl<G: Grid> Context<G> {
     }
 }
 
-/// A context on its way into a function that is not inlined; the rest of it is in shared
-/// memory.
+/// A context that is passed to a function that is not inlined; the rest of it is in shared memory.
 #[derive(Clone, Copy, Debug)]
 pub struct ContextRef<G> {
     grid: G,

@@ -237,14 +237,14 @@ impl Control {
             .load_weak(grid, word_of!(ControlRecord, iteration))
     }
 
-    /// Stores whether the open fixpoint goes on.
+    /// Stores whether the open fixpoint continues.
     #[inline(always)]
     pub fn set_loop_state<G: Grid>(self, grid: G, state: LoopState) {
         self.words
             .store(grid, word_of!(ControlRecord, loop_state), state as u32);
     }
 
-    /// Whether the open fixpoint goes on.
+    /// Whether the open fixpoint continues.
     #[inline(always)]
     pub fn loop_runs<G: Grid>(self, grid: G) -> bool {
         self.words

@@ -1,4 +1,4 @@
-//! Entries for the threads of a CPU, as `entry` has them for a GPU.
+//! Entries for the CPU threads, as `entry` has them for a GPU.
 //!
 //! [`BUILT_IN`] is a static, so the kernels of built-in waves are compiled with this crate. A crate
 //! that calls them compiles no kernel again, and this crate compiles in parallel with the other

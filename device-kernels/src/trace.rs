@@ -36,7 +36,7 @@ pub(crate) fn begin_group<G: Grid>(cx: ContextRef<G>, index: u32) {
     }
 }
 
-/// Ends group `index`, which was measured together with those after it, `groups` in all.
+/// Ends group `index`, which was measured together with the following ones, `groups` in total.
 #[inline(always)]
 pub(crate) fn end_group<G: Grid>(cx: ContextRef<G>, index: u32, groups: u32) {
     #[cold]

@@ -181,7 +181,7 @@ pub struct Event {
 pub enum Track {
     /// The host thread.
     Host,
-    /// The device, or the threads of the CPU backend.
+    /// The device, or the CPU threads backend.
     Device,
 }
 

@@ -16,8 +16,8 @@
 //! the GPU and on threads, and `--stream` those of streams of a `.swg` file beside a bare upload;
 //! both test nothing.
 //!
-//! `SEED=N` repeats a run from its first case. FOLDER is what `cargo xtask build-ptx --crate
-//! examples/own-wave` writes; without it, waves of other crates are skipped with a message.
+//! `SEED=N` repeats a run from its first case. FOLDER is the output of `cargo xtask build-ptx
+//! --crate examples/own-wave`; without it, waves of other crates are skipped with a message.
 
 mod batches;
 mod budgets;

@@ -105,7 +105,7 @@ proptest! {
         limit in prop::sample::select(vec![2, 3, u32::MAX - 1]),
     ) {
         let random = &mut Random::new(seed);
-        // So many that threads have more edges than space, or fewer.
+        // Numbers with which threads have more edges than space, or fewer.
         let hubs = (nodes / share).max(140_000 / degree).min(nodes - 200);
         let list = wide_list(nodes, hubs, degree, undirected, random);
         let graph = list.graph().unwrap();

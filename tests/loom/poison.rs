@@ -1,5 +1,5 @@
-//! Every word of slots and control block counts: changed before the workers poll, it changes what
-//! they do or what a host finds.
+//! Every word of slots and control block counts: changed before the workers poll, it changes their
+//! actions or a host's view.
 
 use seawall_core::abi::ring::{
     BATCHES, CompletionRecord, Continuation, ControlBlock, FaultCode, Kind, PrintRecord,

@@ -16,8 +16,8 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 /// Words of the two tenants' windows.
 const WINDOW: u32 = 2;
 
-// The reader of what others wrote is a separate thread and reads once: loom returns to a thread no
-// old value that it wrote, or had seen before it yielded.
+// The reader of others' writes is a separate thread and reads once: loom returns to a thread no old
+// value that it wrote, or had seen before it yielded.
 
 /// Runs `body` in every interleaving, with `modelled` words of its layout.
 fn check(

@@ -1,6 +1,6 @@
 //! Counters that wrap: each round starts all of them just below their end, and ends beyond it.
 //!
-//! `ROUNDS=N cargo test --release -p seawall-tests --test ring wraps` runs so many rounds.
+//! `ROUNDS=N cargo test --release -p seawall-tests --test ring wraps` runs N rounds.
 
 use seawall::service::SharedWords;
 use seawall_core::abi::ring::{

@@ -148,7 +148,7 @@ fn a_full_ring_hands_the_query_back_or_waits() {
         Err(SubmitError::Full(back)) => assert_eq!(back, query),
         other => panic!("{other:?}"),
     }
-    // Other priorities have space of their own.
+    // Other priorities have separate space.
     let urgent = client.with_priority(Priority::Critical);
     let urgent = urgent.try_submit(Query::Nop).unwrap();
     let waiting = std::thread::spawn(move || client.submit(query));

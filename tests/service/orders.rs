@@ -21,7 +21,7 @@ struct Stage {
     open: Arc<AtomicBool>,
 }
 
-/// A service whose single worker can be stopped, so that what is posted meanwhile waits.
+/// A service whose single worker can be stopped, so that posts wait meanwhile.
 fn stage(count: usize) -> Stage {
     let noted = Arc::new(Mutex::new(Vec::new()));
     let open = Arc::new(AtomicBool::new(false));

@@ -14,7 +14,7 @@ use seawall::program::{CodeError, Edges, Join, Kind, PlanRequest, ProgramError};
 pub(crate) struct Around<'a> {
     /// Registers.
     pub(crate) registers: &'a [Register],
-    /// Which of them were filled.
+    /// Whether each of them was filled.
     pub(crate) written: &'a [bool],
     /// Nodes of the graph.
     pub(crate) nodes: u32,

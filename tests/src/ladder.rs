@@ -107,7 +107,7 @@ const CASES: [Case; 13] = [
 /// Runs all cases; none may change the levels of its search.
 ///
 /// # Errors
-/// The rules that decided no step, or what went wrong.
+/// The rules that decided no step, or the error.
 pub fn check(open: Open<'_>) -> Result<(), String> {
     let mut found: Vec<StepReason> = Vec::new();
     for (name, change) in CASES {

@@ -371,8 +371,8 @@ pub fn run<const BLOCKS: u32, const LANES: u32>(
     Ok(())
 }
 
-/// Calls `body` on each lane of so many blocks of so many lanes, whole warps of them, with this
-/// many additional words of shared memory.
+/// Calls `body` on each lane of a number of blocks of whole warps, with additional words of shared
+/// memory.
 ///
 /// # Panics
 /// If a lane panics, or lanes do not meet.

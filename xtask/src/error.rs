@@ -26,13 +26,13 @@ pub(crate) enum Error {
         status: String,
         output: String,
     },
-    /// A program's output was not what its documentation promises.
+    /// A program's output differs from its documentation.
     Output { program: String, problem: String },
     /// No toolchain that can emit PTX; one reason for each route that was tried.
     NoToolchain { reasons: Vec<String> },
     /// The linker role was started without the build's settings.
     LinkRole { missing: &'static str },
-    /// Committed files differ from what was built; one line per file.
+    /// Committed files differ from the built ones; one line per file.
     Stale {
         what: &'static str,
         files: Vec<String>,

@@ -116,7 +116,7 @@ fn host() -> Result<String, Error> {
 }
 
 fn build(host: &str, options: &Options) -> Result<(), Error> {
-    // Not `--locked`: the lock file keeps its versions, and takes up what the host crate adds.
+    // Not `--locked`: the lock file keeps its versions, and gains the host crate's additions.
     let mut cargo = Command::new("cargo");
     cargo
         .current_dir(folder())

@@ -44,7 +44,7 @@ pub(crate) fn run(options: &Options) -> Result<(), Error> {
     Ok(())
 }
 
-/// Compares the text with what the same version of cbindgen writes now.
+/// Compares the text with the present output of the same version of cbindgen.
 fn compare(committed: &str, hash: &str) -> Result<String, Error> {
     let writer = field(committed, WRITER).unwrap_or("of an unknown version");
     match installed() {

@@ -105,8 +105,8 @@ pub struct Instruction {
     /// Word of an [`Op`].
     pub op: u32,
     /// The operands `to`, `a`, `b` and `c`: temporaries with [`OF_EDGE`] and [`PAIR`] among their
-    /// bits, or what stands in place of one. In place of `c`, comparisons have an [`Outcome`] and
-    /// joins a [`Joined`].
+    /// bits, or a placeholder. In place of `c`, comparisons have an [`Outcome`] and joins a
+    /// [`Joined`].
     pub temps: [u8; 4],
     /// Meaning depends on the operation.
     pub first: u32,

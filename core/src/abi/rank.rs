@@ -1,6 +1,6 @@
 //! Shared facts of rankings: the units in which contributions are added up, and totals.
 
-/// Words of a register of totals: three, each on a cache line of its own.
+/// Words of a register of totals: three, each on a separate cache line.
 pub const TOTALS_WORDS: u32 = 96;
 
 /// Units of a sum of contributions in 1, as a power of two, for a graph of `edges`

@@ -2,8 +2,8 @@
 //!
 //! A frontier register holds a header, two queues with their edge prefixes and row offsets, and
 //! three bitsets. Its header has a ring of four records, one an iteration: while iteration `i`
-//! runs, it fills record `i + 1`, and record `i + 2` is cleared, so that counting needs no barrier
-//! of its own.
+//! runs, it fills record `i + 1`, and record `i + 2` is cleared, so that counting needs no separate
+//! barrier.
 
 use super::assert_words;
 use crate::topology::{Thresholds, TopologyPolicy};
@@ -131,7 +131,7 @@ pub struct FoundRecord {
     pub marked_nodes: u32,
     /// Edges of the nodes that a bitset step found.
     pub marked_edges: u32,
-    /// Zero; fills the record to a cache line of its own.
+    /// Zero; pads the record to a cache line.
     pub reserved: [u32; 28],
 }
 assert_words!(FoundRecord, 32);

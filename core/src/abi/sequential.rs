@@ -1,8 +1,8 @@
 //! Whole sequential algorithms as waves, and the memory that each of them takes.
 //!
 //! A wave of [`Opcode::Sequential`](super::program::Opcode::Sequential) runs one of them from
-//! beginning to end, on threads of a CPU. Its scratch register is sized here, so that the host
-//! plans what the threads use, and nothing is allocated during a run.
+//! beginning to end, on CPU threads. Its scratch register is sized here, so that the host plans the
+//! threads' memory, and nothing is allocated during a run.
 
 /// An algorithm; the discriminant is its word.
 ///

@@ -8,9 +8,9 @@
 //!
 //! Most rows of most slices are empty, so a list has the others ([`list_words`]).
 //!
-//! Where few nodes are the sources of many edges, their words are far from each other, and each
-//! fills a line of a multiprocessor's cache. The words of these frequent sources are copied side by
-//! side after the words of all nodes, and their edges name the copies. A map holds the places
+//! If few nodes are the sources of many edges, their words are far from each other, and each fills
+//! a line of a multiprocessor's cache. The words of these frequent sources are copied side by side
+//! after the words of all nodes, and their edges name the copies. A map holds the places
 //! ([`map_words`]).
 
 /// Fewest rows of a part, as a power of two: a warp's rows are all in one part.

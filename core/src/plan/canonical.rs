@@ -1,13 +1,13 @@
 //! Names of waves that do not depend on how the caller numbered them.
 //!
-//! Where a planner has to break a tie, it takes the wave with the smaller name, so that a program
-//! and the same program renumbered get plans of the same size. Waves get colours from their bytes
-//! and from the colours of all waves before and after them, and are sorted by colour. If several
-//! waves share a colour, one of them gets a colour of its own and the others follow from it, until
-//! no two are alike: colour refinement with individualisation, as in McKay and Piperno, "Practical
-//! graph isomorphism, II" (2014). Waves with the same neighbours can change places, so their order
-//! is free. Among others the choice with the least certificate counts. The work is bounded: ties
-//! that are left after it are broken by the caller's numbers.
+//! If a planner has to break a tie, it takes the wave with the smaller name, so that a program and
+//! the same program renumbered get plans of the same size. Waves get colours from their bytes and
+//! from the colours of all waves before and after them, and are sorted by colour. If several waves
+//! share a colour, one of them gets a unique colour and the others follow from it, until no two are
+//! alike: colour refinement with individualisation, as in McKay and Piperno, "Practical graph
+//! isomorphism, II" (2014). Waves with the same neighbours can change places, so their order is
+//! free. Among others the choice with the least certificate counts. The work is bounded: ties that
+//! are left after it are broken by the caller's numbers.
 
 use super::arena::Results;
 use super::cells::{IDS, copy, read, write};
@@ -190,8 +190,8 @@ impl Naming<'_> {
         self.refine()
     }
 
-    /// Sorts the waves by colour, and colours them by what is before and after them, until that
-    /// distinguishes no more of them.
+    /// Sorts the waves by colour, and colours them by their predecessors and successors, until no
+    /// more are distinguished.
     fn refine(&mut self) -> u64 {
         let mut classes = 0;
         loop {

@@ -265,7 +265,7 @@ struct Stuck {
 
 /// Returns the reason why there is no plan: a bad record, too little space, else a cycle.
 ///
-/// The return type is that of the planner, so that errors are not copied on their way out.
+/// The return type is the planner's, so that errors are not copied.
 #[cold]
 #[inline(never)]
 fn refuse(

@@ -3,8 +3,8 @@
 //! The search is for a line of all waves that keeps few bytes alive if they run one by one. Walks
 //! give the first lines: each takes a wave that the previous one released, from the front or from
 //! the back of the program, so that a chain of waves is followed to its end before the next one
-//! begins, and a wave follows what it needs. For small programs the best line is improved by moves
-//! of single waves. Groups take waves along this line as they fit. They are smaller and more
+//! begins, and a wave follows its predecessors. For small programs the best line is improved by
+//! moves of single waves. Groups take waves along this line as they fit. They are smaller and more
 //! numerous than packed ones, with more barriers: a fallback if the arena of wider groups does not
 //! fit.
 //!

@@ -14,9 +14,9 @@ use crate::abi::ring::{
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Outcome {
-    /// With results.
+    /// It ended with results.
     Done([u32; RESULTS]),
-    /// Without.
+    /// It ended without results.
     Fault(Refusal),
     /// Without, since a program stopped itself: the words of its
     /// [`FaultRecord`](crate::abi::control::FaultRecord), and its number.

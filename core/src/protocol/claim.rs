@@ -10,7 +10,7 @@ use crate::abi::ring::{
     SLOT_WORDS, Shutdown, SlotRecord, Status, TenantRecord, VERSION,
 };
 
-/// A worker of a ring: what it claimed lately and what it polls for.
+/// A worker of a ring: its recent claims and the work that it polls for.
 #[derive(Debug)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Worker<'m, W: ?Sized> {

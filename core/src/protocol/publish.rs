@@ -115,7 +115,7 @@ impl<W: Words + ?Sized> Ring<'_, W> {
         let [_, payload @ ..] = &words;
         self.write_words(at.wrapping_add(1), payload);
         // Counted before it can be claimed: a count that is too high costs a poll in vain, one that
-        // is too low a slot that nobody polls for.
+        // is too low hides a slot.
         self.count(self.level_at(slot.level()).wrapping_add(POSTED), 1);
         self.set_status(index, Status::Published, Site::Publish);
     }

@@ -20,7 +20,7 @@ pub enum Site {
     PutBack,
     /// A worker ends a slot, with its completion and all that it wrote.
     End,
-    /// A worker ends a slot by a sealed status, with what it wrote besides the completion.
+    /// A worker ends a slot by a sealed status, with its writes besides the completion.
     Seal,
     /// A host checks whether a slot has ended.
     Poll,

@@ -49,8 +49,8 @@ impl fmt::Display for Decision {
 
 /// The sides of all thresholds of the raw choice on which metrics lie, one bit per comparison.
 ///
-/// Two metrics of one class have the same raw topology, which is what makes a class a sound key
-/// for a cache.
+/// Two metrics of one class have the same raw topology, which makes a class a sound key for a
+/// cache.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[repr(transparent)]

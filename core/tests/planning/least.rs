@@ -1,4 +1,4 @@
-//! The least budget: exact, the same for every numbering, and never above what another plan needs.
+//! The least budget: exact, the same for every numbering, and never above another plan's need.
 
 use crate::support::*;
 use seawall_core::cache::{AnalysisKind, DeviceKey, Identity, Subject};

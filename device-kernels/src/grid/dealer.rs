@@ -1,4 +1,4 @@
-//! Deals shares of work to the threads of a CPU when they ask for them.
+//! Deals shares of work to the CPU threads when they ask for them.
 //!
 //! Threads are not equally fast: two may share a core, and other programs run too. If
 //! shares were dealt in advance, all would wait for the slowest.
@@ -127,8 +127,8 @@ impl Dealer {
         self.is_disbanded.store(true, Ordering::Relaxed);
     }
 
-    /// [`confer`] of thread `seat` of a thread group of so many. In a run, thread groups of up to [`THREAD_GROUP_SMALL`]
-    /// threads are all of one size, and so are larger ones.
+    /// [`confer`] of thread `seat` of a thread group of `seats`. In a run, thread groups of up to
+    /// [`THREAD_GROUP_SMALL`] threads are all of one size, and so are larger ones.
     #[inline]
     pub fn confer(
         &self,

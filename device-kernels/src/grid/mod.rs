@@ -186,27 +186,27 @@ pub unsafe trait Grid: Copy {
     /// # Safety
     /// `at` must be below [`shared_words`] of [`Grid::LANES`].
     unsafe fn shared_show(self, at: u32, value: u32);
-    /// Words of shared memory that the launch asked for, beside
-    /// [`shared_words`] of [`Grid::LANES`].
+    /// Words of shared memory that the launch requested, besides [`shared_words`] of
+    /// [`Grid::LANES`].
     fn extra_words(self) -> u32;
-    /// Reads word `at` of the shared memory that the launch asked for.
+    /// Reads word `at` of the shared memory that the launch requested.
     ///
     /// # Safety
     /// `at` must be below [`Grid::extra_words`].
     unsafe fn extra_load(self, at: u32) -> u32;
-    /// Writes word `at` of the shared memory that the launch asked for.
+    /// Writes word `at` of the shared memory that the launch requested.
     ///
     /// # Safety
     /// `at` must be below [`Grid::extra_words`].
     unsafe fn extra_store(self, at: u32, value: u32);
-    /// Adds to word `at` of the shared memory that the launch asked for,
-    /// atomically, and returns the previous value.
+    /// Adds to word `at` of the shared memory that the launch requested, atomically, and returns
+    /// the previous value.
     ///
     /// # Safety
     /// `at` must be below [`Grid::extra_words`].
     unsafe fn extra_add(self, at: u32, value: u32) -> u32;
-    /// Place of word `at` of the shared memory that the launch asked for, if `extra`, else
-    /// of [`shared_words`]. Neighbouring words are [`PLACE`] apart.
+    /// Place of word `at` of the shared memory that the launch requested, if `extra`, else of
+    /// [`shared_words`]. Neighbouring words are [`PLACE`] apart.
     fn place(self, extra: bool, at: u32) -> u32;
     /// Reads the word of shared memory at `place`.
     ///

@@ -1,4 +1,4 @@
-//! One item of a wave, and what its code may do.
+//! One item of a wave, and the operations of its code.
 
 use super::graph::{Rows, Weights};
 use super::machine::{Access, How, Machine, Recorder};

@@ -36,7 +36,7 @@ mod sealed {
     impl<G, R> Sealed for super::On<G, R> {}
 }
 
-/// Records what waves read and write, so that their facts can be compared with it.
+/// Records the accesses of waves, to compare them with their facts.
 pub trait Recorder: 'static {
     /// Whether it records anything.
     const RECORDS: bool = true;

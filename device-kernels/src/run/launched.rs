@@ -1,8 +1,7 @@
 //! Loop bodies as separate launches.
 //!
-//! For executors that launch each group. State that the megakernel keeps in registers is
-//! in memory here, and the last block to finish a launch decides whether the loop goes
-//! on.
+//! For executors that launch each group. State that the megakernel keeps in registers is in memory
+//! here, and the last block to finish a launch decides whether the loop continues.
 
 use super::counters::point_of;
 use super::group::{OUTSIDE, run_waves};
@@ -235,7 +234,7 @@ fn fixpoint_of<G: Grid>(context: &Context<G>, index: u32) -> Result<(u32, Fixpoi
         })
 }
 
-/// Decides what follows an iteration; its last lane calls this.
+/// Decides whether another iteration follows; its last lane calls this.
 #[inline(always)]
 fn close_iteration<G: Grid>(
     context: &Context<G>,

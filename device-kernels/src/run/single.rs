@@ -1,4 +1,4 @@
-//! Narrow rounds of a loop on one thread of a CPU, without barriers between them.
+//! Narrow rounds of a loop on one CPU thread, without barriers between them.
 //!
 //! A barrier of threads takes as long as some hundred edges. So where a round has few edges, the
 //! first block runs it and those after it alone, until one is wide, and publishes how many there

@@ -5,9 +5,9 @@
 //! on words decoded in shared memory, from where the whole block runs them one after another.
 //! Groups with other waves run as usual.
 //!
-//! One block runs them alone, since a block barrier is cheap. Joined groups need no
-//! barrier at all: each lane takes its words through all of them, and keeps in registers
-//! what the next operation reads. If that is enough work, all blocks share the words.
+//! One block runs them alone, since a block barrier is cheap. Joined groups need no barrier at all:
+//! each lane takes its words through all of them, and keeps the next operation's inputs in
+//! registers. If that is enough work, all blocks share the words.
 
 use super::group::{OUTSIDE, end_of_group, run_waves};
 use crate::context::{Context, ContextRef};
@@ -358,7 +358,7 @@ fn run_joined<G: Grid>(context: &Context<G>, ready: Ready) {
     let (grid, operations) = (context.team.grid, ready.operations);
     note(context, operations - 1, operations);
     if G::WARP == 1 {
-        // A processor's cache returns at once what was just written.
+        // A processor's cache returns recent writes at once.
         for place in 0..operations {
             step(grid, place).1.apply(&context.team);
         }

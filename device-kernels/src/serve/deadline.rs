@@ -11,7 +11,7 @@ pub(super) const fn is_over(shutdown: u32) -> bool {
     shutdown == Shutdown::Now as u32
 }
 
-/// The time until which a search may go on.
+/// The time until which a search may continue.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Deadline<G> {
     grid: G,
@@ -30,7 +30,7 @@ impl<G: Grid> Deadline<G> {
         }
     }
 
-    /// That time.
+    /// Returns that time.
     pub(super) const fn at_ns(&self) -> u64 {
         self.at_ns
     }

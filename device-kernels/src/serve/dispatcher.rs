@@ -1,10 +1,10 @@
 //! Dispatchers: from a queue of posts to answers, or to the ring of this machine.
 //!
 //! Some warps poll for posts and keep what they find in the block's shared memory, and one more
-//! answers it, so that a poll that is still under way delays no answer. A block of one warp does
-//! both in turn. A poll is one access to the hosts' memory, one lane for each word of the next
-//! post, and takes longer than an answer. Each warp has one poll under way: it would wait for all
-//! of them at once. After two polls in a row that found a post, the next ones take several. [All
+//! answers it, so that a poll in flight delays no answer. A block of one warp does both in turn. A
+//! poll is one access to the hosts' memory, one lane for each word of the next post, and takes
+//! longer than an answer. Each warp has one poll in flight: it would wait for all of them at once.
+//! After two polls in a row that found a post, the next ones take several. [All
 //! lanes](super::together) answer light work one after the other; then each lane handles one of the
 //! remaining posts.
 //!
@@ -279,7 +279,7 @@ impl<G: Grid> Queue<G> {
         Some((next, found))
     }
 
-    /// Records what a poll found, and rests after many in vain.
+    /// Records the result of a poll, and rests after many in vain.
     #[inline(always)]
     fn rest_after(self, pace: &mut Pace, found: u32) {
         if found > 0 {

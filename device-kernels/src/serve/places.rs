@@ -2,7 +2,7 @@
 //!
 //! | words | where | changed by |
 //! | --- | --- | --- |
-//! | control block but for batches, slots | this machine | its workers |
+//! | control block except batches, slots | this machine | its workers |
 //! | counts of batches, completions, log, windows | hosts | its workers; hosts only store |
 //! | a copy of each slot's status | hosts | the owner of the slot, by stores alone |
 //!

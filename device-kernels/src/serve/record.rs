@@ -28,7 +28,7 @@ pub const fn scratch_words(nodes: u32) -> u64 {
     COUNTERS as u64 + ARRAYS * array_words(nodes) as u64
 }
 
-/// A serve record and what it points to.
+/// A serve record with its memory.
 #[derive(Clone, Copy, Debug)]
 pub struct Serve {
     record: Proven,

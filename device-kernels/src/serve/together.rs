@@ -45,7 +45,7 @@ pub(super) fn handle<G: Grid>(
     };
     let ending = worker.light_ending(&claim, (result, epoch));
     let shares = write(grid, &places, &ending);
-    // What the lanes wrote comes before the release by the lane that counts in a batch.
+    // The writes of the lanes come before the release by the lane that counts in a batch.
     grid.warp_barrier();
     ring.show_end(&ending, || seal_of_shares(ending.ended, shares));
     true

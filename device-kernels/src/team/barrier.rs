@@ -12,9 +12,9 @@ use seawall_core::abi::control::{FaultCode, FaultRecord};
 /// on where the ticket lies in memory: at some places, two barriers in three poll twice.
 const FIRST_POLL_CYCLES: u32 = 280;
 
-/// Polls by a waiting lane between two reads of the clock and the fault word. A thread of a CPU
-/// yields its core between polls, and gets it back after all threads that wait for it: with
-/// thousands of them, 1024 polls take seconds.
+/// Polls by a waiting lane between two reads of the clock and the fault word. A CPU thread yields
+/// its core between polls, and gets it back after all threads that wait for it: with thousands of
+/// them, 1024 polls take seconds.
 const fn polls_per_look<G: Grid>() -> u32 {
     if G::ITEMS == 1 { 1024 } else { 32 }
 }

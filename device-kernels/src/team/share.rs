@@ -9,7 +9,7 @@ use seawall_core::abi::control::FaultCode;
 const PIECES_EACH: u32 = 16;
 
 /// Items that a one-lane block takes between two reads of the clock. A read takes some 30 ns, and
-/// so many of the lightest items some microseconds.
+/// this many of the lightest items some microseconds.
 const ITEMS_PER_LOOK: u32 = 4096;
 
 impl<G: Grid> Team<G> {

@@ -103,7 +103,7 @@ fn words_at<G: Grid>(grid: G, (values, count): (Proven, u32), first: u32) -> [u3
     words
 }
 
-/// [`select`] in one-lane blocks, while nobody writes `values`: words are read sixteen at a time,
+/// [`select`] in one-lane blocks, while `values` does not change: words are read sixteen at a time,
 /// and `may` decides from a word alone whether its node can be wanted.
 #[inline(always)]
 pub fn select_some<G: Grid>(

@@ -222,9 +222,9 @@ fn link_one<G: Grid>(context: &Context<G>, parents: Proven, nodes: u32, edge: u3
 
 /// Joins edge `edge` of the rows of `some` nodes, where the row has one.
 ///
-/// A root goes below a smaller neighbour right away, wherever that is in its tree. Paths
-/// get longer, but nobody climbs yet (Jaiganesh, Burtscher: "A High-Performance Connected
-/// Components Implementation for GPUs", HPDC 2018).
+/// A root goes below a smaller neighbour right away, wherever that is in its tree. Paths get
+/// longer, but are not climbed yet (Jaiganesh, Burtscher: "A High-Performance Connected Components
+/// Implementation for GPUs", HPDC 2018).
 #[inline(always)]
 fn link_some<G: Grid>(
     grid: G,

@@ -1,6 +1,6 @@
 //! Visits every edge of a graph, evenly shared out among warps.
 //!
-//! A warp's share is a range of places: each row has one place of its own and one for each of its
+//! A warp's share is a range of places: each row has one place for itself and one for each of its
 //! edges (merge path: Merrill and Garland, "Merge-based Parallel Sparse Matrix-Vector
 //! Multiplication", SC 2016). So neither hubs nor many empty rows delay a warp. A warp takes as
 //! many rows at a time as it has lanes, and finds the row of an edge by a search among them.
@@ -38,7 +38,7 @@ pub struct Rows {
 struct Part {
     from: u32,
     edges: u32,
-    /// Whether the share goes on after the row.
+    /// Whether the share continues after the row.
     goes_on: bool,
 }
 

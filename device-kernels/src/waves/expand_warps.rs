@@ -22,7 +22,7 @@ const EACH: usize = 4;
 /// Fewest edges of a row, on average, for which 32 rows fill some steps.
 const ROW_LEAST: u32 = 8;
 
-/// Whether every warp gets a step of its own or more, from rows that fill it.
+/// Whether every warp gets at least one step, from rows that fill it.
 #[inline(always)]
 pub(super) fn are_many<G: Grid>(team: &Team<G>, source: &Source) -> bool {
     const { assert!(WARP_FINDS_EACH >= 32 * (EACH as u32 + 1)) };

@@ -3,10 +3,10 @@
 //!
 //! A barrier of threads takes as long as some thousand edges, and on such graphs a round has few
 //! more. So a thread keeps the nodes that it finds below the limit and relaxes them in the same
-//! round; only what is left goes to the next round's queue (Zhang, Brahmakshatriya, Chen,
-//! Dhulipala, Kamil, Amarasinghe, Shun: "Optimizing Ordered Graph Algorithms with GraphIt", CGO
-//! 2020, where it is called bucket fusion). It takes the nearest first, by bins of lengths, so that
-//! few edges are relaxed twice, and delta may be larger.
+//! round; only the rest goes to the next round's queue (Zhang, Brahmakshatriya, Chen, Dhulipala,
+//! Kamil, Amarasinghe, Shun: "Optimizing Ordered Graph Algorithms with GraphIt", CGO 2020, where it
+//! is called bucket fusion). It takes the nearest first, by bins of lengths, so that few edges are
+//! relaxed twice, and delta may be larger.
 
 use super::collect::{Held, append};
 use super::expand::{Edges, Visit, find_row};
@@ -37,15 +37,15 @@ const ROOM: usize = 4096;
 /// Bins of nodes; a word has a bit for each.
 const BINS: usize = 64;
 
-/// Whether threads keep what they find in rounds over few edges. A single thread has nothing to
-/// wait for, and its kernels leave this out: with it they took a sixth longer on rich graphs.
+/// Whether threads keep their finds in rounds over few edges. A single thread has nothing to wait
+/// for, and its kernels leave this out: with it they took a sixth longer on rich graphs.
 #[inline(always)]
 pub(super) fn suits<G: Grid>(context: &Context<G>) -> bool {
     let (tables, grid) = (context.tables, context.team.grid);
     G::TAKES && !context.team.is_alone() && tables.edges(grid) / SHORT <= tables.nodes(grid)
 }
 
-/// Whether a round over `edges` edges is so short that threads keep what they find.
+/// Whether a round over `edges` edges is so short that threads keep their finds.
 #[inline(always)]
 pub(super) fn is_short<G: Grid>(team: &Team<G>, edges: u32) -> bool {
     edges / FEW <= team.size()

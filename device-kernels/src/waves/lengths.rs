@@ -35,8 +35,8 @@ pub(super) trait Lengths: Copy {
     ) -> Self::Length;
     /// Puts `node` at distance 0.
     fn start<G: Grid>(self, grid: G, distances: Proven, node: u32);
-    /// The distance of a node while nobody writes any, given the node and the register's
-    /// word of that number.
+    /// The distance of a node while none changes, given the node and the register's word of that
+    /// number.
     fn scanned<G: Grid>(self, grid: G, distances: Proven, node: (u32, u32)) -> Self::Length;
     /// The place of a distance among limits; below `u32::MAX` if a path has it.
     fn place(self, length: Self::Length) -> u32;

@@ -1,7 +1,7 @@
 //! The opcodes, one file per family.
 //!
-//! A wave is one phase: it contains no team barrier, so it runs alike inside the
-//! megakernel and as a launch of its own.
+//! A wave is one phase: it contains no team barrier, so it runs alike inside the megakernel and as
+//! a separate launch.
 
 pub mod words;
 pub mod each;

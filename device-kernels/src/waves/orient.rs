@@ -46,8 +46,8 @@ impl Forward {
         let (nodes, edges) = (tables.nodes(grid), tables.edges(grid));
         Ok(Self {
             rows: tables.outgoing(grid),
-            // SAFETY: what remains of a row lies in the row's place and holds nodes, as
-            // the host proved (`Invariant::Rows` and `Invariant::Lengths`).
+            // SAFETY: the kept edges of a row lie in the row's place and are nodes, as the host
+            // proved (`Invariant::Rows` and `Invariant::Lengths`).
             targets: unsafe { tables.proven_of(grid, targets, edges)? },
             // SAFETY: indices are nodes of the graph.
             degrees: unsafe { tables.proven_of(grid, degrees, nodes)? },

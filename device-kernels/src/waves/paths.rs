@@ -154,8 +154,8 @@ const PULLS_FROM: u32 = 8;
 /// yet, so that a pull would read each of their neighbours.
 const PULLS_AFTER: u32 = 32;
 
-/// Whether a round over `edges` edges pulls, in programs that allow it. Threads of a CPU never do:
-/// their small delta makes them pull often, and their caches make loads cheap.
+/// Whether a round over `edges` edges pulls, in programs that allow it. CPU threads never do: their
+/// small delta makes them pull often, and their caches make loads cheap.
 #[inline(always)]
 fn pulls<G: Grid>(context: &Context<G>, wave: Wave, edges: u32) -> bool {
     let grid = context.team.grid;
@@ -166,8 +166,8 @@ fn pulls<G: Grid>(context: &Context<G>, wave: Wave, edges: u32) -> bool {
         && Past::broadcast(grid).relaxed >= all / PULLS_AFTER
 }
 
-/// Delta by which the limit of distances grows, after a round in which threads kept what they found
-/// or not.
+/// Delta by which the limit of distances grows, after a round in which threads kept their finds or
+/// not.
 ///
 /// The wave's delta suits a GPU, where a round costs more than some surplus relaxations, and CPU
 /// threads that follow the order of lengths. Other threads take a third of it.
@@ -212,8 +212,8 @@ fn seed<G: Grid, L: Lengths>(
     });
 }
 
-/// Relaxes whole distances, in a function of its own; the other kinds relax within their
-/// rounds, see codegen rule `OWN_FUNCTION`.
+/// Relaxes whole distances, in a separate function; the other kinds relax within their rounds, see
+/// codegen rule `OWN_FUNCTION`.
 #[inline(never)]
 fn relax_whole<G: Grid>(
     cx: ContextRef<G>,

@@ -5,8 +5,8 @@
 //! the level of its removal. Levels without nodes are skipped.
 //!
 //! Most nodes of a rich graph are removed in a few rounds of its last level. Where fewer edges
-//! leave the nodes that remain than the removed ones, rounds recount what remains instead
-//! (`recount`).
+//! leave the nodes that remain than the removed ones, rounds recount the remaining nodes'
+//! neighbours instead (`recount`).
 
 use super::collect::select;
 use super::expand::{Edges, Visit, expand};

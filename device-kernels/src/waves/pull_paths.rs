@@ -236,7 +236,7 @@ impl<G: Grid, W: OneWord> Pull<G, W> {
         if grid.ballot(has_fallen) == 0 {
             return FindRows::NONE;
         }
-        // What other lanes have lowered.
+        // Distances lowered by other lanes.
         grid.warp_barrier();
         let mut found = FindRows::NONE;
         if row.degree() != 0 {
@@ -343,7 +343,7 @@ impl<G: Grid, W: OneWord> Pull<G, W> {
         from.map(|node| self.distances.load_weak(self.grid, node))
     }
 
-    /// Lowers a distance by what [`Pull::look`] has found; returns whether it was lower than when
+    /// Lowers a distance by the result of [`Pull::look`]; returns whether it was lower than when
     /// the row was read.
     #[inline(always)]
     #[expect(

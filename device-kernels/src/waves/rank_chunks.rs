@@ -1,4 +1,4 @@
-//! Ranks by threads of a CPU, for a chunk of neighbouring rows at a time.
+//! Ranks by CPU threads, for a chunk of neighbouring rows at a time.
 //!
 //! The sums of all rows of the chunk come first, then the ranks that follow from them, in loops
 //! over arrays of the chunk that a compiler turns into vectors. One loop for both would convert
@@ -305,7 +305,7 @@ impl Chunk {
     }
 }
 
-/// `units` within what totals of ranks can be; 0 where they are no number.
+/// `units` clamped to the range of rank totals; 0 for NaN.
 #[inline(always)]
 fn bounded(units: f32) -> f32 {
     const MOST: f32 = 4.0 * UNITS;

@@ -83,7 +83,7 @@ struct Pass<G> {
     scale: Scale,
 }
 
-/// What a lane has fetched of a row.
+/// Fetched data of a row.
 #[derive(Clone, Copy, Debug)]
 struct Row {
     /// Its first edge, and the edge after its last one.

@@ -1,10 +1,10 @@
-//! Rounds of peeling that recount the neighbours of what remains.
+//! Rounds of peeling that recount the neighbours of the remaining nodes.
 //!
 //! Removing most of a graph in a round visits most of its edges, and finds few nodes there that
 //! remain. Each of these counts the neighbours that remain instead, and is removed if they are too
 //! few (a sweep from the other side, as in searches: Beamer, Asanović, Patterson:
 //! "Direction-Optimizing Breadth-First Search", SC 2012). A count is right once a round removes no
-//! node, so rounds go on until then; a neighbour that is removed meanwhile may count or not.
+//! node, so rounds continue until then; a neighbour that is removed meanwhile may count or not.
 
 use super::deal::{each_chunk, each_left};
 use super::expand_warps::Pending;
@@ -38,7 +38,7 @@ pub(super) fn is_recounting<G: Grid>(grid: G) -> bool {
     Past::broadcast(grid).nearest == AGAIN
 }
 
-/// Nodes that remain, and what a recount of them found.
+/// Remaining nodes, and the results of a recount.
 #[derive(Clone, Copy, Debug)]
 struct Recount {
     rows: Csr,

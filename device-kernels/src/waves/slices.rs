@@ -162,7 +162,7 @@ impl RowList {
             return Err(FaultCode::BadRegister);
         }
         let space = list_rows(register.len());
-        // SAFETY: indices are below the words of a list of so many rows.
+        // SAFETY: indices are below the words of a list of this many rows.
         let words = unsafe { register.proven() };
         Ok(Self { words, space })
     }

@@ -160,7 +160,7 @@ impl<const CORNERS: bool> Count<CORNERS> {
     }
 
     /// Adds `count`, found at `edge` of the row of `center`, to that of the node which `edge`
-    /// enters, and returns what is to be added to that of `center`.
+    /// enters, and returns the amount to add to that of `center`.
     #[inline(always)]
     fn split<G: Grid>(&self, grid: G, center: Center, (edge, node, count): (u32, u32, u32)) -> u32 {
         let is_kept = edge < center.first + center.len;

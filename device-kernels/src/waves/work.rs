@@ -214,7 +214,7 @@ impl Work {
     }
 
     /// Opens the round after `tag` with limit `level`, and clears the counters of the round after
-    /// that, which nobody reads any more. One lane calls this.
+    /// that, which are not read any more. One lane calls this.
     #[inline(always)]
     pub fn open_next<G: Grid>(self, grid: G, tag: u32, level: u32) {
         self.counters(tag.wrapping_add(1))

@@ -150,7 +150,7 @@ pub(super) fn command(args: &ConvertArgs) -> Result<ExitCode, CliError> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Report of what was written, and dropped edges.
+/// Report of the written graph, and dropped edges.
 #[derive(Serialize)]
 struct Report<'a> {
     output: Cow<'a, str>,

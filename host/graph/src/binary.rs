@@ -86,7 +86,7 @@ impl Header {
         Self::with_loops((nodes, edges), flags, first_id, [0; 2])
     }
 
-    /// Returns a header for a graph with so many loops and parallel edges.
+    /// Returns a header for a graph with these numbers of loops and parallel edges.
     pub(super) fn with_loops(
         (nodes, edges): (u32, u32),
         flags: u32,

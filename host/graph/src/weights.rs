@@ -159,8 +159,8 @@ pub(super) trait Growing {
     /// Calls `change` for every weight so far.
     fn each(&mut self, change: &(dyn Fn(&mut u32) -> u64 + Sync)) -> u64;
 
-    /// Makes the weights so far such that one of `other` can join them; whole ones become floats if
-    /// they do not fit beside negative ones. Returns how many were rounded.
+    /// Widens the kind of the weights so far to include `other`; whole ones become floats if they
+    /// do not fit beside negative ones. Returns how many were rounded.
     fn grow(&mut self, other: WeightKind) -> u64 {
         let from = *self.kind_mut();
         let mut to = from.joined(other);

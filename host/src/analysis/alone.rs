@@ -1,6 +1,6 @@
 //! Programs of one sequential algorithm, for CPU threads.
 //!
-//! Where a composed program needs rounds over all nodes, one thread runs an algorithm whose time
+//! One thread replaces rounds over all nodes of a composed program by an algorithm whose time
 //! follows the graph's size on every shape. Threads share the sources, and each has separate
 //! scratch memory.
 

@@ -195,7 +195,7 @@ impl<'g> CpuSession<'g> {
         })
     }
 
-    /// Sets the limits of runs to come.
+    /// Sets the limits of later runs.
     pub fn set_limits(&mut self, limits: RunLimits) {
         self.limits = limits;
     }

@@ -12,14 +12,14 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Time that threads have to end a run once it is to end: many times what a loaded machine takes
+/// Time that threads have to end a run once it is to end: many times the time of a loaded machine
 /// for a wave that checks its time budget.
 const GRACE: Duration = Duration::from_secs(1);
 
 /// Time between polls of a request to end the run.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// A run, and what it uses.
+/// A run and its memory.
 pub(super) trait Work: Send + Sync + 'static {
     /// Result of a thread.
     type Output: Send + 'static;

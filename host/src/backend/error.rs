@@ -109,8 +109,8 @@ pub enum BackendError {
         lie: FactViolation,
     },
     /// A wave of another crate does not end: threads were still in it a second after the end of the
-    /// time budget, or of a cancelled run. They go on, with the memory that they use; the session
-    /// takes no further calls.
+    /// time budget, or of a cancelled run. They continue, with the memory that they use; the
+    /// session takes no further calls.
     #[error(
         "a wave of another crate ({}) does not end: {threads} of the run's threads were still in it after {:.1} s, with a time budget of {:.1} s; they go on and keep their memory, and this session is closed: correct the wave, and open another session",
         waves.join(", "), *after_ns as f64 / 1e9, *time_budget_ns as f64 / 1e9

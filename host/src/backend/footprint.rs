@@ -1,7 +1,8 @@
 //! Bytes that a graph and a program take on a machine, from their sizes alone.
 //!
 //! Plans are limited to a budget by these figures before anything is allocated, and
-//! [`Session::memory`](super::Session::memory) says what was allocated. A test compares the two.
+//! [`Session::memory`](super::Session::memory) returns the allocated bytes. A test compares the
+//! two.
 
 use super::identity::resident_digest;
 use crate::executor::{Executor, Machine};
@@ -47,7 +48,7 @@ impl TableLengths {
         }
     }
 
-    /// Bytes of the tables, with the control block and what a machine puts beside it.
+    /// Bytes of the tables, with the control block and the machine's additions.
     pub(crate) fn bytes(self, executor: Executor) -> u64 {
         let groups = size_of::<GroupRecord>().saturating_mul(self.groups);
         let waves = size_of::<WaveRecord>().saturating_mul(self.waves);

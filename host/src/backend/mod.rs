@@ -49,7 +49,7 @@ pub struct DeviceInfo {
     pub name: String,
     /// Compute capability, major and minor; `None` for a CPU.
     pub compute_capability: Option<(u32, u32)>,
-    /// Multiprocessors of a GPU or threads of the CPU backend.
+    /// Multiprocessors of a GPU or CPU threads backend.
     pub units: u32,
     /// Memory of the device in bytes.
     pub memory_bytes: u64,

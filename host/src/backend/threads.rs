@@ -53,7 +53,7 @@ pub(super) fn run_blocks(count: u32, block: impl Fn(u32) + Sync) -> Result<(), B
 }
 
 /// [`run_blocks`] for more threads than the machine runs at once, on threads of this run alone.
-/// Those of a pool steal work from each other, which takes seconds where there are thousands.
+/// Threads of a pool steal work from each other, which takes seconds where there are thousands.
 fn run_once(count: u32, block: impl Fn(u32) + Sync) -> Result<(), BackendError> {
     let all_started = RwLock::new(false);
     let mut start = all_started.write().unwrap_or_else(PoisonError::into_inner);

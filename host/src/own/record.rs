@@ -18,7 +18,7 @@ pub enum FactViolation {
     LeftOut {
         /// The operand.
         operand: Operand,
-        /// The first such word.
+        /// The first of these words.
         word: u32,
     },
     /// It declares that it works word by word, and an item used another word than its own.

@@ -283,7 +283,7 @@ pub enum CodeError {
     /// Weights of two kinds.
     #[error("weights are whole numbers and floats at once; use those that the graph has")]
     TwoWeights,
-    /// Items read what others write.
+    /// Items read values that others write.
     #[error(
         "register {register} is changed by some items and read by others, which may come before or after; store to another register, or read the latest value if either will do"
     )]

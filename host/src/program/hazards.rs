@@ -1,4 +1,4 @@
-//! Dependencies inferred from what waves read and write.
+//! Dependencies inferred from the reads and writes of waves.
 //!
 //! A wave waits for the last writer of each register that it reads (read after write) or writes
 //! (write after write), and for all readers since (write after read). The wave that first writes a

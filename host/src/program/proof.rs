@@ -120,7 +120,7 @@ impl<'p> Walk<'p> {
         })
     }
 
-    /// Waves of a group run at the same time, so none may write what another uses.
+    /// Waves of a group run at the same time, so none may write a register that another uses.
     fn check_conflicts(&self, waves: &[WaveRecord]) -> Result<(), TableError> {
         let mut conflicts = Conflicts::default();
         for (number, wave) in (0_u32..).zip(waves) {
@@ -231,7 +231,7 @@ impl<'p> Walk<'p> {
         Ok(())
     }
 
-    /// The first body group leaves alone what slow blocks may still read.
+    /// The first body group must not write a register that slow blocks may still read.
     fn check_condition(
         &self,
         wave: &'p WaveRecord,

@@ -202,9 +202,8 @@ impl ProgramBuilder {
         self.push(seed_wave(name, ranks, by_rows));
     }
 
-    /// One iteration of a ranking in three waves, the body of a fixpoint that
-    /// ends when the ranks change by at most `tolerance` in all. The program
-    /// reads incoming edges.
+    /// One iteration of a ranking in three waves, the body of a fixpoint that ends when the ranks
+    /// change by at most `tolerance` in total. The program reads incoming edges.
     pub fn step_ranks(&mut self, ranks: Ranks, (damping, tolerance): (f32, f32)) {
         self.needs.incoming = true;
         self.needs.tiles = true;

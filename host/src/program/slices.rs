@@ -162,7 +162,8 @@ impl Slices {
     }
 }
 
-/// Most rows that may have edges in so many slices: one for each edge of a node, and each slice.
+/// Most rows that may have edges in a number of slices: one for each edge of a node, and each
+/// slice.
 fn rows_most(incoming: &Csr, slices: u32) -> u32 {
     let rows = incoming.offsets().par_windows(2);
     rows.map(|row| (row[1] - row[0]).min(slices)).sum()

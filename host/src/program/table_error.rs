@@ -206,7 +206,7 @@ pub enum TableError {
         /// The problem.
         fault: CodeFault,
     },
-    /// A loop on a register reads what its first body group changes.
+    /// A loop on a register that its first body group changes.
     #[error(
         "the loop of wave {wave} ({name}) looks at register {register}, which its first body group changes; put a group before that"
     )]

@@ -82,7 +82,7 @@ impl Does {
     }
 }
 
-/// One wave: what it does and which registers it touches.
+/// One wave: its action and its registers.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct WaveSpec {
     pub(crate) name: String,

@@ -23,7 +23,7 @@ use std::num::NonZeroUsize;
 pub(super) struct Choice {
     /// Executor to open; `None` means the GPU, and the CPU if that fails.
     pub(super) executor: Option<Executor>,
-    /// Threads of the CPU backend; all by default.
+    /// CPU threads backend; all by default.
     pub(super) threads: Option<NonZeroUsize>,
     /// Reason, or the better choice.
     pub(super) reason: Option<String>,

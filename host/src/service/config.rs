@@ -138,7 +138,7 @@ impl Tenant {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum On {
-    /// Threads of the CPU.
+    /// CPU threads.
     #[default]
     Threads,
     /// Blocks of a persistent kernel on a GPU.

@@ -1,9 +1,9 @@
 //! A resident service: persistent workers, and queries about one graph that are posted to them
 //! instead of being launched.
 //!
-//! Hosts and workers meet in the ring of [`seawall_core::protocol`]. Here the workers
-//! are threads of the CPU; any number of threads may post. Every ticket gets exactly one
-//! answer: the result, a fault, or that the service ended. `docs/ring.md` has the rules.
+//! Hosts and workers meet in the ring of [`seawall_core::protocol`]. Here the workers are CPU
+//! threads; any number of threads may post. Every ticket gets exactly one answer: the result, a
+//! fault, or that the service ended. `docs/ring.md` has the rules.
 //!
 //! ```
 //! use seawall::graph::Graph;

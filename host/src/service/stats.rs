@@ -15,7 +15,7 @@ pub struct Stats {
     pub submitted: u64,
     /// Tickets that have their answer or their error.
     pub delivered: u64,
-    /// Queries that ended in a fault for taking too long, though their handlers went on.
+    /// Queries that ended in a fault for taking too long, although their handlers continued.
     pub overrun: u64,
     /// Slots that workers ended.
     pub ended: u32,
@@ -31,7 +31,7 @@ pub struct Stats {
     pub requeues: u32,
     /// Turns after which a slot continues later.
     pub yields: u32,
-    /// Most turns that a slot waited between two of its own.
+    /// Most turns that a slot waited between two of its turns.
     pub oldest_age: u32,
     /// Scans that began below the highest priority.
     pub scans_from_below: u32,

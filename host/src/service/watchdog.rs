@@ -50,7 +50,7 @@ impl Seen {
         self.steer(shared);
     }
 
-    /// Sizes and steers the workers from what happened since the last poll.
+    /// Sizes and steers the workers by the changes since the last poll.
     fn steer(&mut self, shared: &Shared) {
         let now = shared.ring().control();
         let before = std::mem::replace(&mut self.control, now);

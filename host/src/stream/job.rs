@@ -35,7 +35,7 @@ pub(super) struct Run<'a> {
     pub(super) started: Instant,
     /// A machine other than the threads of this process.
     pub(super) on: Option<On>,
-    /// Threads of the CPU.
+    /// CPU threads.
     pub(super) threads: usize,
 }
 

@@ -2,7 +2,7 @@
 //! finished.
 //!
 //! No thread of the host touches the edges. The kernel checks the edges of a window at its first
-//! use; the host reads a window again only to name what is wrong with it.
+//! use; the host reads a window again only to name its error.
 
 use super::checks::Checked;
 use super::consumer::{Done, Kernel, Setup, WindowConsumer};

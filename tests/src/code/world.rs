@@ -23,7 +23,7 @@ pub struct World<'a> {
     pub before: Vec<Vec<u32>>,
     /// Registers as they are now.
     pub now: &'a mut [Vec<u32>],
-    /// Whether the loop goes on.
+    /// Whether the loop continues.
     pub changed: bool,
 }
 

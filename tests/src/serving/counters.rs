@@ -86,7 +86,7 @@ pub fn check(on: On, producers: u32, (seed, slots): (u64, u64)) -> Result<String
     let read = client.read(0, &mut word);
     read.map_err(|error| error.to_string())?;
     let stats = service.shut_down();
-    // The order to end is a task of its own.
+    // The order to end is a separate task.
     let end = hash_of(END_TASK);
     let posted = all.tasks as u32 + 1;
     let tenant = stats.tenants.first().copied().unwrap_or_default();

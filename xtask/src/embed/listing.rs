@@ -1,4 +1,4 @@
-//! Readers of what LLVM's tools print.
+//! Parsers of the output of LLVM's tools.
 //!
 //! Each function takes text and returns records; none starts a program. Other lines are skipped,
 //! since headings differ between versions.

@@ -6,8 +6,8 @@
 
 /// `text` with the crate hashes of mangled names cut out.
 ///
-/// A crate is mangled as `Cs`, a hash in base 62, `_` and its name with its length
-/// in front (Rust RFC 2603); what remains is `C` and the name.
+/// A crate is mangled as `Cs`, a hash in base 62, `_` and its name with its length in front (Rust
+/// RFC 2603); the rest is `C` and the name.
 pub(crate) fn without_hashes(text: &str) -> String {
     let mut kept = String::with_capacity(text.len());
     for (index, piece) in text.split("_R").enumerate() {

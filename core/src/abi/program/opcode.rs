@@ -98,12 +98,11 @@ pub enum Opcode {
     /// the degrees `destination`, or queues those of the next level. Raises
     /// the fixpoint's flag while nodes are queued or remain.
     StepPeel = 27,
-    /// Stores the even start of a ranking: ranks in `destination`,
-    /// contributions in `sources[0]`, zero sums in `sources[1]`, and adds the
-    /// mass of nodes without edges to the zero totals `sources[2]`. If
-    /// `parameters[0]` is not 0, for [`StepRanks`](Self::StepRanks), `sources[1]`
-    /// has a word per node, whose contents are unspecified until an iteration. On threads of a CPU
-    /// ranks start as `sources[3]`, if it is there.
+    /// Stores the even start of a ranking: ranks in `destination`, contributions in `sources[0]`,
+    /// zero sums in `sources[1]`, and adds the mass of nodes without edges to the zero totals
+    /// `sources[2]`. If `parameters[0]` is not 0, for [`StepRanks`](Self::StepRanks), `sources[1]`
+    /// has a word per node, whose contents are unspecified until an iteration. On CPU threads ranks
+    /// start as `sources[3]`, if it is there.
     SeedRanks = 28,
     /// Adds the contributions `sources[0]` of the predecessors of every node
     /// to the sums `destination`, pairs of words in units of 2^-k, where k is
@@ -113,14 +112,12 @@ pub enum Opcode {
     /// contributions `sources[0]` and totals `sources[2]`, and clears the sums;
     /// `parameters[0]` holds the bits of the damping.
     ApplyRanks = 30,
-    /// Closes an iteration in the totals `destination`; raises the fixpoint's
-    /// flag when the ranks changed by more than `parameters[0]` (bits of a
-    /// float) in all.
+    /// Closes an iteration in the totals `destination`; raises the fixpoint's flag when the ranks
+    /// changed by more than `parameters[0]` (bits of a float) in total.
     SettleRanks = 31,
-    /// Keeps one direction of every edge, towards the higher degree, then the
-    /// higher number: stores what remains of every row at the row's start in
-    /// `destination`, a word an edge, the row's other edges after it, and the
-    /// length of what remains in `sources[0]`.
+    /// Keeps one direction of every edge, towards the higher degree, then the higher number: stores
+    /// the kept edges of every row at the row's start in `destination`, one word per edge, the
+    /// row's other edges after them, and the number of kept edges in `sources[0]`.
     OrientEdges = 32,
     /// Adds to the zero counts `destination` the triangles that every node is a corner of, found
     /// among the remaining rows `sources[0]` of lengths `sources[1]`; `parameters[0]` limits the
@@ -177,13 +174,13 @@ pub enum Opcode {
     /// [`Measure`](super::super::sweep::Measure) in `parameters[0]` of the totals
     /// `sources[0]`.
     SettleSweep = 46,
-    /// A whole iteration of a ranking: sums the contributions of every node's predecessors,
-    /// and makes ranks `destination`, their contributions and totals `sources[2]` of the
-    /// sums. Contributions are kept twice, in `sources[0]` and the first words of
-    /// `sources[1]`, and take turns. `parameters[0]` and `parameters[1]` hold the bits of
-    /// the damping and of the total change up to which the fixpoint's flag stays down. A
-    /// lane of a GPU sums a row alone. On threads of a CPU the walk starts anew with the shares
-    /// `sources[3]`, if they are there, else at all nodes alike.
+    /// A whole iteration of a ranking: sums the contributions of every node's predecessors, and
+    /// makes ranks `destination`, their contributions and totals `sources[2]` of the sums.
+    /// Contributions are kept twice, in `sources[0]` and the first words of `sources[1]`, and take
+    /// turns. `parameters[0]` and `parameters[1]` hold the bits of the damping and of the total
+    /// change up to which the fixpoint's flag stays down. A lane of a GPU sums a row alone. On CPU
+    /// threads the walk starts anew with the shares `sources[3]`, if they are there, else at all
+    /// nodes alike.
     StepRanks = 47,
     /// Clears the register of hubs `destination`, with space for `parameters[0]`, see
     /// [`HubLayout`](super::super::hubs::HubLayout).
@@ -237,9 +234,9 @@ pub enum Opcode {
     /// Copies the words of the nodes that `sources[0]` lists in `destination`: after those of all
     /// nodes, as many as it has space for.
     CopyFrequent = 60,
-    /// Runs a whole [sequential algorithm](super::super::sequential) from beginning to end, on
-    /// threads of a CPU: from the list of nodes `sources[1]`, with the scratch memory `sources[0]`
-    /// and further input in `sources[2]`, to `destination`. The parameters are a
+    /// Runs a whole [sequential algorithm](super::super::sequential) from beginning to end, on CPU
+    /// threads: from the list of nodes `sources[1]`, with the scratch memory `sources[0]` and
+    /// further input in `sources[2]`, to `destination`. The parameters are a
     /// [`SequentialRecord`](super::super::sequential::SequentialRecord). GPU kernels do not support
     /// it.
     Sequential = 61,

@@ -9,7 +9,7 @@
 //! | --- | --- |
 //! | `peak_group_bytes` | frontier, four copies of scratch and output of the largest group |
 //! | memory of the topology | frontier, its copies of scratch and output of the group that needs most |
-//! | arena | regions alive at once, outputs of earlier groups included, with the topology's scratch |
+//! | arena | regions alive at once, with outputs of earlier groups and scratch by topology |
 //!
 //! A plan is accepted if all of them fit beside the resident bytes; the arena is then its only
 //! memory. `candidates` looks for groups whose arena fits, `step` chooses the topology. Nothing is

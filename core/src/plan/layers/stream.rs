@@ -2,8 +2,8 @@
 //!
 //! In program order ids ascend along every dependency and records ascend in `after`, so all
 //! predecessors of a wave are known before the wave is used. A record that breaks this order, or
-//! that names no wave, ends the pass without a result, and the general path reports what is wrong
-//! with the list, if anything is. The loop checks nothing beyond that.
+//! that names no wave, ends the pass without a result, and the general path reports the error of
+//! the list, if any. The loop checks nothing beyond that.
 //!
 //! `depth` holds the *number* of a wave here: its layer, counted from one. `ends`
 //! holds the width of each layer until all are known.

@@ -1,6 +1,6 @@
 //! Memory accesses as inline assembly, one macro for each kind.
 //!
-//! Each expands to an `unsafe` block: the methods that use them promise what it needs.
+//! Each expands to an `unsafe` block: the methods that use them promise its requirements.
 
 /// The modifier of a load whose line will not be used again, on machines that have it.
 #[cfg(seawall_sm = "90")]

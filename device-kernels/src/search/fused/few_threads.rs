@@ -1,4 +1,4 @@
-//! A fused search by a few threads of a CPU, level after level.
+//! A fused search by a few CPU threads, level after level.
 //!
 //! The threads take even shares of the sections of their [thread group](super::thread_group) and
 //! meet after each level. A long search continues in [`levels_ahead`].

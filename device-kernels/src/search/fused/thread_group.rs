@@ -1,4 +1,4 @@
-//! Threads of a CPU that search narrow frontiers together, and their meetings.
+//! CPU threads that search narrow frontiers together, and their meetings.
 //!
 //! Each thread of the thread group appends to its own section of a resident queue, so that no
 //! counter is shared. After a level the threads publish how many nodes and edges their sections

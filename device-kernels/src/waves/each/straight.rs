@@ -108,7 +108,7 @@ fn walk<G: Grid>(
     lane.sweep(sweep)
 }
 
-/// A lane and what it runs with.
+/// A lane and its data.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Lane<G> {
     pub(super) cx: ContextRef<G>,

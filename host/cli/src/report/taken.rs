@@ -67,7 +67,7 @@ fn left_out(taken: &Taken, dropped: Dropped) -> Option<String> {
 pub(crate) const HINT: &str =
     "next to nothing was reached along the directions of edges; --undirected takes each in both";
 
-/// That advice, if it applies.
+/// Returns that advice, if it applies.
 pub(crate) fn hint(taken: &Taken) -> Option<&'static str> {
     taken.undirected_reaches_more.then_some(HINT)
 }

@@ -98,7 +98,7 @@ pub(super) struct ServeArgs {
     /// Take every edge in both directions.
     #[arg(long)]
     undirected: bool,
-    /// Machine that answers; auto takes threads of the CPU.
+    /// Machine that answers; auto takes CPU threads.
     #[arg(long, value_enum, default_value_t, value_name = "NAME")]
     backend: ServeBackend,
     /// Number of the GPU.
@@ -117,10 +117,10 @@ pub(super) struct ServeArgs {
 /// Machines that answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 enum ServeBackend {
-    /// Threads of the CPU.
+    /// CPU threads.
     #[default]
     Auto,
-    /// Threads of the CPU.
+    /// CPU threads.
     Cpu,
     /// A kernel that stays on a GPU.
     Mega,

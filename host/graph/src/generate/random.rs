@@ -160,7 +160,7 @@ impl Half {
         memory::shorten(&mut self.targets, self.starts[part]);
     }
 
-    /// Frees what is left.
+    /// Frees the rest.
     fn free(self) {
         memory::free(self.targets);
         memory::free(self.ends);

@@ -53,7 +53,7 @@ impl Draw for Rmat {
     fn edges(&self, first: u64) -> [[u32; 2]; LANES] {
         #[cfg(target_arch = "x86_64")]
         if is_x86_feature_detected!("avx2") {
-            // SAFETY: the processor has what the function requires.
+            // SAFETY: the processor has the features that the function requires.
             return unsafe { avx2::edges(self, first) };
         }
         self.edges_anywhere(first)

@@ -40,7 +40,7 @@ pub(super) struct Plan {
 }
 
 impl Plan {
-    /// Divides `nodes` nodes with so many edges.
+    /// Divides `nodes` nodes with `edges` edges.
     pub(super) fn of(nodes: u32, edges: u64) -> Self {
         let shares = PARTS * rayon::current_num_threads() as u64;
         let parts = (edges / PART_EDGES).max(shares.min(edges / PART_EDGES_MIN));

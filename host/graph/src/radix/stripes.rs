@@ -1,8 +1,9 @@
 //! Brings the buckets of stripes together, by swaps within the buffer.
 //!
 //! Each stripe is in order of buckets. The buckets are halved: edges of the upper half in the place
-//! of the lower half swap places with edges of the lower half elsewhere. Both halves go on alike
-//! until a range has one bucket or one stripe. So a sort on many threads needs no second buffer.
+//! of the lower half swap places with edges of the lower half elsewhere. Both halves are handled in
+//! the same way until a range has one bucket or one stripe. So a sort on many threads needs no
+//! second buffer.
 
 use std::ops::Range;
 

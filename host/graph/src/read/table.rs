@@ -111,7 +111,7 @@ pub(super) enum Attributes {
 /// Kind of the first line of a table.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum First {
-    /// Names of columns. The first edge decides what the ids are.
+    /// Names of columns. The first edge decides the kind of the ids.
     Header(Table),
     /// An edge.
     Edge(Table),

@@ -4,7 +4,7 @@ use super::NONE;
 use crate::analysis::{Number, Question};
 use crate::graph::{Graph, WeightKind};
 
-/// Which edges come first.
+/// The order of the edges.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Order {
     LightestFirst,

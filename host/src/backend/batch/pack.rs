@@ -27,8 +27,8 @@ use seawall_core::abi::tiles::TileTable;
 use seawall_core::abi::{MAGIC, VERSION};
 use std::ops::Range;
 
-/// Bytes that a thread fills at a time: few enough to stay in its cache, where zeroes and what
-/// replaces them meet, and enough for the lookups of what lies there.
+/// Bytes that a thread fills at a time: few enough to stay in its cache, so that zeroes are
+/// overwritten there, and enough to amortise the lookups.
 const PIECE: usize = 256 << 10;
 
 /// Fewest graphs whose results a thread copies at a time.

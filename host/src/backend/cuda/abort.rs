@@ -1,4 +1,4 @@
-//! Ending a run that is under way on the device.
+//! Ending a run in progress on the device.
 
 use super::context::Context;
 use super::memory::Pinned;
@@ -34,8 +34,8 @@ impl AbortFlag {
     /// Stores a fault into all of `words`.
     fn pull(&self, words: &[FaultWords]) -> Result<(), BackendError> {
         for words in words {
-            // SAFETY: the words belong to the run that is under way; those copied live as long as
-            // the abort flag, and the wait below ends the copies.
+            // SAFETY: the words belong to the run in progress; those copied live as long as the
+            // abort flag, and the wait below ends the copies.
             unsafe {
                 self.stream
                     .copy_words(words.first, words.apart, &self.words, words.count)?
@@ -45,7 +45,7 @@ impl AbortFlag {
     }
 }
 
-/// Fault words of a run that is under way, on the device.
+/// Fault words of a run in progress, on the device.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct FaultWords {
     /// Address of the first.

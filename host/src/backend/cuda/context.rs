@@ -158,8 +158,8 @@ impl Drop for Context {
             return;
         }
         let mut ledger = Ledger::of_process();
-        // SAFETY: releases what `open` retained, once. An error cannot be
-        // reported from here and changes nothing: the process keeps a context.
+        // SAFETY: releases the context that `open` retained, once. An error cannot be reported from
+        // here and changes nothing: the process keeps a context.
         let _ = unsafe { sys::cuDevicePrimaryCtxRelease_v2(self.device) };
         ledger.closed(self.device);
     }
@@ -209,7 +209,7 @@ fn keep(ledger: &mut Ledger, device: CUdevice) {
     }
 }
 
-/// Releases what [`keep`] retained.
+/// Releases the context that [`keep`] retained.
 fn let_go(ledger: &mut Ledger, device: CUdevice) {
     if ledger.let_go(device) {
         // SAFETY: retained once by `keep`. An error changes nothing: the process keeps a context.
@@ -238,7 +238,7 @@ fn retain_plainly(device: CUdevice) -> Result<CUcontext, BackendError> {
     // SAFETY: `raw` was just retained.
     let bound = check("selecting the device", unsafe { sys::cuCtxSetCurrent(raw) });
     if bound.is_err() {
-        // SAFETY: releases what was retained above.
+        // SAFETY: releases the context retained above.
         let _ = unsafe { sys::cuDevicePrimaryCtxRelease_v2(device) };
     }
     bound.map(|()| raw)

@@ -21,9 +21,9 @@ use seawall_core::abi::program::{Opcode, Region, RegisterRecord, WaveRecord};
 use std::mem::offset_of;
 use std::rc::Rc;
 
-/// The words of the control block that decide whether a loop goes on: from the fault record to the
-/// loop's state, in one copy of 72 bytes. A copy of four bytes costs the same and would spin on a
-/// faulted loop until its time budget ends.
+/// The words of the control block that decide whether a loop continues: from the fault record to
+/// the loop's state, in one copy of 72 bytes. A copy of four bytes costs the same and would spin on
+/// a faulted loop until its time budget ends.
 pub(super) const STATE_OFFSET: u64 = offset_of!(ControlRecord, fault) as u64;
 /// Length of those words in bytes.
 pub(super) const STATE_BYTES: usize = crate::backend::STATE_BYTES as usize;

@@ -11,7 +11,7 @@ use std::fs::File;
 use std::io;
 use std::thread::Scope;
 
-/// A ring, and what replaces it.
+/// A ring, and its replacement.
 pub(super) struct Fallback<'s, 'e, 'b, 'f> {
     scope: &'s Scope<'s, 'e>,
     file: &'f File,

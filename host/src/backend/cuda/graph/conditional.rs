@@ -221,8 +221,7 @@ fn append<T>(
 fn tail(stream: &Stream) -> Result<Vec<CUgraphNode>, BackendError> {
     let mut status = sys::CUstreamCaptureStatus::CU_STREAM_CAPTURE_STATUS_NONE;
     let (mut nodes, mut count) = (std::ptr::null(), 0usize);
-    // SAFETY: the stream lives; valid places for status, list and length, and nulls for what is
-    // not requested.
+    // SAFETY: the stream lives; valid places for status, list and length, and nulls for the rest.
     let answer = unsafe {
         sys::cuStreamGetCaptureInfo_v2(
             stream.raw(),
