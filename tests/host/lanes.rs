@@ -234,7 +234,7 @@ fn pulled((machine, mut random): (u32, Random)) -> Tried {
     };
     let count = list.edges.len();
     let weights = match random.below(4) {
-        // Distances of long rows fall to those of queued nodes while lanes read them.
+        // Distances along long rows fall to those of queued nodes while lanes read them.
         0 => Weights::Whole((0..count).map(|_| random.below(9) / 4).collect()),
         1 => Weights::Float(
             (0..count)

@@ -33,7 +33,7 @@ fn paths(graph: &Graph, sources: &[u32]) -> Result<RunOutcome, RunError> {
     one
 }
 
-/// Lengths of lightest walks of at most `edges` edges, by trying all; `None` if there is none.
+/// Lengths of lightest walks of at most `most` edges, by trying all; `None` if there is none.
 fn walks(
     nodes: u32,
     edges: &[(u32, u32, i32)],

@@ -22,7 +22,7 @@ const VISITS: u64 = 1 << 18;
 /// Leaves the waves in the order of their names in `layers.starts`.
 ///
 /// Expects a checked program whose groups are in `layers.order` and `layers.depth`, which stay.
-/// `O((W + D) log W)`, more by a bounded amount where waves are alike.
+/// `O((W + D) log W)`, plus a bounded amount if waves are alike.
 pub(super) fn name(
     dag: &Dag<'_>,
     results: Results<'_>,

@@ -28,9 +28,9 @@
 //! | the same, of a batch's members | count of the batch, [`Worker::answer`] | the fence's load |
 //! | the same, of a whole batch | epoch, the fence | epoch, [`Ring::epoch`] |
 //! | a record of the log | its sequence, the printer | its sequence, [`Ring::print_at`] |
-//! | kind of the end, and counts of earlier posts | shutdown, [`Ring::shut_down`] | shutdown, [`Worker::should_end`] |
+//! | end, earlier counts | shutdown, [`Ring::shut_down`] | shutdown, [`Worker::should_end`] |
 //! | a host's poll of an answer | status, [`Ring::release`] | status, [`Ring::reserve`] |
-//! | a word of a record, after its place was marked | the word, the printer | the word, [`Ring::print_at`] |
+//! | a word of a record, after its mark | the word, the printer | the word, [`Ring::print_at`] |
 //! | a record whose place is reused | its sequence, the printer | its sequence, the next printer |
 //!
 //! Each word is changed by read-modify-write on one side only, so that a machine whose atomics do

@@ -127,8 +127,8 @@ impl Dealer {
         self.is_disbanded.store(true, Ordering::Relaxed);
     }
 
-    /// [`confer`] of thread `seat` of a thread group of `seats`. In a run, thread groups of up to
-    /// [`THREAD_GROUP_SMALL`] threads are all of one size, and so are larger ones.
+    /// [`confer`] of thread `seat` of a thread group of `group` threads. In a run, thread groups of
+    /// up to [`THREAD_GROUP_SMALL`] threads are all of one size, and so are larger ones.
     #[inline]
     pub fn confer(
         &self,

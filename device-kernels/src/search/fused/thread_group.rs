@@ -47,8 +47,8 @@ pub(super) fn have_thread_group<G: Grid>(team: &Team<G>) -> bool {
     !team.is_alone() && team.grid.has_thread_group()
 }
 
-/// Whether the thread group of `team` takes over a frontier of `nodes` nodes and `edges` edges from
-/// one thread.
+/// Whether the thread group of `team` takes over a frontier of these `counts` of nodes and edges
+/// from one thread.
 #[inline(always)]
 pub(super) fn takes_over<G: Grid>(team: &Team<G>, search: &Search, counts: (u32, u32)) -> bool {
     // Evaluated after each of the many levels of a chain.

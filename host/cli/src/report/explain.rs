@@ -141,7 +141,7 @@ fn numbered(steps: &[StepSummary]) -> Vec<Numbered<'_>> {
 struct Stretch<'a> {
     first: &'a StepSummary,
     run: u32,
-    /// The first and the last iteration that has no number on an earlier line.
+    /// The first and the last iteration without a number on an earlier line.
     iterations: Option<(u32, u32)>,
     steps: u32,
     nodes: u32,

@@ -31,7 +31,7 @@ const PAGE_BYTES: usize = 64 << 10;
 /// Time between two flushes.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// Returns whether threads should share the writing of a file of `bytes` bytes.
+/// Returns whether threads should share the writing of a file of `end` bytes.
 pub(super) fn are_worthwhile(end: u64) -> bool {
     end >= LEAST_BYTES && rayon::current_num_threads() >= LEAST_THREADS
 }
