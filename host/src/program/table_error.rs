@@ -208,7 +208,7 @@ pub enum TableError {
     },
     /// A loop on a register that its first body group changes.
     #[error(
-        "the loop of wave {wave} ({name}) looks at register {register}, which its first body group changes; put a group before that"
+        "the loop of wave {wave} ({name}) reads register {register}, which its first body group changes; put a group before that"
     )]
     Condition {
         /// Number of the loop's wave.

@@ -289,7 +289,7 @@ fn begin(body: &mut ProgramBuilder, registers: Registers) {
         depth,
         ..
     } = registers;
-    body.fill("nobody is found", levels, UNREACHED);
+    body.fill("none is found", levels, UNREACHED);
     body.each("source", Over::Count(1), |one| {
         let source = one.at(sources, one.load(turn));
         one.scatter(levels, source, Join::Min, 0);

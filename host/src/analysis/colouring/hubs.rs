@@ -71,7 +71,7 @@ pub(super) struct Hubs {
     left: [List; 3],
     /// Hubs whose watched hub no longer blocks their colour, and those of them that got it in a
     /// round.
-    lookers: List,
+    searchers: List,
     winners: List,
     /// Number of each hub, and how many hubs have one.
     numbers: RegisterId,
@@ -138,10 +138,10 @@ impl Hubs {
             list(["hubs left", "hubs left count"])?,
             list(["hubs next", "hubs next count"])?,
             list(["hubs later", "hubs later count"])?,
-            list(["lookers", "looker count"])?,
+            list(["searchers", "searcher count"])?,
             list(["winners", "winner count"])?,
         ];
-        let [list, now, next, later, lookers, winners] = lists;
+        let [list, now, next, later, searchers, winners] = lists;
         let hubs = Self {
             count,
             bar: degrees.get(WINDOW as usize).copied().unwrap_or(DEGREE),
@@ -151,7 +151,7 @@ impl Hubs {
             ],
             list,
             left: [now, next, later],
-            lookers,
+            searchers,
             winners,
             numbers: program.per_node("hub numbers", Kind::U32)?,
             numbered: program.values("hubs numbered", Kind::U32, 1)?,
@@ -168,7 +168,7 @@ impl Hubs {
             entries: program.values("entries", Kind::U32, space * u64::from(LONG_LISTS))?,
         };
         program.iota("number entries", hubs.entries);
-        program.fill("nobody joined before", hubs.bars[0], u32::MAX);
+        program.fill("none joined before", hubs.bars[0], u32::MAX);
         program.fill("who joins at once", hubs.bars[1], hubs.bar);
         program.fill("no hub has a number", hubs.numbers, 0);
         program.fill("no number is taken", hubs.numbered, 0);
@@ -176,7 +176,7 @@ impl Hubs {
         program.fill("no hub is listed", hubs.listed, 0);
         program.fill("no hub is notified", hubs.notified, 0);
         program.fill("every colour is left", hubs.least, 0);
-        program.fill("nobody is watched", hubs.watched, count);
+        program.fill("none is watched", hubs.watched, count);
         Ok(Some(hubs))
     }
 
@@ -226,7 +226,7 @@ impl Hubs {
                 edge.scatter(self.slots, at, Join::Max, edge.there(self.numbers));
             });
         });
-        program.each("nobody has no colour", Over::Count(1), |one| {
+        program.each("mark the number of none", Over::Count(1), |one| {
             one.scatter(self.least, self.count, Join::Max, HAS_COLOUR);
         });
     }
@@ -252,14 +252,14 @@ impl Hubs {
     /// Gives the remaining hubs their least free colour, if no preceding hub can take that one.
     fn round(self, body: &mut ProgramBuilder, registers: Registers, turn: usize) {
         let [now, next, later] = of_turn(self.left, turn);
-        body.fill("nobody", later.1, 0);
-        body.fill("nobody has won", self.winners.1, 0);
+        body.fill("none", later.1, 0);
+        body.fill("none has won", self.winners.1, 0);
         body.fill("no long notification list", self.long_lists, 0);
         body.each("watch", over(now), |hub| self.watch(hub, next));
-        body.each("look", over(self.lookers), |hub| {
+        body.each("search", over(self.searchers), |hub| {
             self.look(hub, registers, next);
         });
-        body.fill("nobody looks", self.lookers.1, 0);
+        body.fill("none searches", self.searchers.1, 0);
         body.each("notify", over(self.winners), |hub| {
             self.notify(hub, registers)
         });
@@ -281,7 +281,7 @@ impl Hubs {
         let watched = hub.latest(self.least, hub.load(self.watched));
         let waits = free.equals(u32::BITS) | watched.at_most(colour);
         hub.append(next, hub.index(), waits);
-        hub.append(self.lookers, hub.index(), waits.is_zero());
+        hub.append(self.searchers, hub.index(), waits.is_zero());
     }
 
     /// Searches for a hub that may take the colour. A hub that gets it in this round counts, since

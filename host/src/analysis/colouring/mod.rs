@@ -153,9 +153,9 @@ fn build(graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
             let [now, next, later] = of_turn(lists, turn % 3);
             let looks = turn / rounds % 2;
             let [full, full_next] = [fulls[looks], fulls[1 - looks]];
-            body.fill("nobody", later.1, 0);
+            body.fill("none", later.1, 0);
             if turn % rounds == 0 {
-                body.fill("nobody is full", full_next.1, 0);
+                body.fill("none is full", full_next.1, 0);
             }
             round(body, registers, [now, next, full]);
             if (turn + 1) % rounds == 0 {
@@ -237,7 +237,7 @@ fn round(body: &mut ProgramBuilder, registers: Registers, [ready, next, full]: [
 fn look(body: &mut ProgramBuilder, registers: Registers, [full, next, full_next]: [List; 3]) {
     let Registers { colours, bases, .. } = registers;
     let (list, count) = full;
-    body.each("look beyond", Over::List { list, count }, |node| {
+    body.each("search beyond", Over::List { list, count }, |node| {
         node.changed(1);
         let base = node.load(bases).max(NOTIFIED);
         let taken = node.gather(Edges::Out, Join::Or, |edge| {

@@ -38,7 +38,7 @@ pub(super) fn build(graph: &Graph, question: &Question) -> Result<Built, Program
         list(&mut program, ["next", "next count"])?,
         list(&mut program, ["later", "later count"])?,
     ];
-    program.fill("nobody has a colour", colours, UNREACHED);
+    program.fill("none has a colour", colours, UNREACHED);
     program.each("count who comes before", Over::Nodes, |node| {
         let own = node.index() * SPREAD;
         let before = node.gather(Edges::Out, Join::Sum, |edge| {
@@ -50,7 +50,7 @@ pub(super) fn build(graph: &Graph, question: &Question) -> Result<Built, Program
     program.fixpoint("colour", question.max_iterations, |body| {
         for turn in 0..3 {
             let [(list, count), next, later] = of_turn(lists, turn);
-            body.fill("nobody", later.1, 0);
+            body.fill("none", later.1, 0);
             body.each("round", Over::List { list, count }, |node| {
                 node.changed(1);
                 let counted = node.latest(counts, node.index());

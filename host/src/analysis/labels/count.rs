@@ -117,7 +117,7 @@ impl Counter {
         program.fill("no edge is done", counter.done, 0);
         program.fill("no pass yet", counter.pass, 0);
         for register in [counter.most, counter.best, counter.left, counter.counted] {
-            program.fill("nobody counts", register, 0);
+            program.fill("none counts", register, 0);
         }
         Ok(counter)
     }

@@ -216,7 +216,7 @@ fn build(graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
         node.store(registers.wanted, own);
         node.store(registers.listed, 0);
     });
-    program.each("all look", Over::Nodes, |node| {
+    program.each("all search", Over::Nodes, |node| {
         let degree = node.degree(Edges::Out, node.index());
         node.append(registers.looking, node.index(), degree.differs(0));
     });
@@ -256,8 +256,8 @@ fn round(body: &mut ProgramBuilder, registers: Registers, (rule, counter): (Labe
         waiting,
     } = registers;
     let over = |(list, count): List| Over::List { list, count };
-    body.fill("nobody changes", changing.1, 0);
-    body.fill("nobody waits", waiting.1, 0);
+    body.fill("none changes", changing.1, 0);
+    body.fill("none waits", waiting.1, 0);
     body.each("count rounds", Over::Count(1), |one| {
         one.store(round, one.load(round) + 1);
     });
@@ -278,7 +278,7 @@ fn round(body: &mut ProgramBuilder, registers: Registers, (rule, counter): (Labe
             node.append(changing, node.index(), waits.is_zero());
         });
     }
-    body.fill("nobody looks", looking.1, 0);
+    body.fill("none searches", looking.1, 0);
     body.each("change", over(changing), |node| {
         node.store(labels, node.load(wanted));
     });
@@ -293,7 +293,7 @@ fn round(body: &mut ProgramBuilder, registers: Registers, (rule, counter): (Labe
         });
     });
     if rule == LabelRule::Stable {
-        body.each("look again", over(waiting), |node| {
+        body.each("search again", over(waiting), |node| {
             let now = node.at(round, 0);
             let before = node.scatter(listed, node.index(), Join::Max, now);
             node.append(looking, node.index(), before.below(now));

@@ -96,7 +96,7 @@ fn build(graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
         list(&mut program, ["undecided later", "later count"])?,
     ];
     let shape = Shape::of(graph);
-    program.fill("nobody is in", members, 0);
+    program.fill("none is in", members, 0);
     program.each("draw priorities", Over::Nodes, |node| {
         node.store(states, priority(node, shape));
     });
@@ -116,7 +116,7 @@ fn build(graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
         for turn in 0..3 {
             let [now, next, later] = of_turn(lists, turn);
             let (list, count) = now;
-            body.fill("nobody", later.1, 0);
+            body.fill("none", later.1, 0);
             body.each("round", Over::List { list, count }, |node| {
                 node.changed(1);
                 decide(node, [states, members], next);

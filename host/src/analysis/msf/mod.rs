@@ -176,7 +176,7 @@ fn build(graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
         maximum: question.maximum,
     };
     let (list, joined) = registers.joined;
-    program.fill("nobody joined", list, 0);
+    program.fill("none joined", list, 0);
     program.fill("begin", joined, 1);
     program.each("trees of one node", Over::Nodes, |node| {
         node.store(registers.roots, node.index());
@@ -218,7 +218,7 @@ fn pick(body: &mut ProgramBuilder, registers: Registers) {
         picks,
         ..
     } = registers;
-    body.each("look again", Over::Nodes, |node| {
+    body.each("search again", Over::Nodes, |node| {
         let known = node.load(leaving);
         node.only(known.differs(NONE));
         let own = node.load(roots);

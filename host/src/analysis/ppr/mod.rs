@@ -264,7 +264,7 @@ fn step(
         jumping,
         change,
     } = registers;
-    body.fill("nobody jumps", jumping, 0);
+    body.fill("none jumps", jumping, 0);
     body.fill("no change", change, 0);
     match weighing {
         Some(weighing) => weighing.share(body, registers, exponent),

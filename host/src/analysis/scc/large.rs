@@ -58,7 +58,7 @@ pub(super) fn take_out(
             ahead.step(body, registers, turn);
             behind.step(body, registers, turn);
         }
-        body.each("look at the rounds", Over::Count(1), |one| {
+        body.each("check the rounds", Over::Count(1), |one| {
             let before = one.load(rounds);
             let found = one.at(ahead.lists[0].1, 0) | one.at(behind.lists[0].1, 0);
             let is_narrow = before.equals(ROUNDS) & found.below(WIDE);
@@ -140,7 +140,7 @@ impl Search {
     fn step(self, body: &mut ProgramBuilder, registers: Registers, turn: usize) {
         let [now, next, later] = of_turn(self.lists, turn);
         let (list, count) = now;
-        body.fill("nobody", later.1, 0);
+        body.fill("none", later.1, 0);
         body.each("step", Over::List { list, count }, |node| {
             node.each_edge(self.edges, |edge| {
                 let neighbour = edge.neighbour();

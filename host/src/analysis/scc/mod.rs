@@ -227,7 +227,7 @@ fn turn(body: &mut ProgramBuilder, registers: Registers) {
     spread(
         body,
         parts,
-        ("largest before", "look back", Edges::In, before),
+        ("largest before", "search back", Edges::In, before),
     );
     body.each("part by who comes before", Over::Nodes, |node| {
         node.only(node.load(parts).differs(GONE));
@@ -237,7 +237,7 @@ fn turn(body: &mut ProgramBuilder, registers: Registers) {
     spread(
         body,
         parts,
-        ("largest after", "look ahead", Edges::Out, after),
+        ("largest after", "search ahead", Edges::Out, after),
     );
     body.each("take out", Over::Nodes, |node| {
         node.only(node.load(parts).differs(GONE));

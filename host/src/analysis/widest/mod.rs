@@ -154,8 +154,8 @@ fn build(graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
         program.per_node("wider next", Kind::U32)?,
     ];
     program.fill("no path yet", widths, width.none());
-    program.fill("nobody", wider[0], 0);
-    program.fill("nobody next", wider[1], 0);
+    program.fill("none", wider[0], 0);
+    program.fill("none next", wider[1], 0);
     program.each("sources", Over::Values(sources), |source| {
         let node = source.load(sources);
         let unbounded = match width {
