@@ -254,7 +254,7 @@ impl<'a> GroupScratchView<'a> {
         }
     }
 
-    /// A view without space for packing, for `InOrder` alone.
+    /// A view without space for packing, for `InOrder` only.
     #[must_use]
     pub fn in_order(layers: ScratchView<'a>) -> Self {
         Self::new(layers, &mut [], &mut [])

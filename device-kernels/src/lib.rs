@@ -50,8 +50,8 @@ pub mod threads;
 use sets::{CodeAlone, Ready, Rounds, Searches, WaveSet as _};
 use waves::families_of;
 
-/// Name of the batch kernel that fits programs of these opcodes. The kernel for searches alone
-/// takes blocks of at most [`COMPACT_LANES`](grid::COMPACT_LANES) lanes.
+/// Name of the batch kernel that fits programs of these opcodes. The kernel for searches only takes
+/// blocks of at most [`COMPACT_LANES`](grid::COMPACT_LANES) lanes.
 #[must_use]
 pub fn batch_kernel_for(
     opcodes: impl IntoIterator<Item = seawall_core::abi::program::Opcode>,

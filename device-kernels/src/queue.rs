@@ -241,7 +241,7 @@ pub fn enqueue<G: Grid, const K: usize>(
     }
 }
 
-/// First queue entry of this lane's warp. Neighbouring runs of entries go to different
+/// First queue entry of this lane's warp. Adjacent runs of entries go to different
 /// blocks, so a small frontier still uses all of them.
 #[inline(always)]
 pub fn first_node<G: Grid>(team: &Team<G>) -> u32 {

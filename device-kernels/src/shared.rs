@@ -43,9 +43,9 @@ pub const DEADLINE: Slot<2> = Slot::after(MISSED);
 pub const TAG: Slot<1> = Slot::after(DEADLINE);
 /// The counters of a round of work.
 pub const ROUND: Slot<6> = Slot::after(TAG);
-/// Grid barriers before the running loop; for the leader alone.
+/// Grid barriers before the running loop; for the leader only.
 pub const BARRIERS_BEFORE: Slot<1> = Slot::after(ROUND);
-/// Steps of each shape in the running loop; for the leader alone.
+/// Steps of each shape in the running loop; for the leader only.
 pub const STEPS_TAKEN: Slot<{ Step::COUNT as usize }> = Slot::after(BARRIERS_BEFORE);
 /// Limits of the running search: iterations, and whether its body only expands.
 pub const BOUNDS: Slot<2> = Slot::after(STEPS_TAKEN);
@@ -77,7 +77,7 @@ pub const STEPS_AHEAD: u32 = 64;
 pub const STEP_WORDS: u32 = 8;
 /// Overlay: operations that are ready to run, and a place after the last one.
 pub const STEPS: Area = Area::scratch((STEPS_AHEAD + 1) * STEP_WORDS);
-/// Numbers of the operations' waves; for the leader alone.
+/// Numbers of the operations' waves; for the leader only.
 pub const STEP_WAVES: Area = Area::after(STEPS, STEPS_AHEAD);
 
 /// Rows of a share of a round's edges.
@@ -210,7 +210,7 @@ const fn fits(lanes: u32) -> bool {
 }
 const _: () = assert!(fits(LANES_MAX) && fits(COMPACT_LANES));
 
-/// `WORDS` neighbouring words of every block's shared memory.
+/// `WORDS` adjacent words of every block's shared memory.
 #[derive(Clone, Copy, Debug)]
 pub struct Slot<const WORDS: usize> {
     first: u32,
@@ -313,7 +313,7 @@ impl Slot<2> {
     }
 }
 
-/// Neighbouring words of shared memory whose index is known at run time only.
+/// Adjacent words of shared memory whose index is known at run time only.
 #[derive(Clone, Copy, Debug)]
 pub struct Area {
     first: u32,

@@ -96,7 +96,7 @@ impl Plain {
     }
 }
 
-/// A whole number in digits alone.
+/// A whole number in digits only.
 fn number(field: &str) -> Option<u64> {
     let plain = !field.is_empty() && field.bytes().all(|byte| byte.is_ascii_digit());
     field.parse().ok().filter(|_| plain)

@@ -1,4 +1,4 @@
-//! Decides whether bytes are a valid `.swg` file, from the layout alone.
+//! Decides whether bytes are a valid `.swg` file, from the layout only.
 
 use std::collections::BTreeMap;
 

@@ -156,7 +156,7 @@ pub struct Times {
     pub plan: u64,
     /// The run itself: device time on a GPU, wall time on the CPU.
     pub run: u64,
-    /// The first of the runs, which alone runs [the waves that depend only on the
+    /// The first of the runs, the only one to run [the waves that depend only on the
     /// graph](crate::program::ProgramBuilder::once), unless the program ran before.
     pub first_run: u64,
     /// Copying the result back.

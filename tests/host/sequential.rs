@@ -333,7 +333,7 @@ fn betweenness_is_right_and_looks_twice_at_each_edge_of_any_shape() {
     }
 }
 
-/// Numbers of paths beyond any double, on one side alone.
+/// Numbers of paths beyond any double, on one side only.
 #[test]
 fn betweenness_counts_more_paths_than_a_double_holds() {
     let diamonds = 2_000;

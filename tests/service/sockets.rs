@@ -205,7 +205,7 @@ fn query(socket: &Path, arguments: &[&str]) -> Output {
     command.timeout(Duration::from_secs(30)).output().unwrap()
 }
 
-/// The end of a query of a service that sends `answer` and closes.
+/// The result of a query to a service that sends `answer` and closes.
 fn query_of(answer: impl FnOnce(&UnixStream) + Send + 'static) -> (Option<i32>, String, String) {
     query_with(&[NOP], answer)
 }

@@ -132,8 +132,8 @@ pub enum Corners {
 /// its ends have kept edges. An edge is kept if it is listed towards the node of more listed edges,
 /// or of equally many and higher number. Each node visits its kept edges, up to nodes that have as
 /// many as it or `FEW`. With more than `FEW` it also visits its other edges, to nodes that have
-/// fewer. Kept edges of hubs, the nodes of `hub` listed edges or more, are visited from the lower
-/// end alone, however many they are. In undirected graphs these triples are the triangles, each
+/// fewer. Kept edges of hubs, the nodes of `hub` listed edges or more, are visited only from the
+/// lower end, however many they are. In undirected graphs these triples are the triangles, each
 /// found once.
 #[must_use]
 pub fn oriented_triangles(list: &EdgeList, corners: Corners, hub: usize) -> Vec<u32> {

@@ -1,6 +1,6 @@
 //! `cargo xtask build-ptx`: device kernels to `host/ptx/seawall.ptx.packed`.
 //!
-//! The packed file is committed, so that the host crate builds with stable Rust alone; the texts in
+//! The packed file is committed, so that the host crate builds with stable Rust only; the texts in
 //! it are written to `target/ptx` as well, to be read. Each text begins with the hash of its
 //! sources and the versions of its toolchain. `--check` always compares hashes, and the code itself
 //! if this machine's toolchain is the one that the text names; another compiler writes other code
@@ -167,7 +167,7 @@ impl Build<'_> {
     fn choose_crate(&self, cargo: &mut Command, target: &Target) {
         let machine = format!("seawall_sm=\"{}\"", target.capability);
         match self.own {
-            // Flags of the last crate alone, so that both machines share `core`.
+            // Flags of the last crate only, so that both machines share `core`.
             None => {
                 cargo.args(["--package", "seawall-device", "--"]);
                 cargo.args(["--cfg", "seawall_kernels", "--cfg", &machine]);

@@ -140,7 +140,7 @@ pub struct WhileRecord {
     pub groups: u32,
     /// Iterations after which the loop ends in any case.
     pub max_iterations: u32,
-    /// Register whose word 0 is read before each iteration. The first body group leaves it alone,
+    /// Register whose word 0 is read before each iteration. The first body group does not write it,
     /// as slow blocks may still read it.
     pub condition: u32,
     /// Loops of this kind that it is in.

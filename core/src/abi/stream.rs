@@ -92,7 +92,7 @@ pub struct StreamRecord {
     /// A pair of words for each node: sums of shares.
     pub sums: u64,
     /// A word for each node: its share for an edge, a float of whole units; for
-    /// [`StreamKind::Pull`] alone.
+    /// [`StreamKind::Pull`] only.
     pub shares: u64,
     /// A bit for each row that has work in this pass, and as many words for the next one.
     pub work: u64,

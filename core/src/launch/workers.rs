@@ -1,8 +1,8 @@
 //! Worker groups and the grid that they form.
 //!
 //! Groups and lanes are different things: groups come from the request and the adapter and are
-//! scaled by pressure, lanes from the adapter alone. Kernels stride, so too few groups are slow
-//! but never wrong.
+//! scaled by pressure, lanes only from the adapter. Kernels stride, so too few groups are slow but
+//! never wrong.
 
 use super::known::Known;
 use super::{AdapterLimits, LaunchError, LaunchTopology};

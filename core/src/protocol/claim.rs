@@ -136,7 +136,7 @@ impl<'m, W: Words + ?Sized> Worker<'m, W> {
         fresh.or_else(|| self.scan(false))
     }
 
-    /// Takes a slot that was handed to this worker alone and is not among the waiting ones; `None`
+    /// Takes a slot that was only handed to this worker and is not among the waiting ones; `None`
     /// while its tenant's quota is used up.
     #[inline(always)]
     pub fn accept(&mut self, index: u32, slot: &SlotRecord) -> Option<Claim> {

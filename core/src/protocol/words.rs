@@ -124,14 +124,14 @@ pub trait Words {
     fn seals(&self) -> bool {
         false
     }
-    /// Reads neighbouring words of one record, in any order.
+    /// Reads adjacent words of one record, in any order.
     #[inline(always)]
     fn load_run(&self, at: u32, to: &mut [u32]) {
         for (index, word) in (at..).zip(to) {
             *word = self.load(index, Read::Relaxed, Scope::System);
         }
     }
-    /// Writes neighbouring words of one record, in any order.
+    /// Writes adjacent words of one record, in any order.
     #[inline(always)]
     fn store_run(&self, at: u32, from: &[u32]) {
         for (index, word) in (at..).zip(from) {

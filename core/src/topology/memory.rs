@@ -200,7 +200,7 @@ impl Footprint {
         })
     }
 
-    /// Bytes of the graph's layout alone.
+    /// Bytes of the graph's layout.
     ///
     /// # Errors
     ///

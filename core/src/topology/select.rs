@@ -104,7 +104,7 @@ impl TopologyPolicy {
         }
     }
 
-    /// The topology that the metrics alone ask for.
+    /// The topology by the metrics alone.
     #[must_use]
     pub const fn raw(&self, metrics: &Metrics) -> Topology {
         let t = &self.thresholds;

@@ -44,7 +44,7 @@ pub unsafe extern "ptx-kernel" fn seawall_mega_rounds(record: *const LaunchRecor
     unsafe { bodies::mega::<Rounds>(record) }
 }
 
-/// The whole program when it runs code alone; a cooperative launch.
+/// The whole program when it only runs code; a cooperative launch.
 ///
 /// # Safety
 /// As [`Launch::new`]; all blocks must be co-resident.

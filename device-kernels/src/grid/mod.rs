@@ -43,7 +43,7 @@ pub const fn shared_words(lanes: u32) -> usize {
 /// [`shared_words`] of the largest blocks.
 pub const SHARED_WORDS: usize = shared_words(LANES_MAX);
 
-/// Distance of neighbouring words' places: see [`Grid::place`].
+/// Distance of adjacent words' places: see [`Grid::place`].
 pub const PLACE: u32 = 4;
 
 /// Most blocks of a cluster.
@@ -77,8 +77,8 @@ pub unsafe trait Grid: Copy {
     /// Most lanes of a block; the layout of shared memory follows from it.
     const LANES: u32;
 
-    /// Neighbouring items that one lane takes before the next block's share begins: 1 on
-    /// a GPU, where neighbouring lanes share a cache line; many on a CPU, where they must
+    /// Adjacent items that one lane takes before the next block's share begins: 1 on
+    /// a GPU, where adjacent lanes share a cache line; many on a CPU, where they must
     /// not.
     const ITEMS: u32;
 
@@ -158,7 +158,7 @@ pub unsafe trait Grid: Copy {
     /// # Safety
     /// `at` must be below [`shared_words`] of [`Grid::LANES`].
     unsafe fn shared_load(self, at: u32) -> u32;
-    /// Reads four neighbouring words of the block's shared memory.
+    /// Reads four adjacent words of the block's shared memory.
     ///
     /// # Safety
     /// `at` must be a multiple of four, and `at + 3` below [`shared_words`] of
@@ -206,7 +206,7 @@ pub unsafe trait Grid: Copy {
     /// `at` must be below [`Grid::extra_words`].
     unsafe fn extra_add(self, at: u32, value: u32) -> u32;
     /// Place of word `at` of the shared memory that the launch requested, if `extra`, else of
-    /// [`shared_words`]. Neighbouring words are [`PLACE`] apart.
+    /// [`shared_words`]. Adjacent words are [`PLACE`] apart.
     fn place(self, extra: bool, at: u32) -> u32;
     /// Reads the word of shared memory at `place`.
     ///
@@ -214,7 +214,7 @@ pub unsafe trait Grid: Copy {
     /// `place` must be that of a word that [`Grid::shared_load`] or [`Grid::extra_load`]
     /// may read.
     unsafe fn place_load(self, place: u32) -> u32;
-    /// Reads the four neighbouring words of shared memory from `place` on.
+    /// Reads the four adjacent words of shared memory from `place` on.
     ///
     /// # Safety
     /// As [`Grid::place_load`] for each; the first word's number is a multiple of four.
@@ -224,7 +224,7 @@ pub unsafe trait Grid: Copy {
     /// # Safety
     /// As [`Grid::place_load`].
     unsafe fn place_store(self, place: u32, value: u32);
-    /// Writes the four neighbouring words of shared memory from `place` on.
+    /// Writes the four adjacent words of shared memory from `place` on.
     ///
     /// # Safety
     /// As [`Grid::place_load4`].
@@ -257,13 +257,13 @@ pub unsafe trait Grid: Copy {
     /// # Safety
     /// `word` must be valid for reads and constant during the run.
     unsafe fn constant(self, word: *const u32) -> u32;
-    /// Reads four neighbouring words that nothing writes during the run.
+    /// Reads four adjacent words that nothing writes during the run.
     ///
     /// # Safety
     /// `word` must be aligned to 16 bytes, and four words from it on valid for
     /// reads and constant during the run.
     unsafe fn constant4(self, word: *const u32) -> [u32; 4];
-    /// Reads four neighbouring words that nothing writes during the run and that many lanes
+    /// Reads four adjacent words that nothing writes during the run and that many lanes
     /// read: they stay in the first-level cache, where there is one.
     ///
     /// # Safety
@@ -294,7 +294,7 @@ pub unsafe trait Grid: Copy {
     /// # Safety
     /// `word` must be aligned to eight bytes and valid for writes of two words.
     unsafe fn store_weak_wide(self, word: *mut u32, value: u64);
-    /// [`Grid::load_weak`] of four neighbouring words.
+    /// [`Grid::load_weak`] of four adjacent words.
     ///
     /// # Safety
     /// `word` must be aligned to 16 bytes, and four words from it on valid for reads.
@@ -304,7 +304,7 @@ pub unsafe trait Grid: Copy {
     /// # Safety
     /// As for [`Grid::load_weak4`].
     unsafe fn load_weak4_once(self, word: *const u32) -> [u32; 4];
-    /// [`Grid::store_weak`] of four neighbouring words.
+    /// [`Grid::store_weak`] of four adjacent words.
     ///
     /// # Safety
     /// `word` must be aligned to 16 bytes, and four words from it on valid for writes.
@@ -457,7 +457,7 @@ pub unsafe trait Grid: Copy {
         }
     }
 
-    /// Reads a word that a host may write, or that this machine's workers alone share, in this
+    /// Reads a word that a host may write, or that only this machine's workers share, in this
     /// order.
     ///
     /// # Safety

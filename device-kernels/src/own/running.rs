@@ -202,7 +202,7 @@ impl<'w, M: Machine> Running<'w, M> {
         weights.map(Weights::new).ok_or(FaultCode::NoArray)
     }
 
-    /// Runs `code` for each number below `count`. Neighbouring lanes take neighbouring
+    /// Runs `code` for each number below `count`. Adjacent lanes take adjacent
     /// items.
     #[inline(always)]
     pub fn each(&mut self, count: u32, code: impl Fn(Item<'w, M>) + Sync) {

@@ -30,7 +30,7 @@ const STEPS_PER_LOOK: u32 = 64;
 #[derive(Clone, Copy, Debug)]
 struct Bounds {
     max_iterations: u32,
-    /// Whether the body is the expansion alone.
+    /// Whether the body is only the expansion.
     alone: bool,
 }
 

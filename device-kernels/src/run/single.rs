@@ -1,9 +1,9 @@
 //! Narrow rounds of a loop on one CPU thread, without barriers between them.
 //!
 //! A barrier of threads takes as long as some hundred edges. So where a round has few edges, the
-//! first block runs it and those after it alone, until one is wide, and publishes how many there
-//! were. Rounds are the same as with barriers, and so are their number and their results. A GPU's
-//! blocks synchronise faster than one of them relaxes edges, so they share all rounds.
+//! first block alone runs it and the following ones, until one is wide, and publishes how many
+//! there were. Rounds are the same as with barriers, and so are their number and their results. A
+//! GPU's blocks synchronise faster than one of them relaxes edges, so they share all rounds.
 
 use super::counters::point_of;
 use super::group::run_waves;

@@ -195,7 +195,7 @@ impl Search {
         open
     }
 
-    /// Pulls for neighbouring nodes, one per lane, and returns the bits of those that
+    /// Pulls for adjacent nodes, one per lane, and returns the bits of those that
     /// found a parent.
     #[inline(always)]
     fn pull_lanes<G: Grid>(

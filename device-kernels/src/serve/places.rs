@@ -4,7 +4,7 @@
 //! | --- | --- | --- |
 //! | control block except batches, slots | this machine | its workers |
 //! | counts of batches, completions, log, windows | hosts | its workers; hosts only store |
-//! | a copy of each slot's status | hosts | the owner of the slot, by stores alone |
+//! | a copy of each slot's status | hosts | the owner of the slot, only by stores |
 //!
 //! So no word is changed by read-modify-write from both sides, and polling for work costs nothing
 //! on the bus.
@@ -101,7 +101,7 @@ impl<G: Grid, const KEEPS: bool> Places<G, KEEPS> {
     }
 
     /// The order of a read-modify-write, in the scope of this machine. Where the bus carries no
-    /// atomics, atomics on the hosts' memory are atomic among this machine's lanes alone, and a
+    /// atomics, atomics on the hosts' memory are atomic only among this machine's lanes, and a
     /// wider scope is an error; order towards hosts comes from fences.
     #[inline(always)]
     fn change<T>(&self, at: u32, order: Update, change: impl FnOnce(*mut u32, Update) -> T) -> T {

@@ -93,7 +93,7 @@ fn weight_at<G: Grid>(grid: G, at: u32) -> u32 {
 }
 
 impl<G: Grid> Window<G> {
-    /// Brings a slice to shared memory, neighbouring words by neighbouring lanes.
+    /// Brings a slice to shared memory, adjacent words by adjacent lanes.
     #[inline(always)]
     fn fetch(&self, from: u32, count: u32) {
         let grid = self.grid;

@@ -99,7 +99,7 @@ impl<G: Grid> Team<G> {
         self.rank
     }
 
-    /// Grid barriers that the grid crossed; counted by the first lane of each block, which alone
+    /// Grid barriers that the grid crossed; counted by the first lane of each block, and only it
     /// may call this.
     #[inline(always)]
     pub fn barriers(&self) -> u32 {

@@ -132,7 +132,7 @@ impl<G: Grid> Team<G> {
         G::TAKES && self.size != 1 && count / self.size.saturating_mul(PIECES_EACH) >= LEAST
     }
 
-    /// [`Team::each_taken`] for up to `most` neighbouring items at a time, in teams of
+    /// [`Team::each_taken`] for up to `most` adjacent items at a time, in teams of
     /// one-lane blocks.
     #[inline(always)]
     pub fn each_range(&self, count: u32, most: u32, range: impl FnMut(u32, u32)) {
@@ -188,14 +188,13 @@ impl<G: Grid> Team<G> {
         });
     }
 
-    /// Calls `items` for this lane's share of `0..count`, `K` items at a time, so that
-    /// their loads are in flight together. If a lane has fewer left, the other items are
-    /// not below `count`. Few items go to many blocks. Which lane gets an item depends on
-    /// the team and on `count` alone.
+    /// Calls `items` for this lane's share of `0..count`, `K` items at a time, so that their loads
+    /// are in flight together. If a lane has fewer left, the other items are not below `count`. Few
+    /// items go to many blocks. Which lane gets an item depends only on the team and on `count`.
     #[inline(always)]
     pub fn each_of<const K: usize>(&self, count: u32, mut items: impl FnMut(&[u32; K])) {
         if G::ITEMS != 1 {
-            // Neighbouring items, in one share per block.
+            // Adjacent items, in one share per block.
             let share = count.div_ceil(self.size);
             let first = self.rank.saturating_mul(share).min(count);
             let end = first.saturating_add(share).min(count);

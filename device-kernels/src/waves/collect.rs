@@ -61,7 +61,7 @@ pub fn select<G: Grid>(
         append(team, sink, &held.finds);
         return;
     }
-    // A lane takes neighbouring nodes, so one access brings their words. Those of its next
+    // A lane takes adjacent nodes, so one access brings their words. Those of its next
     // nodes are in flight meanwhile.
     let tile = grid.lanes() * EACH as u32;
     let lane = grid.lane() * EACH as u32;
@@ -84,7 +84,7 @@ pub fn select<G: Grid>(
     }
 }
 
-/// Neighbouring nodes that a lane of a warp takes at a time.
+/// Adjacent nodes that a lane of a warp takes at a time.
 const EACH: usize = 4;
 
 /// The words of up to [`EACH`] nodes from `first` on, as many as are below `count`.

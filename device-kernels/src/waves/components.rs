@@ -20,7 +20,7 @@ use seawall_core::abi::program::{NO_REGISTER, Opcode};
 /// Nodes whose labels are sampled for the largest component.
 const SAMPLES: u32 = SAMPLE.words();
 
-/// Labels of the sample that all lanes count before one lane decides alone.
+/// Labels of the sample that all lanes count before a single lane decides.
 const TRIES: u32 = 4;
 
 /// Nodes that a lane takes at a time, so that their accesses overlap.

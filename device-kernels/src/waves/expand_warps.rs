@@ -89,7 +89,7 @@ fn find_row<G: Grid>(grid: G, source: &Source, edge: u32) -> u32 {
     low
 }
 
-/// Rows of neighbouring queue entries, one per lane.
+/// Rows of adjacent queue entries, one per lane.
 #[derive(Clone, Copy, Debug)]
 struct Rows {
     /// Edges of the queue before this lane's row; `u32::MAX` if it has none.

@@ -109,7 +109,7 @@ const FAR: u32 = 1 << 21;
 /// Running sums that a thread holds.
 const SUMS: usize = 512;
 
-/// Neighbouring edges that a lane takes at a time.
+/// Adjacent edges that a lane takes at a time.
 const EACH: u32 = 4;
 
 /// [`EACH`] as a length. No loop takes such an array by value: codegen rule

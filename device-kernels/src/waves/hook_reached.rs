@@ -9,7 +9,7 @@ use seawall_core::abi::UNREACHED;
 use seawall_core::abi::components::{KNOWN_WORDS, SHARE_OUTSIDE};
 use seawall_core::abi::control::FaultCode;
 
-/// Neighbouring nodes that a lane takes at a time.
+/// Adjacent nodes that a lane takes at a time.
 const QUAD: u32 = 4;
 
 /// Hooks every node that a search has visited to the smallest of them, and others to

@@ -2,7 +2,7 @@
 //!
 //! A warp sets a bit for each hub that a node's kept edges enter. The row of bits of one of these
 //! hubs marks the others it has edges to, so the bits that both share are triangles. Eight lanes
-//! compare a piece of a row, four words each at a time. Rows lead to higher ranks alone, so the
+//! compare a piece of a row, four words each at a time. Rows only lead to higher ranks, so the
 //! piece ends at the hub itself; if triangles are counted at all corners, rows are whole, and the
 //! bits that a hub shares are its own count.
 

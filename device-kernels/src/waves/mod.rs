@@ -93,7 +93,7 @@ pub mod family {
     pub const READY: u32 = !(CODE | SEQUENTIAL);
     /// Families of programs that work in many rounds, each over the nodes that the last one found.
     pub const ROUNDS: u32 = PATHS | LONG_PATHS | PEEL | SETS | WORDS | REDUCE;
-    /// Families of programs of code alone.
+    /// Families of programs that only run code.
     pub const CODE_ALONE: u32 = CODE | WORDS | REDUCE;
 }
 

@@ -100,8 +100,8 @@ impl LaneGroup {
     }
 
     /// The table for `len` entries, at most [`LaneGroup::held`]: empty, after [`LaneGroup::clear`],
-    /// if each one before was emptied slot by slot. Entries are below [`CHAINED`] if
-    /// `is_chained`; if not, a search ends at a free slot alone.
+    /// if each one before was emptied slot by slot. Entries are below [`CHAINED`] if `is_chained`;
+    /// if not, a search only ends at a free slot.
     #[inline(always)]
     pub(super) fn table(&self, len: u32, is_chained: bool) -> Table {
         let is_warp = self.warp.1 == 1;

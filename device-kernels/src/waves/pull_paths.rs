@@ -26,7 +26,7 @@ use crate::team::Team;
 use core::marker::PhantomData;
 use seawall_core::abi::control::FaultCode;
 
-/// Neighbouring edges that a lane takes at a time, in one access.
+/// Adjacent edges that a lane takes at a time, in one access.
 const EACH: u32 = 4;
 
 /// [`EACH`] as a length.
@@ -140,7 +140,7 @@ impl<G: Grid, W: OneWord> Pull<G, W> {
         true
     }
 
-    /// Each warp takes the rows of as many neighbouring nodes as it has lanes; then the
+    /// Each warp takes the rows of as many adjacent nodes as it has lanes; then the
     /// block takes those that are too long.
     #[inline(always)]
     fn by_warps(&mut self, team: &Team<G>, sink: &Sink, marks: Proven) {

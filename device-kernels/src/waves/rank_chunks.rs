@@ -1,4 +1,4 @@
-//! Ranks by CPU threads, for a chunk of neighbouring rows at a time.
+//! Ranks by CPU threads, for a chunk of adjacent rows at a time.
 //!
 //! The sums of all rows of the chunk come first, then the ranks that follow from them, in loops
 //! over arrays of the chunk that a compiler turns into vectors. One loop for both would convert

@@ -176,8 +176,7 @@ fn give_back<T: bytemuck::Pod>(items: &mut [T]) {
     let skipped = words.as_ptr().align_offset(FREED_BYTES).min(words.len());
     let blocks = words[skipped..].par_chunks_exact_mut(FREED_BYTES);
     blocks.for_each(|block| {
-        // SAFETY: whole pages that belong to the array alone, and whatever they hold afterwards is
-        // a value of `T`.
+        // SAFETY: whole pages that only belong to the array, and any content is a value of `T`.
         unsafe {
             libc::madvise(block.as_mut_ptr().cast(), FREED_BYTES, libc::MADV_DONTNEED);
         }

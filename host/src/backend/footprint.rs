@@ -1,4 +1,4 @@
-//! Bytes that a graph and a program take on a machine, from their sizes alone.
+//! Bytes that a graph and a program take on a machine, from their sizes only.
 //!
 //! Plans are limited to a budget by these figures before anything is allocated, and
 //! [`Session::memory`](super::Session::memory) returns the allocated bytes. A test compares the

@@ -52,7 +52,7 @@ pub(super) fn run_blocks(count: u32, block: impl Fn(u32) + Sync) -> Result<(), B
     Ok(())
 }
 
-/// [`run_blocks`] for more threads than the machine runs at once, on threads of this run alone.
+/// [`run_blocks`] for more threads than the machine runs at once, on threads of this run only.
 /// Threads of a pool steal work from each other, which takes seconds where there are thousands.
 fn run_once(count: u32, block: impl Fn(u32) + Sync) -> Result<(), BackendError> {
     let all_started = RwLock::new(false);

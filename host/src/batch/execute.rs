@@ -350,7 +350,7 @@ fn outcomes<'a>(
         .collect()
 }
 
-/// Returns the request for each graph alone.
+/// Returns the request for each single graph.
 #[must_use]
 pub fn requests(graphs: &[BatchGraph<'_>], request: &RunRequest) -> Vec<RunRequest> {
     let alone = |graph: &BatchGraph<'_>| RunRequest {

@@ -243,8 +243,8 @@ impl<'p> Planning<'p> {
         })
     }
 
-    /// Gives every register its place: side by side in the output of the wave that owns it,
-    /// in the frontier of the loop that uses it alone, or in the input region.
+    /// Gives every register its place: side by side in the output of the wave that owns it, in the
+    /// frontier of the only loop that uses it, or in the input region.
     fn place(&self, offsets: &[Offsets]) -> Vec<RegisterRecord> {
         let mut next: Vec<u64> = offsets.iter().map(|at| at.output).collect();
         let locals = self.local_places(offsets);

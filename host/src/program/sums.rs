@@ -50,7 +50,7 @@ impl ProgramBuilder {
                 Err(problem) => return self.refuse(problem),
             };
             self.each(&name, Over::Count(parts), |part| {
-                // Neighbouring items read neighbouring terms.
+                // Adjacent items read adjacent terms.
                 let mut sum = part.at(terms, part.index());
                 for step in 1..AT_ONCE {
                     sum = sum + part.at(terms, part.index() + step * parts);

@@ -96,7 +96,7 @@ pub(crate) struct WaveSpec {
     pub(crate) named: Vec<RegisterId>,
     pub(crate) body: Option<Body>,
     pub(crate) code: Vec<Instruction>,
-    /// Whether its results depend on the graph alone.
+    /// Whether its results depend only on the graph.
     pub(crate) once: bool,
 }
 

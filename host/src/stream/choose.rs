@@ -8,8 +8,8 @@ use crate::run::{RunError, RunRequest};
 use crate::units::bytes;
 
 /// Returns why the edges of `file` have to stream: its arrays alone exceed the budget of `request`,
-/// or the memory that is left, or there are too many edges for a resident graph. `None` if the
-/// graph may fit, or if `request` cannot stream: the graph has to be loaded to find out.
+/// or the available memory, or there are too many edges for a resident graph. `None` if the graph
+/// may fit, or if `request` cannot stream: the graph has to be loaded to find out.
 ///
 /// Reads nothing.
 #[must_use]

@@ -290,7 +290,7 @@ fn a_simple_graph_is_the_same_file_as_before() {
     let out = grid.beside("grid.swg");
     report(&["convert", "gen:grid:4", &out]);
     let bytes = std::fs::read(out).unwrap();
-    // Version 1, the flags of symmetry and drawn weights alone, and no loops or parallel edges.
+    // Version 1, only the flags of symmetry and drawn weights, and no loops or parallel edges.
     assert_eq!(bytes[8..16], [1, 0, 0, 0, 3, 0, 0, 0]);
     assert_eq!(bytes[40..56], [0; 16]);
 }

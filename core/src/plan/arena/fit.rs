@@ -71,7 +71,7 @@ pub(super) fn refine(
 
 struct Search<'a, 'r> {
     regions: &'a Regions<'a>,
-    /// The lower bound, which is also where highest gaps end.
+    /// The lower bound, at which highest gaps end.
     least: u64,
     visits: u64,
     space: &'a mut Lists<'r>,

@@ -30,8 +30,8 @@ enum Candidate {
 
 /// Candidates that do not depend on the budget.
 const LADDER: u32 = 8;
-/// Programs of at most this many waves are laid out by the names of their waves at once. Larger
-/// ones only if memory is short.
+/// Most waves of programs that are always laid out by the names of their waves; larger ones are
+/// only if memory is short.
 const NAMED_WAVES: usize = arena::REFINED_WAVES;
 
 /// Groups that fit with their arena, as the scratch holds them.

@@ -123,7 +123,7 @@ impl Search {
         true
     }
 
-    /// Visits the edges of `row`, which `1 << each` neighbouring lanes share, one edge
+    /// Visits the edges of `row`, which `1 << each` adjacent lanes share, one edge
     /// per lane at a time. A warp operation.
     #[inline(always)]
     fn stride<G: Grid>(

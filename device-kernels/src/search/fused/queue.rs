@@ -164,7 +164,7 @@ impl<G: Grid> Queues<G> {
         }
     }
 
-    /// The frontier of `turn`, which this block holds alone.
+    /// The frontier of `turn`, which only this block holds.
     #[inline(always)]
     pub(super) fn held_here(self, turn: u32) -> Held {
         let len = self.own_at(Self::counter(Counter::Len, turn));

@@ -1,8 +1,8 @@
 //! Edge parts of common forms, in a specialised loop.
 //!
 //! Their [forms](super::form) are distinguished once for all edges, which takes a fraction of the
-//! instructions of interpreting a part. A part's work follows from its instructions alone, and
-//! lanes that interpret them get the same result.
+//! instructions of interpreting a part. A part's work depends only on its instructions, and lanes
+//! that interpret them get the same result.
 
 use super::change;
 use super::fetched::{B, Fetched, known};

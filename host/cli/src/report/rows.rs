@@ -53,8 +53,8 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// Writes the named columns of those in [`TableColumn::of_run`]. Linear in
-    /// the nodes, buffered by `out` alone.
+    /// Writes the named columns of those in [`TableColumn::of_run`]. Linear in the nodes, buffered
+    /// only by `out`.
     ///
     /// # Errors
     /// If `out` fails.

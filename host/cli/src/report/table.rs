@@ -292,8 +292,7 @@ pub(super) trait Table {
     fn each(&self, take: &mut dyn FnMut(&Row<'_>) -> io::Result<()>) -> io::Result<()>;
 }
 
-/// Writes the named columns of a table. Linear in its rows, buffered by `out`
-/// alone.
+/// Writes the named columns of a table. Linear in its rows, buffered only by `out`.
 pub(super) fn write(
     table: &dyn Table,
     (format, columns): (RowFormat, &[TableColumn]),

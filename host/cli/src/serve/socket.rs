@@ -292,7 +292,7 @@ impl Draft {
 }
 
 impl Drop for Draft {
-    /// Removes the folder by names alone: walking through it takes a descriptor, and a lack of
+    /// Removes the folder by names: walking through it takes a descriptor, and a lack of
     /// descriptors may be the cause of the failure.
     fn drop(&mut self) {
         let _ = std::fs::remove_file(&self.socket);

@@ -135,7 +135,7 @@ fn comment(line: &[u8], layout: &Layout) -> Result<(), LineProblem> {
     }
 }
 
-/// Returns whether a comment is a number alone, as lists of neighbours (LGL) name their nodes.
+/// Returns whether a comment is a single number, which names a node in lists of neighbours (LGL).
 pub(super) fn is_head(comment: &[u8]) -> bool {
     let number = comment.trim_ascii();
     !number.is_empty() && number.iter().all(u8::is_ascii_digit)

@@ -1,9 +1,9 @@
 //! Parsing of one edge weight.
 //!
-//! A number that is whole and fits 32 bits, with a sign if it is negative, is a whole number in any notation (`3`, `3.0`, `3e0`).
-//! Digits alone that pass 32 bits are refused. Any other number becomes the nearest
-//! `f32`; whether this rounds is decided exactly, from the decimal digits. So `0.5` is not
-//! rounded, while `0.1`, `1.00000000000000001` and `1e-400` are.
+//! A number that is whole and fits 32 bits, with a sign if it is negative, is a whole number in any
+//! notation (`3`, `3.0`, `3e0`). Plain digits beyond 32 bits are refused. Any other number becomes
+//! the nearest `f32`; whether this rounds is decided exactly, from the decimal digits. So `0.5` is
+//! not rounded, while `0.1`, `1.00000000000000001` and `1e-400` are.
 
 use super::quote::quote;
 use crate::scale::{Factor, Product};
@@ -67,7 +67,7 @@ impl Weight {
     }
 }
 
-/// Parses a weight of digits alone.
+/// Parses a weight of digits only.
 pub(super) fn whole(value: u64) -> Result<Weight, LineProblem> {
     let limit = u32::MAX;
     let too_large = |_| LineProblem::TooLarge {

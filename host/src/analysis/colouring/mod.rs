@@ -2,7 +2,7 @@
 //!
 //! A node takes the least number that its neighbours of higher priority leave free, once all of
 //! them have theirs (Jones, Plassmann, "A Parallel Graph Coloring Heuristic", 1993). Nodes with
-//! many edges come first, which takes few colours. The colouring follows from the priorities alone.
+//! many edges come first, which takes few colours. The colouring only depends on the priorities.
 //!
 //! A node that gets its colour notifies the neighbours that wait for it, and lists those that wait
 //! for none any more. So edges are visited about twice, however many rounds there are. Lists take

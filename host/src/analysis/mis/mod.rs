@@ -1,11 +1,11 @@
 //! Maximal independent set: a set of nodes without neighbours among them to which no node can be
 //! added.
 //!
-//! Every node has a priority, and the highest among its neighbours joins the set (Luby,
-//! "A Simple Parallel Algorithm for the Maximal Independent Set Problem", 1986). Nodes
-//! with few edges come first, as they keep few others out (Burtscher, Devale, Azimi,
-//! Jaiganesh, Powers, "A High-Quality and Fast Maximal Independent Set Implementation for
-//! GPUs", 2018). The set follows from the priorities alone.
+//! Every node has a priority, and the highest among its neighbours joins the set (Luby, "A Simple
+//! Parallel Algorithm for the Maximal Independent Set Problem", 1986). Nodes with few edges come
+//! first, as they keep few others out (Burtscher, Devale, Azimi, Jaiganesh, Powers, "A High-Quality
+//! and Fast Maximal Independent Set Implementation for GPUs", 2018). The set only depends on the
+//! priorities.
 //!
 //! A round visits the nodes that are undecided: it lists those of the next one. Lists take turns,
 //! and a round empties the list of the next one, so that it takes one barrier. The first round

@@ -19,7 +19,7 @@ use seawall_core::launch::LaunchMode;
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// Most lanes of a block that runs code alone. A lane runs code for four items at a time, so these
+/// Most lanes of a block that only runs code. A lane runs code for four items at a time, so these
 /// have as many accesses in flight as twice the lanes with one each; more lanes would leave the
 /// interpreter fewer registers than it needs.
 const CODE_LANES: u32 = 512;
