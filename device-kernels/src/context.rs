@@ -29,7 +29,7 @@ pub struct Context<G> {
 pub struct Tag(());
 
 impl Tag {
-    /// The number.
+    /// Loads the number of the running iteration.
     #[inline(always)]
     pub fn now<G: Grid>(self, grid: G) -> u32 {
         TAG.load(grid)

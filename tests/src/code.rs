@@ -119,7 +119,7 @@ pub struct Gathering {
     pub kind: Kind,
     /// Its expression.
     pub body: Vec<Step>,
-    /// The value.
+    /// The joined value.
     pub value: Id,
 }
 

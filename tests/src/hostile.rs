@@ -68,9 +68,9 @@ pub enum Change {
     },
     /// Two waves swap places.
     Swap {
-        /// One.
+        /// The first wave.
         wave: u32,
-        /// The other.
+        /// The second wave.
         with: u32,
     },
     /// A group moves before another.
@@ -262,13 +262,13 @@ const KINDS: [(AnalysisKind, Detail); 22] = [
     (AnalysisKind::TriangleTotal, Detail::Plain),
     (AnalysisKind::Closeness, Detail::Plain),
     (AnalysisKind::Eccentricity, Detail::Plain),
-    // In slices.
+    // This kind runs in slices, see `SLICED`.
     (AnalysisKind::Pagerank, Detail::Plain),
-    // After a search.
+    // This kind follows a search, see `SEARCHED`.
     (AnalysisKind::Cc, Detail::Plain),
 ];
 
-/// The last of them.
+/// Place of the kind that follows a search.
 const SEARCHED: usize = KINDS.len() - 1;
 const SLICED: usize = KINDS.len() - 2;
 

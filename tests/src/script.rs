@@ -45,7 +45,7 @@ pub enum Wave {
     Fill {
         /// Destination.
         to: Slot,
-        /// The value.
+        /// Stored value.
         value: u32,
     },
     /// Every word becomes its own number.
@@ -75,7 +75,7 @@ pub enum Wave {
         to: Slot,
         /// Places; those beyond the destination do not count.
         list: Slot,
-        /// The value.
+        /// Stored value.
         value: u32,
     },
     /// The words of `from` at each word's number, masked by `mask`, so that indices are never out

@@ -13,7 +13,7 @@ use std::sync::Arc;
 pub struct Tried<'t> {
     /// Its executor.
     pub executor: Executor,
-    /// Opens a session of it.
+    /// Opens a session of the machine.
     pub open: Open<'t>,
 }
 

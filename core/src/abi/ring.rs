@@ -64,7 +64,7 @@ assert_words!(SlotRecord, SLOT_WORDS as usize);
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[repr(u32)]
 pub enum Status {
-    /// Nothing is in it.
+    /// An empty slot.
     Empty = 0,
     /// Work that waits for a worker.
     Published = 1,

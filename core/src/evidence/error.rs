@@ -58,11 +58,11 @@ pub enum EvidenceError<'a> {
     PollutedTimedRegion {
         /// Index of the sample.
         index: u64,
-        /// Graph uploads in it.
+        /// Graph uploads during the sample.
         graph_uploads: u64,
-        /// Host allocations in it.
+        /// Host allocations during the sample.
         host_allocations: u64,
-        /// Host synchronisations in it.
+        /// Host synchronisations during the sample.
         host_syncs: u64,
     },
     /// A time is not finite or out of range, or their ratio is not finite.

@@ -1,4 +1,4 @@
-//! The waves about hubs.
+//! The waves that choose and rank hubs and count with them.
 
 use super::hub_pairs::HubPairs;
 use super::hubs::Hubs;

@@ -89,9 +89,9 @@ pub(super) enum CliError {
     /// Two outputs are one file.
     #[error("{first} and {second} are one file; give each output a file of its own")]
     OneFileTwice {
-        /// One of them.
+        /// An output.
         first: String,
-        /// The other.
+        /// The other output.
         second: String,
     },
     /// An output would replace an input of the command.

@@ -84,7 +84,7 @@ impl Outputs {
     /// Refuses the input `name`, a file or `-`, if it is one of the outputs.
     ///
     /// # Errors
-    /// If it is one of them.
+    /// If it is an output.
     pub(super) fn spare(&self, name: impl AsRef<Path>) -> Result<(), CliError> {
         let name = name.as_ref();
         let is_stdin = name == Path::new("-");

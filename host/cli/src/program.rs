@@ -45,7 +45,7 @@ pub(super) enum ProgramFailure {
         "--out cannot name a column {name:?}; \"index\" is the first one, and names in .npy are ASCII without quotes"
     )]
     ColumnName {
-        /// The name.
+        /// Name of the register.
         name: String,
     },
     /// Results of different lengths, in a file whose rows are whole.

@@ -19,7 +19,7 @@ use super::ids::{Ids, NameTable};
 
 /// Start of a note, after the sign of a comment.
 const PREFIX: &str = "seawall:";
-/// Ids in a line of them.
+/// Most ids in a line of a note.
 const IDS_A_LINE: usize = 16;
 const EXPECTED: &str = "\"ids FIRST to LAST\", \"nodes ID ...\", \"name TEXT\", \"names\" or \
                         \"no weights\", as seawall writes them";

@@ -27,14 +27,14 @@ pub enum FactViolation {
         operand: Operand,
         /// The item.
         item: u32,
-        /// The word.
+        /// Number of the word.
         word: u32,
     },
     /// An item read a word that another one stored, so that the result depends on their order.
     Race {
         /// The operand.
         operand: Operand,
-        /// The word.
+        /// Number of the word.
         word: u32,
         /// The items.
         items: [u32; 2],

@@ -52,7 +52,7 @@ pub(super) struct Resident<'g> {
     /// The form of the graph that is on it.
     pub(super) graph: &'g Graph,
     pub(super) opened: Opened<'g>,
-    /// The target of plans for it.
+    /// The target of plans for the machine.
     pub(super) target: Target,
     /// The loaded program.
     pub(super) loaded: Option<Planned>,

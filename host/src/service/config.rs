@@ -107,7 +107,7 @@ pub struct Tenant {
     pub mask: u32,
     /// Most of its queries that run at the same time; others wait.
     pub quota: u32,
-    /// Words of its window.
+    /// Words of the memory window.
     pub window_words: u32,
 }
 

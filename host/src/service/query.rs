@@ -71,26 +71,26 @@ pub enum Query {
     Nop,
     /// Writes a word.
     Store {
-        /// The word.
+        /// Address of the word.
         address: u32,
         /// Its new value.
         value: u32,
     },
     /// Adds to a word; the answer is its previous value.
     Add {
-        /// The word.
+        /// Address of the word.
         address: u32,
         /// The addend; the sum wraps.
         value: u32,
     },
     /// Reads a word.
     Load {
-        /// The word.
+        /// Address of the word.
         address: u32,
     },
     /// Replaces a word if it is as expected; the answer is its previous value.
     CompareSwap {
-        /// The word.
+        /// Address of the word.
         address: u32,
         /// The expected value.
         expected: u32,
@@ -133,7 +133,7 @@ pub enum Query {
     Neighbours {
         /// The node.
         node: u32,
-        /// Place for them.
+        /// Destination of the neighbours.
         to: Span,
     },
     /// Runs one of the service's wave programs; counts words of the result that do not fit.

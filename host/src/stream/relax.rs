@@ -52,7 +52,7 @@ pub(super) trait Length: Sync {
 /// The value at the end of an edge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Step<W> {
-    /// The value.
+    /// A value that the end of the edge may take.
     To(W),
     /// A limit ends the search here.
     Ends,

@@ -83,7 +83,7 @@ pub(super) fn cost_ns(job: &Job, worker: &Worker) -> f64 {
 pub(super) enum Counts {
     /// All three nodes.
     Corners,
-    /// One of them.
+    /// One node per triangle.
     Once,
 }
 

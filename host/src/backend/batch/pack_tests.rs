@@ -145,7 +145,7 @@ fn every_launch_record_leads_to_the_parts_of_its_graph() {
     }
 }
 
-/// Like a GPU's buffers, which are filled and emptied one after the other.
+/// Buffers are filled and emptied one after the other, as on a GPU.
 #[test]
 fn images_and_results_are_the_same_whatever_the_buffers() {
     let graphs = paths(&[3, 40, 700, 7, 600]);
