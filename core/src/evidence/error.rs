@@ -58,11 +58,11 @@ pub enum EvidenceError<'a> {
     PollutedTimedRegion {
         /// Index of the sample.
         index: u64,
-        /// Graph uploads during the sample.
+        /// Graph uploads in the timed region.
         graph_uploads: u64,
-        /// Host allocations during the sample.
+        /// Host allocations in the timed region.
         host_allocations: u64,
-        /// Host synchronisations during the sample.
+        /// Host synchronisations in the timed region.
         host_syncs: u64,
     },
     /// A time is not finite or out of range, or their ratio is not finite.
