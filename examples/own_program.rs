@@ -1,5 +1,5 @@
-//! An analysis of one's own without device code: how far every node is from the next
-//! node that has more neighbours than all of its own.
+//! A user's analysis without device code: the distance of every node from the nearest local maximum
+//! of degree.
 //!
 //! `cargo run --release -p seawall --example own_program`
 

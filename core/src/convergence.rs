@@ -126,7 +126,7 @@ impl ConvergenceContract {
         self.host_iteration_polls
     }
 
-    /// Returns the end of the fixpoint after `iteration` (the first is 1), or `None` to go on.
+    /// Returns the end of the fixpoint after `iteration` (the first is 1), or `None` to continue.
     ///
     /// `changed_flag` is the word of the flag after all writers of this iteration: the number of the
     /// last iteration that changed anything. The device can call this: it only compares.

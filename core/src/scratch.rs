@@ -1,9 +1,9 @@
 //! Working memory that the caller owns.
 //!
-//! The caller brings an owner with capacities in its type, whose `new` is `const` so
-//! that it fits in a `static`, or a view over slices, for millions of waves. Planners
-//! take the same unsized view of both, so no planner is compiled once per capacity.
-//! A user of layers alone pays for [`Scratch`]; packing and arenas have their own.
+//! The caller brings an owner with capacities in its type, whose `new` is `const` so that it fits
+//! in a `static`, or a view over slices, for millions of waves. Planners take the same unsized view
+//! of both, so no planner is compiled once per capacity. A user of layers alone needs only
+//! [`Scratch`]; packing and arenas have separate scratch.
 //!
 //! Results borrow the scratch. No content matters between two calls: a scratch is
 //! reusable after success and after any error.
@@ -254,7 +254,7 @@ impl<'a> GroupScratchView<'a> {
         }
     }
 
-    /// A view without space for packing, for `InOrder` alone.
+    /// A view without space for packing, for `InOrder` only.
     #[must_use]
     pub fn in_order(layers: ScratchView<'a>) -> Self {
         Self::new(layers, &mut [], &mut [])

@@ -66,7 +66,7 @@ pub struct SessionPlan {
     pub peak_resident_bytes: u64,
     /// Bytes of graph that are not uploaded again.
     pub avoided_graph_upload_bytes: u64,
-    /// The same figures as telemetry, to compare with what the session counts.
+    /// The same figures as telemetry, to compare with the session's counters.
     pub graph_reuse: ReuseTelemetry,
     /// Device allocations that do not happen.
     pub avoided_device_allocations: u64,

@@ -79,7 +79,7 @@ impl Wave {
     }
 }
 
-/// `after` may start only when `before` has finished.
+/// A dependency: `after` may start only when `before` has finished.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]

@@ -1,9 +1,8 @@
-//! Rules by which this crate pleases `ptxas` and LLVM.
+//! Rules for code that `ptxas` and LLVM compile well.
 //!
-//! Code that looks roundabout follows one of the rules below and cites it by name. None
-//! changes a result. Each was found by measuring or in the assembler's output, so a
-//! change to such code needs `cargo xtask golden` and `seawall bench` beside it; the
-//! figures are in `docs/experiments.md`.
+//! Code that seems roundabout follows one of the rules below and cites it by name. None changes a
+//! result. Each was found by measuring or in the assembler's output, so a change to such code also
+//! needs `cargo xtask golden` and `seawall bench`; the figures are in `docs/experiments.md`.
 //!
 //! # `BY_VALUE`
 //!
@@ -19,13 +18,12 @@
 //!
 //! # `OWN_FUNCTION`
 //!
-//! A loop that matters is a function of its own, `#[inline(never)]`, and gets what it
-//! needs as words. `ptxas` allots registers to a function as a whole; what a loop needs
-//! waits in local memory while the code before it looks registers and tables up. A kernel
-//! then needs the registers of its largest function, not of all together. More such
-//! functions are not always better: with one for each kind of distance, `ptxas` 12.9
-//! gives up registers for `sm_90`, and relaxing whole distances spills half as much
-//! again.
+//! A loop that matters is a separate function, `#[inline(never)]`, and gets its operands as words.
+//! `ptxas` allots registers to a function as a whole; otherwise the operands of a loop would wait
+//! in local memory while the code before it looks up registers and tables. A kernel then needs the
+//! registers of its largest function, not of all together. More such functions are not always
+//! better: with one for each kind of distance, `ptxas` 12.9 gives up registers for `sm_90`, and
+//! relaxing whole distances spills half as much again.
 //!
 //! # `LOOK_UP_AGAIN`
 //!
@@ -36,9 +34,9 @@
 //!
 //! # `NO_TABLES`
 //!
-//! No `match` and no constant array on the way to a wave may become a table. LLVM puts
-//! tables into global memory, where each look costs an access to the second-level cache,
-//! 0.14 µs. Comparisons, or bytes packed into a constant, stay in registers.
+//! No `match` and no constant array on the way to a wave may become a table. LLVM puts tables into
+//! global memory, where each lookup costs an access to the second-level cache, 0.14 µs.
+//! Comparisons, or bytes packed into a constant, stay in registers.
 //!
 //! # `NO_INDEXED_ARRAYS`
 //!
@@ -48,16 +46,15 @@
 //!
 //! # `LOADS_TOGETHER`
 //!
-//! Loads come first, then the tests on what they return, and a missing element takes part
-//! with a harmless value instead of branching. Several accesses are then in flight
-//! together; after a branch, each would wait for the one before.
+//! Loads come first, then the tests on what they return, and a missing element takes part with a
+//! harmless value instead of branching. Several accesses are then in flight together; after a
+//! branch, each would wait for the previous one.
 //!
-//! Loads that come first are not yet in flight together: `ptxas` moves what uses a load up
-//! to it, also in front of the next load, where registers are scarce or it believes so. It
-//! does not move it across a branch. So a branch that is needed anyway, such as a loop for
-//! rows that are longer than most, stands between loads and what uses them; or a loop
-//! loads what its next item needs, which nothing uses before the loop's own branch
-//! (`Team::each_ahead`).
+//! Loads that come first are not yet in flight together: `ptxas` moves the uses of a load up to it,
+//! even in front of the next load, where it considers registers scarce. It does not move it across
+//! a branch. So a branch that is needed anyway, such as a loop for rows that are longer than most,
+//! stands between loads and their uses; or a loop loads the data of its next item, which is not
+//! used before the loop's own branch (`Team::each_ahead`).
 //!
 //! # `PREDICATED`
 //!
@@ -68,10 +65,9 @@
 //!
 //! # `CONVERGE`
 //!
-//! Operations of all lanes are intrinsics, not assembly and not functions of the standard
-//! library that call them, so that LLVM neither moves them under a condition nor copies them
-//! into both branches. rustc itself has no such rule, so kernels are built without its
-//! `JumpThreading`: it copied the barriers of `block_scan` into both branches of a condition
-//! before and after, and a wave whose lanes took both hung. After a loop that lanes
-//! leave one after another comes a warp barrier: without one they stay apart, and a
-//! shuffle takes a slow path.
+//! Operations of all lanes are intrinsics, not assembly and not functions of the standard library
+//! that call them, so that LLVM neither moves them under a condition nor copies them into both
+//! branches. rustc itself has no such rule, so kernels are built without its `JumpThreading`: it
+//! copied the barriers of `block_scan` into both branches of a condition before and after, and a
+//! wave whose lanes took both branches hung. A warp barrier follows a loop that lanes leave one
+//! after another: without it they stay diverged, and a shuffle takes a slow path.

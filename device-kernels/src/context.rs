@@ -1,8 +1,8 @@
 //! The context of a wave, and how calls pass it on.
 //!
 //! The context lies in shared memory, once per block, beside the start of the tables (see
-//! [`Tables`]). A call passes a [`ContextRef`], one flag, and the callee looks the rest
-//! up: codegen rules `BY_VALUE` and `LOOK_UP_AGAIN`.
+//! [`Tables`]). A call passes a [`ContextRef`], one flag, and the callee looks up the rest: codegen
+//! rules `BY_VALUE` and `LOOK_UP_AGAIN`.
 
 use crate::grid::Grid;
 use crate::launch::Launch;
@@ -29,14 +29,14 @@ pub struct Context<G> {
 pub struct Tag(());
 
 impl Tag {
-    /// The number.
+    /// Loads the number of the running iteration.
     #[inline(always)]
     pub fn now<G: Grid>(self, grid: G) -> u32 {
         TAG.load(grid)
     }
 
-    /// Goes on to another number. One lane of the block calls this; the others may read
-    /// it only after the next block barrier.
+    /// Advances to another number. One lane of the block calls this; the others may read it only
+    /// after the next block barrier.
     #[inline(always)]
     pub fn set<G: Grid>(self, grid: G, number: u32) {
         TAG.store(grid, number);
@@ -45,7 +45,7 @@ impl Tag {
     /// Raises the convergence flag: the running iteration has changed something.
     #[inline(always)]
     pub fn raise<G: Grid>(self, grid: G) {
-        // SAFETY: only `Context::open` makes tags, and it held the launch.
+        // SAFETY: only `Context::open` makes tags, and it had the launch.
         let tables = unsafe { Tables::held() };
         tables.control(grid).raise_changed(grid, self.now(grid));
     }
@@ -71,7 +71,7 @@ impl<G: Grid> Context<G> {
         }
     }
 
-    /// The part of this context that a call takes.
+    /// The part of this context that is passed to a call.
     #[inline(always)]
     pub fn reference(&self) -> ContextRef<G> {
         ContextRef {
@@ -81,8 +81,7 @@ impl<G: Grid> Context<G> {
     }
 }
 
-/// A context on its way into a function that is not inlined; the rest of it is in shared
-/// memory.
+/// A context that is passed to a function that is not inlined; the rest of it is in shared memory.
 #[derive(Clone, Copy, Debug)]
 pub struct ContextRef<G> {
     grid: G,
@@ -109,7 +108,7 @@ impl<G: Grid> ContextRef<G> {
     /// Whether the run has a trace.
     #[inline(always)]
     pub(crate) fn is_traced(self) -> bool {
-        // SAFETY: `Context::open` held the launch.
+        // SAFETY: `Context::open` had the launch.
         unsafe { Tables::held() }.is_traced(self.grid)
     }
 
@@ -124,7 +123,7 @@ impl<G: Grid> ContextRef<G> {
     pub fn context(self) -> Context<G> {
         let grid = self.grid;
         let deadline = DEADLINE.load_wide(grid);
-        // SAFETY: `Context::open` held the launch.
+        // SAFETY: `Context::open` had the launch.
         let tables = unsafe { Tables::held() };
         let team = Team::again(grid, tables.control(grid), deadline);
         Context {

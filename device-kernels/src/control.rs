@@ -57,7 +57,8 @@ impl Control {
         self.words.address()
     }
 
-    /// Forgets an earlier run, a lane some words each. A block barrier follows before the next.
+    /// Clears the state of an earlier run, some words per lane. A block barrier follows before the
+    /// next.
     #[inline(always)]
     pub fn clear<G: Grid>(self, grid: G) {
         let mut at = grid.lane();
@@ -73,7 +74,7 @@ impl Control {
         self.words.load(grid, FAULT + word_of!(FaultRecord, code))
     }
 
-    /// The words of the report of the fault that ended the run, and 0 for those beyond it.
+    /// Words of the report of the fault that ended the run, padded with 0.
     #[cold]
     pub fn fault_words<G: Grid, const N: usize>(self, grid: G) -> [u32; N] {
         let mut words = [0; N];
@@ -96,7 +97,7 @@ impl Control {
         self.words.poll(grid, word_of!(ControlRecord, ticket))
     }
 
-    /// Notes that this block gave up waiting after `epoch` complete barriers.
+    /// Records that this block gave up waiting after `epoch` complete barriers.
     #[cold]
     pub fn note_waited<G: Grid>(self, grid: G, epoch: u32) {
         let block = grid.block();
@@ -170,9 +171,9 @@ impl Control {
         self.words.load(grid, word_of!(ControlRecord, changed))
     }
 
-    /// Tags the convergence flag with the number of the running iteration. The tag only
-    /// grows: clearing it never races, and a slow block that is still in a wave before a
-    /// loop does not take back what the loop has raised.
+    /// Tags the convergence flag with the number of the running iteration. The tag only grows:
+    /// clearing it never races, and a slow block that is still in a wave before a loop does not
+    /// undo a tag of the loop.
     #[inline(always)]
     pub fn raise_changed<G: Grid>(self, grid: G, tag: u32) {
         let at = word_of!(ControlRecord, changed);
@@ -212,7 +213,7 @@ impl Control {
         }
     }
 
-    /// Counts edges that a sequential algorithm looked at.
+    /// Counts edges that a sequential algorithm visited.
     #[inline(always)]
     pub fn count_examined<G: Grid>(self, grid: G, edges: u64) {
         let at = word_of!(ControlRecord, examined);
@@ -236,14 +237,14 @@ impl Control {
             .load_weak(grid, word_of!(ControlRecord, iteration))
     }
 
-    /// Stores whether the open fixpoint goes on.
+    /// Stores whether the open fixpoint continues.
     #[inline(always)]
     pub fn set_loop_state<G: Grid>(self, grid: G, state: LoopState) {
         self.words
             .store(grid, word_of!(ControlRecord, loop_state), state as u32);
     }
 
-    /// Whether the open fixpoint goes on.
+    /// Whether the open fixpoint continues.
     #[inline(always)]
     pub fn loop_runs<G: Grid>(self, grid: G) -> bool {
         self.words
@@ -251,7 +252,7 @@ impl Control {
             == LoopState::Running as u32
     }
 
-    /// Counts a block out of the open launch and returns whether it was the last.
+    /// Counts a block that leaves the open launch and returns whether it was the last.
     #[inline(always)]
     pub fn leave<G: Grid>(self, grid: G) -> bool {
         let at = word_of!(ControlRecord, arrivals);
@@ -286,7 +287,7 @@ impl Control {
         self.words.load(grid, word_of!(ControlRecord, loops_done))
     }
 
-    /// Goes back to `done` fixpoints that ended, and forgets the reports of later ones.
+    /// Resets the count to `done` ended fixpoints, and discards the reports of later ones.
     #[inline(always)]
     pub fn forget_loops<G: Grid>(self, grid: G, done: u32) {
         let first = done.min(LOOPS_MAX as u32 - 1) * LOOP_WORDS;

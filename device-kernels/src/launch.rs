@@ -34,8 +34,8 @@ impl Launch {
         }
     }
 
-    /// Returns the same launch with its arena `bytes` bytes further on, where this block
-    /// has one of its own.
+    /// Returns the same launch with its arena `bytes` bytes further on, where this block's own
+    /// arena begins.
     #[must_use]
     pub fn with_arena_shifted(self, bytes: u64) -> Self {
         Self {
@@ -88,9 +88,8 @@ impl Launch {
         }
     }
 
-    /// Copies the record and the first entries of its tables to shared memory, where
-    /// [`Tables`] finds them. A block operation; a block barrier follows before anyone
-    /// looks.
+    /// Copies the record and the first entries of its tables to shared memory, where [`Tables`]
+    /// finds them. A block operation; a block barrier follows before any lane reads it.
     #[inline(always)]
     pub fn hold<G: Grid>(self, grid: G) -> Tables {
         const ARENA: u32 = word_of!(LaunchRecord, arena);
@@ -101,7 +100,7 @@ impl Launch {
             .constant_wide(grid, ARENA)
             .wrapping_add(self.arena_shift);
         for (at, word) in [(ARENA, arena as u32), (ARENA + 1, (arena >> 32) as u32)] {
-            // The lane that copied the word overwrites it, so the order is certain.
+            // The lane that copied the word also overwrites it, so the order is certain.
             if grid.lane() == at % grid.lanes() {
                 // SAFETY: as above.
                 unsafe { LAUNCH.area().store(grid, at, word) };
@@ -113,7 +112,7 @@ impl Launch {
             let table = unsafe {
                 Proven::trusted(self.record.constant_wide(grid, address) as *mut u32, count)
             };
-            // SAFETY: there is space for as many entries as are held.
+            // SAFETY: there is space for all entries.
             unsafe { copy(grid, table, to) };
         };
         table(

@@ -1,10 +1,10 @@
 //! The wave machine: one kernel source for a GPU and for CPU threads.
 //!
-//! Kernels here are generic over a [`grid::Grid`] and walk the tables of
-//! [`seawall_core::abi`]. Built for `nvptx64-nvidia-cuda` they are the persistent
-//! megakernel and its launch-by-launch twins (`entry`); built for a CPU they are the
-//! functions that its backend calls from one thread per block (`threads`). `codegen` names
-//! what is written for the compilers, and why. This crate allocates nothing and knows no host.
+//! Kernels here are generic over a [`grid::Grid`] and walk the tables of [`seawall_core::abi`].
+//! Built for `nvptx64-nvidia-cuda` they are the persistent megakernel and its launch-by-launch
+//! twins (`entry`); built for a CPU they are the functions that its backend calls from one thread
+//! per block (`threads`). `codegen` lists the rules that code follows for the compilers. This crate
+//! allocates nothing and knows no host.
 #![cfg_attr(not(test), no_std)]
 #![cfg_attr(
     target_arch = "nvptx64",
@@ -50,8 +50,8 @@ pub mod threads;
 use sets::{CodeAlone, Ready, Rounds, Searches, WaveSet as _};
 use waves::families_of;
 
-/// Name of the batch kernel that fits programs of these opcodes. The one for searches
-/// alone takes blocks of at most [`COMPACT_LANES`](grid::COMPACT_LANES) lanes.
+/// Name of the batch kernel that fits programs of these opcodes. The kernel for searches only takes
+/// blocks of at most [`COMPACT_LANES`](grid::COMPACT_LANES) lanes.
 #[must_use]
 pub fn batch_kernel_for(
     opcodes: impl IntoIterator<Item = seawall_core::abi::program::Opcode>,

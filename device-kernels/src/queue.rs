@@ -8,9 +8,8 @@ use crate::team::Team;
 /// Largest degree that a lane walks alone.
 pub const SERIAL: u32 = 16;
 
-/// A queue and the rows of its entries: the first edge of each, and the edges of all
-/// entries before it. Both are known when an entry is made, so the next step need not
-/// look into the graph.
+/// A queue and the rows of its entries: the first edge of each, and the edges of all entries before
+/// it. Both are known when an entry is made, so the next step need not read the graph.
 #[derive(Clone, Copy, Debug)]
 pub struct Queue {
     /// Nodes.
@@ -111,8 +110,7 @@ pub struct FindRows<const K: usize> {
     pub degrees: [u32; K],
 }
 
-/// Ends of the rows of finds, which may still be under way: codegen rule
-/// `LOADS_TOGETHER`.
+/// Ends of the rows of finds, whose loads may still be in flight: codegen rule `LOADS_TOGETHER`.
 #[derive(Clone, Copy, Debug)]
 pub struct Ends<const K: usize> {
     starts: [u32; K],
@@ -243,7 +241,7 @@ pub fn enqueue<G: Grid, const K: usize>(
     }
 }
 
-/// First queue entry of this lane's warp. Neighbouring runs of entries go to different
+/// First queue entry of this lane's warp. Adjacent runs of entries go to different
 /// blocks, so a small frontier still uses all of them.
 #[inline(always)]
 pub fn first_node<G: Grid>(team: &Team<G>) -> u32 {

@@ -1,7 +1,7 @@
 //! The sets of waves that kernels are built for.
 //!
-//! A kernel pays in registers for every wave that it knows, so each is built for a set.
-//! Sets are types, so what a kernel leaves out is not compiled.
+//! A kernel pays in registers for every wave that it supports, so each is built for a set. Sets are
+//! types, so waves outside of a kernel's set are not compiled.
 
 use crate::context::ContextRef;
 use crate::grid::Grid;
@@ -16,7 +16,7 @@ pub trait WaveSet: 'static {
     /// Families of built-in opcodes, see [`family`].
     const FAMILIES: u32;
 
-    /// Waves of a crate of its own.
+    /// Waves of a separate crate.
     const OWN: u32 = 0;
 
     /// Runs this lane's share of custom wave `number`.
@@ -52,7 +52,7 @@ impl WaveSet for Searches {
     const FAMILIES: u32 = family::SEARCH | family::WORDS;
 }
 
-/// Shortest paths, core numbers and sets of sources, and operations on words beside them.
+/// Shortest paths, core numbers and sets of sources, and operations on words.
 #[derive(Debug)]
 pub struct Rounds;
 
@@ -60,7 +60,7 @@ impl WaveSet for Rounds {
     const FAMILIES: u32 = family::ROUNDS;
 }
 
-/// Every built-in wave but code.
+/// Every built-in wave except code.
 #[derive(Debug)]
 pub struct Ready;
 
@@ -68,7 +68,7 @@ impl WaveSet for Ready {
     const FAMILIES: u32 = family::READY;
 }
 
-/// Code, and what stands beside it in programs of code alone.
+/// Code, and the other waves of programs that only run code.
 #[derive(Debug)]
 pub struct CodeAlone;
 

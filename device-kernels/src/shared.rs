@@ -1,21 +1,20 @@
 //! The layout of a block's shared memory.
 //!
-//! Slots have fixed lengths. They lie one after another: each begins where the one before
-//! it ends. No word is numbered by hand, and access to slots is safe. The words after the
-//! last slot are the scratch space. Overlays share it, since a block runs no two of their
-//! users at the same time. Indices into an overlay are known at run time only, so its
-//! users bound them.
+//! Slots have fixed lengths. They lie one after another: each begins where the one before it ends.
+//! No word is numbered by hand, and access to slots is safe. The words after the last slot are the
+//! scratch space. Overlays share it, since a block runs no two of their users at the same time.
+//! Indices into an overlay are known at run time only, so its users limit them.
 
 use crate::grid::{CLUSTER_MAX, COMPACT_LANES, Grid, LANES_MAX, shared_words};
 use seawall_core::abi::code::TEMPS;
 use seawall_core::abi::program::{GroupRecord, LaunchRecord, RegisterRecord, WaveRecord};
 use seawall_core::abi::search::{DriveRecord, Step};
 
-/// Groups at the start of their table that each block holds.
+/// First groups of their table that each block copies.
 pub const GROUPS_HELD: usize = 24;
-/// Waves at the start of their table that each block holds.
+/// First waves of their table that each block copies.
 pub const WAVES_HELD: usize = 24;
-/// Registers at the start of their table that each block holds.
+/// First registers of their table that each block copies.
 pub const REGISTERS_HELD: usize = 32;
 
 const fn words_of<T>() -> usize {
@@ -32,11 +31,11 @@ pub const BROADCAST: Slot<1> = Slot::after(PARTS);
 pub const STOPPED: Slot<1> = Slot::after(BROADCAST);
 /// Grid barriers that the block crossed.
 pub const EPOCH: Slot<1> = Slot::after(STOPPED);
-/// Pieces of work that the block took shares of as it got to them.
+/// Pieces of work of which the block took shares.
 pub const PIECES: Slot<1> = Slot::after(EPOCH);
 /// Uses of an index out of range in this block.
 pub const MISSES: Slot<1> = Slot::after(PIECES);
-/// The first such index, and the length that it was not below.
+/// The first of these indices, and the length of its array.
 pub const MISSED: Slot<2> = Slot::after(MISSES);
 /// Time at which blocks stop themselves, low word first.
 pub const DEADLINE: Slot<2> = Slot::after(MISSED);
@@ -44,11 +43,11 @@ pub const DEADLINE: Slot<2> = Slot::after(MISSED);
 pub const TAG: Slot<1> = Slot::after(DEADLINE);
 /// The counters of a round of work.
 pub const ROUND: Slot<6> = Slot::after(TAG);
-/// Grid barriers before the running loop; for the leader alone.
+/// Grid barriers before the running loop; for the leader only.
 pub const BARRIERS_BEFORE: Slot<1> = Slot::after(ROUND);
-/// Steps of each shape in the running loop; for the leader alone.
+/// Steps of each shape in the running loop; for the leader only.
 pub const STEPS_TAKEN: Slot<{ Step::COUNT as usize }> = Slot::after(BARRIERS_BEFORE);
-/// Bounds of the running search: iterations, and whether its body only expands.
+/// Limits of the running search: iterations, and whether its body only expands.
 pub const BOUNDS: Slot<2> = Slot::after(STEPS_TAKEN);
 /// The drive record of the running search.
 pub const DRIVE: Slot<{ words_of::<DriveRecord>() }> = Slot::after(BOUNDS);
@@ -72,18 +71,18 @@ pub const REGISTERS: Slot<{ REGISTERS_HELD * words_of::<RegisterRecord>() }> = S
 /// First word of the scratch space, a multiple of four.
 const SCRATCH: u32 = REGISTERS.end().next_multiple_of(4);
 
-/// Operations that one look ahead finds.
+/// Operations found in one pass ahead.
 pub const STEPS_AHEAD: u32 = 64;
 /// Words of an operation that is ready to run.
 pub const STEP_WORDS: u32 = 8;
 /// Overlay: operations that are ready to run, and a place after the last one.
 pub const STEPS: Area = Area::scratch((STEPS_AHEAD + 1) * STEP_WORDS);
-/// Numbers of the operations' waves; for the leader alone.
+/// Numbers of the operations' waves; for the leader only.
 pub const STEP_WAVES: Area = Area::after(STEPS, STEPS_AHEAD);
 
 /// Rows of a share of a round's edges.
 pub const ROUND_ROWS: u32 = 2560;
-/// Overlay of full blocks: where each row of a share starts in the share.
+/// Overlay of full blocks: offset of each row of a share in the share.
 pub const ROUND_STARTS: Area = Area::scratch(ROUND_ROWS);
 /// The difference between an edge of the queue and the same edge of the graph, per row.
 pub const ROUND_SHIFTS: Area = Area::after(ROUND_STARTS, ROUND_ROWS);
@@ -92,25 +91,25 @@ pub const ROUND_VALUES: Area = Area::after(ROUND_SHIFTS, ROUND_ROWS);
 
 /// Finds of a warp that wait to be appended to a round's queue.
 pub const WARP_FINDS_EACH: u32 = 5 * 32;
-/// Overlay of full blocks: those of each warp.
+/// Overlay of full blocks: finds of each warp that wait.
 pub const WARP_FINDS: Area = Area::scratch(WARP_FINDS_EACH * LANES_MAX / 32);
 
-/// Overlay of full blocks: how many nodes of a tile are left to the block, in the first word.
-/// The others keep what follows at a multiple of four words.
+/// Overlay of full blocks: number of nodes of a tile that are left to the block, in the first word.
+/// The other words align the next overlay to four words.
 pub const LEFT_COUNT: Area = Area::scratch(4);
 /// These nodes.
 pub const LEFT_NODES: Area = Area::after(LEFT_COUNT, LANES_MAX);
 /// Rows of triangles' lowest corners, with counters and hash tables.
 pub const HELD_ROWS: Area = Area::after(LEFT_NODES, 4 * 2048);
 
-/// Overlay of full blocks: how many long rows are left to the block that pulls.
+/// Overlay of full blocks: number of long rows that are left to the block that pulls.
 pub const LONG_COUNT: Area = Area::scratch(1);
 /// Their nodes.
 pub const LONG_NODES: Area = Area::after(LONG_COUNT, LANES_MAX);
 
-/// Overlay: what the warps of a block add to the totals of a ranking, four words each.
+/// Overlay: partial totals of a ranking by the warps of a block, four words each.
 pub const TALLIES: Area = Area::scratch(4 * LANES_MAX / 32);
-/// What its lanes look up again for each row.
+/// Values that its lanes look up again for each row.
 pub const MAKING: Area = Area::after(TALLIES, 4);
 
 /// Overlay of full blocks: a sample of labels.
@@ -121,23 +120,23 @@ pub const SAMPLE: Area = Area::scratch(256);
 pub const EACH_ITEM: Area = Area::scratch(4);
 /// Items that a lane runs code for at a time, on machines with warps.
 pub const EACH_SLOTS: u32 = 4;
-/// Lanes that have such items, one vote per warp and slot.
+/// Lanes with these items, one vote per warp and slot.
 pub const EACH_VOTES: Area = Area::after(EACH_ITEM, EACH_SLOTS * LANES_MAX / 32);
 /// Instructions of a wave that a block holds.
 pub const EACH_HELD: u32 = 96;
-/// Words of such an instruction: itself, and the array of its register.
+/// Words of one of these instructions: itself, and the array of its register.
 pub const EACH_STEP: u32 = 8;
 /// The first instructions of the wave, and a mark after them.
 pub const EACH_CODE: Area = Area::after(EACH_VOTES, (EACH_HELD + 1) * EACH_STEP);
 /// Lanes of a block that run code in the memory that every block has; the others wait.
 pub const EACH_LANES: u32 = 192;
-/// Words for the rows that a warp goes through at a time.
+/// Words for the rows that a warp visits at a time.
 pub const EACH_WARP_ROWS: u32 = 32;
-/// Values that a warp holds for a list, at least as many as it has slots.
+/// Values that a warp buffers for a list, at least as many as it has slots.
 pub const EACH_HOLDS: u32 = EACH_SLOTS * 32;
 /// Words of a warp: rows, then values for a list, with their number and the list before them.
 pub const EACH_WARP: u32 = EACH_WARP_ROWS + 4 + EACH_HOLDS;
-/// Rows that each warp goes through at a time, and values for lists.
+/// Rows that each warp visits at a time, and values for lists.
 pub const EACH_ROWS: Area = Area::after(EACH_CODE, EACH_WARP * EACH_LANES / 32);
 /// Words of temporaries of a lane: one per slot each.
 pub const EACH_LANE: u32 = TEMPS as u32 * EACH_SLOTS;
@@ -164,8 +163,8 @@ pub const fn fused_queues<G: Grid>() -> Area {
     Area::scratch(6 * fused_nodes::<G>())
 }
 
-/// Rows of a tile of nodes after the queues of a fused search: where each starts in the
-/// tile, the difference to its start in the graph, and its node.
+/// Rows of a tile of nodes after the queues of a fused search: the offset of each in the tile, the
+/// difference to its offset in the graph, and its node.
 #[must_use]
 pub const fn tile_rows<G: Grid>() -> [Area; 3] {
     let starts = Area::after(fused_queues::<G>(), G::LANES);
@@ -179,8 +178,8 @@ pub const fn share_rows<G: Grid>() -> u32 {
     4 * G::LANES
 }
 
-/// Overlay: rows of a tile of edges. Where each starts in the tile, and the difference
-/// to its start in the graph.
+/// Overlay: rows of a tile of edges: the offset of each in the tile, and the difference to its
+/// offset in the graph.
 #[must_use]
 pub const fn share_tile<G: Grid>() -> [Area; 2] {
     let starts = Area::scratch(share_rows::<G>());
@@ -211,7 +210,7 @@ const fn fits(lanes: u32) -> bool {
 }
 const _: () = assert!(fits(LANES_MAX) && fits(COMPACT_LANES));
 
-/// `WORDS` neighbouring words of every block's shared memory.
+/// `WORDS` adjacent words of every block's shared memory.
 #[derive(Clone, Copy, Debug)]
 pub struct Slot<const WORDS: usize> {
     first: u32,
@@ -314,7 +313,7 @@ impl Slot<2> {
     }
 }
 
-/// Neighbouring words of shared memory whose index is known at run time only.
+/// Adjacent words of shared memory whose index is known at run time only.
 #[derive(Clone, Copy, Debug)]
 pub struct Area {
     first: u32,

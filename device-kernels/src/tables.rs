@@ -120,7 +120,7 @@ impl Tables {
         at: u32,
     ) -> u32 {
         if index < held {
-            // SAFETY: it is held.
+            // SAFETY: shared memory holds it.
             return unsafe { start.load(grid, index * words + at) };
         }
         let from = u64::from(index) * u64::from(words);

@@ -1,8 +1,8 @@
-//! Entries for the threads of a CPU, as `entry` has them for a GPU.
+//! Entries for the CPU threads, as `entry` has them for a GPU.
 //!
-//! [`BUILT_IN`] is a static, so those that know the built-in waves are compiled with this
-//! crate. A crate that calls them compiles no kernel again, and this one compiles beside
-//! others that such a crate waits for.
+//! [`BUILT_IN`] is a static, so the kernels of built-in waves are compiled with this crate. A crate
+//! that calls them compiles no kernel again, and this crate compiles in parallel with the other
+//! dependencies.
 
 use crate::control::Stop;
 use crate::grid::host::HostGrid;
@@ -15,7 +15,7 @@ use crate::stream::{Stream, stream};
 /// Walks a part of a program, in one thread.
 pub type Walk<What> = fn(HostGrid, Launch, What) -> Result<(), Stop>;
 
-/// Functions that know the same waves.
+/// Functions for the same waves.
 #[derive(Clone, Copy, Debug)]
 pub struct Walkers {
     /// Walks the whole program, without atomic operations if the grid has one thread.
@@ -35,11 +35,11 @@ pub fn run_stream(grid: HostGrid, served: Stream) {
     stream(grid, served);
 }
 
-/// Functions that know every built-in wave.
+/// Functions for every built-in wave.
 pub static BUILT_IN: Walkers = Walkers::of::<All>();
 
 impl Walkers {
-    /// Functions that know the waves of `S`.
+    /// Functions for the waves of `S`.
     #[must_use]
     pub const fn of<S: WaveSet>() -> Self {
         Self {

@@ -1,9 +1,8 @@
 //! The trace of a run, where the host wants one: times of groups, steps of searches.
 //!
-//! The leading block writes it at points where it has nothing to wait for. A run without a
-//! trace pays for a look at two words of shared memory per group on the top level and per
-//! loop. All else is in functions of its own, so that it takes no registers from the loops
-//! around it.
+//! The leading block writes it where it has nothing to wait for. A run without a trace pays for two
+//! loads from shared memory per group on the top level and per loop. All else is in separate
+//! functions, so that it takes no registers from the loops around it.
 
 pub mod records;
 
@@ -14,7 +13,7 @@ use crate::grid::Grid;
 use crate::search::shared_drive;
 use crate::tables::Wave;
 
-/// The trace of a context, for the leading lane of the grid alone.
+/// The trace of a context, only for the leading lane of the grid.
 #[inline(always)]
 fn of<G: Grid>(cx: ContextRef<G>) -> Option<Trace> {
     let context = cx.context();
@@ -37,7 +36,7 @@ pub(crate) fn begin_group<G: Grid>(cx: ContextRef<G>, index: u32) {
     }
 }
 
-/// Ends group `index`, which was measured together with those after it, `groups` in all.
+/// Ends group `index`, which was measured together with the following ones, `groups` in total.
 #[inline(always)]
 pub(crate) fn end_group<G: Grid>(cx: ContextRef<G>, index: u32, groups: u32) {
     #[cold]
@@ -52,7 +51,7 @@ pub(crate) fn end_group<G: Grid>(cx: ContextRef<G>, index: u32, groups: u32) {
     }
 }
 
-/// Begins the step that the search of `wave` takes now; ends the one before.
+/// Begins the step that the search of `wave` takes now; ends the previous one.
 #[inline(always)]
 pub(crate) fn begin_step<G: Grid>(cx: ContextRef<G>, wave: Wave) {
     #[cold]

@@ -29,7 +29,7 @@ fuzz_target!(|bytes: &[u8]| {
             options,
         )),
         _ if promises_much(rest) => {}
-        // One wrapper is taken off, not two: inside a second one are other bytes.
+        // Only one wrapper is removed: a second one contains arbitrary bytes.
         _ if rest.starts_with(&[0x1f, 0x8b]) || rest.starts_with(b"\xfd7zXZ\0") => {}
         _ => {
             let plain = read(name, rest, options);

@@ -123,7 +123,7 @@ fn write_and_read(graph: &Graph) {
         assert_eq!(again.offsets(), graph.offsets(), "{name}");
         assert_eq!(again.targets(), graph.targets(), "{name}");
         if graph.weight_kind() == Some(WeightKind::Integer) {
-            // Without edges no file of ECL tells whether there are weights.
+            // Without edges, an ECL file does not show whether there are weights.
             let weights = |graph: &Graph| graph.weights().unwrap_or_default().to_vec();
             assert_eq!(weights(&again), weights(graph), "{name}");
         }

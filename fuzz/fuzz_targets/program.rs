@@ -131,7 +131,7 @@ fn tables(draw: &mut Draw<'_>) -> EncodedProgram {
     }
 }
 
-/// Tells whether waves would disturb each other, or read unexpected data. This target does not
+/// Returns whether waves would disturb each other, or read unexpected data. This target does not
 /// check that; `tables` does by running accepted tables.
 fn relies_on_others(problem: &TableError) -> bool {
     matches!(
@@ -187,7 +187,7 @@ fn is_loop(wave: &WaveRecord) -> bool {
         .contains(&wave.opcode)
 }
 
-/// Whether waves of code run instructions of the table, over items that something stands for.
+/// Whether waves of code run instructions of the table, over items that exist.
 fn runs_its_code(program: &EncodedProgram) -> bool {
     let words = program.registers.iter().map(|register| register.words);
     let most = words.chain([program.nodes, 1 << 16]).max();
@@ -195,7 +195,7 @@ fn runs_its_code(program: &EncodedProgram) -> bool {
     waves.all(|wave| {
         let record = EachRecord::from_parameters(wave.parameters);
         let end = u64::from(record.first) + u64::from(record.instructions);
-        // These tables have no code, so a wave of it needs nothing.
+        // These tables have no code, so a wave of code has no needs.
         let is_held = end <= program.code.len() as u64 && record.needs == 0;
         wave.opcode != Opcode::Each as u32 || (Some(record.items) <= most && is_held)
     })
@@ -222,12 +222,12 @@ fn keeps_loops_wide(program: &EncodedProgram) -> bool {
     })
 }
 
-/// Tells whether a group claims to need no barrier, which is not checked here.
+/// Returns whether a group claims to need no barrier, which is not checked here.
 fn is_joined(program: &EncodedProgram) -> bool {
     program.groups.iter().any(|group| group.joined != 0)
 }
 
-/// Tells whether consecutive narrow groups are also consecutive in the table of waves.
+/// Returns whether consecutive narrow groups are also consecutive in the table of waves.
 fn runs_lie_together(program: &EncodedProgram) -> bool {
     let top = &program.groups[..program.top_groups as usize];
     top.iter().zip(top.iter().skip(1)).all(|(before, group)| {

@@ -54,7 +54,7 @@ fuzz_target!(|bytes: &[u8]| {
         };
         Some((answers()?, answers()?))
     };
-    // Nothing is left in memory that a program may see, neither of another one nor of a run before.
+    // A program sees no memory of another program or of an earlier run.
     if let (Some(one), Some(other)) = (run(), run()) {
         assert_eq!(one, other);
         assert_eq!(one.0, one.1);

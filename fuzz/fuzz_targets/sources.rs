@@ -12,10 +12,10 @@ fuzz_target!(|bytes: &[u8]| {
     match (found, plain(bytes)) {
         (Ok(found), Ok(labels)) => assert!(found.labels().eq(labels)),
         (Err(error), Err(line)) => {
-            let SourcesError::Line { line: told, .. } = &error else {
+            let SourcesError::Line { line: reported, .. } = &error else {
                 panic!("{error}");
             };
-            assert_eq!(*told, line);
+            assert_eq!(*reported, line);
             assert!(error.to_string().starts_with(&format!("a file:{line}: ")));
         }
         (found, plain) => panic!("{found:?} instead of {plain:?}"),

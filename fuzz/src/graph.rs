@@ -27,8 +27,7 @@ const fn asked_as(
     }
 }
 
-/// The ways in which a file can be asked for; the first [`PLAIN_OPTIONS`] take its own
-/// weights or none.
+/// The options of reading a file; the first [`PLAIN_OPTIONS`] take its weights or none.
 pub const OPTIONS: [LoadOptions; 8] = [
     asked(false, WeightChoice::Ignored),
     asked(false, WeightChoice::Given),
@@ -157,10 +156,10 @@ pub fn check_same(a: &Graph, b: &Graph) {
     assert_eq!(ids(a), ids(b));
 }
 
-/// Tells whether a header in this text may make a reader build a large graph without edges.
+/// Returns whether a header in this text may make a reader build a large graph without edges.
 ///
 /// Readers allow that on purpose up to a documented number of nodes; it costs much time for few
-/// bytes, so targets leave it out.
+/// bytes, so targets skip it.
 #[must_use]
 pub fn promises_much(bytes: &[u8]) -> bool {
     let numbers = bytes.split(|byte| !byte.is_ascii_digit());

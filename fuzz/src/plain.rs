@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 pub struct Plain {
     /// Ids of all nodes; `None` if the nodes are the ids that occur.
     pub nodes: BTreeSet<u64>,
-    /// The weights of all listed edges with the same ends; 1 where there are none.
+    /// The weights of all listed edges with the same ends; 1 if there are none.
     edges: BTreeMap<(u64, u64), Vec<u32>>,
     /// Whether every line has a weight.
     pub weighted: bool,
@@ -24,8 +24,8 @@ pub struct Plain {
 const NODES_MAX: u64 = 1 << 12;
 
 impl Plain {
-    /// Reads `text`, the content of a file of this name; nothing for a text that this
-    /// reader does not understand.
+    /// Reads `text`, the content of a file of this name; returns `None` for a text that this reader
+    /// does not understand.
     #[must_use]
     pub fn read(name: &str, text: &str, undirected: bool) -> Option<Self> {
         if !text.is_ascii() || text.contains(['\r', '\x0b', '\x0c', '\0']) {
@@ -96,7 +96,7 @@ impl Plain {
     }
 }
 
-/// A whole number in digits alone.
+/// A whole number in digits only.
 fn number(field: &str) -> Option<u64> {
     let plain = !field.is_empty() && field.bytes().all(|byte| byte.is_ascii_digit());
     field.parse().ok().filter(|_| plain)

@@ -112,8 +112,8 @@ impl Buffers {
     }
 }
 
-/// The layer of each wave by plain relaxation, or the error that must be reported;
-/// of a cycle only the number of waves that can never start is foretold.
+/// The layer of each wave by plain relaxation, or the error that must be reported; of a cycle only
+/// the number of waves that can never start is predicted.
 ///
 /// # Errors
 /// The expected answer of the planner.
@@ -193,11 +193,11 @@ pub fn check_layers(program: &Program, found: Result<Layers<'_>, LayerError>) {
         (
             Err(LayerError::Cycle { unscheduled, .. }),
             Err(LayerError::Cycle {
-                unscheduled: told,
+                unscheduled: reported,
                 wave,
             }),
         ) => {
-            assert_eq!(told, unscheduled);
+            assert_eq!(reported, unscheduled);
             assert!(is_on_cycle(program, wave.index()), "{wave} is on no circle");
         }
         (Err(expected), Err(found)) => assert_eq!(found, expected),
@@ -205,7 +205,7 @@ pub fn check_layers(program: &Program, found: Result<Layers<'_>, LayerError>) {
     }
 }
 
-/// Holds groups, or the reason why there are none, against the program.
+/// Checks groups, or the reason why there are none, against the program.
 pub fn check_groups(
     program: &Program,
     budget: &Budget,
@@ -238,10 +238,10 @@ pub fn check_groups(
             return;
         }
         if bytes > u128::from(space) {
-            let Err(GroupError::WaveOverBudget { wave: told, .. }) = found else {
+            let Err(GroupError::WaveOverBudget { wave: reported, .. }) = found else {
                 panic!("{found:?}, but wave {wave} is too large");
             };
-            assert_eq!(told.index(), wave);
+            assert_eq!(reported.index(), wave);
             return;
         }
     }
@@ -417,7 +417,7 @@ fn regions(
     regions
 }
 
-/// Tells whether an error is exactly "this buffer is one entry short".
+/// Returns whether an error is exactly "this buffer is one entry short".
 pub fn check_short(error: ScratchTooSmall, field: ScratchField, program: &Program) {
     let needed = match field {
         ScratchField::Dependencies => program.dependencies.len(),

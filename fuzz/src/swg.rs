@@ -1,4 +1,4 @@
-//! Decides whether bytes are a valid `.swg` file, from the layout alone.
+//! Decides whether bytes are a valid `.swg` file, from the layout only.
 
 use std::collections::BTreeMap;
 
@@ -51,7 +51,7 @@ pub fn is_sound(bytes: &[u8], weights: bool) -> bool {
     bytes.len() >= HEADER_BYTES && body(bytes, weights) == Some(true)
 }
 
-/// Nothing where a section ends beyond the file.
+/// `None` if a section ends beyond the file.
 fn body(bytes: &[u8], wanted: bool) -> Option<bool> {
     let (flags, nodes, edges) = (word_at(bytes, 12), long_at(bytes, 16), long_at(bytes, 24));
     let (loops, parallel) = (long_at(bytes, 40), long_at(bytes, 48));

@@ -20,14 +20,14 @@ use serde::Serialize;
 use std::num::NonZeroU32;
 use std::time::Instant;
 
-/// Ways in which a host orchestrates a search.
+/// Methods of a host to orchestrate a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Orchestration {
     /// It uploads the graph, launches and reads memory back, wave by wave.
     #[serde(rename = "naive")]
     Baseline,
-    /// It launches each wave on the resident graph and reads back whether the loop goes on.
+    /// It launches each wave on the resident graph and reads back whether the loop continues.
     Launches,
     /// It launches a CUDA graph on the resident graph.
     Graph,
@@ -74,7 +74,7 @@ pub struct Measurement {
     pub allocations: u64,
     /// Uploads of the graph by the resident side that the planner expects.
     pub planned_reuse: ReuseTelemetry,
-    /// The same as the runs counted them.
+    /// The same, as counted by the runs.
     pub reuse: ReuseTelemetry,
 }
 
@@ -91,7 +91,7 @@ pub enum EvidenceError {
         /// The requested orchestration.
         against: Orchestration,
     },
-    /// The executor keeps no kernel resident, so it would stand for what it is not.
+    /// The executor keeps no kernel resident, so its samples would prove nothing.
     #[error("the executor {executor} is not a resident kernel; take mega, or cpu to try")]
     NotResident {
         /// The executor.
@@ -256,7 +256,8 @@ impl<'g> Job<'g> {
         })
     }
 
-    /// Runs both sides once uncounted, checks them, and then runs them in pairs, in turn first.
+    /// Runs both sides once uncounted, checks them, and then runs them in pairs with alternating
+    /// order.
     fn measure(
         &self,
         [host, resident]: [&mut dyn Session; 2],

@@ -3,7 +3,7 @@ use crate::graph::{LoadOptions, load};
 use seawall_core::evidence::{EvidenceError as Refusal, verify};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A counter that moves once, as if nothing but the probe allocated.
+/// A counter that moves once, as if only the probe allocated.
 fn probed() -> impl Fn() -> u64 {
     let calls = AtomicU64::new(0);
     move || calls.fetch_add(1, Ordering::Relaxed).min(1)
@@ -23,7 +23,7 @@ fn graph(name: &str) -> Graph {
     load(name, &LoadOptions::default(), None).unwrap().graph
 }
 
-/// The sample of a comparison, as if of a device that evidence may come from.
+/// The sample of a comparison, as if from an accepted device.
 fn as_of_a_gpu(measured: &Measurement) -> Sample<'static> {
     let sample = measured.sample();
     assert_eq!(sample.backend_id, "cpu");

@@ -4,11 +4,11 @@ use serde::Serialize;
 use std::fmt;
 use std::num::NonZeroUsize;
 
-/// A way to run a program.
+/// A machine and method for running a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Executor {
-    /// One-lane blocks on threads of the CPU.
+    /// One-lane blocks on CPU threads.
     Cpu,
     /// One launch per group on a GPU; the host decides when a loop ends.
     Launches,
@@ -44,7 +44,7 @@ impl Executor {
         }
     }
 
-    /// Whether it runs on a GPU: it then has memory and costs of its own.
+    /// Whether it runs on a GPU: it then has separate memory and costs.
     #[must_use]
     pub const fn is_on_gpu(self) -> bool {
         match self {
@@ -72,8 +72,8 @@ pub struct Machine {
     pub executor: Option<Executor>,
     /// Number of the GPU.
     pub device: u32,
-    /// Threads of the CPU; by default all of the machine's, or one if the choice is open and one
-    /// is expected to be faster.
+    /// CPU threads; by default all of the machine's, or one if the choice is open and one is
+    /// expected to be faster.
     pub threads: Option<NonZeroUsize>,
     /// Device bytes for graph and groups; by default the device's memory.
     pub budget_bytes: Option<u64>,

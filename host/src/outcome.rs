@@ -38,7 +38,7 @@ pub struct Memory {
     pub budget_bytes: Option<u64>,
 }
 
-/// Work of a request on its session, which may have a resident graph and program already.
+/// Work of a request on its session, which may already have a resident graph and program.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct SessionReport {
@@ -157,8 +157,8 @@ pub struct Times {
     pub plan: u64,
     /// The run itself: device time on a GPU, wall time on the CPU.
     pub run: u64,
-    /// The first of the runs, which alone has [what depends on the graph
-    /// alone](crate::program::ProgramBuilder::once), unless the program ran before.
+    /// The first of the runs, the only one to run [the waves that depend only on the
+    /// graph](crate::program::ProgramBuilder::once), unless the program ran before.
     pub first_run: u64,
     /// Copying the result back.
     pub readback: u64,
@@ -182,7 +182,7 @@ pub struct Event {
 pub enum Track {
     /// The host thread.
     Host,
-    /// The device, or the threads of the CPU backend.
+    /// The device, or the CPU threads backend.
     Device,
 }
 
@@ -221,7 +221,7 @@ pub struct FoundPath {
     /// Their names, where the file has names.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub names: Vec<String>,
-    /// Its weight in all, or its edges in a search of levels; `None` without a path.
+    /// Its total weight, or its number of edges in a search of levels; `None` without a path.
     pub weight: Option<Number>,
 }
 
@@ -300,7 +300,7 @@ pub struct RunOutcome {
     pub times: Times,
     /// Repetitions per median.
     pub repeat: u32,
-    /// Edges that sequential algorithms looked at; `None` if none ran.
+    /// Edges that sequential algorithms visited; `None` if none ran.
     pub edges_examined: Option<u64>,
     /// Grid barriers that the device crossed.
     pub device_barriers: u64,

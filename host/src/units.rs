@@ -43,7 +43,7 @@ impl fmt::Display for Nanoseconds {
     }
 }
 
-/// A count with its digits in groups of three, such as `1,046,528`.
+/// A count with digits in groups of three, such as `1,046,528`.
 ///
 /// ```
 /// use seawall::units::Count;

@@ -38,7 +38,7 @@ impl Case {
             (&[1, 7, 200, 3000], &[50, 900, 6000])
         };
         let count = random.pick(counts).unwrap_or(1);
-        // Thousands of large graphs show nothing that hundreds do not.
+        // Thousands of large graphs test no more than hundreds.
         let size = random.pick(sizes).unwrap_or(1);
         let size = if count > 200 { size.min(900) } else { size };
         let members = members(count, size, &mut random);

@@ -9,9 +9,9 @@ use seawall_tests::faulty;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Time that the loop would run if nobody ended it.
+/// Time that the loop would run without a cancellation.
 const BUDGET: Duration = Duration::from_secs(20);
-/// Time after which the other thread asks.
+/// Time after which the other thread cancels.
 const ASKED_AFTER: Duration = Duration::from_millis(50);
 /// Latest end of a cancelled run.
 const ENDED_WITHIN: Duration = Duration::from_secs(5);

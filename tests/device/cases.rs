@@ -280,7 +280,7 @@ fn topologies(
     tally: &mut Tally,
 ) {
     for forced in 0..=5_u32 {
-        // A forced sweep visits every node per level: on a long path this takes minutes, and shows
+        // A forced sweep visits every node per level: on a long path this takes minutes, and tests
         // no more than on a short one.
         if (2..=4).contains(&forced) && case.list.nodes > 20_000 {
             continue;
@@ -355,8 +355,8 @@ fn limits(
 
 /// Several programs in one session, so that each runs after another's data.
 fn scripts(session: &mut CudaSession<'_>, case: &Case, name: &'static str, tally: &mut Tally) {
-    // The interpreter and the scatter wave are slow; a few thousand nodes
-    // already spread every wave over many blocks.
+    // The interpreter and the scatter wave are slow; a few thousand nodes already distribute every
+    // wave over many blocks.
     if case.list.nodes > 20_000 {
         return;
     }

@@ -1,4 +1,4 @@
-//! Comparisons of the resident kernel with hosts that orchestrate, and their counters.
+//! Comparisons of the resident kernel with orchestrating hosts, and their counters.
 
 use crate::tally::Tally;
 use seawall::backend::cuda::Executor;
@@ -65,7 +65,7 @@ fn accepted(against: Orchestration) -> Result<(), String> {
     let samples: [Measurement; 2] = [measured(5)?, measured(6)?];
     let samples = samples.each_ref().map(Measurement::sample);
     match verify(&samples, 1e-6) {
-        // A small device is refused for its memory, after its counters could have been.
+        // A small device is refused for its memory, after its counters were checked.
         Ok(_) | Err(EvidenceError::InsufficientCudaDevice { .. }) => Ok(()),
         Err(error) => Err(format!("{error}: {samples:?}")),
     }

@@ -45,8 +45,8 @@ pub(crate) fn run(executor: Executor, name: &'static str, quick: bool, tally: &m
     }
 }
 
-/// Both kinds of loops where there are two, but under a checker: `compute-sanitizer`
-/// does not follow conditional nodes.
+/// Both kinds of loops if there are two, except under a checker: `compute-sanitizer` does not
+/// follow conditional nodes.
 fn loops_of(executor: Executor, quick: bool) -> Vec<Option<LoopNodes>> {
     match executor {
         Executor::Graph if quick => vec![Some(LoopNodes::Unrolled)],
@@ -89,7 +89,7 @@ fn fault_of(tried: Tried, program: &EncodedProgram) -> Result<(FaultRecord, Stri
     Ok((record, wave))
 }
 
-/// As [`fault_of`], with the blocks that a watchdog names as missing.
+/// As [`fault_of`], with the blocks that a watchdog reports as missing.
 fn fault_and_missing(
     tried: Tried,
     program: &EncodedProgram,
@@ -132,14 +132,14 @@ fn oversized(tried: Tried) -> Result<(), String> {
         (
             Executor::Mega,
             Err(BackendError::NotCoResident {
-                wanted: told,
+                wanted: reported,
                 fitting,
                 multiprocessors,
                 ..
             }),
         ) => expect(
-            told == wanted && fitting >= multiprocessors && multiprocessors > 0,
-            || format!("{told} wanted, {fitting} fit on {multiprocessors}"),
+            reported == wanted && fitting >= multiprocessors && multiprocessors > 0,
+            || format!("{reported} wanted, {fitting} fit on {multiprocessors}"),
         ),
         (Executor::Mega, Ok(session)) => Err(format!("opened with {:?}", session.shape())),
         (Executor::Launches | Executor::Graph | Executor::Cpu, Ok(_)) => Ok(()),
@@ -169,18 +169,18 @@ fn odd_lanes(tried: Tried) -> Result<(), String> {
 fn stalled(tried: Tried) -> Result<(), String> {
     let (record, wave, missing) = fault_and_missing(tried, &faulty::stalled(1).map_err(text)?)?;
     let code = FaultCode::from_word(record.code);
-    let told = || format!("{code:?} of {wave}: {record:?}, missing {missing:?}");
+    let reported = || format!("{code:?} of {wave}: {record:?}, missing {missing:?}");
     expect(
         wave == faulty::STALL && record.opcode == Opcode::Stall as u32,
-        told,
+        reported,
     )?;
     if tried.executor != Executor::Mega {
-        return expect(code == FaultCode::TimeBudget, told);
+        return expect(code == FaultCode::TimeBudget, reported);
     }
     let one_is_missing = record.arrived + 1 == record.expected && record.expected > 1;
     expect(
         code == FaultCode::Watchdog && one_is_missing && record.block != 1 && missing == [1],
-        told,
+        reported,
     )
 }
 
@@ -233,7 +233,7 @@ fn bad_index(tried: Tried) -> Result<(), String> {
     Ok(())
 }
 
-/// A wave that faults leaves a register unmade, which the waves after it must not use.
+/// A faulting wave leaves a register unwritten, which later waves must not use.
 fn fault_before_others(tried: Tried) -> Result<(), String> {
     let program = faulty::unmade().map_err(text)?;
     let (record, wave) = fault_of(tried, &program)?;

@@ -62,8 +62,8 @@ fn open(graph: &Graph) -> Result<CudaSession<'_>, BackendError> {
 /// Runs the kernel in the context of the calling thread, which a session left current.
 fn wreck() -> Result<(), String> {
     let (mut module, mut kernel) = (null_mut(), null_mut());
-    // SAFETY: valid handles to write to, a zero-terminated text, a name that it holds,
-    // and a kernel without parameters; the context is current.
+    // SAFETY: valid handles to write to, a zero-terminated text, a name that it contains, and a
+    // kernel without parameters; the context is current.
     let codes = unsafe {
         [
             sys::cuModuleLoadData(&raw mut module, WRECK.as_ptr().cast()),

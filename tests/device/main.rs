@@ -16,8 +16,8 @@
 //! the GPU and on threads, and `--stream` those of streams of a `.swg` file beside a bare upload;
 //! both test nothing.
 //!
-//! `SEED=N` repeats a run from its first case. FOLDER is what `cargo xtask build-ptx --crate
-//! examples/own-wave` writes; without it, waves of other crates are left out, as a line says.
+//! `SEED=N` repeats a run from its first case. FOLDER is the output of `cargo xtask build-ptx
+//! --crate examples/own-wave`; without it, waves of other crates are skipped with a message.
 
 mod batches;
 mod budgets;
@@ -70,7 +70,7 @@ pub(crate) struct Options {
     seed: u64,
     /// Folder of the PTX of `examples/own-wave`.
     own_ptx: Option<PathBuf>,
-    /// Names of the parts to run; empty stands for all.
+    /// Names of the parts to run; empty means all.
     parts: Vec<String>,
     /// Slots that the service's counters have.
     slots: Option<u64>,
@@ -133,8 +133,8 @@ impl Options {
         })
     }
 
-    /// Whether the part `name` is to run. A checker would report a lost context and slows the
-    /// pairs of the evidence down, so both are left out of quick runs.
+    /// Whether the part `name` is to run. A checker would report a lost context and slows down the
+    /// pairs of the evidence, so quick runs skip both.
     fn wants(&self, name: &str) -> bool {
         let allowed = !(self.quick && matches!(name, "evidence" | "lost"));
         allowed && (self.parts.is_empty() || self.parts.iter().any(|part| part == name))
@@ -197,7 +197,7 @@ fn main() -> ExitCode {
         };
     }
     let mut tally = Tally::default();
-    // A run that is cut off tells how far it came.
+    // A run that is cut off reports how far it came.
     let started = Instant::now();
     for (name, title) in PARTS {
         if options.wants(name) {
@@ -238,7 +238,7 @@ fn run_part(name: &str, options: &Options, tally: &mut Tally) {
     }
 }
 
-/// Runs waves of another crate, if their PTX is at hand.
+/// Runs waves of another crate, if their PTX is available.
 fn run_own(options: &Options, tally: &mut Tally) {
     let Some(folder) = &options.own_ptx else {
         println!("left out waves of other crates: no --own-ptx FOLDER");

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 /// The device that serves.
 const GPU: On = On::Gpu { device: 0 };
 
-/// Slots that the counters of a plain run have.
+/// Slots of the counters in a plain run.
 const SLOTS: u64 = 200_000;
 
 /// Checks answers and counters. `slots` is the number of slots of the counters.
@@ -39,7 +39,7 @@ pub(crate) fn run((seed, quick): (u64, bool), slots: Option<u64>, tally: &mut Ta
     check("starts and drops", &|| ends(if quick { 2 } else { 20 }));
 }
 
-/// A service that is dropped with work under way ends, each time.
+/// A service that is dropped with work in flight always ends.
 fn ends(times: u32) -> Result<(), String> {
     for _ in 0..times {
         let graph = Graph::from_edges(2, &[(0, 1)], false).map_err(|error| error.to_string())?;

@@ -1,5 +1,5 @@
-//! Streams through a kernel that stays on the GPU: the columns of resident runs, and times beside a
-//! bare upload.
+//! Streams through a kernel that stays on the GPU: the columns of resident runs, and times compared
+//! with a bare upload.
 
 use crate::tally::Tally;
 use seawall::backend::cuda::measure::Meter;
@@ -95,7 +95,7 @@ fn streamed(
     streamed.run(request, options, &mut |_| ()).map_err(text)
 }
 
-/// Prints the times of streams of a `.swg` file beside that of a bare upload of pinned memory.
+/// Prints the times of streams of a `.swg` file and of a bare upload of pinned memory.
 pub(crate) fn measure(path: &str) -> Result<(), String> {
     let rate = Meter::open(0).map_err(text)?.upload_bytes_per_s();
     let rate = rate.map_err(text)?;

@@ -1,4 +1,4 @@
-//! Hands the memory map and the linker scripts to the example alone.
+//! Passes the memory map and the linker scripts only to the example.
 //!
 //! The proof images need neither: they are linked and measured, never started.
 

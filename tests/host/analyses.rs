@@ -1,6 +1,5 @@
-//! Shortest paths, core numbers, triangles and ranks on the CPU backend: against
-//! sequential implementations, against results known by hand, and against
-//! themselves with other numbers of threads.
+//! Shortest paths, core numbers, triangles and ranks on the CPU backend: against sequential
+//! implementations, against results known by hand, and with other numbers of threads.
 
 use proptest::prelude::*;
 use seawall::Cause;
@@ -291,8 +290,8 @@ fn counting_triangles_ends_with_the_time_budget() {
     assert!(error.to_string().contains("time"), "{error}");
 }
 
-/// A wave leaves its rest when time is over: a run of one long wave ends soon after its budget.
-/// Whatever a run did by then, it panics nowhere and reads nothing that a wave left undone.
+/// A wave stops when time is over: a run of one long wave ends soon after its budget, without a
+/// panic and without reading unfinished results.
 #[test]
 fn every_wave_ends_with_the_time_budget() {
     let options = LoadOptions {

@@ -1,4 +1,4 @@
-//! A graph that is opened once and asked many times, and runs that end early.
+//! A graph that is opened once for many requests, and runs that end early.
 
 use proptest::prelude::*;
 use seawall::backend::{BackendError, Canceller};
@@ -130,7 +130,7 @@ fn a_run_under_way_ends_when_another_thread_cancels_it() {
         let (other, begun) = cancel_soon(analyzer.canceller());
         let mut long = endless(threads);
         let started = Instant::now();
-        let ended = analyzer.run(&long, &mut |phase| tell(phase, &begun));
+        let ended = analyzer.run(&long, &mut |phase| notify(phase, &begun));
         let error = ended.unwrap_err();
         assert!(
             matches!(error, RunError::Backend(BackendError::Cancelled)),
@@ -158,7 +158,9 @@ fn a_batch_under_way_ends_when_another_thread_cancels_it() {
         let mut long = endless(threads);
         let started = Instant::now();
         let again = canceller.clone();
-        let ended = execute_until(&graphs, &long, canceller, &mut |phase| tell(phase, &begun));
+        let ended = execute_until(&graphs, &long, canceller, &mut |phase| {
+            notify(phase, &begun)
+        });
         let error = ended.unwrap_err();
         assert!(
             matches!(
@@ -182,12 +184,12 @@ fn endless(threads: usize) -> RunRequest {
     let mut long = RunRequest::new(AnalysisKind::Pagerank, Vec::new()).on(cpu(threads));
     long.ranking.damping = 1.0 - f32::EPSILON;
     long.ranking.tolerance = 0.0;
-    // On a grid, ranks need far more iterations than anybody waits for.
+    // On a grid, ranks need a very large number of iterations.
     long.max_iterations = std::num::NonZeroU32::new(1_000_000);
     long
 }
 
-/// A thread that cancels a little after it heard that the run has begun.
+/// A thread that cancels shortly after the run has begun.
 fn cancel_soon(canceller: Canceller) -> (JoinHandle<()>, mpsc::Sender<()>) {
     let (begun, hear) = mpsc::channel();
     let other = std::thread::spawn(move || {
@@ -198,7 +200,7 @@ fn cancel_soon(canceller: Canceller) -> (JoinHandle<()>, mpsc::Sender<()>) {
     (other, begun)
 }
 
-fn tell(phase: Phase, begun: &mpsc::Sender<()>) {
+fn notify(phase: Phase, begun: &mpsc::Sender<()>) {
     if matches!(phase, Phase::Run { .. }) {
         begun.send(()).unwrap();
     }

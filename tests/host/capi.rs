@@ -97,7 +97,7 @@ fn c_compiler() -> Option<String> {
     command.status().ok()?.success().then_some(name)
 }
 
-/// The library that C links, built by the Cargo that runs this test.
+/// The library for C, built by the Cargo that runs this test.
 fn static_library() -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("capi");
     let status = Command::new(env!("CARGO"))
@@ -340,7 +340,7 @@ fn execution_request(dag: c::Dag, budget_bytes: u64) -> c::ExecutionRequest {
     }
 }
 
-/// The outcome of one request, in buffers of its own.
+/// The outcome of one request, in separate buffers.
 fn execution(request: &c::ExecutionRequest) -> (c::Status, [u64; 3], Option<c::Execution>) {
     let mut space = Room::new();
     let mut problem = c::Problem::default();

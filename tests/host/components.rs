@@ -1,5 +1,5 @@
-//! Components of graphs large and rich enough that a search comes first: it may find the largest
-//! one, another one, or give up.
+//! Components of graphs for which a search comes first: it may find the largest component, another
+//! one, or give up.
 
 use seawall::graph::Graph;
 use seawall::outcome::Rounds;
@@ -8,7 +8,7 @@ use seawall_tests::graphs::EdgeList;
 use seawall_tests::random::Random;
 use std::num::NonZeroUsize;
 
-/// Finds the components with one thread and with three, checks them, and tells whether a search
+/// Finds the components with one thread and with three, checks them, and returns whether a search
 /// came first.
 fn begins_with_a_search(graph: &Graph) -> bool {
     begins_within(graph, None).unwrap()
@@ -67,7 +67,7 @@ fn mesh(side: u32) -> Vec<(u32, u32)> {
 
 #[test]
 fn one_large_component_and_some_small_ones_are_found() {
-    // Half of the nodes have no edge; a triangle and a pair are apart.
+    // Half of the nodes have no edge; a triangle and a pair are separate.
     let apart = [(90_000, 90_003), (95_000, 95_002), (99_999, 100_000)];
     let ranges = [&[(10_000, 60_000)][..], &apart].concat();
     assert!(begins_with_a_search(&random(&ranges, 600_000, true)));

@@ -1,5 +1,5 @@
-//! Analyses that are written without device code, on the CPU backend: judged by what their
-//! results must be, and by implementations that share nothing with them.
+//! Analyses that are written without device code, on the CPU backend: checked by definitions of
+//! their results, and by independent implementations.
 
 use crate::drawn;
 use proptest::prelude::*;
@@ -54,7 +54,7 @@ fn edges(list: &EdgeList) -> impl Iterator<Item = (usize, usize)> + '_ {
     proper.map(|(from, to)| (*from as usize, *to as usize))
 }
 
-/// Which nodes each node reaches, itself among them.
+/// The nodes that each node reaches, itself included.
 fn reached(list: &EdgeList) -> Vec<Vec<bool>> {
     let count = list.nodes as usize;
     let rows = list.adjacency(false);
@@ -72,7 +72,7 @@ fn reached(list: &EdgeList) -> Vec<Vec<bool>> {
         .collect()
 }
 
-/// Length and number of shortest paths from `source` to each node; infinite where there is none.
+/// Length and number of shortest paths from `source` to each node; infinite if there is none.
 fn shortest(graph: &Graph, source: u32) -> Vec<(f64, f64)> {
     let mut found = vec![(f64::INFINITY, 0.0); graph.nodes() as usize];
     found[source as usize] = (0.0, 1.0);
@@ -232,7 +232,7 @@ proptest! {
             sum += u64::from(weight_of(from, to).unwrap());
             forest.edges.push((from, to));
         }
-        // It joins what the graph joins, with no edge to spare.
+        // It connects the same nodes as the graph, without a redundant edge.
         let all = EdgeList { undirected: true, ..list.clone() };
         let components = oracle::components(&all);
         prop_assert_eq!(oracle::components(&forest), components.clone());
@@ -260,7 +260,7 @@ proptest! {
         }
         sources.iter().for_each(|source| next[*source as usize] += anew / sources.len() as f64);
         let moved: f64 = ranks.iter().zip(&next).map(|(rank, next)| (f64::from(*rank) - next).abs()).sum();
-        // As little as the tolerance of 1e-4 allows.
+        // Within the tolerance of 1e-4.
         prop_assert!(moved < 1.2e-4, "{moved}");
         let sum: f64 = ranks.iter().map(|rank| f64::from(*rank)).sum();
         prop_assert!((sum - 1.0).abs() < 1e-4, "{sum}");
@@ -361,7 +361,7 @@ fn greedy(graph: &Graph) -> Vec<u32> {
 #[test]
 fn nodes_with_many_edges_are_coloured_like_one_after_another() {
     let mut random = Random::new(11);
-    // The last ones are more than those that wait at the same time.
+    // Nodes before the last ones exceed those that wait at the same time.
     for (hubs, nodes) in [(1, 620), (7, 640), (170, 650), (1100, 1130)] {
         let mut list = graphs::with_hubs(nodes, hubs, &mut random);
         // Parallel edges and loops are not counted as degrees.
@@ -381,7 +381,7 @@ fn nodes_with_many_edges_are_coloured_like_one_after_another() {
 }
 
 #[test]
-fn hubs_that_need_more_colours_than_they_are_told_of_look_for_them() {
+fn hubs_that_need_more_colours_than_they_are_notified_of_find_them() {
     let nodes = 530;
     let pairs = (0..nodes).flat_map(|from| (0..from).map(move |to| (from, to)));
     let pairs: Vec<_> = pairs.collect();

@@ -40,8 +40,8 @@ fn undirected(nodes: u32, edges: Vec<(u32, u32)>) -> EdgeList {
     }
 }
 
-/// Three times two sides of `side` nodes, all of one joined with all of the other, go in the first
-/// rounds. Of the rest, some nodes of many edges had most of them there, and a clique remains.
+/// Three complete bipartite graphs with sides of `side` nodes are removed in the first rounds. Some
+/// of the other nodes had most of their edges there, and a clique remains.
 fn sides_and_a_clique(side: u32) -> EdgeList {
     let mut edges = Vec::new();
     for pair in 0..3 {
@@ -67,7 +67,7 @@ fn rows_of_any_length_are_recounted() {
     check_all(&sides_and_a_clique(600), &[3]);
 }
 
-/// Most nodes of a random graph go in the last level, in rounds that grow.
+/// Most nodes of a random graph are removed in the last level, in growing rounds.
 #[test]
 fn what_remains_of_random_graphs_is_recounted() {
     for (seed, nodes, degree, machines) in [(1, 20_000, 20, &[][..]), (2, 900, 24, &[0, 4])] {

@@ -165,12 +165,12 @@ fn a_detail_of_another_analysis_is_refused() {
         (
             AnalysisKind::Reach,
             Detail::Parents,
-            "does not tell parents, bfs or sssp does",
+            "does not return parents, bfs or sssp does",
         ),
         (
             AnalysisKind::Cc,
             Detail::EachSource,
-            "does not tell sets of sources, reach does",
+            "does not return sets of sources, reach does",
         ),
     ] {
         let error = execute(&graph, &request((analysis, detail), &[0]), &mut |_| {}).unwrap_err();

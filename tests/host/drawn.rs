@@ -61,8 +61,8 @@ pub(crate) fn choices(most: usize) -> impl Strategy<Value = Random> {
     words(most).prop_map(Random::of_choices)
 }
 
-/// The words of fewer than `most` choices. Half a word each: as good for choosing, and twice as
-/// fast to shrink.
+/// The words of fewer than `most` choices. Half a word each, which suffices for choosing and
+/// shrinks twice as fast.
 pub(crate) fn words(most: usize) -> impl Strategy<Value = Vec<u32>> {
     let choice = any::<u16>().prop_map(|half| u32::from(half) << 16 | u32::from(half));
     collection::vec(choice, 0..most)
@@ -74,7 +74,7 @@ pub(crate) fn waves(most: usize) -> impl Strategy<Value = Vec<Vec<u32>>> {
     collection::vec(words(40), 1..most)
 }
 
-/// A failure that any long enough path shows ends as the shortest one.
+/// A failure of all long paths shrinks to the shortest one.
 #[test]
 fn a_failure_shrinks_to_the_edges_that_it_needs() {
     let mut runner = proptest::test_runner::TestRunner::deterministic();
@@ -91,7 +91,7 @@ fn a_failure_shrinks_to_the_edges_that_it_needs() {
     assert_eq!((list.edges.len(), sources.len()), (4, 1), "{list:?}");
 }
 
-/// The end of a case: what is wrong, if something is.
+/// The end of a case: an error, if any.
 pub(crate) type Tried = Result<(), String>;
 
 /// Runs `check` on some cases, or for the time in the environment: few, as lanes are threads and a

@@ -150,7 +150,7 @@ proptest! {
         for forced in 0..=5 {
             let policy = SearchPolicy { forced, ..SearchPolicy::default() };
             search_with(&case, policy, threads).map_err(TestCaseError::fail)?;
-            // Not even a frontier that one block could search alone is narrow then.
+            // Then not even a frontier that one block could search alone is narrow.
             let wide = SearchPolicy { narrow_nodes: 0, narrow_exit_nodes: 0, ..policy };
             search_with(&case, wide, threads).map_err(TestCaseError::fail)?;
         }
@@ -268,10 +268,10 @@ fn real_graphs_equal_the_oracles() {
     }
 }
 
-/// A frontier that starts and ends with a node and is wide between, so that several threads take it
-/// over from one and give it back; with parents, and with a limit amid their levels.
+/// A frontier that starts and ends with a node and is wide in between, so that several threads take
+/// it over from one thread and return it; with parents, and with a limit amid their levels.
 #[test]
-fn a_crew_of_threads_takes_over_and_gives_back() {
+fn a_thread_group_takes_over_and_gives_back() {
     let options = LoadOptions::default();
     let graph = graph::load("gen:grid:300x260", &options, None)
         .unwrap()

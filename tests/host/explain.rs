@@ -1,5 +1,5 @@
-//! Reasons of steps: every rule that decides the shape of a search's step decides one here, from
-//! the counters of a real run.
+//! Reasons of steps: each rule for the shape of a search's step decides at least one here, from the
+//! counters of a real run.
 
 use seawall::backend::cpu::CpuSession;
 use seawall::backend::{BackendError, RunLimits, Session, StepTaken};

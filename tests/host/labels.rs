@@ -1,4 +1,4 @@
-//! Label propagation: it ends where no node would change, and is the same on any number of threads.
+//! Label propagation: it ends when no node would change, and is the same on any number of threads.
 
 use crate::drawn;
 use proptest::prelude::*;
@@ -66,7 +66,7 @@ fn amounts(graph: &Graph, labels: &[u32], node: u32, weighted: bool) -> BTreeMap
     amounts
 }
 
-/// Whether every node has the label that most around it have, or one of them.
+/// Whether every node has a most frequent label among its neighbours.
 fn is_stable(graph: &Graph, labels: &[u32], weighted: bool) -> bool {
     (0..graph.nodes()).all(|node| {
         let amounts = amounts(graph, labels, node, weighted);

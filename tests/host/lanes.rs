@@ -28,13 +28,13 @@ use seawall_tests::straight;
 use std::collections::HashSet;
 use std::num::NonZeroUsize;
 
-/// Longer than other tests have: every shuffle is a meeting of threads, which share few cores.
+/// Longer than in other tests: every shuffle synchronises threads, which share few cores.
 pub(crate) const LIMITS: RunLimits = RunLimits {
     time_budget_ns: 110_000_000_000,
 };
 
 /// A session whose blocks have warps: on machine 0 of one block and one warp, on later ones of
-/// more. It has few lanes, as a meeting of threads takes long.
+/// more. It has few lanes, since synchronising threads takes long.
 pub(crate) fn session(graph: &Graph, machine: u32) -> CpuSession<'_> {
     let session = CpuSession::open(graph, None, LIMITS).unwrap();
     session.with_machine(match machine {
@@ -42,7 +42,7 @@ pub(crate) fn session(graph: &Graph, machine: u32) -> CpuSession<'_> {
         1 => |launch, extra| lanes::run::<1, 96>(&lanes::measured(launch), extra),
         2 => lanes::run::<3, 32>,
         3 => |launch, extra| lanes::run::<2, 64>(&lanes::measured(launch), extra),
-        // Shared memory as a launch asks for it: more than a block's own.
+        // Additional shared memory of a launch, more than a block's own.
         _ => |launch, extra| lanes::run::<2, 96>(launch, extra.max(9_000)),
     })
 }
@@ -75,8 +75,8 @@ fn analyses(((list, sources), machine, mut random): (Drawn, u32, Random)) -> Tri
         .try_for_each(|asked| run_analysis(&mut session, &graph, &list, asked, 1))
 }
 
-/// Triangles of dense graphs: rows that warps and blocks hold, in pieces too, and that are looked
-/// up from both ends of an edge.
+/// Triangles of dense graphs: rows that warps and blocks keep as hash tables, in pieces too, and
+/// that are looked up from both ends of an edge.
 fn dense((nodes, missing, machine): (u32, HashSet<(u32, u32)>, u32)) -> Tried {
     let pairs = (0..nodes).flat_map(|high| (0..high).map(move |low| (low, high)));
     let edges = pairs.filter(|pair| !missing.contains(pair)).collect();
@@ -234,7 +234,7 @@ fn pulled((machine, mut random): (u32, Random)) -> Tried {
     };
     let count = list.edges.len();
     let weights = match random.below(4) {
-        // Distances of long rows fall to those of queued nodes while lanes read them.
+        // Distances along long rows fall to those of queued nodes while lanes read them.
         0 => Weights::Whole((0..count).map(|_| random.below(9) / 4).collect()),
         1 => Weights::Float(
             (0..count)
@@ -267,7 +267,7 @@ fn composed(kind: AnalysisKind, ((list, _), machine, mut random): (Drawn, u32, R
     run_composed(&mut session(graph, machine), graph, kind, &sources)
 }
 
-/// A colouring where some rows are long enough for the lists of hubs, and where many hubs follow some.
+/// A colouring with rows long enough for the lists of hubs, and with hubs that many hubs follow.
 fn hubs((machine, mut random): (u32, Random)) -> Tried {
     let count = if random.once_in(2) { 3 } else { 90 };
     let list = with_hubs(570, count, &mut random);
@@ -297,7 +297,7 @@ fn forms((machine, mut random): (u32, Random)) -> Tried {
     compare_all(&expected, &found)
 }
 
-/// Code that a block does not hold as a whole, compared with one lane per block.
+/// Code that does not fit a block's memory, compared with one lane per block.
 fn long_code((machine, steps, mut random): (u32, u32, Random)) -> Tried {
     let nodes = 50 + random.below(200);
     let list = with_hubs(nodes, random.below(3), &mut random);

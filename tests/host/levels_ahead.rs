@@ -1,5 +1,5 @@
-//! Long searches whose threads go several levels ahead before they meet: against plain queues, and
-//! against a lone thread.
+//! Long searches whose threads search several levels ahead before they meet: against plain queues,
+//! and against a single thread.
 
 use proptest::prelude::*;
 use seawall::analysis::{self, Question};
@@ -15,7 +15,7 @@ use seawall_tests::random::Random;
 use std::num::NonZeroUsize;
 use std::ops::Range;
 
-/// Nodes that no search reaches, so that graphs are large enough for threads to go ahead.
+/// Unreached nodes, so that graphs are large enough for threads to search ahead.
 const ALONE: u32 = 1 << 14;
 
 /// Levels after which a search is long.
@@ -45,9 +45,9 @@ fn search(list: &EdgeList, asked: &RunOptions, threads: usize) -> (Vec<u32>, [u3
     (found, [end.iterations, end.frontier_max, end.converged])
 }
 
-/// Layers of so many nodes behind each other, from node `root` on: a strand. A node has edges to
-/// some nodes of its own layer, of the one before and of up to `reach` layers ahead, or to none if
-/// they have a direction; some layers depend on one node.
+/// A strand: consecutive layers of the given numbers of nodes, from node `root` on. A node has
+/// edges to some nodes of its own layer, of the one before and of up to `reach` layers ahead, or to
+/// none if they have a direction; some layers depend on one node.
 fn strand(list: &mut EdgeList, root: u32, widths: &[u32], reach: usize, random: &mut Random) {
     let mut layers = Vec::from([Range {
         start: root,
@@ -114,7 +114,7 @@ proptest! {
     ) {
         let mut list = EdgeList { nodes: 1, edges: Vec::new(), undirected };
         let random = &mut Random::new(seed);
-        // Narrow until the search has shown to be long, so that one thread does it alone.
+        // Narrow until the search counts as long, so that one thread runs it alone.
         strand(&mut list, 0, &[1; LONG], 1, random);
         let root = list.nodes - 1;
         for widths in &strands {

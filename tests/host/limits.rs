@@ -1,5 +1,5 @@
-//! The limits of `docs/limits.md` without another test, by headers and counts that claim much
-//! rather than by much data.
+//! The limits of `docs/limits.md` without another test, by headers and counts with large claims
+//! instead of large data.
 
 use super::graph::{PLAIN, WEIGHTED, load_as, message, xz};
 use seawall::backend::cpu::{CpuSession, THREADS_MAX};
@@ -227,7 +227,7 @@ fn sizes_are_exact_below_2_to_the_64() {
     }
 }
 
-/// Every analysis of weights has a number for the largest, or refuses it by its edge.
+/// Every analysis of weights can represent the largest one, or refuses it by its edge.
 #[test]
 fn the_largest_weights_are_exact_or_refused() {
     let options = LoadOptions {

@@ -137,7 +137,7 @@ fn more_sources_than_fit_a_set_take_turns() {
 
 #[test]
 fn every_source_has_its_own_distances_on_warps() {
-    // Each shuffle is a meeting of threads, so graphs are small.
+    // Each shuffle synchronises threads, so graphs are small.
     for seed in 0..8 {
         let (list, mut random) = drawn(seed, 40);
         if list.nodes == 0 {
@@ -155,7 +155,7 @@ fn every_source_has_its_own_distances_on_warps() {
     }
 }
 
-/// Rows so long that a whole block takes them, among short ones; some entries are repeated.
+/// Rows long enough for a whole block, among short ones; some entries are repeated.
 #[test]
 fn blocks_share_long_rows() {
     let mut random = Random::new(9);

@@ -1,4 +1,4 @@
-//! Memory of runs: predicted, allocated, and held to budgets.
+//! Memory of runs: predicted, allocated, and checked against budgets.
 
 use seawall::analysis::{self, Question};
 use seawall::backend::session_bytes;
@@ -93,7 +93,7 @@ fn a_refusal_names_the_least_budget_and_that_budget_gives_the_same_answer() {
     }
 }
 
-/// Analyses for which a smaller budget than what a run takes without one gives the same answer.
+/// Analyses that give the same answer within a smaller budget than a run takes without one.
 #[test]
 fn half_of_the_analyses_have_a_budget_below_what_they_take_without_one() {
     for number in [1, 4, 7, 20, 31] {
@@ -125,8 +125,8 @@ fn half_of_the_analyses_have_a_budget_below_what_they_take_without_one() {
     }
 }
 
-/// Searches go on with one queue where a budget holds no frontier: about a third of the memory that
-/// they take beside the graph without a budget.
+/// Searches fall back to one queue if a budget does not fit a frontier: about a third of the memory
+/// that they take besides the graph without a budget.
 #[test]
 fn searches_fit_a_budget_that_holds_no_frontier() {
     for number in 0..30 {
@@ -175,7 +175,7 @@ fn reached_edges(graph: &Graph, values: &Column, none: u32) -> u64 {
         .sum()
 }
 
-/// The budget between one that is refused and one that works, by halving.
+/// The least budget between a refused and an accepted one, by bisection.
 fn least_by_halving(works: impl Fn(u64) -> bool, mut high: u64) -> u64 {
     let mut low = 0;
     while low + 1 < high {
@@ -203,8 +203,8 @@ fn halving_finds_the_budget_that_a_refusal_names() {
     }
 }
 
-/// Allocations of the GPU executors follow from array lengths alone: each array, and each part of
-/// the tables, rounded up to whole lines.
+/// Allocations of the GPU executors depend only on array lengths: each array, and each part of the
+/// tables, rounded up to whole lines.
 #[test]
 fn what_is_predicted_for_a_gpu_is_the_sum_of_its_allocations() {
     for number in 0..GRAPHS {

@@ -54,7 +54,7 @@ fn request(kind: AnalysisKind, list: &Listed, threads: usize) -> RunRequest {
     request
 }
 
-/// Numbers of a column; infinite where there is none.
+/// Numbers of a column; infinite if there is none.
 fn numbers(column: &Column) -> Vec<f64> {
     match column {
         Column::U32(words) => words
@@ -78,7 +78,7 @@ fn words(values: Vec<u32>) -> Vec<f64> {
     values.into_iter().map(f64::from).collect()
 }
 
-/// Tells whether a column is that of the listed edges.
+/// Returns whether a column is that of the listed edges.
 fn is_right(list: &Listed, request: &RunRequest, column: &Column) -> bool {
     let sources = &request.sources;
     let is_source = |node: usize| sources.contains(&(node as u32));
@@ -161,7 +161,7 @@ fn is_right(list: &Listed, request: &RunRequest, column: &Column) -> bool {
     found.len() == expected.len() && found.iter().zip(&expected).all(near)
 }
 
-/// Tells whether an analysis runs on graphs of a list.
+/// Returns whether an analysis runs on graphs of a list.
 fn fits(kind: AnalysisKind, list: &Listed) -> bool {
     list.undirected || !kind.is_undirected()
 }
@@ -410,7 +410,7 @@ fn a_stream_of_a_file_falsely_marked_symmetric_is_refused() {
     let graph = Graph::from_edges(301, &edges, true).unwrap();
     save(&graph, &path, None).unwrap();
     let mut bytes = std::fs::read(&path).unwrap();
-    // One target becomes another: 300 leads to 298 then, and 298 not to 300.
+    // One target becomes another: 300 then leads to 298, but 298 not to 300.
     let last = bytes.len() - 4;
     bytes[last..].copy_from_slice(&298_u32.to_le_bytes());
     std::fs::write(&path, &bytes).unwrap();

@@ -1,5 +1,5 @@
 //! Rounds of shortest paths and of peeling that one thread runs alone, between rounds of all
-//! threads: against sequential implementations, and against a lone thread.
+//! threads: against sequential implementations, and against a single thread.
 
 use proptest::prelude::*;
 use seawall::graph::Graph;
@@ -37,7 +37,7 @@ fn path(nodes: u32) -> Graph {
     Graph::from_weighted_edges(nodes, &edges, true).unwrap()
 }
 
-/// Tails, random parts of many edges between them, and nodes anywhere that edges go to.
+/// Tails, random parts of many edges between them, and edges to random nodes.
 fn mixed() -> impl Strategy<Value = EdgeList> {
     let edge = (0..MANY, 0..MANY);
     let tail = 1..400_u32;
@@ -63,7 +63,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(12))]
 
     #[test]
-    fn lone_rounds_between_shared_ones_lose_nothing(
+    fn single_rounds_between_shared_ones_lose_nothing(
         list in mixed(), words in prop::collection::vec(any::<u32>(), 1..40), threads in 2..5_usize,
     ) {
         let word = |at: usize| words[at % words.len()];
@@ -104,7 +104,7 @@ fn threads_meet_seldom_where_rounds_are_narrow() {
 }
 
 #[test]
-fn a_limit_of_rounds_holds_within_lone_ones() {
+fn a_limit_of_rounds_holds_within_single_ones() {
     let graph = path(3000);
     let whole = iterations(&run(&graph, AnalysisKind::Sssp, 1, ANY_ROUNDS)) as u32;
     for limit in [1, 2, 3, 64, whole - 1, whole, whole + 1] {

@@ -1,4 +1,5 @@
-//! Plans that are made once: encode calls equal distinct shapes, and no result depends on them.
+//! Plans that are made once: the number of encode calls equals that of distinct shapes, and no
+//! result depends on the cache.
 
 use seawall::analysis::AnalysisKind;
 use seawall::backend::Canceller;
@@ -56,7 +57,7 @@ fn a_smaller_cache_forgets_and_answers_alike() {
             let [small, roomy] = [&mut small, &mut roomy]
                 .map(|analyzer| analyzer.run(&request(kind), &mut |_| ()).unwrap());
             assert_eq!(small.values, roomy.values, "{kind}");
-            // Each was forgotten before it came again.
+            // Each was evicted before it was requested again.
             assert_eq!(small.plans.cache.hits, 0);
         }
     }
@@ -80,7 +81,7 @@ fn budgets_and_machines_have_plans_of_their_own() {
 }
 
 #[test]
-fn an_outgrown_search_is_planned_anew_once() {
+fn an_overflowed_search_is_planned_anew_once() {
     let graph = chain(4).with_unit_weights().unwrap();
     let (graph, _) = graph.with_scaled_weights(4e9).unwrap();
     let mut analyzer = Analyzer::new(&graph);

@@ -1,4 +1,4 @@
-//! Searches that go on from nodes which an iteration found itself reach what others do.
+//! Searches that continue from nodes found in the same iteration reach the same nodes.
 
 use crate::drawn::{Drawn, Tried, each, graphs};
 use crate::lanes::{self, LIMITS, MACHINES};
@@ -45,7 +45,7 @@ fn threads(graph: &Graph, count: usize) -> CpuSession<'_> {
     CpuSession::open(graph, NonZeroUsize::new(count), LIMITS).unwrap()
 }
 
-/// Checks a machine with pulls alone, by words and by blocks, and in turns with pushes.
+/// Checks a machine with only pulls, by words and by blocks, and alternating with pushes.
 fn check(graph: &Graph, mut session: CpuSession<'_>) -> Tried {
     if graph.nodes() == 0 {
         // There is no node to start from.

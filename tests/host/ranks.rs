@@ -29,7 +29,7 @@ fn ranks(outcome: &RunOutcome) -> &[f32] {
     outcome.values.floats().expect("ranks are floats")
 }
 
-/// How far `ranks` are from those that follow from them after a step along `edges`.
+/// The difference of `ranks` from the ranks after one more step along `edges`.
 fn moved(ranks: &[f32], edges: &[(u32, u32, f64)], starts: &[f64]) -> f64 {
     let mut sums = vec![0.0; ranks.len()];
     edges

@@ -1,5 +1,5 @@
-//! Every type of another crate of the workspace that a public function, field or trait of `seawall`
-//! names, by a path of `seawall`: a program needs no other crate to name it.
+//! Every type of another workspace crate in the public interface of `seawall`, by a path of
+//! `seawall`: a program needs no other crate to name it.
 
 use seawall::backend::batch::BatchStats;
 use seawall::backend::{
@@ -18,8 +18,8 @@ use seawall::run::RunRequest;
 use seawall::service::{Continuation, Outcome, Refusal, Short, ShortOp};
 use seawall::tiles::{TileRecord, Tiles};
 
-/// Takes and returns what the functions and fields do, so that a type that has another name here
-/// does not compile.
+/// Takes and returns the types of the functions and fields, so that a different type does not
+/// compile.
 #[test]
 fn every_type_of_a_public_signature_has_a_name_in_this_crate() {
     let mut program = ProgramBuilder::new(8);
@@ -62,7 +62,7 @@ fn every_type_of_a_public_signature_has_a_name_in_this_crate() {
     assert!(!records.2.is_empty() && !records.3.is_empty());
 }
 
-/// Names that only have to exist: this compiles, or the check fails.
+/// Names that must exist for this to compile.
 fn _errors_and_reports() {
     fn of_error(error: &BackendError) -> Option<(&FaultRecord, FaultCode)> {
         match error {

@@ -1,5 +1,5 @@
 //! Sequential algorithms of CPU threads: against oracles that share nothing with them, on every
-//! shape of the survey, with the edges that they looked at held to their formulas.
+//! shape of the survey, with the edges that they visited compared with their formulas.
 
 use seawall::analysis::{self, Question};
 use seawall::backend::cpu::CpuSession;
@@ -157,7 +157,7 @@ fn strong_components_take_one_look_at_each_edge_of_any_shape() {
             let outcome = run(&graph, &request(AnalysisKind::Scc, &[], threads));
             assert_eq!(outcome.values, expected, "{name}");
             match outcome.edges_examined {
-                // Loops and parallel edges have no effect, and need not be looked at.
+                // Loops and parallel edges have no effect, and need not be visited.
                 Some(edges) => assert!(edges <= outcome.edges, "{name}: {edges}"),
                 None => assert!(graph.is_symmetric(), "{name}: components"),
             }
@@ -178,7 +178,7 @@ fn strong_components_of_random_graphs_are_right() {
     }
 }
 
-/// Some sources: one, a few, and more than search together.
+/// Some sources: one, a few, and more than one joint search takes.
 fn lists(nodes: u32, random: &mut Random) -> Vec<Vec<u32>> {
     if nodes == 0 {
         return Vec::new();
@@ -263,7 +263,7 @@ fn closeness_and_eccentricity_are_right_and_follow_the_size_on_any_shape() {
     }
 }
 
-/// Edges looked at are at most those of the graph for each source.
+/// Edges visited are at most those of the graph for each source.
 fn holds(name: &str, outcome: &RunOutcome, sources: usize) {
     if let Some(edges) = outcome.edges_examined {
         let most = outcome.edges * sources as u64;
@@ -333,7 +333,7 @@ fn betweenness_is_right_and_looks_twice_at_each_edge_of_any_shape() {
     }
 }
 
-/// Numbers of paths beyond any double, on one side alone.
+/// Numbers of paths beyond any double, on one side only.
 #[test]
 fn betweenness_counts_more_paths_than_a_double_holds() {
     let diamonds = 2_000;
@@ -347,7 +347,7 @@ fn betweenness_counts_more_paths_than_a_double_holds() {
             (at + 2, at + 3),
         ]);
     }
-    // A path beside them, as long, which ends where they end.
+    // A parallel path of equal length with the same end.
     let end = 3 * diamonds;
     let first = end + 1;
     edges.push((0, first));
@@ -603,7 +603,7 @@ fn cores_are_those_of_rounds_and_look_once_at_each_edge_of_any_shape() {
         assert_eq!(expected.edges_examined, None);
         let outcome = run(&graph, &request(AnalysisKind::Kcore, &[], 1));
         assert_eq!(outcome.values, expected.values, "{name}");
-        // Where cores may have many numbers, one thread keeps the order.
+        // If there may be many core numbers, one thread keeps the order.
         let looks = outcome.edges_examined;
         assert_eq!(looks.is_some(), name == "nested", "{name}");
         assert!(looks.is_none_or(|looks| looks <= outcome.edges), "{name}");

@@ -1,4 +1,4 @@
-//! Sessions: what a request moves is what the session plan predicts, run after run.
+//! Sessions: requests move the bytes that the session plan predicts, run after run.
 
 use seawall::analysis::AnalysisKind;
 use seawall::graph::Graph;

@@ -1,5 +1,5 @@
-//! Negative weights: shortest paths and spanning forests beside plain implementations, cycles that
-//! refusals name, and analyses that take none.
+//! Negative weights: shortest paths and spanning forests against plain implementations, cycles in
+//! refusals, and analyses that refuse them.
 
 use crate::drawn;
 use proptest::prelude::*;
@@ -87,7 +87,7 @@ fn a_lighter_way_may_lead_over_a_heavier_edge() {
     let path = found.path_to(3, &graph);
     assert_eq!(path.nodes, [0, 2, 1, 3]);
     assert_eq!(path.weight, Some(Number::Signed(-1)));
-    // A source that another one comes to with less than 0 hangs on that one.
+    // A source with a path of negative length from another source has a parent.
     let two = paths(&graph, &[2, 1]).unwrap();
     assert_eq!(two.values, Column::I64(vec![i64::MAX, -5, 0, -7, i64::MAX]));
 }
@@ -119,7 +119,7 @@ fn cycles_below_0_are_named_where_a_source_reaches_them() {
         "{error}"
     );
     assert_eq!(paths(&graph, &[4]).unwrap().reached, 2);
-    // A cycle of exactly 0 is none.
+    // A cycle of weight 0 is no negative cycle.
     let edges = [(0, 1, 1), (1, 2, 3), (2, 3, -4), (3, 1, 1)];
     let graph = Graph::from_signed_edges(4, &edges, false).unwrap();
     assert_eq!(
@@ -135,7 +135,7 @@ fn a_loop_and_an_undirected_edge_below_0_are_cycles() {
     for source in [0, 1] {
         assert_cycle(&edges, &paths(&graph, &[source]).unwrap_err());
     }
-    // A loop of more than 0 is no way to be nearer.
+    // A loop of positive weight shortens no path.
     let edges = [(0, 1, -5), (1, 1, 1)];
     let graph = Graph::from_signed_edges(2, &edges, false).unwrap();
     assert_eq!(
@@ -293,8 +293,8 @@ proptest! {
             (*from, *to, if is_negative { -weight } else { weight })
         };
         let mut edges: Vec<_> = list.edges.iter().map(weigh).collect();
-        // Where it is drawn so, some edges fall along a height, which makes no cycle but many
-        // negative weights.
+        // If drawn so, some edges descend along a height function, which makes many negative
+        // weights but no negative cycle.
         if seed % 2 == 0 {
             let height = |node: u32| (node.wrapping_mul(2_654_435_761) >> 20) as i32;
             for (from, to, weight) in &mut edges {
@@ -316,7 +316,7 @@ proptest! {
                 assert_cycle(&edges, &error);
             }
         }
-        // The same in quarters, which doubles hold.
+        // The same in quarters, which doubles represent exactly.
         let quarter = |&(from, to, weight): &(u32, u32, i32)| (from, to, weight as f32 / 4.0);
         let quarters: Vec<_> = edges.iter().map(quarter).collect();
         let graph = Graph::from_signed_float_edges(list.nodes, &quarters, false).unwrap();

@@ -50,7 +50,7 @@ fn ranks_in_slices_equal_those_without_on_warps() {
     });
 }
 
-/// Rows that a block copies, beside rows that warps do.
+/// Rows that a block copies, besides rows for warps.
 #[test]
 fn rows_of_hubs_are_sliced_on_threads_and_on_warps() {
     let mut random = Random::new(7);
@@ -94,7 +94,7 @@ fn run(graph: &Graph, program: &EncodedProgram) {
     let sessions = [threads(graph, 2), lanes::session(graph, 3)];
     for mut session in sessions {
         session.load(program).unwrap();
-        // A fault is as good; debug assertions fail at a word outside of its register.
+        // A fault is acceptable; debug assertions fail at a word outside of its register.
         let _ = session.run(&[]);
     }
 }
@@ -134,7 +134,7 @@ fn slices_that_hold_anything_are_gathered_within_their_registers() {
     for word in [u32::MAX, 0, 1 << 31, 299, 300] {
         let mut program = sliced_ranking(&graph, SHAPE).unwrap();
         for wave in &mut program.waves {
-            // All but the copies, which go by the starts.
+            // All except the copies, which follow the row offsets.
             if is_of(wave, &SLICING[..3]) {
                 wave.opcode = Opcode::Fill as u32;
                 wave.parameters = [word, 0, 0, 0, 0];

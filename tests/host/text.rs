@@ -1,5 +1,5 @@
-//! Programs as text: the examples find what they say, errors have their places, and no text makes
-//! the reader panic.
+//! Programs as text: the examples have their documented results, errors have their places, and no
+//! text makes the reader panic.
 
 use proptest::prelude::*;
 use seawall::backend::ProgramSession;
@@ -24,7 +24,7 @@ const SIZE: GraphSize = GraphSize {
     edges: 30,
 };
 
-/// The program of a text that makes sense.
+/// The program of a valid text.
 fn read_for(text: &str, graph: &Graph) -> TextProgram {
     let size = GraphSize {
         nodes: graph.nodes(),
@@ -302,7 +302,7 @@ fn errors_of_searches_and_segments_say_where_they_are() {
         let error = read_text(&text, SIZE).unwrap_err().to_string();
         assert!(error.contains(expected), "{from}: {error}");
     }
-    // Of values of 64 bits there is no least neighbour.
+    // For values of 64 bits there is no `argmin`.
     let wide = LISTS.replacen(
         "[\"there\", \"levels\"]",
         "[\"to_u64\", [\"there\", \"levels\"]]",

@@ -36,8 +36,8 @@ proptest! {
     }
 }
 
-/// Sums above 2^32 units go to memory beside the tile: one node holds half of the total here, and
-/// passes all of it along one edge.
+/// Carries of sums above 2^32 units go to memory outside the tile: one node holds half of the total
+/// here, and passes all of it along one edge.
 #[test]
 fn sums_larger_than_a_word_carry_over() {
     let nodes = 30_000;

@@ -1,4 +1,4 @@
-//! Wide pushes, whose threads sort what they find into bins: against plain queues and a lone thread.
+//! Wide pushes, whose threads sort their finds into bins: against plain queues and a single thread.
 
 use proptest::prelude::*;
 use seawall::backend::cpu::CpuSession;
@@ -105,7 +105,7 @@ proptest! {
         limit in prop::sample::select(vec![2, 3, u32::MAX - 1]),
     ) {
         let random = &mut Random::new(seed);
-        // So many that threads have more edges than space, or fewer.
+        // Numbers with which threads have more edges than space, or fewer.
         let hubs = (nodes / share).max(140_000 / degree).min(nodes - 200);
         let list = wide_list(nodes, hubs, degree, undirected, random);
         let graph = list.graph().unwrap();
@@ -120,7 +120,7 @@ proptest! {
         prop_assert_eq!(&bits.words, &search(&graph, 1, limit, |_| Mark::Bits).words);
         for threads in [1, threads] {
             let ahead = search(&graph, threads, limit, |_| Mark::BitsAhead);
-            // Cut off, it may have reached more.
+            // A search that a limit ended may have reached more.
             let both = bits.words.iter().zip(&ahead.words).map(|(own, word)| own & word);
             let is_whole = limit > nodes;
             prop_assert_eq!(&bits.words, if is_whole { &ahead.words } else { &both.collect() });

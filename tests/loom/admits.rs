@@ -1,4 +1,4 @@
-//! Inputs that host and worker refuse alike, with their codes, and those just inside.
+//! Inputs that host and worker both refuse, with their codes, and inputs just within the limits.
 
 use super::poison::{Plain, WINDOW, layout, memory, post, slot, work};
 use seawall_core::abi::ring::{
@@ -11,7 +11,7 @@ use std::mem::offset_of;
 
 /// A tenant without rights.
 const NOBODY: u32 = 3;
-/// A tenant that may read words alone.
+/// A tenant that may only read words.
 const READER: u32 = 4;
 /// A tenant whose window would reach beyond all windows.
 const BEYOND: u32 = 5;
@@ -183,7 +183,7 @@ fn slots_just_inside_all_bounds_are_admitted() {
 fn numbers_beyond_the_ring_name_no_tenant_no_slot_and_no_batch() {
     let memory = ring_memory();
     let ring = Ring::new(&memory, layout());
-    // Words after the tenants that would be rights, were they a tenant's.
+    // Words after the tenants that would be rights if they were a tenant's.
     memory.0[record(TENANTS) + offset_of!(TenantRecord, mask) / 4].set(Kind::TENANT_MASK);
     let refusal = Refusal::new(FaultCode::BadTenant, TENANTS);
     assert_eq!(

@@ -1,4 +1,4 @@
-//! The barrier of a grid, as kernels run it: one lane a block.
+//! The barrier of a grid, as in kernels, with one lane per block.
 
 use super::words::{Owned, Weakened};
 use loom::sync::Arc;
@@ -21,8 +21,8 @@ const WORDS: usize = size_of::<ControlRecord>() / 4;
 /// Words that a block keeps for itself.
 const OWN: usize = 64;
 
-/// The memory of a run. The ticket, the arrivals at the end of a launch and the code of the fault are
-/// modelled; nobody relies on the order of other words.
+/// The memory of a run. The ticket, the arrivals at the end of a launch and the code of the fault
+/// are modelled; no code relies on the order of other words.
 struct Memory {
     ticket: Modelled,
     arrivals: Modelled,
@@ -36,7 +36,7 @@ struct Memory {
     now_ns: u64,
 }
 
-/// When the time of a run is over.
+/// The time at which a run's budget is over.
 const DEADLINE_NS: u64 = 100;
 
 impl Memory {
@@ -73,7 +73,7 @@ impl Memory {
             memory: self,
             block,
         };
-        // SAFETY: the record is valid as long as this memory, and reached through `Block` alone.
+        // SAFETY: the record is valid as long as this memory, and only reached through `Block`.
         let control = unsafe { Control::at(self.record.as_ptr() as u64) };
         let team = Team::whole(grid, control, DEADLINE_NS);
         EPOCH.store(grid, self.passed);
@@ -97,7 +97,7 @@ macro_rules! unused {
     )+};
 }
 
-// SAFETY: words are atomic; those of a block are its own; one lane meets nobody within its block.
+// SAFETY: words are atomic; a block's words are private; a block has one lane.
 unsafe impl Grid for Block<'_> {
     const WARP: u32 = 1;
     const LANES: u32 = LANES_MAX;
@@ -154,8 +154,8 @@ unsafe impl Grid for Block<'_> {
             .compare_exchange(expected, value, order, order);
         swapped.unwrap_or_else(|found| found)
     }
-    // The barrier's own operations are those of every machine that has none of its own, as of CPU
-    // threads: in terms of these two, with the orders that those name.
+    // The barrier's operations are the default ones, as for CPU threads: they use these two, with
+    // the stated orders.
     unsafe fn load_word(self, word: *const u32, order: Read, _: Scope) -> u32 {
         let order = self.memory.weakened.read(order);
         self.memory.modelled(word).unwrap().load(order)
@@ -217,10 +217,10 @@ unsafe impl Grid for Block<'_> {
     }
 }
 
-/// Blocks that meet. With three, the checker lets two wait for each other's turn for ever.
+/// Number of blocks. With three, the checker lets two wait for each other's turn for ever.
 const BLOCKS: u32 = 2;
 
-/// Runs `block` for each block of a memory, with words of its own.
+/// Runs `block` for each block of a memory, with separate words.
 fn blocks(
     memory: impl Fn() -> Memory + Send + Sync + 'static,
     words: u32,
@@ -258,7 +258,7 @@ pub(crate) fn meets(weakened: Option<Site>) {
     meet_again(0, 1, weakened);
 }
 
-/// The block that leaves a launch last reads what the others wrote.
+/// The block that leaves a launch last sees the writes of the others.
 pub(crate) fn last(weakened: Option<Site>) {
     let memory = move || Memory::new(BLOCKS, 0, weakened, 0);
     blocks(memory, BLOCKS, |memory, words, block| {
@@ -270,7 +270,8 @@ pub(crate) fn last(weakened: Option<Site>) {
     });
 }
 
-/// A thread's seat in a thread group; its words belong to it, and to those who hear them, in turn.
+/// A thread's seat in a thread group; its words alternate between it and the threads that receive
+/// them.
 struct Seat {
     turn: Modelled,
     words: [Owned; 2],
@@ -292,7 +293,7 @@ impl Publishes for Seat {
     }
 }
 
-/// Two threads tell each other words for three turns, in which each place is used again.
+/// Two threads exchange words for three turns, in which each place is used again.
 pub(crate) fn group(weakened: Option<Site>) {
     let published = |turn: u64, seat: u32| turn << 8 | u64::from(seat);
     let confers = move |seats: &[Seat], seat: u32| {

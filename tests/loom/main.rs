@@ -1,7 +1,7 @@
 //! The ring's protocol and the barrier of a grid under the model checker: all interleavings of a few
 //! threads, on a few slots, and all values that relaxed loads may return.
 //!
-//! Each order of either is taken away in turn (`mutation`), by the name of its place.
+//! Each of their orders is removed in turn (`mutation`), by the name of its place.
 //!
 //! Loom does not model load buffering, nor the scopes of a GPU: this is no proof for one.
 

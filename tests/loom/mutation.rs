@@ -1,4 +1,4 @@
-//! Each order is needed: its test passes, and fails once the order of one place is taken away.
+//! Each order is needed: its test passes, and fails without the order of one place.
 
 use super::barrier::{group, last, meets};
 use super::protocol::{
@@ -7,10 +7,10 @@ use super::protocol::{
 use seawall_core::protocol::Site;
 use std::any::Any;
 
-/// A test, which takes the order of a place away.
+/// A test, which removes the order of a place.
 type Scenario = fn(Option<Site>);
 
-/// What the checker says of two accesses without an order between them.
+/// The checker's message about two accesses without an order between them.
 const RACE: &str = "Causality violation";
 
 /// The test that needs the order of a place, and a piece of its message without it.
@@ -34,7 +34,7 @@ fn scenario(site: Site) -> Option<(Scenario, &'static str)> {
     Some((scenario, name_of(scenario)))
 }
 
-/// The word that the assertions of a test begin with.
+/// The first word of the assertions of a test.
 fn name_of(scenario: Scenario) -> &'static str {
     let names: [(Scenario, &str); 8] = [
         (payload, "payload"),
@@ -53,7 +53,7 @@ fn name_of(scenario: Scenario) -> &'static str {
         .1
 }
 
-/// What a thread of its own says that fails in `scenario`; the checker is not used again there.
+/// The message of a separate thread that fails in `scenario`; the checker is not used again there.
 fn failure(scenario: Scenario, weakened: Option<Site>) -> Option<String> {
     let run = std::thread::spawn(move || scenario(weakened));
     run.join().err().map(|panic| text_of(&*panic))
@@ -118,5 +118,5 @@ holds! {
     printers_take_turns_at_a_place: printers;
     a_barrier_shows_what_was_before_it: meets;
     the_last_block_sees_what_the_others_wrote: last;
-    a_crew_hears_its_words_of_each_turn: group;
+    a_thread_group_gets_its_words_of_each_turn: group;
 }

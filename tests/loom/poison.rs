@@ -1,5 +1,5 @@
-//! Every word of slots and control block counts: changed before the workers look, it
-//! changes what they do or what a host finds.
+//! Every word of slots and control block counts: changed before the workers poll, it changes their
+//! actions or a host's view.
 
 use seawall_core::abi::ring::{
     BATCHES, CompletionRecord, Continuation, ControlBlock, FaultCode, Kind, PrintRecord,
@@ -83,7 +83,7 @@ pub(super) fn slot(kind: Kind, tenant: u32, level: u32, arguments: &[u32]) -> Sl
     slot
 }
 
-/// Everything that a host can find.
+/// All state that a host can observe.
 #[derive(Debug, PartialEq)]
 struct Observed {
     statuses: Vec<Option<Status>>,
@@ -138,7 +138,7 @@ struct Poison {
 
 /// Last argument of a slot whose handler fails.
 const FAILS: u32 = 13;
-/// Last argument of a slot whose handler goes on in a second turn.
+/// Last argument of a slot whose handler continues in a second turn.
 const YIELDS: u32 = 14;
 
 /// A handler of kinds that need a machine: done, with the sum of the arguments.
@@ -163,8 +163,8 @@ fn outcome(ring: Ring<'_, Plain>, claim: &Claim) -> Outcome {
     })
 }
 
-/// Two workers take turns, the second one while the first has a slot, so that quotas
-/// count; which of them looks follows from the control block.
+/// Two workers take turns, the second one while the first has a slot, so that quotas matter; which
+/// of them polls follows from the control block.
 pub(super) fn work(ring: Ring<'_, Plain>) -> (u32, bool) {
     let mut workers = [Worker::new(ring, None), Worker::new(ring, None)];
     for turn in 0..60 {
@@ -209,7 +209,7 @@ fn stage(ring: Ring<'_, Plain>, scene: &Scene) {
 /// Slots that are posted together.
 struct Scene {
     slots: Vec<SlotRecord>,
-    /// The only kind that the second worker knows, and 1, or 0.
+    /// The only kind of the second worker and 1, or 0.
     favourite: u32,
     ageing_after: u32,
 }
@@ -224,7 +224,7 @@ impl From<Vec<SlotRecord>> for Scene {
     }
 }
 
-/// Work that together needs every word.
+/// Work that together uses every word.
 fn scenes() -> Vec<Scene> {
     let mut scenes: Vec<Scene> = scenes_of_all().into_iter().map(Scene::from).collect();
     let reach = slot(Kind::Reach, 1, 2, &[1]);
@@ -300,7 +300,7 @@ fn poisons(at: u32, was: u32) -> impl Iterator<Item = Poison> {
     changed.map(move |value| Poison { at, value })
 }
 
-/// Whether a change of one word changes anything but that word.
+/// Whether a change of one word changes other state.
 fn matters(scene: &Scene, at: u32, plain: &Observed) -> bool {
     let was = {
         let memory = memory();
@@ -330,7 +330,7 @@ fn every_word_of_the_control_block_is_read_or_counts() {
     let dead: Vec<u32> = (0..)
         .zip(fresh)
         .filter(|(at, fresh)| {
-            // A counter counts in some scene; any other word decides something in one.
+            // Every counter counts in some scene; every other word affects one.
             let index = *at as usize;
             let counts = scenes
                 .iter()
@@ -400,7 +400,7 @@ fn every_word_of_a_continuation_is_read() {
     let end = |task: Continuation| {
         let memory = memory();
         let ring = Ring::new(&memory, layout());
-        // The last state tells how many symbols were read.
+        // The last state shows how many symbols were read.
         ring.write_window(1, 0, &[3, 1, 1, 2, 0]).unwrap();
         let words: [u32; 9] = bytemuck::cast(task);
         let mut waiting = slot(Kind::DfaStep, 1, 2, &[0, 5, 9]);

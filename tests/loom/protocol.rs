@@ -16,8 +16,8 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 /// Words of the two tenants' windows.
 const WINDOW: u32 = 2;
 
-// The one who looks at what others wrote is a thread of its own and looks once: loom shows a
-// thread no old value that it wrote, or had seen before it yielded.
+// The reader of others' writes is a separate thread and reads once: loom returns to a thread no old
+// value that it wrote, or had seen before it yielded.
 
 /// Runs `body` in every interleaving, with `modelled` words of its layout.
 fn check(
@@ -120,7 +120,7 @@ pub(crate) fn payload(weakened: Option<Site>) {
     });
 }
 
-/// A host that finds a slot done sees its completion and what its handler wrote.
+/// A host that finds a slot done sees its completion and its handler's writes.
 pub(crate) fn completion(weakened: Option<Site>) {
     let modelled = |layout: Layout| {
         let record = layout.completion(0);
@@ -151,7 +151,7 @@ pub(crate) fn completion(weakened: Option<Site>) {
     });
 }
 
-/// A worker that claims a slot which another one left sees how far that one came.
+/// A worker that claims a slot that another one put back sees its progress.
 pub(crate) fn continuation(weakened: Option<Site>) {
     let modelled = |layout: Layout| vec![layout.slot(0), layout.slot(0) + 8];
     check(1, modelled, weakened, |shared| {
@@ -159,7 +159,7 @@ pub(crate) fn continuation(weakened: Option<Site>) {
             assert!(ring.reserve(0));
             ring.publish(0, &slot(Kind::User, 0, &[]));
         });
-        // Whether the first worker had the slot first: no part of the model.
+        // Whether the first worker had the slot first; not part of the model.
         let was_first = Arc::new(AtomicBool::new(false));
         let seen = Arc::clone(&was_first);
         let first = shared.spawn(move |ring| {
@@ -214,7 +214,7 @@ fn post_batch(ring: Ring<'_, LoomWords>) {
     ring.publish(1, &slot(Kind::BatchFence, 1, &[1, 1]));
 }
 
-/// A fence that ends sees what all of its batch wrote.
+/// A fence that ends sees the writes of its whole batch.
 pub(crate) fn fence(weakened: Option<Site>) {
     let modelled = |layout: Layout| vec![layout.slot(0), layout.slot(1), BATCH, layout.windows()];
     check(1, modelled, weakened, |shared| {
@@ -242,7 +242,7 @@ pub(crate) fn fence(weakened: Option<Site>) {
     });
 }
 
-/// A host that sees an epoch sees what the batches before it wrote.
+/// A host that sees an epoch sees the writes of the batches before it.
 pub(crate) fn epoch(weakened: Option<Site>) {
     let modelled = |layout: Layout| vec![EPOCH, BATCH, layout.windows()];
     check(1, modelled, weakened, |shared| {
@@ -260,7 +260,7 @@ pub(crate) fn epoch(weakened: Option<Site>) {
     });
 }
 
-/// A record of the log that can be read is whole, though the next one takes its place.
+/// A readable record of the log is complete, although the next one takes its place.
 pub(crate) fn print(weakened: Option<Site>) {
     let modelled = |layout: Layout| {
         let record = layout.print(0);
@@ -316,7 +316,7 @@ pub(crate) fn printers(weakened: Option<Site>) {
     });
 }
 
-/// A host that gets a slot which another one freed writes to it after that one has read its answer.
+/// A host that gets a slot that another one freed writes to it after that one has read its answer.
 pub(crate) fn reuse(weakened: Option<Site>) {
     let watched = |layout: Layout| {
         let record = layout.completion(0);
@@ -352,7 +352,7 @@ pub(crate) fn reuse(weakened: Option<Site>) {
     });
 }
 
-/// A worker that is told to end once nothing waits sees all that was posted before.
+/// A worker that is asked to end once nothing waits sees all that was posted before.
 pub(crate) fn drain(weakened: Option<Site>) {
     let modelled = |_| {
         let posted = offset_of!(ControlBlock, levels) + offset_of!(LevelRecord, posted);
@@ -365,7 +365,7 @@ pub(crate) fn drain(weakened: Option<Site>) {
             ring.shut_down(Shutdown::Drain);
         });
         let worker = shared.spawn(|ring| {
-            // Nobody claims the slot: who left now would leave it behind.
+            // No worker has claimed the slot: a worker that ended now would leave it behind.
             assert!(!Worker::new(ring, None).should_end(), "drain");
         });
         worker.join().unwrap();
@@ -373,12 +373,12 @@ pub(crate) fn drain(weakened: Option<Site>) {
     });
 }
 
-/// A host that finds a sealed status sees the completion and what the handler wrote.
+/// A host that finds a sealed status sees the completion and the handler's writes.
 pub(crate) fn sealed(weakened: Option<Site>) {
     sealed_end(Kind::Store, weakened);
 }
 
-/// The same of a slot that wrote nothing else, whose status is sealed in no order.
+/// The same for a slot that wrote nothing else, whose status is sealed with relaxed order.
 #[test]
 fn a_seal_shows_that_the_completion_is_whole() {
     sealed_end(Kind::Nop, None);

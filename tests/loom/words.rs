@@ -12,7 +12,7 @@ pub(crate) const EPOCH: u32 = (offset_of!(ControlBlock, epoch) / 4) as u32;
 pub(crate) const BATCH: u32 = (offset_of!(ControlBlock, batches) / 4) as u32;
 pub(crate) const SHUTDOWN: u32 = (offset_of!(ControlBlock, shutdown) / 4) as u32;
 
-/// A place whose order a test takes away, or none.
+/// A place whose order a test removes, or none.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Weakened(pub(crate) Option<Site>);
 
@@ -21,7 +21,7 @@ impl Weakened {
         self.0 != Some(site)
     }
 
-    /// The order of a load: the product's own, unless its place is weakened.
+    /// The order of a load: the product's, unless its place is weakened.
     pub(crate) fn read(self, order: Read) -> Ordering {
         match order {
             Read::Acquire(site) if !self.keeps(site) => Ordering::Relaxed,
@@ -49,7 +49,7 @@ impl Weakened {
     }
 }
 
-/// Words that a test is about.
+/// Words that a test watches.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Watched {
     /// Words that threads change at the same time: the checker returns every value that a load may.
@@ -61,8 +61,8 @@ pub(crate) struct Watched {
     pub(crate) seals: bool,
 }
 
-/// The words of a ring. Those that are not watched are plain, counters whose order no reader relies
-/// on, which keeps the states few.
+/// The words of a ring. Unwatched words are plain counters whose order no reader relies on, which
+/// keeps the states few.
 pub(crate) struct LoomWords {
     modelled: HashMap<u32, Modelled>,
     owned: HashMap<u32, Owned>,
@@ -74,7 +74,7 @@ pub(crate) struct LoomWords {
 /// A word of one thread at a time.
 pub(crate) struct Owned(UnsafeCell<u32>);
 
-// SAFETY: the checker fails where two threads access a word without an order between the two.
+// SAFETY: the checker fails on two unordered accesses of a word.
 unsafe impl Sync for Owned {}
 // SAFETY: the same.
 unsafe impl Send for Owned {}
@@ -85,12 +85,12 @@ impl Owned {
     }
 
     pub(crate) fn get(&self) -> u32 {
-        // SAFETY: the checker fails where somebody writes it at the time.
+        // SAFETY: the checker fails on a concurrent write.
         self.0.with(|word| unsafe { *word })
     }
 
     pub(crate) fn set(&self, value: u32) {
-        // SAFETY: the checker fails where somebody accesses it at the time.
+        // SAFETY: the checker fails on a concurrent access.
         self.0.with_mut(|word| unsafe { *word = value });
     }
 }

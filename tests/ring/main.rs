@@ -1,7 +1,7 @@
 //! The ring's protocol on simulated memory: whole services of a few producers and workers, with
 //! late and reordered stores, stalls and deaths, from seeds.
 //!
-//! `SEED=N` runs one seed, `SEEDS=N` so many from 0 on.
+//! `SEED=N` runs one seed, `SEEDS=N` the first N seeds from 0 on.
 
 mod memory;
 mod service;
@@ -45,7 +45,7 @@ fn a_worker_that_dies_costs_the_slot_that_it_has() {
     holds(Deaths::Worker);
 }
 
-/// Each order that is taken away is missed by a seed, which shows that the runs would tell.
+/// For each removed order a seed fails, which shows that the runs would detect its absence.
 #[test]
 fn every_missing_order_shows() {
     for order in [

@@ -1,12 +1,12 @@
 //! Words whose stores arrive late and out of order, and actors that take turns at them.
 //!
-//! Each word keeps the values that it had. A relaxed load returns any of those that are not older
-//! than what its actor has seen of the word; a release carries what its actor has seen, and an
-//! acquire takes that over. This is the memory model of C++ without load buffering, run from a
-//! seed instead of exhaustively, so that it reaches rings of any size.
+//! Each word keeps the values that it had. A relaxed load returns any value that is not older than
+//! the actor's view of the word; a release carries its actor's view, and an acquire merges it. This
+//! is the memory model of C++ without load buffering, run from a seed instead of exhaustively, so
+//! that it reaches rings of any size.
 //!
-//! Actors are threads of which one runs at a time: after an access, the seed says who is next, who
-//! stalls and who dies. A run is the same on every machine.
+//! Actors are threads of which one runs at a time: after an access, the seed decides which actor is
+//! next, stalls or dies. A run is the same on every machine.
 
 use seawall_core::protocol::{Read, Scope, Swap, Update, Words, Write};
 use seawall_tests::random::Random;
@@ -16,9 +16,9 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 /// Values that a word keeps.
 const KEPT: usize = 6;
-/// Once in so many accesses another actor goes on.
+/// Once in this many accesses another actor continues.
 const SWITCH: u32 = 3;
-/// Once in so many turns an actor stalls, for at most so many accesses of the others.
+/// Once in this many turns an actor stalls, and for at most this many accesses of the others.
 const STALL: (u32, u32) = (40, 3_000);
 /// Accesses after which a run counts as hanging.
 const ENDLESS: u64 = 3_000_000;
@@ -26,7 +26,7 @@ const ENDLESS: u64 = 3_000_000;
 /// No actor's turn.
 const NOBODY: usize = usize::MAX;
 
-/// An order that a mutation takes away.
+/// An order that a mutation removes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Order {
     ReleasingStore,
@@ -35,19 +35,19 @@ pub(crate) enum Order {
     ReleasingUpdate,
 }
 
-/// The side that an actor is on.
+/// The side of an actor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Side {
     Host,
     Worker,
 }
 
-/// The knowledge of an actor: of each word, the number of the newest value that it has seen.
+/// The view of an actor: for each word, the number of the newest value that it has seen.
 type View = Vec<u32>;
 
 struct Value {
     word: u32,
-    /// The knowledge of the actor that released it.
+    /// The view of the actor that released it.
     view: Option<Arc<View>>,
 }
 
@@ -126,7 +126,7 @@ impl Memory {
         }
     }
 
-    /// Adds an actor, who has seen everything so far; it dies after `dies_in` accesses.
+    /// Adds an actor, which has seen everything so far; it dies after `dies_in` accesses.
     pub(crate) fn actor(&self, side: Side, dies_in: Option<u32>) -> Seen<'_> {
         let mut state = self.lock();
         let view = state.words.iter().map(History::last).collect();
@@ -147,7 +147,7 @@ impl Memory {
         }
     }
 
-    /// The first thing that went wrong.
+    /// The first failure.
     pub(crate) fn problem(&self) -> Option<String> {
         self.lock().problem.clone()
     }
@@ -158,7 +158,7 @@ impl Memory {
 }
 
 impl State {
-    /// Picks who goes on.
+    /// Picks the next actor.
     fn pass(&mut self) {
         let now = self.now;
         if self.random.once_in(STALL.0) {
@@ -183,7 +183,7 @@ impl State {
         self.weakened != Some(order)
     }
 
-    /// The view that a release hands on.
+    /// The view that a release carries.
     fn released(&self, actor: usize, releases: bool) -> Option<Arc<View>> {
         releases.then(|| Arc::new(self.actors[actor].view.clone()))
     }
@@ -223,7 +223,7 @@ impl State {
         self.words[at].push(Value { word, view });
     }
 
-    /// Replaces the newest value; what it was released with goes on with the new one.
+    /// Replaces the newest value; the new one continues its release sequence.
     fn update(
         &mut self,
         actor: usize,
@@ -263,7 +263,7 @@ pub(crate) struct Seen<'m> {
 }
 
 impl Seen<'_> {
-    /// Runs the actor until its end; tells whether it lived to it.
+    /// Runs the actor until its end; returns whether it survived.
     pub(crate) fn play(&self, part: impl FnOnce()) -> bool {
         let ended = catch_unwind(AssertUnwindSafe(part));
         let mut state = self.memory.lock();
@@ -280,13 +280,13 @@ impl Seen<'_> {
         ended.is_ok()
     }
 
-    /// Notes what went wrong and ends the actor.
+    /// Records a failure and ends the actor.
     pub(crate) fn fail(&self, problem: String) -> ! {
         self.memory.lock().problem.get_or_insert(problem);
         resume_unwind(Box::new(Gone))
     }
 
-    /// One access, when it is this actor's turn.
+    /// Makes one access, when it is this actor's turn.
     fn access<R>(&self, body: impl FnOnce(&mut State) -> R) -> R {
         let mut state = self.memory.lock();
         while state.current != self.actor {

@@ -1,4 +1,4 @@
-//! One simulated service: what its actors do, and what must hold at its end.
+//! One simulated service: its actors, and the properties at its end.
 
 use super::memory::{Memory, Order, Seen, Side};
 use seawall_core::abi::ring::{
@@ -16,18 +16,18 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Words of the tenant's window: one that all tasks add to, then one for each batch.
 const WINDOW: u32 = 8;
-/// Tasks of a producer, and those that it has under way at a time.
+/// Tasks of a producer, and those in flight at a time.
 const TASKS: u32 = 10;
 const UNDER_WAY: usize = 3;
-/// Looks for an answer after which a producer takes a task for lost, where somebody died.
+/// Polls for an answer after which a producer counts a task as lost, if an actor died.
 const PATIENCE: u32 = 40_000;
-/// Looks of the watchdog after which a graceful end becomes a forced one, where somebody died.
+/// Polls of the watchdog after which a graceful end becomes a forced one, if an actor died.
 const GRACE: u32 = 2_000;
 
 /// Start of counters that may wrap.
 const NEAR_WRAP: u32 = u32::MAX - 4;
 
-/// Which side loses an actor.
+/// The side that loses an actor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Deaths {
     None,
@@ -35,7 +35,7 @@ pub(crate) enum Deaths {
     Worker,
 }
 
-/// Knowledge of the actors beside the ring: no part of the simulated memory.
+/// State of the actors outside the simulated memory.
 #[derive(Default)]
 struct Ledger {
     /// Producers that have not ended.
@@ -74,7 +74,7 @@ impl Drawn {
 pub(crate) fn run(seed: u64, deaths: Deaths, weakened: Option<Order>) -> Result<(), String> {
     let mut random = Random::new(seed);
     let mut drawn = Drawn::new(&mut random);
-    // Somebody must be left to do the work, and quotas that the dead hold come back to nobody.
+    // An actor must be left to do the work, and the quotas of dead workers are lost.
     if deaths == Deaths::Worker {
         drawn.workers += 1;
         drawn.quota += 1;
@@ -218,7 +218,7 @@ fn keep(seen: &Seen<'_>, layout: Layout, ledger: &Ledger, deaths: Deaths) {
     }
 }
 
-/// A slot under way and what its answer must be.
+/// A slot in flight and its expected answer.
 struct UnderWay {
     index: u32,
     task: u32,
@@ -240,7 +240,7 @@ struct Producer<'a> {
     ring: Ring<'a, Seen<'a>>,
     seen: &'a Seen<'a>,
     at: u32,
-    /// Whether somebody may have died, so that answers may never come.
+    /// Whether an actor may have died, so that answers may never come.
     is_patient: bool,
     ledger: &'a Ledger,
 }
@@ -280,7 +280,7 @@ impl Producer<'_> {
             task,
             expected,
         }));
-        // The fence first: it alone says that the members have ended.
+        // The fence first: only it shows that the members have ended.
         for last in under_way.iter().rev() {
             self.wait(last);
         }
@@ -291,7 +291,7 @@ impl Producer<'_> {
         1 + self.at * 1_000 + number
     }
 
-    /// Posts a task where there is space; `None` if none came.
+    /// Posts a task; `None` if no space came.
     fn post(
         &self,
         (kind, given): (Kind, Vec<u32>),
@@ -430,7 +430,7 @@ fn judge(memory: &Memory, drawn: &Drawn, ledger: &Ledger, deaths: Deaths) -> Res
             ));
         }
     }
-    // A dead worker has one slot; a fence may wait for it, and so may what finds no space.
+    // A dead worker has one slot; a fence may wait for it, and so may posts without space.
     if deaths == Deaths::Producer && lost > 0 {
         return Err(format!("{lost} tasks of other producers were lost"));
     }

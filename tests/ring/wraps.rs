@@ -1,6 +1,6 @@
 //! Counters that wrap: each round starts all of them just below their end, and ends beyond it.
 //!
-//! `ROUNDS=N cargo test --release -p seawall-tests --test ring wraps` runs so many rounds.
+//! `ROUNDS=N cargo test --release -p seawall-tests --test ring wraps` runs N rounds.
 
 use seawall::service::SharedWords;
 use seawall_core::abi::ring::{
@@ -22,7 +22,7 @@ const EACH: u32 = 5;
 const KINDS: [Kind; 4] = [Kind::Nop, Kind::Print, Kind::User, Kind::Load];
 const WINDOW: u32 = 4;
 
-/// Words of the control block that wrap, but for the counts of batches.
+/// Words of the control block that wrap, except the counts of batches.
 fn counters() -> Vec<u32> {
     let mut bytes = vec![
         offset_of!(ControlBlock, done),
@@ -99,7 +99,7 @@ fn post_all(ring: Ring<'_, SharedWords>, first_task: u32) -> Vec<Posted> {
     posted
 }
 
-/// Runs what waits, by two workers in turn.
+/// Runs the waiting slots, by two workers in turn.
 fn work(ring: Ring<'_, SharedWords>, workers: &mut [Worker<'_, SharedWords>; 2]) {
     while ring.waiting() != [0; 5] {
         for worker in &mut *workers {
@@ -125,8 +125,8 @@ fn check_answers(ring: Ring<'_, SharedWords>, posted: &[Posted]) {
     }
 }
 
-/// Records of the log that a log of `kept` keeps are those of this round, and in order; no other
-/// record is taken for one of them.
+/// The records in a log of `kept` are those of this round, in order, and no other record is
+/// confused with one of them.
 fn check_log(ring: Ring<'_, SharedWords>, posted: &[Posted], kept: u32) {
     let tasks: Vec<u32> = posted
         .iter()

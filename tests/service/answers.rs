@@ -1,4 +1,4 @@
-//! Queries find what plain oracles find.
+//! Answers of queries equal those of plain oracles.
 
 use super::{LONG, fault, loaded, reply, start, start_on, workers};
 use proptest::prelude::*;

@@ -120,7 +120,7 @@ fn conserves(slots: u64) {
     service.client(1).unwrap().read(0, &mut word).unwrap();
     assert_eq!(word, [all.added]);
     let stats = service.shut_down();
-    // The order to end is a task of its own.
+    // The order to end is a separate task.
     let posted = tasks * u64::from(PRODUCERS);
     let end = hash_of(END_TASK);
     assert_eq!(stats.checksum, all.hashes.wrapping_add(end));

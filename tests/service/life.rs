@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
 use std::time::{Duration, Instant};
 
-/// Opcode of a handler that waits until it is let go, or told to give up.
+/// Opcode of a handler that waits until it is released, or cancelled.
 const GATE: u32 = 100;
 
 fn gated(workers_count: usize, slots: u32) -> (Config, Arc<AtomicBool>) {
@@ -148,7 +148,7 @@ fn a_full_ring_hands_the_query_back_or_waits() {
         Err(SubmitError::Full(back)) => assert_eq!(back, query),
         other => panic!("{other:?}"),
     }
-    // Other priorities have space of their own.
+    // Other priorities have separate space.
     let urgent = client.with_priority(Priority::Critical);
     let urgent = urgent.try_submit(Query::Nop).unwrap();
     let waiting = std::thread::spawn(move || client.submit(query));

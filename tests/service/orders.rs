@@ -10,9 +10,9 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-/// Opcode of a handler that notes its first argument.
+/// Opcode of a handler that records its first argument.
 const NOTE: u32 = 60;
-/// Opcode of a handler that waits until it is let go.
+/// Opcode of a handler that waits until it is released.
 const GATE: u32 = 61;
 
 struct Stage {
@@ -21,7 +21,7 @@ struct Stage {
     open: Arc<AtomicBool>,
 }
 
-/// A service whose single worker can be held, so that what is posted meanwhile waits.
+/// A service whose single worker can be stopped, so that posts wait meanwhile.
 fn stage(count: usize) -> Stage {
     let noted = Arc::new(Mutex::new(Vec::new()));
     let open = Arc::new(AtomicBool::new(false));
@@ -141,7 +141,7 @@ fn a_tenant_over_its_quota_waits_while_others_go_on() {
         assert!(began.elapsed() < Duration::from_secs(30));
         assert_eq!(reply(&other, Query::Nop), Reply::Done);
     }
-    // A worker may have passed the others over before the loop began.
+    // A worker may have skipped the others before the loop began.
     assert_eq!(reply(&other, Query::Nop), Reply::Done);
     let stats = service.stats();
     assert_eq!(stats.tenants[0].running, 1);

@@ -1,4 +1,4 @@
-//! `seawall serve` and `seawall query`, as clients meet them.
+//! `seawall serve` and `seawall query`, from the clients' view.
 
 use assert_cmd::Command;
 use serde_json::{Value, json};
@@ -109,8 +109,8 @@ impl Serving {
         self.folder.path().to_owned()
     }
 
-    /// Sends SIGTERM and waits for the end; the exit code, and whether something lies at the path
-    /// of the socket then.
+    /// Sends SIGTERM and waits for the end; the exit code, and whether a file is at the socket's
+    /// path then.
     pub(super) fn terminate_keeping(mut self) -> (Option<i32>, bool) {
         let code = self.end();
         let socket = self.socket();
@@ -196,7 +196,7 @@ fn hostile_clients_harm_nobody_else() {
         "not_json"
     );
     drop(serving.connect());
-    // A flood by a client that reads nothing: it stops being read from.
+    // A flood by a client that reads nothing: the service stops reading from it.
     let flood = serving.connect();
     flood
         .set_write_timeout(Some(Duration::from_millis(200)))
@@ -216,17 +216,17 @@ fn hostile_clients_harm_nobody_else() {
 }
 
 #[test]
-fn clients_beyond_the_most_are_told_so_and_places_are_free_again() {
+fn clients_beyond_the_most_get_an_error_and_places_are_free_again() {
     let serving = Serving::start();
     let clients: Vec<_> = (0..15).map(|_| serving.connect()).collect();
     for client in &clients {
         assert_eq!(ask(client, REACH)["reached"], true);
     }
-    let mut told = String::new();
+    let mut received = String::new();
     BufReader::new(serving.connect())
-        .read_line(&mut told)
+        .read_line(&mut received)
         .unwrap();
-    assert!(told.contains("busy"), "{told}");
+    assert!(received.contains("busy"), "{received}");
     assert_eq!(
         ask(&clients[0], r#"{"op":"store","address":7,"value":5}"#)["done"],
         true
@@ -399,7 +399,7 @@ fn a_lack_of_descriptors_leaves_nothing_beside_the_socket() {
             .spawn()
             .unwrap();
         let began = Instant::now();
-        // The folder that the socket came from goes a moment after the socket is there.
+        // The socket's temporary folder is removed shortly after the socket appears.
         let is_there = || socket.exists() && entries(folder.path()) == 1;
         while child.try_wait().unwrap().is_none()
             && !is_there()

@@ -1,4 +1,4 @@
-//! Sockets, and services that misbehave, as `seawall query` meets them.
+//! Sockets, and misbehaving services, with `seawall query`.
 
 use super::serve::{PROGRAM, Serving, ask, wait_until};
 use assert_cmd::Command;
@@ -24,7 +24,7 @@ fn idle_clients_are_closed_and_those_that_ask_are_not() {
     let serving = Serving::with(&["--clients", "2", "--idle-timeout", "3"]);
     let began = Instant::now();
     let idle = serving.connect();
-    // Bytes of which no line ends are no question.
+    // Bytes without an end of line are no query.
     let drip = serving.connect();
     let mut is_open = true;
     while is_open && began.elapsed() < Duration::from_secs(20) {
@@ -36,7 +36,7 @@ fn idle_clients_are_closed_and_those_that_ask_are_not() {
     let mut rest = Vec::new();
     (&idle).read_to_end(&mut rest).unwrap();
     assert!(rest.is_empty());
-    // Both places are free again, and a client that asks keeps its own.
+    // Both places are free again, and an active client keeps its own.
     let active = serving.connect();
     for _ in 0..10 {
         assert_eq!(ask(&active, NOP)["done"], true);
@@ -83,7 +83,7 @@ fn many_connections_come_and_go() {
                 let mut answered = 0;
                 for round in 0..40 {
                     let stream = serving.connect();
-                    // Some vanish with a query under way, or half of one.
+                    // Some disconnect with a query, or half of one, in flight.
                     match (client + round) % 4 {
                         0 => drop((&stream).write_all(br#"{"op":"rea"#)),
                         1 => drop((&stream).write_all(format!("{NOP}\n").as_bytes())),
@@ -169,7 +169,7 @@ fn what_lies_at_the_path_of_a_socket_stays_unless_it_is_a_dead_socket() {
     drop(listener);
 }
 
-/// Fills the queue of connections that a listener has not taken; more would wait.
+/// Fills a listener's queue of pending connections; more would wait.
 fn fill(listener: &UnixListener, path: &Path) -> UnixStream {
     // SAFETY: the listener is open, and listening again only changes the length of its queue.
     let listens = unsafe { libc::listen(listener.as_raw_fd(), 0) };
@@ -205,7 +205,7 @@ fn query(socket: &Path, arguments: &[&str]) -> Output {
     command.timeout(Duration::from_secs(30)).output().unwrap()
 }
 
-/// The end of a query of a service that sends `answer` and closes.
+/// The result of a query to a service that sends `answer` and closes.
 fn query_of(answer: impl FnOnce(&UnixStream) + Send + 'static) -> (Option<i32>, String, String) {
     query_with(&[NOP], answer)
 }
@@ -246,7 +246,7 @@ fn answers_that_are_cut_missing_or_none_are_failures() {
     );
     let cases = [
         ("{\"done\":tr", "was cut after 10 bytes"),
-        // What came is JSON, and the end of its line is missing.
+        // The received text is JSON, but the end of its line is missing.
         ("{\"done\":true}", "was cut after 13 bytes"),
         ("", "1 queries have no answer"),
         ("hello\n", "\"hello\" is none of seawall serve"),
@@ -268,10 +268,10 @@ fn answers_that_are_cut_missing_or_none_are_failures() {
             assert!(error.contains(expected), "{answer:?}: {error}");
         }
     }
-    // Answers that nobody asked for.
+    // Unrequested answers.
     let (code, out, error) = query_of(say("{\"done\":true}\n{\"done\":true}\n{\"done\":true}\n"));
     assert_eq!((code, &*out), (Some(1), "{\"done\":true}\n"), "{error}");
-    // All of some, and a part of the next.
+    // Some complete answers, and a part of the next.
     let two = [NOP, NOP];
     let (code, out, error) = query_with(&two, say("{\"done\":true}\n{\"do"));
     assert_eq!((code, &*out), (Some(1), "{\"done\":true}\n"));

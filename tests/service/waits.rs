@@ -1,5 +1,5 @@
 //! Longest waits: claims of a worker between the post of a slot and its claim, while all more
-//! urgent levels are full at every moment.
+//! urgent levels are always full.
 
 use seawall::service::{Kind, SharedWords};
 use seawall_core::abi::ring::{SlotRecord, Status, TASK, TenantRecord};

@@ -1,7 +1,7 @@
 //! Batches and their checks, for the CPU backend and for a GPU.
 //!
 //! Graphs of one batch differ in shape and size, and some are empty. Each result is compared with
-//! an oracle of that graph alone.
+//! an oracle for its graph.
 
 use crate::draw::{self, Limits};
 use crate::graphs::{self, EdgeList, SHAPES};
@@ -173,8 +173,8 @@ pub fn short_frontier(graph: &Graph) -> Result<Job<'_>, String> {
     Ok(job)
 }
 
-/// Runs a random script on every member in one batch and compares the first register that each
-/// keeps: workers pass arenas on without clearing, so no program may depend on their content.
+/// Runs a random script on every member in one batch and compares the first kept register of each:
+/// workers reuse arenas without clearing, so no program may depend on their content.
 ///
 /// # Errors
 /// The first failure or difference.

@@ -1,7 +1,7 @@
 //! Code of waves as data: handed to a builder, or interpreted plainly.
 //!
-//! Steps make values, each numbered by how many were made before it. Those of a gathering
-//! see the values made before it as well, and are forgotten after it.
+//! Steps make values, each numbered by how many were made before it. Steps of a gathering see the
+//! values made before it as well, which are dropped after it.
 
 mod world;
 
@@ -20,7 +20,7 @@ pub enum Over {
     Nodes,
     /// Every value of a register.
     Values(Slot),
-    /// Nodes whose word in a register is below a limit, by way of a list.
+    /// Nodes whose word in a register is below a limit, through a list.
     Where {
         /// The register.
         of: Slot,
@@ -42,11 +42,11 @@ pub enum Binary {
     Min,
     /// The larger.
     Max,
-    /// Common bits.
+    /// Bits that both have.
     And,
-    /// All bits.
+    /// Bits that either has.
     Or,
-    /// Bits that one has.
+    /// Bits that exactly one has.
     Xor,
     /// Whether they are equal.
     Equals,
@@ -63,7 +63,7 @@ pub enum Binary {
 }
 
 impl Binary {
-    /// Every one.
+    /// Every operation.
     pub const ALL: [Self; 14] = [
         Self::Add,
         Self::Sub,
@@ -81,7 +81,7 @@ impl Binary {
         Self::Rem,
     ];
 
-    /// Whether values of `kind` have it.
+    /// Whether values of `kind` support it.
     #[must_use]
     pub fn takes(self, kind: Kind) -> bool {
         match self {
@@ -111,24 +111,24 @@ pub enum Unary {
 /// Joins a value of each edge.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Gathering {
-    /// Which edges.
+    /// Kind of the edges.
     pub edges: Edges,
-    /// How.
+    /// The join.
     pub how: Join,
     /// Kind of the value.
     pub kind: Kind,
     /// Its expression.
     pub body: Vec<Step>,
-    /// The value.
+    /// The joined value.
     pub value: Id,
 }
 
-/// The question about an extreme value.
+/// The kind of an extreme value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Extreme {
-    /// Whether the largest is wanted, not the least.
+    /// Whether the largest is wanted instead of the least.
     pub largest: bool,
-    /// Whether the node is wanted, not the value.
+    /// Whether the node is wanted instead of the value.
     pub node: bool,
 }
 
@@ -143,10 +143,9 @@ pub enum Step {
     Neighbour,
     /// The item's value in a register.
     Load(Slot),
-    /// The value of a register whose number is what a value leaves when it is divided by
-    /// how many there are.
+    /// The value of a register at a value modulo the register's length.
     At(Slot, Id),
-    /// The same, as it is now.
+    /// The same, with the current value.
     Latest(Slot, Id),
     /// The value of the node at the other end.
     There(Slot),
@@ -164,16 +163,15 @@ pub enum Step {
     Random(Id, Id, u32),
     /// The pair of two words.
     Pair(Id, Id),
-    /// Leaves the item out; the edge in a gathering.
+    /// Skips the item, or the edge in a gathering.
     Only(Id),
     /// Stores the item's value.
     Store(Slot, Id),
-    /// Joins the last value to that of a register which the first one numbers, as in
-    /// [`Step::At`].
+    /// Joins the last value to the value of a register at the first one, as in [`Step::At`].
     Scatter(Slot, Id, Join, Id),
     /// Joins a value to the first one of a register.
     Fold(Slot, Join, Id),
-    /// Keeps the loop going.
+    /// Continues the loop.
     Changed(Id),
     /// Joins a value of each edge.
     Gather(Gathering),
@@ -181,7 +179,7 @@ pub enum Step {
     Arg(Gathering, Extreme),
 }
 
-/// Kinds and lengths of a script's registers, and the builder's names for them.
+/// Kinds and lengths of a script's registers, and their identifiers in the builder.
 #[derive(Clone, Copy, Debug)]
 pub struct Registers<'a> {
     /// Names.
@@ -190,7 +188,7 @@ pub struct Registers<'a> {
     pub values: &'a [u32],
 }
 
-/// Hands `steps` to a builder.
+/// Passes `steps` to a builder.
 pub fn write<'c>(item: Item<'c>, registers: Registers<'_>, steps: &[Step]) {
     let mut made = Vec::new();
     for step in steps {
@@ -198,8 +196,8 @@ pub fn write<'c>(item: Item<'c>, registers: Registers<'_>, steps: &[Step]) {
     }
 }
 
-/// Floats are kept from being no number, of which machines have different ones, and from
-/// being 0 with a sign, as which of two zeros is less is anybody's guess.
+/// Replaces NaN, of which machines have different ones, and signed zeros, whose order is
+/// unspecified.
 fn tame(value: Value<'_>) -> Value<'_> {
     if value.kind() == Kind::F32 {
         value.max(-1e30_f32) + 0.0_f32

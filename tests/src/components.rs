@@ -23,7 +23,7 @@ pub fn searched_components(graph: &Graph) -> Result<EncodedProgram, ProgramError
     Ok(program.encode(&PlanRequest::default())?.0)
 }
 
-/// Searches from a node, and makes a component of what is reached.
+/// Searches from a node, and makes a component of the reached nodes.
 ///
 /// # Errors
 /// For more nodes than a frontier has space for.

@@ -1,11 +1,11 @@
-//! Runs analyses of code in a session and has their parts judge what they find.
+//! Runs analyses of code in a session and checks their results.
 
 use seawall::analysis::{self, AnalysisKind, AnalysisOutput, Case, End, Question};
 use seawall::backend::Session;
 use seawall::graph::Graph;
 use seawall::program::PlanRequest;
 
-/// The analyses that are written in code alone.
+/// The analyses that only consist of code.
 pub const COMPOSED: [AnalysisKind; 8] = [
     AnalysisKind::Widest,
     AnalysisKind::Mis,

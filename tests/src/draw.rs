@@ -230,7 +230,7 @@ impl Drawer<'_> {
     fn components(&mut self) -> Option<Wave> {
         let nodes = self.limits.nodes;
         let to = self.writable(|words| words >= nodes)?;
-        // From no node at all, now and then.
+        // Sometimes without any node.
         let search = self.random.once_in(2);
         let search = search.then(|| [nodes + 1, 5].map(|end| self.random.below(end)));
         let from_none =
@@ -280,7 +280,7 @@ impl Drawer<'_> {
             Reduction::Max,
         ];
         let how = self.random.pick(&hows)?;
-        // The words after the first one are kept, so that they have to be there.
+        // The words after the first one are kept, so they must exist.
         let to = if self.random.once_in(2) {
             self.writable(|words| words == 1)
         } else {
@@ -317,13 +317,13 @@ impl Drawer<'_> {
             self.note(&wave);
             body.push(wave);
         }
-        // A loop that never runs writes nothing, so nothing may rely on it.
+        // A loop that never runs writes nothing, so no wave may rely on it.
         let least = u32::from(self.written != before);
         let max = least + self.random.below(7);
         Wave::Loop { max, body }
     }
 
-    /// Code that changes registers which hold something already.
+    /// Code that changes registers that were filled before.
     fn code(&mut self) -> Option<Wave> {
         let around = Around {
             registers: &self.script.registers,
@@ -333,8 +333,8 @@ impl Drawer<'_> {
         draw_code(around, self.random)
     }
 
-    /// A loop on a register, which may hold loops. It may not run at all, so it changes
-    /// nothing but what holds something already.
+    /// A loop on a register, which may hold loops. It may not run at all, so it only changes
+    /// registers that were filled before.
     fn nest(&mut self, depth: u32) -> Option<Wave> {
         let condition = self.readable(1, None)?;
         let before = self.written.clone();

@@ -1,7 +1,7 @@
 //! Random code that every machine must agree on.
 //!
-//! Results depend on no order: a register that some items change is not read by others,
-//! and what is added up is no float. Places in registers are taken modulo their length.
+//! Results depend on no order: a register that some items change is not read by others, and floats
+//! are not added up. Places in registers are taken modulo their length.
 
 use crate::code::{Binary, Extreme, Gathering, Id, Over, Step, Unary};
 use crate::graphs::EdgeList;
@@ -14,7 +14,7 @@ use seawall::program::{CodeError, Edges, Join, Kind, PlanRequest, ProgramError};
 pub(crate) struct Around<'a> {
     /// Registers.
     pub(crate) registers: &'a [Register],
-    /// Which of them hold something.
+    /// Whether each of them was filled.
     pub(crate) written: &'a [bool],
     /// Nodes of the graph.
     pub(crate) nodes: u32,
@@ -116,7 +116,7 @@ fn fits(around: Around<'_>, wave: &Wave) -> bool {
 const WINDOW: usize = 3;
 
 impl Drawer<'_> {
-    /// A register that holds something and at least `least` values.
+    /// A filled register of at least `least` values.
     fn target(&mut self, least: u32, except: Option<Slot>) -> Option<Slot> {
         let fits = |slot: &Slot| {
             let held = values(&self.around.registers[*slot]);
@@ -308,7 +308,7 @@ impl Drawer<'_> {
         }
     }
 
-    /// Joins what a few steps make of each edge. Items have to be nodes.
+    /// Joins the results of a few steps for each edge. Items must be nodes.
     fn gather(&mut self) -> Option<Id> {
         if self.items != self.around.nodes {
             return None;

@@ -24,7 +24,7 @@ fn plan(program: &ProgramBuilder) -> Result<EncodedProgram, ProgramError> {
 /// A wave that delays `block`, with others before and after it.
 ///
 /// # Errors
-/// None but the planner's own.
+/// Only the planner's errors.
 pub fn stalled(block: u32) -> Result<EncodedProgram, ProgramError> {
     let mut program = ProgramBuilder::new(NODES);
     let a = program.words("a", 20_000)?;
@@ -41,7 +41,7 @@ pub fn stalled(block: u32) -> Result<EncodedProgram, ProgramError> {
 /// A loop whose facts flip in each iteration, so that it never converges.
 ///
 /// # Errors
-/// None but the planner's own.
+/// Only the planner's errors.
 pub fn endless() -> Result<EncodedProgram, ProgramError> {
     let mut program = ProgramBuilder::new(NODES);
     let [a, ones] = [program.words("a", 100)?, program.words("ones", 100)?];
@@ -72,7 +72,7 @@ pub const PICKED_FROM: u32 = 6;
 /// after it would never end.
 ///
 /// # Errors
-/// None but the planner's own.
+/// Only the planner's errors.
 pub fn out_of_range(index: u32) -> Result<EncodedProgram, ProgramError> {
     let mut program = ProgramBuilder::new(NODES);
     let from = program.words("from", PICKED_FROM.into())?;
@@ -87,11 +87,11 @@ pub fn out_of_range(index: u32) -> Result<EncodedProgram, ProgramError> {
 /// Name of the wave of [`unmade`] that faults.
 pub const ORIENT: &str = "orient too few";
 
-/// A wave that faults because one of its registers is too short, before it has made the other, and
-/// a wave after it that relies on that one.
+/// A wave that faults because one of its registers is too short before it has written the other,
+/// and a later wave that relies on that one.
 ///
 /// # Errors
-/// None but the planner's own.
+/// Only the planner's errors.
 pub fn unmade() -> Result<EncodedProgram, ProgramError> {
     let mut program = ProgramBuilder::new(NODES);
     let corners = program.words("corners", NODES.into())?;
@@ -137,7 +137,7 @@ pub const SUM: u32 = 299 * 300 / 2;
 /// Three valid waves, to be broken by hand.
 ///
 /// # Errors
-/// None but the planner's own.
+/// Only the planner's errors.
 pub fn plain() -> Result<EncodedProgram, ProgramError> {
     let mut program = ProgramBuilder::new(NODES);
     let [a, b] = [program.words("a", 300)?, program.words("b", 300)?];
@@ -152,7 +152,7 @@ pub fn plain() -> Result<EncodedProgram, ProgramError> {
 /// Returns [`plain`] with another opcode or source in its copy.
 ///
 /// # Errors
-/// None but the planner's own.
+/// Only the planner's errors.
 pub fn broken(opcode: Option<u32>, source: Option<u32>) -> Result<EncodedProgram, ProgramError> {
     let mut program = plain()?;
     let is_copy = |wave: &&mut _| {

@@ -1,7 +1,6 @@
-//! Parts for edges of every form that kernels know a loop of their own for, and of forms beside
-//! them, drawn at random.
+//! Random edge parts of every form with a specialised loop, and of other forms.
 //!
-//! One lane per block runs them instruction by instruction; what warps come to is compared with that.
+//! One lane per block interprets them; the results of warps are compared with that.
 
 use crate::random::Random;
 use seawall::backend::Session;
@@ -13,7 +12,7 @@ use seawall::program::{
 /// Waves of a program.
 const WAVES: u32 = 10;
 
-/// Registers that edges read, a value a node each.
+/// Registers that edges read, each with a value per node.
 #[derive(Clone, Copy)]
 struct Registers {
     words: RegisterId,
@@ -109,7 +108,7 @@ fn gather_words<'c>(
             edge.until(value.above(own));
             value
         });
-        // Which edges are visited after that depends on the machine.
+        // The edges visited after that depend on the machine.
         return largest.above(own).select(u32::MAX, largest);
     }
     node.gather(edges, random_join(random), |edge| {

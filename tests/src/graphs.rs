@@ -220,7 +220,7 @@ fn beads(nodes: u32) -> Vec<(u32, u32)> {
 }
 
 /// A graph in which `hubs` nodes have an edge to about eleven in twelve of all others, and the
-/// others have a few among themselves.
+/// others have a few edges to each other.
 #[must_use]
 pub fn with_hubs(nodes: u32, hubs: u32, random: &mut Random) -> EdgeList {
     let mut edges = Vec::new();
@@ -236,7 +236,7 @@ pub fn with_hubs(nodes: u32, hubs: u32, random: &mut Random) -> EdgeList {
     }
 }
 
-/// Gives each node half of `edges` edges more, up to one and a half times as many.
+/// Adds between half of `edges` and one and a half times as many edges to each node.
 pub fn add_rows(list: &mut EdgeList, edges: u32, random: &mut Random) {
     for from in 0..list.nodes {
         let count = edges / 2 + random.below(edges + 1);

@@ -17,8 +17,8 @@ use seawall_core::abi::control::LOOPS_MAX;
 use seawall_core::abi::search::SearchPolicy;
 use seawall_core::plan::Strategy;
 
-/// The analyses of any graph that have an oracle here; there is one for
-/// triangles too, which need an undirected graph.
+/// The analyses of any graph with an oracle here; triangles, which need an undirected graph, also
+/// have one.
 pub const ANALYSES: [AnalysisKind; 3] = [AnalysisKind::Bfs, AnalysisKind::Reach, AnalysisKind::Cc];
 
 /// An analysis to run and check.

@@ -32,7 +32,7 @@ pub enum Change {
         /// Word of the opcode.
         to: u32,
     },
-    /// Another register: the destination, or a source from 1 on.
+    /// Another register: operand 0 is the destination, from 1 on sources.
     Operand {
         /// Number of the wave.
         wave: u32,
@@ -66,25 +66,25 @@ pub enum Change {
         /// Its words.
         to: u32,
     },
-    /// Two waves change places.
+    /// Two waves swap places.
     Swap {
-        /// One.
+        /// The first wave.
         wave: u32,
-        /// The other.
+        /// The second wave.
         with: u32,
     },
     /// A group moves before another.
     Move {
         /// Number of the group.
         group: u32,
-        /// Before which.
+        /// The group before which it moves.
         to: u32,
     },
-    /// A repeated wave, in a group of its own.
+    /// A repeated wave, in a separate group.
     Repeat {
         /// Number of the wave.
         wave: u32,
-        /// Before which top-level group.
+        /// The top-level group before it.
         before: u32,
     },
     /// A disabled wave.
@@ -99,14 +99,14 @@ pub enum Change {
     },
     /// Another word of an instruction.
     Code {
-        /// Which instruction.
+        /// Number of the instruction.
         at: u32,
         /// The operation, one of four temporaries, or one of two words.
         part: u32,
         /// Its value.
         to: u32,
     },
-    /// A wave that later runs leave out.
+    /// A wave that later runs skip.
     Once {
         /// Number of the wave.
         wave: u32,
@@ -191,7 +191,7 @@ impl Case {
                 }
             })
             .collect();
-        // A program as it was built ends by itself, on a busy machine late.
+        // An unchanged program ends by itself, though late on a busy machine.
         let is_as_built = self.tame_inputs && self.changes.is_empty();
         let limits = RunLimits {
             time_budget_ns: if is_as_built {
@@ -218,8 +218,8 @@ impl Case {
     }
 }
 
-/// Runs `program` twice under a short time budget, as a second run leaves out waves, and reads all
-/// of its registers.
+/// Runs `program` twice under a short time budget, since a second run skips waves, and reads all of
+/// its registers.
 fn run(
     graph: &Graph,
     program: &EncodedProgram,
@@ -262,13 +262,13 @@ const KINDS: [(AnalysisKind, Detail); 22] = [
     (AnalysisKind::TriangleTotal, Detail::Plain),
     (AnalysisKind::Closeness, Detail::Plain),
     (AnalysisKind::Eccentricity, Detail::Plain),
-    // In slices.
+    // This kind runs in slices, see `SLICED`.
     (AnalysisKind::Pagerank, Detail::Plain),
-    // After a search.
+    // This kind follows a search, see `SEARCHED`.
     (AnalysisKind::Cc, Detail::Plain),
 ];
 
-/// The last of them.
+/// Place of the kind that follows a search.
 const SEARCHED: usize = KINDS.len() - 1;
 const SLICED: usize = KINDS.len() - 2;
 

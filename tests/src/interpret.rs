@@ -36,7 +36,7 @@ struct Interpreter<'a> {
     /// Ends of the edges that leave and enter each node, each once.
     rows: [Vec<Vec<u32>>; 2],
     kinds: Vec<Kind>,
-    /// Loops that are open.
+    /// Number of open loops.
     depth: u32,
     left: Left,
     changed: bool,
@@ -146,7 +146,7 @@ impl Interpreter<'_> {
         self.note(end);
     }
 
-    /// Loops in others report nothing.
+    /// Nested loops report nothing.
     fn note(&mut self, end: LoopEnd) {
         if self.depth == 0 {
             self.left.loops.push(end);
@@ -241,7 +241,7 @@ impl Interpreter<'_> {
             Wave::Triangles { to, by, once } => {
                 let corners = if once { Corners::First } else { Corners::All };
                 let corners = match by {
-                    // The entries held at a time change no count.
+                    // The number of entries kept at a time changes no count.
                     Finding::Rows { held: _ } => {
                         oracle::oriented_triangles(self.list, corners, usize::MAX)
                     }

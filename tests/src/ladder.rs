@@ -1,4 +1,4 @@
-//! Every rule that decides the shape of a search's step decides one here, from the counters of a
+//! Each rule for the shape of a search's step decides at least one here, from the counters of a
 //! real run.
 
 use seawall::analysis::{self, AnalysisKind, Question};
@@ -52,7 +52,7 @@ pub fn search(
     Ok((levels, stats))
 }
 
-/// Leaves every frontier to the ladder.
+/// A policy that leaves every frontier to the ladder.
 pub fn ladder(policy: &mut SearchPolicy) {
     policy.narrow_nodes = 0;
     policy.pull_edges_min = 1;
@@ -63,8 +63,8 @@ pub fn ladder(policy: &mut SearchPolicy) {
 fn nearly_narrow(policy: &mut SearchPolicy) {
     ladder(policy);
     policy.narrow_nodes = 4;
-    // A fused step ends as soon as its frontier is no longer narrow, so that the next one is
-    // decided by pressures.
+    // A fused step ends as soon as its frontier is no longer narrow, so that pressures decide the
+    // next one.
     policy.narrow_exit_nodes = 4;
     policy.pull_edges_min = 100;
     policy.readback_bytes = 4_096;
@@ -107,7 +107,7 @@ const CASES: [Case; 13] = [
 /// Runs all cases; none may change the levels of its search.
 ///
 /// # Errors
-/// The rules that decided no step, or what went wrong.
+/// The rules that decided no step, or the error.
 pub fn check(open: Open<'_>) -> Result<(), String> {
     let mut found: Vec<StepReason> = Vec::new();
     for (name, change) in CASES {

@@ -1,11 +1,11 @@
 //! A GPU's warps on a CPU, one coroutine per lane: for checking, not for speed.
 //!
-//! Kernels take other paths if warps have more than one lane. Here these run under the checks of a
+//! Kernels take other paths if warps have more than one lane. Here they run under the checks of a
 //! debug build: every index is within its array, missing lanes of a warp or a block are detected,
 //! and results are compared as elsewhere. The lanes of all blocks take turns on the calling thread.
-//! A lane runs until it meets others or waits, and the order of the lanes changes from turn to turn,
-//! so that code which needs a barrier and has none meets lanes that are ahead and lanes that are
-//! behind. Memory order is stronger than a GPU's, so code that passes may still race there.
+//! A lane runs until it synchronises or waits, and the order of the lanes changes from turn to
+//! turn, so that code without a needed barrier sees lanes that are ahead and lanes that are behind.
+//! Memory order is stronger than a GPU's, so code that passes may still race there.
 
 use crate::own::Twins;
 use corosensei::stack::DefaultStack;
@@ -36,7 +36,7 @@ const STACK_BYTES: usize = 1 << 20;
 enum Pause<'a> {
     /// It waits for memory that another lane or the host writes.
     Poll,
-    /// It waits for the end of the meeting after so many.
+    /// It waits for the end of a meeting, by its number.
     Meet(&'a Meeting, u32),
 }
 
@@ -54,7 +54,7 @@ struct Meeting {
     lanes: u32,
     /// Lanes that arrived.
     here: Cell<u32>,
-    /// Meetings so far.
+    /// Number of meetings so far.
     past: Cell<u32>,
     /// The word of each lane, in turns: a lane that is still reading those of one meeting may be a
     /// meeting behind the others, and never two.
@@ -371,8 +371,8 @@ pub fn run<const BLOCKS: u32, const LANES: u32>(
     Ok(())
 }
 
-/// Calls `body` on each lane of so many blocks of so many lanes, whole warps of them, with this
-/// many additional words of shared memory.
+/// Calls `body` on each lane of a number of blocks of whole warps, with additional words of shared
+/// memory.
 ///
 /// # Panics
 /// If a lane panics, or lanes do not meet.
@@ -473,7 +473,7 @@ fn take_turns(lanes: &mut [Turns<'_>]) {
     }
 }
 
-/// Work for thread groups, which warps do not take.
+/// Work for thread groups, which warps do not use.
 static NO_WORK: Dealer = Dealer::new();
 
 fn host(block: (u32, u32)) -> HostGrid {

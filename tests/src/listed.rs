@@ -2,7 +2,7 @@
 //!
 //! Nothing here is shared with the graph under test, the programs or the sequential implementations
 //! of `--check`: the edges of a pair of nodes are counted here, and every result follows from all
-//! arcs, by the plainest way there is. For tests of a few nodes.
+//! arcs, in the simplest way. For tests of a few nodes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -127,7 +127,7 @@ impl Listed {
     }
 
     /// Ranks after many iterations: each arc passes on a share, and nodes without arcs pass theirs
-    /// to where a walker starts.
+    /// to the starts of the walk.
     #[must_use]
     pub fn ranks(&self, sources: Option<&[u32]>) -> Vec<f64> {
         let (nodes, arcs) = (self.nodes as usize, self.arcs(false));
@@ -157,7 +157,7 @@ impl Listed {
     }
 
     /// Shares of the shortest paths from the sources through each node, over pairs of nodes:
-    /// parallel edges are paths of their own.
+    /// parallel edges make separate paths.
     #[must_use]
     pub fn betweenness(&self, sources: &[u32]) -> Vec<f64> {
         let nodes = self.nodes as usize;
@@ -193,7 +193,7 @@ impl Listed {
         scores
     }
 
-    /// Closeness of Wasserman and Faust, inward: how near the node is to those that reach it.
+    /// Closeness of Wasserman and Faust, inward: by the distances from the nodes that reach it.
     #[must_use]
     pub fn closeness(&self, node: u32) -> f64 {
         let turned: Vec<_> = self
@@ -222,7 +222,7 @@ impl Listed {
         others
     }
 
-    /// Core number of each node: nodes of few neighbours are removed for one number after the other.
+    /// Core number of each node, by removing nodes of few neighbours for increasing numbers.
     #[must_use]
     pub fn cores(&self) -> Vec<u32> {
         let mut others = self.others();
@@ -246,7 +246,7 @@ impl Listed {
         cores
     }
 
-    /// Triangles that each node is a corner of.
+    /// Number of triangles at each node.
     #[must_use]
     pub fn triangles(&self) -> Vec<u32> {
         let others = self.others();
@@ -269,7 +269,7 @@ impl Listed {
             .all(|(others, own)| others.iter().all(|other| colours[*other] != *own))
     }
 
-    /// Whether flags are of a set without neighbours that no node could join.
+    /// Whether flags mark a maximal independent set.
     #[must_use]
     pub fn is_independent_and_maximal(&self, flags: &[u32]) -> bool {
         let others = self.others();

@@ -75,7 +75,7 @@ pub fn reached_from(list: &EdgeList, sources: &[u32], max_levels: u32) -> Vec<u3
     sets
 }
 
-/// Smallest node of each node's component, directions ignored.
+/// Smallest node of each node's component, ignoring directions.
 #[must_use]
 pub fn components(list: &EdgeList) -> Vec<u32> {
     let mut parents: Vec<u32> = (0..list.nodes).collect();
@@ -96,7 +96,7 @@ fn root(parents: &mut [u32], mut node: u32) -> u32 {
     node
 }
 
-/// Triangles that each node is a corner of, directions ignored.
+/// Number of triangles at each node, ignoring directions.
 #[must_use]
 pub fn triangles(list: &EdgeList) -> Vec<u32> {
     let mut later = vec![BTreeSet::new(); list.nodes as usize];
@@ -116,25 +116,25 @@ pub fn triangles(list: &EdgeList) -> Vec<u32> {
     corners
 }
 
-/// Kept edges of a node that never finds triples from the node an edge comes from.
+/// Largest number of kept edges of a node that visits only them.
 const FEW: usize = 32;
 
-/// The nodes of a triple at which it is counted.
+/// The nodes at which a triple is counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Corners {
-    /// All three.
+    /// All three nodes.
     All,
-    /// The one whose kept edges lead to the two others.
+    /// The node whose kept edges lead to the two others.
     First,
 }
 
-/// Triples that the triangle waves count, at their nodes: an edge and a third node to which both
-/// of its ends have kept edges. An edge is kept if it is listed towards the node of more listed
-/// edges, or of as many and of higher number. Each node looks at its kept edges, up to nodes that
-/// have as many as it or `FEW`. With more than `FEW` it also looks at its other edges, to nodes
-/// that have fewer. Kept edges of hubs, the nodes of `hub` listed edges or more, are looked at from
-/// the lower end alone, however many they are. In undirected graphs these triples are the
-/// triangles, each found once.
+/// Triples that the triangle waves count, at their nodes: an edge and a third node to which both of
+/// its ends have kept edges. An edge is kept if it is listed towards the node of more listed edges,
+/// or of equally many and higher number. Each node visits its kept edges, up to nodes that have as
+/// many as it or `FEW`. With more than `FEW` it also visits its other edges, to nodes that have
+/// fewer. Kept edges of hubs, the nodes of `hub` listed edges or more, are visited only from the
+/// lower end, however many they are. In undirected graphs these triples are the triangles, each
+/// found once.
 #[must_use]
 pub fn oriented_triangles(list: &EdgeList, corners: Corners, hub: usize) -> Vec<u32> {
     let rows = rows_of(list);

@@ -1,6 +1,6 @@
-//! Waves of a crate of its own that do what built-in ones do: their twins.
+//! Waves of a separate crate that are equivalent to built-in ones: their twins.
 //!
-//! A script with twins runs both kinds in one program, and the interpreter knows no difference.
+//! A script with twins runs both kinds in one program, and the interpreter makes no difference.
 
 use seawall::program::BitOp;
 use seawall_device::own::{Array, Facts, Fault, Machine, Operand, Reduction, Running, Wave};

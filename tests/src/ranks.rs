@@ -1,4 +1,4 @@
-//! Runs rankings in a session, with every way to gather, and edges in slices.
+//! Runs rankings in a session, with every gather method, and edges in slices.
 
 use crate::harness::{compare, text};
 use seawall::analysis::oracle::agrees;
@@ -14,7 +14,8 @@ use seawall_core::abi::slices::list_rows;
 use std::num::NonZeroUsize;
 
 /// Checks ranks of `graph` after at most `iterations` iterations, `times` times in one load: bit
-/// for bit equal to one CPU thread that gathers row by row, and near those in double precision; with both ways to gather.
+/// for bit equal to one CPU thread that gathers row by row, and near those in double precision;
+/// with both gather methods.
 ///
 /// # Errors
 /// The first failure or difference.
@@ -44,7 +45,7 @@ pub fn run_sliced_ranks(
     run_ranks_by(session, graph, how.0, how.1, times).map_err(|error| format!("{shape:?}: {error}"))
 }
 
-/// How a ranking gathers.
+/// Gather method of a ranking.
 #[derive(Clone, Copy, Debug)]
 enum Gathering {
     Edges,
@@ -212,8 +213,7 @@ fn slices_of(
     program.frequent_sources(slices, sources).map_err(text)
 }
 
-/// Puts nodes in place of the places in `list`, where a source has `least_edges` edges or more and
-/// no other one has a place.
+/// Replaces places in `list` by nodes; only sources with `least_edges` edges or more have a place.
 fn name_nodes(
     graph: &Graph,
     sources: &mut [u32],
@@ -232,7 +232,7 @@ fn name_nodes(
     Ok(())
 }
 
-/// The words of a list of rows that are in use.
+/// The used words of a list of rows.
 fn filled_of(list: &[u32]) -> Vec<u32> {
     let (rows, space) = (list[0] as usize, list_rows(list.len() as u32) as usize);
     [&list[..rows + 2], &list[space + 2..][..rows]].concat()
@@ -250,7 +250,7 @@ fn listed(graph: &Graph, starts: &[u32], shape: SliceShape) -> Vec<u32> {
     list
 }
 
-/// The sources of all slices of `shape`, and where the rows of each slice start.
+/// The sources of all slices of `shape`, and the row offsets of each slice.
 fn in_slices(graph: &Graph, shape: SliceShape) -> (Vec<u32>, Vec<u32>) {
     let nodes = u64::from(graph.nodes());
     let rows = nodes.next_multiple_of(1 << shape.part_log2);

@@ -30,7 +30,7 @@ pub type Slot = usize;
 pub struct Register {
     /// Length in words.
     pub words: u32,
-    /// Their kind in code; pairs come in even numbers.
+    /// Kind of its values in code; pairs take an even number of words.
     pub kind: Kind,
     /// Its words at the start, when the host supplies them.
     pub input: Option<Vec<u32>>,
@@ -45,7 +45,7 @@ pub enum Wave {
     Fill {
         /// Destination.
         to: Slot,
-        /// The value.
+        /// Stored value.
         value: u32,
     },
     /// Every word becomes its own number.
@@ -75,11 +75,11 @@ pub enum Wave {
         to: Slot,
         /// Places; those beyond the destination do not count.
         list: Slot,
-        /// The value.
+        /// Stored value.
         value: u32,
     },
-    /// The words of `from` at each word's number, of which `mask` keeps some bits: indices
-    /// that are never out of range.
+    /// The words of `from` at each word's number, masked by `mask`, so that indices are never out
+    /// of range.
     Gather {
         /// Destination.
         to: Slot,
@@ -113,9 +113,9 @@ pub enum Wave {
         /// Words per node, and the operation.
         meet: Meet,
     },
-    /// Values joined by segment: that of value `i` is `by[i]` modulo the segments.
+    /// Values joined by segment: value `i` is in segment `by[i]` modulo the segments.
     Segments {
-        /// How.
+        /// The join.
         how: Join,
         /// Destination, a value for each segment.
         to: Slot,
@@ -186,7 +186,7 @@ pub enum Wave {
     Triangles {
         /// Destination, at least one word per node.
         to: Slot,
-        /// How they are found.
+        /// The method.
         by: Finding,
         /// Whether each is counted at one corner only.
         once: bool,
@@ -200,7 +200,7 @@ pub struct Script {
     pub registers: Vec<Register>,
     /// Waves in program order.
     pub waves: Vec<Wave>,
-    /// Whether waves that have a twin in [`crate::own`] run as that.
+    /// Whether waves with a twin in [`crate::own`] run as their twin.
     pub twins: bool,
 }
 
@@ -433,7 +433,7 @@ impl Assembler {
         Some(frontier)
     }
 
-    /// A list of the nodes among the words of a register, and of no node for other words.
+    /// A list of the words of a register, with no node in place of invalid ones.
     fn sources(&mut self, list: Slot) -> RegisterId {
         let (nodes, from) = (self.program_nodes, self.at(list));
         let words = self.words[list].into();

@@ -9,11 +9,11 @@ use seawall::graph::Graph;
 use seawall::program::{EncodedProgram, RegisterId};
 use std::sync::Arc;
 
-/// A machine under test, and what sessions it opens.
+/// A machine under test, and the sessions that it opens.
 pub struct Tried<'t> {
     /// Its executor.
     pub executor: Executor,
-    /// Opens a session of it.
+    /// Opens a session of the machine.
     pub open: Open<'t>,
 }
 
@@ -26,7 +26,7 @@ struct Planned {
 
 const NODES: u32 = 50;
 
-/// A path; where it is `cut`, one edge leads elsewhere. The sizes are the same.
+/// A path, of which one edge leads elsewhere if it is `cut`. The sizes are the same.
 fn graph(cut: Option<u32>) -> Graph {
     let edge = |node: u32| match cut {
         Some(at) if at == node => (node, 0),
@@ -80,7 +80,7 @@ fn expect(what: &str, found: Option<usize>, expected: Option<usize>) -> Result<(
 /// Runs plans for this graph and machine, for a changed graph and for other machines.
 ///
 /// # Errors
-/// If a plan runs where it must not, or does not where it must.
+/// If a plan runs that must not, or does not run that must.
 pub fn check_session(tried: &Tried<'_>) -> Result<(), String> {
     let here = (tried.executor, 0);
     let other = match tried.executor {
@@ -116,7 +116,7 @@ pub type OpenBatch<'t> =
 /// Runs a batch of plans for its own graphs, and one in which a graph has that of another.
 ///
 /// # Errors
-/// If a plan runs where it must not, or does not where it must.
+/// If a plan runs that must not, or does not run that must.
 pub fn check_batch(executor: Executor, open: OpenBatch<'_>) -> Result<(), String> {
     let graphs = [None, Some(7), Some(30)].map(graph);
     let plans = graphs.each_ref().map(|graph| planned(graph, executor, 0));

@@ -1,8 +1,7 @@
-//! `cargo xtask bare-metal`: the planner compiles where there is no system.
+//! `cargo xtask bare-metal`: the planner compiles for targets without an operating system.
 //!
-//! Builds `seawall-core` with nothing but `core` beneath it, so a dependency that
-//! brings an allocator or the standard library fails here. It links and runs
-//! nothing.
+//! Builds `seawall-core` with only `core`, so a dependency that brings an allocator or the standard
+//! library fails here. It links and runs nothing.
 
 use std::process::Command;
 

@@ -1,13 +1,13 @@
 //! `cargo xtask build-ptx`: device kernels to `host/ptx/seawall.ptx.packed`.
 //!
-//! The packed file is committed, so that the host crate builds with stable Rust alone; the texts
-//! in it are written to `target/ptx` as well, to be read. Each text begins with the hash of its
-//! sources and the versions of its toolchain. `--check` compares hashes always, and the code
-//! itself whenever this machine's toolchain is the one that the text names; another compiler
-//! writes other code from the same sources, which does not make the file stale.
+//! The packed file is committed, so that the host crate builds with stable Rust only; the texts in
+//! it are written to `target/ptx` as well, to be read. Each text begins with the hash of its
+//! sources and the versions of its toolchain. `--check` always compares hashes, and the code itself
+//! if this machine's toolchain is the one that the text names; another compiler writes other code
+//! from the same sources, which does not make the file stale.
 //!
-//! `--crate PATH` compiles a crate with waves of its own instead, to
-//! `PATH/ptx/NAME.sm_*.ptx`: its kernels know its waves and every built-in one.
+//! `--crate PATH` compiles a crate with custom waves instead, to `PATH/ptx/NAME.sm_*.ptx`: its
+//! kernels have its waves and every built-in one.
 
 use std::fs;
 use std::path::PathBuf;
@@ -43,8 +43,8 @@ pub(crate) struct Options {
     own: Option<PathBuf>,
 }
 
-/// A build: the compiler, the sources of the kernels, and the crate with waves of its own,
-/// if it is for one.
+/// A build: the compiler, the sources of the kernels, and the crate with custom waves, if it is for
+/// one.
 struct Build<'a> {
     toolchain: &'a Toolchain,
     sources: &'a str,
@@ -116,7 +116,7 @@ impl Build<'_> {
         let text = format!("{}{ptx}", self.header(target));
         let mut audit = Audit::of(&text);
         if self.own.is_some() {
-            // They are about the kernels, not about the waves of the crate.
+            // These settings concern the kernels, not the waves of the crate.
             audit.warnings.clear();
         }
         report(target, &text, &audit)?;
@@ -147,7 +147,7 @@ impl Build<'_> {
             }
         };
         let output = folder.join(format!("{TRIPLE}/release/deps/{name}.ptx"));
-        // Gone, so that Cargo cannot take another machine's file for this one's.
+        // Removed, so that Cargo cannot use another machine's file.
         let _ = fs::remove_file(&output);
         let mut cargo = self.toolchain.cargo();
         cargo
@@ -163,11 +163,11 @@ impl Build<'_> {
         Ok(symbols::without_hashes(&workspace::read(&output)?))
     }
 
-    /// Adds what tells the crate, and the flags that its compilation needs.
+    /// Adds the options that name the crate, and the flags that its compilation needs.
     fn choose_crate(&self, cargo: &mut Command, target: &Target) {
         let machine = format!("seawall_sm=\"{}\"", target.capability);
         match self.own {
-            // Flags of the last crate alone, so that both machines share `core`.
+            // Flags of the last crate only, so that both machines share `core`.
             None => {
                 cargo.args(["--package", "seawall-device", "--"]);
                 cargo.args(["--cfg", "seawall_kernels", "--cfg", &machine]);
@@ -203,7 +203,7 @@ impl Build<'_> {
     }
 }
 
-/// The profile, given here so that the workspace's own may change freely.
+/// The profile, set here so that the workspace's profile may change freely.
 ///
 /// `immediate-abort` turns each panic site into a trap, so neither messages nor
 /// formatting reach the device; fat LTO and one unit let everything inline.
@@ -218,8 +218,8 @@ fn settings() -> [(&'static str, &'static str); 6] {
     ]
 }
 
-/// rustc's JumpThreading knows nothing of operations of all lanes and copies them into both branches
-/// of a condition: lanes of a warp then come to different copies of a block barrier, and it hangs.
+/// rustc's JumpThreading does not know operations of all lanes and copies them into both branches
+/// of a condition: lanes of a warp then reach different copies of a block barrier, and hang.
 const RUSTFLAGS: &str = "-Ctarget-cpu=sm_70\x1f-Cpanic=immediate-abort\x1f-Zunstable-options\x1f-Zmir-enable-passes=-JumpThreading";
 
 fn this_program() -> Result<PathBuf, Error> {
@@ -230,7 +230,7 @@ fn this_program() -> Result<PathBuf, Error> {
     })
 }
 
-/// Shows what an audit found in `text`, which is kept if it cannot be used.
+/// Prints the findings of an audit of `text`, which is kept if it cannot be used.
 fn report(target: &Target, text: &str, audit: &Audit) -> Result<(), Error> {
     for warning in &audit.warnings {
         println!("warning: {}: {warning}", target.cpu());

@@ -1,12 +1,12 @@
 //! Errors of the maintainer commands.
 //!
-//! One type serves the whole tool, whose errors a person reads. Each text says what
-//! was being done and names the command that repairs it, if there is one.
+//! One type serves the whole tool. Each text names the failed action and the command that repairs
+//! it, if there is one.
 
 use std::fmt;
 use std::path::PathBuf;
 
-/// The reason why a command stopped.
+/// The reason for which a command stopped.
 #[derive(Debug)]
 pub(crate) enum Error {
     /// A file or folder could not be read or written.
@@ -26,13 +26,13 @@ pub(crate) enum Error {
         status: String,
         output: String,
     },
-    /// A program's output was not what its documentation promises.
+    /// A program's output differs from its documentation.
     Output { program: String, problem: String },
     /// No toolchain that can emit PTX; one reason for each route that was tried.
     NoToolchain { reasons: Vec<String> },
-    /// The linker role was started without what the build hands to it.
+    /// The linker role was started without the build's settings.
     LinkRole { missing: &'static str },
-    /// Committed files differ from what was built; one line per file.
+    /// Committed files differ from the built ones; one line per file.
     Stale {
         what: &'static str,
         files: Vec<String>,

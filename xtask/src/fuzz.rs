@@ -116,7 +116,7 @@ fn host() -> Result<String, Error> {
 }
 
 fn build(host: &str, options: &Options) -> Result<(), Error> {
-    // Not `--locked`: the lock file keeps its versions, and takes up what the host crate adds.
+    // Not `--locked`: the lock file keeps its versions, and gains the host crate's additions.
     let mut cargo = Command::new("cargo");
     cargo
         .current_dir(folder())
@@ -147,7 +147,7 @@ fn search(binary: &Path, name: &str, options: &Options) -> Result<(), Error> {
         .arg("-print_final_stats=1")
         .arg(corpus)
         .arg(folder().join("seeds").join(name));
-    // libFuzzer tells its progress on standard error; of a good run the last figures are enough.
+    // libFuzzer reports its progress on standard error; of a good run the last figures are enough.
     let output = fuzzer.output().map_err(|source| Error::Start {
         program: binary.display().to_string(),
         source,

@@ -1,9 +1,9 @@
 //! `cargo xtask header`: the C interface to `core/capi/include/seawall.h`.
 //!
-//! cbindgen writes it and is not a dependency, since it takes longer to build than
-//! everything else here. So the header names the hash of its sources and the version
-//! that wrote it: `--check` compares hashes always, and the text where that version is
-//! installed. Another version may write another text, or fail on these sources.
+//! cbindgen writes it and is not a dependency, since it takes longer to build than everything else
+//! here. So the header names the hash of its sources and the version that wrote it: `--check`
+//! always compares hashes, and the text if that version is installed. Another version may write
+//! another text, or fail on these sources.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -44,7 +44,7 @@ pub(crate) fn run(options: &Options) -> Result<(), Error> {
     Ok(())
 }
 
-/// Compares the text with what the same version of cbindgen writes now.
+/// Compares the text with the present output of the same version of cbindgen.
 fn compare(committed: &str, hash: &str) -> Result<String, Error> {
     let writer = field(committed, WRITER).unwrap_or("of an unknown version");
     match installed() {

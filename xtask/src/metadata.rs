@@ -1,7 +1,7 @@
 //! The dependency graph as `cargo metadata` reports it.
 //!
-//! Only what the checks need. Packages for other systems are in it too, so what
-//! holds here holds wherever the workspace is built.
+//! Limited to the needs of the checks. Packages for other systems are in it too, so results hold
+//! wherever the workspace is built.
 
 use std::process::Command;
 

@@ -1,8 +1,8 @@
-//! `cargo xtask peers`: Seawall beside the graph libraries that people use from Python.
+//! `cargo xtask peers`: Seawall beside the graph libraries that are used from Python.
 //!
 //! A virtual environment below `target/peers` gets SciPy, igraph, networkit and rustworkx by pip,
 //! once. `peers/peers.py` makes the graphs, asks every program the same questions on one thread,
-//! compares the answers and prints a table. Nothing of it runs in CI, since it measures.
+//! compares the answers and prints a table. CI does not run it, since it measures.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -3,8 +3,8 @@
 //!
 //! A driver compiles PTX on the first use of a kernel, which takes up to 17 seconds on a new
 //! machine. `host/ptx/precompiled.bin` holds the code of the persistent kernels and of batches for
-//! common machines. The library uses the PTX if the file has no code for a machine, is of other
-//! sources, or is refused by the driver. `host/src/backend/cuda/precompiled.rs` describes and
+//! common machines. The library uses the PTX if the file has no code for a machine, was built from
+//! other sources, or is refused by the driver. `host/src/backend/cuda/precompiled.rs` describes and
 //! reads the file.
 
 use std::num::NonZeroUsize;
@@ -121,11 +121,11 @@ fn assemble(ptxas: &Ptxas, wanted: &Precompiled, text: &str) -> Result<Vec<u8>, 
     std::fs::read(&to).map_err(|source| at("reading", &to, source))
 }
 
-/// Sections that debuggers alone read.
+/// Sections that only debuggers read.
 const FRAMES: [&str; 2] = [".debug_frame", ".nv.merc.debug_frame"];
 
-/// Overwrites the sections that debuggers alone read by zeros, which take no space once packed:
-/// about a twelfth of the file. All else keeps its place.
+/// Overwrites the sections that only debuggers read with zeros, which take no space once packed:
+/// about a twelfth of the file. All other sections keep their places.
 fn blank_frames(plain: &mut [u8]) {
     let places: Vec<_> = {
         let Ok(file) = ElfFile64::<Endianness>::parse(&*plain) else {
@@ -199,7 +199,7 @@ fn piece(line: &str, wanted: &str, code: &mut &[u8]) -> Option<Vec<u8>> {
     (plain.len() == bytes.parse::<usize>().ok()?).then_some(plain)
 }
 
-/// Tells whether `plain` is code for machines of that capability, by its ELF flags.
+/// Returns whether `plain` is code for machines of that capability, by its ELF flags.
 fn is_code_for(plain: &[u8], capability: u32) -> bool {
     let Ok(file) = ElfFile64::<Endianness>::parse(plain) else {
         return false;

@@ -1,9 +1,9 @@
 //! `cargo xtask users`: every public module and function of the planner has a user.
 //!
-//! What nothing but its own tests calls is not done. The product is the device crate, the library
-//! and the command line, and uses every module; the table of ARCHITECTURE.md may claim no more than
-//! is true. Every public function acts in the product, or serves the C interface or the firmware
-//! example, whose page then shows for what (`functions`).
+//! A module that only its own tests call is not finished. The product is the device crate, the
+//! library and the command line, and uses every module; the table of ARCHITECTURE.md may claim no
+//! more than is true. Every public function acts in the product, or serves the C interface or the
+//! firmware example, whose page then shows its purpose (`functions`).
 
 mod functions;
 
@@ -83,7 +83,7 @@ fn module(line: &str) -> Option<Module> {
     })
 }
 
-/// Tells whether a file is source of the product and not of its tests.
+/// Returns whether a file is source of the product and not of its tests.
 fn is_product(file: &Path) -> bool {
     let is_rust = file.extension().is_some_and(|suffix| suffix == "rs");
     let stem = file.file_stem().unwrap_or_default().to_string_lossy();
@@ -134,8 +134,7 @@ fn identifier(text: &str) -> String {
     text.chars().take_while(is_part).collect()
 }
 
-/// Refuses modules without a user, and a table that omits a module or claims a user that
-/// there is not.
+/// Refuses modules without a user, and a table that omits a module or claims a missing user.
 fn judge(modules: &[Module], text: &str) -> Result<(), Error> {
     let mut findings = Vec::new();
     if modules.is_empty() {

@@ -1,8 +1,8 @@
-//! A flat Kahn's algorithm, level by level, without any check.
+//! A flat version of Kahn's algorithm, level by level, without checks.
 
 use crate::shapes::Case;
 
-/// Buffers that are made once, as those of a planner are.
+/// Buffers that are allocated once, like a planner's.
 pub(crate) struct Room {
     starts: Vec<usize>,
     targets: Vec<u32>,

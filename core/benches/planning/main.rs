@@ -1,10 +1,9 @@
 //! Planning times against petgraph's `toposort` and a flat Kahn on the same graphs.
 //!
-//! `toposort` orders waves without saying which layer they are in, so it is the
-//! nearest thing that people would use instead. `flat_kahn` is what they would
-//! write themselves, without checks. Run with
-//! `cargo bench -p seawall-core --bench planning`; items are waves plus
-//! dependencies. `-- --test NAME` runs each case once, for callgrind.
+//! `toposort` orders waves without their layers, and is the closest existing function. `flat_kahn`
+//! is a handwritten version without checks. Run with `cargo bench -p seawall-core --bench
+//! planning`; items are waves plus dependencies. `-- --test NAME` runs each case once, for
+//! callgrind.
 #![allow(
     clippy::arithmetic_side_effects,
     clippy::indexing_slicing,
@@ -51,7 +50,7 @@ fn cases() -> impl Iterator<Item = Plan> {
         .flat_map(|make| SIZES.map(move |waves| Plan { make, waves }))
 }
 
-/// A shape and a size; built when its turn comes, since the large ones fill caches.
+/// A shape and a size; built on demand, since large ones fill caches.
 #[derive(Clone, Copy)]
 struct Plan {
     make: fn(u32) -> Case,

@@ -144,7 +144,7 @@ pub struct Execution {
     pub arena: Arena,
     /// The alignment of its offsets.
     pub alignment_bytes: u64,
-    /// Bytes to have in all.
+    /// Total bytes required.
     pub required_bytes: u64,
     /// Bytes of scratch of the group that needs most, under the topology to run.
     pub scratch_bytes: u64,

@@ -1,9 +1,8 @@
 //! Many independent graphs in one launch, each run by one block.
 //!
-//! Every graph has a launch record and a control block of its own. Blocks take
-//! the next graph from a ticket, so that one that finished early takes more.
-//! Arenas belong to blocks where that takes less memory: a graph leaves its
-//! result beside its inputs, so nobody needs its arena afterwards.
+//! Every graph has its own launch record and control block. Blocks take the next graph from a
+//! ticket, so that a block that finishes early takes more. Arenas belong to blocks if that takes
+//! less memory: a graph leaves its result beside its inputs, so its arena is not needed afterwards.
 
 use super::assert_words;
 use bytemuck::{Pod, Zeroable};
@@ -23,10 +22,11 @@ pub struct BatchRecord {
     pub reserved: u32,
     /// [`BatchState`].
     pub state: u64,
-    /// [`LaunchRecord`](super::program::LaunchRecord)s, one a graph, in the order in which blocks take them.
+    /// [`LaunchRecord`](super::program::LaunchRecord)s, one per graph, in the order in which blocks
+    /// take them.
     pub launches: u64,
-    /// Bytes between the arenas of two blocks; 0 when every graph has an arena
-    /// of its own. Launch records hold the arena of block 0.
+    /// Bytes between the arenas of two blocks; 0 when every graph has its own arena. Launch records
+    /// hold the arena of block 0.
     pub arena_stride: u64,
     /// Time of the whole batch after which it stops itself, nanoseconds.
     pub time_budget_ns: u64,
@@ -40,12 +40,12 @@ assert_words!(BatchRecord, 12);
 pub struct BatchState {
     /// Graphs taken so far, and one more for every block that found none left.
     pub ticket: u32,
-    /// Keeps the ticket's cache line free of other words.
+    /// Padding: the ticket has its own cache line.
     pub ticket_line: [u32; 31],
     /// 1 more than the number of the launch record that faulted first, or
     /// [`BatchState::BAD_RECORD`]; claimed by compare-and-swap from zero.
     pub fault: u32,
-    /// Keeps the next record on a cache line of its own.
+    /// Padding: the next record has its own cache line.
     pub fault_line: [u32; 31],
 }
 assert_words!(BatchState, 64);

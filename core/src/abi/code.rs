@@ -1,10 +1,10 @@
 //! Code that a wave runs for each item, written by users without a kernel.
 //!
-//! An [`Opcode::Each`](super::program::Opcode::Each) wave runs a list of
-//! [`Instruction`]s for each item of its domain: a node, a word, an entry of a list.
-//! A value is at hand: what the last instruction made, or its first operand if it made none. Others
-//! are in [`TEMPS`] words per lane. A part of the code may run for each edge of an
-//! item and reduce its findings. There are no jumps, so code always ends.
+//! An [`Opcode::Each`](super::program::Opcode::Each) wave runs a list of [`Instruction`]s for each
+//! item of its domain: a node, a word, an entry of a list. One value is in the accumulator: the
+//! result of the last instruction, or its first operand if it made none. Others are in [`TEMPS`]
+//! words per lane. A part of the code may run for each edge of an item and reduce its results.
+//! There are no jumps, so code always ends.
 
 mod join;
 mod op;
@@ -18,7 +18,7 @@ use bytemuck::{Pod, Zeroable};
 /// Words of values that an item has at a time. A value of 64 bits takes two.
 pub const TEMPS: u8 = 11;
 
-/// Bit of a temporary's byte: it belongs to an edge, not to the item whose edge it is.
+/// Bit of a temporary's byte: it belongs to an edge, not to the edge's item.
 pub const OF_EDGE: u8 = 0x80;
 
 /// Bit of an operand's byte: it has two words.
@@ -30,23 +30,23 @@ pub const TEMPORARY: u8 = 0x10;
 /// The bits of an operand's byte that number a temporary.
 pub const NUMBERED: u8 = 0x0f;
 
-/// In place of an operand that there is not. In place of `a`, the value at hand is the operand; in
-/// place of `to`, nothing keeps the value.
+/// Stands for a missing operand. In place of `a`, the accumulator is the operand; in place of `to`,
+/// the value is not kept.
 pub const NOTHING: u8 = 0;
 
-/// In place of a temporary: the word [`Instruction::first`], and [`Instruction::second`] as its high
+/// Stands for a temporary: the word [`Instruction::first`], and [`Instruction::second`] as its high
 /// word; of operations that [use the first word otherwise](Op::uses_first) the word
 /// [`Instruction::second`].
 pub const WORD: u8 = 1;
 
-/// In place of the temporary `a`, outside of parts for edges: the number of the item.
+/// Stands for the temporary `a`, outside of edge parts: the number of the item.
 pub const NUMBER: u8 = 0x20;
 
-/// In place of the temporary `a`, in a part for edges: the node at the other end of the edge.
+/// Stands for the temporary `a`, in an edge part: the node at the other end of the edge.
 pub const NEIGHBOUR: u8 = 0x21;
 
-/// In place of `to` of [`Op::Scatter`]: the value before is only at hand, while nobody asks for it
-/// where there is nothing.
+/// Stands for `to` of [`Op::Scatter`]: the previous value is only in the accumulator, and not used
+/// if there is none.
 pub const AT_HAND: u8 = 2;
 
 /// Most loops within each other.
@@ -57,9 +57,9 @@ pub const DEPTH_MAX: u32 = 3;
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[repr(u32)]
 pub enum Edges {
-    /// Those that leave it.
+    /// Edges that leave it.
     Out = 0,
-    /// Those that enter it.
+    /// Edges that enter it.
     In = 1,
 }
 
@@ -78,14 +78,14 @@ pub struct EdgesPart {
 }
 
 impl EdgesPart {
-    /// The word of it.
+    /// Encodes it as a word.
     #[must_use]
     pub const fn to_word(self) -> u32 {
         let early = (self.ends_early as u32) << 1 | (self.may_stop as u32) << 2;
         self.edges as u32 | early | self.reductions << 8
     }
 
-    /// Meaning of a word.
+    /// Decodes a word.
     #[must_use]
     pub const fn from_word(word: u32) -> Self {
         Self {
@@ -105,8 +105,8 @@ pub struct Instruction {
     /// Word of an [`Op`].
     pub op: u32,
     /// The operands `to`, `a`, `b` and `c`: temporaries with [`OF_EDGE`] and [`PAIR`] among their
-    /// bits, or what stands in place of one. In place of `c`, comparisons have an [`Outcome`] and
-    /// joins a [`Joined`].
+    /// bits, or a placeholder. In place of `c`, comparisons have an [`Outcome`] and joins a
+    /// [`Joined`].
     pub temps: [u8; 4],
     /// Meaning depends on the operation.
     pub first: u32,
@@ -169,7 +169,7 @@ impl Instruction {
     }
 }
 
-/// Needs of code, as [`EachRecord`](super::program::EachRecord) has them.
+/// Needs of code, in the encoding of [`EachRecord`](super::program::EachRecord).
 pub mod needs {
     use super::{Edges, EdgesPart, Instruction, Op};
 
@@ -187,7 +187,7 @@ pub mod needs {
     /// The needs of `code`, a bit each.
     #[must_use]
     pub fn of(code: &[Instruction]) -> u32 {
-        // Weights are read in parts for edges alone, so that the last part that began counts.
+        // Weights are read only in edge parts, so the last part that began counts.
         let mut edges = Edges::Out;
         code.iter().fold(0, |all, at| {
             if at.op == Op::Edges as u32 {
@@ -230,8 +230,8 @@ pub const fn hash(word: u32) -> u32 {
     word ^ word >> 16
 }
 
-/// Random bits that depend on a seed, a key and a counter alone: the same on every
-/// machine and in every order.
+/// Random bits that depend only on a seed, a key and a counter: the same on every machine and in
+/// every order.
 #[must_use]
 pub const fn random(seed: u32, key: u32, counter: u32) -> u32 {
     hash(hash(hash(seed ^ 0x9E37_79B9).wrapping_add(key)).wrapping_add(counter))

@@ -1,4 +1,4 @@
-//! The control block: what a running kernel tells its host.
+//! The control block: what a running kernel reports to its host.
 
 use super::assert_words;
 use super::code::DEPTH_MAX;
@@ -31,8 +31,8 @@ pub enum FaultCode {
     NestedFixpoint = 5,
     /// The time budget ended inside a loop that one block runs alone.
     TimeBudget = 6,
-    /// A wave took an index out of memory that its register does not hold. The record
-    /// has the index in `arrived` and the length of the register in `expected`.
+    /// A wave read an index from memory that is out of its register's range. The record has the
+    /// index in `arrived` and the length of the register in `expected`.
     BadIndex = 7,
     /// The launch of a loop names a wave that is none.
     NoLoop = 8,
@@ -42,7 +42,7 @@ pub enum FaultCode {
     BadBatch = 10,
     /// A parameter of the wave has no meaning, such as a reduction that there is not.
     BadParameter = 11,
-    /// The host gave the run up.
+    /// The host aborted the run.
     GivenUp = 12,
     /// A group or a wave lies outside its table.
     BadTable = 13,
@@ -50,7 +50,7 @@ pub enum FaultCode {
     NoArray = 14,
     /// The launch has less shared memory than a tile of edges takes.
     NoSpace = 15,
-    /// A wave of a crate of its own used an operand or an array that its facts leave out.
+    /// A wave of another crate used an operand or an array that its facts leave out.
     Undeclared = 16,
     /// The tables were planned for another graph or machine than the resident ones.
     StalePlan = 17,
@@ -116,7 +116,7 @@ pub struct FaultRecord {
 }
 assert_words!(FaultRecord, 8);
 
-/// Whether a fixpoint goes on.
+/// Whether a fixpoint continues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[repr(u32)]
@@ -197,8 +197,8 @@ pub struct ControlRecord {
     pub started_ns: [u32; 2],
     /// Clock at the end of the run, nanoseconds, low and high word.
     pub ended_ns: [u32; 2],
-    /// Blocks that finished the open launch of a loop body; the last one
-    /// decides what comes next. Only executors that launch each group use it.
+    /// Blocks that finished the open launch of a loop body; the last one decides whether the loop
+    /// continues. Only executors that launch each group use it.
     pub arrivals: u32,
     /// Word of a [`LoopState`] for the fixpoint that runs now.
     pub loop_state: u32,
@@ -206,7 +206,7 @@ pub struct ControlRecord {
     /// holds how many loops had ended before the first. Only executors that launch each
     /// group use it.
     pub rounds: [u32; DEPTH_MAX as usize + 1],
-    /// Edges that sequential algorithms looked at, low and high word.
+    /// Edges that sequential algorithms visited, low and high word.
     pub examined: [u32; 2],
     /// Keeps the records below aligned to a cache line.
     pub reserved: [u32; 8],
@@ -219,7 +219,7 @@ impl ControlRecord {
     /// The blocks that were missing at the barrier of a watchdog's fault.
     ///
     /// Blocks that wait there name themselves when they give up. A block that comes late may let
-    /// others go before they do, so nothing is returned if more blocks are unnamed than were
+    /// others go before they do, so no block is returned if more blocks are unnamed than were
     /// missing. Blocks from [`BLOCKS_NAMED`] on are never returned.
     ///
     /// ```
@@ -256,7 +256,7 @@ impl ControlRecord {
         word.is_some_and(|word| word.wrapping_shr(block) & 1 != 0)
     }
 
-    /// Blocks that waited, those without a name included.
+    /// Blocks that waited, including unnamed ones.
     fn waiting(&self) -> u32 {
         let named = self.set().iter().map(|word| word.count_ones()).sum::<u32>();
         named.saturating_add(self.fault.expected.saturating_sub(BLOCKS_NAMED))

@@ -1,8 +1,8 @@
 //! Registers that a wave reads and writes, and its requirements on them.
 //!
-//! Hot loops follow words of memory without looking at them: parents in a forest, nodes
-//! in a queue. That is sound only if nobody but the waves of the same family wrote those
-//! words. A host proves it by these facts before anything runs; a kernel relies on it.
+//! Hot loops use words of memory as indices unchecked: parents in a forest, nodes in a queue. That
+//! is sound only if no wave outside the same family wrote those words. A host proves it by these
+//! facts before anything runs; a kernel relies on it.
 
 use super::program::Opcode;
 
@@ -20,7 +20,7 @@ pub enum Invariant {
     Forest,
     /// A frontier that no search has begun to expand.
     Fresh,
-    /// A frontier whose queues hold nodes of the graph and where their rows are.
+    /// A frontier whose queues hold nodes of the graph and the places of their rows.
     Frontier,
     /// An empty work register.
     Work,
@@ -38,12 +38,12 @@ pub enum Invariant {
     NoHubs,
     /// A register with the keys of all nodes and the list of those that become hubs.
     Listed,
-    /// A register with the hubs by rank, whose keys alone say that they are.
+    /// A register with the hubs by rank, which are hubs only by their keys.
     Hubs,
 }
 
 impl Invariant {
-    /// Whether a register for which this holds is one for which `wanted` holds.
+    /// Whether this claim on a register implies `wanted`.
     #[must_use]
     pub fn satisfies(self, wanted: Self) -> bool {
         self == wanted || (self == Self::Fresh && wanted == Self::Frontier)
@@ -61,7 +61,7 @@ impl Invariant {
         }
     }
 
-    /// The need of waves that rely on this, and the way for a program to meet it.
+    /// The requirement of waves that rely on this, and how a program meets it.
     #[must_use]
     pub const fn remedy(self) -> &'static str {
         match self {
@@ -87,7 +87,7 @@ impl Invariant {
 pub enum Stage {
     /// Anywhere.
     Any,
-    /// Outside of loops, as what it leaves is for the loop that follows.
+    /// Outside of loops, since its result is for the loop that follows.
     BeforeLoop,
     /// In the body of a loop that ends by the changed flag.
     Round,
@@ -115,7 +115,7 @@ impl Operand {
     pub const ALL: [Self; 4] = [Self::To, Self::First, Self::Second, Self::Third];
 }
 
-/// A register that a wave relies on or makes something hold for.
+/// A register and a claim on it that a wave relies on or establishes.
 pub type Claim = (Operand, Invariant);
 
 /// The amount of work of a wave.
@@ -124,15 +124,15 @@ pub type Claim = (Operand, Invariant);
 pub enum Work {
     /// None.
     Nothing,
-    /// A few accesses for each word of an operand: narrow where those are few.
+    /// A few accesses for each word of an operand: narrow if the operand is short.
     Words(Operand),
-    /// As many, but always wide.
+    /// The same amount, but always wide.
     WideWords(Operand),
-    /// More, or an amount that only the graph knows: always wide.
+    /// More, or an amount that depends on the graph: always wide.
     Wide,
 }
 
-/// An array of the graph beside the outgoing edges, which every program has.
+/// An array of the graph besides the outgoing edges, which every program has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[repr(u8)]
@@ -155,12 +155,12 @@ pub enum Array {
 pub struct Facts {
     /// Operands that it reads.
     pub reads: &'static [Operand],
-    /// Operands of which it writes words: all words, unless it reads the operand too. One
-    /// that it needs something of keeps that.
+    /// Operands of which it writes words: all words, unless it reads the operand too. A required
+    /// claim on such an operand stays true.
     pub writes: &'static [Operand],
     /// Arrays of the graph that it reads.
     pub arrays: &'static [Array],
-    /// Whether word `i` of what it writes depends on words `i` of what it reads alone. Its
+    /// Whether word `i` of each written operand depends only on words `i` of the operands read. Its
     /// operands then have as many words as the destination at least.
     pub word_wise: bool,
     /// The amount of its work.
@@ -228,7 +228,7 @@ impl Facts {
         }
     }
 
-    /// The same facts without claims: nothing is needed, and nothing holds afterwards.
+    /// The same facts without claims or requirements.
     #[must_use]
     pub const fn without_claims(self) -> Self {
         Self {
@@ -285,7 +285,7 @@ impl Opcode {
             Self::Meet | Self::GatherRanks => {
                 Facts::of(&[To, First], &[To]).reading(&[Array::Incoming])
             }
-            // Sources that are no nodes and starts that no row has are allowed for.
+            // Invalid sources and row offsets are handled.
             Self::CountSlices => Facts::of(&[First], &[To, First]).reading(&[Array::Incoming]),
             Self::ScanSlices => Facts::of(&[To], &[To]),
             Self::PlaceSlices => Facts::of(&[To, First], &[To, Second]),

@@ -1,8 +1,8 @@
-//! Hubs: the nodes of most edges, in order, and which of them are neighbours.
+//! Hubs: the nodes of most edges, in order, and their edges to each other.
 //!
-//! Most triangles of a skewed graph have two corners among a few thousand nodes. Each of
-//! these has a rank, and a row of bits says which others it has edges to. So the triangles
-//! of a node with two hubs are set bits that rows and the node's own hubs share.
+//! Most triangles of a skewed graph have two corners among a few thousand nodes. Each of these has
+//! a rank, and a row of bits marks the other hubs that it has edges to. So the triangles of a node
+//! with two hubs are the bits that a hub's row and the node's set of hubs share.
 
 /// Fewest hubs that there may be space for.
 pub const HUBS_LEAST: u32 = 1 << 11;

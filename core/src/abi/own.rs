@@ -1,9 +1,9 @@
 //! Opcodes of waves that other crates define.
 //!
-//! Built-in opcodes are few and numbered from 0. The upper half of the numbers belongs to
-//! waves of other crates: wave `k` of a crate's set has the opcode [`OWN_FIRST`] + `k`.
-//! Their reads and writes are declared in the form of the table of built-in opcodes, so
-//! the one who plans or checks a program asks the same questions of both.
+//! Built-in opcodes are few and numbered from 0. The upper half of the numbers belongs to waves of
+//! other crates: wave `k` of a crate's set has the opcode [`OWN_FIRST`] + `k`. Their reads and
+//! writes are declared in the form of the table of built-in opcodes, so a planner or checker treats
+//! both alike.
 
 use super::facts::Facts;
 
@@ -31,9 +31,9 @@ pub struct Declaration {
 }
 
 impl Declaration {
-    /// Declares a wave. It claims nothing beyond what it reads and writes: built-in waves
-    /// follow indices that hold by the claims of other built-in waves, and no other crate
-    /// may vouch for those.
+    /// Declares a wave. It claims nothing beyond what it reads and writes: built-in waves follow
+    /// indices that hold by the claims of other built-in waves, and another crate cannot guarantee
+    /// those.
     ///
     /// ```
     /// use seawall_core::abi::facts::{Facts, Operand};

@@ -43,8 +43,8 @@ pub struct GroupRecord {
     /// 1 when one block is enough for all of its work, so that a block
     /// barrier can follow instead of a grid barrier.
     pub narrow: u32,
-    /// 1 when it needs no barrier before it: it and the group before it work
-    /// word by word on as many words each.
+    /// 1 when it needs no barrier before it: it and the previous group work word by word on equally
+    /// many words.
     pub joined: u32,
 }
 assert_words!(GroupRecord, 4);
@@ -140,8 +140,8 @@ pub struct WhileRecord {
     pub groups: u32,
     /// Iterations after which the loop ends in any case.
     pub max_iterations: u32,
-    /// Register whose word 0 is looked at before each iteration. The first body group
-    /// leaves it alone, as slow blocks may still look.
+    /// Register whose word 0 is read before each iteration. The first body group does not write it,
+    /// as slow blocks may still read it.
     pub condition: u32,
     /// Loops of this kind that it is in.
     pub depth: u32,
@@ -199,8 +199,7 @@ pub struct RegisterRecord {
 }
 assert_words!(RegisterRecord, 4);
 
-/// Everything that a kernel is handed: addresses are those of the machine
-/// that runs it.
+/// Everything passed to a kernel; addresses are those of the machine that runs it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
 #[repr(C)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]

@@ -1,15 +1,14 @@
 //! Shared facts of rankings: the units in which contributions are added up, and totals.
 
-/// Words of a register of totals: three, each on a cache line of its own.
+/// Words of a register of totals: three, each on a separate cache line.
 pub const TOTALS_WORDS: u32 = 96;
 
 /// Units of a sum of contributions in 1, as a power of two, for a graph of `edges`
 /// edges.
 ///
-/// A unit is at most 2^-24 of the mean contribution, since all edges together pass
-/// on 1, so that rounding down to units costs no more than rounding to a float. It
-/// is no finer where a graph is large: 2^32 units are to be rare, because a word
-/// holds no more.
+/// A unit is at most 2^-24 of the mean contribution, since all edges together pass on 1, so that
+/// rounding down to units costs no more than rounding to a float. It is no finer for large graphs:
+/// sums of 2^32 units must be rare, since a word holds no more.
 ///
 /// ```
 /// use seawall_core::abi::rank::unit_exponent;

@@ -1,7 +1,7 @@
 //! The ring: slots that a host fills and a resident kernel empties.
 //!
-//! Records are whole words. [`crate::protocol`] says who writes which word, in what
-//! order, and what each status may become.
+//! Records are whole words. [`crate::protocol`] defines which side writes each word, in which
+//! order, and the transitions of each status.
 
 mod fault;
 mod kind;
@@ -64,7 +64,7 @@ assert_words!(SlotRecord, SLOT_WORDS as usize);
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[repr(u32)]
 pub enum Status {
-    /// Nothing is in it.
+    /// An empty slot.
     Empty = 0,
     /// Work that waits for a worker.
     Published = 1,
@@ -72,9 +72,9 @@ pub enum Status {
     Claimed = 2,
     /// The work is done, its completion is written.
     Done = 3,
-    /// Its input or its payload is still on the way.
+    /// Its input or its payload has not arrived yet.
     WaitIo = 4,
-    /// Its handler goes on later.
+    /// Its handler continues later.
     Yield = 5,
     /// Its handler found it could not start yet.
     Requeue = 6,
@@ -106,8 +106,8 @@ impl Status {
     }
 }
 
-/// Words of a slot's arguments that hold a task that goes on later. The words before
-/// belong to its opcode.
+/// Words of a slot's arguments for a task that continues later. The preceding words belong to its
+/// opcode.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[repr(C)]
@@ -116,7 +116,7 @@ pub struct Continuation {
     pub program_counter: u32,
     /// State that it continues with.
     pub data: u32,
-    /// Epoch before which it does not go on, with [`Continuation::AT_EPOCH`].
+    /// Epoch before which it does not continue, with [`Continuation::AT_EPOCH`].
     pub resume_epoch: u32,
     /// The task that posted it, or 0; returned in the completion.
     pub parent: u32,
@@ -156,8 +156,8 @@ pub struct CompletionRecord {
     pub fault: u32,
     /// The epoch in which it ended.
     pub epoch: u32,
-    /// 0 when the entry that knows every opcode answered, otherwise 1 more than the
-    /// index of the only [`Kind`] that the entry knew.
+    /// 0 when the entry for every opcode answered, otherwise 1 more than the index of the entry's
+    /// only [`Kind`].
     pub entry: u32,
     /// Times that it was claimed.
     pub turns: u32,
@@ -186,22 +186,22 @@ pub struct LevelRecord {
 }
 assert_words!(LevelRecord, 4);
 
-/// Rights of a tenant, and its counters.
+/// Rights and counters of a tenant.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[repr(C)]
 pub struct TenantRecord {
     /// A bit for each [`Kind`] that it may post; 0 if there is no such tenant.
     pub mask: u32,
-    /// Slots of it that may be claimed at the same time.
+    /// Most of its slots that may be claimed at the same time.
     pub quota: u32,
-    /// Slots of it that are claimed.
+    /// Its slots that are claimed.
     pub running: u32,
     /// Times that a slot waited because of the quota, wrapping.
     pub passed_over: u32,
-    /// Slots of it that ended, wrapping.
+    /// Its slots that ended, wrapping.
     pub served: u32,
-    /// Slots of it that ended in a fault, wrapping.
+    /// Its slots that ended in a fault, wrapping.
     pub faults: u32,
     /// First word of its window, counted from the first word of all windows.
     pub window_first: u32,
@@ -239,7 +239,7 @@ pub struct ControlBlock {
     pub epoch: u32,
     /// Slots that ended in a fault, wrapping.
     pub faults: u32,
-    /// Looks of all workers at the ring, wrapping.
+    /// Polls of the ring by all workers, wrapping.
     pub heartbeat: u32,
     /// Times that a handler put a slot back, wrapping.
     pub requeues: u32,
@@ -249,7 +249,7 @@ pub struct ControlBlock {
     pub oldest_age: u32,
     /// Print records written, wrapping.
     pub prints: u32,
-    /// Print records dropped, since a slower writer held their place, wrapping.
+    /// Print records dropped since a slower writer occupied their place, wrapping.
     pub prints_dropped: u32,
     /// Sum of the hashes of all tasks that ended, wrapping.
     pub checksum: u32,
@@ -257,11 +257,11 @@ pub struct ControlBlock {
     pub ageing_after: u32,
     /// Scans that started from below, wrapping.
     pub scans_from_below: u32,
-    /// Slots answered by an entry that knew only one opcode, wrapping.
+    /// Slots answered by an entry for only one opcode, wrapping.
     pub answered_by_one: u32,
     /// 1 more than the index of the [`Kind`] whose entry further workers start from, or 0.
     pub favourite: u32,
-    /// Workers that look for work; others rest.
+    /// Workers that poll for work; others rest.
     pub workers: u32,
     /// Code of the last fault.
     pub last_fault: u32,

@@ -1,9 +1,9 @@
-//! The state of a search: the frontier register and who decides its next step.
+//! The state of a search: the frontier register and the choice of its next step.
 //!
-//! A frontier register holds a header, two queues with their edge prefixes and
-//! row starts, and three bitsets. Its header has a ring of four records, one an
-//! iteration: while iteration `i` runs, it fills record `i + 1`, and record
-//! `i + 2` is cleared, so that counting needs no barrier of its own.
+//! A frontier register holds a header, two queues with their edge prefixes and row offsets, and
+//! three bitsets. Its header has a ring of four records, one an iteration: while iteration `i`
+//! runs, it fills record `i + 1`, and record `i + 2` is cleared, so that counting needs no separate
+//! barrier.
 
 use super::assert_words;
 use crate::topology::{Thresholds, TopologyPolicy};
@@ -21,8 +21,8 @@ pub enum Visitor {
     OrBits = 1,
     /// Stores the discovering node: a breadth-first tree.
     MarkParent = 2,
-    /// As [`OrBits`](Self::OrBits), in fewer iterations: one may go on from nodes that it found
-    /// itself, so which iteration finds a node depends on the machine.
+    /// As [`OrBits`](Self::OrBits), in fewer iterations: an iteration may continue from nodes that
+    /// it found itself, so the iteration that finds a node depends on the machine.
     OrBitsAhead = 4,
 }
 
@@ -40,7 +40,7 @@ impl Visitor {
     }
 }
 
-/// One step of a search, as the device carries it out.
+/// One step of a search, as executed by the device.
 ///
 /// ```
 /// use seawall_core::abi::search::Step;
@@ -68,7 +68,7 @@ pub enum Step {
 }
 
 impl Step {
-    /// Steps that there are.
+    /// Number of steps.
     pub const COUNT: u32 = 7;
 
     /// Returns the step of a word; `None` if the word names none.
@@ -131,7 +131,7 @@ pub struct FoundRecord {
     pub marked_nodes: u32,
     /// Edges of the nodes that a bitset step found.
     pub marked_edges: u32,
-    /// Zero; fills the record to a cache line of its own.
+    /// Zero; pads the record to a cache line.
     pub reserved: [u32; 28],
 }
 assert_words!(FoundRecord, 32);
@@ -153,7 +153,7 @@ pub struct DriveRecord {
     pub nodes: u32,
     /// Edges of the current frontier.
     pub edges: u32,
-    /// Edges that leave nodes not yet visited, this frontier's excluded.
+    /// Edges that leave unvisited nodes, excluding this frontier's.
     pub unexplored_edges: u32,
     /// Word of the [`Holder`] of the frontier.
     pub holder: u32,
@@ -167,7 +167,7 @@ pub struct DriveRecord {
     pub frontier_max: u32,
     /// Word of the [`StepReason`](super::trace::StepReason) of the topology.
     pub reason: u32,
-    /// 1 if pulls go on from nodes that they found themselves.
+    /// 1 if pulls continue from nodes that they found themselves.
     pub ahead: u32,
     /// Zero.
     pub reserved: [u32; 2],
@@ -301,7 +301,7 @@ impl FrontierLayout {
         HEADER_WORDS as u64 + (2 + (parity & 1)) as u64 * self.nodes as u64
     }
 
-    /// First word of the row starts of queue `parity`.
+    /// First word of the row offsets of queue `parity`.
     #[must_use]
     pub const fn starts(self, parity: u32) -> u64 {
         HEADER_WORDS as u64 + (4 + (parity & 1)) as u64 * self.nodes as u64

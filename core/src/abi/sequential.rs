@@ -1,8 +1,8 @@
 //! Whole sequential algorithms as waves, and the memory that each of them takes.
 //!
 //! A wave of [`Opcode::Sequential`](super::program::Opcode::Sequential) runs one of them from
-//! beginning to end, on threads of a CPU. Its scratch register is sized here, so that the host
-//! plans what the threads use, and nothing is allocated during a run.
+//! beginning to end, on CPU threads. Its scratch register is sized here, so that the host plans the
+//! threads' memory, and nothing is allocated during a run.
 
 /// An algorithm; the discriminant is its word.
 ///
@@ -42,8 +42,8 @@ pub enum Algorithm {
     Levels = 11,
     /// Stores a 1 for every node that the listed nodes reach.
     Reached = 12,
-    /// Stores the distance from the listed nodes and the parent of every node, along weights of which
-    /// some are negative, or parents that form a circle whose weights add up to less than 0.
+    /// Stores the distance from the listed nodes and the parent of every node, along weights of
+    /// which some are negative, or parents that form a negative cycle.
     SignedPaths = 13,
     /// Stores the length of the shortest path from the listed nodes to every node, along weights
     /// that are not negative. Lengths are words or floats; a longer path is none.
@@ -121,7 +121,7 @@ pub enum Shares {
     /// A path between two sources counts half for each of them, as it is the same path in an
     /// undirected graph.
     Halved = 1,
-    /// As [`Self::Each`], divided by the paths that a node can be on.
+    /// As [`Self::Each`], divided by the number of paths that a node can be on.
     Normalized = 2,
 }
 
@@ -135,8 +135,8 @@ pub struct SequentialRecord {
     pub lengths: Lengths,
     /// Whether paths lead against the edges, to the listed nodes.
     pub inward: bool,
-    /// Whether searches along edges go together, [`TOGETHER`] at a time: where they meet, they share
-    /// edges.
+    /// Whether searches along edges run together, [`TOGETHER`] at a time, and share edges where
+    /// they meet.
     pub together: bool,
     /// Whether the forest is the one of largest weight.
     pub maximum: bool,
@@ -151,7 +151,7 @@ pub struct SequentialRecord {
 }
 
 impl SequentialRecord {
-    /// A plain one of `algorithm`, for one block.
+    /// The default parameters of `algorithm`, for one block.
     #[must_use]
     pub const fn new(algorithm: Algorithm) -> Self {
         Self {

@@ -1,5 +1,5 @@
-//! A service on a machine whose memory is not the host's: what a resident kernel is given,
-//! and the posts that bring slots to it.
+//! A service on a machine with separate memory: the inputs of a resident kernel, and the posts that
+//! bring slots to it.
 
 use super::assert_words;
 use super::ring::{ARGUMENTS, PRIORITIES};
@@ -11,8 +11,8 @@ pub const MAGIC: u32 = 0x3153_5753;
 /// Words of a post: two lines of 64 bytes.
 pub const POST_WORDS: u32 = 32;
 
-/// A slot on its way to the workers. It proves itself by its stamp, so that its words may
-/// arrive in any order.
+/// A slot on its way to the workers. Its stamp shows that it is complete, so its words may arrive
+/// in any order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[repr(C)]
@@ -69,13 +69,13 @@ pub struct ServeRecord {
     pub device: u64,
     /// The queues of posts.
     pub posts: u64,
-    /// Starts of the graph's rows.
+    /// Row offsets of the graph.
     pub offsets: u64,
     /// Targets of the edges.
     pub targets: u64,
     /// Weights of the edges, or 0.
     pub weights: u64,
-    /// Starts of the rows of incoming edges.
+    /// Row offsets of incoming edges.
     pub incoming_offsets: u64,
     /// Sources of incoming edges.
     pub incoming_targets: u64,
@@ -90,7 +90,7 @@ pub struct ServeRecord {
 }
 assert_words!(ServeRecord, 16 + 12 * 2);
 
-/// A program as one worker runs it, with memory of its own; addresses are those of the machine.
+/// A program of one worker, with its own memory; addresses are those of the machine.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[repr(C)]

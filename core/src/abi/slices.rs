@@ -6,11 +6,11 @@
 //! cache while its edges are read. Within a slice, edges are in the order of their rows, then
 //! of their sources.
 //!
-//! Most rows of most slices are empty, so a list has those that are not ([`list_words`]).
+//! Most rows of most slices are empty, so a list has the others ([`list_words`]).
 //!
-//! Where few nodes are the sources of many edges, their words are far from each other, and each
-//! fills a line of a multiprocessor's cache. Such frequent sources get words once more, side by
-//! side after those of all nodes, which is what their edges name. A map tells the places
+//! If few nodes are the sources of many edges, their words are far from each other, and each fills
+//! a line of a multiprocessor's cache. The words of these frequent sources are copied side by side
+//! after the words of all nodes, and their edges name the copies. A map holds the places
 //! ([`map_words`]).
 
 /// Fewest rows of a part, as a power of two: a warp's rows are all in one part.
@@ -21,7 +21,7 @@ pub const PART_LOG2_MOST: u32 = 20;
 /// Most rows of all slices: a warp may count some rows past the last one.
 const ROWS_MOST: u64 = u32::MAX as u64 - 1024;
 
-/// Words of a list of `rows` rows: the number of rows, where each starts, the end of the last one,
+/// Words of a list of `rows` rows: the number of rows, the offset of each, the end of the last one,
 /// and the node of each.
 #[must_use]
 pub const fn list_words(rows: u32) -> u64 {
@@ -46,10 +46,10 @@ pub const fn map_words(nodes: u32) -> u32 {
 
 /// Rows of slices and the parts that they are counted in.
 ///
-/// Each slice has a row for every node, and a few without edges up to the end of a part. Row
-/// `slice * span + node` has the node's incoming edges from sources in the slice. Rows are
-/// described by where they start among the edges of all slices; the next row's start is a row's
-/// end, also from one slice to the next.
+/// Each slice has a row for every node, and a few without edges up to the end of a part. Row `slice
+/// * span + node` has the node's incoming edges from sources in the slice. Rows are described by
+/// their offsets among the edges of all slices; a row ends at the next row's offset, also from one
+/// slice to the next.
 ///
 /// ```
 /// use seawall_core::abi::slices::SliceLayout;
@@ -114,7 +114,7 @@ impl SliceLayout {
         1 << self.part_log2
     }
 
-    /// Words of the starts of rows: one for each, and the number of edges.
+    /// Words of the row offsets: one for each row, and the number of edges.
     #[must_use]
     pub const fn start_words(self) -> u32 {
         self.rows().saturating_add(1)
@@ -154,15 +154,15 @@ impl SliceLayout {
         row >> self.part_log2
     }
 
-    /// First node after those of `slice`, where another slice follows.
+    /// First node after those of `slice`, if another slice follows.
     #[must_use]
     pub const fn end_of(self, slice: u32) -> u32 {
         slice.wrapping_add(1) << self.width_log2
     }
 }
 
-/// Shares of 2^`log2` nodes, the last of which may have fewer. Kernels ask, and a division takes
-/// them long.
+/// Shares of 2^`log2` nodes, the last of which may have fewer. Avoids a division, which is slow in
+/// kernels.
 const fn shares(nodes: u32, log2: u32) -> u32 {
     let whole = nodes >> log2;
     if whole << log2 == nodes {

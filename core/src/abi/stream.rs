@@ -1,10 +1,9 @@
-//! Streams: edges that flow window by window through memory of the host to a kernel that stays on a
-//! machine.
+//! Streams: edges that flow window by window through memory of the host to a persistent kernel.
 //!
 //! A host fills a window, writes a [`StreamPost`] and its ticket last, with release. Tickets count
-//! from 1; ticket `t` lies in post `(t - 1) % posts`. The machine takes tickets in order, and writes
-//! the last one that it is done with to [`StreamBoard::consumed`], with release. Each word of the
-//! board is written by one side.
+//! from 1; ticket `t` lies in post `(t - 1) % posts`. The machine takes tickets in order, and
+//! writes the last one that it has finished to [`StreamBoard::consumed`], with release. Each word
+//! of the board is written by one side.
 
 use super::assert_words;
 use bytemuck::{Pod, Zeroable};
@@ -64,7 +63,7 @@ pub struct StreamRecord {
     pub kind: u32,
     /// Nodes of the graph.
     pub nodes: u32,
-    /// Rows from which on the high half of starts is larger by one.
+    /// Rows at which the high half of offsets grows by one.
     pub wraps: u32,
     /// Windows of the file.
     pub windows: u32,
@@ -74,13 +73,13 @@ pub struct StreamRecord {
     pub shift: u32,
     /// Bytes of the first window before the first edge.
     pub skew: u32,
-    /// Level from which on a search goes no further.
+    /// Level at which a search ends.
     pub limit: u32,
     /// Damping factor of ranks, the bits of a float.
     pub damping: u32,
     /// Units of shares in 1, as a power of two.
     pub exponent: u32,
-    /// Low halves of the starts of rows, and of the end of the last one.
+    /// Low halves of the row offsets, and of the end of the last row.
     pub starts: u64,
     /// The rows of `wraps`.
     pub wrap_rows: u64,
@@ -93,16 +92,16 @@ pub struct StreamRecord {
     /// A pair of words for each node: sums of shares.
     pub sums: u64,
     /// A word for each node: its share for an edge, a float of whole units; for
-    /// [`StreamKind::Pull`] alone.
+    /// [`StreamKind::Pull`] only.
     pub shares: u64,
     /// A bit for each row that has work in this pass, and as many words for the next one.
     pub work: u64,
-    /// Three words for each window: 1 more than its first and its last target once it came, and
+    /// Three words for each window: 1 more than its first and its last target once it arrived, and
     /// the last step that found work in it.
     pub seen: u64,
     /// Time after which the kernel ends by itself, nanoseconds.
     pub time_ns: u64,
-    /// Drawn number for the sum that tells whether all edges have mirror images.
+    /// Random number for the sum that shows whether all edges have mirror images.
     pub seed: u64,
 }
 assert_words!(StreamRecord, 12 + 11 * 2);
@@ -130,7 +129,7 @@ pub struct StreamPost {
     pub targets: u64,
     /// Weights of the edges; 0 for the weight 1.
     pub weights: u64,
-    /// 1 if the window comes for the first time, so that its edges are checked.
+    /// 1 if the window is used for the first time, so that its edges are checked.
     pub checks: u32,
     /// 1 if all earlier tickets must be done before.
     pub waits: u32,
@@ -148,7 +147,7 @@ pub struct StreamBoard {
     pub end: u32,
     /// Zero.
     pub rest: [u32; 15],
-    /// The last ticket that the machine is done with.
+    /// The last ticket that the machine has finished.
     pub consumed: u32,
     /// 1 more than the number of a window with an invalid edge, or with [`BETWEEN`].
     pub fault: u32,
@@ -158,7 +157,7 @@ pub struct StreamBoard {
     pub busy: u32,
     /// Sum of all changes of ranks in the last step, low and high half.
     pub change: [u32; 2],
-    /// 0 if all edges that came first have mirror images among each other, low and high half.
+    /// 0 if all edges of first uses have mirror images among each other, low and high half.
     pub balance: [u32; 2],
     /// Zero.
     pub more: [u32; 8],
@@ -180,7 +179,7 @@ pub struct StreamState {
     pub busy: u32,
     /// Mass of nodes without edges and sum of changes, pairs of words, of three steps in turn.
     pub totals: [u32; 12],
-    /// Sum over edges that came first of what cancels out with their mirror images.
+    /// Sum over edges of first uses, in which an edge and its mirror image cancel out.
     pub balance: [u32; 2],
     /// Zero.
     pub rest: [u32; 2],

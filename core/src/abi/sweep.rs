@@ -1,8 +1,8 @@
 //! The state of searches from many sources that sweep over all nodes together.
 //!
-//! A sweep has rounds, numbered from the iteration of the wave that seeds it. Each round
-//! leaves the nodes and the sources that it changed, in one of three slots in turn: it
-//! reads those of the round before, writes its own and clears those of the round after.
+//! A sweep has rounds, numbered from the iteration of the wave that seeds it. Each round leaves the
+//! nodes and the sources that it changed in one of three slots in turn: it reads the slot of the
+//! previous round, writes its own and clears the slot of the next one.
 
 use super::search::bitset_words;
 
@@ -85,9 +85,8 @@ impl SweepLayout {
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[repr(u32)]
 pub enum Measure {
-    /// Closeness, the bits of a float: with `r` nodes at all reachable, itself included,
-    /// and the sum `s` of their distances, `(r - 1) / s * (r - 1) / (nodes - 1)`; 0 if it
-    /// reaches no other.
+    /// Closeness, the bits of a float: with `r` reachable nodes, itself included, and the sum `s`
+    /// of their distances, `(r - 1) / s * (r - 1) / (nodes - 1)`; 0 if it reaches no other.
     Closeness = 0,
     /// The distance of the farthest node that is reachable.
     Eccentricity = 1,

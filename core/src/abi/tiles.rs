@@ -1,11 +1,11 @@
 //! Incoming edges by tiles of rows, in the order of their sources.
 //!
-//! A row sum reads what its predecessors pass on, one scattered word an edge. A
-//! tile holds as many rows as the shared memory of a block has words for; its
-//! edges, sorted by source, read those words in order, so that a line of memory is
-//! fetched once a tile and not once an edge (propagation blocking: Beamer, Asanović
-//! and Patterson, "Reducing Pagerank Communication via Propagation Blocking", 2017;
-//! here the sums stay in shared memory and nothing is written in between).
+//! A row sum reads the contributions of its predecessors, one scattered word per edge. A tile holds
+//! as many rows as the shared memory of a block has words for; its edges, sorted by source, read
+//! those words in order, so that a line of memory is fetched once a tile and not once an edge
+//! (propagation blocking: Beamer, Asanović and Patterson, "Reducing Pagerank Communication via
+//! Propagation Blocking", 2017; here the sums stay in shared memory and nothing is written in
+//! between).
 //!
 //! Edges come in steps of [`STEP_EDGES`], one word an edge: its row's slot in the
 //! tile above [`SLOT_SHIFT`], below it the distance of its source from the base of
@@ -16,7 +16,7 @@
 use super::assert_words;
 use bytemuck::{Pod, Zeroable};
 
-/// Edges of a step, places that are left included.
+/// Edges of a step, including unused places.
 pub const STEP_EDGES: u32 = 128;
 
 /// First bit of the slot of an edge's row in its word.
@@ -28,8 +28,8 @@ pub const DISTANCE_MAX: u32 = (1 << SLOT_SHIFT) - 1;
 /// Most slots of a tile, one word of shared memory each.
 pub const SLOTS_MAX: u32 = DISTANCE_MAX;
 
-/// The word of a place that holds no edge: a slot that no tile has, and the base as
-/// its source, so that reading what that passes on does no harm.
+/// The word of a place that holds no edge: a slot that no tile has, and the base as its source, so
+/// that reading its contribution does no harm.
 pub const NO_EDGE: u32 = u32::MAX << SLOT_SHIFT;
 
 /// Place of edge `index` of a step in it.

@@ -1,10 +1,9 @@
 //! A trace: the time that groups of a run took, and the steps of its searches with their
 //! reasons.
 //!
-//! The leading block writes it if the launch record has its address. It is a
-//! [`TraceHead`], then a [`GroupTrace`] for each group of the table, then as many
-//! [`StepTrace`]s as there is space for. Further steps are counted and not kept. All of it
-//! is zero before a run, but for the space.
+//! The leading block writes it if the launch record has its address. It is a [`TraceHead`], then a
+//! [`GroupTrace`] for each group of the table, then as many [`StepTrace`]s as there is space for.
+//! Further steps are counted and not kept. All of it except the space is zero before a run.
 
 use super::assert_words;
 use crate::topology::Reason;
@@ -15,7 +14,7 @@ use bytemuck::{Pod, Zeroable};
 #[repr(C)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct TraceHead {
-    /// Steps of searches so far, those without a record included.
+    /// Steps of searches so far, including steps without a record.
     pub steps: u32,
     /// Records of steps that there is space for.
     pub space: u32,
@@ -79,7 +78,7 @@ pub const fn nanoseconds([low, high]: [u32; 2]) -> u64 {
 
 const _: () = assert!(nanoseconds([1, 2]) == 0x2_0000_0001);
 
-/// The rule that decided a step of a search: one of its own, or one of the planner's.
+/// The rule that decided a step of a search: a rule of searches, or one of the planner's.
 ///
 /// ```
 /// use seawall_core::abi::trace::StepReason;
@@ -102,7 +101,7 @@ pub enum StepReason {
     TooFewEdgesForASweep,
 }
 
-/// Words of the reasons that are no rules of the policy.
+/// Words of the reasons that are not rules of the policy.
 const REQUESTED: u32 = 16;
 const NARROW_FRONTIER: u32 = 17;
 const TOO_FEW_EDGES: u32 = 18;

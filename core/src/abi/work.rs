@@ -1,9 +1,8 @@
 //! The work register of analyses that settle nodes in rounds.
 //!
-//! Shortest paths and core peeling keep two queues, which take turns, and the
-//! counters of three rounds in one register: one round is read, the next is
-//! filled, the one after that is cleared, so that a round needs one barrier.
-//! This module places them; what a round does is the kernel's business.
+//! Shortest paths and core peeling keep two queues, which take turns, and the counters of three
+//! rounds in one register: one round is read, the next is filled, the one after that is cleared, so
+//! that a round needs one barrier. This module places them; the kernel defines the rounds.
 
 use super::search::bitset_words;
 
@@ -15,19 +14,17 @@ pub const WORK_HEADER_WORDS: u32 = 128;
 pub const WORK_EDGES: u32 = 0;
 /// Word of a counter record: queued nodes; the high half of the pair.
 pub const WORK_NODES: u32 = 1;
-/// Word of a counter record: the bound up to which nodes are settled or
-/// queued.
+/// Word of a counter record: the limit up to which nodes are settled or queued.
 pub const WORK_LEVEL: u32 = 2;
-/// Word of a counter record: least value of a node that waits beyond the
-/// bound, or `u32::MAX`.
+/// Word of a counter record: least value of a node that waits beyond the limit, or `u32::MAX`.
 pub const WORK_LEAST: u32 = 16;
 
 /// Word of a counter record: no queued node is nearer than this.
 pub const WORK_NEAREST: u32 = 17;
 /// Word of a counter record: edges relaxed in all rounds before, at most `u32::MAX`.
 pub const WORK_RELAXED: u32 = 18;
-/// Word of a counter record: edges that threads of a CPU relaxed in the round before, beyond
-/// those of its queue; 0 only if they kept to the queue.
+/// Word of a counter record: edges that CPU threads relaxed in the previous round beyond its queue;
+/// 0 only if they kept to the queue.
 pub const WORK_AHEAD: u32 = 19;
 
 /// Places of the parts of a work register, in words.
@@ -81,7 +78,7 @@ impl WorkLayout {
         after(self.queue(parity), 2, self.nodes)
     }
 
-    /// First word of the row starts of queue `parity`.
+    /// First word of the row offsets of queue `parity`.
     #[must_use]
     pub const fn starts(self, parity: u32) -> u64 {
         after(self.prefix(parity), 2, self.nodes)

@@ -131,7 +131,7 @@ impl Identity {
     }
 }
 
-/// An identity with the topology that it really ran last.
+/// An identity with the topology that it actually ran last.
 ///
 /// One value per identity, owned by the caller and never evicted: it is the state that
 /// hysteresis works on, with a cache or without.
@@ -159,13 +159,13 @@ impl Subject {
         &self.identity
     }
 
-    /// The topology really used last.
+    /// The topology actually used last.
     #[must_use]
     pub const fn latest(&self) -> Option<Topology> {
         self.latest
     }
 
-    /// Remembers a topology that was really used, for instance after a device changed it.
+    /// Remembers a topology that was actually used, for instance after a device changed it.
     pub const fn record(&mut self, topology: Topology) {
         self.latest = Some(topology);
     }
@@ -177,7 +177,7 @@ impl Subject {
         decision
     }
 
-    /// Plans an execution without a cache, and remembers its topology, a downgrade included.
+    /// Plans an execution without a cache, and remembers its topology, even after a downgrade.
     ///
     /// # Errors
     ///

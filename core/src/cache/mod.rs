@@ -1,9 +1,9 @@
 //! A cache of raw topology choices that never changes an answer.
 //!
-//! A cache that decides differently from the computation that it replaces is a bug that only
-//! shows under load. So the key is the *class* of the metrics: on which side of every threshold
-//! they lie. The raw choice is constant inside a class and is all that is stored; hysteresis is
-//! applied after the look-up.
+//! A cache that decides differently from the computation that it replaces is a bug that only shows
+//! under load. So the key is the *class* of the metrics: on which side of every threshold they lie.
+//! The raw choice is constant inside a class and is all that is stored; hysteresis is applied after
+//! the lookup.
 //!
 //! Hysteresis needs the topology that an identity ran last. The caller's [`Subject`] holds it,
 //! since it must survive evictions and a capacity of 0 must answer like any other.
@@ -32,9 +32,9 @@ use crate::topology::{Decision, MetricClass, Metrics, Signals, Topology, Topolog
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct CacheCounters {
-    /// Look-ups that found their key.
+    /// Lookups that found their key.
     pub hits: u64,
-    /// Look-ups that found none.
+    /// Lookups that found none.
     pub misses: u64,
     /// Keys stored.
     pub insertions: u64,
@@ -43,12 +43,12 @@ pub struct CacheCounters {
 }
 
 impl CacheCounters {
-    /// Counts a look-up that found its key.
+    /// Counts a lookup that found its key.
     pub const fn hit(&mut self) {
         self.hits = self.hits.saturating_add(1);
     }
 
-    /// Counts a look-up that found none, and the insertion that followed.
+    /// Counts a lookup that found none, and the insertion that followed.
     pub const fn missed(&mut self, insertion: Insertion) {
         self.misses = self.misses.saturating_add(1);
         self.insertions = self.insertions.saturating_add(insertion.stored as u64);

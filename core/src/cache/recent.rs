@@ -1,4 +1,4 @@
-//! A bounded map that forgets what was least recently used: hashed buckets to find a slot, a list
+//! A bounded map that evicts the least recently used entry: hashed buckets to find a slot, a list
 //! by age to evict one.
 //!
 //! The caller owns the memory: slots, buckets and [`Ages`]. Slots link to each other by number.
@@ -65,9 +65,9 @@ impl Ages {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Insertion {
-    /// Whether there was space at all.
+    /// Whether it was stored.
     pub stored: bool,
-    /// Whether another value gave way.
+    /// Whether another value was evicted.
     pub evicted: bool,
 }
 
@@ -106,8 +106,8 @@ pub struct Recent<'c, K, V> {
 }
 
 impl<'c, K: Hashed, V> Recent<'c, K, V> {
-    /// The map in this memory: new with empty slots, buckets of [`NIL`] and empty ages, or as an
-    /// earlier view left it.
+    /// The map in this memory: either fresh (empty slots, buckets of [`NIL`], empty ages) or the
+    /// state left by an earlier view.
     #[must_use]
     pub const fn new(
         slots: &'c mut [Slot<K, V>],
@@ -138,7 +138,7 @@ impl<'c, K: Hashed, V> Recent<'c, K, V> {
         self.slot(index)?.value.as_ref()
     }
 
-    /// Stores a value under a key that is absent, for the least recently used if full.
+    /// Stores a value under an absent key, evicting the least recently used if full.
     pub fn insert(&mut self, key: K, value: V) -> Insertion {
         let hash = key.hash();
         let Some((index, evicted)) = self.space() else {
@@ -159,7 +159,8 @@ impl<'c, K: Hashed, V> Recent<'c, K, V> {
         }
     }
 
-    /// A slot out of all lists, and whether its value was evicted; `None` without slots.
+    /// Takes a slot out of all lists; returns it and whether its value was evicted, `None` without
+    /// slots.
     fn space(&mut self) -> Option<(u32, bool)> {
         let unused = self.ages.used;
         if (unused as usize) < self.slots.len() && unused != NIL {

@@ -58,11 +58,11 @@ pub enum EvidenceError<'a> {
     PollutedTimedRegion {
         /// Index of the sample.
         index: u64,
-        /// Graph uploads in it.
+        /// Graph uploads in the timed region.
         graph_uploads: u64,
-        /// Host allocations in it.
+        /// Host allocations in the timed region.
         host_allocations: u64,
-        /// Host synchronisations in it.
+        /// Host synchronisations in the timed region.
         host_syncs: u64,
     },
     /// A time is not finite or out of range, or their ratio is not finite.
@@ -211,7 +211,7 @@ impl EvidenceError<'_> {
         }
     }
 
-    /// The text of a sample's fault that needs no number but its index.
+    /// The text of a sample's fault that needs only its index.
     fn fmt_unexplained(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (index, text) = match *self {
             Self::NotRepeatedFixedGraph { index } => (

@@ -5,7 +5,7 @@ use super::{
     GRAPH_EDGES_MIN, GRAPH_NODES_MIN, Proof, REPETITIONS_MIN, Sample,
 };
 
-// Comparing each sample with the first one distinguishes one from several, and no more.
+// Comparing each sample with the first one only distinguishes one from several.
 const _: () = assert!(DISTINCT_SAMPLES_MIN == 2);
 
 /// Judges all samples of a slice against a required speed-up.
@@ -27,7 +27,7 @@ pub fn verify<'a>(samples: &[Sample<'a>], required_x: f64) -> Result<Proof, Evid
     gate.finish()
 }
 
-/// A proof in the making: samples go in one by one.
+/// A proof under construction, to which samples are added one by one.
 ///
 /// ```
 /// use seawall_core::evidence::{Gate, Sample};
@@ -55,7 +55,7 @@ pub struct Gate<'a> {
 }
 
 impl<'a> Gate<'a> {
-    /// A gate that asks for this speed-up.
+    /// A gate that requires this speed-up.
     ///
     /// # Errors
     ///
@@ -81,7 +81,7 @@ impl<'a> Gate<'a> {
     ///
     /// # Errors
     ///
-    /// The first fault of the sample, with its index; the gate has not changed then.
+    /// The first fault of the sample, with its index; the gate is then unchanged.
     pub fn push(&mut self, sample: &Sample<'a>) -> Result<(), EvidenceError<'a>> {
         let index = self.proof.sample_count;
         check_origin(index, sample)?;

@@ -1,9 +1,9 @@
-//! Signals of a request after inference: what is known, and what stays unknown.
+//! Signals of a request after inference: known and unknown ones.
 
 use super::{LaunchRequest, LaunchThresholds};
 use crate::ratio::Bps;
 
-/// A request and what follows from it before anything is sized.
+/// A request and the signals derived from it before sizing.
 pub(super) struct Known<'a> {
     pub(super) thresholds: &'a LaunchThresholds,
     pub(super) request: &'a LaunchRequest,

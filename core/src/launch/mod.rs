@@ -1,8 +1,8 @@
 //! Sizes of one dispatch of a work queue: groups, lanes, hit capacity and mode.
 //!
-//! A plan is a pure function of a request and a policy, cheap enough that nothing caches it. It
-//! takes the adapter's limits as numbers and launches nothing. Unknown signals stay unknown: a
-//! density that nobody measured is not a density of zero.
+//! A plan is a pure function of a request and a policy, cheap enough not to be cached. It takes the
+//! adapter's limits as numbers and launches nothing. Unknown signals stay unknown: an unmeasured
+//! density is not a density of zero.
 
 mod error;
 mod known;
@@ -67,7 +67,7 @@ pub struct AdapterLimits {
     pub max_compute_invocations_per_workgroup: u32,
 }
 
-/// Ways in which a launch walks its queue.
+/// Modes of walking the queue of a launch.
 ///
 /// ```
 /// use seawall_core::launch::{AdapterLimits, LaunchPolicy, LaunchRequest, LaunchTopology};
@@ -122,7 +122,7 @@ pub enum QueuePressure {
     Saturated,
 }
 
-/// Ways in which items are executed.
+/// Modes of executing items.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(
     feature = "serde",
@@ -144,11 +144,11 @@ pub enum LaunchMode {
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct LaunchPlan {
-    /// The way in which the queue is walked.
+    /// Mode of walking the queue.
     pub topology: LaunchTopology,
     /// The load of the grid.
     pub pressure: QueuePressure,
-    /// The way in which items are executed.
+    /// Mode of executing items.
     pub mode: LaunchMode,
     /// Whether hot opcodes move to the fused path.
     pub promote_hot_opcodes: bool,

@@ -7,7 +7,7 @@ use super::{
 };
 use crate::ratio::Bps;
 
-/// The hit buffer and what it costs.
+/// The hit buffer and its memory.
 struct Hits {
     capacity: u32,
     peak_bytes: u64,

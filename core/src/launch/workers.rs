@@ -1,8 +1,8 @@
 //! Worker groups and the grid that they form.
 //!
 //! Groups and lanes are different things: groups come from the request and the adapter and are
-//! scaled by pressure, lanes from the adapter alone. Kernels stride, so too few groups are slow
-//! but never wrong.
+//! scaled by pressure, lanes only from the adapter. Kernels stride, so too few groups are slow but
+//! never wrong.
 
 use super::known::Known;
 use super::{AdapterLimits, LaunchError, LaunchTopology};
@@ -50,7 +50,7 @@ pub(super) fn check_limits(limits: &AdapterLimits) -> Result<(), LaunchError> {
     }
 }
 
-/// Groups as requested or derived, then scaled by what the topology can use.
+/// Groups as requested or derived, then scaled to the topology.
 pub(super) fn worker_groups(known: &Known<'_>, topology: LaunchTopology) -> u32 {
     let groups = resolve(known);
     match topology {

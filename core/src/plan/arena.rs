@@ -28,7 +28,7 @@ const MOST_WAVES: u32 = u32::MAX >> 3;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Results<'a> {
-    /// None: an output that nothing depends on dies with its group.
+    /// None: an output without dependents dies with its group.
     None,
     /// The outputs that no wave depends on.
     #[default]
@@ -58,8 +58,8 @@ pub struct ArenaOptions<'a> {
     pub alignment_bytes: u64,
     /// The outputs that live to the end.
     pub results: Results<'a>,
-    /// The topology whose scratch is reserved: [`Topology::scratch_bytes`] of each wave's
-    /// own, and none for a wave that has none. `Sparse` is one copy.
+    /// The topology whose scratch is reserved: [`Topology::scratch_bytes`] of each wave's scratch,
+    /// 0 for a wave without scratch. `Sparse` is one copy.
     pub topology: Topology,
 }
 
@@ -265,7 +265,7 @@ fn rename(names: &[u32], spans: &mut [u32], by_number: &mut [u32]) {
     }
 }
 
-/// Puts offsets that are in the order of names into that of numbers. The lists hold all of them
+/// Reorders offsets from the order of names to that of numbers. The lists hold all of them
 /// meanwhile, in two words each.
 fn return_to_numbers(names: &[u32], offsets: &mut [u64], lists: &mut [u32]) {
     let (pairs, _) = lists.as_chunks_mut::<2>();
@@ -280,7 +280,7 @@ fn return_to_numbers(names: &[u32], offsets: &mut [u64], lists: &mut [u32]) {
     }
 }
 
-/// Most bytes alive at once if waves run one by one: `spans` holds their places in the line, twice.
+/// Most bytes alive at once if waves run one by one; `spans` holds their places in the line, twice.
 pub(super) fn live_peak(
     dag: &Dag<'_>,
     options: &ArenaOptions<'_>,

@@ -1,13 +1,13 @@
 //! Names of waves that do not depend on how the caller numbered them.
 //!
-//! Where a planner has to break a tie, it takes the wave with the smaller name, so that a program
-//! and the same program renumbered get plans of the same size. Waves get colours from their bytes
-//! and from the colours of all waves before and after them, and are sorted by colour. If several
-//! waves share a colour, one of them gets a colour of its own and the others follow from it, until
-//! no two are alike: colour refinement with individualisation, as in McKay and Piperno, "Practical
-//! graph isomorphism, II" (2014). Waves with the same neighbours can change places, so their order
-//! is free. Among others the choice with the least certificate counts. The work is bounded: ties
-//! that are left after it are broken by the caller's numbers.
+//! If a planner has to break a tie, it takes the wave with the smaller name, so that a program and
+//! the same program renumbered get plans of the same size. Waves get colours from their bytes and
+//! from the colours of all waves before and after them, and are sorted by colour. If several waves
+//! share a colour, one of them gets a unique colour and the others follow from it, until no two are
+//! alike: colour refinement with individualisation, as in McKay and Piperno, "Practical graph
+//! isomorphism, II" (2014). Waves with the same neighbours can change places, so their order is
+//! free. Among others the choice with the least certificate counts. The work is bounded: ties that
+//! are left after it are broken by the caller's numbers.
 
 use super::arena::Results;
 use super::cells::{IDS, copy, read, write};
@@ -22,7 +22,7 @@ const VISITS: u64 = 1 << 18;
 /// Leaves the waves in the order of their names in `layers.starts`.
 ///
 /// Expects a checked program whose groups are in `layers.order` and `layers.depth`, which stay.
-/// `O((W + D) log W)`, more by a bounded amount where waves are alike.
+/// `O((W + D) log W)`, plus a bounded amount if waves are alike.
 pub(super) fn name(
     dag: &Dag<'_>,
     results: Results<'_>,
@@ -181,7 +181,7 @@ impl Naming<'_> {
         best.1
     }
 
-    /// Gives a wave a colour of its own, and the others what follows; returns the certificate.
+    /// Gives a wave a unique colour, propagates it to the others, and returns the certificate.
     fn split_off(&mut self, chosen: u32) -> u64 {
         for (wave, class) in IDS.zip(self.class.iter()) {
             let own = u64::from(wave == chosen);
@@ -190,8 +190,8 @@ impl Naming<'_> {
         self.refine()
     }
 
-    /// Sorts the waves by colour, and colours them by what is before and after them, for as long
-    /// as that tells more of them apart.
+    /// Sorts the waves by colour, and colours them by their predecessors and successors, until no
+    /// more are distinguished.
     fn refine(&mut self) -> u64 {
         let mut classes = 0;
         loop {
@@ -217,7 +217,7 @@ impl Naming<'_> {
         u64::try_from(waves.len().saturating_add(dependencies.len())).unwrap_or(u64::MAX)
     }
 
-    /// Mixes the colours of all waves before into each, then of all waves after.
+    /// Mixes the colours of all predecessors into each wave, then of all successors.
     fn spread(&mut self) {
         self.sums.fill(0);
         for wave in self.order {

@@ -58,7 +58,7 @@ pub struct GroupSummary {
     pub peak_scratch_bytes: u64,
     /// Largest sum of output bytes in a group.
     pub peak_output_bytes: u64,
-    /// Largest sum of fused bytes in a group; what later budget checks use.
+    /// Largest sum of fused bytes in a group; later budget checks use it.
     pub peak_group_bytes: u64,
     /// The last readback or the largest output of a group, whichever is more.
     pub amortized_readback_bytes: u64,

@@ -4,7 +4,7 @@
 //! it, so no plan needs fewer barriers. Inside a layer ids ascend, whatever the
 //! order of the dependency list. Bytes play no part here; see [`super::groups()`].
 //!
-//! | list | way |
+//! | list | method |
 //! | --- | --- |
 //! | in program order | one pass without adjacency (`stream`) |
 //! | long, ids ascend along every dependency | counting sort, then one pass over the waves (`sorted`) |
@@ -27,7 +27,7 @@ const LONG_CODE: bool = cfg!(target_pointer_width = "64");
 
 /// The part of a program that decides its layers: the number of waves and their order.
 ///
-/// Lets a caller plan layers without wave records.
+/// A caller plans layers with it without wave records.
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Shape<'a> {
@@ -248,7 +248,7 @@ pub(crate) fn plan(
     })
 }
 
-/// Numbers waves by one of the faster ways, which require ascending ids.
+/// Numbers waves by one of the faster methods, which require ascending ids.
 ///
 /// Returns `None` where code must be short, since `release` plans every list.
 fn number(dependencies: &[Dependency], scratch: &mut ScratchView<'_>) -> Option<()> {
@@ -263,9 +263,9 @@ struct Stuck {
     released: u32,
 }
 
-/// Returns the reason for no plan: a bad record, too little space, else a cycle.
+/// Returns the reason why there is no plan: a bad record, too little space, else a cycle.
 ///
-/// The return type is that of the planner, so that errors are not copied on their way out.
+/// The return type is the planner's, so that errors are not copied.
 #[cold]
 #[inline(never)]
 fn refuse(

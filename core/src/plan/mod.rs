@@ -1,11 +1,10 @@
 //! Plans: which waves run together, in what order, in what memory.
 //!
-//! Three steps, each usable alone: [`layers()`] puts waves between the fewest
-//! global barriers, [`groups()`] keeps what runs together inside a byte budget,
-//! [`arena()`] assigns every region an offset. [`execution()`] takes all of them, and the
-//! topology, memory and launch that follow, in one call. [`Requirements`] states the
-//! working memory that they take. Nothing here runs a wave, allocates, or keeps state
-//! between calls.
+//! Three steps, each usable alone: [`layers()`] puts waves between the fewest global barriers,
+//! [`groups()`] keeps groups inside a byte budget, [`arena()`] assigns every region an offset.
+//! [`execution()`] takes all of them, and the topology, memory and launch that follow, in one call.
+//! [`Requirements`] states the working memory that they take. Nothing here runs a wave, allocates,
+//! or keeps state between calls.
 
 pub mod arena;
 pub mod execution;

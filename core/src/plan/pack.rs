@@ -1,12 +1,11 @@
 //! Packing: fewer groups than next-fit inside layers.
 //!
-//! List scheduling. Waves are ranked; group by group, the highest-ranked ready
-//! wave that still fits is taken until none does; then the group closes and
-//! releases its successors. A few rankings are tried from both ends of the
-//! program, and while the program is small some more are tried by swapping two
-//! ranks of the best one. Some ranking always yields an optimal plan: the one by
-//! groups of that plan. Each try costs `O((W + D) log W)` and their number is
-//! bounded, so the total costs the same. The caller has checked the input.
+//! List scheduling. Waves are ranked; group by group, the highest-ranked ready wave that still fits
+//! is taken until none does; then the group closes and releases its successors. A few rankings are
+//! tried from both ends of the program, and while the program is small some more are tried by
+//! swapping two ranks of the best one. Some ranking always yields an optimal plan, namely the order
+//! of that plan's groups. Each try costs `O((W + D) log W)` and their number is bounded, so the
+//! total costs the same. The caller has checked the input.
 
 use super::cells::{IDS, bump, counts_to_starts, place, read, swap, write};
 use super::csr::{Direction, Neighbours};
@@ -52,11 +51,11 @@ impl Job<'_> {
 /// The criterion that ranks waves.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Rule {
-    /// More edges on the longest path after it, then more bytes.
+    /// By edges on the longest path after it, then bytes, descending.
     Path,
-    /// More bytes on the heaviest path after it.
+    /// By bytes on the heaviest path after it, descending.
     Weight,
-    /// More bytes.
+    /// By bytes, descending.
     Bytes,
 }
 
@@ -128,7 +127,7 @@ impl Packer<'_, '_> {
         Neighbours::over(self.layers.starts, self.layers.targets)
     }
 
-    /// Turns to the start or the end of the program.
+    /// Direction: from the start or the end of the program.
     fn face(&mut self, direction: Direction) {
         self.direction = direction;
         let ScratchView {
@@ -268,7 +267,7 @@ impl Packer<'_, '_> {
         Some(groups)
     }
 
-    /// Writes the plan that was scheduled last over the one before, ids ascending in each group.
+    /// Overwrites the previous plan with the last scheduled one, ids ascending in each group.
     fn commit(&mut self, groups: u32) {
         let ScratchView {
             order,

@@ -1,9 +1,8 @@
 //! The order in which ready waves are taken.
 //!
-//! A tournament tree over ranks answers "the first ready wave that still fits"
-//! in logarithmic time; a heap sort makes ranks from keys. Both are here
-//! because the standard library's sorts hold a panic path, which a firmware
-//! image must not.
+//! A tournament tree over ranks answers "the first ready wave that still fits" in logarithmic time;
+//! a heap sort makes ranks from keys. Both are here because the standard library's sorts contain a
+//! panic path, which a firmware image must not have.
 
 use super::cells::{read, write};
 

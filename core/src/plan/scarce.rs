@@ -1,11 +1,12 @@
 //! Groups that keep little memory alive, since the output of a wave is used next.
 //!
-//! A line of all waves is searched for that keeps few bytes alive if they run one by one. Walks
-//! give the first lines: each takes a wave that the one before has released, from the front or from
+//! The search is for a line of all waves that keeps few bytes alive if they run one by one. Walks
+//! give the first lines: each takes a wave that the previous one released, from the front or from
 //! the back of the program, so that a chain of waves is followed to its end before the next one
-//! begins, and a wave follows what it needs. For small programs the best line is improved by moves
-//! of single waves. Groups take waves along this line as they fit. They are smaller and more than
-//! packed ones, and so are the barriers: a fallback if the arena of wider groups does not fit.
+//! begins, and a wave follows its predecessors. For small programs the best line is improved by
+//! moves of single waves. Groups take waves along this line as they fit. They are smaller and more
+//! numerous than packed ones, with more barriers: a fallback if the arena of wider groups does not
+//! fit.
 //!
 //! Ties are broken by the names of [`super::canonical`]. Names and line stay in the layers'
 //! scratch while an arena is laid out, and in the arena's while groups are made.
@@ -22,7 +23,8 @@ const VISITS: u64 = 1 << 16;
 /// No line is improved by more moves than this, for each pair of waves.
 const TRIES: u64 = 16;
 
-/// Bytes of a group; a wave of more is a group of its own, and 0 makes every wave one.
+/// Bytes of a group; a larger wave is a separate group, and 0 puts every wave into a separate
+/// group.
 type GroupBytes = u64;
 
 /// Leaves a line of waves in `layers.ends`; the names of the waves are in `layers.starts` and stay.

@@ -1,4 +1,4 @@
-//! Admission of slots: hosts refuse on publishing what workers would not run.
+//! Admission of slots: on publishing, hosts refuse slots that workers would not run.
 
 use super::packed;
 use super::refusal::Refusal;
@@ -9,7 +9,7 @@ use crate::abi::ring::{
 };
 
 impl<W: Words + ?Sized> Ring<'_, W> {
-    /// The kind of a slot, if its tenant may ask for that with such arguments.
+    /// Returns the kind of a slot, if its tenant may request it with these arguments.
     ///
     /// # Errors
     /// The first thing that is wrong with it.
@@ -37,7 +37,7 @@ impl<W: Words + ?Sized> Ring<'_, W> {
 }
 
 impl SlotRecord {
-    /// Its priority, which may be none.
+    /// Its priority word, which may be invalid.
     #[must_use]
     pub const fn level(&self) -> u32 {
         self.priority & 0xFF
@@ -57,7 +57,7 @@ fn check_arguments(
     window: impl Fn() -> Window,
 ) -> Result<(), Refusal> {
     match kind {
-        // Kinds that name no address read no window.
+        // Kinds without addresses read no window.
         Kind::Nop | Kind::Reach | Kind::Shutdown | Kind::User => Ok(()),
         Kind::Store | Kind::Add | Kind::Load | Kind::CompareSwap => {
             window().at(arguments[0]).map(drop)
@@ -66,7 +66,8 @@ fn check_arguments(
     }
 }
 
-/// The same for kinds that name more than a word; apart, since these take more time anyway.
+/// The same for kinds with more than one address, in a separate function since these take more time
+/// anyway.
 #[inline(never)]
 fn check_more(
     kind: Kind,

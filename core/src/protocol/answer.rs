@@ -1,4 +1,4 @@
-//! The worker's side: how a slot ends, or goes on later.
+//! The worker's side: how a slot ends, or continues later.
 
 use super::claim::Claim;
 use super::layout::{field, words_of};
@@ -14,16 +14,16 @@ use crate::abi::ring::{
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Outcome {
-    /// With results.
+    /// It ended with results.
     Done([u32; RESULTS]),
-    /// Without.
+    /// It ended without results.
     Fault(Refusal),
-    /// Without, as a program stopped itself: the words of its
+    /// Without, since a program stopped itself: the words of its
     /// [`FaultRecord`](crate::abi::control::FaultRecord), and its number.
     Stopped([u32; RESULTS]),
-    /// It goes on from here in a later turn.
+    /// It continues from here in a later turn.
     Yield(Continuation),
-    /// It could not start and wants to be asked again.
+    /// It could not start and has to be retried.
     Requeue(Continuation),
 }
 
@@ -53,7 +53,7 @@ impl From<Result<[u32; RESULTS], Refusal>> for Outcome {
 }
 
 impl<W: Words + ?Sized> Worker<'_, W> {
-    /// Ends the turn of a slot. What the handler said stands.
+    /// Ends the turn of a slot with the handler's result.
     pub fn answer(&mut self, claim: Claim, outcome: Outcome) {
         match outcome {
             Outcome::Yield(task) | Outcome::Requeue(task) if !is_known(task.flags) => {
@@ -100,7 +100,7 @@ impl<W: Words + ?Sized> Worker<'_, W> {
         ring.put_back(claim.index, claim.level, status);
     }
 
-    /// Ends a slot; one that failed with these results, where it has more to say than its refusal.
+    /// Ends a slot; a failed one with these results, if it has more of them than its refusal.
     fn end(
         &self,
         claim: &Claim,
@@ -124,8 +124,8 @@ impl<W: Words + ?Sized> Worker<'_, W> {
         ring.show_end(&ending, || seal_of(ending.ended, &ending.words));
     }
 
-    /// The end of light work in an epoch, of which nothing is written yet. The one who writes the
-    /// completion and the counts calls [`Ring::show_end`] then.
+    /// The end of light work in an epoch, which is not written yet. The writer of the completion
+    /// and the counts then calls [`Ring::show_end`].
     #[inline(always)]
     pub fn light_ending(&self, claim: &Claim, result: Result<u32, Refusal>, epoch: u32) -> Ending {
         let results = result.map(|word| {
@@ -236,11 +236,11 @@ pub struct Ending {
     pub completion: u32,
     /// The words of the completion.
     pub words: CompletionWords,
-    /// Words of the ring, and what is added to each.
+    /// Words of the ring, and the amount added to each.
     pub counts: [(u32, u32); COUNTS],
     /// Its last status.
     pub ended: Status,
-    /// Why it failed, and its opcode.
+    /// Reason of its failure, and its opcode.
     fault: Option<(FaultCode, u32)>,
     leaves_traces: bool,
     batch: u32,
@@ -281,8 +281,8 @@ impl crate::abi::ring::SlotRecord {
 }
 
 impl<W: Words + ?Sized> Ring<'_, W> {
-    /// Shows that a slot ended, once its completion is written, and tells its batch. `seal` is of
-    /// that completion, for machines that need one.
+    /// Marks a slot as ended, once its completion is written, and counts it in its batch. `seal` is
+    /// of that completion, for machines that need one.
     #[inline(always)]
     pub fn show_end(&self, ending: &Ending, seal: impl FnOnce() -> u32) {
         if let Some((code, opcode)) = ending.fault {
@@ -297,7 +297,7 @@ impl<W: Words + ?Sized> Ring<'_, W> {
         self.count_member(ending.batch);
     }
 
-    /// Tells a batch that one of its slots ended.
+    /// Counts an ended slot in its batch.
     fn count_member(&self, batch: u32) {
         if (1..=crate::abi::ring::BATCHES).contains(&batch) {
             let at = Self::batch_at(batch);

@@ -1,4 +1,4 @@
-//! The worker's side: which slot next.
+//! The worker's side: the choice of the next slot.
 
 use super::layout::{field, words_of};
 use super::publish::CLAIMED;
@@ -10,17 +10,17 @@ use crate::abi::ring::{
     SLOT_WORDS, Shutdown, SlotRecord, Status, TenantRecord, VERSION,
 };
 
-/// A worker of a ring: what it claimed lately and what it looks for.
+/// A worker of a ring: its recent claims and the work that it polls for.
 #[derive(Debug)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Worker<'m, W: ?Sized> {
     pub(super) ring: Ring<'m, W>,
     pace: Pace,
     cursors: [u32; PRIORITIES as usize],
-    /// Whether the last slot went back unfinished: the next scan passes over such slots
-    /// first, so that a slot that cannot go on never keeps others waiting.
+    /// Whether the last slot went back unfinished: the next scan passes over such slots first, so
+    /// that a slot that cannot continue never blocks others.
     pub(super) put_back: bool,
-    /// The only kind that this worker's entry knows, beside those of control.
+    /// The only kind of this worker's entry, besides control.
     only: Option<Kind>,
 }
 
@@ -77,7 +77,7 @@ pub(super) fn continuation_of(slot: &SlotRecord) -> Continuation {
 }
 
 impl<'m, W: Words + ?Sized> Worker<'m, W> {
-    /// A worker that knows every kind, or one beside those of control.
+    /// A worker for every kind, or for one kind besides control.
     #[must_use]
     pub fn new(ring: Ring<'m, W>, only: Option<Kind>) -> Self {
         Self {
@@ -95,14 +95,14 @@ impl<'m, W: Words + ?Sized> Worker<'m, W> {
         self.ring
     }
 
-    /// The only kind that it knows beside those of control, if it does not know all.
+    /// Its only kind besides control, if it does not handle all.
     #[must_use]
     pub const fn only(&self) -> Option<Kind> {
         self.only
     }
 
-    /// Goes to the entry that `favourite` of [`ControlBlock`] orders: every second worker knows
-    /// that kind alone, and the others, of which the first is one, all.
+    /// Switches to the entry that `favourite` of [`ControlBlock`] orders: every second worker
+    /// handles only that kind, and the others, including the first, handle all.
     pub fn enter(&mut self, number: u32, favourite: u32) {
         let ordered = if number % 2 == 1 { favourite } else { 0 };
         let present = self.only.map_or(0, |kind| (kind as u32).wrapping_add(1));
@@ -113,8 +113,8 @@ impl<'m, W: Words + ?Sized> Worker<'m, W> {
         *self = Self::new(self.ring, Kind::ALL.get(index).copied());
     }
 
-    /// Whether the service is to end and this worker has nothing left to do. A ring of
-    /// another version is nothing that it could work on.
+    /// Whether the service is to end and this worker has nothing left to do. A ring of another
+    /// version has no work for it.
     #[must_use]
     pub fn should_end(&self) -> bool {
         let words = [field!(ControlBlock, magic), field!(ControlBlock, version)];
@@ -136,8 +136,8 @@ impl<'m, W: Words + ?Sized> Worker<'m, W> {
         fresh.or_else(|| self.scan(false))
     }
 
-    /// Takes a slot that was handed to this worker and to no other, which never lies among those
-    /// that wait; `None` while its tenant's quota is used up.
+    /// Takes a slot that was only handed to this worker and is not among the waiting ones; `None`
+    /// while its tenant's quota is used up.
     #[inline(always)]
     pub fn accept(&mut self, index: u32, slot: &SlotRecord) -> Option<Claim> {
         let ring = self.ring;
@@ -205,8 +205,8 @@ fn try_slot<W: Words + ?Sized>(
         return None;
     }
     let from = Status::from_word(ring.get(at)).filter(|status| status.is_schedulable())?;
-    // Hints, as the slot may change hands meanwhile: what they let through is looked at
-    // again below.
+    // Only hints, as the slot may change its owner meanwhile; a slot that passes is checked again
+    // below.
     let is_passed_over = only_fresh && from != Status::Published;
     if is_passed_over || !ring.may_run(&ring.slot(index), from, only) {
         return None;
@@ -252,8 +252,8 @@ impl<W: Words + ?Sized> Ring<'_, W> {
         bytemuck::cast(words)
     }
 
-    /// The request of a claimed slot. A slot of another priority than those it lies
-    /// among would be served out of turn.
+    /// The request of a claimed slot. A slot with another priority than its place would be served
+    /// out of turn.
     #[inline(always)]
     fn work_of(&self, slot: &SlotRecord, level: u32) -> Result<Kind, Refusal> {
         let kind = self.admit(slot)?;
@@ -279,8 +279,8 @@ impl<W: Words + ?Sized> Ring<'_, W> {
         !waits || self.epoch().wrapping_sub(task.resume_epoch).cast_signed() >= 0
     }
 
-    /// Counts a claimed slot of a tenant: false if its quota is used up, nothing if
-    /// there is no such tenant. It does something else until the count arrives.
+    /// Counts a claimed slot of a tenant. Returns false if its quota is used up, `None` if there is
+    /// no such tenant. Other work overlaps the atomic addition.
     #[inline(always)]
     fn enter<T>(&self, tenant: u32, meanwhile: impl FnOnce() -> T) -> (Option<bool>, T) {
         let (mask, quota) = (self.mask_of(tenant), self.quota_of(tenant));
@@ -289,7 +289,7 @@ impl<W: Words + ?Sized> Ring<'_, W> {
         }
         let running = Self::tenant_at(tenant).wrapping_add(field!(TenantRecord, running));
         if quota == u32::MAX {
-            // No number of slots uses it up, so nobody waits for the count.
+            // The quota is unlimited, so the count is not waited for.
             self.tally(running, 1);
             return (Some(true), meanwhile());
         }

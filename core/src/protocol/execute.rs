@@ -1,4 +1,4 @@
-//! Handlers of the opcodes that need nothing but the ring's own memory.
+//! Handlers of the opcodes that only need the ring's memory.
 
 use super::claim::Claim;
 use super::layout::field;
@@ -83,7 +83,7 @@ impl<W: Words + ?Sized> Ring<'_, W> {
         })
     }
 
-    /// Copies words as if through memory of its own where source and target overlap.
+    /// Copies words; overlapping source and target behave as with a temporary copy.
     fn copy(
         &self,
         arguments: &[u32; ARGUMENTS],
@@ -131,7 +131,7 @@ impl<W: Words + ?Sized> Ring<'_, W> {
         })
     }
 
-    /// Reads some symbols and goes on later, so that a long text keeps nobody waiting.
+    /// Reads some symbols and continues later, so that a long text does not block others.
     ///
     /// The table begins with its states and its symbols; then follows the next state of
     /// each state and symbol.

@@ -47,7 +47,7 @@ pub enum LayoutError {
         /// The part without space.
         part: &'static str,
     },
-    /// More words than indices are made for.
+    /// More words than indices can address.
     TooLarge {
         /// Words wanted.
         words: u64,
@@ -71,8 +71,8 @@ impl fmt::Display for LayoutError {
 impl Error for LayoutError {}
 
 impl Layout {
-    /// A ring with so many slots of each priority, records in its log, and words in all
-    /// windows together.
+    /// A ring with the given slots of each priority, records in its log, and words in all windows
+    /// together.
     ///
     /// # Errors
     /// [`LayoutError`] if a priority or the log has no space, or beyond 2^30 words.
@@ -115,7 +115,7 @@ impl Layout {
         self.levels
     }
 
-    /// Slots in all.
+    /// Slots of all priorities.
     #[must_use]
     pub const fn slots(&self) -> u32 {
         self.slots
@@ -133,7 +133,7 @@ impl Layout {
         self.window_words
     }
 
-    /// Words of everything.
+    /// Words of the whole ring.
     #[must_use]
     pub const fn words(&self) -> u32 {
         self.windows().wrapping_add(self.window_words)

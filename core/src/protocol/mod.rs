@@ -1,9 +1,9 @@
 //! The protocol between hosts and resident workers, written once for every machine.
 //!
-//! A [`Ring`] is a view of shared words: a control block, slots, completions, a print
-//! log and the tenants' windows ([`crate::abi::ring`] has the records). Hosts publish,
-//! workers claim and answer. The code is written over [`Words`], four operations on
-//! memory; threads and the model checker differ in that trait alone.
+//! A [`Ring`] is a view of shared words: a control block, slots, completions, a print log and the
+//! tenants' windows ([`crate::abi::ring`] has the records). Hosts publish, workers claim and
+//! answer. The code is written over [`Words`], four operations on memory; threads and the model
+//! checker differ only in that trait.
 //!
 //! ```text
 //!            reserve              publish              claim
@@ -17,27 +17,27 @@
 //!    └───────────────────────── Fault ◀─────────────────────────────┘
 //! ```
 //!
-//! Every release names the load that it pairs with, and each place of either has a name
-//! ([`Site`]), by which the model checker takes its order away to see that it is needed:
+//! Every release names the load that it pairs with, and each place of either has a name ([`Site`]),
+//! by which the model checker removes its order to verify that it is needed:
 //!
 //! | written words | release | acquire |
 //! | --- | --- | --- |
 //! | payload of a slot | status, [`Ring::publish`] | status, [`Worker::claim`] |
 //! | continuation | status, [`Worker::answer`] | status, [`Worker::claim`] |
 //! | completion, counters, windows | status, [`Worker::answer`] | status, [`Ring::poll`] |
-//! | the same, of a batch's members | count of the batch, [`Worker::answer`] | the fence's look at the count |
+//! | the same, of a batch's members | count of the batch, [`Worker::answer`] | the fence's load |
 //! | the same, of a whole batch | epoch, the fence | epoch, [`Ring::epoch`] |
 //! | a record of the log | its sequence, the printer | its sequence, [`Ring::print_at`] |
-//! | how the service is to end, and counts of what was posted before | shutdown, [`Ring::shut_down`] | shutdown, [`Worker::should_end`] |
-//! | a host's looks at an answer | status, [`Ring::release`] | status, [`Ring::reserve`] |
-//! | a word of a record that replaces another, after the mark of its place | the word, the printer | the word, [`Ring::print_at`] |
-//! | a record whose place the next one takes | its sequence, the printer | its sequence, the next printer |
+//! | end, earlier counts | shutdown, [`Ring::shut_down`] | shutdown, [`Worker::should_end`] |
+//! | a host's poll of an answer | status, [`Ring::release`] | status, [`Ring::reserve`] |
+//! | a word of a record, after its mark | the word, the printer | the word, [`Ring::print_at`] |
+//! | a record whose place is reused | its sequence, the printer | its sequence, the next printer |
 //!
-//! Each word is changed by read-modify-write on one side only, so that a machine whose
-//! atomics do not reach the other side's memory can run this: hosts add to `posted`,
-//! workers to `claimed`; a slot belongs to the one who its status says.
+//! Each word is changed by read-modify-write on one side only, so that a machine whose atomics do
+//! not reach the other side's memory can run this: hosts add to `posted`, workers to `claimed`; the
+//! status of a slot defines its owner.
 //!
-//! [`post`] brings slots to workers that have memory of their own, and answers back.
+//! [`post`] brings slots to workers with separate memory, and answers back.
 
 mod admit;
 mod answer;
@@ -64,7 +64,7 @@ pub use schedule::AGEING_AFTER;
 pub use sites::Site;
 pub use words::{Read, Scope, Swap, Update, Words, Write};
 
-/// Shared words and where things lie among them.
+/// Shared words and their layout.
 #[derive(Debug)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Ring<'m, W: ?Sized> {

@@ -1,13 +1,13 @@
 //! Several short operations in one slot: the one decoder of hosts and workers.
 //!
-//! Argument 0 counts them, argument 1 has a byte for the opcode of each, and each has
-//! two words of its own: address and value. All are checked before the first runs.
+//! Argument 0 counts them, argument 1 has a byte for the opcode of each, and each has two words:
+//! address and value. All are checked before the first runs.
 
 use super::refusal::Refusal;
 use super::window::Window;
 use crate::abi::ring::{ARGUMENTS, FaultCode};
 
-/// Operations of a slot at most.
+/// Most operations of a slot.
 pub(super) const SHORTS: usize = 4;
 
 /// Kind of a short operation.
@@ -115,7 +115,7 @@ pub(super) fn decode(arguments: &[u32; ARGUMENTS]) -> Result<[Short; SHORTS], Re
             (short.address, short.value) = (address, value);
         }
     }
-    // Bytes beyond the count would be operations that nobody runs.
+    // Bytes beyond the count would be operations that never run.
     if opcodes != 0 {
         return Err(Refusal::new(FaultCode::BadArgument, opcodes));
     }

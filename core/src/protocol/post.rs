@@ -1,14 +1,13 @@
 //! Posts: how a slot reaches workers whose memory is not the host's.
 //!
 //! A queue of posts is an array of records that hosts fill in turn and one dispatcher reads in
-//! turn. Nobody writes a word that says how far they are: the reader knows the number of
-//! the next post, and a record is that post when its stamp is. The stamp sums up all words,
-//! so a record of which only some words have arrived is not taken, whatever their order.
-//! Records of an earlier round, and empty ones, have other stamps: the number of the post
-//! is a part of it.
+//! turn. No word holds their progress: the reader knows the number of the next post, and a record
+//! is that post if its stamp matches. The stamp sums up all words, so a record of which only some
+//! words have arrived is not taken, whatever their order. Records of an earlier round, and empty
+//! ones, have other stamps: the number of the post is a part of it.
 //!
-//! Answers that come the other way are sealed alike: the status of the slot holds a stamp of the
-//! completion. Only where a slot's traces lie in other words too does its worker wait for them.
+//! Answers in the other direction are sealed in the same way: the status of the slot holds a stamp
+//! of the completion. A worker waits for its stores only if the slot also wrote other words.
 
 use super::layout::words_of;
 use super::{Read, Ring, Scope, Site, Words, Write, hash_of};
@@ -29,7 +28,7 @@ const fn factor_of(place: u32) -> u32 {
     hash_of(place.wrapping_mul(0x9E37_79B9)) | 1
 }
 
-/// The factors of all places of a post, for the one who sums up all of its words; 0 for the stamp.
+/// The factors of all places of a post, to sum up all of its words; 0 for the stamp.
 const FACTORS: [u32; POST_WORDS as usize] = {
     let mut factors = [0; POST_WORDS as usize];
     let mut place = 1;
@@ -106,7 +105,7 @@ pub type CompletionWords = [u32; words_of::<CompletionRecord>() as usize];
 /// Bits of a sealed status that hold the status.
 const STATUS_BITS: u32 = 3;
 
-/// The status of a slot that ended so, with the stamp of its completion.
+/// The sealed form of an end status, with the stamp of its completion.
 pub(super) fn seal_of(ended: Status, words: &CompletionWords) -> u32 {
     seal_of_shares(ended, shares_of(1, words))
 }
@@ -120,7 +119,7 @@ pub const fn seal_of_shares(ended: Status, shares: u32) -> u32 {
     stamp.wrapping_shl(STATUS_BITS) | ended as u32
 }
 
-/// Whether a status, sealed or plain, is that of a slot that ended.
+/// Whether a status, sealed or plain, is of a slot that ended.
 #[must_use]
 pub const fn is_end(status: u32) -> bool {
     // Done is 3 and Fault is 7; no other status has these bits.
@@ -128,15 +127,14 @@ pub const fn is_end(status: u32) -> bool {
 }
 
 impl<W: Words + ?Sized> Ring<'_, W> {
-    /// Whether the status of a slot is that of one that ended; its completion may still be on
-    /// its way.
+    /// Whether a slot has ended by its status; its completion may not have arrived yet.
     #[must_use]
     pub fn may_have_ended(&self, index: u32) -> bool {
         let at = self.layout.slot(index);
         is_end(self.words.load(at, Read::Relaxed, Scope::System))
     }
 
-    /// The answer of a slot that ended, and with it all that was written before.
+    /// Returns the answer of a slot that ended; everything written before is then visible.
     #[must_use]
     pub fn ended(&self, index: u32) -> Option<CompletionRecord> {
         let at = self.layout.slot(index);

@@ -5,8 +5,8 @@ use super::{Outcome, Read, Ring, Scope, Site, Swap, Update, Words, Write};
 use crate::abi::ring::{ControlBlock, PRINT_WORDS, PrintRecord, RESULTS, SlotRecord};
 
 impl<W: Words + ?Sized> Ring<'_, W> {
-    /// Writes a record. A writer that finds its place still being written by one that is
-    /// a whole log late drops its record and counts it.
+    /// Writes a record. If a writer that is a whole log late still writes its place, the record is
+    /// dropped and counted.
     pub(super) fn print(&self, slot: &SlotRecord) -> Outcome {
         let number = self.count(field!(ControlBlock, prints), 1);
         let at = self.print_place(number);
@@ -25,8 +25,8 @@ impl<W: Words + ?Sized> Ring<'_, W> {
         let record = printed(slot);
         let words: [u32; words_of::<PrintRecord>() as usize] = bytemuck::cast(record);
         for (index, word) in (at..).zip(words).skip(1) {
-            // Each one releases the mark above: a reader that sees a new word sees that
-            // the record is busy.
+            // Each store releases the mark above: a reader that sees a new word also sees that the
+            // record is busy.
             let order = Write::Release(Site::PrintWord);
             self.words.store(index, word, order, Scope::System);
         }
@@ -53,7 +53,7 @@ impl<W: Words + ?Sized> Ring<'_, W> {
         }
         let record: PrintRecord = bytemuck::cast(words);
         // Relaxed: a word of the next record, read above, shows that this place is busy, and
-        // nothing is read after this look.
+        // nothing is read after this load.
         let is_whole = self.get(at) == expected;
         (is_whole && record.words <= PRINT_WORDS as u32).then_some(record)
     }
@@ -64,9 +64,9 @@ impl<W: Words + ?Sized> Ring<'_, W> {
     }
 }
 
-/// The sequence of a written record: neither 0 nor [`PrintRecord::BUSY`]. The two numbers that have
-/// these take sequences of records half the numbers away, which no log is long enough to hold
-/// beside them.
+/// The sequence of a written record: neither 0 nor [`PrintRecord::BUSY`]. The two numbers that
+/// would collide with these use the sequences of records half the number range away, which cannot
+/// be in the log at the same time.
 const fn sequence_of(number: u32) -> u32 {
     match number.wrapping_add(1) {
         0 => 1 << 31,

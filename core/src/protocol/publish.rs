@@ -13,13 +13,13 @@ use crate::abi::ring::{
 pub struct Setup<'a> {
     /// Tenants from number 0 on; those beyond the table are ignored.
     pub tenants: &'a [TenantRecord],
-    /// Workers that look for work.
+    /// Workers that poll for work.
     pub workers: u32,
     /// Claims above Low after which one scan starts from below.
     pub ageing_after: u32,
 }
 
-/// Slots that were posted and not claimed, where neither count may be of the same time.
+/// Slots that were posted and not claimed, by two counts that may be from different times.
 const fn waiting_of(posted: u32, claimed: u32) -> u32 {
     let waiting = posted.wrapping_sub(claimed);
     if waiting.cast_signed() < 0 {
@@ -62,7 +62,7 @@ impl<W: Words + ?Sized> Ring<'_, W> {
         control
     }
 
-    /// A copy of the control block, each word as it was at some time during the copy.
+    /// A copy of the control block, each word read at some time during the copy.
     #[must_use]
     pub fn control(&self) -> ControlBlock {
         let mut control = [ControlBlock::default()];
@@ -81,7 +81,7 @@ impl<W: Words + ?Sized> Ring<'_, W> {
         first..first.wrapping_add(slots)
     }
 
-    /// The priority of the place of a slot.
+    /// The priority of a slot by its place.
     #[inline(always)]
     pub(super) fn level_of(&self, index: u32) -> u32 {
         let levels = self.layout.levels();
@@ -92,7 +92,7 @@ impl<W: Words + ?Sized> Ring<'_, W> {
         firsts.filter(|end| *end <= index).count() as u32
     }
 
-    /// Takes a slot that holds nothing, to fill it; false if it holds something.
+    /// Reserves an empty slot to fill it; returns false if it is not empty.
     #[must_use]
     pub fn reserve(&self, index: u32) -> bool {
         let at = self.layout.slot(index);
@@ -114,20 +114,20 @@ impl<W: Words + ?Sized> Ring<'_, W> {
         let at = self.layout.slot(index);
         let [_, payload @ ..] = &words;
         self.write_words(at.wrapping_add(1), payload);
-        // Counted before it can be claimed: a count that is too high costs a look in
-        // vain, one that is too low a slot that nobody looks for.
+        // Counted before it can be claimed: a count that is too high costs a poll in vain, one that
+        // is too low hides a slot.
         self.count(self.level_at(slot.level()).wrapping_add(POSTED), 1);
         self.set_status(index, Status::Published, Site::Publish);
     }
 
-    /// Marks a reserved slot as handed to the workers, where another way than this memory brings
-    /// its payload to them. Relaxed: no worker waits for this status, and what brings the payload
+    /// Marks a reserved slot as handed to the workers, if its payload does not reach them through
+    /// this memory. Relaxed: no worker waits for this status, and the transport of the payload
     /// releases this store too, so that no answer comes before it.
     pub fn mark_posted(&self, index: u32) {
         self.set(self.layout.slot(index), Status::Published as u32);
     }
 
-    /// The status of a slot, and with it all that was written before it.
+    /// Returns the status of a slot; everything written before it is then visible.
     #[must_use]
     pub fn poll(&self, index: u32) -> Option<Status> {
         let at = self.layout.slot(index);
@@ -155,7 +155,7 @@ impl<W: Words + ?Sized> Ring<'_, W> {
         }
     }
 
-    /// Batches that ended, and with it all that their slots wrote.
+    /// Returns the number of ended batches; everything that their slots wrote is then visible.
     #[must_use]
     pub fn epoch(&self) -> u32 {
         let at = field!(ControlBlock, epoch);
@@ -163,36 +163,36 @@ impl<W: Words + ?Sized> Ring<'_, W> {
         self.words.load(at, order, Scope::System)
     }
 
-    /// The same number, without what its slots wrote.
+    /// The same number, without ordering the slots' writes.
     #[inline(always)]
     #[must_use]
     pub fn epoch_now(&self) -> u32 {
         self.get(field!(ControlBlock, epoch))
     }
 
-    /// Tells the workers to end.
+    /// Asks the workers to end.
     pub fn shut_down(&self, how: Shutdown) {
         let at = field!(ControlBlock, shutdown);
         let order = Write::Release(Site::ShutDown);
         self.words.store(at, how as u32, order, Scope::System);
     }
 
-    /// Sets how many workers look for work, which entry further ones start from (1 more
-    /// than the index of a kind, or 0 for all kinds), and when waiting work ages.
+    /// Sets how many workers poll for work, which entry further ones start from (1 more than the
+    /// index of a kind, or 0 for all kinds), and when waiting work ages.
     pub fn steer(&self, workers: u32, favourite: u32, ageing_after: u32) {
         self.set(field!(ControlBlock, workers), workers);
         self.set(field!(ControlBlock, favourite), favourite);
         self.set(field!(ControlBlock, ageing_after), ageing_after);
     }
 
-    /// Published slots that no worker has, of every priority; those that change hands meanwhile
-    /// may count.
+    /// Published slots that no worker has, of every priority; slots that change their owner
+    /// meanwhile may count.
     #[must_use]
     pub fn waiting(&self) -> [u32; PRIORITIES as usize] {
         let mut waiting = self.layout.levels();
         for (level, most) in (0..).zip(&mut waiting) {
             let at = self.level_at(level);
-            // In this order, as a slot may be posted and claimed between the two looks.
+            // In this order, as a slot may be posted and claimed between the two loads.
             let claimed = self.get(at.wrapping_add(CLAIMED));
             let posted = self.get(at.wrapping_add(POSTED));
             *most = waiting_of(posted, claimed).min(*most);
@@ -200,7 +200,7 @@ impl<W: Words + ?Sized> Ring<'_, W> {
         waiting
     }
 
-    /// First word of the record of a priority; of the last one for those beyond.
+    /// First word of the record of a priority; larger numbers give the last one.
     pub(super) fn level_at(&self, level: u32) -> u32 {
         let level = level.min(PRIORITIES.wrapping_sub(1));
         let before = level.wrapping_mul(words_of::<LevelRecord>());
@@ -212,7 +212,7 @@ impl<W: Words + ?Sized> Ring<'_, W> {
         field!(ControlBlock, batches).wrapping_add(batch.wrapping_sub(1))
     }
 
-    /// Hands a slot to the one who may have it in this status.
+    /// Hands a slot over by setting its status.
     pub(super) fn set_status(&self, index: u32, status: Status, site: Site) {
         let at = self.layout.slot(index);
         let order = Write::Release(site);

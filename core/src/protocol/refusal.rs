@@ -10,7 +10,7 @@ use core::fmt;
 pub struct Refusal {
     /// The reason.
     pub code: FaultCode,
-    /// The value that is wrong, as the code says.
+    /// The wrong value, as defined by the code.
     pub detail: u32,
 }
 

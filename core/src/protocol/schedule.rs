@@ -1,4 +1,4 @@
-//! In which order a worker looks at the priorities.
+//! Order in which a worker polls the priorities.
 
 use crate::abi::ring::PRIORITIES;
 
@@ -38,7 +38,7 @@ impl Pace {
         }
     }
 
-    /// Notes that a scan ended with a claim at `level`.
+    /// Records that a scan ended with a claim at `level`.
     pub(super) fn claimed(&mut self, level: u32, ageing_after: u32) {
         if self.is_from_below(ageing_after) {
             self.above_low = 0;

@@ -3,12 +3,12 @@
 /// A place where an access is ordered before or after others.
 ///
 /// Every access that is not relaxed names its place, so this list has all of them. Each of
-/// [`Site::ALL`] is needed: the model checker runs the code with the order of one place at a time
-/// taken away, and finds a failure for each (`tests/loom`).
+/// [`Site::ALL`] is needed: the model checker runs the code without the order of one place at a
+/// time, and finds a failure for each (`tests/loom`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Site {
-    /// A host reserves an empty slot: the one before has read its answer.
+    /// A host reserves an empty slot, after its previous answer was read.
     Reserve,
     /// A host frees a slot whose answer it has read.
     Free,
@@ -20,7 +20,7 @@ pub enum Site {
     PutBack,
     /// A worker ends a slot, with its completion and all that it wrote.
     End,
-    /// A worker ends a slot by a sealed status, with what it wrote besides the completion.
+    /// A worker ends a slot by a sealed status, with its writes besides the completion.
     Seal,
     /// A host checks whether a slot has ended.
     Poll,
@@ -28,13 +28,13 @@ pub enum Site {
     Ended,
     /// A member of a batch has ended.
     Member,
-    /// A fence looks at the count of members that ended.
+    /// A fence reads the count of members that ended.
     Members,
     /// A fence begins the next epoch.
     NextEpoch,
-    /// The epoch is read, with what the batches before it wrote.
+    /// The epoch is read, with the writes of the batches before it.
     Epoch,
-    /// Workers are told to end, after all that was posted.
+    /// Workers are asked to end, after all that was posted.
     ShutDown,
     /// A worker checks whether to end.
     ShouldEnd,
@@ -42,23 +42,23 @@ pub enum Site {
     PrintPlace,
     /// A printer writes a word, after the mark that the record is being written.
     PrintWord,
-    /// A printer shows a record, after its words.
+    /// A printer publishes a record, after its words.
     PrintShown,
     /// A reader of the log checks whether a record is there, before its words.
     PrintPoll,
-    /// A reader of the log reads a word, before it looks again whether the record is there.
+    /// A reader of the log reads a word before it checks again whether the record is there.
     PrintRead,
     /// A block arrives at the barrier of a grid.
     Arrive,
-    /// A block looks how many have arrived.
+    /// A block polls how many have arrived.
     Arrivals,
-    /// The last block of some sees what the others wrote.
+    /// The last block of a group sees the writes of the others.
     LastArrival,
-    /// A block shows the last one what it wrote.
+    /// A block publishes its writes to the last one.
     OtherArrival,
-    /// A thread tells its thread group a word.
+    /// A thread publishes a word to its thread group.
     Tell,
-    /// A thread hears a word of its thread group.
+    /// A thread receives a word from its thread group.
     Hear,
     /// A place outside the protocol and the barrier, between one machine's kernel and its host. The
     /// checker does not run that code.
@@ -66,7 +66,7 @@ pub enum Site {
 }
 
 impl Site {
-    /// All places that the checker runs.
+    /// All places that the checker covers.
     pub const ALL: [Self; 26] = [
         Self::Reserve,
         Self::Free,

@@ -122,7 +122,7 @@ impl<W: Words + ?Sized> Ring<'_, W> {
         self.words.add(at, value, Update::Relaxed, Scope::System)
     }
 
-    /// Adds to a counter whose previous value nobody needs.
+    /// Adds to a counter whose previous value is not needed.
     #[inline(always)]
     pub(super) fn tally(&self, at: u32, value: u32) {
         self.words

@@ -67,8 +67,7 @@ pub enum Update {
 }
 
 impl Update {
-    /// The order for threads. One that fails, such as a swap of a word that is not as expected, has
-    /// none.
+    /// The order for threads. A failed operation, such as a swap of an unexpected word, has none.
     #[inline(always)]
     #[must_use]
     pub const fn ordering(self) -> Ordering {
@@ -110,29 +109,29 @@ pub trait Words {
     fn load(&self, at: u32, order: Read, scope: Scope) -> u32;
     /// Writes a word.
     fn store(&self, at: u32, value: u32, order: Write, scope: Scope);
-    /// Swaps a word if it is as expected; returns the previous value. In this order if it does, and in
-    /// none otherwise.
+    /// Swaps a word if it is as expected; returns the previous value. It has this order if it
+    /// swaps, and none otherwise.
     fn swap_if(&self, at: u32, swap: Swap, order: Update, scope: Scope) -> u32;
     /// Adds, wrapping, and returns the previous value.
     fn add(&self, at: u32, value: u32, order: Update, scope: Scope) -> u32;
-    /// Adds, wrapping, where nobody needs the previous value, so that nobody waits for it.
+    /// Adds, wrapping, without waiting for the previous value.
     #[inline(always)]
     fn add_unseen(&self, at: u32, value: u32, order: Update, scope: Scope) {
         self.add(at, value, order, scope);
     }
-    /// Whether waiting for one's stores to arrive costs so much that answers are sealed instead
+    /// Whether waiting for stores to arrive is so slow that answers are sealed instead
     /// ([`post`](super::post)).
     fn seals(&self) -> bool {
         false
     }
-    /// Reads neighbouring words of one record, in any order.
+    /// Reads adjacent words of one record, in any order.
     #[inline(always)]
     fn load_run(&self, at: u32, to: &mut [u32]) {
         for (index, word) in (at..).zip(to) {
             *word = self.load(index, Read::Relaxed, Scope::System);
         }
     }
-    /// Writes neighbouring words of one record, in any order.
+    /// Writes adjacent words of one record, in any order.
     #[inline(always)]
     fn store_run(&self, at: u32, from: &[u32]) {
         for (index, word) in (at..).zip(from) {

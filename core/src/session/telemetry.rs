@@ -8,7 +8,7 @@ use core::fmt;
 
 use crate::ratio::Ppm;
 
-/// Counts of uploads that happened and uploads that reuse made unnecessary.
+/// Counts of actual uploads and of uploads that reuse avoided.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
@@ -149,8 +149,8 @@ impl ReuseTelemetry {
     }
 }
 
-/// `part / (part + rest)`; both are halved where their sum would not fit 64 bits, which keeps
-/// more digits than a ratio in millionths has.
+/// `part / (part + rest)`; both are halved if their sum would not fit 64 bits, which keeps more
+/// digits than a ratio in millionths has.
 const fn fraction(part: u64, rest: u64) -> Option<Ppm> {
     match part.checked_add(rest) {
         Some(whole) => Ppm::share(part, whole),

@@ -200,7 +200,7 @@ impl Footprint {
         })
     }
 
-    /// Bytes of the graph's layout alone.
+    /// Bytes of the graph's layout.
     ///
     /// # Errors
     ///
@@ -263,7 +263,7 @@ pub struct ExecutionPlan {
 impl TopologyPolicy {
     /// Selects a topology for a workload and plans its memory, in constant time.
     ///
-    /// `previous` is the topology really used last; `None` selects without hysteresis.
+    /// `previous` is the topology actually used last; `None` selects without hysteresis.
     ///
     /// ```
     /// use seawall_core::ratio::Ppm;

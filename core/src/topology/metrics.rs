@@ -1,4 +1,4 @@
-//! The few integers that decide a topology, from what a caller measures.
+//! The few integers that decide a topology, derived from a caller's measurements.
 //!
 //! The divisions of a selection all happen here, on the host; the device keeps its own
 //! [`Metrics`] and only compares.
@@ -78,8 +78,8 @@ impl Signals {
     }
 }
 
-/// Required over budgeted bytes, rounded down and at most one; without a budget anything that is
-/// required at all is full pressure.
+/// Required over budgeted bytes, rounded down and at most one; without a budget any requirement is
+/// full pressure.
 #[must_use]
 pub(super) const fn memory_pressure(required_bytes: u64, budget_bytes: u64) -> Bps {
     match Bps::share(required_bytes, budget_bytes) {

@@ -1,4 +1,4 @@
-//! The choice of how a frontier is executed, made between two iterations.
+//! The choice of a frontier's execution, made between two iterations.
 //!
 //! The same functions run on the host (with all [`Signals`]) and inside the device kernel (with
 //! [`Metrics`] that the grid already holds), so both sides always agree; [`TopologyPolicy::decide`]
@@ -19,7 +19,7 @@ pub use select::{Decision, MetricClass};
 
 use core::fmt;
 
-/// The way in which the lanes of the grid cover a frontier.
+/// The mapping of the grid's lanes to a frontier.
 ///
 /// The first five form a ladder by density; the discriminants are part of the device ABI.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

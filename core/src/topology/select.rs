@@ -47,10 +47,10 @@ impl fmt::Display for Decision {
     }
 }
 
-/// The side of every threshold of the raw choice on which metrics lie, one bit per comparison.
+/// The sides of all thresholds of the raw choice on which metrics lie, one bit per comparison.
 ///
-/// Two metrics of one class have the same raw topology, which is what makes a class a sound key
-/// for a cache.
+/// Two metrics of one class have the same raw topology, which makes a class a sound key for a
+/// cache.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[repr(transparent)]
@@ -59,7 +59,7 @@ pub struct MetricClass(pub u16);
 impl TopologyPolicy {
     /// Chooses a topology from everything a host knows; constant time, at most four divisions.
     ///
-    /// `previous` is the topology really used last, `None` at the start.
+    /// `previous` is the topology actually used last, `None` at the start.
     #[must_use]
     pub const fn select(&self, signals: &Signals, previous: Option<Topology>) -> Decision {
         let metrics = signals.metrics();
@@ -104,7 +104,7 @@ impl TopologyPolicy {
         }
     }
 
-    /// The topology that the metrics alone ask for.
+    /// The topology by the metrics alone.
     #[must_use]
     pub const fn raw(&self, metrics: &Metrics) -> Topology {
         let t = &self.thresholds;

@@ -17,7 +17,7 @@ use super::ShapeMismatch;
 ///
 /// # Errors
 ///
-/// [`ShapeMismatch`] when the lengths differ; the priorities have not changed then.
+/// [`ShapeMismatch`] when the lengths differ; the priorities are then unchanged.
 pub fn decay(
     priorities: &mut [f64],
     coefficients: &[f64],

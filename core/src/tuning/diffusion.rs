@@ -97,7 +97,7 @@ impl core::error::Error for GraphError {}
 impl<'a> SiblingGraph<'a> {
     /// Checks compressed rows: `offsets` holds one element per node and one more (or nothing at
     /// all), each row is strictly ascending, and each edge has its opposite. A loop carries
-    /// nothing but counts in the degree.
+    /// nothing, but counts in the degree.
     ///
     /// O(nodes + edges · log degree), no memory.
     ///
@@ -277,7 +277,7 @@ impl core::error::Error for DiffusionError {}
 ///
 /// # Errors
 ///
-/// [`DiffusionError`]; the priorities have not changed then.
+/// [`DiffusionError`]; the priorities are then unchanged.
 pub fn diffuse(
     graph: &SiblingGraph<'_>,
     diffusion: Diffusion,

@@ -34,7 +34,7 @@ pub struct NaturalGradient<'a> {
 ///
 /// # Errors
 ///
-/// [`ShapeMismatch`] names the first short argument; `out` has not changed then.
+/// [`ShapeMismatch`] names the first short argument; `out` is then unchanged.
 pub fn natural_gradient_step(
     step: &NaturalGradient<'_>,
     out: &mut [f64],

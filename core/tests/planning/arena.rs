@@ -8,7 +8,7 @@ use seawall_core::plan::{
     WaveId, arena, groups,
 };
 
-/// A region as the rules describe it, without asking the planner.
+/// A region by the rules, without calling the planner.
 #[derive(Clone, Copy, Debug)]
 struct Region {
     start: u64,

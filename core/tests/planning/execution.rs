@@ -85,7 +85,7 @@ fn results_that_do_not_fit_together_are_refused_with_the_budget_that_works() {
     };
     assert_eq!(refused.unwrap_err(), ExecutionError::OverBudget(least));
     assert_eq!(subject.latest(), None);
-    // Read after their group, they give way to each other.
+    // Results that are read after their group can share memory.
     let leeway = Leeway {
         early_results: true,
         ..Leeway::default()

@@ -1,4 +1,4 @@
-//! Groups: every plan obeys the order and the budget, and says what it costs.
+//! Groups: every plan obeys the order and the budget, and states its cost.
 
 use crate::oracle::longest_path;
 use crate::support::*;
@@ -7,7 +7,7 @@ use seawall_core::error::{GroupError, ScratchField};
 use seawall_core::plan::{Budget, Requirements, Strategy as Grouping, Wave, WaveId, groups};
 use seawall_core::scratch::{GroupScratch, Scratch};
 
-/// A budget from "the largest wave alone" to "everything at once".
+/// A budget between the largest wave alone and all waves at once.
 fn budget_for(program: &Program, share: u64) -> Budget {
     let fused = program.fused();
     let largest = fused.iter().copied().max().unwrap_or(0);
@@ -19,7 +19,7 @@ fn budget_for(program: &Program, share: u64) -> Budget {
     }
 }
 
-/// Next-fit inside layers, by the rules' own words.
+/// Next-fit inside layers, by the rules.
 fn in_order(program: &Program, space: u64) -> Vec<Vec<u32>> {
     let layers = longest_path::layers(program.waves.len(), &program.dependencies).unwrap();
     let fused = program.fused();

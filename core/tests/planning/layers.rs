@@ -284,7 +284,7 @@ fn more_records_than_caches_hold_change_nothing() {
     assert_eq!(error, LayerError::SelfDependency { wave: 3 });
 }
 
-/// Records whose ids ascend, in no order, as many as the sorting pass asks for.
+/// Records whose ids ascend, in random order, as many as the sorting pass requires.
 fn ascending_shape() -> impl Strategy<Value = (usize, Vec<Dependency>)> {
     (2_u32..400, 4_096_usize..5_000).prop_flat_map(|(waves, records)| {
         let record = (1..waves).prop_flat_map(|after| (0..after, Just(after)));
@@ -324,7 +324,7 @@ proptest! {
 
 #[test]
 fn records_that_outgrow_lists_change_nothing() {
-    // Ids descend, four records per wave: the general path, side by side.
+    // Ids descend, four records per wave: the general path with contiguous successors.
     let waves = 30_000_u32;
     let records: Vec<_> = (0..waves - 3)
         .flat_map(|wave| [1, 2, 3, 3].map(|step| dependency((wave + step, wave))))

@@ -1,4 +1,4 @@
-//! The least budget: exact, the same for every numbering, and never above what another plan needs.
+//! The least budget: exact, the same for every numbering, and never above another plan's need.
 
 use crate::support::*;
 use seawall_core::cache::{AnalysisKind, DeviceKey, Identity, Subject};
@@ -21,7 +21,7 @@ fn plan<'a>(
     execution(request, chooser, buffers.execution())
 }
 
-/// A request with one of the kinds of leeway that callers give.
+/// A request with one of the callers' kinds of leeway.
 fn request(program: &Program, kind: usize) -> Request<'_> {
     let leeway = Leeway {
         least_alignment_bytes: (kind & 1) as u64,
@@ -298,7 +298,7 @@ fn no_groups_of_a_strategy_have_a_smaller_arena_than_the_least_budget() {
     }
 }
 
-/// Eight chains whose last waves wait for small waves of their own.
+/// Eight chains whose last waves each wait for another small wave.
 fn chains_with_inputs(apart: bool) -> Program {
     let wave = |output_bytes| Wave {
         output_bytes,

@@ -261,7 +261,8 @@ fn plans_and_errors_serialize_in_the_shape_of_the_vectors() {
     );
 }
 
-/// The wave and the request of an `execution` vector; none where its graph has no 64-bit size.
+/// The wave and the request of an `execution` vector; `None` if the size of its graph exceeds 64
+/// bits.
 fn execution_vector(input: &Value) -> Option<(Wave, Budget, Signals)> {
     let of = |name: &str| number(&input[name]);
     let nodes = of("nodes").checked_mul(of("bytes_per_node"))?;
@@ -289,7 +290,7 @@ fn execution_vector(input: &Value) -> Option<(Wave, Budget, Signals)> {
     Some((wave, budget, signals))
 }
 
-/// The memory of the group and whether Sparse replaced what was wanted.
+/// The memory of the group and whether Sparse replaced the wanted topology.
 fn execute_vector(
     (wave, budget, signals): (Wave, Budget, Signals),
 ) -> Result<(MemoryPlan, bool), ExecutionError> {
@@ -319,9 +320,8 @@ fn execute_vector(
     Ok((plan.memory, plan.downgraded))
 }
 
-/// The `execution` vectors as programs of one wave, whose group is all there is. Where the
-/// group needs more than its topology, for the copies of scratch of a fused group, the group
-/// decides.
+/// The `execution` vectors as programs of one wave and one group. If the group needs more than its
+/// topology, for the scratch copies of a fused group, the group decides.
 #[test]
 fn the_topology_of_an_execution_follows_the_vectors() {
     let mut accepted = 0;

@@ -1,4 +1,4 @@
-//! A cache never changes an answer, and does nothing that a baseline list would not do.
+//! A cache never changes an answer, and behaves like a baseline list.
 
 use proptest::prelude::*;
 use seawall_core::cache::{AnalysisKind, CacheCounters, DeviceKey, Identity, PlanCache, Subject};
@@ -56,7 +56,7 @@ fn identities() -> [Identity; 6] {
     ]
 }
 
-/// Values on both sides of each of these, and anything else now and then.
+/// Values on both sides of each of these, and sometimes any others.
 fn around(thresholds: &'static [u32], max: u32) -> impl Strategy<Value = u32> {
     let near = prop::sample::select(thresholds)
         .prop_flat_map(move |t| t.saturating_sub(2)..=t.saturating_add(2).min(max));

@@ -1,4 +1,4 @@
-//! Evidence survives the way through text, and no text harms the reader.
+//! Evidence survives a round trip through text, and the reader handles any text.
 
 use proptest::prelude::*;
 use seawall_core::evidence::{

@@ -47,7 +47,7 @@ const PAIRS: [(Field, Field); 8] = [
 fn neighbours_may_meet_but_not_cross() {
     for (index, (lower, upper)) in PAIRS.iter().enumerate() {
         let mut thresholds = Thresholds::DEFAULT;
-        // Raising the lower one alone keeps every other pair in order.
+        // Raising only the lower one keeps every other pair in order.
         let limit = *upper(&mut thresholds);
         *lower(&mut thresholds) = limit;
         assert!(

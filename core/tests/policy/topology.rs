@@ -1,4 +1,4 @@
-//! Properties of the choice; the numbers of single cases are the conformance vectors' business.
+//! Properties of the choice; the conformance vectors cover the numbers of single cases.
 
 use seawall_core::topology::{MetricClass, Metrics, Reason, Thresholds, Topology, TopologyPolicy};
 use std::collections::HashMap;

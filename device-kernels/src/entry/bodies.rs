@@ -1,5 +1,5 @@
 //! Bodies of kernels, for any set of waves: the built-in kernels export them for sets of this
-//! crate, [`kernels!`](crate::kernels) for those of others.
+//! crate, [`kernels!`](crate::kernels) for sets of others.
 
 use crate::grid::Grid;
 use crate::grid::nvptx::Device;

@@ -1,5 +1,5 @@
-//! The kernels of built-in waves. They are compiled only where this crate is the one that
-//! is built: kernels of other crates have names of their own.
+//! The kernels of built-in waves. They are compiled only if this crate is the one being built:
+//! kernels of other crates have other names.
 
 use super::bodies;
 use crate::grid::Grid;
@@ -13,7 +13,7 @@ use seawall_core::abi::program::LaunchRecord;
 use seawall_core::abi::serve::ServeRecord;
 use seawall_core::abi::stream::StreamRecord;
 
-/// The whole program, every family of opcodes but code; a cooperative launch.
+/// The whole program, every family of opcodes except code; a cooperative launch.
 ///
 /// # Safety
 /// As [`Launch::new`]; all blocks must be co-resident.
@@ -44,7 +44,7 @@ pub unsafe extern "ptx-kernel" fn seawall_mega_rounds(record: *const LaunchRecor
     unsafe { bodies::mega::<Rounds>(record) }
 }
 
-/// The whole program when it runs code alone; a cooperative launch.
+/// The whole program when it only runs code; a cooperative launch.
 ///
 /// # Safety
 /// As [`Launch::new`]; all blocks must be co-resident.
@@ -137,8 +137,8 @@ pub unsafe extern "ptx-kernel" fn seawall_body(
     unsafe { bodies::body::<Ready>(record, [fixpoint, group, last]) }
 }
 
-/// Sets the condition of a CUDA graph's loop: whether it goes on; one block. The node's
-/// handle comes in two words, the low one first.
+/// Sets the condition on which a CUDA graph's loop continues; one block. The node's handle comes in
+/// two words, the low one first.
 ///
 /// # Safety
 /// As [`Launch::new`]; the handle must be that of the node whose body launches this.

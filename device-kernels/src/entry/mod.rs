@@ -1,8 +1,7 @@
 //! The kernels that a host launches.
 //!
-//! Every kernel takes the device address of a launch record first. A kernel that stops
-//! early leaves a fault record in the control block, which the host reads back; so
-//! results are dropped here.
+//! Every kernel takes the device address of a launch record first. A kernel that stops early leaves
+//! a fault record in the control block, which the host reads back, so results are dropped here.
 
 pub mod bodies;
 #[cfg(seawall_kernels)]

@@ -1,4 +1,4 @@
-//! Deals shares of work to the threads of a CPU when they ask for them.
+//! Deals shares of work to the CPU threads when they ask for them.
 //!
 //! Threads are not equally fast: two may share a core, and other programs run too. If
 //! shares were dealt in advance, all would wait for the slowest.
@@ -10,34 +10,34 @@ use seawall_core::protocol::{Read, Site, Write};
 /// Shares of one piece of work after another. All threads of a grid go through the pieces
 /// in the same order.
 ///
-/// One word holds the piece that is being dealt and how many of its shares are gone. That
-/// suffices: nobody leaves a piece before all of its shares are taken, so nothing is left
-/// of a piece before the word's.
+/// One word holds the number of the piece that is being dealt and the number of its shares taken.
+/// That suffices: no thread leaves a piece before all of its shares are taken, so nothing is left
+/// of earlier pieces.
 #[derive(Debug, Default)]
 pub struct Dealer {
     dealt: AtomicU64,
-    /// Those of a small thread group, then those of a large one: turns of one are not turns of the other.
+    /// Seats of a small thread group, then of a large one; the two count turns separately.
     seats: [[Seat; THREAD_GROUP_MAX]; 2],
     is_disbanded: AtomicBool,
 }
 
-/// What a thread tells its thread group: the operations that [`confer`] needs.
+/// The word that a thread publishes to its thread group: the operations that [`confer`] needs.
 pub trait Publishes {
-    /// Turns in which the thread has told a word.
+    /// Number of words that the thread has published.
     fn turn(&self, order: Read) -> u32;
     /// Begins a turn.
     fn set_turn(&self, turn: u32, order: Write);
-    /// A word of the last two turns.
+    /// Reads a word of the last two turns.
     fn word(&self, place: usize) -> u64;
-    /// Changes it.
+    /// Publishes it.
     fn set_word(&self, place: usize, word: u64);
 }
 
-/// The words of a thread to its thread group, on cache lines of their own.
+/// The words of a thread for its thread group, on separate cache lines.
 #[derive(Debug, Default)]
 #[repr(align(128))]
 struct Seat {
-    /// Turns in which the thread has told a word.
+    /// Number of words that the thread has published.
     turn: AtomicU32,
     /// The words of the last two turns.
     words: [AtomicU64; 2],
@@ -71,13 +71,13 @@ impl Publishes for Seat {
     }
 }
 
-/// Tells `word` as thread `seat` of `seats` and returns the words of all threads once each has told
-/// its own. While others are missing it calls `waits` with the number of polls, and returns `None`
-/// once that returns `false`.
+/// Publishes `word` as thread `seat` of `seats` and returns the words of all threads once each has
+/// published its own. While others are missing it calls `waits` with the number of polls, and
+/// returns `None` once that returns `false`.
 ///
-/// A word is kept for two turns: a thread tells the next but one only after all have told the
-/// next one, and so have read this one. The release store of a turn pairs with the acquire
-/// load of the poll.
+/// A word is kept for two turns: a thread publishes the word after next only once all have
+/// published the next one, and so have read this one. The release store of a turn pairs with the
+/// acquire load of the poll.
 #[inline]
 pub fn confer<S: Publishes>(
     seats: &[S],
@@ -127,8 +127,8 @@ impl Dealer {
         self.is_disbanded.store(true, Ordering::Relaxed);
     }
 
-    /// [`confer`] of thread `seat` of a thread group of so many. In a run, thread groups of up to [`THREAD_GROUP_SMALL`]
-    /// threads are all of one size, and so are larger ones.
+    /// [`confer`] of thread `seat` of a thread group of `group` threads. In a run, thread groups of
+    /// up to [`THREAD_GROUP_SMALL`] threads are all of one size, and so are larger ones.
     #[inline]
     pub fn confer(
         &self,
@@ -154,8 +154,8 @@ impl Dealer {
                 _ => return u32::MAX,
             };
             let next = u64::from(piece) << 32 | u64::from(share + 1);
-            // This tells shares apart and orders nothing: barriers order the memory that
-            // shares work on.
+            // This counter only distinguishes shares and orders nothing: barriers order the memory
+            // that shares work on.
             let (ok, not) = (Ordering::Relaxed, Ordering::Relaxed);
             match self.dealt.compare_exchange_weak(seen, next, ok, not) {
                 Ok(_) => return share,
@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn a_crew_hears_the_words_of_each_turn() {
+    fn a_thread_group_gets_the_words_of_each_turn() {
         const GROUP: u32 = 3;
         const TURNS: u64 = 2000;
         let dealer = Dealer::new();
@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn a_large_crew_follows_a_small_one() {
+    fn a_large_thread_group_follows_a_small_one() {
         let dealer = Dealer::new();
         let met = |group: u32| {
             std::thread::scope(|scope| {

@@ -6,10 +6,9 @@
 //! operation is trivial.
 //!
 //! # Memory
-//! Words that change during a run are read and written through the methods here. A `weak`
-//! access may use a cache that only a barrier refreshes; the others are relaxed accesses
-//! at device scope. Order between blocks comes from [`Grid::signal`], [`Grid::arrive`]
-//! and [`Grid::poll`] alone.
+//! Words that change during a run are read and written through the methods here. A `weak` access
+//! may use a cache that only a barrier refreshes; the others are relaxed accesses at device scope.
+//! Only [`Grid::signal`], [`Grid::arrive`] and [`Grid::poll`] order accesses between blocks.
 
 #[cfg(target_arch = "nvptx64")]
 pub mod nvptx;
@@ -33,8 +32,7 @@ pub const COMPACT_LANES: u32 = 128;
 #[must_use]
 pub const fn shared_words(lanes: u32) -> usize {
     let words = lanes as usize * 12;
-    // Slots take as much in small blocks as in large ones, and only large ones have it to
-    // spare.
+    // Slots take as much memory in small blocks as in large ones, and only large ones have enough.
     if lanes < LANES_MAX {
         words + 640
     } else {
@@ -45,7 +43,7 @@ pub const fn shared_words(lanes: u32) -> usize {
 /// [`shared_words`] of the largest blocks.
 pub const SHARED_WORDS: usize = shared_words(LANES_MAX);
 
-/// Distance of neighbouring words' places: see [`Grid::place`].
+/// Distance of adjacent words' places: see [`Grid::place`].
 pub const PLACE: u32 = 4;
 
 /// Most blocks of a cluster.
@@ -57,12 +55,12 @@ pub const THREAD_GROUP_SMALL: u32 = 4;
 /// Most blocks that confer.
 pub const THREAD_GROUP_MAX: usize = 16;
 
-/// The words of a thread group, as a block heard them.
+/// Words of a thread group, as a block received them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Heard {
     /// The words of all blocks.
     pub words: [u64; THREAD_GROUP_MAX],
-    /// Most polls that it waited for one of them.
+    /// Most polls that it waited for any of them.
     pub polls: u32,
 }
 
@@ -76,16 +74,15 @@ pub unsafe trait Grid: Copy {
     /// Lanes of a warp: 32 on a GPU, 1 on a CPU.
     const WARP: u32;
 
-    /// Most lanes of a block: what the shared memory is laid out for.
+    /// Most lanes of a block; the layout of shared memory follows from it.
     const LANES: u32;
 
-    /// Neighbouring items that one lane takes before the next block's share begins: 1 on
-    /// a GPU, where neighbouring lanes share a cache line; many on a CPU, where they must
+    /// Adjacent items that one lane takes before the next block's share begins: 1 on
+    /// a GPU, where adjacent lanes share a cache line; many on a CPU, where they must
     /// not.
     const ITEMS: u32;
 
-    /// Whether blocks take shares of long work when they are ready for them, by
-    /// [`Grid::take`].
+    /// Whether blocks take shares of long work on demand, by [`Grid::take`].
     const TAKES: bool = false;
 
     /// Takes the next share of `piece` and returns its number, or [`u32::MAX`] if blocks
@@ -105,11 +102,11 @@ pub unsafe trait Grid: Copy {
     /// Forbids thread groups for the rest of the run.
     fn disband(self) {}
 
-    /// Tells the first `group` blocks, of which this is one, a `word`, and returns the words of
-    /// all of them, by block, once all have told theirs. It orders the memory accesses of the
-    /// thread group as a barrier does. In a run, thread groups of up to [`THREAD_GROUP_SMALL`] blocks are all of one size,
-    /// and so are larger ones. `None` if `stops` said so while others were missing, after which
-    /// no block may confer again.
+    /// Publishes `word` to the first `group` blocks, of which this is one, and returns the words of
+    /// all of them, by block, once all have published theirs. It orders the memory accesses of the
+    /// thread group as a barrier does. In a run, thread groups of up to [`THREAD_GROUP_SMALL`]
+    /// blocks are all of one size, and so are larger ones. `None` if `stops` said so while others
+    /// were missing, after which no block may confer again.
     fn confer(self, group: u32, word: u64, stops: impl Fn() -> bool) -> Option<Heard> {
         let _ = (group, stops);
         let mut heard = Heard::default();
@@ -128,9 +125,8 @@ pub unsafe trait Grid: Copy {
     fn block_barrier(self);
     /// A block barrier that returns the number of lanes for which `value` holds.
     fn block_count(self, value: bool) -> u32;
-    /// Blocks of this block's cluster, a power of two up to [`CLUSTER_MAX`]. They read
-    /// each other's shared memory and have a barrier of their own. 1 if the launch or the
-    /// machine has no clusters.
+    /// Blocks of this block's cluster, a power of two up to [`CLUSTER_MAX`]. They read each other's
+    /// shared memory and have a cluster barrier. 1 if the launch or the machine has no clusters.
     fn cluster(self) -> u32;
     /// Waits for all lanes of the cluster and orders the memory accesses of those that
     /// `wrote`, on which the lanes of a warp agree. A warp that wrote nothing need not
@@ -151,7 +147,7 @@ pub unsafe trait Grid: Copy {
     fn warp_max(self, value: u32) -> u32;
     /// Least `value` of the warp; all lanes take part.
     fn warp_min(self, value: u32) -> u32;
-    /// The same word, of which a compiler knows nothing: so it makes no versions of a loop for its
+    /// Returns the same word, opaque to the compiler, so that it does not specialise loops for its
     /// values.
     #[inline(always)]
     fn opaque(self, word: u32) -> u32 {
@@ -162,7 +158,7 @@ pub unsafe trait Grid: Copy {
     /// # Safety
     /// `at` must be below [`shared_words`] of [`Grid::LANES`].
     unsafe fn shared_load(self, at: u32) -> u32;
-    /// Reads four neighbouring words of the block's shared memory.
+    /// Reads four adjacent words of the block's shared memory.
     ///
     /// # Safety
     /// `at` must be a multiple of four, and `at + 3` below [`shared_words`] of
@@ -184,33 +180,33 @@ pub unsafe trait Grid: Copy {
     /// # Safety
     /// `at` must be below [`shared_words`] of [`Grid::LANES`].
     unsafe fn shared_look(self, at: u32) -> u32;
-    /// Writes word `at` of the block's shared memory for lanes that look at it; what this lane did
-    /// before, and others before a barrier with it, comes before.
+    /// Writes word `at` of the block's shared memory for lanes that read it; earlier accesses of
+    /// this lane, and of others before a barrier with it, come before.
     ///
     /// # Safety
     /// `at` must be below [`shared_words`] of [`Grid::LANES`].
     unsafe fn shared_show(self, at: u32, value: u32);
-    /// Words of shared memory that the launch asked for, beside
-    /// [`shared_words`] of [`Grid::LANES`].
+    /// Words of shared memory that the launch requested, besides [`shared_words`] of
+    /// [`Grid::LANES`].
     fn extra_words(self) -> u32;
-    /// Reads word `at` of the shared memory that the launch asked for.
+    /// Reads word `at` of the shared memory that the launch requested.
     ///
     /// # Safety
     /// `at` must be below [`Grid::extra_words`].
     unsafe fn extra_load(self, at: u32) -> u32;
-    /// Writes word `at` of the shared memory that the launch asked for.
+    /// Writes word `at` of the shared memory that the launch requested.
     ///
     /// # Safety
     /// `at` must be below [`Grid::extra_words`].
     unsafe fn extra_store(self, at: u32, value: u32);
-    /// Adds to word `at` of the shared memory that the launch asked for,
-    /// atomically, and returns the previous value.
+    /// Adds to word `at` of the shared memory that the launch requested, atomically, and returns
+    /// the previous value.
     ///
     /// # Safety
     /// `at` must be below [`Grid::extra_words`].
     unsafe fn extra_add(self, at: u32, value: u32) -> u32;
-    /// Place of word `at` of the shared memory that the launch asked for, if `extra`, else
-    /// of [`shared_words`]. Neighbouring words are [`PLACE`] apart.
+    /// Place of word `at` of the shared memory that the launch requested, if `extra`, else of
+    /// [`shared_words`]. Adjacent words are [`PLACE`] apart.
     fn place(self, extra: bool, at: u32) -> u32;
     /// Reads the word of shared memory at `place`.
     ///
@@ -218,7 +214,7 @@ pub unsafe trait Grid: Copy {
     /// `place` must be that of a word that [`Grid::shared_load`] or [`Grid::extra_load`]
     /// may read.
     unsafe fn place_load(self, place: u32) -> u32;
-    /// Reads the four neighbouring words of shared memory from `place` on.
+    /// Reads the four adjacent words of shared memory from `place` on.
     ///
     /// # Safety
     /// As [`Grid::place_load`] for each; the first word's number is a multiple of four.
@@ -228,7 +224,7 @@ pub unsafe trait Grid: Copy {
     /// # Safety
     /// As [`Grid::place_load`].
     unsafe fn place_store(self, place: u32, value: u32);
-    /// Writes the four neighbouring words of shared memory from `place` on.
+    /// Writes the four adjacent words of shared memory from `place` on.
     ///
     /// # Safety
     /// As [`Grid::place_load4`].
@@ -261,13 +257,13 @@ pub unsafe trait Grid: Copy {
     /// # Safety
     /// `word` must be valid for reads and constant during the run.
     unsafe fn constant(self, word: *const u32) -> u32;
-    /// Reads four neighbouring words that nothing writes during the run.
+    /// Reads four adjacent words that nothing writes during the run.
     ///
     /// # Safety
     /// `word` must be aligned to 16 bytes, and four words from it on valid for
     /// reads and constant during the run.
     unsafe fn constant4(self, word: *const u32) -> [u32; 4];
-    /// Reads four neighbouring words that nothing writes during the run and that many lanes
+    /// Reads four adjacent words that nothing writes during the run and that many lanes
     /// read: they stay in the first-level cache, where there is one.
     ///
     /// # Safety
@@ -298,7 +294,7 @@ pub unsafe trait Grid: Copy {
     /// # Safety
     /// `word` must be aligned to eight bytes and valid for writes of two words.
     unsafe fn store_weak_wide(self, word: *mut u32, value: u64);
-    /// [`Grid::load_weak`] of four neighbouring words.
+    /// [`Grid::load_weak`] of four adjacent words.
     ///
     /// # Safety
     /// `word` must be aligned to 16 bytes, and four words from it on valid for reads.
@@ -308,7 +304,7 @@ pub unsafe trait Grid: Copy {
     /// # Safety
     /// As for [`Grid::load_weak4`].
     unsafe fn load_weak4_once(self, word: *const u32) -> [u32; 4];
-    /// [`Grid::store_weak`] of four neighbouring words.
+    /// [`Grid::store_weak`] of four adjacent words.
     ///
     /// # Safety
     /// `word` must be aligned to 16 bytes, and four words from it on valid for writes.
@@ -461,7 +457,7 @@ pub unsafe trait Grid: Copy {
         }
     }
 
-    /// Reads a word that a host may write, or that this machine's workers alone share, in this
+    /// Reads a word that a host may write, or that only this machine's workers share, in this
     /// order.
     ///
     /// # Safety

@@ -3,7 +3,7 @@
 use super::words::{Trust, Words};
 use core::marker::PhantomData;
 
-/// An array whose address is a number, so that a closure which holds it is [`Sync`].
+/// An array whose address is a number, so that a closure that captures it is [`Sync`].
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Kept<T: Trust> {
     address: u64,

@@ -5,15 +5,15 @@ use crate::shared::{MISSED, MISSES};
 use seawall_core::abi::UNREACHED;
 use seawall_core::abi::control::FaultCode;
 
-/// Remembers the first index of this block that was out of range.
+/// Records the first index of this block that was out of range.
 #[cold]
 #[inline(never)]
 pub(super) fn miss<G: Grid>(grid: G, index: u32, len: u32) {
     note_missed(grid, index, len);
 }
 
-/// Notes an index that was out of range of what has `len` entries, without a call: a call in a loop
-/// costs its registers.
+/// Records an index that was out of range of an array with `len` entries, without a call: a call in
+/// a loop costs its registers.
 #[inline(always)]
 pub(crate) fn note_missed<G: Grid>(grid: G, index: u32, len: u32) {
     if MISSES.add(grid, 1) == 0 {
@@ -21,7 +21,7 @@ pub(crate) fn note_missed<G: Grid>(grid: G, index: u32, len: u32) {
     }
 }
 
-/// Forgets what was missed; one lane calls this.
+/// Clears the record; one lane calls this.
 #[inline(always)]
 pub(crate) fn forget_missed<G: Grid>(grid: G) {
     MISSES.store(grid, 0);
@@ -33,8 +33,7 @@ pub(crate) fn missed<G: Grid>(grid: G) -> (u32, u32) {
     MISSED.load_all(grid).into()
 }
 
-/// Ends a wave that takes indices out of memory. A block operation; its lanes return the
-/// same.
+/// Ends a wave that takes indices from memory. A block operation; its lanes return the same.
 ///
 /// # Errors
 /// [`FaultCode::BadIndex`] if a lane of the block used an index out of range.
@@ -50,7 +49,7 @@ pub fn none_missed<G: Grid>(grid: G) -> Result<(), FaultCode> {
 }
 
 /// Whether an entry of a list of sources is one of the `nodes` nodes of the graph. [`UNREACHED`]
-/// stands for none; any other number that is no node is noted.
+/// stands for none; any other number that is no node is recorded.
 #[inline(always)]
 pub(crate) fn is_node<G: Grid>(grid: G, source: u32, nodes: u32) -> bool {
     let is_node = source < nodes;

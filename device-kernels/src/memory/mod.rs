@@ -1,10 +1,10 @@
 //! Arrays of words that a run reads and writes.
 //!
-//! [`Words`] is a base and a length, and checks every index. An index out of range reads
-//! 0, writes nothing and is remembered, so the wave can end as a fault ([`none_missed`]).
-//! [`Proven`] is the same array without the check, which would cost hot loops a branch
-//! per edge; the one who makes one states the proof. Debug builds check its indices too, and
-//! tests run every kernel on the CPU in debug builds.
+//! [`Words`] is a base and a length, and checks every index. An index out of range reads 0, writes
+//! nothing and is recorded, so that the wave can end as a fault ([`none_missed`]). [`Proven`] is
+//! the same array without the check, which would cost hot loops a branch per edge; its
+//! constructor's caller states the proof. Debug builds check its indices too, and tests run every
+//! kernel on the CPU in debug builds.
 
 mod missed;
 mod words;

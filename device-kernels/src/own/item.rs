@@ -1,4 +1,4 @@
-//! One item of a wave, and what its code may do.
+//! One item of a wave, and the operations of its code.
 
 use super::graph::{Rows, Weights};
 use super::machine::{Access, How, Machine, Recorder};
@@ -69,35 +69,35 @@ impl<M: Machine> Item<'_, M> {
         to.words().store_weak(self.grid, at, value);
     }
 
-    /// Adds to word `at` at once and returns what was there.
+    /// Adds to word `at` atomically and returns the previous value.
     #[inline(always)]
     pub fn add(self, to: Shared<'_>, at: u32, value: u32) -> u32 {
         self.note(Some(to.operand()), at, How::Change);
         to.words().add(self.grid, at, value)
     }
 
-    /// Lowers word `at` to at most `value` at once and returns what was there.
+    /// Lowers word `at` to at most `value` atomically and returns the previous value.
     #[inline(always)]
     pub fn min(self, to: Shared<'_>, at: u32, value: u32) -> u32 {
         self.note(Some(to.operand()), at, How::Change);
         to.words().min(self.grid, at, value)
     }
 
-    /// Raises word `at` to at least `value` at once and returns what was there.
+    /// Raises word `at` to at least `value` atomically and returns the previous value.
     #[inline(always)]
     pub fn max(self, to: Shared<'_>, at: u32, value: u32) -> u32 {
         self.note(Some(to.operand()), at, How::Change);
         to.words().max(self.grid, at, value)
     }
 
-    /// Sets bits of word `at` at once and returns what was there.
+    /// Sets bits of word `at` atomically and returns the previous value.
     #[inline(always)]
     pub fn or(self, to: Shared<'_>, at: u32, bits: u32) -> u32 {
         self.note(Some(to.operand()), at, How::Change);
         to.words().or(self.grid, at, bits)
     }
 
-    /// Replaces word `at` if it is `expected`, at once, and returns what was there.
+    /// Replaces word `at` if it is `expected`, atomically, and returns the previous value.
     #[inline(always)]
     pub fn swap_if(self, to: Shared<'_>, at: u32, (expected, value): (u32, u32)) -> u32 {
         self.note(Some(to.operand()), at, How::Change);
@@ -129,8 +129,8 @@ impl<M: Machine> Item<'_, M> {
         rows.csr().target(self.grid, edge)
     }
 
-    /// The weight of an edge, or its bits. Its number is one of the rows whose
-    /// weights these are.
+    /// The weight of an edge, or its bits. Its number is one from the rows that these weights
+    /// belong to.
     #[inline(always)]
     #[must_use]
     pub fn weight(self, weights: Weights<'_>, edge: u32) -> u32 {
@@ -143,8 +143,8 @@ impl<M: Machine> Item<'_, M> {
         words.constant(self.grid, edge)
     }
 
-    /// Tells the fixpoint around the wave that something changed, so that another
-    /// iteration follows.
+    /// Notifies the fixpoint around the wave that something changed, so that another iteration
+    /// follows.
     #[inline(always)]
     pub fn changed(self) {
         self.tag.raise(self.grid);

@@ -1,4 +1,4 @@
-//! The machine that a wave runs on, and who takes notes.
+//! The machine that a wave runs on, and its recorder.
 
 use crate::grid::Grid;
 use core::marker::PhantomData;
@@ -36,9 +36,9 @@ mod sealed {
     impl<G, R> Sealed for super::On<G, R> {}
 }
 
-/// Is told what waves read and write, so that their facts can be compared with it.
+/// Records the accesses of waves, to compare them with their facts.
 pub trait Recorder: 'static {
-    /// Whether it is told of anything.
+    /// Whether it records anything.
     const RECORDS: bool = true;
 
     /// A wave begins on this thread.
@@ -51,13 +51,13 @@ pub trait Recorder: 'static {
         let _ = access;
     }
 
-    /// It ended, well or as a fault.
+    /// It ended, successfully or by a fault.
     fn end(is_well: bool) {
         let _ = is_well;
     }
 }
 
-/// Takes no notes.
+/// A recorder that ignores everything.
 #[derive(Debug)]
 pub struct Nobody;
 
@@ -94,12 +94,12 @@ pub struct Access {
 /// Kind of an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum How {
-    /// Reads the word as it was before the wave.
+    /// Read of the word as it was before the wave.
     Load,
-    /// Reads the word as it is.
+    /// Read of the current word.
     Latest,
-    /// Stores the word.
+    /// Store of the word.
     Store,
-    /// Reads and stores it at once.
+    /// Atomic read and store.
     Change,
 }

@@ -32,16 +32,16 @@
 //!
 //! # Why such waves are sound
 //!
-//! A wave is safe Rust. It gets registers by operand, and only those that its facts
-//! declare, to read, to write or both; any other ends the run as a fault. Each access
-//! checks its index. Built-in waves follow words without a check only where built-in waves
-//! wrote them, and a declaration cannot claim that (`core::abi::own`). So a wave that is
-//! wrong leaves wrong words in the registers that it declares, and nothing else.
+//! A wave is safe Rust. It gets registers by operand, and only those that its facts declare, to
+//! read, to write or both; any other ends the run as a fault. Each access checks its index.
+//! Built-in waves use words as indices unchecked only where built-in waves wrote them, and a
+//! declaration cannot claim that (`core::abi::own`). So a wave that is wrong leaves wrong words in
+//! the registers that it declares, and nothing else.
 //!
-//! Code that is outside of items sees nothing that differs from lane to lane: it gets
-//! lengths, parameters and handles. Closures over items return nothing and share no
-//! state ([`Fn`] and [`Sync`]). So all lanes agree on what a wave does next, and waves may
-//! use operations of a whole warp.
+//! Code that is outside of items sees nothing that differs from lane to lane: it gets lengths,
+//! parameters and handles. Closures over items return nothing and share no state ([`Fn`] and
+//! [`Sync`]). So all lanes agree on the next step of a wave, and waves may use operations of a
+//! whole warp.
 
 mod machine;
 mod register;

@@ -76,7 +76,7 @@ impl<'w, M: Machine> Running<'w, M> {
         }
     }
 
-    /// The note of its begin for a recorder.
+    /// The record of its begin.
     pub(super) fn started(&self, number: u32, facts: Facts) -> Started {
         let words = Operand::ALL.map(|operand| self.find(operand).map_or(0, Words::len));
         Started {
@@ -202,7 +202,7 @@ impl<'w, M: Machine> Running<'w, M> {
         weights.map(Weights::new).ok_or(FaultCode::NoArray)
     }
 
-    /// Runs `code` for each number below `count`. Neighbouring lanes take neighbouring
+    /// Runs `code` for each number below `count`. Adjacent lanes take adjacent
     /// items.
     #[inline(always)]
     pub fn each(&mut self, count: u32, code: impl Fn(Item<'w, M>) + Sync) {
@@ -211,8 +211,8 @@ impl<'w, M: Machine> Running<'w, M> {
         team.each(count, |index| code(Item::new(grid, tag, index)));
     }
 
-    /// Runs `code` for each node of the graph. CPU threads that are faster take more nodes,
-    /// so rows may differ in length.
+    /// Runs `code` for each node of the graph. Faster CPU threads take more nodes, so rows may
+    /// differ in length.
     #[inline(always)]
     pub fn each_node(&mut self, code: impl Fn(Item<'w, M>) + Sync) {
         let (grid, tag) = (self.cx.grid(), self.cx.tag());
@@ -246,8 +246,8 @@ impl<'w, M: Machine> Running<'w, M> {
         each_edge(&team, all, visit);
     }
 
-    /// Joins what `code` returns for each number below `count` to word 0 of `to`, which
-    /// holds something to join with: 0, or `u32::MAX` for [`Reduction::Min`].
+    /// Joins what `code` returns for each number below `count` to word 0 of `to`, which holds the
+    /// neutral value: 0, or `u32::MAX` for [`Reduction::Min`].
     #[inline(always)]
     pub fn fold(
         &mut self,

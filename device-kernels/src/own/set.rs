@@ -50,7 +50,7 @@ mod sealed {
     pub trait Sealed {}
 }
 
-/// Runs wave `W`, which has a function of its own: codegen rule `OWN_FUNCTION`.
+/// Runs wave `W`, which has a separate function: codegen rule `OWN_FUNCTION`.
 #[inline(never)]
 fn run_one<W: Wave, G: Grid, R: Recorder>(
     cx: ContextRef<G>,

@@ -1,10 +1,9 @@
 //! Many independent graphs in one launch: every block runs whole programs alone, one
 //! graph after another, until none is left.
 //!
-//! The barrier of a team of one block is the block barrier, so graphs never wait for each
-//! other. Blocks take graphs from a ticket, since graphs differ in size. The first fault
-//! is noted with the number of its launch record; blocks finish their graph and take no
-//! other.
+//! The barrier of a team of one block is the block barrier, so graphs never wait for each other.
+//! Blocks take graphs from a ticket, since graphs differ in size. The first fault is recorded with
+//! the number of its launch record; blocks finish their graph and take no other.
 
 use super::program::run_in_block;
 use crate::block::broadcast;
@@ -37,10 +36,10 @@ impl Batch {
     /// Returns the batch that `record` describes.
     ///
     /// # Safety
-    /// `record` must point to a [`BatchRecord`] whose addresses, and those of its launch
-    /// records, are valid for the lengths beside them, on the machine that runs this, for
-    /// the whole run; nothing else may access them meanwhile. Where it has a stride
-    /// between arenas, there must be an arena for every block of the grid.
+    /// `record` must point to a [`BatchRecord`] whose addresses, and those of its launch records,
+    /// are valid for the lengths beside them, on the machine that runs this, for the whole run;
+    /// nothing else may access them meanwhile. If it has a stride between arenas, there must be an
+    /// arena for every block of the grid.
     #[must_use]
     pub unsafe fn new(record: *const BatchRecord) -> Self {
         // SAFETY: the record is valid, by this function's contract.
@@ -101,7 +100,7 @@ impl Batch {
         }
     }
 
-    /// Notes the first fault of the batch; one lane calls this.
+    /// Records the first fault of the batch; one lane calls this.
     #[cold]
     #[inline(never)]
     fn note_fault<G: Grid>(self, grid: G, fault: u32) {

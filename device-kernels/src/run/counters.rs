@@ -1,4 +1,4 @@
-//! The counters of a loop: barriers that the leader counts for its report.
+//! Counters of a loop, which the leader keeps for its report.
 
 use crate::context::Context;
 use crate::control::{LoopEnd, ProgramPoint};
@@ -28,7 +28,7 @@ pub(super) fn close<G: Grid>(context: &Context<G>, end: LoopEnd) {
     }
 }
 
-/// The point of iteration `iteration` of the loop `wave`.
+/// Position of iteration `iteration` of the loop `wave`.
 #[inline(always)]
 pub(super) fn point_of<G: Grid>(grid: G, wave: Wave, iteration: u32) -> ProgramPoint {
     ProgramPoint {

@@ -6,8 +6,8 @@
 
 use super::counters::{close, open, point_of};
 use super::group::run_waves;
-use super::lone;
 use super::search_loop::run_search;
+use super::single;
 use crate::context::ContextRef;
 use crate::control::{LoopEnd, Stop};
 use crate::grid::Grid;
@@ -28,7 +28,7 @@ use seawall_core::abi::program::{FixpointRecord, NO_REGISTER};
 pub(super) fn run_fixpoint<G: Grid, S: WaveSet>(cx: ContextRef<G>, wave: Wave) -> Result<(), Stop> {
     let grid = cx.grid();
     let record = FixpointRecord::from_parameters(wave.parameters(grid));
-    // Loops are built twice, so that rounds of a run without a trace do not look for one.
+    // Loops are built twice, so that rounds of a run without a trace do not check for one.
     let traced = cx.is_traced();
     if record.frontier == NO_REGISTER {
         return if traced {
@@ -48,7 +48,7 @@ pub(super) fn run_fixpoint<G: Grid, S: WaveSet>(cx: ContextRef<G>, wave: Wave) -
     Err(control.fault(grid, FaultCode::UnknownOpcode, point))
 }
 
-/// Iterations between two looks at a GPU's clock.
+/// Iterations between two reads of a GPU's clock.
 const ITERATIONS_PER_LOOK: u32 = 16;
 
 /// Repeats the body until an iteration leaves the changed flag untouched.
@@ -74,8 +74,8 @@ fn run_flagged<G: Grid, S: WaveSet, const TRACED: bool>(
         if end.iterations >= record.max_iterations || end.converged || is_last {
             break;
         }
-        if lone::suits(cx) && lone::is_narrow(cx, &record, lone::BEGINS) {
-            lone::run_lone::<G, S, TRACED>(cx, wave, &mut end)?;
+        if single::suits(cx) && single::is_narrow(cx, &record, single::BEGINS) {
+            single::run_single::<G, S, TRACED>(cx, wave, &mut end)?;
             continue;
         }
         let iteration = end.iterations;
@@ -102,16 +102,16 @@ fn run_flagged<G: Grid, S: WaveSet, const TRACED: bool>(
             trace::end_group(cx, after.saturating_sub(1), 1);
         }
         end.iterations += 1;
-        // A fast block may have raised the next iteration's tag already; it went on
-        // because the flag had this one.
+        // A fast block may have raised the next iteration's tag already; it went on since the flag
+        // had this tag.
         end.converged = BROADCAST.load(grid) < tag.now(grid) - 1;
         let per_look = rounds_per_poll::<G>(ITERATIONS_PER_LOOK);
         if end.iterations.is_multiple_of(per_look) && team.is_out_of_time(point) {
             return Err(Stop);
         }
     }
-    // The next loop of the group raises later tags. A block that has not read the flag
-    // yet would take them for more to do.
+    // The next loop of the group raises later tags. A block that has not read the flag yet would
+    // take them for a change in this loop.
     let context = cx.context();
     context
         .team

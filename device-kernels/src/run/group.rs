@@ -10,8 +10,8 @@ use crate::waves::family;
 use seawall_core::abi::control::FaultCode;
 use seawall_core::abi::program::{GroupRecord, Opcode};
 
-/// The point at which blocks are missing from the barrier after group `index`: its last
-/// wave, since nobody can tell how far they came.
+/// The position at which blocks are missing from the barrier after group `index`: its last wave,
+/// since it is unknown how far they came.
 #[inline(never)]
 pub(super) fn end_of_group<G: Grid>(cx: ContextRef<G>, index: u32) -> ProgramPoint {
     let context = cx.context();
@@ -91,8 +91,8 @@ fn point(iteration: u32) -> ProgramPoint {
 /// The iteration of waves outside loops.
 pub(super) const OUTSIDE: u32 = u32::MAX;
 
-/// Runs the waves of a group that are not loops, in an iteration of a loop or
-/// [`OUTSIDE`], and tells whether others are.
+/// Runs the waves of a group that are not loops, in an iteration of a loop or [`OUTSIDE`], and
+/// returns whether others are.
 ///
 /// # Errors
 /// If a wave faults.
@@ -123,7 +123,7 @@ pub(super) fn run_waves<G: Grid, S: WaveSet>(
     Ok(has_loops)
 }
 
-/// Whether waves of this opcode are loops, in kernels that know them.
+/// Whether waves of this opcode are loops, in kernels that support them.
 #[inline(always)]
 const fn is_loop<S: WaveSet>(opcode: u32) -> bool {
     opcode == Opcode::Fixpoint as u32

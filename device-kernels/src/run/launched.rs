@@ -1,8 +1,7 @@
-//! Loop bodies as launches of their own.
+//! Loop bodies as separate launches.
 //!
-//! For executors that launch each group. State that the megakernel keeps in registers is
-//! in memory here, and the last block to finish a launch decides whether the loop goes
-//! on.
+//! For executors that launch each group. State that the megakernel keeps in registers is in memory
+//! here, and the last block to finish a launch decides whether the loop continues.
 
 use super::counters::point_of;
 use super::group::{OUTSIDE, run_waves};
@@ -31,7 +30,7 @@ pub struct BodyLaunch {
     pub last: bool,
 }
 
-/// Runs one top-level group as a launch of its own; fixpoints are left out.
+/// Runs one top-level group as a separate launch; fixpoints are left out.
 ///
 /// # Errors
 /// If a wave faults.
@@ -99,8 +98,8 @@ fn begin_while<G: Grid>(context: &Context<G>, wave: Wave, record: WhileRecord) -
     decide_while(context, wave, record, 0)
 }
 
-/// Counts an iteration of a loop on a register and decides whether another follows; one
-/// lane does. Launched after the last group of its body.
+/// Counts an iteration of a loop on a register and decides whether another follows, in one lane.
+/// Launched after the last group of its body.
 ///
 /// # Errors
 /// [`FaultCode`] of a wave that is no such loop, or of a missing register.
@@ -118,7 +117,7 @@ pub fn again<G: Grid>(grid: G, launch: Launch, index: u32) -> Result<(), Stop> {
     decide_while(&context, wave, record, rounds)
 }
 
-/// Stores how often a loop on a register has run and whether it goes on.
+/// Stores the iterations of a loop on a register and whether it continues.
 #[inline(always)]
 fn decide_while<G: Grid>(
     context: &Context<G>,
@@ -181,9 +180,9 @@ pub fn run_body<G: Grid, S: WaveSet>(
     Ok(())
 }
 
-/// Whether a loop that no host looks after needs another iteration: not if it has ended,
-/// a wave faulted, or the time budget is over. The budget counts from the run's first
-/// loop on. A block operation; the first lane's result counts.
+/// Whether a loop that no host supervises needs another iteration: not if it has ended, a wave
+/// faulted, or the time budget is over. The budget counts from the run's first loop on. A block
+/// operation; the first lane's result counts.
 #[inline(always)]
 pub fn loop_goes_on<G: Grid>(grid: G, launch: Launch, fixpoint: u32) -> bool {
     let Ok(context) = open(grid, launch) else {
@@ -236,7 +235,7 @@ fn fixpoint_of<G: Grid>(context: &Context<G>, index: u32) -> Result<(u32, Fixpoi
         })
 }
 
-/// Decides what follows an iteration; its last lane calls this.
+/// Decides whether another iteration follows; its last lane calls this.
 #[inline(always)]
 fn close_iteration<G: Grid>(
     context: &Context<G>,

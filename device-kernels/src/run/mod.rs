@@ -1,4 +1,4 @@
-//! Walks programs: which blocks run which groups, in what order, with which barriers.
+//! Execution of programs: which blocks run which groups, in what order, with which barriers.
 //!
 //! Each module uses only those listed before it.
 
@@ -8,7 +8,7 @@ mod group;
 mod straight;
 mod counters;
 mod search_loop;
-mod lone;
+mod single;
 mod fixpoint;
 mod while_loop;
 mod program;

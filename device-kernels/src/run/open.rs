@@ -34,8 +34,8 @@ pub(super) fn open<G: Grid>(grid: G, launch: Launch) -> Result<Context<G>, Stop>
 /// As [`open`], and if the run has ended.
 #[inline(always)]
 pub(super) fn resume<G: Grid>(grid: G, launch: Launch) -> Result<Context<G>, Stop> {
-    // One lane asks, since a block of this launch may fault while others ask. It asks
-    // early, so that the answer is in flight while the tables are copied.
+    // One lane reads it, since a block of this launch may fault while others read. It does so
+    // early, so that the load is in flight while the tables are copied.
     let ended = grid.lane() == 0 && launch.control(grid).is_stopped(grid);
     let context = open(grid, launch)?;
     if grid.block_any(ended) {

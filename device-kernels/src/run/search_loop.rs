@@ -1,6 +1,6 @@
 //! The loop of a search: steps of changing shape, until the frontier has no edges left.
 //!
-//! The search and its bounds are in shared memory and looked up again: codegen rule
+//! The search and its limits are in shared memory and looked up again: codegen rule
 //! `LOOK_UP_AGAIN`.
 
 use super::counters::{self, point_of};
@@ -23,19 +23,19 @@ use seawall_core::abi::control::FaultCode;
 use seawall_core::abi::program::{FixpointRecord, Opcode};
 use seawall_core::abi::search::{DriveRecord, Step};
 
-/// Steps of a search between two looks at a GPU's clock.
+/// Steps of a search between two reads of a GPU's clock.
 const STEPS_PER_LOOK: u32 = 64;
 
-/// The bounds of a loop.
+/// Limits of a loop.
 #[derive(Clone, Copy, Debug)]
 struct Bounds {
     max_iterations: u32,
-    /// Whether the body is the expansion alone.
+    /// Whether the body is only the expansion.
     alone: bool,
 }
 
 impl Bounds {
-    /// The bounds of the running loop.
+    /// Limits of the running loop.
     #[inline(always)]
     fn read<G: Grid>(grid: G) -> Self {
         let [max_iterations, alone] = BOUNDS.load_all(grid);
@@ -92,7 +92,7 @@ pub(super) fn run_search<G: Grid, S: WaveSet, const TRACED: bool>(
     }
 }
 
-/// The point that the loop is at, for fault records.
+/// The loop's position, for fault records.
 #[inline(always)]
 fn point_now<G: Grid>(grid: G, wave: Wave) -> ProgramPoint {
     point_of(grid, wave, shared_drive::read(grid).iteration)
@@ -114,7 +114,7 @@ fn open<G: Grid>(cx: ContextRef<G>, wave: Wave) -> Result<(), Stop> {
             .group(grid, record.first_group)
             .is_some_and(|group| group.waves == 1);
     counters::open(context);
-    // Slow lanes may still be at a step of another search.
+    // Slow lanes may still run a step of another search.
     grid.block_barrier();
     if grid.lane() == 0 {
         search.publish(grid);
@@ -160,19 +160,19 @@ fn close<G: Grid>(cx: ContextRef<G>, wave: Wave) -> Result<(), Stop> {
     Ok(())
 }
 
-/// Publishes the loop's search again, since its body may have run steps of others.
+/// Publishes the loop's search again, since its body may have run steps of other searches.
 #[inline(never)]
 fn find_again<G: Grid>(cx: ContextRef<G>, wave: Wave) {
     let (context, grid) = (cx.context(), cx.grid());
     let record = FixpointRecord::from_parameters(wave.parameters(grid));
-    // It was found before.
+    // The search was found before.
     if let Ok(search) = expansion(&context, &record) {
         search.publish(grid);
     }
 }
 
-/// Takes in what the step found and decides the next one. One lane per block calls this;
-/// all blocks see the same numbers and decide alike.
+/// Applies the finds of the step and decides the next one. One lane per block calls this; all
+/// blocks see the same numbers and decide alike.
 #[inline(never)]
 fn decide<G: Grid>(cx: ContextRef<G>) {
     let (context, grid) = (cx.context(), cx.grid());

@@ -1,13 +1,13 @@
-//! Runs of narrow groups, straight through, without grid barriers between them.
+//! Runs of narrow groups without grid barriers between them.
 //!
-//! A chain of small waves costs the way to them: group, wave and registers are reads that
-//! wait for each other. So the lanes of the block look ahead, one group per lane, and
-//! leave operations on words decoded in shared memory, from where the whole block runs
-//! them one after another. Groups with other waves run as usual.
+//! The cost of a chain of small waves is the lookup: group, wave and registers are loads that wait
+//! for each other. So the lanes of the block look ahead, one group per lane, and leave operations
+//! on words decoded in shared memory, from where the whole block runs them one after another.
+//! Groups with other waves run as usual.
 //!
-//! One block runs them alone, since a block barrier is cheap. Joined groups need no
-//! barrier at all: each lane takes its words through all of them, and keeps in registers
-//! what the next operation reads. If that is enough work, all blocks share the words.
+//! One block runs them alone, since a block barrier is cheap. Joined groups need no barrier at all:
+//! each lane takes its words through all of them, and keeps the next operation's inputs in
+//! registers. If that is enough work, all blocks share the words.
 
 use super::group::{OUTSIDE, end_of_group, run_waves};
 use crate::context::{Context, ContextRef};
@@ -105,9 +105,9 @@ fn run_others<G: Grid, S: WaveSet>(cx: ContextRef<G>, first: u32, end: u32) -> R
     Ok(())
 }
 
-/// Number of groups from `first` on that run one after the other without a barrier, where the
-/// first is more than operations on words: that one, and if its waves are of another crate
-/// and work word by word, joined ones of that kind.
+/// Number of groups from `first` on that run one after the other without a barrier, where the first
+/// is more than operations on words: that one, and if its waves are of another crate and work word
+/// by word, joined groups of the same kind.
 #[inline(always)]
 fn others<G: Grid, S: WaveSet>(cx: ContextRef<G>, first: u32, end: u32) -> u32 {
     let mut group = first + 1;
@@ -142,32 +142,32 @@ fn by_word<G: Grid, S: WaveSet>(cx: ContextRef<G>, index: u32, wanted: bool) -> 
 #[derive(Clone, Copy, Debug)]
 struct Ready {
     operations: u32,
-    /// Groups that they make up.
+    /// Groups that they belong to.
     groups: u32,
     /// Words of the first operation's registers.
     words: u32,
     /// Whether the first needs no barrier before it.
     joined: bool,
-    /// Whether no other needs one either, and all have as many words.
+    /// Whether no other needs one either, and all have equally many words.
     all_joined: bool,
 }
 
 impl Ready {
-    /// Whether all blocks are faster than one, although they must meet before and after.
-    /// Measured on an H200: an operation on 4096 words took 0.68 µs in one block and 0.55
-    /// µs shared by all; a barrier takes 0.9 µs. The best limit was not measured.
+    /// Whether all blocks are faster than one, although they need barriers before and after.
+    /// Measured on an H200: an operation on 4096 words took 0.68 µs in one block and 0.55 µs shared
+    /// by all; a barrier takes 0.9 µs. The best limit was not measured.
     #[inline(always)]
     fn is_worth_sharing(self) -> bool {
         self.all_joined && u64::from(self.operations) * u64::from(self.words) >= 1 << 14
     }
 }
 
-/// Makes the operations of the next groups ready, up to the first group that has another
-/// wave or finds no place. A block operation.
+/// Makes the operations of the next groups ready, up to the first group that has another wave or
+/// does not fit. A block operation.
 #[inline(never)]
 fn look_ahead<G: Grid>(cx: ContextRef<G>, first: u32, end: u32) -> Ready {
     let grid = cx.grid();
-    // Slow lanes may still read what was here before.
+    // Slow lanes may still read the previous content.
     grid.block_barrier();
     let mut at = grid.lane();
     while at <= STEPS_AHEAD {
@@ -217,8 +217,8 @@ fn survey<G: Grid>(grid: G) -> Ready {
     }
 }
 
-/// Makes group `first + ahead` ready and returns whether it could: if all its waves are
-/// operations on words and there is a place for each. One lane calls this.
+/// Makes group `first + ahead` ready if all its waves are operations on words and there is a place
+/// for each; returns whether it did. One lane calls this.
 ///
 /// The waves of successive groups lie one after another in their table, and so do their
 /// places. The first wave is stored last, so a block that reads in order stops at a group
@@ -326,7 +326,7 @@ fn step<G: Grid>(grid: G, place: u32) -> (u32, Operation) {
     (head, operation)
 }
 
-/// Notes that the `count` operations up to `last` run.
+/// Records that the `count` operations up to `last` run.
 #[inline(always)]
 fn note<G: Grid>(context: &Context<G>, last: u32, count: u32) {
     if context.team.is_leader() {
@@ -358,7 +358,7 @@ fn run_joined<G: Grid>(context: &Context<G>, ready: Ready) {
     let (grid, operations) = (context.team.grid, ready.operations);
     note(context, operations - 1, operations);
     if G::WARP == 1 {
-        // A processor's cache returns at once what was just written.
+        // A processor's cache returns recent writes at once.
         for place in 0..operations {
             step(grid, place).1.apply(&context.team);
         }

@@ -1,9 +1,9 @@
 //! Loops on a register, which may hold other loops.
 //!
-//! All blocks look at word 0 of the register after the same barrier and decide alike. A
-//! slow block may look while a fast one runs the first body group already; that group
-//! leaves the word alone, as the host checks. Loops are as deep as [`Level`]s are nested,
-//! since a GPU's stack has to be known before a launch.
+//! All blocks read word 0 of the register after the same barrier and decide alike. A slow block may
+//! read it while a fast one runs the first body group already; the host checks that this group does
+//! not change the word. The nesting of [`Level`]s limits the depth of loops, since a GPU's stack
+//! size must be known before a launch.
 
 use super::counters::point_of;
 use super::fixpoint::run_fixpoint;
@@ -24,7 +24,7 @@ use seawall_core::abi::code::DEPTH_MAX;
 use seawall_core::abi::control::FaultCode;
 use seawall_core::abi::program::{Opcode, WhileRecord};
 
-/// Iterations between two looks at a GPU's clock.
+/// Iterations between two reads of a GPU's clock.
 const ITERATIONS_PER_LOOK: u32 = 16;
 
 /// Depths of loops.
@@ -152,7 +152,7 @@ fn record<G: Grid>(cx: ContextRef<G>, wave: Wave) -> WhileRecord {
     WhileRecord::from_parameters(wave.parameters(cx.grid()))
 }
 
-/// The register that a loop looks at.
+/// Register that a loop reads.
 #[inline(always)]
 fn condition<G: Grid>(cx: ContextRef<G>, wave: Wave) -> Result<Words, Stop> {
     let tables = cx.context().tables;

@@ -2,8 +2,8 @@
 //!
 //! Threads that set bits of one bitset take its cache lines from each other, and a push from some
 //! ten thousand nodes of a random graph does so for every edge. So each thread writes the targets
-//! of its edges into bins of its own, one for each range of nodes, and after the next barrier one
-//! thread takes the bins of a range and sets bits and marks that nobody else touches
+//! of its edges into private bins, one for each range of nodes, and after the next barrier one
+//! thread takes the bins of a range and sets bits and marks that no other thread touches
 //! (propagation blocking: Beamer, Asanović, Patterson, IPDPS 2017).
 //!
 //! The bins lie in words of the pushed queue that its entries leave unused. A thread without space
@@ -23,10 +23,10 @@ use seawall_core::abi::search::DriveRecord;
 /// Most bins of a thread.
 const BINS: usize = 256;
 
-/// Words of a thread's book: begin and end of each bin.
+/// Words of a thread's index of bins: begin and end of each.
 const BOOK: u32 = 2 * BINS as u32;
 
-/// Edges of a frontier from which on bins pay.
+/// Least number of edges of a frontier for which bins pay.
 pub(super) const EDGES_LEAST: u32 = 1 << 17;
 
 /// Bits of the number of a node within the smallest range: a range begins with a cache line of a
@@ -104,7 +104,7 @@ impl Bins {
 
 impl Search {
     /// Sorts the targets of the frontier's edges `first..end`, which are this thread's share, into
-    /// its bins. With `PARENTS`, each has its discoverer beside it.
+    /// its bins. With `PARENTS`, each target is followed by its discoverer.
     #[inline(always)]
     pub(super) fn fill_bins<G: Grid, const PARENTS: bool>(
         &self,
@@ -165,7 +165,7 @@ impl Search {
         range: u32,
     ) {
         let next = self.frontier.bitset(NEXT);
-        // The push has counted its iteration.
+        // The push has already counted its iteration.
         let level = drive.iteration;
         let entry = 1 + u32::from(PARENTS);
         for rank in 0..bins.threads {

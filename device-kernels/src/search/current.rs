@@ -1,4 +1,4 @@
-//! The search that a block is at, in its shared memory: codegen rule `LOOK_UP_AGAIN`.
+//! The current search of a block, in its shared memory: codegen rule `LOOK_UP_AGAIN`.
 
 use super::frontier::{Frontier, Target};
 use super::shared_drive;
@@ -22,8 +22,8 @@ pub struct Search {
 }
 
 impl Search {
-    /// Broadcasts this search, and its drive record as of the last barrier, to the block.
-    /// One lane calls this; a block barrier follows before anyone reads.
+    /// Broadcasts this search, and its drive record as of the last barrier, to the block. One lane
+    /// calls this; a block barrier follows before any lane reads.
     #[inline(always)]
     pub fn publish<G: Grid>(&self, grid: G) {
         store(grid, self);

@@ -1,7 +1,7 @@
-//! The choice of the next step: counters in, a shape out.
+//! The choice of the next step's shape from counters.
 //!
-//! It is a pure function of the drive record and of what the last step found, so every
-//! block decides alike without talking, in launched steps too.
+//! It is a pure function of the drive record and of the last step's finds, so every block decides
+//! alike without communication, in launched steps too.
 
 use super::bins;
 use crate::grid::Grid;
@@ -22,7 +22,7 @@ pub fn policy_for<G: Grid>(policy: &SearchPolicy, reach: u32) -> SearchPolicy {
         return SearchPolicy {
             narrow_nodes: times(policy.narrow_nodes),
             narrow_exit_nodes: times(policy.narrow_exit_nodes),
-            // A thread alone leaves its queue only where a pull may pay.
+            // A single thread leaves its queue only where a pull may pay.
             narrow_edges: if pulls {
                 edges.min(policy.pull_edges_min)
             } else {
@@ -39,7 +39,7 @@ pub fn policy_for<G: Grid>(policy: &SearchPolicy, reach: u32) -> SearchPolicy {
     }
 }
 
-/// Takes in what the last step found, and chooses the next step.
+/// Applies the finds of the last step, and chooses the next step.
 #[inline(always)]
 pub fn advance<G: Grid>(drive: &mut DriveRecord, found: &FoundRecord, policy: &SearchPolicy) {
     let done = Step::from_word(drive.next).unwrap_or(Step::WarpSparse);
@@ -62,7 +62,7 @@ pub fn advance<G: Grid>(drive: &mut DriveRecord, found: &FoundRecord, policy: &S
         Step::Dense | Step::BlockDense => {
             drive.iteration += 1;
             drive.holder = Holder::Visited as u32;
-            // A pull that goes ahead leaves the new bits in their place.
+            // A pull that goes ahead leaves the new bits in place.
             drive.visited ^= 1 - drive.ahead.min(1);
             count_new(drive, found.marked_nodes, found.marked_edges);
         }
@@ -75,7 +75,7 @@ pub fn advance<G: Grid>(drive: &mut DriveRecord, found: &FoundRecord, policy: &S
     choose::<G>(drive, policy);
 }
 
-/// Takes in a new frontier.
+/// Applies a new frontier.
 #[inline(always)]
 pub fn count_new(drive: &mut DriveRecord, nodes: u32, edges: u32) {
     drive.nodes = nodes;
@@ -113,15 +113,15 @@ fn topology(drive: &DriveRecord, policy: &SearchPolicy) -> (Topology, StepReason
     if let Some(forced) = Topology::from_u32(policy.forced) {
         return (forced, StepReason::Requested);
     }
-    // A fused search takes no memory but that of its blocks, so no pressure speaks against it.
+    // A fused search takes only the memory of its blocks, so memory pressure does not matter.
     if drive.nodes <= policy.narrow_nodes && drive.edges <= policy.narrow_edges {
         return (Topology::Fused, StepReason::NarrowFrontier);
     }
     let thresholds = policy.topology.thresholds();
     let is_full = policy.memory_pressure_bps >= thresholds.sparse_memory_min_bps;
     if drive.edges < policy.pull_edges_min && !is_full {
-        // Too few edges for a sweep over the bitset to pay, whatever their share: only
-        // the degree matters, and no division is needed.
+        // Too few edges for a sweep over the bitset to pay, whatever their share, so only the
+        // degree matters, and no division is needed.
         let low = u64::from(drive.edges) * 10_000
             <= u64::from(drive.nodes) * u64::from(thresholds.warp_degree_max_bps);
         let topology = if low {
@@ -161,7 +161,7 @@ fn launch_pressure(edges: u32, policy: &SearchPolicy) -> u32 {
     (policy.step_ns as f32 * 1e7 / work_ps) as u32
 }
 
-/// The share of the frontier that those blocks hold that would run it fused, basis points.
+/// Share of the frontier that fits the blocks that would run it fused, in basis points.
 #[inline(always)]
 fn fusion_pressure(drive: &DriveRecord, policy: &SearchPolicy) -> u32 {
     let nodes = ratio(policy.narrow_nodes, drive.nodes, 10_000.0);
@@ -186,7 +186,7 @@ fn step_of<G: Grid>(topology: Topology, drive: &DriveRecord, policy: &SearchPoli
     let space = fused_nodes::<G>().max(policy.narrow_nodes);
     let worth_a_sweep = forced || drive.edges >= policy.pull_edges_min;
     let step = match topology {
-        // A fused search refuses more than these, so asking again would never end.
+        // A fused search refuses more than these, so choosing it again would never end.
         Topology::Fused if drive.nodes <= space && drive.edges <= policy.narrow_edges => {
             Step::Fused
         }

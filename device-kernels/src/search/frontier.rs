@@ -91,7 +91,7 @@ impl Frontier {
             .part(self.layout.bitset(which), self.layout.bitset_words)
     }
 
-    /// The bits of the nodes that a search which is not under way has visited.
+    /// Bits of the nodes that a finished search has visited.
     #[inline(always)]
     #[must_use]
     pub fn visited<G: Grid>(self, grid: G) -> Proven {
@@ -145,8 +145,8 @@ impl Frontier {
             .add(grid, at + word_of!(FoundRecord, marked_edges), edges);
     }
 
-    /// Takes places for `nodes` nodes with `edges` edges in the queue that the step
-    /// before number `step` fills, and returns the first place and the edges before it.
+    /// Reserves places for `nodes` nodes with `edges` edges in the queue that the step before
+    /// number `step` fills, and returns the first place and the edges before it.
     ///
     /// Both come from one atomic addition, so edge prefixes grow along the queue without
     /// a scan over it.

@@ -6,7 +6,7 @@
 //! turns bits into a queue again. Shortest paths are not here: their frontier is not
 //! monotone.
 //!
-//! Each shape is a function of its own: codegen rule `OWN_FUNCTION`.
+//! Each shape is a separate function: codegen rule `OWN_FUNCTION`.
 
 pub mod frontier;
 pub mod visit;

@@ -1,13 +1,12 @@
-//! Pull: every node not yet visited looks for a visited neighbour.
+//! Pull: every node not yet visited searches for a visited neighbour.
 //!
-//! A visited neighbour of a node that is not yet visited is always in the
-//! current frontier, or the node would have been found before. So the visited
-//! bits of the last step are all that a pull needs, and writing them to the
-//! other bitset keeps readers and writers apart without an atomic.
+//! A visited neighbour of a node that is not yet visited is always in the current frontier, or the
+//! node would have been found before. So a pull needs only the visited bits of the last step, and
+//! writing the new ones to the other bitset separates readers and writers without an atomic.
 //!
-//! A search that only asks what it reaches goes ahead: pulls write where they read, so nodes
-//! that were found already count as visited for the rest. The other bitset then has the bits
-//! from before.
+//! A search that only determines reachability goes ahead: pulls write where they read, so nodes
+//! that were just found count as visited for the rest of the step. The other bitset then has the
+//! previous bits.
 
 use super::current::Search;
 use super::shared_drive;
@@ -38,13 +37,13 @@ struct Tally {
 struct Pull {
     visited: Proven,
     after: Proven,
-    /// Place for the bits from before, if they are not left where they are.
+    /// Place for the previous bits, if they do not stay in place.
     before: Option<Proven>,
     level: u32,
 }
 
 impl Pull {
-    /// Stores the bits of `word` from before, and those that were found.
+    /// Stores the previous bits of `word`, and those that were found.
     #[inline(always)]
     fn store<G: Grid>(&self, grid: G, word: u32, (visited, found): (u32, u32)) {
         if let Some(before) = self.before {
@@ -131,8 +130,8 @@ impl Search {
         }
     }
 
-    /// Pulls for neighbouring words of nodes by a lane alone. The rows of a word are on their way
-    /// while the lane works on the word before.
+    /// Pulls for adjacent words of nodes by a lane alone. The rows of a word are in flight while
+    /// the lane works on the previous word.
     #[inline(always)]
     fn pull_range<G: Grid>(&self, grid: G, pull: &Pull, first: u32, end: u32, tally: &mut Tally) {
         let mut open = self.fetch_word(grid, pull, first);
@@ -190,7 +189,7 @@ impl Search {
         open
     }
 
-    /// Pulls for neighbouring nodes, one per lane, and returns the bits of those that
+    /// Pulls for adjacent nodes, one per lane, and returns the bits of those that
     /// found a parent.
     #[inline(always)]
     fn pull_lanes<G: Grid>(
@@ -229,7 +228,7 @@ impl Search {
         grid.ballot(parent != NOBODY)
     }
 
-    /// Notes a node and its parent.
+    /// Records a node and its parent.
     #[inline(always)]
     fn found<G: Grid>(&self, grid: G, pull: &Pull, node: u32, from: u32, tally: &mut Tally) {
         let level = pull.level;
@@ -294,8 +293,8 @@ impl Search {
         NOBODY
     }
 
-    /// Pull, one block per tile of words. Its unvisited nodes are first gathered in
-    /// shared memory, so that few of them still keep all lanes busy.
+    /// Pull, one block per tile of words. Its unvisited nodes are first gathered in shared memory,
+    /// so that even few of them keep all lanes busy.
     #[inline(always)]
     fn pull_tiles<G: Grid>(&self, team: &Team<G>) {
         let drive = &shared_drive::read(team.grid);

@@ -13,7 +13,7 @@ use crate::queue::{FindRows, Finds, Queue, Row, SERIAL, first_node};
 use crate::shared::tile_rows;
 use seawall_core::abi::search::DriveRecord;
 
-/// Nodes by which rows are fetched ahead: two cache lines.
+/// Nodes by which rows are prefetched: two cache lines.
 const NEXT_ROWS: u32 = 64;
 
 /// The bits and the level of one step's pushes.
@@ -25,7 +25,7 @@ pub struct Push {
     pub level: u32,
 }
 
-/// Push by queue entries, 32 neighbouring ones per warp.
+/// Push by queue entries, 32 adjacent ones per warp.
 #[inline(never)]
 pub fn push_nodes<G: Grid>(cx: ContextRef<G>) {
     let (grid, team) = (cx.grid(), &cx.context().team);
@@ -156,8 +156,7 @@ impl Search {
         if is_new {
             let (from, level) = (row.node, push.level);
             self.visit.discovered(grid, Discovery { node, from, level });
-            // The next step reads these, and nodes are often numbered along the way of a
-            // search.
+            // The next step reads these, and nodes are often numbered in the order of a search.
             self.outgoing.prefetch_target(grid, start);
             self.outgoing
                 .prefetch_row(grid, node.saturating_add(NEXT_ROWS));

@@ -13,8 +13,9 @@ use seawall_core::abi::UNREACHED;
 use seawall_core::abi::search::{DriveRecord, SearchPolicy};
 
 impl Search {
-    /// Seeds the frontier with `sources`, in the first block alone, since they are few.
-    /// Duplicates count once, [`UNREACHED`] not at all; other sources outside the graph are noted.
+    /// Seeds the frontier with `sources`, in the first block alone, since they are few. Duplicates
+    /// count once, [`UNREACHED`] is ignored; other sources outside the graph are recorded as
+    /// faults.
     #[inline(never)]
     pub fn seed<G: Grid>(&self, team: &Team<G>, sources: Words, edges: u32, policy: &SearchPolicy) {
         if !team.is_first() {
@@ -29,7 +30,7 @@ impl Search {
         }
         grid.block_barrier();
         if grid.lane() == 0 {
-            // The blocks that will search decide how wide narrow is.
+            // The number of blocks that will search decides which frontiers are narrow.
             let policy = &drive::policy_for::<G>(policy, reach(team));
             let first = DriveRecord {
                 unexplored_edges: edges,

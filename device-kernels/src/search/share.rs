@@ -20,13 +20,13 @@ use seawall_core::abi::search::DriveRecord;
 /// Edges that one lane takes from a tile.
 const EDGES_PER_LANE: u32 = 4;
 
-/// Queued nodes by which a thread fetches rows ahead of their use.
+/// Queued nodes by which a thread prefetches rows.
 const ROWS_AHEAD: u32 = 4;
 
 /// Targets in a cache line.
 const LINE: u32 = 16;
 
-/// Edges of a row by which a thread fetches visited words and marks ahead of their use.
+/// Edges of a row by which a thread prefetches visited words and marks.
 const AHEAD: u32 = 8;
 
 /// A run of edges of the frontier, and the queue entries that they belong to.
@@ -189,8 +189,8 @@ fn first_row<G: Grid>(grid: G, queue: &Queue, rows: u32, edge: u32) -> u32 {
     low
 }
 
-/// Finds the rows of a share and loads them into shared memory: the start of each in the
-/// share, and the difference between its edges' numbers in the frontier and in the graph.
+/// Finds the rows of a share and loads them into shared memory: the offset of each in the share,
+/// and the difference between its edges' numbers in the frontier and in the graph.
 #[inline(always)]
 fn load_share<G: Grid>(grid: G, queue: &Queue, first_edge: u32, edges: u32, rows: u32) -> Share {
     let [starts, shifts] = share_tile::<G>();

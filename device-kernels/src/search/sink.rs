@@ -41,8 +41,8 @@ impl Search {
     }
 }
 
-/// Sets the bit of `node` in the third bitset, without an atomic operation if the bit is
-/// seen set.
+/// Sets the bit of `node` in the third bitset, without an atomic operation if the bit is already
+/// set.
 #[inline(always)]
 fn mark<G: Grid>(grid: G, frontier: Frontier, node: u32, bit: u32) {
     let next = frontier.bitset(NEXT);

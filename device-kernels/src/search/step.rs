@@ -31,7 +31,7 @@ pub fn step<G: Grid>(cx: ContextRef<G>, drive: &DriveRecord) {
         Some(Step::BlockDense) => pull::pull_gathered(cx),
         Some(Step::Compact) => compact::compact(cx),
         Some(Step::WarpSparse | Step::Fused) | None => {
-            // A warp without nodes does not even call.
+            // A warp without nodes skips the call.
             if first_node(&team) < drive.nodes {
                 push::push_nodes(cx);
             }

@@ -1,4 +1,4 @@
-//! The mark that a search leaves at a node that it discovers.
+//! Marks that a search leaves at the nodes that it discovers.
 
 use crate::grid::Grid;
 use crate::memory::Proven;
@@ -15,8 +15,8 @@ pub struct Discovery {
     pub level: u32,
 }
 
-/// Marks as the program's visitor word says. The conditions are the same in all lanes of
-/// a grid, so nothing diverges.
+/// Marks as given by the program's visitor word. The conditions are the same in all lanes of a
+/// grid, so nothing diverges.
 #[derive(Clone, Copy, Debug)]
 pub struct Marker {
     marks: Proven,
@@ -48,7 +48,7 @@ impl Marker {
         }
     }
 
-    /// The marks, and the flags of how it marks.
+    /// The marks and the flags of marking.
     #[inline(always)]
     pub(super) fn words(self) -> (Proven, u32) {
         let [stores, parents, ahead] = [self.stores, self.parents, self.ahead].map(u32::from);
@@ -62,7 +62,7 @@ impl Marker {
         self.parents
     }
 
-    /// Whether pulls go on from nodes that they found themselves.
+    /// Whether pulls continue from nodes that they found themselves.
     #[inline(always)]
     pub(super) fn goes_ahead(self) -> bool {
         self.ahead

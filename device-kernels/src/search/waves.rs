@@ -43,7 +43,7 @@ pub fn run_search_wave<G: Grid>(
         Opcode::Visited => copy_visited(cx, wave)?,
         _ => {
             let search = of_wave(context, wave)?;
-            // Slow lanes may still be at a step of another search.
+            // Slow lanes may still run a step of another search.
             grid.block_barrier();
             if grid.lane() == 0 {
                 search.publish(grid);

@@ -1,14 +1,14 @@
-//! The board in a block's shared memory, on which lane 0 writes what all lanes do.
+//! The board in a block's shared memory, on which lane 0 publishes the work of all lanes.
 
 use crate::grid::Grid;
 
-/// The board in the block's shared memory on which lane 0 writes what all lanes do.
+/// The board in the block's shared memory, on which lane 0 publishes the work of all lanes.
 const BOARD: u32 = 0;
 
 /// First word after the board.
 pub(super) const BEHIND_BOARD: u32 = 16;
 
-/// Arguments of a task: first those that all tasks have, then the tenant, then the rest.
+/// Arguments of a task: first the common ones of all tasks, then the tenant, then the rest.
 pub(super) type Words = [u32; 6];
 
 /// The next work of all lanes.

@@ -5,13 +5,13 @@ use crate::memory::word_of;
 use seawall_core::abi::ring::{ControlBlock, FaultCode, Shutdown};
 use seawall_core::protocol::{Read, Refusal, Scope};
 
-/// Whether workers and dispatchers end now. An orderly end comes when all tickets have their answers,
-/// which the host knows; so it is none here.
+/// Whether workers and dispatchers end now. An orderly end comes when all tickets have their
+/// answers, which only the host knows, so it does not count here.
 pub(super) const fn is_over(shutdown: u32) -> bool {
     shutdown == Shutdown::Now as u32
 }
 
-/// The time until which a search may go on.
+/// The time until which a search may continue.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Deadline<G> {
     grid: G,
@@ -30,7 +30,7 @@ impl<G: Grid> Deadline<G> {
         }
     }
 
-    /// That time.
+    /// Returns that time.
     pub(super) const fn at_ns(&self) -> u64 {
         self.at_ns
     }

@@ -1,15 +1,15 @@
 //! Dispatchers: from a queue of posts to answers, or to the ring of this machine.
 //!
-//! Some warps look for posts and keep what they find in the block's shared memory, and one more
-//! answers it, so that a look that is still under way delays no answer. A block of one warp does
-//! both in turn. A look is one access to the hosts' memory, a lane at each word of the next post,
-//! and takes longer than an answer. Each warp has one look under way: it would wait for all of
-//! them at once. After two looks in a row that found a post, the next ones take several. [All
-//! lanes](super::together) answer light work one after the other; then lanes handle a post each of
-//! what is left.
+//! Some warps poll for posts and keep what they find in the block's shared memory, and one more
+//! answers it, so that a poll in flight delays no answer. A block of one warp does both in turn. A
+//! poll is one access to the hosts' memory, one lane for each word of the next post, and takes
+//! longer than an answer. Each warp has one poll in flight: it would wait for all of them at once.
+//! After two polls in a row that found a post, the next ones take several. [All
+//! lanes](super::together) answer light work one after the other; then each lane handles one of the
+//! remaining posts.
 //!
-//! Looks of several warps may find the same post. The one who moves `CLAIMED` from its number on keeps
-//! it, and moves `CAME` once it is in shared memory and all before it have come.
+//! Polls of several warps may find the same post. The warp that moves `CLAIMED` past its number
+//! keeps it, and moves `CAME` once it is in shared memory and all earlier posts have come.
 
 use super::deadline::is_over;
 use super::places::{Places, TENANT_WORDS};
@@ -20,32 +20,31 @@ use seawall_core::abi::ring::{ARGUMENTS, ControlBlock, Kind, SlotRecord};
 use seawall_core::abi::serve::POST_WORDS;
 use seawall_core::protocol::{Layout, Read, Ring, Scope, Worker, post};
 
-/// Posts that a look takes at most.
+/// Most posts that a poll takes.
 const POSTS: usize = 16;
 
-/// Posts that wait in shared memory at most: those of a look, and those that are being answered.
+/// Most posts that wait in shared memory: those of a poll, and those that are being answered.
 const HELD: u32 = 2 * POSTS as u32;
 const _: () = assert!(HELD.is_power_of_two());
 
-/// Warps that look at most, and the time of a look, cycles: they begin evenly apart.
+/// Most warps that poll, and the time of a poll, in cycles: they begin evenly apart.
 const LOOKERS: u32 = 3;
 const LOOK: u32 = 2_400;
 
-/// Empty looks after which a dispatcher begins to rest between two.
+/// Empty polls after which a dispatcher begins to rest between two.
 const PATIENT: u32 = 1 << 14;
 
 /// Longest rest, nanoseconds.
 const REST_NS: u32 = 20_000;
 
-/// Looks at shared memory after which the warp that answers rests between two, and its rest.
+/// Polls of shared memory after which the answering warp rests between two, and its rest.
 const ANSWERER_PATIENT: u32 = 1 << 16;
 const ANSWERER_REST_NS: u32 = 100;
 
 /// First word of the block's shared memory that keeps the rights of tenants, after the posts.
 const KEPT: u32 = HELD * POST_WORDS;
 
-/// Words of shared memory that tell how many posts were claimed, came and were answered, and the
-/// end.
+/// Words of shared memory that count the posts claimed, received and answered, and signal the end.
 const CLAIMED: u32 = KEPT + TENANT_WORDS;
 const CAME: u32 = CLAIMED + 1;
 const ANSWERED: u32 = CLAIMED + 2;
@@ -83,7 +82,7 @@ pub(super) fn run<G: Grid>(grid: G, (serve, layout): (Serve, Layout), number: u3
     }
 }
 
-/// Looks for posts until the end, and shows both.
+/// Polls for posts until the end, and publishes both.
 #[inline(never)]
 fn look_on<G: Grid>(queue: Queue<G>, looker: u32) {
     let mut pace = Pace::default();
@@ -92,7 +91,7 @@ fn look_on<G: Grid>(queue: Queue<G>, looker: u32) {
         if found > 0 {
             queue.show(CAME, first.wrapping_add(found));
         }
-        // While posts crowd, looks of several warps would find the same ones.
+        // Under load, polls of several warps would find the same posts.
         if looker > 0 && first.wrapping_sub(seen) > 1 {
             queue.grid.delay(LOOK);
         }
@@ -101,7 +100,7 @@ fn look_on<G: Grid>(queue: Queue<G>, looker: u32) {
     queue.show(OVER, 1);
 }
 
-/// Answers what came until the end.
+/// Answers received posts until the end.
 #[inline(never)]
 fn answer_on<G: Grid>(queue: Queue<G>, serve: Serve, layout: Layout) {
     let places = places_of(queue.grid, serve, layout);
@@ -124,7 +123,7 @@ fn answer_on<G: Grid>(queue: Queue<G>, serve: Serve, layout: Layout) {
     }
 }
 
-/// Looks and answers in turn until the end.
+/// Polls and answers in turn until the end.
 #[inline(never)]
 fn take_turns<G: Grid>(queue: Queue<G>, serve: Serve, layout: Layout) {
     let places = places_of(queue.grid, serve, layout);
@@ -137,12 +136,12 @@ fn take_turns<G: Grid>(queue: Queue<G>, serve: Serve, layout: Layout) {
     }
 }
 
-/// How the looks of a warp went.
+/// History of a warp's polls.
 #[derive(Clone, Copy, Debug, Default)]
 struct Pace {
-    /// Looks in a row that found a post.
+    /// Consecutive polls that found a post.
     in_a_row: u32,
-    /// Looks in a row that did not.
+    /// Consecutive polls that found none.
     in_vain: u32,
 }
 
@@ -168,7 +167,7 @@ fn answer<G: Grid>(
             left |= u32::from(!is_answered) << post;
         }
         if left != 0 {
-            // A copy has the address that a call needs, so that the others stay in registers.
+            // A copy takes the address that a call needs, so that the others stay in registers.
             let again = places;
             handle_each(queue, &again, layout, next, left);
         }
@@ -177,7 +176,7 @@ fn answer<G: Grid>(
     }
 }
 
-/// Handles posts from number `first` on that a bit set names, a lane each.
+/// Handles the posts from number `first` on that a bit set names, one per lane.
 #[inline(never)]
 fn handle_each<G: Grid>(
     queue: Queue<G>,
@@ -240,7 +239,7 @@ impl<G: Grid> Queue<G> {
         }
     }
 
-    /// A word that the block's warps tell each other. The lanes agree, for one tells all.
+    /// A word exchanged between the block's warps. The lanes agree, as one broadcasts its value.
     #[inline(always)]
     fn shown(self, at: u32) -> u32 {
         let mut seen = 0;
@@ -253,7 +252,7 @@ impl<G: Grid> Queue<G> {
         seen
     }
 
-    /// Tells the block's other warp, after all that this warp did.
+    /// Publishes to the block's other warp, after all accesses of this warp.
     #[inline(always)]
     fn show(self, at: u32, value: u32) {
         self.grid.warp_barrier();
@@ -263,8 +262,9 @@ impl<G: Grid> Queue<G> {
         }
     }
 
-    /// Looks for the next posts once: the number of the first and how many this warp keeps, whose
-    /// words are in the block's shared memory then. `None` after the end; none comes after it.
+    /// Polls for the next posts once. Returns the number of the first and how many this warp keeps;
+    /// their words are then in the block's shared memory. `None` after the end, which no post
+    /// follows.
     #[inline(never)]
     fn look(self, pace: &mut Pace) -> Option<(u32, u32)> {
         let next = self.shown(CLAIMED);
@@ -281,7 +281,7 @@ impl<G: Grid> Queue<G> {
         Some((next, found))
     }
 
-    /// Notes what a look found, and rests after many in vain.
+    /// Records the result of a poll, and rests after many in vain.
     #[inline(always)]
     fn rest_after(self, pace: &mut Pace, found: u32) {
         if found > 0 {
@@ -298,7 +298,7 @@ impl<G: Grid> Queue<G> {
         }
     }
 
-    /// Whether an order is that of the end; the lanes agree, for one tells all.
+    /// Whether an order is the end; the lanes agree, as one broadcasts its value.
     #[inline(always)]
     fn is_end(self, order: u32) -> bool {
         self.grid.shuffle(u32::from(is_over(order)), 0) != 0
@@ -311,9 +311,9 @@ impl<G: Grid> Queue<G> {
         core::array::from_fn(|post| self.word(next.wrapping_add(post as u32), lane))
     }
 
-    /// Keeps those of some posts from number `next` on that have come, of each of which this lane
-    /// has read its first word, unless another warp keeps them. Their number, once all posts before
-    /// have come; `None` at the end.
+    /// Keeps the received posts from number `next` on, of which this lane has read the first words,
+    /// unless another warp keeps them. Returns their number, once all earlier posts have come;
+    /// `None` at the end.
     #[inline(always)]
     fn take<const MOST: usize>(self, next: u32, heads: [u32; MOST]) -> Option<u32> {
         let mut found = 0;
@@ -325,7 +325,7 @@ impl<G: Grid> Queue<G> {
             return Some(0);
         }
         let end = next.wrapping_add(found);
-        // Space for what was found.
+        // Space for the posts found.
         while end.wrapping_sub(self.shown(ANSWERED)) > HELD {
             if self.is_end(self.order()) {
                 return None;
@@ -385,8 +385,8 @@ impl<G: Grid> Queue<G> {
         }
     }
 
-    /// Places of the words of a post that a lane reads besides its first one, if a warp has fewer
-    /// lanes than a post words.
+    /// Places of a post's further words that a lane reads, if a warp has fewer lanes than a post
+    /// has words.
     #[inline(always)]
     fn further(lane: u32) -> impl Iterator<Item = u32> {
         (lane + G::WARP..POST_WORDS).step_by(G::WARP as usize)

@@ -20,7 +20,7 @@ const ORDERS: [u32; 4] = [
 /// Time between two rounds, nanoseconds.
 const ROUND_NS: u32 = 20_000;
 
-/// Goes its rounds until the end, which is when all other blocks have ended.
+/// Repeats its rounds until all other blocks have ended.
 #[inline(never)]
 pub(super) fn run<G: Grid>(grid: G, (serve, layout): (Serve, Layout)) {
     if grid.lane() >= G::WARP {
@@ -37,7 +37,7 @@ pub(super) fn run<G: Grid>(grid: G, (serve, layout): (Serve, Layout)) {
         let ended = serve
             .state(grid, layout)
             .poll(grid, word_of!(ServeState, ended));
-        // After that look, so that the last round has the counters of all.
+        // After that poll, so that the last round has the counters of all.
         rounds.show_counters();
         if grid.shuffle(u32::from(is_ordered && ended == others), 0) != 0 {
             return;
@@ -54,7 +54,7 @@ struct Rounds<G> {
 }
 
 impl<G: Grid> Rounds<G> {
-    /// Copies the orders; whether one of them is to end, as lane 0 sees it.
+    /// Copies the orders; returns whether one of them is the end, as seen by lane 0.
     #[inline(always)]
     fn take_orders(self) -> bool {
         let mut place = self.grid.warp_lane();
@@ -68,8 +68,8 @@ impl<G: Grid> Rounds<G> {
                     .grid
                     .load_word(from, Read::Acquire(Site::Machine), Scope::System);
                 let to = self.device.wrapping_add(at);
-                // An order to drain comes as a slot, which must not be forgotten for a host that
-                // has given none.
+                // An order to drain comes as a slot, which must not be lost to a host that has
+                // given none.
                 if place != 0 || order != 0 {
                     self.grid
                         .store_word(to, order, Write::Release(Site::Machine), Scope::Device);
@@ -81,7 +81,7 @@ impl<G: Grid> Rounds<G> {
         is_over_now
     }
 
-    /// Copies what is not an order.
+    /// Copies the words that are not orders.
     #[inline(always)]
     fn show_counters(self) {
         let mut at = self.grid.warp_lane();
@@ -102,7 +102,7 @@ impl<G: Grid> Rounds<G> {
     }
 }
 
-/// The place of an order. No table, which would lie in memory.
+/// The place of an order, without a table, which would lie in memory.
 #[inline(always)]
 const fn order_at(order: u32) -> usize {
     let [shutdown, workers, favourite, ageing_after] = ORDERS;

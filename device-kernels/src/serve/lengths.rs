@@ -1,8 +1,8 @@
 //! Lightest paths between two nodes by a block.
 //!
-//! Lengths below a bound spread in rounds, each from the nodes that became nearer in the one
-//! before. Then the bound rises beyond the nearest node that is left. The search ends when no node
-//! below the bound can shorten the path to the target.
+//! Lengths below a limit are propagated in rounds, each from the nodes that became nearer in the
+//! one before. Then the limit rises beyond the nearest node that is left. The search ends when no
+//! node below the limit can shorten the path to the target.
 
 use super::board::BEHIND_BOARD;
 use super::deadline::{Deadline, LATE};
@@ -20,8 +20,8 @@ const OVER: u32 = BEHIND_BOARD + 1;
 /// Counters, an aligned pair: the nearest node that is left.
 const NEAREST: u32 = 2;
 
-/// Nodes of a bound's first round that make the next bound's step smaller, and fewer than which
-/// make it larger.
+/// Number of nodes in a bucket's first round above which the next delta becomes smaller, and below
+/// which it becomes larger.
 const WIDTH: u32 = 1024;
 
 /// Memory of a worker's searches, and the graph.
@@ -91,7 +91,8 @@ impl<G: Grid> Lengths<G> {
             if nearest >= lengths.load_wide(grid, target * 2) {
                 break Ok(());
             }
-            // Few rounds: wider steps lose little work. Many: narrower ones save some.
+            // After few rounds, a larger delta loses little work; after many, a smaller one saves
+            // some.
             step = match rounds {
                 0..24 => step * 2,
                 64.. => (step / 2).max(1),
@@ -109,8 +110,8 @@ impl<G: Grid> Lengths<G> {
         ended.map(|()| (length != u64::MAX).then_some(length))
     }
 
-    /// Spreads lengths below `bound` from the queued nodes until none changes; the number of
-    /// rounds. `None` if the time is over.
+    /// Propagates lengths below `bound` from the queued nodes until none changes. Returns the
+    /// number of rounds, or `None` if the time is over.
     #[inline(always)]
     fn spread(
         &self,
@@ -154,7 +155,7 @@ impl<G: Grid> Lengths<G> {
             queue = 1 - queue;
             rounds += 1;
         }
-        // The next bound's nodes are collected in the first queue.
+        // The next bucket's nodes are collected in the first queue.
         Some(rounds)
     }
 
@@ -185,7 +186,7 @@ impl<G: Grid> Lengths<G> {
         pairs.scratch.load_wide(grid, NEAREST)
     }
 
-    /// Queues the nodes with lengths from `from` on and below `bound`; their number.
+    /// Queues the nodes with lengths from `from` on and below `bound`; returns their number.
     #[inline(always)]
     fn collect(&self, found: &PathLengths, from: u64, bound: u64) -> u32 {
         let pairs = self.pairs;

@@ -1,4 +1,4 @@
-//! A service's resident kernel: blocks that stay, and answer what hosts post.
+//! A service's resident kernel, whose blocks answer what hosts post.
 //!
 //! Blocks have one of three roles. A dispatcher empties a queue of posts, answers
 //! short work at once, and puts the rest into the ring of this machine. The housekeeper
@@ -28,7 +28,7 @@ use crate::sets::WaveSet;
 use record::Role;
 
 /// Serves until a host orders the end, with programs of these waves. Every lane of the grid calls
-/// this once; blocks need not be co-resident, as long as dispatchers and the housekeeper are.
+/// this once; only dispatchers and the housekeeper must be co-resident.
 #[inline(always)]
 pub fn serve<G: Grid, S: WaveSet>(grid: G, serve: Serve) {
     let Some(layout) = serve.layout(grid) else {

@@ -1,7 +1,7 @@
-//! Searches between two nodes by a block: two breadth-first searches that look for each other.
+//! Searches between two nodes by a block: two breadth-first searches that meet.
 //!
-//! The one with fewer nodes takes the next level, as on a CPU's threads. Lanes take a node each;
-//! rows longer than a warp are taken by its lanes together.
+//! The search with fewer nodes takes the next level, as on CPU threads. Each lane takes a node; the
+//! lanes of a warp take longer rows together.
 
 use super::board::BEHIND_BOARD;
 use super::deadline::{Deadline, LATE};
@@ -15,7 +15,7 @@ const FOUND: u32 = BEHIND_BOARD;
 /// Shared word that says that the time is over.
 const OVER: u32 = BEHIND_BOARD + 1;
 
-/// Counter below whose value all marks are of earlier searches.
+/// Counter; marks below its value belong to earlier searches.
 const BASE: u32 = 0;
 /// Counter for the length of the shortest path so far.
 const BEST: u32 = 1;
@@ -32,9 +32,9 @@ pub(super) struct Pairs<G> {
 /// One of the two searches.
 #[derive(Clone, Copy)]
 struct Side {
-    /// 0 for the one from the source, 1 for the one from the target.
+    /// 0 for the search from the source, 1 for the one from the target.
     number: u32,
-    /// The one of its queues that holds the current level.
+    /// Number of its queue that holds the current level.
     queue: u32,
     count: u32,
     level: u32,
@@ -152,8 +152,8 @@ impl<G: Grid> Pairs<G> {
         found
     }
 
-    /// Takes one level; the shortest path that met the other search in it. `None` if the time is
-    /// over.
+    /// Takes one level. Returns the shortest path that met the other search in it, or `None` if the
+    /// time is over.
     #[inline(always)]
     fn step(
         &self,
@@ -209,7 +209,7 @@ impl<G: Grid> Pairs<G> {
     }
 }
 
-/// Calls `visit` with each queued node and each edge of its row, a lane or a warp a row.
+/// Calls `visit` with each queued node and each edge of its row, with one lane or one warp per row.
 #[inline(always)]
 pub(super) fn each_edge<G: Grid>(
     grid: G,

@@ -1,12 +1,12 @@
-//! The ring's words on a machine of its own: some in its memory, some in the hosts'.
+//! The ring's words on a separate machine: some in its memory, some in the hosts'.
 //!
 //! | words | where | changed by |
 //! | --- | --- | --- |
-//! | control block but for batches, slots | this machine | its workers |
+//! | control block except batches, slots | this machine | its workers |
 //! | counts of batches, completions, log, windows | hosts | its workers; hosts only store |
-//! | a copy of each slot's status | hosts | the one who has the slot, by stores alone |
+//! | a copy of each slot's status | hosts | the owner of the slot, only by stores |
 //!
-//! So no word is changed by read-modify-write from both sides, and looking for work costs nothing
+//! So no word is changed by read-modify-write from both sides, and polling for work costs nothing
 //! on the bus.
 
 use crate::grid::Grid;
@@ -32,9 +32,8 @@ const _: () = {
     assert!(core::mem::offset_of!(TenantRecord, window_first) == 24);
 };
 
-/// The words of a service. `KEEPS` if the block keeps the rights of tenants in its shared memory:
-/// a choice at run time would leave loads of the other kind in the way, for which those that are
-/// under way wait.
+/// The words of a service. `KEEPS` if the block keeps the rights of tenants in its shared memory: a
+/// choice at run time would leave loads of the other kind in the code, which delay those in flight.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Places<G, const KEEPS: bool = false> {
     grid: G,
@@ -61,7 +60,7 @@ impl<G: Grid> Places<G> {
         }
     }
 
-    /// The same, with what never changes of tenants in shared memory from word `first` on. All
+    /// The same, with the constant words of tenants in shared memory from word `first` on. All
     /// lanes of a warp call this, and no other warp of the block.
     #[inline(always)]
     pub(super) fn keeping_rights(self, first: u32) -> Places<G, true> {
@@ -101,9 +100,9 @@ impl<G: Grid, const KEEPS: bool> Places<G, KEEPS> {
         self.grid.fence_system();
     }
 
-    /// The order of a change of a word by more than a store, in the scope of this machine. Where
-    /// the bus carries no atomics, those on the hosts' memory are atomic among this machine's lanes
-    /// alone, and asking for more is an error; order towards hosts comes from fences.
+    /// The order of a read-modify-write, in the scope of this machine. Where the bus carries no
+    /// atomics, atomics on the hosts' memory are atomic only among this machine's lanes, and a
+    /// wider scope is an error; order towards hosts comes from fences.
     #[inline(always)]
     fn change<T>(&self, at: u32, order: Update, change: impl FnOnce(*mut u32, Update) -> T) -> T {
         let (word, scope) = self.place(at);
@@ -177,8 +176,8 @@ impl<G: Grid, const KEEPS: bool> Words for Places<G, KEEPS> {
     fn store(&self, at: u32, value: u32, order: Write, _: Scope) {
         if self.is_status(at) {
             if post::is_end(value) {
-                // Here it stays Claimed, which nobody claims. The one who posts to the slot next does
-                // so after the host has seen this.
+                // Here it stays Claimed, so that no worker claims it. The next post to the slot
+                // comes after the host has seen this.
                 return self.show(at, value, order);
             }
             self.show(at, value, Write::Relaxed);
@@ -226,7 +225,7 @@ impl<G: Grid, const KEEPS: bool> Words for Places<G, KEEPS> {
 
     #[inline(always)]
     fn load_run(&self, at: u32, to: &mut [u32]) {
-        // The words of a record lie in one place, and none waits for the one before.
+        // The words of a record are adjacent, and none waits for the previous one.
         let (first, scope) = self.place(at);
         for (index, word) in to.iter_mut().enumerate() {
             // SAFETY: as in `load`.

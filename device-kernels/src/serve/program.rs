@@ -1,4 +1,4 @@
-//! Wave programs of a service: a block runs one for a query, in memory of its own.
+//! Wave programs of a service: a block runs one for a query, in its own memory.
 
 use super::deadline::{Deadline, LATE};
 use super::places::Places;
@@ -44,7 +44,7 @@ impl<G: Grid> Program<G> {
     #[inline(always)]
     fn part(&self, address: u32, words: u32) -> Proven {
         let address = self.words.constant_wide(self.grid, address);
-        // SAFETY: `Serve::new` promises that a program's parts are as long as it says.
+        // SAFETY: `Serve::new` promises the stated lengths of a program's parts.
         unsafe { Proven::trusted(address as *mut u32, words) }
     }
 
@@ -55,7 +55,7 @@ impl<G: Grid> Program<G> {
             .constant(self.grid, word_of!(ServeProgram, opcode))
     }
 
-    /// Takes the first words of its inputs. One lane calls this, and a block barrier follows.
+    /// Loads the first words of its inputs. One lane calls this, and a block barrier follows.
     #[inline(always)]
     pub(super) fn take_arguments(&self, arguments: &[u32]) {
         let inputs = self.part(word_of!(ServeProgram, inputs), self.input_words());
@@ -64,8 +64,8 @@ impl<G: Grid> Program<G> {
         }
     }
 
-    /// Runs it with the inputs that it has: the first words of the result. All lanes of the block
-    /// call this.
+    /// Runs it with its inputs. Returns the first words of the result. All lanes of the block call
+    /// this.
     #[inline(always)]
     pub(super) fn call<S: WaveSet>(
         &self,
@@ -80,8 +80,8 @@ impl<G: Grid> Program<G> {
         Ok(words)
     }
 
-    /// Runs it with inputs from one span, and writes what fits of the result to another: how many
-    /// words do, and how many do not. All lanes of the block call this.
+    /// Runs it with inputs from one span, and writes the part of the result that fits to another.
+    /// Returns how many words fit, and how many do not. All lanes of the block call this.
     #[inline(always)]
     pub(super) fn query<S: WaveSet>(
         &self,
@@ -105,7 +105,7 @@ impl<G: Grid> Program<G> {
         unsafe { Launch::new(launch as *const LaunchRecord) }
     }
 
-    /// The report of its last run, which failed, and its number. One lane calls this.
+    /// Returns the report of its last run, which failed, and its number. One lane calls this.
     #[cold]
     pub(super) fn report(&self, number: u32) -> [u32; RESULTS] {
         let mut words: [u32; RESULTS] = self.launch().control(self.grid).fault_words(self.grid);
@@ -122,11 +122,11 @@ impl<G: Grid> Program<G> {
         grid.block_barrier();
         let ran = run_alone::<G, S>(grid, launch, deadline.at_ns());
         grid.block_barrier();
-        // A late result would reach a place that another query may have by now.
+        // A late result would go to a place that another query may own by now.
         if broadcast(grid, u32::from(deadline.is_over())) != 0 {
             return Err(LATE);
         }
-        // A fault in the last waves stops nobody, as no barrier follows that would find it.
+        // A fault in the last waves stops no lane, as no barrier follows that would find it.
         let code = launch.control(grid).fault_code(grid);
         if ran.is_err() || code != 0 {
             return Err(Refusal::new(FaultCode::ProgramFault, code));

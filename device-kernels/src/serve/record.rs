@@ -28,7 +28,7 @@ pub const fn scratch_words(nodes: u32) -> u64 {
     COUNTERS as u64 + ARRAYS * array_words(nodes) as u64
 }
 
-/// A serve record and what it points to.
+/// A serve record with its memory.
 #[derive(Clone, Copy, Debug)]
 pub struct Serve {
     record: Proven,
@@ -98,12 +98,12 @@ impl Serve {
         }
     }
 
-    /// The first word of the ring that hosts see.
+    /// First word of the part of the ring that hosts see.
     pub(super) fn host<G: Grid>(self, grid: G) -> *mut u32 {
         self.address(grid, word_of!(ServeRecord, host))
     }
 
-    /// The first word of the ring that only this machine sees.
+    /// First word of the part of the ring that only this machine sees.
     pub(super) fn device<G: Grid>(self, grid: G) -> *mut u32 {
         self.address(grid, word_of!(ServeRecord, device))
     }
@@ -150,8 +150,8 @@ impl Serve {
 
     fn rows<G: Grid>(self, grid: G, [offsets, targets]: [u32; 2]) -> Csr {
         let edges = self.word(grid, word_of!(ServeRecord, edges));
-        // SAFETY: `new` promises a start of a row for each node and the end, and all edges; the
-        // graph's checks made all of them indices of nodes and edges.
+        // SAFETY: `new` promises a row offset for each node and the end, and all edges; the graph's
+        // checks made all of them indices of nodes and edges.
         unsafe {
             Csr::new(
                 Proven::trusted(self.address(grid, offsets), self.nodes(grid) + 1),
@@ -181,7 +181,7 @@ impl Serve {
             .constant_wide(grid, word_of!(ServeRecord, scratch));
         let first = (first + stride * u64::from(worker)) as *mut u32;
         let words = scratch_words(self.nodes(grid));
-        // SAFETY: `new` promises so much memory for each worker.
+        // SAFETY: `new` promises this memory for each worker.
         unsafe { Proven::trusted(first, words as u32) }
     }
 

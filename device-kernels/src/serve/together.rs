@@ -1,9 +1,9 @@
 //! Light work, answered by all lanes of a dispatcher's warp together.
 //!
 //! A lane alone would take a dozen cycles for each word of a completion, and its writes cross the
-//! bus one by one. So the warp is one worker here: all lanes run the rules with equal values, one
-//! of them changes memory, and each writes a word of the completion. Nothing has an address, so
-//! everything stays in registers.
+//! bus one by one. So the warp acts as one worker: all lanes run the rules with equal values, one
+//! of them changes memory, and each writes a word of the completion. No value has its address
+//! taken, so all stay in registers.
 
 use super::places::Places;
 use crate::grid::Grid;
@@ -16,8 +16,8 @@ use seawall_core::protocol::{
 /// Words of a completion.
 const RECORD: u32 = (size_of::<CompletionWords>() / 4) as u32;
 
-/// Answers the slot of a post that came; false if it is other work than light or its tenant has no
-/// space, and nothing happened. All lanes of the warp call this with the same slot.
+/// Answers the slot of a post that came. Returns false, without any effect, if the work is not
+/// light or its tenant has no space. All lanes of the warp call this with the same slot.
 #[inline(always)]
 pub(super) fn handle<G: Grid>(
     grid: G,
@@ -35,7 +35,8 @@ pub(super) fn handle<G: Grid>(
         // The windows as they were when the host posted.
         places.fence();
     }
-    // Under way while the slot is admitted: before the branches above, they would wait for it.
+    // These loads are in flight while the slot is admitted; before the branches above, the branches
+    // would wait for them.
     let epoch = ring.epoch_now();
     let mut worker = Worker::new(ring, None);
     let Some(claim) = worker.accept(index, &slot) else {
@@ -46,7 +47,7 @@ pub(super) fn handle<G: Grid>(
     };
     let ending = worker.light_ending(&claim, result, epoch);
     let shares = write(grid, &places, &ending);
-    // What the lanes wrote comes before the release of the one that tells a batch.
+    // The writes of the lanes come before the release by the lane that counts in a batch.
     grid.warp_barrier();
     ring.show_end(&ending, || seal_of_shares(ending.ended, shares));
     true
@@ -68,7 +69,7 @@ const _: () = {
     }
 };
 
-/// Writes a completion, and what it adds to the counters; the sum of its words' shares.
+/// Writes a completion and its increments of the counters. Returns the sum of its words' shares.
 #[inline(always)]
 fn write<G: Grid>(grid: G, places: &Places<G, true>, ending: &Ending) -> u32 {
     let mut shares = 0_u32;
@@ -101,9 +102,9 @@ fn chosen<T: Copy + Default, const N: usize>(among: &[T; N], index: u32) -> T {
     found
 }
 
-/// The words of a service for a warp that is one worker. What lanes read may differ where others
-/// change it at the time; the rules read only values to report in that way, and one lane writes
-/// each of those.
+/// The words of a service for a warp that acts as one worker. Lanes may read different values of a
+/// word that others change meanwhile; the rules read only values to report in that way, and one
+/// lane writes each of those.
 #[derive(Clone, Copy, Debug)]
 struct Together<G> {
     grid: G,

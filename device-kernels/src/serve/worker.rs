@@ -1,6 +1,6 @@
 //! Workers: blocks that claim slots, and search with all of their lanes.
 //!
-//! Lane 0 looks for work, claims and answers; the others wait at a barrier, which costs nothing.
+//! Lane 0 polls for work, claims and answers; the others wait at a barrier, which costs nothing.
 
 use super::board::{Task, Words, board, task_of, write};
 use super::deadline::{Deadline, is_over};
@@ -15,7 +15,7 @@ use crate::sets::WaveSet;
 use seawall_core::abi::ring::{ControlBlock, FaultCode, Kind, RESULTS, SlotRecord, TASK};
 use seawall_core::protocol::{Claim, Layout, Outcome, Read, Refusal, Ring, Scope, Worker};
 
-/// Longest rest between two looks for work, nanoseconds.
+/// Longest rest between two polls for work, nanoseconds.
 const REST_NS: u32 = 2_000;
 
 /// Rest of a worker that the service does not need now, nanoseconds.
@@ -46,7 +46,7 @@ pub(super) fn run<G: Grid, S: WaveSet>(grid: G, (serve, layout): (Serve, Layout)
             Task::Hops => bench.hops((first, second), third != 0),
             Task::Lengths => bench.lengths((first, second)),
             Task::Neighbours => bench.neighbours(ring, [first, second, third]),
-            // Not even the call is in a kernel that runs no programs.
+            // A kernel that runs no programs does not even contain the call.
             Task::Program if S::FAMILIES != 0 => bench.program::<S>(ring, first),
             Task::User if S::FAMILIES != 0 => bench.user::<S>(first),
             Task::Program | Task::User => Err(Refusal::new(FaultCode::NoSuchProgram, first)),
@@ -63,7 +63,7 @@ pub(super) fn run<G: Grid, S: WaveSet>(grid: G, (serve, layout): (Serve, Layout)
     }
 }
 
-/// A worker's means.
+/// The data of a worker.
 struct Bench<'m, G> {
     grid: G,
     serve: Serve,
@@ -79,8 +79,7 @@ impl<G: Grid> Bench<'_, G> {
         unsafe { self.grid.load_word(word, Read::Relaxed, Scope::Device) }
     }
 
-    /// The outcome of work for all lanes; that of a program that failed says where. One lane calls
-    /// this.
+    /// The outcome of work for all lanes; for a failed program it says where. One lane calls this.
     #[inline(always)]
     fn outcome<S: WaveSet>(&self, number: u32, result: Result<[u32; RESULTS], Refusal>) -> Outcome {
         match result {
@@ -94,7 +93,7 @@ impl<G: Grid> Bench<'_, G> {
         }
     }
 
-    /// Claims and answers until there is work for all lanes, which is on the board then; one lane
+    /// Claims and answers until there is work for all lanes, and puts that on the board; one lane
     /// calls this.
     #[inline(never)]
     fn next<S: WaveSet>(&mut self) -> Option<Claim> {
@@ -129,7 +128,7 @@ impl<G: Grid> Bench<'_, G> {
                 },
             };
             if matches!(outcome, Outcome::Requeue(_)) {
-                // The others that it waits for take at least as long.
+                // The lanes that wait take at least as long.
                 rest_ns = REST_NS;
             }
             self.worker.answer(claim, outcome);
@@ -208,7 +207,7 @@ impl<G: Grid> Bench<'_, G> {
         )
     }
 
-    /// Whether there is a path, or how many edges a shortest one has.
+    /// Returns whether there is a path, or the number of edges of a shortest one.
     #[inline(always)]
     fn hops(&self, pair: (u32, u32), counts: bool) -> Result<[u32; RESULTS], Refusal> {
         let pairs = Pairs::new(self.grid, self.serve, self.number);
@@ -230,7 +229,7 @@ impl<G: Grid> Bench<'_, G> {
         }))
     }
 
-    /// Runs a program with the words of a span, for those of another.
+    /// Runs a program with inputs from one span and results in another.
     #[inline(always)]
     fn program<S: WaveSet>(
         &self,
@@ -256,7 +255,7 @@ impl<G: Grid> Bench<'_, G> {
         self.program_at(number)?.call::<S>(&deadline)
     }
 
-    /// Writes what fits of a node's neighbours, a lane each, and counts the rest.
+    /// Writes as many of a node's neighbours as fit, one per lane, and counts the rest.
     #[inline(always)]
     fn neighbours(
         &self,

@@ -1,5 +1,5 @@
-//! The work of a window: blocks take slices of its edges to their shared memory, and each lane a
-//! few neighbouring edges from there.
+//! The work of a window: blocks load slices of its edges into their shared memory, and each lane
+//! takes a few adjacent edges from there.
 
 use super::ranks::Scale;
 use super::record::{HostWords, Post, Stream};
@@ -14,7 +14,7 @@ use seawall_core::protocol::Write;
 /// Edges of a slice.
 const SLICE: u32 = 4096;
 
-/// Words of shared memory: targets of a slice, behind those that block operations use, and weights.
+/// Words of shared memory: targets of a slice, after the words of block operations, and weights.
 const TARGETS: u32 = 128;
 const WEIGHTS: u32 = TARGETS + SLICE;
 
@@ -93,7 +93,7 @@ fn weight_at<G: Grid>(grid: G, at: u32) -> u32 {
 }
 
 impl<G: Grid> Window<G> {
-    /// Brings a slice to shared memory, neighbouring words by neighbouring lanes.
+    /// Brings a slice to shared memory, adjacent words by adjacent lanes.
     #[inline(always)]
     fn fetch(&self, from: u32, count: u32) {
         let grid = self.grid;
@@ -136,7 +136,7 @@ impl<G: Grid> Window<G> {
         }
     }
 
-    /// Notes an invalid edge.
+    /// Records an invalid edge.
     #[inline(always)]
     fn refuse(&self) {
         let fault = word_of!(StreamBoard, fault);
@@ -144,8 +144,8 @@ impl<G: Grid> Window<G> {
             .show(self.grid, fault, self.number + 1, Write::Relaxed);
     }
 
-    /// Checks edges as the host does for windows of its own: targets are nodes, rows ascend
-    /// strictly and do not hold their own node, float weights are finite and not negative.
+    /// Checks edges as the host does for its own windows: targets are nodes, rows ascend strictly
+    /// and do not hold their own node, float weights are finite and not negative.
     #[inline(never)]
     fn check(&self, from: u32, own: Range<u32>) {
         let (grid, stream) = (self.grid, self.stream);
@@ -209,20 +209,20 @@ impl<G: Grid> Window<G> {
         } else if kind == StreamKind::Whole as u32 {
             let step = |length: u32, weight| {
                 let sum = length.checked_add(weight).filter(|sum| *sum < u32::MAX);
-                self.or_outgrown(sum)
+                self.or_overflow(sum)
             };
             self.relax(from, own, (u32::MAX, step));
         } else {
             let step = |length: u32, weight: u32| {
                 let sum = f32::from_bits(length) + f32::from_bits(weight);
-                self.or_outgrown(sum.is_finite().then_some(sum.to_bits()))
+                self.or_overflow(sum.is_finite().then_some(sum.to_bits()))
             };
             self.relax(from, own, (u32::MAX, step));
         }
     }
 
     #[inline(always)]
-    fn or_outgrown(&self, sum: Option<u32>) -> Option<u32> {
+    fn or_overflow(&self, sum: Option<u32>) -> Option<u32> {
         if sum.is_none() {
             let overflow = word_of!(StreamBoard, overflow);
             self.stream.show(self.grid, overflow, 1, Write::Relaxed);
@@ -288,7 +288,7 @@ impl<G: Grid> Window<G> {
         });
     }
 
-    /// Lowers values along the edges of rows with work; those below `limit` have work next.
+    /// Lowers values along the edges of rows with work; nodes below `limit` have work next.
     #[inline(always)]
     fn relax(
         &self,
@@ -327,7 +327,7 @@ fn has_work<G: Grid>(grid: G, work: Proven, row: u32) -> bool {
     work.load(grid, row / 32) >> (row % 32) & 1 != 0
 }
 
-/// A number of an edge that differs from that of its mirror image but for chance.
+/// A hash of an edge, which differs from the hash of its mirror image with high probability.
 #[inline(always)]
 fn mixed(seed: u64, from: u32, to: u32) -> u64 {
     // The finalizer of SplitMix64 (Steele, Lea, Flood, OOPSLA 2014).

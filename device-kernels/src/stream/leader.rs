@@ -1,4 +1,4 @@
-//! The leader: takes the host's posts to the other blocks.
+//! The leader: forwards the host's posts to the other blocks.
 
 use super::record::Stream;
 use crate::grid::Grid;
@@ -6,15 +6,15 @@ use crate::memory::word_of;
 use seawall_core::abi::stream::{POST_WORDS, StreamBoard, StreamPost, StreamRecord, StreamState};
 use seawall_core::protocol::{Read, Scope, Site};
 
-/// Time between two looks, nanoseconds.
+/// Time between two polls, nanoseconds.
 const LOOK_NS: u32 = 500;
 
-/// A look at the host's memory.
+/// A poll of the host's memory.
 const NOTHING: u32 = 0;
 const POSTED: u32 = 1;
 const ENDS: u32 = 2;
 
-/// Looks until the host orders the end, or the time is over.
+/// Polls until the host orders the end, or the time is over.
 #[inline(never)]
 pub(super) fn run<G: Grid>(grid: G, stream: Stream) {
     if grid.lane() >= G::WARP {
@@ -63,7 +63,7 @@ fn look<G: Grid>(grid: G, stream: Stream, ticket: u32, end_ns: u64) -> u32 {
     }
 }
 
-/// Copies a post, and shows it to the other blocks. A warp operation.
+/// Copies a post, and publishes it to the other blocks. A warp operation.
 #[inline(always)]
 fn take<G: Grid>(grid: G, stream: Stream, ticket: u32) {
     let (from, to) = (stream.host_post(grid, ticket), stream.post(grid, ticket));
@@ -80,7 +80,7 @@ fn take<G: Grid>(grid: G, stream: Stream, ticket: u32) {
     grid.warp_barrier();
     if grid.warp_lane() == 0 {
         let state = stream.state(grid);
-        // With release: tickets count from 1 on.
+        // A release store; tickets count from 1 on.
         state.signal(grid, word_of!(StreamState, posted));
     }
 }

@@ -7,9 +7,9 @@
 //! ```
 //!
 //! Values of nodes stay in the machine's memory. Each block takes the tickets in order, and shares
-//! of a ticket's window until there are none; it goes on to the next ticket without waiting for
-//! other blocks, unless the post asks for that. So the last block that is done with a ticket is
-//! done with all earlier ones.
+//! of a ticket's window until there are none; it continues with the next ticket without waiting for
+//! other blocks, unless the post requires that. So the last block to finish a ticket has finished
+//! all earlier ones.
 
 mod edges;
 mod leader;

@@ -12,7 +12,7 @@ pub struct Scale {
 }
 
 impl Scale {
-    /// So many units in 1, as a power of two up to 62.
+    /// Units in 1, as a power of two up to 2^62.
     #[inline(always)]
     #[must_use]
     pub fn of(exponent: u32) -> Self {

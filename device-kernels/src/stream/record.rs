@@ -13,7 +13,7 @@ const RECORD_WORDS: u32 = (size_of::<StreamRecord>() / 4) as u32;
 const BOARD_WORDS: u32 = (size_of::<StreamBoard>() / 4) as u32;
 const STATE_WORDS: u32 = (size_of::<StreamState>() / 4) as u32;
 
-/// A stream record and what it points to.
+/// A stream record with its memory.
 #[derive(Clone, Copy, Debug)]
 pub struct Stream {
     record: Proven,
@@ -204,7 +204,7 @@ impl Stream {
         let turn = (ticket - 1) % self.posts(grid);
         let before = STATE_WORDS as usize + turn as usize * TURN_WORDS as usize;
         let state = self.wide(grid, word_of!(StreamRecord, state)) as *mut u32;
-        // SAFETY: `new` promises so many words for each post.
+        // SAFETY: `new` promises these words for each post.
         Post(unsafe { Proven::trusted(state.wrapping_add(before), TURN_WORDS) })
     }
 
@@ -222,7 +222,7 @@ impl Stream {
         self.wide(grid, word_of!(StreamRecord, board)) as *mut u32
     }
 
-    /// Tells the host that a window has work in the step `step`.
+    /// Notifies the host that a window has work in the step `step`.
     #[inline(always)]
     pub(super) fn show_busy<G: Grid>(self, grid: G, window: u32, step: u32) {
         let posts = self.posts(grid) as usize * POST_WORDS as usize;

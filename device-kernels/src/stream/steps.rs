@@ -50,7 +50,7 @@ pub(super) fn step<G: Grid>(grid: G, stream: Stream, (post, worker): (Post, u32)
     }
 }
 
-/// Checks that rows which continue in another window ascend there, of windows that came.
+/// Checks that rows that continue in another window ascend there, for the windows received.
 #[inline(never)]
 fn check_borders<G: Grid>(grid: G, stream: Stream, share: Share) {
     let windows = stream.windows(grid);
@@ -127,7 +127,7 @@ fn add_total<G: Grid>(grid: G, totals: Proven, at: u32, own: u64) {
     }
 }
 
-/// Takes the rows that have work next, and tells the host their windows.
+/// Takes the rows that have work next, and publishes their windows to the host.
 #[inline(never)]
 fn survey<G: Grid>(grid: G, stream: Stream, share: Share, number: u32) {
     let (work, words) = (stream.work(grid), stream.work_words(grid));
@@ -165,8 +165,8 @@ fn survey<G: Grid>(grid: G, stream: Stream, share: Share, number: u32) {
     });
 }
 
-/// Shows the host what a step found, and makes space for the totals of the next one. The last block
-/// of the step calls this, one lane.
+/// Publishes the results of a step to the host, and clears the totals of the next one. One lane of
+/// the last block of the step calls this.
 #[inline(always)]
 pub(super) fn show<G: Grid>(grid: G, stream: Stream, post: Post) {
     let number = post.word(grid, word_of!(StreamPost, number));

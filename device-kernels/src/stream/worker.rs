@@ -9,7 +9,7 @@ use crate::memory::word_of;
 use seawall_core::abi::stream::{StreamBoard, StreamOrder, StreamPost, StreamState};
 use seawall_core::protocol::{Site, Write};
 
-/// Longest rest between two looks for a ticket, nanoseconds.
+/// Longest rest between two polls for a ticket, nanoseconds.
 const REST_NS: u32 = 500;
 
 /// Counter of the blocks that are done with a ticket.
@@ -43,7 +43,7 @@ pub(super) fn run<G: Grid>(grid: G, stream: Stream, number: u32) {
     }
 }
 
-/// Waits until a word of the state has reached `least`: false if the kernel ends before.
+/// Waits until a word of the state has reached `least`; returns false if the kernel ends before.
 #[inline(always)]
 fn reach<G: Grid>(grid: G, stream: Stream, (at, least): (u32, u32)) -> bool {
     let mut has_ended = 0;
@@ -62,7 +62,7 @@ fn reach<G: Grid>(grid: G, stream: Stream, (at, least): (u32, u32)) -> bool {
     broadcast(grid, has_ended) == 0
 }
 
-/// Ends this block's part of a ticket; the last block tells the host. One lane calls this.
+/// Ends this block's part of a ticket; the last block notifies the host. One lane calls this.
 #[inline(always)]
 fn leave<G: Grid>(grid: G, stream: Stream, post: Post, ticket: u32) {
     let before = post.words().arrive(grid, ARRIVED);
@@ -77,7 +77,7 @@ fn leave<G: Grid>(grid: G, stream: Stream, post: Post, ticket: u32) {
         post.words().store(grid, counter, 0);
     }
     let state = stream.state(grid);
-    // With release; all earlier tickets are done, so that this counts them.
+    // A release addition; all earlier tickets are done, so this counts them.
     state.signal(grid, word_of!(StreamState, finished));
     let consumed = word_of!(StreamBoard, consumed);
     stream.show(grid, consumed, ticket, Write::Release(Site::Machine));

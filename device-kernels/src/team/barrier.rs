@@ -12,15 +12,15 @@ use seawall_core::abi::control::{FaultCode, FaultRecord};
 /// on where the ticket lies in memory: at some places, two barriers in three poll twice.
 const FIRST_POLL_CYCLES: u32 = 280;
 
-/// Polls of a waiting lane between two looks at the clock and the fault word. A thread of a CPU
-/// yields its core between polls, and gets it back after all threads that wait for it: with
-/// thousands of them, 1024 polls take seconds.
+/// Polls by a waiting lane between two reads of the clock and the fault word. A CPU thread yields
+/// its core between polls, and gets it back after all threads that wait for it: with thousands of
+/// them, 1024 polls take seconds.
 const fn polls_per_look<G: Grid>() -> u32 {
     if G::ITEMS == 1 { 1024 } else { 32 }
 }
 
-/// Rounds of a loop between two looks at the clock: `on_a_gpu` there, 1 on a CPU, where a
-/// round of a large graph takes long and a look some 30 ns.
+/// Rounds of a loop between two reads of the clock: `on_a_gpu` there, 1 on a CPU, where a round of
+/// a large graph takes long and a read some 30 ns.
 pub const fn rounds_per_poll<G: Grid>(on_a_gpu: u32) -> u32 {
     if G::ITEMS == 1 { on_a_gpu } else { 1 }
 }
@@ -38,9 +38,9 @@ impl<G: Grid> Team<G> {
         self.grid.now_ns() >= self.deadline_ns.saturating_add(1_000_000_000)
     }
 
-    /// Whether the run is to end: its time is over, which this then reports, or somebody
-    /// stopped it. Only the first block looks; the others find the report at their next
-    /// barrier. A block operation.
+    /// Whether the run is to end: its time is over, which this then reports, or it was stopped.
+    /// Only the first block reads this; the others find the report at their next barrier. A block
+    /// operation.
     #[inline(always)]
     pub fn is_out_of_time(&self, point: impl Fn() -> ProgramPoint) -> bool {
         let late = self.is_leader() && self.is_late();
@@ -52,8 +52,8 @@ impl<G: Grid> Team<G> {
         self.grid.block_any(stopped)
     }
 
-    /// Whether a block left a wave undone, after a barrier of one-lane blocks. On a GPU
-    /// blocks finish their waves, and those that poll find what stopped the run.
+    /// Whether a block left a wave undone, after a barrier of one-lane blocks. On a GPU blocks
+    /// finish their waves, and polling blocks find the reason.
     #[inline(always)]
     fn was_left(&self) -> bool {
         G::ITEMS != 1 && self.control.is_stopped(self.grid)
@@ -68,7 +68,7 @@ impl<G: Grid> Team<G> {
     pub fn barrier(&self, point: impl Fn() -> ProgramPoint) -> Result<(), Stop> {
         if self.size == 1 {
             self.grid.block_barrier();
-            // Others look at the clock while they poll; a thread alone never polls.
+            // Others read the clock while they poll; a single thread never polls.
             let looks = rounds_per_poll::<G>(0) == 1;
             return if looks && self.is_out_of_time(point) {
                 Err(Stop)
@@ -79,8 +79,8 @@ impl<G: Grid> Team<G> {
         self.barrier_and(point, || {})
     }
 
-    /// [`Team::barrier`]; when all blocks have met, the first lane of each calls `decide`
-    /// before the other lanes go on.
+    /// [`Team::barrier`]; when all blocks have arrived, the first lane of each calls `decide`
+    /// before the other lanes continue.
     ///
     /// # Errors
     /// As [`Team::barrier`].
@@ -102,8 +102,8 @@ impl<G: Grid> Team<G> {
         if self.size == 1 && G::ITEMS == 1 {
             return Ok(());
         }
-        // A word says so and no vote: a barrier that counts costs about 8 ns per warp on
-        // an H200.
+        // Uses a word instead of a vote: a barrier that counts costs about 8 ns per warp on an
+        // H200.
         if STOPPED.load(self.grid) != 0 {
             Err(Stop)
         } else {
@@ -111,7 +111,7 @@ impl<G: Grid> Team<G> {
         }
     }
 
-    /// Meets the first lanes of the other blocks; `false` ends the run.
+    /// Synchronises with the first lanes of the other blocks; `false` ends the run.
     ///
     /// The ticket only grows, so no block can mistake one barrier for the next. The
     /// comparison is by wrapping distance, so the ticket may overflow.
@@ -149,10 +149,10 @@ impl<G: Grid> Team<G> {
     }
 }
 
-/// Whether to stop waiting for `target` arrivals: a block reported a fault, or the time
-/// is over, which this reports. A block that stops names itself, so that the host finds out
-/// which blocks were missing. None is if all have arrived since the last poll: the caller finds
-/// that at its next one, and the report always counts fewer arrivals than blocks.
+/// Whether to stop waiting for `target` arrivals: a block reported a fault, or the time is over,
+/// which this reports. A block that stops names itself, so that the host finds out which blocks
+/// were missing. None is missing if all have arrived since the last poll: the caller finds that at
+/// its next one, and the report always counts fewer arrivals than blocks.
 ///
 /// Codegen rule `BY_VALUE`: with references, every lane would write to local memory on
 /// the way to every barrier.
@@ -248,7 +248,7 @@ mod tests {
         assert!(stops);
         let expected = (FaultCode::Watchdog as u32, 1, 2);
         assert_eq!((report.code, report.arrived, report.expected), expected);
-        // The other one came meanwhile, and may be at the next barrier already.
+        // The other block arrived meanwhile, and may be at the next barrier already.
         for ticket in [2, 3] {
             for fault in [0, FaultCode::BadIndex as u32] {
                 let (stops, report) = waits_in_vain(ticket, fault);

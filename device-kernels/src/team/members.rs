@@ -31,7 +31,7 @@ impl<G: Grid> Team<G> {
         Self::again(grid, control, deadline_ns)
     }
 
-    /// The team that [`Team::whole`] made, for a callee.
+    /// Rebuilds the team of [`Team::whole`] in a callee.
     #[inline(always)]
     pub fn again(grid: G, control: Control, deadline_ns: u64) -> Self {
         Self {
@@ -99,8 +99,8 @@ impl<G: Grid> Team<G> {
         self.rank
     }
 
-    /// Grid barriers that the grid crossed; the first lane of each block counts them and
-    /// may ask.
+    /// Grid barriers that the grid crossed; counted by the first lane of each block, and only it
+    /// may call this.
     #[inline(always)]
     pub fn barriers(&self) -> u32 {
         EPOCH.load(self.grid)

@@ -1,8 +1,7 @@
-//! The blocks that work on something together: all of them, or one.
+//! Blocks that work together: all of them, or one.
 //!
-//! Waves are written for a team, whichever it is. A team of the whole grid meets at the
-//! grid barrier, a team of one block at its block barrier; so narrow groups and
-//! independent graphs cost no grid barrier.
+//! Waves are written for any team. A team of the whole grid meets at the grid barrier, a team of
+//! one block at its block barrier; so narrow groups and independent graphs cost no grid barrier.
 
 mod members;
 mod share;

@@ -8,15 +8,15 @@ use seawall_core::abi::control::FaultCode;
 /// Shares of dealt work per block: enough that all blocks end at about the same time.
 const PIECES_EACH: u32 = 16;
 
-/// Items that a one-lane block takes between two looks at the clock. A look takes some
-/// 30 ns, and so many of the lightest items some microseconds.
+/// Items that a one-lane block takes between two reads of the clock. A read takes some 30 ns, and
+/// this many of the lightest items some microseconds.
 const ITEMS_PER_LOOK: u32 = 4096;
 
 impl<G: Grid> Team<G> {
-    /// Whether a one-lane block leaves the rest of its share: the run's time is over,
-    /// which this then reports, or the run was stopped. The next barrier ends the run, so
-    /// nobody reads what the wave left undone. Always `false` on a GPU, where a wave
-    /// takes milliseconds and its end is waited for.
+    /// Whether a one-lane block leaves the rest of its share: the run's time is over, which this
+    /// then reports, or the run was stopped. The next barrier ends the run, so the unfinished
+    /// results are never read. Always `false` on a GPU, where a wave takes milliseconds and is
+    /// finished.
     #[inline(always)]
     fn gives_up(&self) -> bool {
         if G::ITEMS == 1 {
@@ -32,8 +32,8 @@ impl<G: Grid> Team<G> {
         true
     }
 
-    /// Calls `range` for neighbouring parts of `from..end`, in a one-lane block that
-    /// gives up between them.
+    /// Calls `range` for consecutive parts of `from..end`, in a one-lane block that may stop
+    /// between them.
     #[inline(always)]
     fn in_parts(&self, from: u32, end: u32, mut range: impl FnMut(u32, u32)) {
         let mut first = from;
@@ -74,9 +74,9 @@ impl<G: Grid> Team<G> {
         }
     }
 
-    /// Calls `item` for each of `0..count`, in some lane. On a grid that deals work,
-    /// faster blocks take more of a long count; so unlike with [`Team::each`], nobody may
-    /// rely on which lane gets an item.
+    /// Calls `item` for each of `0..count`, in some lane. On a grid that deals work, faster blocks
+    /// take more of a long count; so unlike with [`Team::each`], callers must not rely on which
+    /// lane gets an item.
     ///
     /// Use it for items that take long, such as rows of edges. Sweeps over words use
     /// [`Team::each`]: a thread that gets the same words each time finds them in its
@@ -93,9 +93,9 @@ impl<G: Grid> Team<G> {
         });
     }
 
-    /// [`Team::each_taken`] in two steps: on a GPU, what `fetch` loads for an item is under
-    /// way while a lane works on its item before. `fetch` must not depend on what `item`
-    /// does to other items, and a lane's last item may be fetched more than once.
+    /// [`Team::each_taken`] in two steps: on a GPU, the loads of `fetch` for an item are in flight
+    /// while a lane works on its previous item. `fetch` must not depend on what `item` does to
+    /// other items, and a lane's last item may be fetched more than once.
     #[inline(always)]
     pub fn each_ahead<T>(
         &self,
@@ -132,7 +132,7 @@ impl<G: Grid> Team<G> {
         G::TAKES && self.size != 1 && count / self.size.saturating_mul(PIECES_EACH) >= LEAST
     }
 
-    /// [`Team::each_taken`] for up to `most` neighbouring items at a time, in teams of
+    /// [`Team::each_taken`] for up to `most` adjacent items at a time, in teams of
     /// one-lane blocks.
     #[inline(always)]
     pub fn each_range(&self, count: u32, most: u32, range: impl FnMut(u32, u32)) {
@@ -155,7 +155,7 @@ impl<G: Grid> Team<G> {
         self.deal(count, 1, |first, _| item(first));
     }
 
-    /// Calls `range` for runs of `items` of `0..count`, which faster blocks take more of.
+    /// Calls `range` for runs of `items` of `0..count`, of which faster blocks take more.
     #[inline(always)]
     fn deal(&self, count: u32, items: u32, mut range: impl FnMut(u32, u32)) {
         let items = u64::from(items);
@@ -188,14 +188,13 @@ impl<G: Grid> Team<G> {
         });
     }
 
-    /// Calls `items` for this lane's share of `0..count`, `K` items at a time, so that
-    /// their loads are in flight together. If a lane has fewer left, the other items are
-    /// not below `count`. Few items go to many blocks. Which lane gets an item depends on
-    /// the team and on `count` alone.
+    /// Calls `items` for this lane's share of `0..count`, `K` items at a time, so that their loads
+    /// are in flight together. If a lane has fewer left, the other items are not below `count`. Few
+    /// items go to many blocks. Which lane gets an item depends only on the team and on `count`.
     #[inline(always)]
     pub fn each_of<const K: usize>(&self, count: u32, mut items: impl FnMut(&[u32; K])) {
         if G::ITEMS != 1 {
-            // Neighbouring items, in one share per block.
+            // Adjacent items, in one share per block.
             let share = count.div_ceil(self.size);
             let first = self.rank.saturating_mul(share).min(count);
             let end = first.saturating_add(share).min(count);

@@ -1,4 +1,4 @@
-//! Records of a trace, in memory that the leading block alone writes.
+//! Records of a trace, in memory that only the leading block writes.
 
 use crate::grid::Grid;
 use crate::memory::{Proven, word_of};

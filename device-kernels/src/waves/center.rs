@@ -1,28 +1,29 @@
-//! A node whose row is held while triangles are counted, and the lanes that count there.
+//! A node with its neighbour hash table while triangles are counted, and the lanes that count
+//! there.
 
 use super::deal::NONE;
 use crate::grid::Grid;
 use crate::team::Team;
 
-/// Longest row that a lane holds, in registers.
+/// Longest row that a lane keeps in registers.
 pub(super) const LANE_HELD: u32 = 4;
-/// Longest row that is always looked up in that of the node whose edge remains, even if it
-/// is the longer one: nodes with shorter rows look at their remaining edges alone.
+/// Longest row that is always looked up in that of the node whose edge remains, even if it is the
+/// longer one: nodes with shorter rows visit only their remaining edges.
 pub(super) const FEW: u32 = 32;
-/// Most lookups that a warp takes on, in shares of all edges, and at least.
+/// Most lookups that a warp takes on: a share of all edges, and the least limit.
 const WARP_WORK: (u32, u32) = (16, 4096);
-/// A node whose row is held.
+/// A node with its neighbour hash table.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Center {
     pub(super) node: u32,
-    /// Its first edge, which is also the first that remains, and the one after its last.
+    /// Its first edge, which is also its first kept edge, and the edge after its last.
     pub(super) first: u32,
     pub(super) end: u32,
     /// Number of the remaining edges.
     pub(super) len: u32,
 }
 
-/// The most that a warp takes on.
+/// Most lookups that a warp takes on.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Most {
     /// Entries of the row.
@@ -32,8 +33,8 @@ pub(super) struct Most {
 }
 
 impl Most {
-    /// Hubs would keep a warp busy when all others have ended, so it leaves what is more
-    /// than a few shares of all work to the block. A lone lane is a block.
+    /// Hubs would keep a warp busy after all others have ended, so it leaves nodes with more than a
+    /// few shares of all work to the block. A block has one lane.
     #[inline(always)]
     pub(super) fn of<G: Grid>(team: &Team<G>, edges: u32, held: u32) -> Self {
         let (_, warps) = team.warps();
@@ -47,7 +48,7 @@ impl Most {
     }
 }
 
-/// The lanes that count at a node.
+/// Lanes that count at a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Taker {
     Nobody,
@@ -84,7 +85,7 @@ impl Center {
         }
     }
 
-    /// The edge after those to look at.
+    /// The edge after the last one to visit.
     #[inline(always)]
     pub(super) fn looks(self) -> u32 {
         if self.len > FEW {

@@ -62,7 +62,7 @@ pub fn select<G: Grid>(
         append(team, sink, &held.finds);
         return;
     }
-    // A lane takes neighbouring nodes, so one access brings their words. Those of its next
+    // A lane takes adjacent nodes, so one access brings their words. Those of its next
     // nodes are in flight meanwhile.
     let tile = grid.lanes() * EACH as u32;
     let lane = grid.lane() * EACH as u32;
@@ -85,7 +85,7 @@ pub fn select<G: Grid>(
     }
 }
 
-/// Neighbouring nodes that a lane of a warp takes at a time.
+/// Adjacent nodes that a lane of a warp takes at a time.
 const EACH: usize = 4;
 
 /// The words of up to [`EACH`] nodes from `first` on, as many as are below `count`.
@@ -104,8 +104,8 @@ fn words_at<G: Grid>(grid: G, values: Proven, count: u32, first: u32) -> [u32; E
     words
 }
 
-/// [`select`] in one-lane blocks, while nobody writes `values`: words are read sixteen at
-/// a time, and `may` tells by a word alone whether its node can be wanted.
+/// [`select`] in one-lane blocks, while `values` does not change: words are read sixteen at a time,
+/// and `may` decides from a word alone whether its node can be wanted.
 #[inline(always)]
 pub fn select_some<G: Grid>(
     team: &Team<G>,

@@ -1,10 +1,10 @@
 //! Connected components by linking parent trees.
 //!
-//! Afforest (Sutton, Ben-Nun, Barak: "Optimizing Parallel Graph Connectivity Computation
-//! via Subgraph Sampling", IPDPS 2018): link a sample of edges, find the largest
-//! component, and visit the remaining edges of the other nodes only. Roots hook to
-//! smaller roots, so the label of a component is its smallest node on every machine. A search
-//! that comes first (`hook_reached`) makes the sample needless where it finds the largest.
+//! Afforest (Sutton, Ben-Nun, Barak: "Optimizing Parallel Graph Connectivity Computation via
+//! Subgraph Sampling", IPDPS 2018): link a sample of edges, find the largest component, and visit
+//! the remaining edges of the other nodes only. Roots hook to smaller roots, so the label of a
+//! component is its smallest node on every machine. If a search comes first (`hook_reached`) and
+//! finds the largest component, no sample is needed.
 
 use super::edges::{Rows, each_edge, each_edge_of_few};
 use super::hook_reached;
@@ -20,7 +20,7 @@ use seawall_core::abi::program::{NO_REGISTER, Opcode};
 /// Nodes whose labels are sampled for the largest component.
 const SAMPLES: u32 = SAMPLE.words();
 
-/// Labels of the sample that all lanes count before one lane decides alone.
+/// Labels of the sample that all lanes count before a single lane decides.
 const TRIES: u32 = 4;
 
 /// Nodes that a lane takes at a time, so that their accesses overlap.
@@ -52,8 +52,8 @@ pub fn run_components<G: Grid>(
         majority(cx, to, labels.part(0, nodes));
         return Ok(());
     }
-    // SAFETY: no word is above its own number, as the host proved (`Invariant::Forest`):
-    // what is above a node is a node again.
+    // SAFETY: no word is above its own number, as the host proved (`Invariant::Forest`): the word
+    // of a node is a node again.
     let parents = unsafe { tables.proven_of(grid, wave.destination(grid), nodes)? };
     match opcode {
         Opcode::Compress => compress(context, parents, nodes),
@@ -111,8 +111,8 @@ fn is_known<G: Grid>(context: &Context<G>, known: u32) -> Result<bool, FaultCode
     Ok(known.load_weak(grid, 1) != 0)
 }
 
-/// The root above a node and its parent, as this lane's cache has it: an old root,
-/// perhaps, but an ancestor in any case.
+/// The root above a node and its parent according to this lane's cache: perhaps an old root, but an
+/// ancestor in any case.
 #[inline(always)]
 fn seen_root_of<G: Grid>(grid: G, parents: Proven, from: (u32, u32)) -> u32 {
     climb(grid, parents, from.0, from.1, |at| {
@@ -127,10 +127,10 @@ fn root_of<G: Grid>(grid: G, parents: Proven, node: u32) -> u32 {
     climb(grid, parents, node, parent, |at| parents.load(grid, at))
 }
 
-/// Climbs from `child` and its parent until `above` returns a node for itself. On the
-/// way, each node is pointed at its grandparent, which halves the path for the next
-/// climb. A node that has a parent is no root, so no hook is lost. Parents are smaller
-/// than their children whenever they were read, so old ones lead upwards too.
+/// Climbs from `child` and its parent until `above` returns a node for itself. On the way, each
+/// node is pointed at its grandparent, which halves the path for the next climb. A node with a
+/// parent is no root, so no hook is lost. Parents are smaller than their children whenever they
+/// were read, so old ones lead upwards too.
 #[inline(always)]
 fn climb<G: Grid>(
     grid: G,
@@ -193,8 +193,8 @@ fn link_sample<G: Grid>(context: &Context<G>, parents: Proven, nodes: u32, skip:
         }
     };
     if G::TAKES {
-        // Shares meet where trees of different threads do, which takes longer than
-        // anything else. Long shares meet rarely.
+        // Threads contend where their trees meet, which takes longer than anything else. Long
+        // shares meet rarely.
         context
             .team
             .each_range(nodes, u32::MAX, |first, end| (first..end).for_each(links));
@@ -218,11 +218,11 @@ fn link_one<G: Grid>(context: &Context<G>, parents: Proven, nodes: u32, edge: u3
     }
 }
 
-/// Joins edge `edge` of the row of each of `some` nodes that has as many.
+/// Joins edge `edge` of the rows of `some` nodes, where the row has one.
 ///
-/// A root goes below a smaller neighbour right away, wherever that is in its tree. Paths
-/// get longer, but nobody climbs yet (Jaiganesh, Burtscher: "A High-Performance Connected
-/// Components Implementation for GPUs", HPDC 2018).
+/// A root goes below a smaller neighbour right away, wherever that is in its tree. Paths get
+/// longer, but are not climbed yet (Jaiganesh, Burtscher: "A High-Performance Connected Components
+/// Implementation for GPUs", HPDC 2018).
 #[inline(always)]
 fn link_some<G: Grid>(
     grid: G,
@@ -243,8 +243,8 @@ fn link_some<G: Grid>(
             }
         }
     }
-    // A hook returns the root that it took, a look the parent; the same as the own one if
-    // the edge is settled.
+    // A hook returns the root that it took, a lookup the parent; the node's own root if the edge is
+    // settled.
     let mut above = own;
     for k in 0..TOGETHER {
         if to[k] < some[k] && own[k] == some[k] {
@@ -272,9 +272,9 @@ fn link_some<G: Grid>(
 
 /// Points every node at its root.
 ///
-/// No root gets a parent meanwhile, and words that changed since lead upwards too: an old
-/// word of a cache will do at first. Each node's word has one writer: a second one could
-/// put an older ancestor over its root.
+/// No root gets a parent meanwhile, and outdated words lead upwards too, so a cached word suffices
+/// at first. Each node's word has one writer: a second one could put an older ancestor over its
+/// root.
 fn compress<G: Grid>(context: &Context<G>, parents: Proven, nodes: u32) {
     let grid = context.team.grid;
     context.team.each_taken_of(nodes, |some: &[u32; TOGETHER]| {
@@ -302,7 +302,7 @@ fn compress<G: Grid>(context: &Context<G>, parents: Proven, nodes: u32) {
     });
 }
 
-/// Stores the most frequent label of a sample; the first block alone finds it.
+/// Stores the most frequent label of a sample; only the first block does so.
 #[inline(never)]
 fn majority<G: Grid>(cx: ContextRef<G>, to: Words, labels: Proven) {
     let context = &cx.context();

@@ -1,20 +1,19 @@
 //! Deals nodes to warps, and nodes with long rows to whole blocks.
 //!
-//! A wave with more work at nodes with more edges runs in two passes. In the first, a
-//! warp takes a chunk of neighbouring nodes and leaves out those that are too much for
-//! it. In the second, a block takes those one by one, with all of its lanes. Chunks go to
-//! the blocks in turn, so that hubs with neighbouring numbers do not meet in one block.
-//! If nodes differ much in work, the warps of a block take smaller parts when they are
-//! ready for them.
+//! A wave with more work at nodes with more edges runs in two passes. In the first, a warp takes a
+//! chunk of adjacent nodes and leaves out those with too much work. In the second, a block takes
+//! these one by one, with all of its lanes. Chunks go to the blocks in turn, so that hubs with
+//! adjacent numbers do not meet in one block. If nodes differ much in work, the warps of a block
+//! take smaller parts on demand.
 
 use crate::grid::Grid;
 use crate::shared::{LEFT_COUNT, LEFT_NODES};
 use crate::team::Team;
 
-/// No node, where nodes are held: a free slot. No node has this number.
+/// Marks a free slot; no node has this number.
 pub(super) const NONE: u32 = u32::MAX;
 
-/// Nodes between two looks of a warp at the clock.
+/// Nodes between two reads of the clock by a warp.
 const NODES_PER_LOOK: u32 = 512;
 
 /// First node of this warp's first chunk.
@@ -41,9 +40,9 @@ pub fn each_chunk<G: Grid>(team: &Team<G>, nodes: u32, mut visit: impl FnMut(u32
     }
 }
 
-/// [`each_chunk`] for nodes that differ much in work: warps take parts of the block's
-/// share when they are ready for them, `size` nodes at a time, in their first lanes. A
-/// block operation with a block barrier before the first call.
+/// [`each_chunk`] for nodes that differ much in work: warps take parts of the block's share on
+/// demand, `size` nodes at a time, in their first lanes. A block operation with a block barrier
+/// before the first call.
 #[inline(always)]
 pub fn each_part<G: Grid>(team: &Team<G>, nodes: u32, size: u32, visit: impl FnMut(u32)) {
     open_parts(team.grid);
@@ -63,8 +62,7 @@ pub fn open_parts<G: Grid>(grid: G) {
     grid.block_barrier();
 }
 
-/// [`each_part`] after [`open_parts`]. A warp operation, which not all warps need to take part
-/// in.
+/// [`each_part`] after [`open_parts`]. A warp operation that some warps may skip.
 #[inline(always)]
 pub fn take_parts<G: Grid>(team: &Team<G>, nodes: u32, size: u32, mut visit: impl FnMut(u32)) {
     if G::WARP == 1 {
@@ -157,8 +155,7 @@ pub fn warp_sum<G: Grid>(grid: G, value: u32) -> u32 {
     sum
 }
 
-/// Whether the run's time is over, by a look now and then; lanes of a warp return the
-/// same.
+/// Whether the run's time is over, checked now and then; lanes of a warp return the same.
 #[inline(always)]
 pub(super) fn is_late<G: Grid>(team: &Team<G>, node: u32) -> bool {
     let first = team.grid.shuffle(node, 0);

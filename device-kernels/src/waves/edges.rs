@@ -1,10 +1,9 @@
 //! Visits every edge of a graph, evenly shared out among warps.
 //!
-//! A warp's share is a range of places: each row has one place of its own and one for
-//! each of its edges (merge path: Merrill and Garland, "Merge-based Parallel Sparse
-//! Matrix-Vector Multiplication", SC 2016). So neither hubs nor many empty rows hold up a
-//! warp. A warp takes as many rows at a time as it has lanes, and finds the row of an
-//! edge by a search among them.
+//! A warp's share is a range of places: each row has one place for itself and one for each of its
+//! edges (merge path: Merrill and Garland, "Merge-based Parallel Sparse Matrix-Vector
+//! Multiplication", SC 2016). So neither hubs nor many empty rows delay a warp. A warp takes as
+//! many rows at a time as it has lanes, and finds the row of an edge by a search among them.
 
 use super::row_spread::owner;
 use crate::block::warp_scan;
@@ -30,7 +29,7 @@ pub struct Rows {
     pub nodes: u32,
     /// Number of edges.
     pub edges: u32,
-    /// Edges at the start of each row that are left out.
+    /// Edges at the start of each row that are skipped.
     pub skip: u32,
 }
 
@@ -39,15 +38,15 @@ pub struct Rows {
 struct Part {
     from: u32,
     edges: u32,
-    /// Whether the share goes on after the row.
+    /// Whether the share continues after the row.
     goes_on: bool,
 }
 
-/// Edges whose ends a lane fetches together, and rows that it looks at together.
+/// Edges whose ends a lane fetches together, and rows that it reads together.
 const EACH: u32 = 4;
 /// [`EACH`] as a length.
 const LANE: usize = EACH as usize;
-/// Rows that a lone lane looks at before it visits the edges of those that are wanted.
+/// Rows that a one-lane block reads before it visits the edges of those that are wanted.
 const LOOKS: usize = 64;
 /// Fewest places of a share.
 const SHARE_LEAST: u64 = 256;
@@ -55,7 +54,7 @@ const SHARE_LEAST: u64 = 256;
 const SHARE_MOST: u64 = 8192;
 const SHARES: u64 = 8;
 /// The same where few rows are wanted: finding the first row of a share then takes longer than
-/// looking at a thousand others.
+/// reading a thousand others.
 const SHARES_OF_FEW: (u64, u64) = (4, 32_768);
 
 /// Calls `visit` for every edge of `rows`.
@@ -64,8 +63,8 @@ pub fn each_edge<G: Grid>(team: &Team<G>, rows: Rows, visit: impl FnMut(Edge)) {
     each_wanted::<G, false>(team, rows, |_| true, visit);
 }
 
-/// Calls `visit` for every edge of `rows` whose row `wanted` accepts, which are few: warps look
-/// at several rows a lane before they visit any.
+/// Calls `visit` for every edge of `rows` whose row `wanted` accepts, which are few: warps read
+/// several rows a lane before they visit any.
 #[inline(always)]
 pub fn each_edge_of_few<G: Grid>(
     team: &Team<G>,
@@ -122,7 +121,8 @@ fn each_wanted<G: Grid, const FEW: bool>(
 }
 
 impl Rows {
-    /// Visits the edges of the wanted rows of `base..stop`, at most [`LOOKS`], with a lone lane.
+    /// Visits the edges of the wanted rows of `base..stop`, at most [`LOOKS`], with a one-lane
+    /// block.
     #[inline(always)]
     fn each_wanted<G: Grid>(
         &self,
@@ -141,7 +141,7 @@ impl Rows {
         }
         let (mut found, mut count) = ([0; LOOKS], 0);
         for row in base..stop {
-            // No branch, which a processor would guess wrong for every other row.
+            // No branch, which a processor would mispredict for every other row.
             found[count % LOOKS] = row;
             count += usize::from(wanted(row));
         }
@@ -150,7 +150,7 @@ impl Rows {
         }
     }
 
-    /// Visits the edges of row `from` with a lone lane.
+    /// Visits the edges of row `from` with a one-lane block.
     #[inline(always)]
     fn each_in_row<G: Grid>(&self, grid: G, from: u32, visit: &mut impl FnMut(Edge)) {
         let (start, end) = self.csr.row(grid, from);
@@ -229,7 +229,7 @@ impl Rows {
         })
     }
 
-    /// The part of `row`, which has these ends, in the places `first..end`.
+    /// The part of `row`, with these ends, in the places `first..end`.
     #[inline(always)]
     fn part(&self, row: u32, (start, stop): (u32, u32), (first, end): (u64, u64)) -> Part {
         // The row's first edge has the place after the row's own.

@@ -12,7 +12,7 @@ use crate::queue::{Ends, Finds};
 use crate::shared::{ROUND_ROWS, ROUND_SHIFTS, ROUND_STARTS, ROUND_VALUES};
 use crate::team::Team;
 
-/// Queue entries by which a one-lane block fetches rows ahead of their use.
+/// Queue entries by which a one-lane block prefetches rows.
 const AHEAD: u32 = 8;
 
 /// Edges that a lane has in flight at a time, in rounds with more than one for it.
@@ -39,14 +39,13 @@ pub trait Visit {
     /// Visits edges; returns a bit for each whose target is to go to the sink.
     fn visit<const K: usize>(&mut self, edges: &Edges<K>) -> u32;
 
-    /// [`Visit::visit`] for neighbouring edges of one node, where few are visited in vain.
+    /// [`Visit::visit`] for adjacent edges of one node, where few visits are in vain.
     #[inline(always)]
     fn visit_row<const K: usize>(&mut self, edges: &Edges<K>) -> u32 {
         self.visit(edges)
     }
 
-    /// Returns those of the `picked` nodes that go to the sink, since no other lane has
-    /// picked them before.
+    /// Returns the `picked` nodes that go to the sink, since no other lane has picked them before.
     #[inline(always)]
     fn claim<const K: usize>(&self, nodes: &[u32; K], picked: u32) -> u32 {
         let _ = nodes;
@@ -221,9 +220,9 @@ impl Share {
     }
 }
 
-/// Loads the rows of a share into shared memory and returns their number: the start of
-/// each in the share, the difference between its edges' numbers in the queue and in the
-/// graph, and the word that `row` returns.
+/// Loads the rows of a share into shared memory and returns their number. It stores the offset of
+/// each row in the share, the difference between its edges' numbers in the queue and in the graph,
+/// and the word that `row` returns.
 #[inline(always)]
 fn load_rows<G: Grid>(
     grid: G,
@@ -263,9 +262,8 @@ fn load_rows<G: Grid>(
     }
 }
 
-/// Number of the queue entry that `edge` belongs to. Each lane of the block probes one
-/// entry per round, and the last one not above `edge` stays; a lone lane halves the range
-/// instead.
+/// Number of the queue entry that `edge` belongs to. Each lane of the block probes one entry per
+/// round, and the last one not above `edge` stays; a one-lane block halves the range instead.
 #[inline(always)]
 pub(super) fn find_row<G: Grid>(grid: G, source: &Source, edge: u32) -> u32 {
     let prefix = |entry| source.queue.prefix.load_weak(grid, entry);

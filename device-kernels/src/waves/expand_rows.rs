@@ -1,9 +1,8 @@
 //! Expands the rows of a round's queue node by node, for rows of few edges.
 //!
-//! A lane takes a node and four of its edges at a time, so that their accesses overlap; a
-//! warp walks rows of many edges. Sharing edges out evenly, as [`expand`](super::expand)
-//! does, costs a search over the queue and block barriers, which short rows never earn
-//! back.
+//! A lane takes a node and four of its edges at a time, so that their accesses overlap; a warp
+//! walks rows of many edges. Sharing edges out evenly, as [`expand`](super::expand) does, costs a
+//! search over the queue and block barriers, which never pays off for short rows.
 
 use super::expand::{Edges, Visit, append_picked};
 use super::work::{Sink, Source};

@@ -22,7 +22,7 @@ const EACH: usize = 4;
 /// Fewest edges of a row, on average, for which 32 rows fill some steps.
 const ROW_LEAST: u32 = 8;
 
-/// Whether every warp gets a step of its own or more, from rows that fill it.
+/// Whether every warp gets at least one step, from rows that fill it.
 #[inline(always)]
 pub(super) fn are_many<G: Grid>(team: &Team<G>, source: &Source) -> bool {
     const { assert!(WARP_FINDS_EACH >= 32 * (EACH as u32 + 1)) };
@@ -89,7 +89,7 @@ fn find_row<G: Grid>(grid: G, source: &Source, edge: u32) -> u32 {
     low
 }
 
-/// Rows of neighbouring queue entries, one per lane.
+/// Rows of adjacent queue entries, one per lane.
 #[derive(Clone, Copy, Debug)]
 struct Rows {
     /// Edges of the queue before this lane's row; `u32::MAX` if it has none.
@@ -153,8 +153,8 @@ impl Rows {
         edges
     }
 
-    /// The lane whose row this lane's edge of the window from edge `window` on is in. Rows
-    /// have edges, so each has a start of its own, and a bit in the window.
+    /// The lane whose row this lane's edge of the window from edge `window` on is in. Rows have
+    /// edges, so each has a distinct offset, and a bit in the window.
     #[inline(always)]
     fn owner<G: Grid>(&self, grid: G, window: u32) -> u32 {
         let place = self.prefix.wrapping_sub(window);
@@ -175,7 +175,7 @@ pub(super) struct Pending {
 }
 
 impl Pending {
-    /// None, in this warp's part of the memory.
+    /// An empty list in this warp's part of the memory.
     #[inline(always)]
     pub(super) fn of<G: Grid>(grid: G) -> Self {
         Self {
@@ -203,7 +203,7 @@ impl Pending {
         }
     }
 
-    /// Appends a warp's finds at a time to the sink while there are `least` or more. A warp
+    /// Appends one find per lane to the sink at a time while there are `least` or more. A warp
     /// operation.
     #[inline(always)]
     fn append<G: Grid>(&mut self, team: &Team<G>, sink: &Sink, least: u32) {

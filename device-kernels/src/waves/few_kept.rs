@@ -1,9 +1,8 @@
 //! Triangles at a node that keeps few edges, by a warp.
 //!
-//! Only its kept edges are looked at, and the rows looked up are short as well
-//! ([`FEW`]): eight lanes read one, four entries each, and the warp eight rows at a time.
-//! A [`Sieve`] answers nearly all lookups. The warp compares the entries that it accepts
-//! with those of the node, one per lane.
+//! Only its kept edges are visited, and the rows looked up are short as well ([`FEW`]): eight lanes
+//! read one, four entries each, and the warp eight rows at a time. A [`Sieve`] rejects nearly all
+//! lookups. The warp compares the entries that it accepts with those of the node, one per lane.
 
 use super::center::{Center, FEW, Most, Taker};
 use super::deal::{NONE, each_part, is_late};
@@ -21,9 +20,9 @@ const EACH: u32 = FEW / PART;
 const TOGETHER: usize = 2 * EACH as usize;
 
 impl<const CORNERS: bool> Count<CORNERS> {
-    /// Counts at the nodes that keep few edges and that warps take, in parts of `size`
-    /// nodes; returns whether the run's time is over. A block operation: each warp's
-    /// memory is empty before and after.
+    /// Counts at the nodes with few kept edges that warps take, in parts of `size` nodes; returns
+    /// whether the run's time is over. A block operation: each warp's memory is empty before and
+    /// after.
     #[inline(never)]
     pub(super) fn by_few<G: Grid>(
         &self,

@@ -23,8 +23,8 @@ pub fn run_flow<G: Grid>(cx: ContextRef<G>, opcode: Opcode, wave: Wave) -> Resul
     }
 }
 
-/// Transfer: a node passes on all facts but those that it kills, and adds those that it
-/// makes.
+/// Transfer: a node passes on all facts except those that it kills, and adds those that it
+/// generates.
 #[inline(never)]
 fn transfer<G: Grid>(cx: ContextRef<G>, wave: Wave) -> Result<(), FaultCode> {
     let context = &cx.context();

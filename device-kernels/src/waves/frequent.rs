@@ -2,8 +2,8 @@
 //!
 //! A gather reads the words of such nodes again and again, but they lie far apart, and a
 //! multiprocessor's cache holds few lines. Side by side, a line has the words of many of them.
-//! Warps take places in order of time, so that the nodes of a slice are neighbours, but for those
-//! near its ends.
+//! Warps take places in order of time, so that the nodes of a slice are adjacent, except near its
+//! ends.
 
 use crate::context::{Context, ContextRef};
 use crate::grid::Grid;

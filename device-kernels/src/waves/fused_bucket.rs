@@ -1,12 +1,12 @@
-//! Relaxing rounds of threads of a CPU, on graphs of short rows: a thread goes on with the
-//! nodes that it finds near.
+//! Bucket fusion on CPU threads, for graphs of short rows: a thread continues with the near nodes
+//! that it finds.
 //!
-//! A barrier of threads takes as long as some thousand edges, and on such graphs a round has
-//! few more. So a thread keeps what it finds below the bound and relaxes it in the same
-//! round; only what is left goes to the next round's queue (Zhang, Brahmakshatriya, Chen,
-//! Dhulipala, Kamil, Amarasinghe, Shun: "Optimizing Ordered Graph Algorithms with GraphIt",
-//! CGO 2020, where it is called bucket fusion). It takes the nearest first, by bins of
-//! lengths, so that few edges are relaxed twice, and the bound may grow by larger steps.
+//! A barrier of threads takes as long as some thousand edges, and on such graphs a round has few
+//! more. So a thread keeps the nodes that it finds below the limit and relaxes them in the same
+//! round; only the rest goes to the next round's queue (Zhang, Brahmakshatriya, Chen, Dhulipala,
+//! Kamil, Amarasinghe, Shun: "Optimizing Ordered Graph Algorithms with GraphIt", CGO 2020, where it
+//! is called bucket fusion). It takes the nearest first, by bins of lengths, so that few edges are
+//! relaxed twice, and delta may be larger.
 
 use super::collect::{Held, append};
 use super::expand::{Edges, Visit, find_row};
@@ -17,19 +17,18 @@ use crate::context::Context;
 use crate::grid::Grid;
 use crate::team::Team;
 
-/// Average degree of a graph up to which its rows count as short. Of longer ones, a thread
-/// that goes on alone relaxes too many edges with lengths that still fall.
+/// Average degree of a graph up to which its rows count as short. On longer rows, a thread that
+/// continues alone relaxes too many edges with lengths that still fall.
 const SHORT: u32 = 8;
 
-/// Edges of a thread's share of the queue up to which it goes on: more of them take far
+/// Largest share of the queue, in edges, with which a thread continues: more of them take far
 /// longer than the barrier.
 const FEW: u32 = 1 << 13;
 
 /// Longest row that a thread relaxes alone.
 const ROW_MOST: u32 = 256;
 
-/// Edges that a thread relaxes in a round before others take their share: some milliseconds,
-/// so that a run ends in time.
+/// Most edges that a thread relaxes in a round: some milliseconds, so that a run ends in time.
 const EDGES_MOST: u32 = 1 << 18;
 
 /// Nodes that a thread keeps at a time.
@@ -38,15 +37,15 @@ const ROOM: usize = 4096;
 /// Bins of nodes; a word has a bit for each.
 const BINS: usize = 64;
 
-/// Whether threads keep what they find in rounds over few edges. One thread alone waits for
-/// nobody, and its kernels leave this out: with it they took a sixth longer on rich graphs.
+/// Whether threads keep their finds in rounds over few edges. A single thread has nothing to wait
+/// for, and its kernels leave this out: with it they took a sixth longer on rich graphs.
 #[inline(always)]
 pub(super) fn suits<G: Grid>(context: &Context<G>) -> bool {
     let (tables, grid) = (context.tables, context.team.grid);
     G::TAKES && !context.team.is_alone() && tables.edges(grid) / SHORT <= tables.nodes(grid)
 }
 
-/// Whether a round over `edges` edges is so short that threads keep what they find.
+/// Whether a round over `edges` edges is so short that threads keep their finds.
 #[inline(always)]
 pub(super) fn is_short<G: Grid>(team: &Team<G>, edges: u32) -> bool {
     edges / FEW <= team.size()
@@ -142,9 +141,9 @@ impl<L: Copy + Default> Bins<L> {
     }
 }
 
-/// Relaxes the edges of this thread's share of the queue and of the nodes that it finds
-/// near, those of the queue in the order of their lengths as far as there is space. Returns
-/// the number of edges beyond the share, at least 1.
+/// Relaxes the edges of this thread's share of the queue, in the order of their lengths as far as
+/// there is space, and of the near nodes that it finds. Returns the number of edges beyond the
+/// share, at least 1.
 #[inline(always)]
 pub(super) fn expand_near<G: Grid, L: Lengths>(
     team: &Team<G>,
@@ -204,7 +203,7 @@ pub(super) fn expand_near<G: Grid, L: Lengths>(
     edges.saturating_sub(share).max(1)
 }
 
-/// A thread's round.
+/// State of a thread's round.
 struct Near<'r, G, L: Lengths> {
     relax: Relax<'r, G, L>,
     bins: Bins<L::Length>,

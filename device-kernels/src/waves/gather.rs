@@ -55,7 +55,7 @@ impl Edges for Csr {
     }
 }
 
-/// Sums that rows come to.
+/// Receiver of the sums of rows.
 pub(super) trait Sums: Copy {
     /// Takes the sum of a whole row.
     fn set<G: Grid>(self, grid: G, row: u32, sum: u64);
@@ -98,8 +98,8 @@ pub(super) struct Pull<E, S> {
     pub(super) rows: RowSums<E>,
 }
 
-/// Edges that a thread fetches ahead of the one that it adds, also across rows: a wrongly
-/// predicted branch would discard loads in advance.
+/// Edges that a thread prefetches ahead of the one that it adds, also across rows: a mispredicted
+/// branch would discard speculative loads.
 const AHEAD: u32 = 64;
 
 /// Nodes from which on a thread fetches ahead; the contributions of fewer are in its
@@ -109,7 +109,7 @@ const FAR: u32 = 1 << 21;
 /// Running sums that a thread holds.
 const SUMS: usize = 512;
 
-/// Neighbouring edges that a lane takes at a time.
+/// Adjacent edges that a lane takes at a time.
 const EACH: u32 = 4;
 
 /// [`EACH`] as a length. No loop takes such an array by value: codegen rule
@@ -129,11 +129,11 @@ struct Ends {
     opens: bool,
     /// Edge after this lane's row.
     end: u32,
-    /// That of its row among the next ones, which is under way meanwhile.
+    /// Edge after the lane's row among the next ones, which is in flight meanwhile.
     coming: u32,
     /// Whether the end was met.
     met: bool,
-    /// Sum of the tile's edges up to the end, once that was met.
+    /// Sum of the tile's edges up to the end, once it was met.
     sum: u64,
     /// Sum of the tile's edges before the first of the rows.
     before: u64,
@@ -187,9 +187,9 @@ impl<E: Edges> RowSums<E> {
     }
 
     /// Calls `done` with the sums of the rows `row..end` if doubles round no sum; adding doubles
-    /// costs a processor a fraction of converting them. Running sums over many edges come
-    /// first, then their differences at the ends of rows, so no branch depends on the
-    /// length of a row: on roads, a processor would guess wrong at every node.
+    /// costs a processor a fraction of converting them. Running sums over many edges come first,
+    /// then their differences at the ends of rows, so no branch depends on the length of a row: on
+    /// roads, a processor would mispredict at every node.
     #[inline(always)]
     fn in_doubles<G: Grid>(
         &self,

@@ -1,11 +1,11 @@
 //! Sums the contributions of every node's predecessors, slice by slice.
 //!
 //! Warps take even shares of the edges of all slices, one slice after another (`slices`), as
-//! `gather` takes those of rows. A node has a row in each slice in which it has edges, so what rows
-//! come to is added.
+//! `gather` takes those of rows. A node has a row in each slice in which it has edges, so the sums
+//! of rows are added.
 //!
 //! Nothing is proved of the copied edges and their rows: a source that is neither a node nor a
-//! frequent one stands for the last one, a row that is of no node is left out, starts are only
+//! frequent one stands for the last one, a row of no node is left out, row offsets are only
 //! compared, and rows end at the last edge.
 
 use super::gather::{Edges, Pull, RowSums, Sums};

@@ -70,8 +70,8 @@ impl Pull {
         }
     }
 
-    /// Adds every edge to the slot of its row. While the shares of some edges are added,
-    /// those of the next ones are in flight, and the edges after those.
+    /// Adds every edge to the slot of its row. While the shares of some edges are added, the shares
+    /// of the next edges and the edges after those are in flight.
     #[inline(always)]
     fn add_up<G: Grid>(&self, grid: G, tile: &TileRecord) {
         let end = (tile.first_step + tile.steps) * QUADS;

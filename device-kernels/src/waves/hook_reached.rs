@@ -1,4 +1,4 @@
-//! Components that begin with a search: the nodes that it has visited are one.
+//! Components after a search, whose visited nodes are one component.
 
 use crate::context::ContextRef;
 use crate::grid::Grid;
@@ -9,7 +9,7 @@ use seawall_core::abi::UNREACHED;
 use seawall_core::abi::components::{KNOWN_WORDS, SHARE_OUTSIDE};
 use seawall_core::abi::control::FaultCode;
 
-/// Neighbouring nodes that a lane takes at a time.
+/// Adjacent nodes that a lane takes at a time.
 const QUAD: u32 = 4;
 
 /// Hooks every node that a search has visited to the smallest of them, and others to
@@ -51,9 +51,8 @@ pub(super) fn run<G: Grid>(cx: ContextRef<G>, wave: Wave) -> Result<(), FaultCod
     Ok(())
 }
 
-/// Number of the lowest bit that is set, [`UNREACHED`] if none is. All lanes of a block look
-/// at neighbouring words together: what a search has visited mostly begins in the first ones.
-/// A block operation.
+/// Number of the lowest bit that is set, [`UNREACHED`] if none is. All lanes of a block read
+/// adjacent words together: the visited nodes mostly begin in the first ones. A block operation.
 #[inline(always)]
 fn least_bit<G: Grid>(grid: G, bits: Proven) -> u32 {
     let mut base = 0;

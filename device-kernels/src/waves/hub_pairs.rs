@@ -1,10 +1,10 @@
 //! Triangles whose two higher corners are hubs, by rows of bits.
 //!
-//! A warp sets a bit for each hub that a node's kept edges enter. The row of bits of one of
-//! these hubs tells which others it has edges to, so the bits that both share are triangles.
-//! Eight lanes compare a piece of a row, four words each at a time. Rows lead to higher
-//! ranks alone, so the piece ends at the hub itself; if triangles are counted at all
-//! corners, rows are whole, and what a hub shares is its own count.
+//! A warp sets a bit for each hub that a node's kept edges enter. The row of bits of one of these
+//! hubs marks the others it has edges to, so the bits that both share are triangles. Eight lanes
+//! compare a piece of a row, four words each at a time. Rows only lead to higher ranks, so the
+//! piece ends at the hub itself; if triangles are counted at all corners, rows are whole, and the
+//! bits that a hub shares are its own count.
 
 use super::deal::{NONE, is_late, open_parts, take_parts};
 use super::hubs::Hubs;

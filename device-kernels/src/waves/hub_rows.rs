@@ -1,7 +1,7 @@
 //! One direction of every edge, by the keys of nodes, and bits for edges between hubs.
 //!
-//! Hubs come after all other nodes, so their kept edges enter hubs. Nobody looks rows of
-//! hubs up: they need no order, and any number of warps may keep edges of the same row.
+//! Hubs come after all other nodes, so their kept edges enter hubs. Rows of hubs are not looked up:
+//! they need no order, and any number of warps may keep edges of the same row.
 
 use super::deal::each_part;
 use super::hubs::Hubs;
@@ -122,9 +122,9 @@ impl Forward {
         grid.block_barrier();
     }
 
-    /// Keeps the edges to earlier hubs of share `warp` of `warps` of the row of a hub, and
-    /// drops the others. The warp asks `claim` for the places of so many, in numbers from the
-    /// row's start and from its end. A warp operation.
+    /// Keeps the edges to earlier hubs of share `warp` of `warps` of the row of a hub, and drops
+    /// the others. The warp asks `claim` for as many places, counted from the row's start and from
+    /// its end. A warp operation.
     #[inline(always)]
     fn fill_hub<G: Grid>(
         &self,

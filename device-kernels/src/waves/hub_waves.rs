@@ -1,4 +1,4 @@
-//! The waves about hubs.
+//! The waves that choose and rank hubs and count with them.
 
 use super::hub_pairs::HubPairs;
 use super::hubs::Hubs;
@@ -53,7 +53,7 @@ pub(super) fn run_hubs<G: Grid>(
     Ok(())
 }
 
-/// Clears a register of hubs, and notes its space there.
+/// Clears a register of hubs, and stores its space there.
 fn reset<G: Grid>(context: &Context<G>, wave: Wave) -> Result<(), FaultCode> {
     let grid = context.team.grid;
     let space = wave.parameter(grid, 0);

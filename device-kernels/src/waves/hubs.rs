@@ -1,7 +1,7 @@
-//! Hubs of a graph: which nodes are, and in which order.
+//! Hubs of a graph and their order.
 //!
-//! Triangles of skewed graphs are counted from these ([`hub_pairs`](super::hub_pairs)).
-//! Nodes of enough edges are listed as lanes meet them. A hub's rank is the number of
+//! Triangles of skewed graphs are counted from these ([`hub_pairs`](super::hub_pairs)). Nodes with
+//! enough edges are listed in the order in which lanes find them. A hub's rank is the number of
 //! hubs before it, which a warp counts for one hub at a time: a few million comparisons.
 
 use super::deal::each_chunk;
@@ -106,7 +106,7 @@ impl Hubs {
         self.words.or(grid, at, 1 << (bit % 32));
     }
 
-    /// The hub of a rank below their number.
+    /// The hub of a rank below the number of hubs.
     #[inline(always)]
     pub(super) fn node<G: Grid>(self, grid: G, rank: u32) -> u32 {
         self.words.load_weak(grid, self.layout.hubs() as u32 + rank)

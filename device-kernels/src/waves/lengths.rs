@@ -1,8 +1,8 @@
 //! Distances of shortest paths: words, floats or pairs of words.
 //!
-//! A relaxing round adds a weight, compares and lowers. Its bounds are words, whatever
-//! the distances are, and may be coarse: a distance has a *place* among them, and
-//! distances order like their places or share one.
+//! A relaxing round adds a weight, compares and lowers. Its limits are words, whatever the
+//! distances are, and may be coarse: a distance has a *place* among them, and distances order like
+//! their places or share one.
 
 use crate::grid::Grid;
 use crate::memory::Proven;
@@ -18,8 +18,8 @@ pub(super) trait Lengths: Copy {
 
     /// The word that travels with the edges of a queued node.
     fn carried<G: Grid>(self, grid: G, distances: Proven, node: u32) -> u32;
-    /// The length of a path over an edge, from the word that travels with it and its
-    /// weight; [`Lengths::NEVER`] if there is no such number.
+    /// The length of a path over an edge, from the word that travels with it and its weight;
+    /// [`Lengths::NEVER`] if it cannot be represented.
     fn sum<G: Grid>(self, grid: G, distances: Proven, edge: (u32, u32)) -> Self::Length;
     /// A distance that `node` has or had, if `wanted`, else the least distance: codegen rule
     /// `PREDICATED`.
@@ -35,16 +35,16 @@ pub(super) trait Lengths: Copy {
     ) -> Self::Length;
     /// Puts `node` at distance 0.
     fn start<G: Grid>(self, grid: G, distances: Proven, node: u32);
-    /// The distance of a node while nobody writes any, given the node and the register's
-    /// word of that number.
+    /// The distance of a node while none changes, given the node and the register's word of that
+    /// number.
     fn scanned<G: Grid>(self, grid: G, distances: Proven, node: (u32, u32)) -> Self::Length;
-    /// The place of a distance among bounds; below `u32::MAX` if a path has it.
+    /// The place of a distance among limits; below `u32::MAX` if a path has it.
     fn place(self, length: Self::Length) -> u32;
-    /// The bound `width` after the place `least`, at least the next one.
+    /// The limit a delta of `width` after the place `least`, at least the next one.
     fn bound(self, least: u32, width: u32) -> u32;
-    /// A third of a width, at least the least one.
+    /// A third of a delta, at least the least one.
     fn third(self, width: u32) -> u32;
-    /// Eight times a width.
+    /// Eight times a delta.
     fn wider(self, width: u32) -> u32;
 }
 
@@ -55,11 +55,11 @@ pub(super) trait OneWord: Copy {
     /// The length of a path of length `before` and an edge of `weight`, at most
     /// [`OneWord::NEVER`].
     fn add(before: u32, weight: u32) -> u32;
-    /// The bound `width` after `least`, at least the next one.
+    /// The limit a delta of `width` after `least`, at least the next one.
     fn bound(least: u32, width: u32) -> u32;
-    /// A third of a width, at least the least one.
+    /// A third of a delta, at least the least one.
     fn third(width: u32) -> u32;
-    /// Eight times a width.
+    /// Eight times a delta.
     fn wider(width: u32) -> u32;
     /// The number for [`OneWord::may_lower`] of a node at `length`, given the `nearest` node
     /// that a path to it may come from.
@@ -105,8 +105,8 @@ impl OneWord for Whole {
 /// The bits of a float that is not negative, which order like the floats. A path of
 /// infinite length is none.
 ///
-/// Sums are rounded edge by edge along the path. Rounding keeps order and weights are not
-/// negative, so the least such sum is what Dijkstra's algorithm finds, bit for bit.
+/// Sums are rounded edge by edge along the path. Rounding keeps order and weights are not negative,
+/// so the least sum equals the result of Dijkstra's algorithm, bit for bit.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Float;
 
@@ -116,13 +116,13 @@ impl OneWord for Float {
     #[inline(always)]
     fn add(before: u32, weight: u32) -> u32 {
         let length = f32::from_bits(before) + f32::from_bits(weight);
-        // No graph has weights that are negative or no numbers; their sums are no paths.
+        // No graph has negative or NaN weights; their sums are no paths.
         length.to_bits().min(<Self as OneWord>::NEVER)
     }
     #[inline(always)]
     fn bound(least: u32, width: u32) -> u32 {
         let bound = (f32::from_bits(least) + f32::from_bits(width)).to_bits();
-        // A width below the last bit of the distance must not keep the bound where it is.
+        // A delta below the last bit of the distance must not keep the limit where it is.
         bound.max(least.saturating_add(1)).min(u32::MAX - 1)
     }
     #[inline(always)]
@@ -212,8 +212,8 @@ impl Lengths for Wide {
     const NEVER: u64 = u64::MAX;
     const WORDS: u32 = 2;
 
-    /// The node itself: its distance takes two words, which each edge looks up. A
-    /// distance that has fallen meanwhile is as good.
+    /// The node itself: its distance takes two words, which each edge looks up. A distance that has
+    /// fallen meanwhile serves as well.
     #[inline(always)]
     fn carried<G: Grid>(self, _: G, _: Proven, node: u32) -> u32 {
         node

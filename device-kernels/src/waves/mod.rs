@@ -1,7 +1,7 @@
 //! The opcodes, one file per family.
 //!
-//! A wave is one phase: it contains no team barrier, so it runs alike inside the
-//! megakernel and as a launch of its own.
+//! A wave is one phase: it contains no team barrier, so it runs alike inside the megakernel and as
+//! a separate launch.
 
 pub mod words;
 pub mod each;
@@ -81,7 +81,7 @@ pub mod family {
     pub const CODE: u32 = 2048;
     /// Sweeps of searches from many sources.
     pub const SWEEP: u32 = 4096;
-    /// Whole sequential algorithms, which no kernel for GPUs has.
+    /// Whole sequential algorithms, for the CPU only.
     pub const SEQUENTIAL: u32 = 8192;
     /// Every family that the machine has.
     pub const ALL: u32 = if cfg!(target_arch = "nvptx64") {
@@ -89,11 +89,11 @@ pub mod family {
     } else {
         u32::MAX
     };
-    /// Every family but [`CODE`], which only programs that run code pay for.
+    /// Every family except [`CODE`], whose cost only programs with code should pay.
     pub const READY: u32 = !(CODE | SEQUENTIAL);
     /// Families of programs that work in many rounds, each over the nodes that the last one found.
     pub const ROUNDS: u32 = PATHS | LONG_PATHS | PEEL | SETS | WORDS | REDUCE;
-    /// Families of programs of code alone.
+    /// Families of programs that only run code.
     pub const CODE_ALONE: u32 = CODE | WORDS | REDUCE;
 }
 

@@ -3,20 +3,20 @@
 //! A table has open addressing and is at most half full. It lies in the memory that the
 //! launch asked for, if that is more than the block's own.
 //!
-//! An entry that was in the way of another has a mark, so a search ends at the first slot
-//! without one. In a table of many slots few entries have it: a lookup reads one slot.
+//! An entry that another one collided with has a mark, so a search ends at the first slot without a
+//! mark. In a table of many slots few entries have one, so a lookup reads one slot.
 
 use super::deal::NONE;
 use super::sieve::{SIEVE_WORDS, Sieve};
 use crate::grid::{Grid, LANES_MAX, PLACE};
 use crate::shared::HELD_ROWS;
 
-/// The mark of an entry that was in the way of another.
+/// Mark of an entry that another one collided with.
 pub(super) const CHAINED: u32 = 1 << 31;
 /// Slots of a warp's and of a block's table for each entry, where there is space.
 const SLOTS_EACH: (u32, u32) = (8, 64);
-/// Slots for each entry of the longest piece of a row, with counters and without: tables
-/// without have space for as many slots more.
+/// Slots for each entry of the longest piece of a row, with counters and without: tables without
+/// counters have space for more slots.
 const FILL: (u32, u32) = (2, 4);
 /// Fewest slots of a table.
 const SLOTS_LEAST: u32 = 32;
@@ -36,7 +36,7 @@ pub(super) struct LaneGroup {
     space: u32,
     /// Words of a slot: its entry, and its counter if there is one.
     words: u32,
-    /// Entries that are held at a time.
+    /// Entries that the hash table takes at a time.
     pub(super) held: u32,
 }
 
@@ -53,7 +53,7 @@ pub(super) fn space_of<G: Grid>(grid: G) -> (bool, u32, u32) {
 }
 
 impl LaneGroup {
-    /// This lane's warp. It holds at most `held` entries, with counters if `COUNTS`.
+    /// This lane's warp. It has at most `held` entries, with counters if `COUNTS`.
     #[inline(always)]
     pub(super) fn warp<G: Grid, const COUNTS: bool>(grid: G, held: u32) -> Self {
         let warps = (grid.lanes() / G::WARP).clamp(1, LANES_MAX / 32);
@@ -62,7 +62,7 @@ impl LaneGroup {
         Self::of::<G, COUNTS>(grid, lane, (0, 1), number, warps, held)
     }
 
-    /// All lanes of the block. They hold at most `held` entries, with counters if `COUNTS`.
+    /// All lanes of the block. They have at most `held` entries, with counters if `COUNTS`.
     #[inline(always)]
     pub(super) fn block<G: Grid, const COUNTS: bool>(grid: G, held: u32) -> Self {
         let lane = (grid.lane(), grid.lanes());
@@ -102,8 +102,8 @@ impl LaneGroup {
     }
 
     /// The table for `len` entries, at most [`LaneGroup::held`]: empty, after [`LaneGroup::clear`],
-    /// if each one before was emptied slot by slot. Entries are below [`CHAINED`] if
-    /// `is_chained`; if not, a search ends at a free slot alone.
+    /// if each one before was emptied slot by slot. Entries are below [`CHAINED`] if `is_chained`;
+    /// if not, a search only ends at a free slot.
     #[inline(always)]
     pub(super) fn table(&self, len: u32, is_chained: bool) -> Table {
         let is_warp = self.warp.1 == 1;
@@ -246,9 +246,8 @@ impl Table {
         }
     }
 
-    /// Which of `nodes` are entries; [`NONE`] is not. Counts them at their slots, if
-    /// `COUNTS`. A warp operation: lanes go on together until all have found theirs, so
-    /// that none runs ahead.
+    /// Finds which of `nodes` are entries; [`NONE`] is not. Counts them at their slots, if
+    /// `COUNTS`. A warp operation: lanes continue together until all have finished.
     #[inline(always)]
     pub(super) fn find<G: Grid, const K: usize, const COUNTS: bool>(
         &self,

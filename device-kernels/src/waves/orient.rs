@@ -47,8 +47,8 @@ impl Forward {
         let (nodes, edges) = (tables.nodes(grid), tables.edges(grid));
         Ok(Self {
             rows: tables.outgoing(grid),
-            // SAFETY: what remains of a row lies in the row's place and holds nodes, as
-            // the host proved (`Invariant::Rows` and `Invariant::Lengths`).
+            // SAFETY: the kept edges of a row lie in the row's place and are nodes, as the host
+            // proved (`Invariant::Rows` and `Invariant::Lengths`).
             targets: unsafe { tables.proven_of(grid, targets, edges)? },
             // SAFETY: indices are nodes of the graph.
             degrees: unsafe { tables.proven_of(grid, degrees, nodes)? },
@@ -89,9 +89,8 @@ impl Forward {
         forward.fill_long(team, nodes, longest, key_of, |_| false);
     }
 
-    /// Fills the rows that are too long for a warp, but for those that `is_left_out` tells,
-    /// unless `longest`, the longest one of this lane, shows that the block has none. A block
-    /// operation.
+    /// Fills the rows that are too long for a warp and not excluded by `is_left_out`, unless
+    /// `longest`, the longest one of this lane, shows that the block has none. A block operation.
     #[inline(always)]
     pub(super) fn fill_long<G: Grid>(
         &self,
@@ -102,7 +101,7 @@ impl Forward {
         is_left_out: impl Fn(u32) -> bool,
     ) {
         let grid = team.grid;
-        // A block's share is the same for rows that are left, but not that of a lone lane.
+        // A block's share is the same for rows that are left, but that of a one-lane block is not.
         if !grid.block_any(longest > WARP_ROW) && G::WARP != 1 {
             return;
         }
@@ -113,9 +112,9 @@ impl Forward {
         });
     }
 
-    /// Fills one row per lane, except the longest. Lanes of a warp take even shares of
-    /// their edges. Edges are kept towards the higher key, then the higher number; that of
-    /// these rows' nodes is their number of edges.
+    /// Fills one row per lane, except the longest. Lanes of a warp take even shares of their edges.
+    /// Edges are kept towards the higher key, then the higher number; the key of these rows' nodes
+    /// is their number of edges.
     #[inline(always)]
     pub(super) fn fill_chunk<G: Grid>(&self, grid: G, row: Row, key_of: impl Fn(u32) -> u32) {
         if G::WARP == 1 {

@@ -1,10 +1,10 @@
 //! Parents of a breadth-first search, once its levels are final.
 //!
-//! The first discoverer of a node differs from run to run, so a search keeps no parents.
-//! Afterwards they are well defined: the parent of a node is its smallest neighbour one
-//! level before it, the parent of a source is itself, and a node without a level has
-//! none. Rows ascend, so the first neighbour that fits is the parent. Lanes look at the
-//! beginnings of rows, warps continue if those do not suffice, and blocks take the rest.
+//! The first discoverer of a node differs from run to run, so a search keeps no parents. Afterwards
+//! they are well defined: the parent of a node is its smallest neighbour one level before it, the
+//! parent of a source is itself, and a node without a level has none. Rows ascend, so the first
+//! neighbour that fits is the parent. Lanes read the beginnings of rows, warps continue if those do
+//! not suffice, and blocks take the rest.
 
 use super::deal::{each_chunk, each_left};
 use crate::context::ContextRef;
@@ -15,9 +15,9 @@ use crate::team::Team;
 use seawall_core::abi::UNREACHED;
 use seawall_core::abi::control::FaultCode;
 
-/// Edges of a row that a lane looks at alone.
+/// Edges of a row that a lane visits alone.
 const SERIAL: u32 = 8;
-/// Edges of a row that a lane and its warp look at before the block.
+/// Edges of a row that a lane and its warp visit before the block.
 const WARP_ROW: u32 = 1024;
 
 /// Runs the wave.
@@ -71,7 +71,7 @@ impl Levels {
         });
     }
 
-    /// Finds the parents that are among the first of their rows.
+    /// Finds the parents among the first edges of their rows.
     #[inline(never)]
     fn near<G: Grid>(&self, cx: ContextRef<G>, parents: Proven) {
         let (search, grid, nodes) = (*self, cx.grid(), parents.len());
@@ -87,14 +87,14 @@ impl Levels {
     #[inline(never)]
     fn far<G: Grid>(&self, cx: ContextRef<G>, parents: Proven) {
         let (search, grid) = (*self, cx.grid());
-        // The lane that stored a node's parent is the one that looks at it here.
+        // The lane that stored a node's parent is the one that reads it here.
         let is_left = |node| search.is_left(grid, node, parents);
         each_left(&cx.context().team, parents.len(), is_left, |node| {
             search.far_parent(grid, node, parents);
         });
     }
 
-    /// Whether `node` has a parent that nobody has found yet.
+    /// Whether `node` has a parent that has not been found yet.
     #[inline(always)]
     fn is_left<G: Grid>(&self, grid: G, node: u32, parents: Proven) -> bool {
         parents.load_weak(grid, node) == UNREACHED && self.levels.load_weak(grid, node) != UNREACHED
@@ -145,7 +145,7 @@ impl Levels {
         parent
     }
 
-    /// Looks at the next edges of a row, one per lane. A warp operation.
+    /// Reads the next edges of a row, one per lane. A warp operation.
     #[inline(always)]
     fn search_warp<G: Grid>(&self, grid: G, start: u32, end: u32, above: u32) -> u32 {
         let stop = end.min(start.saturating_add(WARP_ROW - SERIAL));
@@ -165,8 +165,8 @@ impl Levels {
         UNREACHED
     }
 
-    /// Looks at the rest of a long row; the least parent that a lane finds is stored. A
-    /// block operation.
+    /// Reads the rest of a long row; the least parent that a lane finds is stored. A block
+    /// operation.
     #[inline(always)]
     fn far_parent<G: Grid>(&self, grid: G, node: u32, parents: Proven) {
         let above = self.levels.load_weak(grid, node).wrapping_sub(1);

@@ -1,17 +1,15 @@
 //! Shortest paths, near nodes first.
 //!
-//! Every round relaxes the edges of the queued nodes. A node whose distance falls below
-//! the bound is queued for the next round. One beyond the bound waits, and only its
-//! distance says so: waiting nodes have a finite distance that is not below the bound.
-//! Once the queue is empty, a round collects the nodes below the next bound, which starts
-//! at the least waiting distance (Davidson, Baxter, Garland, Owens: "Work-Efficient
-//! Parallel GPU Methods for Single-Source Shortest Paths", IPDPS 2014, with the far pile
-//! replaced by a scan over distances).
+//! Every round relaxes the edges of the queued nodes. A node whose distance falls below the limit
+//! is queued for the next round. One beyond the limit waits, and only its distance says so: waiting
+//! nodes have a finite distance that is not below the limit. Once the queue is empty, a round
+//! collects the nodes of the next bucket, which starts at the least waiting distance (Davidson,
+//! Baxter, Garland, Owens: "Work-Efficient Parallel GPU Methods for Single-Source Shortest Paths",
+//! IPDPS 2014, with the far pile replaced by a scan over distances).
 //!
-//! The result is exact for any width of the bound: a node is queued whenever its distance
-//! falls, or kept by the thread that lowers it (`fused_bucket`), so no relaxation is missed.
-//! `Lengths` says what a distance is: a word, two words or a float. Bounds are words in any
-//! case.
+//! The result is exact for any delta: a node is queued whenever its distance falls, or kept by the
+//! thread that lowers it (`fused_bucket`), so no relaxation is missed. `Lengths` says what a
+//! distance is: a word, two words or a float. Limits are words in any case.
 
 use super::collect::{append_list, select, select_some};
 use super::expand::expand;
@@ -139,7 +137,7 @@ fn step<G: Grid, L: Lengths>(
         if wave.parameter(grid, 2) != 0
             && Past::broadcast(grid).relaxed >= context.tables.edges(grid)
         {
-            // Little is left, so that rounds cost more than work.
+            // Little work is left, so rounds cost more than the work.
             width = lengths.wider(width);
         }
         let level = lengths.bound(round.least, width);
@@ -149,15 +147,15 @@ fn step<G: Grid, L: Lengths>(
     Ok(())
 }
 
-/// A round pulls if it has one in so many of all edges at least. A pull reads every edge
-/// that leads to a node beyond the nearest queued one, but few distances.
+/// A round pulls if it has at least one in this many of all edges. A pull reads every edge that
+/// leads to a node beyond the nearest queued one, but few distances.
 const PULLS_FROM: u32 = 8;
-/// A round pulls once one in so many edges was relaxed: until then most nodes have no
-/// distance yet, so that a pull would look at each of their neighbours.
+/// A round pulls once one in this many edges was relaxed: until then most nodes have no distance
+/// yet, so that a pull would read each of their neighbours.
 const PULLS_AFTER: u32 = 32;
 
-/// Whether a round over `edges` edges pulls, in programs that allow it. Threads of a CPU
-/// never do: their narrow bounds make them pull often, and their caches make looks cheap.
+/// Whether a round over `edges` edges pulls, in programs that allow it. CPU threads never do: their
+/// small delta makes them pull often, and their caches make loads cheap.
 #[inline(always)]
 fn pulls<G: Grid>(context: &Context<G>, wave: Wave, edges: u32) -> bool {
     let grid = context.team.grid;
@@ -168,11 +166,11 @@ fn pulls<G: Grid>(context: &Context<G>, wave: Wave, edges: u32) -> bool {
         && Past::broadcast(grid).relaxed >= all / PULLS_AFTER
 }
 
-/// The width by which the bound of distances grows, after a round in which threads kept what
-/// they found or not.
+/// Delta by which the limit of distances grows, after a round in which threads kept their finds or
+/// not.
 ///
-/// The wave's suits a GPU, where a round costs more than some relaxations too many, and
-/// threads of a CPU that keep to the order of lengths. Others take a third of it.
+/// The wave's delta suits a GPU, where a round costs more than some surplus relaxations, and CPU
+/// threads that follow the order of lengths. Other threads take a third of it.
 #[inline(always)]
 fn width<G: Grid, L: Lengths>(grid: G, lengths: L, wave: Wave, kept: bool) -> u32 {
     let width = wave.parameter(grid, 0).max(1);
@@ -183,7 +181,7 @@ fn width<G: Grid, L: Lengths>(grid: G, lengths: L, wave: Wave, kept: bool) -> u3
     }
 }
 
-/// Queues the listed nodes at distance 0; the first block does it alone.
+/// Queues the listed nodes at distance 0, in the first block alone.
 #[inline(never)]
 fn seed<G: Grid, L: Lengths>(
     cx: ContextRef<G>,
@@ -214,8 +212,8 @@ fn seed<G: Grid, L: Lengths>(
     });
 }
 
-/// Relaxes whole distances, in a function of its own; the other kinds relax within their
-/// rounds, see codegen rule `OWN_FUNCTION`.
+/// Relaxes whole distances, in a separate function; the other kinds relax within their rounds, see
+/// codegen rule `OWN_FUNCTION`.
 #[inline(never)]
 fn relax_whole<G: Grid>(
     cx: ContextRef<G>,
@@ -255,7 +253,7 @@ fn relax<G: Grid, L: Lengths>(
     let (old_marks, marks) = (work.marks(tag), work.marks(tag.wrapping_add(1)));
     let mut least = u32::MAX;
     let row = |node: u32| {
-        // All nodes of this word's marks are in this queue, so none is lost.
+        // All nodes of this word's marks are in this queue, so no mark is lost.
         old_marks.store_weak(grid, node >> 5, 0);
         lengths.carried(grid, distances, node)
     };
@@ -276,7 +274,7 @@ fn relax<G: Grid, L: Lengths>(
             distances.prefetch(grid, node * L::WORDS);
             weights.prefetch(grid, edge);
             if G::TAKES {
-                // A lone thread is slower with it.
+                // A single thread is slower with it.
                 let next = edge.saturating_add(LINE).min(rows.edges());
                 rows.prefetch_target(grid, next);
                 weights.prefetch(grid, next);
@@ -288,8 +286,8 @@ fn relax<G: Grid, L: Lengths>(
     Ok(())
 }
 
-/// [`relax`] where threads go on with what they find, in a function of its own: within
-/// `relax` rich graphs took a fifth longer.
+/// [`relax`] with bucket fusion, in a separate function: within `relax` rich graphs took a fifth
+/// longer.
 #[inline(never)]
 fn relax_near<G: Grid, L: Lengths>(
     cx: ContextRef<G>,
@@ -368,7 +366,7 @@ fn queue<G: Grid, L: Lengths>(
             least = least.min(place);
             return false;
         }
-        // Nobody else queues it, so it needs no mark.
+        // No other lane queues it, so it needs no mark.
         true
     };
     if G::WARP == 1 && L::WORDS == 1 {

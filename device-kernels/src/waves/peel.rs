@@ -4,8 +4,9 @@
 //! of neighbours, but never below the level that is being peeled, so a removed node keeps
 //! the level of its removal. Levels without nodes are skipped.
 //!
-//! Most nodes of a rich graph go in a few rounds of its last level. Where fewer edges leave the
-//! nodes that remain than the removed ones, rounds recount what remains instead (`recount`).
+//! Most nodes of a rich graph are removed in a few rounds of its last level. Where fewer edges
+//! leave the nodes that remain than the removed ones, rounds recount the remaining nodes'
+//! neighbours instead (`recount`).
 
 use super::collect::select;
 use super::expand::{Edges, Visit, expand};
@@ -141,7 +142,7 @@ impl<G: Grid> Visit for Lower<G> {
     }
 }
 
-/// The degrees of the nodes of the next level, from the first to the last.
+/// Degrees of the nodes of the next level, from the lowest to the highest.
 #[inline(always)]
 fn next_level(round: Round) -> (u32, u32) {
     let above = round.level.saturating_add(1);

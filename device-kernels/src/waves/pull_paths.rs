@@ -1,16 +1,16 @@
-//! Rounds of shortest paths against the edges: each node looks for a nearer way.
+//! Rounds of shortest paths against the edges: each node searches for a shorter path.
 //!
-//! A queued node that relaxes its edges looks at the distances of all its neighbours, which
-//! lie anywhere in memory, and nearly all of them in vain once most nodes have a distance.
-//! A node that pulls reads the weights of its row one after another and looks only at
-//! neighbours along edges so light that a queued node there could lower its own distance,
-//! given the nearest of the queued nodes (Chakaravarthy, Checconi, Petrini, Sabharwal:
-//! "Scalable Single Source Shortest Path Algorithms for Massively Parallel Systems", IPDPS
-//! 2014). On random graphs that is one edge in ten or fewer. Rows of outgoing edges serve,
-//! so each edge must have a mirror image of the same weight.
+//! A queued node that relaxes its edges reads the distances of all its neighbours, which lie
+//! anywhere in memory, and nearly all of them in vain once most nodes have a distance. A node that
+//! pulls reads the weights of its row one after another and visits only neighbours along edges so
+//! light that a queued node there could lower its own distance, given the nearest of the queued
+//! nodes (Chakaravarthy, Checconi, Petrini, Sabharwal: "Scalable Single Source Shortest Path
+//! Algorithms for Massively Parallel Systems", IPDPS 2014). On random graphs that is one edge in
+//! ten or fewer. It reads rows of outgoing edges, so each edge must have a mirror image of the same
+//! weight.
 //!
-//! Distances fall while others look at them. The one who misses a fall relaxes that edge in a
-//! later round, since the node that it leaves is queued again or waits.
+//! Distances fall while others read them. A node that misses a fall relaxes that edge in a later
+//! round, since the node at its other end is queued again or waits.
 
 use super::collect::append_rows;
 use super::lengths::OneWord;
@@ -26,7 +26,7 @@ use crate::team::Team;
 use core::marker::PhantomData;
 use seawall_core::abi::control::FaultCode;
 
-/// Neighbouring edges that a lane takes at a time, in one access.
+/// Adjacent edges that a lane takes at a time, in one access.
 const EACH: u32 = 4;
 
 /// [`EACH`] as a length.
@@ -82,7 +82,7 @@ pub(super) fn pull<G: Grid, W: OneWord>(
     Ok(())
 }
 
-/// The arrays of a pull, and what this lane has found.
+/// The arrays of a pull, and this lane's finds.
 #[derive(Clone, Copy, Debug)]
 struct Pull<G, W> {
     grid: G,
@@ -92,9 +92,9 @@ struct Pull<G, W> {
     nodes: u32,
     /// No queued node is nearer.
     nearest: u32,
-    /// The bound below which nodes are queued.
+    /// Limit below which nodes are queued.
     level: u32,
-    /// Least distance of nodes beyond the bound.
+    /// Least distance of nodes beyond the limit.
     least: u32,
     /// Least distance of nodes queued for the next round.
     queued: u32,
@@ -117,7 +117,7 @@ impl Row {
     }
 }
 
-/// Neighbouring edges in one access, some of them of a row.
+/// Adjacent edges in one access, some of which belong to a row.
 #[derive(Clone, Copy, Debug)]
 struct Quad {
     node: u32,
@@ -129,7 +129,7 @@ struct Quad {
 }
 
 impl<G: Grid, W: OneWord> Pull<G, W> {
-    /// Notes a node's new distance; tells whether the node is to be queued.
+    /// Records a node's new distance; returns whether the node is to be queued.
     #[inline(always)]
     fn note(&mut self, length: u32) -> bool {
         if length >= self.level {
@@ -140,7 +140,7 @@ impl<G: Grid, W: OneWord> Pull<G, W> {
         true
     }
 
-    /// Each warp takes the rows of as many neighbouring nodes as it has lanes; then the
+    /// Each warp takes the rows of as many adjacent nodes as it has lanes; then the
     /// block takes those that are too long.
     #[inline(always)]
     fn by_warps(&mut self, team: &Team<G>, sink: &Sink, marks: Proven) {
@@ -192,7 +192,7 @@ impl<G: Grid, W: OneWord> Pull<G, W> {
         }
     }
 
-    /// Pulls for the nodes of the warp's lanes, and returns whom to queue.
+    /// Pulls for the nodes of the warp's lanes, and returns the nodes to queue.
     #[inline(always)]
     fn chunk(&mut self, mut row: Row) -> FindRows<1> {
         let grid = self.grid;
@@ -204,7 +204,7 @@ impl<G: Grid, W: OneWord> Pull<G, W> {
             return FindRows::NONE;
         }
         let fetch = |first: u32| {
-            // Lanes beyond the last one do the same as it does.
+            // Lanes beyond the last one do the same as the last one.
             let number = (first + grid.warp_lane()).min(total - 1);
             let mut owner = 0;
             let mut half = G::WARP / 2;
@@ -236,7 +236,7 @@ impl<G: Grid, W: OneWord> Pull<G, W> {
         if grid.ballot(has_fallen) == 0 {
             return FindRows::NONE;
         }
-        // What other lanes have lowered.
+        // Distances lowered by other lanes.
         grid.warp_barrier();
         let mut found = FindRows::NONE;
         if row.degree() != 0 {
@@ -329,9 +329,9 @@ impl<G: Grid, W: OneWord> Pull<G, W> {
         }
     }
 
-    /// Looks at the distances of the nodes from which one can be lowered. An edge along
-    /// which nothing can be looks at its own node instead of branching, which adds no
-    /// shorter way: codegen rule `LOADS_TOGETHER`.
+    /// Reads the distances of the nodes from which one can be lowered. An edge that cannot improve
+    /// the distance reads its own node instead of branching, which adds no shorter path: codegen
+    /// rule `LOADS_TOGETHER`.
     #[inline(always)]
     fn look(&self, quad: &Quad) -> [u32; LANE] {
         let mut from = quad.to;
@@ -343,8 +343,8 @@ impl<G: Grid, W: OneWord> Pull<G, W> {
         from.map(|node| self.distances.load_weak(self.grid, node))
     }
 
-    /// Lowers a distance by what [`Pull::look`] has found; tells whether it was lower than
-    /// when the row was read.
+    /// Lowers a distance by the result of [`Pull::look`]; returns whether it was lower than when
+    /// the row was read.
     #[inline(always)]
     #[expect(
         clippy::needless_range_loop,

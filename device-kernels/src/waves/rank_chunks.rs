@@ -1,8 +1,8 @@
-//! Ranks by threads of a CPU, for a chunk of neighbouring rows at a time.
+//! Ranks by CPU threads, for a chunk of adjacent rows at a time.
 //!
-//! First come the sums of all rows of the chunk, then what follows from them, in loops over
-//! arrays of the chunk that a compiler turns into vectors. One loop for both would convert each
-//! number by itself, with branches, and look up its arrays again for each row.
+//! The sums of all rows of the chunk come first, then the ranks that follow from them, in loops
+//! over arrays of the chunk that a compiler turns into vectors. One loop for both would convert
+//! each number by itself, with branches, and look up its arrays again for each row.
 //!
 //! Short rows are summed together: running sums over many edges first, then their differences at
 //! the ends of rows, so no branch depends on a row's length. Sums are doubles of whole units, which
@@ -26,8 +26,8 @@ const SUMS: usize = RUN + 4;
 /// Edges that are added at a time.
 const EACH: usize = 4;
 
-/// Rest of a row from which on it is summed alone: a wrong guess of its end costs less than the
-/// running sums of so many edges.
+/// Least rest of a row that is summed alone: mispredicting its end costs less than the running sums
+/// of so many edges.
 const LONG: u32 = 128;
 
 /// Edges that a thread fetches ahead of the ones that it adds.
@@ -275,7 +275,7 @@ impl Chunk {
     }
 
     /// Makes ranks and contributions of sums, as `Ranks::make` does for one node. Rows past the
-    /// chunk's end are as good as any.
+    /// chunk's end may hold anything.
     #[inline(always)]
     fn make(&mut self, walk: Walk, scale: Scale) {
         for row in 0..ROWS {
@@ -305,7 +305,7 @@ impl Chunk {
     }
 }
 
-/// `units` within what totals of ranks can be; 0 where they are no number.
+/// `units` clamped to the range of rank totals; 0 for NaN.
 #[inline(always)]
 fn bounded(units: f32) -> f32 {
     const MOST: f32 = 4.0 * UNITS;

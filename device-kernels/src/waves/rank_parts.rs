@@ -8,8 +8,8 @@ use crate::tables::Wave;
 use seawall_core::abi::control::FaultCode;
 use seawall_core::abi::program::NO_REGISTER;
 
-/// Total mass of nodes without edges that the running iteration passes on. Each total is
-/// a pair of words on a cache line of its own.
+/// Total mass of nodes without edges that the running iteration passes on. Each total is a pair of
+/// words on a separate cache line.
 pub(super) const DANGLING: u32 = 0;
 /// The same total for the ranks that the running iteration makes.
 pub(super) const NEXT_DANGLING: u32 = 32;
@@ -96,9 +96,8 @@ pub(super) unsafe fn starts_of<G: Grid>(
 }
 
 impl Ranks {
-    /// Stores the rank of `node`, which has `degree` edges, and its contribution along
-    /// each, in whole units. Returns the mass that it cannot pass on for want of edges, in
-    /// units.
+    /// Stores the rank of `node`, which has `degree` edges, and its contribution along each, in
+    /// whole units. Returns the mass that it cannot pass on without edges, in units.
     #[inline(always)]
     pub(super) fn store<G: Grid>(&self, grid: G, (node, degree): (u32, u32), rank: f32) -> u64 {
         self.ranks.store_weak(grid, node, rank.to_bits());

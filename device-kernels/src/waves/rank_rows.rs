@@ -4,9 +4,9 @@
 //! are kept twice and take turns, since other lanes still read the old ones. The block that
 //! comes last closes the iteration.
 //!
-//! What a lane needs of its next row is under way while it works on the present one, and
-//! the ends of the row after that: a lane has some thirty rows on a large graph, and each
-//! waits for device memory three times.
+//! The data of a lane's next row, and the ends of the row after that, are in flight while it works
+//! on the present one: a lane has some thirty rows on a large graph, and each waits for device
+//! memory three times.
 
 use super::gather::RowSums;
 use super::rank_chunks::Chunks;
@@ -83,7 +83,7 @@ struct Pass<G> {
     scale: Scale,
 }
 
-/// What a lane has fetched of a row.
+/// Fetched data of a row.
 #[derive(Clone, Copy, Debug)]
 struct Row {
     /// Its first edge, and the edge after its last one.
@@ -94,7 +94,7 @@ struct Row {
     old: u32,
 }
 
-/// Nodes up to which the number of a row to fetch cannot wrap around.
+/// Number of nodes up to which the number of a row to fetch cannot wrap around.
 const NODES_MAX: u32 = 1 << 31;
 
 impl<G: Grid> Pass<G> {
@@ -157,8 +157,8 @@ impl<G: Grid> Pass<G> {
         }
     }
 
-    /// Leaves in shared memory what ranks are made with, as a lane has too few registers
-    /// for it beside the rows: codegen rule `LOOK_UP_AGAIN`. A block operation.
+    /// Stores the inputs of ranks in shared memory, as a lane has too few registers for them beside
+    /// the rows: codegen rule `LOOK_UP_AGAIN`. A block operation.
     #[inline(always)]
     fn keep(&self, after: Proven, walk: Walk) {
         let grid = self.grid;
@@ -228,7 +228,7 @@ impl<G: Grid> Pass<G> {
         let last = end.max(1) - 1;
         let mut sources = [0; EACH];
         for (k, source) in sources.iter_mut().enumerate() {
-            // What wraps around is an edge too, of which the sum takes no notice.
+            // A number that wraps around is an edge too, which the sum ignores.
             let at = start.wrapping_add(k as u32);
             *source = self.incoming.target(self.grid, at.min(last));
         }
@@ -260,9 +260,9 @@ impl<G: Grid> Pass<G> {
     }
 }
 
-/// Adds the lanes' tallies to the totals; the block that comes last closes the iteration.
-/// A function of its own, so that the loop before it needs no registers for it: codegen
-/// rule `OWN_FUNCTION`. A block operation.
+/// Adds the lanes' tallies to the totals; the block that comes last closes the iteration. A
+/// separate function, so that the loop before it needs no registers for it: codegen rule
+/// `OWN_FUNCTION`. A block operation.
 #[inline(never)]
 fn close<G: Grid>(
     cx: ContextRef<G>,

@@ -1,10 +1,10 @@
-//! Rounds of peeling that recount the neighbours of what remains.
+//! Rounds of peeling that recount the neighbours of the remaining nodes.
 //!
-//! Removing most of a graph in a round looks at most of its edges, and finds few nodes there that
+//! Removing most of a graph in a round visits most of its edges, and finds few nodes there that
 //! remain. Each of these counts the neighbours that remain instead, and is removed if they are too
 //! few (a sweep from the other side, as in searches: Beamer, Asanović, Patterson:
-//! "Direction-Optimizing Breadth-First Search", SC 2012). A count is right once a round removes
-//! nobody, so rounds go on until then; a neighbour that is removed meanwhile may count or not.
+//! "Direction-Optimizing Breadth-First Search", SC 2012). A count is right once a round removes no
+//! node, so rounds continue until then; a neighbour that is removed meanwhile may count or not.
 
 use super::deal::{each_chunk, each_left};
 use super::expand_warps::Pending;
@@ -17,7 +17,7 @@ use seawall_core::abi::control::FaultCode;
 
 /// Longest row that a warp counts beside others.
 const WARP_ROW: u32 = 512;
-/// Edges that a lane looks at together.
+/// Edges that a lane visits together.
 const EACH: u32 = 4;
 /// [`EACH`] as a length.
 const LANE: usize = EACH as usize;
@@ -26,7 +26,7 @@ const LANE: usize = EACH as usize;
 const AGAIN: u32 = 0;
 
 /// Whether a recount pays in a round over more edges than there are nodes, where `left` edges leave
-/// the nodes that remain. It looks at a word of each node, too.
+/// the nodes that remain. It reads a word of each node, too.
 #[inline(always)]
 pub(super) fn pays(round: &Round, left: u32) -> bool {
     round.edges / 2 > left
@@ -38,7 +38,7 @@ pub(super) fn is_recounting<G: Grid>(grid: G) -> bool {
     Past::broadcast(grid).nearest == AGAIN
 }
 
-/// Nodes that remain, and what a recount of them found.
+/// Remaining nodes, and the results of a recount.
 #[derive(Clone, Copy, Debug)]
 struct Recount {
     rows: Csr,
@@ -64,7 +64,7 @@ pub(super) fn recount<G: Grid>(
     let level = round.level;
     if team.is_leader() {
         work.open_next(grid, tag, level);
-        // Those that it removes are not counted: what is left is less than it seems.
+        // Nodes that it removes are not subtracted, so fewer remain than the count says.
         let past = Past::broadcast(grid).and(round.edges);
         work.pass_relaxed(grid, tag, past.relaxed);
     }
@@ -127,7 +127,7 @@ impl Recount {
         self.cores.load_weak_if(grid, exists, to, 0) > self.level
     }
 
-    /// Counts along the row `start..end` of `node`, unless it is empty, with a lone lane.
+    /// Counts along the row `start..end` of `node`, unless it is empty, with a one-lane block.
     #[inline(always)]
     fn alone<G: Grid>(&mut self, grid: G, node: u32, start: u32, end: u32) {
         if start < end {

@@ -1,4 +1,4 @@
-//! Relaxes edges: looks, lowers distances and picks the nodes to queue.
+//! Relaxes edges: reads neighbours, lowers distances and picks the nodes to queue.
 
 use super::expand::{Edges, Visit};
 use super::lengths::Lengths;
@@ -47,8 +47,8 @@ impl<G: Grid, L: Lengths> Relax<'_, G, L> {
         sums
     }
 
-    /// [`Visit::visit`], and the lengths of the paths over the edges. Looks before it lowers,
-    /// since most edges lower nothing.
+    /// [`Visit::visit`], and the lengths of the paths over the edges. Reads before it lowers, since
+    /// most edges lower nothing.
     #[inline(always)]
     #[expect(
         clippy::needless_range_loop,
@@ -115,7 +115,7 @@ impl<G: Grid, L: Lengths> Visit for Relax<'_, G, L> {
         self.lower(edges, sums, wanted)
     }
 
-    /// Marks nodes; those that were not marked before are this lane's.
+    /// Marks nodes; this lane owns the nodes that were not marked before.
     #[inline(always)]
     fn claim<const K: usize>(&self, nodes: &[u32; K], picked: u32) -> u32 {
         let (grid, marks) = (self.grid, self.marks);
@@ -145,7 +145,7 @@ impl<G: Grid, L: Lengths> Visit for Relax<'_, G, L> {
 pub(super) fn claim<G: Grid>(grid: G, marks: Proven, node: u32) -> bool {
     let bit = 1_u32 << (node & 31);
     if G::WARP == 1 && marks.load_weak(grid, node >> 5) & bit != 0 {
-        // A look spares a thread of a CPU the locked instruction.
+        // A load first saves a CPU thread the locked instruction.
         return false;
     }
     marks.or(grid, node >> 5, bit) & bit == 0

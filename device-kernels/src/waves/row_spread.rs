@@ -1,8 +1,8 @@
 //! Rows of a warp's lanes, one each, whose entries all lanes share evenly.
 //!
-//! The rows lie one after another in a list of entries. In a step each lane takes an
-//! entry, and neighbouring lanes neighbouring entries: a window of the list, in which the
-//! entries of a row are neighbouring lanes.
+//! The rows lie one after another in a list of entries. In a step each lane takes an entry, and
+//! adjacent lanes take adjacent entries: a window of the list, in which the entries of a row belong
+//! to adjacent lanes.
 
 use crate::block::warp_scan;
 use crate::grid::Grid;

@@ -29,15 +29,15 @@ impl Scale {
         (share * self.up) as i64 as u64
     }
 
-    /// [`Scale::units`] of a share from 0 to 1. Loops over even rows of many edges
-    /// (`gather`) lose by it.
+    /// [`Scale::units`] of a share from 0 to 1. Loops over even rows of many edges (`gather`) are
+    /// slower with it.
     #[inline(always)]
     #[expect(
         clippy::manual_clamp,
         reason = "what is no number becomes 0 by these two"
     )]
     pub(super) fn bounded_units(self, share: f32) -> u64 {
-        // Two bounds cost less than a conversion that looks for numbers out of range.
+        // Two bounds cost less than a conversion that checks for numbers out of range.
         let scaled = share.max(0.0).min(2.0) * self.up;
         // SAFETY: a number from 0 to 2^57.
         unsafe { scaled.to_int_unchecked::<i64>() as u64 }

@@ -1,11 +1,11 @@
 //! The sources that reach each node: one set per node, one bit per source.
 //!
-//! All searches advance together, a level a round (Then et al.: "The More the Merrier:
-//! Efficient Multi-Source Graph Traversal", PVLDB 8, 2014). Each node has two sets, which
-//! take turns: a round reads the sets that the last round left and adds to the others. So
-//! after `k` rounds a set holds exactly the sources within `k` edges, in whatever order
-//! lanes run. A queued node brings its other set up to date; nodes without edges are
-//! never queued, so the result is the union of both sets.
+//! All searches advance together, a level a round (Then et al.: "The More the Merrier: Efficient
+//! Multi-Source Graph Traversal", PVLDB 8, 2014). Each node has two sets, which take turns: a round
+//! reads the sets that the last round left and adds to the others. So after `k` rounds a set holds
+//! exactly the sources within `k` edges, whatever the order of lanes. A queued node brings its
+//! other set up to date; nodes without edges are never queued, so the result is the union of both
+//! sets.
 
 use super::collect::append_list;
 use super::expand::{Edges, Visit, expand};
@@ -182,7 +182,7 @@ impl<G: Grid> Visit for Join<G> {
     }
 }
 
-/// Adds `bits` to word `at`, unless they are seen to be there.
+/// Adds `bits` to word `at`, unless it has them already.
 #[inline(always)]
 fn join<G: Grid>(grid: G, sets: Proven, at: u32, bits: u32) {
     if bits != 0 && sets.load_weak(grid, at) & bits != bits {

@@ -1,8 +1,7 @@
-//! A set of at most a warp's nodes in shared memory that takes few others for members.
+//! A set of at most a warp's nodes in shared memory with few false positives.
 //!
-//! A node clears one bit of many (Bloom, "Space/time trade-offs in hash coding with
-//! allowable errors", 1970): set bits are as in free slots of a held row, whose memory
-//! this is.
+//! A node clears one bit of many (Bloom, "Space/time trade-offs in hash coding with allowable
+//! errors", 1970): set bits are as in free slots of a neighbour hash table, whose memory this is.
 
 use super::deal::NONE;
 use crate::grid::{Grid, PLACE};

@@ -1,10 +1,10 @@
 //! Copies the incoming edges by slices of their sources.
 //!
-//! The copy lets the contributions of a slice stay in a cache while its edges are gathered
-//! (cache blocking; Beamer, Asanović and Patterson compare it with other ways in "Reducing
-//! Pagerank Communication via Propagation Blocking", IPDPS 2017). Rows of a graph ascend by their
-//! sources, as the host checks, so a row's edges in a slice are neighbours, and searches find
-//! where they end. Rows that do not ascend would be cut elsewhere, and no edge left out.
+//! The copy lets the contributions of a slice stay in a cache while its edges are gathered (cache
+//! blocking; Beamer, Asanović and Patterson compare it with other methods in "Reducing Pagerank
+//! Communication via Propagation Blocking", IPDPS 2017). Rows of a graph ascend by their sources,
+//! as the host checks, so a row's edges in a slice are neighbours, and searches find where they
+//! end. Rows that do not ascend would be cut elsewhere, but no edge would be left out.
 //!
 //! Four waves do it, with the barriers between them that one wave must not have: counts of rows,
 //! a scan of their parts by one block, starts of rows and a list of those that have edges, copies.
@@ -121,7 +121,7 @@ pub(super) fn run_slices<G: Grid>(
     Ok(())
 }
 
-/// Turns the lengths of `parts` into their starts, in the first block, and returns their sum
+/// Turns the lengths of `parts` into their offsets, in the first block, and returns their sum
 /// there.
 #[inline(never)]
 fn scan<G: Grid>(context: &Context<G>, parts: Proven) -> u32 {
@@ -162,7 +162,7 @@ impl RowList {
             return Err(FaultCode::BadRegister);
         }
         let space = list_rows(register.len());
-        // SAFETY: indices are below the words of a list of so many rows.
+        // SAFETY: indices are below the words of a list of this many rows.
         let words = unsafe { register.proven() };
         Ok(Self { words, space })
     }
@@ -173,7 +173,7 @@ impl RowList {
         self.words.load_weak(grid, 0).min(self.space)
     }
 
-    /// Where rows start; the next row's start is a row's end.
+    /// Row offsets; a row ends at the next row's offset.
     #[inline(always)]
     pub(super) fn starts(self) -> Proven {
         self.words.part(1, self.space + 1)
@@ -186,7 +186,7 @@ impl RowList {
     }
 }
 
-/// Parts whose rows get their places.
+/// Parts whose rows get their offsets.
 #[derive(Clone, Copy, Debug)]
 struct Place {
     layout: SliceLayout,
@@ -196,7 +196,8 @@ struct Place {
 }
 
 impl Place {
-    /// Turns the lengths of rows into their starts, part by part, and lists those that have edges.
+    /// Turns the lengths of rows into their offsets, part by part, and lists the rows that have
+    /// edges.
     #[inline(never)]
     fn all<G: Grid>(&self, context: &Context<G>) {
         let (team, grid) = (&context.team, context.team.grid);
@@ -224,7 +225,7 @@ impl Place {
         }
     }
 
-    /// Does so with the rows of `part`. A warp operation.
+    /// Does so for the rows of `part`. A warp operation.
     #[inline(always)]
     fn part<G: Grid>(&self, grid: G, part: u32) {
         let rows = self.layout.part_rows();
@@ -286,7 +287,7 @@ impl Place {
     }
 }
 
-/// Incoming edges, and where they start in slices.
+/// Incoming edges, and their offsets in slices.
 #[derive(Clone, Copy, Debug)]
 struct Slices {
     rows: Csr,
@@ -297,8 +298,8 @@ struct Slices {
 }
 
 impl Slices {
-    /// Counts the edges of this team's rows. A lane takes a row in all slices, by searches whose
-    /// number does not depend on the row's length but for its logarithm.
+    /// Counts the edges of this team's rows. A lane takes a row in all slices, by a binary search
+    /// per slice.
     #[inline(never)]
     fn count<G: Grid>(&self, context: &Context<G>, parts: Proven) {
         let (team, grid) = (&context.team, context.team.grid);
@@ -446,7 +447,7 @@ impl Slices {
     }
 
     /// Place of the edges of `node` in `slice` in the copy, and their number, at most the `left`
-    /// ones of the row. All of them are inside the copy, also if another program wrote the starts.
+    /// ones of the row. All of them are inside the copy, even if another program wrote the offsets.
     #[inline(always)]
     fn run<G: Grid>(&self, grid: G, (slice, node): (u32, u32), left: u32) -> (u32, u32) {
         let row = self.layout.row(slice, node);

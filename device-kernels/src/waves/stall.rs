@@ -1,4 +1,4 @@
-//! A wave that does not end by itself, for tests of what ends it.
+//! A wave that does not end by itself, for tests of the mechanisms that end it.
 
 use crate::context::ContextRef;
 use crate::grid::Grid;
@@ -7,7 +7,7 @@ use seawall_core::abi::control::FaultCode;
 /// Time that a stalled block lets the others notice, nanoseconds.
 const NOTICE_NS: u64 = 200_000_000;
 
-/// Holds one block until the run's time is over and a waiting block reports that, and a little
+/// Stalls one block until the run's time is over and a waiting block reports that, and a little
 /// longer, so that others notice; if none reports it, does so itself.
 #[inline(never)]
 pub fn run_stall<G: Grid>(cx: ContextRef<G>, block: u32) -> Result<(), FaultCode> {

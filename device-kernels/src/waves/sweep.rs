@@ -1,11 +1,10 @@
 //! Distances from many sources at once, by sweeps over all nodes.
 //!
-//! Each node has a set, one bit per source, and a round joins to it the sets of its
-//! predecessors (Then et al.: "The More the Merrier: Efficient Multi-Source Graph
-//! Traversal", PVLDB 8, 2014). Sets are kept twice and take turns, so after `k` rounds a
-//! set holds exactly the sources within `k` edges. A warp joins rows with one word per
-//! lane. It leaves out predecessors that the last round did not change, and ends a row once
-//! no search that is still under way can add to it.
+//! Each node has a set, one bit per source, and a round joins to it the sets of its predecessors
+//! (Then et al.: "The More the Merrier: Efficient Multi-Source Graph Traversal", PVLDB 8, 2014).
+//! Sets are kept twice and take turns, so after `k` rounds a set holds exactly the sources within
+//! `k` edges. A warp joins rows with one word per lane. It leaves out predecessors that the last
+//! round did not change, and ends a row once no active search can add to it.
 //!
 //! Totals of a source need the number of nodes that it newly reaches, which is the number
 //! of bits in a column of the new sets. Lanes count columns by binary counters whose digits
@@ -61,14 +60,14 @@ impl State {
         self.words.load_weak(grid, at) >> (node & 31) & 1 != 0
     }
 
-    /// Notes that `round` changed the set of `node`.
+    /// Records that `round` changed the set of `node`.
     #[inline(always)]
     fn change<G: Grid>(self, grid: G, round: u32, node: u32) {
         let at = self.layout.changed(round) + (node >> 5);
         self.words.or(grid, at, 1 << (node & 31));
     }
 
-    /// Clears what `round` will change.
+    /// Clears the marks of changes by `round`.
     #[inline(always)]
     fn clear<G: Grid>(self, context: &Context<G>, round: u32) {
         let grid = context.team.grid;
@@ -264,7 +263,7 @@ fn round<G: Grid>(cx: ContextRef<G>, back: bool, wave: Wave) -> Result<(), Fault
 }
 
 impl<G: Grid> Round<G> {
-    /// Sources whose search is under way, in word `word` of a set.
+    /// Sources whose search is active, in word `word` of a set.
     #[inline(always)]
     fn live(&self, word: u32) -> u32 {
         let at = self.state.layout.live(self.number.wrapping_sub(1)) + word;

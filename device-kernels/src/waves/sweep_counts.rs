@@ -15,7 +15,7 @@ pub(super) struct Counts {
 }
 
 impl Counts {
-    /// Of no words.
+    /// Counts of no words.
     pub(super) const NONE: Self = Self {
         digits: [0; DIGITS],
         words: 0,

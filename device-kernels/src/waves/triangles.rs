@@ -1,16 +1,16 @@
 //! Triangles of a symmetric graph, at each corner or at one of them.
 //!
-//! Every edge is kept in one direction ([`orient`](super::orient)), so that rows are
-//! short. The two ends of an edge and a third node are a triangle if that node is in both
-//! of the rows that remain. Of these two, the longer one lies in shared memory, in a hash
-//! table (`neighbour_tables`), and lanes look up the entries of the shorter
-//! one. So an edge costs as many lookups as its shorter row has entries, or `FEW`. A row
-//! is held once for all the edges that it is looked up for.
+//! Every edge is kept in one direction ([`orient`](super::orient)), so that rows are short. The two
+//! ends of an edge and a third node are a triangle if that node is in both of the rows that remain.
+//! Of these two, the longer one lies in shared memory, in a hash table (`neighbour_tables`), and
+//! lanes look up the entries of the shorter one. So an edge costs as many lookups as its shorter
+//! row has entries, or `FEW`. The hash table of a row is built once for all the edges that it is
+//! looked up for.
 //!
-//! Shares: a lane takes the shortest rows, a warp most of the others (short ones in
-//! `few_kept`), a block the longest ones and those of nodes with many edges. Triangles are counted in shared memory and in
-//! registers, which costs one atomic addition to device memory per edge at most and not
-//! per triangle.
+//! Distribution: a lane takes the shortest rows, a warp most of the others (short ones in
+//! `few_kept`), a block the longest ones and those of nodes with many edges. Triangles are counted
+//! in shared memory and in registers, which costs one atomic addition to device memory per edge at
+//! most and not per triangle.
 //!
 //! A node is a corner of at most as many triangles as the graph has edges, so counts fit
 //! a word.
@@ -33,7 +33,7 @@ use seawall_core::abi::program::Opcode;
 const SHORT: u32 = 32;
 /// Entries of short rows that a lane looks up together.
 const EACH: usize = 4;
-/// Neighbours of which a lone lane picks those with shorter rows together.
+/// Neighbours that a one-lane block filters for shorter rows at a time.
 const PICKED: usize = 32;
 /// Nodes that a warp takes at a time if they have many edges, and if they have few.
 const PARTS: (u32, u32) = (8, 32);
@@ -98,8 +98,8 @@ impl<const CORNERS: bool> Count<CORNERS> {
         } else {
             PARTS.1
         };
-        // Parts of a warp's size are the chunks that lanes took. A block that met no longer
-        // rows there need not look for them.
+        // Parts of a warp's size are the chunks that lanes took. A block that met no longer rows
+        // there need not search for them.
         let is_same = G::WARP != 1 && size == G::WARP;
         // Warps of this block may still read shared memory for an earlier wave: these are
         // block barriers.
@@ -160,7 +160,7 @@ impl<const CORNERS: bool> Count<CORNERS> {
     }
 
     /// Adds `count`, found at `edge` of the row of `center`, to that of the node which `edge`
-    /// enters, and returns what is to be added to that of `center`.
+    /// enters, and returns the amount to add to that of `center`.
     #[inline(always)]
     fn split<G: Grid>(&self, grid: G, center: Center, (edge, node, count): (u32, u32, u32)) -> u32 {
         let is_kept = edge < center.first + center.len;
@@ -340,8 +340,8 @@ impl<const CORNERS: bool> Count<CORNERS> {
         own
     }
 
-    /// [`Self::look_up`] of a lone lane. A processor guesses wrong which of two rows is
-    /// shorter, so it picks the neighbours without a branch first.
+    /// [`Self::look_up`] by a one-lane block. A processor mispredicts which of two rows is shorter,
+    /// so the neighbours are picked without a branch first.
     #[inline(always)]
     fn look_up_alone<G: Grid>(&self, grid: G, table: &Table, center: Center) -> u32 {
         let (mut own, mut edge, end) = (0, center.first, center.looks());

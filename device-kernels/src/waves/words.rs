@@ -299,9 +299,8 @@ const fn reads_right(what: u32) -> bool {
     what < FILL && what & !LEFT != 0
 }
 
-/// Stores the parameter at the listed nodes; every lane looks at the whole,
-/// short list for the words of its own share, so that clearing and storing
-/// need no barrier between them.
+/// Stores the parameter at the listed nodes; every lane scans the whole, short list for the words
+/// of its own share, so that clearing and storing need no barrier between them.
 #[inline(never)]
 fn scatter<G: Grid>(cx: ContextRef<G>, wave: Wave) -> Result<(), FaultCode> {
     let context = &cx.context();

@@ -30,13 +30,13 @@ pub struct Round {
     pub nodes: u32,
     /// Edges that leave them.
     pub edges: u32,
-    /// The bound up to which nodes are settled or queued.
+    /// Limit up to which nodes are settled or queued.
     pub level: u32,
-    /// Least value of a node beyond the bound, or `u32::MAX`.
+    /// Least value of a node beyond the limit, or `u32::MAX`.
     pub least: u32,
 }
 
-/// What rounds of paths know of those before them.
+/// State that rounds of paths inherit from earlier rounds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Past {
     /// No queued node is nearer than this.
@@ -80,13 +80,13 @@ impl Round {
 }
 
 impl Past {
-    /// What the first round knows.
+    /// State before the first round.
     pub const NONE: Self = Self {
         nearest: u32::MAX,
         relaxed: 0,
     };
 
-    /// What [`Work::round`] broadcast last.
+    /// The values that [`Work::round`] broadcast last.
     #[inline(always)]
     pub fn broadcast<G: Grid>(grid: G) -> Self {
         let [nearest, relaxed] = ROUND.part::<2>(2).load_all(grid);
@@ -213,8 +213,8 @@ impl Work {
         Round::broadcast(grid)
     }
 
-    /// Opens the round after `tag` with bound `level`, and clears the counters of the
-    /// round after that, which nobody reads any more. One lane calls this.
+    /// Opens the round after `tag` with limit `level`, and clears the counters of the round after
+    /// that, which are not read any more. One lane calls this.
     #[inline(always)]
     pub fn open_next<G: Grid>(self, grid: G, tag: u32, level: u32) {
         self.counters(tag.wrapping_add(1))
@@ -282,8 +282,8 @@ impl Work {
         team.each(self.layout.bitset_words, |at| marks.store_weak(grid, at, 0));
     }
 
-    /// Notes a node of value `least` beyond the bound for the next round, and keeps the
-    /// loop going.
+    /// Records a node of value `least` beyond the limit for the next round, and keeps the loop
+    /// going.
     #[inline(always)]
     pub fn wait<G: Grid>(self, grid: G, tag: Tag, least: u32) {
         let counters = self.counters(tag.now(grid).wrapping_add(1));

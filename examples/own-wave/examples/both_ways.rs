@@ -1,5 +1,5 @@
-//! One analysis in three ways: components by built-in waves, by code, and by a wave of one's
-//! own. Prints the time of each on CPU threads, and fails where results differ.
+//! One analysis by three methods: components by built-in waves, by code, and by a custom wave.
+//! Prints the time of each on CPU threads, and fails if results differ.
 //!
 //! `cargo run --release -p own-wave --example both_ways [GRAPH]`
 

@@ -6,8 +6,8 @@
 
 use seawall_device::own::{Array, Facts, Fault, Machine, Operand, Reduction, Running, Wave};
 
-/// `to[v]` = the mean of `first` over the nodes with an edge to `v`, and `first[v]` where
-/// there is none.
+/// `to[v]` = the mean of `first` over the nodes with an edge to `v`, and `first[v]` if there is
+/// none.
 pub struct Spread;
 
 impl Wave for Spread {
@@ -33,8 +33,8 @@ impl Wave for Spread {
     }
 }
 
-/// `to[i] = first[i] - first[i] / 2^p`, where `p` is the first parameter: what is left
-/// when a part is lost.
+/// `to[i] = first[i] - first[i] / 2^p`, where `p` is the first parameter: the remainder after
+/// losing a part.
 pub struct Cool;
 
 impl Wave for Cool {
@@ -53,8 +53,8 @@ impl Wave for Cool {
     }
 }
 
-/// Raises word 0 of `to` to the largest difference of `first` and `second`, and tells the
-/// fixpoint around it to go on while there is any above the first parameter.
+/// Raises word 0 of `to` to the largest difference of `first` and `second`, and continues the
+/// fixpoint around it while any is above the first parameter.
 pub struct Differ;
 
 impl Wave for Differ {
@@ -81,8 +81,8 @@ impl Wave for Differ {
     }
 }
 
-/// Lowers every word of `to` to the least word of the nodes that it has edges to, as far as
-/// those are known, and tells the fixpoint around it if any fell.
+/// Lowers every word of `to` to the least word of the nodes that it has edges to, as far as those
+/// are known, and continues the fixpoint around it if any fell.
 pub struct Lower;
 
 impl Wave for Lower {

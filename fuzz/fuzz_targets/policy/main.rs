@@ -1,5 +1,5 @@
-//! The policies of the planner: no input panics, bounds hold that the documentation
-//! states, and a cache is a baseline list that never changes an answer.
+//! The policies of the planner: no input panics, the documented bounds hold, and a cache behaves
+//! like a baseline list and never changes an answer.
 #![no_main]
 
 mod cache;

@@ -16,7 +16,7 @@ use seawall::graph::memory::{Shortage, is_fallible, note_spared, physical};
 /// Blocks of at least this size are counted while they live: the system may have promised their
 /// pages without providing them yet.
 const LARGE_BYTES: usize = 1 << 20;
-/// Bytes allocated between two checks of the memory that is left.
+/// Bytes allocated between two checks of the available memory.
 const LOOK_BYTES: u64 = 16 << 20;
 /// Bytes kept in reserve: the most that can be taken between two checks.
 const RESERVE_BYTES: u64 = LOOK_BYTES;
@@ -29,7 +29,7 @@ pub(crate) fn allocations() -> u64 {
     ALLOCATIONS.load(Ordering::Relaxed)
 }
 
-/// Keeps what all threads allocate in one arena of the C library if the address space is limited.
+/// Keeps allocations of all threads in one arena of the C library if the address space is limited.
 /// Starting threads would otherwise reserve up to 128 MiB each, and that library ends the process
 /// if the next one finds not even a page.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
@@ -40,7 +40,7 @@ pub(crate) fn share_one_arena() {
     }
 }
 
-/// Leaves other C libraries as they are: the setting is one of glibc's.
+/// Does nothing with other C libraries: the setting is glibc's.
 #[cfg(not(all(target_os = "linux", target_env = "gnu")))]
 pub(crate) const fn share_one_arena() {}
 
@@ -61,7 +61,7 @@ impl Allocator {
         }
     }
 
-    /// Tells whether `bytes` more bytes are available. Most calls do not query the system.
+    /// Returns whether `bytes` more bytes are available. Most calls do not query the system.
     fn has(&self, bytes: usize) -> bool {
         let bytes = bytes as u64;
         let before = self.since_look.fetch_add(bytes, Ordering::Relaxed);
@@ -110,8 +110,8 @@ impl Allocator {
     }
 }
 
-// SAFETY: every block comes from the system's allocator by the caller's own layout and
-// goes back to it by the same; a null pointer stands for a refusal, as the trait has it.
+// SAFETY: every block comes from the system's allocator by the caller's own layout and goes back to
+// it by the same; a null pointer stands for a refusal, as the trait requires.
 unsafe impl GlobalAlloc for Allocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         // SAFETY: the caller's promise about the layout is the callee's.
@@ -159,7 +159,7 @@ fn resident() -> Option<u64> {
     let length = { length }.read(&mut text).ok()?;
     let text = std::str::from_utf8(&text[..length]).ok()?;
     let pages: u64 = text.split_ascii_whitespace().nth(1)?.parse().ok()?;
-    // The smallest page size; larger pages make more of a promise look unfulfilled.
+    // The smallest page size; larger pages make more of a promise seem unfulfilled.
     Some(pages * 4096)
 }
 
@@ -193,7 +193,7 @@ fn give_up(bytes: usize) -> ! {
     end()
 }
 
-/// Has a thread whose start finds no memory end the process as a failed allocation does. The
+/// Makes a thread that finds no memory at its start end the process like a failed allocation. The
 /// standard library panics there, outside of what a caller can catch, and then aborts.
 pub(crate) fn end_where_threads_find_no_memory() {
     let others = std::panic::take_hook();
@@ -209,7 +209,7 @@ pub(crate) fn end_where_threads_find_no_memory() {
 /// Bytes of the stack for signals that a thread allocates at its start, with its guard page.
 const SIGNAL_STACK_BYTES: usize = 16 << 10;
 
-/// Whether a panic in the file `place` is that of a thread without a stack for signals.
+/// Whether a panic in the file `place` comes from a thread without a stack for signals.
 fn is_start_of_thread(place: &str) -> bool {
     place.ends_with("stack_overflow.rs")
 }
@@ -225,14 +225,14 @@ fn message(short: &Shortage, out: &mut dyn Write) -> io::Result<()> {
 /// Whether standard output is for scripts, which read there why a command failed.
 static FOR_SCRIPTS: AtomicBool = AtomicBool::new(false);
 
-/// Has the end of the process say as JSON why, on standard output too.
+/// Makes the end of the process also print its reason as JSON on standard output.
 pub(crate) fn tell_scripts() {
     // Makes the stream's buffer now, as nothing can be allocated at that end.
     let _ = io::stdout();
     FOR_SCRIPTS.store(true, Ordering::Relaxed);
 }
 
-/// Writes a line to `to` without allocating, past the lock of the stream, which another
+/// Writes a line to `to` without allocating, and without the lock of the stream, which another
 /// thread may hold for ever.
 #[cfg(unix)]
 fn say(to: impl AsFd, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) {

@@ -150,7 +150,7 @@ pub(super) fn command(args: &ConvertArgs) -> Result<ExitCode, CliError> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Report of what was written, and what was left out.
+/// Report of the written graph, and dropped edges.
 #[derive(Serialize)]
 struct Report<'a> {
     output: Cow<'a, str>,
@@ -184,7 +184,7 @@ impl Report<'_> {
         writeln!(out, "{}: {nodes}, {edges}, {size}", self.output)?;
         let directions = taken::directions(&self.taken);
         taken::write(out, directions, &self.taken, self.dropped)?;
-        match weights::told(self.weights) {
+        match weights::described(self.weights) {
             Some(weights) => writeln!(out, "  weights: {weights}"),
             None => Ok(()),
         }

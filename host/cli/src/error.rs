@@ -30,7 +30,7 @@ pub(super) enum CliError {
     /// The graph could not be read or written.
     #[error("{}{}", .0, flags::of_graph(.0))]
     Graph(#[from] GraphError),
-    /// The graph has negative weights, which the analysis does not take.
+    /// The graph has negative weights, which the analysis does not support.
     #[error(
         "{source}; {analysis} takes weights from 0 on, negative ones are for {}",
         AnyOf::with(|facts| facts.signed)
@@ -76,7 +76,7 @@ pub(super) enum CliError {
         /// The option.
         option: &'static str,
     },
-    /// Edges are to stream where they never do.
+    /// Streaming was requested for a command that never streams.
     #[error(
         "{option}: edges stream through an analysis of one graph, and {what} takes graphs as a whole; leave it out"
     )]
@@ -89,9 +89,9 @@ pub(super) enum CliError {
     /// Two outputs are one file.
     #[error("{first} and {second} are one file; give each output a file of its own")]
     OneFileTwice {
-        /// One of them.
+        /// An output.
         first: String,
-        /// The other.
+        /// The other output.
         second: String,
     },
     /// An output would replace an input of the command.
@@ -145,7 +145,7 @@ pub(super) enum CliError {
     /// A comparison could not be made.
     #[error(transparent)]
     Bench(#[from] BenchError),
-    /// The earlier benchmark cannot be compared with.
+    /// The earlier benchmark cannot be compared.
     #[error(transparent)]
     Against(#[from] AgainstError),
     /// The measured costs could not be stored.
@@ -158,7 +158,7 @@ pub(super) enum CliError {
     #[cfg(unix)]
     #[error(transparent)]
     Socket(#[from] SocketError),
-    /// The service could not be asked.
+    /// The service could not be queried.
     #[cfg(unix)]
     #[error(transparent)]
     Query(#[from] QueryError),
@@ -213,7 +213,7 @@ impl CliError {
         }
     }
 
-    /// Tells whether a reader of standard output or of another pipe, such as `head`, has closed
+    /// Returns whether a reader of standard output or of another pipe, such as `head`, has closed
     /// it. This is not a failure.
     pub(super) fn is_closed_pipe(&self) -> bool {
         let error = match self {

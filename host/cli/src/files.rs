@@ -1,14 +1,14 @@
 //! Protection of files: two outputs never share one, and no output is an input.
 //!
-//! It is checked before any work. Files are compared by identity and not by spelling, so that
-//! links are seen through.
+//! It is checked before any work. Files are compared by identity and not by spelling, so that links
+//! do not matter.
 
 use std::path::{Path, PathBuf};
 
 use super::CliError;
 use seawall::graph::file::{FileId, WriteError, is_standard_output, probe};
 
-/// Names the standard output by a path, in place of a file of the name `-`.
+/// Returns a path for the standard output, instead of a file with the name `-`.
 pub(super) fn named(output: PathBuf) -> PathBuf {
     match output.to_str() {
         Some("-") => PathBuf::from("/dev/stdout"),
@@ -76,7 +76,7 @@ impl Outputs {
         }
     }
 
-    /// Tells whether an output is standard output, so that no report may follow it.
+    /// Returns whether an output is standard output, so that no report may follow it.
     pub(super) fn take_standard_output(&self) -> bool {
         self.on_standard_output.is_some()
     }
@@ -84,7 +84,7 @@ impl Outputs {
     /// Refuses the input `name`, a file or `-`, if it is one of the outputs.
     ///
     /// # Errors
-    /// If it is one of them.
+    /// If it is an output.
     pub(super) fn spare(&self, name: impl AsRef<Path>) -> Result<(), CliError> {
         let name = name.as_ref();
         let is_stdin = name == Path::new("-");

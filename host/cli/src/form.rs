@@ -64,17 +64,17 @@ impl ValueEnum for ParallelName {
 }
 
 impl FormArgs {
-    /// The loops asked for, if any were.
+    /// The requested choice of loops, if any.
     pub(super) fn loops(&self) -> Option<Loops> {
         self.loops.map(|name| name.0)
     }
 
-    /// The parallel edges asked for, if any were.
+    /// The requested choice of parallel edges, if any.
     pub(super) fn parallel(&self) -> Option<Parallel> {
         self.parallel.map(|name| name.0)
     }
 
-    /// The form for what takes a graph as read by itself.
+    /// The form for commands that take a graph as read by default.
     pub(super) fn form(&self) -> Form {
         Form {
             loops: self.loops().unwrap_or_default(),

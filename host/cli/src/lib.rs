@@ -1,9 +1,9 @@
 //! The command line: parses arguments, prints reports and sets the exit code.
 //!
 //! Commands only parse, call the library and choose a report. Guarantees for scripts: exit code 0
-//! after success, 1 if the machine could not do it or a check differed, 2 if the request or its
-//! input is wrong (`error` has the only table); one message on standard error; on standard output
-//! only the report, or with `--json` the failure.
+//! after success, 1 if the machine failed or a check differed, 2 if the request or its input is
+//! wrong (`error` has the only table); one message on standard error; on standard output only the
+//! report, or with `--json` the failure.
 
 mod allocator;
 pub mod bench;
@@ -130,7 +130,7 @@ fn print_failure(failure: &serde_json::Value) {
 }
 
 impl Command {
-    /// Tells whether standard output is for scripts, which also read failures there.
+    /// Returns whether standard output is for scripts, which also read failures there.
     fn is_for_scripts(&self) -> bool {
         match self {
             Self::Run(args) => args.is_for_scripts(),

@@ -1,4 +1,4 @@
-//! Numbers that options take, with what is expected in place of a bad one.
+//! Numbers of options, with the expected form for messages.
 
 use std::num::NonZeroUsize;
 use std::str::FromStr;

@@ -23,7 +23,7 @@ pub(super) enum ProgramFailure {
         /// The operating system's answer.
         source: io::Error,
     },
-    /// The text makes no sense.
+    /// The text is invalid.
     #[error("{file}: {source}")]
     Text {
         /// File as the caller named it.
@@ -45,7 +45,7 @@ pub(super) enum ProgramFailure {
         "--out cannot name a column {name:?}; \"index\" is the first one, and names in .npy are ASCII without quotes"
     )]
     ColumnName {
-        /// The name.
+        /// Name of the register.
         name: String,
     },
     /// Results of different lengths, in a file whose rows are whole.
@@ -146,7 +146,7 @@ pub(super) struct ProgramFile {
     text: String,
 }
 
-/// Bytes that are read of a file: one more than any text may have.
+/// Most bytes that are read of a file: one more than any text may have.
 const BYTES_MAX: u64 = TEXT_BYTES_MAX as u64 + 1;
 
 /// Reads a file, or standard input for `-`.
@@ -170,7 +170,7 @@ impl ProgramFile {
         read_text(&self.text, graph).map_err(|source| self.failure(source))
     }
 
-    /// The failure of a program that makes no sense as a whole.
+    /// The failure of a program that is invalid as a whole.
     pub(super) fn refused(&self, source: ProgramError) -> ProgramFailure {
         self.failure(source.into())
     }
@@ -181,7 +181,7 @@ impl ProgramFile {
     }
 }
 
-/// The values of a kind in `words`, as JSON; a float that is no number is null.
+/// The values of a kind in `words`, as JSON; NaN is null.
 pub(super) fn values(kind: Kind, words: &[u32]) -> impl Iterator<Item = Value> {
     let words = words.chunks_exact(kind.words() as usize);
     words.map(move |words| match (kind, words) {

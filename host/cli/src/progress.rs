@@ -12,16 +12,16 @@ use seawall::run::Phase;
 /// Interval at which the line moves if nothing is reported.
 const TICK: Duration = Duration::from_millis(120);
 
-/// Multiple of its forecast from which on a run is late.
+/// Multiple of its forecast after which a run is late.
 const LATE: f64 = 10.0;
 
-/// Shortest time after which a run is late: nobody minds less.
+/// Shortest time after which a run is late.
 const LEAST: Duration = Duration::from_secs(1);
 
 /// The progress line of one command; cleared when dropped.
 pub(super) struct ProgressLine {
     bar: ProgressBar,
-    /// Messages so far, by which a thread that waits knows its own to be gone.
+    /// Number of messages so far, by which a waiting thread detects that its own was replaced.
     messages: Arc<AtomicU64>,
 }
 
@@ -46,13 +46,13 @@ impl ProgressLine {
         }
     }
 
-    /// Tells whether anybody sees the line.
+    /// Returns whether the line is visible.
     pub(super) fn is_shown(&self) -> bool {
         !self.bar.is_hidden()
     }
 
-    /// Says so above the line if the current step takes ten times the forecast of a run, and what
-    /// helps. A thread waits for that; without one nothing is said.
+    /// Warns above the line, with a remedy, if the current step takes ten times the forecast of a
+    /// run. A thread waits for that; without one there is no warning.
     pub(super) fn warn_if_late(&self, forecast_ns: f64) {
         let (bar, messages) = (self.bar.clone(), Arc::clone(&self.messages));
         let message = messages.load(Ordering::Relaxed);

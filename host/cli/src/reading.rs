@@ -39,7 +39,7 @@ fn column(text: &str) -> Result<ColumnRef, String> {
 }
 
 impl ReadArgs {
-    /// Whether another format than this one is asked for.
+    /// Whether another format than this one is requested.
     pub(super) fn is_other_than(&self, format: Format) -> bool {
         self.format.as_ref().is_some_and(|asked| asked.0 != format)
     }

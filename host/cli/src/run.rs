@@ -285,7 +285,7 @@ fn warn(text: &str) {
     let _ = writeln!(io::stderr(), "warning: {text}");
 }
 
-/// Options of analyses, which programs have not.
+/// Options of analyses, which programs do not have.
 const NOT_OF_PROGRAMS: [&str; 16] = [
     "analysis",
     "sources",
@@ -306,7 +306,7 @@ const NOT_OF_PROGRAMS: [&str; 16] = [
 ];
 
 impl RunArgs {
-    /// The analysis; a search where a program runs instead, which nobody asks about.
+    /// The analysis; an arbitrary one if a program runs instead.
     fn analysis(&self) -> AnalysisKind {
         self.analysis.map_or(AnalysisKind::Bfs, |name| name.0)
     }
@@ -397,7 +397,7 @@ impl RunArgs {
         })
     }
 
-    /// Tells whether standard output is for scripts.
+    /// Returns whether standard output is for scripts.
     pub(super) fn is_for_scripts(&self) -> bool {
         self.output.json
     }

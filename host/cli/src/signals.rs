@@ -1,4 +1,5 @@
-//! Handling of signals that end the process: no temporary file stays, and the caller sees the signal.
+//! Handling of signals that end the process: temporary files are removed, and the caller sees the
+//! signal.
 
 /// Installs the handling.
 ///
@@ -33,7 +34,7 @@ fn wait() {
     }
 }
 
-/// The signals that end the process, but for those that the caller made us ignore.
+/// The signals that end the process, except those that the caller ignores.
 #[cfg(unix)]
 pub(super) fn ends() -> impl Iterator<Item = i32> {
     use signal_hook::consts::signal::{SIGHUP, SIGINT, SIGTERM};
@@ -42,8 +43,8 @@ pub(super) fn ends() -> impl Iterator<Item = i32> {
     ends.filter(move |signal| ignored >> (signal - 1) & 1 == 0)
 }
 
-/// Returns the signals that the caller made us ignore, as `nohup` does, one bit each from 1 on;
-/// `None` where the system does not report them.
+/// Returns the signals that the caller ignores, as with `nohup`, one bit each from 1 on; `None` if
+/// the system does not report them.
 #[cfg(unix)]
 fn ignored() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();

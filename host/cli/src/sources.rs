@@ -271,7 +271,7 @@ impl Sources {
 }
 
 /// The node of `graph` that `text` names, and its start weight if there is one: `NODE` or
-/// `NODE=WEIGHT`. A name that holds such a sign itself comes first.
+/// `NODE=WEIGHT`. A name that contains the sign takes precedence.
 fn start(graph: &Graph, text: &str) -> Option<(u32, Option<f64>)> {
     if let Some(node) = graph.find(text) {
         return Some((node, None));

@@ -8,9 +8,9 @@ use std::time::Duration;
 
 /// Connects within `most`.
 ///
-/// A connection to a service that takes none waits in the kernel without end once the service's
+/// A connection to a service that accepts none waits in the kernel without end once the service's
 /// queue is full, and the standard library has no limit for it. So a thread waits, which ends with
-/// the process where the service never takes it.
+/// the process if the service never accepts.
 ///
 /// # Errors
 /// [`io::ErrorKind::TimedOut`] when the time is over, and those of the system.
@@ -19,7 +19,7 @@ pub(crate) fn connect_within(path: &Path, most: Duration) -> io::Result<UnixStre
     let path = path.to_owned();
     let thread = std::thread::Builder::new().name("seawall-connect".to_owned());
     thread.spawn(move || {
-        // Nobody takes what comes too late: it is closed with the channel.
+        // A connection that comes too late is closed with the channel.
         let _ = connected.send(UnixStream::connect(path));
     })?;
     match connection.recv_timeout(most) {

@@ -42,7 +42,7 @@ impl WeightArgs {
         match self.choice() {
             _ if !request.analysis.facts().follows_weights => WeightChoice::Ignored,
             WeightChoice::Given => WeightChoice::OfFile,
-            // Weights of 1 are none.
+            // Weights of 1 do not count as weights.
             WeightChoice::Unit => WeightChoice::Ignored,
             choice => choice,
         }

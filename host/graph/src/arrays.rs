@@ -11,7 +11,7 @@ use super::{BinaryProblem, Graph, GraphError};
 /// Compressed sparse rows as a program keeps them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CsrArrays {
-    /// Row starts: one word more than there are nodes, ascending from 0 to the number of edges.
+    /// Row offsets: one word more than there are nodes, ascending from 0 to the number of edges.
     pub offsets: Vec<u32>,
     /// Targets, ascending within a row. A target that repeats is that of parallel edges, a row's
     /// own node that of a loop; in a symmetric graph a loop stands once in its row.
@@ -107,11 +107,11 @@ mod tests {
             ..arrays(&[0, 1, 1], &[1])
         };
         assert_eq!(problem(heavy), "2 weights for 1 edges");
-        let lone = CsrArrays {
+        let unmatched = CsrArrays {
             symmetric: true,
             ..arrays(&[0, 1, 1], &[1])
         };
-        assert!(problem(lone).contains('0'));
+        assert!(problem(unmatched).contains('0'));
     }
 
     proptest! {

@@ -86,7 +86,7 @@ impl Header {
         Self::with_loops(nodes, edges, flags, first_id, [0; 2])
     }
 
-    /// Returns a header for a graph with so many loops and parallel edges.
+    /// Returns a header for a graph with these numbers of loops and parallel edges.
     pub(super) fn with_loops(
         nodes: u32,
         edges: u32,
@@ -157,7 +157,7 @@ impl Header {
         Ok(header)
     }
 
-    /// Tells whether a flag is set.
+    /// Returns whether a flag is set.
     pub(super) fn has(&self, flag: u32) -> bool {
         self.flags & flag != 0
     }

@@ -35,7 +35,7 @@ pub(super) struct Counts {
     pub(super) loops: u32,
     /// Edges beyond the first one with the same ends, in both rows of an undirected edge.
     pub(super) parallel: u32,
-    /// Listed edges that are the other direction of one that stayed.
+    /// Listed edges that are the reverse of a kept edge.
     pub(super) mirrored: u64,
 }
 
@@ -60,7 +60,7 @@ pub(super) enum Order {
 }
 
 impl Order {
-    /// `Listed` if so.
+    /// `Listed` if true, otherwise by weight.
     pub(super) fn of(is_listed: bool) -> Self {
         if is_listed {
             Self::Listed
@@ -137,7 +137,7 @@ fn join<const N: usize>(edges: &mut Edges<N>, nodes: u32, order: Order) -> Count
     merge::join_directions(edges, &read, order)
 }
 
-/// Works as [`join`] where no bit of the ends is free.
+/// Works as [`join`] if no bit of the ends is free.
 fn join_wide<const N: usize>(edges: &mut Edges<N>, order: Order) -> Counts {
     let ends = |edge: &[u32; N]| [edge[0].min(edge[1]), edge[0].max(edge[1])];
     match order {
@@ -149,7 +149,7 @@ fn join_wide<const N: usize>(edges: &mut Edges<N>, order: Order) -> Counts {
     merge::join_directions(edges, &read, order)
 }
 
-/// Puts the smaller end first; tells whether it was the second one.
+/// Puts the smaller end first; returns whether it was the second one.
 fn turn<const N: usize>(edge: &mut [u32; N]) -> bool {
     let is_turned = edge[0] > edge[1];
     if is_turned {

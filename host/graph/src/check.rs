@@ -36,7 +36,7 @@ pub(super) fn check(csr: &Csr, kind: WeightKind, claim: Claim) -> Result<Counts,
     Ok(counts)
 }
 
-/// Checks that row starts ascend from 0 to the number of edges, and that targets are below the
+/// Checks that row offsets ascend from 0 to the number of edges, and that targets are below the
 /// number of nodes.
 pub(super) fn check_rows(csr: &Csr) -> Result<(), BinaryProblem> {
     check_offsets(csr)?;
@@ -87,7 +87,7 @@ fn check_offsets(csr: &Csr) -> Result<(), BinaryProblem> {
     }
 }
 
-/// Checks that a row ascends, and counts what is not simple in it.
+/// Checks that a row ascends, and counts its loops and parallel edges.
 fn check_order(csr: &Csr, node: u32, is_simple: bool) -> Result<Counts, BinaryProblem> {
     let targets = csr.neighbours(node);
     let ascends = targets.windows(2).all(|pair| pair[0] < pair[1]);

@@ -20,7 +20,7 @@ pub struct Csr {
 }
 
 impl Csr {
-    /// Row starts: `nodes + 1` ascending indices into [`targets`](Self::targets).
+    /// Row offsets: `nodes + 1` ascending indices into [`targets`](Self::targets).
     pub fn offsets(&self) -> &[u32] {
         &self.offsets
     }
@@ -75,7 +75,7 @@ impl Csr {
         (row.end - row.start) as u32
     }
 
-    /// Most edges of a node. Takes one pass over the row starts.
+    /// Most edges of a node. Takes one pass over the row offsets.
     pub fn longest_row(&self) -> u32 {
         let rows = self.offsets.windows(2).map(|row| row[1] - row[0]);
         rows.max().unwrap_or(0)

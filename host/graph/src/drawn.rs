@@ -1,4 +1,4 @@
-//! Weights that are drawn, for graphs that have none of their own.
+//! Random weights, for graphs that have none.
 
 use rayon::prelude::*;
 

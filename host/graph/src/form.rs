@@ -1,7 +1,7 @@
 //! Forms of a graph: with or without loops, with parallel edges or one in their place.
 //!
-//! A graph keeps what was read. An analysis that needs less asks for a form, which is made once and
-//! kept beside the graph. A graph that has nothing to drop is its own form, at no cost.
+//! A graph keeps all edges read. An analysis that needs less asks for a form, which is made once
+//! and kept beside the graph. A graph that has nothing to drop is its own form, at no cost.
 
 use std::fmt;
 use std::ops::Range;
@@ -218,7 +218,7 @@ impl Graph {
         Ok(slot.get_or_init(|| made))
     }
 
-    /// The form without what changes nothing.
+    /// Normalises a form: drops the choices that change nothing.
     fn effective(&self, form: Form) -> Form {
         let loops = match form.loops {
             Loops::Drop if self.loops() > 0 => Loops::Drop,

@@ -149,7 +149,7 @@ impl Format {
         self.facts().summary
     }
 
-    /// Whether graphs are written in it.
+    /// Whether graphs can be written in it.
     #[must_use]
     pub const fn is_written(self) -> bool {
         self.facts().is_written
@@ -209,7 +209,7 @@ pub enum Compression {
 }
 
 impl Compression {
-    /// All that a file may have.
+    /// All compressions that a file may have.
     pub(super) const ALL: [Self; 4] = [Self::Gzip, Self::Xz, Self::Bzip2, Self::Zstd];
 
     /// The suffix of its files.
@@ -253,7 +253,7 @@ impl fmt::Display for Compression {
 }
 
 impl Format {
-    /// The format, of which tables of edges are one whatever stands between columns.
+    /// The format; tables of edges are one format, whatever separates columns.
     pub(super) const fn columns(self) -> Self {
         match self {
             Self::Csv => Self::EdgeList,

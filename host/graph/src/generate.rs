@@ -29,11 +29,10 @@ const STREAM_JUMPS: u64 = 3;
 
 /// Builds the graph of a specification.
 ///
-/// Kronecker and uniform graphs hold `2^scale` nodes and draw `edge_factor * 2^scale`
-/// edges, undirected but for directed Kronecker graphs; fewer remain after duplicates and self
-/// loops are dropped. Directed Kronecker graphs draw the edges of undirected ones. Peak memory
-/// is twice the result. With `weights`, each edge gets one of 1 to 64, the same in
-/// both directions.
+/// Kronecker and uniform graphs hold `2^scale` nodes and draw `edge_factor * 2^scale` edges,
+/// undirected except for directed Kronecker graphs; fewer remain after duplicates and self loops
+/// are dropped. Directed Kronecker graphs draw the edges of undirected ones. Peak memory is twice
+/// the result. With `weights`, each edge gets one of 1 to 64, the same in both directions.
 ///
 /// # Errors
 /// [`GraphError::TooManyNodes`] or [`GraphError::TooManyEdges`] before anything is allocated.

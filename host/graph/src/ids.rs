@@ -103,7 +103,7 @@ impl NameTable {
     }
 }
 
-/// A node as the file calls it: by its name, or by its id.
+/// A node's name or id in the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NodeLabel<'g> {
     /// The name, in files whose ids are text.
@@ -121,7 +121,7 @@ impl fmt::Display for NodeLabel<'_> {
     }
 }
 
-/// As [`NodeLabel`], apart from a graph.
+/// An owned [`NodeLabel`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NodeName {
     /// The name, in files whose ids are text.
@@ -175,14 +175,14 @@ impl Graph {
         }
     }
 
-    /// Returns a node as the file calls it.
+    /// Returns a node's name or id in the file.
     #[must_use]
     pub fn label_of(&self, node: u32) -> NodeLabel<'_> {
         let id = || NodeLabel::Id(self.original_id(node));
         self.name_of(node).map_or_else(id, NodeLabel::Name)
     }
 
-    /// Returns the node that the file calls so: by its name, or by the digits of its id. Takes
+    /// Returns the node with this name, or with the digits of its id, in the file. Takes
     /// logarithmic time.
     #[must_use]
     pub fn find(&self, label: &str) -> Option<u32> {

@@ -111,7 +111,7 @@ pub fn load(
 
 /// Loads a graph from any reader: bytes in memory, a member of an archive, a connection.
 ///
-/// Works as [`load`] for a file of this `name`, which messages show. Its suffix decides where the
+/// Works as [`load`] for a file of this `name`, which messages show. Its suffix decides if the
 /// content does not.
 ///
 /// ```

@@ -11,7 +11,7 @@ pub(super) const FREE_NODES: u64 = 1 << 26;
 /// Beyond that, nodes per edge of the file.
 const NODES_AN_EDGE: u64 = 16;
 
-/// Tells whether a file of this many edges and bytes, as stored, is large enough for that many
+/// Returns whether a file of this many edges and bytes, as stored, is large enough for that many
 /// nodes.
 pub(super) fn is_believable(nodes: u64, edges: u64, bytes: u64) -> bool {
     let backed = edges.saturating_mul(NODES_AN_EDGE).max(bytes);

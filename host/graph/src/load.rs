@@ -1,6 +1,6 @@
 //! Options, statistics and progress of a load.
 //!
-//! They are apart from the readers, so that the command line can fill and show them without
+//! They are separate from the readers, so that the command line can fill and show them without
 //! knowing any format.
 
 use super::format::{Compression, Format};
@@ -16,9 +16,9 @@ pub struct LoadOptions {
     /// Skip columns of an edge list that are neither an end nor a weight. If false, such a column
     /// is an error, since it could be mistaken for one.
     pub skip_columns: bool,
-    /// Format of the file, where neither its content nor its name says it: METIS and edge
-    /// lists look alike. Found by content and name when not given; a file whose content is
-    /// plainly of another format is refused.
+    /// Format of the file, if neither its content nor its name shows it: METIS and edge lists look
+    /// alike. Found by content and name when not given; a file whose content is plainly of another
+    /// format is refused.
     pub format: Option<Format>,
     /// Keep parallel edges with weights in the order listed, instead of that of their weights. Takes
     /// a stable sort, which is slower; [`Parallel::First`](super::Parallel::First) needs it.
@@ -26,11 +26,11 @@ pub struct LoadOptions {
     /// The columns of a table, where its first line does not name them. With any of them chosen,
     /// all others are skipped.
     pub columns: ColumnChoice,
-    /// Take negative weights, so that the kind of the graph's weights is one with a sign where some
-    /// are. If false, a negative weight is an error.
+    /// Take negative weights, so that the graph's weights are of a signed kind if some are
+    /// negative. If false, a negative weight is an error.
     pub signed: bool,
     /// Take ids of edge lists, tables, lists of neighbours and GraphML as names, even if they are
-    /// digits. If false, ids are names where the first edge has a name.
+    /// digits. If false, ids are names if the first edge has a name.
     pub names: bool,
 }
 
@@ -116,13 +116,13 @@ pub enum WeightChoice {
 }
 
 impl WeightChoice {
-    /// Tells whether the weights of the file or generator are needed.
+    /// Returns whether the weights of the file or generator are needed.
     #[must_use]
     pub const fn are_read(self) -> bool {
         matches!(self, Self::Given | Self::OfFile | Self::Scaled(_))
     }
 
-    /// Tells whether a generator draws weights.
+    /// Returns whether a generator draws weights.
     #[must_use]
     pub const fn are_drawn(self) -> bool {
         matches!(self, Self::Given | Self::Scaled(_))
@@ -154,8 +154,8 @@ pub struct LoadStats {
     pub text_bytes: u64,
     /// Edges listed in the file, before mirroring.
     pub listed_edges: u64,
-    /// Listed edges that made no edge of their own: of an undirected graph, the other direction of
-    /// an edge that is listed from both ends. 0 where the format lists edges so.
+    /// Listed edges that made no additional edge: in an undirected graph, the other direction of an
+    /// edge that is listed from both ends. 0 if the format lists edges so.
     pub mirrored: u64,
     /// Weights that a 32-bit float does not represent exactly.
     pub rounded_weights: u64,

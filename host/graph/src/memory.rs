@@ -1,16 +1,16 @@
-//! Memory that is left to this process, and arrays that grow within it.
+//! Memory available to this process, and arrays that grow within it.
 //!
 //! Systems promise more memory than they have and kill a process that uses it, so large arrays ask
-//! here first. Nothing that an allocator may ask allocates.
+//! here first. Functions that an allocator may call do not allocate.
 
 use std::cell::Cell;
 use std::fs::File;
 use std::io::Read;
 
-/// Arrays smaller than this do not ask.
+/// Smaller arrays do not check.
 const ASKING_BYTES: usize = 64 << 20;
 
-/// A request for more memory than there is.
+/// A request for more memory than is available.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shortage {
     /// Bytes requested.
@@ -53,7 +53,7 @@ thread_local! {
     static SPARED: Cell<Option<u64>> = const { Cell::new(None) };
 }
 
-/// Records how much an allocator had left when it refused this thread, for the [`Shortage`].
+/// Records the memory left when an allocator refused this thread, for the [`Shortage`].
 pub fn note_spared(bytes: u64) {
     SPARED.set(Some(bytes));
 }
@@ -66,7 +66,7 @@ fn fallible<R>(take: impl FnOnce() -> R) -> R {
     taken
 }
 
-/// Tells whether this thread tolerates a failed allocation. For an allocator that otherwise ends
+/// Returns whether this thread tolerates a failed allocation. For an allocator that otherwise ends
 /// the process.
 #[must_use]
 pub fn is_fallible() -> bool {
@@ -125,12 +125,13 @@ pub fn zeroed<T: bytemuck::Zeroable>(count: usize) -> Result<Vec<T>, Shortage> {
 #[cfg(target_os = "linux")]
 const PREPARED_BYTES: usize = 64 << 10;
 
-/// Size of the smallest pages. Where they are larger, the system may refuse what [`prepare`] asks.
+/// Size of the smallest pages. If they are larger, the system may refuse the request of
+/// [`prepare`].
 #[cfg(target_os = "linux")]
 const PAGE_BYTES: usize = 4 << 10;
 
 /// Has the system map the pages of fresh memory at once, which is a fifth faster than at the first
-/// write to each. For what one thread fills next.
+/// write to each. For memory that one thread fills next.
 #[cfg(target_os = "linux")]
 pub(crate) fn prepare<T: bytemuck::Pod>(items: &mut [T]) {
     let bytes: &mut [u8] = bytemuck::cast_slice_mut(items);
@@ -143,17 +144,17 @@ pub(crate) fn prepare<T: bytemuck::Pod>(items: &mut [T]) {
     }
 }
 
-/// Leaves it to the system when it maps pages.
+/// Does nothing: the system maps pages on demand.
 #[cfg(not(target_os = "linux"))]
 pub(crate) const fn prepare<T>(_items: &mut [T]) {}
 
-/// Frees a large array, on Linux on all threads: one thread alone takes a second for 10 GB.
+/// Frees a large array, on Linux on all threads: a single thread takes a second for 10 GB.
 pub(crate) fn free<T: bytemuck::Pod>(mut items: Vec<T>) {
     give_back(&mut items);
     drop(items);
 }
 
-/// Frees all items of a large array but the first `len`, on Linux on all threads.
+/// Frees all items of a large array except the first `len`, on Linux on all threads.
 pub(crate) fn shorten<T: bytemuck::Pod>(items: &mut Vec<T>, len: usize) {
     if let Some(tail) = items.get_mut(len..) {
         give_back(tail);
@@ -162,11 +163,11 @@ pub(crate) fn shorten<T: bytemuck::Pod>(items: &mut Vec<T>, len: usize) {
     items.shrink_to_fit();
 }
 
-/// Bytes of an array that a thread gives back at a time, a multiple of the size of usual pages.
+/// Bytes of an array that a thread releases at a time, a multiple of the usual page size.
 #[cfg(target_os = "linux")]
 const FREED_BYTES: usize = 2 << 20;
 
-/// Gives the pages of an array back to the system; its content is lost.
+/// Releases the pages of an array to the system; its content is lost.
 #[cfg(target_os = "linux")]
 fn give_back<T: bytemuck::Pod>(items: &mut [T]) {
     use rayon::prelude::*;
@@ -175,8 +176,7 @@ fn give_back<T: bytemuck::Pod>(items: &mut [T]) {
     let skipped = words.as_ptr().align_offset(FREED_BYTES).min(words.len());
     let blocks = words[skipped..].par_chunks_exact_mut(FREED_BYTES);
     blocks.for_each(|block| {
-        // SAFETY: whole pages that belong to the array alone, and whatever they hold afterwards is
-        // a value of `T`.
+        // SAFETY: whole pages that only belong to the array, and any content is a value of `T`.
         unsafe {
             libc::madvise(block.as_mut_ptr().cast(), FREED_BYTES, libc::MADV_DONTNEED);
         }

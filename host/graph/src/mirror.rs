@@ -25,12 +25,12 @@ pub(super) fn first_unmatched(csr: &Csr) -> Option<(u32, u32)> {
     (0..csr.nodes()).into_par_iter().find_map_first(|from| {
         let row = csr.neighbours(from);
         let mut runs = row.chunk_by(|a, b| a == b).map(|run| run[0]);
-        let lone = runs.find(|&to| !is_matched(csr, from, to))?;
-        Some((from, lone))
+        let unmatched = runs.find(|&to| !is_matched(csr, from, to))?;
+        Some((from, unmatched))
     })
 }
 
-/// Tells whether every edge is likely to have its mirror image, by looking at a few.
+/// Returns whether every edge is likely to have its mirror image, by looking at a few.
 fn seem_matched(csr: &Csr) -> bool {
     const SAMPLES: usize = 64;
     let edges = csr.targets().len();
@@ -43,13 +43,13 @@ fn seem_matched(csr: &Csr) -> bool {
     })
 }
 
-/// Tells whether every edge has its mirror image of the same weight. For most graphs that have not,
-/// a few edges tell; otherwise takes one pass over the edges.
+/// Returns whether every edge has its mirror image of the same weight. For most graphs that have
+/// not, a few edges show it; otherwise takes one pass over the edges.
 pub(super) fn are_matched(csr: &Csr) -> bool {
     seem_matched(csr) && MirrorSum::draw().are_equal(csr)
 }
 
-/// Tells whether the edges between two nodes are the same in both directions.
+/// Returns whether the edges between two nodes are the same in both directions.
 fn is_matched(csr: &Csr, from: u32, to: u32) -> bool {
     let (there, back) = (csr.edges_between(from, to), csr.edges_between(to, from));
     let Some(weights) = csr.weights() else {
@@ -81,7 +81,7 @@ impl MirrorSum {
         }
     }
 
-    /// Tells whether the edges and their mirror images have the same sum.
+    /// Returns whether the edges and their mirror images have the same sum.
     fn are_equal(&self, csr: &Csr) -> bool {
         let sum = (0..csr.nodes())
             .into_par_iter()
@@ -98,7 +98,7 @@ impl MirrorSum {
         csr.row(from).map(difference).fold(0, u64::wrapping_add)
     }
 
-    /// The hash of an edge, less that of its mirror image; sums wrap.
+    /// The hash of an edge minus that of its mirror image; sums wrap.
     #[inline]
     #[must_use]
     pub fn edge(&self, ends: [u32; 2], weight: u32) -> u64 {
@@ -121,8 +121,8 @@ pub(super) struct Missing {
 }
 
 impl Missing {
-    /// Finds the missing ones: of each weight, as many as the other direction has more. Takes the
-    /// memory of the transposed graph.
+    /// Finds the missing edges: for each weight, as many as the other direction has in excess.
+    /// Takes the memory of the transposed graph.
     ///
     /// # Errors
     /// [`Shortage`] if there is not enough memory.
@@ -162,8 +162,8 @@ impl Missing {
         self.rows.edges()
     }
 
-    /// Adds the missing edges, in place, to the rows that they were made from. Parallel ones stay
-    /// in the order of their weights, or follow those that were listed.
+    /// Adds the missing edges, in place, to the rows that they were made from. Parallel edges stay
+    /// in the order of their weights, or follow the listed ones.
     ///
     /// Rows move from the last to the first, so that none is overwritten before it moves.
     ///
@@ -306,7 +306,7 @@ impl Finder<'_> {
     }
 }
 
-/// Takes the edges with the first target off a row.
+/// Splits the edges with the first target off a row.
 fn first_run(csr: &Csr, row: &mut Range<usize>) -> Range<usize> {
     let target = csr.targets[row.start];
     let length = csr.targets[row.clone()]
@@ -334,8 +334,8 @@ mod tests {
         let matched = csr(&[[0, 1, 5], [1, 0, 5], [2, 1, 3], [1, 2, 3], [2, 2, 1]], 4);
         assert_eq!(first_unmatched(&matched), None);
         assert!(are_matched(&matched));
-        let lone = csr(&[[0, 1, 5], [1, 0, 5], [2, 1, 3]], 4);
-        assert_eq!(first_unmatched(&lone), Some((2, 1)));
+        let unmatched = csr(&[[0, 1, 5], [1, 0, 5], [2, 1, 3]], 4);
+        assert_eq!(first_unmatched(&unmatched), Some((2, 1)));
         let heavier = csr(&[[0, 1, 5], [1, 0, 6]], 2);
         assert_eq!(first_unmatched(&heavier), Some((0, 1)));
         let twice = csr(&[[0, 1, 5], [0, 1, 5], [1, 0, 5]], 2);

@@ -19,10 +19,10 @@ use super::weights::{self, WeightKind};
 
 /// A directed or symmetric graph with 32-bit node numbers `0..nodes`.
 ///
-/// It is what was read: rows ascend, hold a target as often as there are edges to it, and may hold
-/// their own node. Parallel edges are in the order of their weights, or in that of listing. How many
-/// loops and parallel edges there are is known from building; [`form`](Self::form) makes a graph
-/// without them for the one who needs one, once.
+/// It is the graph as read: rows ascend, hold a target as often as there are edges to it, and may
+/// hold their own node. Parallel edges are in the order of their weights, or in that of listing.
+/// The numbers of loops and parallel edges are known from building; [`form`](Self::form) makes a
+/// graph without them once, on demand.
 ///
 /// ```
 /// use seawall_graph::Graph;
@@ -56,9 +56,9 @@ pub struct KeptRows {
 impl Graph {
     /// Builds a graph from edges in memory.
     ///
-    /// With `undirected`, each edge also counts in the other direction, and of one that is listed in
-    /// both, as many stay as the direction that lists more lists; a loop stands once in its row. Time
-    /// is linear in nodes and edges; memory is twice the result plus the input.
+    /// With `undirected`, each edge also counts in the other direction, and an edge listed in both
+    /// directions stays as often as in the direction that lists it more often; a loop stands once
+    /// in its row. Time is linear in nodes and edges; memory is twice the result plus the input.
     ///
     /// # Errors
     /// [`GraphError::EdgeOutOfRange`] for an end that is not below `nodes`;
@@ -258,7 +258,7 @@ impl Graph {
         self.counts.parallel
     }
 
-    /// Tells whether there are no loops and no parallel edges.
+    /// Returns whether there are no loops and no parallel edges.
     pub fn is_simple(&self) -> bool {
         self.loops() == 0 && self.parallel_edges() == 0
     }
@@ -268,7 +268,7 @@ impl Graph {
         self.order == Order::Listed
     }
 
-    /// Row starts: `nodes + 1` ascending indices into [`targets`](Self::targets).
+    /// Row offsets: `nodes + 1` ascending indices into [`targets`](Self::targets).
     pub fn offsets(&self) -> &[u32] {
         self.outgoing.offsets()
     }
@@ -295,7 +295,7 @@ impl Graph {
     }
 
     /// The node with most outgoing edges, the first of them; `None` without nodes. Takes one pass
-    /// over the row starts.
+    /// over the row offsets.
     pub fn widest_node(&self) -> Option<u32> {
         let rows = (0..self.nodes()).zip(self.offsets().windows(2));
         let widest = rows.max_by_key(|(node, row)| (row[1] - row[0], std::cmp::Reverse(*node)));
@@ -311,9 +311,10 @@ impl Graph {
         self.symmetric
     }
 
-    /// Tells whether every edge has its mirror image of the same weight, also in a directed graph.
+    /// Returns whether every edge has its mirror image of the same weight, also in a directed
+    /// graph.
     ///
-    /// Free for a symmetric graph. Otherwise the first call looks at a few edges, and takes one pass
+    /// Free for a symmetric graph. Otherwise the first call checks a few edges, and takes one pass
     /// over all of them if these have their images. A graph without some image passes with a chance
     /// of about 2^-64.
     pub fn has_all_images(&self) -> bool {
@@ -430,12 +431,12 @@ impl Graph {
             .with_counts(self.counts, self.order)
     }
 
-    /// Returns the same graph with every edge in both directions, and how many edges had both
-    /// already. Of two nodes and a weight, the edges are as many as in the direction that has more of
-    /// them. Free if the graph is symmetric; otherwise memory is at most twice the result.
+    /// Returns the same graph with every edge in both directions, and the number of edges that had
+    /// both already. Of two nodes and a weight, the edges are as many as in the direction that has
+    /// more of them. Free if the graph is symmetric; otherwise memory is at most twice the result.
     ///
     /// # Errors
-    /// [`GraphError::TooManyEdges`], naming `name`, if the edges outgrow 32-bit offsets;
+    /// [`GraphError::TooManyEdges`], naming `name`, if the edges exceed 32-bit offsets;
     /// [`GraphError::Memory`].
     pub(super) fn into_undirected(self, name: &str) -> Result<(Self, u64), GraphError> {
         if self.symmetric {
@@ -457,7 +458,7 @@ impl Graph {
         Ok((graph.with_counts(counts, self.order), mirrored))
     }
 
-    /// Whether incoming rows of their own are in memory already.
+    /// Whether separate incoming rows are in memory already.
     pub fn has_incoming_rows(&self) -> bool {
         self.incoming.get().is_some()
     }

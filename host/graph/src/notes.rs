@@ -1,4 +1,4 @@
-//! Comment lines that carry what a text format cannot say: nodes without edges, ids and names.
+//! Comment lines for facts that a text format cannot express: nodes without edges, ids and names.
 //!
 //! They start with `seawall:` after the format's sign of a comment, stand before the first edge,
 //! and are written only where a file without them would be read as another graph:
@@ -19,7 +19,7 @@ use super::ids::{Ids, NameTable};
 
 /// Start of a note, after the sign of a comment.
 const PREFIX: &str = "seawall:";
-/// Ids in a line of them.
+/// Most ids in a line of a note.
 const IDS_A_LINE: usize = 16;
 const EXPECTED: &str = "\"ids FIRST to LAST\", \"nodes ID ...\", \"name TEXT\", \"names\" or \
                         \"no weights\", as seawall writes them";

@@ -1,6 +1,6 @@
-//! Members of `.npz` files beside those of SciPy.
+//! Members of `.npz` files in addition to SciPy's.
 
 /// Ids of nodes.
 pub(super) const IDS: &str = "seawall_ids";
-/// There if the numbers in `data` are no weights.
+/// Present if the numbers in `data` are no weights.
 pub(super) const UNWEIGHTED: &str = "seawall_unweighted";

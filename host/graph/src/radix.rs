@@ -14,13 +14,13 @@ const DIGIT_BITS: u32 = 8;
 const BUCKETS: usize = 1 << DIGIT_BITS;
 /// Below this size a comparison sort stays in the cache and is faster than another pass.
 const SMALL: usize = 1 << 12;
-/// Edges that are sorted by rows: with their targets beside them, they fit a second-level cache.
+/// Edges that are sorted by rows: together with their targets, they fit a second-level cache.
 const ROW_WISE: std::ops::RangeInclusive<usize> = 64..=1 << 16;
 /// Most bits of the source that distinguish their rows.
 const ROW_BITS: u32 = 12;
 /// With fewer edges, one thread permutes them all.
 const STRIPED: usize = 1 << 18;
-/// Stripes a thread, as threads differ in speed.
+/// Stripes per thread, as threads differ in speed.
 const STRIPES: usize = 4;
 
 /// The sort key of an edge: source in the high half, target in the low half.
@@ -31,18 +31,18 @@ pub(super) fn key<const N: usize>(edge: &[u32; N]) -> u64 {
 
 /// Sorts edges by source, then target; all node ids are below `nodes`.
 ///
-/// Takes and costs what [`sort_words`] does.
+/// Requirements and cost are those of [`sort_words`].
 pub(super) fn sort<const N: usize>(edges: &mut [[u32; N]], nodes: u32) {
     let bits = bits_of(nodes);
     sort_words(edges, bits, bits);
 }
 
-/// Number of bits that tell nodes below `nodes` apart.
+/// Number of bits that distinguish nodes below `nodes`.
 pub(super) fn bits_of(nodes: u32) -> u32 {
     (u32::BITS - nodes.saturating_sub(1).leading_zeros()).max(1)
 }
 
-/// Sorts edges by their first word, then their second; these have so many bits.
+/// Sorts edges by their first word, then their second, which have the given numbers of bits.
 ///
 /// Takes at most eight passes over the buffer, and one if it is sorted already. Needs 4 KiB per
 /// level of recursion beyond the buffer. The result is the same for any number of threads, up to

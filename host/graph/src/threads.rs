@@ -10,7 +10,7 @@ use std::sync::OnceLock;
 use crate::{GraphError, memory};
 
 /// Most threads that the environment may ask for, unless the machine runs more at once. Idle ones
-/// look for work at each other, so thousands are busy with that alone.
+/// steal work from each other, so thousands are busy with that alone.
 const ASKED_MAX: usize = 256;
 
 /// The threads that the environment asks for; 0 leaves their number to the machine.
@@ -21,8 +21,8 @@ fn asked() -> usize {
     asked.unwrap_or(0).min(machine.max(ASKED_MAX))
 }
 
-/// Space that a thread's start is given: its stack of 2 MiB, and some for what the C library
-/// allocates there. That library ends the process if it finds none.
+/// Memory reserved for the start of a thread: its stack of 2 MiB, and some for allocations of the C
+/// library, which ends the process if it finds none.
 const START_BYTES: u64 = 16 << 20;
 
 /// Checks that the address space has space for a thread to start. Takes none, as threads that

@@ -30,7 +30,7 @@ pub enum WeightKind {
 }
 
 impl WeightKind {
-    /// Tells whether a word can be a weight of this kind.
+    /// Returns whether a word can be a weight of this kind.
     #[must_use]
     pub const fn holds(self, word: u32) -> bool {
         match self {
@@ -40,13 +40,13 @@ impl WeightKind {
         }
     }
 
-    /// Tells whether some weight is negative.
+    /// Returns whether some weight is negative.
     #[must_use]
     pub const fn is_signed(self) -> bool {
         matches!(self, Self::Signed | Self::SignedFloat)
     }
 
-    /// Tells whether weights are floats.
+    /// Returns whether weights are floats.
     #[must_use]
     pub const fn is_float(self) -> bool {
         matches!(self, Self::Float | Self::SignedFloat)
@@ -151,7 +151,7 @@ pub(super) fn float_word(weight: f32) -> Option<u32> {
     (weight >= 0.0 && weight.is_finite()).then(|| (weight + 0.0).to_bits())
 }
 
-/// Weights whose kind grows with what comes.
+/// Weights whose kind widens as needed.
 pub(super) trait Growing {
     /// The kind so far.
     fn kind_mut(&mut self) -> &mut WeightKind;
@@ -159,8 +159,8 @@ pub(super) trait Growing {
     /// Calls `change` for every weight so far.
     fn each(&mut self, change: &(dyn Fn(&mut u32) -> u64 + Sync)) -> u64;
 
-    /// Makes the weights so far such that one of `other` can join them; whole ones become floats if
-    /// they do not fit beside negative ones. Returns how many were rounded.
+    /// Widens the kind of the weights so far to include `other`; whole ones become floats if they
+    /// do not fit beside negative ones. Returns how many were rounded.
     fn grow(&mut self, other: WeightKind) -> u64 {
         let from = *self.kind_mut();
         let mut to = from.joined(other);

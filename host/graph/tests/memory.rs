@@ -1,4 +1,4 @@
-//! Peak memory of graphs in the making, by an allocator that counts.
+//! Peak memory of making graphs, by a counting allocator.
 //!
 //! One test, so that nothing else allocates meanwhile.
 
@@ -49,7 +49,7 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// Memory that threads take for themselves.
+/// Memory of the threads themselves.
 const FIXED_BYTES: usize = 1 << 20;
 
 /// Checks that making a graph takes at most 2.2 times its memory.

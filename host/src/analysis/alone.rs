@@ -1,8 +1,8 @@
-//! Programs of one sequential algorithm, for threads of a CPU.
+//! Programs of one sequential algorithm, for CPU threads.
 //!
-//! One thread runs what composed programs need a round over all nodes for, in time that follows the
-//! graph's size on every shape. Sources are shared among threads, each of which has scratch memory
-//! of its own.
+//! One thread replaces rounds over all nodes of a composed program by an algorithm whose time
+//! follows the graph's size on every shape. Threads share the sources, and each has separate
+//! scratch memory.
 
 use super::definition::padded;
 use super::{Built, Question, Reading};
@@ -11,11 +11,11 @@ use crate::graph::{Graph, WeightKind};
 use crate::program::{Given, ProgramBuilder, ProgramError};
 use seawall_core::abi::sequential::{Algorithm, Lengths, SequentialRecord};
 
-/// Scratch memory of all threads, words for each node and edge: about as much as six copies of the
-/// graph, so that more memory is not the price of more threads.
+/// Scratch memory of all threads, words for each node and edge: about six copies of the graph, so
+/// that memory does not grow with the threads.
 const MEMORY_WORDS: u64 = 6;
 
-/// An algorithm, and where its results belong.
+/// An algorithm and the place of its results.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sought {
     pub(super) record: SequentialRecord,
@@ -24,12 +24,12 @@ pub(super) struct Sought {
     pub(super) reading: Reading,
 }
 
-/// Whether threads of a CPU answer, and nothing ends the work early.
+/// Whether CPU threads answer, without a limit that ends the work early.
 pub(super) fn suits(question: &Question) -> bool {
     question.threads.is_some() && question.max_iterations == Question::UNLIMITED
 }
 
-/// The lengths of edges that a question asks for.
+/// The lengths of edges for a question.
 pub(super) fn lengths(graph: &Graph, is_weighted: bool) -> Lengths {
     match graph.weight_kind().filter(|_| is_weighted) {
         None => Lengths::Edges,
@@ -44,7 +44,7 @@ pub(super) fn weights(graph: &Graph, record: SequentialRecord) -> Option<WeightK
     graph.weight_kind().filter(|_| is_weighted)
 }
 
-/// The same algorithm for as many blocks as sources, threads and memory allow.
+/// Returns the algorithm for as many blocks as sources, threads and memory allow.
 pub(super) fn shared(
     record: SequentialRecord,
     graph: &Graph,
@@ -61,7 +61,7 @@ pub(super) fn shared(
     }
 }
 
-/// Whether an algorithm is about listed nodes.
+/// Whether an algorithm starts from listed nodes.
 const fn takes_sources(algorithm: Algorithm) -> bool {
     !matches!(
         algorithm,

@@ -8,14 +8,14 @@ use std::fmt;
 
 /// Summary of a column for the whole graph.
 ///
-/// The answer of a run that a limit ended is incomplete: components are then at least as many as
-/// in the graph, cores at least as large, and distances are those found so far.
+/// The answer of a run that a limit ended is incomplete: components are then at least as many as in
+/// the graph, cores at least as large, and distances are upper bounds.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Answer {
     /// Its numbers, in the order of reports.
     pub figures: Vec<Figure>,
-    /// The same for people.
+    /// Its text for readers.
     pub sentence: Sentence,
 }
 
@@ -27,7 +27,7 @@ pub struct Figure {
     pub name: &'static str,
     /// The number.
     pub value: Number,
-    /// The counted things, if the figures of many graphs add up.
+    /// The noun of the counted things, if the figures of many graphs add up.
     pub noun: Option<&'static str>,
 }
 
@@ -39,7 +39,7 @@ pub enum Number {
     Whole(u64),
     /// A whole number that may be negative.
     Signed(i64),
-    /// A float, as columns hold them.
+    /// A float of a column.
     Real(f32),
     /// A sum of floats.
     Double(f64),
@@ -92,7 +92,7 @@ pub enum Sentence {
     EveryNode {
         /// The value with its article.
         value: &'static str,
-        /// The rest of the sentence, which also makes sense alone.
+        /// The rest of the sentence, which is also a sentence alone.
         more: String,
     },
     /// A sentence about the graph.
@@ -100,7 +100,7 @@ pub enum Sentence {
 }
 
 impl Figure {
-    /// A number of one graph alone.
+    /// A number that does not add up over graphs.
     #[must_use]
     pub fn new(name: &'static str, value: impl Into<Number>) -> Self {
         Self {
@@ -139,7 +139,7 @@ pub(super) fn highest(column: &Column) -> Option<(u32, f32)> {
 }
 
 impl Answer {
-    /// Nodes are reached, without further words.
+    /// The number of reached nodes, without further text.
     #[must_use]
     pub const fn reached() -> Self {
         Self {
@@ -150,8 +150,7 @@ impl Answer {
         }
     }
 
-    /// States the highest value by the names of its figures, and how a value is called with its
-    /// article.
+    /// States the highest value by the names of its figures; `value` is its noun with an article.
     pub(super) fn highest(
         graph: &Graph,
         column: &Column,
@@ -174,7 +173,7 @@ impl Answer {
         }
     }
 
-    /// Counts components, each called `what`, by the labels of their nodes. Linear in them.
+    /// Counts components, each called `what`, by the labels of their nodes. Linear in the nodes.
     pub(super) fn of_components(labels: &[u32], what: &str) -> Self {
         let mut sizes = vec![0_u32; labels.len()];
         for label in labels {
@@ -197,7 +196,7 @@ impl Answer {
         }
     }
 
-    /// The whole number of that name.
+    /// Returns the whole number with this name.
     #[must_use]
     pub fn figure(&self, name: &str) -> Option<u64> {
         let found = self.figures.iter().find(|figure| figure.name == name)?;

@@ -16,14 +16,14 @@ pub trait Analysis: Sync {
     /// Its name, parameters and values.
     fn facts(&self) -> &'static Facts;
 
-    /// Returns the program that answers `question` for `graph`, which has the form that the facts ask
-    /// for: its rows ascend strictly, and hold no loops, unless loops or parallel edges count.
+    /// Returns the program that answers `question` for `graph`, which has the form that the facts
+    /// require: its rows ascend strictly and hold no loops, unless loops or parallel edges count.
     ///
     /// # Errors
     /// If the graph is too large for a register.
     fn build(&self, graph: &Graph, question: &Question) -> Result<Built, ProgramError>;
 
-    /// Tells whether `found` equals the result of its sequential implementation.
+    /// Returns whether `found` equals the result of its sequential implementation.
     fn check(&self, case: &Case<'_>, found: AnalysisOutput<'_>) -> bool;
 
     /// Relative tolerance of that check; `None` if values must be equal.
@@ -31,7 +31,7 @@ pub trait Analysis: Sync {
         None
     }
 
-    /// Refuses a result that is no answer.
+    /// Refuses a result that is not an answer.
     ///
     /// # Errors
     /// [`RunError::NegativeCycle`] and others.
@@ -46,7 +46,7 @@ pub trait Analysis: Sync {
     /// Returns its answer in numbers for `graph`. Linear in the nodes.
     fn answer(&self, graph: &Graph, column: &Column) -> Answer;
 
-    /// How it takes parallel edges for `question`.
+    /// Treatment of parallel edges for `question`.
     fn parallel(&self, _question: &Question) -> ParallelRule {
         self.facts().parallel
     }
@@ -65,7 +65,7 @@ pub trait Analysis: Sync {
         reached(self.facts().values, column)
     }
 
-    /// End of the analysis whose program's loops have ended so.
+    /// End of the analysis, by the ends of its program's loops.
     fn end(&self, end: End) -> End {
         end
     }
@@ -80,7 +80,7 @@ pub trait Analysis: Sync {
         self.facts().picture
     }
 
-    /// Most iterations by the parameters; infinite if they do not determine them.
+    /// Most iterations by the parameters; infinite if the parameters do not limit them.
     fn rounds_predicted(&self, _ranking: Ranking) -> f64 {
         f64::INFINITY
     }
@@ -91,7 +91,7 @@ pub trait Analysis: Sync {
         None
     }
 
-    /// Passes over all incoming edges that tiles of rows speed up, in one run of `job`.
+    /// Passes over all incoming edges, in one run of `job`, that tiles of rows speed up.
     fn tiled_passes(&self, _job: &Job) -> f64 {
         0.0
     }
@@ -121,8 +121,7 @@ pub(super) fn padded(mut words: Vec<u32>) -> Vec<u32> {
 /// An answered question, for checks.
 #[derive(Clone, Copy, Debug)]
 pub struct Case<'a> {
-    /// The graph as read, with its loops and parallel edges, or what is left of them where a request
-    /// asked for less.
+    /// The graph as read, with its loops and parallel edges, unless a request dropped some.
     pub graph: &'a Graph,
     /// The question.
     pub question: &'a Question,
@@ -140,7 +139,7 @@ pub struct End {
 }
 
 impl End {
-    /// That of a program without a loop.
+    /// The end of a program without a loop.
     pub(crate) const ONCE: Self = Self {
         iterations: 1,
         converged: true,
@@ -156,7 +155,7 @@ pub struct AnalysisOutput<'a> {
     pub parents: Option<&'a [u32]>,
 }
 
-/// Tells whether a node of `column` has a value, if its numbers mean `values`.
+/// Returns whether a node of `column` has a value, if its numbers mean `values`.
 pub(crate) fn is_reached(values: Values, column: &Column, node: usize) -> bool {
     match column {
         Column::U32(words) => words.get(node).is_some_and(|word| match values {

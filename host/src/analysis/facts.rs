@@ -17,28 +17,28 @@ pub struct Facts {
     pub values: Values,
     /// Whether it starts from given nodes.
     pub takes_sources: bool,
-    /// Whether sources may count more or less than others.
+    /// Whether sources may have weights.
     pub takes_source_weights: bool,
-    /// Whether it is about undirected graphs.
+    /// Whether it requires undirected graphs.
     pub is_undirected: bool,
     /// Whether it reads edge weights.
     pub reads_weights: bool,
     /// Whether weights that it reads may be negative.
     pub signed: bool,
-    /// Whether it follows edges in proportion to their weights, where the graph has some.
+    /// Whether it follows edges in proportion to their weights, if the graph has any.
     pub follows_weights: bool,
-    /// The largest whole weight that it takes.
+    /// The largest whole weight that it accepts.
     pub weight_max: u32,
-    /// How it takes edges from a node to itself.
+    /// Treatment of edges from a node to itself.
     pub loops: LoopRule,
-    /// How it takes edges with the same ends, unless the question says more; see
+    /// Treatment of edges with the same ends, unless the question specifies it; see
     /// [`Analysis::parallel`](super::Analysis::parallel).
     pub parallel: ParallelRule,
-    /// Whether it has rules to choose from.
+    /// Whether it has a choice of rules.
     pub has_rules: bool,
     /// Whether the result of largest weight can be asked for instead of the smallest.
     pub has_maximum: bool,
-    /// Whether it searches with frontiers, whose steps can be given a shape.
+    /// Whether it searches with frontiers, whose topology can be chosen.
     pub searches: bool,
     /// Whether its values are those of the nodes that its sources reach.
     pub walks: bool,
@@ -48,11 +48,11 @@ pub struct Facts {
     pub weighs: bool,
     /// Whether paths may lead from its sources or to them.
     pub directs: bool,
-    /// Whether it divides its values, if asked to.
+    /// Whether it can normalise its values.
     pub normalizes: bool,
-    /// Whether a source counts once, and has to be named once.
+    /// Whether a source counts once, and must be named only once.
     pub distinct_sources: bool,
-    /// Its way to work on edges that stream from a file, if it has one.
+    /// Its method for edges that stream from a file, if it has one.
     pub streams: Option<Streaming>,
     /// Details beyond the plain column.
     pub details: &'static [Detail],
@@ -61,7 +61,8 @@ pub struct Facts {
 }
 
 impl Facts {
-    /// Facts of an analysis of any graph without sources, weights and details, to be named.
+    /// Facts of an analysis of any graph without sources, weights and details; the name is to be
+    /// set.
     pub(super) const PLAIN: Self = Self {
         name: "",
         title: "",
@@ -95,19 +96,19 @@ impl Facts {
     };
 }
 
-/// The way in which an analysis takes edges from a node to itself.
+/// Treatment of edges from a node to itself by an analysis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LoopRule {
     /// They count like other edges.
     Count,
     /// The result is the same with and without them.
     NoEffect,
-    /// The question makes sense without them alone.
+    /// The question only makes sense without them.
     Ignored,
 }
 
 impl LoopRule {
-    /// The loops that a run takes, where nobody asks for others.
+    /// The default treatment of loops in a run.
     #[must_use]
     pub const fn taken(self) -> Loops {
         match self {
@@ -127,23 +128,23 @@ impl LoopRule {
     }
 }
 
-/// The way in which an analysis takes edges with the same ends.
+/// Treatment of edges with the same ends by an analysis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ParallelRule {
-    /// Each counts.
+    /// Each edge counts.
     Count,
-    /// The result is the same with one and with many.
+    /// The result is the same with one edge and with many.
     NoEffect,
     /// The lightest one decides.
     Least,
     /// The heaviest one decides.
     Greatest,
-    /// The question makes sense with one edge in their place alone.
+    /// The question only makes sense with one edge in their place.
     Ignored,
 }
 
 impl ParallelRule {
-    /// The parallel edges that a run takes, where nobody asks for others.
+    /// The default treatment of parallel edges in a run.
     #[must_use]
     pub const fn taken(self) -> Parallel {
         match self {
@@ -171,13 +172,13 @@ impl ParallelRule {
 pub enum Streaming {
     /// Levels from the sources.
     Levels,
-    /// As [`Self::Levels`], of which only whether there is one counts.
+    /// As [`Self::Levels`], reduced to whether there is one.
     Reached,
     /// Distances from the sources along weights.
     Lengths,
     /// The smallest node of each component.
     Components,
-    /// Shares that nodes pass on.
+    /// Ranks from the shares that nodes pass on.
     Ranks,
 }
 

@@ -4,8 +4,8 @@ use super::End;
 use crate::column::Column;
 use seawall_core::abi::UNREACHED;
 
-/// Tells whether values that only fall have reached `expected`. A run that a limit ended is
-/// correct if no value is too low.
+/// Returns whether values that only fall have reached `expected`. The result of a run that a limit
+/// ended is correct if no value is too low.
 pub(super) fn has_settled(values: &Column, expected: &Column, end: End) -> bool {
     if end.converged {
         return values == expected;

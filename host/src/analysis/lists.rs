@@ -1,4 +1,4 @@
-//! Lists of nodes that programs fill and look through in rounds.
+//! Lists of nodes that programs fill and scan in rounds.
 
 use crate::program::{Kind, ProgramBuilder, ProgramError, RegisterId};
 
@@ -30,8 +30,8 @@ pub(super) fn short_list(
     Ok(made)
 }
 
-/// The lists of a round: that of now, the next one, which it fills, and the one after that, which
-/// it empties. With three that take turns, a round takes one barrier.
+/// The lists of a round: the current one, the next one, which it fills, and the one after that,
+/// which it empties. With three lists in turn, a round takes one barrier.
 pub(super) fn of_turn(lists: [List; 3], turn: usize) -> [List; 3] {
     [0, 1, 2].map(|after| lists[(turn + after) % 3])
 }

@@ -1,8 +1,8 @@
 //! Ready analyses, one module each.
 //!
-//! Such a module holds everything about an analysis: its wave program, its facts, the reading of
-//! its result, its cost, and a plain sequential implementation for checks, which shares nothing
-//! with the program. It implements [`Analysis`], and one line in the registry makes it an
+//! Each module holds everything about an analysis: its wave program, its facts, the reading of its
+//! result, its cost, and a plain sequential implementation for checks, which shares nothing with
+//! the program. It implements [`Analysis`], and one line in the registry makes it an
 //! [`AnalysisKind`]. Other modules do not distinguish analyses: they use its [`Facts`] or its
 //! functions.
 

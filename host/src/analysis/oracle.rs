@@ -1,7 +1,7 @@
 //! Plain sequential implementations, for comparison.
 //!
 //! They are as simple as possible and call no code under test. Each is in the module of its
-//! analysis; these are available to other programs.
+//! analysis; this module exports them to other programs.
 
 use crate::graph::{CsrArrays, Graph, Loops, Parallel, WeightKind};
 use std::collections::BTreeMap;

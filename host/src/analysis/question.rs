@@ -14,26 +14,25 @@ pub struct Question {
     pub max_iterations: u32,
     /// Parameters of a ranking.
     pub ranking: Ranking,
-    /// Detail beyond the plain column.
+    /// Details beyond the plain column.
     pub detail: Detail,
-    /// How labels are passed on.
+    /// Rule of label propagation.
     pub rule: LabelRule,
-    /// Whether an analysis that works without weights uses those of the graph.
+    /// Whether an analysis that works without weights uses the graph's weights.
     pub weighted: bool,
-    /// Whether the result of largest weight is asked for, instead of the smallest.
+    /// Whether the result of largest weight is requested, instead of the smallest.
     pub maximum: bool,
     /// Whether whole distances take 64 bits.
     pub wide: bool,
-    /// Whether warps answer, and methods that suit them alone are worth their while. Results are
-    /// the same.
+    /// Whether warps answer, so that methods for warps pay. Results are the same.
     pub warps: bool,
-    /// Threads of the CPU that answers; none on a GPU, or if the machine is not known. A whole
-    /// sequential algorithm is among the methods then.
+    /// CPU threads that answer, which allows sequential algorithms; `None` on a GPU, or if the
+    /// machine is not known.
     pub threads: Option<u32>,
     /// Options of centralities.
     pub centrality: Centrality,
-    /// Whether memory is scarce, so that methods which need more of it to be faster are left out.
-    /// Results are the same.
+    /// Whether memory is scarce, which excludes methods that take more memory to be faster. Results
+    /// are the same.
     pub low_memory: bool,
 }
 
@@ -62,11 +61,11 @@ impl Question {
     }
 }
 
-/// Options of centralities. The [`Facts`](super::Facts) of an analysis list those that it has.
+/// Options of centralities. The [`Facts`](super::Facts) of an analysis list the supported ones.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct Centrality {
-    /// Whether edges are as long as their weights, instead of 1.
+    /// Whether weights are lengths of edges, instead of 1.
     pub weighted: bool,
     /// The direction of paths, if it is not the analysis's own.
     pub direction: Option<Direction>,
@@ -123,12 +122,12 @@ impl Default for Ranking {
     }
 }
 
-/// How labels are passed on.
+/// Rule of label propagation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum LabelRule {
     /// A node changes its label only for one that more of its neighbours have, and neighbours never
-    /// swap labels: this ends where no node would change.
+    /// swap labels; ends when no node would change.
     #[default]
     Stable,
     /// All nodes take the most frequent label at once, the least of several, for a fixed number of
@@ -141,7 +140,7 @@ pub enum LabelRule {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Detail {
-    /// Nothing more.
+    /// No detail.
     #[default]
     Plain,
     /// The parent of every node, and its level. The parent is the smallest node on the previous

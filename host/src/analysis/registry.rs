@@ -78,7 +78,7 @@ impl AnalysisKind {
         self.facts().takes_sources
     }
 
-    /// Whether it is about undirected graphs.
+    /// Whether it requires undirected graphs.
     #[must_use]
     pub fn is_undirected(self) -> bool {
         self.facts().is_undirected

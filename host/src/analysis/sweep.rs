@@ -24,14 +24,14 @@ pub(super) struct Sought {
 const SET_WORDS_MAX: u64 = 1 << 30;
 
 /// Words of a set for `count` sources, fewer if the graph is so large that sets for all of them
-/// would not fit common memories; they then take turns.
+/// would not fit common memories; the sources then take turns.
 fn set_words(nodes: u32, count: usize) -> u32 {
     let wanted = count.div_ceil(32).clamp(1, SWEEP_WORDS_MAX as usize) as u32;
     let most = SET_WORDS_MAX / u64::from(nodes.max(1));
     wanted.min(most.clamp(1, u64::from(SWEEP_WORDS_MAX)) as u32)
 }
 
-/// Measures as many sources at once as sets hold, then the next ones, all in one launch.
+/// Measures as many sources at once as sets hold, then the next ones, in one launch.
 pub(super) fn build(
     graph: &Graph,
     question: &Question,
@@ -79,20 +79,20 @@ pub(super) fn build(
     })
 }
 
-/// Sources from which on all of them sweep together, on graphs of few levels.
+/// Least number of sources that sweep together, on graphs of few levels.
 const SWEEP_LEAST: usize = 128;
 
-/// Sources from which on searches go together there, 64 at a time.
+/// Least number of sources whose searches run together there, 64 at a time.
 const TOGETHER_LEAST: usize = 4;
 
-/// Levels of a search up to which a graph has few. Searches of 64 sources that go together take 4
-/// to 10 times less than one by one on random graphs of 7 levels, as much at 25, and three to five
-/// times more on paths and grids.
+/// Most levels of a search that count as few. Searches of 64 sources together take 4 to 10 times
+/// less than one by one on random graphs of 7 levels, the same at 25, and three to five times more
+/// on paths and grids.
 const FEW_LEVELS: u32 = 20;
 
-/// The program of searches along lists for threads of a CPU, where those suit better than a sweep
-/// over all nodes: few sources, edges with lengths, or more than a few levels. Looks at the levels
-/// of one search, which costs at most as much as a source.
+/// The program of searches along lists for CPU threads, if it suits better than a sweep over all
+/// nodes: few sources, edges with lengths, or more than a few levels. Counts the levels of one
+/// search, which costs at most as much as a source.
 pub(super) fn alone(
     graph: &Graph,
     question: &Question,
@@ -122,7 +122,7 @@ pub(super) fn alone(
     ))
 }
 
-/// Whether a search from `source` reaches most edges, and that in few levels.
+/// Whether a search from `source` reaches most edges in few levels.
 fn is_shallow(graph: &Graph, source: u32) -> bool {
     let mut seen = vec![false; graph.nodes() as usize];
     seen[source as usize] = true;
@@ -143,10 +143,10 @@ fn is_shallow(graph: &Graph, source: u32) -> bool {
     level.is_empty() && 2 * edges > u64::from(graph.edges())
 }
 
-/// Cost of a run: every round of 1 024 searches reads the sets of all nodes, and those at the
-/// other ends of most edges once or twice in all.
+/// Cost of a run: every round of 1 024 searches reads the sets of all nodes, and the sets at the
+/// other ends of most edges once or twice in total.
 ///
-/// On a CPU, threads search along lists instead where that is less work.
+/// On a CPU, threads search along lists instead if that is less work.
 pub(super) fn cost_ns(job: &Job, worker: &Worker) -> f64 {
     let sweeps = sweeps_ns(job, worker);
     if !worker.is_cpu() {
@@ -164,7 +164,7 @@ pub(super) fn cost_ns(job: &Job, worker: &Worker) -> f64 {
     searches / if meets { SHARED } else { 1.0 }
 }
 
-/// Searches that cost as much as one where they go together.
+/// Number of searches that together cost as much as one.
 const SHARED: f64 = 4.0;
 
 /// Work of a search by a queue, and by a heap, in edges of a pass.

@@ -33,7 +33,7 @@ pub struct Canceller(Arc<State>);
 struct State {
     /// Whether a run has to end.
     is_asked: AtomicBool,
-    /// Whether there ever was a second handle, by which another thread may ask.
+    /// Whether there ever was a second handle, by which another thread may cancel.
     is_shared: AtomicBool,
 }
 
@@ -50,17 +50,17 @@ impl Canceller {
         self.0.is_asked.store(true, Ordering::Release);
     }
 
-    /// Tells whether a run has to end.
+    /// Returns whether a run has to end.
     pub(crate) fn is_asked(&self) -> bool {
         self.0.is_asked.load(Ordering::Acquire)
     }
 
-    /// Returns the handle that a session looks at; nobody asks by it.
+    /// Returns the handle that a session polls; it is not used to cancel.
     pub(crate) fn of_session(&self) -> Self {
         Self(Arc::clone(&self.0))
     }
 
-    /// Tells whether anybody but its first owner could end a run.
+    /// Returns whether a handle other than the first could end a run.
     #[cfg_attr(
         not(feature = "cuda"),
         expect(dead_code, reason = "GPUs prepare for it")
@@ -85,7 +85,7 @@ impl Canceller {
 mod tests {
     use super::*;
 
-    /// A session prepares for a cancelled run only if somebody could ask for one.
+    /// A session prepares for a cancelled run only if another handle exists.
     #[test]
     fn any_second_handle_of_a_user_is_seen() {
         let own = Canceller::default();

@@ -101,7 +101,7 @@ const LINE_WORDS: usize = 32;
 /// Lines of zeroes, on large pages where those pay.
 ///
 /// Allocating them with their alignment would write every byte, on small pages: the standard
-/// library asks the system for zeroes only if the alignment is that of any block.
+/// library requests zeroes from the system only for the default alignment.
 #[derive(Debug)]
 pub(super) struct Lines {
     words: Vec<u64>,
@@ -195,7 +195,7 @@ impl<'g> CpuSession<'g> {
         })
     }
 
-    /// Sets the limits of runs to come.
+    /// Sets the limits of later runs.
     pub fn set_limits(&mut self, limits: RunLimits) {
         self.limits = limits;
     }
@@ -210,8 +210,8 @@ impl<'g> CpuSession<'g> {
         Self { tiles, ..self }
     }
 
-    /// Compares what waves of other crates do in each run with the facts that they declare. The
-    /// first one that lied makes the run an error, [`BackendError::FalseFacts`]. Such runs take
+    /// Compares the accesses of waves of other crates in each run with the facts that they declare.
+    /// The first violation makes the run an error, [`BackendError::FalseFacts`]. These runs take
     /// one thread and many times as long.
     #[must_use]
     pub fn checking_facts(self) -> Self {
@@ -391,7 +391,7 @@ impl Loaded {
         }
     }
 
-    /// The words of a register, as the last run left them.
+    /// Words of a register after the last run.
     fn words(&self, register: RegisterId) -> Result<&[u32], BackendError> {
         let number = self.ids.number_of(register)?;
         let record = self.program.registers[number];
@@ -425,8 +425,8 @@ impl CpuSession<'_> {
         }
     }
 
-    /// Runs the loaded program on threads that may be left behind, and returns the first lie of a
-    /// wave that a checked run found.
+    /// Runs the loaded program on threads that may be left behind, and returns the first violated
+    /// fact of a wave that a checked run found.
     fn run_detached(
         &mut self,
         launch: LaunchRecord,
@@ -498,7 +498,7 @@ impl detached::Work for DetachedRun {
     }
 }
 
-/// Returns the first lie of a wave that a checked run found, as an error.
+/// Returns the first violated fact of a wave that a checked run found, as an error.
 fn check_violations(
     program: &EncodedProgram,
     lie: Option<(u32, FactViolation)>,
@@ -581,7 +581,7 @@ thread_local! {
 
 /// Calls `run`, a thread's part of a run that `canceller` ends.
 pub(super) fn obeying(canceller: &Canceller, run: impl FnOnce()) {
-    /// Forgets the limits, also if a wave panics.
+    /// Clears the limits, even if a wave panics.
     struct Ends;
     impl Drop for Ends {
         fn drop(&mut self) {
@@ -594,7 +594,7 @@ pub(super) fn obeying(canceller: &Canceller, run: impl FnOnce()) {
 }
 
 /// Returns the time. For a run that is to end all time is over, so that a kernel stops where it
-/// looks at its time budget.
+/// checks its time budget.
 fn now_ns() -> u64 {
     static START: OnceLock<Instant> = OnceLock::new();
     if OBEYED.with_borrow(|canceller| canceller.as_ref().is_some_and(Canceller::is_asked)) {

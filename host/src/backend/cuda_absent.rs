@@ -1,7 +1,7 @@
 //! Replacement of the CUDA backend in a build without the feature `cuda`: there is no device.
 //!
 //! The names are those of the real backend, so callers need not distinguish the two. Types that
-//! only a device could make have no values.
+//! need a device have no values.
 
 use super::batch::{BatchError, BatchSession, BatchStats, Job};
 use super::{BackendError, Canceller, DeviceInfo, Session, SessionWork};
@@ -17,13 +17,13 @@ pub use crate::executor::Executor;
 pub enum Embedded {}
 
 impl Embedded {
-    /// As of the backend.
+    /// As in the CUDA backend.
     #[must_use]
     pub fn target(&self) -> &'static str {
         match *self {}
     }
 
-    /// As of the backend.
+    /// As in the CUDA backend.
     #[must_use]
     pub fn text(&self) -> &str {
         match *self {}
@@ -33,7 +33,7 @@ impl Embedded {
 /// The embedded kernels: none.
 pub static EMBEDDED: [&Embedded; 0] = [];
 
-/// As of the backend: no machine.
+/// As in the CUDA backend: no machine.
 #[must_use]
 pub fn precompiled_for() -> Vec<String> {
     Vec::new()
@@ -53,7 +53,7 @@ pub fn probe() -> Result<Vec<DeviceLimits>, BackendError> {
     Err(absent())
 }
 
-/// Gives back what the process keeps of a device; fails, as there is none.
+/// Releases the context that the process keeps of a device; fails, as there is none.
 ///
 /// # Errors
 /// [`BackendError::Unavailable`], always.
@@ -145,7 +145,7 @@ pub mod measure {
             /// See the CUDA backend.
             ///
             /// # Errors
-            /// None: there is no value to call this on.
+            /// Cannot fail: there is no value to call this on.
             pub fn $name(&mut self) -> Result<f64, BackendError> {
                 match *self {}
             }
@@ -182,7 +182,7 @@ pub mod measure {
         /// Time of one grid barrier, nanoseconds.
         ///
         /// # Errors
-        /// None: there is no value to call this on.
+        /// Cannot fail: there is no value to call this on.
         pub fn barrier_ns(
             &mut self,
             _lanes: Option<u32>,
@@ -222,7 +222,7 @@ mod tests {
     }
 }
 
-/// As of the backend.
+/// As in the CUDA backend.
 pub(crate) mod serve {
     use super::absent;
     use crate::backend::BackendError;
@@ -240,7 +240,7 @@ pub(crate) mod serve {
     }
 }
 
-/// As of the backend.
+/// As in the CUDA backend.
 pub(crate) mod streaming {
     use super::absent;
     use crate::backend::BackendError;

@@ -1,8 +1,9 @@
-//! Runs whose waves may never end: those of other crates, whose code this one does not know.
+//! Runs whose waves may never end: waves of other crates, whose code is unknown here.
 //!
-//! All threads of such a run are others than the caller's, which waits for them, and for a time
-//! that is to end them only a little longer. If a thread is then still at work, the caller goes on
-//! without it. What the thread uses is handed to it: it lives until the thread ends, if it ever does.
+//! All of these runs use threads other than the caller's. The caller waits for them until the time
+//! budget and a grace period are over. If a thread is still at work then, the caller continues
+//! without it. The thread owns the memory that it uses, which lives until the thread ends, if it
+//! ever does.
 
 use super::threads::start_all;
 use super::{BackendError, Canceller};
@@ -11,26 +12,26 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Time that threads have to end a run once it is to end: many times what a loaded machine takes for
-/// a wave that looks at its time budget.
+/// Time that threads have to end a run once it is to end: many times the time of a loaded machine
+/// for a wave that checks its time budget.
 const GRACE: Duration = Duration::from_secs(1);
 
-/// Time between looks at a request to end the run.
+/// Time between polls of a request to end the run.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// A run, and what it uses.
+/// A run and its memory.
 pub(super) trait Work: Send + Sync + 'static {
-    /// What a thread finds.
+    /// Result of a thread.
     type Output: Send + 'static;
 
     /// The part of thread `block`.
     fn run(&self, block: u32) -> Self::Output;
 }
 
-/// Memory that the threads of a run use, once their session has left it to them.
+/// Memory that the threads of a run use, once their session has abandoned it to them.
 pub(super) type Heritage = Mutex<Option<Box<dyn Any + Send>>>;
 
-/// Leaves `memory` to the threads of a run, which hold what `to` is in.
+/// Abandons `memory` to the threads of a run, which own the container of `to`.
 pub(super) fn leave_to(to: &Heritage, memory: impl Any + Send) {
     *to.lock().unwrap_or_else(PoisonError::into_inner) = Some(Box::new(memory));
 }
@@ -38,13 +39,13 @@ pub(super) fn leave_to(to: &Heritage, memory: impl Any + Send) {
 /// End of a run.
 #[derive(Debug)]
 pub(super) enum Ended<F> {
-    /// All threads ended; this is what they found.
+    /// All threads ended, with these results.
     All(Vec<F>),
-    /// So many threads are at work though the run is over since so many nanoseconds.
+    /// Number of threads still at work, and nanoseconds since the end of the run.
     Stuck { threads: u32, after_ns: u64 },
 }
 
-/// When a run is over.
+/// Conditions for the end of a run.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Until<'a> {
     /// Time that it may take, nanoseconds.
@@ -73,7 +74,7 @@ type Outcome<F> = std::thread::Result<F>;
 
 fn part<W: Work>(work: &W, block: u32, sender: &Sender<Outcome<W::Output>>) {
     let run = std::panic::AssertUnwindSafe(|| work.run(block));
-    // Nobody listens any more if the caller has gone on.
+    // The receiver is gone if the caller has gone on.
     let _ = sender.send(std::panic::catch_unwind(run));
 }
 

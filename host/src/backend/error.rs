@@ -26,7 +26,7 @@ pub enum BackendError {
         /// The executor asked for.
         executor: Executor,
     },
-    /// A wave that threads of a CPU alone run.
+    /// A wave that only CPU threads run.
     #[error("wave {wave} runs a sequential algorithm, which no GPU does; use the backend cpu")]
     Sequential {
         /// Name of the wave.
@@ -98,7 +98,7 @@ pub enum BackendError {
         /// Blocks that a watchdog waited for, as far as they can be named.
         missing: Vec<u32>,
     },
-    /// A wave of another crate does not do what it declares.
+    /// A wave of another crate violates its declared facts.
     #[error("wave {wave} ({wave_name}) {}", lie.text())]
     FalseFacts {
         /// Number of the wave in the program.
@@ -109,8 +109,8 @@ pub enum BackendError {
         lie: FactViolation,
     },
     /// A wave of another crate does not end: threads were still in it a second after the end of the
-    /// time budget, or of a cancelled run. They go on, with the memory that they use; the session
-    /// takes no further calls.
+    /// time budget, or of a cancelled run. They continue, with the memory that they use; the
+    /// session takes no further calls.
     #[error(
         "a wave of another crate ({}) does not end: {threads} of the run's threads were still in it after {:.1} s, with a time budget of {:.1} s; they go on and keep their memory, and this session is closed: correct the wave, and open another session",
         waves.join(", "), *after_ns as f64 / 1e9, *time_budget_ns as f64 / 1e9
@@ -122,7 +122,7 @@ pub enum BackendError {
         threads: u32,
         /// Time since the run began, nanoseconds.
         after_ns: u64,
-        /// Time that it had, nanoseconds.
+        /// Its time budget, nanoseconds.
         time_budget_ns: u64,
     },
     /// A session that a wave without an end has closed.

@@ -50,7 +50,7 @@ fn fault_of(waves: &NamedWaves, mut record: FaultRecord, missing: Vec<u32>) -> B
         Some((name, opcode)) => (name.clone(), *opcode),
         None => ("unnamed".to_owned(), record.opcode),
     };
-    // A thread that gives up within a wave knows the wave's number alone.
+    // A thread that gives up within a wave knows only the wave's number.
     if record.opcode == 0 {
         record.opcode = opcode;
     }

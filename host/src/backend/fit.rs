@@ -12,7 +12,7 @@ pub(super) fn check(program: &EncodedProgram, graph: &Graph) -> Result<(), Backe
     check_tables(program)
 }
 
-/// Refuses what [`check`] does, and a register that the program does not have.
+/// Applies [`check`], and refuses a register that the program does not have.
 pub(crate) fn check_answer(
     program: &EncodedProgram,
     graph: &Graph,
@@ -33,7 +33,7 @@ pub(super) fn check_graph(program: &EncodedProgram, graph: &Graph) -> Result<(),
     check_needs(program.needs, graph)
 }
 
-/// Refuses a graph without what `needs` names, and makes its incoming rows if they are needed.
+/// Refuses a graph without the arrays in `needs`, and makes its incoming rows if they are needed.
 ///
 /// # Errors
 /// [`BackendError::MissingGraphArray`] when it has no weights,

@@ -1,8 +1,8 @@
-//! Bytes that a graph and a program take on a machine, from their sizes alone.
+//! Bytes that a graph and a program take on a machine, from their sizes only.
 //!
-//! Plans are held to a budget by these figures before anything is allocated, and
-//! [`Session::memory`](super::Session::memory) says what was allocated. A test holds
-//! one against the other.
+//! Plans are limited to a budget by these figures before anything is allocated, and
+//! [`Session::memory`](super::Session::memory) returns the allocated bytes. A test compares the
+//! two.
 
 use super::identity::resident_digest;
 use crate::executor::{Executor, Machine};
@@ -24,7 +24,7 @@ pub(super) const GPU_BYTES_MIN: u64 = 256;
 pub struct SessionMemory {
     /// Bytes of the graph, and of the loaded program with its arena, inputs and tables.
     pub allocated_bytes: u64,
-    /// Bytes of incoming edges by tiles, which are taken where there is space for them.
+    /// Bytes of incoming edges by tiles, which are made if there is space for them.
     pub tiles_bytes: u64,
 }
 
@@ -48,7 +48,7 @@ impl TableLengths {
         }
     }
 
-    /// Bytes of the tables, with the control block and what a machine puts beside it.
+    /// Bytes of the tables, with the control block and the machine's additions.
     pub(crate) fn bytes(self, executor: Executor) -> u64 {
         let groups = size_of::<GroupRecord>().saturating_mul(self.groups);
         let waves = size_of::<WaveRecord>().saturating_mul(self.waves);
@@ -68,7 +68,7 @@ impl TableLengths {
     }
 }
 
-/// Bytes of a graph and of what of it `needs` names.
+/// Bytes of a graph with the arrays in `needs`.
 pub(crate) fn graph_bytes(graph: &Graph, needs: GraphNeeds, executor: Executor) -> u64 {
     let has_incoming = needs.incoming && !graph.is_symmetric();
     let rows = 4 * (u64::from(graph.nodes()) + 1);
@@ -96,14 +96,14 @@ pub(crate) fn graph_bytes(graph: &Graph, needs: GraphNeeds, executor: Executor) 
     (array(rows) + array(edges)) * pairs + weights + incoming_weights + digest
 }
 
-/// Bytes beside arena and inputs that any plan of a program with such tables takes.
+/// Bytes besides arena and inputs that any plan of a program with these tables takes.
 fn resident_bytes(
     graph: &Graph,
     (needs, tables): (GraphNeeds, TableLengths),
     executor: Executor,
 ) -> u64 {
     let smallest = if executor.is_on_gpu() {
-        // An arena or an input region of nothing is an allocation too.
+        // An empty arena or input region is an allocation too.
         2 * GPU_BYTES_MIN
     } else {
         0

@@ -6,7 +6,7 @@
 use super::lanes::LaneTable;
 use super::{DeviceInfo, RunLimits};
 
-/// Way in which [`Executor::Graph`](crate::executor::Executor::Graph) runs loops.
+/// Implementation of loops in [`Executor::Graph`](crate::executor::Executor::Graph).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum LoopNodes {
     /// As conditional `while` nodes: one launch and one wait for a whole program.
@@ -43,8 +43,8 @@ pub struct CudaOptions {
     /// with 16 threads and pay from about 600 iterations on; a choice of machine disables them for
     /// fewer.
     pub tiles: Option<bool>,
-    /// Way in which [`Executor::Graph`](crate::executor::Executor::Graph) runs loops; `None` takes
-    /// conditional nodes where the driver supports them. Results are the same.
+    /// Implementation of loops in [`Executor::Graph`](crate::executor::Executor::Graph); `None`
+    /// takes conditional nodes where the driver supports them. Results are the same.
     pub loops: Option<LoopNodes>,
     /// Whether [`Executor::Launches`](crate::executor::Executor::Launches) uploads the graph before
     /// every wave and reads the program's memory back after it, as baseline host loops do.
@@ -91,7 +91,7 @@ impl DeviceLimits {
         version_text(self.driver_version)
     }
 
-    /// Tells whether CUDA graphs may hold loops, which requires CUDA 12.3.
+    /// Returns whether CUDA graphs may hold loops, which requires CUDA 12.3.
     #[must_use]
     pub const fn conditional_nodes(&self) -> bool {
         self.driver_version >= 12_030

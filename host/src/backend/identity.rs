@@ -1,5 +1,5 @@
-//! Identity of a resident graph: the digest that a plan names and that lies beside the graph's
-//! arrays, so that kernels refuse a plan for another graph or machine.
+//! Identity of a resident graph: the digest in a plan and beside the graph's arrays, so that
+//! kernels refuse a plan for another graph or machine.
 
 use crate::executor::Executor;
 use crate::graph::Graph;
@@ -53,8 +53,8 @@ fn sample(words: &[u32]) -> impl Iterator<Item = u32> {
     words.iter().rev().step_by(step).copied()
 }
 
-/// The hash FNV-1a of 64 bits, a word at a time, with its high bits folded in: multiplying moves
-/// bits up alone.
+/// The hash FNV-1a of 64 bits, a word at a time, with its high bits folded in: multiplying only
+/// moves bits up.
 fn mixed(hash: u64, word: u64) -> u64 {
     let hash = (hash ^ word).wrapping_mul(0x0000_0100_0000_01b3);
     hash ^ (hash >> 29)

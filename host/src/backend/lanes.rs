@@ -74,11 +74,11 @@ fn is_block(lanes: u32) -> bool {
 /// Kind of graph that decides about lanes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// Of higher degree.
+    /// A graph of higher degree.
     Rich,
-    /// Of low degree, with many nodes.
+    /// A graph of low degree, with many nodes.
     Lean,
-    /// Of low degree, with fewer nodes.
+    /// A graph of low degree, with fewer nodes.
     Small,
 }
 
@@ -126,10 +126,9 @@ const RICH: Lanes = Lanes {
 
 /// Searches are deep and narrow, so that a cheaper barrier is worth more than more lanes. In a
 /// cluster they need one lane per edge of most frontiers (`gen:grid:2048`: 10.9 ms with 640 lanes,
-/// 11.3 ms with 512). Lanes fetch what they keep in memory again after every barrier, so rounds get
-/// few lanes (paths there: 65 ms with 128 lanes, 82 ms with 512, both without the registers that
-/// few lanes leave). Components take 1.06 ms there, with 512 lanes 1.32 ms; triangles 3.4 and 4.7
-/// ms.
+/// 11.3 ms with 512). Lanes fetch values in memory again after every barrier, so rounds get few
+/// lanes (paths there: 65 ms with 128 lanes, 82 ms with 512, both without the registers that few
+/// lanes leave). Components take 1.06 ms there, with 512 lanes 1.32 ms; triangles 3.4 and 4.7 ms.
 const LEAN: Lanes = Lanes {
     searches: 640,
     rounds: 128,
@@ -176,7 +175,7 @@ impl LaneTable {
         self
     }
 
-    /// Tells whether every entry is a block.
+    /// Returns whether every entry is a valid block size.
     #[must_use]
     pub fn is_sane(&self) -> bool {
         [self.rich, self.lean, self.small]

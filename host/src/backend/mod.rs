@@ -49,7 +49,7 @@ pub struct DeviceInfo {
     pub name: String,
     /// Compute capability, major and minor; `None` for a CPU.
     pub compute_capability: Option<(u32, u32)>,
-    /// Multiprocessors of a GPU or threads of the CPU backend.
+    /// Multiprocessors of a GPU or CPU threads backend.
     pub units: u32,
     /// Memory of the device in bytes.
     pub memory_bytes: u64,
@@ -122,7 +122,7 @@ pub struct RunStats {
     pub region: HostWork,
     /// The control block after the run.
     pub control: ControlRecord,
-    /// Times and steps, if the session traces runs and its machine can.
+    /// Times and steps, if the session traces runs and its machine supports it.
     pub trace: Option<Trace>,
 }
 
@@ -135,7 +135,7 @@ pub struct Settings {
     pub lane_table: lanes::LaneTable,
 }
 
-/// Opens a session of `executor` with `graph` resident, as `machine` says.
+/// Opens a session on `machine` with `graph` resident.
 ///
 /// # Errors
 /// As for [`cpu::CpuSession::open`] and [`cuda::open`].
@@ -209,8 +209,8 @@ pub trait Session {
     fn cancel_by(&mut self, canceller: Canceller);
 
     /// Sets whether later runs have a [`Trace`]. Programs are then loaded with space for one, whose
-    /// memory counts to no budget. Without a persistent kernel it has the times of top-level groups
-    /// alone where the host launches each, and a CUDA graph has none.
+    /// memory counts to no budget. Without a persistent kernel, it has only the times of top-level
+    /// groups if the host launches each, and none for a CUDA graph.
     fn trace_runs(&mut self, trace: bool);
 
     /// Loads `program`, the one that [`Session::run`] runs: allocates its arena and uploads its

@@ -2,7 +2,7 @@
 //!
 //! A kernel treats a path whose length does not fit 32 bits as no path. The distances alone do not
 //! show this; the edge on which such a path would continue has to be found. Every session checks
-//! this before it returns a register, so that no path goes missing silently.
+//! this before it returns a register, so that no path is lost silently.
 
 use super::BackendError;
 use crate::graph::{Graph, WeightKind};
@@ -71,7 +71,7 @@ impl Overflowing {
     }
 }
 
-/// Refuses a program whose distances may exceed 32 bits, as nobody looks at them.
+/// Refuses a program whose distances may exceed 32 bits, as nothing checks them.
 ///
 /// # Errors
 /// As [`Overflowing::of`], for each of its searches.
@@ -179,7 +179,7 @@ impl Sums {
         }
     }
 
-    /// Tells whether this is the distance of a reached node.
+    /// Returns whether this is the distance of a reached node.
     fn is_path(self, word: u32) -> bool {
         match self {
             Self::Whole => word != UNREACHED,
@@ -187,7 +187,7 @@ impl Sums {
         }
     }
 
-    /// Tells whether the sum of a distance and a weight is a distance.
+    /// Returns whether the sum of a distance and a weight is a distance.
     fn fit(self, distance: u32, weight: u32) -> bool {
         match self {
             Self::Whole => distance
@@ -197,7 +197,7 @@ impl Sums {
         }
     }
 
-    /// Tells whether no path of `edges` edges of at most this weight exceeds 32 bits.
+    /// Returns whether no path of `edges` edges of at most this weight exceeds 32 bits.
     fn hold(self, edges: u32, heaviest: u32) -> bool {
         match self {
             Self::Whole => edges
@@ -229,7 +229,7 @@ mod tests {
         assert_eq!(overflow(1, [0, NO - 2, NO - 1, NO, NO]), None);
         let short = [0, NO - 2, NO, NO, NO];
         assert_eq!(overflow(2, short), Some([1, 2]));
-        // A distance that is not yet relaxed is not outgrown.
+        // A distance that is not yet relaxed has not overflowed.
         assert_eq!(overflow(1, short), None);
     }
 

@@ -1,4 +1,4 @@
-//! Words in whole pages, which a device can reach where they lie.
+//! Words in whole pages, which a device can access in place.
 
 use std::sync::atomic::AtomicU32;
 
@@ -14,7 +14,7 @@ struct Page([AtomicU32; PAGE_WORDS as usize]);
 pub(crate) struct Pages(Vec<Page>);
 
 impl Pages {
-    /// At least `words` words of 0; `None` if there is not so much memory.
+    /// At least `words` zero words; `None` if memory is short.
     pub(crate) fn new(words: u32) -> Option<Self> {
         let pages = words.div_ceil(PAGE_WORDS).max(1) as usize;
         let mut memory = Vec::new();

@@ -70,7 +70,7 @@ impl<'g> ProgramSession<'g> {
         )?))
     }
 
-    /// Takes over an open session, such as one that checks facts.
+    /// Wraps an open session, for example one that checks facts.
     #[must_use]
     pub fn over(mut session: Box<dyn Session + 'g>) -> Self {
         let canceller = Canceller::default();

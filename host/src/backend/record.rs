@@ -113,7 +113,7 @@ pub(super) fn launch_record(
     }
 }
 
-/// Converts a length for a record; checked tables have no longer ones.
+/// Converts a length for a record; in checked tables all fit.
 fn length(length: usize) -> u32 {
     u32::try_from(length).unwrap_or(u32::MAX)
 }

@@ -1,4 +1,4 @@
-//! Services whose workers are blocks of a grid: what a machine is given to run one.
+//! Services whose workers are blocks of a grid: the inputs of a machine that runs one.
 
 use super::pages::Pages;
 use super::record::GraphAddresses;
@@ -59,7 +59,7 @@ impl Serving<'_> {
         self.graph.weight_kind() == Some(WeightKind::Integer)
     }
 
-    /// Words of the ring that the machine keeps to itself.
+    /// Words of the machine's private part of the ring.
     pub(super) fn own_words(&self) -> u32 {
         self.layout.completion(0) + (size_of::<seawall_core::abi::serve::ServeState>() / 4) as u32
     }

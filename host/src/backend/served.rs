@@ -1,4 +1,4 @@
-//! The programs of a service: each worker has a copy of each, with memory of its own.
+//! The programs of a service: each worker has a copy of each, with its own memory.
 //!
 //! ```text
 //! launch record, control block and tables of each program | inputs and arena of each program
@@ -73,7 +73,7 @@ impl<'a> Space<'a> {
     ///
     /// # Errors
     /// As for loading each; [`BackendError::PathsUnseen`] for distances that may exceed 32 bits, as
-    /// nobody looks at them before a query gets them; [`BackendError::OtherWaves`] for waves of two
+    /// nothing checks them before a query gets them; [`BackendError::OtherWaves`] for waves of two
     /// other crates.
     pub(super) fn new(
         programs: &'a [ServedProgram<'a>],

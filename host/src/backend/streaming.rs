@@ -1,4 +1,4 @@
-//! Streams to a kernel that stays on a machine: what the machine is given.
+//! Streams to a persistent kernel: the inputs of a machine.
 //!
 //! ```text
 //! starts of rows | rows of high halves | state and turns | values | sums | shares | work | seen
@@ -28,7 +28,7 @@ const BOARD_WORDS: u32 = (size_of::<StreamBoard>() / 4) as u32;
 pub(crate) struct StreamJob<'a> {
     /// The work on each edge.
     pub(crate) kind: StreamKind,
-    /// Starts of the graph's rows.
+    /// Row offsets of the graph.
     pub(crate) rows: &'a Rows,
     /// Windows of the file.
     pub(crate) windows: u32,
@@ -36,9 +36,9 @@ pub(crate) struct StreamJob<'a> {
     pub(crate) shift: u32,
     /// Bytes of the first window before the first edge.
     pub(crate) skew: u32,
-    /// Posts that are under way at most.
+    /// Most posts in flight.
     pub(crate) posts: u32,
-    /// Level from which on a search goes no further.
+    /// Level at which a search ends.
     pub(crate) limit: u32,
     /// Damping factor of ranks, and units of shares in 1 as a power of two.
     pub(crate) ranking: (f32, u32),
@@ -56,8 +56,8 @@ pub(crate) struct StreamJob<'a> {
     pub(crate) work: &'a [u32],
     /// Time after which the kernel ends by itself, nanoseconds.
     pub(crate) time_ns: u64,
-    /// Bytes of the machine's memory for each window, if windows stay there once they came, and
-    /// whether the stream is refused where they do not fit.
+    /// Bytes of the machine's memory for each window, if windows stay there after their first use,
+    /// and whether the stream is refused if they do not fit.
     pub(crate) kept: Option<(u64, bool)>,
 }
 
@@ -165,7 +165,7 @@ impl StreamJob<'_> {
     pub(super) fn parts(&self) -> [(u64, Vec<u8>); 2] {
         let layout = self.layout();
         let mut totals = StreamState::default();
-        // Those of the step before the first one.
+        // Bits of the step before the first one.
         totals.totals[0] = self.dangling as u32;
         totals.totals[1] = (self.dangling >> 32) as u32;
         let work = bytemuck::cast_slice(self.work).to_vec();
@@ -192,7 +192,7 @@ impl StreamJob<'_> {
         (self.layout().values, self.nodes() as usize)
     }
 
-    /// The record for a kernel whose memory begins at `base`, and which sees the board at `board`.
+    /// Record for a kernel with memory at `base` and the board at `board`.
     pub(super) fn record(&self, base: u64, board: u64) -> StreamRecord {
         let layout = self.layout();
         let at = |word: u64| base + 4 * word;

@@ -52,8 +52,8 @@ pub(super) fn run_blocks(count: u32, block: impl Fn(u32) + Sync) -> Result<(), B
     Ok(())
 }
 
-/// [`run_blocks`] for more threads than the machine runs at once, on threads of this run alone.
-/// Those of a pool look for work at each other, which takes seconds where there are thousands.
+/// [`run_blocks`] for more threads than the machine runs at once, on threads of this run only.
+/// Threads of a pool steal work from each other, which takes seconds where there are thousands.
 fn run_once(count: u32, block: impl Fn(u32) + Sync) -> Result<(), BackendError> {
     let all_started = RwLock::new(false);
     let mut start = all_started.write().unwrap_or_else(PoisonError::into_inner);
@@ -94,7 +94,7 @@ pub(super) fn start_all(
     block: impl Fn(u32) + Send + Sync + 'static,
 ) -> Result<(), BackendError> {
     let block = Arc::new(block);
-    // Whether all have started; a thread that waits for it must not keep the others waiting.
+    // Whether all have started; a thread that waits for this must not block the others.
     let may_start = Arc::new((Mutex::new(None), Condvar::new()));
     let start = |number: u32| {
         check_start()?;

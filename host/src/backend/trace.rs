@@ -1,4 +1,4 @@
-//! The trace of a run: what a kernel wrote about its groups and steps, in times since its start.
+//! The trace of a run: a kernel's records of its groups and steps, in times since its start.
 
 use super::BackendError;
 use crate::graph::memory;

@@ -1,4 +1,4 @@
-//! Counters of a session: what it moved, allocated and waited for since it was opened.
+//! Counters of a session: moved bytes, allocations and waits since it was opened.
 
 use serde::Serialize;
 

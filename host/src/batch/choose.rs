@@ -16,14 +16,14 @@ const EDGES_A_GRAPH: u64 = SAMPLE_EDGES / 8;
 /// The machine of a batch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Choice {
-    /// Executor to open; `None` means the GPU, and the CPU should that fail.
+    /// Executor to open; `None` means the GPU, and the CPU if that fails.
     pub(super) executor: Option<Executor>,
     /// Reason, or the better choice.
     pub(super) reason: Option<String>,
 }
 
-/// Chooses for `graphs`, each with its own of `requests`, which say the same of the backend. A
-/// caller's choice is kept; the reason then names a better one if there is any.
+/// Chooses for `graphs`, each with its own request; all requests agree on the backend. A caller's
+/// choice is kept; the reason then names a better one, if any.
 ///
 /// Samples at most 33 graphs and 825 000 edges.
 pub(super) fn choose(graphs: &[BatchGraph<'_>], requests: &[RunRequest]) -> Choice {
@@ -46,7 +46,7 @@ pub(super) fn choose(graphs: &[BatchGraph<'_>], requests: &[RunRequest]) -> Choi
     };
     let found = LoadedCalibration::get();
     if is_open {
-        // If the CPU ends the batch before a GPU would be open, none is looked for.
+        // If the CPU ends the batch before a GPU would be open, none is searched for.
         let blind = predict_batch(&batch, &found.costs(request, None), 1);
         if blind.is_too_small_for_a_gpu() {
             return Choice {

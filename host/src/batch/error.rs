@@ -38,7 +38,7 @@ pub enum BatchError {
         /// The system's answer.
         source: io::Error,
     },
-    /// A line of a list is not UTF-8, on systems where names of files are.
+    /// A line of a list is not UTF-8, on systems where file names must be.
     #[error("{list}:{line}: not UTF-8; names of files must be text here")]
     NotText {
         /// The list as the caller named it.
@@ -86,7 +86,7 @@ pub enum BatchError {
     },
     /// The detail is available for single graphs only.
     #[error(
-        "{detail} are told of one graph alone; leave them out of a batch, or run the graphs one by one"
+        "{detail} are only available for one graph; leave them out of a batch, or run the graphs one by one"
     )]
     DetailOfOne {
         /// The requested detail.

@@ -100,7 +100,7 @@ pub fn execute_until(
     execute_with(graphs, request, canceller, plans, progress)
 }
 
-/// Most plans that a batch keeps for its graphs by itself.
+/// Most plans that a batch keeps for its graphs by default.
 const PLANS_MAX: u16 = 4096;
 
 /// Number of plans that a batch keeps for `graphs` graphs.
@@ -126,12 +126,12 @@ pub fn execute_with(
         progress,
         wide: false,
     };
-    let (mut outcome, outgrown) = submission.submit((graphs, request))?;
-    let long: Vec<_> = outgrown.iter().map(|at| graphs[*at].clone()).collect();
+    let (mut outcome, overflowed) = submission.submit((graphs, request))?;
+    let long: Vec<_> = overflowed.iter().map(|at| graphs[*at].clone()).collect();
     if !long.is_empty() {
         submission.wide = true;
         let (again, _) = submission.submit((&long, request))?;
-        outcome.replace(outgrown.into_iter(), again);
+        outcome.replace(overflowed.into_iter(), again);
     }
     Ok(outcome)
 }
@@ -180,7 +180,7 @@ impl Submission<'_> {
         let words = session
             .read_each()
             .map_err(|error| explain(graphs, request, error))?;
-        let (words, outgrown) = sort_out(graphs, words)?;
+        let (words, overflowed) = sort_out(graphs, words)?;
         let readback = elapsed_ns(started);
         if request.check {
             (self.progress)(Phase::Check);
@@ -216,7 +216,7 @@ impl Submission<'_> {
             repeat: request.repeat.get(),
             host: stats.host,
         };
-        Ok((outcome, outgrown))
+        Ok((outcome, overflowed))
     }
 }
 
@@ -226,7 +226,7 @@ fn sort_out(
     graphs: &[BatchGraph<'_>],
     words: Vec<Result<Vec<u32>, BackendError>>,
 ) -> Result<(Vec<Vec<u32>>, Vec<usize>), BatchError> {
-    let mut outgrown = Vec::new();
+    let mut overflowed = Vec::new();
     let pairs = graphs.iter().zip(words).enumerate();
     let sort =
         |(at, (graph, words)): (usize, (&BatchGraph<'_>, Result<_, BackendError>))| match words
@@ -234,13 +234,13 @@ fn sort_out(
         {
             Ok(words) => Ok(words),
             Err(error) if steps::outgrew(&error) => {
-                outgrown.push(at);
+                overflowed.push(at);
                 Ok(Vec::new())
             }
             Err(error) => Err(named(graph, error)),
         };
     let words = pairs.map(sort).collect::<Result<_, _>>()?;
-    Ok((words, outgrown))
+    Ok((words, overflowed))
 }
 
 /// Refuses details, which a batch does not support.
@@ -288,7 +288,7 @@ pub fn prepare<'g>(
     )
 }
 
-/// Works as [`prepare`], in a certain way.
+/// Works as [`prepare`], with given options.
 fn prepare_as<'g>(
     graphs: &[BatchGraph<'g>],
     requests: &[RunRequest],
@@ -354,7 +354,7 @@ fn outcomes<'a>(
         .collect()
 }
 
-/// Returns the request for each graph alone.
+/// Returns the request for each single graph.
 #[must_use]
 pub fn requests(graphs: &[BatchGraph<'_>], request: &RunRequest) -> Vec<RunRequest> {
     let alone = |graph: &BatchGraph<'_>| RunRequest {
@@ -449,7 +449,7 @@ impl From<backend::BatchError> for OpenError {
     }
 }
 
-/// Converts the error, with names of graphs for numbers.
+/// Converts the error, replacing numbers of graphs by names.
 fn explain(
     graphs: &[BatchGraph<'_>],
     request: &RunRequest,
@@ -492,7 +492,7 @@ struct End<'a> {
 /// Returns the outcome of one graph of the batch.
 fn outcome_of(named: &BatchGraph<'_>, request: &RunRequest, left: End<'_>) -> GraphOutcome {
     let (read, control) = (named.graph, left.control);
-    // It was made before the run.
+    // The form was made before the run.
     let graph = form_of(named, request).unwrap_or(read);
     let values = left.reading.column(graph.nodes(), left.words);
     let end = steps::end_of(request.analysis, control);

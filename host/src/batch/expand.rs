@@ -26,7 +26,7 @@ pub struct NamedGraph {
     pub weights: Option<Weights>,
 }
 
-/// Tells whether arguments denote a batch rather than one graph.
+/// Returns whether arguments denote a batch rather than one graph.
 #[must_use]
 pub fn is_batch(arguments: &[impl AsRef<OsStr>]) -> bool {
     let [one] = arguments else { return true };

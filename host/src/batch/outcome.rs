@@ -30,7 +30,7 @@ pub struct BatchOutcome {
     pub session: SessionReport,
     /// A result for each graph, in the order given.
     pub graphs: Vec<GraphOutcome>,
-    /// Edges that the analysis did not get, of all graphs.
+    /// Edges of all graphs that the analysis did not get.
     pub dropped: Dropped,
     /// Times of the whole batch.
     pub times: Times,

@@ -53,7 +53,7 @@ impl Column {
         }
     }
 
-    /// Tells whether there are no nodes.
+    /// Returns whether there are no nodes.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0

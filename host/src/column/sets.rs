@@ -36,7 +36,7 @@ impl SourceSets {
         self.words.len() / Self::words_for(self.sources)
     }
 
-    /// Tells whether there are no nodes.
+    /// Returns whether there are no nodes.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.words.is_empty()

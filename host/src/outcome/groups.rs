@@ -126,7 +126,7 @@ fn measure(group: &mut GroupSummary, trace: &Trace) {
     group.start_ns = Some(time.start_ns);
 }
 
-/// Fills in what the steps of a group's searches chose most often.
+/// Fills in the most frequent choice of the steps of a group's searches.
 fn choose(group: &mut GroupSummary, waves: &[WaveSummary], steps: &[StepTaken]) {
     let loops = waves.iter().filter(|wave| wave.group == group.group);
     let loops: Vec<u32> = loops.map(|wave| wave.wave).collect();

@@ -45,7 +45,7 @@ pub struct Taken {
     /// Reason for merged parallel edges, if there are any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub parallel_reason: Option<&'static str>,
-    /// Whether a search reached next to nothing, and would reach more if edges had both directions.
+    /// Whether a search reached almost nothing, and would reach more if edges had both directions.
     /// The loader of the graph fills this in.
     pub undirected_reaches_more: bool,
 }
@@ -58,11 +58,11 @@ fn parallel_name<S: Serializer>(parallel: &Parallel, serializer: S) -> Result<S:
     serializer.serialize_str(parallel.name())
 }
 
-/// Reason for what a request asks for.
+/// Reason given for the form that a request chooses.
 const ASKED: &str = "as asked";
 
 impl Taken {
-    /// A graph, taken as read.
+    /// Describes a graph taken as read.
     #[must_use]
     pub fn as_read(read: &Graph) -> Self {
         Self {
@@ -78,14 +78,14 @@ impl Taken {
         }
     }
 
-    /// A graph, taken in a form that a caller asked for.
+    /// Describes a graph taken in a caller's form.
     #[must_use]
     pub fn as_asked(read: &Graph, form: Form) -> Self {
         let taken = Self::as_read(read);
         taken.in_form(form, ASKED, ASKED)
     }
 
-    /// A graph, taken in the form of a request.
+    /// Describes a graph taken in the form of a request.
     pub(crate) fn of(read: &Graph, form: &Graph, request: &RunRequest) -> Self {
         let taken = Self::as_read(read);
         let (loops, parallel) = request.rules();
@@ -117,10 +117,10 @@ impl Taken {
     }
 }
 
-/// Share of the nodes below which a search has reached next to nothing.
+/// Share of the nodes below which a search counts as having reached almost nothing.
 const LITTLE: u64 = 100;
 
-/// What a run reached.
+/// Nodes that a run reached.
 struct Reached<'a> {
     analysis: AnalysisKind,
     taken: &'a Taken,
@@ -131,7 +131,7 @@ struct Reached<'a> {
 }
 
 impl Reached<'_> {
-    /// Tells whether it is next to nothing of a directed graph: no more than the sources or a
+    /// Returns whether it is almost nothing of a directed graph: no more than the sources or a
     /// hundredth of the nodes.
     fn is_little(&self) -> bool {
         let few = (self.sources as u64).max(self.nodes / LITTLE);
@@ -139,7 +139,7 @@ impl Reached<'_> {
         walks && !self.taken.symmetric && self.reached <= few && self.reached < self.nodes
     }
 
-    /// Tells whether it is little, and an edge leads there from elsewhere.
+    /// Returns whether it is almost nothing, and an edge leads there from another node.
     fn would_be_more(&self, read: &Graph) -> bool {
         let values = self.analysis.facts().values;
         let is_reached = |node: u32| is_reached(values, self.values, node as usize);
@@ -163,15 +163,15 @@ impl super::RunOutcome {
         }
     }
 
-    /// Tells whether the run reached next to nothing of a directed graph: no more than the sources
+    /// Returns whether the run reached almost nothing of a directed graph: no more than the sources
     /// or a hundredth of the nodes.
     #[must_use]
     pub fn reached_little(&self) -> bool {
         self.reached().is_little()
     }
 
-    /// Tells whether the run reached next to nothing of a directed graph, and would reach more if
-    /// edges had both directions. Takes a pass over the edges where it reached next to nothing.
+    /// Returns whether the run reached almost nothing of a directed graph, and would reach more if
+    /// edges had both directions. Takes a pass over the edges if it reached almost nothing.
     #[must_use]
     pub fn would_reach_more(&self, read: &Graph) -> bool {
         self.reached().would_be_more(read)

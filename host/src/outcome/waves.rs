@@ -6,9 +6,9 @@ use seawall_core::abi::control::ControlRecord;
 use seawall_core::abi::program::{FixpointRecord, GroupRecord, Opcode, WaveRecord, WhileRecord};
 use std::ops::Range;
 
-/// Lists the waves of `program`, as traces do: a program that a session ran has the iterations of
-/// its loops in the `control` of that run. Waves of other crates have the names that they declare.
-/// Linear in the tables.
+/// Lists the waves of `program`, as traces do: if a session ran the program, `control` of that run
+/// has the iterations of its loops. Waves of other crates have the names that they declare. Linear
+/// in the tables.
 #[must_use]
 pub fn waves(program: &EncodedProgram, control: &ControlRecord) -> Vec<WaveSummary> {
     let mut list = Listing {

@@ -1,5 +1,4 @@
-//! Waves of other crates, as a host sees them: their facts, their code for CPU threads, and
-//! their PTX.
+//! Waves of other crates on the host: their facts, their code for CPU threads, and their PTX.
 //!
 //! A program that uses such waves carries their set along ([`ProgramBuilder::use_waves`]), so
 //! every session, batch and executor runs it like any other program, and facts and code cannot
@@ -85,12 +84,12 @@ impl OwnWaves {
         self.list.get(number as usize)
     }
 
-    /// The code for threads of the CPU.
+    /// The code for CPU threads.
     pub(crate) const fn walkers(&self) -> Walkers {
         self.walkers
     }
 
-    /// The same, told of each access.
+    /// The same, with a record of each access.
     pub(crate) const fn checked(&self) -> Walkers {
         self.checked
     }

@@ -91,7 +91,7 @@ fn capability_of(text: &str) -> Option<u32> {
     target[..end.unwrap_or(target.len())].parse().ok()
 }
 
-/// The hash of the sources of the kernels in a text, which its first lines state.
+/// The hash of the kernels' sources in the first lines of a text.
 #[cfg(any(test, feature = "cuda"))]
 pub(crate) fn sources_of(text: &str) -> Option<&str> {
     let mut lines = text.lines().take(4);

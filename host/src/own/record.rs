@@ -1,25 +1,24 @@
 //! Accesses of waves, compared with their facts.
 //!
-//! A session that checks facts runs on one thread, which takes notes while a wave runs and
-//! compares them when it ends. Notes take 24 bytes for each word of
-//! the wave's registers.
+//! A session that checks facts runs on one thread, which records accesses while a wave runs and
+//! compares them when it ends. Records take 24 bytes for each word of the wave's registers.
 
 use seawall_device::own::{Access, Facts, How, Operand, Recorder, Started, Work};
 use std::cell::RefCell;
 
 /// A fact about a wave that is not true, or a result that is not certain.
 ///
-/// Facts bound what a wave does: one that uses less than it declares is merely planned worse.
-/// An operand or an array of the graph that they leave out ends any run as a fault.
+/// Facts limit a wave: using less than declared only makes its plan worse. Using an undeclared
+/// operand or array of the graph ends any run with a fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FactViolation {
-    /// It declares that it writes an operand and does not read it, so all words, and left one
-    /// out.
+    /// It declares that it writes, but does not read an operand, which means all words, and left
+    /// one out.
     LeftOut {
         /// The operand.
         operand: Operand,
-        /// The first such word.
+        /// The first of these words.
         word: u32,
     },
     /// It declares that it works word by word, and an item used another word than its own.
@@ -28,15 +27,14 @@ pub enum FactViolation {
         operand: Operand,
         /// The item.
         item: u32,
-        /// The word.
+        /// Number of the word.
         word: u32,
     },
-    /// An item read a word that another one stored, so that the result depends on which comes
-    /// first.
+    /// An item read a word that another one stored, so that the result depends on their order.
     Race {
         /// The operand.
         operand: Operand,
-        /// The word.
+        /// Number of the word.
         word: u32,
         /// The items.
         items: [u32; 2],
@@ -51,7 +49,7 @@ pub enum FactViolation {
 }
 
 impl FactViolation {
-    /// Describes it, and the declaration that would be true.
+    /// Describes it, and the correct declaration.
     pub(crate) fn text(&self) -> String {
         match self {
             Self::LeftOut { operand, word } => format!(
@@ -81,7 +79,7 @@ impl FactViolation {
 /// Most accesses for each word of a wave whose work is by word, and beyond that for the wave.
 const ACCESSES: (u64, u64) = (16, 256);
 
-/// Takes notes of the wave that runs on this thread.
+/// Records accesses of the wave that runs on this thread.
 #[derive(Debug)]
 pub(crate) struct Notes;
 
@@ -89,15 +87,15 @@ thread_local! {
     static NOTED: RefCell<Noted> = const { RefCell::new(Noted { running: None, first: None }) };
 }
 
-/// The notes of a thread.
+/// The records of a thread.
 struct Noted {
     running: Option<Notebook>,
-    /// The number in the program of the first wave that lied, and its first lie.
+    /// The number in the program of the first wave with a violated fact, and that violation.
     first: Option<(u32, FactViolation)>,
 }
 
-/// Returns the number in the program of the first wave on this thread that lied, and its lie;
-/// forgets both.
+/// Takes the number in the program of the first wave on this thread with a violated fact, and that
+/// violation.
 pub(crate) fn first_violation() -> Option<(u32, FactViolation)> {
     NOTED.with_borrow_mut(|noted| noted.first.take())
 }
@@ -126,20 +124,20 @@ impl Recorder for Notes {
     }
 }
 
-/// Notes of one wave.
+/// Records of one wave.
 struct Notebook {
     started: Started,
     accesses: u64,
     /// Uses of each word, by operand.
     words: [Vec<Use>; 4],
-    /// The first lie that one access shows.
+    /// The first violation that a single access shows.
     seen: Option<FactViolation>,
 }
 
 /// A wave's use of a word.
 #[derive(Clone, Copy, Default)]
 struct Use {
-    /// An item that read it as it was before the wave, and another one.
+    /// An item that read it as it was before the wave, and another such item.
     loaded: [Option<u32>; 2],
     /// An item that stored it.
     stored: Option<u32>,

@@ -17,8 +17,8 @@ use seawall_core::topology::Topology;
 /// Collects registers and waves; dependencies follow from what each wave
 /// reads and writes.
 ///
-/// A call that makes no sense, such as a register of another builder or one that is
-/// too short for its wave, is remembered; [`ProgramBuilder::encode`] returns the first.
+/// An invalid call, such as one with a register of another builder or a register that is too short
+/// for its wave, is recorded; [`ProgramBuilder::encode`] returns the first one.
 ///
 /// ```
 /// use seawall::program::{ProgramBuilder, PlanRequest};
@@ -47,7 +47,7 @@ pub struct ProgramBuilder {
 }
 
 impl Clone for ProgramBuilder {
-    /// The same program. What either adds from now on is unknown to the other.
+    /// The same program. Later additions to one do not affect the other.
     fn clone(&self) -> Self {
         Self {
             id: BuilderId::next(),
@@ -64,7 +64,7 @@ impl Clone for ProgramBuilder {
 }
 
 impl PartialEq for ProgramBuilder {
-    /// Whether both encode to the same tables; who made the registers does not count.
+    /// Whether both encode to the same tables, whichever builder made the registers.
     fn eq(&self, other: &Self) -> bool {
         (self.nodes, self.needs, self.search) == (other.nodes, other.needs, other.search)
             && self.registers == other.registers
@@ -126,9 +126,8 @@ impl ProgramBuilder {
         searches(&self.waves)
     }
 
-    /// Has every step of every search take the shape `topology` where that can
-    /// hold the frontier. A shape that pulls makes the program read incoming
-    /// edges.
+    /// Makes every step of every search use `topology` if that can hold the frontier. A pulling
+    /// topology makes the program read incoming edges.
     pub fn force_topology(&mut self, topology: Topology) {
         self.search.forced = topology as u32;
         if matches!(topology, Topology::Dense | Topology::BlockDense) {
@@ -136,7 +135,7 @@ impl ProgramBuilder {
         }
     }
 
-    /// States that the program reads incoming edges.
+    /// Declares that the program reads incoming edges.
     pub fn need_incoming(&mut self) {
         self.needs.incoming = true;
     }
@@ -149,7 +148,7 @@ impl ProgramBuilder {
         self.register(name.into(), words, false)
     }
 
-    /// A register of one bit a node.
+    /// A register of one bit per node.
     ///
     /// # Errors
     /// As [`ProgramBuilder::words`].
@@ -198,8 +197,8 @@ impl ProgramBuilder {
         Ok(id)
     }
 
-    /// Says that waves read entries of this list alone which they have appended: its length begins with
-    /// 0 and grows by appends, so that nothing has to fill it.
+    /// Declares that waves read only appended entries of this list: its length begins with 0 and
+    /// grows by appends, so that nothing has to fill it.
     pub(crate) fn fill_by_appends(&mut self, list: RegisterId) {
         if !self.owns(list) {
             return self.refuse_register("fill by appends", list);
@@ -235,7 +234,7 @@ impl ProgramBuilder {
         };
         let mut open = vec![self.waves.as_slice()];
         while let Some(waves) = open.pop() {
-            // A group has a wave, but for the first one of a body with a condition.
+            // Every group has a wave, except the first one of a body with a condition.
             lengths.groups += waves.len();
             lengths.waves += waves.len();
             for wave in waves {
@@ -266,7 +265,7 @@ impl ProgramBuilder {
         });
     }
 
-    /// The first call that made no sense.
+    /// The first invalid call.
     pub(super) fn check(&self) -> Result<(), ProgramError> {
         self.problem.clone().map_or(Ok(()), Err)
     }
@@ -426,8 +425,7 @@ impl ProgramBuilder {
         self.push(wave.with(0, u32::from(meet.intersect)).with(1, meet.facts));
     }
 
-    /// Holds one block back until the time budget ends: for testing the
-    /// watchdog.
+    /// Stalls one block until the time budget ends, for tests of the watchdog.
     pub fn stall(&mut self, name: &str, block: u32) {
         self.push(WaveSpec::new(name, Opcode::Stall).with(0, block));
     }

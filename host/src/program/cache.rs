@@ -1,8 +1,8 @@
 //! Programs that were planned before.
 //!
-//! A plan follows from a program and its [`PlanRequest`] alone: the program has the policy of its
-//! device, the request the bytes of its graph and the budget. Both are the key, and are compared
-//! in full, so a cached plan is the one that planning would make.
+//! A plan depends only on a program and its [`PlanRequest`]: the program has the policy of its
+//! device, the request the bytes of its graph and the budget. Both are the key, and are compared in
+//! full, so a cached plan is the one that planning would make.
 
 use super::builder::{PlanRequest, ProgramBuilder};
 use super::wave::WaveSpec;
@@ -16,10 +16,10 @@ use std::sync::Arc;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct PlanCounters {
-    /// Look-ups and what became of the plans.
+    /// Counters of lookups and plans.
     #[serde(flatten)]
     pub cache: CacheCounters,
-    /// Programs that were planned and encoded, for the cache or without it.
+    /// Programs that were planned and encoded, with or without the cache.
     pub encodes: u64,
 }
 
@@ -53,7 +53,7 @@ pub struct PlanCache {
 
 type Planned = (Arc<EncodedProgram>, PlanSummary);
 
-/// All that a plan follows from.
+/// Everything that a plan depends on.
 #[derive(Debug)]
 struct Shape {
     hash: u64,
@@ -87,7 +87,7 @@ impl PlanCache {
         }
     }
 
-    /// Returns the plan of a program: that of an equal one, if it is there.
+    /// Returns the plan of a program, from the cache if it has an equal program.
     ///
     /// Registers have the identifiers of the builder that was planned; see
     /// [`EncodedProgram::register`].
@@ -120,7 +120,7 @@ impl PlanCache {
         Ok(planned)
     }
 
-    /// Plans a program without looking at the cache.
+    /// Plans a program without the cache.
     ///
     /// # Errors
     /// As [`ProgramBuilder::encode`].

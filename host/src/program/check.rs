@@ -1,9 +1,8 @@
 //! Proof that a program's tables agree, for programs built by hand.
 //!
-//! A backend checks them at load, so that no kernel follows an index or an
-//! offset that leads outside. Whether registers hold what waves take for granted is
-//! proved in [`proof`](super::proof). Kernels check lengths themselves and report a
-//! fault.
+//! A backend checks them at load, so that no kernel uses an index or an offset out of range.
+//! [`proof`](super::proof) proves that registers have the content that waves rely on. Kernels check
+//! lengths themselves and report a fault.
 
 use super::code_check::check_code;
 use super::encoded::{EncodedProgram, is_loop};
@@ -14,9 +13,9 @@ use super::wave::ACCESS_BYTES;
 use seawall_core::abi::program::{FixpointRecord, GroupRecord, Region, RegisterRecord, WaveRecord};
 
 impl EncodedProgram {
-    /// Checks that groups, loops and registers stay within their tables and
-    /// regions, and proves that registers hold what waves take for granted
-    /// ([`seawall_core::abi::facts`]). Of about linear cost in the tables.
+    /// Checks that groups, loops and registers stay within their tables and regions, and proves
+    /// that registers have the content that waves rely on ([`seawall_core::abi::facts`]). About
+    /// linear in the tables.
     ///
     /// # Errors
     /// The first contradiction.
@@ -81,8 +80,8 @@ fn check_groups(program: &EncodedProgram) -> Result<(), TableError> {
     Ok(())
 }
 
-/// Narrow groups that follow each other lie one after the other and have no loop, and
-/// those that say they need no barrier need none.
+/// Narrow groups that follow each other lie one after the other and have no loop, and groups that
+/// claim to need no barrier need none.
 fn check_runs(program: &EncodedProgram) -> Result<(), TableError> {
     let top = &program.groups[..program.top_groups as usize];
     for (index, pair) in top.windows(2).enumerate() {

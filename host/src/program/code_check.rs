@@ -1,5 +1,5 @@
-//! Proof that the code of a program's tables can be run: each instruction has a meaning,
-//! uses temporaries and registers that there are, and stands where it may.
+//! Proof that the code of a program's tables can be run: each instruction is valid, uses existing
+//! temporaries and registers, and is in an allowed place.
 
 use super::encoded::EncodedProgram;
 use super::table_error::{CodeFault, TableError};
@@ -28,7 +28,7 @@ pub(super) fn check_code(program: &EncodedProgram) -> Result<(), TableError> {
         }
         let end = u64::from(record.first) + u64::from(record.instructions);
         let held = program.code.len();
-        // A wave runs whole parts: neither end may lie inside of one.
+        // A wave runs whole parts: neither end may lie inside a part.
         let is_whole = |at: u64| is_cut.get(at as usize) == Some(&false);
         if end > held as u64 || !is_whole(record.first.into()) || !is_whole(end) {
             return Err(TableError::CodeRange {
@@ -46,17 +46,16 @@ pub(super) fn check_code(program: &EncodedProgram) -> Result<(), TableError> {
     Ok(())
 }
 
-/// Most items of a wave of code: as many as the graph has nodes or a register has words, or a
-/// few thousand. A wave is not interrupted, so a number without anything to stand for must
-/// not decide how long it runs.
+/// Most items of a wave of code: as many as the graph has nodes or a register has words, or a few
+/// thousand. A wave is not interrupted, so an arbitrary number must not decide how long it runs.
 fn items_max(program: &EncodedProgram) -> u32 {
     const ALWAYS: u32 = 1 << 16;
     let words = program.registers.iter().map(|register| register.words);
     words.max().unwrap_or(0).max(program.nodes).max(ALWAYS)
 }
 
-/// Checks every instruction; tells of each place, the end included, whether it is inside
-/// of a part for edges.
+/// Checks every instruction; returns for each place, the end included, whether it is inside an edge
+/// part.
 fn check_parts(program: &EncodedProgram) -> Result<Vec<bool>, TableError> {
     let count = program.code.len();
     let mut is_cut = vec![false; count + 1];
@@ -133,10 +132,10 @@ fn check_operands(at: &Instruction, op: Op, form: Form, here: Standing) -> Resul
         _ => NEIGHBOUR,
     };
     let fits_a = match a {
-        // The value at hand is as wide as it is: more than it has is anything.
+        // The accumulator may be narrower than used: its further bits are unspecified.
         NOTHING => op != Op::Take,
         _ if a == number => words_a == 1,
-        // The word in place of the value would be a register.
+        // The immediate value would be a register.
         WORD if op == Op::Append => false,
         _ => words_a > 0 && is_operand(a, words_a),
     };
@@ -145,7 +144,7 @@ fn check_operands(at: &Instruction, op: Op, form: Form, here: Standing) -> Resul
     fits.then_some(()).ok_or(CodeFault::Temporary)
 }
 
-/// Whether a byte names temporaries for as many words.
+/// Whether a byte names temporaries of this width.
 fn is_temporary(byte: u8, words: u32) -> bool {
     let (numbered, is_pair) = (byte & !(OF_EDGE | PAIR), byte & PAIR != 0);
     let number = u32::from(numbered & NUMBERED);

@@ -1,4 +1,4 @@
-//! Waves of one group that would disturb each other.
+//! Conflicts between waves of one group.
 
 use super::places::Span;
 
@@ -51,7 +51,7 @@ impl Conflicts {
         });
     }
 
-    /// Returns two waves of which one writes what the other uses, if there are any.
+    /// Returns two waves of which one writes memory that the other uses, if there are any.
     pub(super) fn first(mut self) -> Option<[u32; 2]> {
         self.uses.sort_unstable();
         let (mut read, mut written) = (Longest::default(), Longest::default());

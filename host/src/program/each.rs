@@ -1,4 +1,4 @@
-//! Waves that run code of their own, and loops on a register.
+//! Waves that run code, and loops on a register.
 
 use super::builder::ProgramBuilder;
 use super::code::{Coder, Item, allocate};
@@ -18,8 +18,8 @@ pub enum Over {
     Nodes,
     /// Every value of a register.
     Values(RegisterId),
-    /// The numbers below this one. Loading a program refuses more than its graph has nodes,
-    /// its longest register has words, and 65536.
+    /// The numbers below this one. Loading a program refuses more than the largest of its graph's
+    /// nodes, its longest register's words, and 65536.
     Count(u32),
     /// The first entries of a list of nodes, each of them once.
     List {
@@ -148,7 +148,7 @@ impl ProgramBuilder {
         self.refuse(ProgramError::Code { wave, problem });
     }
 
-    /// The wave of `code`, with what it reads and writes.
+    /// The wave of `code`, with its reads and writes.
     fn wave_of(
         &self,
         name: &str,
@@ -171,7 +171,7 @@ impl ProgramBuilder {
         let uses = Uses::of(&code);
         self.check_uses(&uses, over, items)?;
         wave.reads.extend(uses.reads());
-        // A register that keeps some of its values has to hold some.
+        // A register that keeps some of its values must have been filled.
         let kept = uses.stored.iter().filter(|slot| {
             let spec = self.registers.get(slot.0 as usize);
             let held = spec.map_or(0, |spec| spec.words / spec.kind.words());
@@ -195,7 +195,7 @@ impl ProgramBuilder {
         spec.map_or(0, |spec| spec.words / spec.kind.words())
     }
 
-    /// Refuses what would make a result depend on which item comes first.
+    /// Refuses code whose result would depend on the order of items.
     fn check_uses(&self, uses: &Uses, over: Over, items: u32) -> Result<(), CodeError> {
         let name = |slot: &Slot| {
             let spec = self.registers.get(slot.0 as usize);
@@ -230,9 +230,8 @@ impl ProgramBuilder {
         Ok(())
     }
 
-    /// Repeats the waves that `body` adds while the first value of `condition` is not 0,
-    /// at most `max_iterations` times. Loops may be within each other, three deep, and
-    /// hold searches and fixpoints.
+    /// Repeats the waves that `body` adds while the first value of `condition` is not 0, at most
+    /// `max_iterations` times. Loops may be nested three deep, and contain searches and fixpoints.
     pub fn while_nonzero(
         &mut self,
         name: &str,
@@ -257,12 +256,12 @@ impl ProgramBuilder {
     }
 }
 
-/// Whether code may leave items out that it could store.
+/// Whether code may skip items before a store.
 fn is_partial(over: Over, code: &[Instruction]) -> bool {
     matches!(over, Over::List { .. }) || leaves_items_out(code)
 }
 
-/// Whether an item may be left out; that of an edge leaves its item in.
+/// Whether an item may be skipped; skipping an edge does not skip its item.
 fn leaves_items_out(code: &[Instruction]) -> bool {
     let mut edges_end = 0;
     code.iter().enumerate().any(|(index, at)| {
@@ -280,11 +279,11 @@ fn leaves_items_out(code: &[Instruction]) -> bool {
 /// The registers that code uses.
 #[derive(Debug, Default)]
 struct Uses {
-    /// Read at the item's own place alone, as far as `others` does not say.
+    /// Read only at the item's own place, unless also in `others`.
     own: BTreeSet<Slot>,
     /// Read anywhere.
     others: BTreeSet<Slot>,
-    /// Read as they are now.
+    /// Read with current values.
     latest: BTreeSet<Slot>,
     /// Stored at the item's own place.
     stored: BTreeSet<Slot>,
@@ -337,7 +336,7 @@ impl Uses {
 
     fn reads(&self) -> impl Iterator<Item = Slot> {
         let read = self.own.iter().chain(&self.others).chain(&self.latest);
-        // A register that is joined to has to hold something.
+        // A register that is joined to must have been filled.
         let all: BTreeSet<Slot> = read.chain(&self.changed).copied().collect();
         all.into_iter()
     }
@@ -347,7 +346,7 @@ impl Uses {
         all.into_iter()
     }
 
-    /// A register that some items may see before and some after others changed it.
+    /// A register that items may see before or after others changed it.
     fn races(&self) -> Option<Slot> {
         let stored = |slot: &&Slot| self.stored.contains(slot);
         let changed = |slot: &&Slot| self.changed.contains(slot);

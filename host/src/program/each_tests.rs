@@ -133,7 +133,7 @@ fn no_value_of_an_edge_takes_the_place_of_one_that_the_next_edge_uses() {
     program.each("wave", Over::Nodes, |node| {
         let (own, degree) = (node.index(), node.degree(Edges::Out, node.index()));
         node.each_edge(Edges::Out, |edge| {
-            // Its last step makes a value that nobody uses.
+            // Its last step makes an unused value.
             edge.scatter(words, edge.neighbour() % degree, Join::Max, own);
         });
     });
@@ -195,7 +195,7 @@ fn constants_and_numbers_stand_in_instructions_and_values_without_use_are_not_ma
     program.keep(words);
     let (encoded, _) = program.encode(&PlanRequest::default()).unwrap();
     let ops: Vec<_> = encoded.code.iter().map(|at| at.op).collect();
-    // The first operand of an instruction is the value at hand, so it is taken first.
+    // The first operand of an instruction is the accumulator, so it is loaded first.
     let expected = [
         Op::Take,
         Op::Add,

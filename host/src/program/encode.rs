@@ -118,7 +118,7 @@ struct Loop<'b> {
     layout: &'b BodyLayout,
 }
 
-/// Surroundings of waves on their way into the tables.
+/// Context of waves that are encoded.
 #[derive(Clone, Copy)]
 struct Within<'a, 'b> {
     /// The names of the loops around them.
@@ -230,7 +230,7 @@ impl<'b> Tables<'b> {
                 continue;
             };
             let first_group = self.encoded.groups.len() as u32;
-            // Body waves report as waves of their own after the others.
+            // Body waves are numbered after the other waves.
             let within = Within {
                 name: &format!("{} / ", around.name),
                 first: self.encoded.wave_names.len() as u32,
@@ -269,8 +269,8 @@ fn loop_parameters(around: &Loop<'_>, body: &Body, first_group: u32, groups: u32
     .to_parameters()
 }
 
-/// About the number of words that a block handles in the time that code takes; `None` if
-/// that depends on edges.
+/// About the number of words that a block handles in the time of the code; `None` if that depends
+/// on edges.
 fn words_of_code(wave: &WaveSpec) -> Option<u64> {
     let is_edges = |at: &Instruction| at.op == Op::Edges as u32;
     let items = u64::from(EachRecord::from_parameters(wave.parameters).items);

@@ -32,7 +32,7 @@ impl RegisterId {
     }
 }
 
-/// Tells the builders of a process apart.
+/// Distinguishes the builders of a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct BuilderId(u64);
 
@@ -47,7 +47,7 @@ impl BuilderId {
     }
 }
 
-/// The graph arrays that a program reads beside the row offsets and targets.
+/// The graph arrays that a program reads besides the row offsets and targets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct GraphNeeds {
     /// Edge weights of this kind.
@@ -56,7 +56,7 @@ pub struct GraphNeeds {
     pub incoming: bool,
     /// The weights, of incoming edges too.
     pub incoming_weights: bool,
-    /// Incoming edges by tiles of rows, where those are faster.
+    /// Incoming edges by tiles of rows, if tiles are faster.
     pub tiles: bool,
 }
 
@@ -78,7 +78,7 @@ pub struct EncodedProgram {
     pub group_bytes: Vec<u64>,
     /// Waves, by group.
     pub waves: Vec<WaveRecord>,
-    /// Waves, by their places in `waves`, that later runs of a loaded program leave out: see
+    /// Waves, by their places in `waves`, that later runs of a loaded program skip: see
     /// [`ProgramBuilder::once`](super::ProgramBuilder::once).
     pub once: Vec<u32>,
     /// Registers.
@@ -114,15 +114,14 @@ impl EncodedProgram {
         (index < self.registers.len()).then_some(id)
     }
 
-    /// The name of register `number`, or its number where it has none.
+    /// The name of register `number`, or its number if it has none.
     #[must_use]
     pub fn register_name(&self, number: u32) -> String {
         let name = self.register_names.get(number as usize);
         name.cloned().unwrap_or_else(|| number.to_string())
     }
 
-    /// Words of the input region that are those of input register `number`; `None` if there is no
-    /// such input.
+    /// Words of input register `number` in the input region; `None` if there is no such input.
     #[must_use]
     pub fn input_words(&self, number: u32) -> Option<Range<usize>> {
         let register = self.registers.get(number as usize)?;

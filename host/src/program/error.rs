@@ -19,13 +19,14 @@ pub enum ProgramError {
         /// Its number in the builder that it comes from.
         register: u32,
     },
-    /// The body of a fixpoint put another builder in the place of its own.
+    /// The body of a fixpoint replaced its builder by another one.
     #[error("the body of fixpoint {name} replaced the builder; add its waves to the one given")]
     ReplacedBuilder {
         /// Name of the fixpoint.
         name: String,
     },
-    /// A wave that runs once reads what changes, or another one changes what such waves leave.
+    /// A wave that runs once reads a changing register, or another wave changes a register of such
+    /// waves.
     #[error(
         "wave {wave} changes register {register} of waves that run once, or runs once and reads it though it changes; keep it out of the closure given to `once`"
     )]
@@ -57,13 +58,13 @@ pub enum ProgramError {
         /// Words that the wave needs.
         needed: u64,
     },
-    /// The bound of shortest paths would never move.
+    /// The bucket of shortest paths would never move.
     #[error("wave {wave} moves its bound by 0 a round; give it a width of at least 1")]
     NoWidth {
         /// Name of the wave.
         wave: String,
     },
-    /// Space for a number of hubs that no kernel takes.
+    /// A number of hubs that no kernel supports.
     #[error("{user} has space for {space} hubs; take a power of two from 2048 to 16384")]
     HubSpace {
         /// Name of the wave or the register.
@@ -71,7 +72,7 @@ pub enum ProgramError {
         /// The requested space.
         space: u32,
     },
-    /// Sizes of slices that no kernel takes.
+    /// Sizes of slices that no kernel supports.
     #[error(
         "{user} has slices of 2^{width_log2} nodes and parts of 2^{part_log2} rows; take at most 2^31 nodes, 2^5 to 2^20 rows, and so few slices that 32 bits count a row for each node and slice"
     )]
@@ -83,7 +84,7 @@ pub enum ProgramError {
         /// Rows of a part, as a power of two.
         part_log2: u32,
     },
-    /// A share of rank that no ranking passes on.
+    /// A damping that no ranking supports.
     #[error("a damping of {damping}; it is a share from 0 to below 1, such as 0.85")]
     Damping {
         /// The requested damping.
@@ -107,13 +108,13 @@ pub enum ProgramError {
         /// Name of the register.
         register: String,
     },
-    /// A register is kept that no wave writes, or a loop alone that may have no iteration.
+    /// A kept register that no wave writes, or only a loop that may have no iteration.
     #[error("register {register} is kept, and no wave is sure to write it; fill it first")]
     UnwrittenResult {
         /// Name of the register.
         register: String,
     },
-    /// A register is longer than the tables can say.
+    /// A register is longer than the tables can express.
     #[error(
         "register {name} needs {words} words and at most {max} can be addressed; use a smaller graph"
     )]
@@ -131,19 +132,19 @@ pub enum ProgramError {
         /// Name of the inner fixpoint.
         name: String,
     },
-    /// A loop is deeper in others than loops may be.
+    /// A loop is nested too deep.
     #[error(
         "loop {name} is inside {depth} others and at most {most} may be; put its waves into the outer one"
     )]
     TooDeep {
         /// Name of the loop.
         name: String,
-        /// Loops that it is in.
+        /// Nesting depth.
         depth: u32,
-        /// Loops that a loop may be in.
+        /// Largest nesting depth.
         most: u32,
     },
-    /// The code of a wave makes no sense.
+    /// The code of a wave is invalid.
     #[error("wave {wave}: {problem}")]
     Code {
         /// Name of the wave.
@@ -167,7 +168,7 @@ pub enum ProgramError {
         /// Name of the fixpoint.
         name: String,
     },
-    /// A register does not hold what a wave takes for granted.
+    /// A register does not have the content that a wave relies on.
     #[error("wave {wave} ({name}) needs register {register} to be {}", needs.remedy())]
     Unproven {
         /// Number of the wave.
@@ -227,7 +228,7 @@ pub enum OwnError {
     TwoWeights,
 }
 
-/// The code of a wave makes no sense.
+/// The code of a wave is invalid.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CodeError {
@@ -251,7 +252,7 @@ pub enum CodeError {
         /// Kind of the register.
         needed: Kind,
     },
-    /// Values of a kind know no such operation.
+    /// An operation that values of a kind do not have.
     #[error("there is no {what} of values of {kind:?}; convert them")]
     NoSuchOperation {
         /// The operation.
@@ -259,7 +260,7 @@ pub enum CodeError {
         /// Kind of the values.
         kind: Kind,
     },
-    /// Values of a kind are not joined so.
+    /// A join that values of a kind do not have.
     #[error("values of {kind:?} have no {how:?}; convert them")]
     NoSuchJoin {
         /// The join.
@@ -267,13 +268,13 @@ pub enum CodeError {
         /// Kind of the values.
         kind: Kind,
     },
-    /// A value of an edge is used where that edge is gone.
+    /// A value of an edge is used outside of its edge.
     #[error("a value of an edge is used outside of its edges; return it to be joined")]
     ValueOfEdge,
     /// Edges of edges.
     #[error("edges are visited inside of edges; gather one of them in a wave before")]
     EdgesInEdges,
-    /// Something that an edge cannot do.
+    /// An operation that an edge does not have.
     #[error("{what} stands among edges; join a value and do it at the item")]
     AtEdge {
         /// The request.
@@ -282,7 +283,7 @@ pub enum CodeError {
     /// Weights of two kinds.
     #[error("weights are whole numbers and floats at once; use those that the graph has")]
     TwoWeights,
-    /// Items read what others write.
+    /// Items read values that others write.
     #[error(
         "register {register} is changed by some items and read by others, which may come before or after; store to another register, or read the latest value if either will do"
     )]

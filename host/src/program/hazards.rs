@@ -1,15 +1,14 @@
-//! Dependencies inferred from what waves read and write.
+//! Dependencies inferred from the reads and writes of waves.
 //!
-//! A wave waits for the last writer of what it reads (read after write) and of
-//! what it writes (write after write), and for all readers since (write after
-//! read). The wave that first writes a register owns its memory, so every
-//! later user also depends on the owner: that keeps the memory alive and adds
-//! no layer, since the owner precedes it anyway. Where a wave seeds a loop, loops and
+//! A wave waits for the last writer of each register that it reads (read after write) or writes
+//! (write after write), and for all readers since (write after read). The wave that first writes a
+//! register owns its memory, so every later user also depends on the owner: that keeps the memory
+//! alive and adds no layer, since the owner precedes it anyway. If a wave seeds a loop, loops and
 //! seeds keep their order, as no other loop may run in between.
 //!
-//! Registers share memory, so one that is read has to be filled first, or it would hold words of
-//! another. A loop that may end before its first iteration fills nothing. A list of which only those
-//! entries are read that were appended needs no filling.
+//! Registers share memory, so a register must be filled before it is read, or it would hold words
+//! of another one. A loop that may end before its first iteration fills nothing. A list of which
+//! only appended entries are read needs no filling.
 
 use super::error::ProgramError;
 use super::wave::{RegisterSpec, Slot, WaveSpec};
@@ -31,16 +30,16 @@ struct Uses {
     owner: Option<u32>,
     writer: Option<u32>,
     readers: Vec<u32>,
-    /// Whether some wave has written all that it may read.
+    /// Whether some wave has written each register completely.
     is_filled: bool,
 }
 
 /// Infers the hazards among `waves`. Linear in what the waves read and write.
 ///
 /// # Errors
-/// [`ProgramError::UnwrittenRegister`] when a wave reads what nobody wrote,
-/// unless `is_body` says that an enclosing program may have;
-/// [`ProgramError::UnwrittenResult`] when a result is one that nobody wrote.
+/// [`ProgramError::UnwrittenRegister`] when a wave reads an unwritten register, unless it `is_body`
+/// and an enclosing program may have written it; [`ProgramError::UnwrittenResult`] for an unwritten
+/// result.
 pub(crate) fn infer(
     registers: &[RegisterSpec],
     waves: &[WaveSpec],
@@ -95,7 +94,7 @@ fn check_results(registers: &[RegisterSpec], uses: &[Uses]) -> Result<(), Progra
     }
 }
 
-/// Whether `wave` seeds the loop that follows, between which no other may run.
+/// Whether `wave` seeds the loop that follows, with no other loop in between.
 fn seeds_rounds(wave: &WaveSpec) -> bool {
     wave.does.facts().stage == Stage::BeforeLoop
 }
@@ -107,8 +106,8 @@ fn runs_rounds(wave: &WaveSpec) -> bool {
         .is_some_and(|body| body.frontier.is_none())
 }
 
-/// Registers that must hold something before the wave runs. What a fixpoint's
-/// body writes first and reads later is its own.
+/// Registers that must be filled before the wave runs. Registers that a fixpoint's body writes
+/// before reading do not count.
 fn reads_before_writes(wave: &WaveSpec) -> Vec<Slot> {
     let Some(body) = &wave.body else {
         return wave.reads.clone();
@@ -123,8 +122,8 @@ fn reads_before_writes(wave: &WaveSpec) -> Vec<Slot> {
     needed
 }
 
-/// Registers that `wave` writes whatever happens. One of which it writes a part alone is among
-/// those that it reads, and so holds something before.
+/// Registers that `wave` writes in any case. A register that it only writes in part also counts as
+/// read, and so was filled before.
 fn filled_by(wave: &WaveSpec) -> Vec<Slot> {
     match &wave.body {
         None => wave.writes.clone(),

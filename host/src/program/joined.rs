@@ -2,8 +2,8 @@
 //!
 //! A word operation handles each word by itself, and the lane of a word depends only on the number
 //! of words. So each lane can run all operations on equally many words on its own words, without
-//! waiting. Only reused memory ties lanes together then: the places that a run of such groups
-//! touches must be equal or disjoint.
+//! waiting. Then only reused memory makes lanes depend on each other: the places that a run of such
+//! groups touches must be equal or disjoint.
 
 use super::encoded::EncodedProgram;
 use super::places::Span;
@@ -46,8 +46,8 @@ impl Run {
     }
 }
 
-/// Returns `groups` of `program`, which run in this order, with those narrow ones marked that
-/// need no barrier before them.
+/// Returns `groups` of `program`, which run in this order, with narrow groups marked that need no
+/// barrier before them.
 pub(super) fn join(program: &EncodedProgram, groups: &[GroupRecord]) -> Vec<GroupRecord> {
     let facts = |opcode| program.facts_of(opcode);
     let mut groups = groups.to_vec();
@@ -196,7 +196,7 @@ mod tests {
             wave(Opcode::Copy, 2, [2, NO_REGISTER]),
         ];
         assert_eq!(joined(&waves, &table), [0, 0, 1]);
-        // The same place again is no other place.
+        // The same place does not count twice.
         let table = registers(&[0, 64, 0], WORDS);
         assert_eq!(joined(&waves, &table), [0, 1, 1]);
     }

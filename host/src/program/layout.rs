@@ -1,10 +1,10 @@
 //! Planning of a program's waves: groups, and the memory of registers.
 //!
-//! The planner decides. This file states the byte envelopes of the waves and reads
-//! its answers: an output is what a wave is the first to write, a frontier what the
-//! body of a loop alone uses, in a layout of its own. A body is planned wide,
-//! and with as little memory as possible, which serves where the first does
-//! not fit. At last registers give up their cache lines and lie side by side.
+//! The planner decides. This file states the byte envelopes of the waves and reads its answers: an
+//! output is the registers that a wave is the first to write, a frontier the registers that only
+//! the body of a loop uses, in a separate layout. A body is planned wide, and also with as little
+//! memory as possible in case the first plan does not fit. As a last resort registers share cache
+//! lines.
 
 use super::PlanSummary;
 use super::builder::{PlanRequest, ProgramBuilder};
@@ -40,7 +40,7 @@ pub(super) struct BodyLayout {
     pub(super) group_bytes: Vec<u64>,
     /// Bytes of the registers that only the body uses.
     bytes: u64,
-    /// Those registers, and where each begins.
+    /// These registers, and the place of each.
     places: Vec<(usize, u64)>,
     /// Loops around the loop of this body.
     pub(super) depth: u32,
@@ -64,7 +64,7 @@ pub(super) fn plan(
             done => return done.map_err(ProgramError::from),
         }
     }
-    // The plan without a budget can have so few groups that its tables make the difference.
+    // The plan without a budget can have so few groups that the size of its tables matters.
     let budget_bytes = request.budget_bytes.unwrap_or(u64::MAX);
     let unlimited = PlanRequest {
         budget_bytes: None,
@@ -119,10 +119,10 @@ fn is_short(error: &ExecutionError) -> bool {
     )
 }
 
-/// Memory that bodies take, and registers.
+/// Memory policy of bodies and registers.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Width {
-    /// As much as their widest groups do.
+    /// Bodies take as much as their widest groups.
     Wide,
     /// As little as possible.
     Narrow,
@@ -245,8 +245,8 @@ impl<'p> Planning<'p> {
         })
     }
 
-    /// Gives every register its place: side by side in the output of the wave that owns it,
-    /// in the frontier of the loop that uses it alone, or in the input region.
+    /// Gives every register its place: side by side in the output of the wave that owns it, in the
+    /// frontier of the only loop that uses it, or in the input region.
     fn place(&self, offsets: &[Offsets]) -> Vec<RegisterRecord> {
         let mut next: Vec<u64> = offsets.iter().map(|at| at.output).collect();
         let locals = self.local_places(offsets);
@@ -285,7 +285,7 @@ impl<'p> Planning<'p> {
 
 /// User of each register.
 struct Users {
-    /// The only top-level wave that uses a register; nothing for several or none.
+    /// The only top-level wave that uses a register; `None` for several or none.
     only: Vec<Option<u32>>,
 }
 
@@ -310,9 +310,9 @@ impl Users {
         }
     }
 
-    /// Registers that only the body of wave `number` uses, and fills anew in each iteration.
-    /// A loop within it may end before its first iteration, code may write to some items
-    /// alone, and the condition is read after the last wave: their registers stay outside.
+    /// Registers that only the body of wave `number` uses, and fills anew in each iteration. A loop
+    /// within it may end before its first iteration, code may write only some items, and the
+    /// condition is read after the last wave: their registers stay outside.
     fn locals(&self, number: u32, body: &Body) -> Vec<bool> {
         let mut locals: Vec<_> = self.only.iter().map(|only| *only == Some(number)).collect();
         let in_part = |wave: &&WaveSpec| wave.body.is_some() || wave.does.is(Opcode::Each);
@@ -337,13 +337,13 @@ impl Users {
 
 /// A loop, for its body.
 struct Around {
-    /// With the names of the loops around it.
+    /// Returns it with the names of the loops around it.
     name: String,
     /// Their number.
     depth: u32,
 }
 
-/// Groups the waves of a body and lays out the registers that it alone uses.
+/// Groups the waves of a body and lays out the registers that only it uses.
 fn plan_body(
     builder: &ProgramBuilder,
     around: &Around,
@@ -380,7 +380,7 @@ fn plan_body(
     let start = |owner: u32| plan.arena.iter().nth(owner as usize).unwrap_or_default();
     let places = places.into_iter();
     let (mut groups, mut group_bytes) = (waves_of(&plan), bytes_of(&plan));
-    // Slow blocks may still look at the condition while the first group runs.
+    // Slow blocks may still read the condition while the first group runs.
     let writes = |wave: &u32| {
         let writes = &body.waves[*wave as usize].writes;
         body.condition.is_some_and(|at| writes.contains(&at))
@@ -420,7 +420,7 @@ fn inner_bodies(
     body.waves.iter().map(plan).collect()
 }
 
-/// Whether loops may be within each other as those of `body` are.
+/// Whether the loops in `body` may be nested as they are.
 fn check_body(around: &Around, body: &Body) -> Result<(), ProgramError> {
     let name = || around.name.clone();
     if body.waves.is_empty() {
@@ -468,8 +468,8 @@ fn input_offsets(registers: &[RegisterSpec]) -> (Vec<u64>, u64) {
     (offsets, end.next_multiple_of(ALIGNMENT_BYTES))
 }
 
-/// Byte envelopes: a wave's output is what it is the first to write, its frontier what the body
-/// of a loop alone uses.
+/// Byte envelopes: a wave's output is the registers that it is the first to write, its frontier
+/// those that only the body of a loop uses.
 fn envelopes(
     builder: &ProgramBuilder,
     hazards: &Hazards,
@@ -494,7 +494,7 @@ fn envelopes(
     waves
 }
 
-/// One bit a wave: whether it owns a register that is kept to the end.
+/// One bit per wave: whether it owns a register that is kept to the end.
 fn kept_waves(builder: &ProgramBuilder, hazards: &Hazards) -> Vec<u32> {
     let mut kept = vec![0_u32; builder.waves.len().div_ceil(32)];
     for (register, owner) in builder.registers.iter().zip(&hazards.owners) {

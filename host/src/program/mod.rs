@@ -81,7 +81,7 @@ pub struct PlanSummary {
     pub groups: u32,
     /// Grid barriers between groups, those inside loops not counted.
     pub global_barriers: u32,
-    /// Groups that no plan can go below.
+    /// Lower bound of the number of groups.
     pub lower_bound: u64,
     /// Bytes of the largest group.
     pub peak_group_bytes: u64,

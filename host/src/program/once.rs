@@ -1,8 +1,7 @@
-//! Waves whose results depend on the graph alone.
+//! Waves whose results depend only on the graph.
 //!
-//! A session runs them in the first run of a loaded program; later runs find their registers as
-//! they left them. So nothing may change these registers, and none may share its memory with
-//! others.
+//! A session runs them in the first run of a loaded program; later runs find their registers
+//! unchanged. So nothing may change these registers, and none may share its memory with others.
 
 use super::builder::ProgramBuilder;
 use super::encoded::EncodedProgram;
@@ -15,13 +14,13 @@ use seawall_core::abi::program::Opcode;
 use std::collections::BTreeSet;
 
 impl ProgramBuilder {
-    /// Adds waves whose results depend on the graph alone, such as another order of its edges. A
-    /// session runs them once for a loaded program: in its first run that ends well. All registers
-    /// that they write are kept until the program ends.
+    /// Adds waves whose results depend only on the graph, such as another order of its edges. A
+    /// session runs them once for a loaded program: in its first successful run. All registers that
+    /// they write are kept until the program ends.
     ///
-    /// They may read what such waves have written and no inputs. No other wave may write to what they
-    /// read or write, or come before them and read what they write. Loops are not among them.
-    /// Otherwise the program does not encode
+    /// They may read registers that such waves have written, but no inputs. No other wave may write
+    /// to registers that they read or write, or come before them and read registers that they
+    /// write. They must not be loops. Otherwise the program does not encode
     /// ([`ProgramError::ChangesBetweenRuns`], [`ProgramError::LoopOnce`]).
     ///
     /// ```
@@ -67,7 +66,7 @@ impl ProgramBuilder {
 }
 
 impl EncodedProgram {
-    /// Has later runs by these tables leave out the waves whose results depend on the graph alone.
+    /// Makes later runs by these tables skip the waves whose results depend only on the graph.
     pub(crate) fn leave_out_what_ran_once(&mut self) {
         for wave in std::mem::take(&mut self.once) {
             if let Some(wave) = self.waves.get_mut(wave as usize) {
@@ -77,7 +76,7 @@ impl EncodedProgram {
     }
 }
 
-/// Checks that results of waves that run once depend on the graph alone.
+/// Checks that results of waves that run once depend only on the graph.
 ///
 /// # Errors
 /// [`ProgramError::ChangesBetweenRuns`], [`ProgramError::LoopOnce`].
@@ -88,7 +87,8 @@ pub(super) fn check(builder: &ProgramBuilder) -> Result<(), ProgramError> {
         });
     }
     let mut fixed = BTreeSet::new();
-    // Later runs find what the last of such waves left, so nobody may have seen less.
+    // Later runs find the result of the last of these waves, so no wave may have read an earlier
+    // one.
     let mut seen = BTreeSet::new();
     for wave in &builder.waves {
         if !wave.once {
@@ -136,8 +136,8 @@ fn once_in_a_loop(waves: &[WaveSpec]) -> Option<&WaveSpec> {
     })
 }
 
-/// The tables of later runs, and the registers that these find as waves which run once left them,
-/// also after a run that was cut off: no other wave writes there. `None` if all runs are the same.
+/// The tables of later runs, and the registers that these find as left by waves that run once, even
+/// after an aborted run: no other wave writes there. `None` if all runs are the same.
 ///
 /// # Errors
 /// [`TableError::Once`].
@@ -169,7 +169,7 @@ pub(super) fn later_runs(
     Ok(Some((later, kept)))
 }
 
-/// The registers that waves which run once write.
+/// The registers that are written by waves that run once.
 fn written_once(program: &EncodedProgram) -> BTreeSet<u32> {
     let mut written = BTreeSet::new();
     let waves = program.once.iter();
@@ -183,8 +183,8 @@ fn written_once(program: &EncodedProgram) -> BTreeSet<u32> {
     written
 }
 
-/// Whether registers that waves write which run once share memory with others. A plan may give them
-/// the place of a register whose last use comes before.
+/// Whether registers of waves that run once share memory with others. A plan may give them the
+/// place of a register whose last use comes before.
 pub(super) fn shares_memory(program: &EncodedProgram) -> bool {
     let fixed = written_once(program);
     let place = |register: u32| place_of(&program.registers, register);

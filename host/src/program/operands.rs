@@ -1,7 +1,7 @@
 //! Requirements of operations on their operands, checked when a builder takes a wave.
 //!
-//! Kernels check lengths once more, for tables that no builder made. Lengths that
-//! follow from the edges of a graph are known to them alone.
+//! Kernels check lengths once more, for tables that no builder made. Only kernels know lengths that
+//! depend on the edges of a graph.
 
 use super::error::ProgramError;
 use super::slices::{SliceShape, shape_error};
@@ -69,7 +69,7 @@ impl Around<'_> {
     }
 }
 
-/// The least that `wave` needs.
+/// The least lengths that `wave` needs.
 fn fewest(around: Around<'_>, wave: &WaveSpec) -> Fewest {
     let nodes = u64::from(around.nodes);
     let to = around.words(wave.destination);
@@ -77,7 +77,7 @@ fn fewest(around: Around<'_>, wave: &WaveSpec) -> Fewest {
     let work = WorkLayout::new(around.nodes).words();
     let totals = u64::from(TOTALS_WORDS);
     let joined = (nodes, [1, 0, KNOWN_WORDS.into(), 0]);
-    // Of a ranking's start: whether it has sums, or one word per node.
+    // For a ranking's start: whether it has sums, or one word per node.
     let has_sums = wave.parameters[0] == 0;
     // Kernels compare the length with the space that the register states.
     let hubs = HubLayout::new(around.nodes, HUBS_LEAST).map_or(0, HubLayout::words);
@@ -89,7 +89,7 @@ fn fewest(around: Around<'_>, wave: &WaveSpec) -> Fewest {
     };
     let (destination, sources) = match opcode {
         Opcode::Nop | Opcode::Fill | Opcode::Iota | Opcode::Scatter => (0, [0; 4]),
-        // Registers of code are checked where it is written down.
+        // Registers of code are checked when it is recorded.
         Opcode::Fixpoint | Opcode::While | Opcode::Stall => (0, [0; 4]),
         Opcode::Each => (0, [0, 1, 0, 0]),
         Opcode::Copy => (0, [to, 0, 0, 0]),
@@ -147,7 +147,8 @@ fn fewest(around: Around<'_>, wave: &WaveSpec) -> Fewest {
     }
 }
 
-/// The least that a wave of a sweep needs; the one that `seeds` needs one kind of sets.
+/// The least lengths that a wave of a sweep needs; the wave that `seeds` needs one copy of the
+/// sets.
 fn fewest_of_sweep(around: Around<'_>, wave: &WaveSpec, seeds: bool) -> (u64, [u64; 4]) {
     let words = u64::from(wave.parameters[0].max(1));
     let sets = u64::from(around.nodes).saturating_mul(words);
@@ -156,7 +157,7 @@ fn fewest_of_sweep(around: Around<'_>, wave: &WaveSpec, seeds: bool) -> (u64, [u
     (sets, [state, 32 * words * u64::from(SWEEP_TOTALS), odd, 0])
 }
 
-/// The least that a sequential wave needs; nothing if its parameters are none, which it refuses.
+/// The least lengths that a sequential wave needs; none for invalid parameters, which it refuses.
 fn fewest_of_sequential(around: Around<'_>, wave: &WaveSpec) -> (u64, [u64; 4]) {
     let Some(record) = SequentialRecord::from_parameters(wave.parameters) else {
         return (0, [0; 4]);
@@ -171,7 +172,7 @@ fn fewest_of_sequential(around: Around<'_>, wave: &WaveSpec) -> (u64, [u64; 4]) 
     (to, [record.scratch_words(around.nodes, 0), 0, 0, 0])
 }
 
-/// The least that a wave of slices needs.
+/// The least lengths that a wave of slices needs.
 fn fewest_of_slices(around: Around<'_>, wave: &WaveSpec, opcode: Opcode) -> (u64, [u64; 4]) {
     let nodes = u64::from(around.nodes);
     let (starts, parts) = slice_words(around, wave);
@@ -187,8 +188,8 @@ fn fewest_of_slices(around: Around<'_>, wave: &WaveSpec, opcode: Opcode) -> (u64
     }
 }
 
-/// Words of the starts and of the parts of slices by the parameters of `wave`; 0 for those that
-/// [`check_parameters`] refuses.
+/// Words of the row offsets and of the parts of slices by the parameters of `wave`; 0 for
+/// parameters that [`check_parameters`] refuses.
 fn slice_words(around: Around<'_>, wave: &WaveSpec) -> (u64, u64) {
     let [width_log2, part_log2, ..] = wave.parameters;
     let layout = SliceLayout::new(around.nodes, [width_log2, part_log2]);
@@ -197,7 +198,7 @@ fn slice_words(around: Around<'_>, wave: &WaveSpec) -> (u64, u64) {
     })
 }
 
-/// The destination of `wave`, if it is longer than what the wave writes there.
+/// The destination of `wave`, if it is longer than the words that the wave writes.
 pub(super) fn filled_in_part(around: Around<'_>, wave: &WaveSpec) -> Option<Slot> {
     const WRITE_FEWEST: [Opcode; 7] = [
         Opcode::Parents,
@@ -267,7 +268,7 @@ fn check_parameters(around: Around<'_>, wave: &WaveSpec) -> Result<(), ProgramEr
     }
 }
 
-/// Refuses a share of rank that no ranking passes on.
+/// Refuses a damping that no ranking supports.
 ///
 /// # Errors
 /// [`ProgramError::Damping`] outside 0 to below 1.

@@ -78,7 +78,7 @@ impl Call {
         Ok(())
     }
 
-    /// The wave `name` that does what `declaration` says, which has this number in its set.
+    /// The wave `name` with the facts of `declaration`, which has this number in its set.
     fn wave(&self, name: &str, (number, declaration): (u32, &Declaration)) -> WaveSpec {
         let facts = declaration.facts();
         let mut wave = WaveSpec::new(name, Does::Own { number, facts });
@@ -97,7 +97,7 @@ impl Call {
 }
 
 impl ProgramBuilder {
-    /// Lets the program use the waves of a set; one set in a program.
+    /// Lets the program use the waves of a set; a program has at most one set.
     ///
     /// A second set is refused when the program is encoded ([`OwnError::TwoSets`]).
     pub fn use_waves(&mut self, waves: &OwnWaves) {

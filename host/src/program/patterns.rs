@@ -1,26 +1,26 @@
-//! Waves of code that many programs need: lists of what a mask selects, and joins by segment.
+//! Waves of code that many programs need: lists from masks, and joins by segment.
 
 use super::builder::ProgramBuilder;
 use super::each::Over;
 use super::encoded::RegisterId;
 use seawall_core::abi::code::{Edges, Join, Joined, Kind};
 
-/// Values that are joined to one.
+/// Segments of values that are joined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Segments {
-    /// Those of the edges of each node, in the order of [`Edge::number`](super::Edge::number):
+    /// The values of the edges of each node, in the order of [`Edge::number`](super::Edge::number):
     /// the rows of the graph. The result has a value for each node.
     Rows(Edges),
-    /// Those with the same number in this register, which has one for each value. A number beyond
-    /// the result ends the run with a fault. A segment without values has the value that changes
-    /// no other: all values of the result are written.
+    /// The values with the same number in this register, which has one for each value. A number
+    /// beyond the result ends the run with a fault. A segment without values has the neutral value:
+    /// all values of the result are written.
     Numbered(RegisterId),
 }
 
 impl ProgramBuilder {
     /// Lists the numbers of the values of `mask` that are not 0, in any order. The first value of
-    /// `count` becomes the length of the list; its other values are kept, and have to be filled
-    /// before. The list has to be filled before, with anything; one that is too short ends the run
+    /// `count` becomes the length of the list; its other values are kept, and must be filled
+    /// before. The list must be filled before, with anything; a list that is too short ends the run
     /// with a fault.
     ///
     /// ```
@@ -47,7 +47,7 @@ impl ProgramBuilder {
 
     /// Joins the values of `from` segment by segment, to one value of `to` for each.
     ///
-    /// The sum of a segment of floats has no order where segments are numbered, as in
+    /// The sum of a segment of floats has no order if segments are numbered, as in
     /// [`Item::scatter`](super::Item::scatter).
     ///
     /// ```
@@ -80,7 +80,7 @@ impl ProgramBuilder {
             Segments::Numbered(numbers) => {
                 let spec = self.registers.get(to.number() as usize);
                 let kind = spec.map_or(Kind::U32, |spec| spec.kind);
-                // Both words of a pair that changes no other are the same.
+                // Both words of a neutral pair are the same.
                 self.fill("identity", to, Joined { how, kind }.identity() as u32);
                 self.each(name, Over::Values(from), |item| {
                     let (segment, value) = (item.load(numbers), item.load(from));

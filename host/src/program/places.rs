@@ -13,7 +13,7 @@ pub(super) struct Span {
 }
 
 impl Span {
-    /// Tells whether the two share a byte.
+    /// Returns whether the two share a byte.
     pub(super) fn meets(&self, other: &Self) -> bool {
         self.region == other.region && self.start < other.end && other.start < self.end
     }
@@ -94,7 +94,7 @@ impl Holding {
         }
     }
 
-    /// Keeps the facts about these registers in a region alone.
+    /// Keeps only the facts about these registers in a region.
     pub(super) fn keep_only(&mut self, region: Region, registers: &BTreeSet<u32>) {
         self.held.retain(|(held_in, _), held| {
             *held_in == region as u32 && registers.contains(&held.register)

@@ -1,4 +1,4 @@
-//! Calls of the planner with registers as its regions, and the memory that it works in.
+//! Calls of the planner with registers as its regions, and its working memory.
 
 use seawall_core::cache::{AnalysisKind, DeviceKey, Identity, Subject};
 use seawall_core::plan::execution::{Chooser, Request};
@@ -27,8 +27,8 @@ pub(super) fn in_registers<'a>(
     }
 }
 
-/// Plans with the topology that has one copy of scratch: registers are all that waves have,
-/// and how a frontier is searched is decided step by step on the device.
+/// Plans with the topology that has one copy of scratch: waves only have registers, and the device
+/// decides step by step how a frontier is searched.
 pub(super) fn run_planner<'a>(
     request: &Request<'a>,
     space: &'a mut PlannerMemory,

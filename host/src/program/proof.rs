@@ -1,11 +1,11 @@
-//! Proof that registers hold what waves take for granted.
+//! Proof that registers have the content that waves rely on.
 //!
-//! Hot loops follow parents, queued nodes and rows through memory without checking them.
-//! They stay inside because of who wrote those words: each opcode says what it needs of
-//! its registers, and what holds of them when it has run ([`seawall_core::abi::facts`]).
-//! This file walks the tables in the order in which they run and keeps a list of what
-//! holds where. Any other write to the same memory ends that. Waves generate and kill
-//! facts and no fact depends on another, so a loop's body is settled after two passes.
+//! Hot loops follow parents, queued nodes and rows through memory without checking them. They stay
+//! in range because of the waves that wrote those words: each opcode declares the claims that it
+//! requires of its registers, and those that hold after it ([`seawall_core::abi::facts`]). This
+//! file walks the tables in execution order and keeps a list of claims by place. Any other write to
+//! the same memory ends a claim. Waves generate and kill facts and no fact depends on another, so a
+//! loop's body is settled after two passes.
 //!
 //! Claims that depend on the graph are left to kernels, which compare the lengths of registers
 //! with its nodes and edges themselves.
@@ -23,11 +23,11 @@ use seawall_core::abi::program::{
 };
 use std::collections::BTreeSet;
 
-/// Proves that every wave of `program` finds what it needs, in the first run and in later ones. The
-/// tables must agree otherwise. Of about linear cost in them.
+/// Proves the requirements of every wave of `program`, in the first run and in later ones. The
+/// tables must have passed the other checks. About linear in the tables.
 ///
 /// # Errors
-/// The first wave that does not, or waves of a group that disturb each other.
+/// The first wave with an unmet requirement, or conflicting waves of a group.
 pub(super) fn prove(program: &EncodedProgram) -> Result<(), TableError> {
     let mut first = Walk {
         program,
@@ -44,7 +44,7 @@ pub(super) fn prove(program: &EncodedProgram) -> Result<(), TableError> {
         program: &later,
         ..first
     };
-    // As in a loop: the second later run begins with what the first one leaves.
+    // As in a loop, the second later run begins with the state that the first one leaves.
     for proves in [false, true] {
         walk.run(proves)?;
         walk.holding.keep_common(&before);
@@ -56,7 +56,7 @@ pub(super) fn prove(program: &EncodedProgram) -> Result<(), TableError> {
 struct Walk<'p> {
     program: &'p EncodedProgram,
     holding: Holding,
-    /// Loops that count rounds, begun so far: what was seeded is for the next one.
+    /// Number of loops that count rounds begun so far: a seed is for the next one.
     loops: u32,
 }
 
@@ -120,7 +120,7 @@ impl<'p> Walk<'p> {
         })
     }
 
-    /// Waves of a group run at the same time, so none may write what another uses.
+    /// Waves of a group run at the same time, so none may write a register that another uses.
     fn check_conflicts(&self, waves: &[WaveRecord]) -> Result<(), TableError> {
         let mut conflicts = Conflicts::default();
         for (number, wave) in (0_u32..).zip(waves) {
@@ -149,8 +149,8 @@ impl<'p> Walk<'p> {
         });
     }
 
-    /// All waves in the body of `wave`, if it is a loop, and in those of loops in it. Bodies
-    /// belong to one loop each, so those that are reached from the top form a tree.
+    /// All waves in the body of `wave`, if it is a loop, and in those of loops in it. Bodies belong
+    /// to one loop each, so the bodies reachable from the top form a tree.
     fn inner(&self, wave: &'p WaveRecord) -> Vec<&'p WaveRecord> {
         let mut found: Vec<_> = self.body(wave).into_iter().flatten().collect();
         let mut at = 0;
@@ -172,8 +172,7 @@ impl<'p> Walk<'p> {
         }))
     }
 
-    /// Walks a loop: its body once to see what it changes, and once to prove it, if it
-    /// `proves` anything.
+    /// Walks a loop: its body once to collect its changes, and once to prove it if `proves`.
     fn fixpoint(
         &mut self,
         wave: &'p WaveRecord,
@@ -193,7 +192,7 @@ impl<'p> Walk<'p> {
                     self.wave(inner, within, proves && proves_now)?;
                 }
             }
-            // It may run no iteration at all.
+            // It may run no iteration.
             self.holding.keep_common(&before);
         }
         Ok(())
@@ -232,7 +231,7 @@ impl<'p> Walk<'p> {
         Ok(())
     }
 
-    /// The first body group leaves alone what slow blocks may still look at.
+    /// The first body group must not write a register that slow blocks may still read.
     fn check_condition(
         &self,
         wave: &'p WaveRecord,
@@ -293,7 +292,7 @@ impl<'p> Walk<'p> {
                 continue;
             };
             if depth > 0 {
-                // Nobody would seed it anew.
+                // It would not be seeded again.
                 return Err(TableError::Misplaced {
                     wave: round.wave,
                     name: self.name(round),
@@ -313,17 +312,16 @@ impl<'p> Walk<'p> {
         Ok(Within::Rounds)
     }
 
-    /// Whether what was seeded in `register` is for the loop that begins now.
+    /// Whether the seed in `register` is for the loop that begins now.
     fn is_seeded_now(&self, register: u32) -> bool {
         self.place(register)
             .and_then(|place| self.holding.of(register, place))
             .is_none_or(|held| held.loops == self.loops)
     }
 
-    /// Walks a wave: what it needs if `proves`, then what it changes.
+    /// Walks a wave: its requirements if `proves`, then its changes.
     fn wave(&mut self, wave: &WaveRecord, within: Within, proves: bool) -> Result<(), TableError> {
-        // Kernels end with a fault at an opcode that they do not know, and at a loop in
-        // a loop.
+        // Kernels end with a fault at an unknown opcode, and at a nested fixpoint.
         let Some(facts) = self.program.facts_of(wave.opcode) else {
             return Ok(());
         };
@@ -338,7 +336,7 @@ impl<'p> Walk<'p> {
         Ok(())
     }
 
-    /// Whether `wave` may stand where it does.
+    /// Whether `wave` is in an allowed place.
     fn check_stage(
         &self,
         wave: &WaveRecord,
@@ -381,7 +379,7 @@ impl<'p> Walk<'p> {
         found
     }
 
-    /// No operand may lie across a register that a wave relies on, or makes something of.
+    /// No operand may overlap a register that a wave relies on or makes a claim about.
     fn check_aliases(&self, wave: &WaveRecord, facts: &Facts) -> Result<(), TableError> {
         let claims = facts.needs.iter().chain(facts.makes);
         for (operand, wanted) in claims {
@@ -423,7 +421,7 @@ impl<'p> Walk<'p> {
         }
     }
 
-    /// Notes what `wave` changes.
+    /// Records the changes of `wave`.
     fn apply(&mut self, wave: &WaveRecord, facts: &Facts) {
         if wave.opcode == Opcode::Each as u32 {
             return self.apply_code(wave);
@@ -438,7 +436,7 @@ impl<'p> Walk<'p> {
         }
     }
 
-    /// Notes what code changes, of which nothing holds.
+    /// Records the changes of code, about which there are no claims.
     fn apply_code(&mut self, wave: &WaveRecord) {
         let mut written = BTreeSet::new();
         each_use(self.program, wave, |register, writes| {

@@ -20,7 +20,7 @@ pub struct Paths {
     pub distances: RegisterId,
     /// Work register, see [`ProgramBuilder::work`].
     pub work: RegisterId,
-    /// Step of the bound, at least 1, in the unit of `lengths`. Any width is exact; a wide one
+    /// Delta, at least 1, in the unit of `lengths`. Results are exact for any delta; a larger one
     /// takes fewer rounds and relaxes more edges twice.
     pub width: u32,
     /// Kind of the distances.
@@ -33,13 +33,13 @@ pub enum Lengths {
     /// Whole numbers below `u32::MAX`. After a longer path, reads of any register return
     /// `BackendError::PathTooLong`.
     Whole,
-    /// Whole numbers of 64 bits, which no path exceeds. Widths count in units of 2^`shift`.
+    /// Whole numbers of 64 bits, which no path exceeds. Delta counts in units of 2^`shift`.
     Wide {
-        /// Bits by which distances are shifted to compare them with bounds, below 64.
+        /// Bits by which distances are shifted to compare them with limits, below 64.
         shift: u32,
     },
     /// Floats of 32 bits, rounded edge by edge; longer paths are treated as with
-    /// [`Lengths::Whole`]. Widths are the bits of floats.
+    /// [`Lengths::Whole`]. Delta is the bits of a float.
     Float,
 }
 
@@ -147,10 +147,9 @@ impl ProgramBuilder {
     }
 
     /// Works as [`Self::step_paths`], for a graph each edge of which has a mirror image of the same
-    /// weight: rounds over many edges go against them, which takes fewer accesses of memory, and
-    /// bounds grow in wider steps once as many edges were relaxed as there are. It is meant for
-    /// graphs on which a few rounds hold most edges. On graphs without mirror images distances
-    /// would be wrong.
+    /// weight: rounds over many edges pull against them, which takes fewer memory accesses, and
+    /// delta grows once as many edges were relaxed as there are. It suits graphs on which a few
+    /// rounds relax most edges. On graphs without mirror images distances would be wrong.
     pub fn step_paths_both_ways(&mut self, name: &str, paths: Paths) {
         self.push_step(name, paths, true);
     }
@@ -186,14 +185,14 @@ impl ProgramBuilder {
         self.seed_ranks_with(name, ranks, 0);
     }
 
-    /// Works as [`Self::seed_ranks`], for iterations by [`Self::step_ranks_by_rows`] alone: it
-    /// stores no sums, and a program that reads them before an iteration finds anything.
+    /// Works as [`Self::seed_ranks`], for iterations by [`Self::step_ranks_by_rows`] only: it
+    /// stores no sums, so that their content is unspecified before an iteration.
     pub fn seed_ranks_by_rows(&mut self, name: &str, ranks: Ranks) {
         self.seed_ranks_with(name, ranks, 1);
     }
 
     /// Works as [`Self::seed_ranks_by_rows`], from the share of a walk that starts at each node, on
-    /// threads of a CPU.
+    /// CPU threads.
     pub(crate) fn seed_ranks_from(&mut self, name: &str, ranks: Ranks, starts: RegisterId) {
         let wave = seed_wave(name, ranks, 1);
         self.push(wave.reading(3, starts));
@@ -214,9 +213,9 @@ impl ProgramBuilder {
         self.push_apply(ranks, damping, tolerance);
     }
 
-    /// Works as [`Self::step_ranks`], along the edges in [`Slices`] that
-    /// [`Self::slice_edges`] has made: contributions of one slice at a time stay in a cache, where
-    /// those of all nodes exceed it. The ranks are the same, bit for bit.
+    /// Works as [`Self::step_ranks`], along the edges in [`Slices`] that [`Self::slice_edges`] has
+    /// made: contributions of one slice at a time stay in a cache that those of all nodes exceed.
+    /// The ranks are the same, bit for bit.
     pub fn step_ranks_by_slices(&mut self, ranks: Ranks, slices: Slices, step: (f32, f32)) {
         self.copy_frequent(slices, ranks.contributions);
         let gather = WaveSpec::new("gather", Opcode::GatherSlices).updating(ranks.sums);
@@ -242,15 +241,15 @@ impl ProgramBuilder {
 
     /// Works as [`Self::step_ranks`], in one wave that gives each lane of a GPU a row. It keeps
     /// contributions in the sums, so no other iteration may follow on the same registers. It is
-    /// faster where no row of incoming edges is long, such as on grids and roads, and as slow as
-    /// one lane with the longest row elsewhere.
+    /// faster if no row of incoming edges is long, such as on grids and roads, and otherwise as
+    /// slow as one lane with the longest row.
     pub fn step_ranks_by_rows(&mut self, ranks: Ranks, step: (f32, f32)) {
         self.needs.incoming = true;
         self.push(step_wave(ranks, step.0, step.1));
     }
 
-    /// Works as [`Self::step_ranks_by_rows`], where the walk starts anew with the shares `starts`,
-    /// on threads of a CPU.
+    /// Works as [`Self::step_ranks_by_rows`], with a walk that restarts with the shares `starts`,
+    /// on CPU threads.
     pub(crate) fn step_ranks_from(&mut self, ranks: Ranks, starts: RegisterId, step: (f32, f32)) {
         self.needs.incoming = true;
         self.push(step_wave(ranks, step.0, step.1).reading(3, starts));

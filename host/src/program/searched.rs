@@ -7,17 +7,17 @@ use crate::graph::WeightKind;
 use seawall_core::abi::program::{FixpointRecord, GroupRecord, Opcode, WaveRecord};
 use seawall_core::abi::sequential::{Algorithm, Lengths, SequentialRecord};
 
-/// Searches for shortest paths that are followed to the end of a program. With more, none
-/// counts as left as it was, so that tables made by hand cost no more than linear time.
+/// Searches for shortest paths that are followed to the end of a program. With more, all count as
+/// overwritten, so that hand-made tables cost at most linear time.
 const FOLLOWED_MAX: usize = 64;
 
-/// A register in which a program finds distances of 32 bits.
+/// A register in which a program computes distances of 32 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Searched {
     pub(crate) register: RegisterId,
     /// Kind of the weights along paths, and so of the distances.
     pub(crate) kind: WeightKind,
-    /// Whether the end of the program finds them as their search left them.
+    /// Whether they are unchanged at the end of the program.
     pub(crate) is_left: bool,
 }
 
@@ -70,7 +70,7 @@ impl<'p> Walk<'p> {
         }
     }
 
-    /// The searches of a loop, and what else its body writes.
+    /// The searches of a loop, and the other writes of its body.
     fn fixpoint(&mut self, wave: &WaveRecord) {
         let body = FixpointRecord::from_parameters(wave.parameters);
         let groups = self.program.groups.iter().skip(body.first_group as usize);
@@ -79,8 +79,7 @@ impl<'p> Walk<'p> {
         for step in &waves {
             overwrite(self.program, &mut self.found, step);
         }
-        // Of loops within each other only the innermost may search; the check has bounded
-        // how deep they are.
+        // Of nested loops only the innermost may search; the check has bounded how deep they are.
         for inner in waves.iter().filter(|wave| is_loop(wave)) {
             self.fixpoint(inner);
         }

@@ -21,8 +21,8 @@ pub struct SliceShape {
 }
 
 impl SliceShape {
-    /// Rows in slices of a graph of `nodes` nodes; `None` for sizes that there are not, and for
-    /// more rows than words can count.
+    /// Rows in slices of a graph of `nodes` nodes; `None` for invalid sizes, and for more rows than
+    /// words can count.
     #[must_use]
     pub fn rows(self, nodes: u32) -> Option<u32> {
         self.layout(nodes).map(SliceLayout::rows)
@@ -33,26 +33,26 @@ impl SliceShape {
     }
 }
 
-/// Nodes whose words a gather along slices reads so often that they get a place side by side.
+/// Nodes whose words a gather along slices reads so often that they are copied side by side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FrequentSources {
     /// Fewest outgoing edges of such a node.
     pub least_edges: u32,
-    /// Number of nodes that have as many. Where it is another one, a gather is as right, but reads
-    /// more of its words from far away.
+    /// Number of nodes with this degree or more. With another number a gather is still correct, but
+    /// less local.
     pub count: u32,
 }
 
 /// Registers of frequent sources.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Frequent {
-    /// Which sources they are.
+    /// Map of these sources.
     pub sources: FrequentSources,
     /// The node at each place.
     pub list: RegisterId,
-    /// Places of nodes.
+    /// Number of places.
     pub map: RegisterId,
-    /// A word: how many such nodes there are.
+    /// One word: the number of these nodes.
     pub count: RegisterId,
 }
 
@@ -61,13 +61,13 @@ pub struct Frequent {
 pub struct Slices {
     /// Sources of the edges: one word per edge of the graph.
     pub sources: RegisterId,
-    /// Starts of the rows of all slices, one word for each node and slice.
+    /// Offsets of the rows of all slices, one word for each node and slice.
     pub starts: RegisterId,
     /// Parts of the rows, two words each, and their sum.
     pub parts: RegisterId,
     /// List of the rows that have edges.
     pub rows: RegisterId,
-    /// Their sizes.
+    /// Sizes of the slices.
     pub shape: SliceShape,
     /// Sources whose words lie side by side.
     pub frequent: Option<Frequent>,
@@ -76,7 +76,7 @@ pub struct Slices {
 impl ProgramBuilder {
     /// Registers for `incoming` edges in slices of `shape`: four bytes for each edge, and for each
     /// node and slice, and eight for each row that may have an edge. Takes one pass over the row
-    /// starts, on all threads.
+    /// offsets, on all threads.
     ///
     /// # Errors
     /// [`ProgramError::SliceShape`] if there are no such slices, else as [`ProgramBuilder::words`].
@@ -94,9 +94,9 @@ impl ProgramBuilder {
         })
     }
 
-    /// Registers for frequent sources beside those of `slices`: four bytes for each, and a quarter
-    /// of a byte for each node. [Contributions](super::Ranks::contributions) along these slices
-    /// have a word more for each.
+    /// Registers for frequent sources in addition to those of `slices`: four bytes for each, and a
+    /// quarter of a byte for each node. [Contributions](super::Ranks::contributions) along these
+    /// slices have a word more for each.
     ///
     /// # Errors
     /// As [`ProgramBuilder::words`].
@@ -118,8 +118,8 @@ impl ProgramBuilder {
     }
 
     /// Copies the incoming edges by slices of their sources: five waves, or seven with frequent
-    /// sources, which read and write each edge once and the starts twice. They depend on the graph
-    /// alone, so they may run [once](Self::once). The program reads incoming edges.
+    /// sources, which read and write each edge once and the offsets twice. They depend only on the
+    /// graph, so they may run [once](Self::once). The program reads incoming edges.
     pub fn slice_edges(&mut self, slices: Slices) {
         self.needs.incoming = true;
         if let Some(frequent) = slices.frequent {
@@ -145,7 +145,7 @@ impl ProgramBuilder {
         }));
     }
 
-    /// Brings the words of frequent sources in `words` to their places.
+    /// Copies the words of frequent sources in `words` to their places.
     pub(super) fn copy_frequent(&mut self, slices: Slices, words: RegisterId) {
         if let Some(frequent) = slices.frequent {
             let copy = WaveSpec::new("copy frequent", Opcode::CopyFrequent).updating(words);
@@ -162,13 +162,14 @@ impl Slices {
     }
 }
 
-/// Most rows that may have edges in so many slices: one for each edge of a node, and each slice.
+/// Most rows that may have edges in a number of slices: one for each edge of a node, and each
+/// slice.
 fn rows_most(incoming: &Csr, slices: u32) -> u32 {
     let rows = incoming.offsets().par_windows(2);
     rows.map(|row| (row[1] - row[0]).min(slices)).sum()
 }
 
-/// Refuses what is no shape of slices.
+/// Refuses an invalid shape of slices.
 pub(super) fn shape_error(user: &str, shape: SliceShape) -> ProgramError {
     ProgramError::SliceShape {
         user: user.to_owned(),

@@ -1,4 +1,4 @@
-//! Sums of floats over the items of a wave, whose bits depend on no order of items.
+//! Sums of floats over the items of a wave, whose bits do not depend on the order of items.
 //!
 //! Items store their terms; waves of a fixed shape add them up, [`AT_ONCE`] at a time.
 
@@ -39,7 +39,7 @@ impl ProgramBuilder {
         Ok(terms)
     }
 
-    /// Adds what the items of a wave have left in `terms` to the first value of `to`.
+    /// Adds the terms of the items in `terms` to the first value of `to`.
     pub(super) fn add_up(&mut self, name: &str, to: RegisterId, mut terms: RegisterId) {
         let name = format!("sum of {name}");
         let mut values = self.values_of(terms);
@@ -50,7 +50,7 @@ impl ProgramBuilder {
                 Err(problem) => return self.refuse(problem),
             };
             self.each(&name, Over::Count(parts), |part| {
-                // Neighbouring items read neighbouring terms.
+                // Adjacent items read adjacent terms.
                 let mut sum = part.at(terms, part.index());
                 for step in 1..AT_ONCE {
                     sum = sum + part.at(terms, part.index() + step * parts);

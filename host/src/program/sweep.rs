@@ -10,8 +10,8 @@ use seawall_core::abi::sweep::{Measure, SWEEP_TOTALS, SweepLayout};
 /// Operands of the waves of a sweep. All registers are 0 before the first wave.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sweep {
-    /// One set per node, `words` words each, kept twice. At the end a node is within reach of a
-    /// source that is in either set.
+    /// One set per node, `words` words each, kept twice. At the end a source reaches a node if it
+    /// is in either set.
     pub sets: [RegisterId; 2],
     /// State of the rounds, see [`ProgramBuilder::sweep_state`].
     pub state: RegisterId,

@@ -23,7 +23,7 @@ pub enum TableError {
         /// All groups.
         groups: u32,
     },
-    /// A group holds waves that the table does not.
+    /// A group contains waves outside the table.
     #[error("group {group} holds {count} waves from {first}, the table {waves}")]
     GroupRange {
         /// The group.
@@ -69,7 +69,7 @@ pub enum TableError {
         /// Number of the loop's wave.
         wave: u32,
     },
-    /// A group says without reason that it needs no barrier before it.
+    /// A group wrongly claims that it needs no barrier before it.
     #[error(
         "group {group} is joined to the one before it, but depends on it by more than single words"
     )]
@@ -77,7 +77,7 @@ pub enum TableError {
         /// The group.
         group: usize,
     },
-    /// A loop's body is not where bodies are.
+    /// A loop's body is outside the range of bodies.
     #[error(
         "the loop of wave {wave} has {count} body groups from {first}; bodies are groups {top} to {groups}"
     )]
@@ -93,7 +93,7 @@ pub enum TableError {
         /// All groups.
         groups: usize,
     },
-    /// Two loops have a body group.
+    /// Two loops share a body group.
     #[error("the loop of wave {wave} has body group {group}, which another loop has too")]
     SharedBody {
         /// Number of the second loop's wave.
@@ -123,7 +123,7 @@ pub enum TableError {
         /// Bytes of the region.
         region_bytes: u64,
     },
-    /// A register does not start where the widest accesses may.
+    /// A register is not aligned for the widest accesses.
     #[error(
         "register {register} starts at byte {offset_bytes}, which is no multiple of {alignment_bytes}"
     )]
@@ -135,7 +135,7 @@ pub enum TableError {
         /// The alignment that it should have.
         alignment_bytes: u64,
     },
-    /// A wave writes what another one of its group uses.
+    /// A wave writes a register that another one of its group uses.
     #[error(
         "waves {} ({}) and {} ({}) are in one group, and one writes what the other uses; put them into two",
         waves[0], names[0], waves[1], names[1]
@@ -146,7 +146,7 @@ pub enum TableError {
         /// Their names.
         names: [String; 2],
     },
-    /// A register does not hold what a wave takes for granted.
+    /// A register does not have the content that a wave relies on.
     #[error("wave {wave} ({name}) needs register {register} to be {}", needs.remedy())]
     Unproven {
         /// Number of the wave.
@@ -158,7 +158,7 @@ pub enum TableError {
         /// The value that it must have.
         needs: Invariant,
     },
-    /// A wave stands where it cannot run.
+    /// A wave is in a place where it cannot run.
     #[error("wave {wave} ({name}) {}", place_of(*stage))]
     Misplaced {
         /// Number of the wave.
@@ -168,7 +168,7 @@ pub enum TableError {
         /// Its allowed place.
         stage: Stage,
     },
-    /// A wave runs code that the table does not hold, or a part of a part of it.
+    /// A wave runs code outside the table, or cuts an edge part.
     #[error("wave {wave} runs {count} instructions from {first} of {held}, or cuts edges in two")]
     CodeRange {
         /// Number of the wave.
@@ -180,7 +180,7 @@ pub enum TableError {
         /// Instructions of the table.
         held: usize,
     },
-    /// A wave says that its code has other needs than it has.
+    /// A wave declares other needs of its code than it has.
     #[error("wave {wave} does not say what its code needs")]
     CodeNeeds {
         /// Number of the wave.
@@ -206,9 +206,9 @@ pub enum TableError {
         /// The problem.
         fault: CodeFault,
     },
-    /// A loop on a register looks at what its first body group changes.
+    /// A loop on a register that its first body group changes.
     #[error(
-        "the loop of wave {wave} ({name}) looks at register {register}, which its first body group changes; put a group before that"
+        "the loop of wave {wave} ({name}) reads register {register}, which its first body group changes; put a group before that"
     )]
     Condition {
         /// Number of the loop's wave.
@@ -218,18 +218,18 @@ pub enum TableError {
         /// The register.
         register: u32,
     },
-    /// A loop on a register is deeper or less deep in others than it says.
+    /// A loop on a register is nested at another depth than it declares.
     #[error(
         "the loop of wave {wave} says that it is in {says} others and is in {depth}; loops may be in at most {most}"
     )]
     Depth {
         /// Number of the loop's wave.
         wave: u32,
-        /// Loops that it says it is in.
+        /// Declared nesting depth.
         says: u32,
-        /// Loops that it is in.
+        /// Nesting depth.
         depth: u32,
-        /// Loops that a loop may be in.
+        /// Largest nesting depth.
         most: u32,
     },
     /// The loop of a search does not expand its frontier exactly once.
@@ -250,15 +250,15 @@ pub enum TableError {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CodeFault {
-    /// It names no operation, or joins values of a kind that are not joined so.
+    /// It names no operation, or a join that its kind of values does not have.
     Unknown,
-    /// It stands outside of edges, or among them, where it may not.
+    /// It is inside or outside of an edge part, where it must not be.
     Place,
-    /// It uses a temporary that there is not.
+    /// It uses a missing temporary.
     Temporary,
-    /// It uses a register that there is not.
+    /// It uses a missing register.
     Register,
-    /// Its part for edges leaves the table.
+    /// Its edge part exceeds the table.
     Part,
 }
 

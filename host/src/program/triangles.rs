@@ -17,8 +17,8 @@ pub struct Triangles {
     pub forward: RegisterId,
     /// Number of remaining edges of every node.
     pub degrees: RegisterId,
-    /// Most entries of a row that a warp or a block holds at a time; 0 for as many as fit its
-    /// memory. The counts are the same for any number.
+    /// Most entries of a row in the hash table of a warp or a block at a time; 0 for as many as fit
+    /// its memory. The counts are the same for any number.
     pub held: u32,
 }
 
@@ -29,8 +29,9 @@ pub struct Hubs {
     pub register: RegisterId,
     /// Most hubs that there is space for: a power of two from 2^11 to 2^14.
     pub space: u32,
-    /// Fewest edges of a hub. No more nodes than there is space for should have as many: others are
-    /// left out as they come, so counts at one corner may differ from run to run.
+    /// Fewest edges of a hub. At most as many nodes as there is space for should reach it: further
+    /// ones are dropped in an unspecified order, so counts at one corner may differ from run to
+    /// run.
     pub least: u32,
     /// Whether triangles are counted at every corner, which takes the bits of both directions.
     pub corners: bool,
@@ -92,8 +93,8 @@ impl ProgramBuilder {
         self.push(WaveSpec::new(rank, Opcode::RankHubs).updating(hubs.register));
     }
 
-    /// Keeps edges as [`Self::orient_edges`], but those of hubs apart: [`Self::count_triangles`]
-    /// then leaves out triangles whose two higher corners are hubs.
+    /// Keeps edges as [`Self::orient_edges`], but edges of hubs separately:
+    /// [`Self::count_triangles`] then leaves out triangles whose two higher corners are hubs.
     pub fn orient_by_hubs(&mut self, name: &str, triangles: Triangles, hubs: Hubs) {
         let wave = WaveSpec::new(name, Opcode::OrientHubs).writing(triangles.forward);
         self.push(
@@ -103,8 +104,8 @@ impl ProgramBuilder {
         );
     }
 
-    /// Adds the triangles that [`Self::orient_by_hubs`] made others leave out to all corners, or
-    /// to the lowest one.
+    /// Adds the triangles that other waves leave out after [`Self::orient_by_hubs`] to all corners,
+    /// or to the lowest one.
     pub fn count_by_hubs(&mut self, name: &str, triangles: Triangles, hubs: Hubs) {
         let wave = WaveSpec::new(name, Opcode::CountHubs).updating(triangles.corners);
         self.push(

@@ -15,7 +15,7 @@ pub(crate) fn register_of(wave: &WaveRecord, operand: Operand) -> u32 {
     }
 }
 
-/// Calls `visit` with each register that `wave` uses itself, and whether it writes there.
+/// Calls `visit` with each register that `wave` uses directly, and whether it writes there.
 pub(super) fn each_use(
     program: &EncodedProgram,
     wave: &WaveRecord,

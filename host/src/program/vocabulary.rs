@@ -36,9 +36,9 @@ impl BitOp {
 pub enum Mark {
     /// Nothing: the visited bits of the frontier are enough.
     Bits,
-    /// Nothing either, for the nodes that a whole search reaches: an iteration may go on from
-    /// nodes that it found itself. There are fewer iterations, and which one finds a node depends
-    /// on the machine.
+    /// Nothing either, for reachability alone: an iteration may continue from nodes that it found
+    /// itself. There are fewer iterations, and the iteration that finds a node depends on the
+    /// machine.
     BitsAhead,
     /// Number of edges from the nearest source, one word per node.
     Levels(RegisterId),
@@ -73,7 +73,7 @@ pub enum ComponentStep {
     Compress,
     /// Link some edges of every node.
     LinkSample {
-        /// Edges at the start of each row that are left out.
+        /// Edges at the start of each row that are skipped.
         skip: u32,
         /// Number of edges.
         edges: u32,
@@ -83,13 +83,13 @@ pub enum ComponentStep {
         /// Scalar that takes it.
         to: RegisterId,
     },
-    /// Make the parents of what a search has visited, which is one component, and of the other
-    /// nodes, which are their own.
+    /// Set the parents of the nodes that a search has visited, which are one component, and of the
+    /// other nodes, which are their own parents.
     HookReached {
         /// Frontier of the search.
         frontier: RegisterId,
         /// [`KNOWN_WORDS`](seawall_core::abi::components::KNOWN_WORDS) words that take the
-        /// component's label and whether it is the largest for sure.
+        /// component's label and whether it certainly is the largest.
         known: RegisterId,
     },
     /// Link the edges after the first ones of nodes outside one component.

@@ -7,7 +7,7 @@ use seawall_core::abi::own::OWN_FIRST;
 use seawall_core::abi::program::Opcode;
 use std::borrow::Cow;
 
-/// The number of a register in its builder, once it is known to be one of its own.
+/// The number of a register in its builder, once its owner was checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct Slot(pub(crate) u32);
 
@@ -23,7 +23,7 @@ pub(crate) struct RegisterSpec {
     pub(crate) kind: Kind,
     pub(crate) is_input: bool,
     pub(crate) is_result: bool,
-    /// Whether waves only read what they have appended to it, so that nothing has to fill it first.
+    /// Whether waves only read appended entries, so that it needs no filling.
     pub(crate) is_appended: bool,
 }
 
@@ -37,7 +37,7 @@ impl RegisterSpec {
 /// Alignment of every register in bytes: a few cache lines, so that no two
 /// registers share one.
 pub(crate) const ALIGNMENT_BYTES: u64 = 256;
-/// Bytes of the widest access of a kernel, to which registers are aligned at least.
+/// Bytes of the widest access of a kernel, the least alignment of registers.
 pub(crate) const ACCESS_BYTES: u64 = 16;
 
 /// Action of a wave.
@@ -82,7 +82,7 @@ impl Does {
     }
 }
 
-/// One wave: what it does and which registers it touches.
+/// One wave: its action and its registers.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct WaveSpec {
     pub(crate) name: String,
@@ -96,7 +96,7 @@ pub(crate) struct WaveSpec {
     pub(crate) named: Vec<RegisterId>,
     pub(crate) body: Option<Body>,
     pub(crate) code: Vec<Instruction>,
-    /// Whether its results depend on the graph alone.
+    /// Whether its results depend only on the graph.
     pub(crate) once: bool,
 }
 
@@ -170,8 +170,8 @@ impl WaveSpec {
         }
     }
 
-    /// Uses `register` as source number `which`, or as the destination, in the ways that the
-    /// facts about the wave declare.
+    /// Uses `register` as source number `which`, or as the destination, with the accesses that the
+    /// wave's facts declare.
     pub(crate) fn placed(mut self, which: Option<usize>, register: RegisterId) -> Self {
         let slot = self.name(register);
         match which {
@@ -203,12 +203,12 @@ pub(crate) struct Body {
     pub(crate) waves: Vec<WaveSpec>,
     pub(crate) max_iterations: u32,
     pub(crate) frontier: Option<Slot>,
-    /// Register that a loop on one looks at.
+    /// Register that a loop on one reads.
     pub(crate) condition: Option<Slot>,
 }
 
 impl Body {
-    /// Whether its first iteration runs in any case.
+    /// Whether its first iteration always runs.
     pub(crate) fn runs_at_least_once(&self) -> bool {
         self.max_iterations > 0 && self.condition.is_none() && self.frontier.is_none()
     }

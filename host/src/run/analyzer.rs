@@ -21,8 +21,8 @@ use std::time::Instant;
 /// The first request opens its machine and uploads the graph. Later ones for the same [`Machine`]
 /// reuse the graph there. A request whose program differs from the last one only in its inputs,
 /// such as a search from other sources, also reuses the program; programs of earlier requests are
-/// not planned again. A request for another machine
-/// opens that one. If the choice is open, the first request makes it for all later ones.
+/// not planned again. A request for another machine opens that one. If the choice is open, the
+/// first request decides for all later ones.
 ///
 /// ```
 /// use seawall::graph::Graph;
@@ -52,7 +52,7 @@ pub(super) struct Resident<'g> {
     /// The form of the graph that is on it.
     pub(super) graph: &'g Graph,
     pub(super) opened: Opened<'g>,
-    /// The target of plans for it.
+    /// The target of plans for the machine.
     pub(super) target: Target,
     /// The loaded program.
     pub(super) loaded: Option<Planned>,
@@ -71,7 +71,7 @@ impl<'g> Analyzer<'g> {
     }
 
     /// Returns the same analyzer with other plans, such as those of an earlier analyzer. Plans are
-    /// for one graph and machine: they serve an equal graph, and leave space to others.
+    /// for one graph and machine: they serve an equal graph, and are evicted for others.
     #[must_use]
     pub fn with_plans(self, plans: PlanCache) -> Self {
         Self { plans, ..self }
@@ -147,7 +147,7 @@ impl<'g> Analyzer<'g> {
         let (resident, uploaded_ns) = self.resident(&mut submission, choice)?;
         let target = resident.target;
         if target.executor != meant.executor {
-            // A plan for the machine that did not open is refused by the one that did.
+            // A plan for a machine that failed to open is refused by another one.
             planned = submission.plan((target, false), None)?;
         }
         let session = resident.opened.session.as_mut();
@@ -206,7 +206,7 @@ pub fn execute(
     Analyzer::new(graph).run(request, progress)
 }
 
-/// Tells whether the machine failed, so that its memory cannot be trusted.
+/// Returns whether the machine failed, so that its memory cannot be trusted.
 fn has_failed(error: &RunError) -> bool {
     match error {
         RunError::Backend(BackendError::Cancelled) => false,
@@ -215,7 +215,7 @@ fn has_failed(error: &RunError) -> bool {
 }
 
 impl Submission<'_, '_> {
-    /// Returns the outcome of a request on the graph `read`, whose form and upload took so long.
+    /// Returns the outcome of a request on the graph `read`, with the times of its form and upload.
     fn outcome(
         mut self,
         read: &Graph,

@@ -21,15 +21,15 @@ use std::num::NonZeroUsize;
 /// The machine of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Choice {
-    /// Executor to open; `None` means the GPU, and the CPU should that fail.
+    /// Executor to open; `None` means the GPU, and the CPU if that fails.
     pub(super) executor: Option<Executor>,
-    /// Threads of the CPU backend; all by default.
+    /// CPU threads backend; all by default.
     pub(super) threads: Option<NonZeroUsize>,
     /// Reason, or the better choice.
     pub(super) reason: Option<String>,
     /// Limits of searches within one block, if the GPU's measured costs determine them.
     pub(super) narrow: Option<Narrow>,
-    /// Costs of a step of a search on the GPU, if it was looked for.
+    /// Costs of a step of a search on the GPU, if one was searched for.
     pub(super) step: Option<StepCosts>,
     /// Limits of searches, if they were tuned for the machine.
     pub(super) search: Option<SearchTuning>,
@@ -38,7 +38,7 @@ pub(super) struct Choice {
 }
 
 impl Choice {
-    /// Returns the same choice for the executor that opened: the CPU where the GPU did not.
+    /// Returns the same choice for the executor that opened: the CPU if the GPU failed to open.
     pub(super) fn opened(self, executor: Executor) -> Self {
         Self {
             executor: Some(executor),
@@ -51,17 +51,17 @@ impl Choice {
 /// Frontiers that one block searches alone, nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Narrow {
-    /// Largest at the start.
+    /// Largest frontier at the start.
     pub(super) enter: u32,
-    /// Largest to continue.
+    /// Largest frontier to continue.
     pub(super) leave: u32,
 }
 
-/// Function that looks for the GPU with a number.
+/// Function that opens the GPU with a given number.
 type Probe<'p> = &'p dyn Fn(u32) -> Result<DeviceLimits, BackendError>;
 
-/// Chooses for `request`. A caller's choice is kept; the reason then names a better one if there
-/// is any. If the CPU ends the job before a GPU would be open, the function looks for no GPU.
+/// Chooses for `request`. A caller's choice is kept; the reason then names a better one, if any. If
+/// the CPU ends the job before a GPU would be open, the function searches for none.
 pub(super) fn choose(graph: &Graph, request: &RunRequest) -> Choice {
     choose_with(graph, request, &limits_of)
 }
@@ -193,7 +193,7 @@ impl Choice {
     }
 }
 
-/// Joins two reasons if there are two.
+/// Joins two optional reasons.
 fn joined(first: Option<String>, second: Option<String>) -> Option<String> {
     match (first, second) {
         (Some(first), Some(second)) => Some(format!("{first}; {second}")),
@@ -208,7 +208,7 @@ fn without_gpu(error: &BackendError, request: &RunRequest, prediction: &Predicti
     format!("{error}; {}", prediction.threads_reason())
 }
 
-/// Returns the caller's threads, or one if more would only meet at barriers.
+/// Returns the caller's threads, or one if more would only wait at barriers.
 fn threads(request: &RunRequest, prediction: &Prediction) -> Option<NonZeroUsize> {
     let narrow = prediction.best_cpu() == Candidate::OneThread;
     request
@@ -231,8 +231,8 @@ impl Narrow {
 }
 
 /// Returns the forecast of one run of `request` on `graph`, nanoseconds: on the machine that it
-/// names, else on the slower one of CPU and GPU, as `auto` may take either. Looks at a sample of the
-/// edges, at most some hundredths of them.
+/// names, else on the slower one of CPU and GPU, as `auto` may take either. Samples at most a few
+/// per cent of the edges.
 #[must_use]
 pub fn forecast_ns(graph: &Graph, request: &RunRequest) -> f64 {
     let job = job(graph, request, sample_edges(graph));
@@ -303,7 +303,7 @@ mod tests {
         let fewest = choice(Some(Executor::Cpu), 1);
         assert_eq!(fewest.threads, Some(NonZeroUsize::MIN));
         assert_eq!(probes.get(), 0);
-        // Many runs share the opening, so that a GPU may pay off.
+        // Many runs share the cost of opening it, so that a GPU may pay off.
         let long = choice(None, u32::MAX);
         assert_eq!((long.executor, probes.get()), (Some(Executor::Cpu), 1));
         choice(Some(Executor::Mega), 1);

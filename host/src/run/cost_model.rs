@@ -18,8 +18,8 @@ pub(crate) struct LoadedCalibration {
 }
 
 impl LoadedCalibration {
-    /// Returns the user's calibration, read once per process: looking for the file takes longer
-    /// than a small job.
+    /// Returns the user's calibration, read once per process: finding the file takes longer than a
+    /// small job.
     pub(crate) fn get() -> &'static Self {
         static FOUND: OnceLock<LoadedCalibration> = OnceLock::new();
         FOUND.get_or_init(Self::load)
@@ -87,7 +87,7 @@ pub(super) fn worker(
     Worker::threads(&costs, job.graph_bytes())
 }
 
-/// Cost of a step of a search, as its policy weighs it on the device.
+/// Cost of a step of a search, as its policy estimates it on the device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct StepCosts {
     /// The step without its edges, nanoseconds.
@@ -99,7 +99,7 @@ pub(super) struct StepCosts {
 }
 
 impl StepCosts {
-    /// The costs on `executor`; `is_alone` tells of one CPU thread.
+    /// The costs on `executor`; `is_alone` means one CPU thread.
     pub(super) fn of(costs: &Costs, executor: Executor, is_alone: bool) -> Self {
         let cpu = if is_alone {
             costs.cpu.one

@@ -22,14 +22,14 @@ pub enum RunError {
         /// The requested analysis.
         analysis: AnalysisKind,
     },
-    /// A whole weight that the results of the analysis have no number for.
+    /// A whole weight that the results of the analysis cannot represent.
     #[error(
         "{analysis} takes whole weights up to {most}, and the edge from {from} to {to} has {weight}; scale the weights down"
     )]
     WeightTooLarge {
         /// The requested analysis.
         analysis: AnalysisKind,
-        /// Start of the edge, as the file calls it.
+        /// Start of the edge, by its name in the file.
         from: NodeName,
         /// Its end.
         to: NodeName,
@@ -46,9 +46,9 @@ pub enum RunError {
     WeightTooSmall {
         /// The requested analysis.
         analysis: AnalysisKind,
-        /// Whether 0 is too small, too: it makes the number of shortest paths meaningless.
+        /// Whether 0 is refused too: it makes the number of shortest paths meaningless.
         is_above_zero: bool,
-        /// Start of the edge, as the file calls it.
+        /// Start of the edge, by its name in the file.
         from: NodeName,
         /// Its end.
         to: NodeName,
@@ -72,10 +72,10 @@ pub enum RunError {
     RepeatedSource {
         /// The requested analysis.
         analysis: AnalysisKind,
-        /// The source, as the file calls it.
+        /// The source, by its name in the file.
         source_node: NodeName,
     },
-    /// The request is for threads of a CPU alone.
+    /// The request is for CPU threads only.
     #[error("{analysis} with {what} runs on threads of a CPU alone; use the backend cpu")]
     CpuOnly {
         /// The requested analysis.
@@ -83,7 +83,7 @@ pub enum RunError {
         /// The reason.
         what: &'static str,
     },
-    /// Paths get ever shorter.
+    /// There is a negative cycle.
     #[error(
         "sssp finds no shortest paths: the edges around {} have the weight {weight} in all, so that paths from the sources get ever shorter; {}",
         around(nodes),
@@ -145,7 +145,7 @@ pub enum RunError {
     #[error("a time budget of 0; allow at least a nanosecond")]
     NoTime,
     /// The request asks for a detail of another analysis.
-    #[error("{analysis} does not tell {detail}, {of} does; leave them out, or ask for {of}")]
+    #[error("{analysis} does not return {detail}, {of} does; leave them out, or ask for {of}")]
     WrongDetail {
         /// The requested detail.
         detail: Detail,
@@ -154,7 +154,7 @@ pub enum RunError {
         /// The requested analysis.
         analysis: AnalysisKind,
     },
-    /// The request keeps edges that the analysis makes no sense with.
+    /// The request keeps edges that the analysis does not support.
     #[error("{analysis} ignores {what}, so that it cannot keep them; leave them to it")]
     WrongForm {
         /// The requested analysis.
@@ -165,12 +165,12 @@ pub enum RunError {
     /// The graph has no such form.
     #[error(transparent)]
     Form(#[from] FormError),
-    /// Start weights that are no shares.
+    /// Invalid start weights.
     #[error(
         "start weights of sources must be finite and at least 0, one of them above 0, and their sum finite; the one of source number {number} is {weight}"
     )]
     SourceWeight {
-        /// Number of the source that has it, from 1.
+        /// Number of its source, from 1.
         number: usize,
         /// The weight.
         weight: f64,
@@ -263,15 +263,15 @@ pub enum RunError {
 fn around(nodes: &[NodeName]) -> String {
     const SHOWN: usize = 12;
     let shown = nodes.iter().take(SHOWN).map(NodeName::to_string);
-    let mut told: Vec<String> = shown.collect();
+    let mut named: Vec<String> = shown.collect();
     if nodes.len() > SHOWN {
-        told.push(format!("{} more", nodes.len() - SHOWN));
+        named.push(format!("{} more", nodes.len() - SHOWN));
     }
-    told.extend(nodes.first().map(NodeName::to_string));
-    told.join(", ")
+    named.extend(nodes.first().map(NodeName::to_string));
+    named.join(", ")
 }
 
-/// The way around a cycle.
+/// The route around a cycle.
 const fn without(weight: f64, is_undirected: bool) -> &'static str {
     if weight >= 0.0 {
         return "the floats differ too much to be summed, scale them to whole numbers";
@@ -282,7 +282,7 @@ const fn without(weight: f64, is_undirected: bool) -> &'static str {
     "correct the weights"
 }
 
-/// The message for a shape that nothing takes.
+/// The message for an unused shape.
 fn no_search(analysis: AnalysisKind, detail: Detail, topology: Topology) -> String {
     if detail == Detail::EachSource {
         return format!(
@@ -295,7 +295,7 @@ fn no_search(analysis: AnalysisKind, detail: Detail, topology: Topology) -> Stri
     )
 }
 
-/// The way around a budget, if there is one.
+/// The remedy for a budget, if there is one.
 fn instead(analysis: AnalysisKind) -> String {
     match analysis.facts().streams {
         Some(_) => {

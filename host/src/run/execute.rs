@@ -81,7 +81,7 @@ impl<'g, 'p> Submission<'g, 'p> {
     }
 
     /// Builds, plans and encodes the program, with 64-bit distances if `wide`; `known` is the one
-    /// on the machine. It is one that spares memory if the budget holds no other.
+    /// on the machine. Builds a low-memory program if the budget holds no other.
     pub(super) fn plan(
         &mut self,
         (target, wide): (Target, bool),
@@ -140,8 +140,8 @@ impl<'g, 'p> Submission<'g, 'p> {
         Ok(opened)
     }
 
-    /// Computes the answer, again in 64 bits if distances exceeded 32; times include both. A program
-    /// for which the machine has too little memory gives way to one that spares it.
+    /// Computes the answer, again in 64 bits if distances exceeded 32; times include both. A
+    /// program for which the machine has too little memory is replaced by a low-memory one.
     pub(super) fn settle(
         &mut self,
         session: &mut dyn Session,
@@ -165,7 +165,7 @@ impl<'g, 'p> Submission<'g, 'p> {
         Ok((other, again))
     }
 
-    /// Tells whether the sequential implementation has the same result for the graph `read`.
+    /// Returns whether the sequential implementation has the same result for the graph `read`.
     pub(super) fn is_equal(&mut self, read: &Graph, end: End, answer: &Answer) -> bool {
         (self.progress)(Phase::Check);
         let request = self.request;
@@ -263,8 +263,8 @@ impl<'g, 'p> Submission<'g, 'p> {
     }
 }
 
-/// The same program, whose registers have the identifiers of its plan: an equal program numbers
-/// them in the same way.
+/// The same program with the register identifiers of its plan: an equal program numbers registers
+/// in the same way.
 fn renamed(built: Built, plan: &EncodedProgram) -> Built {
     let name = |register: RegisterId| plan.register(register.number()).unwrap_or(register);
     Built {

@@ -19,7 +19,7 @@ pub(super) struct Explanation {
     pub(super) steps_total: u32,
 }
 
-/// Explains a run whose waves were `waves`; says nothing if that was not requested.
+/// Explains a run with the waves `waves`; empty if not requested.
 pub(super) fn explain(
     graph: &Graph,
     request: &RunRequest,

@@ -9,8 +9,8 @@ use crate::outcome::SessionReport;
 use crate::program::EncodedProgram;
 use seawall_core::session::{ReadbackPolicy, ReuseTelemetry, SessionProfile};
 
-/// Predictions for a request and its counters, program by program: a search whose distances
-/// outgrow 32 bits runs two.
+/// Predictions for a request and its counters, program by program: a search whose distances exceed
+/// 32 bits runs two.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Ledger {
     /// Work of the session before the request.
@@ -22,7 +22,7 @@ pub(super) struct Ledger {
 }
 
 impl Ledger {
-    /// Begins a request on a session that did `start` so far.
+    /// Begins a request on a session with the counters `start`.
     pub(super) fn begin(start: SessionWork) -> Self {
         Self {
             start,
@@ -70,14 +70,14 @@ impl Ledger {
             runs: profile.run_count,
             input_bytes: alone.total_frontier_refresh_bytes,
             synchronisations: profile.run_count,
-            // Distances that outgrew their words are not read.
+            // Distances that exceeded their words are not read.
             readback_bytes: alone
                 .host_readback_bytes
                 .saturating_sub(self.predicted.readback_bytes),
         });
     }
 
-    /// Takes in what the session did meanwhile.
+    /// Adds the session's work since the last call.
     pub(super) const fn count(&mut self, now: SessionWork) {
         self.now = now;
     }
@@ -123,7 +123,7 @@ pub fn program_report(
     SessionReport::of(predicted, counted, counted, peak_bytes)
 }
 
-/// The session that the request would make alone, of its runs.
+/// The session that the request alone would need.
 fn profile(
     graph: &Graph,
     request: &RunRequest,
@@ -159,7 +159,7 @@ impl Profiled<'_> {
         let whole = backend::session_bytes(graph, program, self.executor);
         let known = graph_bytes + program.input_bytes + self.output_bytes;
         SessionProfile {
-            // The sizes that the plan follows from; never 0.
+            // The sizes that the plan depends on; never 0.
             graph_layout_hash: u64::from(graph.nodes()) << 32 | u64::from(graph.edges()) | 1 << 63,
             graph_bytes,
             run_count,

@@ -1,4 +1,4 @@
-//! The plan of a run, held to its budget.
+//! Plan of a run within its budget.
 
 use super::choose::{Choice, Narrow};
 use super::cost_model::{LoadedCalibration, StepCosts};
@@ -21,12 +21,12 @@ pub(super) struct Target {
     pub(super) narrow: Option<Narrow>,
     pub(super) search: Option<SearchTuning>,
     pub(super) step: StepCosts,
-    /// Threads of the CPU that it is, if it is one.
+    /// CPU threads, if it is a CPU.
     pub(super) threads: Option<u32>,
 }
 
 impl Target {
-    /// The machine that a choice means to open.
+    /// The machine that a choice intends to open.
     pub(super) fn of(request: &RunRequest, choice: &Choice) -> Self {
         let executor = choice.executor.unwrap_or(Executor::Mega);
         let is_alone = choice.threads == Some(NonZeroUsize::MIN);
@@ -99,7 +99,7 @@ fn over_budget(request: &RunRequest, needed_bytes: u64, budget_bytes: u64) -> Ru
     }
 }
 
-/// Memory predicted for a loaded program beside what its session allocated.
+/// Memory predicted for a loaded program, and allocated by its session.
 pub(super) fn memory_of(
     graph: &Graph,
     request: &RunRequest,

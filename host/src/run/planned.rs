@@ -12,7 +12,7 @@ pub(super) struct Planned {
     pub(super) encoded: Arc<EncodedProgram>,
     pub(super) summary: PlanSummary,
     pub(super) plan_ns: u64,
-    /// The choices that it was built by.
+    /// The options that it was built with.
     pub(super) build_options: BuildOptions,
     /// Whether the machine has it already.
     pub(super) is_loaded: bool,

@@ -21,8 +21,7 @@ pub struct RunRequest {
     /// Node numbers to start from, each below the graph's nodes, in the order
     /// given; an analysis that starts everywhere ignores them.
     pub sources: Vec<u32>,
-    /// The start weight of each source, in their order, in proportion to which walks of `ppr` start
-    /// there; none if all are alike.
+    /// The start weight of each source, in their order, for walks of `ppr`; empty if all are equal.
     pub source_weights: Vec<f64>,
     /// Machine of the run.
     pub machine: Machine,
@@ -30,7 +29,7 @@ pub struct RunRequest {
     pub repeat: NonZeroU32,
     /// Whether to compare with a plain sequential implementation.
     pub check: bool,
-    /// Iterations after which a fixpoint stops; by default the analysis's own bound.
+    /// Iterations after which a fixpoint stops; by default the analysis's own limit.
     pub max_iterations: Option<NonZeroU32>,
     /// Parameters of a ranking.
     pub ranking: Ranking,
@@ -39,22 +38,22 @@ pub struct RunRequest {
     /// The shape that every step of a search takes if possible; by default chosen from device
     /// counters.
     pub topology: Option<Topology>,
-    /// Detail beyond the plain column.
+    /// Details beyond the plain column.
     pub detail: Detail,
-    /// How labels are passed on.
+    /// Rule of label propagation.
     pub rule: LabelRule,
-    /// Whether a ranking follows edges in proportion to their weights, where the graph has some.
+    /// Whether a ranking follows edges in proportion to their weights, if the graph has any.
     pub weighted: bool,
-    /// Whether the result of largest weight is asked for, instead of the smallest.
+    /// Whether the result of largest weight is requested, instead of the smallest.
     pub maximum: bool,
     /// Whether to measure the groups of the program and to keep the steps of searches, with
     /// predictions beside them.
     pub explain: bool,
-    /// Edges from a node to itself: those that the analysis asks for, or others.
+    /// Treatment of edges from a node to itself: the analysis's default, or another.
     pub loops: Option<Loops>,
     /// Edges with the same ends, likewise.
     pub parallel: Option<Parallel>,
-    /// Whether a plan may be that of an earlier request, which is the same.
+    /// Whether a plan may be reused from an equal earlier request.
     pub reuse_plans: bool,
 }
 
@@ -92,11 +91,11 @@ impl RunRequest {
 }
 
 impl RunRequest {
-    /// Returns the form in which the analysis takes a graph: that of its facts, or of the request.
-    /// What has no effect on the analysis is left out in any case.
+    /// Returns the form in which the analysis takes a graph: by its facts, or by the request.
+    /// Choices without effect on the analysis are normalised.
     ///
     /// # Errors
-    /// [`RunError::WrongForm`] if the request keeps what the analysis makes no sense with.
+    /// [`RunError::WrongForm`] if the request keeps edges that the analysis does not support.
     pub fn form(&self) -> Result<Form, RunError> {
         let rules = self.rules();
         let analysis = self.analysis;
@@ -114,7 +113,7 @@ impl RunRequest {
         Ok(Form { loops, parallel })
     }
 
-    /// The ways in which the analysis takes loops and parallel edges.
+    /// Treatment of loops and parallel edges by the analysis.
     pub(crate) fn rules(&self) -> (LoopRule, ParallelRule) {
         let question = self.question(false);
         let analysis = self.analysis.definition();
@@ -143,13 +142,13 @@ impl RunRequest {
 }
 
 impl RunRequest {
-    /// Tells whether weights of edges are read.
+    /// Returns whether weights of edges are read.
     #[must_use]
     pub fn reads_weights(&self) -> bool {
         self.analysis.reads_weights() || self.centrality.weighted
     }
 
-    /// Tells whether it is about paths along weights of which some are negative.
+    /// Returns whether it searches paths along weights of which some are negative.
     pub(crate) fn needs_signed_paths(&self, graph: &Graph) -> bool {
         let facts = self.analysis.facts();
         facts.signed && facts.walks && graph.weight_kind().is_some_and(WeightKind::is_signed)
@@ -165,7 +164,7 @@ impl RunRequest {
         })
     }
 
-    /// Tells whether no GPU answers it.
+    /// Returns whether no GPU answers it.
     pub(crate) fn is_for_cpu(&self) -> bool {
         // Labels count weights on every machine, and paths along weights are searched on threads.
         self.centrality.weighted && self.analysis.facts().takes_sources

@@ -16,14 +16,14 @@ pub(crate) struct BuildOptions {
     pub(crate) wide: bool,
     /// Whether methods are those for warps.
     pub(crate) warps: bool,
-    /// Threads of the CPU that answers, if one does for sure.
+    /// CPU threads that answer, if a CPU certainly does.
     pub(crate) threads: Option<u32>,
-    /// Whether methods spare memory.
+    /// Whether to use low-memory methods.
     pub(crate) low_memory: bool,
 }
 
 impl BuildOptions {
-    /// The way of threads, with 64-bit distances if `wide`.
+    /// Options for CPU threads, with 64-bit distances if `wide`.
     pub(crate) const fn of_threads(wide: bool) -> Self {
         Self {
             wide,
@@ -33,7 +33,7 @@ impl BuildOptions {
         }
     }
 
-    /// Plans this way, or one that takes less memory if the machine has too little.
+    /// Plans with these options, or with low-memory ones if the machine has too little memory.
     pub(crate) fn plan<T>(
         self,
         mut plan: impl FnMut(Self) -> Result<T, RunError>,
@@ -48,7 +48,7 @@ impl BuildOptions {
         plan(low_memory).map_err(|other| lesser(error, other))
     }
 
-    /// The way that takes less memory, if this one does not.
+    /// The low-memory options, unless these are.
     pub(crate) fn on_low_memory(self) -> Option<Self> {
         (!self.low_memory).then_some(Self {
             low_memory: true,
@@ -66,7 +66,7 @@ pub(crate) fn build(
     let question = Question {
         warps: build_options.warps,
         threads: build_options.threads,
-        // A shape is for searches, which methods of little memory leave out.
+        // A shape is for searches, which low-memory methods do not use.
         low_memory: build_options.low_memory && request.topology.is_none(),
         ..request.question(build_options.wide)
     };
@@ -94,7 +94,7 @@ fn force_topology(built: &mut Built, request: &RunRequest) -> Result<(), RunErro
     Ok(())
 }
 
-/// Tells whether the program did not fit the machine's memory.
+/// Returns whether the program did not fit the machine's memory.
 pub(crate) fn lacks_memory(error: &RunError) -> bool {
     matches!(
         error,
@@ -102,7 +102,7 @@ pub(crate) fn lacks_memory(error: &RunError) -> bool {
     )
 }
 
-/// Of two refusals of a budget, the one that names the smaller one.
+/// Returns the refusal that names the smaller budget.
 fn lesser(error: RunError, other: RunError) -> RunError {
     match (&error, &other) {
         (
@@ -145,7 +145,7 @@ pub(crate) fn end_of(analysis: AnalysisKind, control: &ControlRecord) -> End {
     })
 }
 
-/// Returns the edges that the sequential algorithms of a program looked at, if it has any.
+/// Returns the edges that the sequential algorithms of a program visited, if it has any.
 pub(crate) fn edges_examined(program: &EncodedProgram, control: &ControlRecord) -> Option<u64> {
     let mut opcodes = program.waves.iter().map(|wave| wave.opcode);
     let [low, high] = control.examined.map(u64::from);
@@ -168,7 +168,7 @@ pub(crate) fn topology_name(control: &ControlRecord) -> String {
         .map_or_else(|| "none".to_owned(), |topology| topology.name().to_owned())
 }
 
-/// Tells whether the sequential implementation has the same result.
+/// Returns whether the sequential implementation has the same result.
 pub(crate) fn is_equal(
     graph: &Graph,
     request: &RunRequest,
@@ -185,7 +185,7 @@ pub(crate) fn is_equal(
     request.analysis.definition().check(&case, found)
 }
 
-/// Tells whether whole distances exceeded 32 bits, so that the search has to be repeated in 64.
+/// Returns whether whole distances exceeded 32 bits, so that the search has to be repeated in 64.
 pub(crate) fn outgrew(error: &RunError) -> bool {
     matches!(
         error,

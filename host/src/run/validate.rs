@@ -38,7 +38,7 @@ impl RunRequest {
         }
     }
 
-    /// Refuses start weights that are no shares of a walk.
+    /// Refuses invalid start weights of a walk.
     fn check_source_weights(&self) -> Result<(), RunError> {
         let (weights, sources) = (&self.source_weights, self.sources().len());
         if weights.len() > sources {
@@ -82,7 +82,7 @@ impl RunRequest {
         check_graph(graph, self.analysis)
     }
 
-    /// Refuses options that the analysis has not.
+    /// Refuses options that the analysis does not have.
     fn check_options(&self) -> Result<(), RunError> {
         let Some(option) = self.lacking() else {
             return Ok(());
@@ -102,7 +102,7 @@ impl RunRequest {
         })
     }
 
-    /// The option that is set and that the analysis has not, if there is one.
+    /// A set option that the analysis does not have, if there is one.
     fn lacking(&self) -> Option<&'static str> {
         let facts = self.analysis.facts();
         let has_rule = self.rule != LabelRule::default();
@@ -120,14 +120,14 @@ impl RunRequest {
         found.or_else(|| self.centrality.lacking(facts))
     }
 
-    /// Whether `graph` has negative weights, which it reads and does not take.
+    /// Whether `graph` has negative weights that the analysis reads but does not support.
     fn refuses_signs(&self, graph: &Graph) -> bool {
         let is_read = self.reads_weights() || self.weighted;
         let is_signed = graph.weight_kind().is_some_and(WeightKind::is_signed);
         is_signed && is_read && !self.analysis.facts().signed
     }
 
-    /// Refuses what only threads of a CPU do.
+    /// Refuses requests that only CPU threads support.
     pub(crate) fn check_for_gpu(&self, graph: &Graph) -> Result<(), RunError> {
         let analysis = self.analysis;
         let what = match (self.is_for_cpu(), self.needs_signed_paths(graph)) {
@@ -233,7 +233,8 @@ fn check_weights(graph: &Graph, analysis: AnalysisKind) -> Result<(), RunError> 
 }
 
 impl RunRequest {
-    /// Refuses weights that only the form of a graph has: sums may exceed those of the analysis.
+    /// Refuses weights that only occur in the form of a graph: sums may exceed the analysis's
+    /// limit.
     ///
     /// # Errors
     /// [`RunError::WeightTooLarge`].
@@ -245,7 +246,7 @@ impl RunRequest {
     }
 }
 
-/// The ends of an edge, as the file calls them.
+/// The ends of an edge, by their names in the file.
 fn ends_of(graph: &Graph, edge: usize) -> (NodeName, NodeName) {
     let rows = graph.offsets();
     let from = rows.partition_point(|start| *start as usize <= edge) as u32 - 1;

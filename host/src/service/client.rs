@@ -1,4 +1,4 @@
-//! Clients: how a tenant posts.
+//! Clients, by which tenants post.
 
 use super::error::SubmitError;
 use super::in_flight::Flight;
@@ -14,12 +14,11 @@ use std::time::Duration;
 /// Time that a producer waits for space before it checks whether the service has closed.
 const LOOK_AFTER: Duration = Duration::from_millis(100);
 
-/// A tenant's way to a service. Clones post for the same tenant; any number of threads
-/// may.
+/// A tenant's access to a service. Clones post for the same tenant, from any number of threads.
 #[derive(Debug)]
 pub struct Client {
-    /// Tickets count this client's share of the service instead of the service, so that threads
-    /// with a client each change no count of each other.
+    /// Tickets hold a per-client reference instead of the service's, so that threads with separate
+    /// clients do not contend for a reference count.
     #[expect(
         clippy::redundant_allocation,
         reason = "a count of its own is its purpose"
@@ -29,7 +28,7 @@ pub struct Client {
     pub(super) priority: Priority,
 }
 
-/// A slot that is ready but for the number of its task.
+/// A slot that lacks only the number of its task.
 pub(super) struct Post {
     pub(super) kind: Kind,
     pub(super) opcode: u32,
@@ -72,8 +71,8 @@ impl Client {
         self.tenant
     }
 
-    /// Whether nothing that the tenant posted is on its way. What it posted before may
-    /// write to its window until then, even where its ticket has ended.
+    /// Whether no post of the tenant is in flight. Until then, earlier posts may write to its
+    /// window, even if their tickets have ended.
     #[must_use]
     pub fn is_idle(&self) -> bool {
         self.shared.in_flight.is_idle(self.tenant)
@@ -88,8 +87,8 @@ impl Client {
     /// Posts a query, waiting for a free slot.
     ///
     /// # Errors
-    /// [`SubmitError::Refused`] for what the workers would not run;
-    /// [`SubmitError::Closed`] with the query when the service shuts down.
+    /// [`SubmitError::Refused`] for queries that workers would not run; [`SubmitError::Closed`]
+    /// with the query when the service shuts down.
     pub fn submit(&self, query: Query) -> Result<Ticket, SubmitError> {
         self.submit_to(query, 0, true)
     }
@@ -106,7 +105,7 @@ impl Client {
     /// Opens a batch: queries that a fence waits for.
     ///
     /// # Errors
-    /// [`SubmitError::Batches`] when as many are open as there may be.
+    /// [`SubmitError::Batches`] if too many are open.
     pub fn batch(&self) -> Result<Batch, SubmitError> {
         let number = self.shared.in_flight.take_batch();
         let number = number.ok_or(SubmitError::Batches { open: BATCHES })?;
@@ -150,7 +149,7 @@ impl Client {
         })
     }
 
-    /// Posts to a service that has closed its gate to all others.
+    /// Posts to a service whose gate is closed to all others.
     pub(super) fn post_last(&self, post: &Post) -> Result<Ticket, NoTicket> {
         self.post_slot(self.slot_of(post), post)
     }
@@ -193,7 +192,7 @@ impl Client {
         let shared = &self.shared;
         let index = shared.in_flight.take(slot.level()).ok_or(NoTicket::Full)?;
         if !shared.ring().reserve(index) {
-            // Nobody else fills slots of the free list.
+            // Slots of the free list have no other writer.
             return Err(NoTicket::Full);
         }
         let task = match post.kind {
@@ -243,7 +242,7 @@ impl Batch {
     /// Posts a query of the batch, as [`Client::submit`].
     ///
     /// # Errors
-    /// As [`Client::submit`]; the batch goes on without it.
+    /// As [`Client::submit`]; the batch continues without it.
     pub fn submit(&mut self, query: Query) -> Result<Ticket, SubmitError> {
         let ticket = self.client.submit_to(query, self.number, true)?;
         self.members += 1;
@@ -276,7 +275,7 @@ impl Batch {
 }
 
 impl Drop for Batch {
-    /// A batch without a fence goes on; its number is free again when its queries ended.
+    /// A batch without a fence continues; its number is free again when its queries have ended.
     fn drop(&mut self) {
         if !self.is_fenced {
             self.client

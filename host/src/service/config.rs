@@ -15,10 +15,10 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Blocks of a GPU that work, unless a number is given.
+/// Default number of a GPU's worker blocks.
 pub const BLOCKS: NonZeroUsize = NonZeroUsize::new(96).unwrap();
 
-/// A user's opcode: one turn in, its outcome out. It should look at
+/// A handler of a user's opcode, which maps a turn to its outcome. It should check
 /// [`Call::is_over`] now and then.
 pub type Handler = dyn Fn(&Call<'_>) -> Outcome + Send + Sync;
 
@@ -29,13 +29,13 @@ pub struct Program {
     pub program: Arc<EncodedProgram>,
     /// The register that answers a query.
     pub result: RegisterId,
-    /// The user's opcode that runs it, too: the slot's first arguments are its inputs, and its
-    /// result is that of the slot.
+    /// The user's opcode that also runs it: the slot's first arguments are its inputs, and its
+    /// result is the slot's.
     pub opcode: Option<u32>,
 }
 
 impl Program {
-    /// A program that [`Query::Run`](super::Query::Run) names by its number alone.
+    /// A program that only [`Query::Run`](super::Query::Run) runs, by its number.
     #[must_use]
     pub const fn new(program: Arc<EncodedProgram>, result: RegisterId) -> Self {
         Self {
@@ -45,8 +45,8 @@ impl Program {
         }
     }
 
-    /// The same for [`Query::User`](super::Query::User), too. Its inputs must be one register of
-    /// 11 words at most, and its result have 9 at most.
+    /// A program that [`Query::User`](super::Query::User) runs, too. Its inputs must be one
+    /// register of 11 words at most, and its result have 9 at most.
     #[must_use]
     pub fn with_opcode(self, opcode: u32) -> Self {
         Self {
@@ -62,10 +62,11 @@ impl Program {
         format!("the program stopped: {error}")
     }
 
-    /// A word of `inputs` that a search starts from and that is no node of the program's graphs:
-    /// its place, and the word. Searches leave such sources out, so that the answer would be one
-    /// to another question; who takes inputs from others asks here first, as `seawall serve` does. Sources that waves compute are not inputs, and are not looked at; inputs
-    /// of another length than the program's have none.
+    /// Returns the place and value of a word in `inputs` that is a source of a search, but no node
+    /// of the program's graphs. Searches skip such sources, which would answer another question;
+    /// callers with foreign inputs, such as `seawall serve`, check this first. Sources that waves
+    /// compute are not inputs, and are not checked; inputs of another length than the program's
+    /// have none.
     #[must_use]
     pub fn stray_source(&self, inputs: &[u32]) -> Option<(usize, u32)> {
         let program = &self.program;
@@ -99,19 +100,19 @@ impl Program {
     }
 }
 
-/// The one who posts queries, with memory of its own.
+/// A tenant, which posts queries and has its own memory window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tenant {
     /// Kinds that it may post: a bit for each [`Kind`].
     pub mask: u32,
-    /// Queries of it that run at the same time; others wait.
+    /// Most of its queries that run at the same time; others wait.
     pub quota: u32,
-    /// Words of its window.
+    /// Words of the memory window.
     pub window_words: u32,
 }
 
 impl Default for Tenant {
-    /// Everything that a tenant may have, and 64 Ki words.
+    /// All kinds that a tenant may have, and 64 Ki words.
     fn default() -> Self {
         Self {
             mask: Kind::TENANT_MASK,
@@ -122,7 +123,7 @@ impl Default for Tenant {
 }
 
 impl Tenant {
-    /// A tenant that may post queries of these kinds alone.
+    /// A tenant that may only post queries of these kinds.
     #[must_use]
     pub fn limited_to(kinds: &[Kind]) -> Self {
         let mask = kinds.iter().fold(0, |mask, kind| mask | kind.bit());
@@ -137,20 +138,20 @@ impl Tenant {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum On {
-    /// Threads of the CPU.
+    /// CPU threads.
     #[default]
     Threads,
-    /// Blocks of a kernel that stays on a GPU.
+    /// Blocks of a persistent kernel on a GPU.
     Gpu {
         /// Number of the device.
         device: u32,
     },
-    /// The blocks of that kernel, on threads of the CPU: to test it without a GPU.
+    /// The blocks of that kernel on CPU threads, for tests without a GPU.
     Blocks,
 }
 
 impl On {
-    /// Blocks of a kernel that stays on this GPU.
+    /// Blocks of a persistent kernel on this GPU.
     #[must_use]
     pub const fn gpu(device: u32) -> Self {
         Self::Gpu { device }
@@ -162,8 +163,8 @@ impl On {
 pub struct Config {
     /// The machine whose workers serve.
     pub on: On,
-    /// Worker threads, or blocks of a GPU; as many as the machine runs at once when not given.
-    /// A GPU has fewer if its memory is short: each takes 24 bytes a node.
+    /// Worker threads, or blocks of a GPU; as many as the machine runs at once when not given. A
+    /// GPU has fewer if its memory is short: each takes 24 bytes per node.
     pub workers: Option<NonZeroUsize>,
     /// Slots of each priority, the most urgent first.
     pub slots: [u32; 5],
@@ -258,7 +259,7 @@ impl Config {
         Ok((records, first))
     }
 
-    /// Refuses what only threads can do.
+    /// Refuses features that only threads support.
     pub(super) fn check_machine(&self) -> Result<(), StartError> {
         let what = match self.on {
             On::Threads => return Ok(()),
@@ -268,7 +269,7 @@ impl Config {
         Err(StartError::NeedsThreads { what })
     }
 
-    /// Checks that each user's opcode is one, and what it does with a slot.
+    /// Checks each user's opcode and its use of a slot.
     pub(super) fn check_opcodes(&self) -> Result<(), StartError> {
         let mut known: HashSet<u32> = self.handlers.keys().copied().collect();
         let wrong = |opcode: &u32| Kind::of(*opcode) != Some(Kind::User);

@@ -6,7 +6,7 @@ use seawall_core::protocol::Refusal;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-/// The time until which a handler may go on.
+/// The time until which a handler may continue.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Deadline<'s> {
     pub(super) shared: &'s Shared,
@@ -14,7 +14,7 @@ pub(super) struct Deadline<'s> {
 }
 
 impl Deadline<'_> {
-    /// Ends a handler that has no time left, or whose service ends by force.
+    /// Ends a handler whose time is over, or whose service ends by force.
     pub(super) fn check(&self) -> Result<(), Refusal> {
         let is_late = self.at.is_some_and(|at| Instant::now() >= at);
         if is_late || self.shared.is_forced.load(Ordering::Relaxed) {

@@ -6,7 +6,7 @@ use seawall_core::abi::ring::{ARGUMENTS, PRINT_WORDS};
 use seawall_core::protocol::Short;
 
 impl Query {
-    /// The arguments of its slot, but for the number of the task.
+    /// The arguments of its slot, except the number of the task.
     pub(super) fn arguments(&self) -> Result<[u32; ARGUMENTS], SubmitError> {
         Ok(match self {
             Self::Nop => words(&[]),

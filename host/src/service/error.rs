@@ -60,10 +60,10 @@ pub enum StartError {
         /// The problem.
         source: BackendError,
     },
-    /// A service with something that only workers on threads have.
+    /// A service with a feature that only worker threads have.
     #[error("{what} need workers on threads; serve without them, or on the CPU")]
     NeedsThreads {
-        /// Configured and missing there.
+        /// The feature.
         what: &'static str,
     },
     /// The machine cannot serve.
@@ -77,7 +77,7 @@ pub enum StartError {
         /// Bytes of the ring.
         bytes: u64,
     },
-    /// More workers than a machine has a use for.
+    /// Too many workers.
     #[error("{workers} workers are more than {most}; use fewer")]
     TooManyWorkers {
         /// Requested workers.
@@ -98,7 +98,7 @@ pub enum StartError {
 }
 
 impl StartError {
-    /// Whether another request would help.
+    /// Whether the request is the cause.
     #[must_use]
     pub fn cause(&self) -> Cause {
         match self {
@@ -150,7 +150,7 @@ pub enum SubmitError {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TicketError {
-    /// It is not there yet.
+    /// It has not arrived yet.
     #[error("no answer within {0:?}; the query goes on, wait again")]
     TimedOut(Duration),
     /// The query ended in a fault.

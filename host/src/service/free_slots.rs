@@ -1,14 +1,14 @@
 //! Free slots of a priority.
 //!
-//! Each part of the slots has a list of its own. A thread takes from the list of its part first,
-//! so threads meet in one only where slots are scarce.
+//! Each shard of the slots has a separate list. A thread takes from the list of its shard first, so
+//! threads only contend if slots are scarce.
 
 use super::sharded_counter::{Line, PARTS, part_of_thread};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// Slots that hold nothing.
+/// Free slots.
 #[derive(Debug, Default)]
 pub(super) struct FreeSlots {
     lists: [Line<Mutex<Vec<u32>>>; PARTS],
@@ -22,7 +22,7 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl FreeSlots {
-    /// These slots, all free.
+    /// Creates lists of these slots, all free.
     pub(super) fn new(slots: impl DoubleEndedIterator<Item = u32>) -> Self {
         let space = Self::default();
         // The first slot of each list is taken first.
@@ -50,7 +50,7 @@ impl FreeSlots {
     pub(super) fn give_back(&self, slot: u32) {
         locked(self.list_of(slot)).push(slot);
         if self.waiting.load(Ordering::SeqCst) > 0 {
-            // The one who waits holds this lock from its look at the lists until it sleeps.
+            // A waiting thread holds this lock from its check of the lists until it sleeps.
             drop(locked(&self.lock));
             self.returned.notify_one();
         }
@@ -62,13 +62,13 @@ impl FreeSlots {
         let lock = locked(&self.lock);
         let is_full = self.lists.iter().all(|Line(list)| locked(list).is_empty());
         if is_full {
-            // The caller looks again, however it was woken.
+            // The caller checks again, however it was woken.
             drop(self.returned.wait_timeout(lock, longest));
         }
         self.waiting.fetch_sub(1, Ordering::SeqCst);
     }
 
-    /// Wakes all who wait.
+    /// Wakes all waiting threads.
     pub(super) fn wake_all(&self) {
         drop(locked(&self.lock));
         self.returned.notify_all();

@@ -1,4 +1,4 @@
-//! Free slots, and the query whose answer each of the others will hold.
+//! Free slots, and the queries that the other slots will answer.
 
 use super::error::TicketError;
 use super::free_slots::FreeSlots;
@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// A post on its way.
+/// A post in flight.
 #[derive(Debug, Default)]
 pub(super) struct Flight {
     /// Its request and the place of its answer; `None` once that is delivered.
@@ -21,7 +21,7 @@ pub(super) struct Flight {
     pub(super) closes: Option<u32>,
     /// Time at which the watchdog first found the slot claimed, if it has been since.
     pub(super) claimed_since: Option<Instant>,
-    /// Its client; `None` if nothing is on its way.
+    /// Its client; `None` if nothing is in flight.
     pub(super) tenant: Option<u32>,
 }
 
@@ -33,7 +33,7 @@ pub(super) struct InFlight {
     batches: Mutex<Vec<u32>>,
     /// Batches that were dropped without a fence, and their members.
     orphans: Mutex<Vec<(u32, u32)>>,
-    /// Slots on their way, by tenant.
+    /// Slots in flight, by tenant.
     open: [ShardedCounter; TENANTS as usize],
     pub(super) submitted: ShardedCounter,
     pub(super) delivered: ShardedCounter,
@@ -72,7 +72,7 @@ impl InFlight {
         }
     }
 
-    /// Wakes those who wait for space, to find the service closed.
+    /// Wakes the threads that wait for space, to find the service closed.
     pub(super) fn wake_all(&self) {
         self.free.iter().for_each(FreeSlots::wake_all);
     }
@@ -91,14 +91,13 @@ impl InFlight {
         self.open.get(tenant? as usize)
     }
 
-    /// Whether no slot of a tenant is on its way, so that none writes to its window.
+    /// Whether no slot of a tenant is in flight, so that none writes to its window.
     pub(super) fn is_idle(&self, tenant: u32) -> bool {
         let open = self.open_of(Some(tenant));
         open.is_none_or(|open| open.sum() == 0)
     }
 
-    /// Delivers the answer of a slot that ended, and frees it. The one who finds it ended
-    /// calls this; it does nothing for any other slot.
+    /// Delivers the answer of a slot that ended, and frees it. Does nothing for other slots.
     pub(super) fn harvest(&self, ring: SharedRing<'_>, index: u32) {
         let Some(place) = self.flights.get(index as usize) else {
             return;
@@ -145,8 +144,8 @@ impl InFlight {
         }
     }
 
-    /// Delivers a fault for slots that were found claimed for longer than `budget`. Such
-    /// a slot stays out of use until its worker lets go of it.
+    /// Delivers a fault for slots that were found claimed for longer than `budget`. Such a slot
+    /// stays out of use until its worker releases it.
     pub(super) fn end_overrun(&self, ring: SharedRing<'_>, budget: Duration) {
         for (index, place) in (0..).zip(&self.flights) {
             let mut flight = locked(place);
@@ -166,7 +165,7 @@ impl InFlight {
         }
     }
 
-    /// Ends every ticket that has no answer: no worker will answer any more.
+    /// Ends every ticket without an answer: no worker will answer any more.
     pub(super) fn end_all(&self) {
         for place in &self.flights {
             if let Some((_, oneshot)) = locked(place).expected.take() {
@@ -175,12 +174,12 @@ impl InFlight {
         }
     }
 
-    /// A batch that nobody has, from 1.
+    /// An unused batch number, from 1.
     pub(super) fn take_batch(&self) -> Option<u32> {
         locked(&self.batches).pop()
     }
 
-    /// Takes a batch back that has no fence, when its members have ended.
+    /// Frees a batch without a fence once its members have ended.
     pub(super) fn orphan(&self, batch: u32, members: u32) {
         locked(&self.orphans).push((batch, members));
     }

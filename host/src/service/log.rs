@@ -1,4 +1,4 @@
-//! Reading what queries printed.
+//! The log of printed records.
 
 use super::Shared;
 use seawall_core::abi::ring::ControlBlock;
@@ -25,8 +25,7 @@ impl Line {
     }
 }
 
-/// A reader of the log. One that is slower than the writers loses lines, and knows how
-/// many.
+/// A reader of the log. A reader that is slower than the writers loses lines, and counts them.
 #[derive(Debug)]
 pub struct Log {
     shared: Arc<Shared>,
@@ -44,7 +43,7 @@ impl Log {
         }
     }
 
-    /// Lines that were overwritten or dropped before this reader came to them.
+    /// Lines that were overwritten or dropped before this reader read them.
     #[must_use]
     pub const fn lost(&self) -> u64 {
         self.lost
@@ -63,7 +62,7 @@ impl Log {
             self.lost += u64::from(overwritten);
             self.next = self.next.wrapping_add(overwritten);
             let record = self.shared.ring().print_at(self.next);
-            // A record that is not there is being written, unless later ones are.
+            // A missing record is being written, unless later ones exist.
             if record.is_none() && ahead == 1 {
                 return None;
             }

@@ -1,5 +1,4 @@
-//! Services on machines with memory of their own: the kernel's thread, and that which collects
-//! answers.
+//! Services on machines with separate memory: the kernel's thread and the collector of answers.
 
 use super::{GRACE, On, Shared, watchdog};
 use crate::backend::serve::{Serving, Started};
@@ -10,14 +9,14 @@ use std::sync::atomic::Ordering;
 use std::sync::mpsc::Sender;
 use std::time::{Duration, Instant};
 
-/// Time between two looks while somebody sleeps until an answer comes.
+/// Time between two polls while a thread sleeps until an answer comes.
 const LOOK: Duration = Duration::from_micros(50);
 
-/// Time for which a sleeper has the collector look often; an answer that takes longer arrives a
-/// [`QUIET_LOOK`] late at most.
+/// Time for which a sleeping thread has the collector poll often; a slower answer arrives at most
+/// one [`QUIET_LOOK`] late.
 const CALLED: Duration = Duration::from_millis(20);
 
-/// Time between two looks while nobody does: those who wait look for themselves.
+/// Time between two polls while none does: waiting threads poll for themselves.
 const QUIET_LOOK: Duration = Duration::from_millis(1);
 
 /// Time without a query after which the service sleeps until the next one.
@@ -26,20 +25,20 @@ const QUIET: Duration = Duration::from_millis(200);
 /// Longest sleep.
 const LONGEST_SLEEP: Duration = Duration::from_millis(500);
 
-/// Time between two looks of the watchdog.
+/// Time between two polls by the watchdog.
 const KEEP: Duration = Duration::from_millis(10);
 
 /// Whether the machine serves, or why it does not.
 pub(super) type StartNotice = Sender<Result<(), BackendError>>;
 
-/// The thread of the kernel. It tells once when it has started or failed.
-pub(super) fn run(shared: &Arc<Shared>, on: On, tell: &StartNotice) {
-    let served = serve(shared, on, tell);
+/// The thread of the kernel. It notifies once when it has started or failed.
+pub(super) fn run(shared: &Arc<Shared>, on: On, notice: &StartNotice) {
+    let served = serve(shared, on, notice);
     if let Err(error) = served {
         // A kernel that does not end may still use the ring.
         std::mem::forget(Arc::clone(shared));
-        // Nobody hears of what happens after the start; tickets end with an error.
-        let _ = tell.send(Err(error));
+        // Failures after the start are not reported here; tickets end with an error.
+        let _ = notice.send(Err(error));
     }
     shared.close();
     shared.is_over.store(true, Ordering::Relaxed);
@@ -49,7 +48,7 @@ pub(super) fn run(shared: &Arc<Shared>, on: On, tell: &StartNotice) {
     shared.notify.ring();
 }
 
-fn serve(shared: &Arc<Shared>, on: On, tell: &StartNotice) -> Result<(), BackendError> {
+fn serve(shared: &Arc<Shared>, on: On, notice: &StartNotice) -> Result<(), BackendError> {
     let Some(posts) = &shared.posts else {
         return Ok(());
     };
@@ -76,7 +75,7 @@ fn serve(shared: &Arc<Shared>, on: On, tell: &StartNotice) -> Result<(), Backend
     let started = |started: Started| {
         // This is called once.
         let _ = shared.machine.set(started);
-        let _ = tell.send(Ok(()));
+        let _ = notice.send(Ok(()));
     };
     match on {
         On::Gpu { device } => {
@@ -88,7 +87,7 @@ fn serve(shared: &Arc<Shared>, on: On, tell: &StartNotice) -> Result<(), Backend
     }
 }
 
-/// Collects answers for those who sleep, and keeps the service.
+/// Collects answers for sleeping threads, and supervises the service.
 pub(super) fn collect(shared: &Arc<Shared>) {
     let (mut active, mut kept) = (Instant::now(), Instant::now());
     let mut called = None;

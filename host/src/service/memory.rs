@@ -5,7 +5,7 @@ use crate::backend::pages::Pages;
 use seawall_core::protocol::{Read, Scope, Swap, Update, Words, Write};
 use std::sync::atomic::Ordering;
 
-/// Words that threads share, and a device that serves. Both scopes are the same to threads.
+/// Words shared by threads and a serving device. Both scopes are the same for threads.
 #[derive(Debug)]
 pub struct SharedWords(Pages);
 
@@ -13,7 +13,7 @@ impl SharedWords {
     /// `words` words of 0.
     ///
     /// # Errors
-    /// [`StartError::OutOfMemory`] when there is not so much memory.
+    /// [`StartError::OutOfMemory`] if memory is short.
     pub fn new(words: u32) -> Result<Self, StartError> {
         let pages = Pages::new(words).ok_or(StartError::OutOfMemory {
             bytes: u64::from(words) * 4,
@@ -21,7 +21,7 @@ impl SharedWords {
         Ok(Self(pages))
     }
 
-    /// The pages that they lie in.
+    /// Their pages.
     pub(super) const fn pages(&self) -> &Pages {
         &self.0
     }

@@ -1,9 +1,9 @@
-//! A resident service: workers that stay, and queries about one graph that are posted
-//! to them instead of being launched.
+//! A resident service: persistent workers, and queries about one graph that are posted to them
+//! instead of being launched.
 //!
-//! Hosts and workers meet in the ring of [`seawall_core::protocol`]. Here the workers
-//! are threads of the CPU; any number of threads may post. Every ticket gets exactly one
-//! answer: the result, a fault, or that the service ended. `docs/ring.md` has the rules.
+//! Hosts and workers meet in the ring of [`seawall_core::protocol`]. Here the workers are CPU
+//! threads; any number of threads may post. Every ticket gets exactly one answer: the result, a
+//! fault, or that the service ended. `docs/ring.md` has the rules.
 //!
 //! ```
 //! use seawall::graph::Graph;
@@ -72,13 +72,13 @@ use std::time::{Duration, Instant};
 /// The ring of a service.
 type SharedRing<'s> = Ring<'s, SharedWords>;
 
-/// The number of the task that orders the end, which is no other's before those wrap.
+/// The number of the task that orders the end; no other task has it before numbers wrap.
 pub const END_TASK: u32 = u32::MAX;
 
-/// Time beyond its budget that a handler has to notice that the service ends.
+/// Time beyond its budget in which a handler must notice the end of the service.
 const GRACE: Duration = Duration::from_millis(500);
 
-/// Time between two looks of a service that drains.
+/// Time between two polls by a service that drains.
 const DRAIN_LOOK: Duration = Duration::from_millis(20);
 
 /// State that workers, clients and watchdog share.
@@ -86,9 +86,9 @@ struct Shared {
     words: SharedWords,
     layout: Layout,
     in_flight: InFlight,
-    /// Queues of posts, where workers do not share this memory.
+    /// Queues of posts, if workers do not share this memory.
     posts: Option<Posts>,
-    /// The machine that serves, once it does.
+    /// The machine that serves, once it has started.
     machine: OnceLock<Started>,
     notify: Notify,
     graph: Arc<Graph>,
@@ -98,7 +98,7 @@ struct Shared {
     workers: u32,
     tenants: u32,
     tasks: Numbers,
-    /// Whether somebody has begun to sleep who waits for an answer or for space.
+    /// Whether a thread has begun to sleep for an answer or for space.
     calls_collector: AtomicBool,
     /// Whether the service takes no more posts.
     gate: Gate,
@@ -171,7 +171,7 @@ impl Shared {
         self.in_flight.submitted.sum() != delivered
     }
 
-    /// Has the collector look for answers often for a while.
+    /// Has the collector poll for answers often for a while.
     fn call_collector(&self) {
         self.calls_collector.store(true, Ordering::Relaxed);
     }
@@ -234,11 +234,11 @@ impl Service {
 
     /// Starts the kernel of a service, and the thread that collects its answers.
     fn start_machine(&mut self, on: On) -> Result<(), StartError> {
-        let (tell, hear) = std::sync::mpsc::channel();
+        let (notice, outcome) = std::sync::mpsc::channel();
         self.shared.alive.fetch_add(1, Ordering::Relaxed);
-        self.spawn(0, move |shared| machine::run(shared, on, &tell))?;
-        // The thread that would tell always does before it ends.
-        if let Ok(Err(error)) = hear.recv() {
+        self.spawn(0, move |shared| machine::run(shared, on, &notice))?;
+        // The thread that would notify always does before it ends.
+        if let Ok(Err(error)) = outcome.recv() {
             return Err(StartError::Machine(error));
         }
         self.spawn(1, machine::collect)
@@ -293,7 +293,7 @@ impl Service {
         Log::new(Arc::clone(&self.shared))
     }
 
-    /// Takes no more queries, waits until all that were posted have ended, and ends.
+    /// Accepts no more queries, waits until all posted ones have ended, and ends.
     #[must_use = "the statistics are the last ones"]
     pub fn shut_down(mut self) -> Stats {
         self.shared.close();
@@ -304,7 +304,7 @@ impl Service {
             batch: 0,
             closes: None,
         };
-        // The order to end goes the way of all work, after earlier posts.
+        // The order to end is posted like all work, after earlier posts.
         if self.tenant(OWNER, Priority::Idle).post_last(&post).is_err() {
             self.shared.ring().shut_down(Shutdown::Drain);
             self.shared.notify.ring();
@@ -314,8 +314,8 @@ impl Service {
         stats::of(&self.shared)
     }
 
-    /// Waits until no ticket waits, or nothing has ended for longer than a slot may take:
-    /// what is left then waits for something that nobody will do.
+    /// Waits until no ticket waits, or nothing has ended for longer than a slot may take: the
+    /// remaining slots wait for work that will never come.
     fn wait_for_ends(&self) {
         let shared = &self.shared;
         let most = shared.slot_budget.saturating_add(GRACE);
@@ -345,8 +345,8 @@ impl Service {
         }
     }
 
-    /// Ends workers and watchdog, and every ticket that has no answer. A worker whose
-    /// handler does not return is left to itself: its memory stays until it does.
+    /// Ends workers and watchdog, and every ticket without an answer. A worker whose handler does
+    /// not return is abandoned: its memory stays until it does.
     fn end(&mut self) {
         let shared = &self.shared;
         shared.close();
@@ -363,7 +363,7 @@ impl Service {
         shared.notify.ring();
         for thread in self.threads.drain(..) {
             if shared.alive.load(Ordering::Acquire) == 0 {
-                // Nothing panics on these threads that a handler's guard lets through.
+                // Handlers are guarded, so these threads do not panic.
                 let _ = thread.join();
             }
         }

@@ -1,11 +1,11 @@
-//! A notification that threads sleep on until something changes.
+//! A notification that threads wait for until something changes.
 
 use super::sharded_counter::ShardedCounter;
 use std::sync::atomic::{AtomicU32, Ordering, fence};
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
-/// Counts changes and wakes those who wait for the next one.
+/// Counts changes and wakes the threads that wait for the next one.
 #[derive(Debug, Default)]
 pub(super) struct Notify {
     changes: ShardedCounter,
@@ -15,7 +15,7 @@ pub(super) struct Notify {
 }
 
 impl Notify {
-    /// Changes so far: read this before looking for what might have changed.
+    /// Changes so far; read this before checking for changes.
     pub(super) fn changes(&self) -> u64 {
         self.changes.sum()
     }
@@ -23,11 +23,11 @@ impl Notify {
     /// Wakes all sleepers.
     pub(super) fn ring(&self) {
         self.changes.add(1);
-        // Either this sees the sleeper, or the sleeper this change.
+        // Either this thread sees the sleeper, or the sleeper sees this change.
         fence(Ordering::SeqCst);
         if self.sleepers.load(Ordering::SeqCst) > 0 {
-            // A sleeper holds the lock from its last look at the changes until it
-            // sleeps, so it is either asleep now or has seen this change.
+            // A sleeping thread holds the lock from its last check of the changes until it sleeps,
+            // so it is either asleep now or has seen this change.
             drop(self.lock.lock().unwrap_or_else(PoisonError::into_inner));
             self.rung.notify_all();
         }
@@ -39,7 +39,7 @@ impl Notify {
         fence(Ordering::SeqCst);
         let lock = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
         if self.changes() == seen {
-            // The one who waits looks again for itself, however it was woken.
+            // The waiting thread checks again itself, however it was woken.
             drop(self.rung.wait_timeout(lock, longest));
         }
         self.sleepers.fetch_sub(1, Ordering::SeqCst);

@@ -8,7 +8,7 @@ use seawall_core::abi::serve::{POST_WORDS, PostRecord};
 use seawall_core::protocol::{Scope, Site, Words, Write};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// Queues of a service: threads that post share them out.
+/// Queues of a service, distributed over posting threads.
 pub(super) const QUEUES: u32 = PARTS as u32;
 
 /// The queues.
@@ -21,8 +21,8 @@ pub(super) struct Posts {
 }
 
 impl Posts {
-    /// Queues for a ring of `slots` slots. Each holds as many posts, so that none is overwritten
-    /// that was not read: a slot is posted again after its answer alone.
+    /// Queues for a ring of `slots` slots. Each holds as many posts, so that no unread post is
+    /// overwritten: a slot is only posted again after its answer.
     pub(super) fn new(slots: u32) -> Result<Self, StartError> {
         let each = slots.next_power_of_two();
         let words = each.checked_mul(POST_WORDS * QUEUES);
@@ -45,7 +45,7 @@ impl Posts {
 
     /// Posts a slot.
     pub(super) fn post(&self, index: u32, slot: &SlotRecord) {
-        // So threads rarely meet in a queue.
+        // Threads rarely contend for a queue.
         let part = part_of_thread();
         let Line(count) = &self.counts[part];
         let queue = part as u32;

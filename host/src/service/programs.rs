@@ -9,8 +9,8 @@ use seawall_core::abi::ring::FaultCode;
 use seawall_core::protocol::Outcome;
 use std::num::NonZeroUsize;
 
-/// A worker's sessions, opened at their first use: each has an arena of its
-/// own, so workers run the same program at the same time.
+/// A worker's sessions, opened at their first use: each has its own arena, so that workers can run
+/// the same program at the same time.
 pub(super) struct Programs<'s> {
     shared: &'s Shared,
     sessions: Vec<Option<CpuSession<'s>>>,
@@ -26,7 +26,7 @@ impl<'s> Programs<'s> {
         }
     }
 
-    /// Runs a program on this thread alone; the words of its result.
+    /// Runs a program on this thread alone; returns the words of its result.
     pub(super) fn run(
         &mut self,
         number: u32,

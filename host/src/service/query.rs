@@ -67,30 +67,30 @@ pub struct Span {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Query {
-    /// Nothing but an answer.
+    /// A query without effect.
     Nop,
     /// Writes a word.
     Store {
-        /// The word.
+        /// Address of the word.
         address: u32,
         /// Its new value.
         value: u32,
     },
     /// Adds to a word; the answer is its previous value.
     Add {
-        /// The word.
+        /// Address of the word.
         address: u32,
         /// The addend; the sum wraps.
         value: u32,
     },
     /// Reads a word.
     Load {
-        /// The word.
+        /// Address of the word.
         address: u32,
     },
     /// Replaces a word if it is as expected; the answer is its previous value.
     CompareSwap {
-        /// The word.
+        /// Address of the word.
         address: u32,
         /// The expected value.
         expected: u32,
@@ -99,15 +99,14 @@ pub enum Query {
     },
     /// Copies words; the two pieces may overlap.
     Copy {
-        /// From where.
+        /// The source.
         from: Span,
-        /// To where.
+        /// The destination.
         to: u32,
     },
     /// Runs an automaton from state 0 over words; the answer is its last state.
     Automaton {
-        /// The number of states, that of symbols, then the next state of each state and
-        /// symbol.
+        /// The number of states and of symbols, then the next state of each state and symbol.
         table: u32,
         /// The symbols that it reads.
         input: Span,
@@ -130,14 +129,14 @@ pub enum Query {
         /// Measure of their length.
         metric: Metric,
     },
-    /// Writes the neighbours of a node into the window; what does not fit is counted.
+    /// Writes the neighbours of a node into the window; counts those that do not fit.
     Neighbours {
         /// The node.
         node: u32,
-        /// Place for them.
+        /// Destination of the neighbours.
         to: Span,
     },
-    /// Runs one of the service's wave programs; what does not fit is counted.
+    /// Runs one of the service's wave programs; counts words of the result that do not fit.
     Run {
         /// Its number.
         program: u32,

@@ -13,7 +13,7 @@ use std::fmt;
 pub enum Reply {
     /// It is done.
     Done,
-    /// A word: what was read, the value before, or the last state.
+    /// A word: the value read, the previous value, or the last state.
     Word(u32),
     /// Whether there is a path.
     Reached(bool),
@@ -46,7 +46,7 @@ pub struct Answer {
     pub turns: u32,
     /// The task that it belongs to, or 0.
     pub parent: u32,
-    /// The only kind that the entry which answered knew; `None` if it knew all.
+    /// The only kind of the entry that answered; `None` if it handles all.
     pub entry: Option<Kind>,
 }
 
@@ -56,7 +56,7 @@ pub struct Answer {
 pub struct ProgramFault {
     /// Number of the program.
     pub program: u32,
-    /// What it met, and where: the wave's number, and for an index beyond its register that index
+    /// The fault and its place: the wave's number, and for an index out of range the index
     /// (`arrived`) and the register's length in words (`expected`).
     pub record: FaultRecord,
 }

@@ -7,10 +7,10 @@ use seawall_core::protocol::Refusal;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Nodes between two looks at the clock.
+/// Nodes between two reads of the clock.
 const NODES_PER_LOOK: usize = 1 << 12;
 
-/// Nodes that a search found, with a number each; forgetting all of them costs nothing.
+/// Nodes that a search found, with a number each; clearing costs constant time.
 #[derive(Debug, Default)]
 struct Reached {
     search: u32,
@@ -19,7 +19,7 @@ struct Reached {
 }
 
 impl Reached {
-    /// Forgets all nodes.
+    /// Clears all nodes.
     fn begin(&mut self, nodes: u32) {
         self.seen_in.resize(nodes as usize, 0);
         self.numbers.resize(nodes as usize, 0);
@@ -41,7 +41,7 @@ impl Reached {
     }
 }
 
-/// One of the two searches that look for each other.
+/// One of the two searches that meet.
 #[derive(Debug, Default)]
 struct Side {
     found: Reached,
@@ -59,7 +59,7 @@ impl Side {
         self.level = 0;
     }
 
-    /// Takes one level; the length of the shortest path that met `other` in it.
+    /// Takes one level; returns the length of the shortest path that met `other` in it.
     fn step(&mut self, other: &Reached, rows: &Csr) -> Option<u64> {
         let mut best = None;
         self.level += 1;
@@ -89,8 +89,8 @@ pub(super) struct Searcher {
 }
 
 impl Searcher {
-    /// Edges of a shortest path, if there is a path: two breadth-first searches that
-    /// meet, the one with fewer nodes taking the next level.
+    /// Edges of a shortest path, if there is a path: two breadth-first searches that meet, of which
+    /// the one with fewer nodes takes the next level.
     pub(super) fn hops(
         &mut self,
         graph: &Graph,

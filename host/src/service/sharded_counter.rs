@@ -1,12 +1,12 @@
-//! Counters and locks in parts, so that threads rarely meet in one cache line.
+//! Sharded counters and locks, so that threads rarely contend for a cache line.
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{PoisonError, RwLock, RwLockReadGuard};
 
-/// Parts of everything that is spread.
+/// Shards of each counter.
 pub(super) const PARTS: usize = 8;
 
-/// The part of this thread, which stays the same.
+/// The shard of this thread, which is fixed.
 pub(super) fn part_of_thread() -> usize {
     static THREADS: AtomicU32 = AtomicU32::new(0);
     thread_local! {
@@ -15,7 +15,7 @@ pub(super) fn part_of_thread() -> usize {
     NUMBER.with(|number| *number as usize % PARTS)
 }
 
-/// Something in cache lines of its own.
+/// A value in separate cache lines.
 #[derive(Debug, Default)]
 #[repr(align(128))]
 pub(super) struct Line<T>(pub(super) T);
@@ -25,31 +25,31 @@ pub(super) struct Line<T>(pub(super) T);
 pub(super) struct ShardedCounter([Line<AtomicU64>; PARTS]);
 
 impl ShardedCounter {
-    /// Adds to the part of this thread, after everything that this thread did before.
+    /// Adds to this thread's shard, with release order.
     pub(super) fn add(&self, count: u64) {
         if let Some(Line(part)) = self.0.get(part_of_thread()) {
             part.fetch_add(count, Ordering::Release);
         }
     }
 
-    /// Takes 1 away, as [`ShardedCounter::add`].
+    /// Subtracts 1, as [`ShardedCounter::add`].
     pub(super) fn take(&self) {
         self.add(u64::MAX);
     }
 
-    /// The sum. Changes that come while it is taken may be in it or not.
+    /// The sum; concurrent changes may be included or not.
     pub(super) fn sum(&self) -> u64 {
         let parts = self.0.iter().map(|Line(part)| part.load(Ordering::Acquire));
         parts.fold(0, u64::wrapping_add)
     }
 }
 
-/// Numbers that differ until those of a part wrap.
+/// Unique numbers, until those of a shard wrap.
 #[derive(Debug, Default)]
 pub(super) struct Numbers([Line<AtomicU32>; PARTS]);
 
 impl Numbers {
-    /// The next number of this thread's part.
+    /// The next number of this thread's shard.
     pub(super) fn next(&self) -> u32 {
         let part = part_of_thread();
         let Line(count) = &self.0[part];
@@ -58,19 +58,19 @@ impl Numbers {
     }
 }
 
-/// Whether posts are taken. Many threads keep it open at a time, and one closes it.
+/// A gate for posts. Many threads hold it open at a time, and one closes it.
 #[derive(Debug, Default)]
 pub(super) struct Gate([Line<RwLock<bool>>; PARTS]);
 
 impl Gate {
-    /// Keeps the gate open as long as the answer lives; `None` if it is closed.
+    /// Keeps the gate open as long as the guard lives; `None` if it is closed.
     pub(super) fn pass(&self) -> Option<RwLockReadGuard<'_, bool>> {
         let Line(part) = self.0.get(part_of_thread())?;
         let is_closed = part.read().unwrap_or_else(PoisonError::into_inner);
         (!*is_closed).then_some(is_closed)
     }
 
-    /// Closes it, when nobody keeps it open.
+    /// Closes it once no thread keeps it open.
     pub(super) fn close(&self) {
         for Line(part) in &self.0 {
             *part.write().unwrap_or_else(PoisonError::into_inner) = true;

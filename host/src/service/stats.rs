@@ -15,7 +15,7 @@ pub struct Stats {
     pub submitted: u64,
     /// Tickets that have their answer or their error.
     pub delivered: u64,
-    /// Queries that ended in a fault for taking too long, though their handlers went on.
+    /// Queries that ended in a fault for taking too long, although their handlers continued.
     pub overrun: u64,
     /// Slots that workers ended.
     pub ended: u32,
@@ -25,19 +25,19 @@ pub struct Stats {
     pub waiting: [u32; 5],
     /// Batches that ended.
     pub epoch: u32,
-    /// Looks of workers at the ring.
+    /// Polls of the ring by workers.
     pub heartbeat: u32,
     /// Turns after which a slot could not start yet.
     pub requeues: u32,
-    /// Turns after which a slot goes on later.
+    /// Turns after which a slot continues later.
     pub yields: u32,
-    /// Most turns that a slot waited between two of its own.
+    /// Most turns that a slot waited between two of its turns.
     pub oldest_age: u32,
     /// Scans that began below the highest priority.
     pub scans_from_below: u32,
-    /// Slots answered by an entry that knew one kind alone.
+    /// Slots answered by an entry for only one kind.
     pub answered_by_one: u32,
-    /// Workers that look for work now.
+    /// Workers that poll for work now.
     pub workers: u32,
     /// Records printed.
     pub prints: u32,
@@ -57,7 +57,7 @@ pub struct Stats {
 pub struct TenantStats {
     /// Slots that run.
     pub running: u32,
-    /// Looks that passed over a slot of it for its quota.
+    /// Polls that skipped one of its slots because of the quota.
     pub passed_over: u32,
     /// Slots that ended.
     pub served: u32,

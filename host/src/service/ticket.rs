@@ -1,4 +1,4 @@
-//! Tickets: where the answer to a post arrives, once.
+//! Tickets, at which the answer to a post arrives once.
 
 use super::Shared;
 use super::error::TicketError;
@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 /// The end of a query.
 pub(super) type End = Result<Answer, TicketError>;
 
-/// Oneshot of one answer.
+/// Oneshot of an answer.
 #[derive(Debug, Default)]
 pub(super) struct Oneshot {
     inside: Mutex<Inside>,
@@ -50,7 +50,7 @@ impl Oneshot {
     }
 }
 
-/// A slot whose answer comes from another machine: nobody there delivers it.
+/// A slot whose answer comes from another machine, which does not deliver it.
 #[derive(Debug)]
 pub(super) struct Watch {
     #[expect(
@@ -71,7 +71,7 @@ impl Watch {
     }
 }
 
-/// Time for which a waiting thread looks for an answer of another machine before it sleeps.
+/// Time for which a waiting thread polls for an answer of another machine before it sleeps.
 const SPIN: Duration = Duration::from_micros(200);
 
 /// A claim to the answer to one query: wait for it, await it, or drop it.
@@ -91,7 +91,7 @@ impl Ticket {
         }
     }
 
-    /// Looks for the answer where it arrives, for a while.
+    /// Polls for the answer for a while.
     fn spin(&self, timeout: Option<Duration>) {
         let Some(watch) = &self.watch else {
             return;
@@ -112,7 +112,7 @@ impl Ticket {
         }
     }
 
-    /// Tells the collector that this ticket's holder looks no more.
+    /// Tells the collector that this ticket's holder polls no more.
     fn call_collector(&self) {
         if let Some(watch) = &self.watch {
             watch.shared.call_collector();
@@ -125,11 +125,11 @@ impl Ticket {
         self.task
     }
 
-    /// Waits for the answer; without a limit for as long as it takes. It may be asked
-    /// again, with the same answer.
+    /// Waits for the answer, without a `timeout` for as long as it takes. Later calls return the
+    /// same answer.
     ///
     /// # Errors
-    /// [`TicketError::TimedOut`] when `timeout` ends first; the query goes on then.
+    /// [`TicketError::TimedOut`] when `timeout` ends first; the query then continues.
     /// [`TicketError::Fault`] and [`TicketError::Ended`] when it failed.
     pub fn wait(&self, timeout: Option<Duration>) -> End {
         let deadline = timeout.and_then(|timeout| Instant::now().checked_add(timeout));

@@ -1,4 +1,4 @@
-//! The watchdog: a thread that ends what takes too long and steers the workers.
+//! The watchdog: a thread that ends overlong work and steers the workers.
 
 use super::Shared;
 use seawall_core::abi::ring::{ControlBlock, Kind};
@@ -6,16 +6,16 @@ use seawall_core::launch::{AdapterLimits, LaunchPolicy, LaunchRequest, RequeueAc
 use seawall_core::protocol::AGEING_AFTER;
 use std::time::Duration;
 
-/// Time between two looks while there is work.
+/// Time between two polls while there is work.
 const TICK: Duration = Duration::from_millis(10);
 
-/// Looks at an idle service are as far apart as this.
+/// Time between two polls of an idle service.
 const IDLE_TICK: Duration = Duration::from_millis(500);
 
 /// Claims above Low before a scan starts from below while old work waits.
 const AGEING_SOONER: u32 = 4;
 
-/// Counters at the last look.
+/// Counters at the last poll.
 pub(super) struct Seen {
     control: ControlBlock,
 }
@@ -41,7 +41,7 @@ impl Seen {
         }
     }
 
-    /// One look.
+    /// One poll.
     pub(super) fn tick(&mut self, shared: &Shared) {
         shared
             .in_flight
@@ -50,7 +50,7 @@ impl Seen {
         self.steer(shared);
     }
 
-    /// Sizes and steers the workers from what happened since the last look.
+    /// Sizes and steers the workers by the changes since the last poll.
     fn steer(&mut self, shared: &Shared) {
         let now = shared.ring().control();
         let before = std::mem::replace(&mut self.control, now);
@@ -63,12 +63,12 @@ impl Seen {
             },
             ..RequeueAccount::default()
         };
-        // Dispatchers, if there are queues of posts, answer what is short, and workers the rest.
+        // Dispatchers, if there are queues of posts, answer short work, and workers the rest.
         let works_on = |kind: &Kind| shared.posts.is_none() || !kind.is_short();
         let hot = hottest([&before, &now], works_on);
         let waiting = shared.ring().waiting().iter().sum::<u32>();
         let running = now.tenants.iter().map(|tenant| tenant.running).sum::<u32>();
-        // A worker whose handler does not return counts, so that another one looks for work.
+        // A worker whose handler does not return counts, so that another one polls for work.
         let queue_len = waiting.saturating_add(running);
         let request = LaunchRequest {
             queue_len: queue_len.clamp(1, shared.layout.slots()),
@@ -92,7 +92,7 @@ impl Seen {
         } else {
             AGEING_AFTER
         };
-        // Blocks that rest take as much of a device as those that look.
+        // Blocks that rest take as much of a device as those that poll.
         let workers = match shared.posts {
             Some(_) => shared.workers,
             None => plan.grid_groups,
@@ -104,8 +104,7 @@ impl Seen {
     }
 }
 
-/// The kind that made up more than half of the workers' work between two looks, and how often it
-/// ended.
+/// Kind that made up more than half of the workers' work between two polls, and how often it ended.
 fn hottest(
     [before, now]: [&ControlBlock; 2],
     works_on: impl Fn(&Kind) -> bool,

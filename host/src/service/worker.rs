@@ -10,10 +10,10 @@ use seawall_core::protocol::{Claim, Outcome, Refusal, Worker};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
-/// Longest sleep of an idle worker before it looks again.
+/// Longest sleep of an idle worker before it polls again.
 const LONGEST_SLEEP: Duration = Duration::from_millis(200);
 
-/// Sleep of a worker if no waiting slot can go on yet.
+/// Sleep of a worker if no waiting slot can continue yet.
 const SHORT_SLEEP: Duration = Duration::from_millis(1);
 
 /// One turn of a user's opcode.
@@ -31,7 +31,7 @@ impl Call<'_> {
         &self.claim.slot().arguments
     }
 
-    /// The arguments from the fourth on as what an earlier turn left.
+    /// The arguments from the fourth on as the state of an earlier turn.
     #[must_use]
     pub fn continuation(&self) -> Continuation {
         self.claim.continuation()
@@ -99,7 +99,7 @@ pub(super) fn run(shared: &Shared, number: u32) {
     }
 }
 
-/// Means of a worker's answers.
+/// Data for a worker's answers.
 struct Bench<'s> {
     shared: &'s Shared,
     searcher: Searcher,
@@ -118,7 +118,7 @@ impl Bench<'_> {
         };
         let handled = catch_unwind(AssertUnwindSafe(|| self.handle_kind(claim, deadline)));
         handled.unwrap_or_else(|_| {
-            // A half-done state of the handler is not used again.
+            // After a panic, the handler's state is not used again.
             self.searcher = Searcher::default();
             self.programs = Programs::new(self.shared);
             Outcome::fault(FaultCode::Handler, 0)
@@ -168,7 +168,7 @@ impl Bench<'_> {
         let read = ring.read_window(slot.tenant, address, &mut inputs);
         read.map_err(Outcome::Fault)?;
         let words = self.programs.run(number, &inputs, deadline)?;
-        // A late result would reach a place that another query may have by now.
+        // A late result would go to a place that another query may own by now.
         deadline.check().map_err(Outcome::Fault)?;
         write(ring, slot.tenant, (to, capacity), words).map_err(Outcome::Fault)
     }
@@ -245,7 +245,7 @@ impl Bench<'_> {
     }
 }
 
-/// Writes what fits of `words`, and counts the rest.
+/// Writes as many of `words` as fit, and counts the rest.
 fn write(
     ring: SharedRing<'_>,
     tenant: u32,

@@ -20,7 +20,7 @@ impl Bits {
         Ok(Self(words.into_iter().map(AtomicU64::new).collect()))
     }
 
-    /// Adds a number; what this thread wrote before is seen by the one who takes it.
+    /// Adds a number; earlier writes of this thread are visible to the thread that takes it.
     #[inline]
     pub(super) fn set(&self, number: usize) {
         let bit = 1 << (number % 64);
@@ -29,14 +29,14 @@ impl Bits {
         }
     }
 
-    /// Tells whether a number is in the set.
+    /// Returns whether a number is in the set.
     #[inline]
     pub(super) fn has(&self, number: usize) -> bool {
         let word = self.0.get(number / 64);
         word.is_some_and(|word| word.load(Ordering::Acquire) >> (number % 64) & 1 == 1)
     }
 
-    /// Removes a number; tells whether it was in the set.
+    /// Removes a number; returns whether it was in the set.
     #[inline]
     pub(super) fn take(&self, number: usize) -> bool {
         let bit = 1 << (number % 64);
@@ -45,14 +45,13 @@ impl Bits {
             && word.is_some_and(|word| word.fetch_and(!bit, Ordering::AcqRel) & bit != 0)
     }
 
-    /// Tells whether the set is empty.
+    /// Returns whether the set is empty.
     pub(super) fn is_empty(&self) -> bool {
         self.0.iter().all(|word| word.load(Ordering::Acquire) == 0)
     }
 }
 
-/// A large set of which few numbers are taken at a time: words with numbers are found by a word
-/// for each 64 of them.
+/// A large sparse set: non-empty words are found by a summary word for each 64 of them.
 #[derive(Debug)]
 pub(super) struct Sparse {
     numbers: Bits,
@@ -83,7 +82,8 @@ impl Sparse {
         }
     }
 
-    /// Removes the numbers of a range and calls `take` with each. Those of a word leave together.
+    /// Removes the numbers of a range and calls `take` with each. Numbers of a word are removed
+    /// together.
     #[inline]
     pub(super) fn take_each<E>(
         &self,
@@ -103,8 +103,7 @@ impl Sparse {
         Ok(())
     }
 
-    /// Removes the numbers under a mask of a word. A word that others take numbers of too stays
-    /// marked.
+    /// Removes the numbers under a mask of a word. A word that still has numbers stays marked.
     #[inline]
     fn take_word<E>(
         &self,
@@ -114,7 +113,7 @@ impl Sparse {
     ) -> Result<(), E> {
         let numbers = &self.numbers.0[word];
         if mask == u64::MAX {
-            // Before the numbers: who adds one after they were taken sees that the word is not
+            // Before the numbers are taken: a thread that adds one later sees that the word is not
             // marked, since both change the numbers by read-modify-writes.
             self.words.take(word);
         } else if numbers.load(Ordering::Acquire) & mask == 0 {
@@ -129,7 +128,7 @@ impl Sparse {
     }
 }
 
-/// Bits of the word from number `base` on that are in a range, which meets the word.
+/// Bits of the word from number `base` on that are in an overlapping range.
 #[inline]
 fn mask(range: &Range<usize>, base: usize) -> u64 {
     let from = range.start.saturating_sub(base);

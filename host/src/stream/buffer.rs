@@ -7,8 +7,8 @@ use crate::graph::memory::{Shortage, zeroed};
 use crate::run::RunError;
 use bytemuck::cast_slice_mut;
 
-/// A piece of memory that the allocator aligns by itself: it writes zeros to memory of a larger
-/// alignment, instead of taking pages that the system maps on the first write.
+/// A piece of memory with the allocator's default alignment: with a larger one it would write
+/// zeros, instead of taking pages that the system maps on the first write.
 type Piece = u128;
 
 /// Buffers of one size.

@@ -1,14 +1,14 @@
-//! Checks of what a file brings: order and range of targets, and the words of weights.
+//! Checks of a file's edges: order and range of targets, and the words of weights.
 //!
-//! A window is checked in full when it comes for the first time. Later passes look each target up
-//! by a checked index, and the file must not have changed.
+//! A window is checked in full at its first use. Later passes look each target up by a checked
+//! index, and the file must not have changed.
 
 use super::view::View;
 use crate::graph::disk::SwgFile;
 use crate::graph::{BinaryProblem, WeightKind};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The ends of a window that did not come yet: no targets, since no node has these numbers.
+/// The ends of a window that was not used yet: no targets, since no node has these numbers.
 const UNSEEN: u64 = u64::MAX;
 
 /// The windows that were checked.
@@ -35,7 +35,7 @@ impl Checked {
         }
     }
 
-    /// Whether a window came before, and was valid.
+    /// Whether a window was used before, and was valid.
     pub(super) fn has(&self, window: usize) -> bool {
         let ends = self.ends.get(window);
         ends.is_some_and(|ends| ends.load(Ordering::Relaxed) != UNSEEN)
@@ -71,8 +71,8 @@ impl Checked {
         Ok(())
     }
 
-    /// Checks rows that continue in windows which came before. Of two neighbours that are checked
-    /// at once, at least one sees the ends of the other.
+    /// Checks rows that continue in windows checked before. Of two neighbours that are checked at
+    /// once, at least one sees the ends of the other.
     fn check_beside(&self, view: &View<'_>, own: u64) -> Result<(), BinaryProblem> {
         let ends = |window: Option<usize>| {
             let ends = self.ends.get(window?)?.load(Ordering::SeqCst);
@@ -98,7 +98,7 @@ impl Checked {
     }
 
     fn check_targets(&self, view: &View<'_>) -> Result<(), BinaryProblem> {
-        // The largest is found without a branch for each, and looked for only if it is too large.
+        // The largest is found without a branch for each, and its place only if it is too large.
         let largest = view.targets.iter().copied().max().unwrap_or(0);
         if view.targets.is_empty() || largest < self.nodes {
             return Ok(());

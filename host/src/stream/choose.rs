@@ -1,4 +1,4 @@
-//! Whether the edges of a file stream, where nobody says so.
+//! The default choice whether the edges of a file stream.
 
 use super::execute::check_streams;
 use crate::backend::BackendError;
@@ -7,9 +7,9 @@ use crate::graph::{GraphError, memory};
 use crate::run::{RunError, RunRequest};
 use crate::units::bytes;
 
-/// Tells why the edges of `file` have to stream: its arrays alone exceed the budget of `request`,
-/// or the memory that is left, or there are too many edges for a resident graph. `None` if the
-/// graph may fit, or if `request` cannot stream: the graph has to be loaded to find out.
+/// Returns why the edges of `file` have to stream: its arrays alone exceed the budget of `request`,
+/// or the available memory, or there are too many edges for a resident graph. `None` if the graph
+/// may fit, or if `request` cannot stream: the graph has to be loaded to find out.
 ///
 /// Reads nothing.
 #[must_use]
@@ -34,8 +34,9 @@ pub fn reason_to_stream(file: &SwgFile, request: &RunRequest) -> Option<String> 
     Some(beyond_memory(least, short.available))
 }
 
-/// Tells why edges have to stream after a run on the resident graph has failed: its plan exceeds the
-/// budget, or there is too little memory for it. `None` for failures that a streamed run shares.
+/// Returns why edges have to stream after a run on the resident graph has failed: its plan exceeds
+/// the budget, or there is too little memory for it. `None` for failures that a streamed run
+/// shares.
 #[must_use]
 pub fn reason_after_run(failed: &RunError) -> Option<String> {
     match failed {

@@ -10,7 +10,7 @@ use crate::graph::BinaryProblem;
 use crate::graph::memory::{Shortage, reserve_exact};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// The parent of each node in its tree; a root is its own.
+/// The parent of each node in its tree; a root is its own parent.
 pub(super) struct Components(Vec<AtomicU32>);
 
 impl Components {
@@ -26,7 +26,7 @@ impl Components {
         self.0[node as usize].load(Ordering::Relaxed)
     }
 
-    /// The root of a node. Parents only fall, so a shorter way up stays one.
+    /// The root of a node. Parents only fall, so a shortcut stays valid.
     #[inline]
     fn root(&self, mut node: u32) -> u32 {
         loop {
@@ -60,7 +60,7 @@ impl Components {
     }
 }
 
-/// The root of each node, of trees whose parents are not above their children.
+/// The root of each node, for trees whose parents are not above their children.
 pub(super) fn labels(mut parents: Vec<u32>) -> Vec<u32> {
     // A parent is smaller than its node, so it has its root already.
     for node in 0..parents.len() {

@@ -1,4 +1,4 @@
-//! Consumers: the one who computes with windows, and the threads that do.
+//! Consumers of windows: the interface, and the threads that compute.
 
 use super::checks::Checked;
 use super::read::{Fill, ReaderChoice};
@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 
 /// Work on the edges of a window, by several threads on several windows at a time.
 pub(super) trait Kernel: Sync {
-    /// Tells whether the window has work. Asked before it is read.
+    /// Returns whether the window has work. Called before it is read.
     fn wants(&self, _window: usize) -> bool {
         true
     }
@@ -28,23 +28,23 @@ pub(super) trait Kernel: Sync {
     fn take(&self, view: &View<'_>, is_over: &dyn Fn() -> bool) -> Result<(), BinaryProblem>;
 }
 
-/// Everything that passes have in common.
+/// State that passes have in common.
 pub(super) struct Setup<'a> {
     pub(super) file: &'a SwgFile,
     pub(super) rows: &'a Rows,
     pub(super) windows: &'a Windows,
     pub(super) checked: &'a Checked,
     pub(super) reader: ReaderChoice,
-    /// Windows that are read or computed with at a time, at most.
+    /// Most windows that are read or computed with at a time.
     pub(super) flight: usize,
-    /// Whether each window has a buffer of its own, in which it stays.
+    /// Whether each window has its own buffer, in which it stays.
     pub(super) keeps: bool,
     /// The file, read around the page cache.
     pub(super) direct: Option<File>,
     pub(super) limits: Limits<'a>,
 }
 
-/// Limits of a run, looked at between windows.
+/// Limits of a run, checked between windows.
 pub(super) struct Limits<'a> {
     pub(super) started: Instant,
     pub(super) time_budget_ns: u64,
@@ -52,7 +52,7 @@ pub(super) struct Limits<'a> {
 }
 
 impl Limits<'_> {
-    /// Tells whether the run has to end.
+    /// Returns whether the run has to end.
     fn are_over(&self) -> bool {
         self.canceller.is_asked() || self.started.elapsed() >= self.budget()
     }
@@ -61,7 +61,7 @@ impl Limits<'_> {
         Duration::from_nanos(self.time_budget_ns)
     }
 
-    /// Ends a run that has to.
+    /// Ends a run whose limits are reached.
     pub(super) fn check(&self, passes: u64) -> Result<(), RunError> {
         if self.canceller.is_asked() {
             self.canceller.settle()?;
@@ -76,33 +76,33 @@ impl Limits<'_> {
     }
 }
 
-/// A window with its work done, and the number of its buffer with that.
+/// A finished window, and its buffer with its number.
 pub(super) struct Done<'b> {
-    /// None where the window was in the thread group's own memory.
+    /// `None` if the window was in the consumer's own memory.
     pub(super) buffer: Option<(usize, &'b mut [u8])>,
     pub(super) end: Result<(), BinaryProblem>,
 }
 
-/// The one who computes with windows.
+/// A consumer of windows.
 pub(super) trait WindowConsumer<'b> {
-    /// Windows that it has.
+    /// Number of windows that it has.
     fn computing(&self) -> usize;
-    /// Gives it a window.
+    /// Passes it a window.
     ///
     /// # Errors
     /// If it cannot keep it.
     fn send(&mut self, fill: Fill<'b>) -> Result<(), RunError>;
-    /// Has it compute with a window that it has kept; `false` if it has not.
+    /// Makes it compute with a window that it has kept; returns `false` if it has not.
     fn again(&mut self, window: usize) -> bool {
         let _ = window;
         false
     }
-    /// A window that it is done with; it may wait some time for one.
+    /// Returns a finished window; may wait some time for one.
     ///
     /// # Errors
     /// If there will be none.
     fn take(&mut self, waits: bool) -> Result<Option<Done<'b>>, RunError>;
-    /// Work after `passes` passes, while it has no window.
+    /// Does the work after `passes` passes, while it has no window.
     ///
     /// # Errors
     /// If it cannot be done.
@@ -140,7 +140,7 @@ impl<'b> Threads<'b> {
             };
             worker.start(scope, threads)?;
         }
-        // Only threads hold the other end from here on, so that their end is seen.
+        // Only threads hold the other end from here on, so that their end is noticed.
         Ok(Self {
             to,
             from,

@@ -1,4 +1,4 @@
-//! Requests on a file: what streams, and the outcome.
+//! Requests on a file, and their outcome.
 
 use super::job::{On, Plan, Run, StreamResult};
 use super::memory_plan::{Keeping, Sizes};
@@ -39,7 +39,7 @@ pub struct StreamOptions {
     /// Take every edge in both directions: the file has to be marked symmetric, and a pass checks
     /// that it is.
     pub undirected: bool,
-    /// Run the kernel of a GPU's stream on threads: to test it without a GPU.
+    /// Run the kernel of a GPU's stream on threads, for tests without a GPU.
     pub blocks: bool,
 }
 
@@ -69,7 +69,7 @@ pub struct Streamed {
     canceller: Canceller,
 }
 
-/// Tells whether `request` can stream, on any file.
+/// Returns whether `request` can stream, on any file.
 ///
 /// # Errors
 /// [`RunError::CannotStream`].
@@ -99,7 +99,7 @@ pub fn check_streams(request: &RunRequest) -> Result<Streaming, RunError> {
 }
 
 impl Streamed {
-    /// Opens a file and reads the starts of its rows. `None` if it is no plain `.swg` file.
+    /// Opens a file and reads its row offsets. `None` if it is no plain `.swg` file.
     ///
     /// # Errors
     /// If the file cannot be read, or is invalid; if there is no memory for its nodes.
@@ -127,7 +127,7 @@ impl Streamed {
         &self.nodes
     }
 
-    /// Returns the nodes, and frees the starts of the rows.
+    /// Returns the nodes, and frees the row offsets.
     #[must_use]
     pub fn into_nodes(self) -> Graph {
         self.nodes
@@ -141,10 +141,10 @@ impl Streamed {
 
     /// Runs `request` on the CPU or a GPU; `progress` is called at the start of each phase.
     ///
-    /// Memory is the budget of the request: starts of rows and values of nodes, and buffers for
-    /// windows with the rest, at most a few for each thread, or all that the file has if windows
-    /// stay in memory. A check loads the whole graph, outside
-    /// of the budget, and is refused before the run if there is no memory for it.
+    /// Memory is the budget of the request: row offsets and values of nodes, and buffers for
+    /// windows from the rest, at most a few for each thread, or for the whole file if windows stay
+    /// in memory. A check loads the whole graph, outside of the budget, and is refused before the
+    /// run if there is no memory for it.
     ///
     /// # Errors
     /// As [`RunRequest::check_for`]; [`RunError::CannotStream`]; [`RunError::CannotCheck`];
@@ -265,8 +265,7 @@ impl Streamed {
         Ok(())
     }
 
-    /// Whether windows stay, where nobody says so: those of a graph that has no other way to be
-    /// resident do.
+    /// The default choice whether windows stay: if the graph cannot be resident otherwise.
     fn keeping(&self, asked: Keeping) -> Keeping {
         match asked {
             Keeping::Auto if self.file.edges() <= u64::from(u32::MAX) => Keeping::Never,
@@ -291,7 +290,7 @@ impl Streamed {
         Ok(())
     }
 
-    /// Tells whether the graph can be loaded for a check.
+    /// Returns whether the graph can be loaded for a check.
     ///
     /// # Errors
     /// [`RunError::CannotCheck`].
@@ -310,7 +309,7 @@ impl Streamed {
         }
         let reads_weights = analysis.reads_weights() && !options.unit_weights;
         let arrays = 1 + u64::from(reads_weights);
-        // Starts of rows, edges, and a word for each node of the plain implementation.
+        // Row offsets, edges, and a word for each node of the plain implementation.
         let least = 4 * (2 * u64::from(self.file.node_count()) + 1) + 4 * arrays * edges;
         memory::check(least).or_else(|short| {
             refuse(format!(
@@ -437,14 +436,14 @@ impl Streamed {
     }
 }
 
-/// Windows that a kernel on a machine has at a time, beside those that are read.
+/// Windows that a kernel on a machine has at a time, besides those being read.
 const MACHINE_WINDOWS: usize = 16;
 
-/// Fewest threads that add up ranks sooner than one does, which needs no atomic additions: two
-/// took 1.3 to 1.9 times as long as one.
+/// Fewest threads that add up ranks faster than one, which needs no atomic additions: two took 1.3
+/// to 1.9 times as long as one.
 const ADDERS_MIN: usize = 4;
 
-/// Threads that compute, of `threads`.
+/// Number of `threads` that compute.
 fn computing(streaming: Streaming, threads: usize) -> usize {
     match streaming {
         Streaming::Ranks if threads < ADDERS_MIN => 1,
@@ -477,7 +476,7 @@ impl Work<'_> {
             let start_ns = elapsed_ns(clock);
             self.tally = Tally::default();
             self.run.started = Instant::now();
-            // What is in memory stays there, as in a resident run.
+            // Windows in memory stay there, as in a resident run.
             if repetition > 1 && !(plan.memory_plan.keeps && plan.sizes == sizes) {
                 *plan = self.run.plan(sizes)?;
             }

@@ -17,12 +17,12 @@ use std::cell::RefCell;
 use std::num::NonZeroU32;
 use std::time::Instant;
 
-/// The machine of a run whose kernel stays.
+/// The machine of a run with a persistent kernel.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum On {
     /// A GPU, by its number.
     Gpu(u32),
-    /// The kernel's blocks on so many threads.
+    /// The kernel's blocks on a number of threads.
     Blocks(u32),
 }
 
@@ -35,11 +35,11 @@ pub(super) struct Run<'a> {
     pub(super) started: Instant,
     /// A machine other than the threads of this process.
     pub(super) on: Option<On>,
-    /// Threads of the CPU.
+    /// CPU threads.
     pub(super) threads: usize,
 }
 
-/// The windows of a run, in the memory that it has.
+/// The windows of a run in memory.
 pub(super) struct Plan {
     pub(super) sizes: Sizes,
     pub(super) memory_plan: MemoryPlan,
@@ -49,14 +49,14 @@ pub(super) struct Plan {
     kept: RefCell<Option<Buffers>>,
 }
 
-/// Findings of a run.
+/// Results of a run.
 pub(super) struct StreamResult {
     pub(super) values: Column,
     pub(super) parents: Option<Vec<u32>>,
     pub(super) end: End,
 }
 
-/// Values that fell as far as they do.
+/// Final values.
 pub(super) struct Fallen<W> {
     pub(super) values: Vec<W>,
     pub(super) end: End,
@@ -93,7 +93,7 @@ impl Run<'_> {
     pub(super) fn plan(&self, sizes: Sizes) -> Result<Plan, RunError> {
         let budget_bytes = self.request.machine.budget_bytes;
         let has = |bytes| {
-            // A machine's memory is found out there.
+            // The machine determines its own memory.
             let own = if sizes.on_machine { 0 } else { bytes };
             check(own).is_ok()
         };

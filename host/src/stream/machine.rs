@@ -1,8 +1,8 @@
-//! A consumer that is a kernel on a machine: windows go to it by tickets, and come back when it is done
-//! with them.
+//! A consumer that is a kernel on a machine: windows go to it by tickets, and come back when
+//! finished.
 //!
-//! No thread of the host touches the edges. The kernel checks those of a window that comes for the
-//! first time; the host looks at a window again only to name what is wrong with it.
+//! No thread of the host touches the edges. The kernel checks the edges of a window at its first
+//! use; the host reads a window again only to name its error.
 
 use super::checks::Checked;
 use super::consumer::{Done, Kernel, Setup, WindowConsumer};
@@ -24,7 +24,7 @@ use std::time::{Duration, Instant};
 /// Time that a wait spins before it sleeps, and the longest time of a wait.
 const SPIN: Duration = Duration::from_micros(50);
 const LONGEST: Duration = Duration::from_millis(1);
-/// Time between two looks of a wait.
+/// Time between two polls of a wait.
 const NAP: Duration = Duration::from_micros(20);
 
 /// Word of the board.
@@ -54,7 +54,7 @@ impl Said<'_> {
     }
 
     /// Whether a value was too large for a word.
-    pub(super) fn has_outgrown(&self) -> bool {
+    pub(super) fn has_overflowed(&self) -> bool {
         self.word(word!(overflow)) != 0
     }
 
@@ -76,7 +76,7 @@ impl Said<'_> {
 /// Whether a window has work, by the kernel.
 pub(super) struct Wanted<'m> {
     pub(super) said: &'m Said<'m>,
-    /// Whether all windows do.
+    /// Whether all windows have work.
     pub(super) all: bool,
 }
 
@@ -98,7 +98,7 @@ pub(super) struct Machine<'m> {
     /// Address of the memory for windows in this process.
     buffers: usize,
     ticket: Cell<u32>,
-    /// Windows that came.
+    /// Windows that were used before.
     seen: RefCell<Vec<bool>>,
     /// Windows that the machine has in its own memory.
     held: RefCell<Vec<bool>>,
@@ -164,12 +164,12 @@ impl<'m> Machine<'m> {
         ticket
     }
 
-    /// Whether the kernel is done with a ticket.
+    /// Whether the kernel has finished a ticket.
     fn is_done(&self, ticket: u32) -> bool {
         self.said.word(word!(consumed)) >= ticket
     }
 
-    /// Waits until the kernel is done with a ticket, or some time is over.
+    /// Waits until the kernel has finished a ticket, or some time is over.
     fn wait(&self, ticket: u32) -> Result<bool, RunError> {
         let began = Instant::now();
         loop {
@@ -207,14 +207,14 @@ pub(super) struct MachineConsumer<'b, 's> {
 
 /// A window that a machine has.
 struct Flying<'b> {
-    /// None if it was not posted.
+    /// `None` if it was not posted.
     ticket: Option<u32>,
-    /// None if it is in the machine's own memory.
+    /// `None` if it is in the machine's own memory.
     fill: Option<Fill<'b>>,
 }
 
 impl<'b> MachineConsumer<'b, '_> {
-    /// Posts a window. None if the buffer has another number of edges.
+    /// Posts a window. `None` if the buffer has another number of edges.
     fn post(&self, fill: &Fill<'b>) -> Option<u32> {
         let Setup { windows, rows, .. } = self.setup;
         let view = View::of(windows, rows, fill.window, fill.bytes)?;
@@ -258,7 +258,8 @@ impl<'b> MachineConsumer<'b, '_> {
         })
     }
 
-    /// Whether the machine has its copy of a window, if it makes one: the buffer is read until then.
+    /// Whether the machine has finished its copy of a window, if it makes one; it reads the buffer
+    /// until then.
     fn is_kept(&self, flying: &Flying<'b>) -> Result<bool, RunError> {
         let (Some(keep), Some(fill), Some(_)) =
             (self.machine.open.keep, &flying.fill, flying.ticket)
@@ -283,7 +284,7 @@ impl<'b> MachineConsumer<'b, '_> {
             return Ok(());
         };
         Checked::new(windows.len(), self.setup.file).check(&view)?;
-        // The buffer has changed since, or the machine read it wrong.
+        // The buffer has changed since, or the machine misread it.
         let node = u64::from(view.rows.start);
         Err(BinaryProblem::Order { node })
     }
@@ -358,7 +359,7 @@ impl<'b> WindowConsumer<'b> for MachineConsumer<'b, '_> {
 }
 
 impl MachineConsumer<'_, '_> {
-    /// The problem of a row that goes on in `window` and does not ascend there.
+    /// The problem of a row that continues in `window` and does not ascend there.
     fn between(&self, window: usize) -> BinaryProblem {
         let windows: &Windows = self.setup.windows;
         let last = windows.len().saturating_sub(1);

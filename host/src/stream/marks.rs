@@ -1,9 +1,8 @@
-//! Rows that have work, and the windows that they are in.
+//! Rows that have work, and their windows.
 //!
-//! A row within one window has a bit of its own. A row that a border of windows cuts has a bit in
-//! each of its windows, so that its parts are done one by one: a border cuts one row, so two bits
-//! for each window are enough. A window with any such bit has one itself; a pass leaves out all
-//! others.
+//! A row within one window has one bit. A row that a border of windows cuts has a bit in each of
+//! its windows, so that its parts are handled separately: a border cuts one row, so two bits for
+//! each window suffice. A window with any of these bits has one itself; a pass skips all others.
 
 use super::bits::{Bits, Sparse};
 use super::view::View;
@@ -44,7 +43,7 @@ impl<'a> Marks<'a> {
         })
     }
 
-    /// Gives a row work in all its windows; a row without edges has none.
+    /// Marks a row in all its windows; a row without edges has none.
     #[inline]
     pub(super) fn add(&self, row: u32) {
         let edges = self.rows.row(row);
@@ -61,17 +60,17 @@ impl<'a> Marks<'a> {
         (start..end).for_each(|window| self.active.set(window));
     }
 
-    /// Tells whether a window has work.
+    /// Returns whether a window has work.
     pub(super) fn is_active(&self, window: usize) -> bool {
         self.active.has(window)
     }
 
-    /// Tells whether there is no work.
+    /// Returns whether there is no work.
     pub(super) fn is_empty(&self) -> bool {
         self.active.is_empty()
     }
 
-    /// Takes the work of a window, also what it gives itself, until there is none or the run
+    /// Takes the work of a window, including work that it creates, until there is none or the run
     /// is over: calls `take` with each row and the indices of its edges.
     pub(super) fn take<E>(
         &self,

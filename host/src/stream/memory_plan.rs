@@ -1,4 +1,4 @@
-//! Memory of a streamed run: what stays in memory, and windows from what the budget leaves.
+//! Memory of a streamed run: resident data, and windows from the rest of the budget.
 
 use super::checks::Checked;
 use super::marks::Marks;
@@ -23,11 +23,11 @@ const BUFFERS_MIN: u64 = 3;
 /// Bytes of the lists of readers and passes for each buffer, where there are many.
 const BUFFER_LISTS: u64 = 256;
 
-/// Windows for each buffer of a small file, so that there is something to leave out.
+/// Windows for each buffer of a small file, so that some can be skipped.
 const WINDOWS_EACH: u64 = 4;
 
-/// Whether windows stay in memory once they were read, so that later passes and repetitions find
-/// them there: a graph of more than 2^32 edges is resident this way.
+/// Whether windows stay in memory after their first read, for later passes and repetitions: this
+/// way a graph of more than 2^32 edges is resident.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Keeping {
@@ -63,16 +63,16 @@ pub(super) struct Sizes {
 pub(super) struct MemoryPlan {
     pub(super) window_bytes: u64,
     pub(super) buffers: u64,
-    /// Windows that are read or computed with at a time, at most.
+    /// Most windows that are read or computed with at a time.
     pub(super) flight: u64,
     /// Whether windows stay in memory.
     pub(super) keeps: bool,
-    /// Bytes of everything.
+    /// Bytes of all memory.
     pub(super) bytes: u64,
 }
 
 impl Sizes {
-    /// Bytes of the values of nodes and the starts of rows.
+    /// Bytes of the values of nodes and the row offsets.
     fn node_bytes(&self) -> u64 {
         let nodes = u64::from(self.nodes);
         let words = match self.streaming {
@@ -94,7 +94,7 @@ impl Sizes {
             Streaming::Components | Streaming::Ranks => false,
         };
         if self.on_machine {
-            // Bits of this pass and the next one; three words for a window there, one here.
+            // Bits of this pass and the next one; three words per window on the machine, one here.
             let bits = u64::from(self.nodes).div_ceil(32) * 2;
             return 4 * (bits + 4 * count);
         }
@@ -122,8 +122,8 @@ impl Sizes {
         }
     }
 
-    /// The run with all windows in memory, of `window_bytes` each. On threads each window has a
-    /// buffer of its own; a machine has memory for them beside the host's buffers.
+    /// The run with all windows in memory, of `window_bytes` each. On threads each window has its
+    /// own buffer; a machine has memory for them besides the host's buffers.
     fn kept(&self, window_bytes: u64) -> MemoryPlan {
         let passing = self.memory_plan(window_bytes, self.buffers());
         let windows = Windows::list_bytes(self.edges, window_bytes) / 4;
@@ -156,7 +156,8 @@ impl Sizes {
     }
 
     /// The memory of a run with windows of `asked` bytes, by default the largest that `budget`
-    /// leaves space for. Windows stay in memory as [`Keeping`] says, if `has` allows their bytes.
+    /// leaves space for. Windows stay in memory according to [`Keeping`], if `has` allows their
+    /// bytes.
     ///
     /// # Errors
     /// The least bytes that work.
@@ -186,7 +187,7 @@ impl Sizes {
         each.next_power_of_two().clamp(WINDOW_MIN, WINDOW_MAX)
     }
 
-    /// The memory of a run whose windows go again.
+    /// The memory of a run whose windows do not stay.
     fn passing(&self, budget: Option<u64>, asked: Option<u64>) -> Result<MemoryPlan, u64> {
         let budget = budget.unwrap_or(u64::MAX);
         if let Some(window_bytes) = asked {

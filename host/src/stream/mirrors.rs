@@ -6,7 +6,7 @@ use crate::graph::BinaryProblem;
 use crate::graph::disk::MirrorSum;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The sum over all edges, less that over their mirror images.
+/// The sum over all edges minus that over their mirror images.
 pub(super) struct Mirrors {
     hash: MirrorSum,
     sum: AtomicU64,

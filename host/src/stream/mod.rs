@@ -2,24 +2,25 @@
 //!
 //! A `.swg` file's nodes fit the memory, its edges do not: values of nodes stay resident, and the
 //! edges flow through a few buffers, window by window, in as many passes as the analysis needs.
-//! Reads are in flight while threads compute. Windows may stay in memory once they were read, which
-//! is how a graph of more than 2^32 edges is resident. Columns are those of a resident run, bit for bit.
+//! Reads are in flight while threads compute. Windows may stay in memory after their first read,
+//! which makes a graph of more than 2^32 edges resident. Columns are those of a resident run, bit
+//! for bit.
 //!
 //! The parts, from the file to the column:
 //!
 //! * `windows` places windows in the file, `buffer` has memory for them, `memory_plan` sizes both from a
 //!   budget;
 //! * `read` fills buffers: by `io_uring`, or by threads;
-//! * `consumer` are threads that compute with windows; `sweep` moves buffers between reader and consumer: a
-//!   pass. A [`View`] is what a kernel gets;
-//! * `checks` refuses edges that are no edges of the graph;
-//! * `relax`, `parents`, `components`, `ranks`, `overflow` are the kernels; `marks` and `bits` tell
+//! * `consumer` are threads that compute with windows; `sweep` moves buffers between reader and
+//!   consumer: a pass. A kernel gets a [`View`];
+//! * `checks` refuses invalid edges;
+//! * `relax`, `parents`, `components`, `ranks`, `overflow` are the kernels; `marks` and `bits` show
 //!   which windows a search needs;
 //! * `machine` is a consumer that is a kernel on a machine, `on_machine` makes passes of one;
-//! * `choose` says when a graph streams by itself, `execute` takes a request;
-//! * `pass` is for work of a caller's own, in buffers of the caller's;
+//! * `choose` decides when a graph streams by default, `execute` runs a request;
+//! * `pass` is for a caller's work in the caller's buffers;
 //! * `job` is a run with its plan, `run` makes passes of kernels until the analysis ends, `report`
-//!   says what was read.
+//!   counts the reads.
 
 mod bits;
 mod buffer;

@@ -1,4 +1,4 @@
-//! Runs on a kernel that stays on a machine: what it is given, and the passes that it makes.
+//! Runs on a persistent kernel: its inputs and its passes.
 
 use super::buffer::short;
 use super::job::{Fallen, On, Plan, Run, StreamResult};
@@ -50,8 +50,8 @@ impl<'a> Work<'a> {
 const GRACE_NS: u64 = 10_000_000_000;
 
 impl Run<'_> {
-    /// Makes passes of a kernel on the run's machine, which `drive` steers by what it says; returns
-    /// the values of nodes.
+    /// Makes passes of a kernel on the run's machine, steered by `drive`; returns the values of
+    /// nodes.
     pub(super) fn on_machine<R>(
         &self,
         plan: &Plan,
@@ -149,7 +149,7 @@ impl Run<'_> {
                 end.iterations += 1;
             }
             end.converged = !said.is_busy();
-            overflow = said.has_outgrown();
+            overflow = said.has_overflowed();
             Ok(())
         })?;
         Ok(Fallen {
@@ -159,9 +159,9 @@ impl Run<'_> {
         })
     }
 
-    /// Ranks on a machine. Where the file says that edges have mirror images, shares are pulled,
-    /// which takes an atomic addition for a few edges instead of each; a file that lies is found
-    /// by the first pass, and shares are pushed then.
+    /// Ranks on a machine. If the file claims that edges have mirror images, shares are pulled,
+    /// which takes an atomic addition for a few edges instead of each; the first pass detects a
+    /// false claim, and shares are then pushed.
     pub(super) fn ranks_on(
         &self,
         plan: &Plan,

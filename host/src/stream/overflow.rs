@@ -1,4 +1,4 @@
-//! The edge on which a path exceeds the largest float, looked for in a pass after the search.
+//! The edge on which a path exceeds the largest float, searched for in a pass after the search.
 
 use super::checks::target;
 use super::consumer::Kernel;

@@ -1,7 +1,7 @@
 //! A pass for a caller's own work on windows, in the caller's own buffers.
 //!
-//! Another machine that takes edges from memory which the host fills, such as a GPU from pinned
-//! memory, gets them here: the reader fills the buffers in place, and nobody copies.
+//! It serves other machines that take edges from the host's memory, such as a GPU from pinned
+//! memory: the reader fills the buffers in place, without a copy.
 
 use super::checks::Checked;
 use super::consumer::{Kernel, Limits, Setup};
@@ -20,8 +20,8 @@ use std::time::Instant;
 
 /// A pass over all windows.
 pub struct Pass<'b> {
-    /// Memory for windows, one each; at least [`Windows::buffer_bytes`] of each have to lie at a
-    /// multiple of 4096 bytes. Two or more let reads and work overlap.
+    /// Memory for windows, one window per buffer; each must have at least [`Windows::buffer_bytes`]
+    /// from a multiple of 4096 bytes on. Two or more let reads and work overlap.
     pub buffers: Vec<&'b mut [u8]>,
     /// Threads that do the work.
     pub threads: NonZeroUsize,
@@ -65,7 +65,7 @@ impl Kernel for Given<'_> {
 
 impl Streamed {
     /// Divides the edges into windows of `bytes` bytes, rounded up to a power of two from 64 to
-    /// 2^30; with their weights if they are `weighted` and the file has some.
+    /// 2^30; with weights if `weighted` and the file has some.
     #[must_use]
     pub fn windows(&self, bytes: u64, weighted: bool) -> Windows {
         Windows::new(&self.file, &self.rows, bytes, weighted)

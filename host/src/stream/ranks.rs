@@ -24,7 +24,7 @@ pub(super) fn exponent(edges: u64) -> u32 {
     )
 }
 
-/// The rank of every node at the start, and the mass of nodes without edges then.
+/// The initial rank of every node, and the initial mass of nodes without edges.
 pub(super) fn first(rows: &Rows) -> (f32, u64) {
     let rank = 1.0 / rows.len() as f32;
     let without = (0..rows.len()).filter(|row| rows.degree(*row) == 0);
@@ -80,7 +80,8 @@ impl<'a> Ranking<'a> {
         })
     }
 
-    /// Makes new ranks from the sums of a pass, while nobody adds to them; returns the sum of all changes, in units.
+    /// Makes new ranks from the sums of a pass, which must not change meanwhile; returns the sum of
+    /// all changes, in units.
     pub(super) fn apply(&self) -> u64 {
         let Self {
             rows,
@@ -138,7 +139,7 @@ impl Kernel for Ranking<'_> {
     }
 }
 
-/// Tells whether ranks that changed by `change` units have settled.
+/// Returns whether ranks that changed by `change` units have settled.
 pub(super) fn has_settled(change: u64, tolerance: f32) -> bool {
     change <= units(tolerance)
 }

@@ -1,8 +1,8 @@
 //! Searches: values of nodes that only fall, lowered along edges until none falls.
 //!
 //! Levels, distances and reachability all end at the one least solution, whatever the order in
-//! which edges are taken. So a window that is in memory takes all the work that it has, also what
-//! it made for itself, and later windows of the same pass see the values that earlier ones left.
+//! which edges are taken. So a window in memory does all its work, including work that it creates,
+//! and later windows of the same pass see the values that earlier ones left.
 
 use super::checks::target;
 use super::consumer::Kernel;
@@ -24,9 +24,9 @@ pub(super) trait Length: Sync {
     const NEVER: Self::Word;
     /// Value of a source.
     const START: Self::Word;
-    /// The same in a word.
+    /// The same as a word.
     const NEVER_WORD: u32 = u32::MAX;
-    /// The work of a machine's kernel that lowers such values, if there is one.
+    /// The kind of kernel that lowers these values on a machine, if there is one.
     const KIND: Option<StreamKind> = None;
 
     /// The value at the end of an edge. `None` if it is too large for a word, or a limit is reached.
@@ -36,7 +36,7 @@ pub(super) trait Length: Sync {
         true
     }
 
-    /// Level from which on a search goes no further.
+    /// Level at which a search ends.
     fn limit(&self) -> u32 {
         u32::MAX
     }
@@ -45,14 +45,14 @@ pub(super) trait Length: Sync {
     fn cell(value: Self::Word) -> Self::Cell;
     fn load(cell: &Self::Cell) -> Self::Word;
     fn word(cell: Self::Cell) -> Self::Word;
-    /// Lowers the cell; tells whether it was higher.
+    /// Lowers the cell; returns whether it was higher.
     fn lower(cell: &Self::Cell, value: Self::Word) -> bool;
 }
 
 /// The value at the end of an edge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Step<W> {
-    /// The value.
+    /// A value that the end of the edge may take.
     To(W),
     /// A limit ends the search here.
     Ends,
@@ -208,13 +208,13 @@ impl<'a, L: Length> Search<'a, L> {
         })
     }
 
-    /// Tells whether no value can fall.
+    /// Returns whether no value can fall.
     pub(super) fn is_done(&self) -> bool {
         self.marks.is_empty()
     }
 
-    /// Tells whether a value was too large for a word.
-    pub(super) fn has_outgrown(&self) -> bool {
+    /// Returns whether a value was too large for a word.
+    pub(super) fn has_overflowed(&self) -> bool {
         self.overflow.load(Ordering::Relaxed)
     }
 

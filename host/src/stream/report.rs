@@ -14,13 +14,13 @@ pub struct PassSummary {
     pub windows_read: u64,
     /// Windows that were in memory, since an earlier pass had read them.
     pub windows_kept: u64,
-    /// Windows that were left out, since they had no work.
+    /// Windows that were skipped, since they had no work.
     pub windows_skipped: u64,
     /// Bytes of edges that were read.
     pub read_bytes: u64,
     /// Bytes of edges that were in memory.
     pub kept_bytes: u64,
-    /// Bytes of edges that were left out.
+    /// Bytes of edges that were skipped.
     pub skipped_bytes: u64,
     /// Time of the pass, nanoseconds.
     pub duration_ns: u64,
@@ -43,14 +43,14 @@ impl PassSummary {
     }
 }
 
-/// The reads of all passes so far, and their way.
+/// The reads of all passes so far, and their method.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Tally {
     pub(super) reader: &'static str,
     pub(super) direct: bool,
     /// Whether windows stay in memory.
     pub(super) keeps: bool,
-    /// The machine that computed, if it was not threads of the CPU.
+    /// The machine that computed, if not CPU threads.
     pub(super) machine: String,
     pub(super) passes: u64,
     pub(super) streamed_bytes: u64,
@@ -98,9 +98,9 @@ pub struct StreamReport {
     pub streamed_bytes: u64,
     /// Bytes of edges that passes found in memory, since an earlier one had read them.
     pub kept_bytes: u64,
-    /// Bytes of edges that passes left out, since no row there had work.
+    /// Bytes of edges that passes skipped, since no row there had work.
     pub skipped_bytes: u64,
-    /// Bytes of the edges in the file, of those sections that are read.
+    /// Bytes of the edges in the sections of the file that are read.
     pub edge_bytes: u64,
     /// Passes over the edges.
     pub passes: u64,

@@ -45,8 +45,8 @@ impl Run<'_> {
         }
     }
 
-    /// Refuses a file that is marked symmetric if some edge has no mirror image, by a pass of its
-    /// own.
+    /// Refuses a file that is marked symmetric if some edge has no mirror image, by a separate
+    /// pass.
     ///
     /// # Errors
     /// [`RunError::Stream`].
@@ -89,7 +89,7 @@ impl Run<'_> {
         })?;
         let converged = search.is_done();
         Ok(Fallen {
-            overflow: search.has_outgrown(),
+            overflow: search.has_overflowed(),
             values: search.into_values(),
             end: End {
                 iterations,

@@ -1,7 +1,7 @@
 //! Passes over the edges: windows flow from the file through a reader to threads that compute.
 //!
-//! Buffers go round. One is filled by the reader while threads compute with others; the last
-//! thread of a pass to finish ends it. A pass leaves out windows that its kernel does not want.
+//! Buffers circulate: the reader fills one while threads compute with others; the last thread of a
+//! pass to finish ends it. A pass skips windows that its kernel does not want.
 
 use super::consumer::{Done, Kernel, Setup, Threads, WindowConsumer};
 use super::machine::Machine;
@@ -15,7 +15,7 @@ use std::fs::File;
 use std::io;
 use std::time::Instant;
 
-/// Tells whether reads should go around the page cache.
+/// Returns whether reads should go around the page cache.
 pub(super) fn direct(file: &SwgFile, caching: Caching) -> Option<File> {
     let edges = file.targets();
     let bytes = edges.end - edges.start;
@@ -32,9 +32,9 @@ pub(super) fn direct(file: &SwgFile, caching: Caching) -> Option<File> {
 
 /// The consumer of a run.
 pub(super) enum Hands<'m> {
-    /// So many threads.
+    /// A number of threads.
     Threads(usize),
-    /// A kernel that stays on a machine.
+    /// A persistent kernel on a machine.
     Machine(&'m Machine<'m>),
 }
 
@@ -44,7 +44,7 @@ pub(super) struct Sweep<'s, 'b, 'a> {
     kernel: &'s dyn Kernel,
     reader: Box<dyn Reader<'b> + 's>,
     buffers: Vec<Option<&'b mut [u8]>>,
-    /// Numbers of free buffers; none where each window has its own.
+    /// Numbers of free buffers; none if each window has its own.
     free: Vec<usize>,
     /// Windows that the reader has.
     reading: usize,
@@ -64,8 +64,8 @@ pub(super) fn sweep<'b, R>(
             file: setup.file.file(),
             direct: setup.direct.as_ref(),
         };
-        // A machine takes windows faster than one thread copies them out of the page cache, and a
-        // buffer that is filled for the first time takes its pages then.
+        // A machine takes windows faster than one thread copies them from the page cache, and the
+        // first fill of a buffer also maps its pages.
         let spreads = (setup.keeps || matches!(hands, Hands::Machine(_))) && setup.direct.is_none();
         let (reader, name) = read::start(scope, source, (setup.reader, spreads, &mut buffers))
             .map_err(|error| setup.file.unread(error))?;
@@ -98,7 +98,7 @@ impl<'b> Sweep<'_, 'b, '_> {
     /// Passes over all windows that the kernel wants, in order.
     ///
     /// # Errors
-    /// If the file changed or cannot be read, an edge is invalid, the time is over, or somebody
+    /// If the file changed or cannot be read, an edge is invalid, the time is over, or the run was
     /// cancelled.
     pub(super) fn pass(&mut self) -> Result<(), RunError> {
         let started = Instant::now();
@@ -191,7 +191,7 @@ impl<'b> Sweep<'_, 'b, '_> {
         self.consumer.step(self.tally.passes)
     }
 
-    /// Takes the buffers that the consumer is done with.
+    /// Takes the buffers that the consumer has finished.
     fn collect(&mut self) -> Result<(), RunError> {
         while let Some(done) = self.consumer.take(false)? {
             self.take(done)?;

@@ -14,7 +14,7 @@ pub struct View<'a> {
     /// Rows that may have edges here: the first one may continue from an earlier window, the last
     /// one may continue in a later window, or have no edges here.
     pub rows: Range<u32>,
-    /// Starts of all rows of the graph.
+    /// Offsets of all rows of the graph.
     pub starts: &'a Rows,
     /// Targets of the edges.
     pub targets: &'a [u32],

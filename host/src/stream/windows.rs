@@ -41,16 +41,16 @@ pub(super) struct Part {
     pub(super) file_at: u64,
     /// Place in the buffer, likewise.
     pub(super) at: usize,
-    /// Bytes to ask for: whole sectors.
+    /// Bytes to request: whole sectors.
     pub(super) len: usize,
-    /// Bytes that must come; the file may end after them.
+    /// Bytes that must arrive; the file may end after them.
     pub(super) need: usize,
     /// Bytes before the first edge of the window.
     pub(super) skip: usize,
 }
 
 impl Part {
-    /// Reads `wanted` of the file to `at` in the buffer.
+    /// A piece that reads `wanted` of the file to `at` in the buffer.
     fn of(wanted: &Range<u64>, at: u64) -> Self {
         let file_at = wanted.start - wanted.start % SECTOR;
         let len = wanted.end.next_multiple_of(SECTOR) - file_at;
@@ -114,7 +114,7 @@ impl Windows {
         self.first_rows.len() - 1
     }
 
-    /// Tells whether there are none, because there are no edges.
+    /// Returns whether there are none, because there are no edges.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
@@ -160,7 +160,7 @@ impl Windows {
     pub(super) fn rows(&self, window: usize) -> Range<u32> {
         let first = self.first_rows[window];
         let after = self.first_rows[window + 1];
-        // The first row of the next window has edges in this one, or begins with that one.
+        // The first row of the next window has edges in this one, or begins there.
         first..after.saturating_add(1)
     }
 

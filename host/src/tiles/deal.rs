@@ -11,7 +11,7 @@ use std::ops::Range;
 /// Rows that are dealt together, so that sums are written line by line.
 pub(super) const CHUNK: u32 = 64;
 
-/// Edges from which on a row is cut into pieces.
+/// Least number of edges of a row that is cut into pieces.
 pub(super) const PIECE: u32 = 4096;
 
 /// Most tiles.
@@ -27,7 +27,7 @@ pub(crate) const EDGES_MIN: u32 = 1 << 20;
 /// read the same line.
 const NODES_AN_EDGE: u64 = 16;
 
-/// The edges of a row that a slot of a tile adds up: every `of`th from `first` on.
+/// Edges of a row that a slot of a tile adds up: every `of`th from `first` on.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Slot {
     pub(super) row: u32,
@@ -96,7 +96,7 @@ pub(super) fn deal(rows: &Csr, shape: TileShape) -> Option<Vec<Vec<Slot>>> {
             }
             Item::Piece(slot) => tile.push(slot),
         }
-        // A full tile leaves for good: when all have left, they hold all slots.
+        // A full tile is removed: when all are removed, they hold all slots.
         if tile.len() < most as usize {
             lightest.push(Reverse((load + u64::from(weight), number)));
         }
@@ -114,7 +114,7 @@ fn pieces_of(rows: &Csr, row: u32) -> u32 {
     rows.degree(row).div_ceil(PIECE)
 }
 
-/// Number of tiles; `None` if they do not pay. Takes one pass over the row starts, on all threads.
+/// Number of tiles; `None` if they do not pay. Takes one pass over the row offsets, on all threads.
 pub(super) fn count(rows: &Csr, shape: TileShape) -> Option<u64> {
     let (nodes, edges) = (rows.nodes(), rows.edges());
     let most = most_slots(shape);

@@ -37,7 +37,7 @@ pub struct TileShape {
 }
 
 impl TileShape {
-    /// That of an H100 or H200.
+    /// Shape for an H100 or H200.
     const LARGE: Self = Self {
         blocks: 132,
         slots: TILE_SLOTS,
@@ -70,7 +70,7 @@ impl Tiles {
         Self::fill(rows, &deal(rows, shape)?)
     }
 
-    /// Whether a large GPU gathers by tiles of `graph`. Takes one pass over the row starts.
+    /// Whether a large GPU gathers by tiles of `graph`. Takes one pass over the row offsets.
     pub(crate) fn pay(graph: &Graph) -> bool {
         let rows = graph.try_incoming();
         rows.is_ok_and(|rows| count(rows, TileShape::LARGE).is_some())
@@ -165,7 +165,7 @@ const fn base_of(source: u32) -> u32 {
     source & !DISTANCE_MAX
 }
 
-/// Returns the number of steps of the edges of `tile`: edges of one base share theirs.
+/// Returns the number of steps of the edges of `tile`: edges of one base share steps.
 fn steps_of(rows: &Csr, tile: &[Slot]) -> u64 {
     let mut edges = vec![0_u32; (rows.nodes() >> SLOT_SHIFT) as usize + 1];
     for slot in tile {

@@ -1,7 +1,7 @@
 //! The parts of the planner that calculate with floating point, over a small example.
 //!
-//! A controller plans without them, so they are an image of their own. Evidence as
-//! CSV text is left out: reading and printing decimals takes more flash than planning.
+//! A controller plans without them, so they are a separate image. Evidence as CSV text is left out:
+//! reading and printing decimals takes more flash than planning.
 
 use seawall_core::evidence::{self, EvidenceError, Proof};
 use seawall_core::tuning::{
@@ -11,7 +11,7 @@ use seawall_core::tuning::{
 
 use crate::program::Tuning;
 
-/// The part that refused, and its error.
+/// The refusing part, and its error.
 #[derive(Clone, Copy, Debug)]
 pub enum Refusal {
     /// Slices of other lengths.

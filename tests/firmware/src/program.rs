@@ -21,7 +21,7 @@ pub const DEPENDENCIES: usize = 2 * (WAVES - ROW);
 /// Waves of a row.
 const ROW: usize = 8;
 
-/// Everything that the planner takes.
+/// All inputs of the planner.
 pub struct Program {
     /// The waves and their order.
     pub dag: Dag<'static>,
@@ -177,7 +177,7 @@ const fn sample(host_orchestrated_ns: f64) -> Sample<'static> {
     }
 }
 
-/// A small generator of numbers; the high bits are the good ones.
+/// A small random generator; its high bits are the good ones.
 const fn next(state: u32) -> u32 {
     state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223)
 }
@@ -216,7 +216,8 @@ const fn dependencies() -> [Dependency; DEPENDENCIES] {
         state = next(state);
         let position = ROW + index % (WAVES - ROW);
         let row = position / ROW * ROW;
-        // The first half reaches one row back, the second half anywhere before.
+        // Dependencies of the first half reach one row back, those of the second half any earlier
+        // row.
         let reach = if index < WAVES - ROW { ROW } else { row };
         table[index] = Dependency {
             before: scattered(row - 1 - (state >> 16) as usize % reach),

@@ -1,8 +1,7 @@
 //! The planning steps, one function each, over memory that fits in a `static`.
 //!
-//! None is inlined, so that its stack and its instructions can be distinguished in
-//! a disassembly and on the device alike. They add nothing to the planner but
-//! the choice of capacities.
+//! None is inlined, so that its stack and its instructions can be distinguished in a disassembly
+//! and on the device alike. They only add the choice of capacities to the planner.
 
 use seawall_core::cache::{PlanCache, Subject};
 use seawall_core::convergence::{ConvergenceContract, ConvergenceError};
@@ -29,7 +28,7 @@ pub type ArenaSpace = ArenaScratch<WAVES>;
 /// Space for all of them in one call.
 pub type ExecutionSpace = ExecutionScratch<WAVES, DEPENDENCIES>;
 
-// What the types take is what the planner asks for, and no byte more.
+// The types take exactly the bytes that the planner requires.
 const _: () = {
     let needs = Requirements::for_dag(WAVES, DEPENDENCIES);
     assert!(size_of::<LayerSpace>() == needs.layers_bytes());
@@ -56,7 +55,7 @@ pub struct Policies {
     pub convergence: ConvergenceContract,
 }
 
-/// The policy that refused, and its error.
+/// The refusing policy, and its error.
 #[derive(Clone, Copy, Debug)]
 pub enum Refusal {
     /// No topology fits its memory.
@@ -73,7 +72,7 @@ pub enum Refusal {
 ///
 /// # Errors
 ///
-/// Those of [`plan::layers()`].
+/// As for [`plan::layers()`].
 #[inline(never)]
 pub fn layers<'a>(program: &Program, space: &'a mut LayerSpace) -> Result<Layers<'a>, LayerError> {
     plan::layers(&program.dag, space)
@@ -83,7 +82,7 @@ pub fn layers<'a>(program: &Program, space: &'a mut LayerSpace) -> Result<Layers
 ///
 /// # Errors
 ///
-/// Those of [`plan::groups()`].
+/// As for [`plan::groups()`].
 #[inline(never)]
 pub fn groups<'a>(program: &Program, space: &'a mut GroupSpace) -> Result<Groups<'a>, GroupError> {
     plan::groups(&program.dag, &program.budget, Strategy::Packed, space)
@@ -93,7 +92,7 @@ pub fn groups<'a>(program: &Program, space: &'a mut GroupSpace) -> Result<Groups
 ///
 /// # Errors
 ///
-/// Those of [`plan::arena()`].
+/// As for [`plan::arena()`].
 #[inline(never)]
 pub fn arena<'a>(
     program: &Program,
@@ -107,7 +106,7 @@ pub fn arena<'a>(
 ///
 /// # Errors
 ///
-/// Those of [`plan::execution()`].
+/// As for [`plan::execution()`].
 #[inline(never)]
 pub fn execution<'a>(
     program: &'a Program,
@@ -115,7 +114,7 @@ pub fn execution<'a>(
     space: &'a mut ExecutionSpace,
 ) -> Result<Execution<'a>, ExecutionError> {
     let mut subject = Subject::new(program.identity);
-    // An arena holds what earlier groups left too, beside the largest group.
+    // An arena also holds outputs of earlier groups, besides the largest group.
     let budget = Budget {
         budget_bytes: program.budget.budget_bytes.saturating_add(8_192),
         ..program.budget
@@ -140,7 +139,7 @@ pub fn execution<'a>(
     plan::execution(&request, Chooser::cached(cache, &mut subject), space)
 }
 
-/// Asks every policy once.
+/// Calls every policy once.
 ///
 /// # Errors
 ///

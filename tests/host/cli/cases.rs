@@ -1,5 +1,5 @@
-//! Every file of the cases that went wrong once, by the command that went wrong, and relatives of
-//! each. The files lie beside the workspace; a test says so where they are missing.
+//! Every file of the cases that once failed, by the command that failed, and variants of each. The
+//! files lie beside the workspace; a test prints a message if they are missing.
 
 use super::loops::{case, near, values};
 use super::{Finished, Fixture, finish, seawall};
@@ -52,7 +52,7 @@ fn loop_in_cycle() {
 #[test]
 fn loop_two() {
     ranks("loop_two.el", &[0.075, 0.925]);
-    // A node with nothing but a loop keeps what comes to it, and one with two loops, too.
+    // A node with only a loop, or with two loops, keeps the rank that it receives.
     let alone = Fixture::new("loops.el", b"0 1\n1 1\n1 1\n2 0\n");
     let found = values(alone.path(), &RANKS);
     near(&found, &[0.0925, 0.8575, 0.05], 1e-3);
@@ -222,7 +222,7 @@ fn scc_triangles() {
         ];
         let found = finish(seawall(&run).args(["--analysis", "scc"])).json();
         assert_eq!(found["components"], nodes / 3);
-        // Work in proportion to the graph: each edge is looked at once.
+        // Work in proportion to the graph: each edge is visited once.
         assert_eq!(found["edges_examined"], found["edges"]);
     }
 }
@@ -280,7 +280,7 @@ fn scale_digits() {
     let found = report(&path, &[&from[..], &["100"]].concat());
     assert_eq!(found["weights"]["scale"]["rounded"], 0);
     assert_eq!(found["eccentricity"], 1_234_567_891);
-    // A digit that is lost counts.
+    // Losing a digit matters.
     let found = report(&path, &[&from[..], &["10"]].concat());
     assert_eq!(found["weights"]["scale"]["rounded"], 1);
     assert_eq!(found["eccentricity"], 123_456_789);

@@ -117,7 +117,7 @@ fn columns_of_a_program_are_as_requested_in_their_order() {
     };
     refused("node", &["node", "index, squares"]);
     refused("squares,squares", &["squares", "twice"]);
-    // Results of other lengths do not matter where they are not asked for.
+    // Results of other lengths do not matter if they are not requested.
     let lists = std::fs::read_to_string(format!("{PROGRAMS}/lists.json")).unwrap();
     let more = ["--columns", "levels"];
     let (done, bytes) = run_with(folder.path(), &lists, "x.npy", &more);

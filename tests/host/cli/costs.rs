@@ -84,8 +84,8 @@ fn tuned_limits_are_shown_and_shape_later_runs() {
         assert_eq!(report["checked"], true);
         report["device_barriers"].as_u64().unwrap()
     };
-    // One thread searches six times as wide a frontier alone. From eight nodes frontiers are too
-    // wide for that before the search has shown to be long, when threads go ahead of each other.
+    // One thread searches six times as wide a frontier alone. From eight nodes on, frontiers are
+    // too wide for that until the search counts as long and threads search ahead.
     let (wide, narrow) = (barriers(896), barriers(32));
     assert!(wide < 10 && narrow > 50, "{wide} {narrow}");
 }
@@ -97,10 +97,10 @@ fn a_narrow_search_gets_one_thread_by_default() {
     if report["backend"] == "cpu" {
         assert_eq!(report["device"], "CPU, 1 thread");
     }
-    let mut told = CHAIN.to_vec();
-    told.extend(["--backend", "cpu", "--threads", "2"]);
+    let mut arguments = CHAIN.to_vec();
+    arguments.extend(["--backend", "cpu", "--threads", "2"]);
     assert_eq!(
-        with_cache(&folder, &told).json()["device"],
+        with_cache(&folder, &arguments).json()["device"],
         "CPU, 2 threads"
     );
 }

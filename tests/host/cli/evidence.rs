@@ -161,7 +161,7 @@ fn what_cannot_be_recorded_writes_no_file() {
         finished.refused(&[graph, "the CPU has no"]);
         assert!(!std::path::Path::new(&file).exists());
     }
-    // Another executor would pass for the resident kernel.
+    // Another executor would count as the resident kernel.
     for backend in ["launches", "graph"] {
         let out = Fixture::new("speedups.csv", b"old");
         let start = ["evidence", "record", "gen:grid:8", "--backend", backend];

@@ -56,13 +56,13 @@ fn graphs_beyond_the_address_space_are_failures() {
 }
 
 #[test]
-fn edges_stream_by_themselves_wherever_they_stream_when_told_to() {
+fn edges_stream_by_default_wherever_they_stream_on_request() {
     let folder = Fixture::new("x", b"");
     let convert = "$S convert gen:rmat:18:16 graph.swg --quiet";
     assert_eq!(shell(&folder, convert).code, 0);
     let run = "$S run graph.swg --backend cpu --threads 2 --json --analysis";
-    // What limits a run: the address space, in KiB, where the allocator decides whether a graph
-    // fits, and a budget in bytes, where it is counted.
+    // Limits of a run: the address space in KiB, by which the allocator decides whether a graph
+    // fits, and a budget in bytes.
     let spaces = (120_000..=300_000).step_by(24_000);
     let spaces = spaces.map(|limit| (format!("ulimit -v {limit};"), String::new()));
     let budgets = (1..=32).step_by(3).map(|mebibytes| {
@@ -148,7 +148,7 @@ fn threads_that_cannot_start_are_a_failure() {
     assert_eq!(shell(&folder, plan).code, 0);
 }
 
-/// Whatever a thread's start finds no memory for, the command ends with a message.
+/// If a thread's start finds no memory, the command ends with a message.
 #[test]
 fn threads_that_find_no_memory_end_with_a_message() {
     let folder = Fixture::new("graph.el", b"0 1\n1 2\n");
@@ -189,7 +189,7 @@ fn the_time_budget_holds_with_any_number_of_threads() {
     }
 }
 
-/// Thousands of threads that wait for each other get a core in turn.
+/// Thousands of waiting threads share the cores in turn.
 #[test]
 fn the_time_budget_holds_where_threads_wait_for_a_core() {
     let folder = Fixture::new("x", b"");

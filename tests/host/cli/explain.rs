@@ -1,4 +1,4 @@
-//! `--explain`: the groups of a run with what they were planned, predicted and measured to take.
+//! `--explain`: the groups of a run, as planned, predicted and measured.
 
 use super::{finish, seawall};
 use serde_json::Value;

@@ -236,7 +236,7 @@ mod unix {
         }
     }
 
-    /// A conversion that takes long, stopped in the middle of its output.
+    /// A long conversion, stopped in the middle of its output.
     fn half_written(folder: &Fixture, signal: &str) -> std::process::ExitStatus {
         let script = "exec $S convert gen:uniform:17:8 out.el.xz";
         let mut child = shell(folder, script).stdout(Stdio::null()).spawn().unwrap();
@@ -254,8 +254,8 @@ mod unix {
         assert!(sent.success());
     }
 
-    /// Whether a signal is ignored by this process and all that it starts, as shells do for what
-    /// they run in the background.
+    /// Whether a signal is ignored by this process and its children, as shells do for background
+    /// processes.
     fn is_ignored(number: i32) -> bool {
         let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
         let mask = status

@@ -1,4 +1,4 @@
-//! Graphs whose format neither content nor name says.
+//! Graphs whose format neither content nor name shows.
 
 use super::{Finished, finish, seawall};
 use serde_json::{Value, json};

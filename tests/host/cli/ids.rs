@@ -1,4 +1,4 @@
-//! Nodes in results have the ids of the file, whatever those are.
+//! Nodes in results have the ids of the file.
 
 use super::{Fixture, finish, seawall};
 use seawall::run::AnalysisKind;

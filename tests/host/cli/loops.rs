@@ -1,5 +1,4 @@
-//! Loops, parallel edges and directions on the command line: the cases that went wrong, the options
-//! that choose, and what reports say.
+//! Loops, parallel edges and directions on the command line: former failures, options and reports.
 
 use super::{Finished, Fixture, finish, seawall};
 use serde_json::{Value, json};
@@ -231,7 +230,7 @@ fn converted(file: &Fixture, to: &str, more: &[&str]) -> (String, Value) {
 }
 
 #[test]
-fn conversion_keeps_loops_and_parallel_edges_unless_told() {
+fn conversion_keeps_loops_and_parallel_edges_by_default() {
     let file = Fixture::new("multi.el", MULTI);
     for to in [
         "a.mtx", "a.csv", "a.txt", "a.gr", "a.egr", "a.swg", "a.swg.gz",
@@ -291,7 +290,7 @@ fn a_simple_graph_is_the_same_file_as_before() {
     let out = grid.beside("grid.swg");
     report(&["convert", "gen:grid:4", &out]);
     let bytes = std::fs::read(out).unwrap();
-    // Version 1, the flags of symmetry and drawn weights alone, and no loops or parallel edges.
+    // Version 1, only the flags of symmetry and drawn weights, and no loops or parallel edges.
     assert_eq!(bytes[8..16], [1, 0, 0, 0, 3, 0, 0, 0]);
     assert_eq!(bytes[40..56], [0; 16]);
 }
@@ -360,7 +359,7 @@ fn a_stream_of_a_file_falsely_marked_symmetric_is_refused() {
     let chain = Fixture::new("chain.el", b"0 1\n1 2\n2 3\n");
     let (out, _) = converted(&chain, "chain.swg", &["--undirected"]);
     let mut bytes = std::fs::read(&out).unwrap();
-    // 3 leads to 1 then, and 2 has no way to 3 back.
+    // 3 then leads to 1, and 2 has no edge back to 3.
     let last = bytes.len() - 4;
     bytes[last..].copy_from_slice(&1_u32.to_le_bytes());
     std::fs::write(&out, bytes).unwrap();

@@ -1,4 +1,4 @@
-//! The command line, for scripts and for people.
+//! The command line, for scripts and for readers.
 
 mod answers;
 mod batch;

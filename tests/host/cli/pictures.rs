@@ -96,7 +96,7 @@ fn corners(arrow: &str) -> Vec<[f64; 2]> {
     attribute(arrow, "points").split(' ').map(pair).collect()
 }
 
-/// Tells whether a horizontal or vertical line crosses the inside of an area.
+/// Returns whether a horizontal or vertical line crosses the inside of an area.
 fn crosses(line: &[[f64; 2]], area: Area) -> bool {
     let [[x1, y1], [x2, y2]] = [line[0], line[1]];
     assert!(

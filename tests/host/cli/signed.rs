@@ -89,7 +89,7 @@ fn other_analyses_name_the_line_and_the_value() {
     }
     let mut batch = seawall(&["run", file.path(), file.path(), "--analysis", "widest"]);
     finish(batch.args(["--source", "1"])).refused(&["signed.el:3", "widest takes weights from 0"]);
-    // Without weights, they are not looked at.
+    // Without weights, they are not read.
     assert_eq!(
         run(
             file.path(),

@@ -1,13 +1,13 @@
-//! Every command against every way to fail that it has, and arguments that nobody means.
+//! Every command with each of its failures, and with unintended arguments.
 
 use super::failures::failure;
 use super::{Fixture, finish, seawall};
 use serde_json::Value;
 
-/// A way to fail: its name, the arguments and the kind of the failure.
+/// A failure: its name, the arguments and its kind.
 type Command<'a> = (&'a str, Vec<&'a str>, &'a str);
 
-/// Files that the ways to fail are about.
+/// Files for the failures.
 struct Files {
     folder: Fixture,
     bad: String,
@@ -128,7 +128,7 @@ fn negative_numbers_are_values_of_their_options() {
 }
 
 #[test]
-fn numbers_beyond_their_type_are_told_the_limit() {
+fn numbers_beyond_their_type_get_the_limit_in_the_message() {
     for (option, value, part) in [
         ("--repeat", "4294967296", "from 1 to 4294967295"),
         (

@@ -18,7 +18,7 @@ fn run(path: &str, analysis: &str, more: &[&str]) -> Finished {
     finish(seawall(&run).args(more))
 }
 
-/// The report of a run that may have warned.
+/// The report of a run, possibly after a warning.
 fn report(done: &Finished) -> Value {
     assert_eq!(done.code, 0, "{}", done.stderr);
     serde_json::from_str(&done.stdout).unwrap()

@@ -88,8 +88,8 @@ fn parallel_edges_stay_in_both_directions() {
     }
 }
 
-/// Formats whose entries stand for both directions, of a graph with a loop at the second
-/// node and two edges between the first two. METIS lists each at both ends.
+/// Formats whose entries stand for both directions, for a graph with a loop at the second node and
+/// two edges between the first two. METIS lists each at both ends.
 #[test]
 fn undirected_formats_keep_loops_once() {
     let matrix =

@@ -1,4 +1,4 @@
-//! Graphs of a library user who has no memory left: an error, not the end of the process.
+//! Graphs without enough memory: an error, not the end of the process.
 
 use super::WEIGHTED;
 use seawall::graph::{self, Graph, GraphError};

@@ -165,7 +165,7 @@ proptest! {
     fn a_mark_of_symmetry_is_checked(
         edges in prop::collection::vec((0u32..6, 0u32..6, 1u32..3), 0..14)
     ) {
-        // Flags and counts of other graphs say that they have loops or parallel edges.
+        // Flags and counts that falsely claim loops or parallel edges.
         let mut edges = edges;
         edges.retain(|(from, to, _)| from != to);
         edges.sort_unstable();
@@ -177,17 +177,17 @@ proptest! {
             let at = graph.neighbours(from).binary_search(&to).ok()?;
             Some(graph.weights().unwrap()[row.start + at])
         };
-        let lone = (0..6).find_map(|from| {
+        let unmatched = (0..6).find_map(|from| {
             let mut row = graph.neighbours(from).iter();
             let to = row.find(|&&to| edge_of(from, to) != edge_of(to, from))?;
             Some((from, *to))
         });
-        match (load_as("x.swg", &marked, &WEIGHTED), lone) {
+        match (load_as("x.swg", &marked, &WEIGHTED), unmatched) {
             (Ok(loaded), None) => prop_assert!(loaded.graph.is_symmetric()),
             (Err(GraphError::Binary { problem, .. }), Some((from, to))) => {
                 prop_assert_eq!(problem, BinaryProblem::Asymmetric { from, to });
             }
-            (other, lone) => prop_assert!(false, "{:?} {:?}", other, lone),
+            (other, unmatched) => prop_assert!(false, "{:?} {:?}", other, unmatched),
         }
     }
 }

@@ -65,7 +65,7 @@ pub(crate) fn xz(bytes: &[u8]) -> Vec<u8> {
     compressed("x.xz", bytes)
 }
 
-/// Compresses with the libraries themselves, not with our writers.
+/// Compresses directly with the libraries, not with the product's writers.
 fn compressed(name: &str, bytes: &[u8]) -> Vec<u8> {
     if name.ends_with(".gz") {
         let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());

@@ -3,7 +3,7 @@ use super::PLAIN;
 use seawall::graph::{self, Format, LoadOptions, Loaded, WeightChoice};
 use std::path::PathBuf;
 
-/// Loads a graph of the data folder, or prints the reason why not.
+/// Loads a graph of the data folder, or prints why it cannot.
 fn load(name: &str, options: &LoadOptions) -> Option<Loaded> {
     let folders = ["../../shared/data", "../shared/data"];
     let root = PathBuf::from(env!("CARGO_MANIFEST_DIR"));

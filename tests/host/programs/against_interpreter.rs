@@ -64,7 +64,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 40, max_shrink_iters: 100_000, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn random_programs_in_naive_host_loops_equal_the_interpreter(
+    fn random_programs_in_baseline_host_loops_equal_the_interpreter(
         waves in waves(24),
         shape in proptest::sample::select(&SHAPES[..]),
         nodes in 0_u32..200,
@@ -85,8 +85,8 @@ proptest! {
     }
 }
 
-/// A path along which facts travel one node per iteration, and beside the loop, in the same group,
-/// a long transfer that is not part of it.
+/// A path along which facts travel one node per iteration, and in the same group a long transfer
+/// that is not part of the loop.
 fn loop_beside_a_transfer() -> (EdgeList, Script) {
     const NODES: u32 = 40;
     let register = |words, input: Option<Vec<u32>>| Register {

@@ -1,5 +1,4 @@
-//! Code that cannot be run, and loops that cannot be: refused at build or at load, or a
-//! fault with the index.
+//! Invalid code and loops: refused at build or at load, or a fault with the index.
 
 use super::{fault_of, plan, run_watched};
 use seawall::backend::BackendError;
@@ -13,7 +12,7 @@ use seawall_core::abi::program::{Opcode, WhileRecord};
 
 const NODES: u32 = 100;
 
-/// Adds up the neighbours' numbers, and counts down from 3 meanwhile.
+/// Adds up the neighbours' numbers, and counts down from 3.
 fn counting() -> EncodedProgram {
     let mut program = ProgramBuilder::new(NODES);
     let sums = program.per_node("sums", Kind::U32).unwrap();
@@ -91,7 +90,7 @@ fn instructions_that_mean_nothing_are_refused_at_load() {
         }),
         CodeFault::Part
     );
-    // An edge outside of edges, and edges inside of edges.
+    // An edge's property outside of an edge, and nested edges.
     assert_eq!(
         fault(|p| {
             let store = at(p, Op::Store);
@@ -253,7 +252,7 @@ fn a_list_that_names_no_node_ends_the_run() {
     assert_eq!((record.arrived, record.expected), (NODES, NODES));
 }
 
-/// Nobody looks for an instruction after the last one of the table.
+/// No instruction after the last one of the table is fetched.
 #[test]
 fn code_that_a_block_does_not_hold_may_end_with_a_condition() {
     let mut program = ProgramBuilder::new(NODES);

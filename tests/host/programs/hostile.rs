@@ -52,7 +52,7 @@ fn changed_tables_end_on_warps_too() {
     });
 }
 
-/// Two analyses one after the other, in one arena, as they were built.
+/// Two unchanged analyses one after the other, in one arena.
 #[test]
 fn tables_without_changes_pass_and_run() {
     for analysis in 0..ANALYSES {

@@ -1,4 +1,4 @@
-//! Waves that run once for a loaded program: the same results in every run, and refusals of those
+//! Waves that run once for a loaded program: the same results in every run, and refusals of waves
 //! whose results would change.
 
 use super::{BUDGET, bare, plan};
@@ -23,7 +23,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 const NODES: u32 = 100;
 
-/// The triangles of a graph by a program that orients edges once, and where it has them.
+/// The triangles of a graph by a program that orients edges once, and the register of the result.
 fn triangles(graph: &Graph, warps: bool) -> (EncodedProgram, RegisterId) {
     let mut question = Question::new(Vec::new());
     question.warps = warps;
@@ -58,7 +58,7 @@ proptest! {
         session.load(&program).unwrap();
         if fails_first {
             session.set_limits(RunLimits { time_budget_ns: 1 });
-            // A run so short may end well.
+            // A run this short may succeed.
             let _ = session.run(&[]);
             session.set_limits(RunLimits::default());
         }
@@ -208,7 +208,7 @@ fn what_changes_between_runs_is_refused() {
             "{error}"
         );
     }
-    // A later run would find what the last of them left.
+    // A later run would find the result of the last one.
     let error = refused(|program, [_, other, fixed]| {
         program.copy("copy", other, fixed);
         program.once(|once| once.fill("wave", fixed, 1));
@@ -235,8 +235,8 @@ fn what_changes_between_runs_is_refused() {
     }
 }
 
-/// Kernels follow oriented rows without looking, so tables that leave out whatever makes such rows
-/// have to be refused where other memory or later waves spoil them.
+/// Kernels use oriented rows unchecked, so tables that skip the waves that make them must be
+/// refused if other waves overwrite them.
 #[test]
 fn tables_whose_later_runs_would_miss_something_are_refused() {
     let list = EdgeList {
@@ -260,7 +260,7 @@ fn tables_whose_later_runs_would_miss_something_are_refused() {
     beyond.once.push(waves);
     let error = load(&beyond).unwrap_err().to_string();
     assert!(error.contains("is to run once"), "{error}");
-    // A wave after the count that spoils the rows, in every run and in the first one alone.
+    // A wave after the count that overwrites the rows, in every run or only in the first one.
     let orient = program.once[0] as usize;
     let mut spoiled = program.clone();
     let name = spoiled.wave_names.len() as u32;
@@ -296,7 +296,7 @@ fn tables_whose_later_runs_would_miss_something_are_refused() {
     load(&spoiled).unwrap();
 }
 
-/// A run that is cut off leaves a frontier in any state, and a later one would rely on it.
+/// An aborted run leaves a frontier in any state, on which a later one would rely.
 #[test]
 fn what_every_run_changes_is_made_in_every_run() {
     let graph = bare(NODES);

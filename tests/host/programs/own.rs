@@ -1,4 +1,4 @@
-//! Waves of other crates: what facts decide, what is refused, and what is found out.
+//! Waves of other crates: effects of facts, refusals, and detected violations.
 
 use super::{BUDGET, plan, within};
 use seawall::backend::batch::{BatchError, BatchSession, Job, cpu::CpuBatch};
@@ -396,7 +396,7 @@ fn batches_run_waves_of_one_set() {
 }
 
 #[test]
-fn a_naive_host_loop_runs_own_waves_too() {
+fn a_baseline_host_loop_runs_custom_waves_too() {
     let (graph, program) = (ring(), chain(3));
     let machine = Executors::cpu(NonZeroUsize::new(2));
     let mut session = open_baseline(&graph, &machine).unwrap();

@@ -52,7 +52,7 @@ fn a_budget_below_the_arena_is_refused_with_the_bytes_needed() {
         budget_bytes: Some(budget_bytes),
         ..PlanRequest::default()
     };
-    // A link's two registers and the one before, each of 3000 words in lines of 256 bytes.
+    // Two registers of a link and the previous one, each of 3000 words in lines of 256 bytes.
     let needed_bytes = 3 * 12_032 + 1000;
     assert!(needed_bytes < wide.arena_bytes);
     for budget_bytes in [0, 999, 1000, 1001, 2000, needed_bytes - 1] {
@@ -120,7 +120,8 @@ fn a_loop_that_reads_before_it_writes_is_refused_and_the_reverse_is_not() {
     assert!(program.encode(&PlanRequest::default()).is_ok());
 }
 
-/// Every way to leave words of a register as they were, so that they would be those of another.
+/// Every case in which words of a register stay unwritten, so that they would be another
+/// register's.
 #[test]
 fn registers_that_may_be_left_unfilled_are_not_read() {
     use seawall::program::Over;
@@ -352,8 +353,8 @@ fn a_body_that_replaces_its_builder_is_refused() {
     );
 }
 
-/// Four chains, each of a large register between two small ones, and a loop whose body fills
-/// two registers of its own.
+/// Four chains, each of a large register between two small ones, and a loop whose body fills two
+/// private registers.
 fn with_passing_registers() -> (ProgramBuilder, Vec<RegisterId>) {
     let mut program = ProgramBuilder::new(100);
     let mut results = Vec::new();

@@ -1,5 +1,5 @@
-//! Programs whose waves would follow arbitrary words of memory: refused by name, or a fault with
-//! the index.
+//! Programs whose waves would use arbitrary words as indices: refused by name, or a fault with the
+//! index.
 
 use super::{fault_of, plan, run_watched};
 use seawall::backend::BackendError;
@@ -295,7 +295,7 @@ fn an_overlapping_register_invalidates_the_facts_of_another() {
         let scratch = program.waves[fill].destination as usize;
         program.registers[scratch].offset_bytes = program.registers[work].offset_bytes + 16;
     });
-    // It is detected both within the group of the register that it spoils and between groups.
+    // It is detected both within the group of the overwritten register and between groups.
     assert!(matches!(
         problem,
         TableError::Conflict { .. } | TableError::Unproven { .. }
@@ -324,11 +324,13 @@ fn an_index_out_of_range_ends_the_run_with_the_index() {
                 (record.arrived, record.expected, wave.as_str()),
                 (index, faulty::PICKED_FROM, faulty::PICK)
             );
-            let told = format!(
+            let message = format!(
                 "index {index} of a register of {} words",
                 faulty::PICKED_FROM
             );
-            assert!(text.is_some_and(|text| text.contains(&told) && text.contains(faulty::PICK)));
+            assert!(
+                text.is_some_and(|text| text.contains(&message) && text.contains(faulty::PICK))
+            );
         }
     }
 }

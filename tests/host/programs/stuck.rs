@@ -1,4 +1,5 @@
-//! Waves of other crates that do not end: the caller goes on, and what their threads use stays.
+//! Waves of other crates that do not end: the caller continues, and the memory of their threads
+//! stays.
 
 use super::{plan, within};
 use seawall::backend::batch::{BatchError, BatchSession, Job, cpu::CpuBatch};
@@ -13,12 +14,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-/// Waves whose first item goes on until the number that their parameter selects is not 0.
+/// Waves whose first item runs until the number that their parameter selects is not 0.
 static GO_ON: [AtomicU32; 4] = [const { AtomicU32::new(0) }; 4];
-/// Items that have ended so, and the sum of what they read meanwhile.
+/// Number of items that have ended this way, and the sum of the words that they read meanwhile.
 static ENDED: [AtomicU32; 4] = [const { AtomicU32::new(0) }; 4];
 
-/// Reads and stores words of the arena and the graph until it is told to end.
+/// Reads and stores words of the arena and the graph until it is asked to end.
 struct Spins;
 
 impl Wave for Spins {
@@ -41,9 +42,9 @@ impl Wave for Spins {
                 right &= item.load(to, 1) == 7;
                 std::thread::yield_now();
             }
-            // Memory that was freed would hold something else sooner or later.
-            let told = if right { 1 } else { 1000 };
-            ENDED[which as usize].fetch_add(told, Ordering::AcqRel);
+            // Freed memory would sooner or later have other content.
+            let added = if right { 1 } else { 1000 };
+            ENDED[which as usize].fetch_add(added, Ordering::AcqRel);
         });
         Ok(())
     }
@@ -109,7 +110,7 @@ fn a_wave_without_an_end_does_not_keep_its_caller() {
             closed(session.run(&[]).unwrap_err());
             closed(session.load(&program).unwrap_err());
             closed(session.read(to, &mut Vec::new()).unwrap_err());
-            // Another session runs beside the thread that is left.
+            // Another session runs beside the abandoned thread.
             let mut other = CpuSession::open(&graph, threads, LIMITS).unwrap();
             let mut simple = ProgramBuilder::new(NODES);
             let ones = simple.words("ones", 5).unwrap();
@@ -117,9 +118,9 @@ fn a_wave_without_an_end_does_not_keep_its_caller() {
             simple.keep(ones);
             other.load(&plan(&simple)).unwrap();
             other.run(&[]).unwrap();
-            // The graph and the session end here, and the thread goes on with both.
+            // The graph and the session are dropped here, and the thread continues with both.
         });
-        // Whatever takes the memory now would be seen by the thread if it were free.
+        // If the memory were free, the thread would see its reuse.
         let filler: Vec<Vec<u32>> = (0..200).map(|number| vec![number; 3000]).collect();
         std::thread::sleep(Duration::from_millis(100));
         end(which as usize, 1);

@@ -49,8 +49,7 @@ fn the_watchdog_names_the_missing_block() {
             Err(BackendError::Fault { missing, .. }) => missing,
             other => panic!("expected a fault, got {other:?}"),
         };
-        // A busy machine may let the block come back before the others gave up; then nobody is
-        // named.
+        // On a busy machine the block may return before the others give up; then no block is named.
         let named: Vec<Vec<u32>> = (0..5).map(|_| missing()).collect();
         let is_right = |missing: &Vec<u32>| missing.is_empty() || *missing == [held];
         assert!(named.iter().all(is_right), "{named:?}");

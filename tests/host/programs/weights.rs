@@ -88,7 +88,7 @@ const fn number_of(node: u32) -> u32 {
     node.wrapping_mul(37) % 101
 }
 
-/// A question about the edges of a node.
+/// A query about the edges of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum RunOptions {
     Sum,
@@ -141,7 +141,7 @@ impl RunOptions {
             }
             Self::Lightest => edge.neighbour().below_high(edge.weight()),
             Self::Floats => edge.float_weight(),
-            // Neither a load nor a change is of a known form here.
+            // Neither a load nor a change has a specialised form here.
             Self::Changed => (edge.weight() ^ edge.neighbour()) * 3,
         }
     }

@@ -1,4 +1,4 @@
-//! Waves that write one value leave the other ones of their register alone.
+//! Waves that write one value keep the others of their register.
 
 use super::plan;
 use proptest::prelude::*;

@@ -35,7 +35,8 @@ fn floats(list: &EdgeList, random: &mut Random) -> Graph {
 /// Options of many windows and readers. Windows of 64 bytes hold 16 edges, so that most rows of
 /// hubs and cliques are longer.
 pub(super) fn options(number: usize) -> StreamOptions {
-    // Numbers that share no factor with those of shapes and sizes, so that all meet.
+    // Numbers without common factors with those of shapes and sizes, so that all combinations
+    // occur.
     let bytes = [64, 64, 256, 4096, 8192][number % 5];
     let (reader, caching) = [
         (ReaderChoice::Auto, Caching::Auto),
@@ -175,7 +176,7 @@ fn long_paths_are_wide_or_refused_with_their_edge() {
     assert_eq!(found.to_string(), expected.to_string());
 }
 
-/// A way around a long edge: the sum over it exceeds its word, and the distance does not.
+/// A path around a long edge: the sum over the edge exceeds a word, but the distance does not.
 #[test]
 fn sums_that_no_distance_needs_do_no_harm() {
     let most = u32::MAX - 1;
@@ -196,7 +197,7 @@ fn unit_weights_count_edges() {
     assert_eq!(outcome.values, Column::U32(vec![0, 1, 2, 3]));
 }
 
-/// One edge of a long path in work at a time: most windows are left out.
+/// One edge of a long path has work at a time: most windows are skipped.
 #[test]
 fn searches_leave_out_windows_without_work() {
     let nodes = 4_000;
@@ -226,7 +227,7 @@ fn paths_against_the_order_of_rows_take_no_pass_for_each_row() {
     assert!(report.passes <= report.windows, "{report:?}");
 }
 
-/// Every edge comes once, with its row and its weight, the one who owns the buffers.
+/// Every edge is passed once, with its row and its weight, in the caller's buffers.
 #[test]
 fn a_pass_of_a_caller_sees_each_edge_once() {
     for number in 0..24 {

@@ -1,4 +1,4 @@
-//! Files that lie, change or end while they are read.
+//! Files with false claims, or that change or end while they are read.
 
 use super::{Kept, STREAMING, on, windows};
 use seawall::graph::{BinaryProblem, Graph, GraphError};
@@ -178,7 +178,7 @@ fn a_file_that_shrinks_under_the_run_is_an_error() {
 fn a_file_that_is_written_under_the_run_is_an_error() {
     for kind in STREAMING {
         let error = changed(kind, |file| {
-            // Later than the clock of the file system distinguishes.
+            // Beyond the resolution of the file system's clock.
             std::thread::sleep(std::time::Duration::from_millis(15));
             let other = graph().targets()[10].to_le_bytes();
             file.write_all_at(&other, TARGETS + 40).unwrap();
@@ -188,7 +188,7 @@ fn a_file_that_is_written_under_the_run_is_an_error() {
     }
 }
 
-/// Targets of random words: an error or a column, never more.
+/// Random words as targets: an error or a column.
 #[test]
 fn noise_is_refused() {
     let mut random = seawall_tests::random::Random::new(11);

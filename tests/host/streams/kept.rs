@@ -75,13 +75,13 @@ fn the_budget_holds_all_windows_or_the_run_is_refused_with_the_least_that_does()
         assert!(tight.stream.unwrap().kept_bytes > 0);
         request.machine.budget_bytes = Some(needed_bytes - 1);
         assert!(file.run(&request, keeping(256, blocks)).is_err());
-        // Nobody asks: a graph of so few edges has another way to be resident.
+        // By default a graph of so few edges is resident otherwise.
         let passing = file.run(&request, windows(256)).unwrap();
         assert!(!passing.stream.unwrap().keeps);
     }
 }
 
-/// The file has holes, of which no page is ever read, and neither are the buffers of its windows.
+/// The file has holes whose pages are never read, and neither are the buffers of their windows.
 #[test]
 fn a_graph_of_more_than_2_to_the_32_edges_is_resident_where_it_fits() {
     let folder = tempfile::tempdir().unwrap();

@@ -127,7 +127,8 @@ fn limits_of_time_and_cancellers_end_the_kernel() {
     assert!(streamed.run(&request, options, &mut |_| {}).is_ok());
 }
 
-/// Shares are pulled where the file says that edges have mirror images, and pushed once it lied.
+/// Shares are pulled if the file claims that edges have mirror images, and pushed if the claim is
+/// false.
 #[test]
 fn a_file_that_lies_about_mirror_images_gets_the_same_ranks() {
     for number in [17, 19, 22] {
@@ -144,7 +145,7 @@ fn a_file_that_lies_about_mirror_images_gets_the_same_ranks() {
         let resident = execute(&graph, &request, &mut |_| {}).unwrap();
         let streamed = on_blocks(&kept, &request, windows(256)).unwrap();
         assert_eq!(streamed.values, resident.values, "graph {number}");
-        // One pass finds the lie.
+        // One pass detects the false claim.
         let plain = kept.run(&request, windows(256)).unwrap();
         let [pulled, pushed] = [streamed, plain].map(|outcome| outcome.stream.unwrap().passes);
         assert_eq!(pulled, pushed + 1, "graph {number}");

@@ -24,7 +24,7 @@ const STREAMING: [AnalysisKind; 5] = [
     AnalysisKind::Pagerank,
 ];
 
-/// A graph in a file of its own.
+/// A graph in a separate file.
 struct Kept {
     _folder: TempDir,
     path: PathBuf,
@@ -61,7 +61,7 @@ impl Kept {
     }
 }
 
-/// Options with windows of so many bytes.
+/// Options with windows of a number of bytes.
 fn windows(bytes: u64) -> StreamOptions {
     let mut options = StreamOptions::default();
     options.window_bytes = Some(bytes);

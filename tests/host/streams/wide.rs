@@ -23,7 +23,7 @@ fn header(flags: u32, nodes: u64, edges: u64) -> [u8; 64] {
     sealed(bytes)
 }
 
-/// A header with the sum of its words.
+/// A header with its checksum.
 pub(super) fn sealed(mut bytes: [u8; 64]) -> [u8; 64] {
     let hash = bytes[..56]
         .iter()
@@ -78,7 +78,7 @@ fn offsets_of_64_bits_load_and_stream_alike() {
     );
 }
 
-/// Nodes with many edges each, of which no search ever needs one.
+/// Nodes with many edges each, none of which a search needs.
 const UNREAD: u64 = 70_000;
 /// Their edges: together more than 2^32, and fewer.
 pub(super) const EACH: u64 = 65_000;
@@ -123,7 +123,7 @@ pub(super) fn huge(path: &std::path::Path, each: u64) -> u64 {
     edges
 }
 
-/// The search ends at node 3, whose row is a hole; so it may go two levels deep.
+/// The search must end at node 3, whose row is a hole, so it may go two levels deep.
 #[test]
 fn a_graph_of_more_than_2_to_the_32_edges_streams() {
     let folder = tempfile::tempdir().unwrap();

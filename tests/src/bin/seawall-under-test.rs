@@ -1,6 +1,6 @@
 //! The program as the command line tests start it.
 //!
-//! Cargo builds the programs of a test's own package before it, and of no other.
+//! Cargo builds only the programs of a test's own package before it.
 
 use std::process::ExitCode;
 

@@ -12,7 +12,7 @@ pub struct Known {
     bits: u64,
 }
 
-/// The graph and the registers as an interpreter has them.
+/// The graph and the registers of an interpreter.
 #[derive(Debug)]
 pub struct World<'a> {
     /// Targets of the edges that leave and enter each node.
@@ -23,7 +23,7 @@ pub struct World<'a> {
     pub before: Vec<Vec<u32>>,
     /// Registers as they are now.
     pub now: &'a mut [Vec<u32>],
-    /// Whether the loop goes on.
+    /// Whether the loop continues.
     pub changed: bool,
 }
 
@@ -43,7 +43,7 @@ fn float(known: Known) -> f32 {
     f32::from_bits(known.bits as u32)
 }
 
-/// As the code of a builder is kept from values that machines do not agree on.
+/// As in the builder's code, replaces values on which machines do not agree.
 fn tamed(known: Known) -> Known {
     if known.kind != Kind::F32 {
         return known;
@@ -133,7 +133,7 @@ impl World<'_> {
         self.put(slot, index, joined.bits);
     }
 
-    /// Runs a step; tells whether the item is still in.
+    /// Runs a step; returns whether the item is still in.
     fn step(&mut self, (item, other): (u32, u32), made: &mut Vec<Known>, step: &Step) -> bool {
         let value = match step {
             Step::Number(kind, bits) => Known {
@@ -217,7 +217,7 @@ impl World<'_> {
             (Some((_, node)), true) => word(node),
             (Some((value, _)), false) => value,
             (None, true) => word(u32::MAX),
-            // No number of a float, which is tamed.
+            // NaN, which is replaced.
             (None, false) if of.kind == Kind::F32 => tamed(of_float(f32::NAN)),
             (None, false) => {
                 let how = if found.largest { Join::Max } else { Join::Min };
@@ -256,7 +256,7 @@ fn identity(how: Join, kind: Kind) -> Known {
 
 fn join(how: Join, a: Known, b: Known) -> Known {
     match how {
-        // The present value stays unless the other one is less, or larger.
+        // The present value stays unless the other one is less, or larger, respectively.
         Join::Min => binary(Binary::Min, b, a),
         Join::Max => binary(Binary::Max, b, a),
         Join::Sum => binary(Binary::Add, a, b),

@@ -15,7 +15,7 @@ pub(super) fn append(program: &mut EncodedProgram, other: EncodedProgram) {
     program.arena_bytes = program.arena_bytes.max(other.arena_bytes);
     program.input_bytes = program.input_bytes.max(other.input_bytes);
     program.needs.incoming |= other.needs.incoming;
-    // Each overwrites what the other would find in a later run.
+    // Each overwrites state that the other would find in a later run.
     program.once.clear();
     let moved = |register: &mut u32| {
         if *register != NO_REGISTER {
@@ -107,7 +107,7 @@ pub(super) fn overlay(program: &mut EncodedProgram, register: u32, on: u32, shif
     }
 }
 
-/// Puts wave `wave` into a group of its own before top-level group `before`.
+/// Puts wave `wave` into a separate group before top-level group `before`.
 pub(super) fn repeat(program: &mut EncodedProgram, wave: u32, before: u32) {
     let Some(copy) = entry(&mut program.waves, wave).copied() else {
         return;

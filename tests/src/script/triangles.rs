@@ -6,15 +6,15 @@ use crate::random::Random;
 use seawall::program::{Hubs, ProgramBuilder, ProgramError, RegisterId, Triangles};
 use seawall_core::abi::hubs::HUBS_LEAST;
 
-/// A way to find triangles.
+/// A method of finding triangles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Finding {
     /// By rows.
     Rows {
-        /// Entries of a row held at a time; 0 for as many as fit.
+        /// Entries of a row kept at a time; 0 for as many as fit.
         held: u32,
     },
-    /// By rows, and by bits where two corners have `least` edges or more.
+    /// By rows, and by bits for triangles with two corners of `least` edges or more.
     Hubs {
         /// Space for them: enough for all nodes, so that results do not depend on their order.
         space: u32,
@@ -24,7 +24,7 @@ pub enum Finding {
 }
 
 impl Finding {
-    /// Draws a way.
+    /// Draws a method.
     pub fn draw(random: &mut Random) -> Option<Self> {
         Some(match random.below(3) {
             2 => Self::Hubs {

@@ -14,11 +14,11 @@ const UNDER_WAY: usize = 100;
 /// Slots of each priority; fewer than tickets, so that producers wait for space.
 const SLOTS: u32 = 24;
 
-/// One task of so many is a batch with its fence, whose turns depend on others.
+/// One task of this many is a batch with its fence, whose turns depend on others.
 const BATCHES: u32 = 64;
 
-/// Workers, and one automaton of how many reads more than one symbol. Windows of a GPU's service
-/// lie across a bus, where each symbol takes microseconds.
+/// Number of workers; one automaton of this many reads more than one symbol. Windows of a GPU's
+/// service lie across a bus, where each symbol takes microseconds.
 const fn scale_of(on: On) -> (usize, u32) {
     match on {
         On::Gpu { .. } => (64, 1024),
@@ -26,7 +26,7 @@ const fn scale_of(on: On) -> (usize, u32) {
     }
 }
 
-/// The tasks as their producers know them.
+/// The producers' counts of tasks.
 #[derive(Clone, Copy, Debug, Default)]
 struct Counters {
     hashes: u32,
@@ -50,7 +50,8 @@ impl Counters {
     }
 }
 
-/// Posts `slots` random tasks from `producers` threads, and compares all sums; says what it posted.
+/// Posts `slots` random tasks from `producers` threads, and compares all sums; returns the posted
+/// tasks.
 ///
 /// # Errors
 /// The first sum that differs.
@@ -85,7 +86,7 @@ pub fn check(on: On, producers: u32, (seed, slots): (u64, u64)) -> Result<String
     let read = client.read(0, &mut word);
     read.map_err(|error| error.to_string())?;
     let stats = service.shut_down();
-    // The order to end is a task of its own.
+    // The order to end is a separate task.
     let end = hash_of(END_TASK);
     let posted = all.tasks as u32 + 1;
     let tenant = stats.tenants.first().copied().unwrap_or_default();
@@ -153,10 +154,10 @@ fn draw((random, rarity): (&mut Random, u32), counters: &mut Counters) -> (Query
     }
 }
 
-/// A ticket and its reply, of which the number of an epoch is left open; none for a fault.
+/// A ticket and its expected reply, without the number of an epoch; `None` for a fault.
 type Open = (Ticket, Option<Reply>);
 
-/// Posts a batch of up to three tasks and its fence; nothing if as many are open as there may be.
+/// Posts a batch of up to three tasks and its fence; does nothing if too many are open.
 fn post_batch(client: &Client, random: &mut Random) -> Result<Vec<Open>, String> {
     let priority = Priority::ALL[random.below(5) as usize];
     let mut batch = match client.with_priority(priority).batch() {
@@ -167,7 +168,7 @@ fn post_batch(client: &Client, random: &mut Random) -> Result<Vec<Open>, String>
     let mut posted = Vec::new();
     for _ in 0..random.below(4) {
         batch.set_priority(Priority::ALL[random.below(5) as usize]);
-        // A search takes longer than its fence, which asks again until then.
+        // A search takes longer than its fence, which polls until then.
         let target = random.below(64);
         let query = Query::Reach { source: 0, target };
         let ticket = batch.submit(query).map_err(|error| error.to_string())?;

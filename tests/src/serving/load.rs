@@ -1,4 +1,4 @@
-//! Times of queries, and queries a second.
+//! Times of queries, and queries per second.
 
 use super::LONG;
 use crate::random::Random;
@@ -15,14 +15,14 @@ pub struct Times {
 }
 
 impl Times {
-    /// Times in any order, of queries that took so long in all.
+    /// Builds it from times in any order and their total duration.
     #[must_use]
     pub fn new(mut ns: Vec<u64>, run: Duration) -> Self {
         ns.sort_unstable();
         Self { ns, run }
     }
 
-    /// The time that so large a share, in parts of ten thousand, did not exceed.
+    /// The quantile for a share in parts of ten thousand.
     #[must_use]
     pub fn at(&self, share: usize) -> u64 {
         let rank = (self.ns.len() * share).div_ceil(10_000);
@@ -49,7 +49,7 @@ impl fmt::Display for Times {
 /// Queries of a measurement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Op {
-    /// Nothing but the way.
+    /// Queries without effect, for the round trip.
     Nop,
     /// An addition to a word of the window.
     Add,
@@ -110,7 +110,7 @@ pub fn round_trips(
     Ok(Times::new(times, began.elapsed()))
 }
 
-/// Queries a second of so many producers, each with `open` queries under way.
+/// Queries per second of a number of producers, each with `open` queries in flight.
 ///
 /// # Errors
 /// If one fails.

@@ -1,4 +1,4 @@
-//! Duties of any machine's service: checked on blocks of threads in CI, and on a GPU.
+//! Checks of any machine's service: run on blocks of threads in CI, and on a GPU.
 
 pub mod counters;
 pub mod load;
@@ -18,7 +18,7 @@ use std::time::Duration;
 /// Longer than any query of these checks takes on a loaded machine.
 pub const LONG: Option<Duration> = Some(Duration::from_secs(30));
 
-/// A configuration on a machine, with so many workers.
+/// A configuration on a machine, with a number of workers.
 #[must_use]
 pub fn config(on: On, workers: usize) -> Config {
     Config {
@@ -60,7 +60,7 @@ pub fn reply(client: &Client, query: Query) -> Result<Reply, String> {
 /// Checks the reply to a query.
 ///
 /// # Errors
-/// If it is another one.
+/// If it differs.
 pub fn expect(client: &Client, query: Query, expected: Reply) -> Result<(), String> {
     let shown = format!("{query:?}");
     let found = reply(client, query)?;

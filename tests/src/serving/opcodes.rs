@@ -1,4 +1,4 @@
-//! Users' opcodes that programs answer, and programs with waves of another crate.
+//! Users' opcodes answered by programs, and programs with waves of another crate.
 
 use super::{client, config, expect_fault, reply, start};
 use crate::graphs;
@@ -66,7 +66,7 @@ fn heat(nodes: u32, waves: &OwnWaves) -> Result<(EncodedProgram, [RegisterId; 2]
     Ok((program.encode(&PlanRequest::default())?.0, [now, loss]))
 }
 
-/// The findings of a session of its own.
+/// The result of a separate session.
 fn heated(
     graph: &Graph,
     program: &EncodedProgram,
@@ -85,7 +85,7 @@ fn heated(
     Ok(found)
 }
 
-/// Asks drawn questions of such opcodes and programs, with those waves as the machine needs them.
+/// Sends random queries for these opcodes and programs, with the waves in the machine's form.
 ///
 /// # Errors
 /// The first answer that differs.
@@ -145,7 +145,7 @@ pub fn check(on: On, waves: &OwnWaves, seed: u64) -> Result<(), String> {
     expect_fault(&client, user(COUNT + 1, [0; 2]), "opcode")
 }
 
-/// Opcodes that no slot could hold, or that are another's, do not start.
+/// Services with invalid or duplicate opcodes do not start.
 ///
 /// # Errors
 /// If one does.

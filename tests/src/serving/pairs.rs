@@ -10,7 +10,7 @@ use seawall::service::{Client, Metric, On, Query, Reply, Span};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Nodes of a drawn graph at most.
+/// Most nodes of a drawn graph.
 const NODES: u32 = 400;
 
 /// Draws graphs and compares the answers about some of their pairs.

@@ -1,4 +1,4 @@
-//! Wave programs that queries run, against sessions of their own.
+//! Wave programs that queries run, against separate sessions.
 
 use super::{LONG, client, config, expect, expect_fault, start};
 use crate::graphs;
@@ -28,13 +28,13 @@ const KINDS: [AnalysisKind; 7] = [
     AnalysisKind::Scc,
 ];
 
-/// Nodes of a drawn graph at most.
+/// Most nodes of a drawn graph.
 const NODES: u32 = 300;
 
 /// Queries that are open at the same time.
 const OPEN: u32 = 6;
 
-/// A program with its inputs and what it must find.
+/// A program with its inputs and its expected result.
 struct Case {
     built: Built,
     encoded: Arc<EncodedProgram>,
@@ -108,14 +108,14 @@ fn one_graph(on: On, workers: usize, graph: Graph, random: &mut Random) -> Resul
     refusals(&client, &cases)
 }
 
-/// A query on its way.
+/// A query in flight.
 struct OpenQuery {
     number: u32,
     to: Span,
     ticket: Ticket,
 }
 
-/// Each query has so many words of the window.
+/// Words of the window for each query.
 const ROOM: u32 = 4 * NODES;
 
 fn ask(
@@ -243,10 +243,10 @@ fn scattered(nodes: u32, words: u64) -> Result<(EncodedProgram, RegisterId), Pro
     Ok((program.encode(&PlanRequest::default())?.0, found))
 }
 
-/// A program that stops itself says at which wave, and at which index.
+/// A program that stops itself reports the wave and the index.
 ///
 /// # Errors
-/// What does not hold.
+/// The property that does not hold.
 pub fn stopped(on: On) -> Result<(), String> {
     const WORDS: u64 = 10;
     const PLACE: u32 = 12;

@@ -13,7 +13,7 @@ use std::mem::offset_of;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-/// Posts under way.
+/// Posts in flight.
 const POSTS: u32 = 2;
 /// Bytes of a window, as a power of two: 16,384 edges, four slices.
 const SHIFT: u32 = 16;
@@ -217,7 +217,7 @@ fn graph() -> Graph {
         let [from, to] = [0, 1].map(|_| random.below(5_900));
         (from, to, 1 + random.below(50))
     }));
-    // Such streams take no loops and no parallel edges.
+    // Streams accept no loops and no parallel edges.
     edges.retain(|(from, to, _)| from != to);
     edges.sort_unstable();
     edges.dedup_by_key(|(from, to, _)| (*from, *to));

@@ -1,6 +1,6 @@
 //! The kernel of a service on simulated warps: blocks of many lanes, each a thread.
 //!
-//! There is no service here, but what it does: slots are reserved, posted and polled.
+//! There is no service here, only its operations: slots are reserved, posted and polled.
 
 use crate::lanes;
 use seawall::graph::Graph;
@@ -93,7 +93,7 @@ impl Host<'_> {
     }
 }
 
-/// The words of a post, which has no other place to be cast here.
+/// The words of a post.
 fn words_of(post: PostRecord) -> [u32; POST_WORDS as usize] {
     let mut words = [0; POST_WORDS as usize];
     let head = [
@@ -108,10 +108,11 @@ fn words_of(post: PostRecord) -> [u32; POST_WORDS as usize] {
     words
 }
 
-/// Runs queries of every way through the kernel, by blocks of four warps, of which three look for posts.
+/// Runs queries of every path through the kernel, by blocks of four warps, of which three poll for
+/// posts.
 ///
 /// # Panics
-/// If an answer is another one, or lanes do not meet.
+/// If an answer differs, or lanes do not meet.
 pub fn check() {
     let graph = graph();
     let layout = Layout::new([2, 2, 20, 2, 2], 4, 256).expect("a small ring");
@@ -215,7 +216,7 @@ fn graph() -> Graph {
 }
 
 fn ask(host: &mut Host<'_>) {
-    // More at once than a look takes.
+    // More at once than a poll takes.
     for index in 4..16 {
         host.post(index, Kind::Add, &[3, index]);
     }

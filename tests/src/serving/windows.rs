@@ -1,4 +1,4 @@
-//! Orders on the words of a window, against words on this side; what must be refused.
+//! Operations on the words of a window, against a local copy; and refusals.
 
 use super::{LONG, client, config, expect, expect_fault, reply, start};
 use crate::random::Random;
@@ -100,11 +100,11 @@ fn draw(random: &mut Random, words: &mut [u32]) -> (Query, Reply) {
 
 /// An automaton that counts ones modulo 3, over a text of several turns.
 fn automaton(client: &Client) -> Result<(), String> {
-    let told = |error: seawall::service::Refusal| error.to_string();
+    let to_text = |error: seawall::service::Refusal| error.to_string();
     let table = [3, 2, 0, 1, 1, 2, 2, 0];
-    client.write(100, &table).map_err(told)?;
+    client.write(100, &table).map_err(to_text)?;
     let text: Vec<u32> = (0..1000).map(|at| u32::from(at % 7 < 3)).collect();
-    client.write(200, &text).map_err(told)?;
+    client.write(200, &text).map_err(to_text)?;
     let ones: u32 = text.iter().sum();
     let query = Query::Automaton {
         table: 100,
@@ -235,8 +235,8 @@ pub fn refusals(on: On) -> Result<(), String> {
     Ok(())
 }
 
-/// A kind that makes up most of the workers' work gets an entry that knows it alone, with the same
-/// answers, also among twice as many short slots.
+/// A kind that makes up most of the workers' work gets a specialised entry, with the same answers,
+/// also among twice as many short slots.
 ///
 /// # Errors
 /// If it does not within [`LONG`].
@@ -269,7 +269,7 @@ pub fn promotes(on: On, workers: usize) -> Result<(), String> {
         }
     }
     let counted = service.shut_down().answered_by_one;
-    // An entry of one kind may have taken the order to end, too.
+    // A specialised entry may also have taken the order to end.
     if !(entries[1]..=entries[1] + 1).contains(&counted) {
         return Err(format!("{counted} counted, {entries:?}"));
     }

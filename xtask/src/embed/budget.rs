@@ -1,4 +1,4 @@
-//! The table of the flash that the planner takes, held to its budget.
+//! Table of the flash that the planner takes, checked against its budget.
 
 use super::images::Image;
 use super::sections::Sections;

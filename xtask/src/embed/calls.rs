@@ -67,7 +67,7 @@ impl CallGraph {
         self.depth(function, &mut known)
     }
 
-    /// Depth first; a function that is open has no depth yet.
+    /// Depth first; an open function has no depth yet.
     fn depth<'a>(
         &'a self,
         function: &'a str,

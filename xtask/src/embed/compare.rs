@@ -49,7 +49,7 @@ fn bounds(graph: &CallGraph) -> Result<Vec<Bound>, Error> {
     STEPS.into_iter().map(bound).collect()
 }
 
-/// Runs the example and judges what it says.
+/// Runs the example and checks its output.
 pub(super) fn run(firmware: &Firmware<'_>) -> Result<(), Error> {
     let image = firmware.example(MEASURED)?;
     let twin = firmware.twin()?;
@@ -65,7 +65,7 @@ pub(super) fn run(firmware: &Firmware<'_>) -> Result<(), Error> {
         sections.flash(),
         sections.ram()
     );
-    // Of the same image, since what is inlined differs between images.
+    // From the same image, since inlining differs between images.
     let graph = CallGraph::read(firmware, MEASURED, "plan")?;
     print_costs(&measured, &bounds(&graph)?)
 }

@@ -2,7 +2,7 @@
 //!
 //! The figures are a promise to firmware at `opt-level = "s"`, on every target.
 
-/// An image and what its planner may take.
+/// An image and the budget of its planner.
 #[derive(Debug)]
 pub(super) struct Image {
     /// Name of the binary.

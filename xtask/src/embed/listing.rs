@@ -1,7 +1,7 @@
-//! Readers of what LLVM's tools print.
+//! Parsers of the output of LLVM's tools.
 //!
-//! Each function takes text and returns records; none starts a program. A line
-//! that is no record is skipped, since headings differ between versions.
+//! Each function takes text and returns records; none starts a program. Other lines are skipped,
+//! since headings differ between versions.
 
 /// Name and bytes of each section, from `llvm-size -A`.
 pub(super) fn sections(text: &str) -> impl Iterator<Item = (&str, u64)> {

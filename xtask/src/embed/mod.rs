@@ -1,10 +1,9 @@
 //! `cargo xtask embed`: the planner on a microcontroller, measured.
 //!
-//! Links images that hold no panic path and no allocator, with and without overflow
-//! checks. Compares their flash with the budget and bounds their stack from the machine
-//! code. Then runs the example in QEMU and compares its plan with the host's. The
-//! sources are in tests/firmware, a workspace of its own; nothing here knows how
-//! planning works.
+//! Links images that hold no panic path and no allocator, with and without overflow checks.
+//! Compares their flash with the budget and bounds their stack from the machine code. Then runs the
+//! example in QEMU and compares its plan with the host's. The sources are in tests/firmware, a
+//! separate workspace; nothing here knows how planning works.
 
 mod budget;
 mod calls;

@@ -1,7 +1,7 @@
 //! The size of an image, and the share of the program that it plans.
 //!
-//! The example's wave table is data of the caller, not of the planner; it is
-//! counted apart by its symbols.
+//! The example's wave table is data of the caller, not of the planner; it is counted separately by
+//! its symbols.
 
 use super::firmware::Firmware;
 use super::listing;
@@ -59,7 +59,7 @@ impl Sections {
         self.flash().saturating_sub(self.caller)
     }
 
-    /// Everything in RAM but the stack.
+    /// Everything in RAM except the stack.
     pub(super) fn ram(&self) -> u64 {
         self.data + self.bss
     }

@@ -1,8 +1,7 @@
-//! The space within which a kernel may become costlier without a person's decision.
+//! Tolerances within which a kernel may become costlier without a decision.
 //!
-//! Instruction and register counts move a little with every compiler and edit, so
-//! they have space. Each memory spill, call or panic site is a decision, so those have
-//! none. A cheaper kernel never fails.
+//! Instruction and register counts vary a little with every compiler and edit, so they have a
+//! tolerance. Memory spills, calls and panic sites have none. A cheaper kernel never fails.
 
 use crate::golden::table::{Row, Table};
 
@@ -93,8 +92,8 @@ fn counted(golden: &Row, current: &Row) -> [Figure; 6] {
     ]
 }
 
-/// Figures that both sides have. Spills in loops cost on every turn, so they
-/// are distinguished from those around them.
+/// Figures that both sides have. Spills in loops cost on every iteration, so they are counted
+/// separately.
 fn assembled(golden: &Row, current: &Row) -> Vec<Figure> {
     let (Some(before), Some(after)) = (golden.assembled, current.assembled) else {
         return Vec::new();

@@ -1,10 +1,9 @@
 //! `cargo xtask golden`: the cost of each kernel, against a committed table.
 //!
-//! The table is `host/ptx/golden.txt`. It is taken from the committed PTX, so it
-//! needs no compiler. The assembler's columns hold `-` where it was written
-//! without `ptxas` or with a release that no longer knows the machine, and are
-//! compared only by a machine that has the release which the table names. So is
-//! the column of spills in loops, where there is an `nvdisasm` too.
+//! The table is `host/ptx/golden.txt`. It is made from the committed PTX, so it needs no compiler.
+//! The assembler's columns hold `-` if it was written without `ptxas` or with a release that no
+//! longer supports the machine, and are only compared with the release that the table names. The
+//! column of spills in loops also needs `nvdisasm`.
 
 mod compare;
 mod table;
@@ -40,7 +39,7 @@ pub(crate) struct Options {
     nvdisasm: Option<PathBuf>,
 }
 
-/// The programs of a CUDA toolkit that are at hand.
+/// The available programs of a CUDA toolkit.
 struct Tools {
     ptxas: Option<Ptxas>,
     disassembler: Option<Disassembler>,

@@ -1,30 +1,29 @@
 //! Branches that choose between block barriers.
 //!
 //! Lanes of a warp that wait at two copies of a block barrier wait forever. rustc's pass
-//! JumpThreading once made such copies, one for each side of a condition. A branch is found
-//! if two barriers, or two calls of one function that has barriers, lie on different sides of
-//! it before the sides meet again. Such a branch is right only if all lanes of a block take
-//! the same side. PTX does not say whether they do, so [`UNIFORM`] lists those where they are
-//! known to.
+//! JumpThreading once made such copies, one for each side of a condition. A branch is found if two
+//! barriers, or two calls of one function that has barriers, lie on different sides of it before
+//! the sides meet again. Such a branch is right only if all lanes of a block take the same side.
+//! PTX does not show whether they do, so [`UNIFORM`] lists the branches where they are known to.
 //!
-//! A barrier on one side alone is not found. A copy leaves one on each side, and every loop
-//! with a barrier would be found too.
+//! A barrier on only one side is not found. A copy leaves one on each side, and every loop with a
+//! barrier would be found too.
 
 use std::collections::{HashMap, HashSet};
 
 use crate::ptx::listing::Function;
 
-/// Parts of functions' mangled names, with the number of branches in each such function that all
-/// lanes of a block take alike. The comments say what these branches ask.
+/// Parts of functions' mangled names, with the number of branches in each function that all lanes
+/// of a block take alike. The comments name the conditions of these branches.
 const UNIFORM: [(&str, usize); 15] = [
-    // Whether the team is one block, whose barrier is simpler.
+    // Condition: whether the team is one block, whose barrier is simpler.
     ("seawall_barriers", 1),
     ("_mega", 1),
     ("3run8straight12run_straight", 1),
     ("5Level3run", 1),
     ("11search_loop5close", 1),
     ("11search_loop8run_body", 2),
-    // The same, and whether groups are left.
+    // The same, and whether groups remain.
     ("3run8fixpoint11run_flagged", 3),
     // Whether the thread group is one block, and how many nodes it holds.
     ("5fused3run9run_fused", 3),
@@ -75,7 +74,7 @@ fn choices<'a>(functions: &[Function<'a>]) -> Vec<(&'a str, Vec<String>)> {
     found.filter(|(_, found)| !found.is_empty()).collect()
 }
 
-/// Names of the functions with block barriers, also in what they call, and [`BARRIER`].
+/// Names of the functions with block barriers, including those in their callees, and [`BARRIER`].
 fn waiting<'a>(graphs: &[Graph<'a>]) -> HashSet<&'a str> {
     let mut waiting = HashSet::from([BARRIER]);
     loop {
@@ -98,7 +97,7 @@ struct Block<'a> {
     calls: Vec<(usize, &'a str)>,
     /// Labels, tables of labels, or [`END`].
     jumps: Vec<&'a str>,
-    /// Whether the next block never follows.
+    /// Whether the next block is unreachable from the end of this one.
     leaves: bool,
     /// The last instruction, if it is a jump, and its line.
     last: (usize, &'a str),
@@ -107,7 +106,7 @@ struct Block<'a> {
 /// A barrier or a call: its block, line and name.
 type Site<'a> = (usize, usize, &'a str);
 
-/// The blocks of a function and which follow which; the end comes after the last block.
+/// The blocks of a function and their successors; the end comes after the last block.
 #[derive(Debug)]
 struct Graph<'a> {
     name: &'a str,
@@ -150,7 +149,7 @@ impl<'a> Graph<'a> {
             .collect()
     }
 
-    /// Two sites of one name, of which each is on a side of the branch that the other is not on.
+    /// Two sites of one name on different sides of the branch.
     fn choice(&self, branch: usize, joins: &[u64], sites: &[Site<'_>]) -> Option<String> {
         let sides = self.sides(branch, joins);
         let apart = |a: usize, b: usize| sides[a] & !sides[b] != 0 && sides[b] & !sides[a] != 0;
@@ -183,8 +182,7 @@ impl<'a> Graph<'a> {
     }
 }
 
-/// For each block, itself and those that every way from it to the end goes through, as bits.
-/// Ways to a trap do not count.
+/// For each block, its post-dominators including itself, as bits. Paths to a trap do not count.
 fn joins(next: &[Vec<usize>]) -> Vec<Vec<u64>> {
     let all = vec![u64::MAX; next.len().div_ceil(64)];
     let mut joins = vec![all.clone(); next.len()];
@@ -263,7 +261,7 @@ impl<'a> Reader<'a> {
         self.blocks.push(Block::default());
     }
 
-    /// For each block, and for the end, what may follow.
+    /// For each block, and for the end, its possible successors.
     fn next(&self) -> Vec<Vec<usize>> {
         let blocks = self.blocks.iter().enumerate().map(|(at, block)| {
             let targets = block.jumps.iter().flat_map(|jump| self.targets(jump));
@@ -285,7 +283,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Whether a barrier is not of a warp alone. Lanes that only arrive do not wait.
+/// Whether a barrier is wider than a warp. Lanes that only arrive do not wait.
 fn is_block_wide(opcode: &str) -> bool {
     !opcode.starts_with("bar.warp") && !opcode.contains(".arrive")
 }

@@ -1,10 +1,9 @@
-//! The linker that rustc calls for `nvptx64`: bitcode in, PTX out.
+//! The linker that rustc calls for `nvptx64`, which turns bitcode into PTX.
 //!
-//! rustc hands over the names to export, the crate's bitcode objects and archives.
-//! LLVM's own tools do the work: `llvm-link` merges (from archives only what is
-//! needed), `opt` makes everything but the exports private and optimises the whole,
-//! `llc` writes PTX for one machine. Files go beside rustc's output, so a failed
-//! build leaves them for inspection.
+//! rustc hands over the names to export, the crate's bitcode objects and archives. LLVM's own tools
+//! do the work: `llvm-link` merges (from archives only what is needed), `opt` makes everything
+//! except the exports private and optimises the whole, `llc` writes PTX for one machine. Files go
+//! beside rustc's output, so a failed build leaves them for inspection.
 
 use std::env;
 use std::ffi::OsStr;

@@ -1,13 +1,12 @@
 //! PTX text as a list of functions with their bodies.
 //!
-//! Enough of a reader to count instructions and to find declarations; it is no
-//! assembler, takes LLVM's layout for granted (a header begins a line, a body is
-//! braced) and checks nothing that `ptxas` would.
+//! A reader that counts instructions and finds declarations; it is no assembler, relies on LLVM's
+//! layout (a header begins a line, a body is braced) and checks nothing that `ptxas` would.
 
 /// An entry or a function with a body.
 #[derive(Debug)]
 pub(crate) struct Function<'a> {
-    /// Name as the module spells it.
+    /// Name in the module.
     pub(crate) name: &'a str,
     /// Whether the host can launch it.
     pub(crate) is_entry: bool,

@@ -1,11 +1,10 @@
-//! The way from device kernels to PTX text.
+//! The build from device kernels to PTX text.
 //!
-//! The steps are: find a compiler with its library source (`toolchain`), hash
-//! the sources (`sources`), compile with this program as the linker (`link`), add
-//! launch bounds to the entries (`entries`), refuse code that breaks a rule
-//! (`audit`, with `barriers`). `own` finds a crate with waves of its own, `packed` reads and
-//! writes the committed file. The table in `targets` lists kernels and machines. `measure`, `ptxas`
-//! and `sass` report the cost of the result.
+//! The steps are: find a compiler with its library source (`toolchain`), hash the sources
+//! (`sources`), compile with this program as the linker (`link`), add launch bounds to the entries
+//! (`entries`), refuse code that breaks a rule (`audit`, with `barriers`). `own` finds a crate with
+//! custom waves, `packed` reads and writes the committed file. The table in `targets` lists kernels
+//! and machines. `measure`, `ptxas` and `sass` report the cost of the result.
 
 pub(crate) mod audit;
 pub(crate) mod barriers;

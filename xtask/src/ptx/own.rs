@@ -1,4 +1,4 @@
-//! A crate with waves of its own, as Cargo describes it.
+//! A crate with custom waves, as described by Cargo.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -1,8 +1,7 @@
-//! The assembler's own figures, where NVIDIA's `ptxas` is at hand.
+//! The assembler's figures, if NVIDIA's `ptxas` is available.
 //!
-//! It is not needed to build and is not installed by anything here: PTX is
-//! assembled by the driver. Where it exists it also proves that the PTX is valid.
-//! Functions that a kernel calls are reported once for each kernel.
+//! It is not needed for a build and is not installed here: PTX is assembled by the driver. It also
+//! proves that the PTX is valid. Functions that a kernel calls are reported once for each kernel.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -12,8 +11,8 @@ use crate::error::Error;
 use crate::process;
 use crate::ptx::sass::{self, Disassembler};
 
-/// Figures of one function. Registers, shared memory and code belong to a whole
-/// kernel; functions that it calls have only stack and spills of their own.
+/// Figures of one function. Registers, shared memory and code belong to a whole kernel; functions
+/// that it calls only have separate stack and spills.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Assembled {
     /// Registers per lane.
@@ -66,8 +65,8 @@ pub(crate) struct Ptxas {
 }
 
 impl Ptxas {
-    /// The one named, else `PTXAS`, else the one on the search path or in CUDA's
-    /// usual folder.
+    /// Returns the named one, else `PTXAS`, else the one on the search path or in CUDA's usual
+    /// folder.
     pub(crate) fn find(named: Option<&Path>) -> Option<Self> {
         let named = named.map(Path::to_path_buf);
         let candidates = [
@@ -106,9 +105,8 @@ impl Ptxas {
         process::capture(&mut command).map(drop)
     }
 
-    /// Assembles `file` for `cpu`, or one kernel of it, and reads the figures, those
-    /// of loops with `disassembler`. `None` when this release no longer knows the
-    /// machine.
+    /// Assembles `file` for `cpu`, or one kernel of it, and reads the figures, those of loops with
+    /// `disassembler`. `None` if this release no longer supports the machine.
     pub(crate) fn measure(
         &self,
         (file, cpu): (&Path, &str),

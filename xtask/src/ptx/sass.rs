@@ -1,4 +1,4 @@
-//! Machine code: how long it is, and whether its loops spill.
+//! Machine code: its length, and spills in its loops.
 //!
 //! The assembler says how many bytes a function spills, but not where. NVIDIA's
 //! `nvdisasm` marks each instruction that does, so that those within hot loops can be
@@ -26,8 +26,8 @@ pub(crate) struct Disassembler {
 }
 
 impl Disassembler {
-    /// The one named, else `NVDISASM`, else the one on the search path or in
-    /// CUDA's usual folder.
+    /// Returns the named one, else `NVDISASM`, else the one on the search path or in CUDA's usual
+    /// folder.
     pub(crate) fn find(named: Option<&Path>) -> Option<Self> {
         let named = named.map(Path::to_path_buf);
         let candidates = [
@@ -122,7 +122,7 @@ fn spills_in_loops(lines: &[&str]) -> u32 {
     u32::try_from(inside.iter().filter(spills).count()).unwrap_or(u32::MAX)
 }
 
-/// Tells whether a loop accesses device memory and calls nothing.
+/// Returns whether a loop accesses device memory and calls nothing.
 fn is_hot(lines: &[&str]) -> bool {
     let any = |names: &[&str]| {
         let has = |line: &&str| names.iter().any(|name| line.contains(name));
@@ -156,7 +156,7 @@ fn loops(lines: &[&str]) -> BTreeSet<(usize, usize)> {
     ends.into_iter().collect()
 }
 
-/// Tells whether `line` is a jump or an exit of all lanes.
+/// Returns whether `line` is a jump or an exit of all lanes.
 fn leaves(line: &str) -> bool {
     let instruction = line.split_once("*/").map_or("", |(_, rest)| rest.trim());
     ["BRA", "RET", "EXIT"]

@@ -25,7 +25,7 @@ pub(crate) fn hash() -> Result<String, Error> {
     Ok(digest(&collect(&workspace::root())?))
 }
 
-/// Text by path, or by a name where there is no file.
+/// Text by path, or by a name if there is no file.
 type Texts = BTreeMap<String, String>;
 
 fn collect(root: &Path) -> Result<Texts, Error> {
@@ -61,7 +61,7 @@ fn digest(texts: &Texts) -> String {
     let mut hasher = Sha256::new();
     for (name, text) in texts {
         let text = text.replace("\r\n", "\n");
-        // Lengths keep one file's end from passing for the next one's beginning.
+        // Lengths separate one file's end from the next one's beginning.
         hasher.update(format!("{} {} {name}\n", name.len(), text.len()));
         hasher.update(text);
     }
@@ -116,8 +116,8 @@ fn dependencies(block: &str) -> Vec<String> {
         .collect()
 }
 
-/// The lines of the root manifest that set the package fields and the versions
-/// and features of what was reached.
+/// The lines of the root manifest that set the package fields and the versions and features of the
+/// reached packages.
 fn concerning(manifest: &str, reached: &BTreeMap<String, String>) -> String {
     let mut section = "";
     let mut kept = String::new();

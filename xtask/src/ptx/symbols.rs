@@ -1,13 +1,13 @@
 //! Names of private functions, without the parts that change from build to build.
 //!
-//! rustc writes a hash of the crate's build into each mangled name. It depends on
-//! the versions of rustc and Cargo, so it would make equal code look different.
-//! Only exported kernels have names that anyone may rely on, and those are plain.
+//! rustc writes a hash of the crate's build into each mangled name. It depends on the versions of
+//! rustc and Cargo, so it would make equal code seem different. Only exported kernels have stable
+//! names, which are not mangled.
 
 /// `text` with the crate hashes of mangled names cut out.
 ///
-/// A crate is mangled as `Cs`, a hash in base 62, `_` and its name with its length
-/// in front (Rust RFC 2603); what remains is `C` and the name.
+/// A crate is mangled as `Cs`, a hash in base 62, `_` and its name with its length in front (Rust
+/// RFC 2603); the rest is `C` and the name.
 pub(crate) fn without_hashes(text: &str) -> String {
     let mut kept = String::with_capacity(text.len());
     for (index, piece) in text.split("_R").enumerate() {

@@ -72,7 +72,7 @@ pub(crate) const BOUNDS: &[Bounds] = &[
     },
 ];
 
-/// Launch bounds of the kernels of a crate with waves of its own.
+/// Launch bounds of the kernels of a crate with custom waves.
 pub(crate) const OWN_BOUNDS: &[Bounds] = &[
     full_block("seawall_own_mega"),
     full_block("seawall_own_group"),
@@ -94,8 +94,7 @@ const MACHINES: [u32; 4] = [80, 90, 100, 120];
 /// Largest block that kernels are written for.
 const LANES_MAX: u32 = 1024;
 
-/// The kernels that are made in advance, each with the lanes of the blocks that a run takes
-/// unless it is asked for others.
+/// The kernels that are made in advance, each with the lanes of a run's default blocks.
 const USUAL_BLOCKS: [(&str, &[u32]); 6] = [
     ("seawall_mega", &[640, LANES_MAX]),
     ("seawall_mega_search", &[256, 640, LANES_MAX]),
@@ -134,9 +133,9 @@ pub(crate) fn precompiled() -> Vec<Precompiled> {
         .collect()
 }
 
-/// Whether the driver compiles a kernel all the same, so that the program stays below 10 MB:
-/// batches, on the machines whose code is largest, and those that do more than search on all but
-/// one; components of rich graphs on the newest.
+/// Whether the driver compiles a kernel anyway, so that the program stays below 10 MB: batches on
+/// the machines with the largest code, batches that do more than search on all machines except one,
+/// and components of rich graphs on the newest.
 fn is_left_out(made: &Precompiled) -> bool {
     match made.kernel {
         "seawall_batch" => made.capability != 90,

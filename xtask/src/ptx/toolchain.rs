@@ -24,7 +24,7 @@ pub(crate) enum Route {
     System,
 }
 
-/// A compiler with everything beside it that PTX needs.
+/// A compiler with everything that PTX needs.
 pub(crate) struct Toolchain {
     rustc: PathBuf,
     release: String,

@@ -1,11 +1,11 @@
-//! Users of single functions: every public function of the planner acts in the product, or serves
-//! C or firmware and stands on a page that shows for what.
+//! Users of single functions: every public function of the planner acts in the product, or serves C
+//! or firmware and is on a page that shows its purpose.
 //!
 //! The check reads names and knows no types. A function is in use if its name occurs in a source of
 //! the product, outside of comments, strings and tests, or in the body of a function of the planner
-//! that is in use; functions of traits count as used, since formatting and conversions name nobody.
-//! A name that the product has for something else too hides a function without a user, so the check
-//! finds no more than most of them, and never refuses one that is in use.
+//! that is in use; functions of traits count as used, since formatting and conversions do not name
+//! them. A name with another meaning in the product may hide a function without a user, so the
+//! check finds most of them, and never refuses one that is in use.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -18,9 +18,9 @@ use crate::workspace;
 const PLANNER: &str = "core/src";
 /// The C interface and the firmware example.
 const OTHERS: [&str; 2] = ["core/capi/src", "tests/firmware/src"];
-/// The pages that show for what C and firmware call the planner.
+/// The pages that show the purpose of the planner's functions for C and firmware.
 const PAGES: [&str; 1] = ["docs/microcontroller.md"];
-/// Functions that nobody calls, each with the reason why it stays.
+/// Functions without a caller, each with the reason why it stays.
 const EXCEPTIONS: [(&str, &str); 0] = [];
 
 /// A function of the planner.
@@ -35,7 +35,7 @@ struct Function {
     names: BTreeSet<String>,
 }
 
-/// Returns what is wrong in the workspace at `root`.
+/// Returns the problems of the workspace at `root`.
 pub(super) fn findings(root: &Path) -> Result<Vec<String>, Error> {
     let mut functions = Vec::new();
     for file in workspace::files_below(&root.join(PLANNER))? {
@@ -102,7 +102,7 @@ fn judge(
     findings
 }
 
-/// Tells of each function whether it is in use, if `names` occur elsewhere.
+/// Returns for each function whether it is in use, if `names` occur elsewhere.
 fn in_use(functions: &[Function], names: &BTreeSet<String>) -> Vec<bool> {
     let mut names = names.clone();
     let mut used = vec![false; functions.len()];

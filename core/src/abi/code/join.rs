@@ -1,4 +1,4 @@
-//! Types of values, and the ways in which many become one.
+//! Types of values, and joins of many values into one.
 
 /// A type of values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -52,7 +52,7 @@ impl Kind {
     }
 }
 
-/// A way to join values.
+/// An operation that joins values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[repr(u32)]
@@ -63,11 +63,11 @@ pub enum Join {
     Max = 1,
     /// The sum: of whole numbers modulo 2 to their bits, of floats in any order.
     Sum = 2,
-    /// All bits that any has.
+    /// The bits that any value has.
     Or = 3,
-    /// The bits that all have.
+    /// The bits that all values have.
     And = 4,
-    /// 1 if any is not 0, else the value before: 0 at first.
+    /// 1 if any is not 0, else the previous value, 0 at first.
     Any = 5,
 }
 
@@ -140,7 +140,7 @@ impl Joined {
         }
     }
 
-    /// The value that changes no other, in the low bits.
+    /// The neutral value, in the low bits.
     #[must_use]
     pub const fn identity(self) -> u64 {
         match (self.how, self.kind) {
@@ -155,7 +155,7 @@ impl Joined {
         }
     }
 
-    /// The value that no other changes, in the low bits, if there is one.
+    /// The absorbing value, in the low bits, if there is one.
     #[must_use]
     pub const fn end(self) -> Option<u64> {
         match (self.how, self.kind) {

@@ -62,7 +62,7 @@ pub enum Op {
     SubFloat,
     /// [`Op::Mul`] of floats.
     MulFloat,
-    /// [`Op::Divide`] of floats, as IEEE 754 has it.
+    /// [`Op::Divide`] of floats by IEEE 754.
     DivideFloat,
     /// `to` = `a` if it is below `b`, else `b`.
     MinFloat,
@@ -178,17 +178,17 @@ pub enum Op {
     Store,
     /// Pair of the item in register `first` = `a`.
     StoreWide,
-    /// Puts `a` at the end of the list in register `first`, whose length word 0 of register
-    /// `second` counts, where `b` is not 0. The word in place of `b` is 1.
+    /// Appends `a`, if `b` is not 0, to the list in register `first` with its length in word 0 of
+    /// register `second`. The word in place of `b` is 1.
     Append,
     /// Joins `b` to value `a` of register `first` by [`Joined`](super::Joined) `c`; `to` = the
-    /// value before.
+    /// previous value.
     Scatter,
     /// Joins `a` of each edge to `to` of the item by [`Joined`](super::Joined) `c`. `b` holds a
-    /// lane's findings so far.
+    /// lane's partial result.
     Reduce,
     /// Joins `a` to value 0 of register `first` by [`Joined`](super::Joined) `c`. `b` holds a
-    /// lane's findings so far.
+    /// lane's partial result.
     Fold,
     /// Runs the next `second` instructions for each edge of the item, see
     /// [`EdgesPart`](super::EdgesPart).
@@ -202,9 +202,9 @@ pub enum Op {
 pub enum Outcome {
     /// It makes a value.
     Value = 0,
-    /// As [`Op::Only`] of that value; `a` is still at hand.
+    /// As [`Op::Only`] of that value; `a` stays in the accumulator.
     Only = 1,
-    /// As [`Op::Until`] of that value; `a` is still at hand.
+    /// As [`Op::Until`] of that value; `a` stays in the accumulator.
     Until = 2,
 }
 
@@ -235,7 +235,7 @@ pub enum Standing {
     EndOfEdge,
 }
 
-/// Operands of an instruction: words of its temporaries, 0 for one that it has not.
+/// Operands of an instruction: words of its temporaries, 0 for a missing one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Form {
@@ -283,7 +283,7 @@ impl Op {
         bytemuck::checked::try_cast(word).ok()
     }
 
-    /// Whether it is one of those from `first` to `last`.
+    /// Whether it is between `first` and `last`, inclusive.
     #[must_use]
     pub const fn is_within(self, first: Self, last: Self) -> bool {
         self as u32 >= first as u32 && self as u32 <= last as u32
@@ -328,8 +328,8 @@ impl Op {
         }
     }
 
-    /// Whether [`Instruction::first`](super::Instruction::first) has a meaning of its own, so that
-    /// the word in place of an operand is [`Instruction::second`](super::Instruction::second).
+    /// Whether [`Instruction::first`](super::Instruction::first) has another meaning, so that the
+    /// immediate operand is [`Instruction::second`](super::Instruction::second).
     #[must_use]
     pub const fn uses_first(self) -> bool {
         self.is_within(Self::Degree, Self::LatestWide)
@@ -344,7 +344,7 @@ impl Op {
         !is_access && (self as u32) < Self::Only as u32
     }
 
-    /// The operation that comes to the same if `a` and `b` change places.
+    /// The equivalent operation if `a` and `b` are swapped.
     #[must_use]
     pub const fn turned(self) -> Option<Self> {
         Some(match self {

@@ -58,8 +58,7 @@ pub enum Opcode {
     Meet = 14,
     /// Runs the body groups until nothing changes (see [`FixpointRecord`](super::FixpointRecord)).
     Fixpoint = 15,
-    /// Holds the block `parameters[0]` back until the time budget ends:
-    /// proves that the watchdog works.
+    /// Stalls the block `parameters[0]` until the time budget ends: proves that the watchdog works.
     Stall = 16,
     /// `destination[i] = 0` for every word, then `destination[v] =
     /// parameters[0]` for every node `v` of the list `sources[0]`.
@@ -83,16 +82,14 @@ pub enum Opcode {
     /// Clears counters and marks of the work register `destination` (see
     /// [`WorkLayout`](super::super::work::WorkLayout)).
     ResetWork = 23,
-    /// Queues the node list `sources[1]` in the work register `sources[0]`
-    /// for the loop that follows, at distance 0 in `destination`;
-    /// `parameters[0]` is the width of the first bound.
+    /// Queues the node list `sources[1]` in the work register `sources[0]` for the loop that
+    /// follows, at distance 0 in `destination`; `parameters[0]` is the first delta.
     SeedPaths = 24,
-    /// One round of shortest paths: lowers the distances `destination` along
-    /// the edges of the nodes queued in `sources[0]`, or queues the nodes
-    /// below the next bound, `parameters[0]` wide. Raises the fixpoint's flag
-    /// while nodes are queued or wait. If `parameters[2]` is not 0, each edge has a mirror
-    /// image of the same weight, a round may lower distances against the edges, and bounds
-    /// are wider once as many edges were relaxed as there are.
+    /// One round of shortest paths: lowers the distances `destination` along the edges of the nodes
+    /// queued in `sources[0]`, or queues the nodes of the next bucket, `parameters[0]` wide. Raises
+    /// the fixpoint's flag while nodes are queued or wait. If `parameters[2]` is not 0, each edge
+    /// has a mirror image of the same weight, a round may lower distances against the edges, and
+    /// delta is larger once as many edges were relaxed as there are.
     StepPaths = 25,
     /// Stores the degrees of all nodes in `destination` and opens the work
     /// register `sources[0]` for the loop that follows.
@@ -101,12 +98,11 @@ pub enum Opcode {
     /// the degrees `destination`, or queues those of the next level. Raises
     /// the fixpoint's flag while nodes are queued or remain.
     StepPeel = 27,
-    /// Stores the even start of a ranking: ranks in `destination`,
-    /// contributions in `sources[0]`, zero sums in `sources[1]`, and adds the
-    /// mass of nodes without edges to the zero totals `sources[2]`. If
-    /// `parameters[0]` is not 0, for [`StepRanks`](Self::StepRanks), `sources[1]`
-    /// has a word per node, whose contents are unspecified until an iteration. On threads of a CPU
-    /// ranks start as `sources[3]`, if it is there.
+    /// Stores the even start of a ranking: ranks in `destination`, contributions in `sources[0]`,
+    /// zero sums in `sources[1]`, and adds the mass of nodes without edges to the zero totals
+    /// `sources[2]`. If `parameters[0]` is not 0, for [`StepRanks`](Self::StepRanks), `sources[1]`
+    /// has a word per node, whose contents are unspecified until an iteration. On CPU threads ranks
+    /// start as `sources[3]`, if it is there.
     SeedRanks = 28,
     /// Adds the contributions `sources[0]` of the predecessors of every node
     /// to the sums `destination`, pairs of words in units of 2^-k, where k is
@@ -116,21 +112,18 @@ pub enum Opcode {
     /// contributions `sources[0]` and totals `sources[2]`, and clears the sums;
     /// `parameters[0]` holds the bits of the damping.
     ApplyRanks = 30,
-    /// Closes an iteration in the totals `destination`; raises the fixpoint's
-    /// flag when the ranks changed by more than `parameters[0]` (bits of a
-    /// float) in all.
+    /// Closes an iteration in the totals `destination`; raises the fixpoint's flag when the ranks
+    /// changed by more than `parameters[0]` (bits of a float) in total.
     SettleRanks = 31,
-    /// Keeps one direction of every edge, towards the higher degree, then the
-    /// higher number: stores what remains of every row at the row's start in
-    /// `destination`, a word an edge, the row's other edges after it, and the
-    /// length of what remains in `sources[0]`.
+    /// Keeps one direction of every edge, towards the higher degree, then the higher number: stores
+    /// the kept edges of every row at the row's start in `destination`, one word per edge, the
+    /// row's other edges after them, and the number of kept edges in `sources[0]`.
     OrientEdges = 32,
-    /// Adds to the zero counts `destination` the triangles that every node is
-    /// a corner of, found among the remaining rows `sources[0]` of lengths
-    /// `sources[1]`; `parameters[0]` limits the entries of a row that are held
-    /// in shared memory at a time, where it is not 0. If `parameters[1]` is not 0,
-    /// it counts each triangle at one corner only, the one whose remaining edges lead to
-    /// the two others.
+    /// Adds to the zero counts `destination` the triangles that every node is a corner of, found
+    /// among the remaining rows `sources[0]` of lengths `sources[1]`; `parameters[0]` limits the
+    /// entries of a row that are kept in shared memory at a time, where it is not 0. If
+    /// `parameters[1]` is not 0, it counts each triangle at one corner only, the one whose
+    /// remaining edges lead to the two others.
     CountTriangles = 33,
     /// Stores in `destination` the smallest node one level before every node
     /// that has an edge to it, by the levels `sources[0]`; nodes of level 0
@@ -152,16 +145,15 @@ pub enum Opcode {
     Gather = 37,
     /// As [`SeedPaths`](Self::SeedPaths), with distances of two words, low word first.
     SeedPathsWide = 38,
-    /// As [`StepPaths`](Self::StepPaths), with distances of two words, low word first.
-    /// Bounds, their width among them, are distances shifted right by `parameters[1]`
-    /// bits.
+    /// As [`StepPaths`](Self::StepPaths), with distances of two words, low word first. Limits and
+    /// delta are distances shifted right by `parameters[1]` bits.
     StepPathsWide = 39,
-    /// As [`StepPaths`](Self::StepPaths), with the bits of floats for weights, distances
-    /// and the width of bounds. What no path reaches is infinite.
+    /// As [`StepPaths`](Self::StepPaths), with the bits of floats for weights, distances and delta.
+    /// The distance of an unreachable node is infinite.
     StepPathsFloat = 40,
     /// Runs code for each item of a domain, see [`EachRecord`](super::EachRecord): words, nodes,
-    /// entries of the list `sources[0]`, as many as word 0 of `sources[1]` says. What it
-    /// reads and writes stands in its [code](super::super::code).
+    /// entries of the list `sources[0]`, whose number is word 0 of `sources[1]`. The registers that
+    /// it reads and writes are in its [code](super::super::code).
     Each = 41,
     /// Repeats body groups while word 0 of a register is not 0. The parameters are a
     /// [`WhileRecord`](super::WhileRecord).
@@ -182,13 +174,13 @@ pub enum Opcode {
     /// [`Measure`](super::super::sweep::Measure) in `parameters[0]` of the totals
     /// `sources[0]`.
     SettleSweep = 46,
-    /// A whole iteration of a ranking: sums the contributions of every node's predecessors,
-    /// and makes ranks `destination`, their contributions and totals `sources[2]` of the
-    /// sums. Contributions are kept twice, in `sources[0]` and the first words of
-    /// `sources[1]`, and take turns. `parameters[0]` and `parameters[1]` hold the bits of
-    /// the damping and of the total change up to which the fixpoint's flag stays down. A
-    /// lane of a GPU sums a row alone. On threads of a CPU the walk starts anew with the shares
-    /// `sources[3]`, if they are there, else at all nodes alike.
+    /// A whole iteration of a ranking: sums the contributions of every node's predecessors, and
+    /// makes ranks `destination`, their contributions and totals `sources[2]` of the sums.
+    /// Contributions are kept twice, in `sources[0]` and the first words of `sources[1]`, and take
+    /// turns. `parameters[0]` and `parameters[1]` hold the bits of the damping and of the total
+    /// change up to which the fixpoint's flag stays down. A lane of a GPU sums a row alone. On CPU
+    /// threads the walk starts anew with the shares `sources[3]`, if they are there, else at all
+    /// nodes alike.
     StepRanks = 47,
     /// Clears the register of hubs `destination`, with space for `parameters[0]`, see
     /// [`HubLayout`](super::super::hubs::HubLayout).
@@ -214,12 +206,12 @@ pub enum Opcode {
     /// `parameters[1]` describe in `destination`, and the number of edges after them, and adds
     /// lengths and rows that have edges to the zero parts `sources[0]`.
     CountSlices = 53,
-    /// Turns the lengths of parts `destination`, and their rows, into their starts. Parameters are
-    /// those of [`CountSlices`](Self::CountSlices).
-    ScanSlices = 54,
-    /// Turns the lengths of rows `destination` into their starts, by those of parts
-    /// `sources[0]`, and stores the list `sources[1]` of rows that have edges. Parameters are those
+    /// Turns the lengths of parts `destination`, and their rows, into offsets. Parameters are those
     /// of [`CountSlices`](Self::CountSlices).
+    ScanSlices = 54,
+    /// Turns the lengths of rows `destination` into offsets, using the parts `sources[0]`, and
+    /// stores the list `sources[1]` of rows that have edges. Parameters are those of
+    /// [`CountSlices`](Self::CountSlices).
     PlaceSlices = 55,
     /// Copies the source of every incoming edge to `destination`, a word an edge, into the rows
     /// that start at `sources[0]`; for a frequent source its place in the map `sources[1]`, if that
@@ -228,11 +220,11 @@ pub enum Opcode {
     /// As [`GatherRanks`](Self::GatherRanks), along the edges `sources[1]` in the rows of the list
     /// `sources[2]`. Those of frequent sources come after those of all nodes.
     GatherSlices = 57,
-    /// Makes a parent array of the search in the frontier `sources[0]`: nodes that it has
-    /// visited get the smallest of them in `destination`, others themselves. Stores that node
-    /// in word 0 of `sources[1]`, [`UNREACHED`](super::super::UNREACHED) if there is none, and
-    /// in word 1 whether at most an eighth of all edges leave other nodes, so that no larger
-    /// component has to be looked for.
+    /// Makes a parent array of the search in the frontier `sources[0]`: nodes that it has visited
+    /// get the smallest of them in `destination`, others themselves. Stores that node in word 0 of
+    /// `sources[1]`, [`UNREACHED`](super::super::UNREACHED) if there is none, and in word 1 whether
+    /// at most an eighth of all edges leave other nodes, so that no larger component has to be
+    /// searched for.
     HookReached = 58,
     /// Lists the nodes with `parameters[0]` outgoing edges or more in `sources[0]`, as many as it
     /// holds, and stores the map of their places in `destination`
@@ -242,11 +234,11 @@ pub enum Opcode {
     /// Copies the words of the nodes that `sources[0]` lists in `destination`: after those of all
     /// nodes, as many as it has space for.
     CopyFrequent = 60,
-    /// Runs a whole [sequential algorithm](super::super::sequential) from beginning to end, on
-    /// threads of a CPU: from the list of nodes `sources[1]`, with the scratch memory
-    /// `sources[0]` and what else it reads in `sources[2]`, to `destination`. The
-    /// parameters are a [`SequentialRecord`](super::super::sequential::SequentialRecord). No
-    /// kernel for GPUs knows it.
+    /// Runs a whole [sequential algorithm](super::super::sequential) from beginning to end, on CPU
+    /// threads: from the list of nodes `sources[1]`, with the scratch memory `sources[0]` and
+    /// further input in `sources[2]`, to `destination`. The parameters are a
+    /// [`SequentialRecord`](super::super::sequential::SequentialRecord). GPU kernels do not support
+    /// it.
     Sequential = 61,
 }
 
@@ -331,7 +323,7 @@ impl fmt::Display for Opcode {
     }
 }
 
-/// The way in which [`Opcode::Reduce`] joins words.
+/// Reduction of words by [`Opcode::Reduce`].
 ///
 /// ```
 /// use seawall_core::abi::program::Reduction;

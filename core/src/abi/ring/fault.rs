@@ -5,7 +5,7 @@
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[repr(u32)]
 pub enum FaultCode {
-    /// The opcode is reserved, or nobody handles it; the detail is the opcode.
+    /// The opcode is reserved or has no handler; the detail is the opcode.
     UnknownOpcode = 1,
     /// There is no such tenant; the detail is its number.
     BadTenant = 2,
@@ -27,11 +27,11 @@ pub enum FaultCode {
     NoSuchProgram = 10,
     /// The program ended in a fault; the detail is the code of its fault record.
     ProgramFault = 11,
-    /// The machine had not what the handler needed, such as memory.
+    /// The machine lacked a resource that the handler needed, such as memory.
     Machine = 12,
     /// A handler of a user's opcode panicked or refused; the detail is its own.
     Handler = 13,
-    /// A slot named a continuation in a state that cannot go on; the detail is the flags.
+    /// A slot named a continuation in a state that cannot continue; the detail is the flags.
     BadContinuation = 14,
     /// A code that this version does not know.
     Unknown = u32::MAX,

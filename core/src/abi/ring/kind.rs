@@ -1,6 +1,6 @@
 //! Kinds of work, and the opcodes that name them.
 
-/// Request of a slot. Waves have opcodes of their own.
+/// Request of a slot. Waves have separate opcodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[repr(u32)]
@@ -40,7 +40,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// Kinds that there are.
+    /// Number of kinds.
     pub const COUNT: usize = 16;
 
     /// Every kind, by index.

@@ -10,7 +10,7 @@ use super::super::cells::{read, swap, write};
 use super::super::ready::{Dice, heap_sort, scaled};
 use super::{Lists, Regions, slot};
 
-/// Regions looked at, over all orders together.
+/// Regions compared, over all orders together.
 const VISITS: u64 = 1 << 18;
 /// Programs of more regions could not be laid out once within the visits.
 pub(super) const REGIONS: usize = 1 << 10;
@@ -36,7 +36,7 @@ enum Rule {
 
 const RULES: [Rule; 4] = [Rule::Life, Rule::Area, Rule::Turns, Rule::Size];
 
-/// Finds a layout below `most` bytes; `None` leaves the offsets in disorder.
+/// Finds a layout below `most` bytes; after `None` the offsets are unspecified.
 pub(super) fn refine(
     regions: &Regions<'_>,
     least: u64,
@@ -72,7 +72,7 @@ pub(super) fn refine(
 
 struct Search<'a, 'r> {
     regions: &'a Regions<'a>,
-    /// The lower bound, which is also where highest gaps end.
+    /// The lower bound, at which highest gaps end.
     least: u64,
     visits: u64,
     space: &'a mut Lists<'r>,
@@ -205,7 +205,7 @@ impl Search<'_, '_> {
         below
     }
 
-    /// Swaps places and turns ends, keeping each that does no harm.
+    /// Swaps places and flips ends, keeping each change that does no harm.
     fn polish(&mut self, mut bytes: u64) -> u64 {
         let regions = u32::try_from(self.space.order.len()).unwrap_or(0);
         let mut dice = Dice::new();

@@ -1,10 +1,9 @@
 //! A layout by one walk over the groups, for programs of any size.
 //!
-//! Outputs that outlive their group pile up from both ends of the arena; regions
-//! that live in one group only lie in between. When the outputs of one layer all
-//! die with the next, the two piles take turns and the layout is as small as
-//! can be. A pile reuses the gaps that dead outputs leave, looking at a bounded
-//! number of them, so the walk stays linear. It does not try again; see
+//! Outputs that outlive their group pile up from both ends of the arena; regions that live in one
+//! group only lie in between. When the outputs of one layer all die with the next, the two piles
+//! take turns and the layout is as small as can be. A pile reuses the gaps that dead outputs leave,
+//! trying a bounded number of them, so the walk stays linear. It does not backtrack; see
 //! [`super::fit`].
 
 use super::super::cells::{IDS, place, read, write};
@@ -223,7 +222,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Forgets the outputs that die with a group.
+    /// Removes the outputs that die with a group.
     fn leave(&mut self, group: u32) {
         let mut wave = read(self.dying, group);
         while wave != NONE {
@@ -238,7 +237,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Turns the offsets of the high pile around, once the arena's size is known.
+    /// Mirrors the offsets of the high pile, once the arena's size is known.
     fn hang(&mut self, total: u64) {
         for (wave, side) in IDS.zip(self.side.iter()) {
             if *side == 1 {

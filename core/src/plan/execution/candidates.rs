@@ -13,14 +13,14 @@ use super::{ExecutionError, OverBudget, Request};
 use crate::error::{ArenaError, GroupError};
 use crate::scratch::ExecutionScratchView;
 
-/// A way to make groups.
+/// A method of making groups.
 #[derive(Clone, Copy)]
 enum Candidate {
     /// As requested, under the budget.
     Asked,
     /// In order, under the budget.
     InOrder,
-    /// As requested, as if there were no budget.
+    /// As requested, without a budget.
     Unlimited,
     /// One group per layer.
     Layers,
@@ -30,8 +30,8 @@ enum Candidate {
 
 /// Candidates that do not depend on the budget.
 const LADDER: u32 = 8;
-/// Programs of at most this many waves are laid out by the names of their waves at once. Larger
-/// ones are where memory is short.
+/// Most waves of programs that are always laid out by the names of their waves; larger ones are
+/// only if memory is short.
 const NAMED_WAVES: usize = arena::REFINED_WAVES;
 
 /// Groups that fit with their arena, as the scratch holds them.
@@ -237,7 +237,7 @@ impl<'p, 'a> Planner<'p, 'a> {
         Ok(None)
     }
 
-    /// Returns the layouts that the request admits, with one copy of scratch, the best first.
+    /// Returns the layouts that the request allows, with one copy of scratch, the best first.
     fn layouts(&self) -> impl Iterator<Item = ArenaOptions<'a>> + use<'a> {
         let request = *self.request;
         (0..LAYOUTS).filter_map(move |number| layout(&request, number))

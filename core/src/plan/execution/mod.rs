@@ -5,11 +5,11 @@
 //! up to memory that is never alive together. Here each group counts by itself,
 //! and where two figures meet, the larger one decides:
 //!
-//! | figure | means |
+//! | figure | meaning |
 //! | --- | --- |
 //! | `peak_group_bytes` | frontier, four copies of scratch and output of the largest group |
 //! | memory of the topology | frontier, its copies of scratch and output of the group that needs most |
-//! | arena | what is alive at once, outputs of earlier groups included, scratch as the topology has it |
+//! | arena | regions alive at once, with outputs of earlier groups and scratch by topology |
 //!
 //! A plan is accepted if all of them fit beside the resident bytes; the arena is then its only
 //! memory. `candidates` looks for groups whose arena fits, `step` chooses the topology. Nothing is
@@ -124,9 +124,9 @@ pub struct Execution<'a> {
 ///
 /// # Errors
 ///
-/// In this order: those of the groups; [`ExecutionError::OverBudget`] if the memory alive at once
-/// does not fit, with the least budget that works, and those of the arena; those of the dispatch.
-/// On an error the chooser remembers nothing of a topology that did not fit.
+/// In this order: errors of the groups; [`ExecutionError::OverBudget`] with the least budget that
+/// works, if the memory alive at once does not fit, and errors of the arena; errors of the
+/// dispatch. On an error the chooser does not remember a topology that did not fit.
 ///
 /// ```
 /// use seawall_core::cache::{AnalysisKind, DeviceKey, Identity, Subject};
@@ -172,8 +172,7 @@ pub fn execution<'a>(
 ///
 /// # Errors
 ///
-/// Those of the groups, [`ExecutionError::OverBudget`] and those of the arena, as of
-/// [`execution()`].
+/// Errors of the groups and the arena, and [`ExecutionError::OverBudget`], as for [`execution()`].
 pub fn layout<'a>(
     request: &Request<'a>,
     scratch: impl Into<ExecutionScratchView<'a>>,
@@ -183,10 +182,10 @@ pub fn layout<'a>(
     Ok(planner.into_parts(&found))
 }
 
-/// The least budget that [`execution()`] accepts, resident bytes included: it is accepted, and so
-/// is every larger one, and every smaller one is refused. It depends on the program, not on the
-/// numbers of its waves or the order of its dependencies, unless a program of more than a few
-/// hundred waves has many that are alike.
+/// The least budget that [`execution()`] accepts, resident bytes included: it and every larger one
+/// are accepted, and every smaller one is refused. It depends on the program, not on the numbers of
+/// its waves or the order of its dependencies, unless a program of more than a few hundred waves
+/// has many that are alike.
 ///
 /// The budget in the request is ignored, and so is its dispatch. Costs about nine plans, the
 /// names of the waves and a search for the order that keeps least alive. With

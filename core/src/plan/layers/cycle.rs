@@ -1,4 +1,4 @@
-//! The name of a wave on a cycle.
+//! Identification of a wave on a cycle.
 
 use super::super::cells::{read, write};
 use super::length;
@@ -11,8 +11,8 @@ const RELEASED: u32 = u32::MAX;
 
 /// Walks against the dependencies until a wave must repeat.
 ///
-/// Every wave that was not released has a predecessor that was not either;
-/// after as many steps as there are waves the walk is on a cycle.
+/// Every unreleased wave has an unreleased predecessor; after as many steps as there are waves the
+/// walk is on a cycle.
 #[inline]
 pub(super) fn name(
     space: &mut ScratchView<'_>,

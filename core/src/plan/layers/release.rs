@@ -1,11 +1,10 @@
 //! Layers of a list in any order: Kahn's algorithm, level by level.
 //!
-//! One pass over the records checks them, counts the predecessors of every wave,
-//! and threads the records of each `before` into a list: `starts` holds the last
-//! record of a wave, `targets` the record before each record. The successors of a
-//! wave are then read from the records themselves, which takes fewer instructions
-//! than putting them side by side. Where records outgrow the caches each one costs
-//! a miss, and side by side is faster.
+//! One pass over the records checks them, counts the predecessors of every wave, and threads the
+//! records of each `before` into a list: `starts` holds the last record of a wave, `targets` the
+//! record before each record. The successors of a wave are then read from the records themselves,
+//! which takes fewer instructions than putting them side by side. If records exceed the caches,
+//! each one costs a miss, and contiguous successors are faster.
 
 use core::mem::replace;
 
@@ -42,7 +41,7 @@ pub(super) fn plan(dependencies: &[Dependency], space: &mut ScratchView<'_>) -> 
     Ok(released.layers)
 }
 
-/// Tells whether contiguous successors are faster than lists.
+/// Returns whether contiguous successors are faster than lists.
 fn outgrow_lists(waves: usize, records: usize) -> bool {
     let several = records >= waves.saturating_mul(3);
     records >= MANY || (records >= SEVERAL && several)

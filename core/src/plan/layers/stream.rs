@@ -1,10 +1,9 @@
 //! Layers of a list in program order, in one pass and without adjacency.
 //!
-//! In program order ids ascend along every dependency and records ascend in
-//! `after`, so all predecessors of a wave are known before the wave is used. A
-//! record that breaks this order, or that names no wave, ends the pass without a
-//! result, and the general path reports what is wrong with the list, if anything
-//! is. So the loop checks nothing beyond that.
+//! In program order ids ascend along every dependency and records ascend in `after`, so all
+//! predecessors of a wave are known before the wave is used. A record that breaks this order, or
+//! that names no wave, ends the pass without a result, and the general path reports the error of
+//! the list, if any. The loop checks nothing beyond that.
 //!
 //! `depth` holds the *number* of a wave here: its layer, counted from one. `ends`
 //! holds the width of each layer until all are known.
@@ -56,7 +55,7 @@ struct Pass<'a> {
     numbers: &'a [Cell<u32>],
     /// Waves of every layer so far.
     widths: &'a mut [u32],
-    /// The waves whose number is known; the next one is that whose records are read.
+    /// The waves whose number is known; the next one is the wave whose records are read.
     known: &'a [Cell<u32>],
     /// Takes records of that wave, as integers, down to those of wave 0.
     offset: u64,
@@ -88,7 +87,7 @@ impl<'a> Pass<'a> {
         Some(())
     }
 
-    /// Reads a record of this wave or of the next; false when it is of neither.
+    /// Reads a record of this wave or of the next; returns false if it is of neither.
     #[inline(always)]
     fn read_near(&mut self, record: &Dependency) -> Option<bool> {
         let ahead = self.ahead(record);
@@ -137,7 +136,7 @@ impl<'a> Pass<'a> {
     /// The number of a wave that is known.
     #[inline(always)]
     fn known(&self, ahead: u64) -> Option<u32> {
-        // One comparison says whether a record is of this wave and begins before it.
+        // One comparison checks whether a record is of this wave and begins before it.
         let before = usize::try_from(ahead).ok()?;
         self.known.get(before).map(Cell::get)
     }

@@ -10,7 +10,7 @@ impl<const ALONE: bool> HostGrid<ALONE> {
     /// threads, else by `own`.
     ///
     /// # Safety
-    /// As of the methods of [`Grid`]: the word is valid.
+    /// As for the methods of [`Grid`]: the word is valid.
     #[inline(always)]
     unsafe fn change(
         self,
@@ -29,7 +29,7 @@ impl<const ALONE: bool> HostGrid<ALONE> {
     }
 }
 
-/// Polls of a thread group between two questions whether to stop.
+/// Polls of a thread group between two checks whether to stop.
 const POLLS_PER_LOOK: u32 = 1024;
 
 /// Polls before a waiting thread starts to yield its processor.
@@ -156,12 +156,12 @@ unsafe impl<const ALONE: bool> Grid for HostGrid<ALONE> {
     }
     #[inline(always)]
     unsafe fn shared_look(self, at: u32) -> u32 {
-        // SAFETY: the same contract; one thread is all of the block.
+        // SAFETY: the same contract; the block has one thread.
         unsafe { self.shared_load(at) }
     }
     #[inline(always)]
     unsafe fn shared_show(self, at: u32, value: u32) {
-        // SAFETY: the same contract; one thread is all of the block.
+        // SAFETY: the same contract; the block has one thread.
         unsafe { self.shared_store(at, value) };
     }
     #[inline(always)]

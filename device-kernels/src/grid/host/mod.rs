@@ -67,7 +67,7 @@ impl HostGrid {
         })
     }
 
-    /// The same view with `words` words of shared memory more.
+    /// The same view with `words` more words of shared memory.
     ///
     /// # Safety
     /// The memory given to [`HostGrid::new`] must be valid for as many words more.

@@ -1,8 +1,8 @@
 //! Memory accesses as inline assembly, one macro for each kind.
 //!
-//! Each expands to an `unsafe` block: the methods that use them promise what it needs.
+//! Each expands to an `unsafe` block: the methods that use them promise its requirements.
 
-/// The modifier of a load whose line will not be used again, on machines that know it.
+/// The modifier of a load whose line will not be used again, on machines that have it.
 #[cfg(seawall_sm = "90")]
 macro_rules! streaming {
     () => {

@@ -62,7 +62,7 @@ unsafe impl<const LANES: u32> Grid for Lane<LANES> {
             cluster_wait();
         }
     }
-    // Older machines have no clusters: each block is one of its own.
+    // Older machines have no clusters: each block is a cluster.
     #[cfg(not(seawall_sm = "90"))]
     #[inline(always)]
     fn cluster(self) -> u32 {

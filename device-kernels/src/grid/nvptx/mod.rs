@@ -35,7 +35,7 @@ pub type Device = Lane<LANES_MAX>;
 /// A lane of a small block.
 pub type CompactDevice = Lane<COMPACT_LANES>;
 
-/// Address of word `at` of the shared memory that a launch asked for.
+/// Address of word `at` of the shared memory that a launch requested.
 #[inline(always)]
 fn extra_address(at: u32) -> u32 {
     address_of!("seawall_extra") + at * 4

@@ -3,7 +3,7 @@ use super::*;
 use crate::grid::host::HostGrid;
 use seawall_core::topology::Reason;
 
-/// A search after three iterations, before what its last step found is known.
+/// A search after three iterations, before the finds of its last step are known.
 const START: DriveRecord = DriveRecord {
     iteration: 3,
     step: 5,
@@ -22,7 +22,7 @@ const START: DriveRecord = DriveRecord {
     reserved: [0; 2],
 };
 
-/// Incoming edges are there.
+/// Incoming edges are available.
 fn pulling() -> SearchPolicy {
     SearchPolicy {
         can_pull: 1,
@@ -47,12 +47,12 @@ fn found(queued: (u32, u32), marked: (u32, u32)) -> FoundRecord {
     }
 }
 
-/// The search after `step`, whose frontier `holder` held, has found as much, on one thread.
+/// Records what the search has found after `step`, whose frontier was in `holder`, on one thread.
 fn after(done: (Step, Holder), found: &FoundRecord, policy: &SearchPolicy) -> DriveRecord {
     after_on::<HostGrid<true>>(done.0, done.1, found, policy)
 }
 
-/// [`after`] on a grid of some kind.
+/// [`after`] on a given kind of grid.
 fn after_on<G: Grid>(
     step: Step,
     holder: Holder,

@@ -19,18 +19,18 @@ const PAGE: u32 = 128;
 /// itself, then of the levels that it finds.
 #[derive(Clone, Copy)]
 pub(super) struct Page {
-    /// Nodes with edges that the thread found, less those that it lowered; modulo 2^32.
+    /// Nodes with edges that the thread found, minus those that it lowered; modulo 2^32.
     pub(super) nodes: [u32; LEVELS + 1],
     /// Edges of these nodes; modulo 2^32.
     pub(super) edges: [u32; LEVELS + 1],
     /// Entries of the thread's list up to the end of the level.
     pub(super) ends: [u32; LEVELS + 1],
-    /// Entries that the thread made void, of its own or of others.
+    /// Entries that the thread invalidated, its own or others'.
     pub(super) voids: u32,
 }
 
 impl Page {
-    /// The counters of a list of so many entries, all of the first level.
+    /// Counters of a list of `entries` entries, all of the first level.
     pub(super) fn of_entries(entries: u32) -> Self {
         Self {
             nodes: [0; LEVELS + 1],
@@ -50,7 +50,7 @@ impl Page {
         }
     }
 
-    /// Takes back a node of so many edges that was found in a level.
+    /// Subtracts a node with these edges that was found in a level.
     pub(super) fn lowered(&mut self, level: u32, degree: u32) {
         let nodes = u32::from(degree != 0);
         self.found(level, (nodes.wrapping_neg(), degree.wrapping_neg()));
@@ -128,7 +128,7 @@ impl Places {
         (nodes, edges)
     }
 
-    /// Entries that thread `rank` made void.
+    /// Entries that thread `rank` invalidated.
     pub(super) fn voids<G: Grid>(&self, grid: G, parity: u32, rank: u32) -> u32 {
         let at = self.page(parity, rank) + 3 * (LEVELS as u32 + 1);
         self.books.load_weak(grid, at)

@@ -11,15 +11,15 @@ pub(super) struct BlockGroup {
     pub(super) rank: u32,
 }
 
-/// Blocks that search narrow frontiers of `team` together: its first ones.
+/// Number of the first blocks of `team` that search narrow frontiers together.
 #[inline(always)]
 pub fn group_size<G: Grid>(team: &Team<G>) -> u32 {
     let cluster = team.grid.cluster();
     if team.size() < cluster { 1 } else { cluster }
 }
 
-/// Frontier that one CPU thread searches while others wait, as a multiple of a frontier
-/// that is narrow for a block: below it, the others would cost more than they take over.
+/// Frontier that one CPU thread searches while others wait, as a multiple of a frontier that is
+/// narrow for a block: below it, the others would cost more than they save.
 const LEAD: u32 = 6;
 
 /// Width of a frontier that is narrow for `team`, as a multiple of one that is narrow for

@@ -1,7 +1,7 @@
-//! A fused search by a few threads of a CPU, level after level.
+//! A fused search by a few CPU threads, level after level.
 //!
-//! The threads take even shares of the sections of their [thread group](super::thread_group) and meet after
-//! each level. A long search goes on in [`levels_ahead`].
+//! The threads take even shares of the sections of their [thread group](super::thread_group) and
+//! meet after each level. A long search continues in [`levels_ahead`].
 
 use super::block_group::reach;
 use super::levels_ahead;
@@ -22,7 +22,7 @@ use crate::search::shared_drive;
 use crate::team::Team;
 use seawall_core::abi::search::DriveRecord;
 
-/// Nodes of a frontier below which one thread goes on alone.
+/// Nodes of a frontier below which one thread continues alone.
 const LEAST: u32 = 32;
 
 /// Threads that search the frontier of the block's drive record.
@@ -122,7 +122,7 @@ impl Search {
     }
 
     /// Runs one level: this thread's share of the sections, into its own section of the other
-    /// queue. Returns what that holds.
+    /// queue. Returns the content of that section.
     #[inline(always)]
     fn together<G: Grid, const PARENTS: bool>(
         &self,
@@ -134,7 +134,7 @@ impl Search {
         let base = group.base(group.rank);
         let mut found = 0;
         let (mut first, end) = group.share(sections.nodes);
-        // Entries of the sections before.
+        // Entries of the preceding sections.
         let mut passed = 0;
         for (rank, published) in (0..group.threads).zip(&sections.published) {
             let stop = end.min(passed + published.nodes);

@@ -10,10 +10,10 @@ use crate::grid::Grid;
 use crate::search::current::Search;
 use crate::team::Team;
 
-/// Largest frontier that a cluster leaves to its first block, nodes.
+/// Nodes of the largest frontier that a cluster leaves to its first block.
 pub(super) const FIRST_BLOCK_NODES: u32 = 96;
 
-/// Frontier above which the first block calls the cluster, nodes.
+/// Nodes of a frontier above which the first block calls the cluster.
 const FIRST_BLOCK_EXIT: u32 = 128;
 
 /// Verdicts that the first block broadcasts.
@@ -73,7 +73,7 @@ impl Search {
         run.spread = 1;
         run.held = queues.held(run.turn, 1);
         if group.rank != 0 && grid.lane() == 0 {
-            // The first block has done that.
+            // The first block has already done that.
             queues.clear(run.turn + 1);
         }
         grid.block_barrier();

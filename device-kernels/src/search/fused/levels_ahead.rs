@@ -1,18 +1,18 @@
-//! A fused search by threads of a CPU that go several levels ahead before they meet.
+//! A fused search by CPU threads that search several levels ahead before they meet.
 //!
-//! Where a search has thousands of narrow levels, meetings of threads and cache lines that change
-//! their owner take longer than the levels. So each thread searches on from its share of a frontier
-//! as if it were alone. Threads share the *tentative level* of each node alone: it goes down by
-//! atomic minima, and the one who lowers it searches on from the node, while an entry of a higher level
-//! is void. As threads advance at the same pace, that is rare.
+//! If a search has thousands of narrow levels, meetings of threads and transfers of cache lines
+//! take longer than the levels. So each thread continues from its share of a frontier
+//! independently. Threads share only the *tentative level* of each node: it falls by atomic minima,
+//! and the thread that lowers it continues from the node, while an entry of a higher level is void.
+//! As threads advance at the same pace, that is rare.
 //!
 //! Once every thread has finished `k` levels, nodes up to `k` levels away have their final ones:
-//! each is the end of a shortest path on which each node was expanded by the one who gave it its level.
-//! Finds beyond are forgotten. Threads keep counters of the nodes and edges that they found in each
-//! level less those that they lowered, so that sums over all threads are what a search level by
-//! level counts. Marks and visited bits are written when the run ends.
+//! each is the end of a shortest path on which each node was expanded by the thread that gave it
+//! its level. Finds beyond are discarded. Threads count the nodes and edges that they found in each
+//! level minus those that they lowered, so that sums over all threads equal the counts of a search
+//! level by level. Marks and visited bits are written when the run ends.
 //!
-//! A run begins and ends with a pass over all nodes, so only searches that have shown to be long
+//! A run begins and ends with a pass over all nodes, so only searches that have proved to be long
 //! get one, and a frontier that is narrow or wide for a while does not end it.
 
 use super::ahead_counters::{LEVELS, NODES_LEAST, Page, Places};
@@ -31,7 +31,7 @@ use crate::team::Team;
 use seawall_core::abi::UNREACHED;
 use seawall_core::abi::search::DriveRecord;
 
-/// Levels after which a search has shown to be long.
+/// Levels after which a search counts as long.
 pub const LONG: u32 = 64;
 
 /// Levels up to the first meeting.
@@ -43,21 +43,21 @@ const EDGES_EACH: u32 = 1 << 15;
 /// Edges of a frontier above which the run ends.
 pub const EDGES_MOST: u32 = 1 << 18;
 
-/// Share of void entries above which threads meet earlier: one in so many.
+/// Share of void entries above which threads meet earlier: one in this many.
 const VOID_SHARE: u32 = 8;
 
-/// Nodes of a frontier below which one thread would do.
+/// Nodes of a frontier below which one thread suffices.
 const NARROW: u32 = 32;
 
-/// Meetings with narrow frontiers, one after another, after which one thread goes on alone: some
-/// thousands of levels, which take about as long as the passes at the begin and end of a run.
+/// Meetings with narrow frontiers, one after another, after which one thread continues alone: some
+/// thousands of levels, which take about as long as the passes at the beginning and end of a run.
 const NARROW_MOST: u32 = 256;
 
-/// Polls after which a thread was late, beside one for each entry that it had more than the thread
-/// that waited.
+/// Polls after which a thread counts as late, plus one for each entry that it had more than the
+/// waiting thread.
 const LATE_POLLS: u32 = 1500;
 
-/// The threads that go ahead from the frontier of `drive`, if the search is long enough for that.
+/// The threads that search ahead from the frontier of `drive`, if the search is long enough.
 #[inline(always)]
 pub(super) fn thread_group_for<G: Grid>(
     team: &Team<G>,
@@ -82,8 +82,8 @@ struct Run {
 }
 
 impl Run {
-    /// Counts the levels that all threads finished, by their counters. Returns how many nodes with
-    /// edges these have, and how many entries threads made void.
+    /// Counts the levels that all threads finished, by their counters. Returns the number of their
+    /// nodes with edges, and of the entries that threads invalidated.
     fn count<G: Grid>(&mut self, grid: G, places: &Places) -> (u32, u32) {
         let voids = (0..places.group.threads).map(|rank| places.voids(grid, self.parity, rank));
         let voids = voids.fold(0, u32::saturating_add);
@@ -198,7 +198,7 @@ impl Search {
     }
 
     /// Calls `each` for this thread's share of all nodes, with whether they were visited before the
-    /// run, and sets the visited bits of those for which it says so.
+    /// run, and sets the visited bits of those for which it returns true.
     #[inline(always)]
     fn each_node<G: Grid>(
         &self,
@@ -221,8 +221,8 @@ impl Search {
         }
     }
 
-    /// Copies this thread's share of a level's entries to its own list of the next turn, but void
-    /// ones and nodes without edges. Returns how many there are.
+    /// Copies this thread's share of a level's entries to its own list of the next turn, except
+    /// void ones and nodes without edges. Returns their number.
     fn take_share<G: Grid>(&self, grid: G, places: &Places, run: &Run) -> u32 {
         let (group, parity) = (places.group, run.parity);
         let of = |rank: u32| places.entries(grid, parity, (rank, run.level));
@@ -248,8 +248,8 @@ impl Search {
         taken
     }
 
-    /// Goes up to `levels` levels ahead of the `own` entries of this thread's list, and meets the
-    /// others.
+    /// Searches up to `levels` levels ahead of the `own` entries of this thread's list, and meets
+    /// the others.
     fn advance<G: Grid>(
         &self,
         team: &Team<G>,
@@ -285,7 +285,8 @@ impl Search {
                 }
             }
         }
-        // Nobody takes a share of the next frontier before all have forgotten what lies beyond it.
+        // No thread takes a share of the next frontier before all have discarded the finds beyond
+        // it.
         let published = Published {
             waited,
             ..Published::default()
@@ -300,8 +301,8 @@ impl Search {
         stop - start
     }
 
-    /// Searches up to `levels` levels from the first `own` entries of this thread's list, which
-    /// are at level `iteration`. Returns the counters, and how many levels are finished.
+    /// Searches up to `levels` levels from the first `own` entries of this thread's list, which are
+    /// at level `iteration`. Returns the counters, and the number of finished levels.
     #[inline(never)]
     fn expand_ahead<G: Grid>(
         &self,
@@ -362,7 +363,7 @@ impl Search {
     }
 
     /// Marks what the run visited and moves this thread's part of the last frontier to its section
-    /// of queue 0. Returns what that holds.
+    /// of queue 0. Returns the content of that section.
     fn end<G: Grid>(&self, grid: G, places: &Places, run: &Run) -> Published {
         let tentative = places.tentative;
         self.each_node(grid, &run.drive, places.group, |node, was_visited| {

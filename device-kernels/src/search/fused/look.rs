@@ -1,4 +1,4 @@
-//! Looks at the clock and at the fault word during a fused run.
+//! Checks of the clock and the fault word during a fused run.
 
 use super::progress::Bounds;
 use super::queue::{Queues, Word};

@@ -1,13 +1,12 @@
 //! Fused searches: iterations over a narrow frontier in few blocks, without grid
 //! barriers.
 //!
-//! The blocks of the first cluster search, with their queues in shared memory, while the
-//! others wait at the next grid barrier. The narrower the frontier, the fewer take part:
-//! up to 96 nodes, the first block alone with block barriers; for a frontier that fits
-//! one warp, that block's first warp without any barrier. In a launch without clusters,
-//! the first block is a cluster of its own. The search goes back to a resident queue when
-//! the frontier grows too wide or is empty. A frontier or a group is *narrow* if so few
-//! blocks suffice for it.
+//! The blocks of the first cluster search, with their queues in shared memory, while the others
+//! wait at the next grid barrier. The narrower the frontier, the fewer take part: up to 96 nodes,
+//! the first block alone with block barriers; for a frontier that fits one warp, that block's first
+//! warp without any barrier. In a launch without clusters, the first block is a cluster. The search
+//! goes back to a resident queue when the frontier grows too wide or is empty. A frontier or a
+//! group is *narrow* if so few blocks suffice for it.
 
 mod block_group;
 mod queue;

@@ -1,9 +1,9 @@
 //! A fused search on a CPU: one thread and a plain queue, level after level.
 //!
-//! The other threads wait at the next barrier, so nothing here needs an atomic operation.
-//! A level is two passes without a branch on what was found: the first appends the nodes
-//! that edges discover, the second marks them and looks up their rows. The frontier stays
-//! in the resident queues, as any other step leaves it.
+//! The other threads wait at the next barrier, so nothing here needs an atomic operation. A level
+//! is two passes without a branch on the finds: the first appends the nodes that edges discover,
+//! the second marks them and looks up their rows. The frontier stays in the resident queues, as
+//! after any other step.
 
 use super::block_group::reach;
 use super::progress::{Bounds, LOOK_MASK};
@@ -21,7 +21,7 @@ use crate::search::sink::Sink;
 use crate::search::visit::Discovery;
 use seawall_core::abi::search::{DriveRecord, Step};
 
-/// Queue entries by which rows are fetched ahead of their use.
+/// Queue entries by which rows are prefetched.
 pub(super) const AHEAD: u32 = 12;
 
 /// Edges after the first one of a row that are fetched with it.
@@ -114,8 +114,8 @@ impl Search {
         self.settle::<G, PARENTS>(grid, level, &next, 0, found, |edges, _| edges)
     }
 
-    /// Appends to `next` the nodes that edges of the frontier discover and, with
-    /// `PARENTS`, their discoverers. Returns how many.
+    /// Appends to `next` the nodes that edges of the frontier discover and, with `PARENTS`, their
+    /// discoverers. Returns their number.
     #[inline(always)]
     fn discover<G: Grid, const PARENTS: bool>(
         &self,
@@ -125,7 +125,7 @@ impl Search {
     ) -> u32 {
         let queue = &self.frontier.queue(drive.queue);
         let visited = self.frontier.bitset(drive.visited);
-        // Each node is discovered once, and sources were before, so no place is above
+        // Each node is discovered once, and sources were discovered before, so no place is above
         // this one.
         let last = self.frontier.nodes().saturating_sub(1);
         let mut found = 0_u32;

@@ -18,7 +18,7 @@ const fn warp_degree<G: Grid>() -> u32 {
 }
 
 /// Entries of the fullest block, as a multiple of the average, above which entries are
-/// shared out anew.
+/// redistributed.
 const UNEVEN: u32 = 2;
 
 /// Entries, times lanes per entry, that a warp handles alone.
@@ -73,7 +73,7 @@ impl Search {
         run.turn += 1;
         run.held = queues.held_here(run.turn);
         let stuck = queues.own_word(Word::Verdict) != 0;
-        // Everyone has read before the first warp broadcasts again.
+        // All warps have read before the first warp broadcasts again.
         grid.block_barrier();
         stuck
     }
@@ -124,7 +124,7 @@ impl Search {
         true
     }
 
-    /// Visits the edges of `row`, which `1 << each` neighbouring lanes share, one edge
+    /// Visits the edges of `row`, which `1 << each` adjacent lanes share, one edge
     /// per lane at a time. A warp operation.
     #[inline(always)]
     fn stride<G: Grid>(
@@ -145,7 +145,7 @@ impl Search {
         }
     }
 
-    /// Appends to this block's queue; finds without space there go to the resident queue.
+    /// Appends to this block's queue; finds that do not fit there go to the resident queue.
     #[inline(always)]
     fn keep<G: Grid, const K: usize>(
         &self,
@@ -158,8 +158,8 @@ impl Search {
         append(queues.grid, self.frontier, limits.target, &rest);
     }
 
-    /// Visits the edges of this block's share of the frontier, the entries `first..end`,
-    /// and returns how many this lane counted.
+    /// Visits the edges of this block's share of the frontier, the entries `first..end`, and
+    /// returns the number that this lane counted.
     #[inline(always)]
     fn expand_share<G: Grid>(
         &self,
@@ -209,7 +209,7 @@ impl Search {
         limits: &Limits,
     ) -> Pass {
         let grid = queues.grid;
-        // Blocks keep their own entries while those are shared out well.
+        // Blocks keep their own entries while these are well balanced.
         let own =
             run.spread == group.blocks && run.held.most * group.blocks <= UNEVEN * run.held.len;
         let (first, end) = if own {
@@ -231,8 +231,7 @@ impl Search {
             }
         }
         if grid.lane() == 0 {
-            // Nobody reads these any more, and nobody adds to them before the
-            // next barrier.
+            // No lane reads these any more, and none adds to them before the next barrier.
             queues.clear(run.turn + 2);
         }
         let explored = self.expand_share(queues, run, limits, first, end, entry);

@@ -4,15 +4,15 @@ use super::queue::Held;
 use crate::control::ProgramPoint;
 use crate::search::frontier::Target;
 
-/// Iterations between two looks at the clock.
+/// Iterations between two reads of the clock.
 pub(super) const LOOK_MASK: u32 = 255;
 
-/// The bounds that the loop sets a fused run.
+/// Limits that the loop sets a fused run.
 #[derive(Clone, Copy, Debug)]
 pub struct Bounds {
     /// Iterations after which the loop ends.
     pub max_iterations: u32,
-    /// The point that the block is at, for fault records.
+    /// The block's position in the program, for fault records.
     pub point: ProgramPoint,
 }
 
@@ -20,7 +20,7 @@ pub struct Bounds {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Limits {
     pub(super) max_iterations: u32,
-    /// Frontier above which the run ends, nodes.
+    /// Nodes of a frontier above which the run ends.
     pub(super) widest: u32,
     /// Edges of a frontier above which it ends.
     pub(super) edges: u32,
@@ -38,7 +38,7 @@ pub(super) struct Limits {
 pub(super) struct Run {
     /// The frontier.
     pub(super) held: Held,
-    /// Blocks that hold it: the first ones.
+    /// Number of the first blocks that hold it.
     pub(super) spread: u32,
     /// Number of the queue that holds it.
     pub(super) parity: u32,
@@ -48,12 +48,11 @@ pub(super) struct Run {
     pub(super) iteration: u32,
     /// Largest frontier so far.
     pub(super) frontier_max: u32,
-    /// Edges that this lane's rows had.
+    /// Edges of this lane's rows.
     pub(super) explored: u32,
 }
 
-/// Whether an iteration visited all edges of the frontier, or none because
-/// they were too many.
+/// Whether an iteration visited all edges of the frontier, or none since they were too many.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Pass {
     Done,
@@ -61,7 +60,7 @@ pub(super) enum Pass {
 }
 
 impl Run {
-    /// Takes in the next frontier, of `len` nodes.
+    /// Applies the next frontier, of `len` nodes.
     #[inline(always)]
     pub(super) fn advance(&mut self, len: u32) {
         self.parity ^= 1;

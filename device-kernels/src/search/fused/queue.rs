@@ -17,7 +17,7 @@ pub(super) struct Queues<G> {
 /// A counter that takes turns.
 #[derive(Clone, Copy)]
 enum Counter {
-    /// Entries appended, those without space included.
+    /// Entries appended, including those that did not fit.
     Len = 0,
     /// Warps that appended an entry of many edges.
     Large = 3,
@@ -127,9 +127,8 @@ impl<G: Grid> Queues<G> {
         self.own_at(word as u32)
     }
 
-    /// The frontier of `turn` in the first `blocks` blocks of the cluster. A block
-    /// operation: the first warp asks and broadcasts the answers, since peers answer one
-    /// question after another.
+    /// The frontier of `turn` in the first `blocks` blocks of the cluster. A block operation: only
+    /// the first warp reads and broadcasts, since peers serve one read after another.
     #[inline(always)]
     pub(super) fn held(self, turn: u32, blocks: u32) -> Held {
         let grid = self.grid;
@@ -165,7 +164,7 @@ impl<G: Grid> Queues<G> {
         }
     }
 
-    /// The frontier of `turn`, which this block holds alone.
+    /// The frontier of `turn`, which only this block holds.
     #[inline(always)]
     pub(super) fn held_here(self, turn: u32) -> Held {
         let len = self.own_at(Self::counter(Counter::Len, turn));
@@ -261,8 +260,8 @@ impl<G: Grid> Queues<G> {
         }
     }
 
-    /// Appends every lane's finds to this block's queue `parity` and to the counters of
-    /// `turn`, and returns those without space. A warp operation.
+    /// Appends every lane's finds to this block's queue `parity` and to the counters of `turn`, and
+    /// returns those that did not fit. A warp operation.
     #[inline(always)]
     #[must_use]
     pub(super) fn append<const K: usize>(

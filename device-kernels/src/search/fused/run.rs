@@ -45,8 +45,8 @@ pub fn run_fused<G: Grid>(cx: ContextRef<G>, slot: u32, bounds: Bounds) -> Resul
     let (context, grid) = (&cx.context(), cx.grid());
     let outcome = Search::current(grid).fuse(context, slot, &bounds);
     if group_size(&context.team) > 1 {
-        // Once the run stops, blocks end, and their shared memory with them, which others
-        // may still read. Nobody ends before all have arrived here with what they read.
+        // Once the run stops, blocks end together with their shared memory, which others may still
+        // read. No block ends before all have finished reading and arrived here.
         grid.cluster_barrier(true);
     }
     outcome

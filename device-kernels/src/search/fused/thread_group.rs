@@ -1,11 +1,11 @@
-//! Threads of a CPU that search narrow frontiers together, and their meetings.
+//! CPU threads that search narrow frontiers together, and their meetings.
 //!
-//! Each thread of the thread group appends to its own section of a resident queue, so that no counter is
-//! shared. After a level the threads tell each other how many nodes and edges their sections hold,
-//! which is their barrier as well. The other threads wait at the next barrier of the team.
+//! Each thread of the thread group appends to its own section of a resident queue, so that no
+//! counter is shared. After a level the threads publish how many nodes and edges their sections
+//! hold, which is their barrier as well. The other threads wait at the next barrier of the team.
 //!
-//! Within a run, the prefix of an entry is the edge after its last one: nobody adds up edges until
-//! the sections become one queue again.
+//! Within a run, the prefix of an entry is the edge after its last one: edges are not added up
+//! until the sections become one queue again.
 
 use super::block_group::reach;
 use super::progress::Bounds;
@@ -21,42 +21,43 @@ use seawall_core::abi::search::DriveRecord;
 /// Nodes of a frontier from which on threads search it together.
 pub(super) const FROM: u32 = 96;
 
-/// Edges of a frontier up to which a thread group takes it: of more, all threads together save more than their
-/// barrier costs, some 50 µs where an edge takes a thread 5 ns.
+/// Edges of a frontier up to which a thread group takes it: with more, all threads together save
+/// more than their barrier costs, some 50 µs at 5 ns per edge and thread.
 const MOST_EDGES: u32 = 1 << 16;
 
-/// Polls after which a thread was late. Shares of a level differ by less.
+/// Polls after which a thread counts as late. Shares of a level differ by less.
 pub(super) const LATE_POLLS: u32 = 200;
 
 /// Levels on time that make up for a late one.
 const LATE_COST: u32 = 8;
 
-/// Costs of late levels at which the thread group disbands: other programs take its processors, and each
-/// time that a thread loses its own, the others wait for a slice of time.
+/// Costs of late levels at which the thread group disbands: other programs take its processors, and
+/// each time that a thread loses its processor, the others wait for a time slice.
 pub(super) const LATE_MOST: u32 = 6 * LATE_COST;
 
-/// Threads of a thread group that meets after every level: with eight, meetings took longer.
+/// Most threads of a thread group that meets after every level: with eight, meetings took longer.
 #[inline(always)]
 pub(super) fn group_size<G: Grid>(team: &Team<G>) -> u32 {
     team.size().min(THREAD_GROUP_SMALL)
 }
 
-/// Whether some threads of `team` search together what is too wide for one.
+/// Whether some threads of `team` together search a frontier that is too wide for one.
 #[inline(always)]
 pub(super) fn have_thread_group<G: Grid>(team: &Team<G>) -> bool {
     !team.is_alone() && team.grid.has_thread_group()
 }
 
-/// Whether the thread group of `team` takes over a frontier of so many nodes and edges from one thread.
+/// Whether the thread group of `team` takes over a frontier of these `counts` of nodes and edges
+/// from one thread.
 #[inline(always)]
 pub(super) fn takes_over<G: Grid>(team: &Team<G>, search: &Search, counts: (u32, u32)) -> bool {
-    // Asked after each of the many levels of a chain.
+    // Evaluated after each of the many levels of a chain.
     counts.0 >= FROM
         && have_thread_group(team)
         && ThreadGroup::of(team, search, group_size(team)).may_take(counts.0, counts.1)
 }
 
-/// The content of a thread's section, as it tells the others.
+/// Content of a thread's section, as published to the others.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Published {
     pub(super) nodes: u32,
@@ -117,8 +118,8 @@ impl ThreadGroup {
         }
     }
 
-    /// Tells `own` to the thread group at `iteration` and returns what each thread told. A barrier of the
-    /// thread group.
+    /// Publishes `own` to the thread group at `iteration` and returns what each thread published. A
+    /// barrier of the thread group.
     #[inline(always)]
     pub(super) fn publish<G: Grid>(
         self,
@@ -136,7 +137,7 @@ impl ThreadGroup {
         Ok(Hearing { published, polls })
     }
 
-    /// Whether there is space for a frontier. Each edge may lead to a find of one thread.
+    /// Whether a frontier fits. Each edge may lead to a find of one thread.
     #[inline(always)]
     pub(super) fn may_take(self, nodes: u32, edges: u32) -> bool {
         nodes <= self.space && edges <= self.space.min(MOST_EDGES)
@@ -157,8 +158,8 @@ impl ThreadGroup {
     }
 }
 
-/// How late threads are after a meeting: [`LATE_COST`] for each with a late one, less one for each
-/// other.
+/// How late threads are after a meeting: [`LATE_COST`] for each level with a late thread, minus one
+/// for each other.
 #[inline(always)]
 pub(super) fn lateness(late: u32, published: &[Published; THREAD_GROUP_MAX]) -> u32 {
     if published.iter().any(|published| published.waited) {
@@ -169,8 +170,8 @@ pub(super) fn lateness(late: u32, published: &[Published; THREAD_GROUP_MAX]) -> 
 }
 
 impl Search {
-    /// Tells the thread group what this thread's section of the next queue holds and returns the queue,
-    /// once all have told.
+    /// Publishes what this thread's section of the next queue holds and returns the queue, once all
+    /// threads have published.
     #[inline(always)]
     pub(super) fn meet<G: Grid>(
         &self,
@@ -191,8 +192,8 @@ impl Search {
         })
     }
 
-    /// Joins the sections of the thread group, which `drive` describes, to one queue and writes drive
-    /// record `slot`. If threads were too `late`, the thread group disbands.
+    /// Merges the sections of the thread group, which `drive` describes, into one queue and writes
+    /// drive record `slot`. If threads were too `late`, the thread group disbands.
     #[inline(always)]
     pub(super) fn leave<G: Grid>(
         &self,
@@ -220,7 +221,7 @@ impl Search {
         self.frontier.set_drive(grid, slot, &drive);
     }
 
-    /// Copies this thread's section to its place in queue `parity`, all of one piece.
+    /// Copies this thread's section to its place in the contiguous queue `parity`.
     #[inline(always)]
     pub(super) fn join<G: Grid>(
         &self,

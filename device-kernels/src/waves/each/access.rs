@@ -64,7 +64,7 @@ impl<G: Grid> Lane<G> {
     #[inline(always)]
     pub(super) fn store(&self, op: Op, to: Words) {
         let grid = self.grid;
-        // Nothing is made of them ahead of the loop over instructions.
+        // Nothing is derived from them before the loop over instructions.
         let items = self.ends.map(|item| grid.opaque(item));
         if op == Op::StoreWide {
             let there = change::within(grid, items, to.len() / 2, self.active);

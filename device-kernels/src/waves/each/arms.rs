@@ -10,22 +10,22 @@ use seawall_core::abi::code::{
     Kind, NEIGHBOUR, NOTHING, NUMBER, Op, Outcome, PAIR, TEMPORARY, WORD, random,
 };
 
-/// What came of an instruction.
+/// Outcome of an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Made {
-    /// The value at hand, which a temporary may keep.
+    /// A value, which a temporary may keep.
     Value,
-    /// The slots for which a comparison holds.
+    /// Slots for which a comparison holds.
     Holds(u32),
-    /// Nothing, and a temporary keeps nothing.
+    /// No value for a temporary.
     Nothing,
-    /// Slots may be out now.
+    /// Slots may have been left out.
     Fewer,
 }
 
 impl<G: Grid> Lane<G> {
-    /// Runs an instruction; tells whether it may have left slots out. Values are made in every slot,
-    /// as that costs nothing; memory is left alone by slots that are out.
+    /// Runs an instruction; returns whether it may have left slots out. Values are made in every
+    /// slot, as that costs nothing; slots that are left out access no memory.
     #[inline(always)]
     pub(super) fn step(&mut self, op: Op, (at, array): Using) -> bool {
         let second = self.second(at);
@@ -67,7 +67,7 @@ impl<G: Grid> Lane<G> {
         Values { low, high }
     }
 
-    /// The second operand as wide as its byte says.
+    /// The second operand, with the width given by its byte.
     #[inline(always)]
     fn second_values(&self, at: Fetched, low: Words4) -> Values {
         if at.byte(B) & u32::from(PAIR) == 0 {
@@ -79,7 +79,7 @@ impl<G: Grid> Lane<G> {
         self.second_pairs(at, low)
     }
 
-    /// Takes the first operand, which is not at hand.
+    /// Loads the first operand into the accumulator.
     #[inline(always)]
     fn take(&mut self, at: Fetched) {
         let byte = at.byte(A);
@@ -103,7 +103,7 @@ impl<G: Grid> Lane<G> {
         }
     }
 
-    /// Stores the value at hand, if its instruction wants that.
+    /// Stores the accumulator if its instruction asks for it.
     #[inline(always)]
     fn keep(&self, at: Fetched) {
         let to = at.byte(TO);
@@ -112,13 +112,13 @@ impl<G: Grid> Lane<G> {
         }
     }
 
-    /// The slots whose word at hand is not 0.
+    /// Slots whose accumulator is not 0.
     #[inline(always)]
     fn set_slots(&self) -> u32 {
         mask(|slot| self.hand.low[slot] != 0)
     }
 
-    /// What follows from a comparison that holds for `slots`.
+    /// Outcome of a comparison that holds for `slots`.
     #[inline(always)]
     fn decide(&mut self, at: Fetched, slots: u32) -> bool {
         let outcome = at.byte(C);
@@ -135,7 +135,7 @@ impl<G: Grid> Lane<G> {
         false
     }
 
-    /// Does what an instruction says with the value at hand and its second operand. All operations are
+    /// Executes an instruction on the accumulator and its second operand. All operations are
     /// distinguished at one place.
     #[inline(always)]
     #[rustfmt::skip]
@@ -200,7 +200,7 @@ impl<G: Grid> Lane<G> {
         Made::Nothing
     }
 
-    /// Values that come of others in other ways, or of the place of the lane.
+    /// Computes values that depend on others irregularly, or on the lane's place.
     #[inline(always)]
     fn convert(&mut self, op: Op, at: Fetched, second: Words4) {
         let a = self.hand;
@@ -273,7 +273,7 @@ impl<G: Grid> Lane<G> {
         // SAFETY: it is used where `there` has the slot, so the value is there; registers start at
         // multiples of 16 bytes.
         let to = (unsafe { array.words.proven() }, joined);
-        // Without a question for the values before, nothing waits for them.
+        // Nothing waits for the previous values if they are not used.
         let is_asked = at.byte(TO) != u32::from(NOTHING);
         if joined.kind == Kind::U64 {
             let value = self.second_values(at, second).pairs();
@@ -290,7 +290,7 @@ impl<G: Grid> Lane<G> {
         }
     }
 
-    /// Joins the values at hand to what the lane has found so far.
+    /// Joins the accumulators to the lane's partial result.
     #[inline(always)]
     fn join(&mut self, op: Op, (at, array): Using, second: Words4) {
         let Some(joined) = at.joined() else {

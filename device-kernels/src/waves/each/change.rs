@@ -1,4 +1,4 @@
-//! Changes of registers: joins by many lanes at a time.
+//! Atomic changes of registers by many lanes at a time.
 
 use super::slots::{Pairs4, Words4, each_of, mask};
 use super::values;
@@ -21,7 +21,7 @@ pub(super) fn change<G: Grid>(grid: G, to: Words, joined: Joined, value: u64) {
     }
 }
 
-/// The slots of `on` whose value `index` there is, of `held` ones. The others are noted.
+/// Slots of `on` whose `index` is below the `held` values. The others are recorded as faults.
 #[inline(always)]
 pub(super) fn within<G: Grid>(grid: G, index: Words4, held: u32, on: u32) -> u32 {
     let there = on & mask(|slot| index[slot] < held);
@@ -43,8 +43,8 @@ fn note<G: Grid>(grid: G, index: Words4, held: u32, missed: u32) {
     note_missed(grid, index, held);
 }
 
-/// Joins a word to the one at an index by each slot of `there`, together, as each takes long. Returns
-/// the words before; 0 elsewhere.
+/// Joins a word to the one at an index for each slot of `there`, overlapping these slow operations.
+/// Returns the previous words; 0 elsewhere.
 #[inline(always)]
 pub(super) fn change_words<G: Grid>(
     grid: G,
@@ -68,8 +68,8 @@ pub(super) fn change_words<G: Grid>(
     }
 }
 
-/// Changes what has no operation of its own, slot by slot, in a loop: so that there is one place that
-/// does it.
+/// Makes changes that have no hardware operation slot by slot, in a loop, so that the code exists
+/// once.
 #[inline(always)]
 fn turn_by_turn<G: Grid, T: Copy + Default>(
     grid: G,

@@ -9,9 +9,9 @@ use seawall_core::abi::code::{Joined, NEIGHBOUR, Op};
 pub(super) struct Fetched {
     pub(super) op: u32,
     temps: u32,
-    /// The word in place of an operand.
+    /// The word that replaces an operand.
     pub(super) word: u32,
-    /// Its high word, or what the operation uses otherwise.
+    /// Its high word, or another parameter of the operation.
     pub(super) other: u32,
 }
 
@@ -27,7 +27,7 @@ pub(super) fn is_sure(op: Op, temps: u32, array: Words, nodes: u32) -> bool {
     temps >> (8 * A) & 0xff == u32::from(NEIGHBOUR) && array.len() / words >= nodes
 }
 
-/// Words of an instruction whose word in place of an operand is always the first of the two.
+/// Words of an instruction whose immediate operand is always the first of the two.
 #[inline(always)]
 pub(super) fn arranged([op, temps, first, second]: [u32; 4]) -> [u32; 4] {
     if known(op).uses_first() {

@@ -10,7 +10,7 @@ use crate::context::ContextRef;
 use crate::grid::Grid;
 use seawall_core::abi::code::{Joined, Kind, Op};
 
-/// Sets what each lane has found to what changes nothing.
+/// Sets each lane's partial results to the neutral value.
 #[inline(never)]
 pub(super) fn begin<G: Grid>(cx: ContextRef<G>, end: u32) {
     each_fold(cx, end, |temps, at, joined| {
@@ -18,7 +18,7 @@ pub(super) fn begin<G: Grid>(cx: ContextRef<G>, end: u32) {
     });
 }
 
-/// Joins what the lanes have found to the registers. A warp operation.
+/// Joins the lanes' partial results to the registers. A warp operation.
 #[inline(never)]
 pub(super) fn end<G: Grid>(cx: ContextRef<G>, end: u32) {
     let grid = cx.grid();
@@ -55,7 +55,8 @@ fn each_fold<G: Grid>(
     }
 }
 
-/// Joins the `value`s of each `lanes` lanes of a warp, a power of two. All of the warp take part.
+/// Joins the `value`s of each group of `lanes` lanes, a power of two. All lanes of the warp take
+/// part.
 #[inline(always)]
 pub(super) fn join_lanes<G: Grid>(grid: G, joined: Joined, value: u64, lanes: u32) -> u64 {
     let mut all = value;

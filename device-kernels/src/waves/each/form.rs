@@ -1,4 +1,4 @@
-//! Forms of parts for edges that have a loop of their own.
+//! Forms of edge parts that have a specialised loop.
 //!
 //! A part loads a value of the neighbour, may add a weight to it and compare it with a value of the
 //! item, and joins it, or another value, to a result; or it changes a value of the neighbour. A block
@@ -9,21 +9,21 @@ use seawall_core::abi::code::{
     EdgesPart, Join, Kind, NEIGHBOUR, NOTHING, OF_EDGE, Op, PAIR, TEMPORARY, WORD,
 };
 
-/// The form of a part, as a block holds it beside the instruction that begins the part; 0 for any
-/// other form. Places of instructions are counted from that one.
+/// Form of a part, which a block stores beside the part's first instruction; 0 for any other form.
+/// Places of instructions are counted from that one.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Form(u32);
 
-/// A field of a form: its first bit, and its bits.
+/// A field of a form: its first bit and its width.
 pub(super) type Field = (u32, u32);
 
 /// The first load, counted from [`Op::Load`].
 pub(super) const LOAD: Field = (0, 3);
-/// What is done with the edge's weight, 0 for nothing.
+/// Operation on the edge's weight, 0 for none.
 pub(super) const WEIGHT: Field = (2, 7);
 /// Place of the difference to a value of the item, 0 for none.
 pub(super) const LESS: Field = (5, 7);
-/// Whether the value becomes a bit, and whether that of a pair.
+/// Whether the value becomes a bit, and whether the bit of a pair.
 pub(super) const BIT: Field = (8, 3);
 /// Place of a comparison, 0 for none.
 pub(super) const TEST: Field = (10, 7);
@@ -32,9 +32,9 @@ pub(super) const TEST: Field = (10, 7);
 pub(super) const MORE: Field = (13, 7);
 /// Place of that value.
 pub(super) const MORE_AT: Field = (16, 7);
-/// Whether the part is but a change of a value of the neighbour.
+/// Whether the part only changes a value of the neighbour.
 pub(super) const CHANGE: Field = (19, 1);
-/// There is a form.
+/// Set if there is a form.
 pub(super) const KNOWN: Field = (20, 1);
 
 impl Form {
@@ -71,7 +71,7 @@ struct Reader<F> {
     at: u32,
     end: u32,
     form: Form,
-    /// Where the value at hand is kept too.
+    /// Temporary that also keeps the accumulator.
     kept: u32,
 }
 
@@ -204,7 +204,7 @@ impl<F: Fn(u32) -> (Fetched, bool)> Reader<F> {
         let Some((at, op)) = self.peek(0) else {
             return;
         };
-        // The words of the instruction are what is shifted.
+        // The words of the instruction are shifted.
         let which = match (op, at.word, at.other) {
             (Op::ShiftLeft, 1, _) => 1,
             (Op::ShiftLeftWide, 1, 0) => 2,
@@ -258,7 +258,7 @@ impl<F: Fn(u32) -> (Fetched, bool)> Reader<F> {
         }
     }
 
-    /// Whether a byte names the temporary that keeps the value at hand.
+    /// Whether a byte names the temporary that keeps the accumulator.
     #[inline(always)]
     fn is_kept(&self, byte: u32) -> bool {
         byte & u32::from(TEMPORARY) != 0 && byte == self.kept

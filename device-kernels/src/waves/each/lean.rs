@@ -1,8 +1,8 @@
-//! Parts for edges of common forms, in a loop of their own.
+//! Edge parts of common forms, in a specialised loop.
 //!
-//! Distinguished once for all edges, their [forms](super::form) take a fraction of the instructions that
-//! running a part one by one takes. A part's work follows from its instructions alone, and lanes that
-//! run them one by one come to the same.
+//! Their [forms](super::form) are distinguished once for all edges, which takes a fraction of the
+//! instructions of interpreting a part. A part's work depends only on its instructions, and lanes
+//! that interpret them get the same result.
 
 use super::change;
 use super::fetched::{B, Fetched, known};
@@ -41,7 +41,7 @@ pub(super) fn run<G: Grid>(cx: ContextRef<G>, sweep: Sweep, form: Form) -> u32 {
     )
 }
 
-/// [`run`] by words: what a call takes by reference lies in local memory.
+/// [`run`] with its arguments as words, since arguments by reference lie in local memory.
 #[inline(never)]
 #[expect(clippy::too_many_arguments, reason = "see above")]
 fn go<G: Grid>(
@@ -148,7 +148,7 @@ fn operand<G: Grid>(temps: Temps<G>, at: Fetched) -> Values {
     }
 }
 
-/// A gathering, and what it needs at each edge. Pairs have a loop of their own, as they take twice the
+/// A gather and its operands at each edge. Pairs have a separate loop, as they take twice the
 /// registers.
 #[derive(Clone, Copy, Debug)]
 struct Lean<G, const PAIRS: bool> {
@@ -160,10 +160,10 @@ struct Lean<G, const PAIRS: bool> {
     more: Proven,
     weights: Option<Proven>,
     less: Values,
-    /// The comparison, its outcome, and what the value is compared with.
+    /// The comparison, its outcome, and the value to compare with.
     test: (Op, u32, Values),
     joined: Joined,
-    /// The temporary of what the lane has found so far, and that.
+    /// The temporary of the lane's partial result, and that result.
     found: (u32, Values),
     /// Whether rows end where this value was found.
     ends_early: bool,
@@ -215,7 +215,7 @@ impl<G: Grid, const PAIRS: bool> Lean<G, PAIRS> {
         done
     }
 
-    /// Goes through an edge of each slot; tells whose rows may end.
+    /// Visits an edge of each slot; returns the slots whose rows may end.
     #[inline(always)]
     fn edge(&mut self, numbers: Words4, ends: Words4, on: u32) -> u32 {
         let (form, mut active, mut enough) = (self.form, on, 0);
@@ -246,7 +246,7 @@ impl<G: Grid, const PAIRS: bool> Lean<G, PAIRS> {
         self.join(value, active) | enough
     }
 
-    /// The values of neighbours that come first.
+    /// The values of neighbours that are loaded first.
     #[inline(always)]
     fn first(&self, ends: Words4, on: u32) -> Values {
         let (grid, from) = (self.grid, self.from);
@@ -291,7 +291,7 @@ impl<G: Grid, const PAIRS: bool> Lean<G, PAIRS> {
         Values::of_pairs(each(|slot| all[slot].wrapping_sub(less[slot])))
     }
 
-    /// The slots for which the comparison holds, and what that means.
+    /// The slots for which the comparison holds, and their outcome.
     #[inline(always)]
     fn holds(&self, value: Values) -> (u32, u32) {
         let (op, outcome, with) = self.test;
@@ -316,7 +316,7 @@ impl<G: Grid, const PAIRS: bool> Lean<G, PAIRS> {
         }
     }
 
-    /// Joins values to what was found; tells the slots whose rows may end then.
+    /// Joins values to the partial result; returns the slots whose rows may end then.
     #[inline(always)]
     fn join(&mut self, value: Values, active: u32) -> u32 {
         let (joined, found) = (self.joined, self.found.1);
@@ -340,7 +340,7 @@ impl<G: Grid, const PAIRS: bool> Lean<G, PAIRS> {
     }
 }
 
-/// Words of an array, as they were before the wave or as they are now.
+/// Words of an array, before the wave or current.
 #[inline(always)]
 fn words<G: Grid>(grid: G, (from, is_latest): (Proven, bool), index: Words4, on: u32) -> Words4 {
     if is_latest {
@@ -365,7 +365,7 @@ fn pairs<G: Grid>(
     }
 }
 
-/// Weights and values, put together as a form says.
+/// Weights and values, combined by a form.
 #[inline(always)]
 fn weighed(which: u32, weights: Words4, values: Words4) -> Words4 {
     match which {
@@ -379,7 +379,7 @@ fn weighed(which: u32, weights: Words4, values: Words4) -> Words4 {
     }
 }
 
-/// The bits that words number, of a word or a pair.
+/// The bits at given numbers of a word or a pair.
 #[inline(always)]
 fn bit(which: u32, numbers: Words4) -> Values {
     if which == 1 {

@@ -1,8 +1,9 @@
 //! Lists that code appends to.
 //!
-//! All warps add to the length of a list at one address, one after the other. So a warp holds what it
-//! appends until there is no space for more, and makes space for all of that in the list at once; at the
-//! wave's end a block does so for all of its warps. A warp holds values of one list at a time.
+//! All warps add to the length of a list at one address, one after the other. So a warp buffers the
+//! values that it appends until the buffer is full, and then reserves space for all of them in the
+//! list at once; at the wave's end a block does so for all of its warps. A warp buffers values of
+//! one list at a time.
 
 use super::slots::{Words4, each, has};
 use super::steps::register_of;
@@ -13,20 +14,20 @@ use crate::grid::{Grid, PLACE};
 use crate::memory::{Words, note_missed};
 use crate::shared::{EACH_HOLDS, EACH_SLOTS};
 
-/// First of the values that a warp holds, after [`Held`].
+/// First of the values that a warp buffers, after [`Held`].
 const VALUES: u32 = 4 * PLACE;
 
-/// The number of values that a warp holds, the registers of the list and of its length, and the place of
-/// the first value in the list, once there is space for them.
+/// The number of values that a warp buffers, the registers of the list and of its length, and the
+/// place of the first value in the list, once space is reserved.
 type Held = [u32; 4];
 
-/// Place of what this lane's warp holds.
+/// Place of the buffer of this lane's warp.
 #[inline(always)]
 fn own<G: Grid>(grid: G) -> u32 {
     TemporaryMemory::of(grid).holds(grid.lane() / G::WARP)
 }
 
-/// Holds nothing. A warp operation.
+/// Empties the buffer. A warp operation.
 #[inline(always)]
 pub(super) fn begin<G: Grid>(cx: ContextRef<G>) {
     let grid = cx.grid();
@@ -37,7 +38,7 @@ pub(super) fn begin<G: Grid>(cx: ContextRef<G>) {
     }
 }
 
-/// Appends what is left. A block operation.
+/// Appends the remaining values. A block operation.
 #[inline(never)]
 pub(super) fn end<G: Grid>(cx: ContextRef<G>) {
     if G::WARP == 1 {
@@ -60,7 +61,8 @@ pub(super) fn end<G: Grid>(cx: ContextRef<G>) {
     }
 }
 
-/// Makes space for what the block's warps hold, for one list after the other. A warp operation.
+/// Reserves space for the values that the block's warps buffer, for one list after the other. A
+/// warp operation.
 #[inline(always)]
 fn space_for_all<G: Grid>(cx: ContextRef<G>) {
     let grid = cx.grid();
@@ -94,8 +96,8 @@ fn space_for_all<G: Grid>(cx: ContextRef<G>) {
     }
 }
 
-/// Puts the `value`s of the slots in `put` at the end of a list, which the registers `list` and
-/// `count` hold. What finds no space is noted as an index out of range. A warp operation.
+/// Puts the `value`s of the slots in `put` at the end of a list in the registers `list` and
+/// `count`. A value without space is recorded as an index out of range. A warp operation.
 #[inline(always)]
 pub(super) fn append<G: Grid>(
     cx: ContextRef<G>,
@@ -147,7 +149,7 @@ pub(super) fn append<G: Grid>(
     grid.warp_barrier();
 }
 
-/// Moves the `held` values that the warp holds to a list. A warp operation.
+/// Moves the `held` values that the warp buffers to a list. A warp operation.
 #[inline(always)]
 fn flush<G: Grid>(cx: ContextRef<G>, place: u32, held: u32, list: u32, count: u32) {
     let grid = cx.grid();
@@ -177,7 +179,7 @@ impl Target {
         }
     }
 
-    /// Adds to the length; returns the length before.
+    /// Adds to the length; returns the previous length.
     #[inline(always)]
     fn make_space<G: Grid>(self, grid: G, more: u32) -> u32 {
         if self.count.is_empty() {
@@ -188,7 +190,7 @@ impl Target {
         unsafe { self.count.proven() }.add(grid, 0, more)
     }
 
-    /// Stores the `held` values that the warp holds at `place` from `start` on. A warp operation.
+    /// Stores the `held` values that the warp buffers from `place` on at `start`. A warp operation.
     #[inline(always)]
     fn fill<G: Grid>(self, grid: G, place: u32, (held, start): (u32, u32)) {
         let mut at = grid.warp_lane();

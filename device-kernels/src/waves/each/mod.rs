@@ -1,10 +1,10 @@
 //! Runs code of a program for each item of a domain.
 //!
-//! The code lies in the launch's table and was checked by the host: it names
-//! temporaries that there are, and its parts for edges end inside of it. Lanes of a warp
-//! walk it together, some items each, so that they may vote on the way; a lane whose items are
-//! left out walks along. Temporaries lie in the block's shared memory, one word per item: so
-//! lanes that help with the edges of another lane's item read its values there.
+//! The code lies in the launch's table and was checked by the host: it names existing temporaries,
+//! and its edge parts end inside of it. Lanes of a warp walk it together, some items each, so that
+//! they may vote on the way; a lane whose items are left out walks along. Temporaries lie in the
+//! block's shared memory, one word per item, so that lanes that help with the edges of another
+//! lane's item read its values there.
 
 mod access;
 mod arms;
@@ -82,7 +82,7 @@ pub fn run_each<G: Grid>(cx: ContextRef<G>, wave: Wave) -> Result<(), FaultCode>
     none_missed(grid)
 }
 
-/// The list of items and its length, where the domain is one.
+/// The list of items and its length, if the domain is a list.
 #[inline(always)]
 fn list_of<G: Grid>(cx: ContextRef<G>, wave: Wave) -> Result<Option<(Words, u32)>, FaultCode> {
     let (tables, grid) = (cx.context().tables, cx.grid());
@@ -95,9 +95,9 @@ fn list_of<G: Grid>(cx: ContextRef<G>, wave: Wave) -> Result<Option<(Words, u32)
     Ok(Some((list, count.load_weak(grid, 0).min(list.len()))))
 }
 
-/// Deals the items out: to threads as they ask, or to the lanes of warps, whose chunks go
-/// to the blocks in turn. A short list is shared out among all warps. All warps of a block take as
-/// many chunks, since a block may have to meet at an item with many edges.
+/// Deals the items to threads on demand, or to the lanes of warps, whose chunks go to the blocks in
+/// turn. A short list is distributed over all warps. All warps of a block take equally many chunks,
+/// since a block may have to meet at an item with many edges.
 #[inline(always)]
 fn each<G: Grid>(cx: ContextRef<G>, end: u32, (items, list): (u32, Option<Words>)) {
     let (team, grid) = (cx.context().team, cx.grid());
@@ -145,7 +145,7 @@ fn each<G: Grid>(cx: ContextRef<G>, end: u32, (items, list): (u32, Option<Words>
     raise(cx, flags);
 }
 
-/// Raises the loop's flag if code wants that.
+/// Raises the loop's flag if code asks for it.
 #[inline(always)]
 fn raise<G: Grid>(cx: ContextRef<G>, flags: u32) {
     if flags & straight::RAISED != 0 {
@@ -153,8 +153,8 @@ fn raise<G: Grid>(cx: ContextRef<G>, flags: u32) {
     }
 }
 
-/// Runs the code for some items of a lone lane: the first `together` instructions for all of them, the
-/// others for one after another.
+/// Runs the code for some items of a one-lane block: the first `together` instructions for all of
+/// them, the others for one after another.
 #[inline(always)]
 fn some<G: Grid>(cx: ContextRef<G>, (together, end): (u32, u32), items: Words4, there: u32) -> u32 {
     let (mut left, mut flags) = (there, 0);
@@ -165,15 +165,15 @@ fn some<G: Grid>(cx: ContextRef<G>, (together, end): (u32, u32), items: Words4, 
     while together < end && left != 0 {
         let slot = left.trailing_zeros();
         left &= left - 1;
-        // The first slot takes least time.
+        // The first slot takes the least time.
         let own = [items[slot as usize % slots::SLOTS], 0, 0, 0];
         flags |= item(cx, rest, own, 1).1;
     }
     flags
 }
 
-/// Runs the code for items, or along with other lanes where there is none.
-/// Returns the slots that are still in, and flags.
+/// Runs the code for items, or walks along with other lanes where there is none. Returns the slots
+/// that are still in, and flags.
 #[inline(always)]
 fn item<G: Grid>(
     cx: ContextRef<G>,

@@ -1,9 +1,9 @@
-//! Runs a part of the code for each edge of each item's row.
+//! Runs an edge part of the code for each edge of each item's row.
 //!
-//! A lane goes through short rows alone, those of all its slots at a time, and so it begins longer
-//! ones that are likely to end early. The rest of the longer rows go to groups of lanes, several rows
-//! of a warp's items at a time, and the longest to the whole block. What a lane has found of a row
-//! lies in temporaries of its own and is joined at the row's end.
+//! A lane visits short rows alone, for all of its slots at a time, and begins longer ones that are
+//! likely to end early. The rest of the longer rows go to groups of lanes, several rows of a warp's
+//! items at a time, and the longest to the whole block. A lane's partial result of a row lies in
+//! its own temporaries and is joined at the row's end.
 
 use super::access::rows_of;
 use super::fetched::{B, Fetched, TO};
@@ -23,16 +23,16 @@ use seawall_core::abi::code::{EdgesPart, Joined, Kind, OF_EDGE, PAIR};
 /// Most edges of a row that its lane handles alone.
 const OWN_EDGES: u32 = 8;
 
-/// Edges that a lane visits alone of a longer row which may end early.
+/// Edges of a longer row, which may end early, that a lane visits alone.
 const TRIED_EDGES: u32 = 4;
 
-/// Lanes of the smallest group. As many groups of a warp have space for their rows.
+/// Lanes of the smallest group. A warp has space for the rows of all such groups.
 const GROUP: u32 = 4;
 
 /// Steps of a group through a row, at most; the next larger groups take longer rows.
 const GROUP_STEPS: u32 = 4;
 
-/// The part and whose rows it is for.
+/// The part, and the items whose rows it visits.
 #[derive(Clone, Copy, Debug)]
 struct Rows<G> {
     cx: ContextRef<G>,
@@ -62,16 +62,16 @@ impl Rest {
     }
 }
 
-/// Runs the part that begins at `at` for the slots of `active`; tells where it ends, and whether it
-/// raised the loop's flag, as [`RAISED`]. All lanes of the block call this, in warps that have more
-/// than one.
+/// Runs the part that begins at `at` for the slots of `active`; returns where it ends, and whether
+/// it raised the loop's flag, as [`RAISED`]. All lanes of the block call this, in warps that have
+/// more than one.
 #[inline(always)]
 pub(super) fn run<G: Grid>(cx: ContextRef<G>, at: u32, items: Words4, active: u32) -> (u32, u32) {
     let [first, second, third, fourth] = items;
     visit(cx, at, first, second, third, fourth, active)
 }
 
-/// [`run`] by words: what a call takes by reference lies in local memory.
+/// [`run`] with its arguments as words, since arguments by reference lie in local memory.
 #[inline(never)]
 fn visit<G: Grid>(
     cx: ContextRef<G>,
@@ -151,7 +151,7 @@ impl<G: Grid> Rows<G> {
         self.space.lanes * EACH_SLOTS
     }
 
-    /// Sets what the lane has found to what changes nothing.
+    /// Sets the lane's partial results to the neutral value.
     #[inline(always)]
     fn forget(&self) {
         let own = self.space.of_lane(self.grid, self.grid.lane());
@@ -174,7 +174,7 @@ impl<G: Grid> Rows<G> {
         walk(self.cx, sweep).1
     }
 
-    /// Each slot goes through its own row, or begins it. A warp operation.
+    /// Each slot visits its own row, or begins it. A warp operation.
     #[inline(always)]
     fn by_slots(&self, rest: &mut Rest) -> u32 {
         let grid = self.grid;
@@ -203,12 +203,12 @@ impl<G: Grid> Rows<G> {
         flags
     }
 
-    /// Groups of lanes go through the rows that need no block. A warp operation.
+    /// Groups of lanes visit the rows that need no block. A warp operation.
     #[inline(always)]
     fn by_groups(&self, rest: &mut Rest) -> u32 {
         let mut flags = 0;
         let mut lanes = GROUP;
-        // Lanes read what an item's lane holds.
+        // Lanes read the temporaries of an item's lane.
         self.grid.warp_barrier();
         while lanes <= G::WARP {
             let most = if lanes < G::WARP {
@@ -233,7 +233,7 @@ impl<G: Grid> Rows<G> {
         flags
     }
 
-    /// Each group of `lanes` lanes goes through one of the wanted rows; tells which of the lane's rows
+    /// Each group of `lanes` lanes visits one of the wanted rows; returns which of the lane's rows
     /// were taken. A warp operation.
     #[inline(always)]
     fn groups(&self, rest: Rest, wants: u32, lanes: u32) -> (u32, u32) {
@@ -278,8 +278,8 @@ impl<G: Grid> Rows<G> {
         (taken, flags)
     }
 
-    /// Deals the first wanted rows out to `groups` groups; tells which of the lane's are among them,
-    /// and how many rows there are. A warp operation.
+    /// Deals the first wanted rows out to `groups` groups; returns which of the lane's are among
+    /// them, and how many rows there are. A warp operation.
     #[inline(always)]
     fn deal(&self, rest: Rest, wants: u32, groups: u32) -> (u32, u32) {
         let grid = self.grid;
@@ -310,7 +310,7 @@ impl<G: Grid> Rows<G> {
         ((from, to), (owner / EACH_SLOTS, owner % EACH_SLOTS))
     }
 
-    /// The block goes through the longest rows. A block operation.
+    /// The block visits the longest rows. A block operation.
     #[inline(always)]
     fn by_block(&self, rest: Rest) -> u32 {
         let grid = self.grid;
@@ -342,7 +342,7 @@ impl<G: Grid> Rows<G> {
         flags
     }
 
-    /// The block goes through the row of an item of lane `owner`. A block operation.
+    /// The block visits the row of an item of lane `owner`. A block operation.
     #[inline(always)]
     fn together(&self, rest: Rest, owner: (u32, u32)) -> u32 {
         let (grid, lanes) = (self.grid, self.space.lanes);
@@ -386,7 +386,7 @@ impl<G: Grid> Rows<G> {
         flags
     }
 
-    /// Joins what the warps have found to an item of this lane.
+    /// Joins the warps' partial results to an item of this lane.
     #[inline(always)]
     fn gather(&self, at: Fetched, joined: Joined, owner: (u32, u32)) {
         let grid = self.grid;
@@ -405,7 +405,7 @@ impl<G: Grid> Rows<G> {
 /// First word of [`EACH_ITEM`] for the row of a block.
 const ROW: u32 = 2;
 
-/// The byte of the lane's own temporary `to` for values as wide as those of `from`.
+/// Byte of the lane's own temporary `to`, with the width of `from`.
 #[inline(always)]
 const fn wide_as(to: u32, from: u32) -> u32 {
     to & !(PAIR as u32) | from & PAIR as u32 | OF_EDGE as u32

@@ -1,5 +1,5 @@
-//! Values of the slots of a lane, which runs each instruction for several items, or edges, at a
-//! time: so that reading an instruction and telling what it is costs a quarter.
+//! Values of the slots of a lane. A lane runs each instruction for several items, or edges, at a
+//! time, so that fetching and decoding an instruction costs a quarter.
 
 use crate::grid::Grid;
 use crate::shared::EACH_SLOTS;
@@ -16,7 +16,7 @@ pub(super) type Pairs4 = [u64; SLOTS];
 /// Every slot, a bit each.
 pub(super) const ALL: u32 = (1 << EACH_SLOTS) - 1;
 
-/// The values that `of` makes for the slots. Written out: codegen rule `NO_INDEXED_ARRAYS`.
+/// The values that `of` makes for the slots, unrolled: codegen rule `NO_INDEXED_ARRAYS`.
 #[inline(always)]
 pub(super) fn each<T>(of: impl Fn(usize) -> T) -> [T; SLOTS] {
     [of(0), of(1), of(2), of(3)]
@@ -38,7 +38,7 @@ pub(super) fn each_of<G: Grid, T: Copy + Default>(on: u32, of: impl Fn(usize) ->
     })
 }
 
-/// The values of `some` for the slots of `on`, those of `others` elsewhere.
+/// The values of `some` for the slots of `on`, and of `others` elsewhere.
 #[inline(always)]
 pub(super) fn chosen<T: Copy>(on: u32, some: [T; SLOTS], others: [T; SLOTS]) -> [T; SLOTS] {
     each(|slot| {

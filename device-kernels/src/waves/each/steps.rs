@@ -1,7 +1,7 @@
 //! The instructions of the running wave, as lanes read them.
 //!
-//! A block holds the first ones in its shared memory, each beside the array of its register: all
-//! lanes read them for every item and every edge, and would otherwise look registers up as often.
+//! A block keeps the first ones in its shared memory, each beside the array of its register: all
+//! lanes read them for every item and every edge, and would otherwise look up registers each time.
 //! Instructions are numbered from the first one of the wave.
 
 use super::fetched::{A, C, Fetched, TO, arranged, is_sure, known};
@@ -15,18 +15,18 @@ use crate::shared::{EACH_CODE, EACH_HELD, EACH_ITEM, EACH_STEP};
 use crate::tables::Tables;
 use seawall_core::abi::code::{Instruction, Joined, NOTHING, Op, Outcome, TEMPORARY};
 
-/// Words of an instruction.
+/// Number of words of an instruction.
 const WORDS: u32 = (size_of::<Instruction>() / 4) as u32;
 
 /// The register of an instruction.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Array {
     pub(super) words: Words,
-    /// Not 0 if it has a value for every node, which the instruction asks it for.
+    /// Not 0 if it has a value for every node, as the instruction requires.
     sure: u32,
 }
 
-/// The value that changes no other by a join, and the one that no other changes, if there is one.
+/// The neutral value of a join, and its absorbing value, if there is one.
 #[inline(always)]
 fn extremes(joined: Joined) -> [u32; 4] {
     let (identity, end) = (joined.identity(), joined.end().unwrap_or(0));
@@ -36,14 +36,14 @@ fn extremes(joined: Joined) -> [u32; 4] {
 }
 
 impl Array {
-    /// The value that no other changes, of an [`Op::Reduce`] that has one.
+    /// The absorbing value of an [`Op::Reduce`] that has one.
     #[inline(always)]
     pub(super) fn end(self) -> u64 {
         u64::from(self.words.len()) | u64::from(self.sure) << 32
     }
 
-    /// The slots of `on` whose value `index` there is, of `held` ones. Neighbours are nodes, so
-    /// that nobody has to look if there is a value for every node.
+    /// Slots of `on` whose `index` is below the `held` values. Neighbours are nodes, so the check
+    /// is skipped if there is a value for every node.
     #[inline(always)]
     pub(super) fn within<G: Grid>(self, grid: G, index: Words4, held: u32, on: u32) -> u32 {
         if self.sure != 0 {
@@ -58,12 +58,12 @@ impl Array {
 pub(super) struct Steps<G> {
     cx: ContextRef<G>,
     grid: G,
-    /// Place of the first one that the block holds.
+    /// Place of the first one that the block keeps.
     held: u32,
 }
 
 impl<G: Grid> Steps<G> {
-    /// Those that [`Steps::hold`] left.
+    /// The instructions that [`Steps::hold`] left in the table.
     #[inline(always)]
     pub(super) fn again(cx: ContextRef<G>) -> Self {
         let grid = cx.grid();
@@ -138,7 +138,7 @@ impl<G: Grid> Steps<G> {
                 is_sure,
             )
         };
-        // What the loop for forms reads of a part, the block has to hold.
+        // The block must keep the instructions that the loop for forms reads.
         let form = if at + begin.other < EACH_HELD {
             form_of(begin, fetch)
         } else {
@@ -152,9 +152,10 @@ impl<G: Grid> Steps<G> {
         }
     }
 
-    /// The number of instructions that a lone lane runs for several items at a time, of `end`: all, if
-    /// no item may see what another one of the wave does. Otherwise items follow one another, since
-    /// what spreads gets further then, but for a beginning that leaves items out and keeps nothing.
+    /// Number of instructions, of `end`, that a one-lane block runs for several items at a time:
+    /// all, if no item can see the effects of another one in the wave. Otherwise items follow one
+    /// another, since changes propagate further then, except for a beginning that leaves items out
+    /// and keeps nothing.
     #[inline(always)]
     pub(super) fn together(self, end: u32) -> u32 {
         let (mut together, mut is_plain) = (0, true);
@@ -173,7 +174,7 @@ impl<G: Grid> Steps<G> {
             is_plain &= !keeps && !joins;
             let leaves_out =
                 op == Op::Only || op.is_comparison() && at.byte(C) == Outcome::Only as u32;
-            // The instruction after it may take no value at hand.
+            // The instruction after it must not use the accumulator.
             let next = number + 1;
             let goes_on = next < end && self.fetch(next).byte(A) != u32::from(NOTHING);
             if is_plain && leaves_out && goes_on {
@@ -221,7 +222,8 @@ impl<G: Grid> Steps<G> {
         self.held(at)
     }
 
-    /// The register that instruction `at` uses first, which is [`Steps::next`]; any if it uses none.
+    /// The first register that instruction `at` uses, which is [`Steps::next`]; any register if it
+    /// uses none.
     #[inline(always)]
     pub(super) fn array(self, at: u32) -> Array {
         let place = self.place(at.min(EACH_HELD)) + WORDS * PLACE;
@@ -229,7 +231,7 @@ impl<G: Grid> Steps<G> {
         let [low, high, len, sure] = unsafe { self.grid.place_load4(place) };
         let address = u64::from(low) | u64::from(high) << 32;
         Array {
-            // SAFETY: `hold_one` took both from the table of registers, and nobody uses them where
+            // SAFETY: `hold_one` took both from the table of registers, and they are not used where
             // it did not.
             words: unsafe { Words::new(address as *mut u32, len) },
             sure,
@@ -246,7 +248,7 @@ impl<G: Grid> Steps<G> {
         Fetched::of(arranged(code.constant4_kept(grid, (first + at) * WORDS)))
     }
 
-    /// The value that changes no other by reduction `at`.
+    /// The neutral value of reduction `at`.
     #[inline(always)]
     pub(super) fn identity(self, at: u32, joined: Joined) -> u64 {
         if at >= EACH_HELD {
@@ -258,7 +260,7 @@ impl<G: Grid> Steps<G> {
         u64::from(low) | u64::from(high) << 32
     }
 
-    /// What a block holds beside an instruction, of one that it does not hold.
+    /// The data beside an instruction, for one that the block does not keep.
     #[inline(always)]
     pub(super) fn beside(self, at: Fetched) -> Array {
         let joined = at.joined().filter(|_| known(at.op) == Op::Reduce);
@@ -267,13 +269,13 @@ impl<G: Grid> Steps<G> {
         };
         let [_, _, end, end_high] = extremes(joined);
         Array {
-            // SAFETY: nobody uses the words of a reduction.
+            // SAFETY: the words of a reduction are not used.
             words: unsafe { Words::new(core::ptr::null_mut(), end) },
             sure: end_high,
         }
     }
 
-    /// The register that an instruction uses first.
+    /// The first register that an instruction uses.
     #[inline(always)]
     pub(super) fn register(self, at: Fetched) -> Array {
         Array {
@@ -283,7 +285,7 @@ impl<G: Grid> Steps<G> {
     }
 }
 
-/// Operation in place of the first instruction that a block has no space for.
+/// Operation that replaces the first instruction without space in the block.
 pub(super) const FAR: u32 = Op::COUNT;
 
 /// Word of [`EACH_ITEM`] that has the first instruction of the wave.

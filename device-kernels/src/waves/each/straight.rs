@@ -1,9 +1,8 @@
 //! Runs instructions one after another: for items up to the next part for edges, or for the edges of
 //! rows.
 //!
-//! There is one such function for both, whose instructions take few lines of a processor's
-//! instruction caches. The value at hand is in registers, so that most instructions touch no memory
-//! for their operands.
+//! One function serves both, so that it takes few lines of a processor's instruction caches. The
+//! accumulator is in registers, so most instructions touch no memory for their operands.
 
 use super::fetched::{Fetched, known};
 use super::lean;
@@ -35,9 +34,9 @@ pub(super) const fn flags_of(done: u32) -> u32 {
     done << DONE
 }
 
-/// Runs the code of a sweep; tells where it stopped, and flags: the slots that are still in,
-/// [`RAISED`], and [the slots that are done](done_of). All lanes of the warp call this with the same
-/// code.
+/// Runs the code of a sweep; returns where it stopped, and flags: the slots that are still in,
+/// [`RAISED`], and [the slots that are done](done_of). All lanes of the warp call this with the
+/// same code.
 #[inline(always)]
 pub(super) fn run<G: Grid>(cx: ContextRef<G>, sweep: Sweep) -> (u32, u32) {
     let Sweep { from, to, .. } = sweep;
@@ -59,7 +58,7 @@ pub(super) fn run<G: Grid>(cx: ContextRef<G>, sweep: Sweep) -> (u32, u32) {
     )
 }
 
-/// [`run`] by words: what a call takes by reference lies in local memory.
+/// [`run`] with its arguments as words, since arguments by reference lie in local memory.
 #[inline(never)]
 #[expect(clippy::too_many_arguments, reason = "see above")]
 fn walk<G: Grid>(
@@ -109,14 +108,14 @@ fn walk<G: Grid>(
     lane.sweep(sweep)
 }
 
-/// A lane and what it runs with.
+/// A lane and its data.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Lane<G> {
     pub(super) cx: ContextRef<G>,
     pub(super) grid: G,
     pub(super) steps: Steps<G>,
     pub(super) temps: Temps<G>,
-    /// The values at hand.
+    /// The accumulators.
     pub(super) hand: Values,
     /// The items of the slots, or the edges.
     pub(super) numbers: Words4,
@@ -124,11 +123,11 @@ pub(super) struct Lane<G> {
     pub(super) ends: Words4,
     /// Slots that are in.
     pub(super) active: u32,
-    /// Slots that allowed to end the row.
+    /// Slots that allowed their row to end.
     pub(super) enough: u32,
     /// The items or edges that it goes through.
     pub(super) place: Place,
-    /// Slots whose reductions do.
+    /// Slots whose reductions allow it.
     pub(super) settled: u32,
     pub(super) flags: u32,
 }
@@ -143,8 +142,8 @@ impl<G: Grid> Lane<G> {
         at
     }
 
-    /// Goes through items once, or through edges one after the other: the same loop, so that there is
-    /// one place that runs instructions.
+    /// Visits items once, or edges one after the other, in the same loop, so that instructions run
+    /// at one place.
     #[inline(always)]
     fn sweep(mut self, sweep: Sweep) -> (u32, u32) {
         let Sweep {
@@ -204,7 +203,7 @@ impl<G: Grid> Lane<G> {
         settled | self.enough
     }
 
-    /// Runs instructions up to the next part for edges; tells where it stopped.
+    /// Runs instructions up to the next part for edges; returns where it stopped.
     #[inline(always)]
     fn code(&mut self, (first, end): (u32, u32)) -> u32 {
         let mut at = first;
@@ -230,7 +229,7 @@ impl<G: Grid> Lane<G> {
         end
     }
 
-    /// Notes that slots raise the loop's flag, if they are in.
+    /// Records that active slots raise the loop's flag.
     #[inline(always)]
     pub(super) fn note_raised(&mut self, raised: u32) {
         if self.active & raised != 0 {

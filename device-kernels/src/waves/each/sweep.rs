@@ -8,18 +8,18 @@ use crate::memory::{Csr, Proven};
 use crate::shared::EACH_SLOTS;
 use seawall_core::abi::code::Edges;
 
-/// Instructions, and for what they run.
+/// Instructions, and the items or edges that they run for.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sweep {
     /// The first instruction and the one after the last.
     pub(super) code: (u32, u32),
-    /// The item or edge of each slot, and the one after its last edge. For items, the slots that are in
+    /// The item or edge of each slot, and the one after its last edge. For items, the active slots
     /// instead.
     pub(super) from: Words4,
     pub(super) to: Words4,
     /// Distance from one edge of a slot to the next.
     pub(super) step: u32,
-    /// Lanes of the warp that share a row; none where each slot has its own.
+    /// Lanes of the warp that share a row; none if each slot has its own row.
     pub(super) group: u32,
     pub(super) place: Place,
 }
@@ -32,7 +32,7 @@ pub(super) struct Place(u32);
 const EDGES: u32 = 1;
 /// Bit of a place: edges that enter.
 const INCOMING: u32 = 2;
-/// Bit of a place: rows end where every reduction holds a value that no other changes.
+/// Bit of a place: rows end where every reduction has its absorbing value.
 const ENDS_EARLY: u32 = 4;
 /// First bit of the owner of a row: its lane and slot, or all ones where slots have their own.
 const OWNER: u32 = 3;
@@ -59,7 +59,7 @@ impl Place {
         self.0 & bit != 0
     }
 
-    /// Whether it is edges, as a loop may ask that is there once for both.
+    /// Whether it is edges, for a loop that serves both.
     #[inline(always)]
     pub(super) fn is_edges<G: Grid>(self, grid: G) -> bool {
         Self(grid.opaque(self.0)).has_edges()
@@ -71,7 +71,7 @@ impl Place {
         self.has(EDGES)
     }
 
-    /// Its word, of which [`Place::of_word`] makes it again.
+    /// Its word, the inverse of [`Place::of_word`].
     #[inline(always)]
     pub(super) const fn word(self) -> u32 {
         self.0

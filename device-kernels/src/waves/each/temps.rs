@@ -79,15 +79,15 @@ impl Values {
 pub(super) struct TemporaryMemory {
     /// Place of the first word.
     first: u32,
-    /// Place of what the first warp goes through and holds.
+    /// Place of the rows and buffered values of the first warp.
     rows: u32,
     /// Lanes that have temporaries, whole warps.
     pub(super) lanes: u32,
 }
 
 impl TemporaryMemory {
-    /// The memory that the launch asked for, if that serves more lanes than the memory that
-    /// every block has.
+    /// The memory that the launch requested, if it serves more lanes than the memory of every
+    /// block.
     #[inline(always)]
     pub(super) fn of<G: Grid>(grid: G) -> Self {
         let most = grid.extra_words() / EACH_LANE / G::WARP * G::WARP;
@@ -129,14 +129,14 @@ impl TemporaryMemory {
         }
     }
 
-    /// Place of row `number` of those that the warp of this lane goes through.
+    /// Place of row `number` among the rows that the warp of this lane visits.
     #[inline(always)]
     pub(super) fn row<G: Grid>(self, grid: G, number: u32) -> u32 {
         debug_assert!(number * 4 < EACH_WARP_ROWS, "row {number}");
         self.rows + (grid.lane() / G::WARP * EACH_WARP + number * 4) * PLACE
     }
 
-    /// Place of the values that warp `warp` holds for a list.
+    /// Place of the values that warp `warp` buffers for a list.
     #[inline(always)]
     pub(super) const fn holds(self, warp: u32) -> u32 {
         self.rows + (warp * EACH_WARP + EACH_WARP_ROWS) * PLACE
@@ -168,8 +168,8 @@ impl<G: Grid> Temps<G> {
 
     #[inline(always)]
     fn load(self, far: u32, is_own: bool) -> Words4 {
-        // SAFETY: the host checked that there is such a temporary, for which there is space; rows
-        // and lanes begin at multiples of four words.
+        // SAFETY: the host checked that the temporary exists and has space; rows and lanes begin at
+        // multiples of four words.
         unsafe {
             if is_own {
                 self.grid.place_load4(self.own + far)
@@ -230,7 +230,7 @@ impl<G: Grid> Temps<G> {
         }
     }
 
-    /// What the item whose edges these are has come to by a reduction.
+    /// Result of a reduction for the item whose edges these are.
     #[inline(always)]
     pub(super) fn reduced(self, at: Fetched, is_wide: bool) -> u64 {
         let place = self.of_item + self.distance(at.byte(TO));
@@ -245,7 +245,7 @@ impl<G: Grid> Temps<G> {
         }
     }
 
-    /// Stores what that item has come to.
+    /// Stores the result of that item.
     #[inline(always)]
     pub(super) fn set_reduced(self, at: Fetched, is_wide: bool, value: u64) {
         let place = self.of_item + self.distance(at.byte(TO));

@@ -1,4 +1,4 @@
-//! Operations on values: no memory, no tables. Each distinguishes what it is once for all slots.
+//! Operations on values: no memory, no tables. Each decodes its operation once for all slots.
 
 use super::slots::{Pairs4, Words4, each, mask};
 use seawall_core::abi::code::{Join, Joined, Kind, Op, hash};

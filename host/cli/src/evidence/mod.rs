@@ -49,7 +49,7 @@ pub(crate) enum EvidenceFailure {
         file: String,
         /// The reason.
         reason: String,
-        /// The same as an object, for scripts.
+        /// The reason as an object, for scripts.
         fields: serde_json::Value,
         /// Whether the file or the threshold is malformed; otherwise the samples are too weak.
         malformed: bool,
@@ -65,7 +65,7 @@ pub(crate) enum EvidenceFailure {
 }
 
 impl EvidenceFailure {
-    /// Evidence that proves too little is not a wrong request.
+    /// Insufficient evidence is not a wrong request.
     pub(super) fn cause(&self) -> Cause {
         match self {
             Self::Refused {
@@ -79,7 +79,7 @@ impl EvidenceFailure {
 }
 
 impl EvidenceArgs {
-    /// Tells whether standard output is for scripts.
+    /// Returns whether standard output is for scripts.
     pub(super) fn is_for_scripts(&self) -> bool {
         match &self.command {
             EvidenceCommand::Record(args) => args.json,

@@ -225,7 +225,7 @@ impl Row {
     }
 }
 
-/// Tells people what the gate would miss.
+/// Warns about samples that the gate would refuse.
 fn note(rows: &[Row], repetitions: NonZeroU32, out: &mut dyn Write) -> io::Result<()> {
     if u64::from(repetitions.get()) < REPETITIONS_MIN {
         writeln!(out, "The gate requires {} pairs.", Count(REPETITIONS_MIN))?;

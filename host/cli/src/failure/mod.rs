@@ -138,7 +138,7 @@ fn named(error: &impl Debug) -> Value {
     json!({ "kind": kind })
 }
 
-/// The object for `fields` of a failure and the message that people see.
+/// The object for `fields` of a failure and its message.
 fn with_message(mut fields: Value, message: &str) -> Value {
     fields["message"] = message.into();
     json!({ "error": fields })

@@ -119,7 +119,7 @@ fn node(name: &NodeName) -> Value {
     }
 }
 
-/// Kind and fields of a form that a graph has not.
+/// Kind and fields of a missing form of a graph.
 pub(super) fn form_fields(error: &FormError) -> Value {
     match error {
         FormError::Memory(short) => json!({

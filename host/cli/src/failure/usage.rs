@@ -5,7 +5,7 @@ use std::ffi::OsStr;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use serde_json::{Map, Value, json};
 
-/// Tells whether arguments that could not be parsed request JSON: `--json`, or `--format json`.
+/// Returns whether arguments that could not be parsed request JSON: `--json`, or `--format json`.
 pub(crate) fn asks_for_json<S: AsRef<OsStr>>(arguments: &[S]) -> bool {
     let is = |argument: &S, text: &str| argument.as_ref() == OsStr::new(text);
     let options = arguments.split(|argument| is(argument, "--")).next();

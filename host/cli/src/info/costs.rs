@@ -38,8 +38,7 @@ struct GpuReport {
     tuned: Option<GpuTuning>,
 }
 
-/// Measures the CPU and every GPU, tries what is fastest on them if `tune`, and writes the user's
-/// file.
+/// Measures the CPU and every GPU, tunes their settings if `tune`, and writes the user's file.
 ///
 /// # Errors
 /// If a measurement fails or the file cannot be written.

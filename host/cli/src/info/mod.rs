@@ -55,7 +55,7 @@ struct Info {
     no_device: Option<String>,
     costs: CostReport,
     kernels: Vec<KernelFile>,
-    /// Machines for which no driver compiles the kernels of a run.
+    /// Machines with precompiled kernels.
     precompiled: Vec<String>,
 }
 

@@ -34,7 +34,7 @@ pub enum PlanError {
     /// The dependencies contain a cycle.
     #[error(transparent)]
     Layers(#[from] LayerError),
-    /// The waves do not fit the budget, or what follows from them has no plan.
+    /// The waves do not fit the budget, or a part of their execution has no plan.
     #[error(transparent)]
     Execution(#[from] ExecutionError),
     /// The graph or a wave alone exceeds the budget.
@@ -77,7 +77,6 @@ impl PlanError {
 
     /// The parser's error: a failing source, or invalid text at a position (which its own message
     /// repeats).
-    /// (which its own message repeats).
     pub(super) fn of_json(file: &str, error: serde_json::Error) -> Self {
         let file = file.to_owned();
         if error.is_io() {
@@ -99,7 +98,7 @@ impl PlanError {
         }
     }
 
-    /// Tells whether the conformance vectors determine its fields.
+    /// Returns whether the conformance vectors determine its fields.
     pub(crate) const fn is_of_vectors(&self) -> bool {
         matches!(
             self,
@@ -139,7 +138,7 @@ impl PlanError {
 }
 
 /// The fields of a layer error. They omit the wave of a cycle that the message names, because it
-/// depends on the planner's way of searching.
+/// depends on the planner's search.
 fn layer_fields(error: &LayerError) -> Value {
     match error {
         LayerError::Cycle { unscheduled, .. } => {

@@ -49,7 +49,7 @@ struct SignalsEntry {
     fusion_pressure_bps: u32,
 }
 
-/// A dispatch, its fields as the planner has them.
+/// A dispatch, with the planner's fields.
 #[derive(Clone, Copy, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct LaunchEntry {
@@ -160,8 +160,8 @@ impl Program {
         }
     }
 
-    /// The request for its plan. Its layout may give way where that makes it fit, and so may its
-    /// groups, unless they have to be those of a strategy.
+    /// The request for its plan. Its layout may be relaxed to make it fit, and so may its groups,
+    /// unless a strategy is requested.
     #[must_use]
     pub fn request(&self, strategy: Option<Strategy>) -> Request<'_> {
         let dispatch = self.launch.map(|request| Dispatch {

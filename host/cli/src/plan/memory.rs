@@ -29,7 +29,7 @@ impl Memory {
         }
     }
 
-    /// Space for the groups alone.
+    /// Space for the groups only.
     pub(super) fn groups(&mut self) -> GroupScratchView<'_> {
         let layers = ScratchView::new(&mut self.layer_words, &mut self.dependency_words);
         GroupScratchView::new(layers, &mut self.pack_words, &mut self.pack_bytes)

@@ -130,7 +130,7 @@ impl PlanFormat {
         }
     }
 
-    /// Tells whether the report is for a person, who needs a message only once.
+    /// Returns whether the report is for a terminal, which needs a message only once.
     fn is_for_a_person(self) -> bool {
         self == Self::Text && io::stdout().is_terminal()
     }
@@ -145,14 +145,14 @@ impl PlanArgs {
         }
     }
 
-    /// Tells whether standard output is for scripts.
+    /// Returns whether standard output is for scripts.
     pub(super) fn is_for_scripts(&self) -> bool {
         !self.format().is_for_a_person()
     }
 }
 
-/// Reads, plans and shows. Errors in the input are reported twice: to scripts on standard output,
-/// to people on standard error.
+/// Reads, plans and shows. Errors in the input are reported twice: for scripts on standard output,
+/// for readers on standard error.
 pub(super) fn command(args: &PlanArgs) -> Result<ExitCode, CliError> {
     let shown = match (&args.program, &args.file) {
         (Some(file), _) => show_program(args, file),

@@ -19,7 +19,7 @@ pub(super) struct Load<'a> {
     pub(super) seed: u64,
 }
 
-/// Sends all queries and gathers how long each took.
+/// Sends all queries and collects their latencies.
 pub(super) fn run(load: &Load<'_>) -> Result<Latencies, QueryError> {
     let mut connections = Vec::new();
     for _ in 0..load.clients {
@@ -99,7 +99,7 @@ impl<'a> Connection<'a> {
 
     fn ask(&mut self, query: &Value) -> Result<Value, QueryError> {
         let sent = self.0.stream().write_all(format!("{query}\n").as_bytes());
-        // A service that refuses a client says so and closes: look for that first.
+        // A service that refuses a client sends an error and closes: check for that first.
         if let Some((_, answer)) = self.0.next(|| 1)? {
             return Ok(answer);
         }

@@ -31,10 +31,10 @@ Examples:
 
 See seawall serve --help for the queries.";
 
-/// Time within which a service takes a connection.
+/// Time within which a service accepts a connection.
 const CONNECTS_WITHIN: Duration = Duration::from_secs(5);
 
-/// Bytes of an answer, at most: a result of 4096 words takes 110 000, and an id 65 536.
+/// Most bytes of an answer: a result of 4096 words takes 110 000, and an id 65 536.
 const ANSWER_MAX: usize = 1 << 20;
 
 /// Ask a running service, or measure how fast it answers.
@@ -78,10 +78,10 @@ enum LoadOp {
     Distance,
 }
 
-/// A service could not be asked.
+/// A service could not be queried.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum QueryError {
-    /// Nobody listens.
+    /// No service listens.
     #[error("{path}: {source}; start one with seawall serve GRAPH --socket {path}")]
     Connect {
         /// The socket.
@@ -89,7 +89,7 @@ pub(crate) enum QueryError {
         /// The error of the system.
         source: io::Error,
     },
-    /// The service ended or failed while it was asked.
+    /// The service ended or failed during a query.
     #[error("{path}: {source}; {open} queries have no answer")]
     Lost {
         /// The socket.
@@ -99,7 +99,7 @@ pub(crate) enum QueryError {
         /// Queries without an answer.
         open: u64,
     },
-    /// The service takes no more clients.
+    /// The service accepts no more clients.
     #[error("{path}: {message}; use fewer clients or ask again later")]
     Busy {
         /// The socket.
@@ -115,7 +115,7 @@ pub(crate) enum QueryError {
         /// The socket.
         path: String,
     },
-    /// An answer that is none.
+    /// An invalid answer.
     #[error("{path}: the answer {line:?} is none of seawall serve")]
     Stranger {
         /// The socket.
@@ -123,12 +123,12 @@ pub(crate) enum QueryError {
         /// The received text, or its beginning.
         line: String,
     },
-    /// An answer of which a part came.
+    /// An incomplete answer.
     #[error("{path}: an answer was cut after {bytes} bytes; {open} queries have no answer")]
     Cut {
         /// The socket.
         path: String,
-        /// Bytes that came.
+        /// Bytes received.
         bytes: usize,
         /// Queries without an answer.
         open: u64,
@@ -138,7 +138,7 @@ pub(crate) enum QueryError {
     Endless {
         /// The socket.
         path: String,
-        /// Bytes of an answer, at most.
+        /// Most bytes of an answer.
         most: usize,
     },
     /// The service closed an idle connection.
@@ -149,12 +149,12 @@ pub(crate) enum QueryError {
         /// The answer of the service.
         message: String,
     },
-    /// A query that no service takes.
+    /// A query that no service accepts.
     #[error("query {number} has more than {most} bytes, and a service takes no more")]
     LongQuery {
         /// Its number, from 1 on.
         number: u64,
-        /// Bytes of a query, at most.
+        /// Most bytes of a query.
         most: usize,
     },
     /// A picture whose suffix names no format.
@@ -166,7 +166,7 @@ pub(crate) enum QueryError {
 }
 
 impl QueryError {
-    /// Whether another request would help.
+    /// Whether the request is the cause.
     pub(crate) fn cause(&self) -> Cause {
         match self {
             Self::Connect { source, .. } => Cause::of_io(source),
@@ -182,7 +182,7 @@ impl QueryError {
     }
 }
 
-/// Asks and prints the answers, or measures.
+/// Sends queries and prints the answers, or measures.
 pub(super) fn command(args: &QueryArgs) -> Result<ExitCode, CliError> {
     let Some(queries) = args.load else {
         ask(args)?;
@@ -243,7 +243,7 @@ fn ask(args: &QueryArgs) -> Result<(), CliError> {
     let (queries, counted) = (args.queries.clone(), Arc::clone(&sent));
     let sender = std::thread::spawn(move || send(&stream, &queries, &counted));
     let printed = print_answers(&args.socket, answers, &sent);
-    // A service that closes has said why; the other thread may wait for a query to send.
+    // A service that closes has sent the reason; the other thread may wait for a query to send.
     printed?;
     match sender.join() {
         Ok(Err(SendError::Io(source))) => Err(lost(&args.socket, source, 0).into()),
@@ -263,7 +263,7 @@ fn lost(path: &Path, source: io::Error, open: u64) -> QueryError {
     }
 }
 
-/// Prints answers until the service closes; all queries that were sent have theirs then.
+/// Prints answers until the service closes; all sent queries then have answers.
 fn print_answers(path: &Path, answers: UnixStream, sent: &Sent) -> Result<(), CliError> {
     let mut answers = Answers::new(path, answers);
     let mut received = 0_u64;
@@ -302,8 +302,8 @@ impl<'a> Answers<'a> {
         self.stream.get_ref()
     }
 
-    /// The next answer as it came, with its end of line, and what it says; `None` where the service
-    /// has closed. `open` is the number of queries without an answer.
+    /// The next answer, verbatim with its end of line and parsed; `None` if the service has closed.
+    /// `open` is the number of queries without an answer.
     fn next(
         &mut self,
         open: impl Fn() -> u64,
@@ -376,7 +376,7 @@ impl From<io::Error> for SendError {
     }
 }
 
-/// What was sent so far; said before the service can see it.
+/// Progress of sending, published before the service can see a query.
 #[derive(Debug, Default)]
 struct Sent {
     queries: AtomicU64,
@@ -405,13 +405,13 @@ fn send(mut stream: &UnixStream, queries: &[String], sent: &Sent) -> Result<(), 
         queries.iter().try_for_each(|query| line(query.as_bytes()))
     };
     sent.is_over.store(true, Ordering::Release);
-    // What was sent is answered, whatever happened then.
+    // Sent queries get answers even after an error.
     let closed = stream.shutdown(Shutdown::Write);
     all?;
     Ok(closed?)
 }
 
-/// Takes lines, of which none is read that is much too long.
+/// Reads lines, but not those that are much too long.
 fn each_line(
     input: &mut impl BufRead,
     mut line: impl FnMut(&[u8]) -> Result<(), SendError>,
@@ -419,7 +419,7 @@ fn each_line(
     let mut text = Vec::new();
     loop {
         text.clear();
-        // Spaces around a query are no part of it.
+        // Spaces around a query are stripped.
         let most = 2 * QUERY_MAX as u64;
         if input.by_ref().take(most).read_until(b'\n', &mut text)? == 0 {
             return Ok(());

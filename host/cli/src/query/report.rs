@@ -33,8 +33,7 @@ impl Latencies {
         }
     }
 
-    /// The least time that so large a share of the queries did not exceed; 0 if there
-    /// were none.
+    /// The quantile of the times for a share of the queries; 0 if there were none.
     fn at(&self, share: u64) -> u64 {
         let rank = (self.times_ns.len() as u64 * share).div_ceil(10_000);
         let index = rank.saturating_sub(1) as usize;
@@ -96,7 +95,7 @@ const FLOOR: f64 = 310.0;
 const TOP: f64 = 60.0;
 const LEFT: f64 = 40.0;
 
-/// Draws how many queries took how long.
+/// Draws the distribution of the times.
 pub(super) fn plot(latencies: &Latencies, out: &mut dyn Write) -> io::Result<()> {
     let mut canvas = Canvas::begin(out, WIDTH, HEIGHT)?;
     let title = format!(

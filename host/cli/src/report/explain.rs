@@ -33,11 +33,11 @@ impl<'a> Explanation<'a> {
         }
     }
 
-    pub(crate) fn of_program(told: &'a ProgramExplanation) -> Self {
+    pub(crate) fn of_program(described: &'a ProgramExplanation) -> Self {
         Self {
-            groups: &told.groups,
-            steps: &told.steps,
-            steps_total: told.steps_total,
+            groups: &described.groups,
+            steps: &described.steps,
+            steps_total: described.steps_total,
             passes: None,
         }
     }
@@ -55,7 +55,7 @@ pub fn write(outcome: &RunOutcome, out: &mut dyn Write) -> io::Result<()> {
     write_groups(&outcome.groups, (&outcome.steps, total), out)
 }
 
-/// Writes groups, and the steps of searches that are known of all that there were.
+/// Writes groups, and the recorded steps out of all steps of searches.
 pub(crate) fn write_groups(
     groups: &[GroupSummary],
     steps: (&[StepSummary], u32),
@@ -114,7 +114,7 @@ struct Numbered<'a> {
 const COMPACT: &str = "compact";
 
 /// Numbers the steps of searches: a search that runs again begins with iteration 0 again, and two
-/// steps may share an iteration, as a compaction and what follows it do.
+/// steps may share an iteration, such as a compaction and the next step.
 fn numbered(steps: &[StepSummary]) -> Vec<Numbered<'_>> {
     let mut runs: HashMap<&str, u32> = HashMap::new();
     let mut before: Option<&StepSummary> = None;
@@ -137,11 +137,11 @@ fn numbered(steps: &[StepSummary]) -> Vec<Numbered<'_>> {
     steps.iter().map(number).collect()
 }
 
-/// Steps in a row that did the same for the same reason.
+/// Consecutive equal steps with the same reason.
 struct Stretch<'a> {
     first: &'a StepSummary,
     run: u32,
-    /// The first and the last iteration that has no number on an earlier line.
+    /// The first and the last iteration without a number on an earlier line.
     iterations: Option<(u32, u32)>,
     steps: u32,
     nodes: u32,
@@ -164,7 +164,7 @@ impl<'a> Stretch<'a> {
         })
     }
 
-    /// Which run of which search it is of.
+    /// The search and its run.
     fn search(&self) -> (&'a str, u32) {
         (&self.first.search, self.run)
     }
@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn searches_and_their_runs_are_told_apart() {
+    fn searches_and_their_runs_are_distinguished() {
         let steps = [
             step("first", 0, "fused"),
             step("first", 1, "fused"),

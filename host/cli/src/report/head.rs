@@ -64,7 +64,7 @@ impl Head<'_> {
     }
 }
 
-/// Writes a row of a report: its name, and what it says.
+/// Writes a row of a report: its name and text.
 pub(super) fn row(out: &mut dyn Write, name: &str, text: &str) -> io::Result<()> {
     writeln!(out, "  {name:<10}{text}")
 }

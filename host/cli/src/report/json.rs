@@ -132,12 +132,12 @@ fn only(sources: &[u64]) -> Option<u64> {
 ///
 /// `checksum` is that of [`Column::checksum`](seawall::outcome::Column::checksum) as 16 lower-case
 /// hexadecimal digits, in a string because many readers hold numbers as doubles. The answer of the
-/// analysis follows it, see [`Answer`]; `distance_bits` is the width of distances of shortest
-/// paths. `parents_checksum` is that of the parents if they were requested, and `reached_each` has
-/// the number of nodes that each source reaches, in the order of `sources`. `checked` is null
-/// without a check; `source` is present if there is exactly one. Times are nanoseconds. The work
-/// of the host is that of the last repetition, see [`HostWork`]. With `explain` the report has the
-/// groups and steps of the run.
+/// analysis follows, see [`Answer`]; `distance_bits` is the width of distances of shortest paths.
+/// `parents_checksum` is that of the parents if they were requested, and `reached_each` has the
+/// number of nodes that each source reaches, in the order of `sources`. `checked` is null without a
+/// check; `source` is present if there is exactly one. Times are nanoseconds. The work of the host
+/// is that of the last repetition, see [`HostWork`]. With `explain` the report has the groups and
+/// steps of the run.
 ///
 /// # Errors
 /// If `out` fails.

@@ -140,9 +140,9 @@ mod tests {
 
     fn drawn(analysis: AnalysisKind, values: Column) -> String {
         let mut bytes = Vec::new();
-        let outcome = with(|told| {
-            told.analysis = analysis;
-            told.values = values;
+        let outcome = with(|described| {
+            described.analysis = analysis;
+            described.values = values;
         });
         write(&outcome, &mut bytes).unwrap();
         String::from_utf8(bytes).unwrap()

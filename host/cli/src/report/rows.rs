@@ -53,8 +53,8 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// Writes the named columns of those in [`TableColumn::of_run`]. Linear in
-    /// the nodes, buffered by `out` alone.
+    /// Writes the named columns of those in [`TableColumn::of_run`]. Linear in the nodes, buffered
+    /// only by `out`.
     ///
     /// # Errors
     /// If `out` fails.
@@ -202,8 +202,8 @@ mod tests {
     #[test]
     fn the_largest_number_is_a_value_where_every_node_has_one() {
         for analysis in [AnalysisKind::Triangles, AnalysisKind::Kcore] {
-            let all = with(|told| {
-                told.analysis = analysis;
+            let all = with(|described| {
+                described.analysis = analysis;
             });
             assert!(csv(&all, &[]).ends_with("103,4294967295\n"));
         }

@@ -1,4 +1,4 @@
-//! The part of a report about edges that streamed from a file.
+//! The part of a report about edges streamed from a file.
 
 use std::io::{self, Write};
 
@@ -52,7 +52,7 @@ fn plural(count: u64, one: &str, many: &str) -> String {
     format!("{} {noun}", Count(count))
 }
 
-/// Writes the passes, one a line.
+/// Writes the passes, one per line.
 pub(super) fn explain(out: &mut dyn Write, report: &StreamReport) -> io::Result<()> {
     writeln!(out)?;
     writeln!(

@@ -280,7 +280,7 @@ impl Values {
     }
 }
 
-/// Something that has rows.
+/// A table of rows.
 pub(super) trait Table {
     /// Number of rows.
     fn rows(&self) -> u64;
@@ -292,8 +292,7 @@ pub(super) trait Table {
     fn each(&self, take: &mut dyn FnMut(&Row<'_>) -> io::Result<()>) -> io::Result<()>;
 }
 
-/// Writes the named columns of a table. Linear in its rows, buffered by `out`
-/// alone.
+/// Writes the named columns of a table. Linear in its rows, buffered only by `out`.
 pub(super) fn write(
     table: &dyn Table,
     (format, columns): (RowFormat, &[TableColumn]),
@@ -314,7 +313,7 @@ fn write_csv(table: &dyn Table, columns: &[TableColumn], out: &mut dyn Write) ->
     lines.flush()
 }
 
-/// The system's own answer where there is one, whose kind says what happened.
+/// The system's answer if there is one, which has the kind of the error.
 fn of_csv(error: csv::Error) -> io::Error {
     if !error.is_io_error() {
         return error.into();

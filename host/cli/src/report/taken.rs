@@ -1,4 +1,4 @@
-//! Rows about the edges of a graph: their directions, loops and parallel ones, and what was left out.
+//! Rows about the edges of a graph: their directions, loops and parallel ones, and dropped edges.
 
 use std::io::{self, Write};
 
@@ -6,8 +6,7 @@ use super::head::row;
 use seawall::outcome::{Direction, Dropped, Taken};
 use seawall::units::counted;
 
-/// Writes what the edges of a graph or of several are, and those that were left out with the
-/// reasons.
+/// Writes the properties of the edges of one or several graphs, and dropped edges with the reasons.
 pub(crate) fn write(
     out: &mut dyn Write,
     directions: String,
@@ -54,21 +53,21 @@ fn left_out(taken: &Taken, dropped: Dropped) -> Option<String> {
         (dropped.self_loops, "self loop", taken.loops_reason),
         (dropped.duplicates, "duplicate edge", taken.parallel_reason),
     ];
-    let told = parts.iter().filter(|(count, ..)| *count > 0);
-    let told: Vec<String> = told
+    let described = parts.iter().filter(|(count, ..)| *count > 0);
+    let described: Vec<String> = described
         .map(|(count, noun, reason)| {
             let count = counted(*count, noun);
             reason.map_or(count.clone(), |reason| format!("{count} ({reason})"))
         })
         .collect();
-    (!told.is_empty()).then(|| told.join(", "))
+    (!described.is_empty()).then(|| described.join(", "))
 }
 
-/// Advice for a search that reached next to nothing of a directed graph.
+/// Advice for a search that reached almost nothing of a directed graph.
 pub(crate) const HINT: &str =
     "next to nothing was reached along the directions of edges; --undirected takes each in both";
 
-/// That advice, if it applies.
+/// Returns that advice, if it applies.
 pub(crate) fn hint(taken: &Taken) -> Option<&'static str> {
     taken.undirected_reaches_more.then_some(HINT)
 }

@@ -18,7 +18,7 @@ use seawall::units::{Count, Nanoseconds, bytes, counted};
 pub fn write(outcome: &RunOutcome, out: &mut dyn Write) -> io::Result<()> {
     let nodes = counted(outcome.nodes, "node");
     let edges = counted(outcome.edges, "edge");
-    let weights = weights::told(outcome.weights);
+    let weights = weights::described(outcome.weights);
     let size = format!("{nodes}, {edges}");
     let taken = (&outcome.taken, outcome.dropped);
     Head::from(outcome).write(out, &size, weights, |out| {
@@ -54,7 +54,7 @@ pub fn write(outcome: &RunOutcome, out: &mut dyn Write) -> io::Result<()> {
     times(out, &outcome.times, (outcome.repeat, outcome.edges))
 }
 
-/// Rows of the plan of a resident run and of what it took.
+/// Rows of the plan and the resources of a resident run.
 fn costs(outcome: &RunOutcome, out: &mut dyn Write) -> io::Result<()> {
     row(out, "plan", &plan(outcome))?;
     row(out, "memory", &memory(&outcome.plan, &outcome.memory))?;
@@ -268,35 +268,42 @@ pub(super) mod tests {
 
     /// The same with a machine and figures that do not change.
     pub(in crate::report) fn outcome() -> RunOutcome {
-        let mut told = searched();
-        told.backend_reason = Some("no GPU".to_owned());
-        told.device = "two threads".to_owned();
-        told.sources = vec![100];
-        (told.plan.groups, told.plan.lower_bound) = (2, 2);
-        told.plan.global_barriers = 1;
-        (told.plan.peak_group_bytes, told.plan.arena_bytes) = (1536, 4096);
-        told.memory = Memory::default();
-        (told.memory.predicted_bytes, told.memory.allocated_bytes) = (8192, 8192);
-        told.memory.budget_bytes = Some(1 << 20);
-        told.topology = "sparse".to_owned();
-        (told.times.load, told.times.upload, told.times.plan) = (1, 2, 3);
-        (told.times.run, told.times.readback) = (1_000, 5);
-        told.times.first_run = 2_000;
-        told.repeat = 3;
-        told.device_barriers = 7;
-        told.host.host_synchronisations = 1;
-        (told.host.launches, told.host.uploads) = (2, 3);
-        told.checked = Some(true);
-        told.events = Vec::new();
-        told.waves = Vec::new();
-        told
+        let mut described = searched();
+        described.backend_reason = Some("no GPU".to_owned());
+        described.device = "two threads".to_owned();
+        described.sources = vec![100];
+        (described.plan.groups, described.plan.lower_bound) = (2, 2);
+        described.plan.global_barriers = 1;
+        (described.plan.peak_group_bytes, described.plan.arena_bytes) = (1536, 4096);
+        described.memory = Memory::default();
+        (
+            described.memory.predicted_bytes,
+            described.memory.allocated_bytes,
+        ) = (8192, 8192);
+        described.memory.budget_bytes = Some(1 << 20);
+        described.topology = "sparse".to_owned();
+        (
+            described.times.load,
+            described.times.upload,
+            described.times.plan,
+        ) = (1, 2, 3);
+        (described.times.run, described.times.readback) = (1_000, 5);
+        described.times.first_run = 2_000;
+        described.repeat = 3;
+        described.device_barriers = 7;
+        described.host.host_synchronisations = 1;
+        (described.host.launches, described.host.uploads) = (2, 3);
+        described.checked = Some(true);
+        described.events = Vec::new();
+        described.waves = Vec::new();
+        described
     }
 
-    /// The same outcome, but for what `change` changes.
+    /// The same outcome, changed by `change`.
     pub(in crate::report) fn with(change: impl FnOnce(&mut RunOutcome)) -> RunOutcome {
-        let mut told = outcome();
-        change(&mut told);
-        told
+        let mut described = outcome();
+        change(&mut described);
+        described
     }
 
     fn report(outcome: &RunOutcome) -> String {
@@ -326,8 +333,8 @@ pub(super) mod tests {
 
     #[test]
     fn a_difference_is_loud() {
-        let text = report(&with(|told| {
-            told.checked = Some(false);
+        let text = report(&with(|described| {
+            described.checked = Some(false);
         }));
         assert!(text.contains("DIFFERS"));
     }
@@ -335,26 +342,26 @@ pub(super) mod tests {
     #[test]
     fn a_plan_without_searches_has_no_topology_to_name() {
         let topology = "none".to_owned();
-        let text = report(&with(|told| {
-            told.topology = topology;
+        let text = report(&with(|described| {
+            described.topology = topology;
         }));
         assert!(!text.contains("topology"), "{text}");
     }
 
     #[test]
     fn many_sources_are_counted() {
-        let text = report(&with(|told| {
-            told.sources = (0..1000).collect();
+        let text = report(&with(|described| {
+            described.sources = (0..1000).collect();
         }));
         assert!(text.contains("nodes 0, 1, 2, 3, 4, 5, 6, 7 and 992 more"));
     }
 
     #[test]
-    fn sentences_about_the_graph_and_about_its_nodes_are_told() {
-        let told = |sentence| report(&with(|told| told.answer.sentence = sentence));
-        let text = told(Sentence::Graph("2 components".to_owned()));
+    fn sentences_about_the_graph_and_about_its_nodes_are_written() {
+        let described = |sentence| report(&with(|described| described.answer.sentence = sentence));
+        let text = described(Sentence::Graph("2 components".to_owned()));
         assert!(text.contains("found     2 components\n"), "{text}");
-        let text = told(Sentence::EveryNode {
+        let text = described(Sentence::EveryNode {
             value: "a rank",
             more: "the highest 1".to_owned(),
         });
@@ -367,11 +374,11 @@ pub(super) mod tests {
     #[test]
     fn an_empty_graph_divides_by_nothing() {
         let values = Column::U32(Vec::new());
-        let text = report(&with(|told| {
-            told.nodes = 0;
-            told.reached = 0;
-            told.values = values;
-            told.times = Times::default();
+        let text = report(&with(|described| {
+            described.nodes = 0;
+            described.reached = 0;
+            described.values = values;
+            described.times = Times::default();
         }));
         assert!(text.contains("0 nodes reached, 0.0 % of all"));
     }

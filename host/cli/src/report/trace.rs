@@ -278,9 +278,9 @@ mod tests {
         wave.opcode = "Expand".to_owned();
         (wave.group, wave.body_of) = (4, Some("loop".to_owned()));
         wave.iterations = None;
-        let events = trace(&with(|told| {
-            told.events = vec![run(9), run(99)];
-            told.waves = vec![wave];
+        let events = trace(&with(|described| {
+            described.events = vec![run(9), run(99)];
+            described.waves = vec![wave];
         }));
         let spans: Vec<_> = events.iter().filter(|event| event["ph"] == "X").collect();
         assert_eq!(spans.len(), 3);

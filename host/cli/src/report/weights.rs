@@ -61,7 +61,7 @@ const fn kind(kind: WeightKind) -> &'static str {
 }
 
 /// The weights of some graphs in words; `None` if none has any.
-pub(crate) fn told(all: impl IntoIterator<Item = Weights>) -> Option<String> {
+pub(crate) fn described(all: impl IntoIterator<Item = Weights>) -> Option<String> {
     let mut kinds: Vec<Weights> = Vec::new();
     for weights in all {
         let same = kinds
@@ -72,8 +72,8 @@ pub(crate) fn told(all: impl IntoIterator<Item = Weights>) -> Option<String> {
             None => kinds.push(weights),
         }
     }
-    let told: Vec<String> = kinds.iter().map(told_of_one).collect();
-    (!told.is_empty()).then(|| told.join("; "))
+    let described: Vec<String> = kinds.iter().map(describe_one).collect();
+    (!described.is_empty()).then(|| described.join("; "))
 }
 
 /// Merges two kinds of weights, if they differ only in counts.
@@ -99,7 +99,7 @@ fn sum(a: Weights, b: Weights) -> Option<Weights> {
     })
 }
 
-fn told_of_one(weights: &Weights) -> String {
+fn describe_one(weights: &Weights) -> String {
     let origin = match weights.origin {
         WeightOrigin::File => "read from the file",
         WeightOrigin::Generator => "drawn by the generator",
@@ -112,11 +112,11 @@ fn told_of_one(weights: &Weights) -> String {
     let scale = weights
         .scale
         .as_ref()
-        .map_or_else(String::new, told_of_scale);
+        .map_or_else(String::new, describe_scale);
     format!("{}, {origin}{rounded}{scale}", kind(weights.kind))
 }
 
-fn told_of_scale(scale: &Scale) -> String {
+fn describe_scale(scale: &Scale) -> String {
     let rounded = match scale.rounded {
         0 => String::new(),
         some => format!(", {} rounded", counted(some, "product")),
@@ -147,9 +147,9 @@ mod tests {
             rounded: 2,
             scale: None,
         };
-        let told = told([DRAWN, read, DRAWN, read]).unwrap();
+        let described = described([DRAWN, read, DRAWN, read]).unwrap();
         assert_eq!(
-            told,
+            described,
             "u32, drawn by the generator; f32, read from the file, 4 rounded to 32-bit floats"
         );
     }
@@ -163,9 +163,9 @@ mod tests {
         });
         let scaled = Weights { scale, ..DRAWN };
         assert_eq!(
-            told([scaled, scaled]).unwrap(),
+            described([scaled, scaled]).unwrap(),
             "u32, drawn by the generator, times 0.25, 6 products rounded, 2 of them to 0"
         );
-        assert_eq!(told([]), None);
+        assert_eq!(described([]), None);
     }
 }

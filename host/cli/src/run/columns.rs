@@ -14,8 +14,7 @@ use seawall::program::{Kind, TextResult};
 /// Name of the first column, the number of the value.
 const INDEX: &str = "index";
 
-/// A column: its name, its kind, its values; a float that is no number is null. Without values, the
-/// number of each row.
+/// A column: its name, its kind, its values; NaN is null. Without values, the number of each row.
 #[derive(Clone, Copy)]
 pub(super) struct ResultColumn<'a> {
     pub(super) name: &'a str,
@@ -40,7 +39,7 @@ impl ResultColumn<'_> {
     }
 }
 
-/// The columns that a file has: those asked for, or the number of each row and all results.
+/// The columns of a file: the requested ones, or the number of each row and all results.
 pub(super) struct Choice(Vec<Option<usize>>);
 
 impl Choice {
@@ -122,8 +121,8 @@ pub(super) fn check_lengths(
     }
 }
 
-/// Writes all rows, as many as the longest of these results has values. Where a shorter one ends,
-/// cells are empty, or null. One column alone is a plain array.
+/// Writes all rows, as many as the longest of these results has values. After the end of a shorter
+/// one, cells are empty, or null. A single column is a plain array.
 pub(super) fn write(
     results: &[ResultColumn<'_>],
     (choice, format): (&Choice, RowFormat),

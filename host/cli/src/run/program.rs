@@ -54,7 +54,7 @@ pub(super) struct ProgramRequest<'a> {
     pub(super) quiet: bool,
 }
 
-/// Loads, runs and reports. A text that makes no sense is refused before the graph is read.
+/// Loads, runs and reports. An invalid text is refused before the graph is read.
 pub(super) fn command(asked: ProgramRequest<'_>) -> Result<ExitCode, CliError> {
     let text = read(asked.file)?;
     let sketch = text.program(GraphSize { nodes: 0, edges: 0 })?;
@@ -103,7 +103,7 @@ pub(super) fn command(asked: ProgramRequest<'_>) -> Result<ExitCode, CliError> {
         loops: ran.loops,
         session: ran.session,
         results: ran.results,
-        explain: asked.explain.then_some(Explained(ran.told)),
+        explain: asked.explain.then_some(Explained(ran.described)),
     };
     if let Some((path, format)) = asked.table {
         let columns: Vec<_> = report.results.iter().map(ResultReport::column).collect();
@@ -131,7 +131,7 @@ struct Ran {
     first_run_ns: u64,
     /// Spans since the graph was loaded.
     events: Vec<Event>,
-    told: ProgramExplanation,
+    described: ProgramExplanation,
 }
 
 impl Ran {
@@ -140,9 +140,9 @@ impl Ran {
             load_ns,
             device,
             events: &self.events,
-            waves: &self.told.waves,
-            groups: &self.told.groups,
-            steps: &self.told.steps,
+            waves: &self.described.waves,
+            groups: &self.described.groups,
+            steps: &self.described.steps,
         }
     }
 }
@@ -212,7 +212,7 @@ fn run(
         results,
         run_ns: spans.median_run_ns(),
         first_run_ns: spans.first_run_ns(),
-        told: explain_program(encoded, &stats),
+        described: explain_program(encoded, &stats),
         events: spans.events,
     })
 }
@@ -325,9 +325,11 @@ impl Report {
             writeln!(out, "  {:<10}{}{more}", result.name, values.join(" "))?;
         }
         match &self.explain {
-            Some(Explained(told)) => {
-                write_groups(&told.groups, (&told.steps, told.steps_total), out)
-            }
+            Some(Explained(described)) => write_groups(
+                &described.groups,
+                (&described.steps, described.steps_total),
+                out,
+            ),
             None => Ok(()),
         }
     }

@@ -71,7 +71,7 @@ impl TableChoice {
 }
 
 impl OutputArgs {
-    /// Whether an output has times of groups.
+    /// Whether an output includes times of groups.
     pub(super) fn is_timed(&self) -> bool {
         self.explain || self.trace.is_some()
     }
@@ -198,7 +198,7 @@ impl OutputArgs {
     }
 }
 
-/// Tells whether a picture may have this name. Pipes and devices may have any.
+/// Returns whether a picture may have this name. Pipes and devices may have any.
 fn is_svg(path: &Path) -> bool {
     match path.extension() {
         Some(suffix) => suffix.eq_ignore_ascii_case("svg"),

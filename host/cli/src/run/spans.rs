@@ -1,4 +1,4 @@
-//! Times of a program's run: of what the host did, and of each run.
+//! Times of a program: of the host's work, and of each run.
 
 use std::time::Instant;
 

@@ -1,4 +1,4 @@
-//! Runs whose edges stream from a `.swg` file: when, and how they are read.
+//! Runs whose edges stream from a `.swg` file: conditions and methods of reading.
 
 use clap::{Args, ValueEnum};
 use std::ffi::OsStr;
@@ -72,7 +72,7 @@ enum CachingName {
     /// Around it if the edges exceed the memory that is left.
     #[default]
     Auto,
-    /// Around it, where the file system allows.
+    /// Around it, if the file system allows.
     Direct,
     /// Through it.
     Cached,
@@ -93,7 +93,7 @@ enum KeepName {
 /// A run that streams.
 pub(super) struct Streaming {
     file: SwgFile,
-    /// Why, where nobody asked for it.
+    /// Reason, if it was not requested.
     pub(super) reason: Option<String>,
 }
 
@@ -133,7 +133,7 @@ impl StreamArgs {
 }
 
 impl RunArgs {
-    /// Returns the run on the edges of `name` if they must stream, or shall.
+    /// Returns the run on the edges of `name` if they must stream or were requested to.
     pub(super) fn streaming(&self, name: &OsStr) -> Result<Option<Streaming>, CliError> {
         let reason = |file: &SwgFile| reason_to_stream(file, &self.request(Vec::new()));
         Ok(match self.stream.stream {
@@ -183,7 +183,7 @@ impl RunArgs {
         Ok(file.filter(|file| !self.undirected || file.is_symmetric()))
     }
 
-    /// The error for edges that were to stream.
+    /// The error for edges that cannot stream as requested.
     fn cannot(&self, name: &OsStr) -> CliError {
         let name = name.to_string_lossy();
         let what = match (

@@ -6,7 +6,7 @@ use seawall::outcome::{FoundPath, RunOutcome};
 use crate::CliError;
 use crate::sources::Sources;
 
-/// The path to the node that `target` is the id or name of in `graph`, which the caller named `name`.
+/// The path to the node with the id or name `target` in `graph`, which the caller named `name`.
 pub(super) fn path(
     outcome: &RunOutcome,
     target: &str,

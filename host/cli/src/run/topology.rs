@@ -9,7 +9,7 @@ pub(super) enum TopologyChoice {
     /// Chosen on the device from the frontier's nodes and edges.
     #[default]
     Auto,
-    /// Push from a queue, one warp per 32 neighbouring nodes.
+    /// Push from a queue, one warp per 32 adjacent nodes.
     #[value(name = "warp_sparse", alias = "warp-sparse")]
     WarpSparse,
     /// Push from a queue, edges shared out evenly.

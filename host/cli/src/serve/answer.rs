@@ -10,13 +10,13 @@ use seawall::graph::{Graph, NodeLabel};
 use seawall::program::Kind;
 use seawall::service::{Answer, Client, Refusal, Reply, Span, SubmitError, TicketError};
 
-/// Context of an answer, beside its ticket.
+/// Context of an answer, besides its ticket.
 #[derive(Debug)]
 pub(super) struct Form {
     pub(super) id: Id,
     /// Words of the client's window that the answer shows.
     pub(super) shown: Option<Shown>,
-    /// Whether it is that of a fence, which follows those of all queries of its batch.
+    /// Whether it is a fence's answer, which follows the answers of all queries of its batch.
     pub(super) is_fence: bool,
 }
 
@@ -30,7 +30,7 @@ pub(super) enum Shown {
 }
 
 impl Form {
-    /// The fields of an end, beside the id.
+    /// The fields of an end, besides the id.
     pub(super) fn answer(
         &self,
         end: Result<Answer, TicketError>,
@@ -64,7 +64,7 @@ impl Form {
 }
 
 impl Shown {
-    /// The line of `words` that were written, and `overflow` that had no space.
+    /// The line for the written `words`, and the `overflow` that did not fit.
     fn line(
         self,
         words: u32,

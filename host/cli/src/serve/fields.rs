@@ -1,4 +1,4 @@
-//! The fields of a JSON object, taken by name: what is left over is an error.
+//! The fields of a JSON object, taken by name: remaining fields are an error.
 //!
 //! `serde` reads an internally tagged enum leniently: fields of no variant are ignored, the last
 //! of two fields of one name counts, a number names a variant, and numbers beyond 64 bits are
@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 /// Characters of a value that a message shows.
 const SHOWN: usize = 60;
 
-/// The value that a client gave its query, which comes back as it was written.
+/// The value that a client gave its query, which is returned verbatim.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Id(Option<Box<RawValue>>);
 
@@ -34,7 +34,7 @@ pub(super) struct Line<'a> {
     pub(super) answer: &'a Value,
 }
 
-/// An object as it is written.
+/// An object in its written order.
 struct Object<'l>(Vec<(String, &'l RawValue)>);
 
 impl<'l> Deserialize<'l> for Object<'l> {
@@ -59,11 +59,11 @@ impl<'l> Deserialize<'l> for Object<'l> {
     }
 }
 
-/// Fields of an object that nobody took yet.
+/// Fields of an object that were not taken yet.
 #[derive(Debug)]
 pub(super) struct Fields<'l> {
     left: Vec<(String, &'l RawValue)>,
-    /// Names of the fields that were asked for.
+    /// Names of the requested fields.
     known: Vec<&'static str>,
     /// Precedes names in messages.
     path: String,
@@ -73,7 +73,7 @@ impl<'l> Fields<'l> {
     /// The fields of a line.
     ///
     /// # Errors
-    /// `not_json` for what is no JSON, `bad_query` for what is no object.
+    /// `not_json` for invalid JSON, `bad_query` for other values than objects.
     pub(super) fn of_line(line: &'l [u8]) -> Result<Self, Value> {
         let object: Object<'l> = serde_json::from_slice(line).map_err(|error| {
             let kind = if error.is_data() {
@@ -90,7 +90,7 @@ impl<'l> Fields<'l> {
     /// The fields of the object `value`, which is called `path`.
     ///
     /// # Errors
-    /// `bad_query` if it is no object.
+    /// `bad_query` if it is not an object.
     pub(super) fn of_value(path: &str, value: &'l RawValue) -> Result<Self, Value> {
         let object = serde_json::from_str(value.get());
         let object = object.map_err(|_| wrong(path, value, "a JSON object"))?;
@@ -123,7 +123,7 @@ impl<'l> Fields<'l> {
         Id(self.raw("id").map(ToOwned::to_owned))
     }
 
-    /// A field as it is written; null counts as none.
+    /// A field verbatim; null counts as missing.
     fn raw(&mut self, name: &'static str) -> Option<&'l RawValue> {
         self.known.push(name);
         let at = self.left.iter().position(|(field, _)| field == name)?;
@@ -131,7 +131,7 @@ impl<'l> Fields<'l> {
         (value.get() != "null").then_some(value)
     }
 
-    /// A field that must be there, `what` in words.
+    /// A required field; `what` describes it.
     ///
     /// # Errors
     /// `bad_query` with the field, and the value that is wrong.
@@ -147,7 +147,7 @@ impl<'l> Fields<'l> {
     /// A field that may be left out.
     ///
     /// # Errors
-    /// As of [`Fields::take`].
+    /// As for [`Fields::take`].
     pub(super) fn optional<T: DeserializeOwned>(
         &mut self,
         name: &'static str,
@@ -163,7 +163,7 @@ impl<'l> Fields<'l> {
     /// The items of a list, with their names in messages.
     ///
     /// # Errors
-    /// As of [`Fields::take`].
+    /// As for [`Fields::take`].
     pub(super) fn items(
         &mut self,
         name: &'static str,
@@ -182,7 +182,7 @@ impl<'l> Fields<'l> {
     /// The fields of an object that may be left out, by their names.
     ///
     /// # Errors
-    /// As of [`Fields::take`], and for two fields of one name.
+    /// As for [`Fields::take`], and for two fields of one name.
     pub(super) fn named(&mut self, name: &'static str) -> Result<Vec<(String, Value)>, Value> {
         let Some(value) = self.raw(name) else {
             return Ok(Vec::new());
@@ -201,7 +201,7 @@ impl<'l> Fields<'l> {
     /// Ends the fields of `what`.
     ///
     /// # Errors
-    /// `bad_query` with a field that nobody took.
+    /// `bad_query` with a remaining field.
     pub(super) fn end(self, what: &str) -> Result<(), Value> {
         let Some((name, _)) = self.left.first() else {
             return Ok(());

@@ -1,8 +1,8 @@
 //! `seawall serve`: a resident service that answers JSON lines.
 //!
-//! Queries come from standard input, or from the clients of a Unix socket. Every client
-//! is a tenant of its own with a window, a quota and a bounded number of open queries,
-//! so that none can take what belongs to another.
+//! Queries come from standard input, or from the clients of a Unix socket. Every client is a
+//! separate tenant with a window, a quota and a bounded number of open queries, so that none can
+//! take another's resources.
 
 mod answer;
 mod fields;
@@ -49,25 +49,25 @@ answer of a fence comes after those of all queries of its batch. Answers come in
 The end of the input and SIGTERM answer what was asked before, and end. A field that an op does not
 have is an error. A client of a socket that neither asks nor waits for --idle-timeout is closed.";
 
-/// Bytes of a line of a client, at most.
+/// Most bytes of a client's line.
 pub(super) const LINE_MAX: usize = 1 << 16;
 
-/// Clients at the same time, at most: each is a tenant of the service, which has so many.
+/// Most clients at the same time: each is a tenant of the service, whose number is limited.
 const CLIENTS_MAX: u32 = 15;
 
-/// Queries of a client that have no answer yet; it waits with more.
+/// Most queries of a client without an answer; with more, it waits.
 pub(super) const OPEN: usize = 16;
 
-/// Neighbours of one answer at most.
+/// Most neighbours of one answer.
 pub(super) const NEIGHBOURS: u32 = 1 << 10;
 
-/// Words of a program's result in one answer at most.
+/// Most words of a program's result in one answer.
 pub(super) const RESULT_WORDS: u32 = 1 << 12;
 
-/// Batches of a client that have no fence yet, at most.
+/// Most batches of a client without a fence.
 pub(super) const BATCHES: usize = 2;
 
-/// Words of a client's window that its queries may name.
+/// Words of a client's window that its queries may address.
 pub(super) const WINDOW: u32 = 1 << 16;
 
 /// Serve queries on a graph until the input ends.
@@ -81,7 +81,7 @@ pub(super) struct ServeArgs {
     #[cfg(unix)]
     #[arg(long, value_name = "PATH")]
     socket: Option<PathBuf>,
-    /// Clients of the socket at the same time, 15 at most; others are told so and closed.
+    /// Clients of the socket at the same time, 15 at most; others get an error and are closed.
     #[cfg(unix)]
     #[arg(long, value_name = "N", default_value_t = CLIENTS_MAX, requires = "socket",
         value_parser = clap::value_parser!(u32).range(1..=i64::from(CLIENTS_MAX)))]
@@ -98,7 +98,7 @@ pub(super) struct ServeArgs {
     /// Take every edge in both directions.
     #[arg(long)]
     undirected: bool,
-    /// Machine that answers; auto takes threads of the CPU.
+    /// Machine that answers; auto takes CPU threads.
     #[arg(long, value_enum, default_value_t, value_name = "NAME")]
     backend: ServeBackend,
     /// Number of the GPU.
@@ -117,10 +117,10 @@ pub(super) struct ServeArgs {
 /// Machines that answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 enum ServeBackend {
-    /// Threads of the CPU.
+    /// CPU threads.
     #[default]
     Auto,
-    /// Threads of the CPU.
+    /// CPU threads.
     Cpu,
     /// A kernel that stays on a GPU.
     Mega,
@@ -190,7 +190,7 @@ fn config(args: &ServeArgs, programs: &Programs) -> Config {
     let workers = args.threads.unwrap_or(usual);
     let clients = clients(args);
     let tenant = Tenant {
-        // One client's slow queries leave a worker to the others.
+        // One client's slow queries leave a worker for the others.
         quota: (workers.get() as u32).saturating_sub(1).max(1),
         window_words: WINDOW + OPEN as u32 * programs.space_words(),
         ..Tenant::default()

@@ -14,7 +14,7 @@ use seawall::program::{GraphSize, Kind, PlanRequest, TextInput, TextResult};
 use seawall::service;
 use seawall_core::abi::control::FaultCode;
 
-/// Words of a program's inputs at most: there is space for those of every open query.
+/// Most words of a program's inputs: there is space for the inputs of every open query.
 const INPUT_WORDS_MAX: u64 = 1 << 16;
 
 /// Programs, in the order of their options.
@@ -36,7 +36,7 @@ struct Offer {
     results: Vec<TextResult>,
 }
 
-/// A run of a program that makes sense.
+/// A valid run of a program.
 #[derive(Debug)]
 pub(super) struct Run {
     /// Number of the service's program.
@@ -49,7 +49,7 @@ pub(super) struct Run {
     pub(super) words: u32,
 }
 
-/// A run as a client writes it.
+/// A run in a client's query.
 #[derive(Debug)]
 pub(super) struct RunLine {
     pub(super) program: String,
@@ -120,7 +120,8 @@ impl Programs {
         words.max().unwrap_or(0).max(NEIGHBOURS)
     }
 
-    /// The error of a run that stopped: which wave, and for an index beyond its register both.
+    /// The error of a run that stopped: its wave, and for an index out of range the index and the
+    /// length.
     pub(super) fn failure(&self, fault: &service::ProgramFault) -> Value {
         let record = &fault.record;
         let program = self.of_service.get(fault.program as usize);
@@ -139,7 +140,7 @@ impl Programs {
         error
     }
 
-    /// The run that a client asks for, or what is wrong with it.
+    /// The run that a client requests, or its error.
     pub(super) fn run(&self, line: &RunLine, graph: &Graph) -> Result<Run, Value> {
         let offer = self.offers.iter().find(|offer| offer.name == line.program);
         let offer = offer.ok_or_else(|| {
@@ -175,7 +176,7 @@ impl Offer {
         self.input_words + results.max().unwrap_or(0)
     }
 
-    /// The error of a source of a search that is no node: word `at` of the input region.
+    /// The error for a source of a search that is no node: word `at` of the input region.
     fn stray(&self, at: usize, node: u32, graph: &Graph) -> Value {
         let holds = |(input, start): &&(TextInput, usize)| {
             (*start..*start + input.words.len()).contains(&at)

@@ -1,4 +1,4 @@
-//! One line of a client: a query and what to call it.
+//! One line of a client: a query and its id.
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -10,7 +10,7 @@ use super::{NEIGHBOURS, Served, WINDOW};
 use seawall::graph::Graph;
 use seawall::service::{Metric, Priority, Query, Short, ShortOp, Span};
 
-/// A line that is understood.
+/// A valid line.
 #[derive(Debug)]
 pub(super) struct Request {
     pub(super) id: Id,
@@ -25,7 +25,7 @@ pub(super) struct Request {
 pub(super) enum LineRequest {
     /// A query of the service.
     Query(Query),
-    /// The neighbours of a node, of which so many fit the answer.
+    /// The neighbours of a node, with a limit for the answer.
     Neighbours { node: u32, limit: u32 },
     /// A run of a program.
     Run(Run),
@@ -35,7 +35,7 @@ pub(super) enum LineRequest {
     Stats,
 }
 
-/// A line that is not, and the id that it has if it has one.
+/// An invalid line, and its id if it has one.
 #[derive(Debug)]
 pub(super) struct Bad {
     pub(super) id: Id,
@@ -49,7 +49,7 @@ const NODE: &str = "the id of a node, a whole number from 0 to 18446744073709551
 /// The same where nodes have names.
 const NAMED_NODE: &str = "the name of a node, a text, or a whole number for a name of digits";
 
-/// A node as a line calls it.
+/// A node by its name in a line.
 #[derive(Debug, Deserialize)]
 #[serde(untagged)]
 enum NodeText {
@@ -113,8 +113,8 @@ fn no_name(field: &str, name: &str, what: &str) -> Value {
     bad(field, &format!("{field:?} is {shown:?}; it must be {what}"))
 }
 
-/// What a line asks for. The outer error is of a field's form, the inner one of its value: unknown
-/// fields are named before values that do not fit the graph.
+/// The request of a line. The outer error is of a field's form, the inner one of its value: unknown
+/// fields are reported before values that do not fit the graph.
 fn asked(
     op: &str,
     fields: &mut Fields<'_>,
@@ -263,7 +263,7 @@ fn short(path: &str, item: &RawValue) -> Result<Short, Value> {
     Ok(Short { op, address, value })
 }
 
-/// The address, if such words lie in the part of the window that clients name.
+/// The address, if its words lie in the part of the window that clients may address.
 fn inside(address: u32, words: u32) -> Result<u32, Value> {
     let end = address.checked_add(words);
     if end.is_some_and(|end| end <= WINDOW) {
@@ -274,7 +274,7 @@ fn inside(address: u32, words: u32) -> Result<u32, Value> {
 }
 
 impl NodeText {
-    /// The field that names a node: where nodes have no names, only by an id.
+    /// The field that names a node: by an id only if nodes have no names.
     fn take(fields: &mut Fields<'_>, name: &'static str, graph: &Graph) -> Result<Self, Value> {
         match graph.has_names() {
             true => fields.take(name, NAMED_NODE),
@@ -283,7 +283,7 @@ impl NodeText {
     }
 }
 
-/// The node that a line names. Where nodes have names, a number is a name, too.
+/// The node that a line names. If nodes have names, a number is a name, too.
 fn node_of(graph: &Graph, text: &NodeText) -> Result<u32, Value> {
     let (found, node) = match text {
         NodeText::Id(id) if graph.has_names() => (graph.find(&id.to_string()), json!(id)),

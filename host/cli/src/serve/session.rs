@@ -1,8 +1,8 @@
 //! One client: lines in, answers out, in the order in which queries end.
 //!
-//! A thread reads and posts; this thread writes. A client has a bounded number of open
-//! queries: its reader waits for the writer, so that a client that does not read its
-//! answers stops being read from, and nobody else notices.
+//! A thread reads and posts; this thread writes. A client has a bounded number of open queries: its
+//! reader waits for the writer, so that a client that does not read its answers is no longer read
+//! from, without effect on others.
 
 use std::collections::HashMap;
 use std::future::Future;
@@ -42,7 +42,7 @@ enum Event {
     Idle,
 }
 
-/// When a client last did something.
+/// Time of a client's last activity.
 #[derive(Debug)]
 pub(super) struct Activity {
     inside: Mutex<Active>,
@@ -116,9 +116,9 @@ impl Session {
         Self { client, served }
     }
 
-    /// Serves `input` until it ends or the service is to stop, and writes what was asked
-    /// before. Returns the thread that reads, which may hang in a read for ever. An input that
-    /// fails with [`io::ErrorKind::TimedOut`] is that of an idle client, which is told so.
+    /// Serves `input` until it ends or the service is to stop, and writes the answers to earlier
+    /// queries. Returns the thread that reads, which may hang in a read for ever. An input that
+    /// fails with [`io::ErrorKind::TimedOut`] is that of an idle client, which gets an error.
     ///
     /// # Errors
     /// [`std::io::Error`] of a thread that cannot be started.
@@ -131,11 +131,11 @@ impl Session {
         let (events, happened) = channel();
         let (spaces, free) = sync_channel(OPEN);
         for space in 0..OPEN {
-            // The channel holds all of them.
+            // The channel has space for all of them.
             let _ = spaces.send(space);
         }
         let over = events.clone();
-        let _told = stop.tell(Box::new(move || drop(over.send(Event::Over))));
+        let _registered = stop.register(Box::new(move || drop(over.send(Event::Over))));
         let reader = Reader {
             client: self.client.clone(),
             served: Arc::clone(&self.served),
@@ -160,7 +160,7 @@ impl Session {
     }
 }
 
-/// Remains of a session.
+/// The end of a session.
 pub(super) struct Left {
     /// The thread that reads.
     pub(super) reader: JoinHandle<()>,
@@ -172,7 +172,7 @@ pub(super) struct Left {
 struct Reader {
     client: Client,
     served: Arc<Served>,
-    /// Batches that have no fence yet, by the client's names.
+    /// Batches without a fence, by the client's names.
     batches: HashMap<String, Batch>,
     events: Sender<Event>,
     free: Receiver<usize>,
@@ -323,9 +323,9 @@ impl Reader {
     }
 }
 
-/// A request that was carried out so far.
+/// A request in progress.
 enum Posted {
-    /// A query, and words that its answer shows.
+    /// A query, and the words that its answer shows.
     Query(Ticket, Option<Shown>),
     /// Statistics, which need no query.
     Stats,
@@ -396,8 +396,7 @@ impl<W: Write> Writer<'_, W> {
         Ok(())
     }
 
-    /// Writes the answer of a query if it has one; otherwise it is looked at again when
-    /// it does.
+    /// Writes the answer of a query if it has one; otherwise it is checked again when it does.
     fn look(&mut self, space: usize) -> io::Result<()> {
         let Some((form, ticket)) = self.open.get_mut(&space) else {
             return Ok(());
@@ -418,8 +417,8 @@ impl<W: Write> Writer<'_, W> {
         self.write(space, (&id, &answer))
     }
 
-    /// Writes the answers of all queries that have ended. Those before a fence have, but who ended
-    /// them may not have said so yet.
+    /// Writes the answers of all queries that have ended. Queries before a fence have ended, but
+    /// may not be notified yet.
     fn look_at_queries(&mut self) -> io::Result<()> {
         let open = self.open.iter().filter(|(_, (form, _))| !form.is_fence);
         let spaces: Vec<usize> = open.map(|(space, _)| *space).collect();
@@ -429,7 +428,7 @@ impl<W: Write> Writer<'_, W> {
     fn write(&mut self, space: usize, (id, answer): (&Id, &Value)) -> io::Result<()> {
         self.say(id, answer)?;
         self.activity.answered();
-        // A reader that has left takes no more.
+        // A reader that has left is ignored.
         let _ = self.spaces.try_send(space);
         Ok(())
     }

@@ -18,19 +18,19 @@ use crate::unix::connect_within;
 use seawall::Cause;
 use seawall::service::{Client, Service};
 
-/// Time between two looks for clients and for the end.
+/// Time between two polls for clients and for the end.
 const LOOK: Duration = Duration::from_millis(20);
 
 /// Time that a client may take to read an answer before it is dropped.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Time within which a socket that was found answers, if it does.
+/// Time within which an existing socket must answer.
 const ANSWERS_WITHIN: Duration = Duration::from_secs(2);
 
 /// A socket could not be opened.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum SocketError {
-    /// There is something at its path.
+    /// There is a file at its path.
     #[error("{path}: {what} is there already; remove it or name another path")]
     Taken {
         /// The path.
@@ -54,7 +54,7 @@ impl SocketError {
         Self::Io { path, source }
     }
 
-    /// Whether another request would help.
+    /// Whether the request is the cause.
     pub(crate) fn cause(&self) -> Cause {
         match self {
             Self::Taken { .. } => Cause::Request,
@@ -63,7 +63,7 @@ impl SocketError {
     }
 }
 
-/// Clients that a service takes.
+/// Limits of a service's clients.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Limits {
     /// Clients at the same time.
@@ -72,7 +72,7 @@ pub(super) struct Limits {
     pub(super) idle: Duration,
 }
 
-/// Serves clients until the service is to stop; all of them have their answers then.
+/// Serves clients until the service is to stop; returns after all have their answers.
 pub(super) fn serve(
     path: &Path,
     limits: Limits,
@@ -132,7 +132,7 @@ fn attend(
     stream.set_nonblocking(false)?;
     let look = (idle / 4).clamp(Duration::from_millis(1), Duration::from_secs(1));
     stream.set_read_timeout(Some(look))?;
-    // Nothing of the client before is left.
+    // Clears the data of the previous client.
     let _ = client.write(0, &vec![0; WINDOW as usize]);
     let session = Session::new(client.clone(), Arc::clone(served));
     let activity = Arc::new(Activity::default());
@@ -143,12 +143,12 @@ fn attend(
     };
     let left = session.run(BufReader::new(input), Patient(stream), (&activity, stop))?;
     stream.shutdown(Shutdown::Both)?;
-    // Nothing panics on that thread, and its stream is closed.
+    // That thread does not panic, and its stream is closed.
     let _ = left.reader.join();
     left.written
 }
 
-/// What a client sends, until it is idle for too long.
+/// The input of a client, until it is idle for too long.
 struct Asking {
     stream: UnixStream,
     activity: Arc<Activity>,
@@ -159,7 +159,7 @@ impl Read for Asking {
     /// Fails with [`io::ErrorKind::TimedOut`] once the client has been idle for too long.
     fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
         loop {
-            // Also while bytes come, of which no line ends.
+            // This includes incoming bytes without an end of line.
             if self.activity.idle() >= self.idle {
                 return Err(io::ErrorKind::TimedOut.into());
             }
@@ -176,7 +176,7 @@ fn is_no_data(error: &io::Error) -> bool {
     matches!(error.kind(), TimedOut | WouldBlock)
 }
 
-/// Answers to a client that has a time to read each of them: all of it, not the next byte.
+/// Answers to a client, with a time limit for reading a whole answer.
 struct Patient<'s>(&'s UnixStream);
 
 impl Write for Patient<'_> {
@@ -216,7 +216,7 @@ fn refuse(mut stream: &UnixStream, limits: Limits) {
     let _ = writeln!(stream, "{line}");
 }
 
-/// A listening socket whose file goes when it does.
+/// A listening socket, whose file is removed when it is dropped.
 struct Socket {
     listener: UnixListener,
     path: PathBuf,
@@ -232,8 +232,8 @@ fn id_of(file: &Metadata) -> FileId {
 }
 
 impl Socket {
-    /// Opens a socket that its owner alone may connect to, at no time anybody else: it is
-    /// made in a folder that only the owner may enter, and gets its name when its mode is set.
+    /// Opens a socket to which only its owner may connect at any time: it is made in a folder that
+    /// only the owner may enter, and moves to its path once its mode is set.
     fn open(path: &Path) -> Result<Self, SocketError> {
         clear(path)?;
         let failed = |source| SocketError::io(path, source);
@@ -255,7 +255,7 @@ impl Socket {
     }
 }
 
-/// Names the socket `draft` `path`, where nothing may have come meanwhile.
+/// Moves the socket `draft` to `path`, which must still be free.
 fn give_name(draft: &Path, path: &Path) -> Result<(), SocketError> {
     match std::fs::hard_link(draft, path) {
         Ok(()) => Ok(()),
@@ -263,7 +263,7 @@ fn give_name(draft: &Path, path: &Path) -> Result<(), SocketError> {
             path: path.display().to_string(),
             what: "a file",
         }),
-        // Not all file systems give a socket a second name.
+        // Not all file systems allow hard links to a socket.
         Err(_) => std::fs::rename(draft, path).map_err(|source| SocketError::io(path, source)),
     }
 }
@@ -278,7 +278,7 @@ impl Drop for Socket {
     }
 }
 
-/// A folder that its owner alone may enter, with the socket in it until it is moved.
+/// A folder that only its owner may enter, with the socket in it until it is moved.
 struct Draft {
     folder: PathBuf,
     socket: PathBuf,
@@ -293,15 +293,15 @@ impl Draft {
 }
 
 impl Drop for Draft {
-    /// Removes the folder by names alone: walking through it takes a descriptor, and a lack of
-    /// those may be the reason of a failure.
+    /// Removes the folder by names: walking through it takes a descriptor, and a lack of
+    /// descriptors may be the cause of the failure.
     fn drop(&mut self) {
         let _ = std::fs::remove_file(&self.socket);
         let _ = std::fs::remove_dir(&self.folder);
     }
 }
 
-/// Removes a socket that nobody has opened; refuses anything else.
+/// Removes a socket that no process has open; refuses anything else.
 fn clear(path: &Path) -> Result<(), SocketError> {
     let taken = |what| SocketError::Taken {
         path: path.display().to_string(),
@@ -316,15 +316,15 @@ fn clear(path: &Path) -> Result<(), SocketError> {
         return Err(taken(name_of(&found)));
     }
     match connect_within(path, ANSWERS_WITHIN) {
-        // The system's answer where no process has the socket, of whatever kind.
+        // The system's answer if no process has the socket, of any kind.
         Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {}
-        // Its queue is full, as of a service that hangs.
+        // Its queue is full, as for a hanging service.
         Err(error) if error.kind() == io::ErrorKind::TimedOut => return Err(taken("a service")),
         Ok(_) => return Err(taken("a service")),
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
             return Err(taken("a socket of somebody else"));
         }
-        // A datagram socket, say.
+        // For example a datagram socket.
         Err(_) => return Err(taken("a socket of another kind")),
     }
     let now = std::fs::symlink_metadata(path);

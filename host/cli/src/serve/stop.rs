@@ -7,21 +7,21 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// Called once when the service is to end.
 type Hook = Box<dyn FnOnce() + Send>;
 
-/// Whether to end, and who wants to be told.
+/// Whether to end, and the callbacks to notify.
 #[derive(Clone, Default)]
 pub(super) struct Stop {
     is_set: Arc<AtomicBool>,
     hooks: Arc<Mutex<Hooks>>,
 }
 
-/// Those who want to be told, by number.
+/// The callbacks to notify, by number.
 #[derive(Default)]
 struct Hooks {
     next: u64,
     waiting: HashMap<u64, Hook>,
 }
 
-/// A wish to be told; dropped, it is taken back.
+/// A registered callback, which is removed when dropped.
 pub(super) struct Wish<'s> {
     stop: &'s Stop,
     number: u64,
@@ -34,8 +34,8 @@ impl Drop for Wish<'_> {
 }
 
 impl Stop {
-    /// Ends at SIGTERM, SIGINT and SIGHUP from now on, but for those that the caller made us ignore;
-    /// a second one ends the process.
+    /// Ends at SIGTERM, SIGINT and SIGHUP from now on, except ignored ones; a second signal ends
+    /// the process.
     pub(super) fn watch() -> Self {
         let stop = Self::default();
         #[cfg(unix)]
@@ -58,7 +58,7 @@ impl Stop {
     }
 
     /// Calls `hook` when the service is to end, at once if it already is.
-    pub(super) fn tell(&self, hook: Hook) -> Wish<'_> {
+    pub(super) fn register(&self, hook: Hook) -> Wish<'_> {
         let mut hooks = self.hooks();
         let number = hooks.next;
         hooks.next += 1;

@@ -101,7 +101,7 @@ struct Part<'a, const N: usize> {
     /// Number of edges that stay so far; they are at the front.
     kept: usize,
     counts: Counts,
-    /// Weights of a run and whether they are of turned edges.
+    /// Weights of a run and whether they are of reversed edges.
     run: Vec<(u32, bool)>,
 }
 
@@ -162,7 +162,7 @@ impl<'a, const N: usize> Part<'a, N> {
         self.counts.mirrored += (listed - kept) as u64;
     }
 
-    /// Keeps what stays of several edges with the same ends.
+    /// Keeps the remaining edges of several with the same ends.
     fn join_run(&mut self, run: Range<usize>, target: u32, directed: &impl Directed<N>) {
         let ends = [self.edges[run.start][0], target];
         if N == 2 {

@@ -1,9 +1,9 @@
 //! Rows of both directions of edges that are listed once.
 //!
 //! Row `x` is its lower neighbours and then its higher ones. The higher ones are the sorted edges
-//! themselves; sorting the turned edges gives the lower ones, on all threads. A lone thread places
-//! mirror images one by one: each misses the caches twice, which costs as much as the second sort
-//! on large graphs and less on others.
+//! themselves; sorting the reversed edges gives the lower ones, on all threads. A single thread
+//! places mirror images one by one: each misses the caches twice, which costs as much as the second
+//! sort on large graphs and less on others.
 
 use std::ops::Range;
 
@@ -79,7 +79,7 @@ fn placed_rows<const N: usize>(edges: &[[u32; N]], nodes: u32) -> Result<Csr, Sh
     })
 }
 
-/// Sorts the turned edges and joins both halves of each row.
+/// Sorts the reversed edges and joins both halves of each row.
 ///
 /// The peak is the result, its two halves, and two arrays of offsets.
 fn joined_rows<const N: usize>(
@@ -134,9 +134,9 @@ fn join(lower: Csr, higher: Csr) -> Result<Csr, Shortage> {
 /// Place where the rows of two halves meet.
 struct Join<'a> {
     parts: Vec<Range<u32>>,
-    /// Row starts of the lower half.
+    /// Row offsets of the lower half.
     lows: &'a [u32],
-    /// Row starts of the result.
+    /// Row offsets of the result.
     all: &'a [u32],
 }
 

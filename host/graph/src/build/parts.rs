@@ -1,6 +1,6 @@
-//! Cuts of sorted edges into parts that threads work on apart.
+//! Cuts of sorted edges into parts for threads.
 //!
-//! A cut never divides a row. So a part owns its rows, and nothing has to be settled afterwards.
+//! A cut never divides a row. So a part owns its rows, and parts need no reconciliation.
 
 use std::ops::Range;
 
@@ -8,12 +8,12 @@ use rayon::prelude::*;
 
 use crate::memory::{self, Shortage};
 
-/// Parts a thread, as threads differ in speed.
+/// Parts per thread, as threads differ in speed.
 const PARTS: usize = 8;
 /// With fewer edges, a part is not worth a thread.
 const PART_EDGES: usize = 1 << 14;
 
-/// Returns how many parts so many edges are cut into.
+/// Returns the number of parts for a number of edges.
 pub(super) fn parts_of(edges: usize) -> usize {
     (edges / PART_EDGES).clamp(1, PARTS * rayon::current_num_threads())
 }
@@ -52,7 +52,7 @@ impl Cuts {
         parts
     }
 
-    /// Returns the row starts of sorted edges that were cut here.
+    /// Returns the row offsets of sorted edges that were cut here.
     pub(super) fn offsets<const N: usize>(
         &self,
         edges: &[[u32; N]],

@@ -1,12 +1,12 @@
-//! Row starts of 64 bits, in 32 bits each.
+//! Row offsets of 64 bits, in 32 bits each.
 //!
-//! A row is shorter than 2^32 edges, since its targets differ. So the low halves of the starts tell
-//! everything but where the high half grows, and it grows once for each 2^32 edges.
+//! A row is shorter than 2^32 edges, since its targets differ. So the low halves of the row offsets
+//! determine all but where the high half grows, and it grows once for each 2^32 edges.
 
 use crate::memory::{self, Shortage};
 use std::ops::Range;
 
-/// Starts of all rows of a graph, of any number of edges.
+/// Row offsets of a graph with any number of edges.
 ///
 /// ```
 /// use seawall_graph::disk::Rows;
@@ -19,28 +19,28 @@ use std::ops::Range;
 pub struct Rows {
     /// Low halves, one more than there are rows.
     lows: Vec<u32>,
-    /// Rows from which on the high half is larger by one.
+    /// Rows at which the high half grows by one.
     wraps: Vec<u32>,
-    /// The last start.
+    /// Offset of the last row.
     last: u64,
 }
 
-/// A start that is out of order.
+/// An offset that is out of order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RowError {
-    /// The first start is not 0, a start is below the one before, or a row has 2^32 edges.
+    /// The first offset is not 0, an offset is below the previous one, or a row has 2^32 edges.
     Order {
         /// The row.
         row: u64,
-        /// Its start.
+        /// Its offset.
         start: u64,
     },
-    /// There is no memory for the starts.
+    /// There is no memory for the offsets.
     Memory(Shortage),
 }
 
 impl Rows {
-    /// Collects the starts of `rows` rows and the end of the last one.
+    /// Collects the offsets of `rows` rows and the end of the last one.
     ///
     /// # Errors
     /// [`RowError`].
@@ -62,7 +62,7 @@ impl Rows {
         })
     }
 
-    /// Adds the start of the next row.
+    /// Adds the offset of the next row.
     pub(super) fn push(&mut self, start: u64) -> Result<(), RowError> {
         let row = self.lows.len();
         let is_first = row == 0;
@@ -80,8 +80,8 @@ impl Rows {
         Ok(())
     }
 
-    /// Low halves of the starts and of the end of the last row, and the rows from which on the high
-    /// half is larger by one.
+    /// Low halves of the offsets and of the end of the last row, and the rows at which the high
+    /// half grows by one.
     #[must_use]
     pub fn halves(&self) -> (&[u32], &[u32]) {
         (&self.lows, &self.wraps)
@@ -93,7 +93,7 @@ impl Rows {
         self.lows.len().saturating_sub(1) as u32
     }
 
-    /// Tells whether there are no rows.
+    /// Returns whether there are no rows.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
@@ -105,7 +105,7 @@ impl Rows {
         self.last
     }
 
-    /// Start of a row, or the end of the last one; the number of edges beyond that.
+    /// Offset of a row, or the end of the last one; the number of edges beyond that.
     #[inline]
     #[must_use]
     pub fn start(&self, row: u32) -> u64 {
@@ -153,7 +153,7 @@ impl Rows {
         low
     }
 
-    /// Bytes of memory that the starts of `rows` rows take.
+    /// Bytes of memory that the offsets of `rows` rows take.
     #[must_use]
     pub const fn bytes(rows: u32) -> u64 {
         4 * (rows as u64 + 1)
@@ -164,7 +164,7 @@ impl Rows {
 mod tests {
     use super::*;
 
-    /// Starts that pass 2^32 twice, with empty rows around each multiple.
+    /// Offsets that pass 2^32 twice, with empty rows around each multiple.
     const FAR: [u64; 9] = [
         0,
         7,

@@ -26,13 +26,13 @@ pub struct SwgFile {
     sections: Sections,
 }
 
-/// The nodes of a file: the starts of their rows, and their ids.
+/// The nodes of a file: row offsets and ids.
 #[derive(Debug)]
 pub struct DiskNodes {
-    /// Starts of the rows.
+    /// Row offsets.
     pub rows: Rows,
-    /// The same nodes, with their ids in the file, and no edges; loops and parallel edges are as
-    /// many as the file promises.
+    /// The same nodes, with their ids in the file, and no edges; the counts of loops and parallel
+    /// edges are those that the file promises.
     pub nodes: Graph,
 }
 
@@ -41,8 +41,8 @@ pub struct DiskNodes {
 struct State {
     bytes: u64,
     modified: Option<SystemTime>,
-    /// Time of the last change, also of one that set the other time back, and the file's names:
-    /// removing one is a change too.
+    /// Time of the last change of the file's status, which covers a reset of the other time and
+    /// removal of a name.
     changed: (i64, i64),
     names: u64,
 }
@@ -64,7 +64,7 @@ impl State {
         }
     }
 
-    /// Tells whether the content is that of `earlier`, as far as the system says.
+    /// Returns whether the content is that of `earlier`, as far as the system reports it.
     fn is_of(&self, earlier: &Self) -> bool {
         let is_alike = (self.bytes, self.modified) == (earlier.bytes, earlier.modified);
         is_alike && (self.changed == earlier.changed || self.names != earlier.names)
@@ -112,8 +112,8 @@ impl SwgFile {
         }))
     }
 
-    /// Reads the starts of the rows and the ids, and checks them. Takes four bytes for each node,
-    /// and eight for each id if the file has a table of them.
+    /// Reads the row offsets and the ids, and checks them. Takes four bytes for each node, and
+    /// eight for each id if the file has a table of them.
     ///
     /// # Errors
     /// As [`Self::open`], and [`GraphError::Memory`].
@@ -139,7 +139,7 @@ impl SwgFile {
             targets: Vec::new(),
             weights: None,
         };
-        // Resident graphs have fewer than 2^32 edges, and no header promises more of some kind.
+        // Resident graphs have fewer than 2^32 edges, so counts of a header fit.
         let word = |count: u64| u32::try_from(count).unwrap_or(u32::MAX);
         let counts = Counts {
             loops: word(self.header.loops),
@@ -188,7 +188,7 @@ impl SwgFile {
         Ok(ids)
     }
 
-    /// Reads a section piece by piece; pieces are whole words of 8 bytes but for the last one.
+    /// Reads a section piece by piece; all pieces except the last are whole words of 8 bytes.
     fn each(
         &self,
         section: &std::ops::Range<u64>,
@@ -323,7 +323,7 @@ fn first<const N: usize>(bytes: &[u8]) -> [u8; N] {
     bytes.first_chunk().copied().unwrap_or([0; N])
 }
 
-/// Fills the buffer as far as there are bytes.
+/// Fills the buffer with as many bytes as there are.
 fn fill(mut file: impl Read, buffer: &mut [u8]) -> io::Result<usize> {
     let mut held = 0;
     while held < buffer.len() {

@@ -4,7 +4,7 @@
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ArchiveProblem {
-    /// No member header where one should be.
+    /// A missing member header.
     #[error("member {number} of the archive does not start like one")]
     Member {
         /// Number of this member, from 1.

@@ -113,7 +113,8 @@ pub enum BinaryProblem {
         /// Parallel edges by the header.
         promised_parallel: u64,
     },
-    /// Edges without mirror images in a graph marked symmetric, where nobody looked for the first.
+    /// Edges without mirror images in a graph marked symmetric, where the first was not searched
+    /// for.
     #[error(
         "marked symmetric, but not every edge has a mirror image of the same weight; convert the file with --undirected"
     )]

@@ -148,7 +148,7 @@ pub enum LineProblem {
         /// Column, from 1.
         column: usize,
     },
-    /// A number alone after `#`, as LGL names the node of a list of neighbours.
+    /// A single number after `#`, which names the node of a list of neighbours in LGL.
     #[error(
         "{value:?} looks like the head of a list of neighbours (LGL) and not like a comment; \
          give --format lgl, or --format el if it is a comment of an edge list"

@@ -1,7 +1,7 @@
 //! Errors between a graph's bytes and its arrays.
 //!
 //! One enum for the crate, because a caller shows all of them the same way: one message with the
-//! file, the line, the reason and the offending value. It tells whether the request or the machine
+//! file, the line, the reason and the offending value. It says whether the request or the machine
 //! is the cause, and sets no exit codes.
 
 mod archive;
@@ -325,8 +325,8 @@ impl GraphError {
         }
     }
 
-    /// Tells whether it refuses a negative weight, which [`LoadOptions::signed`](crate::LoadOptions)
-    /// would take.
+    /// Returns whether it refuses a negative weight, which
+    /// [`LoadOptions::signed`](crate::LoadOptions) would take.
     #[must_use]
     pub fn is_of_negative_weight(&self) -> bool {
         matches!(

@@ -40,7 +40,7 @@ impl FileId {
         }
     }
 
-    /// Tells whether the file exists.
+    /// Returns whether the file exists.
     #[must_use]
     pub fn exists(&self) -> bool {
         !matches!(self.0, Id::Place(_))

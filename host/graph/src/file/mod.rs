@@ -1,10 +1,10 @@
 //! Files that appear whole or not at all.
 //!
-//! Half a file under the name that a script waits for is worse than none, so bytes go to a temporary file
-//! in the same folder, which takes the name at the end. Links are followed first, so that a link
-//! stays one. A replaced file passes on its permissions. Pipes, devices and open descriptors have
-//! no content to protect and are written directly. This is the only place that writes files; it
-//! knows nothing of their content.
+//! A partial file under the name that a script waits for is worse than none, so bytes go to a
+//! temporary file in the same folder, which takes the name at the end. Links are followed first, so
+//! that a link stays one. A replaced file passes on its permissions. Pipes, devices and open
+//! descriptors have no content to protect and are written directly. This is the only place that
+//! writes files; it knows nothing of their content.
 
 mod temporary;
 mod id;
@@ -38,7 +38,7 @@ pub struct WriteError {
     pub source: io::Error,
 }
 
-/// A file in the making.
+/// An unfinished output file.
 ///
 /// Without [`Output::finish`] a regular file keeps its old content. An existing file is replaced
 /// and not changed, so other hard links to it keep the old content.
@@ -172,15 +172,15 @@ pub fn probe(path: &Path) -> Result<(), WriteError> {
     })
 }
 
-/// Tells whether `path` is written directly: a pipe, a device, or an open descriptor such as
+/// Returns whether `path` is written directly: a pipe, a device, or an open descriptor such as
 /// `/dev/stdout`. False if it cannot be written.
 #[must_use]
 pub fn is_written_through(path: &Path) -> bool {
     Target::of(path).is_ok_and(|target| !matches!(target, Target::File(_)))
 }
 
-/// Tells whether `path` is this process's standard output, such as `/dev/stdout`; false for a file
-/// that standard output is redirected to.
+/// Returns whether `path` is this process's standard output, such as `/dev/stdout`; false for a
+/// file that standard output is redirected to.
 #[must_use]
 pub fn is_standard_output(path: &Path) -> bool {
     Target::of(path).is_ok_and(|target| target == Target::Descriptor(1))

@@ -3,7 +3,7 @@
 //! Threads that write to one file wait for each other: ext4, XFS and tmpfs lock it while they find
 //! pages and copy. Pages of a mapping are found and filled independently. They are requested before
 //! bytes are copied, so a full disk is an error and not a signal. What the system refuses to map is
-//! written, and that call tells the reason.
+//! written instead, and that call returns the reason.
 
 use std::fs::File;
 use std::io;
@@ -31,13 +31,13 @@ const PAGE_BYTES: usize = 64 << 10;
 /// Time between two flushes.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// Tells whether threads should share the writing of a file of so many bytes.
+/// Returns whether threads should share the writing of a file of `end` bytes.
 pub(super) fn are_worthwhile(end: u64) -> bool {
     end >= LEAST_BYTES && rayon::current_num_threads() >= LEAST_THREADS
 }
 
-/// Fills an empty file, which ends after the last section. The file is flushed on the way and
-/// afterwards, by a thread of its own if there is one.
+/// Fills an empty file, which ends after the last section. The file is flushed during and after
+/// this, by a separate thread if there is one.
 pub(super) fn fill(file: &File, sections: &[Section<'_>], end: u64) -> io::Result<Option<Flusher>> {
     file.set_len(end)?;
     let flusher = Flusher::start(file).ok();
@@ -98,7 +98,7 @@ struct Pages {
 unsafe impl Sync for Pages {}
 
 impl Pages {
-    /// Maps a file of `bytes` bytes, or nothing where the system or the address space refuse.
+    /// Maps a file of `bytes` bytes; returns `None` if the system or the address space refuses.
     fn of(file: &File, bytes: u64) -> Option<Self> {
         let bytes = usize::try_from(bytes).ok()?;
         let access = libc::PROT_READ | libc::PROT_WRITE;

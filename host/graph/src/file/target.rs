@@ -46,7 +46,7 @@ impl Target {
     }
 }
 
-/// Whether the path ends in a separator, which the parts of a path do not tell.
+/// Whether the path ends in a separator, which the components of a path do not show.
 fn names_folder(path: &Path) -> bool {
     let last = path.as_os_str().as_encoded_bytes().last();
     last.is_some_and(|byte| std::path::is_separator(char::from(*byte)))

@@ -94,7 +94,7 @@ fn forget(list: &mut Vec<PathBuf>, path: &Path) {
     list.retain(|known| known != path);
 }
 
-/// Tries at most of names for a temporary file, each of which another process would have to guess.
+/// Most attempts to name a temporary file; another process would have to guess each name.
 const NAMES_MAX: u32 = 1000;
 
 /// Creates a file under an unused name, with the permissions that the caller's mask leaves.
@@ -113,7 +113,7 @@ fn create_in(folder: &Path) -> io::Result<(File, PathBuf)> {
     }
 }
 
-/// A name that no temporary file of this process had, and hardly one of another.
+/// A name that no temporary file of this process had, and probably none of another.
 fn draft_name() -> String {
     static NEXT: AtomicU64 = AtomicU64::new(0);
     let number = NEXT.fetch_add(1, Ordering::Relaxed);

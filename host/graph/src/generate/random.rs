@@ -2,8 +2,8 @@
 //!
 //! Edges are sorted into parts ([`super::scatter`]); then each part's rows are counted, placed and
 //! sorted within a cache. An undirected edge is drawn once, for its lower end, which makes the
-//! higher half of each row. The same edges turned around make the lower halves. Rows are sorted, so
-//! the result is the same for any number of threads.
+//! higher half of each row. The same edges reversed make the lower halves. Rows are sorted, so the
+//! result is the same for any number of threads.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -17,7 +17,7 @@ use crate::memory::{self, Shortage};
 
 /// Least and most edges that a thread draws at a time.
 const STRETCH: (u64, u64) = (1 << 12, 1 << 20);
-/// Stretches per thread, as threads differ in speed; more of a large graph.
+/// Stretches per thread, as threads differ in speed; a large graph has more.
 const STRETCHES: u64 = 4;
 /// Steps in which the halves of rows are joined and freed.
 const STEPS: usize = 16;
@@ -67,17 +67,17 @@ fn draw_into(
     }
 }
 
-/// Returns how many edges a thread draws at a time, of so many.
+/// Returns how many of all edges a thread draws at a time.
 fn stretch(drawn: u64) -> u64 {
     let shares = STRETCHES * rayon::current_num_threads() as u64;
     let stretch = (drawn / shares).clamp(STRETCH.0, STRETCH.1);
     stretch.next_multiple_of(LANES as u64)
 }
 
-/// Returns the lower half of each row: the edges of the higher ones, turned around.
+/// Returns the lower half of each row: the reversed edges of the higher ones.
 ///
-/// Each lane turns the rows of consecutive parts, so the edges of a new row are in order already if
-/// lanes have groups of their own. To sort them again takes one look at each.
+/// Each lane turns the rows of consecutive parts, so the edges of a new row are already in order if
+/// lanes have separate groups. Sorting them again takes one visit of each.
 fn mirrored(plan: Plan, higher: &Half) -> Result<Half, Shortage> {
     let edges = higher.targets.len();
     let lanes = plan.lanes(edges, STRETCHES as usize * rayon::current_num_threads());
@@ -161,7 +161,7 @@ impl Half {
         memory::shorten(&mut self.targets, self.starts[part]);
     }
 
-    /// Frees what is left.
+    /// Frees the rest.
     fn free(self) {
         memory::free(self.targets);
         memory::free(self.ends);
@@ -282,7 +282,7 @@ fn joined(plan: Plan, mut lower: Option<Half>, mut higher: Half) -> Result<Csr, 
     })
 }
 
-/// Both halves of a part's rows, where the rows start, their ends and their targets.
+/// Both halves of a part's rows: offsets, ends and targets.
 type Slot<'a> = (
     [(&'a [u32], &'a [u32]); 2],
     u32,

@@ -53,7 +53,7 @@ impl Draw for Rmat {
     fn edges(&self, first: u64) -> [[u32; 2]; LANES] {
         #[cfg(target_arch = "x86_64")]
         if is_x86_feature_detected!("avx2") {
-            // SAFETY: the processor has what the function requires.
+            // SAFETY: the processor has the features that the function requires.
             return unsafe { avx2::edges(self, first) };
         }
         self.edges_anywhere(first)
@@ -62,8 +62,8 @@ impl Draw for Rmat {
 
 /// Turns random words, one per level, into the bits of sources and targets.
 ///
-/// Three comparisons tell a quadrant: the second one is the source's bit, the parity of all three
-/// the target's. A function of its own, so that the comparisons are vectors wherever it is called.
+/// Three comparisons find a quadrant: the second one is the source's bit, the parity of all three
+/// the target's. A separate function, so that the comparisons are vectors wherever it is called.
 #[inline(never)]
 fn quadrants(levels: &[[u32; LANES]]) -> [[u32; LANES]; 2] {
     let [mut a, mut ab, mut abc] = [[0; LANES]; 3];

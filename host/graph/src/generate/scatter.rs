@@ -1,13 +1,13 @@
 //! Edges sorted into parts of consecutive rows, in the order in which threads make them.
 //!
-//! In an array larger than the caches, each access out of order waits for memory. So a thread holds
-//! some edges back for each part and hands them over together. A part's edges fit a cache, where
+//! In an array larger than the caches, each access out of order waits for memory. So a thread
+//! buffers some edges for each part and hands them over together. A part's edges fit a cache, where
 //! accesses out of order cost little. An edge takes six bytes: its row within the part, and its
 //! end.
 //!
-//! Edges are listed on lanes. Each lane of a large graph fills chunks of its own, so that no thread
-//! waits for what another one wrote last, and a part has the edges of each lane in the order in
-//! which they were listed.
+//! Edges are listed on lanes. Each lane of a large graph fills separate chunks, so that threads do
+//! not contend for a chunk, and a part has the edges of each lane in the order in which they were
+//! listed.
 
 use std::iter::{Enumerate, Zip};
 use std::slice::ChunksMut;
@@ -21,14 +21,14 @@ use crate::memory::{self, Shortage};
 const PART_EDGES: u64 = 1 << 19;
 /// Parts per thread that a smaller graph has, as threads differ in speed.
 const PARTS: u64 = 8;
-/// With fewer edges, a part is not worth its beginning.
+/// With fewer edges, a part is not worth its overhead.
 const PART_EDGES_MIN: u64 = 1 << 12;
 /// Chunks of a part that a group of lanes fills, on average. The last one is half empty.
 const CHUNKS: usize = 32;
-/// Edges that a chunk has at least, unless lanes cannot share more: a chunk takes 48 bytes besides.
+/// Fewest edges of a chunk, unless lanes cannot share more: a chunk takes 48 bytes besides.
 const CHUNK_EDGES_MIN: usize = 512;
-/// Edges that a thread holds back for a part. With 64, each hand-over's wait for the memory weighs
-/// more than buffers that are larger than the second-level cache.
+/// Edges that a thread buffers for a part. With 64, each hand-over's wait for the memory costs more
+/// than buffers that are larger than the second-level cache.
 const HELD: usize = 128;
 
 /// Division of nodes into parts.
@@ -40,7 +40,7 @@ pub(super) struct Plan {
 }
 
 impl Plan {
-    /// Divides `nodes` nodes with so many edges.
+    /// Divides `nodes` nodes with `edges` edges.
     pub(super) fn of(nodes: u32, edges: u64) -> Self {
         let shares = PARTS * rayon::current_num_threads() as u64;
         let parts = (edges / PART_EDGES).max(shares.min(edges / PART_EDGES_MIN));
@@ -54,8 +54,8 @@ impl Plan {
         self.nodes.div_ceil(1 << self.row_bits) as usize
     }
 
-    /// Number of lanes, at most `most`, for the lists of `edges` edges: those that have chunks of
-    /// their own if they suffice for all threads.
+    /// Number of lanes, at most `most`, for the lists of `edges` edges: lanes with separate chunks
+    /// if these suffice for all threads.
     pub(super) fn lanes(&self, edges: usize, most: usize) -> usize {
         let own = edges / (CHUNKS * self.parts() * CHUNK_EDGES_MIN);
         if own < rayon::current_num_threads() {
@@ -75,7 +75,7 @@ impl Plan {
 /// Memory for the edges of all parts.
 pub(super) struct Pool {
     plan: Plan,
-    /// Groups of lanes, each of which fills chunks of its own.
+    /// Groups of lanes, each of which fills separate chunks.
     groups: usize,
     /// Edges of a chunk.
     chunk: usize,
@@ -99,7 +99,7 @@ impl Pool {
         })
     }
 
-    /// Keeps the ends alone.
+    /// Keeps only the ends.
     pub(super) fn into_ends(self) -> Chunks {
         memory::free(self.rows);
         Chunks {
@@ -151,7 +151,7 @@ impl Chunks {
         &self.ends[at * self.chunk..][..self.chunk]
     }
 
-    /// Frees them.
+    /// Frees the chunks.
     pub(super) fn free(self) {
         memory::free(self.ends);
     }
@@ -193,7 +193,7 @@ impl Part<'_> {
     }
 }
 
-/// Rows and ends of chunks that belong to no part yet, with their numbers.
+/// Rows and ends of the chunks that belong to no part yet, with their numbers.
 type Free<'a> = Enumerate<Zip<ChunksMut<'a, u16>, ChunksMut<'a, u32>>>;
 
 /// Parts that threads add edges to.
@@ -241,7 +241,7 @@ fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
     shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Edges that one thread holds back.
+/// Edges that one thread buffers.
 pub(super) struct Writer<'p, 'a> {
     to: &'p Parts<'a>,
     group: usize,
@@ -282,7 +282,7 @@ impl<'p, 'a> Writer<'p, 'a> {
         self.to.add(self.group, part, rows, ends);
     }
 
-    /// Hands over what is left.
+    /// Hands over the remaining edges.
     fn finish(mut self) {
         (0..self.counts.len()).for_each(|part| self.hand_over(part));
     }

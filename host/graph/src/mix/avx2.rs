@@ -1,6 +1,6 @@
 //! Streams of random words side by side, in vectors of 256 bits.
 //!
-//! These have no product of two words of 64 bits, so it is put together from products of halves.
+//! AVX2 has no product of 64-bit words, so it is composed from products of halves.
 
 use std::arch::x86_64::{
     __m256i, _mm256_add_epi64, _mm256_mul_epu32, _mm256_set1_epi64x, _mm256_slli_epi64,

@@ -1,8 +1,9 @@
 //! Brings the buckets of stripes together, by swaps within the buffer.
 //!
-//! Each stripe is in order of buckets. The buckets are halved: where the lower half belongs, what
-//! is not of it swaps places with what is missing there. Both halves go on alike until a range
-//! has one bucket or one stripe. So a sort on many threads needs no second buffer.
+//! Each stripe is in order of buckets. The buckets are halved: edges of the upper half in the place
+//! of the lower half swap places with edges of the lower half elsewhere. Both halves are handled in
+//! the same way until a range has one bucket or one stripe. So a sort on many threads needs no
+//! second buffer.
 
 use std::ops::Range;
 
@@ -54,7 +55,7 @@ fn halve<const N: usize>(pieces: Vec<Piece<'_, N>>, digits: Digits, buckets: Ran
     let middle = buckets.start.midpoint(buckets.end);
     let lower_of = |edges: &[[u32; N]]| edges.partition_point(|edge| digits.of(edge) < middle);
     let mut space: usize = pieces.iter().map(|piece| lower_of(piece.edges)).sum();
-    // Keys that are in place on both sides, and those that are not.
+    // Keys that are in place on both sides, and keys that are not.
     let (mut low, mut high) = (Vec::new(), Vec::new());
     let (mut too_high, mut too_low) = (Vec::new(), Vec::new());
     for piece in pieces {

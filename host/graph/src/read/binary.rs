@@ -91,7 +91,7 @@ fn parts(words: &mut Words<'_>, weights: bool) -> Result<Parts, GraphError> {
     })
 }
 
-/// Offsets of 64 bits as 32 bits; one that does not fit is out of order in any form.
+/// Offsets of 64 bits as 32 bits; an offset that does not fit becomes one that is out of order.
 pub(super) fn narrow(offsets: Vec<u64>) -> Vec<u32> {
     let word = |offset: u64| u32::try_from(offset).unwrap_or(u32::MAX);
     offsets.into_par_iter().map(word).collect()

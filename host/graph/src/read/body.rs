@@ -116,7 +116,7 @@ fn line<const N: usize>(
     Ok(())
 }
 
-/// Steps over a comment, unless it is none.
+/// Steps over a comment, if there is one.
 #[cold]
 fn comment(line: &[u8], layout: &Layout) -> Result<(), LineProblem> {
     let line = line.trim_ascii();
@@ -135,7 +135,7 @@ fn comment(line: &[u8], layout: &Layout) -> Result<(), LineProblem> {
     }
 }
 
-/// Tells whether a comment is a number alone, as lists of neighbours (LGL) name their nodes.
+/// Returns whether a comment is a single number, which names a node in lists of neighbours (LGL).
 pub(super) fn is_head(comment: &[u8]) -> bool {
     let number = comment.trim_ascii();
     !number.is_empty() && number.iter().all(u8::is_ascii_digit)

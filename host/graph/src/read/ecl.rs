@@ -1,8 +1,8 @@
 //! Reads `.egr`, the binary of the ECL graph codes.
 //!
-//! 32-bit signed words: nodes, edges, row starts (one more than nodes), targets, and
-//! perhaps as many weights. The file has no mark: its name says what it is, or the start of
-//! the first row, four bytes of 0, which no text holds.
+//! 32-bit signed words: nodes, edges, row starts (one more than nodes), targets, and perhaps as
+//! many weights. The file has no magic: its name identifies it, or the first row offset, four bytes
+//! of 0, which no text holds.
 
 use super::source::Source;
 use super::words::Words;
@@ -20,7 +20,7 @@ use crate::{BinaryProblem, Graph, GraphError, WeightKind};
 const WORD: u64 = 4;
 
 /// Whether a file with these first bytes is of this format: the start of its first row is 0, and
-/// its size is what its counts make, if `total` is known.
+/// its size follows from its counts, if `total` is known.
 pub(super) fn starts(head: &[u8], total: Option<u64>) -> bool {
     let Some((counts, row)) = head.split_first_chunk::<8>() else {
         return false;

@@ -25,7 +25,7 @@ impl<'a> Fields<'a> {
         self.at
     }
 
-    /// Tells whether all bytes are taken.
+    /// Returns whether all bytes are taken.
     pub(super) fn is_done(&self) -> bool {
         self.at >= self.bytes.len()
     }
@@ -191,7 +191,7 @@ impl<'a> Fields<'a> {
         self.value().map(|_| ())
     }
 
-    /// Steps over a value and tells whether it is written as zero; a text that is not a number is
+    /// Steps over a value and returns whether it is written as zero; a text that is not a number is
     /// not zero.
     pub(super) fn is_zero_value(&mut self) -> Result<bool, LineProblem> {
         let value = self.value()?;

@@ -1,9 +1,9 @@
-//! Files that are no graphs, or no text, by their first bytes: named for what they are.
+//! Recognition of files that are no graphs, or no text, by their first bytes.
 
 use super::source::Source;
 use crate::{Format, GraphError};
 
-/// Bytes of a file that are looked at, decompressed.
+/// Bytes of a file that are sniffed, decompressed.
 pub(super) const HEAD_BYTES: usize = 512;
 /// Place of the mark of a tar archive.
 const TAR_AT: usize = 257;
@@ -11,7 +11,7 @@ const UNPACK: &str = "unpack it and give the file that it holds";
 const AS_UTF8: &str = "save it as UTF-8";
 const EXPORT: &str = "export the graph as .mtx, .csv, .graphml or .el";
 
-/// First bytes, the name of what starts so, and the remedy.
+/// First bytes, the name of the format, and the remedy.
 const KNOWN: &[(&[u8], &str, &str)] = &[
     (b"\xff\xfe\0\0", "text in UTF-32", AS_UTF8),
     (b"\0\0\xfe\xff", "text in UTF-32", AS_UTF8),
@@ -90,7 +90,7 @@ const KNOWN: &[(&[u8], &str, &str)] = &[
     (b"{\n", "a JSON file", EXPORT),
 ];
 
-/// Refuses a file whose first bytes, decompressed, tell that it is something else.
+/// Refuses a file whose first bytes, decompressed, show another format.
 pub(super) fn check(source: &Source, head: &[u8]) -> Result<(), GraphError> {
     let refused = |what, remedy| {
         Err(GraphError::Foreign {
@@ -114,12 +114,12 @@ pub(super) fn check(source: &Source, head: &[u8]) -> Result<(), GraphError> {
     }
 }
 
-/// Tells whether the file's name says that it is GraphML, however far its root is.
+/// Returns whether the file's name says that it is GraphML, however far its root is.
 fn is_xml_of_name(source: &Source) -> bool {
     super::format_of(&source.name) == Some(Format::GraphMl)
 }
 
-/// Refuses a file for the reader of text that is none.
+/// Refuses a file that is not text.
 pub(super) fn check_text(source: &Source, head: &[u8]) -> Result<(), GraphError> {
     let nul = head.iter().position(|byte| *byte == 0);
     let Some(nul) = nul else { return Ok(()) };

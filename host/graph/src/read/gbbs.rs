@@ -1,8 +1,8 @@
 //! Reads `.bin`, the binary of GBBS: words of 64 bits for nodes, edges and bytes of the file, then
 //! row starts of 64 bits, one more than nodes, and targets of 32 bits.
 //!
-//! A file with weights has a signed word of 32 bits after each target. The file has no mark: its
-//! name says what it is, or its size in the third word, which follows from the counts.
+//! A file with weights has a signed word of 32 bits after each target. The file has no magic: its
+//! name identifies it, or its size in the third word, which follows from the counts.
 
 use super::source::Source;
 use super::words::Words;

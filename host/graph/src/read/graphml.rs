@@ -99,7 +99,7 @@ fn xml(error: &impl std::fmt::Display) -> Problem {
     })
 }
 
-/// Bytes of the source that counts lines, and ends where one element takes too many.
+/// Bytes of the source, with a count of lines and a limit on the length of an element.
 struct Lines<'a> {
     stream: BufReader<Bytes<'a>>,
     /// Line of the next byte, from 1; 0 before the first byte.
@@ -179,7 +179,7 @@ impl BufRead for Lines<'_> {
 enum Kinds {
     None,
     Undirected,
-    /// Some or all are directed; of others the mirror image is listed, too.
+    /// Some or all are directed; for the others the mirror image is added.
     Directed,
 }
 

@@ -22,9 +22,9 @@ const CHALLENGE_EXPECTED: &str =
 /// Role of a line.
 #[derive(Debug)]
 pub(super) enum Step {
-    /// Part of the opening.
+    /// Part of the file's first bytes.
     Taken,
-    /// End of the opening.
+    /// End of the file's first bytes.
     Done(Layout),
     /// First edge.
     Edge(Layout),
@@ -41,7 +41,7 @@ enum State {
     EdgeList {
         hinted_nodes: Option<u64>,
     },
-    /// A table whose columns have names; the first edge tells what its ids are.
+    /// A table whose columns have names; the first edge shows which ids it has.
     Table(Option<u64>, Table),
 }
 
@@ -58,8 +58,8 @@ pub(super) struct HeaderSniffer<'a> {
 }
 
 impl<'a> HeaderSniffer<'a> {
-    /// Starts at the first line. `asked` is the format that the caller states, `named` that or the
-    /// one of the file's name.
+    /// Starts at the first line. `asked` is the format that the caller states, `named` that format
+    /// or the one of the file's name.
     pub(super) fn new(asked: Option<Format>, named: Option<Format>, wish: Wish<'a>) -> Self {
         Self {
             named,

@@ -59,7 +59,7 @@ pub(super) struct Layout {
     pub(super) comments: &'static [u8],
     /// Letter before an edge.
     pub(super) letter: Option<u8>,
-    /// Whether a number alone after `#` is the head of a list of neighbours and no comment.
+    /// Whether a single number after `#` is the head of a list of neighbours instead of a comment.
     pub(super) heads: bool,
     /// Factor on all weights.
     pub(super) factor: Option<Factor>,

@@ -63,7 +63,7 @@ impl<'a> Listed<'a> {
         self.names.len()
     }
 
-    /// The word of a weight. All weights taken before are floats from the first one on that is.
+    /// The word of a weight. From the first float on, all earlier weights become floats.
     pub(super) fn weight(&mut self, text: &[u8]) -> Result<u32, LineProblem> {
         self.is_weighted = true;
         let mut fields = Fields::new(text);

@@ -1,10 +1,10 @@
 //! Reading of files as graphs.
 //!
 //! Path of a file: [`source`] opens and decompresses, [`chunks`] cuts into pieces of whole lines,
-//! [`header_sniffer`] recognises the format, [`body`] parses edges in parallel, [`gather`] joins them,
-//! and [`labels`] numbers the nodes of edge lists by the ids that were [`seen`], [`named`] those
-//! with names. Formats that are no lists of edges have readers of their own; `.swg` takes the short
-//! path through [`binary`]. This module only chooses the path.
+//! [`header_sniffer`] recognises the format, [`body`] parses edges in parallel, [`gather`] joins
+//! them, and [`labels`] numbers the nodes of edge lists by the ids that were [`seen`], [`named`]
+//! for names. Formats other than lists of edges have separate readers; `.swg` takes the short path
+//! through [`binary`]. This module only chooses the path.
 
 mod binary;
 mod body;
@@ -53,8 +53,8 @@ pub(super) fn load_file(
     load_source(Source::open(path)?, options, progress)
 }
 
-/// Tells whether a file's name ends like that of a graph, compressed or not. The content is not
-/// read. `.csv`, `.npz` and `.bin`, which many other files are named, do not count.
+/// Returns whether a file's name ends like that of a graph, compressed or not. The content is not
+/// read. `.csv`, `.npz` and `.bin`, which are common suffixes of other files, do not count.
 ///
 /// ```
 /// assert!(seawall_graph::is_graph_name("roads.GR.xz"));

@@ -1,8 +1,8 @@
 //! Lists of neighbours: a node and its neighbours in each line, or a line for each.
 //!
-//! The first is what NetworkX writes as an adjacency list (`.adjlist`), the second the format of
-//! Large Graph Layout (`.lgl`): `# NODE`, then a line `NEIGHBOUR [WEIGHT]` for each. Neither has
-//! a sign that an edge list does not have, so the name of the file or the caller states them.
+//! The first is NetworkX's adjacency list (`.adjlist`), the second the format of Large Graph Layout
+//! (`.lgl`): `# NODE`, then a line `NEIGHBOUR [WEIGHT]` for each. Neither has a sign that an edge
+//! list does not have, so the name of the file or the caller states them.
 
 use super::chunks::{LINE_BYTES, Piece, next_piece};
 use super::listed::{Listed, name_of};

@@ -98,7 +98,7 @@ impl Header {
         })
     }
 
-    /// Whether the array is a table and no list, as in layouts that are not read.
+    /// Whether the array is a table instead of a list, as in unsupported layouts.
     pub(super) fn is_table(&self) -> bool {
         self.dimensions > 1
     }

@@ -1,4 +1,4 @@
-//! Content of a piece of text: its edges, and what is settled across pieces.
+//! Content of a piece of text: its edges, and data that is combined across pieces.
 
 use super::fields::Fields;
 use super::named::Names;
@@ -45,7 +45,7 @@ pub(super) struct Parsed<const N: usize> {
 }
 
 impl<const N: usize> Parsed<N> {
-    /// Content of nothing yet.
+    /// Empty content.
     pub(super) fn new(factor: Option<Factor>, signed: bool) -> Self {
         Self {
             edges: Vec::new(),

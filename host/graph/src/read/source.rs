@@ -17,7 +17,7 @@ use lzma_rust2::XzReader;
 use super::zstd::ZstdReader;
 use crate::{Compression, GraphError};
 
-/// Bytes that tell the compression.
+/// Bytes that identify the compression.
 const MAGIC_BYTES: u64 = 6;
 /// Largest dictionary accepted, so that a header cannot choose our memory. `xz -9` uses 64 MiB.
 const XZ_MEMORY_KIB: u32 = 256 << 10;

@@ -88,7 +88,7 @@ pub(super) struct Table {
 pub(super) enum IdKind {
     /// Whole numbers.
     Numbers,
-    /// Names, since the first one is; a plain number among them is an error, because the first
+    /// Names, since the first end is one; a plain number among them is an error, because the first
     /// line may have been one of other names.
     Words,
     /// Names, digits or not.
@@ -111,7 +111,7 @@ pub(super) enum Attributes {
 /// Kind of the first line of a table.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum First {
-    /// Names of columns. The first edge decides what the ids are.
+    /// Names of columns. The first edge decides the kind of the ids.
     Header(Table),
     /// An edge.
     Edge(Table),
@@ -155,7 +155,7 @@ fn delimiter_of(line: &[u8]) -> u8 {
     }
 }
 
-/// Tells whether a line names both ends of edges, so that it starts a table whatever the file is
+/// Returns whether a line names both ends of edges, so that it starts a table whatever the file is
 /// called.
 pub(crate) fn names_ends(line: &[u8]) -> bool {
     let names = names_of(line, delimiter_of(line));
@@ -205,13 +205,13 @@ pub(super) fn first(line: &[u8], wish: Wish<'_>) -> Result<First, LineProblem> {
     Ok(First::Edge(table))
 }
 
-/// Tells whether a column starts like a number; the parser checks that it is one.
+/// Returns whether a column starts like a number; the parser checks that it is one.
 fn is_number(column: &str) -> bool {
     let digits = column.trim_start_matches(['-', '+']);
     digits.starts_with(|first: char| first.is_ascii_digit())
 }
 
-/// Tells whether a line without numbers at its start may be an edge between names: two columns, a
+/// Returns whether a line without numbers at its start may be an edge between names: two columns, a
 /// weight or attributes.
 fn has_edge(names: &[String], line: &[u8]) -> bool {
     match names {
@@ -310,7 +310,7 @@ fn chosen(
     match () {
         () if is_named => Ok(First::Header(table)),
         () if is_edge => Ok(First::Edge(table)),
-        // Were it an edge, its ids would be names, and those of the other edges numbers.
+        // If it were an edge, its ids would be names, and the ids of other edges numbers.
         () => Ok(First::NumbersBelow(table)),
     }
 }
@@ -352,7 +352,7 @@ pub(super) fn kind_of_ids(line: &[u8], table: &Table) -> IdKind {
     }
 }
 
-/// Tells whether a column starts as no number does, wrong or not.
+/// Returns whether a column starts as no number does, wrong or not.
 pub(crate) fn starts_like_a_name(column: &str) -> bool {
     let is_sign =
         |first: char| first.is_ascii_punctuation() && first != '_' || first.is_ascii_digit();
@@ -393,7 +393,7 @@ impl Table {
         }
     }
 
-    /// Tells whether every line has a weight that is wanted.
+    /// Returns whether every line has a weight that is wanted.
     pub(super) fn is_weighted(&self) -> bool {
         self.weight.is_some() || self.attributes == Attributes::Weighted
     }
@@ -451,7 +451,7 @@ pub(super) fn line<const N: usize>(
         }
         _ => {}
     }
-    // A column that lines have or have not is no column of this table.
+    // A column that only some lines have is no column of this table.
     if table.columns.is_some_and(|most| count < most) {
         let what = if table.weight.is_some() {
             "a weight"
@@ -477,7 +477,7 @@ pub(super) fn line<const N: usize>(
     Ok(())
 }
 
-/// Tells whether a comment has as many columns as an edge: the sign may start a name.
+/// Returns whether a comment has as many columns as an edge: the sign may start a name.
 pub(super) fn is_like_an_edge(line: &[u8], table: &Table) -> bool {
     let columns = names_of(line, table.delimiter).len();
     table.ids != IdKind::Numbers && table.delimiter != b' ' && table.columns == Some(columns)
@@ -550,7 +550,7 @@ impl<'l> Columns<'l> {
         &rest[rest.iter().take_while(is_blank).count()..]
     }
 
-    /// Tells whether a byte that may be a blank separates columns here.
+    /// Returns whether a byte that may be a blank separates columns here.
     fn divides(&self, byte: u8) -> bool {
         byte == self.delimiter && byte != b' '
     }

@@ -1,9 +1,9 @@
 //! Parsing of one edge weight.
 //!
-//! A number that is whole and fits 32 bits, with a sign if it is negative, is a whole number in any notation (`3`, `3.0`, `3e0`).
-//! Digits alone that pass 32 bits are refused. Any other number becomes the nearest
-//! `f32`; whether this rounds is decided exactly, from the decimal digits. So `0.5` is not
-//! rounded, while `0.1`, `1.00000000000000001` and `1e-400` are.
+//! A number that is whole and fits 32 bits, with a sign if it is negative, is a whole number in any
+//! notation (`3`, `3.0`, `3e0`). Plain digits beyond 32 bits are refused. Any other number becomes
+//! the nearest `f32`; whether this rounds is decided exactly, from the decimal digits. So `0.5` is
+//! not rounded, while `0.1`, `1.00000000000000001` and `1e-400` are.
 
 use super::quote::quote;
 use crate::scale::{Factor, Product};
@@ -67,7 +67,7 @@ impl Weight {
     }
 }
 
-/// Parses a weight of digits alone.
+/// Parses a weight of digits only.
 pub(super) fn whole(value: u64) -> Result<Weight, LineProblem> {
     let limit = u32::MAX;
     let too_large = |_| LineProblem::TooLarge {
@@ -145,8 +145,7 @@ pub(super) fn real(word: &[u8]) -> Option<(&str, f32)> {
 struct Decimal {
     negative: bool,
     digits: Vec<u8>,
-    /// Number of digits before the point. Zeros follow the digits, or fill the gap between the
-    /// point and them.
+    /// Number of digits before the point. Zeros follow the digits, or fill the gap after the point.
     before: i64,
 }
 
@@ -181,7 +180,7 @@ impl Decimal {
         u32::try_from(value * 10_u64.pow(zeros)).ok()
     }
 
-    /// Tells whether `float`, the nearest to `text`, is exactly this number.
+    /// Returns whether `float`, the nearest to `text`, is exactly this number.
     fn is(&self, text: &str, float: f32) -> bool {
         let near = text.parse() == Ok(f64::from(float));
         near && *self == Self::of(&exactly(float))

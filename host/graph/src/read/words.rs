@@ -84,7 +84,7 @@ impl<'a> Words<'a> {
         self.at
     }
 
-    /// Tells whether nothing follows.
+    /// Returns whether nothing follows.
     pub(super) fn is_at_end(&mut self) -> Result<bool, GraphError> {
         match &self.file {
             Some((_, total)) => Ok(self.at >= *total),

@@ -35,12 +35,12 @@ pub struct Saved {
 ///
 /// The suffixes `.mtx`, `.txt`, `.el`, `.csv`, `.gr`, `.graph`, `.npz`, `.egr`, `.bin` and `.swg`
 /// are known, each also followed by `.gz` or `.xz`. A `.gr` file is PACE if the graph is symmetric
-/// and has no weights, and DIMACS otherwise. All ids and names of nodes are kept, those of nodes
-/// without edges too: text formats have comments for what they cannot say, and a format that
-/// cannot hold something refuses it before a byte is written; see
-/// [`renumbered`](Graph::renumbered) where ids do not matter. A symmetric graph is written to an
-/// edge list or DIMACS file with both directions, which are directed when read back. An existing
-/// file is replaced once everything is written, and kept on an error.
+/// and has no weights, and DIMACS otherwise. All ids and names of nodes are kept, including nodes
+/// without edges: text formats use comments for facts that they cannot express, and a format that
+/// cannot hold something refuses it before a byte is written; see [`renumbered`](Graph::renumbered)
+/// where ids do not matter. A symmetric graph is written to an edge list or DIMACS file with both
+/// directions, which are directed when read back. An existing file is replaced once everything is
+/// written, and kept on an error.
 ///
 /// ```
 /// use seawall_graph::{self as graph, Graph, LoadOptions};

@@ -1,7 +1,7 @@
 //! Ids and names of nodes in written files.
 //!
-//! Text formats carry what they cannot say in comments, see [`crate::notes`]; binary formats that
-//! cannot hold ids refuse graphs that have others than 0, 1, 2, ….
+//! Text formats carry facts that they cannot express in comments, see [`crate::notes`]; binary
+//! formats that cannot hold ids refuse graphs with ids other than 0, 1, 2, ….
 
 use std::io;
 
@@ -63,7 +63,7 @@ fn ends_of_first_edge(graph: &Graph) -> Option<[&str; 2]> {
     Some([graph.name_of(from)?, graph.name_of(to)?])
 }
 
-/// Writes the ids of nodes that a format numbers from 1, where they are others.
+/// Writes the ids of nodes, if they differ from the format's numbers from 1.
 pub(super) fn write_numbered(graph: &Graph, sign: &str, sink: &mut Sink) -> io::Result<()> {
     match graph.ids() {
         Ids::Offset(1) => Ok(()),
@@ -73,7 +73,7 @@ pub(super) fn write_numbered(graph: &Graph, sign: &str, sink: &mut Sink) -> io::
     }
 }
 
-/// Writes what a list of edges does not say: nodes without edges, and that ids are names.
+/// Writes the facts that a list of edges lacks: nodes without edges, and that ids are names.
 pub(super) fn write_listed(graph: &Graph, format: Format, sink: &mut Sink) -> io::Result<()> {
     const SIGN: &str = "#";
     if let Ids::Names(_) = graph.ids() {
@@ -94,7 +94,7 @@ pub(super) fn write_listed(graph: &Graph, format: Format, sink: &mut Sink) -> io
         return Ok(());
     }
     match graph.ids() {
-        // The count of nodes before this says the same.
+        // The count of nodes before this has the same effect.
         Ids::Offset(0) if format == Format::EdgeList => Ok(()),
         Ids::Offset(first) => notes::write_range(sink, SIGN, *first, graph.nodes()),
         Ids::Table(_) => {

@@ -33,7 +33,7 @@ struct Array<'a> {
 
 enum Content<'a> {
     Bytes(Cow<'a, [u8]>),
-    /// So many words of 1.
+    /// A number of words of 1.
     Ones(u32),
 }
 

@@ -1,4 +1,4 @@
-//! The small inputs that went wrong, where they are beside the workspace.
+//! The small inputs that once failed, if they exist beside the workspace.
 
 use std::path::PathBuf;
 
@@ -6,7 +6,7 @@ use seawall_graph::{Format, Graph, GraphError, LoadOptions, WeightChoice, load, 
 
 use super::{edges, edges_of, labels_of, weighted};
 
-/// The path of a case; says so where there is none.
+/// The path of a case; prints a message if there is none.
 fn case(name: &str) -> Option<PathBuf> {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR"))
         .join("../../../shared/cases")

@@ -36,7 +36,7 @@ fn escaped(name: &str) -> String {
     name.replace('&', "&amp;").replace('"', "&quot;")
 }
 
-/// GraphML says everything: the source of all conversions.
+/// GraphML can express everything: the source of all conversions.
 fn graphml(edges: &[(usize, usize, u32)], ids: &[String], (weights, both): (&str, bool)) -> String {
     let direction = if both { "undirected" } else { "directed" };
     let mut text = format!(

@@ -1,4 +1,4 @@
-//! Files that are no graphs, or are packed: named for what they are, with the remedy.
+//! Files that are no graphs, or are packed, are recognised, with the remedy in the message.
 
 use std::io::Write;
 
@@ -103,7 +103,7 @@ fn foreign_files_are_named_with_a_remedy() {
         assert!(found.starts_with(&format!("{name}: this is")), "{found}");
         assert!(parts.iter().all(|part| found.contains(part)), "{found}");
     }
-    // A NUL byte far into a text is found where it is.
+    // The place of a NUL byte far into a text is reported.
     let mut long = "0 1\n".repeat(1000).into_bytes();
     long.extend(b"1 \x002\n");
     let found = refusal("a.el", &long, &LoadOptions::default());
@@ -111,7 +111,7 @@ fn foreign_files_are_named_with_a_remedy() {
         found.starts_with("a.el:1001: the line has a NUL byte"),
         "{found}"
     );
-    // A byte order mark of UTF-8 is no fault.
+    // A byte order mark of UTF-8 is accepted.
     let marked = b"\xef\xbb\xbf0 1\n";
     assert!(load_as("a.el", marked, &LoadOptions::default()).is_ok());
 }

@@ -43,7 +43,7 @@ fn dimacs_has_four_problems() {
             ":1: this problem type is not supported (cnf)",
         ),
     ] {
-        // The first has half of the edges that it counts, and neither.
+        // The first has half of the edges that it counts, the others have not.
         if text.starts_with("p col 3 2") {
             assert!(load_as("a.col", text.as_bytes(), &weighted()).is_ok());
             continue;
@@ -69,7 +69,7 @@ fn binaries_of_gbbs_are_counts_offsets_and_targets() {
         .flat_map(|word| word.to_le_bytes())
         .collect();
     assert_eq!(bytes, [words, targets].concat());
-    // By its content, from a stream too.
+    // Recognised by content, from a stream too.
     let again = load_as("standard input", &bytes, &weighted())
         .unwrap()
         .graph;

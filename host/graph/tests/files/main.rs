@@ -1,4 +1,4 @@
-//! Files of many formats: nothing is lost or invented between them, and what is no graph is named.
+//! Files of many formats: nothing is lost or invented between them, and other files are recognised.
 
 mod cases;
 mod conversion;

@@ -222,7 +222,7 @@ fn lists_of_neighbours_are_read_by_name_and_never_guessed() {
         ("cid", "ann", -1.0),
     ]);
     assert_eq!(edges_of(&graph_of("a.adjlist", adjacency)), expected);
-    // Lines of other lengths are no edge list, with and without weights.
+    // Lines of other lengths are not an edge list, with and without weights.
     for options in [weighted(), LoadOptions::default()] {
         for text in ["0 1 2\n1 2\n", "0 1\n1 2 3\n", "0 1 2 3\n", "0 1\n2\n"] {
             refusal("a.txt", text.as_bytes(), &options);
@@ -261,7 +261,7 @@ fn graphml_has_nodes_weights_and_directions() {
     assert!(graph.is_symmetric());
     let of_n1 = edges_of(&graph).into_iter().filter(|edge| edge.0 == "n1");
     assert_eq!(of_n1.map(|edge| edge.2).collect::<Vec<_>>(), [2.5, 7.0]);
-    // By its content, and with ids that are numbers.
+    // Recognised by content, with ids that are numbers.
     let numbers = GRAPHML.replace("n&amp;0", "10").replace("\"n", "\"1");
     let graph = graph_of("standard input", &numbers);
     assert_eq!(labels_of(&graph), ["10", "11", "12", "13"]);

@@ -41,7 +41,7 @@ fn npy(descr: &str, shape: &str, content: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// The matrix of 946 bytes that took 8.4 GB: next to no entries, and huge dimensions.
+/// The matrix of 946 bytes that took 8.4 GB: few entries and huge dimensions.
 fn sparse(format: &str) -> Vec<u8> {
     let one = npy("<i4", "(1,)", &1u32.to_le_bytes());
     zip(&[

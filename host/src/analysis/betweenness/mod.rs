@@ -1,18 +1,18 @@
-//! Betweenness: how many shortest paths from the sources lead through every node, each path
-//! counted as its share of all shortest paths between its ends (Brandes, "A Faster Algorithm for
-//! Betweenness Centrality", 2001). Edges have no length.
+//! Betweenness: number of shortest paths from the sources through every node, each path weighted by
+//! its share of all shortest paths between its ends (Brandes, "A Faster Algorithm for Betweenness
+//! Centrality", 2001). Edges have no length.
 //!
-//! On a CPU threads share the sources, and each follows the levels of a source in the order of a queue,
-//! or the nodes in the order of a heap where edges are as long as their weights: `2 m` looks at edges
-//! a source. Shares are added up as whole numbers of 2^-64.
+//! On a CPU threads share the sources, and each follows the levels of a source in the order of a
+//! queue, or, if weights are lengths, the nodes in the order of a heap: `2 m` edge visits per
+//! source. Shares are added up as whole numbers of 2^-64.
 //!
-//! A path of an undirected graph is the same from both ends and counts once: half for each of its
-//! ends that is a source, if both are. Normalized scores are divided as in NetworkX 3.6.
+//! A path of an undirected graph is the same from both ends and counts once: half for each end if
+//! both are sources. Normalized scores are divided as in NetworkX 3.6.
 //!
-//! On a GPU, one source after the other: forward by levels, counting paths, and backward, adding up shares.
-//! A level is a list of nodes, so that work follows the edges and not the levels. Numbers of
-//! paths grow beyond any float, so they have exponents of their own. Sums are of whole numbers,
-//! so that every machine finds the same bits.
+//! A GPU handles one source after the other: forward by levels, counting paths, and backward,
+//! adding up shares. A level is a list of nodes, so that work follows the edges and not the levels.
+//! Numbers of paths exceed the range of floats, so they have separate exponents. Sums are of whole
+//! numbers, so that every machine finds the same bits.
 
 pub(super) mod oracle;
 mod paths;
@@ -53,7 +53,7 @@ const FACTS: Facts = Facts {
     ..Facts::PLAIN
 };
 
-/// Work beside that of a search.
+/// Work relative to a search.
 const WORK: Times = Times {
     node: 30.0,
     edge: 40.0,
@@ -77,8 +77,8 @@ const BY_HEAP: alone::Searching = alone::Searching {
     words: 16.0,
 };
 
-/// Largest relative error of a score: each level adds a few roundings, and those of many levels
-/// rarely add up.
+/// Largest relative error of a score: each level adds a few roundings, which rarely accumulate over
+/// many levels.
 const TOLERANCE_MAX: f64 = 0.01;
 
 impl Analysis for Betweenness {
@@ -93,13 +93,13 @@ impl Analysis for Betweenness {
         build(graph, question)
     }
 
-    /// A run that a limit ended has counted the first sources.
+    /// A run that a limit ended has counted only the first sources.
     fn check(&self, case: &Case<'_>, found: AnalysisOutput<'_>) -> bool {
         let Column::F32(scores) = found.values else {
             return false;
         };
         let sources = &case.question.sources;
-        // An iteration of the composed program is a source; sequential waves count one in all.
+        // An iteration of the composed program is a source; sequential waves count as one in total.
         let counted = if case.end.converged {
             sources.len()
         } else {
@@ -120,7 +120,7 @@ impl Analysis for Betweenness {
         scores.len() == exact.len() && scores.iter().zip(&exact).all(near)
     }
 
-    /// In addition, a sum may lose the rounding to units.
+    /// In addition, a sum may lose up to a unit by rounding.
     fn tolerance(&self, column: &Column, _end: End) -> Option<f64> {
         Some(tolerance(column.len() as u32))
     }
@@ -267,7 +267,7 @@ fn turn(body: &mut ProgramBuilder, registers: Registers, count: u32, shares: Sha
     });
 }
 
-/// Divides by the pairs of ends that a node may be between; a lone source has none, and no number.
+/// Divides by the pairs of ends that a node may be between; a single source has none, and no score.
 fn normalize(program: &mut ProgramBuilder, registers: Registers, [nodes, sources]: [u32; 2]) {
     let others = f64::from(nodes) - 2.0;
     let of_source = 1.0 / ((f64::from(sources) - 1.0) * others);
@@ -284,7 +284,7 @@ fn normalize(program: &mut ProgramBuilder, registers: Registers, [nodes, sources
     });
 }
 
-/// The source alone is found, and is the first level.
+/// Only the source is found, and is the first level.
 fn begin(body: &mut ProgramBuilder, registers: Registers) {
     let Registers {
         sources,
@@ -297,7 +297,7 @@ fn begin(body: &mut ProgramBuilder, registers: Registers) {
         depth,
         ..
     } = registers;
-    body.fill("nobody is found", levels, UNREACHED);
+    body.fill("none is found", levels, UNREACHED);
     body.each("source", Over::Count(1), |one| {
         let source = one.at(sources, one.load(turn));
         one.scatter(levels, source, Join::Min, 0);
@@ -358,7 +358,7 @@ fn discover(body: &mut ProgramBuilder, registers: Registers) {
     });
 }
 
-/// Turns to the level before the present one.
+/// Moves to the previous level.
 fn step_back(body: &mut ProgramBuilder, registers: Registers) {
     let Registers {
         begins,
@@ -383,7 +383,7 @@ mod tests {
 
     #[test]
     fn scores_that_are_none_are_refused() {
-        // Two ways from 0 to 3, and one on to 4.
+        // Two paths from 0 to 3, and an edge from there to 4.
         let edges = [(0, 1), (0, 2), (1, 3), (2, 3), (3, 4)];
         let graph = Graph::from_edges(5, &edges, false).unwrap();
         let question = Question::new(vec![0]);

@@ -5,7 +5,7 @@ use crate::graph::{Graph, WeightKind};
 use seawall_core::abi::sequential::Shares;
 use std::collections::VecDeque;
 
-/// A number of paths, `mantissa * 2^exponent`, as doubles end at 2^1024.
+/// A number of paths, `mantissa * 2^exponent`, since doubles end at 2^1024.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Paths {
     mantissa: f64,
@@ -44,8 +44,8 @@ impl Paths {
     }
 }
 
-/// Betweenness of every node for paths from `sources`, each path once for each source that it
-/// begins at. O(sources * (nodes + edges)).
+/// Betweenness of every node for paths from `sources`; each path counts once for each source that
+/// it begins at. O(sources * (nodes + edges)).
 #[must_use]
 pub fn scores(graph: &Graph, sources: &[u32]) -> Vec<f64> {
     let asked = OracleOptions {
@@ -140,7 +140,7 @@ fn shares(graph: &Graph, source: u32, weighted: bool, ends: &[f64]) -> Vec<f64> 
     shares
 }
 
-/// Levels of a search from a node; infinite for those that it does not reach.
+/// Levels of a search from a node; infinite for unreached nodes.
 fn levels(graph: &Graph, source: u32) -> Vec<f64> {
     let mut levels = vec![f64::INFINITY; graph.nodes() as usize];
     levels[source as usize] = 0.0;

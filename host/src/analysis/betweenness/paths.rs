@@ -9,9 +9,9 @@ use seawall_core::abi::sequential::Shares;
 
 /// Bits of a mantissa after its first one.
 const FRACTION: u32 = 23;
-/// Bits that sums have below the last one of their largest number.
+/// Extra bits of sums below the last bit of their largest number.
 const GUARD: u32 = 8;
-/// Exponent of 1 in pairs; none is ever less.
+/// Exponent of 1 in pairs, the least one.
 const ONE: u32 = 64;
 /// Units of a share in 1, as a power of two.
 const UNITS: u32 = 31;
@@ -78,7 +78,7 @@ pub(super) fn share(body: &mut ProgramBuilder, registers: Registers, how: Shares
             through.to_u64() >> less
         });
         let share = sum.to_f32() * 0.5_f32.powi(UNITS as i32);
-        // A path between two sources counts half at each, where both ends find it.
+        // A path between two sources counts half at each, since both ends find it.
         let end = if how == Shares::Halved {
             node.load(registers.marks).select(0.5_f32, 1.0_f32)
         } else {

@@ -2,7 +2,7 @@
 
 use crate::program::{Kind, ProgramBuilder, ProgramError, RegisterId};
 
-/// The registers of the program: a value a node, or one alone where the name is of a number.
+/// The registers of the program: a value per node, or a single value for counts.
 #[derive(Clone, Copy)]
 pub(super) struct Registers {
     pub(super) sources: RegisterId,
@@ -12,24 +12,24 @@ pub(super) struct Registers {
     pub(super) levels: RegisterId,
     /// Shortest paths from the source.
     pub(super) paths: RegisterId,
-    /// Shares of the paths from the source that lead through each node and end after it, the one
-    /// that ends there included; and the sum of the others over sources.
+    /// Shares of the paths from the source that lead through or to each node; and the sum over
+    /// sources of those that lead through it.
     pub(super) shares: RegisterId,
     pub(super) scores: RegisterId,
     /// 1 for sources.
     pub(super) marks: RegisterId,
-    /// Nodes in the order of their levels, and how many there are.
+    /// Nodes in the order of their levels, and their number.
     pub(super) order: RegisterId,
     pub(super) found: RegisterId,
     /// Start of each level in that order.
     pub(super) begins: RegisterId,
     /// The numbers of all nodes: a list of them by their number.
     pub(super) numbers: RegisterId,
-    /// The nodes of the present level, how many they are, and where they begin in the order.
+    /// The nodes of the present level, their number, and their place in the order.
     pub(super) level: RegisterId,
     pub(super) length: RegisterId,
     pub(super) first: RegisterId,
-    /// Number of the level that comes next.
+    /// Number of the next level.
     pub(super) depth: RegisterId,
 }
 

@@ -41,8 +41,8 @@ impl Analysis for Bfs {
         &FACTS
     }
 
-    /// Fill the levels and reset the frontier, seed it, search; parents follow from
-    /// the final levels.
+    /// Fills the levels, resets and seeds the frontier and searches; parents follow from the final
+    /// levels.
     fn build(&self, graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
         let nodes = graph.nodes();
         if question.low_memory && alone::suits(question) {
@@ -124,7 +124,7 @@ fn deepest(values: &[u32]) -> Option<u32> {
 
 /// Distance of the farthest node, in `measure`s.
 pub(super) fn farthest(column: &Column, measure: &str) -> Answer {
-    let (eccentricity, told) = match column {
+    let (eccentricity, text) = match column {
         Column::U32(values) => whole(deepest(values).map_or(0, u64::from)),
         Column::U64(values) => {
             let reached = values.iter().filter(|value| **value != u64::MAX);
@@ -145,7 +145,7 @@ pub(super) fn farthest(column: &Column, measure: &str) -> Answer {
     Answer {
         figures: vec![Figure::new("eccentricity", eccentricity)],
         sentence: Sentence::Reached {
-            more: format!(", the farthest at {measure} {told}"),
+            more: format!(", the farthest at {measure} {text}"),
         },
     }
 }

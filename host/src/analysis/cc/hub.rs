@@ -6,27 +6,28 @@ use std::collections::HashSet;
 /// Fewest edges of a graph on which a search pays.
 const EDGES_LEAST: f64 = 1e6;
 
-/// Edges whose ends are looked at. An edge ends at a node the more often, the more edges that has.
+/// Edges whose ends are sampled. A random edge ends at a node with a probability in proportion to
+/// its degree.
 const LOOKS: u64 = 64;
 
-/// Levels around the node that are looked at.
+/// Levels around the node that are searched.
 const LEVELS: usize = 3;
 
-/// Nodes around it from which on paths are short for sure, and edges that are looked at.
+/// Number of nodes around it from which paths certainly are short, and most edges that are visited.
 const AROUND: usize = 4096;
 const EDGES_MOST: usize = 1 << 16;
 
-/// Least growth from the last level but one to the last. It is some 1.6 on a mesh of a surface, 2.4
+/// Least growth from the second-last level to the last. It is some 1.6 on a mesh of a surface, 2.4
 /// on one of a body, 3.3 in four dimensions, and the mean degree on random graphs.
 const GROWTH: usize = 4;
 
-/// Whether a search pays: not on small graphs, nor on lean ones, whose paths are long.
+/// Whether a search pays: not on small graphs, nor on graphs of low degree, whose paths are long.
 pub(super) fn is_rich(nodes: f64, edges: f64) -> bool {
     edges >= EDGES_LEAST && !super::is_lean(nodes, edges)
 }
 
-/// A node of many edges, which is in the largest component most likely; `None` where a search would
-/// not pay. Looks at some 65 000 edges at most.
+/// A node of many edges, which most likely is in the largest component; `None` if a search would
+/// not pay. Visits some 65 000 edges at most.
 pub(super) fn of(graph: &Graph) -> Option<u32> {
     if !is_rich(graph.nodes().into(), graph.edges().into()) {
         return None;
@@ -38,7 +39,7 @@ pub(super) fn of(graph: &Graph) -> Option<u32> {
     has_short_paths(rows, node).then_some(node)
 }
 
-/// Whether levels around `node` grow fast. Where they end, there is a larger component elsewhere.
+/// Whether levels around `node` grow fast. If they end, there is a larger component elsewhere.
 fn has_short_paths(rows: &Csr, node: u32) -> bool {
     let mut seen = HashSet::from([node]);
     let (mut level, mut before, mut edges) = (vec![node], 0, 0);

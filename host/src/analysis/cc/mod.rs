@@ -1,4 +1,4 @@
-//! Connected components, directions ignored: the smallest node that each node is connected with.
+//! Connected components, ignoring directions: the smallest node of each node's component.
 
 mod hub;
 pub(super) mod oracle;
@@ -38,16 +38,16 @@ const SAMPLE: u32 = 2;
 /// `gen:rmat:22:16` and 0.78 instead of 0.66 for `gen:uniform:22:16`, where paths are short anyway.
 const LEAN_DEGREE: f64 = 8.0;
 
-/// Most levels of a search that begins. Those of graphs with short paths are fewer, and it must not
-/// take long on others.
+/// Most levels of the first search. Graphs with short paths have fewer, and it must not take long
+/// on others.
 const LEVELS_MAX: u32 = 12;
 
-/// Edges of a pass that a node costs, however many edges it has: most are settled by a
-/// sample. One thread takes 13 to 25 ns for each node of grids, roads and random graphs.
+/// Cost of a node in edges of a pass, whatever its degree: a sample settles most nodes. One thread
+/// takes 13 to 25 ns for each node of grids, roads and random graphs.
 const NODE_EDGES: f64 = 16.0;
 
-/// Factor on work that threads share where no search comes first: 16 threads are 2.3 to 5.5 times
-/// as fast as one, two are as fast as one on grids.
+/// Factor on work that threads share if no search comes first: 16 threads are 2.3 to 5.5 times as
+/// fast as one, two are as fast as one on grids.
 const CONTENDED: f64 = 3.0;
 
 /// Levels in between.
@@ -86,10 +86,9 @@ impl Analysis for Cc {
     }
 }
 
-/// The largest component is found first, and the other nodes' edges follow. Skipping the
-/// edges of a component is only correct if every edge is listed at both ends, so a directed graph
-/// links all edges at once. No search comes first if memory is `low_memory`: it takes some bytes for
-/// each node.
+/// The largest component is found first, and the other nodes' edges follow. Skipping the edges of a
+/// component is only correct if every edge is listed at both ends, so a directed graph links all
+/// edges at once. No search comes first with `low_memory`: it takes some bytes for each node.
 pub(super) fn build(graph: &Graph, low_memory: bool) -> Result<Built, ProgramError> {
     let nodes = graph.nodes();
     let mut program = ProgramBuilder::new(nodes);
@@ -126,7 +125,7 @@ pub(super) fn build(graph: &Graph, low_memory: bool) -> Result<Built, ProgramErr
 }
 
 /// A search from a node of many edges finds the largest component of most rich graphs in a few
-/// steps, which look at a small part of all edges. Where it does not, a sample follows, as on other
+/// steps, which visit a small part of all edges. If it does not, a sample follows, as on other
 /// graphs.
 fn begin_with_a_search(
     program: &mut ProgramBuilder,
@@ -161,7 +160,7 @@ fn begin_with_a_search(
     for (name, step) in steps {
         program.components_unless(name, step, labels, known);
     }
-    // Edges between reached nodes and others may be the first of a row, so none is left out.
+    // Edges between reached nodes and others may be the first of a row, so none is skipped.
     let rest = ComponentStep::LinkRest {
         skip: 0,
         except: known,
@@ -170,8 +169,9 @@ fn begin_with_a_search(
     Ok(())
 }
 
-/// Links [`SAMPLE`] edges of every node. On lean graphs a sample links long paths: there first
-/// edges hook without climbing, and paths are short again before the second edges look at them.
+/// Links [`SAMPLE`] edges of every node. On graphs of low degree a sample links long paths: there
+/// the first edges hook without climbing, and paths are short again before the second edges climb
+/// them.
 fn link_sample(program: &mut ProgramBuilder, graph: &Graph, labels: RegisterId) {
     let mut link = |name, skip, edges| {
         let sample = ComponentStep::LinkSample { skip, edges };

@@ -1,9 +1,9 @@
-//! Closeness of given nodes: how near they are to the nodes that reach them.
+//! Closeness of given nodes: the inverse of the mean distance from the nodes that reach them.
 //!
-//! With `r` nodes that reach a node, itself included, and the sum `s` of their distances to it,
-//! its closeness is `(r - 1) / s`, scaled by `(r - 1) / (n - 1)` for the part of the `n` nodes
-//! that reach it at all (Wasserman and Faust, "Social Network Analysis", 1994, formula 5.22), and
-//! 0 if no other does. Sums are exact; the quotient is rounded once to 64 bits and once to 32.
+//! With `r` nodes that reach a node, itself included, and the sum `s` of their distances to it, its
+//! closeness is `(r - 1) / s`, scaled by `(r - 1) / (n - 1)` for the part of the `n` nodes that
+//! reach it (Wasserman and Faust, "Social Network Analysis", 1994, formula 5.22), and 0 if no other
+//! node does. Sums are exact; the quotient is rounded once to 64 bits and once to 32.
 
 pub(super) mod oracle;
 
@@ -44,7 +44,7 @@ fn is_inward(question: &Question) -> bool {
     question.centrality.direction != Some(Direction::Outward)
 }
 
-/// Whether values along weights are those in doubles, but for the rounding of sums.
+/// Whether values along weights equal those in doubles, except for the rounding of sums.
 fn is_near(values: &Column, expected: &[f64]) -> bool {
     let near = |(value, exact): (&f32, &f64)| {
         let value = f64::from(*value);

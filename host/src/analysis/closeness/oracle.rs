@@ -1,4 +1,4 @@
-//! Closeness by one search per source, against the edges.
+//! Closeness by one reverse search per source.
 
 use crate::graph::{Graph, WeightKind};
 use std::collections::VecDeque;
@@ -10,7 +10,7 @@ pub fn closeness(graph: &Graph, sources: &[u32], max_levels: u32) -> Vec<f32> {
     closeness_along(graph, sources, true, max_levels)
 }
 
-/// As [`closeness`], of paths from the nodes if they are not inward.
+/// As [`closeness`], with paths from the nodes if they are not inward.
 pub(in crate::analysis) fn closeness_along(
     graph: &Graph,
     sources: &[u32],
@@ -35,8 +35,8 @@ pub(in crate::analysis) fn closeness_along(
     values
 }
 
-/// Closeness along weights, in doubles; infinite for other nodes. By rounds over all edges until no
-/// distance falls: O(sources * nodes * edges) at worst.
+/// Closeness along weights, in doubles; infinite for other nodes. It repeats rounds over all edges
+/// until no distance falls: O(sources * nodes * edges) at worst.
 pub(in crate::analysis) fn weighted_closeness(
     graph: &Graph,
     sources: &[u32],

@@ -1,20 +1,22 @@
 //! Colours of the nodes with very many edges, which come before all others.
 //!
-//! Such nodes are few, most of their neighbours come after them, and the chain of those that precede
-//! each other has thousands. But a hub need not wait for all that precede it: it takes the least colour
-//! that is left to it once none of them can take that one any more, as each has its colour or a larger
-//! least one (a shortcut of Alabandi, Powers, Burtscher, "Increasing the Parallelism of Graph Coloring
-//! via Shortcutting", 2020). The colours are the same, in about as many rounds as there are colours.
+//! Hubs are few, most of their neighbours come after them, and chains of hubs that precede each
+//! other have thousands. But a hub need not wait for all its predecessors: it takes its least free
+//! colour once no predecessor can take that one any more, since each has a colour or a larger least
+//! one (a shortcut of Alabandi, Powers, Burtscher, "Increasing the Parallelism of Graph Coloring
+//! via Shortcutting", 2020). The colours are the same, in about as many rounds as there are
+//! colours.
 //!
-//! A hub that has its colour tells those that follow it. One that waits watches a single hub that keeps
-//! it from its colour, and looks for another only when that one no longer does. Hubs far down the order
-//! would look in vain for long, so they join once few of those before them are left.
+//! A hub that has its colour notifies those that follow it. A waiting hub watches a single hub that
+//! blocks its colour, and searches for another only when that one no longer does. Hubs far down the
+//! order would search in vain for long, so they join once few hubs before them are left.
 //!
-//! A round is four waves: hubs see whether they may look, those look, and those that found nobody tell
-//! their colour, in two waves. Looks and notification lists go through long rows, a block each, and the lists of the few hubs that
-//! have one spread them over all blocks: in one wave over all hubs some block had several. The very
-//! longest notification lists, of which a round has a few, are shared out by entries instead: a block alone would
-//! keep all others waiting.
+//! A round is four waves: hubs check whether they may search, those search, and those that found no
+//! blocker publish their colour, in two waves. Searches and notification lists go through long
+//! rows, a block each, and the lists of the few hubs that have one distribute them over all blocks:
+//! in one wave over all hubs some block would have several. The longest notification lists, of
+//! which a round has a few, are distributed by entries instead: a single block would delay all
+//! others.
 
 use super::super::lists::{List, of_turn, short_list};
 use super::Registers;
@@ -24,68 +26,70 @@ use crate::program::{
 };
 use seawall_core::abi::UNREACHED;
 
-/// A node of more edges is a hub. Fewer would make lists of most edges of a graph; more would
-/// leave long rows and many rounds to the other nodes: on an R-MAT graph of 4 M nodes 180 if 512, 46 if
-/// 256.
+/// Largest degree of a node that is no hub. A lower limit would put most edges of a graph into
+/// lists; a higher one would leave long rows and many rounds to the other nodes: on an R-MAT graph
+/// of 4 M nodes 180 with 512, 46 with 256.
 pub(super) const DEGREE: u32 = 256;
 
-/// While fewer hubs than these are left to colour, more join: as few as keep all rounds busy.
+/// While fewer uncoloured hubs than this are left, more join: just enough to keep all rounds busy.
 const WINDOW: u32 = 1024;
 
 /// Least priority of a hub; priorities have the degree in their high word.
 pub(super) const LEAST_PRIORITY: u64 = (DEGREE as u64 + 1) << 32;
 
-/// A hub has a long notification list if one in so many hubs follows it.
+/// A hub has a long notification list if one in this many hubs follows it.
 const LONG_SHARE: u32 = 32;
 
 /// Fewest hubs that follow one with a long notification list.
 const LONG_LEAST: u32 = 64;
 
-/// Most long notification lists of a round that are shared out.
-const LONG_TALES: u32 = 16;
+/// Most long notification lists of a round that are distributed.
+const LONG_LISTS: u32 = 16;
 
-/// In [`Hubs::tales`]: the first hub.
-const TELLERS: u32 = 2;
+/// In [`Hubs::long_lists`]: the first hub.
+const SENDERS: u32 = 2;
 
-/// Most words of the colours that hubs are told of. A graph that needs more has no hubs.
+/// Most words of the colours that hubs are notified of. A graph that needs more has no hubs.
 const MOST_WORDS: u64 = 1 << 30;
 
 /// In [`Hubs::least`]: the hub has its colour and takes no other.
 const HAS_COLOUR: u32 = u32::MAX;
 
-/// The registers of hubs, which have numbers of their own.
+/// The registers of hubs, which are numbered separately.
 #[derive(Clone, Copy)]
 pub(super) struct Hubs {
-    /// How many there are, and the number of none.
+    /// Number of hubs, and the number that stands for none.
     count: u32,
     /// Hubs of a higher degree join at once.
     bar: u32,
     /// The hubs.
     pub(super) list: List,
-    /// Hubs of a higher degree have joined, before the last time that it was lowered and since.
+    /// Degree above which hubs have joined, before it was last lowered and since.
     bars: [RegisterId; 2],
-    /// The hubs that have joined and have no colour. Lists take turns, and a round empties the list of the one after it.
+    /// The hubs that have joined and have no colour. Lists take turns, and a round empties the next
+    /// one's list.
     left: [List; 3],
-    /// Hubs that nobody watched keeps from their colour, and those of them that got it in a round.
-    lookers: List,
+    /// Hubs whose watched hub no longer blocks their colour, and those of them that got it in a
+    /// round.
+    searchers: List,
     winners: List,
-    /// The number of a hub, and how many have one.
+    /// Number of each hub, and how many hubs have one.
     numbers: RegisterId,
     numbered: RegisterId,
-    /// The hubs next to each hub, at the numbers of its edges: those that precede it, then those that
-    /// follow it.
+    /// The neighbouring hubs of each hub, at the numbers of its edges: first predecessors, then
+    /// followers.
     slots: RegisterId,
-    /// How many that follow and that precede were listed, by number.
+    /// Numbers of listed followers and predecessors of each hub, by number.
     listed: RegisterId,
-    /// The colours that hubs were told of: a bit each, by the colour's word, then by number.
-    told: RegisterId,
+    /// The colours that hubs were notified of: one bit each, by the colour's word, then by number.
+    notified: RegisterId,
     /// The least colour that is left to a hub, by number, or [`HAS_COLOUR`].
     least: RegisterId,
-    /// The number of the hub that each watches.
+    /// The number of the hub that each hub watches.
     watched: RegisterId,
-    /// How many numbers a round needs for the entries of long notification lists, how many such notification lists there are,
-    /// and the hubs of the first [`LONG_TALES`].
-    tales: RegisterId,
+    /// Entries of a round's long notification lists, the number of these lists, and the hubs of the
+    /// first [`LONG_LISTS`].
+    long_lists: RegisterId,
     /// Numbers from 0 on.
     entries: RegisterId,
 }
@@ -95,8 +99,8 @@ pub(super) fn is_hub(node: Item<'_>) -> Value<'_> {
     node.degree(Edges::Out, node.index()).above(DEGREE)
 }
 
-/// The largest number of nodes that have at least as many edges, less one, each: who comes first by
-/// degree needs no more colours.
+/// The largest `n` such that `n` nodes have at least `n - 1` edges: nodes ordered by degree need no
+/// more colours.
 fn most_colours(graph: &Graph) -> u32 {
     let mut above = vec![0_u32; graph.nodes() as usize + 1];
     let last = above.len() - 1;
@@ -114,7 +118,7 @@ fn most_colours(graph: &Graph) -> u32 {
 }
 
 impl Hubs {
-    /// The registers for the hubs of `graph`, if it has some.
+    /// The registers for the hubs of `graph`, if it has any.
     pub(super) fn of(
         program: &mut ProgramBuilder,
         graph: &Graph,
@@ -134,10 +138,10 @@ impl Hubs {
             list(["hubs left", "hubs left count"])?,
             list(["hubs next", "hubs next count"])?,
             list(["hubs later", "hubs later count"])?,
-            list(["lookers", "looker count"])?,
+            list(["searchers", "searcher count"])?,
             list(["winners", "winner count"])?,
         ];
-        let [list, now, next, later, lookers, winners] = lists;
+        let [list, now, next, later, searchers, winners] = lists;
         let hubs = Self {
             count,
             bar: degrees.get(WINDOW as usize).copied().unwrap_or(DEGREE),
@@ -147,36 +151,37 @@ impl Hubs {
             ],
             list,
             left: [now, next, later],
-            lookers,
+            searchers,
             winners,
             numbers: program.per_node("hub numbers", Kind::U32)?,
             numbered: program.values("hubs numbered", Kind::U32, 1)?,
             slots: program.values("slots", Kind::U32, u64::from(graph.edges()))?,
             listed: program.values("listed", Kind::U32, 2 * space)?,
-            told: program.values("told", Kind::U32, space * u64::from(words))?,
+            notified: program.values("notified", Kind::U32, space * u64::from(words))?,
             least: program.values("least colours", Kind::U32, space + 1)?,
             watched: program.per_node("watched", Kind::U32)?,
-            tales: program.values(
+            long_lists: program.values(
                 "long notification lists",
                 Kind::U32,
-                u64::from(TELLERS + LONG_TALES),
+                u64::from(SENDERS + LONG_LISTS),
             )?,
-            entries: program.values("entries", Kind::U32, space * u64::from(LONG_TALES))?,
+            entries: program.values("entries", Kind::U32, space * u64::from(LONG_LISTS))?,
         };
         program.iota("number entries", hubs.entries);
-        program.fill("nobody joined before", hubs.bars[0], u32::MAX);
+        program.fill("none joined before", hubs.bars[0], u32::MAX);
         program.fill("who joins at once", hubs.bars[1], hubs.bar);
         program.fill("no hub has a number", hubs.numbers, 0);
         program.fill("no number is taken", hubs.numbered, 0);
         program.fill("slots are empty", hubs.slots, 0);
         program.fill("no hub is listed", hubs.listed, 0);
-        program.fill("nobody is told", hubs.told, 0);
+        program.fill("no hub is notified", hubs.notified, 0);
         program.fill("every colour is left", hubs.least, 0);
-        program.fill("nobody is watched", hubs.watched, count);
+        program.fill("none is watched", hubs.watched, count);
         Ok(Some(hubs))
     }
 
-    /// Colours the hubs, and tells the other nodes. `waits` has how many hubs precede each hub.
+    /// Colours the hubs, and notifies the other nodes. `waits` has the number of hubs that precede
+    /// each hub.
     pub(super) fn colour(self, program: &mut ProgramBuilder, registers: Registers, limit: u32) {
         self.meet(program, registers);
         program.fixpoint("colour hubs", limit, |body| {
@@ -185,7 +190,7 @@ impl Hubs {
             }
             self.join(body);
         });
-        // A limit may leave hubs without a colour: nobody may list those.
+        // A limit may leave hubs without a colour, which must not be listed.
         program.each("leave hubs out", over(self.list), |hub| {
             hub.store(registers.waits, 0);
         });
@@ -221,7 +226,7 @@ impl Hubs {
                 edge.scatter(self.slots, at, Join::Max, edge.there(self.numbers));
             });
         });
-        program.each("nobody has no colour", Over::Count(1), |one| {
+        program.each("mark the number of none", Over::Count(1), |one| {
             one.scatter(self.least, self.count, Join::Max, HAS_COLOUR);
         });
     }
@@ -244,43 +249,43 @@ impl Hubs {
         });
     }
 
-    /// Lets the hubs that are left take the least colour that is left to each, if no hub that precedes
-    /// them can take that one.
+    /// Gives the remaining hubs their least free colour, if no preceding hub can take that one.
     fn round(self, body: &mut ProgramBuilder, registers: Registers, turn: usize) {
         let [now, next, later] = of_turn(self.left, turn);
-        body.fill("nobody", later.1, 0);
-        body.fill("nobody has won", self.winners.1, 0);
-        body.fill("no long notification list", self.tales, 0);
+        body.fill("none", later.1, 0);
+        body.fill("none has won", self.winners.1, 0);
+        body.fill("no long notification list", self.long_lists, 0);
         body.each("watch", over(now), |hub| self.watch(hub, next));
-        body.each("look", over(self.lookers), |hub| {
+        body.each("search", over(self.searchers), |hub| {
             self.look(hub, registers, next);
         });
-        body.fill("nobody looks", self.lookers.1, 0);
-        body.each("tell", over(self.winners), |hub| self.tell(hub, registers));
-        let entries = over((self.entries, self.tales));
-        body.each("tell long notification lists", entries, |entry| {
-            self.tell_entry(entry, registers);
+        body.fill("none searches", self.searchers.1, 0);
+        body.each("notify", over(self.winners), |hub| {
+            self.notify(hub, registers)
+        });
+        let entries = over((self.entries, self.long_lists));
+        body.each("notify by long lists", entries, |entry| {
+            self.notify_entry(entry, registers);
         });
     }
 
-    /// Finds the least colour that is left to a hub, and whether the hub that it watches may take that
-    /// one.
+    /// Finds a hub's least free colour, and whether the watched hub may take that one.
     fn watch(self, hub: Item<'_>, next: List) {
         hub.changed(1);
         let number = hub.load(self.numbers);
         let word = hub.latest(self.least, number) >> 5;
-        let told = hub.at(self.told, word * self.count + number);
-        let free = (told ^ u32::MAX).low_zeros();
+        let notified = hub.at(self.notified, word * self.count + number);
+        let free = (notified ^ u32::MAX).low_zeros();
         let colour = (word << 5) + free;
         hub.scatter(self.least, number, Join::Max, colour);
         let watched = hub.latest(self.least, hub.load(self.watched));
         let waits = free.equals(u32::BITS) | watched.at_most(colour);
         hub.append(next, hub.index(), waits);
-        hub.append(self.lookers, hub.index(), waits.is_zero());
+        hub.append(self.searchers, hub.index(), waits.is_zero());
     }
 
-    /// Looks for a hub that may take the colour. One that gets it in this very round is among those, as
-    /// it says so later.
+    /// Searches for a hub that may take the colour. A hub that gets it in this round counts, since
+    /// it publishes this later.
     fn look(self, hub: Item<'_>, registers: Registers, next: List) {
         let colour = hub.at(self.least, hub.load(self.numbers));
         let end = hub.first_edge(Edges::Out, hub.index()) + hub.load(registers.waits);
@@ -304,20 +309,20 @@ impl Hubs {
         let is_long = followers.above(self.long());
         hub.append(self.winners, hub.index(), is_long.is_zero());
         hub.only(is_long);
-        let place = hub.scatter(self.tales, 1, Join::Sum, 1);
-        hub.append(self.winners, hub.index(), place.above(LONG_TALES - 1));
-        hub.only(place.below(LONG_TALES));
-        hub.scatter(self.tales, place + TELLERS, Join::Max, hub.index());
-        hub.scatter(self.tales, 0, Join::Max, followers * LONG_TALES);
+        let place = hub.scatter(self.long_lists, 1, Join::Sum, 1);
+        hub.append(self.winners, hub.index(), place.above(LONG_LISTS - 1));
+        hub.only(place.below(LONG_LISTS));
+        hub.scatter(self.long_lists, place + SENDERS, Join::Max, hub.index());
+        hub.scatter(self.long_lists, 0, Join::Max, followers * LONG_LISTS);
     }
 
-    /// Hubs that more than so many others follow have long notification lists.
+    /// Hubs with more than this many followers have long notification lists.
     fn long(self) -> u32 {
         (self.count / LONG_SHARE).max(LONG_LEAST)
     }
 
-    /// Tells the hubs that follow one of its colour.
-    fn tell(self, hub: Item<'_>, registers: Registers) {
+    /// Notifies the followers of a hub of its colour.
+    fn notify(self, hub: Item<'_>, registers: Registers) {
         let number = hub.load(self.numbers);
         let colour = hub.load(registers.colours);
         hub.scatter(self.least, number, Join::Max, HAS_COLOUR);
@@ -332,22 +337,23 @@ impl Hubs {
             edge.until(last.at_most(slot));
             edge.only(slot.below(end));
             let follower = edge.at(self.slots, slot);
-            edge.scatter(self.told, place + follower, Join::Or, bit);
+            edge.scatter(self.notified, place + follower, Join::Or, bit);
         });
     }
 
-    /// Tells one hub that follows one with a long notification list: entries take turns among the notification lists.
-    fn tell_entry(self, entry: Item<'_>, registers: Registers) {
-        let (tale, at) = (entry.index() % LONG_TALES, entry.index() / LONG_TALES);
-        entry.only(tale.below(entry.at(self.tales, 1)));
-        let hub = entry.at(self.tales, tale + TELLERS);
+    /// Notifies one follower of a hub with a long notification list: entries alternate between
+    /// these lists.
+    fn notify_entry(self, entry: Item<'_>, registers: Registers) {
+        let (list_number, at) = (entry.index() % LONG_LISTS, entry.index() / LONG_LISTS);
+        entry.only(list_number.below(entry.at(self.long_lists, 1)));
+        let hub = entry.at(self.long_lists, list_number + SENDERS);
         let number = entry.at(self.numbers, hub);
         entry.only(at.below(entry.at(self.listed, number * 2)));
         let middle = entry.first_edge(Edges::Out, hub) + entry.at(registers.waits, hub);
         let follower = entry.at(self.slots, middle + at);
         let colour = entry.at(registers.colours, hub);
         let (word, bit) = (colour >> 5, entry.constant(1_u32) << (colour & 31));
-        entry.scatter(self.told, word * self.count + follower, Join::Or, bit);
+        entry.scatter(self.notified, word * self.count + follower, Join::Or, bit);
         entry.only(at.is_zero());
         entry.scatter(self.least, number, Join::Max, HAS_COLOUR);
     }

@@ -1,18 +1,16 @@
-//! Colouring: numbers for nodes, so that no two neighbours have the same.
+//! Colouring: numbers for nodes, such that no two neighbours have the same.
 //!
-//! A node takes the least number that its neighbours of higher priority leave, once all of
-//! them have theirs (Jones, Plassmann, "A Parallel Graph Coloring Heuristic", 1993). Nodes
-//! with many edges come first, which takes few colours. The colouring follows from the
-//! priorities alone.
+//! A node takes the least number that its neighbours of higher priority leave free, once all of
+//! them have theirs (Jones, Plassmann, "A Parallel Graph Coloring Heuristic", 1993). Nodes with
+//! many edges come first, which takes few colours. The colouring only depends on the priorities.
 //!
-//! A node that gets its colour tells the neighbours that wait for it, and lists those that wait
-//! for nobody any more. So edges are visited about twice, however many rounds there are. Lists take
-//! turns, and a round empties the list of the one after it, so that it takes one barrier.
+//! A node that gets its colour notifies the neighbours that wait for it, and lists those that wait
+//! for none any more. So edges are visited about twice, however many rounds there are. Lists take
+//! turns, and a round empties the list of the next one, so that it takes one barrier.
 //!
-//! Nodes with very many edges wait for each other longest, and telling all of their neighbours in
-//! every round would take longer still. So they come first, by a way of their own ([`hubs`]); the
-//! others learn of their colours at once. Graphs whose rows are all short have a way of their own too
-//! ([`short`]).
+//! Nodes with very many edges wait for each other longest, and notifying all of their neighbours in
+//! every round would take longer still. So they come first, by a separate method ([`hubs`]), and
+//! notify the others at once. Graphs whose rows are all short have another method ([`short`]).
 
 mod hubs;
 mod oracle;
@@ -54,17 +52,17 @@ const FACTS: Facts = Facts {
 /// Passes over all edges, and levels in between.
 const PASSES: [f64; 2] = [5.0, 60.0];
 
-/// Colours that a node looks at in a round once all that it is told of are taken.
+/// Colours that a node checks in a round once all that it was notified of are taken.
 const WINDOW: u32 = u64::BITS;
 
-/// Edges a node of graphs that hardly need more colours than nodes are told of.
+/// Edges per node up to which graphs hardly need more colours than nodes are notified of.
 const LEAN: u64 = 48;
 
 /// More neighbours than a node waits for.
 const MOST_WAITS: u32 = 1 << 31;
 
-/// Colours that neighbours tell a node of.
-const TOLD: u32 = u32::BITS;
+/// Colours that neighbours notify a node of.
+const NOTIFIED: u32 = u32::BITS;
 
 impl Analysis for Colouring {
     fn facts(&self) -> &'static Facts {
@@ -75,7 +73,7 @@ impl Analysis for Colouring {
         build(graph, question)
     }
 
-    /// There are many colourings; whether this is one is judged by itself.
+    /// There are many colourings; the result is checked by the definition.
     fn check(&self, case: &Case<'_>, found: AnalysisOutput<'_>) -> bool {
         let Column::U32(colours) = found.values else {
             return false;
@@ -102,17 +100,17 @@ impl Analysis for Colouring {
     }
 }
 
-/// The registers of the program, a value a node each.
+/// The registers of the program, each with a value per node.
 #[derive(Clone, Copy)]
 struct Registers {
     priorities: RegisterId,
     colours: RegisterId,
-    /// Bits of the colours below [`TOLD`] that neighbours have.
+    /// Bits of the colours below [`NOTIFIED`] that neighbours have.
     used: RegisterId,
-    /// The first colour that a node has not looked at yet, from [`TOLD`] on.
+    /// The first colour that a node has not checked yet, from [`NOTIFIED`] on.
     bases: RegisterId,
-    /// Neighbours that come before a node and have no colour yet: of a hub all, of others those
-    /// that are no hubs. Where [`Order::counts_on`] says so, it goes on below 0 for those with a colour.
+    /// Uncoloured neighbours that precede a node; for nodes other than hubs, without hubs. With
+    /// [`Order::counts_on`], the count continues below 0 for nodes with a colour.
     waits: RegisterId,
     counts_on: bool,
 }
@@ -150,14 +148,14 @@ fn build(graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
     }
     let rounds = order.rounds_before_looks(graph);
     program.fixpoint("colour", question.max_iterations, |body| {
-        // Three lists take turns in rounds, two in looks.
+        // Three lists take turns in rounds, two in searches.
         for turn in 0..6.max(2 * rounds) {
             let [now, next, later] = of_turn(lists, turn % 3);
             let looks = turn / rounds % 2;
             let [full, full_next] = [fulls[looks], fulls[1 - looks]];
-            body.fill("nobody", later.1, 0);
+            body.fill("none", later.1, 0);
             if turn % rounds == 0 {
-                body.fill("nobody is full", full_next.1, 0);
+                body.fill("none is full", full_next.1, 0);
             }
             round(body, registers, [now, next, full]);
             if (turn + 1) % rounds == 0 {
@@ -175,7 +173,7 @@ fn build(graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
     })
 }
 
-/// Counts who comes before each node; those whom nobody precedes are ready.
+/// Counts the predecessors of each node; nodes without any are ready.
 fn begin(
     program: &mut ProgramBuilder,
     registers: Registers,
@@ -202,8 +200,7 @@ fn begin(
     });
     program.each("count who comes before", Over::Nodes, |node| {
         let own = node.load(priorities);
-        // Those from one after this one's priority on, and of nodes that are no hubs below the least
-        // hub's.
+        // Priorities above this node's; for nodes other than hubs, also below the least hub's.
         let Some(is_hub) = hubs.map(|_| hubs::is_hub(node)) else {
             let before = node.gather(Edges::Out, Join::Sum, |edge| {
                 edge.there(priorities).above(own)
@@ -222,28 +219,28 @@ fn begin(
     });
 }
 
-/// Colours the nodes that are ready, and finds those that are ready then. Each edge is visited
-/// once from the end that comes first. Lists those that need colours beyond those that they were told of.
+/// Colours the nodes that are ready, and finds the next ready ones. Each edge is visited once from
+/// its first end. Lists the nodes that need colours beyond those that they were notified of.
 fn round(body: &mut ProgramBuilder, registers: Registers, [ready, next, full]: [List; 3]) {
     let (list, count) = ready;
     body.each("round", Over::List { list, count }, |node| {
         node.changed(1);
-        let told = node.latest(registers.used, node.index());
-        let colour = (told ^ u32::MAX).low_zeros();
-        let is_full = colour.equals(TOLD);
+        let taken = node.latest(registers.used, node.index());
+        let colour = (taken ^ u32::MAX).low_zeros();
+        let is_full = colour.equals(NOTIFIED);
         node.append(full, node.index(), is_full);
         node.only(is_full.is_zero());
         settle(node, registers, (colour, next));
     });
 }
 
-/// Looks at the colours of all neighbours of the nodes in `full`, a window of colours at a time.
+/// Checks the colours of all neighbours of the nodes in `full`, one window of colours at a time.
 fn look(body: &mut ProgramBuilder, registers: Registers, [full, next, full_next]: [List; 3]) {
     let Registers { colours, bases, .. } = registers;
     let (list, count) = full;
-    body.each("look beyond", Over::List { list, count }, |node| {
+    body.each("search beyond", Over::List { list, count }, |node| {
         node.changed(1);
-        let base = node.load(bases).max(TOLD);
+        let base = node.load(bases).max(NOTIFIED);
         let taken = node.gather(Edges::Out, Join::Or, |edge| {
             let colour = edge.latest(colours, edge.neighbour());
             // No bit for colours below or above the window, or for none.
@@ -258,8 +255,8 @@ fn look(body: &mut ProgramBuilder, registers: Registers, [full, next, full_next]
     });
 }
 
-/// Gives a node its colour, tells the neighbours without one, and lists those that wait for nobody
-/// then.
+/// Gives a node its colour, notifies the neighbours without one, and lists those that then wait for
+/// none.
 fn settle<'c>(node: Item<'c>, registers: Registers, (colour, next): (Value<'c>, List)) {
     let Registers {
         colours,
@@ -273,28 +270,29 @@ fn settle<'c>(node: Item<'c>, registers: Registers, (colour, next): (Value<'c>, 
     node.each_edge(Edges::Out, |edge| {
         let neighbour = edge.neighbour();
         let count = || edge.scatter(waits, neighbour, Join::Sum, u32::MAX);
-        let tell = || edge.scatter(used, neighbour, Join::Or, bit);
+        let notify = || edge.scatter(used, neighbour, Join::Or, bit);
         let before = if counts_on {
             let before = count();
             edge.only((before - 1).below(MOST_WAITS));
-            tell();
+            notify();
             before
         } else {
             edge.only(edge.latest(colours, neighbour).equals(UNREACHED));
-            tell();
+            notify();
             count()
         };
         edge.append(next, neighbour, before.equals(1));
     });
 }
 
-/// An odd number near the golden ratio of all words: multiples of it are different and spread.
+/// An odd number near the golden ratio of all words: multiples of it are different and evenly
+/// distributed.
 const SPREAD: u32 = 0x9E37_79B1;
 
-/// How priorities are held: a node's degree, then a number that no other has.
+/// Representation of priorities: a node's degree, then a unique number.
 #[derive(Clone, Copy, Debug)]
 enum Order {
-    /// In a word, whose low bits have the number. Such graphs have no hubs.
+    /// In a word, whose low bits have the number. These graphs have no hubs.
     Words { bits: u32 },
     /// In a pair.
     Pairs,
@@ -312,8 +310,8 @@ impl Order {
         }
     }
 
-    /// Rounds before those that were told of many colours look beyond these: more than one where all rows
-    /// are short, as there are next to none then. Others wait for them.
+    /// Rounds before nodes that were notified of many colours check beyond these: more than one if
+    /// all rows are short, since there are hardly any then. Others wait for them.
     fn rounds_before_looks(self, graph: &Graph) -> usize {
         let is_lean = graph.targets().len() as u64 <= LEAN * u64::from(graph.nodes());
         match self {
@@ -322,8 +320,8 @@ impl Order {
         }
     }
 
-    /// Whether nodes are counted down whether they have a colour or not: to ask for it first takes
-    /// longer than to change a word, unless very many change it, as that of a hub.
+    /// Whether coloured nodes are counted down too: checking the colour first takes longer than the
+    /// atomic change, except under contention, as for a hub.
     const fn counts_on(self) -> bool {
         matches!(self, Self::Words { .. })
     }

@@ -18,8 +18,8 @@ pub(super) fn is_proper(graph: &Graph, colours: &[u32]) -> bool {
             .all(|(node, colour)| differs(node, *colour))
 }
 
-/// Whether every node has a colour and all lesser ones among its neighbours: no node could
-/// have a lesser one. So there are at most as many as the largest degree, and one more.
+/// Whether every node has a colour and its neighbours have all lesser ones, so that no node could
+/// have a lesser one. There are at most as many colours as the largest degree plus one.
 pub(super) fn is_greedy(graph: &Graph, colours: &[u32]) -> bool {
     (0..graph.nodes()).zip(colours).all(|(node, colour)| {
         let row = graph.neighbours(node);

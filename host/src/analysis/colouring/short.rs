@@ -1,9 +1,9 @@
-//! Colours of graphs whose rows are all short, as grids and roads have them.
+//! Colours of graphs whose rows are all short, such as grids and roads.
 //!
-//! A word of a node tells all about its neighbours: how many of those that come before it have no
-//! colour, and how many have each colour. So a node that gets its colour tells each neighbour by one
-//! addition, whether that one comes before it or not: words of nodes that have their colour are not
-//! read again.
+//! A word of a node describes all its neighbours: the number of uncoloured predecessors, and the
+//! number of neighbours of each colour. So a node that gets its colour notifies each neighbour by
+//! one addition, whether that one comes before it or not: words of coloured nodes are not read
+//! again.
 
 use super::super::lists::{list, of_turn};
 use super::super::{Built, Question, Reading};
@@ -12,10 +12,10 @@ use crate::graph::Graph;
 use crate::program::{Edges, Join, Kind, Over, ProgramBuilder, ProgramError};
 use seawall_core::abi::UNREACHED;
 
-/// Most edges of a row: a word has space for one count of neighbours more than a row has edges.
+/// Most edges of a row: a word has one more count than a row has edges.
 const MOST_EDGES: u32 = 6;
 
-/// Bits of a count. The lowest of a word is that of neighbours without a colour.
+/// Bits of a count. The lowest count of a word is of neighbours without a colour.
 const COUNT: u32 = 4;
 
 /// The top bit of each count, which is never set: a count has fewer neighbours than that.
@@ -27,7 +27,7 @@ pub(super) fn fits(graph: &Graph) -> bool {
     rows.all(|row| row[1] - row[0] <= MOST_EDGES)
 }
 
-/// The program for such a graph. Nodes come by a number that no other has: at most seven colours are
+/// The program for such a graph. Nodes are ordered by a unique number: at most seven colours are
 /// needed whatever the order.
 pub(super) fn build(graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
     let mut program = ProgramBuilder::new(graph.nodes());
@@ -38,7 +38,7 @@ pub(super) fn build(graph: &Graph, question: &Question) -> Result<Built, Program
         list(&mut program, ["next", "next count"])?,
         list(&mut program, ["later", "later count"])?,
     ];
-    program.fill("nobody has a colour", colours, UNREACHED);
+    program.fill("none has a colour", colours, UNREACHED);
     program.each("count who comes before", Over::Nodes, |node| {
         let own = node.index() * SPREAD;
         let before = node.gather(Edges::Out, Join::Sum, |edge| {
@@ -50,15 +50,15 @@ pub(super) fn build(graph: &Graph, question: &Question) -> Result<Built, Program
     program.fixpoint("colour", question.max_iterations, |body| {
         for turn in 0..3 {
             let [(list, count), next, later] = of_turn(lists, turn);
-            body.fill("nobody", later.1, 0);
+            body.fill("none", later.1, 0);
             body.each("round", Over::List { list, count }, |node| {
                 node.changed(1);
                 let counted = node.latest(counts, node.index());
-                // The top bit of a count of nobody, four times the colour and three.
+                // The top bit of an empty count: four times the colour plus three.
                 let free = (node.constant(TOPS) - (counted >> COUNT)) & TOPS;
                 let top = free.low_zeros();
                 node.store(colours, top >> 2);
-                // One more of the colour, one less without.
+                // One more neighbour of the colour, one less without.
                 let news = (node.constant(2_u32) << top) - 1;
                 node.each_edge(Edges::Out, |edge| {
                     let neighbour = edge.neighbour();

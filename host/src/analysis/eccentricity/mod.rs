@@ -1,6 +1,6 @@
 //! Eccentricity of given nodes: the distance of the farthest node that each of them reaches.
 //!
-//! Nodes out of reach do not count, so that every source has a value.
+//! Unreachable nodes do not count, so that every source has a value.
 
 pub(super) mod oracle;
 
@@ -61,7 +61,7 @@ impl Analysis for Eccentricity {
         *found.values == Column::U32(oracle::eccentricities(case.graph, sources, limit))
     }
 
-    /// The least and the largest one, which are radius and diameter if every node has one.
+    /// The least and the largest eccentricity, which are radius and diameter if every node has one.
     fn answer(&self, _graph: &Graph, column: &Column) -> Answer {
         let Some((known, [least, largest])) = ends_of(column) else {
             return Answer::reached();
@@ -87,7 +87,7 @@ impl Analysis for Eccentricity {
     }
 }
 
-/// What searches of threads store.
+/// Results that searches of threads store.
 fn lists(graph: &Graph, question: &Question) -> alone::Sought {
     let record = SequentialRecord {
         lengths: alone::lengths(graph, question.centrality.weighted),

@@ -21,7 +21,7 @@ pub fn eccentricities(graph: &Graph, sources: &[u32], max_levels: u32) -> Vec<u3
     values
 }
 
-/// The same along weights: whole ones in 64 bits, float ones as sums in doubles, rounded once.
+/// The same along weights: whole numbers in 64 bits, floats as sums in doubles, rounded once.
 pub(in crate::analysis) fn weighted_eccentricities(graph: &Graph, sources: &[u32]) -> Column {
     let farthest = |source: &u32| {
         let known = distances(graph, *source, false).into_iter();

@@ -1,10 +1,10 @@
-//! Core numbers: the largest k such that a node is in a part of the graph
-//! whose nodes all have k neighbours in it.
+//! Core numbers: the largest k such that a node is in a subgraph whose nodes all have k neighbours
+//! in it.
 //!
-//! All nodes with the fewest neighbours go at once, in rounds, and each core number costs a look at
-//! all nodes: `O(m + n h)` for `h` core numbers. Where `h` may be so large that this is more than the
-//! edges, a thread of a CPU keeps nodes in the order of the neighbours that they have left: `m` looks
-//! at edges, whatever the shape. Rounds are twice as fast elsewhere.
+//! All nodes with the fewest neighbours are removed at once, in rounds, and each core number costs
+//! a pass over all nodes: `O(m + n h)` for `h` core numbers. If `h` may be so large that this
+//! exceeds the edges, a CPU thread keeps nodes in the order of their remaining neighbours: `m` edge
+//! visits, whatever the shape. Otherwise, rounds are twice as fast.
 
 pub(super) mod oracle;
 
@@ -42,9 +42,9 @@ const FACTS: Facts = Facts {
 /// Passes over all edges, and levels in between, where nodes have many edges.
 const PASSES: [f64; 2] = [6.0, 60.0];
 
-/// Looks at nodes for want of the next core number, for each node and edge and each thread, from
-/// which on one thread is faster than rounds: such a look takes some 1.4 ns, an edge 14 in rounds and
-/// 30 in order (two shared x86-64 cores, 2026-11-26).
+/// Node visits in search of the next core number, per node, edge and thread, from which one thread
+/// is faster than rounds: such a visit takes some 1.4 ns, an edge 14 in rounds and 30 in order (two
+/// shared x86-64 cores, 2026-11-26).
 const LOOKS_MOST: u64 = 24;
 
 /// Degree below which peeling takes many rounds of few nodes: about twice the width of a grid of
@@ -110,7 +110,7 @@ impl Analysis for Kcore {
     }
 }
 
-/// The largest number that a core may have: so many nodes have as many neighbours.
+/// The largest possible core number: the largest `k` such that `k` nodes have `k` neighbours.
 fn levels_most(offsets: &[u32]) -> u64 {
     let edges = offsets.last().copied().unwrap_or(0);
     let most = edges.isqrt() as usize + 1;
@@ -128,7 +128,7 @@ fn levels_most(offsets: &[u32]) -> u64 {
     0
 }
 
-/// Store degrees, peel level after level. The graph must be symmetric.
+/// Stores degrees and peels level after level. The graph must be symmetric.
 fn build(graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
     let nodes = graph.nodes();
     let mut program = ProgramBuilder::new(nodes);
@@ -167,7 +167,7 @@ mod tests {
 
     #[test]
     fn one_thread_keeps_the_order_where_nodes_have_many_core_numbers() {
-        // The last of 300 nodes have more and more neighbours; others have none.
+        // The last of 300 nodes have increasing numbers of neighbours; others have none.
         let edges: Vec<_> = (0..300_u32)
             .flat_map(|node| (node / 2..node).map(move |other| (node, other)))
             .collect();

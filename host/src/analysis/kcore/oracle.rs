@@ -1,4 +1,4 @@
-//! Core numbers by removing a node of least degree at a time.
+//! Core numbers by repeatedly removing a node of least degree.
 
 use crate::graph::Graph;
 
@@ -61,8 +61,8 @@ impl Buckets {
         }
     }
 
-    /// Moves `node` to the next lower bucket: it changes places with the first
-    /// node of its own, which then starts one place later.
+    /// Moves `node` to the next lower bucket: it swaps places with the first node of its own
+    /// bucket, which then starts one place later.
     fn lower(&mut self, node: u32) {
         let degree = self.degree[node as usize] as usize;
         let (from, to) = (self.place[node as usize], self.first[degree]);

@@ -1,4 +1,4 @@
-//! The best label around each node of a list: the one of most edges, or of most weight.
+//! The best label around each node of a list: the label of most edges, or of most weight.
 
 use super::super::lists::List;
 use super::super::{LabelRule, Question};
@@ -47,7 +47,7 @@ impl Amount {
         }
     }
 
-    /// `number` of the kind of sums.
+    /// Returns `number` as a value of the kind of sums.
     fn constant<'c>(self, item: Item<'c>, number: u32) -> Value<'c> {
         match self {
             Self::One => item.constant(number),
@@ -56,9 +56,9 @@ impl Amount {
     }
 }
 
-/// Units in a float weight of 1, of which `words` are all.
+/// Units in a float weight of 1, for a graph with the weights `words`.
 fn units(words: &[u32]) -> [f32; 2] {
-    // Words of floats that are not negative order like them.
+    // Words of non-negative floats order like the floats.
     units_in_one(f32::from_bits(words.iter().copied().max().unwrap_or(0)))
 }
 
@@ -67,11 +67,11 @@ fn units(words: &[u32]) -> [f32; 2] {
 pub(super) struct Counter {
     labels: RegisterId,
     /// The amount of each node's best label, and the complement of the label: 0 stands for the
-    /// node's own one, where a node keeps it.
+    /// node's own label, if it keeps that.
     most: RegisterId,
     best: RegisterId,
-    /// The amount of a node's edges whose labels may still matter, and of those that the present
-    /// pass counted.
+    /// The amount of a node's edges whose labels may still matter, and of the edges that the
+    /// present pass counted.
     left: RegisterId,
     counted: RegisterId,
     /// The label that claimed each cell, and its amount. The cells of a row are its edges.
@@ -79,7 +79,7 @@ pub(super) struct Counter {
     sums: RegisterId,
     /// The pass that counted each edge.
     done: RegisterId,
-    /// Number of the pass, of all rounds, from 1 on; and of the last one before this round.
+    /// Number of the pass over all rounds, from 1 on; and of the last pass before this round.
     pass: RegisterId,
     before: RegisterId,
     amount: Amount,
@@ -118,7 +118,7 @@ impl Counter {
         program.fill("no edge is done", counter.done, 0);
         program.fill("no pass yet", counter.pass, 0);
         for register in [counter.most, counter.best, counter.left, counter.counted] {
-            program.fill("nobody counts", register, 0);
+            program.fill("none counts", register, 0);
         }
         Ok(counter)
     }
@@ -137,8 +137,8 @@ impl Counter {
         body.fixpoint("count", Question::UNLIMITED, |body| self.pass(body, over));
     }
 
-    /// The best label around a node that has the label `own`, which is that one where nothing is
-    /// around.
+    /// The best label around a node with the label `own`; `own` itself for a node without
+    /// neighbours.
     pub(super) fn best_label<'c>(self, node: Item<'c>, own: Value<'c>) -> Value<'c> {
         let (most, best) = (node.load(self.most), node.load(self.best));
         let is_kept = most.equals(self.amount.constant(node, 0));
@@ -160,14 +160,14 @@ impl Counter {
         }
     }
 
-    /// Leaves edges from a node to itself out.
+    /// Leaves out edges from a node to itself.
     fn only_proper(self, edge: Edge<'_>) {
         if self.has_loops {
             edge.only(edge.neighbour().differs(edge.index()));
         }
     }
 
-    /// A pass: labels that are left claim cells, and those that got theirs are counted.
+    /// A pass: remaining labels claim cells, and labels that got theirs are counted.
     fn pass(self, body: &mut ProgramBuilder, over: Over) {
         let Self {
             labels,
@@ -246,7 +246,7 @@ impl Counter {
             });
             node.store(best, found.max(node.load(best)));
             let rest = node.load(left) - node.load(counted);
-            // The rest may be one label as often as that, which wins a draw if it comes first.
+            // The rest may be one label with the same count, which wins a tie if it comes first.
             let none = amount.constant(node, 0);
             let rest = rest.below(known).select(none, rest);
             node.store(left, rest);

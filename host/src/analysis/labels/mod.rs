@@ -1,45 +1,45 @@
 //! Label propagation: communities of nodes with the same label.
 //!
-//! Every node begins with a label of its own. In each round, nodes look for the label that most of
-//! their neighbours have (after Raghavan, Albert, Kumara, "Near linear time algorithm to detect
-//! community structures in large-scale networks", 2007). Loops do not count, parallel edges count
-//! each, and with weights the heaviest label wins instead of the most frequent one.
+//! Every node begins with a unique label. In each round, nodes find the label that most of their
+//! neighbours have (after Raghavan, Albert, Kumara, "Near linear time algorithm to detect community
+//! structures in large-scale networks", 2007). Loops do not count, parallel edges count each, and
+//! with weights the heaviest label wins instead of the most frequent one.
 //!
 //! # The stable rule
 //!
-//! A node wants another label only if more of its neighbours have that than have its own; of several
-//! such labels it wants the first, in an order that is fixed and drawn at random. Two neighbours are
-//! in conflict if both want another label and one of them wants the present label of the other.
-//! Each round, all nodes change that come before every neighbour they are in conflict with.
+//! A node wants another label only if more of its neighbours have that than have its own; of
+//! several labels it wants the first in a fixed random order. Two neighbours are in conflict if
+//! both want another label and one of them wants the present label of the other. Each round, all
+//! nodes change that come before every neighbour they are in conflict with.
 //!
 //! *This ends.* Let `S` be the number (or weight) of edges whose ends have the same label. If only
 //! node `v` changed, `S` would grow by its gain, which is above 0. If several nodes change at once,
-//! the sum of their gains is off only at an edge between two of them, `u` and `v`, by
-//! `[new u = new v] + [old u = old v] - [new u = old v] - [new v = old u]`. One of the last two terms
-//! is 1 only if `u` and `v` are in conflict, and then only one of them changes. So `S` grows by the
-//! sum of the gains or more. The first of all nodes that want another label changes in every round,
-//! so `S` grows in every round until no node wants another label, after at most as many rounds as
+//! the sum of their gains is wrong only at an edge between two of them, `u` and `v`, by `[new u =
+//! new v] + [old u = old v] - [new u = old v] - [new v = old u]`. One of the last two terms is 1
+//! only if `u` and `v` are in conflict, and then only one of them changes. So `S` grows by the sum
+//! of the gains or more. The first of all nodes that want another label changes in every round, so
+//! `S` grows in every round until no node wants another label, after at most as many rounds as
 //! there are edges. In practice it takes some tens. `S` never grows by more than all edges, so the
 //! nodes that change, in all rounds together, are at most as many as edges, too.
 //!
-//! Since a round depends on the labels before it alone, it is the same on every machine. At the end
+//! Since a round depends only on the labels before it, it is the same on every machine. At the end
 //! a community is named after its smallest node.
 //!
 //! # The rule of LDBC Graphalytics
 //!
-//! All nodes take the most frequent label at once, the least of those if there are many, for a fixed
-//! number of rounds (CDLP). Neighbours may swap labels for ever.
+//! All nodes take the most frequent label at once, the least one in a tie, for a fixed number of
+//! rounds (CDLP). Neighbours may swap labels for ever.
 //!
 //! # Work
 //!
-//! Few threads of a CPU leave the stable rule to one of them (`seawall_device::sequential`), which
+//! With few CPU threads, one of them runs the stable rule (`seawall_device::sequential`), which
 //! counts in an array with a sum for each label. On a GPU and on many threads, and for the rule of
 //! LDBC, a program of code does the same rounds.
 //!
-//! A round looks at the rows of nodes that had to wait in the round before, or of which a neighbour
-//! changed: O(their edges) expected, in a few passes. Labels of a row are counted in a table as long
-//! as the row. In each pass the labels that are not counted yet claim cells by a hash, and the least
-//! in each cell is counted there. A node is done once no label that is left can be more frequent
+//! A round reads the rows of nodes that had to wait in the round before, or of which a neighbour
+//! changed: O(their edges) expected, in a few passes. Labels of a row are counted in a table as
+//! long as the row. In each pass the labels that are not counted yet claim cells by a hash, and the
+//! least in each cell is counted there. A node is done once no remaining label can be more frequent
 //! than the best one.
 
 mod count;
@@ -92,7 +92,7 @@ const ALONE: Times = Times {
     edge: 90.0,
 };
 
-/// Threads up to which one of them is faster than rounds of all.
+/// Most threads for which one of them is faster than rounds of all.
 const ALONE_THREADS: u32 = 8;
 
 /// Whether one thread runs all rounds.
@@ -127,10 +127,10 @@ impl Analysis for Labels {
         build(graph, question)
     }
 
-    /// A run that says that it has converged must also leave no node that would change.
+    /// A converged run must also leave no node that would change.
     fn check(&self, case: &Case<'_>, found: AnalysisOutput<'_>) -> bool {
         let question = case.question;
-        // A sequential run counts no rounds, and goes on until it is stable.
+        // A sequential run counts no rounds, and continues until it is stable.
         let rounds = match (question.rule, case.end.converged) {
             (LabelRule::Stable, true) => u32::MAX,
             _ => case.end.iterations,
@@ -184,13 +184,13 @@ fn counted_communities(count: u64) -> String {
 struct Registers {
     /// The label of each node.
     labels: RegisterId,
-    /// The label that it wants, which is its own for most.
+    /// The label that each node wants, which is its own for most.
     wanted: RegisterId,
     /// The last round that listed each node.
     listed: RegisterId,
     /// Number of the round, from 1 on.
     round: RegisterId,
-    /// Nodes that look for a label in a round, that change theirs, and that have to wait.
+    /// Nodes that search for a label in a round, that change theirs, and that have to wait.
     looking: List,
     changing: List,
     waiting: List,
@@ -216,7 +216,7 @@ fn build(graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
         node.store(registers.wanted, own);
         node.store(registers.listed, 0);
     });
-    program.each("all look", Over::Nodes, |node| {
+    program.each("all search", Over::Nodes, |node| {
         let degree = node.degree(Edges::Out, node.index());
         node.append(registers.looking, node.index(), degree.differs(0));
     });
@@ -256,8 +256,8 @@ fn round(body: &mut ProgramBuilder, registers: Registers, rule: LabelRule, count
         waiting,
     } = registers;
     let over = |(list, count): List| Over::List { list, count };
-    body.fill("nobody changes", changing.1, 0);
-    body.fill("nobody waits", waiting.1, 0);
+    body.fill("none changes", changing.1, 0);
+    body.fill("none waits", waiting.1, 0);
     body.each("count rounds", Over::Count(1), |one| {
         one.store(round, one.load(round) + 1);
     });
@@ -278,7 +278,7 @@ fn round(body: &mut ProgramBuilder, registers: Registers, rule: LabelRule, count
             node.append(changing, node.index(), waits.is_zero());
         });
     }
-    body.fill("nobody looks", looking.1, 0);
+    body.fill("none searches", looking.1, 0);
     body.each("change", over(changing), |node| {
         node.store(labels, node.load(wanted));
     });
@@ -286,14 +286,14 @@ fn round(body: &mut ProgramBuilder, registers: Registers, rule: LabelRule, count
         let now = node.at(round, 0);
         node.each_edge(Edges::Out, |edge| {
             let other = edge.neighbour();
-            // A look is cheaper than a change.
+            // A load is cheaper than an atomic change.
             edge.only(edge.latest(listed, other).below(now));
             let before = edge.scatter(listed, other, Join::Max, now);
             edge.append(looking, other, before.below(now));
         });
     });
     if rule == LabelRule::Stable {
-        body.each("look again", over(waiting), |node| {
+        body.each("search again", over(waiting), |node| {
             let now = node.at(round, 0);
             let before = node.scatter(listed, node.index(), Join::Max, now);
             node.append(looking, node.index(), before.below(now));
@@ -301,7 +301,7 @@ fn round(body: &mut ProgramBuilder, registers: Registers, rule: LabelRule, count
     }
 }
 
-/// Whether a node that has the label `own` and wants `label` comes after a neighbour in conflict with
+/// Whether a node with the label `own` that wants `label` comes after a neighbour in conflict with
 /// it.
 fn is_behind<'c>(node: Item<'c>, registers: Registers, [own, label]: [Value<'c>; 2]) -> Value<'c> {
     let Registers { labels, wanted, .. } = registers;
@@ -336,8 +336,8 @@ fn name_communities(
     Ok(communities)
 }
 
-/// The label that a node begins with. Labels of the stable rule compare in a random order, in which
-/// nodes come, too; none of them is 0.
+/// The first label of a node. Labels of the stable rule compare in the random order of nodes; none
+/// of them is 0.
 fn first_label(number: Value<'_>, rule: LabelRule) -> Value<'_> {
     match rule {
         LabelRule::Ldbc => number,
@@ -360,15 +360,15 @@ const fn inverse(factor: u32) -> u32 {
     found
 }
 
-/// Mixes the bits of a number, so that no two numbers become the same, and only 0 becomes 0
-/// (Wellons, "Prospecting for hash functions", 2018).
+/// Mixes the bits of a number by a bijection that maps only 0 to 0 (Wellons, "Prospecting for hash
+/// functions", 2018).
 fn mix(number: Value<'_>) -> Value<'_> {
     let mixed = (number ^ (number >> 16)) * FACTORS[0];
     let mixed = (mixed ^ (mixed >> 15)) * FACTORS[1];
     mixed ^ (mixed >> 16)
 }
 
-/// The number that [`mix`] made this one of.
+/// The inverse of [`mix`].
 fn unmix(mixed: Value<'_>) -> Value<'_> {
     let number = (mixed ^ (mixed >> 16)) * INVERSES[1];
     let number = (number ^ (number >> 15) ^ (number >> 30)) * INVERSES[0];

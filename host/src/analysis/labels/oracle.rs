@@ -1,4 +1,4 @@
-//! Label propagation, a node after the other, with a map of counts.
+//! Label propagation, one node after the other, with a map of counts.
 
 use crate::analysis::LabelRule;
 use crate::graph::{Graph, WeightKind};
@@ -7,21 +7,20 @@ use std::collections::BTreeMap;
 /// Least units in the largest float weight.
 const UNITS: f64 = 2_147_483_648.0;
 
-/// Labels after `rounds` rounds of the rule of LDBC, each from those of the round before.
-/// O(rounds * edges), and a logarithm.
+/// Labels after `rounds` rounds of the rule of LDBC. O(rounds * edges * log degree).
 #[must_use]
 pub fn labels(graph: &Graph, rounds: u32) -> Vec<u32> {
     Propagation::run(graph, LabelRule::Ldbc, false, rounds).communities()
 }
 
-/// Labels after `rounds` rounds of the stable rule, each the smallest node that has it.
-/// O(rounds * edges), and a logarithm.
+/// Labels after `rounds` rounds of the stable rule, each named by the smallest node that has it.
+/// O(rounds * edges * log degree).
 #[must_use]
 pub fn stable_labels(graph: &Graph, weighted: bool, rounds: u32) -> Vec<u32> {
     Propagation::run(graph, LabelRule::Stable, weighted, rounds).communities()
 }
 
-/// Labels between two rounds: nodes.
+/// Labels between two rounds, as nodes.
 pub(crate) struct Propagation<'g> {
     graph: &'g Graph,
     rule: LabelRule,
@@ -94,7 +93,7 @@ impl<'g> Propagation<'g> {
             .collect()
     }
 
-    /// The label that `node` would take if it were alone.
+    /// The label that `node` would take if only it changed.
     fn wanted(&self, node: u32) -> u32 {
         let own = self.labels[node as usize];
         let mut sums = BTreeMap::new();
@@ -134,7 +133,7 @@ fn whole(graph: &Graph, words: &[u32]) -> Vec<u64> {
     }
     let floats = words.iter().map(|word| f64::from(f32::from_bits(*word)));
     let largest = floats.clone().fold(0.0, f64::max);
-    // The largest weight has 2^31 units, or less than twice as many.
+    // The largest weight has from 2^31 to less than 2^32 units.
     let mut factor = 1.0;
     while largest > 0.0 && largest * factor < UNITS {
         factor *= 2.0;

@@ -1,16 +1,16 @@
-//! Maximal independent set: nodes of which no two are neighbours, and to which no other
-//! can be added.
+//! Maximal independent set: a set of nodes without neighbours among them to which no node can be
+//! added.
 //!
-//! Every node has a priority, and the highest among its neighbours joins the set (Luby,
-//! "A Simple Parallel Algorithm for the Maximal Independent Set Problem", 1986). Nodes
-//! with few edges come first, as they keep few others out (Burtscher, Devale, Azimi,
-//! Jaiganesh, Powers, "A High-Quality and Fast Maximal Independent Set Implementation for
-//! GPUs", 2018). The set follows from the priorities alone.
+//! Every node has a priority, and the highest among its neighbours joins the set (Luby, "A Simple
+//! Parallel Algorithm for the Maximal Independent Set Problem", 1986). Nodes with few edges come
+//! first, as they keep few others out (Burtscher, Devale, Azimi, Jaiganesh, Powers, "A High-Quality
+//! and Fast Maximal Independent Set Implementation for GPUs", 2018). The set only depends on the
+//! priorities.
 //!
-//! A round looks at the nodes that are undecided: it lists those of the next one. Lists take
-//! turns, and a round empties the list of the one after it, so that it takes one barrier. The first
-//! round looks at all nodes; the first two where degrees are even, as most nodes that the first
-//! could list are out before it ends.
+//! A round visits the nodes that are undecided: it lists those of the next one. Lists take turns,
+//! and a round empties the list of the next one, so that it takes one barrier. The first round
+//! visits all nodes; the first two if degrees are even, since most nodes that the first could list
+//! are out before it ends.
 
 mod oracle;
 
@@ -48,8 +48,7 @@ const FACTS: Facts = Facts {
 /// Passes over all edges, and levels in between.
 const PASSES: [f64; 2] = [0.6, 10.0];
 
-/// State of a node that is in the set. One that is out of it has 0, all others their
-/// priority.
+/// State of a node in the set. A node out of it has 0, an undecided one its priority.
 const IN: u32 = u32::MAX;
 
 impl Analysis for Mis {
@@ -61,7 +60,7 @@ impl Analysis for Mis {
         build(graph, question)
     }
 
-    /// There are many such sets; whether this is one is judged by itself.
+    /// There are many such sets; the result is checked by the definition.
     fn check(&self, case: &Case<'_>, found: AnalysisOutput<'_>) -> bool {
         let Column::U32(flags) = found.values else {
             return false;
@@ -97,14 +96,14 @@ fn build(graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
         list(&mut program, ["undecided later", "later count"])?,
     ];
     let shape = Shape::of(graph);
-    program.fill("nobody is in", members, 0);
+    program.fill("none is in", members, 0);
     program.each("draw priorities", Over::Nodes, |node| {
         node.store(states, priority(node, shape));
     });
     if shape.is_even() {
         program.each("first round", Over::Nodes, |node| {
             let own = node.latest(states, node.index());
-            // Nobody else puts a node in.
+            // No other code puts a node in.
             node.only(own);
             let best = best_beside(node, states, own);
             join(node, [states, members], best.below(own));
@@ -117,7 +116,7 @@ fn build(graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
         for turn in 0..3 {
             let [now, next, later] = of_turn(lists, turn);
             let (list, count) = now;
-            body.fill("nobody", later.1, 0);
+            body.fill("none", later.1, 0);
             body.each("round", Over::List { list, count }, |node| {
                 node.changed(1);
                 decide(node, [states, members], next);
@@ -134,20 +133,20 @@ fn build(graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
     })
 }
 
-/// Puts a node into the set that comes before all of its undecided neighbours, and takes those
-/// out; lists one that has to wait.
+/// Puts a node into the set if it comes before all of its undecided neighbours, and takes those
+/// out; otherwise lists it as waiting.
 fn decide(node: Item<'_>, registers: [RegisterId; 2], next: List) {
     let [states, _] = registers;
     let own = node.latest(states, node.index());
     node.only((own - 1).below(IN - 1));
     let best = best_beside(node, states, own);
-    // One that is in takes its neighbours out itself.
+    // A node in the set takes its neighbours out itself.
     node.append(next, node.index(), best.above(own) & best.differs(IN));
     join(node, registers, best.below(own));
 }
 
-/// The largest state of a node's neighbours, up to the first that comes before the node, be it decided
-/// or not.
+/// The largest state of a node's neighbours, up to the first that comes before the node, decided or
+/// not.
 fn best_beside<'c>(node: Item<'c>, states: RegisterId, own: Value<'c>) -> Value<'c> {
     node.gather(Edges::Out, Join::Max, |edge| {
         let theirs = edge.latest(states, edge.neighbour());
@@ -171,17 +170,17 @@ fn join<'c>(node: Item<'c>, [states, members]: [RegisterId; 2], is_first: Value<
 struct Shape {
     /// Bits of a number that is different for each node.
     chance: u32,
-    /// Bits of the magnitude of a degree that are left out; all where most nodes have the same.
+    /// Bits of the magnitude of a degree that are left out; all if most nodes have the same degree.
     dropped: u32,
 }
 
-/// Bits that tell the magnitudes of degrees apart: their exponents and the bit below.
+/// Bits that distinguish the magnitudes of degrees: their exponents and the bit below.
 const MAGNITUDE_BITS: u32 = 6;
 
 /// The exponent of a float of 1 and the first bit of its fraction.
 const LEAST: u32 = 254;
 
-/// Nodes that are looked at to see whether most have the same degree.
+/// Nodes that are sampled to see whether most have the same degree.
 const SAMPLES: usize = 512;
 
 impl Shape {
@@ -207,8 +206,8 @@ impl Shape {
     }
 }
 
-/// Whether nearly all nodes have as many edges as the one in the middle: their degrees then decide
-/// little, and take half of the work of drawing priorities.
+/// Whether nearly all nodes have the median degree: degrees then decide little, and take half of
+/// the work of drawing priorities.
 fn is_even(graph: &Graph) -> bool {
     let offsets = graph.offsets();
     let nodes = offsets.len().saturating_sub(1);
@@ -218,8 +217,7 @@ fn is_even(graph: &Graph) -> bool {
     samples > 0 && (0..samples).filter(same).count() * 16 >= samples * 15
 }
 
-/// The priority of a node: by the magnitude of its degree, then by chance. No two nodes have the
-/// same.
+/// The priority of a node: by the magnitude of its degree, then random. No two nodes have the same.
 fn priority(node: Item<'_>, shape: Shape) -> Value<'_> {
     let number = node.index();
     let chance = mixed(number, shape.chance);
@@ -238,7 +236,7 @@ fn priority(node: Item<'_>, shape: Shape) -> Value<'_> {
 }
 
 /// Mixes the low `bits` bits of a number; different ones stay different. Numbers of 32 bits stay
-/// as they are: a mixed one could be as large as a state.
+/// unchanged: a mixed one could equal a state.
 fn mixed(number: Value<'_>, bits: u32) -> Value<'_> {
     if bits >= u32::BITS {
         return number;

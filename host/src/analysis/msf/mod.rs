@@ -1,20 +1,19 @@
-//! Minimum spanning forest: edges of least weight in all that hold every component
-//! together.
+//! Minimum spanning forest: edges of least total weight that connect every component.
 //!
-//! Every tree of the forest so far takes the lightest edge that leaves it, and trees that
-//! meet become one, until none is left (Borůvka, 1926). Edges of one weight are distinguished
-//! by their ends, so that the forest is unique and no circle is closed.
+//! Every tree of the forest so far takes the lightest edge that leaves it, and trees that meet
+//! become one, until none is left (Borůvka, 1926). Edges of equal weight are ordered by their ends,
+//! so that the forest is unique and has no cycle.
 //!
-//! The maximum spanning forest is the minimum one of complemented weights: of edges of one weight it
-//! has the same one first.
+//! The maximum spanning forest is the minimum one of complemented weights: edges of equal weight
+//! keep their order.
 //!
-//! On a CPU one thread does that with a list of the edges that still leave a tree, in at most
-//! `2 m + m / 2 log2 n` looks at edges ([`seawall_core::abi::sequential`]); it takes 5 words for each
-//! node and 2 for each directed edge.
+//! On a CPU one thread keeps a list of the edges that still leave a tree, in at most `2 m + m / 2
+//! log2 n` edge visits ([`seawall_core::abi::sequential`]); it takes 5 words for each node and 2
+//! for each directed edge.
 //!
-//! In the program for GPUs a node keeps the lightest of its edges that leave its tree, and looks at
-//! its row again only once that edge leads into the tree: edges never leave a tree again. Both hold
-//! the same edges at the same nodes.
+//! In the program for GPUs a node keeps the lightest of its edges that leave its tree, and reads
+//! its row again only once that edge leads into the tree: edges never leave a tree again. Both
+//! methods store the same edges at the same nodes.
 
 mod oracle;
 
@@ -90,7 +89,7 @@ impl Analysis for Msf {
         build(graph, question)
     }
 
-    /// A run that a limit ended has found a part of the forest.
+    /// A run that a limit ended has found only a part of the forest.
     fn check(&self, case: &Case<'_>, found: AnalysisOutput<'_>) -> bool {
         let Column::U64(edges) = found.values else {
             return false;
@@ -135,24 +134,24 @@ impl Analysis for Msf {
     }
 }
 
-/// The registers of the program, a value a node each but for the count.
+/// The registers of the program, each except the count with a value per node.
 #[derive(Clone, Copy)]
 struct Registers {
     /// The root of each node's tree.
     roots: RegisterId,
     /// The lightest edge that leaves a node's tree at the node: its weight above the node at its
-    /// other end. [`NONE`] for a node that has no such edge, and so never has one again.
+    /// other end. [`NONE`] for a node without one, which never has one again.
     leaving: RegisterId,
     /// The least weight that leaves a root's tree, and the ends of that edge.
     lightest: RegisterId,
     picks: RegisterId,
-    /// Targets of roots: the root that they join, else to themselves.
+    /// The root that each root joins, or itself.
     joins: RegisterId,
-    /// The same without circles of two.
+    /// The same without cycles of two.
     leads: RegisterId,
     /// The edge by which a root has joined another.
     edges: RegisterId,
-    /// The list of roots that joined another in this turn, and its length.
+    /// The list of roots that joined another root in this turn, and its length.
     joined: (RegisterId, RegisterId),
     weights: WeightKind,
     /// Whether heavy edges come first.
@@ -177,13 +176,13 @@ fn build(graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
         maximum: question.maximum,
     };
     let (list, joined) = registers.joined;
-    program.fill("nobody joined", list, 0);
+    program.fill("none joined", list, 0);
     program.fill("begin", joined, 1);
     program.each("trees of one node", Over::Nodes, |node| {
         node.store(registers.roots, node.index());
         node.store(registers.leads, node.index());
         node.store(registers.edges, NONE);
-        // No edge leads from a node to itself: all nodes look for one.
+        // There are no loops yet, so all nodes search for an edge.
         node.store(registers.leaving, node.index().to_u64());
         node.store(registers.lightest, u32::MAX);
         node.store(registers.picks, NONE);
@@ -202,7 +201,7 @@ fn build(graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
     })
 }
 
-/// The weight of an edge as a word, the least of which comes first: words order like the weights.
+/// The weight of an edge as a word that orders like the weights, least first.
 fn weight<'c>(edge: Edge<'c>, registers: Registers) -> Value<'c> {
     let word = edge.weight_word(registers.weights);
     if registers.maximum {
@@ -221,12 +220,12 @@ fn pick(body: &mut ProgramBuilder, registers: Registers) {
         picks,
         ..
     } = registers;
-    body.each("look again", Over::Nodes, |node| {
+    body.each("search again", Over::Nodes, |node| {
         let known = node.load(leaving);
         node.only(known.differs(NONE));
         let own = node.load(roots);
         node.only(node.at(roots, known.to_u32()).equals(own));
-        // At one node, edges of one weight order by their ends as by the other end alone.
+        // At one node, the order of equal edges by their ends is the order by the other end.
         let least = node.gather(Edges::Out, Join::Min, |edge| {
             let other = edge.neighbour();
             edge.only(edge.at(roots, other).differs(own));
@@ -238,7 +237,7 @@ fn pick(body: &mut ProgramBuilder, registers: Registers) {
         let known = node.load(leaving);
         node.only(known.differs(NONE));
         let (own, weight) = (node.load(roots), known.high());
-        // Many nodes share a root, and a look is cheaper than a change.
+        // Many nodes share a root, and a load is cheaper than an atomic change.
         node.only(node.latest(lightest, own).above(weight));
         node.scatter(lightest, own, Join::Min, weight);
     });

@@ -4,7 +4,7 @@ use super::NONE;
 use crate::analysis::{Number, Question};
 use crate::graph::{Graph, WeightKind};
 
-/// The edges that come first.
+/// The order of the edges.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Order {
     LightestFirst,
@@ -68,7 +68,7 @@ fn forest(graph: &Graph, order: Order) -> Vec<u64> {
     edges.into_iter().map(|(_, edge)| edge).collect()
 }
 
-/// The root of `node`, halving the way to it.
+/// The root of `node`, halving the path to it.
 fn root(parents: &mut [u32], mut node: u32) -> u32 {
     while parents[node as usize] != node {
         let next = parents[parents[node as usize] as usize];
@@ -78,7 +78,7 @@ fn root(parents: &mut [u32], mut node: u32) -> u32 {
     node
 }
 
-/// Weight of some edges of `graph` in all.
+/// Total weight of some edges of `graph`.
 pub(super) fn weight<'e>(graph: &Graph, edges: impl Iterator<Item = &'e u64>) -> Number {
     let of = |edge: &u64| {
         let (from, to) = ((edge >> 32) as u32, *edge as u32);

@@ -1,7 +1,7 @@
-//! Ranks: the share of time that a random walker spends at every node. The walker follows a random
-//! edge; now and then, and always if there is no edge, it jumps to a random node.
+//! Ranks: the share of time that a random walk spends at every node. It follows a random edge; at
+//! times, and always if there is no edge, it jumps to a random node.
 //!
-//! Loops and parallel edges count, each. With weights, an edge is followed in proportion to its
+//! Each loop and each parallel edge counts. With weights, an edge is followed in proportion to its
 //! weight; the program is then that of personalised ranks from all nodes alike.
 
 mod predicted;
@@ -41,7 +41,7 @@ const FACTS: Facts = Facts {
 /// Iterations of a ranking whose damping is close to 1.
 const ITERATIONS_MAX: f64 = 100_000.0;
 
-/// Levels' worth of barriers in an iteration.
+/// Barriers of an iteration, as a number of levels.
 const LEVELS: f64 = 3.0;
 
 impl Analysis for Pagerank {
@@ -69,7 +69,7 @@ impl Analysis for Pagerank {
         oracle::is_near(&exact, question.ranking, ranks, case.end)
     }
 
-    /// In addition, a rank may lose the rounding to units.
+    /// In addition, a rank may lose up to a unit by rounding.
     fn tolerance(&self, _column: &Column, end: End) -> Option<f64> {
         Some(oracle::rank_tolerance(end.iterations))
     }
@@ -111,8 +111,8 @@ pub(super) fn highest_rank(graph: &Graph, column: &Column) -> Answer {
     )
 }
 
-/// Start even, then gather, apply and settle until nothing moves. Warps gather along edges in
-/// slices, if there is a `slicing`, unless rows are short or memory is spared.
+/// Starts with equal ranks, then gathers, applies and settles until nothing changes. Warps gather
+/// along edges in slices if there is a `slicing`, unless rows are short or memory is scarce.
 fn build(
     graph: &Graph,
     question: &Question,
@@ -177,7 +177,7 @@ fn make_slices(
 const SHORT_ROW: u32 = 32;
 
 /// Whether lanes take whole rows: on average at most 8 edges, as on roads, and none longer than
-/// [`SHORT_ROW`]. One pass over the row starts if the average is that low.
+/// [`SHORT_ROW`]. One pass over the row offsets if the average is that low.
 fn has_short_rows(graph: &Graph) -> bool {
     let mean = u64::from(graph.edges()) / u64::from(graph.nodes().max(1));
     let is_short = |row: &[u32]| row[1] - row[0] <= SHORT_ROW;
@@ -185,8 +185,8 @@ fn has_short_rows(graph: &Graph) -> bool {
     matches!(rows, Some(Ok(rows)) if rows.offsets().windows(2).all(is_short))
 }
 
-/// The limit of iterations: the one asked for, or else the one from which on ranks change by
-/// rounding alone.
+/// The limit of iterations: the requested one, or else the one from which ranks change only by
+/// rounding.
 pub(super) fn limit_of(question: &Question) -> u32 {
     match question.max_iterations {
         Question::UNLIMITED => iterations_max(question.ranking.damping),
@@ -194,8 +194,8 @@ pub(super) fn limit_of(question: &Question) -> u32 {
     }
 }
 
-/// Iterations after which ranks change by rounding alone: iteration `k`
-/// changes them by at most `2 * damping^k` in all, and a float in 1 by 2^-24.
+/// Iterations after which ranks change only by rounding: iteration `k` changes them by at most `2 *
+/// damping^k` in total, and a float in 1 by 2^-24.
 pub(super) fn iterations_max(damping: f32) -> u32 {
     let needed = -25.0 * 2.0_f64.ln() / f64::from(damping).ln();
     if needed.is_nan() || needed <= 0.0 {
@@ -239,7 +239,7 @@ mod tests {
         };
         let built = build(graph, &question, Some(slicing)).unwrap();
         let (program, _) = built.program.encode(&PlanRequest::default()).unwrap();
-        // A budget for the one without slices holds the other one only if that has none either.
+        // A budget for the program without slices only fits the other one if that has none either.
         let budget = PlanRequest {
             budget_bytes: Some(plain_bytes(graph)),
             ..PlanRequest::default()

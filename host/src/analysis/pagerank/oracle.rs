@@ -11,14 +11,13 @@ pub struct Ranked {
     pub ranks: Vec<f64>,
     /// Sum of the changes of the last iteration.
     pub change: f64,
-    /// Largest loss of each rank, because contributions are rounded down to units of their sums,
-    /// and those of nodes without edges to units of the totals.
+    /// Largest loss of each rank by rounding contributions down to units of their sums, and the
+    /// ranks of nodes without edges to units of the totals.
     pub lost: Vec<f64>,
 }
 
-/// Ranks after `iterations` iterations from an even start. Nodes without
-/// outgoing edges pass their rank on to all nodes alike.
-/// O(iterations * (nodes + edges)).
+/// Ranks after `iterations` iterations from equal ranks. Nodes without outgoing edges pass their
+/// rank on to all nodes alike. O(iterations * (nodes + edges)).
 #[must_use]
 pub fn ranks(graph: &Graph, damping: f32, iterations: u32) -> Ranked {
     let starts = even(graph);
@@ -30,8 +29,8 @@ pub fn ranks(graph: &Graph, damping: f32, iterations: u32) -> Ranked {
     ranks_from(graph, walk, iterations)
 }
 
-/// [`ranks`] of a walker who follows an edge in proportion to its weight; of an edge without
-/// weight, never.
+/// [`ranks`] of a walk that follows edges in proportion to their weights, and never an edge of
+/// weight 0.
 #[must_use]
 pub fn weighted_ranks(graph: &Graph, damping: f32, iterations: u32) -> Ranked {
     let starts = even(graph);
@@ -49,10 +48,10 @@ pub(crate) fn even(graph: &Graph) -> Vec<f64> {
     vec![1.0 / nodes as f64; nodes]
 }
 
-/// The habits of a walker.
+/// Parameters of a random walk.
 #[derive(Clone, Copy)]
 pub(crate) struct Walk<'a> {
-    /// The chance to start at each node, anew too.
+    /// The chance to start, or restart, at each node.
     pub(crate) starts: &'a [f64],
     pub(crate) damping: f32,
     /// Whether the weights of the graph count.
@@ -60,7 +59,7 @@ pub(crate) struct Walk<'a> {
 }
 
 impl<'a> Walk<'a> {
-    /// The walk that `question` asks about, from these starts.
+    /// The walk of `question`, from these starts.
     pub(crate) const fn of(starts: &'a [f64], question: &Question) -> Self {
         Self {
             starts,
@@ -70,8 +69,8 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// The share of a walk that each edge of `node` takes, with the node at its other end; nothing if
-/// no edge has any.
+/// The share of a walk along each edge of `node`, with the node at its other end; empty if all
+/// shares are 0.
 fn shares(graph: &Graph, node: u32, weighted: bool) -> Vec<(usize, f64)> {
     let weights = graph.weights().filter(|_| weighted);
     let weight = |edge: usize| match (weights, graph.weight_kind()) {
@@ -87,7 +86,7 @@ fn shares(graph: &Graph, node: u32, weighted: bool) -> Vec<(usize, f64)> {
         .collect()
 }
 
-/// [`ranks`] of another walker.
+/// [`ranks`] of a given walk.
 pub(crate) fn ranks_from(graph: &Graph, walk: Walk<'_>, iterations: u32) -> Ranked {
     let Walk {
         starts, weighted, ..
@@ -142,12 +141,12 @@ pub fn rank_tolerance(iterations: u32) -> f64 {
     rounds * 8.0 * f64::from(f32::EPSILON) / 2.0
 }
 
-/// Tells whether `ranks`, after `iterations` iterations in single precision, converged or not, are
-/// correct.
+/// Returns whether `ranks`, after `iterations` iterations in single precision, converged or not,
+/// are correct.
 ///
-/// An iteration makes at most eight successive roundings on the way to a rank. Since nothing is
-/// subtracted, relative errors add up at most: `8 * 2^-24` per iteration. The loss to units is
-/// tracked from node to node.
+/// An iteration makes at most eight successive roundings per rank. Since nothing is subtracted,
+/// relative errors add up at most: `8 * 2^-24` per iteration. The loss to units is tracked from
+/// node to node.
 #[must_use]
 pub fn agrees(graph: &Graph, ranking: Ranking, ranks: &[f32], end: (u32, bool)) -> bool {
     let (iterations, converged) = end;

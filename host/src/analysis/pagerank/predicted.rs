@@ -1,11 +1,12 @@
-//! Iterations that a ranking will take, from a sample of its first two.
+//! Prediction of a ranking's iterations from a sample of its first two.
 //!
-//! Ranks start even, so the first iteration changes that of a node by what its neighbours pass on
-//! beyond an even share, and the second by what the changes of its neighbours do. The two changes,
-//! summed over sampled nodes and the neighbours of their neighbours, tell how fast changes shrink at
-//! first. They shrink more slowly later, as what is left spreads least: on the graphs that were
-//! looked at (Kronecker and random graphs, grids, chains, a road network, a network of mails) the
-//! ratio of a change to the one before rises to 1.3 to 1.9 times the first ratio, or to the damping.
+//! Ranks start equal, so the first iteration changes a node's rank by the excess of its neighbours'
+//! contributions over an equal share, and the second by the contributions of its neighbours'
+//! changes. The two changes, summed over sampled nodes and the neighbours of their neighbours, show
+//! how fast changes shrink at first. They shrink more slowly later, as the slowest components
+//! remain: on the graphs that were measured (Kronecker and random graphs, grids, chains, a road
+//! network, a network of mails) the ratio of a change to the one before rises to 1.3 to 1.9 times
+//! the first ratio, or to the damping.
 
 use super::Ranking;
 use crate::graph::{Csr, Graph};
@@ -13,24 +14,24 @@ use crate::graph::{Csr, Graph};
 /// The last ratio of two changes, as a multiple of the first one.
 const LATER: f64 = 1.55;
 
-/// Least ratio of two changes: below it a sample is too small to tell.
+/// Least ratio of two changes: below it a sample is too small to be reliable.
 const RATIO_LEAST: f64 = 0.05;
 
-/// Edges that are looked at for each one that a search would be sampled for, within limits: without
-/// some hundred nodes and all that leads to them, chance makes the second change larger than it is.
+/// Edges that are visited for each one that a search would be sampled for, within limits: with
+/// fewer than some hundred nodes and their predecessors, chance inflates the second change.
 const EDGES_EACH: u64 = 50;
 const EDGES_LEAST: u64 = 8192;
 const EDGES_MOST: u64 = 32_768;
 
-/// Nodes that are enough.
+/// Largest sample, nodes.
 const NODES: usize = 256;
 
-/// Neighbours of a sampled node that are looked at, and of each of these.
+/// Neighbours of a sampled node that are visited, and of each of these.
 const LOOKED_AT: [usize; 2] = [128, 64];
 
-/// The iterations of a ranking of `graph`, by a sample in proportion to `edges`, as many as a search
-/// would be sampled for. `None` if there is nothing to sample, or no memory for the incoming rows,
-/// which a run needs as well.
+/// The iterations of a ranking of `graph`, by a sample in proportion to `edges`, the sample size of
+/// a search. `None` if there is nothing to sample, or no memory for the incoming rows, which a run
+/// needs as well.
 pub(super) fn iterations(graph: &Graph, ranking: Ranking, edges: u64) -> Option<f64> {
     let incoming = graph.try_incoming().ok()?;
     let edges = edges.saturating_mul(EDGES_EACH);
@@ -39,7 +40,7 @@ pub(super) fn iterations(graph: &Graph, ranking: Ranking, edges: u64) -> Option<
     let damping = f64::from(ranking.damping).clamp(0.0, 1.0);
     let tolerance = f64::from(ranking.tolerance).max(1e-7);
     let [first, second] = sample.changes(damping);
-    // A sample that finds next to nothing may have missed a few nodes at a border.
+    // A sample that finds almost nothing may have missed a few nodes at a border.
     let missed = damping * 0.5 / sample.nodes.len() as f64;
     let (mut change, ratio) = if first > missed {
         (
@@ -51,7 +52,7 @@ pub(super) fn iterations(graph: &Graph, ranking: Ranking, edges: u64) -> Option<
     };
     let mut iterations = 1.0;
     let later = (LATER * ratio).min(damping);
-    // A damping of 1 may have no end.
+    // With a damping of 1 a ranking may not end.
     while change > tolerance && iterations < 1000.0 {
         change *= later + (ratio - later) / iterations;
         iterations += 1.0;
@@ -59,16 +60,16 @@ pub(super) fn iterations(graph: &Graph, ranking: Ranking, edges: u64) -> Option<
     Some(iterations)
 }
 
-/// The gains of a sampled node, as multiples of an even rank.
+/// The gains of a sampled node, as multiples of an equal rank.
 #[derive(Clone, Copy)]
 struct Node {
-    /// Sum of the neighbours' shares in the first iteration, less an even one.
+    /// Sum of the neighbours' shares in the first iteration, minus an equal share.
     gain: f64,
     /// Sum of the shares of the neighbours' gains, in the second.
     passed: f64,
     /// Sum of the shares along one edge of each neighbour.
     spread: f64,
-    /// Whether it has no edges to pass a rank on along.
+    /// Whether it has no outgoing edges.
     dangling: bool,
 }
 
@@ -97,10 +98,10 @@ impl Sample {
     fn changes(&self, damping: f64) -> [f64; 2] {
         let count = self.nodes.len() as f64;
         let dangling = || self.nodes.iter().filter(|node| node.dangling);
-        // Nodes without edges pass on to all alike.
+        // Nodes without edges contribute to all nodes equally.
         let lost = dangling().count() as f64 / count;
         let moved = dangling().map(|node| node.gain + lost).sum::<f64>() / count;
-        // Losses and gains are level. Losses are bounded, so that a sample finds them.
+        // Losses and gains cancel out. Losses are bounded, so a sample finds them.
         let losses = |change: &dyn Fn(&Node) -> f64| {
             let losses = self.nodes.iter().map(|node| (-change(node)).max(0.0));
             2.0 * losses.sum::<f64>() / count
@@ -119,7 +120,7 @@ struct Rows<'g> {
 }
 
 impl Rows<'_> {
-    /// The gains of a node, and the number of edges that were looked at.
+    /// Gains of a node, and the number of edges visited.
     fn node(&self, node: u32) -> (Node, u64) {
         let (neighbours, each) = some(self.incoming.neighbours(node), LOOKED_AT[0]);
         let mut edges = 0;
@@ -150,13 +151,13 @@ impl Rows<'_> {
         (sum - 1.0, edges)
     }
 
-    /// The share of its rank that a node passes on along each of its edges.
+    /// The share of a node's rank that goes along each of its edges.
     fn share(&self, node: u32) -> f64 {
         1.0 / f64::from(self.outgoing.degree(node).max(1))
     }
 }
 
-/// At most `most` entries of `row`, spread over it, and how many each stands for.
+/// At most `most` evenly spaced entries of `row`, and the number of entries that each represents.
 fn some(row: &[u32], most: usize) -> (impl Iterator<Item = &u32>, f64) {
     let step = row.len().div_ceil(most).max(1);
     let looked_at = row.len().div_ceil(step).max(1);

@@ -1,4 +1,4 @@
-//! Which graphs are ranked along edges in slices.
+//! The choice of graphs that are ranked along edges in slices.
 //!
 //! On graphs of many nodes, the contribution along nearly every edge comes from memory: a read of
 //! 64 bytes for four. In slices it comes from the second-level cache, for a copy of the edges and
@@ -12,23 +12,22 @@ use rayon::prelude::*;
 use seawall_core::abi::slices::list_words;
 
 /// Fewest nodes whose contributions, four bytes each, exceed the second-level cache of a large GPU
-/// (50 MB on an H100 or H200) by so much that slices pay.
+/// (50 MB on an H100 or H200) enough for slices to pay.
 const NODES_LEAST: u32 = 1 << 24;
 
-/// Sizes of slices: contributions of 2^22 nodes take 16 MB of the cache, beside what passes through
-/// it.
+/// Sizes of slices: contributions of 2^22 nodes take 16 MB of the cache, besides streamed data.
 const SHAPE: SliceShape = SliceShape {
     width_log2: 22,
     part_log2: 13,
 };
 
-/// Fewest edges of a row in a slice, on average over all nodes. Of shorter rows, what the starts
-/// take would be no longer small beside the edges.
+/// Fewest edges of a row in a slice, on average over all nodes. With shorter rows, the row offsets
+/// would take a considerable share of the traffic.
 const EDGES_LEAST: u64 = 1;
 
-/// Frequent sources of a slice, at most on average. Their words take 32 KB of the first-level cache
-/// of a multiprocessor (256 KB with its shared memory on an H100 or H200), which other words pass
-/// through.
+/// Most frequent sources of a slice, on average. Their words take 32 KB of the first-level cache of
+/// a multiprocessor (256 KB with its shared memory on an H100 or H200), which other data also
+/// passes through.
 const FREQUENT_MOST: u64 = 1 << 13;
 
 /// Least share of the edges that frequent sources have, as a divisor: a copy of edges looks up the
@@ -41,7 +40,7 @@ const DEGREES: usize = 1 << 16;
 /// Nodes that a thread counts at a time.
 const STRIDE: usize = 1 << 18;
 
-/// How a ranking is sliced.
+/// The slices of a ranking.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Slicing {
     pub(super) shape: SliceShape,
@@ -49,7 +48,7 @@ pub(super) struct Slicing {
 }
 
 /// The slices for `graph`; `None` if it is as fast without, or by tiles. Takes a pass over the row
-/// starts of large graphs in each direction.
+/// offsets of large graphs in each direction.
 pub(super) fn slicing_for(graph: &Graph) -> Option<Slicing> {
     let shape = shape_of(graph.nodes(), graph.edges());
     let shape = shape.filter(|_| !Tiles::pay(graph))?;
@@ -58,7 +57,7 @@ pub(super) fn slicing_for(graph: &Graph) -> Option<Slicing> {
     Some(Slicing { shape, frequent })
 }
 
-/// At most `most` nodes of most edges, if these are a good part of all.
+/// At most `most` nodes of most edges, if they have a considerable share of all edges.
 fn frequent_of(offsets: &[u32], most: u64) -> Option<FrequentSources> {
     let degrees = degrees_of(offsets);
     let (mut count, mut edges, mut least) = (0, 0, None);
@@ -147,12 +146,12 @@ mod tests {
 
     #[test]
     fn graphs_of_many_nodes_and_edges_have_slices() {
-        // As gen:rmat:26:32 and gen:uniform:26:32.
+        // Sizes of gen:rmat:26:32 and gen:uniform:26:32.
         assert_eq!(shape_of(1 << 26, 2_100_000_000), Some(SHAPE));
-        // As gen:rmat:22:32: the cache holds all contributions.
+        // The size of gen:rmat:22:32: the cache holds all contributions.
         assert_eq!(shape_of(1 << 22, 130_000_000), None);
         assert_eq!(shape_of(NODES_LEAST - 1, u32::MAX), None);
-        // Few edges a node, as on roads.
+        // Few edges per node, as on roads.
         assert_eq!(shape_of(1 << 26, 1 << 28), None);
         // More rows than words can count.
         assert_eq!(shape_of(u32::MAX, u32::MAX), None);

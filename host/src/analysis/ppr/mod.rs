@@ -1,16 +1,16 @@
-//! Personalised ranks: the share of time that a random walker spends at every node who, now and
-//! then and always where no edge leaves, jumps back to one of the sources: to each with the same
-//! chance, or in proportion to its start weight.
+//! Personalised ranks: the share of time that a random walk spends at every node. At times, and
+//! always where no edge leaves, it jumps back to a source: to each with the same chance, or in
+//! proportion to start weights.
 //!
-//! Loops and parallel edges count, each. With weights, an edge is followed in proportion to its
+//! Each loop and each parallel edge counts. With weights, an edge is followed in proportion to its
 //! weight, and an edge of weight 0 never.
 //!
-//! Shares of rank are added up as whole numbers of small units, so that their order does not
-//! matter: every machine finds the same bits.
+//! Shares of rank are added up as whole numbers of small units, so that their order does not matter
+//! and every machine finds the same bits.
 //!
-//! Threads of a CPU run the kernel of `pagerank`, a round of which looks at each edge once, or along
-//! weights one of them pushes ranks, two looks at each edge and then one a round. GPUs run a program
-//! of code.
+//! CPU threads run the kernel of `pagerank`, a round of which visits each edge once, or along
+//! weights one of them pushes ranks, with two visits of each edge at first and then one per round.
+//! GPUs run a program of code.
 
 mod threads;
 mod weights;
@@ -85,7 +85,7 @@ impl Analysis for Ppr {
         oracle::is_near(&exact, question.ranking, ranks, case.end)
     }
 
-    /// In addition, a rank may lose the rounding to units.
+    /// In addition, a rank may lose up to a unit by rounding.
     fn tolerance(&self, _column: &Column, end: End) -> Option<f64> {
         Some(oracle::rank_tolerance(end.iterations))
     }
@@ -110,7 +110,7 @@ impl Analysis for Ppr {
     }
 }
 
-/// Cost of ranks along weights on one thread of a CPU, nanoseconds.
+/// Cost of ranks along weights on one CPU thread, nanoseconds.
 pub(super) fn pushed_ns(job: &Job, worker: &Worker) -> f64 {
     job.rounds * worker.alone_ns(job, PUSH)
 }
@@ -128,14 +128,14 @@ fn starts(graph: &Graph, question: &Question) -> Vec<f64> {
 
 /// The nodes where a walk starts.
 enum Start {
-    /// Every node alike.
+    /// All nodes, with equal shares.
     Even,
-    /// These nodes, each once, and the share of each.
+    /// Distinct nodes, and the share of each.
     At { nodes: Vec<u32>, shares: Vec<f32> },
 }
 
 impl Start {
-    /// The sources of `question`; a source that is named often counts as often.
+    /// The sources of `question`; a repeated source counts repeatedly.
     fn of(question: &Question) -> Self {
         let mut weights: BTreeMap<u32, f64> = BTreeMap::new();
         for (at, source) in question.sources.iter().enumerate() {
@@ -159,21 +159,21 @@ impl Start {
     }
 }
 
-/// The registers of the program, a value a node each but for totals and sources.
+/// The registers of the program, each except totals and sources with a value per node.
 #[derive(Clone, Copy)]
 struct Registers {
     ranks: RegisterId,
     /// The share of a walk that starts at each node.
     starts: RegisterId,
     /// The rank that a node passes on along each of its edges, in units; with weights, the rank
-    /// that has come along edges.
+    /// received along edges.
     shares: RegisterId,
     /// Rank of nodes without edges, and the sum of changes, in units of totals.
     jumping: RegisterId,
     change: RegisterId,
 }
 
-/// The program of ranks for a walker who starts at all nodes alike.
+/// The program of ranks for a walk that starts at all nodes equally.
 pub(super) fn build_even(graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
     build(graph, question, Start::Even)
 }
@@ -243,7 +243,7 @@ fn begin(
             let starts = program.per_node("starts", Kind::F32)?;
             program.fill("no source", starts, 0);
             program.each("sources", Over::Values(sources), |source| {
-                // Each node is there once.
+                // Each node occurs once.
                 source.scatter(starts, source.load(sources), Join::Max, source.load(shares));
             });
             starts
@@ -252,7 +252,7 @@ fn begin(
     Ok(starts)
 }
 
-/// An iteration: share ranks, gather them, look at what changed.
+/// An iteration: shares ranks, gathers them and checks the changes.
 fn step(
     body: &mut ProgramBuilder,
     (registers, weighing): (Registers, Option<Weighing>),
@@ -265,7 +265,7 @@ fn step(
         jumping,
         change,
     } = registers;
-    body.fill("nobody jumps", jumping, 0);
+    body.fill("none jumps", jumping, 0);
     body.fill("no change", change, 0);
     match weighing {
         Some(weighing) => weighing.share(body, registers, exponent),
@@ -293,7 +293,7 @@ fn step(
     });
 }
 
-/// Shares out the rank of each node along its edges alike.
+/// Divides the rank of each node equally among its edges.
 fn share(body: &mut ProgramBuilder, registers: Registers, exponent: u32) {
     body.each("share", Over::Nodes, |node| {
         let own = node.load(registers.ranks);
@@ -308,13 +308,13 @@ fn share(body: &mut ProgramBuilder, registers: Registers, exponent: u32) {
     });
 }
 
-/// Has the rank of a node without a way out jump.
+/// Moves the rank of a node without edges to the jumps.
 fn jump<'c>(node: Item<'c>, registers: Registers, is_end: Value<'c>) {
     let own = units(node.load(registers.ranks), TOTAL_EXPONENT);
     node.fold(registers.jumping, Join::Sum, is_end.select(own, 0_u64));
 }
 
-/// The share of all rank that starts anew.
+/// The share of all rank that restarts.
 fn anew<'c>(node: Item<'c>, jumping: RegisterId, damping: f32) -> Value<'c> {
     let jumping = node.at(jumping, 0).to_f32() * unit(TOTAL_EXPONENT);
     jumping * damping + (1.0 - damping)

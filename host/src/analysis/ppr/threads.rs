@@ -1,4 +1,4 @@
-//! Ranks on threads of a CPU.
+//! Ranks on CPU threads.
 
 use crate::analysis::pagerank::limit_of;
 use crate::analysis::{Question, alone};
@@ -18,7 +18,7 @@ pub(super) fn rank(
     }
 }
 
-/// Every edge of a node alike: the kernel of `pagerank`, by all threads.
+/// Edges of a node with equal shares: the kernel of `pagerank`, by all threads.
 fn by_rows(
     program: &mut ProgramBuilder,
     graph: &Graph,
@@ -41,7 +41,7 @@ fn by_rows(
     Ok(ranks.ranks)
 }
 
-/// Edges by their weights: one thread pushes ranks along them, as threads that share edges would
+/// Edges by their weights: one thread pushes ranks along them, since threads that share edges would
 /// have to add atomically.
 fn by_weights(
     program: &mut ProgramBuilder,

@@ -1,7 +1,7 @@
 //! Ranks that follow edges in proportion to their weights.
 //!
-//! Edges have their weights where they leave, so ranks are pushed along them. What comes is added up
-//! as whole numbers, whose order does not matter.
+//! Weights are stored at the start of edges, so ranks are pushed along them. Received shares are
+//! added up as whole numbers, whose order does not matter.
 
 use super::{Registers, jump, units};
 use crate::analysis::Question;
@@ -17,14 +17,14 @@ const SUM_BITS: u32 = 62;
 #[derive(Clone, Copy)]
 pub(super) struct Weighing {
     /// The largest weight of each node's edges, a float, and the sum of their weights as multiples
-    /// of it; 0 where no edge has any.
+    /// of it; 0 if no edge has any.
     largest: RegisterId,
     sums: RegisterId,
     kind: WeightKind,
 }
 
 impl Weighing {
-    /// Registers and waves that sum up the weights of `graph`, if `question` is about them.
+    /// Registers and waves that sum up the weights of `graph`, if `question` uses them.
     ///
     /// Weights are added up in units of the row's largest one, so that a sum of `d` weights is
     /// exact up to `d` units of 2^-62 times twice the largest degree.
@@ -46,7 +46,7 @@ impl Weighing {
         let exponent = SUM_BITS - (u32::BITS - degree.leading_zeros());
         program.each("largest weights", Over::Nodes, |node| {
             let largest = node.gather(Edges::Out, Join::Max, |edge| weighing.weight(edge));
-            // A node without edges has the least of all floats.
+            // A node without edges gets the least of all floats.
             node.store(weighing.largest, largest.max(0.0));
         });
         program.each("weights", Over::Nodes, |node| {

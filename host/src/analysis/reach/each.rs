@@ -6,8 +6,8 @@ use crate::column::SourceSets;
 use crate::graph::Graph;
 use crate::program::{BitOp, ProgramBuilder, ProgramError, Sets};
 
-/// Clear both copies of the sets, put every source into its own, advance all
-/// searches together, join the copies.
+/// Clears both copies of the sets, puts every source into its own, advances all searches together
+/// and joins the copies.
 pub(super) fn build(graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
     let mut program = ProgramBuilder::new(graph.nodes());
     let count = question.sources.len();

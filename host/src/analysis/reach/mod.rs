@@ -92,7 +92,7 @@ impl Analysis for Reach {
     }
 }
 
-/// Reset the frontier, seed it, search, keep the visited bits.
+/// Resets and seeds the frontier, searches and keeps the visited bits.
 fn build(graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
     let mut program = ProgramBuilder::new(graph.nodes());
     let sources = program.input("sources", question.sources.len() as u64)?;

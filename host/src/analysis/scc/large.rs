@@ -7,15 +7,16 @@ use crate::program::{
 };
 use seawall_core::abi::UNREACHED;
 
-/// Most rounds of [`Search::step`] for each list: a deeper graph has no large component that many
-/// steps find fast.
+/// Most rounds of [`Search::step`] for each list: in a deeper graph, many steps do not find a large
+/// component fast.
 const ROUNDS: u32 = 6;
 
-/// A step that finds fewer nodes is narrow. A search that is narrow after its first round is given up:
-/// it would end too late, or its component is small.
+/// A step that finds fewer nodes is narrow. A search that is narrow after its first round is given
+/// up: it would take too long, or its component is small.
 const WIDE: u32 = 64;
 
-/// A search along edges of a kind. Its lists take turns, and a step empties the one after the next.
+/// A search along edges of one kind. Its lists take turns, and a step empties the one after the
+/// next.
 #[derive(Clone, Copy)]
 struct Search {
     edges: Edges,
@@ -24,8 +25,8 @@ struct Search {
     lists: [List; 3],
 }
 
-/// Takes the component of one node out and parts the others by what was found of them; counts who
-/// is left.
+/// Removes the component of one node and divides the others by the searches that found them; counts
+/// the remaining nodes.
 pub(super) fn take_out(
     program: &mut ProgramBuilder,
     registers: Registers,
@@ -44,7 +45,7 @@ pub(super) fn take_out(
     });
     program.each("begin at the pivot", Over::Count(1), |one| {
         let pivot = one.at(pivot, 0);
-        // A node that is left has edges of both kinds, and so a pair.
+        // A remaining node has edges of both kinds, and so a pair.
         one.only(pivot.high());
         for search in [ahead, behind] {
             one.append(search.lists[0], pivot.to_u32(), 1);
@@ -57,11 +58,11 @@ pub(super) fn take_out(
             ahead.step(body, registers, turn);
             behind.step(body, registers, turn);
         }
-        body.each("look at the rounds", Over::Count(1), |one| {
+        body.each("check the rounds", Over::Count(1), |one| {
             let before = one.load(rounds);
             let found = one.at(ahead.lists[0].1, 0) | one.at(behind.lists[0].1, 0);
             let is_narrow = before.equals(ROUNDS) & found.below(WIDE);
-            // No round is left to a search that has found few so far, unless it has ended.
+            // A search that has found few nodes so far gets no further round, unless it has ended.
             let rest = is_narrow.select(1, before) - 1;
             one.store(rounds, rest);
             one.store(goes_on, rest.differs(0) & found.differs(0));
@@ -75,7 +76,7 @@ pub(super) fn take_out(
         let is_whole = unseen.is_zero();
         let (after, before) = (node.load(ahead.seen), node.load(behind.seen));
         let is_found = is_whole & after & before;
-        // Searches that were given up tell nothing.
+        // Searches that were given up prove nothing.
         let part = (after * is_whole).below_high(before * is_whole);
         node.store(parts, is_found.select(GONE, part));
         let pivot = node.at(pivot, 0).to_u32();
@@ -92,7 +93,7 @@ fn pairs(node: Item<'_>) -> Value<'_> {
     entering * leaving
 }
 
-/// Names of the registers of a search: of what it saw, and of its lists and their lengths.
+/// Names of the registers of a search: seen nodes, lists and their lengths.
 type Names = [&'static str; 7];
 
 const AHEAD: Names = [
@@ -139,7 +140,7 @@ impl Search {
     fn step(self, body: &mut ProgramBuilder, registers: Registers, turn: usize) {
         let [now, next, later] = of_turn(self.lists, turn);
         let (list, count) = now;
-        body.fill("nobody", later.1, 0);
+        body.fill("none", later.1, 0);
         body.each("step", Over::List { list, count }, |node| {
             node.each_edge(self.edges, |edge| {
                 let neighbour = edge.neighbour();

@@ -1,21 +1,21 @@
 //! Strongly connected components: nodes that reach each other along directed edges.
 //!
-//! In a graph whose edges all have mirror images they are its components, and found as such. On a
-//! CPU one thread finds them in one depth-first pass: `m` looks at edges, whatever the shape. What
-//! follows is for GPUs.
+//! In a graph whose edges all have mirror images they are its connected components, and found as
+//! such. On a CPU one thread finds them in one depth-first pass: `m` edge visits, whatever the
+//! shape. The following method is for GPUs.
 //!
-//! Most graphs have one large component. It is that of the node with the most pairs of edges, if
-//! any: what this node reaches is searched, and what reaches it, and both together are the component
-//! (Fleischer, Hendrickson, Pinar, "On Identifying Strongly Connected Components in Parallel",
-//! 2000). A search that takes too many steps is given up.
+//! Most graphs have one large component. Presumably the node with the most pairs of edges is in it:
+//! the nodes that it reaches and the nodes that reach it are searched, and their intersection is
+//! the component (Fleischer, Hendrickson, Pinar, "On Identifying Strongly Connected Components in
+//! Parallel", 2000). A search that takes too many steps is given up.
 //!
-//! For the rest, every node learns the largest node that reaches it and the largest that it reaches.
-//! If both are the same, that one is in its component; if they differ, no component
-//! holds both of two nodes with different pairs, and their edges no longer count
-//! (Alabandi, Sands, Biros, Burtscher, "A High-Performance Algorithm for Finding Strongly
-//! Connected Components on GPUs", 2023). What is largest passes on by leaps: what reaches the largest node
-//! that reaches a node reaches it too. Before that, nodes are taken out that no edge enters, or none
-//! leaves.
+//! For the rest, every node learns the largest node that reaches it and the largest that it
+//! reaches. If both are the same, that node is in its component. Two nodes with different pairs are
+//! in different components, so edges between them no longer count (Alabandi, Sands, Biros,
+//! Burtscher, "A High-Performance Algorithm for Finding Strongly Connected Components on GPUs",
+//! 2023). The largest nodes propagate by leaps: a node that reaches the largest node that reaches
+//! another node also reaches that one. Before that, nodes without entering or leaving edges are
+//! removed.
 
 mod large;
 pub(super) mod oracle;
@@ -66,8 +66,8 @@ impl Analysis for Scc {
 
     fn build(&self, graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
         if graph.is_symmetric() {
-            // Without the search that begins those of rich graphs, as that may give up, and would
-            // leave this analysis unconverged.
+            // Without the first search of rich graphs, since that may give up, and would leave this
+            // analysis unconverged.
             return cc::build(graph, true);
         }
         if alone::suits(question) {
@@ -90,7 +90,7 @@ impl Analysis for Scc {
         if case.end.converged {
             return *labels == expected;
         }
-        // A run that a limit ended leaves some nodes out, and labels no other wrongly.
+        // A run that a limit ended leaves some nodes unlabelled, and labels no other wrongly.
         let mut both = labels.iter().zip(&expected);
         labels.len() == expected.len()
             && both.all(|(label, expected)| label == expected || *label == UNREACHED)
@@ -115,18 +115,18 @@ impl Analysis for Scc {
     }
 }
 
-/// The part of nodes whose component is known.
+/// Mark of nodes whose component is known.
 const GONE: u64 = u64::MAX;
 
-/// The registers of the program, a value a node each but for the count.
+/// The registers of the program, each except the count with a value per node.
 #[derive(Clone, Copy)]
 struct Registers {
     /// The largest node that reaches a node, as far as is known.
     before: RegisterId,
     /// The largest node that a node reaches, as far as is known.
     after: RegisterId,
-    /// Both of the last turn, or [`GONE`] once the component is known: edges between different
-    /// ones no longer count.
+    /// Both values of the last turn, or [`GONE`] once the component is known: edges between nodes
+    /// with different values no longer count.
     parts: RegisterId,
     /// A node of the component, [`UNREACHED`] while it is not known.
     found: RegisterId,
@@ -164,7 +164,7 @@ fn build(graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
     program.each("least of each", Over::Nodes, |node| {
         let found = node.load(registers.found);
         node.only(found.differs(UNREACHED));
-        // Many nodes may be in one component, and a look is cheaper than a change.
+        // Many nodes may be in one component, and a load is cheaper than an atomic change.
         node.only(node.latest(least, found).above(node.index()));
         node.scatter(least, found, Join::Min, node.index());
     });
@@ -183,11 +183,11 @@ fn build(graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
     })
 }
 
-/// Rounds of [`trim`]: each finds what the one before made single. Longer chains are left to the
-/// leaps, which are faster there.
+/// Rounds of [`trim`]: each finds the nodes that the previous one isolated. Longer chains are left
+/// to the leaps, which are faster there.
 const TRIMS: usize = 2;
 
-/// Takes out nodes that no edge enters, or none leaves, of those that count.
+/// Removes nodes without entering or without leaving edges among those that count.
 fn trim(body: &mut ProgramBuilder, registers: Registers, rounds: usize) {
     let Registers { parts, found, .. } = registers;
     for _ in 0..rounds {
@@ -206,8 +206,8 @@ fn trim(body: &mut ProgramBuilder, registers: Registers, rounds: usize) {
     }
 }
 
-/// Finds the largest nodes along what edges still count, and takes out whose component
-/// that tells.
+/// Finds the largest nodes along the edges that still count, and removes those whose component this
+/// determines.
 fn turn(body: &mut ProgramBuilder, registers: Registers) {
     let Registers {
         before,
@@ -221,13 +221,13 @@ fn turn(body: &mut ProgramBuilder, registers: Registers) {
         node.store(before, node.index());
         node.store(after, node.index());
     });
-    // One direction after the other: they may take different numbers of rounds, and what the first
-    // tells parts nodes before the second. Where no edge leads to a smaller node, it takes one round and
-    // leaves nothing to the second.
+    // The directions run one after the other: they may take different numbers of rounds, and the
+    // result of the first separates nodes before the second. If no edge leads to a smaller node, it
+    // takes one round and leaves nothing to the second.
     spread(
         body,
         parts,
-        ("largest before", "look back", Edges::In, before),
+        ("largest before", "search back", Edges::In, before),
     );
     body.each("part by who comes before", Over::Nodes, |node| {
         node.only(node.load(parts).differs(GONE));
@@ -237,7 +237,7 @@ fn turn(body: &mut ProgramBuilder, registers: Registers) {
     spread(
         body,
         parts,
-        ("largest after", "look ahead", Edges::Out, after),
+        ("largest after", "search ahead", Edges::Out, after),
     );
     body.each("take out", Over::Nodes, |node| {
         node.only(node.load(parts).differs(GONE));
@@ -253,10 +253,10 @@ fn turn(body: &mut ProgramBuilder, registers: Registers) {
     });
 }
 
-/// A loop's name and that of its wave, the edges that it goes along, and where nodes learn the largest.
+/// Names of a loop and its wave, the edges that it follows, and the register of the largest nodes.
 type Direction = (&'static str, &'static str, Edges, RegisterId);
 
-/// Lets all nodes that are left learn the largest one along edges that count.
+/// Propagates the largest node to all remaining nodes along edges that count.
 fn spread(body: &mut ProgramBuilder, parts: RegisterId, direction: Direction) {
     let (name, wave, edges, largest) = direction;
     body.fixpoint(name, Question::UNLIMITED, |body| {
@@ -268,7 +268,7 @@ fn spread(body: &mut ProgramBuilder, parts: RegisterId, direction: Direction) {
     });
 }
 
-/// Leaps of a look: a look at a node further away costs less than another round.
+/// Steps of a lookup: reading a node further away costs less than another round.
 const LEAPS: usize = 6;
 
 /// Raises what a node has in `largest` to what its neighbours of the same part have, and

@@ -2,8 +2,8 @@
 
 use crate::graph::Graph;
 
-/// The smallest node of each node's component (Tarjan, "Depth-First Search and Linear
-/// Graph Algorithms", 1972), with a stack of its own. O(nodes + edges).
+/// The smallest node of each node's component (Tarjan, "Depth-First Search and Linear Graph
+/// Algorithms", 1972), with an explicit stack. O(nodes + edges).
 #[must_use]
 pub fn strong_components(graph: &Graph) -> Vec<u32> {
     let count = graph.nodes() as usize;
@@ -28,7 +28,7 @@ struct Search {
     /// Least place that a node is known to reach.
     low: Vec<u32>,
     label: Vec<u32>,
-    /// Nodes whose component is not closed.
+    /// Nodes whose component is not complete.
     open: Vec<u32>,
     next: u32,
 }
@@ -66,7 +66,7 @@ impl Search {
         }
     }
 
-    /// Takes the component of `node` out if it was the first of it.
+    /// Completes the component of `node` if that was its first node.
     fn close(&mut self, node: u32) {
         if self.low[node as usize] != self.order[node as usize] {
             return;

@@ -43,7 +43,7 @@ const FACTS: Facts = Facts {
     ..Facts::PLAIN
 };
 
-/// Work as a multiple of that of a search.
+/// Work as a multiple of a search's.
 const WORK: Times = Times {
     node: 4.0,
     edge: 14.0,
@@ -66,7 +66,7 @@ const SWEEP_EDGES: f64 = 0.4;
 /// many rounds as levels.
 const ROUND_LEVELS: f64 = 0.15;
 
-/// Factor on the work of CPU threads that change the same words.
+/// Factor on the work of CPU threads that change shared words.
 const CONTENDED: f64 = 1.15;
 
 impl Analysis for Sssp {
@@ -140,7 +140,7 @@ impl Analysis for Sssp {
     }
 
     /// Cost of rounds, each with a barrier of all threads, and of a sweep over all nodes per
-    /// bound.
+    /// bucket.
     fn cost_ns(&self, job: &Job, worker: &Worker) -> f64 {
         let levels = job.tally.depth();
         let reached: f64 = job.tally.nodes.iter().sum();
@@ -168,7 +168,7 @@ fn distance_tolerance(nodes: usize) -> f64 {
     nodes as f64 * 2_f64.powi(-23)
 }
 
-/// Tells whether distances in floats equal those in doubles up to rounding.
+/// Returns whether distances in floats equal those in doubles up to rounding.
 fn is_near(floats: &[f32], doubles: &[f64]) -> bool {
     let share = distance_tolerance(floats.len());
     floats.iter().zip(doubles).all(|(float, double)| {

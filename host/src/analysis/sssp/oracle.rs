@@ -38,8 +38,8 @@ pub fn distances_in_doubles(graph: &Graph, sources: &[u32]) -> Vec<f64> {
     bits.into_iter().map(f64::from_bits).collect()
 }
 
-/// Distances as words that order like them, the default for 0; `never` where there is no
-/// path, and what a path over one more edge is by `sum`.
+/// Distances as words that order like them, with the default for 0 and `never` for no path; `sum`
+/// extends a path by an edge.
 fn dijkstra<T: Copy + Default + Ord>(
     graph: &Graph,
     sources: &[u32],
@@ -81,7 +81,7 @@ pub enum SignedDistances {
     Float(Vec<Option<f64>>),
 }
 
-/// The distances from `sources`; `None` if paths get ever shorter.
+/// The distances from `sources`; `None` if there is a negative cycle.
 #[must_use]
 pub fn signed_distances(graph: &Graph, sources: &[u32]) -> Option<SignedDistances> {
     let kind = graph.weight_kind().unwrap_or_default();
@@ -143,8 +143,8 @@ impl SignedDistances {
         }
     }
 
-    /// Tells whether `parents` are a tree of lightest paths: each is a source of distance 0 itself, or
-    /// over an edge that takes no detour.
+    /// Returns whether `parents` are a tree of lightest paths: each parent is the node itself, a
+    /// source of distance 0, or leads over a tight edge.
     pub(crate) fn has_tree(&self, graph: &Graph, sources: &[u32], parents: &[u32]) -> bool {
         let kind = graph.weight_kind().unwrap_or_default();
         let is_tight = |from: u32, to: u32, word: u32| match self {
@@ -215,7 +215,8 @@ pub(crate) fn is_tree(graph: &Graph, sources: &[u32], lengths: &Column, parents:
     if parents.len() != nodes || lengths.len() != nodes {
         return false;
     }
-    // For each node: whether its parent has such an edge, and the smallest nearer one that has.
+    // For each node: whether its parent has a tight edge to it, and the smallest nearer node that
+    // has one.
     let mut is_lightest = vec![false; nodes];
     let mut nearest = vec![None; nodes];
     for from in 0..nodes {
@@ -243,7 +244,7 @@ pub(crate) fn is_tree(graph: &Graph, sources: &[u32], lengths: &Column, parents:
     has_own && leads_to_sources(parents, &is_source)
 }
 
-/// Tells whether every node with a parent comes to a source by parents.
+/// Returns whether the parents of every node lead to a source.
 fn leads_to_sources(parents: &[u32], is_source: &[bool]) -> bool {
     let mut known = is_source.to_vec();
     for start in 0..parents.len() {

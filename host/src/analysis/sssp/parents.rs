@@ -1,11 +1,11 @@
 //! A tree of lightest paths, from the final distances.
 //!
-//! An edge is tight if the distance of its end is that of its start plus its weight. The parent of a
-//! node is the smallest of the nearer nodes with a tight edge to it. A node without one hangs on
-//! tight edges from nodes of its own distance, along weights of 0 (or, of floats, weights too small
-//! to count); its parent is then the smallest of those that are fewest such edges from a node with
-//! a nearer parent, or from a source. Either distances or numbers of edges fall along parents, so
-//! there is no circle.
+//! An edge is tight if the distance of its end is that of its start plus its weight. The parent of
+//! a node is the smallest of the nearer nodes with a tight edge to it. A node without one has tight
+//! edges from nodes of equal distance, along weights of 0 (or float weights too small to count);
+//! its parent is then the smallest of those that are the fewest of these edges from a node with a
+//! nearer parent, or from a source. Either distances or numbers of edges fall along parents, so
+//! there is no cycle.
 //!
 //! O(nodes + edges), in two passes.
 
@@ -13,7 +13,7 @@ use crate::column::Column;
 use crate::graph::Graph;
 use seawall_core::abi::UNREACHED;
 
-/// Distances that edges lengthen.
+/// Arithmetic of distances along edges.
 #[derive(Clone, Copy)]
 enum Lengths<'c> {
     Whole(&'c [u32]),
@@ -47,7 +47,7 @@ impl<'c> Lengths<'c> {
         }
     }
 
-    /// Tells how an edge of that weight word between reached nodes is tight, if it is.
+    /// Returns how an edge of this weight word between reached nodes is tight, if it is.
     fn tight(self, [from, to]: [u32; 2], word: u32) -> Option<Tight> {
         let (from, to) = (from as usize, to as usize);
         let (is_tight, is_level) = match self {
@@ -73,8 +73,8 @@ impl<'c> Lengths<'c> {
     }
 }
 
-/// The parent of every node on lightest paths from `sources`; a source is its own, and a node
-/// without a path has none. A run that a limit ended may leave nodes without.
+/// The parent of every node on lightest paths from `sources`; a source is its own parent, and a
+/// node without a path has none. A run that a limit ended may leave nodes without a parent.
 pub(super) fn parents(graph: &Graph, sources: &[u32], column: &Column) -> Option<Vec<u32>> {
     let lengths = Lengths::of(column)?;
     if column.len() != graph.nodes() as usize {

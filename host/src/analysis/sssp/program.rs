@@ -1,4 +1,4 @@
-//! The program of shortest paths: bounds that move in steps of measured width.
+//! The program of shortest paths by buckets of measured width.
 
 use crate::analysis::definition::padded;
 use crate::analysis::{Built, Question, Reading};
@@ -11,14 +11,14 @@ const SAMPLES: usize = 1 << 16;
 /// Degree up to which a round itself costs more than its relaxations, so that few rounds matter
 /// more than little work.
 const LEAN_DEGREE: u64 = 8;
-/// Step of the bound for such graphs, in mean weights. Measured on an H200 with the grid of 2048 ×
-/// 2048 nodes: 93 ms with 8, 67 ms with 32, 65 ms with 64 and 81 ms with 256.
+/// Delta for such graphs, in mean weights. Measured on an H200 with the grid of 2048 × 2048 nodes:
+/// 93 ms with 8, 67 ms with 32, 65 ms with 64 and 81 ms with 256.
 const LEAN_WIDTH: u64 = 48;
-/// Step of the bound otherwise, in mean weights divided by the degree: nodes of higher degree have
-/// nearer neighbours. Twice the step doubles the time on random graphs of 32 edges per node.
+/// Delta otherwise, in mean weights divided by the degree: nodes of higher degree have nearer
+/// neighbours. Twice the delta doubles the time on random graphs of 32 edges per node.
 const WIDTH: u64 = 32;
 
-/// Fill distances, queue the sources, settle bound after bound.
+/// Fills distances, queues the sources and settles bucket after bucket.
 pub(super) fn build(graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
     let nodes = graph.nodes();
     let mut program = ProgramBuilder::new(nodes);
@@ -54,10 +54,10 @@ pub(super) fn build(graph: &Graph, question: &Question) -> Result<Built, Program
     })
 }
 
-/// Finest part of a width that bounds of 64-bit distances distinguish, as a power of two.
+/// Finest part of delta that limits of 64-bit distances distinguish, as a power of two.
 const FINE_BITS: u32 = 10;
 
-/// Kind of the distances of `graph`, and the step of a bound in their unit.
+/// Kind of the distances of `graph`, and delta in their unit.
 fn bounds(graph: &Graph, wide: bool) -> (Lengths, u32) {
     match (graph.weight_kind(), wide) {
         (Some(WeightKind::Float), _) => (Lengths::Float, float_width(graph).to_bits()),
@@ -90,8 +90,8 @@ fn float_width(graph: &Graph) -> f32 {
     (width as f32).clamp(f32::MIN_POSITIVE, f32::MAX)
 }
 
-/// Step of the bound: proportional to the mean weight and, if rounds are large, inversely
-/// proportional to the mean degree, so that a bound holds about the same work on every graph.
+/// Delta: proportional to the mean weight and, if rounds are large, inversely proportional to the
+/// mean degree, so that a bucket holds about the same work on every graph.
 fn width(graph: &Graph) -> u64 {
     let sample = sample(graph);
     let count = sample.len().max(1) as u64;
@@ -102,7 +102,7 @@ fn width(graph: &Graph) -> u64 {
     }
 }
 
-/// Weights from all over the graph.
+/// Weights sampled from the whole graph.
 fn sample(graph: &Graph) -> impl ExactSizeIterator<Item = &u32> {
     let weights = graph.weights().unwrap_or(&[]);
     let stride = (weights.len() / SAMPLES).max(1);
@@ -114,7 +114,7 @@ fn degree(graph: &Graph) -> u64 {
     u64::from(graph.edges()) / u64::from(graph.nodes().max(1))
 }
 
-/// Bounds per level of a search of a graph of `degree` edges per node, if a level is as far as the
+/// Buckets per level of a search of a graph of `degree` edges per node, if a level is as far as the
 /// mean weight.
 pub(super) fn bounds_of_a_level(degree: f64) -> f64 {
     if degree < LEAN_DEGREE as f64 + 1.0 {

@@ -1,8 +1,8 @@
 //! Shortest paths along weights of which some are negative.
 //!
-//! One thread runs a whole sequential algorithm, which stores distances and parents. If edges whose
-//! weights add up to less than 0 lead around from a node that is reached, paths get ever shorter, and
-//! the parents hold such a circle. An undirected edge of negative weight is a circle of two nodes.
+//! One thread runs a whole sequential algorithm, which stores distances and parents. If a negative
+//! cycle is reached, there are no shortest paths, and the parents hold such a cycle. An undirected
+//! edge of negative weight is a negative cycle of two nodes.
 
 use crate::analysis::alone::{self, Sought};
 use crate::analysis::{Built, Question, Reading};
@@ -36,7 +36,7 @@ pub(super) fn build(graph: &Graph, question: &Question) -> Result<Built, Program
     alone::build(graph, question, sought)
 }
 
-/// Refuses a result without an answer: paths that get ever shorter, and distances beyond floats.
+/// Refuses a result without an answer: negative cycles, and distances beyond floats.
 ///
 /// # Errors
 /// [`RunError::NegativeCycle`], [`BackendError::PathTooLong`].
@@ -91,8 +91,8 @@ fn negative_cycle(graph: &Graph, nodes: &[u32]) -> RunError {
     }
 }
 
-/// The nodes of a circle of parents, in the direction of edges, the smallest first; `None` if every
-/// node with a parent comes to one of `starts`. Linear in the nodes.
+/// The nodes of a cycle of parents, in the direction of edges, the smallest first; `None` if the
+/// parents of every node lead to one of `starts`. Linear in the nodes.
 fn circle(parents: &[u32], starts: impl Iterator<Item = u32>) -> Option<Vec<u32>> {
     const NEW: u32 = u32::MAX;
     let mut marks = vec![NEW; parents.len()];
@@ -117,7 +117,7 @@ fn circle(parents: &[u32], starts: impl Iterator<Item = u32>) -> Option<Vec<u32>
     None
 }
 
-/// The circle of parents that `node` is on.
+/// The cycle of parents that `node` is on.
 fn around(parents: &[u32], node: u32) -> Vec<u32> {
     let mut nodes = vec![node];
     let mut next = parents[node as usize];

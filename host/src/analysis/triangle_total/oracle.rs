@@ -1,10 +1,10 @@
-//! Triangles at one corner each, by marking the neighbours of a node at a time.
+//! Triangles at one corner each, by marking the neighbours of one node at a time.
 
 use crate::analysis::triangles::oracle::rows_above;
 use crate::graph::Graph;
 
-/// Counts each triangle of a symmetric graph at one corner: the one of lowest degree, then of lowest
-/// number. Its edges point from that end to the other one, so two of them leave the corner:
+/// Counts each triangle of a symmetric graph at one corner: the one of lowest degree, then of
+/// lowest number. Edges point from that end to the other one, so two of them leave the corner:
 /// O(edges * sqrt(edges)).
 #[must_use]
 pub fn triangles_once(graph: &Graph) -> Vec<u32> {

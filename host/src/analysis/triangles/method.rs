@@ -1,27 +1,27 @@
-//! The way in which triangles of a graph are counted, by the degrees of its nodes.
+//! The method of counting a graph's triangles, by the degrees of its nodes.
 
 use super::Counts;
 use crate::graph::Graph;
 use seawall_core::abi::hubs::{HUBS_LEAST, HUBS_MOST};
 
-/// Fewest nodes for which other methods than rows are worth their waves.
+/// Fewest nodes for which methods other than rows pay.
 const NODES_LEAST: u32 = 1 << 14;
 
-/// Hubs are worth their bits if the last one has edges to one in so many of them, as this many
-/// bits take as long as a lookup of one entry: words of bits are neighbours. At all corners whole
-/// rows are read, and not up to the hub itself.
+/// Rows of bits pay if the last hub has edges to one in this many of them, since this many
+/// contiguous bits take as long as a lookup of one entry. At all corners whole rows are read, not
+/// only up to the hub itself.
 const BITS_OF_A_LOOKUP: [u64; 2] = [64, 128];
 
-/// Share of the nodes that may be hubs, at most one in so many.
+/// Largest share of nodes that may be hubs: one in this many.
 const HUBS_SHARE: u32 = 4;
 
-/// A way to count triangles.
+/// A method of counting triangles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Method {
-    /// Rows of higher degrees, held in shared memory and looked up in each other.
+    /// Rows of higher degrees, kept as hash tables in shared memory and looked up in each other.
     Rows,
-    /// The same, but triangles with two corners among the nodes of `least` edges or more by
-    /// rows of bits, with space for `space` such hubs.
+    /// The same, but triangles with two corners among hubs, the nodes of `least` edges or more, by
+    /// rows of bits with space for `space` hubs.
     Hubs {
         /// Space for hubs.
         space: u32,
@@ -31,8 +31,8 @@ pub(super) enum Method {
 }
 
 impl Method {
-    /// Chooses the method for `graph`. Rows of higher degrees save nothing where all degrees are
-    /// about the same.
+    /// Chooses the method for `graph`. Rows of higher degrees save nothing if all degrees are about
+    /// the same.
     pub(super) fn of(graph: &Graph, counts: Counts) -> Self {
         if graph.nodes() < NODES_LEAST {
             return Self::Rows;
@@ -74,8 +74,8 @@ impl Degrees {
         Self { counts }
     }
 
-    /// The least degree that no more than `space` nodes have or exceed, the number of these nodes,
-    /// and the sum of their degrees.
+    /// The least degree that at most `space` nodes reach, the number of these nodes, and the sum of
+    /// their degrees.
     fn highest(&self, space: u32) -> (u32, u32, u64) {
         let (mut nodes, mut sum, mut least) = (0, 0, self.counts.len() as u32);
         for (degree, count) in self.counts.iter().enumerate().rev() {

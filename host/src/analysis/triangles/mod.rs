@@ -1,4 +1,4 @@
-//! Triangles: the number that each node is a corner of.
+//! Triangles: the number of triangles at each node.
 
 mod method;
 pub(super) mod oracle;
@@ -81,14 +81,14 @@ pub(super) fn cost_ns(job: &Job, worker: &Worker) -> f64 {
 /// The corners at which a triangle is counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Counts {
-    /// All three.
+    /// All three nodes.
     Corners,
-    /// One of them.
+    /// One node per triangle.
     Once,
 }
 
 /// Counts triangles by the method that suits the machine and the graph, which must be symmetric.
-/// Threads of a CPU count by rows: they gain nothing by bits, of which warps compare 4 096 at a time.
+/// CPU threads count by rows: they gain nothing from bits, of which warps compare 4 096 at a time.
 pub(super) fn build(
     graph: &Graph,
     question: &Question,
@@ -114,7 +114,7 @@ pub(super) fn build(
     })
 }
 
-/// Keeps one direction of every edge, and intersects rows, those of hubs by bits.
+/// Keeps one direction of every edge, and intersects rows; rows of hubs by bits.
 fn count_by_rows(
     program: &mut ProgramBuilder,
     graph: &Graph,

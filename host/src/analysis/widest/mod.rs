@@ -1,8 +1,8 @@
-//! Widest paths: the largest width of a path from the sources to every node, where a path
-//! is as wide as its least edge.
+//! Widest paths: the largest width of a path from the sources to every node; the width of a path is
+//! its least weight.
 //!
-//! On a CPU one thread takes the widest node of those found so far, again and again: every edge once,
-//! and a step of a heap for each node and each edge that widens a path, `O((n + m) log n)`.
+//! On a CPU one thread repeatedly takes the widest node found so far. It visits every edge once,
+//! with a heap operation for each node and each edge that widens a path: `O((n + m) log n)`.
 //!
 //! On a GPU, nodes that got wider pass that on along their edges, round after round. Widths only
 //! grow, so it does not matter which of two rounds sees a new one.
@@ -43,7 +43,7 @@ const FACTS: Facts = Facts {
     ..Facts::PLAIN
 };
 
-/// Work beside that of a search.
+/// Work relative to a search.
 const WORK: Times = Times {
     node: 8.0,
     edge: 30.0,
@@ -59,8 +59,7 @@ const ALONE: alone::Searching = alone::Searching {
     words: 2.0,
 };
 
-/// Width of a path without edges, in whole numbers; one less stands for no path at all,
-/// in results.
+/// Width of a path without edges, in whole numbers; one less stands for no path in results.
 pub(super) const UNBOUNDED: u32 = u32::MAX - 1;
 
 /// The largest weight of an edge, below the two marks.
@@ -78,7 +77,7 @@ impl Analysis for Widest {
         build(graph, question)
     }
 
-    /// A run that a limit ended is right if no width is too large.
+    /// The result of a run that a limit ended is correct if no width is too large.
     fn check(&self, case: &Case<'_>, found: AnalysisOutput<'_>) -> bool {
         let expected = oracle::widths(case.graph, &case.question.sources);
         if case.end.converged {
@@ -128,8 +127,8 @@ impl Width {
         }
     }
 
-    /// Bits of the width without a path: whole ones are one larger within the program, so
-    /// that 0 is none.
+    /// Bits of the width without a path: whole widths are one larger within the program, so that 0
+    /// means none.
     const fn none(self) -> u32 {
         match self {
             Self::Whole => 0,
@@ -159,8 +158,8 @@ fn build(graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
         program.per_node("wider next", Kind::U32)?,
     ];
     program.fill("no path yet", widths, width.none());
-    program.fill("nobody", wider[0], 0);
-    program.fill("nobody next", wider[1], 0);
+    program.fill("none", wider[0], 0);
+    program.fill("none next", wider[1], 0);
     program.each("sources", Over::Values(sources), |source| {
         let node = source.load(sources);
         let unbounded = match width {
@@ -210,7 +209,7 @@ fn build_alone(graph: &Graph, question: &Question) -> Result<Built, ProgramError
     alone::build(graph, question, sought)
 }
 
-/// The width as results have it.
+/// The width in the encoding of results.
 fn finished(own: Value<'_>, width: Width) -> Value<'_> {
     match width {
         Width::Whole => own - 1,
@@ -218,7 +217,7 @@ fn finished(own: Value<'_>, width: Width) -> Value<'_> {
     }
 }
 
-/// A round: those who got wider tell their neighbours.
+/// A round: those whose range got wider notify their neighbours.
 fn pass_on(
     body: &mut ProgramBuilder,
     widths: RegisterId,

@@ -107,7 +107,7 @@ impl<'g> CpuBatch<'g> {
             dealer: Dealer::new(),
             heritage: Heritage::default(),
         });
-        // The budget is that of a graph, and a worker takes some.
+        // The budget is for one graph, and a worker takes several.
         let graphs = (self.pack.graphs() as u64).div_ceil(threads.max(1).into());
         let time_budget_ns = self.time_budget_ns.saturating_mul(graphs.saturating_add(1));
         let until = Until {

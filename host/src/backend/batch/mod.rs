@@ -2,8 +2,8 @@
 //!
 //! A batch is packed into one block of memory with a launch record for every graph. It goes to its
 //! machine in one upload and runs in one launch (or on threads started once), and its results come
-//! back in one copy. Workers, which are blocks of a GPU or threads of the CPU, take graphs one
-//! after the other and run each whole program alone, so graphs never wait for each other.
+//! back in one copy. Workers, which are blocks of a GPU or CPU threads, take graphs one after the
+//! other and run each whole program alone, so graphs never wait for each other.
 
 mod place;
 mod piece;

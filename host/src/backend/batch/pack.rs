@@ -27,8 +27,8 @@ use seawall_core::abi::tiles::TileTable;
 use seawall_core::abi::{MAGIC, VERSION};
 use std::ops::Range;
 
-/// Bytes that a thread fills at a time: few enough to stay in its cache, where zeroes and what
-/// replaces them meet, and enough for the look-ups of what lies there.
+/// Bytes that a thread fills at a time: few enough to stay in its cache, so that zeroes are
+/// overwritten there, and enough to amortise the lookups.
 const PIECE: usize = 256 << 10;
 
 /// Fewest graphs whose results a thread copies at a time.
@@ -115,7 +115,7 @@ impl Pack {
     /// Offset of the control block of the first graph.
     #[cfg_attr(
         not(feature = "cuda"),
-        expect(dead_code, reason = "GPUs are told to end each")
+        expect(dead_code, reason = "only GPUs get a request to end for each graph")
     )]
     pub(crate) const fn controls_start(&self) -> u64 {
         self.controls
@@ -142,7 +142,7 @@ impl Pack {
     }
 
     /// Fills `bytes`, which lie in the image from byte `start` on, for a block at address `base`;
-    /// `jobs` are those of [`Pack::new`]. Bytes that belong to nothing become 0.
+    /// `jobs` are those of [`Pack::new`]. Unused bytes become 0.
     pub(crate) fn write(&self, jobs: &[Job<'_>], base: u64, (start, bytes): (u64, &mut [u8])) {
         let pieces = bytes.par_chunks_mut(PIECE).enumerate();
         pieces.for_each(|(number, bytes)| {
@@ -237,7 +237,7 @@ impl Pack {
             inputs: base + place.io,
             control: base + self.controls + table::<ControlRecord>(at),
             trace: 0,
-            // A batch takes all the space that there is, to run more graphs at once.
+            // A batch takes all available memory, to run more graphs at once.
             memory_pressure_bps: 0,
         };
         launch_record(program, GraphSize::of(graph), &at, self.time_budget_ns)
@@ -323,8 +323,8 @@ fn bad_record() -> BackendError {
     }
 }
 
-/// Returns the numbers of the graphs of which a part may lie in `bytes`, if that of each begins at
-/// `start` and they follow each other.
+/// Returns the numbers of the graphs of which a part may lie in `bytes`, if the graphs' parts begin
+/// at `start` and follow each other.
 fn near(
     places: &[GraphLayout],
     bytes: &Range<u64>,

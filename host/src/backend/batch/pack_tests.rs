@@ -145,7 +145,7 @@ fn every_launch_record_leads_to_the_parts_of_its_graph() {
     }
 }
 
-/// As a GPU's buffers, which are filled and emptied one after the other.
+/// Buffers are filled and emptied one after the other, as on a GPU.
 #[test]
 fn images_and_results_are_the_same_whatever_the_buffers() {
     let graphs = paths(&[3, 40, 700, 7, 600]);
@@ -250,6 +250,6 @@ fn a_batch_whose_graphs_exceed_the_memory_is_refused() {
     let refused = Pack::new(&[job], space(1, needed - 1));
     assert!(matches!(
         refused,
-        Err(BatchError::Backend(BackendError::OutOfMemory { needed: told, .. })) if told == needed
+        Err(BatchError::Backend(BackendError::OutOfMemory { needed: reported, .. })) if reported == needed
     ));
 }

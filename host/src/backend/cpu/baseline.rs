@@ -1,6 +1,6 @@
-//! A host loop on the CPU, as programs without a resident graph have it: the baseline of evidence.
+//! A host loop on the CPU, as in programs without a resident graph: the baseline of evidence.
 //!
-//! Memory of its own stands for that of a device. Before each wave the host copies the graph there,
+//! Separate memory stands for a device's. Before each wave the host copies the graph there,
 //! launches the wave, waits, and copies all memory of the program back. The waves are those of
 //! every other executor.
 
@@ -83,7 +83,7 @@ impl<'g> Copy<'g> {
         }
     }
 
-    /// The copy of the array that `array` is.
+    /// Returns the copy of `array`.
     fn address(&self, array: u64) -> u64 {
         let found = self
             .arrays
@@ -278,7 +278,7 @@ impl Session for BaselineSession<'_> {
         self.inner.cancel_by(canceller);
     }
 
-    /// No wave is measured alone here.
+    /// Waves are not measured separately here.
     fn trace_runs(&mut self, _: bool) {}
 
     fn load(&mut self, program: &EncodedProgram) -> Result<(), BackendError> {

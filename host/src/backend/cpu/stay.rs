@@ -1,4 +1,4 @@
-//! Blocks of kernels that stay, on threads, one for each.
+//! Blocks of persistent kernels, one per thread.
 
 use super::SERVICES;
 use crate::backend::BackendError;
@@ -17,7 +17,7 @@ pub(super) fn stay(blocks: u32, kernel: impl Fn(HostGrid) + Sync) -> Result<(), 
     run_blocks(blocks, |block| {
         let mut shared = vec![0_u32; SHARED_WORDS];
         let services = Services {
-            // Such blocks wait for hosts most of their time.
+            // These blocks wait for hosts most of the time.
             yield_now: || std::thread::sleep(Duration::from_micros(20)),
             ..SERVICES
         };

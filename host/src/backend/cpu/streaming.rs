@@ -18,7 +18,7 @@ impl Drop for Ending<'_> {
     }
 }
 
-/// Memory beside that of the host's buffers, as a GPU has it.
+/// Memory besides the host's buffers, as on a GPU.
 struct Kept {
     each: u64,
     words: Vec<AtomicU32>,

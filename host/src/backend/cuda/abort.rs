@@ -1,4 +1,4 @@
-//! Ending a run that is under way on the device.
+//! Ending a run in progress on the device.
 
 use super::context::Context;
 use super::memory::Pinned;
@@ -8,8 +8,8 @@ use seawall_core::abi::control::FaultCode;
 use std::cell::Cell;
 use std::rc::Rc;
 
-/// A way past the run to fault words that its kernels look at. Made before the run, because
-/// the driver may make the one who asks for memory wait for kernels.
+/// Access to the fault words that kernels poll, independent of the run. Made before the run,
+/// because the driver may make an allocation wait for kernels.
 #[derive(Debug)]
 pub(super) struct AbortFlag {
     stream: Stream,
@@ -34,8 +34,8 @@ impl AbortFlag {
     /// Stores a fault into all of `words`.
     fn pull(&self, words: &[FaultWords]) -> Result<(), BackendError> {
         for words in words {
-            // SAFETY: the words belong to the run that is under way; those copied live as long as
-            // the abort flag, and the wait below ends the copies.
+            // SAFETY: the words belong to the run in progress; those copied live as long as the
+            // abort flag, and the wait below ends the copies.
             unsafe {
                 self.stream
                     .copy_words(words.first, words.apart, &self.words, words.count)?
@@ -45,7 +45,7 @@ impl AbortFlag {
     }
 }
 
-/// Fault words of a run that is under way, on the device.
+/// Fault words of a run in progress, on the device.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct FaultWords {
     /// Address of the first.
@@ -67,7 +67,7 @@ impl FaultWords {
     }
 }
 
-/// Reasons that end a run, and the way to do it.
+/// Reasons to end a run, and the means to do it.
 #[derive(Debug)]
 pub(super) struct Watch<'a> {
     canceller: &'a Canceller,
@@ -89,7 +89,7 @@ impl<'a> Watch<'a> {
         self.canceller.is_asked()
     }
 
-    /// Ends the kernels that look at `words` if the run is to end; does so once.
+    /// Ends the kernels that poll `words` if the run is to end; does so once.
     pub(super) fn look(&self, words: &[FaultWords]) {
         let Some(abort) = self.abort.filter(|_| self.is_cancelled()) else {
             return;

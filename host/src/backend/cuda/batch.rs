@@ -313,7 +313,7 @@ fn kernel_for(jobs: &[Job<'_>], asked: Option<u32>) -> (Entry, u32) {
         .iter()
         .flat_map(|job| &job.program.waves)
         .map(|wave| Opcode::from_word(wave.opcode));
-    // An opcode of another version gets the kernel that knows most, which then reports the fault.
+    // An opcode of another version gets the kernel with most opcodes, which then reports the fault.
     let known: Option<Vec<Opcode>> = opcodes.collect();
     let name = known.map_or("", seawall_device::batch_kernel_for);
     let compact = Entry::BatchSearch;

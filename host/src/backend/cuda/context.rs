@@ -98,7 +98,7 @@ impl Context {
         self.given_up.set(true);
     }
 
-    /// Tells whether the device stopped responding, so that nothing may be freed.
+    /// Returns whether the device stopped responding, so that nothing may be freed.
     pub(super) fn is_given_up(&self) -> bool {
         self.given_up.get()
     }
@@ -158,21 +158,21 @@ impl Drop for Context {
             return;
         }
         let mut ledger = Ledger::of_process();
-        // SAFETY: releases what `open` retained, once. An error cannot be
-        // reported from here and changes nothing: the process keeps a context.
+        // SAFETY: releases the context that `open` retained, once. An error cannot be reported from
+        // here and changes nothing: the process keeps a context.
         let _ = unsafe { sys::cuDevicePrimaryCtxRelease_v2(self.device) };
         ledger.closed(self.device);
     }
 }
 
-/// Retains the primary context of `device`, a fresh one if the last one was lost. Also tells
+/// Retains the primary context of `device`, a fresh one if the last one was lost. Also returns
 /// whether that took a reset.
 fn retain(device: CUdevice) -> Result<(CUcontext, bool), BackendError> {
-    // Held throughout, so that no other thread opens what this resets.
+    // Locked throughout, so that no other thread opens the context that this resets.
     let mut ledger = Ledger::of_process();
     if ledger.mode(device) == OpenMode::Plainly {
         match retain_plainly(device) {
-            // Lost by a call that was not recorded: from here on as if it had been.
+            // The context was lost by a call that was not recorded; record it now.
             Err(BackendError::ContextLost { .. }) => ledger.lost(device),
             other => {
                 let raw = other?;
@@ -209,7 +209,7 @@ fn keep(ledger: &mut Ledger, device: CUdevice) {
     }
 }
 
-/// Releases what [`keep`] retained.
+/// Releases the context that [`keep`] retained.
 fn let_go(ledger: &mut Ledger, device: CUdevice) {
     if ledger.let_go(device) {
         // SAFETY: retained once by `keep`. An error changes nothing: the process keeps a context.
@@ -217,8 +217,8 @@ fn let_go(ledger: &mut Ledger, device: CUdevice) {
     }
 }
 
-/// Gives back what the process keeps of device `ordinal` for later sessions: the driver's context,
-/// some hundred MB of the device's memory. Sessions that are open go on.
+/// Releases the driver's context of device `ordinal` that the process keeps for later sessions,
+/// some hundred MB of the device's memory. Open sessions continue.
 ///
 /// # Errors
 /// [`BackendError::Unavailable`] without driver or device.
@@ -238,7 +238,7 @@ fn retain_plainly(device: CUdevice) -> Result<CUcontext, BackendError> {
     // SAFETY: `raw` was just retained.
     let bound = check("selecting the device", unsafe { sys::cuCtxSetCurrent(raw) });
     if bound.is_err() {
-        // SAFETY: releases what was retained above.
+        // SAFETY: releases the context retained above.
         let _ = unsafe { sys::cuDevicePrimaryCtxRelease_v2(device) };
     }
     bound.map(|()| raw)
@@ -274,7 +274,7 @@ mod tests {
         assert_eq!(pressure(75, (100, None), 20), 2_500);
         assert_eq!(pressure(75, (100, Some(40)), 20), 5_000);
         assert_eq!(pressure(4, (100, Some(400)), 90), 9_600);
-        // Memory that was taken a moment ago may still count as free.
+        // Recently taken memory may still count as free.
         assert_eq!(pressure(100, (100, None), 90), 9_000);
         assert_eq!(pressure(0, (0, None), 0), 0);
     }

@@ -1,7 +1,7 @@
 //! The driver's library: found, initialised and recent enough, or the reason why not.
 //!
 //! The bindings panic if the library or a symbol is missing. So nothing else in this module calls
-//! them before [`Driver::open`] has succeeded: it looks for the library first, and queries its
+//! them before [`Driver::open`] has succeeded: it searches for the library first, and queries its
 //! version before any symbol that an old driver lacks.
 
 use super::error;

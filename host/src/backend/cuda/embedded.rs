@@ -70,7 +70,7 @@ fn texts() -> &'static [String] {
     })
 }
 
-/// The first line, and the packed texts.
+/// Splits the file into the first line and the packed texts.
 fn parts() -> (&'static str, &'static [u8]) {
     let end = FILE.iter().position(|byte| *byte == b'\n');
     let (head, rest) = FILE.split_at(end.unwrap_or(FILE.len()));

@@ -11,7 +11,7 @@ pub(super) enum Entry {
     MegaSearch,
     /// Walks a whole program of paths, core numbers or sets of sources.
     MegaRounds,
-    /// Walks a whole program that runs code alone.
+    /// Walks a whole program that only runs code.
     MegaCode,
     /// Walks any program.
     MegaAll,

@@ -134,7 +134,7 @@ impl Grid {
         self.kernel.allow_extra(self.extra)
     }
 
-    /// The shape chosen.
+    /// The chosen shape.
     pub(super) const fn shape(&self) -> GridShape {
         self.shape
     }

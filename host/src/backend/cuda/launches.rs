@@ -27,7 +27,7 @@ pub(super) struct Launches {
     asked: RequestedShape,
     begin: Grid,
     ready: Bodies,
-    /// The kernels of programs that run code, once one did.
+    /// The kernels of programs that run code, once one was loaded.
     code: Option<Bodies>,
     /// The kernels of the waves of another crate, of the last program that had some.
     own: Option<Bodies>,

@@ -21,9 +21,9 @@ use seawall_core::abi::program::{Opcode, Region, RegisterRecord, WaveRecord};
 use std::mem::offset_of;
 use std::rc::Rc;
 
-/// The words of the control block that decide whether a loop goes on: from the fault record to the
-/// loop's state, in one copy of 72 bytes. A copy of four bytes costs the same and would spin on a
-/// faulted loop until its time budget ends.
+/// The words of the control block that decide whether a loop continues: from the fault record to
+/// the loop's state, in one copy of 72 bytes. A copy of four bytes costs the same and would spin on
+/// a faulted loop until its time budget ends.
 pub(super) const STATE_OFFSET: u64 = offset_of!(ControlRecord, fault) as u64;
 /// Length of those words in bytes.
 pub(super) const STATE_BYTES: usize = crate::backend::STATE_BYTES as usize;
@@ -56,7 +56,7 @@ pub(super) struct Loaded {
     waves: NamedWaves,
     stages: Vec<Stage>,
     stage_groups: Vec<u32>,
-    /// Waves of the table that runs to come leave out, but for the first.
+    /// Waves of the table that later runs skip.
     once: Vec<u32>,
     pub(super) staged_inputs: Pinned,
     pub(super) control: Pinned,
@@ -199,8 +199,8 @@ impl Loaded {
         }
     }
 
-    /// Has later runs leave out the waves whose results depend on the graph alone, once a run has
-    /// ended well.
+    /// Makes later runs skip the waves whose results depend only on the graph, once a run has
+    /// succeeded.
     pub(super) fn leave_out_what_ran_once(&mut self, stream: &Stream) -> Result<(), BackendError> {
         const { assert!(Opcode::Nop as u32 == 0) };
         for wave in std::mem::take(&mut self.once) {

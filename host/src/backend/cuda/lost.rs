@@ -66,13 +66,14 @@ impl Ledger {
         state.open = state.open.saturating_sub(1);
     }
 
-    /// Records that the process keeps the context of `device`: false if it did so before.
+    /// Records that the process keeps the context of `device`; returns false if it did already.
     pub(super) fn keep(&mut self, device: i32) -> bool {
         let state = self.devices.entry(device).or_default();
         !std::mem::replace(&mut state.is_kept, true)
     }
 
-    /// Records that the process keeps the context of `device` no longer: false if it did not.
+    /// Records that the process no longer keeps the context of `device`; returns false if it did
+    /// not.
     pub(super) fn let_go(&mut self, device: i32) -> bool {
         let state = self.devices.entry(device).or_default();
         std::mem::replace(&mut state.is_kept, false)
@@ -84,7 +85,7 @@ impl Ledger {
     }
 }
 
-/// Tells whether the error `code` loses the context, which then answers every later call with it.
+/// Returns whether the error `code` loses the context, which then answers every later call with it.
 pub(super) const fn loses_context(code: u32) -> bool {
     // Uncorrectable errors of memory and links, then faults of kernels.
     matches!(code, 214 | 220 | 700 | 702 | 709 | 710 | 714..=719)

@@ -1,4 +1,4 @@
-//! Memory of the host that a device reaches where it lies.
+//! Memory of the host that a device accesses in place.
 
 use super::context::Context;
 use super::error::check;

@@ -138,7 +138,7 @@ impl Meter {
     /// Returns the time of a launch among many queued back to back, nanoseconds.
     ///
     /// # Errors
-    /// The device's own.
+    /// The device's own error.
     pub fn launch_ns(&mut self) -> Result<f64, BackendError> {
         self.context.bind()?;
         let mut best = f64::INFINITY;
@@ -157,7 +157,7 @@ impl Meter {
     /// of device time.
     ///
     /// # Errors
-    /// The device's own.
+    /// The device's own error.
     pub fn graph_node_ns(&mut self) -> Result<f64, BackendError> {
         self.context.bind()?;
         let chain = Executable::capture(&self.stream, || {
@@ -187,7 +187,7 @@ impl Meter {
     /// Returns the time of a launch and a wait for it, nanoseconds.
     ///
     /// # Errors
-    /// The device's own.
+    /// The device's own error.
     pub fn launch_sync_ns(&mut self) -> Result<f64, BackendError> {
         self.median(|meter| {
             meter.launch_empty()?;
@@ -199,7 +199,7 @@ impl Meter {
     /// the cost of an iteration whose end the host decides.
     ///
     /// # Errors
-    /// The device's own.
+    /// The device's own error.
     pub fn readback_ns(&mut self) -> Result<f64, BackendError> {
         self.median(|meter| {
             meter.launch_empty()?;

@@ -1,8 +1,8 @@
 //! The persistent kernel: one cooperative launch walks the whole program.
 //!
 //! There is no launch, no copy and no wait of the host between two waves. The host learns the
-//! outcome from one readback of the control block. A kernel pays in registers for every opcode
-//! that it knows, so there are narrower variants of it; the device crate tells which one fits a
+//! outcome from one readback of the control block. A kernel pays in registers for every opcode that
+//! it knows, so there are narrower variants of it; the device crate chooses the one that fits a
 //! program.
 
 use super::GridShape;
@@ -19,7 +19,7 @@ use seawall_core::launch::LaunchMode;
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// Most lanes of a block that runs code alone. A lane runs code for four items at a time, so these
+/// Most lanes of a block that only runs code. A lane runs code for four items at a time, so these
 /// have as many accesses in flight as twice the lanes with one each; more lanes would leave the
 /// interpreter fewer registers than it needs.
 const CODE_LANES: u32 = 512;
@@ -30,8 +30,8 @@ pub(super) struct Mega {
     module: Rc<Module>,
     asked: RequestedShape,
     search: Grid,
-    /// The kernel of the program at hand, if it does more than search, and its shape;
-    /// nothing while no program needed one, as compiling it takes seconds.
+    /// The kernel of the loaded program, if it does more than search, and its shape; `None` until a
+    /// program needs one, as compiling it takes seconds.
     whole: Option<Grid>,
 }
 
@@ -132,8 +132,7 @@ fn clustered(kernel: &Kernel, asked: RequestedShape) -> Result<Grid, BackendErro
     }
 }
 
-/// The kernel of a mode, among those that know the same programs: the general kernel has no
-/// code.
+/// The kernel of a mode, among those for the same programs: the general kernel has no code.
 fn in_mode(entry: Entry, mode: LaunchMode) -> Entry {
     match (mode, entry) {
         (LaunchMode::Interpreter, Entry::MegaCode) => Entry::MegaAll,
@@ -155,8 +154,8 @@ fn entry_for(program: &EncodedProgram) -> Entry {
     NARROW.into_iter().find(is_named).unwrap_or(Entry::Mega)
 }
 
-/// Name of the kernel that fits `program`; nothing when it has an opcode that
-/// this version does not know, for which the whole kernel leaves its fault.
+/// Name of the kernel that fits `program`; `None` for an opcode that this version does not know,
+/// for which the whole kernel reports a fault.
 fn kernel_for(program: &EncodedProgram) -> Option<&'static str> {
     let opcodes = program
         .waves

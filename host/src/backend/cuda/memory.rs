@@ -110,8 +110,7 @@ impl Pinned {
             name: "the driver answered with no address".to_owned(),
             remedy: None,
         })?;
-        // SAFETY: `bytes` bytes were just allocated here and nobody else
-        // knows of them.
+        // SAFETY: `bytes` bytes were just allocated here and are not shared yet.
         unsafe { start.as_ptr().write_bytes(0, bytes) };
         Ok(Self {
             context: Rc::clone(context),

@@ -25,8 +25,8 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// Machines for which a kernel need not be compiled: `sm_90`. None where the code is of
-/// other sources than the PTX.
+/// Machines for which a kernel need not be compiled: `sm_90`. None if the code and the PTX are from
+/// different sources.
 #[must_use]
 pub fn precompiled_for() -> Vec<String> {
     precompiled::machines(HOPPER.sources())
@@ -46,8 +46,7 @@ fn image_for(capability: (u32, u32)) -> Option<&'static Embedded> {
     }
 }
 
-/// A kernel to compile: its name, the blocks that it is for, and its text if another crate's
-/// waves come with one.
+/// A kernel to compile: its name, its block size, and its text if another crate's waves have one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Wanted {
     entry: Entry,
@@ -108,8 +107,8 @@ impl Module {
     /// The PTX of a set of waves for this device.
     ///
     /// # Errors
-    /// [`BackendError::NoPtx`] if it has none, [`BackendError::OtherSources`] if that is of other
-    /// sources than the embedded kernels, with which it shares a run.
+    /// [`BackendError::NoPtx`] if it has none, [`BackendError::OtherSources`] if it was built from
+    /// other sources than the embedded kernels, with which it shares a run.
     pub(super) fn own_text(&self, own: &OwnWaves) -> Result<Arc<str>, BackendError> {
         let info = &self.context.limits().info;
         let text = own.ptx_for(info.compute_capability.unwrap_or((0, 0)));
@@ -120,7 +119,7 @@ impl Module {
         Ok(Arc::clone(text))
     }
 
-    /// Returns the module that holds a kernel, compiled now if it was not before.
+    /// Returns the module that holds a kernel, compiling it if needed.
     fn holding(&self, wanted: Wanted) -> Result<CUmodule, BackendError> {
         let mut loaded = self.loaded.borrow_mut();
         if let Some(held) = loaded.iter().find(|held| held.wanted == wanted) {

@@ -20,8 +20,8 @@ const FORMAT: &str = "seawall precompiled kernels 1";
 /// Largest unpacked piece, bytes.
 const CODE_MAX: usize = 16 << 20;
 
-/// Code that sessions of this process unpacked, by its place in the file: that of a batch takes
-/// milliseconds.
+/// Code that sessions of this process unpacked, by its place in the file: unpacking the batch
+/// kernel takes milliseconds.
 static UNPACKED: Mutex<BTreeMap<usize, Arc<[u8]>>> = Mutex::new(BTreeMap::new());
 
 /// Returns the machine code of `entry` within `bound` for a device of `capability`, if there is

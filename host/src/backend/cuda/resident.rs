@@ -77,7 +77,7 @@ pub(super) struct ResidentGraph<'g> {
     incoming_weights: Option<DeviceMemory>,
     tiles: Option<ResidentTiles>,
     upload_ns: u64,
-    /// Most edges of a row of either kind; 0 until somebody asked.
+    /// Most edges of a row of either kind; 0 until measured.
     longest_row: u32,
 }
 
@@ -94,7 +94,7 @@ impl<'g> ResidentGraph<'g> {
             bytemuck::cast_slice(graph.offsets()),
         )?;
         let targets = uploader.put("the graph's edges", bytemuck::cast_slice(graph.targets()))?;
-        // After the large arrays, so that these lie where they lay without it.
+        // After the large arrays, so that their placement does not change.
         let digest = resident_digest(graph, Executor::Mega, device);
         let digest = uploader.put("the graph's digest", bytemuck::bytes_of(&digest))?;
         uploader.stream.wait("uploading the graph", COPY_LIMIT)?;

@@ -1,4 +1,4 @@
-//! The executors of a GPU behind one face.
+//! The executors of a GPU behind one interface.
 
 use super::GridShape;
 use super::graph::Graphs;

@@ -193,7 +193,7 @@ impl State {
         }
     }
 
-    /// Tells whether the loop has ended, by itself or by a fault.
+    /// Returns whether the loop has ended, by itself or by a fault.
     const fn is_over(self) -> bool {
         self.fault != 0 || self.loop_state != LoopState::Running as u32
     }

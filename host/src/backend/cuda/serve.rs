@@ -1,8 +1,8 @@
 //! A service's kernel on a device.
 //!
 //! The ring that hosts see and the queues of posts are ordinary memory of the host, registered
-//! while the kernel runs. The kernel stays until the service orders its end. One that does not
-//! end then takes the context with it: all that it may still touch is leaked.
+//! while the kernel runs. The kernel stays until the service orders its end. If it does not end
+//! then, the context is abandoned, and all memory that it may still touch is leaked.
 
 use super::bound::Bound;
 use super::context::Context;
@@ -29,9 +29,9 @@ use std::time::{Duration, Instant};
 
 /// Lanes of a block.
 const LANES: u32 = 512;
-/// Time between two looks at the kernel.
+/// Time between two polls of the kernel.
 const LOOK: Duration = Duration::from_millis(5);
-/// Part of the free memory that searches of workers may take.
+/// Share of the free memory that searches of workers may take.
 const SCRATCH_SHARE: u64 = 4;
 
 /// Runs the kernel, and returns when the service ends, which `is_over` says. After that the
@@ -235,7 +235,7 @@ fn programs(
     Ok([programs, table])
 }
 
-/// Blocks that work: as many as asked for, if they are resident at once and memory holds their
+/// Number of workers: as many as requested, if they are resident at once and memory holds their
 /// searches.
 fn workers(kernel: &Kernel, serving: &Serving<'_>, stride: u64) -> Result<u32, BackendError> {
     let context = kernel.context();

@@ -30,7 +30,7 @@ use seawall_core::abi::program::{Opcode, WaveRecord};
 use seawall_device::shared::{EACH_LANE, EACH_LANES};
 use std::rc::Rc;
 
-/// Words of shared memory for rows that are held: as many as for tiles, for the same reason.
+/// Words of shared memory for neighbour hash tables: as many as for tiles, for the same reason.
 const HELD_WORDS: u32 = TILE_SLOTS;
 
 /// A resident graph on a CUDA device.
@@ -206,7 +206,7 @@ impl<'g> CudaSession<'g> {
         Loaded::load(program, around, uploader)
     }
 
-    /// Returns the words of shared memory for the rows that `program` holds there.
+    /// Returns the words of shared memory for the neighbour hash tables of `program`.
     fn space_for_rows(&mut self, program: &EncodedProgram) -> Result<u32, BackendError> {
         let holds = |wave: &WaveRecord| wave.opcode == Opcode::CountTriangles as u32;
         if !program.waves.iter().any(holds) {
@@ -215,7 +215,8 @@ impl<'g> CudaSession<'g> {
         self.runner.space(HELD_WORDS)
     }
 
-    /// Returns the words of shared memory that let every lane of a block run the code of `program`.
+    /// Returns the words of shared memory with which every lane of a block can run the code of
+    /// `program`.
     fn space_for_code(&mut self, program: &EncodedProgram) -> Result<u32, BackendError> {
         let lanes = self.runner.shape().lanes;
         if program.code.is_empty() || lanes <= EACH_LANES {
@@ -268,7 +269,7 @@ impl<'g> CudaSession<'g> {
         self.work.ran(inputs.len(), waits);
         let host = running.host();
         let marked = running.trace(&self.clock)?;
-        // A baseline session is what a program without a resident graph does.
+        // A baseline session behaves like a program without a resident graph.
         if let Some(program) = self.program.as_mut().filter(|_| !self.baseline) {
             program.leave_out_what_ran_once(&self.stream)?;
         }
@@ -289,8 +290,8 @@ impl<'g> CudaSession<'g> {
         program.read_trace(control, &mut uploader(&self.stream, &mut self.staging))
     }
 
-    /// Refuses to answer when a path outgrew the distances of the last run; `words` are
-    /// those of `register`.
+    /// Refuses to answer when a path exceeded the distances of the last run; `words` are those of
+    /// `register`.
     fn check_distances(&mut self, register: RegisterId, words: &[u32]) -> Result<(), BackendError> {
         let program = self.program.as_ref().ok_or(BackendError::NotLoaded)?;
         for search in program.outgrowing.due() {
@@ -338,7 +339,7 @@ fn uploader<'a>(stream: &'a Stream, staging: &'a mut Staging) -> Uploader<'a> {
     Uploader { stream, staging }
 }
 
-/// Puts the inputs where the device copies them from.
+/// Puts the inputs into the memory that the device copies from.
 fn stage_inputs(program: &mut Loaded, inputs: &[u32]) -> Result<(), BackendError> {
     let expected = program.input_bytes();
     let bytes: &[u8] = bytemuck::cast_slice(inputs);

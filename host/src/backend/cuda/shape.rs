@@ -1,15 +1,15 @@
 //! Shape of the persistent kernel, by the planner's launch policy.
 //!
 //! The policy gets the device's limits, the lanes that were measured for a kind of work
-//! ([`LaneTable`](crate::backend::lanes::LaneTable)), and whether a narrower kernel knows every
+//! ([`LaneTable`](crate::backend::lanes::LaneTable)), and whether a narrower kernel has every
 //! opcode of the program. It returns lanes, blocks, and the mode, which chooses that kernel.
 //!
-//! What it decides here is small, on purpose: a resident kernel keeps one block on every
-//! multiprocessor, however short a queue is, because a wave over edges needs all of them. So blocks
-//! are the multiprocessors and lanes are those of the table, held to the limits of the device and
-//! rounded to whole warps, and the mode follows from the program. The policy sizes for real where
-//! queues come and go: the workers of a service
-//! ([`service`](crate::service)) and the dispatches of `seawall plan`.
+//! It decides little here, on purpose: a resident kernel keeps one block on every multiprocessor,
+//! however short a queue is, because a wave over edges needs all of them. So blocks are the
+//! multiprocessors and lanes are those of the table, clamped to the limits of the device and
+//! rounded to whole warps, and the mode follows from the program. The policy decides sizes where
+//! queues vary: the workers of a service ([`service`](crate::service)) and the dispatches of
+//! `seawall plan`.
 
 use super::CudaOptions;
 use super::cluster::CLUSTER_MAX;
@@ -22,7 +22,7 @@ use seawall_core::launch::{
 use seawall_core::ratio::Bps;
 
 /// The planner's policy for resident kernels. They have at most one block per multiprocessor, so
-/// more lanes lower no occupancy. A program that a narrower kernel knows is hot as a whole, however
+/// more lanes lower no occupancy. A program that fits a narrower kernel is hot as a whole, however
 /// few its waves or nodes are.
 const POLICY: LaunchPolicy = {
     let thresholds = LaunchThresholds {
@@ -48,7 +48,7 @@ pub(super) struct Site {
 }
 
 impl Site {
-    /// Plans the launch for `work`; `is_hot` tells whether a narrower kernel knows the program.
+    /// Plans the launch for `work`; `is_hot` says whether a narrower kernel knows the program.
     ///
     /// All nodes may be active, and every lane has a slot even if there are fewer, because waves
     /// over edges need lanes too. The blocks of a resident kernel take no memory of the budget, so
@@ -123,7 +123,7 @@ impl RequestedShape {
     }
 
     /// Returns the shape for one kind of work, and its mode; clusters are for searches. `is_hot`
-    /// tells whether a narrower kernel knows the program.
+    /// says whether a narrower kernel knows the program.
     pub(super) fn for_work(self, work: Work, is_hot: bool) -> (Self, LaunchMode) {
         let plan = self.site.and_then(|site| site.plan(work, is_hot));
         let plainly = if is_hot {

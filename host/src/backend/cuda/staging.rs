@@ -17,7 +17,7 @@ const CHUNK_MIN: usize = 64 << 10;
 /// Bytes that a thread copies at a time if a chunk is worth several threads.
 const SLICE: usize = 1 << 20;
 
-/// Two pinned buffers, each with an event that tells when it is free.
+/// Two pinned buffers, each with an event that fires when it is free.
 #[derive(Debug)]
 pub(super) struct Staging {
     buffers: [Pinned; 2],
@@ -54,7 +54,7 @@ impl Staging {
     }
 
     /// Works as [`Self::upload`] for `bytes` bytes that `fill` writes, part by part in their order:
-    /// it is told where a part starts, and overwrites all of it.
+    /// it gets the start of a part, and overwrites all of it.
     ///
     /// # Safety
     /// As for [`Self::upload`].

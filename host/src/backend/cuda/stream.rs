@@ -75,7 +75,7 @@ impl Stream {
         self.wait_beside(doing, limit, || ())
     }
 
-    /// As [`Self::wait`]; calls `beside` before each look.
+    /// As [`Self::wait`]; calls `beside` before each poll.
     pub(super) fn wait_beside(
         &self,
         doing: &'static str,

@@ -1,5 +1,5 @@
-//! A stream's kernel on a device. Windows are memory of the host, which it reads where it lies; those
-//! that stay are copied to the device meanwhile, for later passes.
+//! A stream's kernel on a device. Windows are memory of the host, which it reads in place; those
+//! that stay are meanwhile copied to the device for later passes.
 
 use super::context::Context;
 use super::entry::Entry;
@@ -24,9 +24,9 @@ use std::time::{Duration, Instant};
 const LANES: u32 = 512;
 /// Bytes of the host's buffers for copies.
 const COPY_BYTES: usize = 4 << 20;
-/// Time between two looks at a kernel that is to end.
+/// Time between two polls of a kernel that is to end.
 const LOOK: Duration = Duration::from_micros(100);
-/// Time in which it must end: it does the windows that it has.
+/// Time within which it must end, after finishing its windows.
 const END_LIMIT: Duration = Duration::from_secs(20);
 
 /// Runs the kernel on device `device` while `drive` does; returns its result and the values of
@@ -117,7 +117,7 @@ struct Kept {
     each: u64,
     /// Copies, beside the kernel's stream.
     stream: Stream,
-    /// The end of each copy that was not seen to end.
+    /// End events of the copies that are still pending.
     ends: RefCell<HashMap<u32, Event>>,
 }
 
@@ -148,7 +148,7 @@ impl Keep for Kept {
         let space = (self.memory.address() + self.memory.bytes()).saturating_sub(to);
         let bytes = (buffer.len() as u64).min(self.each).min(space);
         // SAFETY: the place is within the memory; the buffer is registered, stays with the caller
-        // until the copy has ended, and nobody writes to it before.
+        // until the copy has ended, and is not written before.
         unsafe { self.stream.copy_registered(to, &buffer[..bytes as usize])? };
         let end = Event::new(self.stream.context())?;
         end.record(&self.stream)?;
@@ -174,13 +174,13 @@ impl Keep for Kept {
 }
 
 impl Drop for Kept {
-    /// A run that failed may leave copies out of buffers that go.
+    /// A failed run may leave pending copies from buffers that are about to be freed.
     fn drop(&mut self) {
         let _ = self.stream.wait("ending copies of windows", COPY_LIMIT);
     }
 }
 
-/// A kernel that has to end before its memory goes.
+/// A kernel that has to end before its memory is freed.
 struct Ending<'a> {
     streaming: &'a StreamJob<'a>,
     stream: &'a Stream,
@@ -211,7 +211,7 @@ impl Ending<'_> {
 
 impl Drop for Ending<'_> {
     fn drop(&mut self) {
-        // A panic passes by here.
+        // Also runs on a panic.
         let _ = self.wait();
     }
 }

@@ -1,8 +1,8 @@
-//! Places for values: which temporary holds which, and instructions that say so.
+//! Allocation of temporaries for values, and instructions with their operands.
 //!
-//! A value that the next steps use at once is only at hand. Any other has its place from the step that
-//! makes it to the last that uses it there. One that edges use keeps it beyond the end of their part,
-//! which runs many times: not even the value of the part's last step may take it.
+//! A value that only the next step uses stays in the accumulator. Any other has a temporary from
+//! the step that makes it to the last that uses it. A value that edges use keeps it beyond the end
+//! of their part, which runs many times: not even the value of the part's last step may take it.
 
 use super::fold::fold;
 use super::hand::{Operand, Shape, shapes};
@@ -13,7 +13,7 @@ use seawall_core::abi::code::{
     WORD,
 };
 
-/// The instructions of what was written.
+/// Returns the instructions of the steps.
 ///
 /// # Errors
 /// [`CodeError::TooManyValues`] when there are more at a time than there are places.
@@ -26,7 +26,7 @@ pub(in crate::program) fn allocate(written: &mut Written) -> Result<Vec<Instruct
         held: vec![None; written.values.len()],
         taken: [None; TEMPS as usize],
     };
-    // Results of items are kept from the first to the last.
+    // Results of items are kept from the first step to the last.
     let mut folds = Vec::new();
     for step in written.steps.iter().filter(|step| step.op == Op::Fold) {
         let kind = step.joined.map_or(Kind::U32, |joined| joined.kind);
@@ -82,7 +82,7 @@ struct Places<'w> {
     values: &'w [ValueSpec],
     last: Vec<Option<usize>>,
     held: Vec<Option<u8>>,
-    /// The last step that needs what each temporary holds.
+    /// The last step that needs the value of each temporary.
     taken: [Option<usize>; TEMPS as usize],
 }
 
@@ -99,15 +99,15 @@ impl Places<'_> {
         Ok(at as u8 | TEMPORARY)
     }
 
-    /// Gives back what no step from `at` on needs.
+    /// Frees the temporaries that no step from `at` on needs.
     fn release(&mut self, at: usize) {
         for taken in &mut self.taken {
             *taken = taken.filter(|until| *until >= at);
         }
     }
 
-    /// Takes places for the reductions of the part that begins at step `at`: of what items
-    /// come to, and of what lanes have found so far, which it returns.
+    /// Allocates temporaries for the reductions of the part that begins at step `at`: for results
+    /// of items, and for partial results of lanes, which it returns.
     fn open(&mut self, written: &Written, at: usize) -> Result<Vec<u8>, CodeError> {
         self.release(at);
         let end = at + written.steps[at].second as usize;
@@ -153,7 +153,7 @@ impl Places<'_> {
         } else if step.op.is_comparison() {
             temps[3] = step.outcome as u8;
         }
-        // A value may take the place of one that this step is the last to use.
+        // A value may take the temporary of a value that this step is the last to use.
         self.release(at + 1);
         if let Some(id) = step.to {
             temps[0] = self.target(id, shape)?;

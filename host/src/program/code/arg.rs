@@ -1,14 +1,14 @@
 //! The edge of a node whose value is least or largest.
 //!
 //! A pair of the value and the node at the other end is joined, so that one pass finds both. The
-//! value is the high word, mapped to a whole number without a sign that has its order.
+//! value is the high word, mapped to an unsigned number of the same order.
 
 use super::item::{Edge, Item};
 use super::value::Value;
 use crate::program::error::CodeError;
 use seawall_core::abi::code::{Edges, Join, Kind};
 
-/// Which value is wanted.
+/// The extreme that is wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(in crate::program) enum Extreme {
     /// The least one.
@@ -17,14 +17,14 @@ pub(in crate::program) enum Extreme {
     Largest,
 }
 
-/// The bit that tells the sign of a word.
+/// The bit that holds the sign of a word.
 const SIGN: u32 = 1 << 31;
 
 impl<'c> Item<'c> {
     /// The least value that `body` returns for an edge, and the node at that edge's other end; of
     /// several such nodes the first. A node without edges has the node `u32::MAX`, and the largest
-    /// value, or no number of a float. Floats compare as in [`f32::total_cmp`]; values of 64 bits
-    /// are refused.
+    /// value, or NaN for floats. Floats compare as in [`f32::total_cmp`]; values of 64 bits are
+    /// refused.
     ///
     /// ```
     /// use seawall::program::{Edges, Kind, Over, ProgramBuilder};
@@ -69,7 +69,7 @@ impl<'c> Item<'c> {
 }
 
 impl Extreme {
-    /// The pair that is least where the value of `edge` is the wanted one.
+    /// The pair that is least for the extreme value of `edge`.
     pub(in crate::program) fn pair<'c>(self, edge: Edge<'c>, value: Value<'c>) -> Value<'c> {
         let key = match self {
             Self::Least => ordered(value),

@@ -1,12 +1,12 @@
-//! Steps that need fewer instructions: nothing for values that nobody uses, the number of an item
-//! once for all of its edges, and comparisons that decide at once.
+//! Optimisation of steps: no unused values, the number of an item once for all of its edges, and
+//! comparisons fused with their decisions.
 
 use super::steps::{Source, Step, ValueSpec, Written};
 use seawall_core::abi::code::{Kind, Op, Outcome};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Drops values without a use, moves numbers of items out of parts for edges, and joins comparisons
-/// with what they decide.
+/// Drops unused values, moves numbers of items out of edge parts, and fuses comparisons with their
+/// decisions.
 pub(super) fn fold(written: &mut Written) {
     number_items(written);
     turn(&mut written.steps);
@@ -58,7 +58,7 @@ fn take_number(steps: &mut Vec<Step>, values: &mut Vec<ValueSpec>) -> u32 {
     to
 }
 
-/// Turns operations so that numbers come first and words last, as far as they may be turned.
+/// Swaps operands of commutative operations so that numbers come first and words last.
 fn turn(steps: &mut [Step]) {
     let sources: BTreeMap<u32, Source> = steps
         .iter()
@@ -80,7 +80,7 @@ fn turn(steps: &mut [Step]) {
     }
 }
 
-/// Drops steps that only make a value that no later one uses.
+/// Drops steps that only make a value that no later step uses.
 fn drop_unused(steps: &mut Vec<Step>) {
     let mut used = BTreeSet::new();
     let mut kept = vec![true; steps.len()];
@@ -95,8 +95,8 @@ fn drop_unused(steps: &mut Vec<Step>) {
     steps.retain(|_| kept.next().unwrap_or(true));
 }
 
-/// Joins a comparison with the step after it, if that is the only one that uses it and decides about
-/// the item, the edge or the row.
+/// Fuses a comparison with the next step, if that is its only use and decides about the item, the
+/// edge or the row.
 fn decide(steps: &mut Vec<Step>) {
     let mut uses = BTreeMap::new();
     for id in steps.iter().flat_map(|step| &step.from) {
@@ -124,7 +124,7 @@ fn decide(steps: &mut Vec<Step>) {
     *steps = all;
 }
 
-/// Notes the lengths of parts for edges.
+/// Records the lengths of edge parts.
 pub(super) fn measure_parts(steps: &mut [Step]) {
     let mut length = 0;
     for step in steps.iter_mut().rev() {

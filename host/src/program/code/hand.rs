@@ -1,5 +1,5 @@
-//! The form of each instruction: which value is at hand, which stand in the instruction itself, and
-//! which need a temporary.
+//! The form of each instruction: values in the accumulator, immediate values, and values in
+//! temporaries.
 
 use super::fold::measure_parts;
 use super::steps::{Source, Step, ValueSpec, Written};
@@ -9,11 +9,11 @@ use std::collections::{BTreeMap, BTreeSet};
 /// An operand of an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Operand {
-    /// The value at hand.
+    /// The accumulator.
     AtHand,
     /// The number of the item, or the node at the other end of the edge.
     Number,
-    /// Words of the instruction.
+    /// Words of the instruction, an immediate value.
     Word(Kind),
     /// A value in a temporary.
     HeldFact(u32),
@@ -26,11 +26,11 @@ pub(super) struct Shape {
     /// Its operands `a`, `b` and `c`.
     pub(super) from: [Option<Operand>; 3],
     pub(super) words: [u32; 2],
-    /// Whether a later step uses what it makes.
+    /// Whether a later step uses its value.
     pub(super) is_asked: bool,
 }
 
-/// The forms of all steps. Drops steps whose values stand in the instructions that use them.
+/// The forms of all steps. Drops steps whose values become immediate operands.
 pub(super) fn shapes(written: &mut Written) -> Vec<Shape> {
     let sources: BTreeMap<u32, Source> = written
         .steps
@@ -69,7 +69,7 @@ pub(super) fn shapes(written: &mut Written) -> Vec<Shape> {
     written.steps.iter().map(shape).collect()
 }
 
-/// Tells which values stand in instructions.
+/// Finds the values that are immediate operands.
 #[derive(Clone, Copy)]
 struct Forms<'w> {
     values: &'w [ValueSpec],
@@ -77,8 +77,8 @@ struct Forms<'w> {
 }
 
 impl Forms<'_> {
-    /// The operands of a step that stand in its instruction: one of its first two as a word, and the
-    /// first one as a number.
+    /// The immediate operands of a step: one of its first two as a word, and the first one as a
+    /// number.
     fn standing(&self, step: &Step) -> [Option<Operand>; 3] {
         let mut found = [None; 3];
         let source = |at: usize| self.sources.get(step.from.get(at)?);
@@ -105,7 +105,7 @@ impl Forms<'_> {
         fits.then_some(Operand::Word(kind))
     }
 
-    /// The values from sources that a step needs made.
+    /// The values from sources that a step must load.
     fn made_for(&self, step: &Step) -> Vec<u32> {
         let standing = self.standing(step);
         let of = step.from.iter().zip(standing);
@@ -129,7 +129,7 @@ impl Forms<'_> {
     }
 }
 
-/// The value at hand, as steps follow each other.
+/// The accumulator while steps follow each other.
 struct Hand<'w> {
     forms: Forms<'w>,
     value: Option<u32>,
@@ -173,7 +173,7 @@ impl Hand<'_> {
         }
     }
 
-    /// Notes what is at hand after a step.
+    /// Records the accumulator after a step.
     fn go_on(&mut self, step: &Step, shape: &Shape) {
         let makes = step.op != Op::Reduce && (step.op != Op::Scatter || shape.is_asked);
         if let Some(to) = step.to.filter(|_| makes) {

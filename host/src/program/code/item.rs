@@ -1,4 +1,4 @@
-//! Operations of a wave's code at an item, and at an edge of one.
+//! Operations of a wave's code on an item, and on its edges.
 
 use super::steps::{Coder, Source, Step};
 use super::value::{Number, Operand, Value};
@@ -47,7 +47,7 @@ impl<'c> Item<'c> {
         self.coder.constant(number)
     }
 
-    /// Number of the item: the node, or which value of a register.
+    /// Number of the item: a node, or the index of a value in a register.
     #[must_use]
     pub fn index(self) -> Value<'c> {
         self.make(Kind::U32, Step::taking(Source::Item))
@@ -119,7 +119,7 @@ impl<'c> Item<'c> {
         value
     }
 
-    /// Leaves the item out from here on unless `condition` holds.
+    /// Skips the rest of the code for the item unless `condition` holds.
     pub fn only(self, condition: impl Operand<'c>) {
         let condition = self.value(condition).expect("only", Kind::U32);
         self.outside("only");
@@ -152,11 +152,11 @@ impl<'c> Item<'c> {
         Joined { how, kind }
     }
 
-    /// Joins `value` to value `index` of `register`; returns what was there before.
+    /// Joins `value` to value `index` of `register`; returns the previous value.
     ///
-    /// The order of items is free, and so is the value before. A sum of floats may differ in its
-    /// last bits from run to run, machine to machine and with the number of threads; all other
-    /// joins come to the same bits.
+    /// The order of items is unspecified, and so is the previous value. A sum of floats may differ
+    /// in its last bits from run to run, machine to machine and with the number of threads; all
+    /// other joins have the same bits.
     pub fn scatter(
         self,
         register: RegisterId,
@@ -175,10 +175,10 @@ impl<'c> Item<'c> {
     /// Joins `value` to the first value of `register`, cheaply for many items.
     ///
     /// A sum of floats over items has the same bits on every machine and with any number of
-    /// threads: items store their terms in a register of their own, and the waves after this one
-    /// add them up in a fixed order, 16 at a time, for 4 bytes an item and a barrier for each
-    /// factor of 16. A sum of floats that edges fold has no order; gather the edges of an item and
-    /// fold what comes of them where its bits matter.
+    /// threads: items store their terms in a separate register, and further waves add them up in a
+    /// fixed order, 16 at a time, for 4 bytes per item and a barrier for each factor of 16. A sum
+    /// of floats folded by edges has no order; if its bits matter, gather the edges of an item and
+    /// fold the result.
     pub fn fold(self, register: RegisterId, how: Join, value: impl Operand<'c>) {
         let value = self.value_for(register, value);
         let joined = self.joined(how, value.kind());
@@ -190,8 +190,8 @@ impl<'c> Item<'c> {
         self.coder.act(step.with(number, 0).joining(joined));
     }
 
-    /// Stores the item's term of a sum of floats. Entries of a list may be there twice, so that they
-    /// add theirs.
+    /// Stores the item's term of a sum of floats. Entries of a list may occur twice, so they add
+    /// their terms.
     fn add_term(self, register: RegisterId, value: Value<'c>) {
         let terms = self.coder.sum(register);
         if self.coder.is_of_list() {
@@ -204,8 +204,8 @@ impl<'c> Item<'c> {
         }
     }
 
-    /// Puts `value` at the end of `list`, whose length `count` holds, where `condition`
-    /// holds. In any order; a list that is full ends the run with a fault.
+    /// Appends `value` to `list` with the length `count` if `condition` holds, in any order. A full
+    /// list ends the run with a fault.
     pub fn append(
         self,
         (list, count): (RegisterId, RegisterId),
@@ -219,14 +219,14 @@ impl<'c> Item<'c> {
         self.coder.act(step.with(numbers.0, numbers.1));
     }
 
-    /// Keeps the innermost fixpoint going where `condition` holds.
+    /// Continues the innermost fixpoint if `condition` holds.
     pub fn changed(self, condition: impl Operand<'c>) {
         let condition = self.value(condition).expect("changed", Kind::U32);
         self.coder.act(Step::of(Op::Raise).using([condition.id()]));
     }
 
-    /// Runs `body` for each edge of the node and joins what it returns. No row ends
-    /// before its last edge, unless nothing can change any more or `body` says so.
+    /// Runs `body` for each edge of the node and joins what it returns. A row ends before its last
+    /// edge only if nothing can change any more or `body` allows it.
     pub fn edges<const N: usize>(
         self,
         edges: Edges,
@@ -300,13 +300,13 @@ impl<'c> Edge<'c> {
         self.make(Kind::F32, Step::of(Op::EdgeWeight))
     }
 
-    /// Leaves this edge out from here on unless `condition` holds: nothing of it is joined.
+    /// Skips the rest of the code for this edge, and its joins, unless `condition` holds.
     pub fn only(self, condition: impl Operand<'c>) {
         let condition = self.value(condition).expect("only", Kind::U32);
         self.coder.act(Step::of(Op::Only).using([condition.id()]));
     }
 
-    /// Says that the rest of the row may be left out where `condition` holds.
+    /// Allows to skip the rest of the row if `condition` holds.
     pub fn until(self, condition: impl Operand<'c>) {
         let condition = self.value(condition).expect("until", Kind::U32);
         self.coder.act(Step::of(Op::Until).using([condition.id()]));

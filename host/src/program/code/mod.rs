@@ -1,9 +1,9 @@
-//! Code of a wave, as a closure writes it: values, what is done with them, edges.
+//! Code of a wave as written by a closure: values, operations and edges.
 //!
-//! [`Item`] is what [`ProgramBuilder::each`](super::ProgramBuilder::each) hands to its
-//! closure. Each call adds a step; [`allocate`] finds places for the values and makes
-//! instructions of the steps. What makes no sense, such as the sum of a float and a whole
-//! number, is remembered and returned when the program is encoded.
+//! [`Item`] is what [`ProgramBuilder::each`](super::ProgramBuilder::each) hands to its closure.
+//! Each call adds a step; [`allocate`] finds temporaries for the values and makes instructions of
+//! the steps. An error, such as the sum of a float and a whole number, is recorded and returned
+//! when the program is encoded.
 
 mod allocate;
 mod arg;

@@ -1,4 +1,4 @@
-//! The steps of a wave's code as they are written down, each value by its number.
+//! The recorded steps of a wave's code, with values by number.
 
 use crate::graph::WeightKind;
 use crate::program::encoded::{GraphNeeds, RegisterId};
@@ -11,11 +11,11 @@ use std::cell::{Cell, RefCell};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ValueSpec {
     pub(super) kind: Kind,
-    /// Part for edges that it belongs to; 0 for those of the item.
+    /// Edge part that it belongs to; 0 for values of the item.
     pub(super) part: u32,
 }
 
-/// A value that is not made of others.
+/// A value that does not depend on others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Source {
     /// A number of the code: its low word and its high one.
@@ -38,11 +38,11 @@ pub(super) struct Step {
     pub(super) source: Option<Source>,
     pub(super) outcome: Outcome,
     pub(super) joined: Option<Joined>,
-    /// Part for edges that it is in; 0 for none.
+    /// Edge part that it is in; 0 for none.
     pub(super) part: u32,
 }
 
-/// Writes steps down.
+/// Records steps.
 #[derive(Debug)]
 pub(crate) struct Coder<'r> {
     registers: &'r [RegisterSpec],
@@ -51,7 +51,7 @@ pub(crate) struct Coder<'r> {
     named: RefCell<Vec<RegisterId>>,
     problem: RefCell<Option<CodeError>>,
     needs: Cell<GraphNeeds>,
-    /// Parts for edges begun so far, and the open one.
+    /// Edge parts begun so far, and the open one.
     parts: Cell<(u32, u32)>,
     /// The edges of the last part that began.
     edges: Cell<Edges>,
@@ -61,20 +61,20 @@ pub(crate) struct Coder<'r> {
     sums: RefCell<Vec<RegisterId>>,
 }
 
-/// Steps that a coder has written.
+/// Steps that a coder has recorded.
 #[derive(Debug)]
 pub(in crate::program) struct Written {
     pub(super) steps: Vec<Step>,
     pub(super) values: Vec<ValueSpec>,
     pub(in crate::program) named: Vec<RegisterId>,
     pub(in crate::program) needs: GraphNeeds,
-    /// The register of each sum of floats over items. The terms of the first one are in the
+    /// The register of each sum of floats over items. The terms of the first sum are in the
     /// register after the builder's last one, those of the others in the registers after that.
     pub(in crate::program) sums: Vec<RegisterId>,
 }
 
 impl<'r> Coder<'r> {
-    /// A coder for items that are entries of a list, or others.
+    /// A coder; `is_list` if items are entries of a list.
     pub(in crate::program) fn new(registers: &'r [RegisterSpec], is_of_list: bool) -> Self {
         Self {
             is_of_list,
@@ -93,7 +93,7 @@ impl<'r> Coder<'r> {
     /// The steps written so far.
     ///
     /// # Errors
-    /// The first call that made no sense.
+    /// The first invalid call.
     pub(in crate::program) fn finish(self) -> Result<Written, CodeError> {
         if let Some(problem) = self.problem.into_inner() {
             return Err(problem);
@@ -122,13 +122,13 @@ impl<'r> Coder<'r> {
         spec.map_or_else(String::new, |spec| spec.name.to_string())
     }
 
-    /// Notes that a register is used, and returns its number.
+    /// Records the use of a register, and returns its number.
     pub(super) fn name(&self, register: RegisterId) -> u32 {
         self.named.borrow_mut().push(register);
         register.number()
     }
 
-    /// Notes a sum of floats over items, and returns the number of the register of its terms.
+    /// Records a sum of floats over items, and returns the number of the register of its terms.
     pub(super) fn sum(&self, register: RegisterId) -> u32 {
         self.name(register);
         let mut sums = self.sums.borrow_mut();
@@ -141,12 +141,12 @@ impl<'r> Coder<'r> {
         self.is_of_list
     }
 
-    /// The open part for edges, 0 where none is.
+    /// The open edge part, 0 for none.
     pub(super) fn part(&self) -> u32 {
         self.parts.get().1
     }
 
-    /// Notes that weights of the open part's edges are read.
+    /// Records that weights of the open part's edges are read.
     pub(super) fn need_weights(&self, kind: WeightKind) {
         let needs = self.needs.get();
         let is_incoming = self.edges.get() == Edges::In;
@@ -175,7 +175,7 @@ impl<'r> Coder<'r> {
         values.len() as u32 - 1
     }
 
-    /// Notes a step that makes a value of `kind`; returns the value's number.
+    /// Records a step that makes a value of `kind`; returns the value's number.
     pub(super) fn add(&self, kind: Kind, step: Step) -> u32 {
         self.check_parts(&step);
         let id = self.value(kind, self.part());
@@ -191,13 +191,13 @@ impl<'r> Coder<'r> {
         self.steps.borrow_mut().push(Step { part, ..step });
     }
 
-    /// Notes a step that makes none.
+    /// Records a step that makes none.
     pub(super) fn act(&self, step: Step) {
         self.check_parts(&step);
         self.push(step);
     }
 
-    /// Values of edges are gone after their part.
+    /// Values of edges are invalid after their part.
     fn check_parts(&self, step: &Step) {
         let values = self.values.borrow();
         let fits = |id: &u32| [0, self.part()].contains(&values[*id as usize].part);
@@ -206,7 +206,7 @@ impl<'r> Coder<'r> {
         }
     }
 
-    /// Begins a part for edges; returns the place of its step.
+    /// Begins an edge part; returns the place of its step.
     pub(super) fn begin_edges(&self, edges: Edges) -> usize {
         let (begun, open) = self.parts.get();
         if open != 0 {
@@ -270,7 +270,7 @@ impl Step {
         }
     }
 
-    /// Takes a value that is not made of others.
+    /// Loads a value that does not depend on others.
     pub(super) fn taking(source: Source) -> Self {
         Self {
             source: Some(source),
@@ -296,7 +296,7 @@ impl Step {
         self
     }
 
-    /// Whether it changes more than a value.
+    /// Whether it has effects besides its value.
     fn has_effect(&self) -> bool {
         let [first, second] = self.op.accesses();
         let writes = |access: Option<Access>| access.is_some_and(|access| access != Access::Read);

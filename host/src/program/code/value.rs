@@ -63,7 +63,7 @@ impl Number for i32 {
     }
 }
 
-/// A number that is written without its type is of the kind that it meets.
+/// A literal without a type takes the kind of the other operand.
 impl<'c> Operand<'c> for i32 {
     fn value(self, with: Value<'c>) -> Value<'c> {
         let coder = with.coder;
@@ -76,7 +76,7 @@ impl<'c> Operand<'c> for i32 {
     }
 }
 
-/// A float that is written without its type, as the nearest of 32 bits.
+/// A float literal without a type, as the nearest 32-bit float.
 impl<'c> Operand<'c> for f64 {
     fn value(self, with: Value<'c>) -> Value<'c> {
         with.coder.constant(self as f32)
@@ -90,13 +90,13 @@ impl<'r> Coder<'r> {
         self.make(T::KIND, step)
     }
 
-    /// Notes a step that makes a value of `kind`.
+    /// Records a step that makes a value of `kind`.
     pub(super) fn make(&self, kind: Kind, step: Step) -> Value<'_> {
         Value::new(self, self.add(kind, step), kind)
     }
 }
 
-/// The operation of each kind: whole without a sign, with one, float, pair.
+/// The operation for each kind: unsigned, signed, float, pair.
 type Ops = [Option<Op>; 4];
 
 const fn all(word: Op, signed: Op, float: Op, wide: Op) -> Ops {
@@ -159,7 +159,7 @@ impl<'c> Value<'c> {
         self.make(self.kind, Step::of(made).using([self.id, by.id]))
     }
 
-    /// A stand-in of a whole number, for numbers without a type to meet.
+    /// A placeholder whole number for operations on literals without a type.
     const fn as_word(self) -> Self {
         let kind = Kind::U32;
         Self { kind, ..self }
@@ -178,42 +178,42 @@ impl<'c> Value<'c> {
         })
     }
 
-    /// The lesser of two values; of floats the other one, where they do not compare.
+    /// The lesser of two values; `other` for floats that do not compare.
     #[must_use]
     pub fn min(self, other: impl Operand<'c>) -> Self {
         let ops = all(Op::Min, Op::MinSigned, Op::MinFloat, Op::MinWide);
         self.binary("min", ops, other)
     }
 
-    /// The larger of two values; of floats the other one, where they do not compare.
+    /// The larger of two values; `other` for floats that do not compare.
     #[must_use]
     pub fn max(self, other: impl Operand<'c>) -> Self {
         let ops = all(Op::Max, Op::MaxSigned, Op::MaxFloat, Op::MaxWide);
         self.binary("max", ops, other)
     }
 
-    /// 1 where both are equal, else 0.
+    /// 1 if both are equal, else 0.
     #[must_use]
     pub fn equals(self, other: impl Operand<'c>) -> Self {
         let ops = all(Op::Equal, Op::Equal, Op::EqualFloat, Op::EqualWide);
         self.compare("equals", ops, other)
     }
 
-    /// 1 where both differ, else 0.
+    /// 1 if both differ, else 0.
     #[must_use]
     pub fn differs(self, other: impl Operand<'c>) -> Self {
         let (word, wide) = (Op::NotEqual, Op::NotEqualWide);
         self.compare("differs", all(word, word, Op::NotEqualFloat, wide), other)
     }
 
-    /// 1 where this is less, else 0.
+    /// 1 if this is less, else 0.
     #[must_use]
     pub fn below(self, other: impl Operand<'c>) -> Self {
         let ops = all(Op::Below, Op::BelowSigned, Op::BelowFloat, Op::BelowWide);
         self.compare("below", ops, other)
     }
 
-    /// 1 where this is less or equal, else 0.
+    /// 1 if this is less or equal, else 0.
     #[must_use]
     pub fn at_most(self, other: impl Operand<'c>) -> Self {
         let ops = all(
@@ -225,19 +225,19 @@ impl<'c> Value<'c> {
         self.compare("at_most", ops, other)
     }
 
-    /// 1 where this is larger, else 0.
+    /// 1 if this is larger, else 0.
     #[must_use]
     pub fn above(self, other: impl Operand<'c>) -> Self {
         other.value(self).below(self)
     }
 
-    /// 1 where this is 0, else 0.
+    /// 1 if this is 0, else 0.
     #[must_use]
     pub fn is_zero(self) -> Self {
         self.equals(0)
     }
 
-    /// `yes` where this is not 0, else `no`.
+    /// `yes` if this is not 0, else `no`.
     #[must_use]
     pub fn select(self, yes: impl Operand<'c>, no: impl Operand<'c>) -> Self {
         let condition = self.expect("select", Kind::U32);
@@ -260,7 +260,7 @@ impl<'c> Value<'c> {
         }
     }
 
-    /// Random bits for this key: of a counter and a seed, the same on every machine.
+    /// Random bits for this key, a counter and a seed, the same on every machine.
     #[must_use]
     pub fn random(self, counter: impl Operand<'c>, seed: u32) -> Self {
         let counter = counter.value(self.as_word()).expect("random", Kind::U32);
@@ -293,7 +293,7 @@ impl<'c> Value<'c> {
         self.recast("as_float", Kind::F32)
     }
 
-    /// Refuses the code that this value is of.
+    /// Refuses the code that this value belongs to.
     pub(super) fn refuse(self, problem: CodeError) {
         self.coder.refuse(problem);
     }
@@ -306,8 +306,8 @@ impl<'c> Value<'c> {
         Self { kind, ..self }
     }
 
-    /// This as a whole number without a sign: the nearest below of a float, within the
-    /// limits, the low word of a pair, the bits of one with a sign.
+    /// This as an unsigned number: a float is rounded down and clamped, a pair gives its low word,
+    /// a signed number its bits.
     #[must_use]
     pub fn to_u32(self) -> Self {
         match self.kind {
@@ -318,8 +318,8 @@ impl<'c> Value<'c> {
         }
     }
 
-    /// This as a whole number with a sign: the nearest towards 0 of a float, within the
-    /// limits, the bits of one without.
+    /// This as a signed number: a float is truncated and clamped, an unsigned number gives its
+    /// bits.
     #[must_use]
     pub fn to_i32(self) -> Self {
         match self.kind {
@@ -340,7 +340,7 @@ impl<'c> Value<'c> {
         self.unary("to_f32", [Some(made); 4], Kind::F32)
     }
 
-    /// This as a whole number of 64 bits: the nearest below of a float, within the limits.
+    /// This as a whole number of 64 bits: a float is rounded down and clamped.
     #[must_use]
     pub fn to_u64(self) -> Self {
         match self.kind {
@@ -357,8 +357,8 @@ impl<'c> Value<'c> {
         pair.make(Kind::U32, Step::of(Op::HighWord).using([pair.id]))
     }
 
-    /// The pair of this low word and a high word: compared by the high one first, so the
-    /// least pair tells whose value is least.
+    /// The pair of this low word and a high word: compared by the high one first, so the least pair
+    /// belongs to the least value.
     #[must_use]
     pub fn below_high(self, high: impl Operand<'c>) -> Self {
         let low = self.expect("below_high", Kind::U32);
@@ -366,14 +366,14 @@ impl<'c> Value<'c> {
         self.make(Kind::U64, Step::of(Op::Pair).using([low.id, high.id]))
     }
 
-    /// 1 where both are not 0.
+    /// 1 if both are not 0.
     #[must_use]
     pub fn and(self, other: impl Operand<'c>) -> Self {
         let other = other.value(self);
         self.differs_from_zero() & other.differs_from_zero()
     }
 
-    /// 1 where either is not 0.
+    /// 1 if either is not 0.
     #[must_use]
     pub fn or(self, other: impl Operand<'c>) -> Self {
         let other = other.value(self);

@@ -17,7 +17,7 @@ impl<'t> At<'t> {
         Self { value, place }
     }
 
-    /// A list of values that stands alone, by its name.
+    /// A list of values outside a program's text, by its name.
     pub(super) fn value_of(name: &str, value: &'t Value) -> Self {
         let place = name.to_owned();
         Self { value, place }
@@ -41,7 +41,7 @@ impl<'t> At<'t> {
         self.error(TextProblem::Expected { what })
     }
 
-    /// The error of a name that stands for nothing.
+    /// The error for an unknown name.
     pub(super) fn unknown(&self, what: &'static str, known: &str) -> TextError {
         self.error(TextProblem::Unknown {
             what,

@@ -17,7 +17,7 @@ pub(super) const JOINS: [(&str, Join); 6] = [
     ("any", Join::Any),
 ];
 
-/// Joins that find a node, by name.
+/// Joins that return a node, by name.
 const EXTREMES: [(&str, Extreme); 2] = [("argmin", Extreme::Least), ("argmax", Extreme::Largest)];
 
 /// Most values that edges join at a time.
@@ -71,7 +71,7 @@ impl<'t, 'c> Writer<'_, 't, 'c> {
         self.names.value(&at.field(field)?)
     }
 
-    /// Statements of a condition alone.
+    /// Statements that only take a condition.
     fn condition(&self, at: &At<'t>) -> Result<(), TextError> {
         let (item, edge) = (self.names.item(), self.names.edge());
         if at.has("only") {
@@ -181,7 +181,7 @@ impl<'t, 'c> Writer<'_, 't, 'c> {
         Ok(())
     }
 
-    /// Names what a join of edges found.
+    /// Names the results of a join of edges.
     fn bind_joined(
         &mut self,
         join: &At<'t>,
@@ -232,7 +232,7 @@ impl<'t, 'c> Writer<'_, 't, 'c> {
     }
 }
 
-/// The extreme that a join of edges finds, if it finds one.
+/// The extreme that a join of edges returns, if it returns one.
 fn extreme(join: &At<'_>) -> Result<Option<Extreme>, TextError> {
     let how = join.field("how")?;
     let mut known = EXTREMES.iter();

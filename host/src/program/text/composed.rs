@@ -25,8 +25,8 @@ const OPERANDS: [(&str, Operand); 4] = [
 const PARAMETERS: usize = 5;
 
 impl Target<'_, '_> {
-    /// Adds a search from the nodes of a list: the frontier is emptied and marks are unreached
-    /// before.
+    /// Adds a search from the nodes of a list, after emptying the frontier and setting marks to
+    /// unreached.
     pub(super) fn search(&mut self, name: &str, at: &At<'_>) -> Result<(), TextError> {
         let fields = [
             "wave", "name", "frontier", "from", "levels", "parents", "limit",

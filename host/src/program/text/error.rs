@@ -2,11 +2,11 @@
 
 use crate::program::error::ProgramError;
 
-/// The text of a program makes no sense.
+/// The text of a program is invalid.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TextError {
-    /// A text that is longer than any program needs.
+    /// A text that is too long.
     #[error("a text of {bytes} bytes, and at most {most} are read")]
     TooLong {
         /// Its length.
@@ -14,7 +14,7 @@ pub enum TextError {
         /// The longest one that is read.
         most: usize,
     },
-    /// No JSON.
+    /// Invalid JSON.
     #[error("line {line}, column {column}: {reason}")]
     Json {
         /// Line, from 1.
@@ -24,7 +24,7 @@ pub enum TextError {
         /// The parser's expectation.
         reason: String,
     },
-    /// A part of the text makes no sense.
+    /// A part of the text is invalid.
     #[error("{place}: {problem}")]
     At {
         /// The place, such as `waves[2].code[0].value`.
@@ -33,44 +33,44 @@ pub enum TextError {
         #[source]
         problem: TextProblem,
     },
-    /// The parts make sense, and the program does not.
+    /// The parts are valid, but the program is not.
     #[error(transparent)]
     Program(#[from] ProgramError),
 }
 
-/// A part of a program's text makes no sense.
+/// A part of a program's text is invalid.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TextProblem {
-    /// Something is missing.
+    /// A field is missing.
     #[error("{what} is missing; add it")]
     Missing {
         /// Name of the field.
         what: &'static str,
     },
-    /// Something is of another form.
+    /// A part has another form.
     #[error("this is to be {what}")]
     Expected {
         /// The form.
         what: &'static str,
     },
-    /// A name that stands for nothing here.
+    /// An unknown name.
     #[error("no {what} is called {name:?}; there are {known}")]
     Unknown {
         /// Its meaning.
         what: &'static str,
         /// The name.
         name: String,
-        /// The names that there are.
+        /// The known names.
         known: String,
     },
-    /// A name of two things.
+    /// A name that is used twice.
     #[error("{name:?} is there already; give one of them another name")]
     Twice {
         /// The name.
         name: String,
     },
-    /// More than there may be.
+    /// Too many things.
     #[error("{found} {what}, and at most {most} may be")]
     TooMany {
         /// The things.
@@ -85,7 +85,7 @@ pub enum TextProblem {
     Count {
         /// Values of the list.
         found: usize,
-        /// Values that it is to have.
+        /// Required number of values.
         expected: usize,
     },
     /// A text of another version.
@@ -96,13 +96,13 @@ pub enum TextProblem {
         /// The version that is read.
         known: u64,
     },
-    /// A search that is to store levels and parents.
+    /// A search with both levels and parents.
     #[error("a search stores levels or parents; leave one of them out")]
     TwoMarks,
-    /// Segments that are rows and numbered.
+    /// Segments with both rows and numbers.
     #[error("segments are rows or have numbers; leave one of them out")]
     TwoSegments,
-    /// Something of an edge, where there is none.
+    /// An edge's property outside of an edge.
     #[error("there is no edge here; put it into the code of edges")]
     NoEdge,
 }

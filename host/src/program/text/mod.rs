@@ -1,9 +1,9 @@
 //! Programs as text: JSON of registers, waves and their code, for programs that are tried, shared
 //! and planned without compiling anything.
 //!
-//! The form is version 1 of `docs/program-text.md`. Every part is checked on the way, and an error
-//! says where it stands. Memory grows with the text, and with the graph where an input has a value
-//! for each node or edge; registers are allocated by the one who runs the program, within a budget.
+//! The form is version 1 of `docs/program-text.md`. Every part is checked, and an error names its
+//! place. Memory grows with the text, and with the graph where an input has a value for each node
+//! or edge; registers are allocated when the program runs, within a budget.
 
 mod at;
 mod code;
@@ -28,7 +28,7 @@ const VERSION: u64 = 1;
 /// The longest text that is read, bytes.
 pub const TEXT_BYTES_MAX: usize = 1 << 20;
 
-/// Iterations of a loop without a limit of its own.
+/// Iterations of a loop without an explicit limit.
 const UNLIMITED: u32 = u32::MAX - 1;
 
 /// A program that was read from text.
@@ -60,8 +60,7 @@ pub struct TextProgram {
 /// ```
 ///
 /// # Errors
-/// The first part that makes no sense, and its place. That the program itself makes sense is
-/// checked when it is encoded.
+/// The first invalid part, and its place. The program as a whole is checked when it is encoded.
 pub fn read_text(text: &str, graph: GraphSize) -> Result<TextProgram, TextError> {
     read_text_with(text, graph, None)
 }
@@ -124,7 +123,7 @@ fn json_error(error: &serde_json::Error) -> TextError {
     }
 }
 
-/// A program that waves are added to, and what they may name.
+/// A program under construction, and the names that waves may use.
 struct Target<'p, 'r> {
     program: &'p mut ProgramBuilder,
     registers: &'r Registers<'r>,
@@ -205,7 +204,7 @@ impl Target<'_, '_> {
         Ok(())
     }
 
-    /// Adds a loop: on a register where the text names one.
+    /// Adds a loop, on a register if the text names one.
     fn add_loop(&mut self, name: &str, at: &At<'_>) -> Result<(), TextError> {
         let limit = limit(at)?;
         if at.field("wave")?.text()? == "fixpoint" {
@@ -220,13 +219,13 @@ impl Target<'_, '_> {
         }
     }
 
-    /// Adds waves that a session runs in the first run of the program alone.
+    /// Adds waves that a session only runs in the first run of the program.
     fn add_once(&mut self, at: &At<'_>) -> Result<(), TextError> {
         at.check_fields(&["wave", "body"])?;
         self.add_body(at, |program, body| program.once(body))
     }
 
-    /// Adds the waves of a field `body`, where `add` calls what it is given.
+    /// Adds the waves of a field `body` through `add`.
     fn add_body(
         &mut self,
         at: &At<'_>,

@@ -34,7 +34,7 @@ pub struct TextResult {
     pub count: u64,
 }
 
-/// An input register, and its values in the text, zeros where the text has none.
+/// An input register, and its values in the text, or zeros.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TextInput {
     /// Its name in the text.
@@ -208,7 +208,7 @@ fn kind_of(at: &At<'_>) -> Result<TextKind, TextError> {
     at.choice("kind", &[&values[..], &others[..]].concat())
 }
 
-/// A number of values: of nodes, of edges or as it stands there.
+/// A number of values: of nodes, of edges or a literal.
 fn count_of(at: &At<'_>, graph: GraphSize) -> Result<u64, TextError> {
     match at.as_text() {
         None => at.word().map(u64::from),
@@ -218,13 +218,13 @@ fn count_of(at: &At<'_>, graph: GraphSize) -> Result<u64, TextError> {
     }
 }
 
-/// Tells whether a field is there and true.
+/// Returns whether a field exists and is true.
 fn has_flag(at: &At<'_>, name: &'static str) -> Result<bool, TextError> {
     at.optional(name)?.map_or(Ok(false), |flag| flag.flag())
 }
 
 /// The words of an input without values in the text: zeros, for each node, each edge, or as many as
-/// the text could list.
+/// a text could list.
 fn zeros(at: &At<'_>, kind: Kind, graph: GraphSize) -> Result<Vec<u32>, TextError> {
     let count = count_of(at, graph)?;
     if at.as_text().is_none() && count > TEXT_BYTES_MAX as u64 {

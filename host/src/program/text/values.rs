@@ -11,7 +11,7 @@ use std::collections::HashMap;
 /// Directions by name.
 pub(super) const EDGES: [(&str, Edges); 2] = [("out", Edges::Out), ("in", Edges::In)];
 
-/// Names that code may use, and where it stands.
+/// Names that code may use, and its place.
 pub(super) struct Names<'a, 't, 'c> {
     item: Item<'c>,
     edge: Option<Edge<'c>>,
@@ -35,7 +35,7 @@ impl<'a, 't, 'c> Names<'a, 't, 'c> {
         }
     }
 
-    /// The same names at an edge; those of the edge end with it.
+    /// The same names at an edge; names of the edge end with it.
     pub(super) fn at_edge(&self, edge: Edge<'c>) -> Self {
         Self {
             item: self.item,

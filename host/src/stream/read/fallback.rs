@@ -1,7 +1,7 @@
-//! `io_uring` as long as the kernel takes calls, and threads from then on.
+//! `io_uring` as long as the kernel accepts calls, and threads from then on.
 //!
 //! A kernel may refuse calls of a ring that it made: memory is short, or a filter of system calls
-//! forbids them. A run goes on then, at the pace of threads.
+//! forbids them. A run then continues, at the pace of threads.
 
 use super::threads::Threads;
 use super::uring::Uring;
@@ -11,21 +11,21 @@ use std::fs::File;
 use std::io;
 use std::thread::Scope;
 
-/// A ring, and what replaces it.
+/// A ring, and its replacement.
 pub(super) struct Fallback<'s, 'e, 'b, 'f> {
     scope: &'s Scope<'s, 'e>,
     file: &'f File,
     /// Buffers, and whether several threads copy at a time.
     threads: (usize, bool),
     reader: Now<'b, 'f>,
-    /// Buffers that came back before the change, or that nobody can fill.
+    /// Buffers that came back before the change, or that cannot be filled.
     done: VecDeque<Filled<'b>>,
 }
 
 enum Now<'b, 'f> {
     Ring(Box<Uring<'b, 'f>>),
     Threads(Threads<'b>),
-    /// No threads could be started either, for this reason.
+    /// The reason why no threads could be started either.
     Nothing(io::ErrorKind),
 }
 
@@ -47,7 +47,7 @@ impl<'s, 'e, 'b: 's, 'f: 's> Fallback<'s, 'e, 'b, 'f> {
         }
     }
 
-    /// Leaves the ring, whose kernel refused a call; threads fill what it did not.
+    /// Leaves the ring, whose kernel refused a call; threads fill the remaining buffers.
     fn fall_back(&mut self) {
         let threads = Threads::start(self.scope, self.file, self.threads);
         let next = match threads {
@@ -123,7 +123,7 @@ mod tests {
         }
     }
 
-    /// Reads all windows with a kernel that fails after so many calls. Whether it did.
+    /// Reads all windows with a kernel that fails after `calls` calls; returns whether it did.
     fn read_all(file: &File, calls: Option<usize>) -> Option<bool> {
         let expected = content();
         let mut memory = Buffers::new(BUFFERS, BUFFER as u64).unwrap();

@@ -1,7 +1,7 @@
 //! Readers: they fill buffers with pieces of a file, several at a time.
 //!
-//! A buffer moves into a reader and comes back filled, so nobody sees it in between. Buffers are
-//! the caller's, who may take them from anywhere: pinned memory that a device reads works as well.
+//! A buffer moves into a reader and comes back filled, so it is not visible in between. The caller
+//! owns the buffers, which may be any memory, such as pinned memory that a device reads.
 
 #[cfg(target_os = "linux")]
 mod fallback;
@@ -15,7 +15,7 @@ use std::io;
 use std::path::Path;
 use std::thread::Scope;
 
-/// A buffer on its way.
+/// A buffer in flight.
 pub(super) struct Fill<'b> {
     /// Its number.
     pub(super) slot: usize,
@@ -27,7 +27,7 @@ pub(super) struct Fill<'b> {
     pub(super) parts: [Option<Part>; 2],
 }
 
-/// A buffer that came back, and how that ended.
+/// A buffer that came back, and the result.
 pub(super) struct Filled<'b> {
     pub(super) fill: Fill<'b>,
     pub(super) end: io::Result<()>,
@@ -38,11 +38,11 @@ pub(super) trait Reader<'b> {
     /// Begins to fill a buffer.
     fn submit(&mut self, fill: Fill<'b>);
 
-    /// Waits until a buffer is filled. `None` if none is on its way.
+    /// Waits until a buffer is filled. `None` if none is in flight.
     fn reap(&mut self) -> Option<Filled<'b>>;
 }
 
-/// A way to read, as asked for.
+/// The requested method of reading.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ReaderChoice {
@@ -59,17 +59,17 @@ pub enum ReaderChoice {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Caching {
-    /// Around it if the edges do not fit the memory that is left, through it otherwise: a later
-    /// pass then finds them there.
+    /// Around it if the edges do not fit the available memory, through it otherwise, so that a
+    /// later pass finds them there.
     #[default]
     Auto,
-    /// Around it, where the file system allows.
+    /// Around it, if the file system allows.
     Direct,
     /// Through it.
     Cached,
 }
 
-/// A file as readers read it.
+/// A file for readers.
 pub(super) struct Source<'f> {
     /// The file that was checked.
     pub(super) file: &'f File,
@@ -83,8 +83,8 @@ impl<'f> Source<'f> {
     }
 }
 
-/// Opens the file around the page cache; `None` if the system or the file system has no such way,
-/// or if the path now names another file.
+/// Opens the file around the page cache; `None` if the system or the file system does not support
+/// it, or if the path now names another file.
 pub(super) fn open_direct(path: &Path, file: &File) -> Option<File> {
     #[cfg(target_os = "linux")]
     {
@@ -94,7 +94,8 @@ pub(super) fn open_direct(path: &Path, file: &File) -> Option<File> {
         let direct = options.open(path).ok()?;
         let id = |file: &File| file.metadata().ok().map(|data| (data.dev(), data.ino()));
         let is_same = id(&direct).is_some_and(|it| Some(it) == id(file));
-        // A sector into aligned memory tells whether such reads work with this alignment.
+        // A read of one sector into aligned memory shows whether such reads work with this
+        // alignment.
         let mut sector = super::buffer::Buffers::new(1, super::windows::SECTOR).ok()?;
         let mut buffers = sector.split();
         let works = direct.read_at(buffers.first_mut()?, 0).is_ok();
@@ -110,8 +111,7 @@ pub(super) fn open_direct(path: &Path, file: &File) -> Option<File> {
 /// A reader and its name.
 pub(super) type Named<'b, 'f> = (Box<dyn Reader<'b> + 'f>, &'static str);
 
-/// Starts a reader for these buffers; several threads copy at a time what is in memory if it
-/// `spreads`.
+/// Starts a reader for these buffers; several threads copy cached data at a time if it `spreads`.
 ///
 /// # Errors
 /// The system's answer if the chosen reader does not start.
@@ -141,7 +141,7 @@ pub(super) fn start<'s, 'b: 's, 'f: 's>(
     Ok((Box::new(reader), "threads"))
 }
 
-/// The error of a file that ends before the bytes that were to come.
+/// The error of a file that ends too early.
 fn cut() -> io::Error {
     io::ErrorKind::UnexpectedEof.into()
 }

@@ -10,7 +10,7 @@ use std::thread::{Builder, Scope};
 
 /// Reads in progress at a time.
 const READERS: usize = 2;
-/// The same where copies from the page cache are what a run waits for.
+/// The same if a run waits for copies from the page cache.
 const SPREAD_READERS: usize = 8;
 
 /// The threads, and the buffers between them.

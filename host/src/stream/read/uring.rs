@@ -1,4 +1,4 @@
-//! Reads through `io_uring`: the kernel fills the buffers, no thread of ours copies.
+//! Reads through `io_uring`: the kernel fills the buffers, without a copy by this process.
 
 use super::{Fill, Filled, cut};
 use io_uring::{IoUring, opcode, squeue, types};
@@ -8,22 +8,21 @@ use std::io;
 use std::os::fd::AsRawFd;
 use std::time::Duration;
 
-/// Most buffers that the kernel is told of: it pins them, and buffers for all windows are many, of
-/// which each is filled once.
+/// Most buffers that are registered with the kernel: it pins them, and with a buffer for each
+/// window there are many that are filled only once.
 const REGISTERED_MAX: usize = 256;
 
 /// A ring, and the buffers that the kernel fills.
 pub(super) struct Uring<'b, 'f> {
     ring: IoUring,
     file: &'f File,
-    /// Whether the kernel knows the buffers, by their numbers.
+    /// Whether the buffers are registered with the kernel, by their numbers.
     registered: bool,
-    /// Whether the kernel's own threads copy what is in memory, several at a time, instead of this
-    /// one while it asks.
+    /// Whether several kernel threads copy cached data, instead of this thread within the call.
     spreads: bool,
-    /// Buffers on their way, by number.
+    /// Buffers in flight, by number.
     slots: Vec<Option<Waiting<'b>>>,
-    /// Reads that the kernel has.
+    /// Number of reads that the kernel has.
     in_kernel: usize,
     /// Reads that could not be handed over yet: buffer and part.
     queued: VecDeque<(usize, usize)>,
@@ -33,13 +32,13 @@ pub(super) struct Uring<'b, 'f> {
     calls_left: Option<usize>,
 }
 
-/// Time between two looks at completions where the kernel cannot be asked to wait.
+/// Time between two polls of completions if the kernel cannot be asked to wait.
 const LOOK: Duration = Duration::from_millis(1);
 
 /// A buffer with reads in progress.
 struct Waiting<'b> {
     fill: Fill<'b>,
-    /// Bytes that came, of each part.
+    /// Bytes received of each part.
     came: [usize; 2],
     /// Parts that are not complete.
     open: usize,
@@ -47,7 +46,7 @@ struct Waiting<'b> {
 }
 
 impl<'b, 'f> Uring<'b, 'f> {
-    /// Starts a ring. Fails where the system has none, or forbids it.
+    /// Starts a ring. Fails if the system has none, or forbids it.
     pub(super) fn start(
         file: &'f File,
         buffers: &mut [&'b mut [u8]],
@@ -80,7 +79,7 @@ impl<'b, 'f> Uring<'b, 'f> {
         })
     }
 
-    /// The same ring, whose kernel fails every call after so many.
+    /// The same ring with a kernel that fails after `calls` calls.
     #[cfg(test)]
     pub(super) fn failing_after(self, calls: Option<usize>) -> Self {
         let mut ring = self;
@@ -96,7 +95,7 @@ impl<'b, 'f> Uring<'b, 'f> {
         }
     }
 
-    /// The read for what is missing of a part.
+    /// The read for the missing rest of a part.
     fn entry(&mut self, slot: usize, part: usize) -> Option<squeue::Entry> {
         let waiting = self.slots.get_mut(slot)?.as_mut()?;
         let place = waiting.fill.parts[part]?;
@@ -133,7 +132,7 @@ impl<'b, 'f> Uring<'b, 'f> {
                 continue;
             };
             // SAFETY: the buffer is borrowed for 'b and lies in `slots` until its completion was
-            // taken: nobody else touches it, and dropping the reader waits for it.
+            // taken: nothing else touches it, and dropping the reader waits for it.
             let pushed = unsafe { self.ring.submission().push(&entry) };
             if pushed.is_err() {
                 self.queued.push_front((slot, part));
@@ -146,7 +145,7 @@ impl<'b, 'f> Uring<'b, 'f> {
     /// Hands over and waits for `want` completions. An interruption is no failure.
     ///
     /// # Errors
-    /// The kernel's, which takes no further call then: [`Uring::give_up`] follows.
+    /// The kernel's error, after which it takes no further call: [`Uring::give_up`] follows.
     fn enter(&mut self, want: usize) -> io::Result<()> {
         self.hand_over();
         loop {
@@ -172,10 +171,10 @@ impl<'b, 'f> Uring<'b, 'f> {
         self.ring.submit_and_wait(want)
     }
 
-    /// Ends without another call of the kernel: buffers that are filled, and those that are not.
+    /// Ends without another call of the kernel; returns filled buffers and the others.
     ///
     /// Waits until the kernel has ended the reads that it took, since it writes to their buffers
-    /// until then; completions come without a call. Reads that it did not take are forgotten.
+    /// until then; completions come without a call. Reads that it did not take are dropped.
     pub(super) fn give_up(mut self) -> (VecDeque<Filled<'b>>, Vec<Fill<'b>>) {
         self.settle();
         self.queued.clear();
@@ -195,7 +194,7 @@ impl<'b, 'f> Uring<'b, 'f> {
         }
     }
 
-    /// Takes the completions that there are.
+    /// Takes the available completions.
     fn take(&mut self) {
         let ended: Vec<(u64, i32)> = self
             .ring
@@ -209,7 +208,7 @@ impl<'b, 'f> Uring<'b, 'f> {
         }
     }
 
-    /// Counts what a read brought; asks for the rest, if more is needed.
+    /// Counts the bytes of a read; requests the rest, if more is needed.
     fn ended(&mut self, slot: usize, part: usize, result: i32) {
         let Some(Some(waiting)) = self.slots.get_mut(slot) else {
             return;
@@ -250,7 +249,7 @@ impl<'b, 'f> Uring<'b, 'f> {
     }
 }
 
-/// Tells whether the same call may succeed later.
+/// Returns whether the same call may succeed later.
 fn is_passing(error: &io::Error) -> bool {
     use io::ErrorKind::{Interrupted, ResourceBusy, WouldBlock};
     matches!(error.kind(), Interrupted | ResourceBusy | WouldBlock)
@@ -260,7 +259,7 @@ impl<'b> Uring<'b, '_> {
     /// Begins to fill a buffer.
     ///
     /// # Errors
-    /// As of [`Uring::enter`]; the buffer is one of those that [`Uring::give_up`] returns.
+    /// As for [`Uring::enter`]; [`Uring::give_up`] then returns the buffer.
     pub(super) fn submit(&mut self, fill: Fill<'b>) -> io::Result<()> {
         let slot = fill.slot;
         let open: Vec<usize> = (0..2).filter(|part| fill.parts[*part].is_some()).collect();
@@ -278,10 +277,10 @@ impl<'b> Uring<'b, '_> {
         self.enter(0)
     }
 
-    /// Waits until a buffer is filled. `None` if none is on its way.
+    /// Waits until a buffer is filled. `None` if none is in flight.
     ///
     /// # Errors
-    /// As of [`Uring::enter`].
+    /// As for [`Uring::enter`].
     pub(super) fn reap(&mut self) -> io::Result<Option<Filled<'b>>> {
         loop {
             self.take();

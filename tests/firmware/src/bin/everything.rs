@@ -24,7 +24,7 @@ static mut ROOM: Room = Room {
     execution: ExecutionSpace::new(),
 };
 
-/// Holds its policy from the start, so as a `static` of its own value it would take flash.
+/// Contains its policy from the start, so as an initialised `static` it would take flash.
 static mut CACHE: MaybeUninit<CacheSpace> = MaybeUninit::uninit();
 
 /// Entry of the image. Inputs are opaque, so that nothing is decided at compile time.

@@ -1,6 +1,6 @@
 #![no_std]
 #![no_main]
-//! Tuning and the evidence gate alone: linked to be measured, never started.
+//! Only tuning and the evidence gate: linked to be measured, never started.
 
 use core::hint::black_box;
 

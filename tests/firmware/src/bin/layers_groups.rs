@@ -1,6 +1,6 @@
 #![no_std]
 #![no_main]
-//! Layers and groups alone: linked to be measured, never started.
+//! Only layers and groups: linked to be measured, never started.
 
 use core::hint::black_box;
 

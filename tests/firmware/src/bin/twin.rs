@@ -1,4 +1,4 @@
-//! The same plan on the host; what it prints, the microcontroller must print too.
+//! The same plan on the host; the microcontroller must print the same.
 
 use seawall_core::topology::TopologyPolicy;
 use seawall_firmware::program::PROGRAM;

@@ -106,7 +106,7 @@ fn hexadecimal(checksum: u64) -> String {
 /// Writes the report as one line of JSON.
 ///
 /// A graph's `checksum` is that of [`Column::checksum`](seawall::outcome::Column::checksum), as in
-/// its own report; the total's is [`BatchOutcome::checksum`]. Counts of the total, such as
+/// a single graph's report; the total's is [`BatchOutcome::checksum`]. Counts of the total, such as
 /// `components`, are sums over the graphs. `run_ns` of a graph is its time on its worker,
 /// concurrent with others; `time_ns.run` is the whole batch's.
 ///

@@ -40,8 +40,8 @@ impl<'a> BatchRows<'a> {
         }
     }
 
-    /// Writes the named columns of those in [`TableColumn::of_batch`]. Linear in
-    /// the nodes, buffered by `out` alone.
+    /// Writes the named columns of those in [`TableColumn::of_batch`]. Linear in the nodes,
+    /// buffered only by `out`.
     ///
     /// # Errors
     /// [`std::io::Error`] of `out`.

@@ -27,7 +27,7 @@ pub fn write(outcome: &BatchOutcome, out: &mut dyn Write) -> io::Result<()> {
         counted(outcome.edges(), "edge"),
     );
     let weighed = outcome.graphs.iter().filter_map(|graph| graph.weights);
-    let weights = weights::told(weighed);
+    let weights = weights::described(weighed);
     Head::from(outcome).write(out, &size, weights, |out| edges(out, outcome))?;
     row(out, "workers", &workers(outcome))?;
     row(out, "found", &found(outcome))?;
@@ -51,7 +51,7 @@ pub fn write(outcome: &BatchOutcome, out: &mut dyn Write) -> io::Result<()> {
     times(out, &outcome.times, (outcome.repeat, outcome.edges()))
 }
 
-/// Writes the directions of all graphs, their loops and parallel edges, and what was left out.
+/// Writes the directions of all graphs, their loops and parallel edges, and dropped edges.
 fn edges(out: &mut dyn Write, outcome: &BatchOutcome) -> io::Result<()> {
     let is_undirected = |graph: &&GraphOutcome| graph.taken.direction == Direction::Undirected;
     let undirected = outcome.graphs.iter().filter(is_undirected).count();
@@ -133,12 +133,12 @@ fn line(graph: &GraphOutcome) -> String {
     } else {
         ""
     };
-    let told = match &graph.answer.sentence {
+    let described = match &graph.answer.sentence {
         Sentence::Graph(text) | Sentence::EveryNode { more: text, .. } => text.clone(),
         Sentence::Reached { .. } => format!("{} reached", Count(graph.reached)),
     };
     format!(
-        "{}: {}, {}, {told}, {}{differs}",
+        "{}: {}, {}, {described}, {}{differs}",
         graph.name,
         counted(graph.nodes, "node"),
         counted(graph.edges, "edge"),

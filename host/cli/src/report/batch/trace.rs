@@ -1,8 +1,8 @@
 //! A batch as a Chrome trace: its phases, and each graph on the worker that ran it.
 //!
 //! Phases follow each other. Graphs have the times of the machine's clock in the last repetition.
-//! Which block or thread took a graph is not recorded: a row holds graphs of which each began
-//! after the one before had ended, so there are as many rows as workers were busy at once.
+//! Which block or thread took a graph is not recorded: in a row, each graph began after the
+//! previous one had ended, so there are as many rows as workers were busy at once.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

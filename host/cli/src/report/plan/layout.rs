@@ -1,6 +1,6 @@
 //! Positions of the boxes and arrows of a drawn plan.
 //!
-//! Columns hold the waves of a group, several columns those of a wide one, and bands of columns
+//! A column holds the waves of a group, a wide group takes several columns, and bands of columns
 //! follow each other like lines of text. All boxes are on one grid. Arrows run between columns and
 //! between rows only, and from one band to another at the left margin, so that none crosses a box
 //! or a text.
@@ -27,8 +27,8 @@ pub(super) const CAPTIONS: f64 = 62.0;
 const BELOW: f64 = 34.0;
 /// Space of the heading above all bands.
 const HEADING: f64 = 60.0;
-/// Space left of the first column, for one band and for several, whose barriers and arrows between
-/// bands are there.
+/// Space left of the first column, for one band and for several, which have barriers and arrows
+/// there.
 const LEFT: f64 = 30.0;
 const LEFT_OF_BANDS: f64 = 110.0;
 const RIGHT: f64 = 30.0;

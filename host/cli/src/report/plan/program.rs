@@ -22,7 +22,7 @@ pub(crate) struct GroupView {
     depth: usize,
     /// Bytes that the planner counted for it.
     bytes: u64,
-    /// Group whose end is the end of an iteration of the loop, if this one is its begin.
+    /// The last group of an iteration of the loop, if this is the first.
     repeats_from: Option<u32>,
 }
 
@@ -154,7 +154,7 @@ pub(crate) fn dot(
             )?;
         }
         writeln!(out, "  }}")?;
-        // A body ends with the group that no later one of it follows.
+        // A body ends with its last group.
         let next_depth = groups.get(at + 1).map_or(0, |next| next.depth);
         while open.len() > next_depth {
             open.pop();
@@ -198,8 +198,8 @@ const BELOW: f64 = 60.0;
 /// Columns of a band.
 const COLUMNS: usize = 7;
 
-/// Draws the groups as SVG: a column for each, in order, those of bodies in a frame of their own
-/// colour, with an arrow back to the begin.
+/// Draws the groups as SVG: a column for each, in order, groups of bodies in a coloured frame, with
+/// an arrow back to the beginning.
 ///
 /// # Errors
 /// If `out` fails.
@@ -245,7 +245,7 @@ fn draw_band(band: &[GroupView], top: f64, canvas: &mut Canvas<'_>) -> io::Resul
             continue;
         };
         let last = band.iter().position(|other| other.number == end);
-        // The part of a body that another band has is under the same caption there.
+        // A part of a body in another band repeats the caption.
         let last = last.unwrap_or(band.len() - 1).max(column);
         let under = bottom + 8.0 + 10.0 * group.depth as f64;
         let (from, to) = (x(last) + WIDTH - 20.0, x(column) + 20.0);
@@ -303,7 +303,7 @@ mod tests {
 
     type Writer = fn(&[GroupView], &PlanSummary, &mut dyn Write) -> io::Result<()>;
 
-    /// A loop in a loop, whose names would leave their strings.
+    /// A nested loop with names that need escaping.
     fn written(write: Writer) -> String {
         let text = r#"{"version": 1, "registers": [
             {"name": "n", "kind": "u32", "count": 1, "keep": true},

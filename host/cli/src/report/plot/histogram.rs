@@ -44,17 +44,17 @@ impl Histogram {
             Column::U32(labels) if bars == Bars::Groups => Self::sizes(labels),
             Column::U32(words) => {
                 let has_all = !matches!(values, Values::NumbersOfReached | Values::NodesOfReached);
-                let told = words.iter().copied();
-                let told = told.filter(|word| has_all || *word != Column::UNREACHED);
-                Self::spread(bars, told.map(u64::from))
+                let reached = words.iter().copied();
+                let reached = reached.filter(|word| has_all || *word != Column::UNREACHED);
+                Self::spread(bars, reached.map(u64::from))
             }
             Column::U64(words) => {
-                let told = words.iter().copied().filter(|word| *word != u64::MAX);
-                Self::spread(bars, told)
+                let reached = words.iter().copied().filter(|word| *word != u64::MAX);
+                Self::spread(bars, reached)
             }
             Column::I64(values) => {
-                let told = values.iter().filter(|value| **value != i64::MAX);
-                Self::real(told.map(|value| *value as f64))
+                let reached = values.iter().filter(|value| **value != i64::MAX);
+                Self::real(reached.map(|value| *value as f64))
             }
             Column::F32(values) => Self::real(values.iter().copied().map(f64::from)),
             Column::Sets(sets) => Self::spread(bars, sets.counts().into_iter().map(u64::from)),
@@ -175,7 +175,7 @@ impl Histogram {
         Self { bars, scale }
     }
 
-    /// Tells whether more than half of the nodes are in the first sixteenth of the bars.
+    /// Returns whether more than half of the nodes are in the first sixteenth of the bars.
     fn is_crowded(&self) -> bool {
         let total: u64 = self.bars.iter().map(|bar| bar.nodes).sum();
         let first = self.bars.iter().take(self.bars.len() / 16);

@@ -16,7 +16,7 @@ const NODE: f64 = 24.0;
 /// Width of an arrow.
 const ARROW: f64 = 22.0;
 
-/// A node as it is drawn, or what stands for those that are not.
+/// A drawn node, or the placeholder of omitted ones.
 struct Stop {
     label: String,
     is_node: bool,
@@ -92,12 +92,12 @@ mod tests {
     #[test]
     fn the_middle_of_a_long_path_is_counted() {
         let labels = |nodes: u32| (0..nodes).map(|node| node.to_string()).collect::<Vec<_>>();
-        let told = |nodes| {
+        let described = |nodes| {
             let stops = stops(&labels(nodes)).into_iter();
             stops.map(|stop| stop.label).collect::<Vec<_>>()
         };
-        assert_eq!(told(12), labels(12));
-        let long = told(40);
+        assert_eq!(described(12), labels(12));
+        let long = described(40);
         assert_eq!(long.len(), 12);
         assert_eq!(
             (long[5].as_str(), long[6].as_str(), long[7].as_str()),

@@ -1,7 +1,7 @@
 //! Edges of Kronecker graphs, drawn in vectors of 256 bits.
 //!
-//! A word decides two levels, one by each half. Both halves stay where they are: those of even
-//! levels are counted apart from those of odd ones, and join at the end.
+//! A word decides two levels, one by each half. Both halves stay in place: even and odd levels are
+//! counted separately and join at the end.
 
 use std::arch::x86_64::{
     __m256i, _mm_cvtsi32_si128, _mm256_add_epi32, _mm256_and_si256, _mm256_andnot_si256,

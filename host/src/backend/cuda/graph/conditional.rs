@@ -139,7 +139,7 @@ impl Building<'_> {
         Ok(node)
     }
 
-    /// The body of a loop on a register: its stages, then what decides.
+    /// The body of a loop on a register: its stages, then the decision.
     fn body_of(
         self,
         graph: CUgraph,
@@ -224,8 +224,7 @@ fn append<T>(
 fn tail(stream: &Stream) -> Result<Vec<CUgraphNode>, BackendError> {
     let mut status = sys::CUstreamCaptureStatus::CU_STREAM_CAPTURE_STATUS_NONE;
     let (mut nodes, mut count) = (std::ptr::null(), 0usize);
-    // SAFETY: the stream lives; valid places for status, list and length, and nulls for what is
-    // not requested.
+    // SAFETY: the stream lives; valid places for status, list and length, and nulls for the rest.
     let answer = unsafe {
         sys::cuStreamGetCaptureInfo_v2(
             stream.raw(),

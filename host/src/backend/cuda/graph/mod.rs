@@ -137,8 +137,8 @@ impl Graphs {
     }
 }
 
-/// Returns the requested loops, or the best available; `None` if the driver lacks what was
-/// requested.
+/// Returns the requested loops, or the best available; `None` if the driver lacks the requested
+/// ones.
 fn loops_of(asked: Option<LoopNodes>, has_conditional: bool) -> Option<LoopNodes> {
     match (asked, has_conditional) {
         (Some(LoopNodes::Conditional), false) => None,

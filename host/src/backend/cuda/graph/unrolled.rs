@@ -57,7 +57,7 @@ impl Segments {
             let (straight, after) = rest.split_at(groups);
             let (stage, after) = match after.split_first() {
                 Some((Stage::Loop(stage), after)) => (Some(*stage), after),
-                // Programs with loops on a register come here no more.
+                // Programs with loops on a register were handled before.
                 Some((_, after)) => (None, after),
                 None => (None, after),
             };

@@ -1,6 +1,6 @@
 #![no_std]
 #![no_main]
-//! The example: plans the program on a Cortex-M and says what that cost.
+//! The example: plans the program on a Cortex-M and prints the cost.
 //!
 //! Logs go through defmt to standard output, the plan as text to standard error,
 //! both by semihosting, so an emulator or a debug probe must be attached. The
@@ -42,7 +42,7 @@ fn main() -> ! {
     let (Some(space), Some(peripherals)) = (space, Peripherals::take()) else {
         process::exit(2)
     };
-    // A volatile read, so that the compiler cannot plan in the board's stead.
+    // A volatile read, so that the compiler cannot plan at compile time.
     let program: &Program = opaque(&PROGRAM);
     process::exit(run(program, space, &mut Meter::new(peripherals.SYST)))
 }

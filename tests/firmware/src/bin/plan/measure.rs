@@ -1,9 +1,9 @@
 //! The cost of a step: bytes of stack by painting, instructions by SysTick.
 //!
-//! Paint is laid below the stack pointer before a step and looked for after it.
-//! QEMU run with `-icount shift=0` lets one instruction take one nanosecond of
-//! its clock, which SysTick divides to the machine's 168 MHz; figures are exact
-//! to 6 instructions. On silicon the same ticks are processor cycles.
+//! Paint is laid below the stack pointer before a step and searched for after it. QEMU run with
+//! `-icount shift=0` lets one instruction take one nanosecond of its clock, which SysTick divides
+//! to the machine's 168 MHz; figures are exact to 6 instructions. On silicon the same ticks are
+//! processor cycles.
 
 use cortex_m::peripheral::SYST;
 use cortex_m::peripheral::syst::SystClkSource;
@@ -12,7 +12,8 @@ use semihosting::eprintln;
 
 /// Bytes painted: more than any step may take.
 const PAINTED_BYTES: u32 = 16 * 1024;
-/// Left unpainted for the painter's own frame: it may read the stack pointer before it pushes.
+/// Bytes left unpainted for the painter's own frame: it may read the stack pointer before it
+/// pushes.
 const OWN_FRAME_BYTES: u32 = 64;
 const PAINT: u32 = 0xa5a5_5a5a;
 /// Instructions that QEMU executes while SysTick counts 168.
@@ -36,7 +37,7 @@ impl Meter {
         Self { clock }
     }
 
-    /// Runs `step` and prints what it took. Steps of 16 million ticks or more wrap around.
+    /// Runs `step` and prints its cost. Steps of 16 million ticks or more wrap around.
     #[inline(always)]
     pub(crate) fn measure<T>(&mut self, name: &str, step: impl FnOnce() -> T) -> T {
         let stack = msp::read();
@@ -61,15 +62,15 @@ fn report(name: &str, stack: u32, ticks: u32) {
     eprintln!("measured {name} stack={stack} instructions={instructions}");
 }
 
-/// Paints what lies below its own frame; returns the lowest painted address.
+/// Paints the memory below its own frame; returns the lowest painted address.
 #[inline(never)]
 fn paint() -> u32 {
     let top = msp::read().wrapping_sub(OWN_FRAME_BYTES);
     let lowest = top.wrapping_sub(PAINTED_BYTES);
     let mut address = lowest;
     while address < top {
-        // SAFETY: below the frame of a function that calls none, and no interrupt is enabled,
-        // so nobody uses these words; the board's RAM has 16 KiB to spare under its stack.
+        // SAFETY: below the frame of a function that calls none, and no interrupt is enabled, so
+        // these words are unused; the board's RAM has 16 KiB free under its stack.
         unsafe { (address as *mut u32).write_volatile(PAINT) };
         address = address.wrapping_add(4);
     }

@@ -1,10 +1,9 @@
-//! Narrow rounds of a loop on one thread of a CPU, without barriers between them.
+//! Narrow rounds of a loop on one CPU thread, without barriers between them.
 //!
-//! A barrier of threads takes as long as some hundred edges. So where a round has few edges,
-//! the first block runs it and those after it alone, until one is wide, and tells the others
-//! how many there were. Rounds are the same as with barriers, and so are their number and
-//! their results. A GPU's blocks meet faster than one of them relaxes edges, so they share
-//! all rounds.
+//! A barrier of threads takes as long as some hundred edges. So where a round has few edges, the
+//! first block alone runs it and the following ones, until one is wide, and publishes how many
+//! there were. Rounds are the same as with barriers, and so are their number and their results. A
+//! GPU's blocks synchronise faster than one of them relaxes edges, so they share all rounds.
 
 use super::counters::point_of;
 use super::group::run_waves;
@@ -17,22 +16,22 @@ use crate::trace;
 use crate::waves::work::work_of;
 use seawall_core::abi::program::{FixpointRecord, Opcode};
 
-/// Most edges of a round with which a block begins to run alone.
+/// Most edges of a round at which a block begins to run alone.
 pub(super) const BEGINS: u32 = 512;
-/// Most edges of a round with which it stays alone, since it takes two barriers to come back.
+/// Most edges of a round at which it stays alone, since returning takes two barriers.
 const STAYS: u32 = 1024;
-/// Nodes that a round without queued ones looks at in the time of an edge: of paths with
-/// distances of a word, sixteen at once, and of other rounds one by one.
+/// Nodes that a round without queued ones scans in the time of an edge: for paths with one-word
+/// distances, sixteen at once, and for other rounds one by one.
 const NODES_PER_EDGE: (u32, u32) = (32, 4);
 
-/// Whether one block may go on alone: there are others, and all are threads of a CPU.
+/// Whether one block may continue alone: there are others, and all are CPU threads.
 #[inline(always)]
 pub(super) fn suits<G: Grid>(cx: ContextRef<G>) -> bool {
     G::ITEMS != 1 && !cx.context().team.is_alone()
 }
 
-/// Whether the coming round of a loop has at most `most` edges. All blocks see the same
-/// counters until they meet or run the round.
+/// Whether the coming round of a loop has at most `most` edges. All blocks see the same counters
+/// until they synchronise or run the round.
 #[inline(always)]
 pub(super) fn is_narrow<G: Grid>(cx: ContextRef<G>, record: &FixpointRecord, most: u32) -> bool {
     edges_of_round(cx, record).is_some_and(|edges| edges <= most)
@@ -73,7 +72,7 @@ const fn nodes_per_edge(opcode: Opcode) -> Option<u32> {
 /// # Errors
 /// If a round faults, or a barrier ends the run.
 #[inline(never)]
-pub(super) fn run_lone<G: Grid, S: WaveSet, const TRACED: bool>(
+pub(super) fn run_single<G: Grid, S: WaveSet, const TRACED: bool>(
     cx: ContextRef<G>,
     wave: Wave,
     end: &mut LoopEnd,
@@ -81,7 +80,7 @@ pub(super) fn run_lone<G: Grid, S: WaveSet, const TRACED: bool>(
     let (grid, tag, team) = (cx.grid(), cx.tag(), cx.context().team);
     let before = end.iterations;
     let point = || point_of(grid, wave, before);
-    // No round changes the counters before all blocks have looked at them.
+    // No round changes the counters before all blocks have read them.
     team.barrier(point)?;
     if team.is_first() {
         rounds::<G, S, TRACED>(cx.alone(), wave, end)?;
@@ -92,8 +91,8 @@ pub(super) fn run_lone<G: Grid, S: WaveSet, const TRACED: bool>(
         end.iterations = team.control.iteration(grid);
         let count = end.iterations.saturating_sub(before);
         tag.set(grid, tag.now(grid).saturating_add(count));
-        // The first block may have raised the next tag already; it went on because the flag
-        // had this one.
+        // The first block may have raised the next tag already; it went on since the flag had this
+        // tag.
         end.converged = team.control.changed(grid) < tag.now(grid) - 1;
     }
     Ok(())
