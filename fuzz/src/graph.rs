@@ -12,8 +12,11 @@ const fn asked(undirected: bool, weights: WeightChoice) -> LoadOptions {
 }
 
 const fn asked_as(
-    undirected: bool, weights: WeightChoice,
-    skip_columns: bool, format: Option<Format>, names: bool,
+    undirected: bool,
+    weights: WeightChoice,
+    skip_columns: bool,
+    format: Option<Format>,
+    names: bool,
 ) -> LoadOptions {
     LoadOptions {
         undirected,
@@ -37,8 +40,11 @@ pub const OPTIONS: [LoadOptions; 8] = [
     asked(false, WeightChoice::Scaled(0.75)),
     asked_as(false, WeightChoice::Given, true, None, false),
     asked_as(
-        false, WeightChoice::Given,
-        false, Some(Format::Metis), false,
+        false,
+        WeightChoice::Given,
+        false,
+        Some(Format::Metis),
+        false,
     ),
 ];
 
