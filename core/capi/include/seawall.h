@@ -1,5 +1,5 @@
 // Seawall's planner for C; written by `cargo xtask header`, do not edit.
-// Sources: sha256 8855e21bd1120c50b44ec1b088b2de3e5ba78ccd8ddaeebaa53fa6b5ebeb02ca
+// Sources: sha256 20356788a22099c1daae5c366e0f5a29ff1619cee5509aa3fb62a74e93809b63
 // Writer: cbindgen 0.29.4
 
 #ifndef SEAWALL_H
@@ -413,7 +413,7 @@ typedef struct {
   SeawallArena arena;
   // The alignment of its offsets.
   uint64_t alignment_bytes;
-  // Bytes to have in all.
+  // Total bytes required.
   uint64_t required_bytes;
   // Bytes of scratch of the group that needs most, under the topology to run.
   uint64_t scratch_bytes;
@@ -464,7 +464,7 @@ SeawallStatus seawall_convergence_after(const SeawallConvergence *contract,
 //
 // # Safety
 //
-// `requirements` points to room for one record.
+// `requirements` points to space for one record.
 SeawallStatus seawall_requirements(size_t wave_count,
                                    size_t dependency_count,
                                    SeawallRequirements *requirements);
@@ -504,7 +504,7 @@ SeawallStatus seawall_plan_groups(const SeawallDag *dag,
 //
 // # Safety
 //
-// As for `seawall_plan_layers`; `offsets` has room for a record of every wave.
+// As for `seawall_plan_layers`; `offsets` has space for a record of every wave.
 SeawallStatus seawall_plan(const SeawallDag *dag,
                            const SeawallBudget *budget,
                            const SeawallArenaOptions *options,

@@ -385,7 +385,7 @@ struct Sent {
 
 /// Sends queries and then the end.
 fn send(mut stream: &UnixStream, queries: &[String], sent: &Sent) -> Result<(), SendError> {
-    let mut line = |line: &[u8]| {
+    let mut line = |line: &[u8], is_last: bool| {
         let line = line.trim_ascii();
         if line.is_empty() {
             return Ok(());
@@ -395,14 +395,17 @@ fn send(mut stream: &UnixStream, queries: &[String], sent: &Sent) -> Result<(), 
             return Err(SendError::Long(number));
         }
         sent.queries.store(number, Ordering::Release);
+        // A service may close as soon as it has answered the last query.
+        sent.is_over.store(is_last, Ordering::Release);
         let mut line = line.to_vec();
         line.push(b'\n');
         Ok(stream.write_all(&line)?)
     };
     let all = if queries.is_empty() {
-        each_line(&mut io::stdin().lock(), line)
+        each_line(&mut io::stdin().lock(), |text| line(text, false))
     } else {
-        queries.iter().try_for_each(|query| line(query.as_bytes()))
+        let mut numbered = (1..).zip(queries);
+        numbered.try_for_each(|(number, query)| line(query.as_bytes(), number == queries.len()))
     };
     sent.is_over.store(true, Ordering::Release);
     // Sent queries get answers even after an error.
