@@ -448,7 +448,7 @@ fn take_turns(lanes: &mut [Turns<'_>]) {
         let first = (turn >> 1) as usize % all.max(1);
         let (mut left, mut ran, mut polling) = (0, 0, 0);
         for at in 0..all {
-            let step = if turn % 2 == 0 { at } else { all - at };
+            let step = if turn.is_multiple_of(2) { at } else { all - at };
             let lane = &mut lanes[(first + step) % all];
             if lane.rest.is_none() {
                 continue;

@@ -46,10 +46,10 @@ pub const fn map_words(nodes: u32) -> u32 {
 
 /// Rows of slices and the parts that they are counted in.
 ///
-/// Each slice has a row for every node, and a few without edges up to the end of a part. Row `slice
-/// * span + node` has the node's incoming edges from sources in the slice. Rows are described by
-/// their offsets among the edges of all slices; a row ends at the next row's offset, also from one
-/// slice to the next.
+/// Each slice has a row for every node, and a few without edges up to the end of a part. Row
+/// `slice * span + node` has the node's incoming edges from sources in the slice. Rows are described
+/// by their offsets among the edges of all slices; a row ends at the next row's offset, also from
+/// one slice to the next.
 ///
 /// ```
 /// use seawall_core::abi::slices::SliceLayout;
