@@ -31,7 +31,7 @@ impl ProgramBuilder {
     /// let count = program.values("count", Kind::U32, 1)?;
     /// program.each("choose", Over::Nodes, |node| node.store(mask, node.index() % 3));
     /// program.fill("empty", list, 0);
-    /// program.compact("list them", (list, count), mask);
+    /// program.compact("list them", list, count, mask);
     /// program.each("visit them", Over::List { list, count }, |node| node.store(mask, 5));
     /// program.keep(mask);
     /// program.encode(&Default::default())?;
@@ -59,7 +59,8 @@ impl ProgramBuilder {
     ///     node.store(values, node.index().hash());
     ///     node.store(teams, node.index() % 10);
     /// });
-    /// program.segmented_reduce("best of each team", Join::Max, best, (values, Segments::Numbered(teams)));
+    /// let segments = Segments::Numbered(teams);
+    /// program.segmented_reduce("best of each team", Join::Max, best, values, segments);
     /// program.keep(best);
     /// program.encode(&Default::default())?;
     /// # Ok::<(), seawall::program::ProgramError>(())
