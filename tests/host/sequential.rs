@@ -594,7 +594,7 @@ fn cores_are_those_of_rounds_and_look_once_at_each_edge_of_any_shape() {
         .flat_map(|node| (node / 2..node).map(move |other| (node, other)))
         .collect();
     edges.extend((600..5000).map(|node| (node - 1, node)));
-    let nested = Graph::from_edges(20_000, &edges, true).unwrap();
+    let nested = Graph::from_edges(200_000, &edges, true).unwrap();
     graphs.push(("nested".to_owned(), nested));
     for (name, graph) in graphs {
         let mut rounds = request(AnalysisKind::Kcore, &[], 2);

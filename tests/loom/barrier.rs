@@ -306,7 +306,7 @@ pub(crate) fn group(weakened: Option<Site>) {
             assert_eq!(
                 heard.words[..2],
                 [published(turn, 0), published(turn, 1)],
-                "crew"
+                "thread group"
             );
         }
     };

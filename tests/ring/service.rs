@@ -95,7 +95,7 @@ pub(crate) fn run(seed: u64, deaths: Deaths, weakened: Option<Order>) -> Result<
     let workers: Vec<_> = (0..drawn.workers)
         .map(|at| memory.actor(Side::Worker, dies(Deaths::Worker, at, &mut random)))
         .collect();
-    let keeper = memory.actor(Side::Host, None);
+    let watchdog = memory.actor(Side::Host, None);
     std::thread::scope(|scope| {
         for (at, seed, seen) in &producers {
             let (drawn, ledger) = (&drawn, &ledger);
@@ -116,8 +116,8 @@ pub(crate) fn run(seed: u64, deaths: Deaths, weakened: Option<Order>) -> Result<
             scope.spawn(move || seen.play(|| work(Ring::new(seen, layout), ledger)));
         }
         let (layout, ledger) = (drawn.layout, &ledger);
-        let keeper = &keeper;
-        scope.spawn(move || keeper.play(|| keep(keeper, layout, ledger, deaths)));
+        let watchdog = &watchdog;
+        scope.spawn(move || watchdog.play(|| keep(watchdog, layout, ledger, deaths)));
     });
     match memory.problem() {
         Some(problem) => Err(problem),

@@ -9,12 +9,46 @@ use crate::grid::Grid;
 use crate::memory::Words;
 use seawall_core::abi::control::FaultCode;
 
-/// Entries below each entry.
+/// Entries below each entry of a heap.
 const BELOW: u32 = 4;
 /// Place of a node that never was in the heap.
 const NEVER: u32 = u32::MAX;
 /// Place of a node that was taken.
 const TAKEN: u32 = u32::MAX - 1;
+
+/// The place above `place`, which is not the first.
+#[inline(always)]
+pub(super) const fn above(place: u32) -> u32 {
+    (place - 1) / BELOW
+}
+
+/// Returns the least entry below `place` in a heap of `length` entries, with its place.
+#[inline(always)]
+pub(super) fn least_below(
+    place: u32,
+    length: u32,
+    key_at: impl Fn(u32) -> u64,
+) -> Option<(u32, u64)> {
+    let first = u64::from(place) * u64::from(BELOW) + 1;
+    if first >= u64::from(length) {
+        return None;
+    }
+    let first = first as u32;
+    let end = first.saturating_add(BELOW).min(length);
+    let mut least = (first, key_at(first));
+    for below in first + 1..end {
+        let key = key_at(below);
+        if key < least.1 {
+            least = (below, key);
+        }
+    }
+    Some(least)
+}
+
+/// The number of places of a heap of `length` entries that may have entries below them.
+pub(super) const fn inner(length: u32) -> u32 {
+    length.div_ceil(BELOW)
+}
 
 /// The heap.
 pub(super) struct Heap {
@@ -91,7 +125,7 @@ impl Heap {
     #[inline(always)]
     fn rise<G: Grid>(&self, grid: G, mut place: u32, (node, key): (u32, u64)) {
         while place > 0 {
-            let above = (place - 1) / BELOW;
+            let above = above(place);
             let its_key = self.keys.load(grid, above);
             if its_key <= key {
                 break;
@@ -131,26 +165,15 @@ impl Heap {
     #[inline(always)]
     fn sink<G: Grid>(&self, grid: G, node: u32, key: u64) {
         let mut place = 0;
-        loop {
-            let first = u64::from(place) * u64::from(BELOW) + 1;
-            if first >= u64::from(self.length) {
+        while let Some((below, its_key)) =
+            least_below(place, self.length, |at| self.keys.load(grid, at))
+        {
+            if key <= its_key {
                 break;
             }
-            let first = first as u32;
-            let end = first.saturating_add(BELOW).min(self.length);
-            let mut least = (first, self.keys.load(grid, first));
-            for below in first + 1..end {
-                let its_key = self.keys.load(grid, below);
-                if its_key < least.1 {
-                    least = (below, its_key);
-                }
-            }
-            if key <= least.1 {
-                break;
-            }
-            let its_node = self.nodes.load_weak(grid, least.0);
-            self.put(grid, place, (its_node, least.1));
-            place = least.0;
+            let its_node = self.nodes.load_weak(grid, below);
+            self.put(grid, place, (its_node, its_key));
+            place = below;
         }
         self.put(grid, place, (node, key));
     }

@@ -103,14 +103,14 @@ impl Propagation {
     ) -> Result<u32, FaultCode> {
         let grid = work.grid;
         for at in 0..looking {
-            self.fetch(grid, (self.looking, looking), at);
+            self.fetch(grid, self.looking, looking, at);
             let node = self.looking.load_weak(grid, at);
             let label = self.best(work, node)?;
             self.wanted.store_weak(grid, node, label);
         }
         let (mut changing, mut waiting) = (0, 0);
         for at in 0..looking {
-            self.fetch(grid, (self.looking, looking), at);
+            self.fetch(grid, self.looking, looking, at);
             let node = self.looking.load_weak(grid, at);
             if self.wants(grid, node) {
                 if self.waits(work, node)? {
@@ -124,7 +124,7 @@ impl Propagation {
         }
         let mut next = 0;
         for at in 0..changing {
-            self.fetch(grid, (self.moving, changing), at);
+            self.fetch(grid, self.moving, changing, at);
             let node = self.moving.load_weak(grid, at);
             let label = self.wanted.load_weak(grid, node);
             self.labels.store_weak(grid, node, label);
@@ -143,7 +143,7 @@ impl Propagation {
 
     /// Fetches what the nodes after `at` in a list of `length` need.
     #[inline(always)]
-    fn fetch<G: Grid>(&self, grid: G, (list, length): (Words, u32), at: u32) {
+    fn fetch<G: Grid>(&self, grid: G, list: Words, length: u32, at: u32) {
         fetch(grid, self.rows.rows, self.labels, |steps| {
             let at = at.saturating_add(steps);
             (at < length).then(|| list.load_weak(grid, at))

@@ -14,13 +14,12 @@
 //! Work: `O(log n)` for an entry on random keys, `O(1)` for one of the key taken last. Memory: `5 n`
 //! words.
 
+use super::heap::{above, inner, least_below};
 use super::work::{Pairs, Scratch};
 use crate::grid::Grid;
 use crate::memory::Words;
 use seawall_core::abi::control::FaultCode;
 
-/// Entries below each entry of the heap.
-const BELOW: u32 = 4;
 /// Entries above which a heap is split: 128 KiB, a quarter of a common second-level cache.
 const LARGE: u32 = 16_384;
 /// Share of the pile that becomes the heap, as a divisor.
@@ -86,7 +85,7 @@ impl Queue {
             return;
         }
         if self.length + self.piled == self.capacity {
-            self.tidy(grid, keys);
+            self.compact(grid, keys);
         }
         if key >= self.limit {
             self.pile(grid, entry_of(node, key));
@@ -138,7 +137,7 @@ impl Queue {
     #[inline(always)]
     fn rise<G: Grid>(&self, grid: G, mut place: u32, entry: u64) {
         while place > 0 {
-            let above = (place - 1) / BELOW;
+            let above = above(place);
             let other = self.entries.load(grid, above);
             if other <= entry {
                 break;
@@ -152,25 +151,14 @@ impl Queue {
     /// Puts an entry at `place` or below.
     #[inline(always)]
     fn sink<G: Grid>(&self, grid: G, mut place: u32, entry: u64) {
-        loop {
-            let first = u64::from(place) * u64::from(BELOW) + 1;
-            if first >= u64::from(self.length) {
+        while let Some((below, other)) =
+            least_below(place, self.length, |at| self.entries.load(grid, at))
+        {
+            if entry <= other {
                 break;
             }
-            let first = first as u32;
-            let end = first.saturating_add(BELOW).min(self.length);
-            let mut least = (first, self.entries.load(grid, first));
-            for below in first + 1..end {
-                let other = self.entries.load(grid, below);
-                if other < least.1 {
-                    least = (below, other);
-                }
-            }
-            if entry <= least.1 {
-                break;
-            }
-            self.entries.store(grid, place, least.1);
-            place = least.0;
+            self.entries.store(grid, place, other);
+            place = below;
         }
         self.entries.store(grid, place, entry);
     }
@@ -185,7 +173,7 @@ impl Queue {
     /// Orders the first `length` entries.
     fn order<G: Grid>(&mut self, grid: G, length: u32) {
         self.length = length;
-        for place in (0..length.div_ceil(BELOW)).rev() {
+        for place in (0..inner(length)).rev() {
             let entry = self.entries.load(grid, place);
             self.sink(grid, place, entry);
         }
@@ -234,7 +222,7 @@ impl Queue {
     #[cold]
     #[inline(never)]
     fn refill<G: Grid>(&mut self, grid: G, keys: Words) {
-        self.tidy(grid, keys);
+        self.compact(grid, keys);
         let many = self.piled;
         if many == 0 {
             return;
@@ -261,7 +249,7 @@ impl Queue {
     /// Removes entries that no longer hold.
     #[cold]
     #[inline(never)]
-    fn tidy<G: Grid>(&mut self, grid: G, keys: Words) {
+    fn compact<G: Grid>(&mut self, grid: G, keys: Words) {
         let holds = |entry: u64| keys.load_weak(grid, entry as u32) == key_of(entry);
         let mut kept = 0;
         for at in 0..self.length {

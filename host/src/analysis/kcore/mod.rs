@@ -43,9 +43,10 @@ const FACTS: Facts = Facts {
 const PASSES: [f64; 2] = [6.0, 60.0];
 
 /// Node visits in search of the next core number, per node, edge and thread, from which one thread
-/// is faster than rounds: such a visit takes some 1.4 ns, an edge 14 in rounds and 30 in order (two
-/// shared x86-64 cores, 2026-11-26).
-const LOOKS_MOST: u64 = 24;
+/// keeps the order of nodes. The h-index of degrees overstates the rounds, and the order waits for
+/// memory on large graphs: with 45 visits, `gen:rmat:20:16` took 950 ms in rounds and 1 573 in
+/// order, with 33 `gen:rmat:18:16` took 139 and 178 (two shared x86-64 cores, 2026-11-27).
+const VISITS_MOST: u64 = 64;
 
 /// Degree below which peeling takes many rounds of few nodes: about twice the width of a grid of
 /// as many nodes.
@@ -59,8 +60,8 @@ impl Analysis for Kcore {
     fn build(&self, graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
         let has_many_levels = |threads: u32| {
             let size = u64::from(graph.nodes()) + u64::from(graph.edges());
-            let looks = u64::from(graph.nodes()) * levels_most(graph.offsets());
-            looks > LOOKS_MOST * u64::from(threads) * size
+            let visits = u64::from(graph.nodes()) * levels_most(graph.offsets());
+            visits > VISITS_MOST * u64::from(threads) * size
         };
         if alone::suits(question) && question.threads.is_some_and(has_many_levels) {
             let sought = Sought {
