@@ -172,7 +172,7 @@ mod tests {
         let edges: Vec<_> = (0..300_u32)
             .flat_map(|node| (node / 2..node).map(move |other| (node, other)))
             .collect();
-        let nested = Graph::from_edges(20_000, &edges, true).unwrap();
+        let nested = Graph::from_edges(200_000, &edges, true).unwrap();
         let path: Vec<_> = (1..20_000).map(|node| (node - 1, node)).collect();
         let path = Graph::from_edges(20_000, &path, true).unwrap();
         let has_loop = |graph: &Graph, threads: u32| {
