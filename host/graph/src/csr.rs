@@ -110,9 +110,13 @@ impl Csr {
         let mut weights = weights.map(|w| memory::zeroed(w.len())).transpose()?;
         let parts = split_rows(&offsets, parts_for(self.targets.len()));
         let slots = Slots::cut(&parts, &offsets, &mut targets, weights.as_deref_mut());
-        slots
-            .into_par_iter()
-            .for_each(|slot| self.scatter(slot, &offsets));
+        let scatter = |slot| self.scatter(slot, &offsets);
+        // A small graph of a batch has one part, and the other threads have other graphs.
+        if slots.len() == 1 {
+            slots.into_iter().for_each(scatter);
+        } else {
+            slots.into_par_iter().for_each(scatter);
+        }
         Ok(Csr {
             offsets,
             targets,

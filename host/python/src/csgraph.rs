@@ -12,12 +12,14 @@ use seawall::outcome::Column;
 use seawall::run::{Machine, RunRequest, execute};
 
 impl Matrix {
-    /// Number and labels of strongly connected components, in SciPy's order.
-    fn strong_labels(&self) -> (usize, Vec<i32>) {
-        // SciPy takes the last edge of a row first, which decides the labels.
+    /// Number and labels of strongly connected components, numbered as a depth-first search leaves
+    /// them that follows the edges of a row from the first to the last, or the other way round.
+    fn strong_labels(&self, last_edge_first: bool) -> (usize, Vec<i32>) {
         let mut rows = self.rows.clone();
-        for node in self.rows.all() {
-            rows.targets[self.rows.range(node)].reverse();
+        if last_edge_first {
+            for node in self.rows.all() {
+                rows.targets[self.rows.range(node)].reverse();
+            }
         }
         let found = structure::strong_components(&rows);
         let mut labels = vec![0; self.rows.nodes()];
@@ -123,10 +125,16 @@ impl Matrix {
         })
     }
 
-    /// Number and labels of components, directions ignored.
-    fn components<'py>(&self, py: Python<'py>, is_strong: bool) -> PyResult<(usize, Ints<'py>)> {
+    /// Number and labels of components: strong ones, see `strong_labels`, or with directions
+    /// ignored.
+    fn components<'py>(
+        &self,
+        py: Python<'py>,
+        is_strong: bool,
+        last_edge_first: bool,
+    ) -> PyResult<(usize, Ints<'py>)> {
         let (count, labels) = if is_strong {
-            py.detach(|| self.strong_labels())
+            py.detach(|| self.strong_labels(last_edge_first))
         } else {
             let graph = py.detach(|| self.rows.graph(false));
             let graph = graph.map_err(|problem| error::of_graph(py, &problem))?;

@@ -60,7 +60,10 @@ def test_results_are_those_of_the_cpu(name: str) -> None:
     there = getattr(mine, name)(*args, machine=MACHINE)
     assert mine.last_run is not None and mine.last_run.machine == MACHINE
     assert mine.last_run.times["upload"] >= 0
-    pairs = zip(here, there) if isinstance(here, tuple) else [(here, there)]
+    pairs = list(zip(here, there)) if isinstance(here, tuple) else [(here, there)]
+    if name == "communities":
+        # One thread changes nodes in turn, a GPU many at once: iterations differ, results do not.
+        pairs = pairs[:2]
     for one, other in pairs:
         if name in EXACT:
             np.testing.assert_array_equal(one, other)
@@ -71,11 +74,12 @@ def test_results_are_those_of_the_cpu(name: str) -> None:
 def test_auto_takes_the_gpu_for_much_work() -> None:
     mine = Graph.load("gen:rmat:20:16", weights="ignored", directed=False)
     with mine.session() as session:
-        ranks = session.pagerank().ranks
+        sources = list(range(8192))
+        values = session.closeness(sources)
         assert session.last_run is not None and session.last_run.machine != "cpu"
         assert session.last_run.reason
-    again = mine.pagerank(machine="cpu", time_budget=300.0).ranks
-    np.testing.assert_allclose(ranks, again, rtol=1e-2, atol=1e-7)
+    again = mine.closeness(sources[:64], machine="cpu", time_budget=300.0)
+    np.testing.assert_allclose(np.asarray(values)[:64], np.asarray(again), rtol=1e-6)
 
 
 def test_programs_run_there() -> None:

@@ -46,8 +46,8 @@ pub trait Analysis: Sync {
     /// Returns its answer in numbers for `graph`. Linear in the nodes.
     fn answer(&self, graph: &Graph, column: &Column) -> Answer;
 
-    /// Treatment of parallel edges for `question`.
-    fn parallel(&self, _question: &Question) -> ParallelRule {
+    /// Treatment of parallel edges, where large weights win if `_maximum`.
+    fn parallel(&self, _maximum: bool) -> ParallelRule {
         self.facts().parallel
     }
 

@@ -88,21 +88,17 @@ impl Taken {
     /// Describes a graph taken in the form of a request.
     pub(crate) fn of(read: &Graph, form: &Graph, request: &RunRequest) -> Self {
         let taken = Self::as_read(read);
-        let (loops, parallel) = request.rules();
-        let is_asked = (
-            request.loops == Some(Loops::Drop),
-            request
-                .parallel
-                .is_some_and(|parallel| parallel != Parallel::Keep),
-        );
-        let reasons = (
-            if is_asked.0 { ASKED } else { loops.reason() },
-            if is_asked.1 { ASKED } else { parallel.reason() },
-        );
-        match request.form_of(read) {
-            Ok(asked) if !std::ptr::eq(read, form) => taken.in_form(asked, reasons.0, reasons.1),
-            _ => taken,
+        if std::ptr::eq(read, form) {
+            return taken;
         }
+        let (loops, parallel) = request.rules();
+        let drops_loops = request.loops == Some(Loops::Drop);
+        let merges = request.parallel.is_some_and(|it| it != Parallel::Keep);
+        let loops = if drops_loops { ASKED } else { loops.reason() };
+        let parallel = if merges { ASKED } else { parallel.reason() };
+        request
+            .form_of(read)
+            .map_or(taken, |asked| taken.in_form(asked, loops, parallel))
     }
 
     fn in_form(self, form: Form, loops: &'static str, parallel: &'static str) -> Self {

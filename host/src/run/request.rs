@@ -115,9 +115,8 @@ impl RunRequest {
 
     /// Treatment of loops and parallel edges by the analysis.
     pub(crate) fn rules(&self) -> (LoopRule, ParallelRule) {
-        let question = self.question(false);
         let analysis = self.analysis.definition();
-        (analysis.facts().loops, analysis.parallel(&question))
+        (analysis.facts().loops, analysis.parallel(self.maximum))
     }
 
     /// Returns the question for the analysis, with 64-bit distances if `wide`.

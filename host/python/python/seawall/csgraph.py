@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import scipy
 from scipy.sparse import csr_array, issparse
 from scipy.sparse import csgraph as _scipy
 from scipy.sparse.csgraph import *  # noqa: F403
@@ -27,6 +28,9 @@ __all__ = list(_scipy.__all__)
 
 #: Node that SciPy writes where there is none.
 _ABSENT = -9999
+
+#: Whether SciPy follows the last edge of a row first when it numbers strong components.
+_LAST_EDGE_FIRST = tuple(int(part) for part in scipy.__version__.split(".")[:2]) < (1, 18)
 
 
 def _matrix(graph: Any, directed: bool) -> tuple[Any, Matrix]:
@@ -54,7 +58,7 @@ def connected_components(
         raise ValueError("connection must be 'weak' or 'strong'")
     is_strong = directed and connection.lower() == "strong"
     _, rows = _matrix(csgraph, True)
-    count, labels = rows.components(is_strong)
+    count, labels = rows.components(is_strong, _LAST_EDGE_FIRST)
     return (count, labels) if return_labels else count
 
 

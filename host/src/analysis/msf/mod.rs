@@ -118,8 +118,8 @@ impl Analysis for Msf {
         }
     }
 
-    fn parallel(&self, question: &Question) -> ParallelRule {
-        match question.maximum {
+    fn parallel(&self, maximum: bool) -> ParallelRule {
+        match maximum {
             true => ParallelRule::Greatest,
             false => ParallelRule::Least,
         }

@@ -346,7 +346,10 @@ fn write_graph(graph: &Graph, place: &GraphLayout, piece: &mut Piece<'_>) {
         piece.put(offsets, graph.incoming().offsets());
         piece.put(targets, graph.incoming().targets());
     }
-    if let (Some(at), Some(weights)) = (place.incoming_weights, graph.incoming().weights()) {
+    // Asking a graph for its incoming edges makes them, so only a program that reads them asks.
+    if let Some(at) = place.incoming_weights
+        && let Some(weights) = graph.incoming().weights()
+    {
         piece.put(at, weights);
     }
 }
