@@ -32,7 +32,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         .collect();
 
     let request = RunRequest::new(AnalysisKind::Bfs, Vec::new());
-    let outcome = batch::execute(&graphs, &request, &mut |_| ())?;
+    let outcome = batch::execute(&graphs, &request)?;
 
     println!(
         "{} graphs, {} of {} nodes reached by {} workers on {}",

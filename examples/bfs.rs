@@ -21,7 +21,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         .node_of(source)
         .ok_or("the graph has no node with that id")?;
     let request = RunRequest::new(AnalysisKind::Bfs, vec![node]);
-    let outcome = run::execute(&loaded.graph, &request, &mut |_| ())?;
+    let outcome = run::execute(&loaded.graph, &request)?;
 
     println!(
         "{} of {} nodes reached on {}",

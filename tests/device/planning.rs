@@ -58,7 +58,7 @@ fn compare(number: usize, seed: u64) -> Result<(), String> {
     request.repeat = NonZeroU32::MIN.saturating_add(1);
     request.check = true;
     let what = |problem: String| format!("{kind} on graph {number}: {problem}");
-    let run = |request: &RunRequest| Analyzer::new(&graph).run(request, &mut |_| ());
+    let run = |request: &RunRequest| Analyzer::new(&graph).run(request);
     let free = run(&request).map_err(|error| what(text(error)))?;
     as_predicted(&free).map_err(what)?;
     request.machine.budget_bytes = Some(0);
@@ -102,7 +102,7 @@ fn timed(executor: Executor) -> Result<(), String> {
     for kind in [AnalysisKind::Bfs, AnalysisKind::Cc, AnalysisKind::Mis] {
         let mut request = RunRequest::new(kind, vec![0]).on(Machine::gpu(executor, 0));
         request.explain = true;
-        let outcome = Analyzer::new(&graph).run(&request, &mut |_| ());
+        let outcome = Analyzer::new(&graph).run(&request);
         let outcome = outcome.map_err(text)?;
         let top = || {
             outcome

@@ -65,7 +65,7 @@ fn agree(graph: &Graph, window: u64) -> Result<(), String> {
     let path = folder.path().join("graph.swg");
     save(graph, &path, None).map_err(text)?;
     for kind in KINDS {
-        let resident = execute(graph, &request(kind), &mut |_| ()).map_err(text)?;
+        let resident = execute(graph, &request(kind)).map_err(text)?;
         for keeping in [Keeping::Never, Keeping::Always] {
             let streamed = streamed(&path, &request(kind), Some(window), keeping)?;
             if streamed.values != resident.values {
@@ -92,7 +92,7 @@ fn streamed(
     let mut options = StreamOptions::default();
     (options.window_bytes, options.keeping) = (window, keeping);
     let streamed = Streamed::open(path).map_err(text)?.ok_or("no .swg file")?;
-    streamed.run(request, options, &mut |_| ()).map_err(text)
+    streamed.run(request, options).map_err(text)
 }
 
 /// Prints the times of streams of a `.swg` file and of a bare upload of pinned memory.

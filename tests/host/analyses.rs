@@ -23,7 +23,7 @@ fn request(analysis: AnalysisKind, sources: &[u32], threads: usize) -> RunReques
 }
 
 fn run(graph: &Graph, request: &RunRequest) -> RunOutcome {
-    execute(graph, request, &mut |_| {}).unwrap()
+    execute(graph, request).unwrap()
 }
 
 /// Returns the column that any number of threads computes and the check accepts.
@@ -202,7 +202,7 @@ fn a_wrong_rank_is_found() {
 #[test]
 fn graphs_unfit_for_an_analysis_are_refused() {
     let graph = Graph::from_edges(3, &[(0, 1), (1, 2)], false).unwrap();
-    let refused = |analysis| execute(&graph, &request(analysis, &[0], 1), &mut |_| {}).unwrap_err();
+    let refused = |analysis| execute(&graph, &request(analysis, &[0], 1)).unwrap_err();
     for analysis in [AnalysisKind::Kcore, AnalysisKind::Triangles] {
         let error = refused(analysis);
         assert!(matches!(error, RunError::Directed { .. }) && error.cause() == Cause::Request);
@@ -285,7 +285,7 @@ fn counting_triangles_ends_with_the_time_budget() {
     let graph = Graph::from_edges(5000, &edges, true).unwrap();
     let mut request = request(AnalysisKind::Triangles, &[], 2);
     request.machine.time_budget_ns = 1;
-    let error = execute(&graph, &request, &mut |_| {}).unwrap_err();
+    let error = execute(&graph, &request).unwrap_err();
     assert_eq!(error.cause(), Cause::Failure);
     assert!(error.to_string().contains("time"), "{error}");
 }
@@ -312,7 +312,7 @@ fn every_wave_ends_with_the_time_budget() {
             let whole = run(graph, &request).times.run;
             for part in [1, 3, 7, 20, 60] {
                 request.machine.time_budget_ns = whole / part;
-                match execute(graph, &request, &mut |_| ()) {
+                match execute(graph, &request) {
                     Ok(outcome) => assert_eq!(outcome.checked, Some(true)),
                     Err(error) => assert!(error.to_string().contains("time"), "{error}"),
                 }
@@ -330,7 +330,7 @@ fn one_long_wave_ends_soon_after_its_time_budget() {
         let whole = run(&graph, &request).times.run;
         request.machine.time_budget_ns = whole / 20;
         let start = Instant::now();
-        execute(&graph, &request, &mut |_| ()).unwrap_err();
+        execute(&graph, &request).unwrap_err();
         let took = start.elapsed().as_nanos() as u64;
         assert!(took < whole / 2, "{took} of {whole} ns, {threads} threads");
     }

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use seawall::backend::{BackendError, Canceller};
-use seawall::batch::{BatchError, BatchGraph, execute_until};
+use seawall::batch::{self, BatchControl, BatchError, BatchGraph};
 use seawall::graph::{Graph, LoadOptions, WeightChoice, load};
 use seawall::outcome::RunOutcome;
 use seawall::run::{
@@ -72,8 +72,8 @@ proptest! {
             if let ([detail, ..], true) = (analysis.facts().details, has_detail) {
                 request.detail = *detail;
             }
-            let together = analyzer.run(&request, &mut |_| ()).unwrap();
-            let alone = execute(&graph, &request, &mut |_| ()).unwrap();
+            let together = analyzer.run(&request).unwrap();
+            let alone = execute(&graph, &request).unwrap();
             prop_assert_eq!(together.checked, Some(true));
             prop_assert_eq!(found(&together), found(&alone));
         }
@@ -86,7 +86,7 @@ fn searches_from_other_sources_find_their_program_loaded() {
     let mut analyzer = Analyzer::new(&graph);
     let mut run = |analysis, sources: &[u32]| {
         let request = RunRequest::new(analysis, sources.to_vec()).on(cpu(2));
-        loads(&analyzer.run(&request, &mut |_| ()).unwrap())
+        loads(&analyzer.run(&request).unwrap())
     };
     assert_eq!(run(AnalysisKind::Bfs, &[0]), 1);
     assert_eq!(run(AnalysisKind::Bfs, &[80]), 0);
@@ -101,25 +101,22 @@ fn a_request_for_another_machine_opens_it_and_a_wrong_one_changes_nothing() {
     let mut analyzer = Analyzer::new(&graph);
     let bfs = |machine| RunRequest::new(AnalysisKind::Bfs, vec![0]).on(machine);
     let device = |outcome: RunOutcome| outcome.device;
-    let one = device(analyzer.run(&bfs(cpu(1)), &mut |_| ()).unwrap());
-    let two = device(analyzer.run(&bfs(cpu(2)), &mut |_| ()).unwrap());
+    let one = device(analyzer.run(&bfs(cpu(1))).unwrap());
+    let two = device(analyzer.run(&bfs(cpu(2))).unwrap());
     assert_eq!(
         (one.as_str(), two.as_str()),
         ("CPU, 1 thread", "CPU, 2 threads")
     );
     let mut wrong = bfs(cpu(2));
     wrong.detail = Detail::EachSource;
-    let error = analyzer.run(&wrong, &mut |_| ()).unwrap_err();
+    let error = analyzer.run(&wrong).unwrap_err();
     assert!(matches!(error, RunError::WrongDetail { .. }), "{error}");
     let mut small = bfs(cpu(2));
     small.machine.budget_bytes = Some(1);
-    assert!(analyzer.run(&small, &mut |_| ()).is_err());
+    assert!(analyzer.run(&small).is_err());
     let missing = bfs(Machine::gpu(Executor::Mega, u32::MAX));
-    assert!(analyzer.run(&missing, &mut |_| ()).is_err());
-    assert_eq!(
-        device(analyzer.run(&bfs(cpu(2)), &mut |_| ()).unwrap()),
-        two
-    );
+    assert!(analyzer.run(&missing).is_err());
+    assert_eq!(device(analyzer.run(&bfs(cpu(2))).unwrap()), two);
 }
 
 #[test]
@@ -130,7 +127,7 @@ fn a_run_under_way_ends_when_another_thread_cancels_it() {
         let (other, begun) = cancel_soon(analyzer.canceller());
         let mut long = endless(threads);
         let started = Instant::now();
-        let ended = analyzer.run(&long, &mut |phase| notify(phase, &begun));
+        let ended = analyzer.run_with_progress(&long, &mut |phase| notify(phase, &begun));
         let error = ended.unwrap_err();
         assert!(
             matches!(error, RunError::Backend(BackendError::Cancelled)),
@@ -142,7 +139,7 @@ fn a_run_under_way_ends_when_another_thread_cancels_it() {
         );
         other.join().unwrap();
         long.max_iterations = std::num::NonZeroU32::new(2);
-        assert!(analyzer.run(&long, &mut |_| ()).is_ok());
+        assert!(analyzer.run(&long).is_ok());
     }
 }
 
@@ -158,9 +155,12 @@ fn a_batch_under_way_ends_when_another_thread_cancels_it() {
         let mut long = endless(threads);
         let started = Instant::now();
         let again = canceller.clone();
-        let ended = execute_until(&graphs, &long, canceller, &mut |phase| {
-            notify(phase, &begun)
-        });
+        let control = BatchControl {
+            canceller,
+            progress: Some(&mut |phase| notify(phase, &begun)),
+            ..BatchControl::default()
+        };
+        let ended = batch::execute_with(&graphs, &long, control);
         let error = ended.unwrap_err();
         assert!(
             matches!(
@@ -175,7 +175,11 @@ fn a_batch_under_way_ends_when_another_thread_cancels_it() {
         );
         other.join().unwrap();
         long.max_iterations = std::num::NonZeroU32::new(2);
-        assert!(execute_until(&graphs, &long, again, &mut |_| ()).is_ok());
+        let control = BatchControl {
+            canceller: again,
+            ..BatchControl::default()
+        };
+        assert!(batch::execute_with(&graphs, &long, control).is_ok());
     }
 }
 

@@ -126,7 +126,7 @@ proptest! {
 
     #[test]
     fn any_request_is_answered_correctly_or_refused(graph in graph(), request in request()) {
-        match execute(&graph, &request, &mut |_| ()) {
+        match execute(&graph, &request) {
             Ok(outcome) => {
                 prop_assert!(made_sense(&graph, &request));
                 prop_assert_eq!(outcome.checked, Some(true));
@@ -137,7 +137,7 @@ proptest! {
             }
         }
         let named = BatchGraph::new("graph", &graph, request.sources.clone());
-        if let Err(error) = batch::execute(&[named], &request, &mut |_| ()) {
+        if let Err(error) = batch::execute(&[named], &request) {
             prop_assert!(!error.to_string().contains("--"), "{}", error);
         }
     }
@@ -381,10 +381,10 @@ fn a_wrong_request_names_its_fault() {
         request
     };
     let refused = |request: RunRequest| {
-        let alone = execute(&graph, &request, &mut |_| ()).unwrap_err();
+        let alone = execute(&graph, &request).unwrap_err();
         assert_eq!(alone.cause(), Cause::Request, "{alone}");
         let named = BatchGraph::new("graph", &graph, request.sources.clone());
-        let of_many = batch::execute(&[named], &request, &mut |_| ()).unwrap_err();
+        let of_many = batch::execute(&[named], &request).unwrap_err();
         assert_eq!(of_many.to_string(), format!("graph: {alone}"));
         alone
     };

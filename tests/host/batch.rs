@@ -101,12 +101,12 @@ proptest! {
             let machine = Machine::cpu(NonZeroUsize::new(threads));
             let mut request = RunRequest::new(analysis, Vec::new()).on(machine);
             request.check = true;
-            let batch = execute(&named(&graphs, &members), &request, &mut |_| ()).unwrap();
+            let batch = execute(&named(&graphs, &members), &request).unwrap();
             prop_assert_eq!(batch.checked(), Some(true));
             prop_assert_eq!(batch.graphs.len(), graphs.len());
             for (at, (graph, found)) in graphs.iter().zip(&batch.graphs).enumerate() {
                 request.sources.clone_from(&members[at].sources);
-                let alone = run::execute(graph, &request, &mut |_| ()).unwrap();
+                let alone = run::execute(graph, &request).unwrap();
                 prop_assert_eq!(&found.name, &at.to_string());
                 prop_assert_eq!(&found.values, &alone.values);
                 prop_assert_eq!(found.converged, alone.converged);
@@ -147,7 +147,7 @@ fn graphs_of_one_size_share_a_program() {
         .iter()
         .map(|graph| BatchGraph::new("path", graph, vec![0]))
         .collect();
-    let outcome = execute(&batch, &request(AnalysisKind::Bfs), &mut |_| ()).unwrap();
+    let outcome = execute(&batch, &request(AnalysisKind::Bfs)).unwrap();
     assert_eq!(outcome.programs, 2);
     assert_eq!(outcome.reached(), 39);
     assert_eq!(outcome.workers, 2);
@@ -155,7 +155,7 @@ fn graphs_of_one_size_share_a_program() {
 
 #[test]
 fn a_batch_without_graphs_is_refused() {
-    let error = execute(&[], &request(AnalysisKind::Bfs), &mut |_| ()).unwrap_err();
+    let error = execute(&[], &request(AnalysisKind::Bfs)).unwrap_err();
     assert!(matches!(error, BatchError::Empty));
     assert_eq!(error.cause(), Cause::Request);
 }
@@ -174,7 +174,7 @@ fn graphs_unfit_for_an_analysis_are_named() {
         (AnalysisKind::Kcore, "both directions"),
         (AnalysisKind::Sssp, "weights"),
     ] {
-        let error = execute(&batch, &request(analysis), &mut |_| ()).unwrap_err();
+        let error = execute(&batch, &request(analysis)).unwrap_err();
         let name = if analysis == AnalysisKind::Kcore {
             "bad"
         } else {
@@ -194,7 +194,7 @@ fn executors_that_launch_each_group_refuse_a_batch() {
     for executor in [Executor::Launches, Executor::Graph] {
         let mut request = request(AnalysisKind::Bfs);
         request.machine = Machine::gpu(executor, 0);
-        let error = execute(&batch, &request, &mut |_| ()).unwrap_err();
+        let error = execute(&batch, &request).unwrap_err();
         assert!(error.to_string().contains("use mega or cpu"), "{error}");
         assert_eq!(error.cause(), Cause::Request);
     }
@@ -209,13 +209,13 @@ fn a_budget_bounds_all_graphs_together() {
         .collect();
     let mut request = request(AnalysisKind::Bfs);
     request.machine.budget_bytes = Some(100_000);
-    let error = execute(&batch, &request, &mut |_| ()).unwrap_err();
+    let error = execute(&batch, &request).unwrap_err();
     let BatchError::Run(RunError::OverBudget { needed_bytes, .. }) = error else {
         panic!("{error}")
     };
     assert_eq!(error.cause(), Cause::Request);
     request.machine.budget_bytes = Some(needed_bytes);
-    let outcome = execute(&batch, &request, &mut |_| ()).unwrap();
+    let outcome = execute(&batch, &request).unwrap();
     assert_eq!((outcome.workers, outcome.reached()), (1, 50_000));
     assert!(outcome.memory_bytes <= needed_bytes);
 }
@@ -230,7 +230,7 @@ fn an_iteration_limit_holds_for_every_graph() {
     let mut request = request(AnalysisKind::Bfs);
     request.max_iterations = NonZeroU32::new(5);
     request.check = true;
-    let outcome = execute(&batch, &request, &mut |_| ()).unwrap();
+    let outcome = execute(&batch, &request).unwrap();
     let ends: Vec<_> = outcome
         .graphs
         .iter()
@@ -339,7 +339,7 @@ fn a_batch_moves_what_was_predicted_for_it() {
         for repeat in [1, 3] {
             let mut request = RunRequest::new(kind, Vec::new()).on(Machine::cpu(None));
             request.repeat = NonZeroU32::new(repeat).unwrap();
-            let outcome = execute(&named, &request, &mut |_| ()).unwrap();
+            let outcome = execute(&named, &request).unwrap();
             let session = outcome.session;
             assert_eq!(session.predicted, session.counted, "{kind}");
             assert_eq!(session.peak_bytes, outcome.memory_bytes, "{kind}");
@@ -364,7 +364,7 @@ fn a_batch_whose_paths_outgrow_their_words_is_predicted_with_both_submissions() 
     let named = [("short", &short), ("long", &long)];
     let named = named.map(|(name, graph)| BatchGraph::new(name, graph, vec![0]));
     let request = RunRequest::new(AnalysisKind::Sssp, Vec::new()).on(Machine::cpu(None));
-    let session = execute(&named, &request, &mut |_| ()).unwrap().session;
+    let session = execute(&named, &request).unwrap().session;
     assert_eq!(session.predicted, session.counted);
     assert_eq!(
         (session.counted.graph_uploads, session.counted.runs),

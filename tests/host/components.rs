@@ -21,7 +21,7 @@ fn begins_within(graph: &Graph, budget_bytes: Option<u64>) -> Result<bool, RunEr
         machine.budget_bytes = budget_bytes;
         let mut request = RunRequest::new(AnalysisKind::Cc, Vec::new()).on(machine);
         request.check = true;
-        let outcome = execute(graph, &request, &mut |_| {})?;
+        let outcome = execute(graph, &request)?;
         assert_eq!(outcome.checked, Some(true), "{threads} threads");
         assert_eq!(
             (outcome.rounds, outcome.converged),

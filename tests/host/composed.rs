@@ -17,7 +17,7 @@ fn run(graph: &Graph, analysis: AnalysisKind, sources: &[u32], limit: Option<u32
         let mut request = RunRequest::new(analysis, sources.to_vec()).on(machine);
         request.check = true;
         request.max_iterations = limit.and_then(NonZeroU32::new);
-        let outcome = execute(graph, &request, &mut |_| {}).unwrap();
+        let outcome = execute(graph, &request).unwrap();
         assert_eq!(outcome.checked, Some(true), "{analysis}, {threads} threads");
         assert!(outcome.converged || limit.is_some(), "{analysis}");
         outcome

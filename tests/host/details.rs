@@ -29,7 +29,7 @@ fn run(graph: &Graph, request: &RunRequest) -> RunOutcome {
     let outcomes = THREADS.map(|threads| {
         let mut request = request.clone();
         request.machine.threads = NonZeroUsize::new(threads);
-        let outcome = execute(graph, &request, &mut |_| {}).unwrap();
+        let outcome = execute(graph, &request).unwrap();
         assert_eq!(outcome.checked, Some(true), "{threads}");
         outcome
     });
@@ -173,7 +173,7 @@ fn a_detail_of_another_analysis_is_refused() {
             "does not return sets of sources, reach does",
         ),
     ] {
-        let error = execute(&graph, &request((analysis, detail), &[0]), &mut |_| {}).unwrap_err();
+        let error = execute(&graph, &request((analysis, detail), &[0])).unwrap_err();
         assert!(matches!(error, RunError::WrongDetail { .. }) && error.cause() == Cause::Request);
         assert!(error.to_string().contains(option), "{error}");
     }

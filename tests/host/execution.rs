@@ -56,7 +56,7 @@ fn request(analysis: AnalysisKind, sources: &[u32], threads: usize) -> RunReques
 }
 
 fn run(graph: &Graph, request: &RunRequest) -> RunOutcome {
-    execute(graph, request, &mut |_| {}).unwrap()
+    execute(graph, request).unwrap()
 }
 
 /// Runs `analysis` through the public interface and compares its column.
@@ -68,7 +68,7 @@ fn run_and_compare(
 ) -> Result<(), String> {
     let request = request(analysis, &case.sources, threads);
     if analysis.takes_sources() && case.sources.is_empty() {
-        let refused = execute(graph, &request, &mut |_| {});
+        let refused = execute(graph, &request);
         assert!(matches!(refused, Err(RunError::NoSource { .. })));
         return Ok(());
     }

@@ -20,7 +20,7 @@ fn run_on(graph: &Graph, (rule, weighted, limit): RunOptions, threads: usize) ->
     request.max_iterations = NonZeroU32::new(limit);
     request.rule = rule;
     request.centrality.weighted = weighted;
-    let outcome = execute(graph, &request, &mut |_| {}).unwrap();
+    let outcome = execute(graph, &request).unwrap();
     assert_eq!(outcome.checked, Some(true), "{rule:?}, {threads} threads");
     outcome
 }

@@ -13,7 +13,7 @@ fn run(graph: &Graph, request: &RunRequest) -> RunOutcome {
         let mut request = request.clone();
         request.machine = Machine::cpu(NonZeroUsize::new(threads));
         request.check = true;
-        let outcome = execute(graph, &request, &mut |_| {}).unwrap();
+        let outcome = execute(graph, &request).unwrap();
         assert_eq!(outcome.checked, Some(true), "{threads} threads");
         outcome
     });

@@ -244,7 +244,7 @@ fn the_largest_weights_are_exact_or_refused() {
             }
             let mut request = RunRequest::new(analysis, vec![0]);
             request.check = true;
-            match run::execute(&graph, &request, &mut |_| {}) {
+            match run::execute(&graph, &request) {
                 Ok(outcome) => {
                     assert_eq!(outcome.checked, Some(true), "{analysis}, {weight}");
                     let answer = format!("{:?} {:?}", outcome.values, outcome.answer);

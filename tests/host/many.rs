@@ -182,7 +182,7 @@ fn a_path_has_closeness_known_by_hand() {
         let mut request = RunRequest::new(kind, vec![1, 3, 4]).on(Machine::cpu(None));
         request.check = true;
         request.max_iterations = limit;
-        let outcome = execute(&graph, &request, &mut |_| {}).unwrap();
+        let outcome = execute(&graph, &request).unwrap();
         assert_eq!(outcome.checked, Some(true));
         outcome.values
     };

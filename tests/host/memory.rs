@@ -45,7 +45,7 @@ fn requests(graph: &Graph) -> Vec<RunRequest> {
 fn needed(graph: &Graph, request: &RunRequest) -> u64 {
     let mut request = request.clone();
     request.machine.budget_bytes = Some(0);
-    match execute(graph, &request, &mut |_| {}) {
+    match execute(graph, &request) {
         Err(RunError::OverBudget { needed_bytes, .. }) => needed_bytes,
         other => panic!("{other:?}"),
     }
@@ -56,7 +56,7 @@ fn what_is_predicted_is_what_the_cpu_allocates() {
     for number in 0..GRAPHS {
         let graph = graph(number);
         for request in requests(&graph) {
-            let memory = execute(&graph, &request, &mut |_| {}).unwrap().memory;
+            let memory = execute(&graph, &request).unwrap().memory;
             let (predicted, allocated) = (memory.predicted_bytes, memory.allocated_bytes);
             assert!(
                 allocated <= predicted && predicted <= allocated + allocated / 50,
@@ -72,10 +72,10 @@ fn a_refusal_names_the_least_budget_and_that_budget_gives_the_same_answer() {
     for number in (0..GRAPHS).step_by(5) {
         let graph = graph(number);
         for mut request in requests(&graph) {
-            let free = execute(&graph, &request, &mut |_| {}).unwrap();
+            let free = execute(&graph, &request).unwrap();
             let least = needed(&graph, &request);
             request.machine.budget_bytes = Some(least);
-            let tight = execute(&graph, &request, &mut |_| {}).unwrap();
+            let tight = execute(&graph, &request).unwrap();
             assert_eq!(
                 tight.values, free.values,
                 "graph {number}, {}",
@@ -83,7 +83,7 @@ fn a_refusal_names_the_least_budget_and_that_budget_gives_the_same_answer() {
             );
             assert!(tight.memory.allocated_bytes <= least);
             request.machine.budget_bytes = Some(least - 1);
-            let refused = execute(&graph, &request, &mut |_| {});
+            let refused = execute(&graph, &request);
             assert!(
                 matches!(refused, Err(RunError::OverBudget { needed_bytes, .. }) if needed_bytes == least),
                 "graph {number}, {}",
@@ -100,7 +100,7 @@ fn half_of_the_analyses_have_a_budget_below_what_they_take_without_one() {
         let graph = graph(number);
         let (mut smaller, mut all) = (0, 0);
         for mut request in requests(&graph) {
-            let free = execute(&graph, &request, &mut |_| {}).unwrap();
+            let free = execute(&graph, &request).unwrap();
             let least = needed(&graph, &request);
             let predicted = free.memory.predicted_bytes;
             assert!(least <= predicted, "graph {number}, {}", request.analysis);
@@ -112,7 +112,7 @@ fn half_of_the_analyses_have_a_budget_below_what_they_take_without_one() {
             if least < predicted {
                 smaller += 1;
                 request.machine.budget_bytes = Some(predicted - 1);
-                let tight = execute(&graph, &request, &mut |_| {}).unwrap();
+                let tight = execute(&graph, &request).unwrap();
                 assert_eq!(
                     tight.values, free.values,
                     "graph {number}, {}",
@@ -140,7 +140,7 @@ fn searches_fit_a_budget_that_holds_no_frontier() {
                     .on(Machine::cpu(NonZeroUsize::new(2)));
                 request.detail = detail;
                 request.check = true;
-                let free = execute(&graph, &request, &mut |_| {}).unwrap();
+                let free = execute(&graph, &request).unwrap();
                 let least = needed(&graph, &request);
                 let nodes = u64::from(graph.nodes());
                 assert!(
@@ -148,7 +148,7 @@ fn searches_fit_a_budget_that_holds_no_frontier() {
                     "graph {number}, {kind} {detail}: {least}"
                 );
                 request.machine.budget_bytes = Some(least);
-                let tight = execute(&graph, &request, &mut |_| {}).unwrap();
+                let tight = execute(&graph, &request).unwrap();
                 assert_eq!(tight.checked, Some(true), "graph {number}, {kind} {detail}");
                 assert_eq!(tight.values, free.values, "graph {number}, {kind} {detail}");
                 let none = if kind == AnalysisKind::Bfs {
@@ -196,7 +196,7 @@ fn halving_finds_the_budget_that_a_refusal_names() {
         let works = |budget_bytes| {
             let mut request = request.clone();
             request.machine.budget_bytes = Some(budget_bytes);
-            execute(&graph, &request, &mut |_| {}).is_ok()
+            execute(&graph, &request).is_ok()
         };
         let found = least_by_halving(works, 1 << 24);
         assert_eq!(found, needed(&graph, &request), "{}", request.analysis);

@@ -167,7 +167,7 @@ fn fits(kind: AnalysisKind, list: &Listed) -> bool {
 }
 
 fn run(graph: &Graph, request: &RunRequest) -> RunOutcome {
-    let outcome = execute(graph, request, &mut |_| {}).unwrap();
+    let outcome = execute(graph, request).unwrap();
     assert_eq!(outcome.checked, Some(true), "{}", request.analysis);
     outcome
 }
@@ -217,7 +217,7 @@ proptest! {
                 .map(|(graph, request)| BatchGraph::new("a", graph, request.sources.clone()))
                 .collect();
             let Some(first) = requests.first() else { continue };
-            let outcome = batch::execute(&members, first, &mut |_| {}).unwrap();
+            let outcome = batch::execute(&members, first).unwrap();
             prop_assert_eq!(outcome.checked(), Some(true), "{}", kind);
             for ((list, request), found) in lists.iter().zip(&requests).zip(&outcome.graphs) {
                 prop_assert!(is_right(list, request, &found.values), "{}", kind);
@@ -240,7 +240,7 @@ proptest! {
                 options.window_bytes = Some(window);
                 options.undirected = list.undirected;
                 let request = request(kind, &list, threads);
-                let outcome = streamed.run(&request, options, &mut |_| {}).unwrap();
+                let outcome = streamed.run(&request, options).unwrap();
                 prop_assert_eq!(outcome.checked, Some(true), "{}", kind);
                 prop_assert!(is_right(&list, &request, &outcome.values), "{}", kind);
             }
@@ -255,7 +255,7 @@ proptest! {
                 for parallel in Parallel::ALL {
                     let mut request = request(kind, &list, 2);
                     (request.loops, request.parallel) = (loops, Some(parallel));
-                    match execute(&graph, &request, &mut |_| {}) {
+                    match execute(&graph, &request) {
                         Ok(outcome) => prop_assert_eq!(outcome.checked, Some(true), "{} {:?} {:?}", kind, loops, parallel),
                         Err(RunError::WrongForm { .. }) => prop_assert!(
                             loops == Some(Loops::Keep) || parallel == Parallel::Keep
@@ -283,7 +283,7 @@ proptest! {
             AnalysisKind::Bfs,
         ] {
             let request = request(kind, &list, 2);
-            let outcome = analyzer.run(&request, &mut |_| {}).unwrap();
+            let outcome = analyzer.run(&request).unwrap();
             let is_unweighted = !kind.reads_weights();
             let list = Listed {
                 edges: list.edges.iter().map(|&(a, b, w)| (a, b, if is_unweighted { 0 } else { w })).collect(),
@@ -303,7 +303,7 @@ fn parents_are_nodes_one_level_up_despite_loops() {
         let mut request = RunRequest::new(AnalysisKind::Bfs, vec![0]).on(machine);
         request.detail = Detail::Parents;
         assert_eq!(
-            execute(&graph, &request, &mut |_| {}).unwrap().parents,
+            execute(&graph, &request).unwrap().parents,
             Some(vec![0, 0, 1])
         );
     }
@@ -321,7 +321,7 @@ fn a_simple_graph_pays_nothing_and_says_so() {
         assert!(std::ptr::eq(graph.form(form).unwrap(), &graph), "{kind}");
     }
     let request = RunRequest::new(AnalysisKind::Kcore, Vec::new()).on(Machine::cpu(None));
-    let outcome = execute(&graph, &request, &mut |_| {}).unwrap();
+    let outcome = execute(&graph, &request).unwrap();
     assert_eq!(
         (outcome.taken.self_loops, outcome.taken.parallel_edges),
         (0, 0)
@@ -356,7 +356,7 @@ fn what_was_dropped_is_reported_with_its_reason() {
         (AnalysisKind::Bfs, (1, 1), ["they have no effect"; 2]),
     ] {
         let request = RunRequest::new(kind, vec![0]).on(Machine::cpu(None));
-        let outcome = execute(&graph, &request, &mut |_| {}).unwrap();
+        let outcome = execute(&graph, &request).unwrap();
         let taken = &outcome.taken;
         assert_eq!(
             (outcome.dropped.self_loops, outcome.dropped.duplicates),
@@ -386,7 +386,7 @@ fn an_analysis_that_ignores_loops_cannot_keep_them() {
     ] {
         let mut request = RunRequest::new(kind, Vec::new()).on(Machine::cpu(None));
         request.loops = Some(Loops::Keep);
-        let error = execute(&graph, &request, &mut |_| {}).unwrap_err();
+        let error = execute(&graph, &request).unwrap_err();
         assert!(error.to_string().contains("ignores self loops"), "{error}");
     }
 }
@@ -397,7 +397,7 @@ fn sums_beyond_the_weights_of_an_analysis_are_refused() {
     let graph = Graph::from_weighted_edges(2, &edges, false).unwrap();
     let mut request = RunRequest::new(AnalysisKind::Widest, vec![0]).on(Machine::cpu(None));
     request.parallel = Some(Parallel::Sum);
-    let error = execute(&graph, &request, &mut |_| {}).unwrap_err();
+    let error = execute(&graph, &request).unwrap_err();
     assert!(matches!(error, RunError::WeightTooLarge { .. }), "{error}");
 }
 
@@ -425,10 +425,10 @@ fn a_stream_of_a_file_falsely_marked_symmetric_is_refused() {
         let mut options = StreamOptions::default();
         options.window_bytes = Some(64);
         options.undirected = true;
-        let error = streamed.run(&request, options, &mut |_| {}).unwrap_err();
+        let error = streamed.run(&request, options).unwrap_err();
         assert!(error.to_string().contains("marked symmetric"), "{error}");
         options.undirected = false;
-        assert!(streamed.run(&request, options, &mut |_| {}).is_ok());
+        assert!(streamed.run(&request, options).is_ok());
     }
 }
 

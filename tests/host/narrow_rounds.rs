@@ -21,7 +21,7 @@ fn run(graph: &Graph, kind: AnalysisKind, threads: usize, limit: Option<u32>) ->
     let mut request = RunRequest::new(kind, sources).on(machine);
     request.check = true;
     request.max_iterations = limit.and_then(NonZeroU32::new);
-    execute(graph, &request, &mut |_| {}).unwrap()
+    execute(graph, &request).unwrap()
 }
 
 fn iterations(outcome: &RunOutcome) -> u64 {

@@ -21,7 +21,7 @@ fn request(sources: &[u32], threads: usize) -> RunRequest {
 }
 
 fn run(graph: &Graph, sources: &[u32], threads: usize) -> Result<RunOutcome, RunError> {
-    execute(graph, &request(sources, threads), &mut |_| {})
+    execute(graph, &request(sources, threads))
 }
 
 fn distances(edges: &[(u32, u32, u32)]) -> Column {
@@ -150,7 +150,7 @@ proptest! {
             .enumerate()
             .map(|(at, graph)| BatchGraph::new(at.to_string(), graph, vec![0]))
             .collect();
-        let outcome = batch::execute(&named, &request(&[], 2), &mut |_| ()).unwrap();
+        let outcome = batch::execute(&named, &request(&[], 2)).unwrap();
         prop_assert_eq!(outcome.checked(), Some(true));
         for ((list, weights), found) in cases.iter().zip(&outcome.graphs) {
             prop_assert_eq!(&found.values, &weights.distances(list, &[0]));
@@ -195,7 +195,7 @@ fn a_float_path_beyond_the_largest_float_is_refused_by_its_edge() {
     let text = error.to_string();
     assert!(text.contains("node 2, over its edge from node 1"), "{text}");
     let named = [BatchGraph::new("long", &graph, vec![0])];
-    let error = batch::execute(&named, &request(&[], 1), &mut |_| ()).unwrap_err();
+    let error = batch::execute(&named, &request(&[], 1)).unwrap_err();
     let text = error.to_string();
     assert!(
         text.contains("long") && text.contains("3.4028235e38"),

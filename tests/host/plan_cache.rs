@@ -2,8 +2,7 @@
 //! result depends on the cache.
 
 use seawall::analysis::AnalysisKind;
-use seawall::backend::Canceller;
-use seawall::batch::{self, BatchGraph};
+use seawall::batch::{self, BatchControl, BatchGraph};
 use seawall::graph::Graph;
 use seawall::program::PlanCache;
 use seawall::run::{Analyzer, Machine, RunRequest};
@@ -33,9 +32,9 @@ fn an_analyzer_plans_each_shape_once_however_requests_alternate() {
     for round in 0_u64..3 {
         for (kind, number) in KINDS.into_iter().zip(1_u64..) {
             let mut request = request(kind);
-            let cached = with.run(&request, &mut |_| ()).unwrap();
+            let cached = with.run(&request).unwrap();
             request.reuse_plans = false;
-            let anew = without.run(&request, &mut |_| ()).unwrap();
+            let anew = without.run(&request).unwrap();
             assert_eq!(cached.values, anew.values, "{kind}");
             assert_eq!(cached.plan, anew.plan, "{kind}");
             let shapes = number.max(4 * round.min(1));
@@ -54,8 +53,8 @@ fn a_smaller_cache_forgets_and_answers_alike() {
     for capacity in 0..4 {
         let mut small = Analyzer::new(&graph).with_plans(PlanCache::new(capacity));
         for kind in KINDS.into_iter().chain(KINDS) {
-            let [small, roomy] = [&mut small, &mut roomy]
-                .map(|analyzer| analyzer.run(&request(kind), &mut |_| ()).unwrap());
+            let [small, roomy] =
+                [&mut small, &mut roomy].map(|analyzer| analyzer.run(&request(kind)).unwrap());
             assert_eq!(small.values, roomy.values, "{kind}");
             // Each was evicted before it was requested again.
             assert_eq!(small.plans.cache.hits, 0);
@@ -67,13 +66,13 @@ fn a_smaller_cache_forgets_and_answers_alike() {
 fn budgets_and_machines_have_plans_of_their_own() {
     let graph = chain(3_000);
     let mut analyzer = Analyzer::new(&graph);
-    let free = analyzer.run(&request(AnalysisKind::Bfs), &mut |_| ());
+    let free = analyzer.run(&request(AnalysisKind::Bfs));
     let free = free.unwrap();
     let mut tight = request(AnalysisKind::Bfs);
     tight.machine.budget_bytes = Some(free.memory.predicted_bytes + 4_096);
     let mut plans = Vec::new();
     for request in [&tight, &request(AnalysisKind::Bfs), &tight] {
-        let outcome = analyzer.run(request, &mut |_| ()).unwrap();
+        let outcome = analyzer.run(request).unwrap();
         assert_eq!(outcome.values, free.values);
         plans.push(outcome.plans.encodes);
     }
@@ -86,9 +85,7 @@ fn an_overflowed_search_is_planned_anew_once() {
     let (graph, _) = graph.with_scaled_weights(4e9).unwrap();
     let mut analyzer = Analyzer::new(&graph);
     for _ in 0..3 {
-        let outcome = analyzer
-            .run(&request(AnalysisKind::Sssp), &mut |_| ())
-            .unwrap();
+        let outcome = analyzer.run(&request(AnalysisKind::Sssp)).unwrap();
         assert_eq!(outcome.plans.encodes, 2, "in 32 bits and in 64");
     }
 }
@@ -103,7 +100,11 @@ fn a_batch_plans_each_size_once_and_a_second_batch_none() {
     let mut plans = PlanCache::new(16);
     let mut request = request(AnalysisKind::Bfs);
     let run = |request: &RunRequest, plans: &mut PlanCache| {
-        batch::execute_with(&named, request, Canceller::default(), plans, &mut |_| ()).unwrap()
+        let control = BatchControl {
+            plans: Some(plans),
+            ..BatchControl::default()
+        };
+        batch::execute_with(&named, request, control).unwrap()
     };
     for _ in 0..2 {
         let outcome = run(&request, &mut plans);

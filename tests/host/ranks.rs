@@ -12,7 +12,7 @@ fn execute_on(graph: &Graph, request: &RunRequest, threads: usize) -> RunOutcome
     let mut request = request.clone();
     request.machine = Machine::cpu(NonZeroUsize::new(threads));
     request.check = true;
-    let outcome = execute(graph, &request, &mut |_| {}).unwrap();
+    let outcome = execute(graph, &request).unwrap();
     assert_eq!(outcome.checked, Some(true), "{threads} threads");
     outcome
 }
@@ -110,7 +110,7 @@ fn start_weights_that_are_no_shares_are_refused() {
     let refused = |sources: &[u32], weights: &[f64]| {
         let mut request = RunRequest::new(AnalysisKind::Ppr, sources.to_vec());
         request.source_weights = weights.to_vec();
-        execute(&graph, &request, &mut |_| {}).unwrap_err()
+        execute(&graph, &request).unwrap_err()
     };
     for weights in [
         [0.0, 0.0],
@@ -132,7 +132,7 @@ fn start_weights_that_are_no_shares_are_refused() {
     ));
     let mut request = RunRequest::new(AnalysisKind::Bfs, vec![0]);
     request.source_weights = vec![1.0];
-    let error = execute(&graph, &request, &mut |_| {}).unwrap_err();
+    let error = execute(&graph, &request).unwrap_err();
     assert!(matches!(error, RunError::WrongOption { .. }), "{error}");
 }
 

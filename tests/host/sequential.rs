@@ -25,7 +25,7 @@ fn request(analysis: AnalysisKind, sources: &[u32], threads: usize) -> RunReques
 }
 
 fn run(graph: &Graph, request: &RunRequest) -> RunOutcome {
-    let outcome = execute(graph, request, &mut |_| {}).unwrap();
+    let outcome = execute(graph, request).unwrap();
     assert_eq!(outcome.checked, Some(true), "{request:?}");
     outcome
 }
@@ -727,7 +727,7 @@ fn a_time_budget_and_a_cancel_end_long_searches_soon() {
             long.check = false;
             long.machine.time_budget_ns = 50_000_000;
             let started = Instant::now();
-            let error = execute(&path, &long, &mut |_| {}).unwrap_err();
+            let error = execute(&path, &long).unwrap_err();
             assert!(
                 matches!(error, RunError::Backend(BackendError::Fault { .. })),
                 "{error}"
@@ -741,7 +741,7 @@ fn a_time_budget_and_a_cancel_end_long_searches_soon() {
                 std::thread::sleep(Duration::from_millis(100));
                 canceller.cancel();
             });
-            let error = analyzer.run(&long, &mut |_| {}).unwrap_err();
+            let error = analyzer.run(&long).unwrap_err();
             thread.join().unwrap();
             assert!(
                 matches!(error, RunError::Backend(BackendError::Cancelled)),
@@ -755,7 +755,7 @@ fn a_time_budget_and_a_cancel_end_long_searches_soon() {
 fn options_and_weights_without_meaning_are_refused() {
     let edges = [(0, 1, 3), (1, 2, 0)];
     let graph = Graph::from_weighted_edges(3, &edges, false).unwrap();
-    let refused = |request: &RunRequest| execute(&graph, request, &mut |_| {}).unwrap_err();
+    let refused = |request: &RunRequest| execute(&graph, request).unwrap_err();
     let mut twice = request(AnalysisKind::Betweenness, &[1, 0, 1], 1);
     assert!(matches!(
         refused(&twice),
@@ -784,13 +784,10 @@ fn options_and_weights_without_meaning_are_refused() {
     assert!(error.contains("normalized, betweenness has"), "{error}");
     let mut closeness = request(AnalysisKind::Closeness, &[0], 1);
     closeness.centrality.weighted = true;
-    assert!(
-        execute(&graph, &closeness, &mut |_| {}).is_ok(),
-        "0 is a length"
-    );
+    assert!(execute(&graph, &closeness).is_ok(), "0 is a length");
     closeness.machine = Machine::gpu(Executor::Mega, 0);
     assert!(matches!(refused(&closeness), RunError::CpuOnly { .. }));
     closeness.machine = Machine::auto();
-    let outcome = execute(&graph, &closeness, &mut |_| {}).unwrap();
+    let outcome = execute(&graph, &closeness).unwrap();
     assert_eq!(outcome.backend, Executor::Cpu);
 }

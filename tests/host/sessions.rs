@@ -9,7 +9,7 @@ use seawall_tests::random::Random;
 use std::num::{NonZeroU32, NonZeroUsize};
 
 fn run(analyzer: &mut Analyzer<'_>, request: &RunRequest) -> RunOutcome {
-    let outcome = analyzer.run(request, &mut |_| ()).unwrap();
+    let outcome = analyzer.run(request).unwrap();
     let session = outcome.session;
     assert_eq!(session.predicted, session.counted, "{}", request.analysis);
     assert_eq!(session.peak_bytes, outcome.memory.predicted_bytes);

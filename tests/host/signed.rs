@@ -22,7 +22,7 @@ fn paths(graph: &Graph, sources: &[u32]) -> Result<RunOutcome, RunError> {
     let run = |threads| {
         let mut request = request(AnalysisKind::Sssp, sources, threads);
         request.detail = Detail::Parents;
-        execute(graph, &request, &mut |_| {})
+        execute(graph, &request)
     };
     let (one, three) = (run(1), run(3));
     if let (Ok(one), Ok(three)) = (&one, &three) {
@@ -186,7 +186,7 @@ fn other_analyses_and_machines_refuse_negative_weights() {
     for kind in AnalysisKind::ALL {
         let mut request = request(kind, &[0], 1);
         request.centrality.weighted = kind.facts().weighs;
-        let refused = execute(&graph, &request, &mut |_| {});
+        let refused = execute(&graph, &request);
         let reads = request.reads_weights() || kind.facts().follows_weights;
         match (reads, kind.facts().signed, refused) {
             (
@@ -215,10 +215,10 @@ fn other_analyses_and_machines_refuse_negative_weights() {
     let directed = Graph::from_signed_edges(3, &edges, false).unwrap();
     let mut limited = request(AnalysisKind::Sssp, &[0], 1);
     limited.max_iterations = std::num::NonZeroU32::new(3);
-    let error = execute(&directed, &limited, &mut |_| {}).unwrap_err();
+    let error = execute(&directed, &limited).unwrap_err();
     assert!(matches!(error, RunError::NoIterations { .. }), "{error}");
     let on_gpu = RunRequest::new(AnalysisKind::Sssp, vec![0]).on(Machine::gpu(Executor::Mega, 0));
-    let error = execute(&directed, &on_gpu, &mut |_| {}).unwrap_err();
+    let error = execute(&directed, &on_gpu).unwrap_err();
     assert!(
         error
             .to_string()
@@ -226,7 +226,7 @@ fn other_analyses_and_machines_refuse_negative_weights() {
         "{error}"
     );
     let auto = RunRequest::new(AnalysisKind::Sssp, vec![0]).on(Machine::auto());
-    let found = execute(&directed, &auto, &mut |_| {}).unwrap();
+    let found = execute(&directed, &auto).unwrap();
     assert_eq!(found.backend, Executor::Cpu);
     assert!(
         found
@@ -240,7 +240,7 @@ fn forest_weight(graph: &Graph, maximum: bool, limit: u32) -> f64 {
     let mut request = request(AnalysisKind::Msf, &[], 3);
     request.maximum = maximum;
     request.max_iterations = std::num::NonZeroU32::new(limit);
-    let found = execute(graph, &request, &mut |_| {}).unwrap();
+    let found = execute(graph, &request).unwrap();
     assert_eq!(found.checked, Some(true));
     let figures = found.answer.figures.into_iter();
     let weight = figures.last().map(|figure| figure.value);

@@ -38,7 +38,8 @@ use seawall::executor::Executor;
 use seawall::graph::{Graph, GraphError, LoadOptions, Loaded, load};
 use seawall::outcome::{Rounds, RunOutcome, Weights};
 use seawall::run::{
-    Detail, LabelRule, Machine, Phase, Ranking, RunRequest, execute, forecast_ns, prepare,
+    Detail, LabelRule, Machine, Phase, Ranking, RunRequest, execute_with_progress, forecast_ns,
+    prepare,
 };
 use seawall::units::{counted, elapsed_ns};
 use stream::StreamArgs;
@@ -349,7 +350,7 @@ impl RunArgs {
         let mut request = self.request(nodes);
         request.source_weights = self.source_weights(sources, &graph);
         let forecast = line.is_shown().then(|| forecast_ns(&graph, &request));
-        let mut outcome = execute(&graph, &request, &mut |phase| {
+        let mut outcome = execute_with_progress(&graph, &request, &mut |phase| {
             line.phase(phase);
             if let (Phase::Run { repetition: 1, .. }, Some(forecast_ns)) = (phase, forecast) {
                 line.warn_if_late(forecast_ns);

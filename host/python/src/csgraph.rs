@@ -139,7 +139,7 @@ impl Matrix {
             let graph = py.detach(|| self.rows.graph(false));
             let graph = graph.map_err(|problem| error::of_graph(py, &problem))?;
             let request = RunRequest::new(AnalysisKind::Cc, Vec::new()).on(Machine::auto());
-            let found = py.detach(|| execute(&graph, &request, &mut |_| ()));
+            let found = py.detach(|| execute(&graph, &request));
             let found = found.map_err(|problem| error::of_run(py, &problem))?;
             by_first_node(&found.values)
         };

@@ -144,7 +144,7 @@ fn answer(
         match job {
             Job::Analysis(request, reply) => {
                 let progress = &mut |phase| *locked(&shown.phase) = name(phase);
-                let _unheard = reply.send(analyzer.run(&request, progress));
+                let _unheard = reply.send(analyzer.run_with_progress(&request, progress));
             }
             Job::Program(request, reply) => {
                 *locked(&shown.phase) = "running";

@@ -21,9 +21,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// let canceller = analyzer.canceller();
 /// std::thread::spawn(move || canceller.cancel()).join().unwrap();
 /// let request = RunRequest::new(AnalysisKind::Bfs, vec![0]).on(Machine::cpu(None));
-/// let ended = analyzer.run(&request, &mut |_| ()).unwrap_err();
+/// let ended = analyzer.run(&request).unwrap_err();
 /// assert!(matches!(ended, RunError::Backend(BackendError::Cancelled)));
-/// assert!(analyzer.run(&request, &mut |_| ()).is_ok());
+/// assert!(analyzer.run(&request).is_ok());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Default)]

@@ -197,8 +197,8 @@ pub fn open_baseline<'g>(
     cuda::open(Executor::Launches, graph, options)
 }
 
-/// A resident graph on one machine.
-pub trait Session {
+/// A resident graph on one machine. It may move to another thread between calls.
+pub trait Session: Send {
     /// The machine.
     fn device(&self) -> &DeviceInfo;
 

@@ -14,6 +14,7 @@ use crate::units::elapsed_ns;
 use rayon::prelude::*;
 use seawall_core::abi::control::ControlRecord;
 use std::collections::HashSet;
+use std::fmt;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -47,8 +48,31 @@ struct Opened<'g> {
     reason: Option<String>,
 }
 
-/// Runs `request` on every graph, all in one launch or on threads started once;
-/// `progress` is called at the start of each phase.
+/// What accompanies a batch: all of it is optional.
+#[derive(Default)]
+pub struct BatchControl<'a> {
+    /// Ends the batch from another thread, by a clone.
+    ///
+    /// On a CPU every thread stops where its program checks the time budget. On a GPU no further
+    /// graph begins; the graphs that blocks have taken run to their ends.
+    pub canceller: Canceller,
+    /// Plans that were made before, and those for later batches.
+    pub plans: Option<&'a mut PlanCache>,
+    /// Is called at the start of each phase.
+    pub progress: Option<&'a mut dyn FnMut(Phase)>,
+}
+
+impl fmt::Debug for BatchControl<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("BatchControl")
+            .field("canceller", &self.canceller)
+            .field("plans", &self.plans)
+            .field("progress", &self.progress.is_some())
+            .finish()
+    }
+}
+
+/// Runs `request` on every graph, all in one launch or on threads started once.
 ///
 /// Sources come from the graphs; those of the request are ignored. The time budget applies to the
 /// whole batch, and `budget_bytes` limits the memory of all graphs together. Memory: a copy of the
@@ -61,43 +85,8 @@ struct Opened<'g> {
 pub fn execute(
     graphs: &[BatchGraph<'_>],
     request: &RunRequest,
-    progress: &mut dyn FnMut(Phase),
 ) -> Result<BatchOutcome, BatchError> {
-    execute_until(graphs, request, Canceller::default(), progress)
-}
-
-/// Runs as [`execute`], until a clone of `canceller` ends it from another thread.
-///
-/// On a CPU every thread stops where its program checks the time budget. On a GPU no further graph
-/// begins; the graphs that blocks have taken run to their ends.
-///
-/// ```
-/// use seawall::backend::Canceller;
-/// use seawall::batch::{self, BatchGraph};
-/// use seawall::graph::Graph;
-/// use seawall::run::{AnalysisKind, Machine, RunRequest};
-///
-/// let path = Graph::from_edges(3, &[(0, 1), (1, 2)], false)?;
-/// let graphs = [BatchGraph::new("path", &path, vec![0])];
-/// let request = RunRequest::new(AnalysisKind::Bfs, Vec::new()).on(Machine::cpu(None));
-/// let canceller = Canceller::default();
-/// let elsewhere = canceller.clone();
-/// std::thread::spawn(move || elsewhere.cancel()).join().unwrap();
-/// let ended = batch::execute_until(&graphs, &request, canceller, &mut |_| ()).unwrap_err();
-/// assert_eq!(ended.to_string(), "the run was cancelled before it was done");
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-///
-/// # Errors
-/// As [`execute`]; [`BackendError::Cancelled`] if the canceller ended it.
-pub fn execute_until(
-    graphs: &[BatchGraph<'_>],
-    request: &RunRequest,
-    canceller: Canceller,
-    progress: &mut dyn FnMut(Phase),
-) -> Result<BatchOutcome, BatchError> {
-    let plans = &mut PlanCache::new(plans_of(graphs.len()));
-    execute_with(graphs, request, canceller, plans, progress)
+    execute_with(graphs, request, BatchControl::default())
 }
 
 /// Most plans that a batch keeps for its graphs by default.
@@ -108,17 +97,42 @@ fn plans_of(graphs: usize) -> u16 {
     u16::try_from(graphs).map_or(PLANS_MAX, |graphs| graphs.min(PLANS_MAX))
 }
 
-/// Runs as [`execute_until`], with plans that were made before and those for later batches.
+/// Runs as [`execute`], with a canceller, plans of another batch, or progress.
+///
+/// ```
+/// use seawall::backend::Canceller;
+/// use seawall::batch::{self, BatchControl, BatchGraph};
+/// use seawall::graph::Graph;
+/// use seawall::run::{AnalysisKind, Machine, RunRequest};
+///
+/// let path = Graph::from_edges(3, &[(0, 1), (1, 2)], false)?;
+/// let graphs = [BatchGraph::new("path", &path, vec![0])];
+/// let request = RunRequest::new(AnalysisKind::Bfs, Vec::new()).on(Machine::cpu(None));
+/// let canceller = Canceller::default();
+/// let elsewhere = canceller.clone();
+/// std::thread::spawn(move || elsewhere.cancel()).join().unwrap();
+/// let control = BatchControl { canceller, ..BatchControl::default() };
+/// let ended = batch::execute_with(&graphs, &request, control).unwrap_err();
+/// assert_eq!(ended.to_string(), "the run was cancelled before it was done");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 ///
 /// # Errors
-/// As [`execute_until`].
+/// As [`execute`]; [`BackendError::Cancelled`] if the canceller ended it.
 pub fn execute_with(
     graphs: &[BatchGraph<'_>],
     request: &RunRequest,
-    canceller: Canceller,
-    plans: &mut PlanCache,
-    progress: &mut dyn FnMut(Phase),
+    control: BatchControl<'_>,
 ) -> Result<BatchOutcome, BatchError> {
+    let mut own = PlanCache::new(plans_of(graphs.len()));
+    let mut silent = |_| ();
+    let BatchControl {
+        canceller,
+        plans,
+        progress,
+    } = control;
+    let plans = plans.unwrap_or(&mut own);
+    let progress = progress.unwrap_or(&mut silent);
     check_detail(request.detail)?;
     let mut submission = Submission {
         canceller,

@@ -17,7 +17,7 @@
 //!     BatchGraph::new("star", &star, vec![0]),
 //! ];
 //! let request = RunRequest::new(AnalysisKind::Bfs, Vec::new()).on(Machine::cpu(None));
-//! let outcome = batch::execute(&graphs, &request, &mut |_| ())?;
+//! let outcome = batch::execute(&graphs, &request)?;
 //! assert_eq!(outcome.reached(), 7);
 //! assert_eq!(outcome.graphs[1].name, "star");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -34,7 +34,7 @@ mod outcome;
 mod spec;
 
 pub use error::BatchError;
-pub use execute::{BatchGraph, execute, execute_until, execute_with};
+pub use execute::{BatchControl, BatchGraph, execute, execute_with};
 pub use execute::{Prepared, check_detail, prepare, requests};
 pub use expand::{NamedGraph, expand, is_batch, load};
 pub use name::list_of;

@@ -6,6 +6,8 @@ use super::vocabulary::ComponentStep;
 use super::wave::WaveSpec;
 use seawall_core::abi::program::Opcode;
 
+// Waves of the ready analyses: public for benchmarks and tests.
+#[doc(hidden)]
 impl ProgramBuilder {
     /// Runs one step of the components program on `parents`.
     pub fn components(&mut self, name: &str, step: ComponentStep, parents: RegisterId) {

@@ -101,6 +101,8 @@ pub struct Ranks {
     pub totals: RegisterId,
 }
 
+// Waves of the ready analyses: public for benchmarks and tests.
+#[doc(hidden)]
 impl ProgramBuilder {
     /// A register for the queues and counters of rounds.
     ///

@@ -17,6 +17,8 @@ pub struct Sets {
     pub words: u32,
 }
 
+// Waves of the ready analyses: public for benchmarks and tests.
+#[doc(hidden)]
 impl ProgramBuilder {
     /// Stores the parent of every node in `to`, given the levels of a finished
     /// search: the smallest node one level before it with an edge to it. The

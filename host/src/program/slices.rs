@@ -73,6 +73,8 @@ pub struct Slices {
     pub frequent: Option<Frequent>,
 }
 
+// Waves of the ready analyses: public for benchmarks and tests.
+#[doc(hidden)]
 impl ProgramBuilder {
     /// Registers for `incoming` edges in slices of `shape`: four bytes for each edge, and for each
     /// node and slice, and eight for each row that may have an edge. Takes one pass over the row

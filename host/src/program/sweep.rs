@@ -23,6 +23,8 @@ pub struct Sweep {
     pub back: bool,
 }
 
+// Waves of the ready analyses: public for benchmarks and tests.
+#[doc(hidden)]
 impl ProgramBuilder {
     /// A register for the state of a sweep.
     ///

@@ -37,6 +37,8 @@ pub struct Hubs {
     pub corners: bool,
 }
 
+// Waves of the ready analyses: public for benchmarks and tests.
+#[doc(hidden)]
 impl ProgramBuilder {
     /// Keeps one direction of every edge, from the node of lower degree, or of lower number if
     /// degrees are equal.

@@ -33,7 +33,7 @@ use std::time::Instant;
 /// let mut reached = Vec::new();
 /// for source in 0..4 {
 ///     let request = RunRequest::new(AnalysisKind::Bfs, vec![source]).on(Machine::cpu(None));
-///     reached.push(analyzer.run(&request, &mut |_| ())?.reached);
+///     reached.push(analyzer.run(&request)?.reached);
 /// }
 /// assert_eq!(reached, [4, 3, 2, 1]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -89,7 +89,7 @@ impl<'g> Analyzer<'g> {
         self.canceller.clone()
     }
 
-    /// Runs `request`; `progress` is called at the start of each phase.
+    /// Runs `request`.
     ///
     /// Without `repeat` the program runs once; with it, times are medians and the result is that
     /// of the last run. The time of the upload is that of this request.
@@ -97,7 +97,15 @@ impl<'g> Analyzer<'g> {
     /// # Errors
     /// As [`RunRequest::check_for`]; if the plan does not fit the budget, or the machine fails,
     /// which closes it; [`BackendError::Cancelled`] if the [`Canceller`] ended it.
-    pub fn run(
+    pub fn run(&mut self, request: &RunRequest) -> Result<RunOutcome, RunError> {
+        self.run_with_progress(request, &mut |_| ())
+    }
+
+    /// Runs `request` as [`run`](Self::run), and calls `progress` at the start of each phase.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run).
+    pub fn run_with_progress(
         &mut self,
         request: &RunRequest,
         progress: &mut dyn FnMut(Phase),
@@ -108,8 +116,7 @@ impl<'g> Analyzer<'g> {
         let form_ns = elapsed_ns(clock);
         request.check_form(graph)?;
         let mut plans = std::mem::replace(&mut self.plans, PlanCache::new(0));
-        let told: (&mut PlanCache, &mut dyn FnMut(Phase)) = (&mut plans, progress);
-        let mut submission = Submission::begin(graph, request, told.0, told.1);
+        let mut submission = Submission::begin(graph, request, &mut plans, progress);
         if !std::ptr::eq(graph, self.graph) {
             submission.log.formed(form_ns);
         }
@@ -159,9 +166,8 @@ impl<'g> Analyzer<'g> {
         submission.ledger = Ledger::begin(start);
         let (planned, answer) = submission.settle(session, planned, target)?;
         let upload_ns = session.upload_ns().saturating_sub(uploaded_ns);
-        let times = (form_ns, upload_ns);
-        let outcome =
-            submission.outcome(read, &resident.opened, &planned, answer, times.0, times.1);
+        let opened = &resident.opened;
+        let outcome = submission.outcome(read, opened, &planned, answer, form_ns, upload_ns);
         resident.loaded = Some(planned.into_loaded());
         Ok(outcome)
     }
@@ -191,19 +197,27 @@ impl<'g> Analyzer<'g> {
     }
 }
 
-/// Runs `request` on `graph`; `progress` is called at the start of each phase.
+/// Runs `request` on `graph`.
 ///
 /// Without `repeat` the program runs once; with it, times are medians and the result is that of
 /// the last run.
 ///
 /// # Errors
 /// As [`RunRequest::check_for`]; if the plan does not fit the budget, or the machine fails.
-pub fn execute(
+pub fn execute(graph: &Graph, request: &RunRequest) -> Result<RunOutcome, RunError> {
+    Analyzer::new(graph).run(request)
+}
+
+/// Runs `request` on `graph` as [`execute`], and calls `progress` at the start of each phase.
+///
+/// # Errors
+/// As [`execute`].
+pub fn execute_with_progress(
     graph: &Graph,
     request: &RunRequest,
     progress: &mut dyn FnMut(Phase),
 ) -> Result<RunOutcome, RunError> {
-    Analyzer::new(graph).run(request, progress)
+    Analyzer::new(graph).run_with_progress(request, progress)
 }
 
 /// Returns whether the machine failed, so that its memory cannot be trusted.

@@ -20,7 +20,7 @@ pub(crate) mod cost_model;
 
 pub use crate::analysis::{AnalysisKind, Centrality, Detail, Direction, LabelRule, Ranking};
 pub use crate::executor::{Executor, Machine};
-pub use analyzer::{Analyzer, execute};
+pub use analyzer::{Analyzer, execute, execute_with_progress};
 pub use choose::forecast_ns;
 pub use error::RunError;
 pub use execute::prepare;

@@ -57,8 +57,8 @@ pub struct StreamOptions {
 ///
 /// let streamed = Streamed::open(&path)?.expect("a .swg file");
 /// let request = RunRequest::new(AnalysisKind::Bfs, vec![0]).on(Machine::cpu(None));
-/// let outcome = streamed.run(&request, StreamOptions::default(), &mut |_| ())?;
-/// assert_eq!(outcome.values, execute(&graph, &request, &mut |_| ())?.values);
+/// let outcome = streamed.run(&request, StreamOptions::default())?;
+/// assert_eq!(outcome.values, execute(&graph, &request)?.values);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
@@ -139,7 +139,7 @@ impl Streamed {
         self.canceller.clone()
     }
 
-    /// Runs `request` on the CPU or a GPU; `progress` is called at the start of each phase.
+    /// Runs `request` on the CPU or a GPU.
     ///
     /// Memory is the budget of the request: row offsets and values of nodes, and buffers for
     /// windows from the rest, at most a few for each thread, or for the whole file if windows stay
@@ -152,6 +152,18 @@ impl Streamed {
     /// [`RunError::Stream`] if the file changed or is invalid; [`RunError::StreamTime`] at the end
     /// of the time budget.
     pub fn run(
+        &self,
+        request: &RunRequest,
+        options: StreamOptions,
+    ) -> Result<RunOutcome, RunError> {
+        self.run_with_progress(request, options, &mut |_| ())
+    }
+
+    /// Runs `request` as [`run`](Self::run), and calls `progress` at the start of each phase.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run).
+    pub fn run_with_progress(
         &self,
         request: &RunRequest,
         options: StreamOptions,

@@ -55,7 +55,7 @@ pub(super) fn compare_with_resident(numbers: std::ops::Range<usize>, blocks: boo
         let source = (number as u32 * 7) % graph.nodes();
         for kind in STREAMING {
             let request = on(kind, &[source, 0], [1, 2, 3, 5, 2][number / 3 % 5]);
-            let resident = execute(&graph, &request, &mut |_| {}).unwrap();
+            let resident = execute(&graph, &request).unwrap();
             let mut options = options(number);
             options.blocks = blocks;
             let streamed = kept.run(&request, options).unwrap();
@@ -123,7 +123,7 @@ fn parents_are_those_of_resident_runs() {
             1 + number % 3,
         );
         request.detail = Detail::Parents;
-        let resident = execute(&graph, &request, &mut |_| {}).unwrap();
+        let resident = execute(&graph, &request).unwrap();
         let streamed = kept.run(&request, options(number)).unwrap();
         assert_eq!(streamed.parents, resident.parents, "graph {number}");
     }
@@ -142,7 +142,7 @@ pub(super) fn compare_limits(numbers: std::ops::Range<usize>, blocks: bool) {
         ] {
             let mut request = on(kind, &[0], 2);
             request.max_iterations = NonZeroU32::new(limit);
-            let resident = execute(&graph, &request, &mut |_| {}).unwrap();
+            let resident = execute(&graph, &request).unwrap();
             let mut options = options(number);
             options.blocks = blocks;
             let streamed = kept.run(&request, options).unwrap();
@@ -171,7 +171,7 @@ fn long_paths_are_wide_or_refused_with_their_edge() {
     let edges: Vec<_> = (0..300).map(|at| (at, at + 1, 2e37)).collect();
     let graph = Graph::from_float_edges(301, &edges, false).unwrap();
     assert_eq!(graph.weight_kind(), Some(WeightKind::Float));
-    let expected = execute(&graph, &request, &mut |_| {}).unwrap_err();
+    let expected = execute(&graph, &request).unwrap_err();
     let found = Kept::of(&graph).run(&request, windows(64)).unwrap_err();
     assert_eq!(found.to_string(), expected.to_string());
 }

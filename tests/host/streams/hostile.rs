@@ -155,7 +155,7 @@ fn changed(kind: AnalysisKind, change: impl Fn(&File)) -> RunError {
     };
     let request = on(kind, &[0], 2);
     streamed
-        .run(&request, windows(4096), &mut begin)
+        .run_with_progress(&request, windows(4096), &mut begin)
         .unwrap_err()
 }
 

@@ -25,7 +25,7 @@ fn each_window_is_read_once_and_columns_are_those_of_resident_runs() {
             .flat_map(|kind| [(*kind, false), (*kind, true)])
         {
             let request = on(kind, &[number as u32 % graph.nodes()], 1 + number % 3);
-            let resident = execute(&graph, &request, &mut |_| {}).unwrap();
+            let resident = execute(&graph, &request).unwrap();
             let streamed = file.run(&request, keeping(64 << (number % 5), blocks));
             let streamed = streamed.unwrap();
             let case = format!("graph {number}, {kind}, blocks {blocks}");
@@ -48,7 +48,7 @@ fn repetitions_on_threads_read_nothing() {
         let mut request = on(kind, &[1], 2);
         request.repeat = NonZeroU32::new(3).unwrap();
         let outcome = Kept::of(&graph).run(&request, keeping(256, false)).unwrap();
-        let resident = execute(&graph, &request, &mut |_| {}).unwrap();
+        let resident = execute(&graph, &request).unwrap();
         assert_eq!(outcome.values, resident.values, "{kind}");
         let report = outcome.stream.unwrap();
         assert!(
@@ -97,7 +97,7 @@ fn a_graph_of_more_than_2_to_the_32_edges_is_resident_where_it_fits() {
         if budget.is_none() {
             options.keeping = Keeping::Always;
         }
-        let outcome = match streamed.run(&request, options, &mut |_| {}) {
+        let outcome = match streamed.run(&request, options) {
             Err(RunError::Backend(short @ BackendError::OutOfMemory { .. })) => {
                 eprintln!("skipped: {short}");
                 continue;

@@ -61,10 +61,10 @@ fn a_canceller_ends_a_run_and_the_next_one_answers() {
     let request = on(AnalysisKind::Pagerank, &[], 2);
     let mut cancel = |_| canceller.cancel();
     let ended = streamed
-        .run(&request, windows(4096), &mut cancel)
+        .run_with_progress(&request, windows(4096), &mut cancel)
         .unwrap_err();
     assert!(matches!(ended, RunError::Backend(BackendError::Cancelled)));
-    assert!(streamed.run(&request, windows(4096), &mut |_| {}).is_ok());
+    assert!(streamed.run(&request, windows(4096)).is_ok());
 }
 
 #[test]

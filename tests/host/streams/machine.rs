@@ -37,7 +37,7 @@ fn parents_are_those_of_resident_runs() {
         let kept = Kept::of(&graph);
         let mut request = on(AnalysisKind::Bfs, &[number as u32 % graph.nodes()], 2);
         request.detail = Detail::Parents;
-        let resident = execute(&graph, &request, &mut |_| {}).unwrap();
+        let resident = execute(&graph, &request).unwrap();
         let streamed = on_blocks(&kept, &request, options(number)).unwrap();
         assert_eq!(streamed.parents, resident.parents, "graph {number}");
     }
@@ -54,7 +54,7 @@ fn distances_beyond_a_word_go_on_in_64_bits_or_name_their_edge() {
 
     let edges: Vec<_> = (0..300).map(|at| (at, at + 1, 2e37)).collect();
     let graph = Graph::from_float_edges(301, &edges, false).unwrap();
-    let expected = execute(&graph, &request, &mut |_| {}).unwrap_err();
+    let expected = execute(&graph, &request).unwrap_err();
     let found = on_blocks(&Kept::of(&graph), &request, windows(64)).unwrap_err();
     assert_eq!(found.to_string(), expected.to_string());
 }
@@ -71,7 +71,7 @@ fn windows_of_many_slices_are_shared() {
             continue;
         }
         let request = on(kind, &[1], 3);
-        let resident = execute(&graph, &request, &mut |_| {}).unwrap();
+        let resident = execute(&graph, &request).unwrap();
         let streamed = on_blocks(&kept, &request, windows(1 << 16)).unwrap();
         assert_eq!(streamed.values, resident.values, "{kind}");
     }
@@ -122,9 +122,9 @@ fn limits_of_time_and_cancellers_end_the_kernel() {
     let request = on(AnalysisKind::Pagerank, &[], 2);
     let mut options = windows(64);
     options.blocks = true;
-    let ended = streamed.run(&request, options, &mut |_| canceller.cancel());
+    let ended = streamed.run_with_progress(&request, options, &mut |_| canceller.cancel());
     assert!(ended.is_err());
-    assert!(streamed.run(&request, options, &mut |_| {}).is_ok());
+    assert!(streamed.run(&request, options).is_ok());
 }
 
 /// Shares are pulled if the file claims that edges have mirror images, and pushed if the claim is
@@ -142,7 +142,7 @@ fn a_file_that_lies_about_mirror_images_gets_the_same_ranks() {
         header[12] |= 1;
         file.write_all_at(&sealed(header), 0).unwrap();
         let request = on(AnalysisKind::Pagerank, &[], 2);
-        let resident = execute(&graph, &request, &mut |_| {}).unwrap();
+        let resident = execute(&graph, &request).unwrap();
         let streamed = on_blocks(&kept, &request, windows(256)).unwrap();
         assert_eq!(streamed.values, resident.values, "graph {number}");
         // One pass detects the false claim.

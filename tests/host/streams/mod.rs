@@ -57,7 +57,7 @@ impl Kept {
     }
 
     fn run(&self, request: &RunRequest, options: StreamOptions) -> Result<RunOutcome, RunError> {
-        self.open().run(request, options, &mut |_| {})
+        self.open().run(request, options)
     }
 }
 

@@ -138,7 +138,7 @@ fn a_graph_of_more_than_2_to_the_32_edges_streams() {
             let mut options = reading(reader, caching, 4096);
             options.keeping = Keeping::Never;
             options.blocks = (reader, caching) == (ReaderChoice::Auto, Caching::Cached);
-            let outcome = streamed.run(&request, options, &mut |_| {}).unwrap();
+            let outcome = streamed.run(&request, options).unwrap();
             assert_eq!(outcome.edges, edges);
             let Column::U32(levels) = outcome.values else {
                 panic!("no levels");
@@ -165,7 +165,7 @@ fn a_check_that_cannot_load_the_graph_is_refused_before_the_run() {
     let mut request = on(AnalysisKind::Cc, &[], 2);
     request.check = true;
     let streamed = seawall::stream::Streamed::open(&path).unwrap().unwrap();
-    let refused = streamed.run(&request, StreamOptions::default(), &mut |_| {});
+    let refused = streamed.run(&request, StreamOptions::default());
     let refused = refused.unwrap_err();
     assert!(matches!(refused, RunError::CannotCheck { .. }), "{refused}");
     assert!(refused.to_string().contains("fewer than 2^32 edges"));

@@ -12,11 +12,11 @@ use seawall::analysis::oracle;
 use seawall::backend::RunLimits;
 use seawall::backend::batch::{BatchSession, cpu::CpuBatch};
 use seawall::backend::cuda::{CudaBatch, CudaOptions};
-use seawall::batch::{self, BatchGraph, BatchOutcome, NamedGraph, Prepared};
+use seawall::batch::{self, BatchControl, BatchGraph, BatchOutcome, NamedGraph, Prepared};
 use seawall::executor::{Executor, Machine};
 use seawall::graph::LoadOptions;
 use seawall::outcome::Column;
-use seawall::run::{AnalysisKind, Phase, RunRequest};
+use seawall::run::{AnalysisKind, RunRequest};
 use seawall::units::elapsed_ns;
 use std::num::NonZeroUsize;
 use std::time::Instant;
@@ -178,7 +178,11 @@ impl<'g> Work<'g> {
         let mut all = Vec::new();
         let whole = || {
             let mut parts = Parts::start();
-            let outcome = batch::execute(&self.graphs, &request, &mut |_: Phase| parts.mark())?;
+            let control = BatchControl {
+                progress: Some(&mut |_| parts.mark()),
+                ..BatchControl::default()
+            };
+            let outcome = batch::execute_with(&self.graphs, &request, control)?;
             let run_ns = outcome.times.run;
             all.extend(parts.times(outcome.times.upload));
             last = Some(outcome);

@@ -263,7 +263,7 @@ pub(super) mod tests {
     pub(in crate::report) fn searched() -> RunOutcome {
         let graph = Graph::from_edges(4, &[(0, 1), (0, 2), (1, 2)], false).unwrap();
         let request = RunRequest::new(AnalysisKind::Bfs, vec![0]).on(Machine::cpu(None));
-        execute(&graph, &request, &mut |_| ()).unwrap()
+        execute(&graph, &request).unwrap()
     }
 
     /// The same with a machine and figures that do not change.

@@ -12,7 +12,9 @@ use crate::progress::ProgressLine;
 use crate::report::batch::{json, rows::BatchRows, text, trace};
 use crate::report::table::{RowFormat, TableColumn};
 use crate::sources::Sources;
-use seawall::batch::{BatchError, BatchGraph, BatchOutcome, NamedGraph, execute, expand, load};
+use seawall::batch::{
+    BatchControl, BatchError, BatchGraph, BatchOutcome, NamedGraph, execute_with, expand, load,
+};
 use seawall::graph::file::write_whole;
 use seawall::units::{counted, elapsed_ns};
 
@@ -54,7 +56,11 @@ pub(super) fn command(
     if let Some(first) = graphs.first() {
         request.source_weights = args.source_weights(sources, &first.graph);
     }
-    let mut outcome = execute(&batch, &request, &mut |phase| line.phase(phase))?;
+    let control = BatchControl {
+        progress: Some(&mut |phase| line.phase(phase)),
+        ..BatchControl::default()
+    };
+    let mut outcome = execute_with(&batch, &request, control)?;
     outcome.times.load = load_ns;
     for (found, graph) in outcome.graphs.iter_mut().zip(&graphs) {
         found.weights = graph.weights;

@@ -220,7 +220,8 @@ impl RunArgs {
         request.source_weights = self.source_weights(sources, streamed.nodes());
         let mut options = self.stream.options(self.weights.choice());
         options.undirected = self.undirected;
-        let mut outcome = streamed.run(&request, options, &mut |phase| line.phase(phase))?;
+        let mut outcome =
+            streamed.run_with_progress(&request, options, &mut |phase| line.phase(phase))?;
         outcome.times.load = load_ns;
         outcome.taken.undirected_reaches_more = outcome.reached_little();
         outcome.backend_reason = match (streaming.reason, outcome.backend_reason) {

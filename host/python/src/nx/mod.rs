@@ -778,7 +778,7 @@ impl NxGraph {
             }
         };
         if is_new && self.rows.targets.len() < ENTRIES_OF_THREAD {
-            let found = py.detach(|| run::execute(graph, &request, &mut |_| ()));
+            let found = py.detach(|| run::execute(graph, &request));
             let found = found.map_err(|problem| error::of_run(py, &problem))?;
             return Ok(found.values);
         }

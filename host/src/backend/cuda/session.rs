@@ -35,7 +35,7 @@ const HELD_WORDS: u32 = TILE_SLOTS;
 
 /// A resident graph on a CUDA device.
 ///
-/// Its handles belong to the thread that opened it, so it is not `Send`.
+/// It may move to another thread: every call makes its context current there first.
 #[derive(Debug)]
 pub struct CudaSession<'g> {
     runner: Runner,
@@ -57,6 +57,12 @@ pub struct CudaSession<'g> {
     work: SessionWork,
     context: Rc<Context>,
 }
+
+// SAFETY: handles of the driver may be used on any thread to which their context is current, and
+// `load`, `run`, `read` and every drop make it current. The `Rc`s of the context and of the module
+// have no clone outside of this session, since no method returns one, so that all of them move
+// together. The graph is borrowed, and `Graph` is `Sync`; the words of the abort flag are atomic.
+unsafe impl Send for CudaSession<'_> {}
 
 impl<'g> CudaSession<'g> {
     /// Opens a device, compiles the kernels that `executor` starts with and

@@ -126,7 +126,7 @@ impl Pair<'_> {
         request.weighted = false;
         let mut times = Vec::new();
         loop {
-            let outcome = execute(&self.graphs[at], &request, &mut |_| {})?;
+            let outcome = execute(&self.graphs[at], &request)?;
             times.push(outcome.times.run as f64);
             if times.len() >= self.turns {
                 return Ok((Timing::of(&mut times), outcome));
