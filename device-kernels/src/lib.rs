@@ -48,7 +48,6 @@ pub mod entry;
 pub mod threads;
 
 use sets::{CodeAlone, Ready, Rounds, Searches, WaveSet as _};
-use waves::families_of;
 
 /// Name of the batch kernel that fits programs of these opcodes. The kernel for searches only takes
 /// blocks of at most [`COMPACT_LANES`](grid::COMPACT_LANES) lanes.
@@ -87,7 +86,7 @@ pub fn runs_code(opcodes: impl IntoIterator<Item = seawall_core::abi::program::O
 
 fn families_of_all(opcodes: impl IntoIterator<Item = seawall_core::abi::program::Opcode>) -> u32 {
     let opcodes = opcodes.into_iter();
-    opcodes.fold(0, |families, opcode| families | families_of(opcode))
+    opcodes.fold(0, |families, opcode| families | opcode.family())
 }
 
 const fn is_within(families: u32, known: u32) -> bool {

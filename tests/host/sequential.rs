@@ -791,3 +791,22 @@ fn options_and_weights_without_meaning_are_refused() {
     let outcome = execute(&graph, &closeness).unwrap();
     assert_eq!(outcome.backend, Executor::Cpu);
 }
+
+/// One thread decides nodes in the order of their priorities, nine in rounds.
+#[test]
+fn sets_and_colours_are_those_of_the_program_and_look_at_each_edge_once() {
+    for (nodes, seed) in [(40, 1), (700, 2), (3_000, 3)] {
+        for sample in samples(nodes, seed) {
+            let graph = graph_of(&sample, true);
+            for analysis in [AnalysisKind::Mis, AnalysisKind::Colouring] {
+                let alone = run(&graph, &request(analysis, &[], 1));
+                let rounds = run(&graph, &request(analysis, &[], 9));
+                let name = format!("{analysis:?} of {} {nodes}", sample.name);
+                assert_eq!(alone.values, rounds.values, "{name}");
+                assert!(alone.edges_examined.unwrap() <= alone.edges, "{name}");
+                assert_eq!(rounds.edges_examined, None, "{name}");
+                assert_eq!(run(&graph, &request(analysis, &[], 3)).values, alone.values);
+            }
+        }
+    }
+}

@@ -4,8 +4,6 @@
 //! is sound only if no wave outside the same family wrote those words. A host proves it by these
 //! facts before anything runs; a kernel relies on it.
 
-use super::program::Opcode;
-
 /// A claim on the words of a register that kernels rely on.
 ///
 /// ```
@@ -149,6 +147,31 @@ pub enum Array {
     IncomingFloatWeights = 4,
 }
 
+/// The least length of an operand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub enum Length {
+    /// Any, also 0.
+    Any,
+    /// So many words.
+    Words(u32),
+    /// So many words for each node.
+    Nodes(u32),
+    /// As many words for each node as this parameter of the wave says, at least one.
+    NodesOf(u8),
+    /// As many words as the destination has.
+    AsTo,
+    /// A bit for each node.
+    Bits,
+    /// A [frontier](super::frontier).
+    Frontier,
+    /// A [work register](super::work).
+    Work,
+    /// A register of [hubs](super::hubs), for as many as fit: kernels compare its length with the
+    /// space that it states.
+    Hubs,
+}
+
 /// Facts about an opcode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
@@ -174,7 +197,7 @@ pub struct Facts {
 }
 
 impl Facts {
-    const NONE: Self = Self {
+    pub(super) const NONE: Self = Self {
         reads: &[],
         writes: &[],
         arrays: &[],
@@ -208,12 +231,12 @@ impl Facts {
         Self { work, ..self }
     }
 
-    const fn wide_per_word_of(self, operand: Operand) -> Self {
+    pub(super) const fn wide_per_word_of(self, operand: Operand) -> Self {
         let work = Work::WideWords(operand);
         Self { work, ..self }
     }
 
-    const fn idle(self) -> Self {
+    pub(super) const fn idle(self) -> Self {
         let work = Work::Nothing;
         Self { work, ..self }
     }
@@ -239,164 +262,22 @@ impl Facts {
         }
     }
 
-    const fn needing(self, needs: &'static [Claim]) -> Self {
+    pub(super) const fn needing(self, needs: &'static [Claim]) -> Self {
         Self { needs, ..self }
     }
 
-    const fn making(self, makes: &'static [Claim]) -> Self {
+    pub(super) const fn making(self, makes: &'static [Claim]) -> Self {
         Self { makes, ..self }
     }
 
-    const fn at(self, stage: Stage) -> Self {
+    pub(super) const fn at(self, stage: Stage) -> Self {
         Self { stage, ..self }
-    }
-}
-
-impl Opcode {
-    /// The facts about it.
-    ///
-    /// ```
-    /// use seawall_core::abi::{facts::Operand, program::Opcode};
-    /// assert_eq!(Opcode::Copy.facts().reads, [Operand::First]);
-    /// ```
-    #[must_use]
-    #[expect(clippy::too_many_lines, reason = "one table of all opcodes")]
-    pub const fn facts(self) -> Facts {
-        use Invariant::{
-            Forest, Fresh, Frontier, Hubs, Lengths, Listed, NoHubs, Paths, Peeling, Rows, Sets,
-            Work,
-        };
-        use Operand::{First, Second, Third, To};
-        match self {
-            // The registers of `Each` are in its instructions.
-            Self::Fixpoint | Self::Stall | Self::Each | Self::While => Facts::NONE,
-            Self::Nop => Facts::NONE.idle(),
-            Self::Fill => Facts::of(&[], &[To]).word_wise(),
-            Self::Iota => Facts::of(&[], &[To]).word_wise().making(&[(To, Forest)]),
-            Self::Copy => Facts::of(&[First], &[To]).word_wise(),
-            Self::Scatter => Facts::of(&[First], &[To]).wide_per_word_of(To),
-            Self::Majority => Facts::of(&[To, First, Third], &[To]).wide_per_word_of(First),
-            Self::Parents => Facts::of(&[First], &[To]),
-            Self::And | Self::Or | Self::AndNot | Self::Xor => {
-                Facts::of(&[First, Second], &[To]).word_wise()
-            }
-            Self::Gather => Facts::of(&[First, Second], &[To]).per_word_of(To),
-            Self::Reduce => Facts::of(&[To, First], &[To]).per_word_of(First),
-            Self::Meet | Self::GatherRanks => {
-                Facts::of(&[To, First], &[To]).reading(&[Array::Incoming])
-            }
-            // Invalid sources and row offsets are handled.
-            Self::CountSlices => Facts::of(&[First], &[To, First]).reading(&[Array::Incoming]),
-            Self::ScanSlices => Facts::of(&[To], &[To]),
-            Self::PlaceSlices => Facts::of(&[To, First], &[To, Second]),
-            Self::CopySlices => Facts::of(&[First, Second], &[To]).reading(&[Array::Incoming]),
-            Self::GatherSlices => Facts::of(&[To, First, Second, Third], &[To]),
-            Self::PickFrequent => Facts::of(&[Second], &[To, First, Second]),
-            Self::CopyFrequent => Facts::of(&[To, First], &[To]).per_word_of(First),
-            Self::Sequential => Facts::of(&[To, Second, Third], &[To, First]),
-            Self::GenKill => Facts::of(&[To, First, Second, Third], &[To]).per_word_of(To),
-            Self::Reset => Facts::of(&[], &[To])
-                .making(&[(To, Fresh)])
-                .wide_per_word_of(To),
-            Self::Seed => Facts::of(&[To, First, Second], &[To, Second])
-                .needing(&[(To, Fresh)])
-                .per_word_of(First),
-            Self::Expand => Facts::of(&[To, First], &[To, First])
-                .needing(&[(First, Frontier)])
-                .at(Stage::Search),
-            Self::Visited => Facts::of(&[First], &[To])
-                .needing(&[(First, Frontier)])
-                .wide_per_word_of(First),
-            Self::HookReached => Facts::of(&[First], &[To, Second])
-                .needing(&[(First, Frontier)])
-                .making(&[(To, Forest)])
-                .wide_per_word_of(To),
-            Self::Link | Self::LinkSample => {
-                Facts::of(&[To, Third], &[To]).needing(&[(To, Forest)])
-            }
-            Self::Compress => Facts::of(&[To, Third], &[To])
-                .needing(&[(To, Forest)])
-                .wide_per_word_of(To),
-            Self::LinkRest => Facts::of(&[To, First, Third], &[To]).needing(&[(To, Forest)]),
-            Self::ResetWork => Facts::of(&[], &[To])
-                .making(&[(To, Work)])
-                .wide_per_word_of(To),
-            Self::SeedPaths | Self::SeedPathsWide => Facts::of(&[To, First, Second], &[To, First])
-                .needing(&[(First, Work)])
-                .making(&[(First, Paths)])
-                .wide_per_word_of(Second)
-                .at(Stage::BeforeLoop),
-            Self::StepPaths | Self::StepPathsWide => Facts::of(&[To, First], &[To, First])
-                .needing(&[(First, Paths)])
-                .reading(&[Array::Weights])
-                .at(Stage::Round),
-            Self::StepPathsFloat => Facts::of(&[To, First], &[To, First])
-                .needing(&[(First, Paths)])
-                .reading(&[Array::FloatWeights])
-                .at(Stage::Round),
-            Self::SeedPeel => Facts::of(&[First], &[To, First])
-                .needing(&[(First, Work)])
-                .making(&[(First, Peeling)])
-                .wide_per_word_of(To)
-                .at(Stage::BeforeLoop),
-            Self::StepPeel => Facts::of(&[To, First], &[To, First])
-                .needing(&[(First, Peeling)])
-                .at(Stage::Round),
-            Self::SeedSets => Facts::of(&[To, First, Second, Third], &[To, First, Second])
-                .needing(&[(First, Work)])
-                .making(&[(First, Sets)])
-                .wide_per_word_of(Third)
-                .at(Stage::BeforeLoop),
-            Self::StepSets => Facts::of(&[To, First, Second], &[To, First, Second])
-                .needing(&[(First, Sets)])
-                .at(Stage::Round),
-            Self::SeedSweep => Facts::of(&[To, First, Second, Third], &[To, First, Second])
-                .per_word_of(Third)
-                .at(Stage::BeforeLoop),
-            Self::Sweep => Facts::of(&[To, First, Second, Third], &[To, First, Second, Third])
-                .reading(&[Array::Incoming])
-                .at(Stage::Round),
-            Self::SweepBack => {
-                Facts::of(&[To, First, Second, Third], &[To, First, Second, Third]).at(Stage::Round)
-            }
-            Self::SettleSweep => Facts::of(&[To, First, Second], &[To]).per_word_of(Second),
-            Self::SeedRanks => {
-                Facts::of(&[Third], &[To, First, Second, Third]).wide_per_word_of(To)
-            }
-            Self::ApplyRanks => Facts::of(&[To, First, Second, Third], &[To, First, Second, Third])
-                .wide_per_word_of(To),
-            Self::SettleRanks => Facts::of(&[To], &[To]).wide_per_word_of(To),
-            Self::StepRanks => Facts::of(&[To, First, Second, Third], &[To, First, Second, Third])
-                .reading(&[Array::Incoming]),
-            Self::OrientEdges => {
-                Facts::of(&[], &[To, First]).making(&[(To, Rows), (First, Lengths)])
-            }
-            Self::CountTriangles => {
-                Facts::of(&[To, First, Second], &[To]).needing(&[(First, Rows), (Second, Lengths)])
-            }
-            Self::ResetHubs => Facts::of(&[], &[To])
-                .making(&[(To, NoHubs)])
-                .wide_per_word_of(To),
-            Self::PickHubs => Facts::of(&[To], &[To])
-                .needing(&[(To, NoHubs)])
-                .making(&[(To, Listed)]),
-            Self::RankHubs => Facts::of(&[To], &[To])
-                .needing(&[(To, Listed)])
-                .making(&[(To, Hubs)]),
-            Self::OrientHubs => Facts::of(&[Second], &[To, First, Second])
-                .needing(&[(Second, Hubs)])
-                .making(&[(To, Rows), (First, Lengths)]),
-            Self::CountHubs => Facts::of(&[To, First, Second, Third], &[To]).needing(&[
-                (First, Rows),
-                (Second, Lengths),
-                (Third, Hubs),
-            ]),
-        }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::program::Opcode;
     use super::*;
 
     #[test]

@@ -5,7 +5,7 @@
 
 mod opcode;
 
-pub use opcode::{Opcode, Reduction};
+pub use opcode::{Opcode, Reduction, family};
 
 use super::assert_words;
 use bytemuck::{Pod, Zeroable};

@@ -50,11 +50,17 @@ pub enum Algorithm {
     Paths = 14,
     /// As [`Self::Paths`] along whole weights, with lengths of 64 bits.
     WidePaths = 15,
+    /// Stores a 1 for every node of an independent set that no node can join, by the priorities
+    /// that the third source holds, a pair of words each.
+    IndependentSet = 16,
+    /// Stores the least colour for every node that its neighbours of higher priority leave free,
+    /// likewise.
+    Colours = 17,
 }
 
 impl Algorithm {
     /// Every algorithm, in order of its word.
-    pub const ALL: [Self; 16] = [
+    pub const ALL: [Self; 18] = [
         Self::StrongComponents,
         Self::Closeness,
         Self::Eccentricity,
@@ -71,6 +77,8 @@ impl Algorithm {
         Self::SignedPaths,
         Self::Paths,
         Self::WidePaths,
+        Self::IndependentSet,
+        Self::Colours,
     ];
 
     /// Returns the algorithm of a word; `None` if the word names none.
@@ -93,6 +101,8 @@ impl Algorithm {
             13 => Some(Self::SignedPaths),
             14 => Some(Self::Paths),
             15 => Some(Self::WidePaths),
+            16 => Some(Self::IndependentSet),
+            17 => Some(Self::Colours),
             _ => None,
         }
     }
@@ -252,6 +262,8 @@ impl SequentialRecord {
             Algorithm::Cores => 3,
             // The rank that has come along edges.
             Algorithm::Ranks => 2,
+            // Two copies of the priorities, a pair of words and the node each.
+            Algorithm::IndependentSet | Algorithm::Colours => 6,
         }
     }
 

@@ -6,8 +6,8 @@ use crate::search::waves::run_search_wave;
 use crate::sets::WaveSet;
 use crate::tables::Wave;
 use crate::waves::{
-    components, each, families_of, family, flow, parents, paths, peel, rank, reduce, sets, stall,
-    sweep, triangles, words,
+    components, each, family, flow, parents, paths, peel, rank, reduce, sets, stall, sweep,
+    triangles, words,
 };
 use seawall_core::abi::control::FaultCode;
 use seawall_core::abi::own::own_number;
@@ -29,7 +29,7 @@ pub(super) fn run_wave<G: Grid, S: WaveSet>(
         return S::run_own(cx, number, wave);
     }
     let opcode = Opcode::from_word(wave.opcode(grid)).ok_or(FaultCode::UnknownOpcode)?;
-    let families = families_of(opcode);
+    let families = opcode.family();
     if families & S::FAMILIES != families {
         return Err(FaultCode::UnknownOpcode);
     }

@@ -16,6 +16,7 @@ mod components;
 mod cores;
 mod distances;
 mod forest;
+mod greedy;
 mod heap;
 mod labels;
 mod levels;
@@ -151,6 +152,8 @@ fn run<G: Grid>(
         Algorithm::SignedPaths => signed::relax(work, operands, with.0, with.1),
         Algorithm::Paths => nearest::shorten(work, operands, with),
         Algorithm::WidePaths => nearest::shorten_wide(work, operands, with.0, with.1),
+        Algorithm::IndependentSet => greedy::choose(work, operands, rows, scratch, third),
+        Algorithm::Colours => greedy::colour(work, operands, rows, scratch, third),
     }
 }
 

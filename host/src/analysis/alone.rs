@@ -8,7 +8,7 @@ use super::definition::padded;
 use super::{Built, Question, Reading};
 use crate::cost::{Job, Times, Worker};
 use crate::graph::{Graph, WeightKind};
-use crate::program::{Given, ProgramBuilder, ProgramError};
+use crate::program::{Given, Item, Kind, Over, ProgramBuilder, ProgramError, RegisterId, Value};
 use seawall_core::abi::sequential::{Algorithm, Lengths, SequentialRecord};
 
 /// Scratch memory of all threads, words for each node and edge: about six copies of the graph, so
@@ -65,8 +65,48 @@ pub(super) fn shared(
 const fn takes_sources(algorithm: Algorithm) -> bool {
     !matches!(
         algorithm,
-        Algorithm::StrongComponents | Algorithm::Labels | Algorithm::Forest | Algorithm::Cores
+        Algorithm::StrongComponents
+            | Algorithm::Labels
+            | Algorithm::Forest
+            | Algorithm::Cores
+            | Algorithm::IndependentSet
+            | Algorithm::Colours
     )
+}
+
+/// Most threads for which one of them is faster than rounds of all.
+pub(super) const FEW_THREADS: u32 = 8;
+
+/// Whether a few CPU threads answer, as [`suits`].
+pub(super) fn suits_few(question: &Question) -> bool {
+    let are_few = question
+        .threads
+        .is_some_and(|threads| threads <= FEW_THREADS);
+    are_few && suits(question)
+}
+
+/// Whether `worker` is so few threads of a CPU.
+pub(super) fn is_few(worker: &Worker) -> bool {
+    worker.is_cpu() && worker.threads_of(f64::INFINITY) <= f64::from(FEW_THREADS)
+}
+
+/// The program that decides nodes from the highest priority down, where `priority` makes a pair of
+/// words for each node.
+///
+/// # Errors
+/// If the graph is too large for a register.
+pub(super) fn build_greedy(
+    graph: &Graph,
+    question: &Question,
+    sought: Sought,
+    priority: impl for<'c> FnOnce(Item<'c>) -> Value<'c>,
+) -> Result<Built, ProgramError> {
+    let mut program = ProgramBuilder::new(graph.nodes());
+    let priorities = program.per_node("priorities", Kind::U64)?;
+    program.each("draw priorities", Over::Nodes, |node| {
+        node.store(priorities, priority(node).to_u64());
+    });
+    run(program, graph, question, sought, Some(priorities))
 }
 
 /// The program that runs one algorithm.
@@ -78,7 +118,23 @@ pub(super) fn build(
     question: &Question,
     sought: Sought,
 ) -> Result<Built, ProgramError> {
-    let mut program = ProgramBuilder::new(graph.nodes());
+    run(
+        ProgramBuilder::new(graph.nodes()),
+        graph,
+        question,
+        sought,
+        None,
+    )
+}
+
+/// Completes `program` by the algorithm, with a third source.
+fn run(
+    mut program: ProgramBuilder,
+    graph: &Graph,
+    question: &Question,
+    sought: Sought,
+    third: Option<RegisterId>,
+) -> Result<Built, ProgramError> {
     let Sought { record, .. } = sought;
     let sources = question.sources.len() as u64;
     let words = match sought.reading {
@@ -89,6 +145,7 @@ pub(super) fn build(
     let mut given = Given {
         memory: Some(program.sequential_memory(record, graph.edges())?),
         weights: weights(graph, record),
+        third,
         ..Given::default()
     };
     if takes_sources(record.algorithm) {

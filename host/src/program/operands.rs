@@ -6,8 +6,7 @@
 use super::error::ProgramError;
 use super::slices::{SliceShape, shape_error};
 use super::wave::{Does, RegisterSpec, Slot, WaveSpec};
-use seawall_core::abi::components::KNOWN_WORDS;
-use seawall_core::abi::facts::Facts;
+use seawall_core::abi::facts::{Facts, Length, Operand};
 use seawall_core::abi::hubs::{HUBS_LEAST, HubLayout};
 use seawall_core::abi::program::Opcode;
 use seawall_core::abi::rank::TOTALS_WORDS;
@@ -51,6 +50,25 @@ impl Around<'_> {
         self.spec(slot).map_or(0, |spec| u64::from(spec.words))
     }
 
+    /// Words of the least `length` of an operand of `wave`.
+    fn least(self, wave: &WaveSpec, length: Length) -> u64 {
+        let nodes = u64::from(self.nodes);
+        match length {
+            Length::Any => 0,
+            Length::Words(words) => words.into(),
+            Length::Nodes(words) => nodes.saturating_mul(words.into()),
+            Length::NodesOf(parameter) => {
+                let words = wave.parameters[usize::from(parameter)].max(1);
+                nodes.saturating_mul(words.into())
+            }
+            Length::AsTo => self.words(wave.destination),
+            Length::Bits => bitset_words(self.nodes).into(),
+            Length::Frontier => FrontierLayout::new(self.nodes).words(),
+            Length::Work => WorkLayout::new(self.nodes).words(),
+            Length::Hubs => HubLayout::new(self.nodes, HUBS_LEAST).map_or(0, HubLayout::words),
+        }
+    }
+
     fn is_long_enough(
         &self,
         wave: &WaveSpec,
@@ -71,66 +89,36 @@ impl Around<'_> {
 
 /// The least lengths that `wave` needs.
 fn fewest(around: Around<'_>, wave: &WaveSpec) -> Fewest {
-    let nodes = u64::from(around.nodes);
-    let to = around.words(wave.destination);
-    let frontier = FrontierLayout::new(around.nodes).words();
-    let work = WorkLayout::new(around.nodes).words();
-    let totals = u64::from(TOTALS_WORDS);
-    let joined = (nodes, [1, 0, KNOWN_WORDS.into(), 0]);
-    // For a ranking's start: whether it has sums, or one word per node.
-    let has_sums = wave.parameters[0] == 0;
-    // Kernels compare the length with the space that the register states.
-    let hubs = HubLayout::new(around.nodes, HUBS_LEAST).map_or(0, HubLayout::words);
-    let each = |facts: u32| nodes.saturating_mul(u64::from(facts.max(1)));
-    let sets = each(wave.parameters[0]);
     let opcode = match wave.does {
         Does::Ready(opcode) => opcode,
-        Does::Own { facts, .. } => return fewest_of_own(&facts, to),
+        Does::Own { facts, .. } => return fewest_of_own(&facts, around.words(wave.destination)),
     };
+    let Some(least) = opcode.least() else {
+        return computed(around, wave, opcode);
+    };
+    let words = |at: usize| {
+        let length = least.get(at).copied().unwrap_or(Length::Any);
+        around.least(wave, length)
+    };
+    Fewest {
+        destination: words(Operand::To as usize),
+        sources: [words(1), words(2), words(3), 0],
+    }
+}
+
+/// The least lengths that follow from several parameters.
+fn computed(around: Around<'_>, wave: &WaveSpec, opcode: Opcode) -> Fewest {
+    let nodes = u64::from(around.nodes);
     let (destination, sources) = match opcode {
-        Opcode::Nop | Opcode::Fill | Opcode::Iota | Opcode::Scatter => (0, [0; 4]),
-        // Registers of code are checked when it is recorded.
-        Opcode::Fixpoint | Opcode::While | Opcode::Stall => (0, [0; 4]),
-        Opcode::Each => (0, [0, 1, 0, 0]),
-        Opcode::Copy => (0, [to, 0, 0, 0]),
-        Opcode::Gather => (0, [0, to, 0, 0]),
-        Opcode::And | Opcode::Or | Opcode::AndNot | Opcode::Xor => (0, [to, to, 0, 0]),
-        Opcode::GenKill => (0, [to, to, to, 0]),
-        Opcode::Meet => (each(wave.parameters[1]), [to, 0, 0, 0]),
-        Opcode::Reduce => (1, [0; 4]),
-        Opcode::Reset => (frontier, [0; 4]),
-        Opcode::Seed => (frontier, [0, nodes, 0, 0]),
-        Opcode::Expand => (nodes, [frontier, 0, 0, 0]),
-        Opcode::Visited => (u64::from(bitset_words(around.nodes)), [frontier, 0, 0, 0]),
-        Opcode::Link | Opcode::Compress | Opcode::LinkSample | Opcode::LinkRest => joined,
-        Opcode::HookReached => (nodes, [frontier, KNOWN_WORDS.into(), 0, 0]),
-        Opcode::Majority => (1, [nodes, 0, KNOWN_WORDS.into(), 0]),
-        Opcode::ResetWork => (work, [0; 4]),
-        Opcode::SeedPaths | Opcode::StepPaths | Opcode::StepPathsFloat => (nodes, [work, 0, 0, 0]),
-        Opcode::SeedPathsWide | Opcode::StepPathsWide => (2 * nodes, [work, 0, 0, 0]),
-        Opcode::SeedPeel | Opcode::StepPeel => (nodes, [work, 0, 0, 0]),
-        Opcode::SeedRanks => (nodes, [nodes, (1 + u64::from(has_sums)) * nodes, totals, 0]),
-        Opcode::GatherRanks => (2 * nodes, [nodes, 0, 0, 0]),
-        Opcode::CountSlices
-        | Opcode::ScanSlices
-        | Opcode::PlaceSlices
-        | Opcode::CopySlices
-        | Opcode::GatherSlices
-        | Opcode::PickFrequent
-        | Opcode::CopyFrequent => fewest_of_slices(around, wave, opcode),
-        Opcode::ApplyRanks => (nodes, [nodes, 2 * nodes, totals, 0]),
-        Opcode::StepRanks => (nodes, [nodes, nodes, totals, 0]),
-        Opcode::SettleRanks => (totals, [0; 4]),
-        Opcode::OrientEdges => (0, [nodes, 0, 0, 0]),
-        Opcode::CountTriangles => (nodes, [0, nodes, 0, 0]),
+        // Whether it has sums, or one word per node.
+        Opcode::SeedRanks => {
+            let per_node = if wave.parameters[0] == 0 { 2 } else { 1 };
+            (nodes, [nodes, per_node * nodes, TOTALS_WORDS.into(), 0])
+        }
         Opcode::ResetHubs => {
             let layout = HubLayout::new(around.nodes, wave.parameters[0]);
             (layout.map_or(0, HubLayout::words), [0; 4])
         }
-        Opcode::PickHubs | Opcode::RankHubs => (hubs, [0; 4]),
-        Opcode::OrientHubs => (0, [nodes, hubs, 0, 0]),
-        Opcode::CountHubs => (nodes, [0, nodes, hubs, 0]),
-        Opcode::Parents => (nodes, [nodes, 0, 0, 0]),
         Opcode::SeedSweep | Opcode::Sweep | Opcode::SweepBack => {
             fewest_of_sweep(around, wave, opcode == Opcode::SeedSweep)
         }
@@ -139,7 +127,7 @@ fn fewest(around: Around<'_>, wave: &WaveSpec) -> Fewest {
             (nodes, [list * u64::from(SWEEP_TOTALS), 0, 0, 0])
         }
         Opcode::Sequential => fewest_of_sequential(around, wave),
-        Opcode::SeedSets | Opcode::StepSets => (sets, [work, sets, 0, 0]),
+        _ => fewest_of_slices(around, wave, opcode),
     };
     Fewest {
         destination,

@@ -4,6 +4,9 @@
 //! them have theirs (Jones, Plassmann, "A Parallel Graph Coloring Heuristic", 1993). Nodes with
 //! many edges come first, which takes few colours. The colouring only depends on the priorities.
 //!
+//! With few CPU threads one of them colours the nodes in that order, each once
+//! (`seawall_device::sequential`). On a GPU and on many threads a program of code works in rounds.
+//!
 //! A node that gets its colour notifies the neighbours that wait for it, and lists those that wait
 //! for none any more. So edges are visited about twice, however many rounds there are. Lists take
 //! turns, and a round empties the list of the next one, so that it takes one barrier.
@@ -16,13 +19,14 @@ mod hubs;
 mod oracle;
 mod short;
 
+use super::alone::{self, Sought};
 use super::lists::{List, list, of_turn};
 use super::{
     Analysis, AnalysisOutput, Answer, Bars, Built, Case, Facts, Figure, LoopRule, Picture,
     Question, Reading, Sentence, Values,
 };
 use crate::column::Column;
-use crate::cost::{Job, Worker};
+use crate::cost::{Job, Times, Worker};
 use crate::graph::Graph;
 use crate::program::{
     Edges, Item, Join, Kind, Over, ProgramBuilder, ProgramError, RegisterId, Value,
@@ -30,6 +34,7 @@ use crate::program::{
 use crate::units::counted;
 use hubs::Hubs;
 use seawall_core::abi::UNREACHED;
+use seawall_core::abi::sequential::{Algorithm, SequentialRecord};
 
 /// The analysis `colouring`.
 pub(super) struct Colouring;
@@ -52,6 +57,12 @@ const FACTS: Facts = Facts {
 /// Passes over all edges, and levels in between.
 const PASSES: [f64; 2] = [5.0, 60.0];
 
+/// Work of one thread, in edges of a pass.
+const ALONE: Times = Times {
+    node: 8.0,
+    edge: 1.5,
+};
+
 /// Colours that a node checks in a round once all that it was notified of are taken.
 const WINDOW: u32 = u64::BITS;
 
@@ -70,6 +81,18 @@ impl Analysis for Colouring {
     }
 
     fn build(&self, graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
+        if alone::suits_few(question) {
+            let sought = Sought {
+                record: SequentialRecord::new(Algorithm::Colours),
+                none: UNREACHED,
+                reading: Reading::Words,
+            };
+            let (is_short, order) = (short::fits(graph), Order::of(graph));
+            return alone::build_greedy(graph, question, sought, |node| match is_short {
+                true => short::priority(node.index()),
+                false => order.priority(node),
+            });
+        }
         build(graph, question)
     }
 
@@ -95,6 +118,9 @@ impl Analysis for Colouring {
     }
 
     fn cost_ns(&self, job: &Job, worker: &Worker) -> f64 {
+        if alone::is_few(worker) {
+            return worker.alone_ns(job, ALONE);
+        }
         let [passes, levels] = PASSES;
         worker.code_ns(job, passes, levels)
     }

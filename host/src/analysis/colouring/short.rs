@@ -9,7 +9,7 @@ use super::super::lists::{list, of_turn};
 use super::super::{Built, Question, Reading};
 use super::SPREAD;
 use crate::graph::Graph;
-use crate::program::{Edges, Join, Kind, Over, ProgramBuilder, ProgramError};
+use crate::program::{Edges, Join, Kind, Over, ProgramBuilder, ProgramError, Value};
 use seawall_core::abi::UNREACHED;
 
 /// Most edges of a row: a word has one more count than a row has edges.
@@ -27,6 +27,11 @@ pub(super) fn fits(graph: &Graph) -> bool {
     rows.all(|row| row[1] - row[0] <= MOST_EDGES)
 }
 
+/// The priority of a node of such a graph: a unique number.
+pub(super) fn priority(number: Value<'_>) -> Value<'_> {
+    number * SPREAD
+}
+
 /// The program for such a graph. Nodes are ordered by a unique number: at most seven colours are
 /// needed whatever the order.
 pub(super) fn build(graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
@@ -40,9 +45,9 @@ pub(super) fn build(graph: &Graph, question: &Question) -> Result<Built, Program
     ];
     program.fill("none has a colour", colours, UNREACHED);
     program.each("count who comes before", Over::Nodes, |node| {
-        let own = node.index() * SPREAD;
+        let own = priority(node.index());
         let before = node.gather(Edges::Out, Join::Sum, |edge| {
-            (edge.neighbour() * SPREAD).above(own)
+            priority(edge.neighbour()).above(own)
         });
         node.store(counts, before);
         node.append(lists[0], node.index(), before.is_zero());

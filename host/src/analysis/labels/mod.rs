@@ -92,15 +92,9 @@ const ALONE: Times = Times {
     edge: 90.0,
 };
 
-/// Most threads for which one of them is faster than rounds of all.
-const ALONE_THREADS: u32 = 8;
-
 /// Whether one thread runs all rounds.
 fn is_sequential(question: &Question) -> bool {
-    let are_few = question
-        .threads
-        .is_some_and(|threads| threads <= ALONE_THREADS);
-    are_few && alone::suits(question) && question.rule == LabelRule::Stable
+    alone::suits_few(question) && question.rule == LabelRule::Stable
 }
 
 /// Rounds of the rule of LDBC without a limit.

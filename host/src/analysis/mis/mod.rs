@@ -7,6 +7,10 @@
 //! and Fast Maximal Independent Set Implementation for GPUs", 2018). The set only depends on the
 //! priorities.
 //!
+//! With few CPU threads one of them decides the nodes in that order, each once
+//! (`seawall_device::sequential`), which is the same set. On a GPU and on many threads a program of
+//! code works in rounds.
+//!
 //! A round visits the nodes that are undecided: it lists those of the next one. Lists take turns,
 //! and a round empties the list of the next one, so that it takes one barrier. The first round
 //! visits all nodes; the first two if degrees are even, since most nodes that the first could list
@@ -14,18 +18,20 @@
 
 mod oracle;
 
+use super::alone::{self, Sought};
 use super::lists::{List, list, of_turn};
 use super::{
     Analysis, AnalysisOutput, Answer, Bars, Built, Case, Facts, Figure, LoopRule, Picture,
     Question, Reading, Sentence, Values,
 };
 use crate::column::Column;
-use crate::cost::{Job, Worker};
+use crate::cost::{Job, Times, Worker};
 use crate::graph::Graph;
 use crate::program::{
     Edges, Item, Join, Kind, Over, ProgramBuilder, ProgramError, RegisterId, Value,
 };
 use crate::units::counted;
+use seawall_core::abi::sequential::{Algorithm, SequentialRecord};
 
 /// The analysis `mis`.
 pub(super) struct Mis;
@@ -48,6 +54,12 @@ const FACTS: Facts = Facts {
 /// Passes over all edges, and levels in between.
 const PASSES: [f64; 2] = [0.6, 10.0];
 
+/// Work of one thread, in edges of a pass.
+const ALONE: Times = Times {
+    node: 8.0,
+    edge: 0.5,
+};
+
 /// State of a node in the set. A node out of it has 0, an undecided one its priority.
 const IN: u32 = u32::MAX;
 
@@ -57,6 +69,15 @@ impl Analysis for Mis {
     }
 
     fn build(&self, graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
+        if alone::suits_few(question) {
+            let sought = Sought {
+                record: SequentialRecord::new(Algorithm::IndependentSet),
+                none: 0,
+                reading: Reading::Words,
+            };
+            let shape = Shape::of(graph);
+            return alone::build_greedy(graph, question, sought, |node| priority(node, shape));
+        }
         build(graph, question)
     }
 
@@ -81,6 +102,9 @@ impl Analysis for Mis {
     }
 
     fn cost_ns(&self, job: &Job, worker: &Worker) -> f64 {
+        if alone::is_few(worker) {
+            return worker.alone_ns(job, ALONE);
+        }
         let [passes, levels] = PASSES;
         worker.code_ns(job, passes, levels)
     }

@@ -14,8 +14,10 @@ use super::shape::RequestedShape;
 use crate::backend::BackendError;
 use crate::backend::lanes::Work;
 use crate::program::encoded::EncodedProgram;
+use seawall_core::abi::facts::Stage;
 use seawall_core::abi::program::Opcode;
 use seawall_core::launch::LaunchMode;
+use seawall_device::waves::family;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -173,16 +175,7 @@ fn work_of(program: &EncodedProgram) -> Work {
             .filter_map(|wave| Opcode::from_word(wave.opcode))
             .any(wanted)
     };
-    if has(|opcode| {
-        matches!(
-            opcode,
-            Opcode::StepPaths
-                | Opcode::StepPathsWide
-                | Opcode::StepPathsFloat
-                | Opcode::StepPeel
-                | Opcode::StepSets
-        )
-    }) {
+    if has(|opcode| opcode.facts().stage == Stage::Round && opcode.family() & family::ROUNDS != 0) {
         Work::Rounds
     } else if has(|opcode| opcode == Opcode::HookReached) {
         // After a search, passes over all nodes.
