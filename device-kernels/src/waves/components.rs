@@ -68,7 +68,7 @@ pub fn run_components<G: Grid>(
         Opcode::LinkRest => {
             let largest = tables.register_of(grid, wave.source(grid, 0), 1)?;
             let largest = largest.load_weak(grid, 0);
-            link_rest(cx, parents, (largest, wave.parameter(grid, 0)));
+            link_rest(cx, parents, largest, wave.parameter(grid, 0));
         }
         _ => each_edge(&context.team, rows_after(context, 0), |edge| {
             link(grid, parents, edge.from, edge.to);
@@ -91,7 +91,7 @@ fn rows_after<G: Grid>(context: &Context<G>, skip: u32) -> Rows {
 
 /// Joins the ends of all edges but the first `skip` of every node that is not below `largest`.
 #[inline(never)]
-fn link_rest<G: Grid>(cx: ContextRef<G>, parents: Proven, (largest, skip): (u32, u32)) {
+fn link_rest<G: Grid>(cx: ContextRef<G>, parents: Proven, largest: u32, skip: u32) {
     let context = &cx.context();
     let grid = context.team.grid;
     let wanted = |node| parents.load_weak(grid, node) != largest;

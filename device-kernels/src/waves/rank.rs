@@ -121,7 +121,7 @@ impl Sums {
                 Some(starts) if G::WARP == 1 => f32::from_bits(starts.load_weak(grid, node)),
                 _ => rank,
             };
-            let own = self.made.store(grid, (node, end - start), rank);
+            let own = self.made.store(grid, node, end - start, rank);
             dangling = dangling.wrapping_add(own);
         });
         add_total(grid, self.totals, DANGLING, dangling);

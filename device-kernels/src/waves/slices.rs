@@ -393,7 +393,7 @@ impl Slices {
     ) {
         let mut slice = 0;
         while slice < self.layout.slices() {
-            let (to, len) = self.run(grid, (slice, node), end - at);
+            let (to, len) = self.run(grid, slice, node, end - at);
             let row_spread = RowSpread::of(grid, len);
             let mut step = 0;
             while step < row_spread.total {
@@ -425,7 +425,7 @@ impl Slices {
         let (mut at, end) = self.rows.row(grid, node);
         let mut slice = 0;
         while slice < self.layout.slices() {
-            let (to, len) = self.run(grid, (slice, node), end - at);
+            let (to, len) = self.run(grid, slice, node, end - at);
             let mut first = grid.lane();
             while first < len {
                 // Codegen rule `LOADS_TOGETHER`.
@@ -449,7 +449,7 @@ impl Slices {
     /// Place of the edges of `node` in `slice` in the copy, and their number, at most the `left`
     /// ones of the row. All of them are inside the copy, even if another program wrote the offsets.
     #[inline(always)]
-    fn run<G: Grid>(&self, grid: G, (slice, node): (u32, u32), left: u32) -> (u32, u32) {
+    fn run<G: Grid>(&self, grid: G, slice: u32, node: u32, left: u32) -> (u32, u32) {
         let row = self.layout.row(slice, node);
         let start = self.starts.load_weak_if(grid, left > 0, row, 0);
         let stop = self

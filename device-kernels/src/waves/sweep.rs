@@ -280,7 +280,7 @@ impl<G: Grid> Round<G> {
     /// Adds `found` in word `word` to the sources that this round changes, and its counts to
     /// the totals.
     #[inline(always)]
-    fn close(&self, context: &Context<G>, (word, found): (u32, u32), counts: &mut Counts) {
+    fn close(&self, context: &Context<G>, word: u32, found: u32, counts: &mut Counts) {
         if found == 0 {
             return;
         }
@@ -364,7 +364,7 @@ impl<G: Grid> Round<G> {
             }
         });
         for word in 0..words {
-            self.close(context, (word as u32, found[word]), &mut counts[word]);
+            self.close(context, word as u32, found[word], &mut counts[word]);
         }
     }
 
@@ -436,7 +436,7 @@ impl<G: Grid> Round<G> {
             }
             found |= first;
         });
-        self.close(context, (word, found), &mut counts);
+        self.close(context, word, found, &mut counts);
     }
 
     /// Joins this lane's words of the sets at the other ends of a row's edges, a warp's
