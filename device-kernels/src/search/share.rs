@@ -158,7 +158,7 @@ impl Search {
         while edge < end {
             let from = queue.nodes.load_weak(grid, index);
             let prefix = queue.prefix.load_weak(grid, index);
-            let (start, stop) = queue.row(grid, index, (drive.nodes, drive.edges));
+            let (start, stop) = queue.row(grid, index, drive.nodes, drive.edges);
             if index + ROWS_AHEAD < drive.nodes {
                 let later = queue.starts.load_weak(grid, index + ROWS_AHEAD);
                 self.outgoing.prefetch_target(grid, later);

@@ -174,8 +174,7 @@ pub(super) fn expand_near<G: Grid, L: Lengths>(
     while at < end {
         let node = source.queue.nodes.load_weak(grid, entry);
         let prefix = source.queue.prefix.load_weak(grid, entry);
-        let counts = (source.nodes, source.edges);
-        let (start, stop) = source.queue.row(grid, entry, counts);
+        let (start, stop) = source.queue.row(grid, entry, source.nodes, source.edges);
         let row_end = end.min(prefix + (stop - start));
         let value = row(node);
         let is_whole = row_end - at == stop - start && stop - start <= ROW_MOST;
