@@ -149,10 +149,10 @@ impl Heap {
     pub(super) fn take<G: Grid>(&mut self, grid: G) -> Option<(u32, u64)> {
         let last = self.length.checked_sub(1)?;
         let least = (self.nodes.load_weak(grid, 0), self.keys.load(grid, 0));
-        let moved = (self.nodes.load_weak(grid, last), self.keys.load(grid, last));
+        let (node, key) = (self.nodes.load_weak(grid, last), self.keys.load(grid, last));
         self.length = last;
         if last > 0 {
-            self.sink(grid, moved.0, moved.1);
+            self.sink(grid, node, key);
         }
         self.places.store_weak(grid, least.0, TAKEN);
         self.taken += 1;

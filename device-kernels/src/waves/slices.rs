@@ -116,7 +116,7 @@ pub(super) fn run_slices<G: Grid>(
         // SAFETY: indices are below the number of edges, see `Slices::run`.
         let sources = unsafe { tables.proven_of(grid, to, slices.edges)? };
         let places = Places::of(grid, tables, wave.source(grid, 1))?;
-        slices.copy(context, (sources, places));
+        slices.copy(context, sources, places);
     }
     Ok(())
 }
@@ -354,7 +354,7 @@ impl Slices {
     /// Copies the edges of this team's rows: warps those of a row per lane, and blocks those of a
     /// long one.
     #[inline(never)]
-    fn copy<G: Grid>(&self, context: &Context<G>, sources: (Proven, Places)) {
+    fn copy<G: Grid>(&self, context: &Context<G>, sources: Proven, places_of: Places) {
         let (team, grid) = (&context.team, context.team.grid);
         let slices = *self;
         let mut longest = 0;
@@ -364,7 +364,7 @@ impl Slices {
             let is_short = end - start <= WARP_ROW || G::WARP == 1;
             let end = if is_short { end } else { start };
             if grid.ballot(start < end) != 0 {
-                slices.copy_rows(grid, sources.0, sources.1, node, start, end);
+                slices.copy_rows(grid, sources, places_of, node, start, end);
             }
         });
         if G::WARP == 1 || !grid.block_any(longest > WARP_ROW) {
@@ -375,7 +375,7 @@ impl Slices {
             end - start > WARP_ROW
         };
         each_left(team, slices.nodes, is_left, |node| {
-            slices.copy_together(grid, sources.0, sources.1, node);
+            slices.copy_together(grid, sources, places_of, node);
         });
     }
 

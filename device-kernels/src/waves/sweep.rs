@@ -389,11 +389,11 @@ impl<G: Grid> Round<G> {
                 let from = some.trailing_zeros();
                 some &= some - 1;
                 let node = grid.shuffle(node, from);
-                let row = (grid.shuffle(start, from), grid.shuffle(end, from));
+                let (start, end) = (grid.shuffle(start, from), grid.shuffle(end, from));
                 let at = node * self.words + word;
                 let own = self.now.load_weak(grid, at);
                 let need = live & !own;
-                let new = self.pull(row.0, row.1, G::WARP, need) & need;
+                let new = self.pull(start, end, G::WARP, need) & need;
                 let grows = grid.ballot(new != 0) != 0;
                 if (grows || self.has_changed(node)) && has_word {
                     self.then.store_weak(grid, at, own | new);

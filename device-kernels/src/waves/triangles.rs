@@ -58,8 +58,7 @@ pub fn run_triangles<G: Grid>(
     let (tables, grid) = (context.tables, context.team.grid);
     let nodes = tables.nodes(grid);
     if opcode == Opcode::OrientEdges {
-        let registers = (wave.destination(grid), wave.source(grid, 0));
-        Forward::of(tables, grid, registers.0, registers.1)?.fill(context);
+        Forward::of(tables, grid, wave.destination(grid), wave.source(grid, 0))?.fill(context);
         return Ok(());
     }
     let forward = Forward::of(tables, grid, wave.source(grid, 0), wave.source(grid, 1))?;
