@@ -24,7 +24,7 @@ impl Queue {
     /// First edge of entry `index`, and the edge after its last one, in a
     /// queue of `nodes` nodes and `edges` edges.
     #[inline(always)]
-    pub fn row<G: Grid>(self, grid: G, index: u32, (nodes, edges): (u32, u32)) -> (u32, u32) {
+    pub fn row<G: Grid>(self, grid: G, index: u32, nodes: u32, edges: u32) -> (u32, u32) {
         let prefix = self.prefix.load_weak(grid, index);
         let next = if index + 1 < nodes {
             self.prefix.load_weak(grid, index + 1)

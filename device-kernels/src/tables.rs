@@ -272,8 +272,8 @@ impl Tables {
         }
         let table = word_of!(LaunchRecord, group_table);
         let at = |offset: u32| {
-            let held = (GROUPS.area(), GROUPS_HELD as u32);
-            self.entry(grid, held.0, held.1, table, GROUP_WORDS, index, offset)
+            let (area, held) = (GROUPS.area(), GROUPS_HELD as u32);
+            self.entry(grid, area, held, table, GROUP_WORDS, index, offset)
         };
         Some(GroupRecord {
             first_wave: at(0),
@@ -300,8 +300,8 @@ impl Tables {
         }
         let table = word_of!(LaunchRecord, register_table);
         let at = |offset: u32| {
-            let held = (REGISTERS.area(), REGISTERS_HELD as u32);
-            self.entry(grid, held.0, held.1, table, REGISTER_WORDS, index, offset)
+            let (area, held) = (REGISTERS.area(), REGISTERS_HELD as u32);
+            self.entry(grid, area, held, table, REGISTER_WORDS, index, offset)
         };
         let (region, words) = (at(0), at(1));
         let offset = u64::from(at(2)) | u64::from(at(3)) << 32;

@@ -47,7 +47,7 @@ impl Tiles {
 
     /// Quad `index` of all steps, without edges from quad `end` on.
     #[inline(always)]
-    pub fn quad<G: Grid>(self, grid: G, (index, end): (u32, u32)) -> Quad {
+    pub fn quad<G: Grid>(self, grid: G, index: u32, end: u32) -> Quad {
         if index >= end {
             return Quad {
                 base: 0,

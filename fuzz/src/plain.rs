@@ -120,7 +120,7 @@ fn matrix_market(text: &str) -> Option<Plain> {
         return None;
     }
     let lines: Vec<&str> = lines.collect();
-    counted(&lines, (rows, entries, weighted, both))
+    counted(&lines, rows, entries, weighted, both)
 }
 
 fn challenge(text: &str) -> Option<Plain> {
@@ -129,14 +129,11 @@ fn challenge(text: &str) -> Option<Plain> {
         .try_into()
         .ok()?;
     let arcs: Option<Vec<&str>> = lines.map(|line| line.strip_prefix("a ")).collect();
-    counted(&arcs?, (nodes, edges, true, false))
+    counted(&arcs?, nodes, edges, true, false)
 }
 
 /// Reads edges among nodes that count from 1, as many as promised.
-fn counted(
-    lines: &[&str],
-    (nodes, edges, weighted, both): (u64, u64, bool, bool),
-) -> Option<Plain> {
+fn counted(lines: &[&str], nodes: u64, edges: u64, weighted: bool, both: bool) -> Option<Plain> {
     if nodes > NODES_MAX || lines.len() as u64 != edges {
         return None;
     }

@@ -75,10 +75,10 @@ impl Case {
 
 /// Draws the batch of a seed and runs every analysis and every shape of search
 /// on it.
-pub(crate) fn run(drawn: (u64, bool), tally: &mut Tally) {
-    let case = Case::draw(drawn.0, drawn.1);
+pub(crate) fn run(seed: u64, quick: bool, tally: &mut Tally) {
+    let case = Case::draw(seed, quick);
     for analysis in ANALYSES {
-        tally.check(("batches, three runs each", NAME), &case.repeat, || {
+        tally.check("batches, three runs each", NAME, &case.repeat, || {
             case.run(&BatchOptions::new(analysis), 3)
         });
     }
@@ -95,18 +95,18 @@ pub(crate) fn run(drawn: (u64, bool), tally: &mut Tally) {
             ..BatchOptions::new(AnalysisKind::Bfs)
         };
         let repeat = format!("topology {topology}, {}", case.repeat);
-        tally.check(("batches, forced topologies", NAME), repeat, || {
+        tally.check("batches, forced topologies", NAME, repeat, || {
             case.run(&asked, 1)
         });
     }
-    scripts(&case, drawn.0, tally);
+    scripts(&case, seed, tally);
     for max_iterations in [1, 2, 5] {
         let asked = BatchOptions {
             max_iterations,
             ..BatchOptions::new(AnalysisKind::Reach)
         };
         let repeat = format!("{max_iterations} levels, {}", case.repeat);
-        tally.check(("batches, level limits", NAME), repeat, || {
+        tally.check("batches, level limits", NAME, repeat, || {
             case.run(&asked, 1)
         });
     }
@@ -119,7 +119,7 @@ fn scripts(case: &Case, seed: u64, tally: &mut Tally) {
         return;
     }
     let mut random = Random::new(seed);
-    tally.check(("batches of programs", NAME), &case.repeat, || {
+    tally.check("batches of programs", NAME, &case.repeat, || {
         run_scripts(|jobs| case.open(jobs), &case.members, 3000, &mut random)
     });
 }
@@ -133,13 +133,13 @@ pub(crate) fn faults(quick: bool, tally: &mut Tally) {
         },
         ..CudaOptions::default()
     };
-    tally.check(("batch with a graph that faults", NAME), "no seed", || {
+    tally.check("batch with a graph that faults", NAME, "no seed", || {
         faulting(options)
     });
-    tally.check(("batch with a search that faults", NAME), "no seed", || {
+    tally.check("batch with a search that faults", NAME, "no seed", || {
         faulting_search(options)
     });
-    tally.check(("batch larger than its budget", NAME), "no seed", || {
+    tally.check("batch larger than its budget", NAME, "no seed", || {
         over_budget(options)
     });
 }

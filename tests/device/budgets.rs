@@ -18,7 +18,7 @@ const LEAST: u64 = 128 << 10;
 /// Ranks within budgets that shrink by a sixteenth at a time.
 pub(crate) fn run(quick: bool, tally: &mut Tally) {
     let step = if quick { 3 } else { 16 };
-    tally.check(("ranks within any budget", "mega"), "no seed", || {
+    tally.check("ranks within any budget", "mega", "no seed", || {
         let mut random = Random::new(1);
         let edges: Vec<(u32, u32)> = (0..EDGES)
             .map(|_| (random.below(NODES), random.below(NODES)))

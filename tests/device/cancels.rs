@@ -21,14 +21,14 @@ const ENDED_WITHIN: Duration = Duration::from_secs(5);
 pub(crate) fn run(executor: Executor, name: &'static str, quick: bool, tally: &mut Tally) {
     let loops = quick.then_some(LoopNodes::Unrolled);
     let options = CudaOptions { loops, ..options() };
-    tally.check(("cancelled run", name), "no seed", || {
+    tally.check("cancelled run", name, "no seed", || {
         session(executor, options)
     });
 }
 
 /// Cancels a batch, one of whose graphs loops without an end.
 pub(crate) fn batches(tally: &mut Tally) {
-    tally.check(("cancelled batch", "mega"), "no seed", batch);
+    tally.check("cancelled batch", "mega", "no seed", batch);
 }
 
 fn text(error: impl std::fmt::Display) -> String {

@@ -115,24 +115,30 @@ fn shape_of_grid(quick: bool, random: &mut Random) -> CudaOptions {
 }
 
 /// Draws the case of a seed and runs all of its checks on `executor`.
-pub(crate) fn run(executor: Executor, name: &'static str, drawn: (u64, bool), tally: &mut Tally) {
-    let case = Case::draw(drawn.0, drawn.1);
+pub(crate) fn run(
+    executor: Executor,
+    name: &'static str,
+    seed: u64,
+    quick: bool,
+    tally: &mut Tally,
+) {
+    let case = Case::draw(seed, quick);
     let opened = case.list.graph().map_err(|error| error.to_string());
     let graph = match opened {
         Ok(graph) => graph,
-        Err(error) => return tally.check(("graph", name), case.repeat(), || Err(error)),
+        Err(error) => return tally.check("graph", name, case.repeat(), || Err(error)),
     };
     let mut session = match CudaSession::open(executor, &graph, case.options) {
         Ok(session) => session,
         Err(error) => {
-            return tally.check(("session", name), case.repeat(), || Err(error.to_string()));
+            return tally.check("session", name, case.repeat(), || Err(error.to_string()));
         }
     };
-    analyses(&mut session, (&graph, &case), name, tally);
-    ranks(&mut session, (&graph, &case), name, tally);
-    details(&mut session, (&graph, &case), name, tally);
-    topologies(&mut session, (&graph, &case), name, tally);
-    limits(&mut session, (&graph, &case), name, tally);
+    analyses(&mut session, &graph, &case, name, tally);
+    ranks(&mut session, &graph, &case, name, tally);
+    details(&mut session, &graph, &case, name, tally);
+    topologies(&mut session, &graph, &case, name, tally);
+    limits(&mut session, &graph, &case, name, tally);
     scripts(&mut session, &case, name, tally);
     drop(session);
     composed(executor, &case, name, tally);
@@ -155,7 +161,7 @@ fn composed(executor: Executor, case: &Case, name: &'static str, tally: &mut Tal
                 continue;
             }
             let what = format!("{kind}, both directions {both}, {}", case.repeat());
-            tally.check(("analyses of code, twice", name), what, || {
+            tally.check("analyses of code, twice", name, what, || {
                 let graph = graph.as_ref().map_err(Clone::clone)?;
                 let opened = CudaSession::open(executor, graph, case.options);
                 let mut session = opened.map_err(|error| error.to_string())?;
@@ -176,26 +182,24 @@ fn paths(executor: Executor, case: &Case, name: &'static str, tally: &mut Tally)
     for which in 0..3 {
         let weights = Weights::draw(case.list.edges.len(), &mut random);
         let what = format!("weights {which}, {}", case.repeat());
-        tally.check(("paths of every kind", name), what, || {
+        tally.check("paths of every kind", name, what, || {
             let graph = weights.graph(&case.list).map_err(|e| e.to_string())?;
             let mut session =
                 CudaSession::open(executor, &graph, case.options).map_err(|e| e.to_string())?;
-            let drawn = (&graph, &case.list, &weights);
-            run_paths(&mut session, drawn, &case.sources)
+            run_paths(&mut session, &graph, &case.list, &weights, &case.sources)
         });
     }
 }
 
-type Drawn<'a> = (&'a Graph, &'a Case);
-
 fn analyses(
     session: &mut CudaSession<'_>,
-    (graph, case): Drawn<'_>,
+    graph: &Graph,
+    case: &Case,
     name: &'static str,
     tally: &mut Tally,
 ) {
     for analysis in ANALYSES {
-        tally.check(("analyses, three runs each", name), case.repeat(), || {
+        tally.check("analyses, three runs each", name, case.repeat(), || {
             run_analysis(session, graph, &case.list, &case.asked(analysis), 3)
         });
     }
@@ -213,15 +217,16 @@ fn shapes_of_slices(nodes: u32) -> [SliceShape; 2] {
 /// Ranks, whose sums may be gathered by rows or by tiles of them.
 fn ranks(
     session: &mut CudaSession<'_>,
-    (graph, case): Drawn<'_>,
+    graph: &Graph,
+    case: &Case,
     name: &'static str,
     tally: &mut Tally,
 ) {
     if graph.nodes() > 0 {
-        tally.check(("ranks, three runs each", name), case.repeat(), || {
+        tally.check("ranks, three runs each", name, case.repeat(), || {
             run_ranks(session, graph, 12, 3)
         });
-        tally.check(("ranks in slices, twice each", name), case.repeat(), || {
+        tally.check("ranks in slices, twice each", name, case.repeat(), || {
             let shapes = shapes_of_slices(graph.nodes());
             shapes.into_iter().try_for_each(|shape| {
                 run_slices(session, graph, shape, 1)?;
@@ -235,14 +240,15 @@ fn ranks(
 /// also cut off by a limit.
 fn details(
     session: &mut CudaSession<'_>,
-    (graph, case): Drawn<'_>,
+    graph: &Graph,
+    case: &Case,
     name: &'static str,
     tally: &mut Tally,
 ) {
     if case.list.undirected {
         for analysis in [AnalysisKind::Triangles, AnalysisKind::TriangleTotal] {
             let asked = case.asked(analysis);
-            tally.check(("triangles, three runs each", name), case.repeat(), || {
+            tally.check("triangles, three runs each", name, case.repeat(), || {
                 run_analysis(session, graph, &case.list, &asked, 3)
             });
         }
@@ -253,7 +259,7 @@ fn details(
             detail: Detail::Parents,
             ..case.asked(AnalysisKind::Bfs)
         };
-        tally.check(("parents, three runs each", name), case.repeat(), || {
+        tally.check("parents, three runs each", name, case.repeat(), || {
             run_analysis(session, graph, &case.list, &parents, 3)
         });
         // The oracle searches once per source.
@@ -266,7 +272,8 @@ fn details(
             ..case.asked(AnalysisKind::Reach)
         };
         tally.check(
-            ("sets of sources, three runs each", name),
+            "sets of sources, three runs each",
+            name,
             case.repeat(),
             || run_analysis(session, graph, &case.list, &sets, 3),
         );
@@ -275,7 +282,8 @@ fn details(
 
 fn topologies(
     session: &mut CudaSession<'_>,
-    (graph, case): Drawn<'_>,
+    graph: &Graph,
+    case: &Case,
     name: &'static str,
     tally: &mut Tally,
 ) {
@@ -304,7 +312,8 @@ fn topologies(
             ..case.asked(analysis)
         };
         tally.check(
-            ("forced topologies", name),
+            "forced topologies",
+            name,
             format!("topology {forced}, {}", case.repeat()),
             || run_analysis(session, graph, &case.list, &asked, 1),
         );
@@ -323,7 +332,8 @@ fn topologies(
             ..case.asked(AnalysisKind::Bfs)
         };
         tally.check(
-            ("narrow thresholds", name),
+            "narrow thresholds",
+            name,
             format!("narrow {narrow_nodes}, {}", case.repeat()),
             || run_analysis(session, graph, &case.list, &asked, 1),
         );
@@ -332,7 +342,8 @@ fn topologies(
 
 fn limits(
     session: &mut CudaSession<'_>,
-    (graph, case): Drawn<'_>,
+    graph: &Graph,
+    case: &Case,
     name: &'static str,
     tally: &mut Tally,
 ) {
@@ -346,7 +357,8 @@ fn limits(
             ..case.asked(AnalysisKind::Bfs)
         };
         tally.check(
-            ("level limits", name),
+            "level limits",
+            name,
             format!("{max_levels} levels, {}", case.repeat()),
             || run_analysis(session, graph, &case.list, &asked, 1),
         );
@@ -369,7 +381,8 @@ fn scripts(session: &mut CudaSession<'_>, case: &Case, name: &'static str, tally
         };
         let script = draw::draw(limits, &mut random);
         tally.check(
-            ("programs, two packings", name),
+            "programs, two packings",
+            name,
             format!("program {which}, {}", case.repeat()),
             || run_script(session, &case.list, &script, 2),
         );
@@ -378,7 +391,8 @@ fn scripts(session: &mut CudaSession<'_>, case: &Case, name: &'static str, tally
     let words = 1 + random.below(6000);
     let script = straight::draw(waves, words, &mut random);
     tally.check(
-        ("operations on words, two packings", name),
+        "operations on words, two packings",
+        name,
         format!("{waves} waves of {words} words, {}", case.repeat()),
         || run_script(session, &case.list, &script, 2),
     );

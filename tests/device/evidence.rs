@@ -25,9 +25,9 @@ pub(crate) fn run(tally: &mut Tally) {
             Orchestration::Launches => "launches",
             Orchestration::Graph => "graph",
         };
-        tally.check(("evidence", name), "no seed", || accepted(against));
+        tally.check("evidence", name, "no seed", || accepted(against));
     }
-    tally.check(("evidence with an upload", "naive"), "no seed", refused);
+    tally.check("evidence with an upload", "naive", "no seed", refused);
 }
 
 fn text(error: impl std::fmt::Display) -> String {

@@ -57,7 +57,7 @@ fn loops_of(executor: Executor, quick: bool) -> Vec<Option<LoopNodes>> {
 
 fn run_all(tried: Tried, name: &'static str, tally: &mut Tally) {
     let mut check = |what, job: fn(Tried) -> Result<(), String>| {
-        tally.check((what, name), "no seed", || job(tried));
+        tally.check(what, name, "no seed", || job(tried));
     };
     check("grid that does not fit", oversized);
     check("lanes that no block can have", odd_lanes);

@@ -28,7 +28,7 @@ const WRECK: &CStr = c".version 7.0
 /// Loses the context on purpose. This is the last check of the program, as a driver need not
 /// provide another context.
 pub(crate) fn run(tally: &mut Tally) {
-    tally.check(("lost context", "mega"), "no seed", || {
+    tally.check("lost context", "mega", "no seed", || {
         let edges: Vec<(u32, u32)> = (0..200).map(|node| (node, (node * 7 + 1) % 200)).collect();
         let graph = Graph::from_edges(200, &edges, false).map_err(|error| error.to_string())?;
         let mut session = open(&graph).map_err(|error| error.to_string())?;

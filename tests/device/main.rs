@@ -226,12 +226,12 @@ fn run_part(name: &str, options: &Options, tally: &mut Tally) {
         "own" => run_own(options, tally),
         "plans" => {
             stale::run(tally);
-            planning::run((options.seed, options.quick), tally);
+            planning::run(options.seed, options.quick, tally);
             budgets::run(options.quick, tally);
             batches::faults(options.quick, tally);
         }
-        "service" => service::run((options.seed, options.quick), options.slots, tally),
-        "streams" => streams::run((options.seed, options.quick), tally),
+        "service" => service::run(options.seed, options.quick, options.slots, tally),
+        "streams" => streams::run(options.seed, options.quick, tally),
         "evidence" => evidence::run(tally),
         "cases" => run_cases(options, tally),
         _ => lost::run(tally),
@@ -244,8 +244,8 @@ fn run_own(options: &Options, tally: &mut Tally) {
         println!("left out waves of other crates: no --own-ptx FOLDER");
         return;
     };
-    for executor in EXECUTORS {
-        own::run(executor, (folder, options.seed, options.quick), tally);
+    for (executor, name) in EXECUTORS {
+        own::run(executor, name, folder, options.seed, options.quick, tally);
     }
     own::batches(folder, options.seed, tally);
     own::services(folder, options.seed, tally);
@@ -257,9 +257,9 @@ fn run_cases(options: &Options, tally: &mut Tally) {
     let mut seed = options.seed;
     loop {
         for (executor, name) in EXECUTORS {
-            cases::run(executor, name, (seed, options.quick), tally);
+            cases::run(executor, name, seed, options.quick, tally);
         }
-        batches::run((seed, options.quick), tally);
+        batches::run(seed, options.quick, tally);
         seed = seed.wrapping_add(1);
         if start.elapsed() >= options.time {
             break;

@@ -22,19 +22,22 @@ const PATIENCE_NS: u64 = 120_000_000_000;
 
 /// Runs the checks of `executor` with the PTX of `folder`; two cases under a checker.
 pub(crate) fn run(
-    (executor, name): (Executor, &'static str),
-    (folder, seed, quick): (&Path, u64, bool),
+    executor: Executor,
+    name: &'static str,
+    folder: &Path,
+    seed: u64,
+    quick: bool,
     tally: &mut Tally,
 ) {
     let waves = OwnWaves::of::<Heat>();
     let cases = if quick { 2 } else { 2 * SHAPES.len() as u64 };
     for case in seed..seed + cases {
-        tally.check(("custom waves", name), format!("SEED={case}"), || {
+        tally.check("custom waves", name, format!("SEED={case}"), || {
             let waves = waves.clone().with_ptx_in(folder).map_err(text)?;
             agrees(executor, quick, &waves, case)
         });
     }
-    tally.check(("custom waves without PTX", name), "no seed", || {
+    tally.check("custom waves without PTX", name, "no seed", || {
         refused(executor, &waves)
     });
 }
@@ -42,7 +45,8 @@ pub(crate) fn run(
 /// Runs a batch with the PTX of `folder`.
 pub(crate) fn batches(folder: &Path, seed: u64, tally: &mut Tally) {
     tally.check(
-        ("custom waves in a batch", "mega"),
+        "custom waves in a batch",
+        "mega",
         format!("SEED={seed}"),
         || {
             let waves = OwnWaves::of::<Heat>().with_ptx_in(folder).map_err(text)?;
@@ -54,7 +58,8 @@ pub(crate) fn batches(folder: &Path, seed: u64, tally: &mut Tally) {
 /// Runs a service with the PTX of `folder`.
 pub(crate) fn services(folder: &Path, seed: u64, tally: &mut Tally) {
     tally.check(
-        ("custom waves in a service", "service"),
+        "custom waves in a service",
+        "service",
         format!("SEED={seed}"),
         || {
             let waves = OwnWaves::of::<Heat>().with_ptx_in(folder).map_err(text)?;

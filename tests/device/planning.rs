@@ -16,15 +16,15 @@ use std::num::NonZeroU32;
 const GRAPHS: usize = 100;
 
 /// Runs all checks.
-pub(crate) fn run((seed, quick): (u64, bool), tally: &mut Tally) {
+pub(crate) fn run(seed: u64, quick: bool, tally: &mut Tally) {
     let repeat = format!("SEED={seed}");
-    tally.check(("every rule of the ladder", "mega"), "no seed", || {
+    tally.check("every rule of the ladder", "mega", "no seed", || {
         ladder::check(&|graph| {
             let session = CudaSession::open(Executor::Mega, graph, CudaOptions::default())?;
             Ok(Box::new(session))
         })
     });
-    tally.check(("bytes and work as predicted", "mega"), repeat, || {
+    tally.check("bytes and work as predicted", "mega", repeat, || {
         let graphs = if quick { 2 } else { GRAPHS };
         // The device stays open from one session to the next.
         let none = Graph::from_edges(1, &[], false).map_err(text)?;
@@ -34,7 +34,7 @@ pub(crate) fn run((seed, quick): (u64, bool), tally: &mut Tally) {
     });
     for executor in [Executor::Mega, Executor::Launches] {
         let name = executor.name();
-        tally.check(("times of groups", name), "no seed", || timed(executor));
+        tally.check("times of groups", name, "no seed", || timed(executor));
     }
 }
 

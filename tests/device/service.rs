@@ -14,27 +14,27 @@ const GPU: On = On::Gpu { device: 0 };
 const SLOTS: u64 = 200_000;
 
 /// Checks answers and counters. `slots` is the number of slots of the counters.
-pub(crate) fn run((seed, quick): (u64, bool), slots: Option<u64>, tally: &mut Tally) {
+pub(crate) fn run(seed: u64, quick: bool, slots: Option<u64>, tally: &mut Tally) {
     let graphs = if quick { 2 } else { 24 };
     let orders = if quick { 200 } else { 5_000 };
     let slots = slots.unwrap_or(if quick { 400 } else { SLOTS });
     let shown = format!("SEED={seed}");
     let mut check = |what, body: &dyn Fn() -> Result<(), String>| {
         let began = Instant::now();
-        tally.check((what, "service"), &shown, body);
+        tally.check(what, "service", &shown, body);
         println!("{:6.1} s  {what}", began.elapsed().as_secs_f64());
     };
-    check("windows", &|| windows::check(GPU, (seed, orders)));
+    check("windows", &|| windows::check(GPU, seed, orders));
     check("refusals", &|| windows::refusals(GPU));
     check("needs threads", &|| windows::needs_threads(GPU));
-    check("pairs", &|| pairs::check(GPU, 32, (seed, graphs)));
-    check("programs", &|| programs::check(GPU, 8, (seed, graphs)));
+    check("pairs", &|| pairs::check(GPU, 32, seed, graphs));
+    check("programs", &|| programs::check(GPU, 8, seed, graphs));
     check("promotion", &|| windows::promotes(GPU, 8));
     check("opcodes", &|| opcodes::refused(GPU));
     check("late programs", &|| programs::late(GPU));
     check("programs that stop", &|| programs::stopped(GPU));
     check("books", &|| {
-        books::check(GPU, 4, (seed, slots)).map(|posted| println!("         {posted}"))
+        books::check(GPU, 4, seed, slots).map(|posted| println!("         {posted}"))
     });
     check("starts and drops", &|| ends(if quick { 2 } else { 20 }));
 }

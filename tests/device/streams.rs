@@ -22,10 +22,10 @@ const KINDS: [AnalysisKind; 5] = [
 ];
 
 /// Drawn graphs, and a generated one in windows of several sizes.
-pub(crate) fn run((seed, quick): (u64, bool), tally: &mut Tally) {
+pub(crate) fn run(seed: u64, quick: bool, tally: &mut Tally) {
     let shapes = if quick { 3 } else { SHAPES.len() as u64 };
     for case in seed..seed + shapes {
-        tally.check(("streams", "mega"), format!("SEED={case}"), || {
+        tally.check("streams", "mega", format!("SEED={case}"), || {
             let mut random = Random::new(case);
             let shape = SHAPES[case as usize % SHAPES.len()];
             let list = draw(shape, 2_000, case.is_multiple_of(2), &mut random);
@@ -38,7 +38,8 @@ pub(crate) fn run((seed, quick): (u64, bool), tally: &mut Tally) {
     }
     for window in [1 << 16, 1 << 20, 1 << 22] {
         tally.check(
-            ("streams of rmat16", "mega"),
+            "streams of rmat16",
+            "mega",
             format!("{window} bytes"),
             || {
                 let options = LoadOptions::default();

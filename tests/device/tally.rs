@@ -25,7 +25,8 @@ impl Tally {
     /// Runs and counts one check; prints its failure with the command that repeats it.
     pub(crate) fn check(
         &mut self,
-        (check, executor): (&'static str, &'static str),
+        check: &'static str,
+        executor: &'static str,
         repeat: impl std::fmt::Display,
         job: impl FnOnce() -> Result<(), String>,
     ) {

@@ -73,9 +73,9 @@ fn weighted() -> impl Strategy<Value = Weighted> {
     })
 }
 
-fn unweighted((nodes, edges, undirected): &Weighted) -> Graph {
+fn unweighted(nodes: u32, edges: &[(u32, u32, u32)], undirected: bool) -> Graph {
     let edges: Vec<_> = edges.iter().map(|(from, to, _)| (*from, *to)).collect();
-    Graph::from_edges(*nodes, &edges, *undirected).unwrap()
+    Graph::from_edges(nodes, &edges, undirected).unwrap()
 }
 
 proptest! {
@@ -89,23 +89,23 @@ proptest! {
     }
 
     #[test]
-    fn cores_equal_those_of_one_removal_at_a_time(case in weighted()) {
-        let graph = unweighted(&(case.0, case.1, true));
+    fn cores_equal_those_of_one_removal_at_a_time((nodes, edges, _) in weighted()) {
+        let graph = unweighted(nodes, &edges, true);
         words(&graph, AnalysisKind::Kcore, &[]);
     }
 
     #[test]
-    fn triangles_equal_those_of_marked_neighbours(case in weighted()) {
-        let graph = unweighted(&(case.0, case.1, true));
+    fn triangles_equal_those_of_marked_neighbours((nodes, edges, _) in weighted()) {
+        let graph = unweighted(nodes, &edges, true);
         words(&graph, AnalysisKind::Triangles, &[]);
         words(&graph, AnalysisKind::TriangleTotal, &[]);
     }
 
     #[test]
     fn ranks_agree_with_doubles_and_do_not_depend_on_threads(
-        case in weighted(), damping in 0.0..0.97_f32, limit in 1..60_u32,
+        (nodes, edges, undirected) in weighted(), damping in 0.0..0.97_f32, limit in 1..60_u32,
     ) {
-        let graph = unweighted(&case);
+        let graph = unweighted(nodes, &edges, undirected);
         let columns = THREADS.map(|threads| {
             let mut request = request(AnalysisKind::Pagerank, &[], threads);
             request.ranking = Ranking { damping, tolerance: 1e-6 };

@@ -17,11 +17,21 @@ const UNLIMITED: u32 = u32::MAX - 1;
 const THREADS: [usize; 3] = [1, 2, 5];
 const NO: u32 = Column::UNREACHED;
 
-fn request((analysis, detail): (AnalysisKind, Detail), sources: &[u32]) -> RunRequest {
+fn request(analysis: AnalysisKind, detail: Detail, sources: &[u32]) -> RunRequest {
     let mut request = RunRequest::new(analysis, sources.to_vec()).on(Machine::cpu(None));
     request.check = true;
     request.detail = detail;
     request
+}
+
+/// A search that keeps parents.
+fn parents(sources: &[u32]) -> RunRequest {
+    request(AnalysisKind::Bfs, Detail::Parents, sources)
+}
+
+/// A search for the set of sources that reach each node.
+fn sets(sources: &[u32]) -> RunRequest {
+    request(AnalysisKind::Reach, Detail::EachSource, sources)
 }
 
 /// Returns the result that any number of threads computes and the check accepts.
@@ -47,9 +57,6 @@ fn run(graph: &Graph, request: &RunRequest) -> RunOutcome {
     first
 }
 
-const PARENTS: (AnalysisKind, Detail) = (AnalysisKind::Bfs, Detail::Parents);
-const EACH: (AnalysisKind, Detail) = (AnalysisKind::Reach, Detail::EachSource);
-
 proptest! {
     #![proptest_config(ProptestConfig { cases: 60, failure_persistence: None, ..ProptestConfig::default() })]
 
@@ -60,7 +67,11 @@ proptest! {
     ) {
         let graph = list.graph().unwrap();
         sources.truncate(140);
-        for (analysis, detail) in [PARENTS, EACH] {
+        let details = [
+            (AnalysisKind::Bfs, Detail::Parents),
+            (AnalysisKind::Reach, Detail::EachSource),
+        ];
+        for (analysis, detail) in details {
             let asked = RunOptions {
                 analysis,
                 sources: sources.clone(),
@@ -84,11 +95,11 @@ fn the_smallest_neighbour_on_the_previous_level_is_the_parent() {
     // leads to it.
     let edges = [(4, 3), (4, 2), (3, 1), (2, 1), (1, 0), (5, 0)];
     let directed = Graph::from_edges(6, &edges, false).unwrap();
-    let outcome = run(&directed, &request(PARENTS, &[4]));
+    let outcome = run(&directed, &parents(&[4]));
     assert_eq!(outcome.values, Column::U32(vec![3, 2, 1, 1, 0, NO]));
     assert_eq!(outcome.parents, Some(vec![1, 2, 4, 4, 4, NO]));
     let undirected = Graph::from_edges(6, &edges, true).unwrap();
-    let outcome = run(&undirected, &request(PARENTS, &[1, 4]));
+    let outcome = run(&undirected, &parents(&[1, 4]));
     assert_eq!(outcome.values, Column::U32(vec![1, 0, 1, 1, 0, 2]));
     assert_eq!(outcome.parents, Some(vec![1, 1, 1, 1, 4, 0]));
 }
@@ -99,7 +110,7 @@ fn a_parent_is_found_after_thousands_of_edges() {
     let edges: Vec<_> = (1..6000).map(|node| (node, 0)).collect();
     for source in [1, 5, 900, 2000, 5999] {
         let graph = Graph::from_edges(6000, &edges, false).unwrap();
-        let outcome = run(&graph, &request(PARENTS, &[source]));
+        let outcome = run(&graph, &parents(&[source]));
         let parents = outcome.parents.unwrap();
         assert_eq!((parents[0], parents[source as usize]), (source, source));
         assert_eq!(parents.iter().filter(|parent| **parent != NO).count(), 2);
@@ -109,8 +120,7 @@ fn a_parent_is_found_after_thousands_of_edges() {
 #[test]
 fn a_plain_search_keeps_no_parents() {
     let graph = Graph::from_edges(2, &[(0, 1)], false).unwrap();
-    let plain = (AnalysisKind::Bfs, Detail::Plain);
-    let outcome = run(&graph, &request(plain, &[0]));
+    let outcome = run(&graph, &request(AnalysisKind::Bfs, Detail::Plain, &[0]));
     assert_eq!((outcome.reached_each(), outcome.parents), (None, None));
 }
 
@@ -119,7 +129,7 @@ fn every_source_has_a_bit_of_its_own() {
     // A ring, two nodes that lead into it, and an isolated one.
     let edges = [(0, 1), (1, 2), (2, 0), (3, 0), (4, 3)];
     let graph = Graph::from_edges(6, &edges, false).unwrap();
-    let outcome = run(&graph, &request(EACH, &[4, 1, 5, 3, 4]));
+    let outcome = run(&graph, &sets(&[4, 1, 5, 3, 4]));
     let Column::Sets(sets) = &outcome.values else {
         panic!("sets of sources")
     };
@@ -134,7 +144,7 @@ fn more_sources_than_a_word_has_bits_share_one_run() {
     let edges: Vec<_> = (1..200_u32).map(|node| (node - 1, node)).collect();
     let graph = Graph::from_edges(200, &edges, false).unwrap();
     let sources: Vec<u32> = (0..200).rev().collect();
-    let outcome = run(&graph, &request(EACH, &sources));
+    let outcome = run(&graph, &sets(&sources));
     let reached: Vec<u64> = (1..=200).collect();
     assert_eq!(outcome.reached_each(), Some(reached));
     let Column::Sets(sets) = &outcome.values else {
@@ -148,7 +158,7 @@ fn more_sources_than_a_word_has_bits_share_one_run() {
 fn a_limit_of_levels_applies_to_every_source() {
     let edges: Vec<_> = (1..50_u32).map(|node| (node - 1, node)).collect();
     let graph = Graph::from_edges(50, &edges, true).unwrap();
-    let mut request = request(EACH, &[0, 20]);
+    let mut request = sets(&[0, 20]);
     request.max_iterations = NonZeroU32::new(4);
     let outcome = run(&graph, &request);
     assert_eq!(outcome.reached_each(), Some(vec![5, 9]));
@@ -173,7 +183,7 @@ fn a_detail_of_another_analysis_is_refused() {
             "does not return sets of sources, reach does",
         ),
     ] {
-        let error = execute(&graph, &request((analysis, detail), &[0])).unwrap_err();
+        let error = execute(&graph, &request(analysis, detail, &[0])).unwrap_err();
         assert!(matches!(error, RunError::WrongDetail { .. }) && error.cause() == Cause::Request);
         assert!(error.to_string().contains(option), "{error}");
     }

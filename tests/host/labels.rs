@@ -10,10 +10,14 @@ use seawall_tests::survey::samples;
 use std::collections::{BTreeMap, BTreeSet};
 use std::num::{NonZeroU32, NonZeroUsize};
 
-/// A rule, whether weights count, and a limit of rounds, 0 for none.
-type RunOptions = (LabelRule, bool, u32);
-
-fn run_on(graph: &Graph, (rule, weighted, limit): RunOptions, threads: usize) -> RunOutcome {
+/// The outcome by `rule`, along weights if `weighted`, within `limit` rounds; 0 is no limit.
+fn run_on(
+    graph: &Graph,
+    rule: LabelRule,
+    weighted: bool,
+    limit: u32,
+    threads: usize,
+) -> RunOutcome {
     let machine = Machine::cpu(NonZeroUsize::new(threads));
     let mut request = RunRequest::new(AnalysisKind::Labels, Vec::new()).on(machine);
     request.check = true;
@@ -30,9 +34,9 @@ const FAR: u32 = 1_000_000;
 
 /// The labels, and whether they are final: the same on any number of threads, and of the program
 /// and the sequential algorithm.
-fn run(graph: &Graph, (rule, weighted, limit): RunOptions) -> (Vec<u32>, bool) {
+fn run(graph: &Graph, rule: LabelRule, weighted: bool, limit: u32) -> (Vec<u32>, bool) {
     let found = |limit, threads| {
-        let outcome = run_on(graph, (rule, weighted, limit), threads);
+        let outcome = run_on(graph, rule, weighted, limit, threads);
         let Column::U32(labels) = outcome.values else {
             panic!("no labels")
         };
@@ -84,7 +88,7 @@ fn is_named(labels: &[u32]) -> bool {
 }
 
 fn communities(graph: &Graph) -> usize {
-    let (labels, converged) = run(graph, (LabelRule::Stable, false, 0));
+    let (labels, converged) = run(graph, LabelRule::Stable, false, 0);
     assert!(converged && is_stable(graph, &labels, false) && is_named(&labels));
     labels.into_iter().collect::<BTreeSet<_>>().len()
 }
@@ -151,7 +155,7 @@ fn every_shape_ends_where_no_node_would_change() {
         for sample in samples(nodes, seed) {
             let graph = Graph::from_weighted_edges(sample.nodes, &sample.edges, true).unwrap();
             for weighted in [false, true] {
-                let (labels, converged) = run(&graph, (LabelRule::Stable, weighted, 0));
+                let (labels, converged) = run(&graph, LabelRule::Stable, weighted, 0);
                 assert!(converged && is_named(&labels), "{}", sample.name);
                 assert!(is_stable(&graph, &labels, weighted), "{}", sample.name);
             }
@@ -169,12 +173,12 @@ fn nothing_and_nodes_without_edges_keep_their_labels() {
 #[test]
 fn the_rule_of_ldbc_swaps_and_does_not_say_that_it_is_done() {
     let pair = of(2, [(0, 1)]);
-    let ldbc = |limit| run(&pair, (LabelRule::Ldbc, false, limit));
+    let ldbc = |limit| run(&pair, LabelRule::Ldbc, false, limit);
     assert_eq!(ldbc(1), (vec![1, 0], false));
     assert_eq!(ldbc(0), (vec![0, 1], false));
     let triangle = of(3, [(0, 1), (1, 2), (0, 2)]);
     assert_eq!(
-        run(&triangle, (LabelRule::Ldbc, false, 0)),
+        run(&triangle, LabelRule::Ldbc, false, 0),
         (vec![0; 3], true)
     );
 }
@@ -192,9 +196,9 @@ fn weights_decide_where_they_are_asked_for() {
         (4, 5, 5.5),
     ];
     let graph = Graph::from_float_edges(6, &edges, true).unwrap();
-    let (labels, _) = run(&graph, (LabelRule::Stable, true, 0));
+    let (labels, _) = run(&graph, LabelRule::Stable, true, 0);
     assert_eq!(labels, [0, 0, 2, 2, 2, 2]);
-    let (labels, _) = run(&graph, (LabelRule::Stable, false, 0));
+    let (labels, _) = run(&graph, LabelRule::Stable, false, 0);
     assert_eq!(labels[2], labels[0]);
     // Weights that add up beyond 32 bits.
     let heavy = [
@@ -204,7 +208,7 @@ fn weights_decide_where_they_are_asked_for() {
         (2, 3, u32::MAX),
     ];
     let graph = Graph::from_weighted_edges(4, &heavy, true).unwrap();
-    let (labels, converged) = run(&graph, (LabelRule::Stable, true, 0));
+    let (labels, converged) = run(&graph, LabelRule::Stable, true, 0);
     assert!(converged && is_stable(&graph, &labels, true));
 }
 
@@ -218,16 +222,16 @@ proptest! {
         let weighted: Vec<_> = list.edges.iter().map(weigh).collect();
         let graph = Graph::from_weighted_edges(list.nodes, &weighted, true).unwrap();
         for weighs in [false, true] {
-            let (labels, converged) = run(&graph, (LabelRule::Stable, weighs, 0));
+            let (labels, converged) = run(&graph, LabelRule::Stable, weighs, 0);
             prop_assert!(converged && is_stable(&graph, &labels, weighs) && is_named(&labels));
         }
         // A factor on all weights changes nothing, subnormal floats included.
-        let (whole, _) = run(&graph, (LabelRule::Stable, true, 0));
+        let (whole, _) = run(&graph, LabelRule::Stable, true, 0);
         for factor in [0.25, f32::from_bits(1)] {
             let float = |&(from, to, weight): &(u32, u32, u32)| (from, to, weight as f32 * factor);
             let floats: Vec<_> = weighted.iter().map(float).collect();
             let graph = Graph::from_float_edges(list.nodes, &floats, true).unwrap();
-            let (labels, _) = run(&graph, (LabelRule::Stable, true, 0));
+            let (labels, _) = run(&graph, LabelRule::Stable, true, 0);
             prop_assert_eq!(&labels, &whole);
         }
     }
@@ -236,7 +240,7 @@ proptest! {
     fn limits_cut_labels_short((list, _) in drawn::graphs(200), limit in 1..6_u32) {
         let graph = Graph::from_edges(list.nodes, &list.edges, true).unwrap();
         for rule in [LabelRule::Stable, LabelRule::Ldbc] {
-            let (labels, converged) = run(&graph, (rule, false, limit));
+            let (labels, converged) = run(&graph, rule, false, limit);
             prop_assert!(!converged || is_stable(&graph, &labels, false));
         }
     }
@@ -254,6 +258,6 @@ proptest! {
             };
             labels = (0..graph.nodes()).map(|node| most_frequent(node).map_or(labels[node as usize], |(label, _)| label)).collect();
         }
-        prop_assert_eq!(run(&graph, (LabelRule::Ldbc, false, limit)).0, labels);
+        prop_assert_eq!(run(&graph, LabelRule::Ldbc, false, limit).0, labels);
     }
 }

@@ -80,16 +80,16 @@ fn analyses(((list, sources), machine, mut random): (Drawn, u32, Random)) -> Tri
 fn dense((nodes, missing, machine): (u32, HashSet<(u32, u32)>, u32)) -> Tried {
     let pairs = (0..nodes).flat_map(|high| (0..high).map(move |low| (low, high)));
     let edges = pairs.filter(|pair| !missing.contains(pair)).collect();
-    triangles((nodes, edges), machine)
+    triangles(nodes, edges, machine)
 }
 
 /// Triangles of graphs of some thirty edges per node: a warp takes most rows, and many lookups
 /// find nothing.
 fn medium((nodes, edges, machine): (u32, HashSet<(u32, u32)>, u32)) -> Tried {
-    triangles((nodes, edges.into_iter().collect()), machine)
+    triangles(nodes, edges.into_iter().collect(), machine)
 }
 
-fn triangles((nodes, edges): (u32, Vec<(u32, u32)>), machine: u32) -> Tried {
+fn triangles(nodes: u32, edges: Vec<(u32, u32)>, machine: u32) -> Tried {
     let list = EdgeList {
         nodes,
         edges,
@@ -216,11 +216,7 @@ fn rounds(((list, _), machine, mut random): (Drawn, u32, Random)) -> Tried {
 fn paths(((list, _), machine, mut random): (Drawn, u32, Random)) -> Tried {
     let weights = Weights::draw(list.edges.len(), &mut random);
     let graph = weights.graph(&list).unwrap();
-    run_paths(
-        &mut session(&graph, machine),
-        (&graph, &list, &weights),
-        &[0],
-    )
+    run_paths(&mut session(&graph, machine), &graph, &list, &weights, &[0])
 }
 
 /// Paths in graphs where few rounds hold most edges, so that nodes pull; one row in a
@@ -248,7 +244,9 @@ fn pulled((machine, mut random): (u32, Random)) -> Tried {
     let sources = [[0, 3], [list.nodes - 1, 3]][random.below(2) as usize];
     run_paths(
         &mut session(&graph, machine),
-        (&graph, &list, &weights),
+        &graph,
+        &list,
+        &weights,
         &sources[..1 + random.below(2) as usize],
     )
 }
@@ -290,10 +288,10 @@ fn forms((machine, mut random): (u32, Random)) -> Tried {
     let weigh = |(from, to): &(u32, u32)| (*from, *to, random.below(3000));
     let edges: Vec<_> = list.edges.iter().map(weigh).collect();
     let graph = Graph::from_weighted_edges(nodes, &edges, random.once_in(2)).unwrap();
-    let program = forms::program(nodes, &mut random).unwrap();
+    let (program, results) = forms::program(nodes, &mut random).unwrap();
     let mut plain = CpuSession::open(&graph, NonZeroUsize::new(1), LIMITS).unwrap();
-    let expected = forms::results(&mut plain, &program)?;
-    let found = forms::results(&mut session(&graph, machine), &program)?;
+    let expected = forms::results(&mut plain, &program, &results)?;
+    let found = forms::results(&mut session(&graph, machine), &program, &results)?;
     compare_all(&expected, &found)
 }
 
@@ -302,10 +300,10 @@ fn long_code((machine, steps, mut random): (u32, u32, Random)) -> Tried {
     let nodes = 50 + random.below(200);
     let list = with_hubs(nodes, random.below(3), &mut random);
     let graph = list.graph().unwrap();
-    let program = forms::long(nodes, steps).unwrap();
+    let (program, results) = forms::long(nodes, steps).unwrap();
     let mut plain = CpuSession::open(&graph, NonZeroUsize::new(1), LIMITS).unwrap();
-    let expected = forms::results(&mut plain, &program)?;
-    let found = forms::results(&mut session(&graph, machine), &program)?;
+    let expected = forms::results(&mut plain, &program, &results)?;
+    let found = forms::results(&mut session(&graph, machine), &program, &results)?;
     compare_all(&expected, &found)
 }
 

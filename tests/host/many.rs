@@ -16,7 +16,7 @@ use std::num::{NonZeroU32, NonZeroUsize};
 const NONE: u32 = u32::MAX;
 
 /// Distances along `edges` from `source` up to `limit`, edge by edge.
-fn distances(nodes: u32, edges: &[(u32, u32)], (source, limit): (u32, u32)) -> Vec<u32> {
+fn distances(nodes: u32, edges: &[(u32, u32)], source: u32, limit: u32) -> Vec<u32> {
     let mut found = vec![NONE; nodes as usize];
     found[source as usize] = 0;
     for level in 0..limit {
@@ -51,7 +51,7 @@ fn expected(list: &EdgeList, sources: &[u32], limit: u32) -> [Vec<u32>; 2] {
     let mut closeness = vec![f32::INFINITY.to_bits(); list.nodes as usize];
     for source in sources {
         let known = |edges: &[(u32, u32)]| {
-            let found = distances(list.nodes, edges, (*source, limit));
+            let found = distances(list.nodes, edges, *source, limit);
             found.into_iter().filter(|level| *level != NONE)
         };
         farthest[*source as usize] = known(&edges).max().unwrap();
@@ -70,7 +70,7 @@ fn expected(list: &EdgeList, sources: &[u32], limit: u32) -> [Vec<u32>; 2] {
 const KINDS: [AnalysisKind; 2] = [AnalysisKind::Eccentricity, AnalysisKind::Closeness];
 
 /// Compares both analyses in `session`.
-fn compare(session: &mut dyn Session, (graph, list): (&Graph, &EdgeList), question: &Question) {
+fn compare(session: &mut dyn Session, graph: &Graph, list: &EdgeList, question: &Question) {
     let expected = expected(list, &question.sources, question.max_iterations);
     for (kind, expected) in KINDS.into_iter().zip(expected) {
         let built = analysis::build(kind, graph, question).unwrap();
@@ -122,7 +122,7 @@ fn every_source_has_its_own_distances_on_threads() {
         let question = question(&list, count, &mut random);
         let threads = NonZeroUsize::new(1 + seed as usize % 4);
         let mut session = CpuSession::open(&graph, threads, RunLimits::default()).unwrap();
-        compare(&mut session, (&graph, &list), &question);
+        compare(&mut session, &graph, &list, &question);
     }
 }
 
@@ -132,7 +132,7 @@ fn more_sources_than_fit_a_set_take_turns() {
     let graph = list.graph().unwrap();
     let question = question(&list, 2100, &mut random);
     let mut session = CpuSession::open(&graph, None, RunLimits::default()).unwrap();
-    compare(&mut session, (&graph, &list), &question);
+    compare(&mut session, &graph, &list, &question);
 }
 
 #[test]
@@ -151,7 +151,7 @@ fn every_source_has_its_own_distances_on_warps() {
             0 => lanes::run::<2, 64>,
             _ => lanes::run::<3, 32>,
         });
-        compare(&mut session, (&graph, &list), &question);
+        compare(&mut session, &graph, &list, &question);
     }
 }
 
@@ -172,7 +172,7 @@ fn blocks_share_long_rows() {
     let question = question(&list, 60, &mut random);
     let session = CpuSession::open(&graph, None, RunLimits::default()).unwrap();
     let mut session = session.with_machine(lanes::run::<2, 96>);
-    compare(&mut session, (&graph, &list), &question);
+    compare(&mut session, &graph, &list, &question);
 }
 
 #[test]

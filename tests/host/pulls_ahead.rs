@@ -18,7 +18,8 @@ fn text(error: impl std::fmt::Display) -> String {
 fn search(
     session: &mut dyn Session,
     graph: &Graph,
-    (mark, forced): (Mark, Option<Topology>),
+    mark: Mark,
+    forced: Option<Topology>,
 ) -> Result<(Vec<u32>, u32), String> {
     let mut program = ProgramBuilder::new(graph.nodes());
     if let Some(topology) = forced {
@@ -51,9 +52,9 @@ fn check(graph: &Graph, mut session: CpuSession<'_>) -> Tried {
         // There is no node to start from.
         return Ok(());
     }
-    let (plain, _) = search(&mut threads(graph, 1), graph, (Mark::Bits, None))?;
+    let (plain, _) = search(&mut threads(graph, 1), graph, Mark::Bits, None)?;
     for forced in [None, Some(Topology::Dense), Some(Topology::BlockDense)] {
-        let (ahead, _) = search(&mut session, graph, (Mark::BitsAhead, forced))?;
+        let (ahead, _) = search(&mut session, graph, Mark::BitsAhead, forced)?;
         compare(&format!("visited, {forced:?}"), &ahead, &plain)?;
     }
     Ok(())
@@ -85,8 +86,10 @@ fn a_pull_goes_on_from_what_it_found() {
     let edges: Vec<_> = (1..320).map(|at| (node(at - 1), node(at))).collect();
     let graph = Graph::from_edges(320, &edges, true).unwrap();
     let iterations = |mark| {
-        let how = (mark, Some(Topology::Dense));
-        search(&mut threads(&graph, 1), &graph, how).unwrap().1
+        let forced = Some(Topology::Dense);
+        search(&mut threads(&graph, 1), &graph, mark, forced)
+            .unwrap()
+            .1
     };
     assert!(iterations(Mark::Bits) >= 319);
     assert!(iterations(Mark::BitsAhead) < 40);

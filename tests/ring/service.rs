@@ -257,7 +257,7 @@ impl Producer<'_> {
             members += u32::from(in_batch);
             let word = if in_batch { batch << 8 } else { 0 };
             let task = self.task(number);
-            let index = self.post((kind, arguments), (task, word), &mut random);
+            let index = self.post(kind, arguments, task, word, &mut random);
             under_way.extend(index.map(|index| UnderWay {
                 index,
                 task,
@@ -269,8 +269,8 @@ impl Producer<'_> {
             }
         }
         let task = self.task(TASKS);
-        let fence = (Kind::BatchFence, vec![batch, members]);
-        let index = self.post(fence, (task, 0), &mut random);
+        let fence = vec![batch, members];
+        let index = self.post(Kind::BatchFence, fence, task, 0, &mut random);
         let expected = Expected::Fence {
             batch,
             sum: members,
@@ -294,8 +294,10 @@ impl Producer<'_> {
     /// Posts a task; `None` if no space came.
     fn post(
         &self,
-        (kind, given): (Kind, Vec<u32>),
-        (task, word): (u32, u32),
+        kind: Kind,
+        given: Vec<u32>,
+        task: u32,
+        word: u32,
         random: &mut Random,
     ) -> Option<u32> {
         let mut slot = SlotRecord {

@@ -7,12 +7,12 @@ use seawall_tests::serving::{counters, opcodes, pairs, programs, windows};
 
 #[test]
 fn pairs_are_as_far_as_oracles_say() {
-    pairs::check(On::Blocks, 2, (1, 12)).unwrap();
+    pairs::check(On::Blocks, 2, 1, 12).unwrap();
 }
 
 #[test]
 fn orders_change_windows_as_words_on_this_side() {
-    windows::check(On::Blocks, (1, 1500)).unwrap();
+    windows::check(On::Blocks, 1, 1500).unwrap();
 }
 
 #[test]
@@ -27,8 +27,8 @@ fn what_needs_threads_does_not_start() {
 
 #[test]
 fn programs_find_what_sessions_of_their_own_find() {
-    programs::check(On::Blocks, 2, (1, 6)).unwrap();
-    programs::check(On::Threads, 2, (2, 2)).unwrap();
+    programs::check(On::Blocks, 2, 1, 6).unwrap();
+    programs::check(On::Threads, 2, 2, 2).unwrap();
 }
 
 #[test]
@@ -59,5 +59,5 @@ fn an_opcode_that_no_slot_holds_does_not_start() {
 
 #[test]
 fn random_work_of_many_producers_is_conserved() {
-    counters::check(On::Blocks, 4, (1, 8_000)).unwrap();
+    counters::check(On::Blocks, 4, 1, 8_000).unwrap();
 }

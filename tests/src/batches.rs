@@ -118,7 +118,7 @@ pub fn run_batch(
         for (at, words) in words.into_iter().enumerate() {
             let column = built[at].reading.column(graphs[at].nodes(), words);
             let end = &stats.controls[at].loops[0];
-            judge((&graphs[at], &members[at]), asked, (&column, end)).map_err(|problem| {
+            judge(&graphs[at], &members[at], asked, &column, end).map_err(|problem| {
                 let nodes = members[at].list.nodes;
                 format!("run {run}, graph {at} of {nodes} nodes: {problem}")
             })?;
@@ -224,9 +224,11 @@ pub fn run_scripts(
 }
 
 fn judge(
-    (graph, member): (&Graph, &Member),
+    graph: &Graph,
+    member: &Member,
     asked: &BatchOptions,
-    (column, end): (&Column, &LoopRecord),
+    column: &Column,
+    end: &LoopRecord,
 ) -> Result<(), String> {
     let what = asked.analysis.name();
     let words = match (asked.analysis, column) {

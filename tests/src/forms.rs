@@ -45,7 +45,7 @@ pub fn program(
     });
     let mut results = vec![registers.changed];
     for wave in 0..WAVES {
-        results.push(self::wave(&mut program, registers, (wave, random))?);
+        results.push(self::wave(&mut program, registers, wave, random)?);
     }
     for result in &results {
         program.keep(*result);
@@ -57,7 +57,8 @@ pub fn program(
 fn wave(
     program: &mut ProgramBuilder,
     registers: Registers,
-    (number, random): (u32, &mut Random),
+    number: u32,
+    random: &mut Random,
 ) -> Result<RegisterId, ProgramError> {
     let kind = if random.once_in(3) {
         Kind::U64
@@ -230,7 +231,8 @@ fn compared<'c>(value: Value<'c>, with: Value<'c>, random: &mut Random) -> Value
 /// A failure of the session.
 pub fn results(
     session: &mut dyn Session,
-    (program, results): &(ProgramBuilder, Vec<RegisterId>),
+    program: &ProgramBuilder,
+    results: &[RegisterId],
 ) -> Result<Vec<Vec<u32>>, String> {
     let encoded = program.encode(&PlanRequest::default());
     let (encoded, _) = encoded.map_err(|error| error.to_string())?;

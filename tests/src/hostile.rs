@@ -200,8 +200,8 @@ impl Case {
                 100_000_000
             },
         };
-        let machine = (self.threads, self.warps);
-        match run(&graph, &program, (machine, &inputs), limits) {
+        let (threads, warps) = (self.threads, self.warps);
+        match run(&graph, &program, threads, warps, &inputs, limits) {
             Ok(()) => End::Done,
             Err(BackendError::BadProgram { .. }) => End::Refused,
             Err(_) => End::Failed,
@@ -223,7 +223,9 @@ impl Case {
 fn run(
     graph: &Graph,
     program: &EncodedProgram,
-    ((threads, warps), inputs): ((u32, bool), &[u32]),
+    threads: u32,
+    warps: bool,
+    inputs: &[u32],
     limits: RunLimits,
 ) -> Result<(), BackendError> {
     let threads = NonZeroUsize::new(1 + threads as usize % 3);

@@ -76,7 +76,7 @@ impl Wave for ReduceTwin {
         let (from, to) = (wave.read(Operand::First)?, wave.update(Operand::To)?);
         let [how, ..] = wave.parameters();
         let how = Reduction::from_word(how).ok_or(Fault::BadParameter)?;
-        wave.fold((to, how), from.len(), |item| item.load(from, item.index()));
+        wave.fold(to, how, from.len(), |item| item.load(from, item.index()));
         Ok(())
     }
 }

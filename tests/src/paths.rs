@@ -129,7 +129,9 @@ fn relax<T: Copy + Default + PartialOrd>(
 /// The first difference, or the error of the run.
 pub fn run_paths(
     session: &mut dyn Session,
-    (graph, list, weights): (&Graph, &EdgeList, &Weights),
+    graph: &Graph,
+    list: &EdgeList,
+    weights: &Weights,
     sources: &[u32],
 ) -> Result<(), String> {
     if graph.nodes() == 0 {
@@ -143,11 +145,11 @@ pub fn run_paths(
         Column::U64(_) => Some(wanted.clone()),
         _ => None,
     };
-    if !matches!(wanted, Column::U64(_)) && found(session, graph, (sources, false))? != wanted {
+    if !matches!(wanted, Column::U64(_)) && found(session, graph, sources, false)? != wanted {
         return Err("distances of 32 bits differ".to_owned());
     }
     match wide {
-        Some(wide) if found(session, graph, (sources, true))? != wide => {
+        Some(wide) if found(session, graph, sources, true)? != wide => {
             Err("distances of 64 bits differ".to_owned())
         }
         _ => Ok(()),
@@ -165,7 +167,8 @@ fn widened(word: u32) -> u64 {
 fn found(
     session: &mut dyn Session,
     graph: &Graph,
-    (sources, wide): (&[u32], bool),
+    sources: &[u32],
+    wide: bool,
 ) -> Result<Column, String> {
     let mut question = Question::new(sources.to_vec());
     question.wide = wide;

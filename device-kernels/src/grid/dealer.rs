@@ -132,7 +132,8 @@ impl Dealer {
     #[inline]
     pub fn confer(
         &self,
-        (seat, group): (u32, u32),
+        seat: u32,
+        group: u32,
         word: u64,
         waits: impl FnMut(u32) -> bool,
     ) -> Option<Heard> {
@@ -206,7 +207,7 @@ mod tests {
                             true
                         };
                         let word = turn << 8 | u64::from(seat);
-                        let heard = dealer.confer((seat, GROUP), word, wait);
+                        let heard = dealer.confer(seat, GROUP, word, wait);
                         let published = [0, 1, 2].map(|seat| turn << 8 | seat);
                         assert!(heard.is_some_and(|heard| heard.words[..3] == published));
                     }
@@ -227,7 +228,7 @@ mod tests {
                             std::thread::yield_now();
                             true
                         };
-                        let heard = dealer.confer((seat, group), seat.into(), wait);
+                        let heard = dealer.confer(seat, group, seat.into(), wait);
                         assert!(heard.is_some());
                     });
                 }
@@ -241,7 +242,7 @@ mod tests {
     #[test]
     fn a_thread_that_waits_in_vain_can_stop() {
         let dealer = Dealer::new();
-        assert_eq!(dealer.confer((0, 2), 7, |polls| polls < 5), None);
+        assert_eq!(dealer.confer(0, 2, 7, |polls| polls < 5), None);
     }
 
     #[test]

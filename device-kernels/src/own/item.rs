@@ -99,7 +99,7 @@ impl<M: Machine> Item<'_, M> {
 
     /// Replaces word `at` if it is `expected`, atomically, and returns the previous value.
     #[inline(always)]
-    pub fn swap_if(self, to: Shared<'_>, at: u32, (expected, value): (u32, u32)) -> u32 {
+    pub fn swap_if(self, to: Shared<'_>, at: u32, expected: u32, value: u32) -> u32 {
         self.note(Some(to.operand()), at, How::Change);
         to.words().swap_if(self.grid, at, expected, value)
     }

@@ -251,7 +251,8 @@ impl<'w, M: Machine> Running<'w, M> {
     #[inline(always)]
     pub fn fold(
         &mut self,
-        (to, how): (Shared<'w>, Reduction),
+        to: Shared<'w>,
+        how: Reduction,
         count: u32,
         code: impl Fn(Item<'w, M>) -> u32 + Sync,
     ) {

@@ -47,18 +47,19 @@ impl Search {
                 } else {
                     self.empty_bins::<G, false>(team.grid, drive, &bins, range);
                 }
-                self.queue_range(team.grid, drive, bins.words(range, words));
+                let (first, end) = bins.words(range, words);
+                self.queue_range(team.grid, drive, first, end);
             });
             return;
         }
         team.each_range(words, G::ITEMS, |first, end| {
-            self.queue_range(team.grid, drive, (first, end));
+            self.queue_range(team.grid, drive, first, end);
         });
     }
 
     /// Appends the nodes of words `first..end` with one atomic addition.
     #[inline(always)]
-    fn queue_range<G: Grid>(&self, grid: G, drive: &DriveRecord, (first, end): (u32, u32)) {
+    fn queue_range<G: Grid>(&self, grid: G, drive: &DriveRecord, first: u32, end: u32) {
         let target = self.target(drive);
         let (mut nodes, mut edges) = (0_u32, 0_u32);
         for word in first..end {

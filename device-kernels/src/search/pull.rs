@@ -45,7 +45,7 @@ struct Pull {
 impl Pull {
     /// Stores the previous bits of `word`, and those that were found.
     #[inline(always)]
-    fn store<G: Grid>(&self, grid: G, word: u32, (visited, found): (u32, u32)) {
+    fn store<G: Grid>(&self, grid: G, word: u32, visited: u32, found: u32) {
         if let Some(before) = self.before {
             before.store_weak(grid, word, visited);
         }
@@ -126,7 +126,7 @@ impl Search {
             }
         }
         if grid.warp_lane() == 0 {
-            pull.store(grid, word, (visited, found));
+            pull.store(grid, word, visited, found);
         }
     }
 
@@ -154,7 +154,7 @@ impl Search {
                     self.found(grid, pull, node, parent, tally);
                 }
             }
-            pull.store(grid, word, (visited, found));
+            pull.store(grid, word, visited, found);
             open = next;
         }
     }
@@ -318,7 +318,7 @@ impl Search {
         let mut open = 0;
         if lane < words {
             let visited = pull.visited.load_weak(grid, base + lane);
-            pull.store(grid, base + lane, (visited, 0));
+            pull.store(grid, base + lane, visited, 0);
             open = self.open_bits(base + lane, visited);
         }
         let gathered = gathered_nodes::<G>();

@@ -251,7 +251,7 @@ pub fn row_at<G: Grid>(grid: G, queue: &Queue, index: u32, drive: &DriveRecord) 
     if index >= drive.nodes {
         return Row::NONE;
     }
-    let (start, end) = queue.row(grid, index, (drive.nodes, drive.edges));
+    let (start, end) = queue.row(grid, index, drive.nodes, drive.edges);
     let node = queue.nodes.load_weak(grid, index);
     Row { node, start, end }
 }

@@ -101,13 +101,12 @@ impl Search {
         let grid = team.grid;
         let bound =
             |rank: u32| (u64::from(drive.edges) * u64::from(rank) / u64::from(team.size())) as u32;
-        let share = (bound(team.rank()), bound(team.rank() + 1));
+        let (first, end) = (bound(team.rank()), bound(team.rank() + 1));
         if let Some(bins) = Bins::of(team, self, drive).filter(|_| sink == Sink::Bitset) {
-            let to = (drive, &bins);
             return if self.visit.keeps_parents() {
-                self.fill_bins::<G, true>(team, to.0, to.1, share.0, share.1)
+                self.fill_bins::<G, true>(team, drive, &bins, first, end)
             } else {
-                self.fill_bins::<G, false>(team, to.0, to.1, share.0, share.1)
+                self.fill_bins::<G, false>(team, drive, &bins, first, end)
             };
         }
         let (push, target) = self.aims(drive);
@@ -116,7 +115,7 @@ impl Search {
             mask: 0,
         };
         let mut held = 0_u32;
-        self.each_row(grid, drive, share.0, share.1, |from, (start, end)| {
+        self.each_row(grid, drive, first, end, |from, (start, end)| {
             for edge in start..end {
                 if edge + AHEAD < end {
                     let later = self.outgoing.target(grid, edge + AHEAD);
@@ -158,7 +157,7 @@ impl Search {
         while edge < end {
             let from = queue.nodes.load_weak(grid, index);
             let prefix = queue.prefix.load_weak(grid, index);
-            let (start, stop) = queue.row(grid, index, (drive.nodes, drive.edges));
+            let (start, stop) = queue.row(grid, index, drive.nodes, drive.edges);
             if index + ROWS_AHEAD < drive.nodes {
                 let later = queue.starts.load_weak(grid, index + ROWS_AHEAD);
                 self.outgoing.prefetch_target(grid, later);

@@ -33,8 +33,8 @@ pub fn run_search_wave<G: Grid>(
             frontier.reset(&context.team);
         }
         Opcode::Seed => {
-            let marks = (wave.destination(grid), wave.source(grid, 1));
-            let search = bind(context, marks.0, marks.1, wave.parameter(grid, 0))?;
+            let (frontier, marks) = (wave.destination(grid), wave.source(grid, 1));
+            let search = bind(context, frontier, marks, wave.parameter(grid, 0))?;
             let sources = tables.register(grid, wave.source(grid, 0))?;
             let policy = tables.search_policy(grid);
             search.seed(&context.team, sources, tables.edges(grid), &policy);

@@ -35,19 +35,21 @@ const NEVER: u64 = u64::MAX;
 pub(super) fn add_up<G: Grid>(
     work: &mut Work<'_, G>,
     operands: &Operands,
-    (rows, scratch): (Rows, Scratch),
+    rows: Rows,
+    scratch: Scratch,
 ) -> Result<(), FaultCode> {
     if rows.lengths == Lengths::Edges {
-        add_up_along::<G, ByLevels>(work, operands, (rows, scratch))
+        add_up_along::<G, ByLevels>(work, operands, rows, scratch)
     } else {
-        add_up_along::<G, ByWeights>(work, operands, (rows, scratch))
+        add_up_along::<G, ByWeights>(work, operands, rows, scratch)
     }
 }
 
 fn add_up_along<G: Grid, S: Search>(
     work: &mut Work<'_, G>,
     operands: &Operands,
-    (rows, mut scratch): (Rows, Scratch),
+    rows: Rows,
+    mut scratch: Scratch,
 ) -> Result<(), FaultCode> {
     let (grid, nodes) = (work.grid, operands.nodes);
     // Records come first, where `scores` finds their sums.
@@ -61,7 +63,7 @@ fn add_up_along<G: Grid, S: Search>(
         order: scratch.take(nodes)?,
         paths: Paths::new(grid, &mut scratch, records, nodes)?,
         ends: Ends::new(grid, marks, operands)?,
-        search: S::new(grid, (&mut scratch, records), (rows, nodes))?,
+        search: S::new(grid, &mut scratch, records, rows, nodes)?,
     };
     sums.clear(grid, nodes);
     operands.each_source(grid, |source| {
@@ -75,10 +77,13 @@ trait Search: Sized {
     /// A distance.
     type Distance: Copy;
 
+    /// Prepares searches of `nodes` nodes along `rows`, with distances in `records`.
     fn new<G: Grid>(
         grid: G,
-        memory: (&mut Scratch, Records),
-        of: (Rows, u32),
+        scratch: &mut Scratch,
+        records: Records,
+        rows: Rows,
+        nodes: u32,
     ) -> Result<Self, FaultCode>;
 
     /// The memory of a mark for each node.
@@ -101,11 +106,13 @@ trait Search: Sized {
         &mut self,
         grid: G,
         order: Words,
-        edge: (Self::Distance, u32, u32),
+        from: Self::Distance,
+        edge: u32,
+        to: u32,
     ) -> Offered;
 
     /// Whether that path is a shortest one, once all nodes are taken.
-    fn is_shortest<G: Grid>(&self, grid: G, edge: (Self::Distance, u32, u32)) -> bool;
+    fn is_shortest<G: Grid>(&self, grid: G, from: Self::Distance, edge: u32, to: u32) -> bool;
 
     /// Forgets a node.
     fn forget<G: Grid>(&mut self, grid: G, node: u32);
@@ -144,7 +151,7 @@ impl<S: Search> Turn<S> {
             work.spend(end - start)?;
             for edge in start..end {
                 let to = self.rows.target(grid, edge);
-                match self.search.offer(grid, order, (from, edge, to)) {
+                match self.search.offer(grid, order, from, edge, to) {
                     Offered::Lower => {
                         // A queue of one node is not seen ahead.
                         self.rows.prefetch_row(grid, to);
@@ -173,7 +180,7 @@ impl<S: Search> Turn<S> {
             let mut sum = 0.0;
             for edge in start..end {
                 let to = self.rows.target(grid, edge);
-                if self.search.is_shortest(grid, (from, edge, to)) {
+                if self.search.is_shortest(grid, from, edge, to) {
                     sum += self.paths.part_of(grid, to, node);
                 }
             }
@@ -209,8 +216,10 @@ impl Search for ByLevels {
 
     fn new<G: Grid>(
         grid: G,
-        (_, records): (&mut Scratch, Records),
-        (_, nodes): (Rows, u32),
+        _: &mut Scratch,
+        records: Records,
+        _: Rows,
+        nodes: u32,
     ) -> Result<Self, FaultCode> {
         let levels = records.field(DISTANCE)?;
         for node in 0..nodes {
@@ -245,7 +254,7 @@ impl Search for ByLevels {
     }
 
     #[inline(always)]
-    fn offer<G: Grid>(&mut self, grid: G, order: Words, (from, _, to): (u32, u32, u32)) -> Offered {
+    fn offer<G: Grid>(&mut self, grid: G, order: Words, from: u32, _: u32, to: u32) -> Offered {
         let level = self.levels.load_weak(grid, to);
         if level == UNREACHED {
             self.levels.store_weak(grid, to, from + 1);
@@ -260,7 +269,7 @@ impl Search for ByLevels {
     }
 
     #[inline(always)]
-    fn is_shortest<G: Grid>(&self, grid: G, (from, _, to): (u32, u32, u32)) -> bool {
+    fn is_shortest<G: Grid>(&self, grid: G, from: u32, _: u32, to: u32) -> bool {
         self.levels.load_weak(grid, to) == from + 1
     }
 
@@ -292,8 +301,10 @@ impl Search for ByWeights {
 
     fn new<G: Grid>(
         grid: G,
-        (scratch, records): (&mut Scratch, Records),
-        (rows, nodes): (Rows, u32),
+        scratch: &mut Scratch,
+        records: Records,
+        rows: Rows,
+        nodes: u32,
     ) -> Result<Self, FaultCode> {
         let distances = records.pair(DISTANCE)?;
         for node in 0..nodes {
@@ -334,12 +345,7 @@ impl Search for ByWeights {
     }
 
     #[inline(always)]
-    fn offer<G: Grid>(
-        &mut self,
-        grid: G,
-        _order: Words,
-        (from, edge, to): (u64, u32, u32),
-    ) -> Offered {
+    fn offer<G: Grid>(&mut self, grid: G, _order: Words, from: u64, edge: u32, to: u32) -> Offered {
         let longer = self.rows.along(grid, from, edge);
         if longer <= from {
             return Offered::Nothing;
@@ -348,7 +354,7 @@ impl Search for ByWeights {
     }
 
     #[inline(always)]
-    fn is_shortest<G: Grid>(&self, grid: G, (from, edge, to): (u64, u32, u32)) -> bool {
+    fn is_shortest<G: Grid>(&self, grid: G, from: u64, edge: u32, to: u32) -> bool {
         let longer = self.rows.along(grid, from, edge);
         longer > from && self.distances.load(grid, to) == longer
     }

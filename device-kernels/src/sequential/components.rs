@@ -26,7 +26,8 @@ const CLOSED: u32 = u32::MAX;
 pub(super) fn label<G: Grid>(
     work: &mut Work<'_, G>,
     operands: &Operands,
-    (rows, mut scratch): (Rows, Scratch),
+    rows: Rows,
+    mut scratch: Scratch,
 ) -> Result<(), FaultCode> {
     let (grid, nodes) = (work.grid, operands.nodes);
     operands.needs(nodes.into())?;
@@ -103,7 +104,7 @@ impl Search {
             self.cursors.store_weak(grid, top, edge);
             match found {
                 Some(to) => self.enter(grid, to),
-                None => self.leave(grid, (node, low)),
+                None => self.leave(grid, node, low),
             }
         }
         Ok(())
@@ -111,10 +112,10 @@ impl Search {
 
     /// Takes the last node off the path, and its component off the stack if it is the first of it.
     #[inline(always)]
-    fn leave<G: Grid>(&mut self, grid: G, (node, low): (u32, u32)) {
+    fn leave<G: Grid>(&mut self, grid: G, node: u32, low: u32) {
         self.path -= 1;
         if self.numbers.load_weak(grid, self.path) == low {
-            self.close(grid, (node, low));
+            self.close(grid, node, low);
             return;
         }
         self.open -= 1;
@@ -126,7 +127,7 @@ impl Search {
     }
 
     /// Labels the component of `node`, the first of it.
-    fn close<G: Grid>(&mut self, grid: G, (node, number): (u32, u32)) {
+    fn close<G: Grid>(&mut self, grid: G, node: u32, number: u32) {
         let first = self.open;
         let mut least = node;
         while self.open < self.nodes {

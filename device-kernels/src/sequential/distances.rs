@@ -30,7 +30,7 @@ pub(super) fn measure<G: Grid>(
     operands.needs(u64::from(nodes) * if is_pair { 2 } else { 1 })?;
     let mut heap = Heap::new(grid, &mut scratch, nodes)?;
     operands.each_source(grid, |source| {
-        let far = search(work, rows, (&mut heap, source))?;
+        let far = search(work, rows, &mut heap, source)?;
         match (is_closeness, rows.lengths) {
             (true, _) => {
                 let value = closeness(nodes, far.reached, far.sum(rows.lengths));
@@ -67,7 +67,8 @@ impl Far {
 fn search<G: Grid>(
     work: &mut Work<'_, G>,
     rows: Rows,
-    (heap, source): (&mut Heap, u32),
+    heap: &mut Heap,
+    source: u32,
 ) -> Result<Far, FaultCode> {
     let grid = work.grid;
     let mut far = Far::default();

@@ -56,10 +56,10 @@ pub(super) fn grow<G: Grid>(
         forest.names.store_weak(grid, node, node);
     }
     forest.pick_from_rows(work)?;
-    let mut trees = forest.join(work, (nodes, Picks::Nodes))?;
+    let mut trees = forest.join(work, nodes, Picks::Nodes)?;
     let mut length = forest.list_rows(work, trees)?;
     while length > 0 {
-        trees = forest.join(work, (trees, Picks::Listed))?;
+        trees = forest.join(work, trees, Picks::Listed)?;
         length = forest.shorten(work, length, trees)?;
     }
     Ok(())
@@ -135,7 +135,8 @@ impl Forest {
     fn join<G: Grid>(
         &self,
         work: &mut Work<'_, G>,
-        (trees, picks): (u32, Picks),
+        trees: u32,
+        picks: Picks,
     ) -> Result<u32, FaultCode> {
         let grid = work.grid;
         for tree in 0..trees {
@@ -166,7 +167,7 @@ impl Forest {
                 self.names.store_weak(grid, left, name);
                 left += 1;
             } else {
-                let ends = self.ends(grid, (tree, pick as u32), picks);
+                let ends = self.ends(grid, tree, pick as u32, picks);
                 self.held.store(grid, name, ends);
             }
         }
@@ -176,7 +177,7 @@ impl Forest {
 
     /// The ends of the edge that `tree` picked, the smaller one in the high word.
     #[inline(always)]
-    fn ends<G: Grid>(&self, grid: G, (tree, low): (u32, u32), picks: Picks) -> u64 {
+    fn ends<G: Grid>(&self, grid: G, tree: u32, low: u32, picks: Picks) -> u64 {
         let (node, other) = match picks {
             Picks::Nodes => (tree.min(low), tree.max(low)),
             Picks::Listed => {

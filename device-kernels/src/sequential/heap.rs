@@ -117,13 +117,13 @@ impl Heap {
                 place
             }
         };
-        self.rise(grid, place, (node, key));
+        self.rise(grid, place, node, key);
         Offered::Lower
     }
 
     /// Puts an entry at `place` or above.
     #[inline(always)]
-    fn rise<G: Grid>(&self, grid: G, mut place: u32, (node, key): (u32, u64)) {
+    fn rise<G: Grid>(&self, grid: G, mut place: u32, node: u32, key: u64) {
         while place > 0 {
             let above = above(place);
             let its_key = self.keys.load(grid, above);
@@ -131,14 +131,14 @@ impl Heap {
                 break;
             }
             let its_node = self.nodes.load_weak(grid, above);
-            self.put(grid, place, (its_node, its_key));
+            self.put(grid, place, its_node, its_key);
             place = above;
         }
-        self.put(grid, place, (node, key));
+        self.put(grid, place, node, key);
     }
 
     #[inline(always)]
-    fn put<G: Grid>(&self, grid: G, place: u32, (node, key): (u32, u64)) {
+    fn put<G: Grid>(&self, grid: G, place: u32, node: u32, key: u64) {
         self.nodes.store_weak(grid, place, node);
         self.keys.store(grid, place, key);
         self.places.store_weak(grid, node, place);
@@ -149,10 +149,10 @@ impl Heap {
     pub(super) fn take<G: Grid>(&mut self, grid: G) -> Option<(u32, u64)> {
         let last = self.length.checked_sub(1)?;
         let least = (self.nodes.load_weak(grid, 0), self.keys.load(grid, 0));
-        let moved = (self.nodes.load_weak(grid, last), self.keys.load(grid, last));
+        let (node, key) = (self.nodes.load_weak(grid, last), self.keys.load(grid, last));
         self.length = last;
         if last > 0 {
-            self.sink(grid, moved.0, moved.1);
+            self.sink(grid, node, key);
         }
         self.places.store_weak(grid, least.0, TAKEN);
         self.taken += 1;
@@ -172,10 +172,10 @@ impl Heap {
                 break;
             }
             let its_node = self.nodes.load_weak(grid, below);
-            self.put(grid, place, (its_node, its_key));
+            self.put(grid, place, its_node, its_key);
             place = below;
         }
-        self.put(grid, place, (node, key));
+        self.put(grid, place, node, key);
     }
 
     /// Forgets the nodes that were taken; the heap is empty.

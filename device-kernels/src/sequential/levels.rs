@@ -19,7 +19,8 @@ use seawall_core::abi::sequential::Algorithm;
 pub(super) fn search<G: Grid>(
     work: &mut Work<'_, G>,
     operands: &Operands,
-    (rows, mut scratch): (Rows, Scratch),
+    rows: Rows,
+    mut scratch: Scratch,
 ) -> Result<(), FaultCode> {
     let (grid, nodes, to) = (work.grid, operands.nodes, operands.to);
     operands.needs(nodes.into())?;

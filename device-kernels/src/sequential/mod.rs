@@ -136,22 +136,21 @@ fn run<G: Grid>(
         third,
         tag,
     } = given;
-    let with = (rows, scratch);
     match operands.record.algorithm {
-        Algorithm::StrongComponents => components::label(work, operands, with),
-        Algorithm::Closeness | Algorithm::Eccentricity => measure(work, operands, with),
-        Algorithm::Betweenness => betweenness::add_up(work, operands, with),
+        Algorithm::StrongComponents => components::label(work, operands, rows, scratch),
+        Algorithm::Closeness | Algorithm::Eccentricity => measure(work, operands, rows, scratch),
+        Algorithm::Betweenness => betweenness::add_up(work, operands, rows, scratch),
         Algorithm::Scores => scores::store(work, operands, third),
-        Algorithm::Widest => nearest::widen(work, operands, with),
-        Algorithm::Forest => forest::grow(work, operands, with.0, with.1),
-        Algorithm::Labels => labels::propagate(work, operands, with.0, with.1),
-        Algorithm::Cores => cores::peel(work, operands, with.0, with.1),
+        Algorithm::Widest => nearest::widen(work, operands, rows, scratch),
+        Algorithm::Forest => forest::grow(work, operands, rows, scratch),
+        Algorithm::Labels => labels::propagate(work, operands, rows, scratch),
+        Algorithm::Cores => cores::peel(work, operands, rows, scratch),
         Algorithm::Shares => ranks::share(work, operands, rows),
-        Algorithm::Ranks => ranks::step(work, operands, with, (third, tag)),
-        Algorithm::Levels | Algorithm::Reached => levels::search(work, operands, with),
-        Algorithm::SignedPaths => signed::relax(work, operands, with.0, with.1),
-        Algorithm::Paths => nearest::shorten(work, operands, with),
-        Algorithm::WidePaths => nearest::shorten_wide(work, operands, with.0, with.1),
+        Algorithm::Ranks => ranks::step(work, operands, rows, scratch, third, tag),
+        Algorithm::Levels | Algorithm::Reached => levels::search(work, operands, rows, scratch),
+        Algorithm::SignedPaths => signed::relax(work, operands, rows, scratch),
+        Algorithm::Paths => nearest::shorten(work, operands, rows, scratch),
+        Algorithm::WidePaths => nearest::shorten_wide(work, operands, rows, scratch),
         Algorithm::IndependentSet => greedy::choose(work, operands, rows, scratch, third),
         Algorithm::Colours => greedy::colour(work, operands, rows, scratch, third),
     }
@@ -161,14 +160,15 @@ fn run<G: Grid>(
 fn measure<G: Grid>(
     work: &mut Work<'_, G>,
     operands: &Operands,
-    with: (Rows, Scratch),
+    rows: Rows,
+    scratch: Scratch,
 ) -> Result<(), FaultCode> {
     if operands.record.lengths != Lengths::Edges {
-        distances::measure(work, operands, with.0, with.1)
+        distances::measure(work, operands, rows, scratch)
     } else if operands.record.together {
-        together::measure(work, operands, with.0, with.1)
+        together::measure(work, operands, rows, scratch)
     } else {
-        searches::measure(work, operands, with.0, with.1)
+        searches::measure(work, operands, rows, scratch)
     }
 }
 

@@ -28,11 +28,12 @@ const AHEAD: u32 = 8;
 pub(super) fn shorten<G: Grid>(
     work: &mut Work<'_, G>,
     operands: &Operands,
-    with: (Rows, Scratch),
+    rows: Rows,
+    scratch: Scratch,
 ) -> Result<(), FaultCode> {
-    match with.0.lengths {
-        Lengths::Float => search::<G, Float>(work, operands, with),
-        Lengths::Whole | Lengths::Edges => search::<G, Whole>(work, operands, with),
+    match rows.lengths {
+        Lengths::Float => search::<G, Float>(work, operands, rows, scratch),
+        Lengths::Whole | Lengths::Edges => search::<G, Whole>(work, operands, rows, scratch),
     }
 }
 
@@ -42,11 +43,14 @@ pub(super) fn shorten<G: Grid>(
 pub(super) fn widen<G: Grid>(
     work: &mut Work<'_, G>,
     operands: &Operands,
-    with: (Rows, Scratch),
+    rows: Rows,
+    scratch: Scratch,
 ) -> Result<(), FaultCode> {
-    match with.0.lengths {
-        Lengths::Float => widen_by::<G, WidthOfFloats>(work, operands, with),
-        Lengths::Whole | Lengths::Edges => widen_by::<G, WidthOfWholes>(work, operands, with),
+    match rows.lengths {
+        Lengths::Float => widen_by::<G, WidthOfFloats>(work, operands, rows, scratch),
+        Lengths::Whole | Lengths::Edges => {
+            widen_by::<G, WidthOfWholes>(work, operands, rows, scratch)
+        }
     }
 }
 
@@ -151,9 +155,10 @@ impl Width for WidthOfFloats {
 fn widen_by<G: Grid, W: Width>(
     work: &mut Work<'_, G>,
     operands: &Operands,
-    with: (Rows, Scratch),
+    rows: Rows,
+    scratch: Scratch,
 ) -> Result<(), FaultCode> {
-    search::<G, W>(work, operands, with)?;
+    search::<G, W>(work, operands, rows, scratch)?;
     let (grid, to) = (work.grid, operands.to);
     for node in 0..operands.nodes {
         to.store_weak(grid, node, W::width(to.load_weak(grid, node)));
@@ -165,7 +170,8 @@ fn widen_by<G: Grid, W: Width>(
 fn search<G: Grid, R: Rule>(
     work: &mut Work<'_, G>,
     operands: &Operands,
-    (rows, mut scratch): (Rows, Scratch),
+    rows: Rows,
+    mut scratch: Scratch,
 ) -> Result<(), FaultCode> {
     let (grid, nodes, keys) = (work.grid, operands.nodes, operands.to);
     operands.needs(nodes.into())?;

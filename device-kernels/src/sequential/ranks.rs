@@ -74,8 +74,10 @@ pub(super) fn share<G: Grid>(
 pub(super) fn step<G: Grid>(
     work: &mut Work<'_, G>,
     operands: &Operands,
-    (rows, mut scratch): (Rows, Scratch),
-    (shares, tag): (Words, Tag),
+    rows: Rows,
+    mut scratch: Scratch,
+    shares: Words,
+    tag: Tag,
 ) -> Result<(), FaultCode> {
     let (grid, nodes) = (work.grid, operands.nodes);
     operands.needs(nodes.into())?;

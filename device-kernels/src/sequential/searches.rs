@@ -30,7 +30,7 @@ pub(super) fn measure<G: Grid>(
     let mut turn = 0;
     operands.each_source(grid, |source| {
         turn += 1;
-        let found = search(work, rows, (seen, queue), (source, turn))?;
+        let found = search(work, rows, seen, queue, source, turn)?;
         operands.store_measure(grid, source, found);
         Ok(())
     })
@@ -47,8 +47,10 @@ pub(super) struct Distances {
 fn search<G: Grid>(
     work: &mut Work<'_, G>,
     rows: Rows,
-    (seen, queue): (Words, Words),
-    (source, turn): (u32, u32),
+    seen: Words,
+    queue: Words,
+    source: u32,
+    turn: u32,
 ) -> Result<Distances, FaultCode> {
     let (grid, rows) = (work.grid, rows.rows);
     seen.store_weak(grid, source, turn);

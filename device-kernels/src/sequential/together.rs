@@ -53,8 +53,8 @@ pub(super) fn measure<G: Grid>(
     let stride = u64::from(share) * u64::from(operands.record.blocks);
     let mut first = u64::from(operands.rank) * u64::from(share);
     while first < u64::from(count) {
-        let list = (first as u32, share.min(count - first as u32));
-        searches.search(work, operands, list)?;
+        let some = share.min(count - first as u32);
+        searches.search(work, operands, first as u32, some)?;
         first += stride;
     }
     Ok(())
@@ -80,7 +80,8 @@ impl Searches {
         &mut self,
         work: &mut Work<'_, G>,
         operands: &Operands,
-        (first, count): (u32, u32),
+        first: u32,
+        count: u32,
     ) -> Result<(), FaultCode> {
         let grid = work.grid;
         let mut found = [Distances::default(); TOGETHER as usize];
@@ -103,7 +104,7 @@ impl Searches {
         while length > 0 {
             number += 1;
             let next = self.expand(work, length)?;
-            self.count(grid, (next, number), &mut found);
+            self.count(grid, next, number, &mut found);
             core::mem::swap(&mut self.now, &mut self.next);
             core::mem::swap(&mut self.level, &mut self.later);
             length = next;
@@ -156,7 +157,8 @@ impl Searches {
     fn count<G: Grid>(
         &self,
         grid: G,
-        (length, number): (u32, u32),
+        length: u32,
+        number: u32,
         found: &mut [Distances; TOGETHER as usize],
     ) {
         let mut at = 0;

@@ -54,7 +54,7 @@ const SHUTDOWN_AT: usize = core::mem::offset_of!(ControlBlock, shutdown) / 4;
 
 /// Empties queue `number` until the end. All lanes of the block call this.
 #[inline(never)]
-pub(super) fn run<G: Grid>(grid: G, (serve, layout): (Serve, Layout), number: u32) {
+pub(super) fn run<G: Grid>(grid: G, serve: Serve, layout: Layout, number: u32) {
     if grid.lane() == 0 {
         for at in [CLAIMED, CAME, ANSWERED, OVER] {
             // SAFETY: a block has far more words.
@@ -109,7 +109,7 @@ fn answer_on<G: Grid>(queue: Queue<G>, serve: Serve, layout: Layout) {
     loop {
         let came = queue.shown(CAME);
         if came != answered {
-            answer(queue, (places, layout), (answered, came));
+            answer(queue, places, layout, answered, came);
             answered = came;
             queue.show(ANSWERED, answered);
             in_vain = 0;
@@ -130,7 +130,7 @@ fn take_turns<G: Grid>(queue: Queue<G>, serve: Serve, layout: Layout) {
     let mut pace = Pace::default();
     while let Some((first, found)) = queue.look(&mut pace) {
         let end = first.wrapping_add(found);
-        answer(queue, (places, layout), (first, end));
+        answer(queue, places, layout, first, end);
         queue.show(CAME, end);
         queue.show(ANSWERED, end);
     }
@@ -155,15 +155,17 @@ fn places_of<G: Grid>(grid: G, serve: Serve, layout: Layout) -> Places<G, true> 
 #[inline(always)]
 fn answer<G: Grid>(
     queue: Queue<G>,
-    (places, layout): (Places<G, true>, Layout),
-    (mut next, end): (u32, u32),
+    places: Places<G, true>,
+    layout: Layout,
+    mut next: u32,
+    end: u32,
 ) {
     while next != end {
         let of_round = end.wrapping_sub(next).min(u32::BITS);
         let mut left = 0_u32;
         for post in 0..of_round {
-            let slot = queue.post(next.wrapping_add(post));
-            let is_answered = together::handle(queue.grid, places, layout, slot.0, slot.1);
+            let (index, slot) = queue.post(next.wrapping_add(post));
+            let is_answered = together::handle(queue.grid, places, layout, index, slot);
             left |= u32::from(!is_answered) << post;
         }
         if left != 0 {
@@ -189,7 +191,8 @@ fn handle_each<G: Grid>(
     let mut post = queue.grid.warp_lane();
     while post < u32::BITS {
         if posts >> post & 1 != 0 {
-            handle(&mut worker, queue.post(first.wrapping_add(post)));
+            let (index, slot) = queue.post(first.wrapping_add(post));
+            handle(&mut worker, index, slot);
         }
         post += G::WARP;
     }
@@ -197,7 +200,7 @@ fn handle_each<G: Grid>(
 
 /// Answers short work whose tenant has space, and leaves the rest to the workers.
 #[inline(always)]
-fn handle<G: Grid>(worker: &mut Worker<'_, Places<G, true>>, (index, slot): (u32, SlotRecord)) {
+fn handle<G: Grid>(worker: &mut Worker<'_, Places<G, true>>, index: u32, slot: SlotRecord) {
     let ring = worker.ring();
     if index >= ring.layout().slots() {
         return;

@@ -22,7 +22,7 @@ const ROUND_NS: u32 = 20_000;
 
 /// Repeats its rounds until all other blocks have ended.
 #[inline(never)]
-pub(super) fn run<G: Grid>(grid: G, (serve, layout): (Serve, Layout)) {
+pub(super) fn run<G: Grid>(grid: G, serve: Serve, layout: Layout) {
     if grid.lane() >= G::WARP {
         return;
     }

@@ -35,8 +35,8 @@ pub fn serve<G: Grid, S: WaveSet>(grid: G, serve: Serve) {
         return;
     };
     match serve.role(grid) {
-        Role::Dispatcher(number) => dispatcher::run(grid, (serve, layout), number),
-        Role::Housekeeper => housekeeper::run(grid, (serve, layout)),
-        Role::Worker(number) => worker::run::<G, S>(grid, (serve, layout), number),
+        Role::Dispatcher(number) => dispatcher::run(grid, serve, layout, number),
+        Role::Housekeeper => housekeeper::run(grid, serve, layout),
+        Role::Worker(number) => worker::run::<G, S>(grid, serve, layout, number),
     }
 }

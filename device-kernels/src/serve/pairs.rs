@@ -102,7 +102,8 @@ impl<G: Grid> Pairs<G> {
     #[inline(never)]
     pub(super) fn hops(
         &self,
-        (source, target): (u32, u32),
+        source: u32,
+        target: u32,
         deadline: &Deadline<G>,
     ) -> Result<Option<u32>, Refusal> {
         if source == target {
@@ -136,7 +137,7 @@ impl<G: Grid> Pairs<G> {
             } else {
                 (backward, rows[1])
             };
-            let Some((side, best)) = self.step(side, (rows, base), deadline) else {
+            let Some((side, best)) = self.step(side, rows, base, deadline) else {
                 break Err(LATE);
             };
             if best != u32::MAX {
@@ -158,7 +159,8 @@ impl<G: Grid> Pairs<G> {
     fn step(
         &self,
         side: Side,
-        (rows, base): (Csr, u32),
+        rows: Csr,
+        base: u32,
         deadline: &Deadline<G>,
     ) -> Option<(Side, u32)> {
         let grid = self.grid;

@@ -23,7 +23,7 @@ const SPARE_NS: u32 = 50_000;
 
 /// Serves as worker `number` until the end.
 #[inline(never)]
-pub(super) fn run<G: Grid, S: WaveSet>(grid: G, (serve, layout): (Serve, Layout), number: u32) {
+pub(super) fn run<G: Grid, S: WaveSet>(grid: G, serve: Serve, layout: Layout, number: u32) {
     let words = [serve.device(grid), serve.host(grid)];
     // SAFETY: `Serve::new` promises these words for the layout.
     let places = unsafe { Places::new(grid, words, layout) };
@@ -43,8 +43,8 @@ pub(super) fn run<G: Grid, S: WaveSet>(grid: G, (serve, layout): (Serve, Layout)
         let [task, first, second, third] = [0, 1, 2, 3].map(|at| board(grid, at));
         let outcome = match task_of(task) {
             Task::End => break,
-            Task::Hops => bench.hops((first, second), third != 0),
-            Task::Lengths => bench.lengths((first, second)),
+            Task::Hops => bench.hops(first, second, third != 0),
+            Task::Lengths => bench.lengths(first, second),
             Task::Neighbours => bench.neighbours(ring, [first, second, third]),
             // A kernel that runs no programs does not even contain the call.
             Task::Program if S::FAMILIES != 0 => bench.program::<S>(ring, first),
@@ -209,9 +209,9 @@ impl<G: Grid> Bench<'_, G> {
 
     /// Returns whether there is a path, or the number of edges of a shortest one.
     #[inline(always)]
-    fn hops(&self, pair: (u32, u32), counts: bool) -> Result<[u32; RESULTS], Refusal> {
+    fn hops(&self, source: u32, target: u32, counts: bool) -> Result<[u32; RESULTS], Refusal> {
         let pairs = Pairs::new(self.grid, self.serve, self.number);
-        let hops = pairs.hops(pair, &self.deadline())?;
+        let hops = pairs.hops(source, target, &self.deadline())?;
         Ok(match hops {
             Some(hops) if counts => results([1, hops, 0]),
             Some(_) => results([1, 0, 0]),
@@ -221,9 +221,9 @@ impl<G: Grid> Bench<'_, G> {
 
     /// The sum of weights of a lightest path.
     #[inline(always)]
-    fn lengths(&self, pair: (u32, u32)) -> Result<[u32; RESULTS], Refusal> {
+    fn lengths(&self, source: u32, target: u32) -> Result<[u32; RESULTS], Refusal> {
         let lengths = Lengths::new(self.grid, self.serve, self.number);
-        let length = lengths.length(pair.0, pair.1, &self.deadline())?;
+        let length = lengths.length(source, target, &self.deadline())?;
         Ok(length.map_or(results([0; 3]), |length| {
             results([1, length as u32, (length >> 32) as u32])
         }))
@@ -242,10 +242,10 @@ impl<G: Grid> Bench<'_, G> {
             address,
             words,
         };
-        let spans = (span(address, words), span(to, capacity));
+        let (from, to) = (span(address, words), span(to, capacity));
         let deadline = self.deadline();
         self.program_at(number)?
-            .query::<S>(ring, spans.0, spans.1, &deadline)
+            .query::<S>(ring, from, to, &deadline)
     }
 
     /// Runs a program with the arguments that it has taken, for an answer in the slot.

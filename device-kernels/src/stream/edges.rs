@@ -205,19 +205,19 @@ impl<G: Grid> Window<G> {
         } else if kind == StreamKind::Levels as u32 {
             let limit = stream.word(grid, word_of!(StreamRecord, limit));
             let step = |level: u32, _| (level < limit).then_some(level + 1);
-            self.relax(from, own, (limit, step));
+            self.relax(from, own, limit, step);
         } else if kind == StreamKind::Whole as u32 {
             let step = |length: u32, weight| {
                 let sum = length.checked_add(weight).filter(|sum| *sum < u32::MAX);
                 self.or_overflow(sum)
             };
-            self.relax(from, own, (u32::MAX, step));
+            self.relax(from, own, u32::MAX, step);
         } else {
             let step = |length: u32, weight: u32| {
                 let sum = f32::from_bits(length) + f32::from_bits(weight);
                 self.or_overflow(sum.is_finite().then_some(sum.to_bits()))
             };
-            self.relax(from, own, (u32::MAX, step));
+            self.relax(from, own, u32::MAX, step);
         }
     }
 
@@ -294,7 +294,8 @@ impl<G: Grid> Window<G> {
         &self,
         from: u32,
         own: Range<u32>,
-        (limit, step): (u32, impl Fn(u32, u32) -> Option<u32>),
+        limit: u32,
+        step: impl Fn(u32, u32) -> Option<u32>,
     ) {
         let (grid, stream) = (self.grid, self.stream);
         let (values, work) = (stream.values(grid), stream.work(grid));

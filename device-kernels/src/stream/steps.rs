@@ -35,7 +35,7 @@ impl Share {
 
 /// One step. All lanes of the workers call this.
 #[inline(always)]
-pub(super) fn step<G: Grid>(grid: G, stream: Stream, (post, worker): (Post, u32)) {
+pub(super) fn step<G: Grid>(grid: G, stream: Stream, post: Post, worker: u32) {
     let number = post.word(grid, word_of!(StreamPost, number));
     let share = Share {
         first: worker * grid.lanes() + grid.lane(),

@@ -20,20 +20,20 @@ pub(super) fn run<G: Grid>(grid: G, stream: Stream, number: u32) {
     let mut ticket = 1;
     loop {
         let posted = word_of!(StreamState, posted);
-        if !reach(grid, stream, (posted, ticket)) {
+        if !reach(grid, stream, posted, ticket) {
             return;
         }
         let post = stream.post(grid, ticket);
         let waits = post.word(grid, word_of!(StreamPost, waits)) != 0;
         let finished = word_of!(StreamState, finished);
-        if waits && !reach(grid, stream, (finished, ticket - 1)) {
+        if waits && !reach(grid, stream, finished, ticket - 1) {
             return;
         }
         let order = post.word(grid, word_of!(StreamPost, order));
         if order == StreamOrder::Window as u32 {
             edges::window(grid, stream, post);
         } else {
-            steps::step(grid, stream, (post, number));
+            steps::step(grid, stream, post, number);
         }
         grid.block_barrier();
         if grid.lane() == 0 {
@@ -45,7 +45,7 @@ pub(super) fn run<G: Grid>(grid: G, stream: Stream, number: u32) {
 
 /// Waits until a word of the state has reached `least`; returns false if the kernel ends before.
 #[inline(always)]
-fn reach<G: Grid>(grid: G, stream: Stream, (at, least): (u32, u32)) -> bool {
+fn reach<G: Grid>(grid: G, stream: Stream, at: u32, least: u32) -> bool {
     let mut has_ended = 0;
     if grid.lane() == 0 {
         let state = stream.state(grid);

@@ -138,8 +138,8 @@ impl<G: Grid> Team<G> {
     pub fn each_range(&self, count: u32, most: u32, range: impl FnMut(u32, u32)) {
         if !self.takes(count) {
             let even = |rank: u32| u64::from(count) * u64::from(rank) / u64::from(self.size);
-            let share = (even(self.rank) as u32, even(self.rank + 1) as u32);
-            return self.in_parts(share.0, share.1, range);
+            let (first, end) = (even(self.rank) as u32, even(self.rank + 1) as u32);
+            return self.in_parts(first, end, range);
         }
         let even = count / self.size.saturating_mul(PIECES_EACH);
         self.deal(count, even.min(most), range);

@@ -68,7 +68,7 @@ pub fn run_components<G: Grid>(
         Opcode::LinkRest => {
             let largest = tables.register_of(grid, wave.source(grid, 0), 1)?;
             let largest = largest.load_weak(grid, 0);
-            link_rest(cx, parents, (largest, wave.parameter(grid, 0)));
+            link_rest(cx, parents, largest, wave.parameter(grid, 0));
         }
         _ => each_edge(&context.team, rows_after(context, 0), |edge| {
             link(grid, parents, edge.from, edge.to);
@@ -91,7 +91,7 @@ fn rows_after<G: Grid>(context: &Context<G>, skip: u32) -> Rows {
 
 /// Joins the ends of all edges but the first `skip` of every node that is not below `largest`.
 #[inline(never)]
-fn link_rest<G: Grid>(cx: ContextRef<G>, parents: Proven, (largest, skip): (u32, u32)) {
+fn link_rest<G: Grid>(cx: ContextRef<G>, parents: Proven, largest: u32, skip: u32) {
     let context = &cx.context();
     let grid = context.team.grid;
     let wanted = |node| parents.load_weak(grid, node) != largest;
@@ -111,13 +111,11 @@ fn is_known<G: Grid>(context: &Context<G>, known: u32) -> Result<bool, FaultCode
     Ok(known.load_weak(grid, 1) != 0)
 }
 
-/// The root above a node and its parent according to this lane's cache: perhaps an old root, but an
-/// ancestor in any case.
+/// The root above `node` and its parent `above` according to this lane's cache: perhaps an old root,
+/// but an ancestor in any case.
 #[inline(always)]
-fn seen_root_of<G: Grid>(grid: G, parents: Proven, from: (u32, u32)) -> u32 {
-    climb(grid, parents, from.0, from.1, |at| {
-        parents.load_weak(grid, at)
-    })
+fn seen_root_of<G: Grid>(grid: G, parents: Proven, node: u32, above: u32) -> u32 {
+    climb(grid, parents, node, above, |at| parents.load_weak(grid, at))
 }
 
 /// The root above `node`.
@@ -160,8 +158,8 @@ pub(crate) fn link<G: Grid>(grid: G, parents: Proven, a: u32, b: u32) {
     if above_a == above_b {
         return;
     }
-    let mut left = seen_root_of(grid, parents, (a, above_a));
-    let mut right = seen_root_of(grid, parents, (b, above_b));
+    let mut left = seen_root_of(grid, parents, a, above_a);
+    let mut right = seen_root_of(grid, parents, b, above_b);
     if left == right {
         return;
     }
@@ -206,8 +204,8 @@ fn link_sample<G: Grid>(context: &Context<G>, parents: Proven, nodes: u32, skip:
 /// Joins edge `edge` of every node.
 fn link_one<G: Grid>(context: &Context<G>, parents: Proven, nodes: u32, edge: u32) {
     let grid = context.team.grid;
-    let graph = (context.tables.outgoing(grid), nodes);
-    let links = |some: &[u32; TOGETHER]| link_some(grid, graph.0, graph.1, parents, some, edge);
+    let rows = context.tables.outgoing(grid);
+    let links = |some: &[u32; TOGETHER]| link_some(grid, rows, nodes, parents, some, edge);
     if G::TAKES {
         // As above.
         context.team.each_range(nodes, u32::MAX, |first, end| {

@@ -229,9 +229,10 @@ impl Rows {
         })
     }
 
-    /// The part of `row`, with these ends, in the places `first..end`.
+    /// The part of `row`, which has these ends, in a range of places.
     #[inline(always)]
-    fn part(&self, row: u32, (start, stop): (u32, u32), (first, end): (u64, u64)) -> Part {
+    fn part(&self, row: u32, ends: (u32, u32), range: (u64, u64)) -> Part {
+        let ((start, stop), (first, end)) = (ends, range);
         // The row's first edge has the place after the row's own.
         let ahead = u64::from(row) + 1;
         let from = start

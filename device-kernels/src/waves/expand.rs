@@ -323,8 +323,7 @@ fn walk<G: Grid>(
         }
         let node = source.queue.nodes.load_weak(grid, entry);
         let prefix = source.queue.prefix.load_weak(grid, entry);
-        let counts = (source.nodes, source.edges);
-        let (start, stop) = source.queue.row(grid, entry, counts);
+        let (start, stop) = source.queue.row(grid, entry, source.nodes, source.edges);
         let row_end = end.min(prefix + (stop - start));
         let value = row(node);
         while at < row_end {

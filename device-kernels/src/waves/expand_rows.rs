@@ -39,9 +39,8 @@ pub(super) fn expand_rows<G: Grid>(
         let (mut own, mut value) = (Row::NONE, 0);
         let entry = base + grid.warp_lane();
         if entry < source.nodes {
-            let counts = (source.nodes, source.edges);
             let node = source.queue.nodes.load_weak(grid, entry);
-            let (start, end) = source.queue.row(grid, entry, counts);
+            let (start, end) = source.queue.row(grid, entry, source.nodes, source.edges);
             own = Row { node, start, end };
             value = row(node);
         }

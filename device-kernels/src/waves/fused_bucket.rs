@@ -95,7 +95,7 @@ impl<L: Copy + Default> Bins<L> {
 
     /// Keeps a node whose path's length has this `place`, if there is space.
     #[inline(always)]
-    fn keep(&mut self, (node, length): (u32, L), place: u32) -> bool {
+    fn keep(&mut self, node: u32, length: L, place: u32) -> bool {
         let number = if self.free != 0 {
             self.free
         } else if (self.used as usize) < ROOM {
@@ -174,8 +174,7 @@ pub(super) fn expand_near<G: Grid, L: Lengths>(
     while at < end {
         let node = source.queue.nodes.load_weak(grid, entry);
         let prefix = source.queue.prefix.load_weak(grid, entry);
-        let counts = (source.nodes, source.edges);
-        let (start, stop) = source.queue.row(grid, entry, counts);
+        let (start, stop) = source.queue.row(grid, entry, source.nodes, source.edges);
         let row_end = end.min(prefix + (stop - start));
         let value = row(node);
         let is_whole = row_end - at == stop - start && stop - start <= ROW_MOST;
@@ -228,7 +227,7 @@ impl<G: Grid, L: Lengths> Near<'_, G, L> {
     fn keep(&mut self, node: u32, length: L::Length, start: u32) -> bool {
         let grid = self.relax.grid;
         let place = self.relax.lengths.place(length);
-        if !self.bins.keep((node, length), place) {
+        if !self.bins.keep(node, length, place) {
             return false;
         }
         self.source.rows.prefetch_target(grid, start);

@@ -301,7 +301,7 @@ impl<E: Edges, S: Sums> Pull<E, S> {
         });
         let mut ends = Ends {
             opens: true,
-            ..self.ends(grid, first_row, (self.end_of(grid, first_row), 0))
+            ..self.ends(grid, first_row, self.end_of(grid, first_row), 0)
         };
         let mut running = 0_u64;
         let mut at = first;
@@ -328,7 +328,7 @@ impl<E: Edges, S: Sums> Pull<E, S> {
                 *sum = sum.wrapping_add(before);
             }
             let stop = at + (end - at).min(STEP);
-            self.meet(grid, &mut ends, (at, stop), (running, &sums));
+            self.meet(grid, &mut ends, at, stop, running, &sums);
             running =
                 running.wrapping_add(move_wide(up_to, |word| grid.shuffle(word, G::WARP - 1)));
             at = stop;
@@ -374,8 +374,10 @@ impl<E: Edges, S: Sums> Pull<E, S> {
         &self,
         grid: G,
         ends: &mut Ends,
-        (at, stop): (u32, u32),
-        (running, sums): (u64, &[u64; LANE]),
+        at: u32,
+        stop: u32,
+        running: u64,
+        sums: &[u64; LANE],
     ) {
         loop {
             let meets = !ends.met && ends.end <= stop;
@@ -400,7 +402,7 @@ impl<E: Edges, S: Sums> Pull<E, S> {
             }
             self.flush(grid, ends);
             let before = move_wide(ends.sum, |word| grid.shuffle(word, G::WARP - 1));
-            *ends = self.ends(grid, ends.base + G::WARP, (ends.coming, before));
+            *ends = self.ends(grid, ends.base + G::WARP, ends.coming, before);
         }
     }
 
@@ -417,7 +419,7 @@ impl<E: Edges, S: Sums> Pull<E, S> {
 
     /// The rows from `base` on, of which this lane's ends at `end`.
     #[inline(always)]
-    fn ends<G: Grid>(&self, grid: G, base: u32, (end, before): (u32, u64)) -> Ends {
+    fn ends<G: Grid>(&self, grid: G, base: u32, end: u32, before: u64) -> Ends {
         Ends {
             base,
             opens: false,

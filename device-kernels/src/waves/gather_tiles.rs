@@ -76,7 +76,7 @@ impl Pull {
     fn add_up<G: Grid>(&self, grid: G, tile: &TileRecord) {
         let end = (tile.first_step + tile.steps) * QUADS;
         let rows = self.tiles.rows_of(tile);
-        let edges = |index: u32| self.tiles.quad(grid, (index, end));
+        let edges = |index: u32| self.tiles.quad(grid, index, end);
         let mut index = tile.first_step * QUADS + grid.lane();
         let quad = edges(index);
         let (mut shares, mut slots) = (self.shares(grid, &quad), quad.slots());

@@ -133,8 +133,8 @@ impl<const CORNERS: bool> HubPairs<CORNERS> {
                 while wanted != 0 {
                     let lane = wanted.trailing_zeros();
                     wanted &= wanted - 1;
-                    let row = (grid.shuffle(first, lane), grid.shuffle(len, lane));
-                    let found = pairs.node(grid, space, row.0, row.1);
+                    let (first, len) = (grid.shuffle(first, lane), grid.shuffle(len, lane));
+                    let found = pairs.node(grid, space, first, len);
                     let node = grid.shuffle(node, lane);
                     if grid.warp_lane() == 0 && found != 0 {
                         pairs.counts.add(grid, node, found);

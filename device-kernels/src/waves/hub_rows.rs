@@ -19,6 +19,13 @@ const EACH: usize = 4;
 /// Nodes that a warp takes at a time.
 const PART: u32 = 8;
 
+/// The part of a hub's row that one warp fills: every `warps`th step, from step `warp` on.
+#[derive(Clone, Copy, Debug)]
+struct WarpShare {
+    warp: u32,
+    warps: u32,
+}
+
 impl Forward {
     /// Fills this team's share of the rows, and of the bits of `hubs`: in both directions if
     /// `both`.
@@ -57,6 +64,7 @@ impl Forward {
         let row_of = |rank| Row::of(grid, forward.rows, hubs.node(grid, rank));
         let warps = grid.lanes() / G::WARP;
         let warp = grid.lane() / G::WARP;
+        let share = WarpShare { warp, warps };
         let mut rank = team.rank();
         while rank < count {
             let row = row_of(rank);
@@ -64,7 +72,7 @@ impl Forward {
             if row.degree() <= WARP_ROW || G::WARP == 1 {
                 break;
             }
-            forward.fill_hub_together(grid, hubs, both, rank, row, (warp, warps));
+            forward.fill_hub_together(grid, hubs, both, rank, row, share);
             rank += team.size();
         }
         let mut rank = warp * team.size() + team.rank();
@@ -72,7 +80,8 @@ impl Forward {
             let row = row_of(rank);
             if row.degree() <= WARP_ROW || G::WARP == 1 {
                 let (mut kept, mut dropped) = (0, 0);
-                forward.fill_hub(grid, hubs, both, (rank, row), (0, 1), |keeps, drops| {
+                let all = WarpShare { warp: 0, warps: 1 };
+                forward.fill_hub(grid, hubs, both, rank, row, all, |keeps, drops| {
                     let before = (kept, dropped);
                     kept += keeps;
                     dropped += drops;
@@ -95,14 +104,14 @@ impl Forward {
         both: bool,
         rank: u32,
         row: Row,
-        share: (u32, u32),
+        share: WarpShare,
     ) {
         if grid.lane() < 2 {
             // SAFETY: the area has four words.
             unsafe { LEFT_COUNT.store(grid, grid.lane(), 0) };
         }
         grid.block_barrier();
-        self.fill_hub(grid, hubs, both, (rank, row), share, |keeps, drops| {
+        self.fill_hub(grid, hubs, both, rank, row, share, |keeps, drops| {
             let (mut before, mut count) = (0, keeps);
             if grid.warp_lane() == 1 {
                 count = drops;
@@ -122,19 +131,21 @@ impl Forward {
         grid.block_barrier();
     }
 
-    /// Keeps the edges to earlier hubs of share `warp` of `warps` of the row of a hub, and drops
-    /// the others. The warp asks `claim` for as many places, counted from the row's start and from
-    /// its end. A warp operation.
+    /// Keeps the edges to earlier hubs in a share of the row of a hub, and drops the others. The
+    /// warp asks `claim` for as many places, counted from the row's start and from its end. A warp
+    /// operation.
     #[inline(always)]
     fn fill_hub<G: Grid>(
         &self,
         grid: G,
         hubs: Hubs,
         both: bool,
-        (rank, row): (u32, Row),
-        (warp, warps): (u32, u32),
+        rank: u32,
+        row: Row,
+        share: WarpShare,
         mut claim: impl FnMut(u32, u32) -> (u32, u32),
     ) {
+        let WarpShare { warp, warps } = share;
         let own = hubs.key_of(rank);
         let step = EACH as u32 * G::WARP;
         let mut at = row.start.saturating_add(warp * step);

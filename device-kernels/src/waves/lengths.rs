@@ -18,9 +18,9 @@ pub(super) trait Lengths: Copy {
 
     /// The word that travels with the edges of a queued node.
     fn carried<G: Grid>(self, grid: G, distances: Proven, node: u32) -> u32;
-    /// The length of a path over an edge, from the word that travels with it and its weight;
+    /// The length of a path over an edge of `weight`, from the word that is `carried` along it;
     /// [`Lengths::NEVER`] if it cannot be represented.
-    fn sum<G: Grid>(self, grid: G, distances: Proven, edge: (u32, u32)) -> Self::Length;
+    fn sum<G: Grid>(self, grid: G, distances: Proven, carried: u32, weight: u32) -> Self::Length;
     /// A distance that `node` has or had, if `wanted`, else the least distance: codegen rule
     /// `PREDICATED`.
     fn seen_if<G: Grid>(self, grid: G, distances: Proven, wanted: bool, node: u32) -> Self::Length;
@@ -31,13 +31,13 @@ pub(super) trait Lengths: Copy {
         grid: G,
         distances: Proven,
         wanted: bool,
-        lower: (u32, Self::Length),
+        node: u32,
+        length: Self::Length,
     ) -> Self::Length;
     /// Puts `node` at distance 0.
     fn start<G: Grid>(self, grid: G, distances: Proven, node: u32);
-    /// The distance of a node while none changes, given the node and the register's word of that
-    /// number.
-    fn scanned<G: Grid>(self, grid: G, distances: Proven, node: (u32, u32)) -> Self::Length;
+    /// The distance of `node` while none changes, given the register's `word` of that number.
+    fn scanned<G: Grid>(self, grid: G, distances: Proven, node: u32, word: u32) -> Self::Length;
     /// The place of a distance among limits; below `u32::MAX` if a path has it.
     fn place(self, length: Self::Length) -> u32;
     /// The limit a delta of `width` after the place `least`, at least the next one.
@@ -153,7 +153,7 @@ impl<W: OneWord> Lengths for W {
         distances.load(grid, node)
     }
     #[inline(always)]
-    fn sum<G: Grid>(self, _: G, _: Proven, (before, weight): (u32, u32)) -> u32 {
+    fn sum<G: Grid>(self, _: G, _: Proven, before: u32, weight: u32) -> u32 {
         W::add(before, weight)
     }
     #[inline(always)]
@@ -166,7 +166,8 @@ impl<W: OneWord> Lengths for W {
         grid: G,
         distances: Proven,
         wanted: bool,
-        (node, length): (u32, u32),
+        node: u32,
+        length: u32,
     ) -> u32 {
         distances.min_if(grid, wanted, node, [length, 0])
     }
@@ -175,7 +176,7 @@ impl<W: OneWord> Lengths for W {
         distances.store(grid, node, 0);
     }
     #[inline(always)]
-    fn scanned<G: Grid>(self, _: G, _: Proven, (_, word): (u32, u32)) -> u32 {
+    fn scanned<G: Grid>(self, _: G, _: Proven, _: u32, word: u32) -> u32 {
         word.min(W::NEVER)
     }
     #[inline(always)]
@@ -219,7 +220,7 @@ impl Lengths for Wide {
         node
     }
     #[inline(always)]
-    fn sum<G: Grid>(self, grid: G, distances: Proven, (node, weight): (u32, u32)) -> u64 {
+    fn sum<G: Grid>(self, grid: G, distances: Proven, node: u32, weight: u32) -> u64 {
         distances
             .load_wide(grid, 2 * node)
             .saturating_add(u64::from(weight))
@@ -238,7 +239,8 @@ impl Lengths for Wide {
         grid: G,
         distances: Proven,
         wanted: bool,
-        (node, length): (u32, u64),
+        node: u32,
+        length: u64,
     ) -> u64 {
         if wanted {
             distances.min_wide(grid, 2 * node, length)
@@ -251,7 +253,7 @@ impl Lengths for Wide {
         distances.min_wide(grid, 2 * node, 0);
     }
     #[inline(always)]
-    fn scanned<G: Grid>(self, grid: G, distances: Proven, (node, _): (u32, u32)) -> u64 {
+    fn scanned<G: Grid>(self, grid: G, distances: Proven, node: u32, _: u32) -> u64 {
         distances.load_wide(grid, 2 * node)
     }
     #[inline(always)]

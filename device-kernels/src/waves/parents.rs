@@ -136,8 +136,8 @@ impl Levels {
         while open != 0 {
             let lane = open.trailing_zeros();
             open &= open - 1;
-            let row = (grid.shuffle(start, lane), grid.shuffle(end, lane));
-            let found = self.search_warp(grid, row.0, row.1, grid.shuffle(above, lane));
+            let [start, end, above] = [start, end, above].map(|word| grid.shuffle(word, lane));
+            let found = self.search_warp(grid, start, end, above);
             if grid.warp_lane() == lane {
                 parent = found;
             }

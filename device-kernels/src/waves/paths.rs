@@ -46,13 +46,8 @@ pub fn run_paths<G: Grid>(cx: ContextRef<G>, opcode: Opcode, wave: Wave) -> Resu
     if opcode == Opcode::SeedPaths {
         let list = tables.register(grid, wave.source(grid, 1))?;
         let width = width(grid, Whole, wave, false);
-        seed(
-            cx,
-            Whole,
-            &values_and_work(context, wave, Whole::WORDS)?,
-            list,
-            width,
-        );
+        let (distances, work) = values_and_work(context, wave, Whole::WORDS)?;
+        seed(cx, Whole, distances, &work, list, width);
         return all_nodes(grid);
     }
     step(cx, Whole, wave, |distances, work, pulls| {
@@ -86,13 +81,8 @@ pub fn run_long_paths<G: Grid>(
     }
     let list = tables.register(grid, wave.source(grid, 1))?;
     let width = width(grid, lengths, wave, false);
-    seed(
-        cx,
-        lengths,
-        &values_and_work(context, wave, Wide::WORDS)?,
-        list,
-        width,
-    );
+    let (distances, work) = values_and_work(context, wave, Wide::WORDS)?;
+    seed(cx, lengths, distances, &work, list, width);
     all_nodes(grid)
 }
 
@@ -141,8 +131,7 @@ fn step<G: Grid, L: Lengths>(
             width = lengths.wider(width);
         }
         let level = lengths.bound(round.least, width);
-        let bounds = (round.level, level);
-        return queue(cx, lengths, distances, work.words(), bounds.0, bounds.1);
+        return queue(cx, lengths, distances, work.words(), round.level, level);
     }
     Ok(())
 }
@@ -186,7 +175,8 @@ fn width<G: Grid, L: Lengths>(grid: G, lengths: L, wave: Wave, kept: bool) -> u3
 fn seed<G: Grid, L: Lengths>(
     cx: ContextRef<G>,
     lengths: L,
-    (distances, work): &(Proven, Work),
+    distances: Proven,
+    work: &Work,
     list: Words,
     width: u32,
 ) {
@@ -207,7 +197,7 @@ fn seed<G: Grid, L: Lengths>(
         if !is_node(grid, node, nodes) {
             return false;
         }
-        lengths.start(grid, *distances, node);
+        lengths.start(grid, distances, node);
         claim(grid, marks, node)
     });
 }
@@ -354,10 +344,10 @@ fn queue<G: Grid, L: Lengths>(
         };
         work.pass_on(grid, tag, past);
     }
-    let all = (distances, context.tables.nodes(grid));
+    let nodes = context.tables.nodes(grid);
     let mut least = u32::MAX;
     let wanted = |node: u32, word: u32| {
-        let length = lengths.scanned(grid, distances, (node, word));
+        let length = lengths.scanned(grid, distances, node, word);
         let place = lengths.place(length);
         if length == L::NEVER || place < from {
             return false;
@@ -374,14 +364,14 @@ fn queue<G: Grid, L: Lengths>(
         let may = |word: u32| word.wrapping_sub(from) < u32::MAX - from;
         select_some(
             &context.team,
-            all.0,
-            all.1,
+            distances,
+            nodes,
             &work.sink(context),
             may,
             wanted,
         );
     } else {
-        select(&context.team, all.0, all.1, &work.sink(context), wanted);
+        select(&context.team, distances, nodes, &work.sink(context), wanted);
     }
     work.wait_warp(grid, context.tag, least);
     Ok(())

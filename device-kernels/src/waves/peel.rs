@@ -54,7 +54,8 @@ pub fn run_peel<G: Grid>(cx: ContextRef<G>, opcode: Opcode, wave: Wave) -> Resul
     } else if round.nodes != 0 {
         peel(cx, cores, work.words())
     } else {
-        queue(cx, cores, work.words(), next_level(round))
+        let (above, level) = next_level(round);
+        queue(cx, cores, work.words(), above, level)
     }
 }
 
@@ -159,7 +160,8 @@ fn queue<G: Grid>(
     cx: ContextRef<G>,
     cores: Proven,
     work: Proven,
-    (above, level): (u32, u32),
+    above: u32,
+    level: u32,
 ) -> Result<(), FaultCode> {
     let (context, grid) = (&cx.context(), cx.grid());
     let work = Work::new(work, context.tables.nodes(grid))?;
@@ -168,12 +170,11 @@ fn queue<G: Grid>(
         work.open_next(grid, tag, level);
         work.pass_relaxed(grid, tag, Past::broadcast(grid).relaxed);
     }
-    let degrees = (cores, context.tables.nodes(grid));
     let mut least = u32::MAX;
     select(
         &context.team,
-        degrees.0,
-        degrees.1,
+        cores,
+        context.tables.nodes(grid),
         &work.sink(context),
         |_, degree| {
             if degree > level {

@@ -121,7 +121,7 @@ impl Sums {
                 Some(starts) if G::WARP == 1 => f32::from_bits(starts.load_weak(grid, node)),
                 _ => rank,
             };
-            let own = self.made.store(grid, (node, end - start), rank);
+            let own = self.made.store(grid, node, end - start, rank);
             dangling = dangling.wrapping_add(own);
         });
         add_total(grid, self.totals, DANGLING, dangling);
@@ -153,11 +153,8 @@ impl Sums {
             if sum != 0 {
                 self.clear(grid, node);
             }
-            let before = (sum, f32::from_bits(old));
-            tally.add(
-                self.made
-                    .make(grid, walk, node, end - start, before.0, before.1),
-            );
+            let old = f32::from_bits(old);
+            tally.add(self.made.make(grid, walk, node, end - start, sum, old));
         });
         add_total(grid, self.totals, CHANGE, tally.change);
         add_total(grid, self.totals, NEXT_DANGLING, tally.dangling);

@@ -82,10 +82,10 @@ impl Chunks {
             let mut row = first;
             while row < end {
                 let count = (end - row).min(ROWS as u32);
-                self.sum(grid, (row, count), (&mut running, &mut chunk.sums));
-                self.load(grid, (row, count), &mut chunk);
+                self.sum(grid, row, count, &mut running, &mut chunk.sums);
+                self.load(grid, row, count, &mut chunk);
                 chunk.make(self.walk, self.made.scale);
-                self.store(grid, (row, count), &chunk);
+                self.store(grid, row, count, &chunk);
                 tally.add(chunk.tally(count));
                 row += count;
             }
@@ -99,8 +99,10 @@ impl Chunks {
     fn sum<G: Grid>(
         &self,
         grid: G,
-        (first, count): (u32, u32),
-        (running, sums): (&mut [f64; SUMS], &mut [f32; ROWS]),
+        first: u32,
+        count: u32,
+        running: &mut [f64; SUMS],
+        sums: &mut [f32; ROWS],
     ) {
         let [offsets, _] = self.incoming.arrays();
         let ends = offsets.part(u64::from(first) + 1, count);
@@ -112,13 +114,13 @@ impl Chunks {
         loop {
             let end = ends.constant(grid, row);
             if end - at >= LONG {
-                let sum = self.long(grid, (at, end - at)) - before;
+                let sum = self.long(grid, at, end - at) - before;
                 sums[row as usize % ROWS] = sum as f32;
                 (before, at) = (0.0, end);
                 row += 1;
             } else {
                 let stop = last.min(at.saturating_add(RUN as u32));
-                let total = self.run(grid, (at, stop - at), running);
+                let total = self.run(grid, at, stop - at, running);
                 while row < count {
                     let end = ends.constant(grid, row);
                     if end > stop {
@@ -140,7 +142,7 @@ impl Chunks {
 
     /// Sum of the contributions along `count` edges from `first` on.
     #[inline(always)]
-    fn long<G: Grid>(&self, grid: G, (first, count): (u32, u32)) -> f64 {
+    fn long<G: Grid>(&self, grid: G, first: u32, count: u32) -> f64 {
         let [_, targets] = self.incoming.arrays();
         let coming = self.coming(first, count);
         let targets = targets.part(u64::from(first), count);
@@ -163,7 +165,7 @@ impl Chunks {
     /// Stores the running sums of contributions after each of `count` edges from `first` on, and
     /// returns the last one.
     #[inline(always)]
-    fn run<G: Grid>(&self, grid: G, (first, count): (u32, u32), running: &mut [f64; SUMS]) -> f64 {
+    fn run<G: Grid>(&self, grid: G, first: u32, count: u32, running: &mut [f64; SUMS]) -> f64 {
         let [_, targets] = self.incoming.arrays();
         let coming = self.coming(first, count);
         let targets = targets.part(u64::from(first), count);
@@ -224,7 +226,7 @@ impl Chunks {
 
     /// Loads the old ranks and the degrees of `count` nodes from `first` on.
     #[inline(always)]
-    fn load<G: Grid>(&self, grid: G, (first, count): (u32, u32), chunk: &mut Chunk) {
+    fn load<G: Grid>(&self, grid: G, first: u32, count: u32, chunk: &mut Chunk) {
         let ranks = self.made.ranks.part(u64::from(first), count);
         for (old, node) in chunk.olds.iter_mut().zip(0..count) {
             *old = f32::from_bits(ranks.load_weak(grid, node));
@@ -247,7 +249,7 @@ impl Chunks {
 
     /// Stores the new ranks and contributions of `count` nodes from `first` on.
     #[inline(always)]
-    fn store<G: Grid>(&self, grid: G, (first, count): (u32, u32), chunk: &Chunk) {
+    fn store<G: Grid>(&self, grid: G, first: u32, count: u32, chunk: &Chunk) {
         let ranks = self.made.ranks.part(u64::from(first), count);
         for (rank, node) in chunk.ranks.iter().zip(0..count) {
             ranks.store_weak(grid, node, rank.to_bits());

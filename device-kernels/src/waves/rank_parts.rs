@@ -99,7 +99,7 @@ impl Ranks {
     /// Stores the rank of `node`, which has `degree` edges, and its contribution along each, in
     /// whole units. Returns the mass that it cannot pass on without edges, in units.
     #[inline(always)]
-    pub(super) fn store<G: Grid>(&self, grid: G, (node, degree): (u32, u32), rank: f32) -> u64 {
+    pub(super) fn store<G: Grid>(&self, grid: G, node: u32, degree: u32, rank: f32) -> u64 {
         self.ranks.store_weak(grid, node, rank.to_bits());
         let (share, dangling) = if degree == 0 {
             (0.0, units(rank))
@@ -125,7 +125,7 @@ impl Ranks {
         let step = if rank > old { rank - old } else { old - rank };
         Tally {
             change: units(step),
-            dangling: self.store(grid, (node, degree), rank),
+            dangling: self.store(grid, node, degree, rank),
         }
     }
 }

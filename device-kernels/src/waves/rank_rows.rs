@@ -174,9 +174,10 @@ impl<G: Grid> Pass<G> {
         grid.block_barrier();
     }
 
-    /// Makes the rank of `node`, after [`Pass::keep`].
+    /// Makes the rank of `node`, which has `degree` edges, of `sum` in place of the rank `old`,
+    /// after [`Pass::keep`].
     #[inline(always)]
-    fn make(&self, row: (u32, u32), sum: (u64, f32)) -> Tally {
+    fn make(&self, node: u32, degree: u32, sum: u64, old: f32) -> Tally {
         let grid = self.grid;
         // SAFETY: the area has four words.
         let word = |at| unsafe { MAKING.load(grid, at) };
@@ -187,8 +188,7 @@ impl<G: Grid> Pass<G> {
             base: f32::from_bits(word(2)),
             damping: f32::from_bits(word(3)),
         };
-        self.made(after)
-            .make(grid, walk, row.0, row.1, sum.0, sum.1)
+        self.made(after).make(grid, walk, node, degree, sum, old)
     }
 
     /// Every lane takes whole rows of a graph with edges. Loads are unconditional, of the
@@ -213,7 +213,7 @@ impl<G: Grid> Pass<G> {
             coming = this.incoming.row(grid, ahead(next));
             let sum = this.sum(context, row.ends, shares);
             let old = f32::from_bits(row.old);
-            tally.add(this.make((node, out_end - out), (sum, old)));
+            tally.add(this.make(node, out_end - out, sum, old));
             node = node.wrapping_add(stride);
             row = next_row;
         }
@@ -239,9 +239,10 @@ impl<G: Grid> Pass<G> {
         }
     }
 
-    /// Sum of a row whose first edges contribute `shares`, in units.
+    /// Sum of a row with these ends whose first edges contribute `shares`, in units.
     #[inline(always)]
-    fn sum(&self, context: &Context<G>, (start, end): (u32, u32), shares: [u32; EACH]) -> u64 {
+    fn sum(&self, context: &Context<G>, ends: (u32, u32), shares: [u32; EACH]) -> u64 {
+        let (start, end) = ends;
         let mut sum = 0_u64;
         let mut edge = start.saturating_add(EACH as u32);
         // Few rows are that long. Their edges come first, so that a branch keeps the shares

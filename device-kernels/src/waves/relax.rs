@@ -40,8 +40,8 @@ impl<G: Grid, L: Lengths> Relax<'_, G, L> {
         let mut sums = [L::NEVER; K];
         for k in 0..K {
             if edges.has(k) {
-                let edge = (edges.value[k], weights[k]);
-                sums[k] = self.lengths.sum(grid, paths.distances, edge);
+                let carried = edges.value[k];
+                sums[k] = self.lengths.sum(grid, paths.distances, carried, weights[k]);
             }
         }
         sums
@@ -80,8 +80,8 @@ impl<G: Grid, L: Lengths> Relax<'_, G, L> {
         let (grid, lengths) = (self.grid, self.lengths);
         let mut before = [L::Length::default(); K];
         for k in 0..K {
-            let lower = (edges.to[k], sums[k]);
-            before[k] = lengths.lower_if(grid, self.paths.distances, wanted[k], lower);
+            let (node, length) = (edges.to[k], sums[k]);
+            before[k] = lengths.lower_if(grid, self.paths.distances, wanted[k], node, length);
         }
         let mut mask = 0;
         for k in 0..K {

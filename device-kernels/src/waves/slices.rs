@@ -116,7 +116,7 @@ pub(super) fn run_slices<G: Grid>(
         // SAFETY: indices are below the number of edges, see `Slices::run`.
         let sources = unsafe { tables.proven_of(grid, to, slices.edges)? };
         let places = Places::of(grid, tables, wave.source(grid, 1))?;
-        slices.copy(context, (sources, places));
+        slices.copy(context, sources, places);
     }
     Ok(())
 }
@@ -354,7 +354,7 @@ impl Slices {
     /// Copies the edges of this team's rows: warps those of a row per lane, and blocks those of a
     /// long one.
     #[inline(never)]
-    fn copy<G: Grid>(&self, context: &Context<G>, sources: (Proven, Places)) {
+    fn copy<G: Grid>(&self, context: &Context<G>, sources: Proven, places_of: Places) {
         let (team, grid) = (&context.team, context.team.grid);
         let slices = *self;
         let mut longest = 0;
@@ -364,7 +364,7 @@ impl Slices {
             let is_short = end - start <= WARP_ROW || G::WARP == 1;
             let end = if is_short { end } else { start };
             if grid.ballot(start < end) != 0 {
-                slices.copy_rows(grid, sources.0, sources.1, node, start, end);
+                slices.copy_rows(grid, sources, places_of, node, start, end);
             }
         });
         if G::WARP == 1 || !grid.block_any(longest > WARP_ROW) {
@@ -375,7 +375,7 @@ impl Slices {
             end - start > WARP_ROW
         };
         each_left(team, slices.nodes, is_left, |node| {
-            slices.copy_together(grid, sources.0, sources.1, node);
+            slices.copy_together(grid, sources, places_of, node);
         });
     }
 
@@ -393,7 +393,7 @@ impl Slices {
     ) {
         let mut slice = 0;
         while slice < self.layout.slices() {
-            let (to, len) = self.run(grid, (slice, node), end - at);
+            let (to, len) = self.run(grid, slice, node, end - at);
             let row_spread = RowSpread::of(grid, len);
             let mut step = 0;
             while step < row_spread.total {
@@ -425,7 +425,7 @@ impl Slices {
         let (mut at, end) = self.rows.row(grid, node);
         let mut slice = 0;
         while slice < self.layout.slices() {
-            let (to, len) = self.run(grid, (slice, node), end - at);
+            let (to, len) = self.run(grid, slice, node, end - at);
             let mut first = grid.lane();
             while first < len {
                 // Codegen rule `LOADS_TOGETHER`.
@@ -449,7 +449,7 @@ impl Slices {
     /// Place of the edges of `node` in `slice` in the copy, and their number, at most the `left`
     /// ones of the row. All of them are inside the copy, even if another program wrote the offsets.
     #[inline(always)]
-    fn run<G: Grid>(&self, grid: G, (slice, node): (u32, u32), left: u32) -> (u32, u32) {
+    fn run<G: Grid>(&self, grid: G, slice: u32, node: u32, left: u32) -> (u32, u32) {
         let row = self.layout.row(slice, node);
         let start = self.starts.load_weak_if(grid, left > 0, row, 0);
         let stop = self

@@ -280,7 +280,7 @@ impl<G: Grid> Round<G> {
     /// Adds `found` in word `word` to the sources that this round changes, and its counts to
     /// the totals.
     #[inline(always)]
-    fn close(&self, context: &Context<G>, (word, found): (u32, u32), counts: &mut Counts) {
+    fn close(&self, context: &Context<G>, word: u32, found: u32, counts: &mut Counts) {
         if found == 0 {
             return;
         }
@@ -364,7 +364,7 @@ impl<G: Grid> Round<G> {
             }
         });
         for word in 0..words {
-            self.close(context, (word as u32, found[word]), &mut counts[word]);
+            self.close(context, word as u32, found[word], &mut counts[word]);
         }
     }
 
@@ -389,11 +389,11 @@ impl<G: Grid> Round<G> {
                 let from = some.trailing_zeros();
                 some &= some - 1;
                 let node = grid.shuffle(node, from);
-                let row = (grid.shuffle(start, from), grid.shuffle(end, from));
+                let (start, end) = (grid.shuffle(start, from), grid.shuffle(end, from));
                 let at = node * self.words + word;
                 let own = self.now.load_weak(grid, at);
                 let need = live & !own;
-                let new = self.pull(row.0, row.1, G::WARP, need) & need;
+                let new = self.pull(start, end, G::WARP, need) & need;
                 let grows = grid.ballot(new != 0) != 0;
                 if (grows || self.has_changed(node)) && has_word {
                     self.then.store_weak(grid, at, own | new);
@@ -436,7 +436,7 @@ impl<G: Grid> Round<G> {
             }
             found |= first;
         });
-        self.close(context, (word, found), &mut counts);
+        self.close(context, word, found, &mut counts);
     }
 
     /// Joins this lane's words of the sets at the other ends of a row's edges, a warp's

@@ -58,8 +58,7 @@ pub fn run_triangles<G: Grid>(
     let (tables, grid) = (context.tables, context.team.grid);
     let nodes = tables.nodes(grid);
     if opcode == Opcode::OrientEdges {
-        let registers = (wave.destination(grid), wave.source(grid, 0));
-        Forward::of(tables, grid, registers.0, registers.1)?.fill(context);
+        Forward::of(tables, grid, wave.destination(grid), wave.source(grid, 0))?.fill(context);
         return Ok(());
     }
     let forward = Forward::of(tables, grid, wave.source(grid, 0), wave.source(grid, 1))?;
@@ -162,7 +161,7 @@ impl<const CORNERS: bool> Count<CORNERS> {
     /// Adds `count`, found at `edge` of the row of `center`, to that of the node which `edge`
     /// enters, and returns the amount to add to that of `center`.
     #[inline(always)]
-    fn split<G: Grid>(&self, grid: G, center: Center, (edge, node, count): (u32, u32, u32)) -> u32 {
+    fn split<G: Grid>(&self, grid: G, center: Center, edge: u32, node: u32, count: u32) -> u32 {
         let is_kept = edge < center.first + center.len;
         if CORNERS || !is_kept {
             self.add_found(grid, node, count);
@@ -316,7 +315,7 @@ impl<const CORNERS: bool> Count<CORNERS> {
             let is_short = row.1 <= SHORT;
             let short = if is_short { row.1 } else { 0 };
             let found = self.look_up_short(grid, table, row.0, short);
-            own += self.split(grid, center, (at, node, found));
+            own += self.split(grid, center, at, node, found);
             let mut long = grid.ballot(row.1 != 0 && !is_short);
             while long != 0 {
                 let lane = long.trailing_zeros();
@@ -362,7 +361,7 @@ impl<const CORNERS: bool> Count<CORNERS> {
                     let [hit] = table.find::<G, 1, CORNERS>(grid, nodes);
                     found += u32::from(hit);
                 }
-                own += self.split(grid, center, (at, node, found));
+                own += self.split(grid, center, at, node, found);
             }
             edge = stop;
         }

@@ -25,8 +25,14 @@ pub fn run_words<G: Grid>(cx: ContextRef<G>, opcode: Opcode, wave: Wave) -> Resu
 #[inline(never)]
 fn operate<G: Grid>(cx: ContextRef<G>, wave: Wave) -> Result<(), FaultCode> {
     let found = Operation::new(&cx.context(), wave)?;
-    let how = (found.what, found.value);
-    perform(cx, how.0, how.1, found.to, found.left, found.right);
+    perform(
+        cx,
+        found.what,
+        found.value,
+        found.to,
+        found.left,
+        found.right,
+    );
     Ok(())
 }
 

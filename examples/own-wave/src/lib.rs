@@ -69,7 +69,7 @@ impl Wave for Differ {
         let most = wave.update(Operand::To)?;
         let (one, other) = (wave.read(Operand::First)?, wave.read(Operand::Second)?);
         let [tolerance, ..] = wave.parameters();
-        wave.fold((most, Reduction::Max), one.len(), |item| {
+        wave.fold(most, Reduction::Max, one.len(), |item| {
             let at = item.index();
             let differ = item.load(one, at).abs_diff(item.load(other, at));
             if differ > tolerance {

@@ -255,7 +255,7 @@ pub(super) fn command(args: &RunArgs) -> Result<ExitCode, CliError> {
     let (mut outcome, nodes) = args.run(name, &sources, &line)?;
     if let Some(label) = &args.detail.target {
         let name = &*name.to_string_lossy();
-        outcome.path = Some(target::path(&outcome, label, (name, &nodes))?);
+        outcome.path = Some(target::path(&outcome, label, name, &nodes)?);
     }
     drop(line);
     args.output.write(&outcome, &nodes, rows)?;

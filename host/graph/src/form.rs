@@ -363,7 +363,7 @@ impl Maker<'_> {
                 slots.copy_from_slice(weights);
                 return Ok(());
             }
-            Parallel::First => Some(self.first((node, target), weights)),
+            Parallel::First => Some(self.first(node, target, weights)),
             Parallel::Least => weights.iter().min_by_key(key).copied(),
             Parallel::Greatest => weights.iter().max_by_key(key).copied(),
             Parallel::Sum => sum(kind, weights),
@@ -382,7 +382,7 @@ impl Maker<'_> {
     }
 
     /// The weight of the first edge; both directions of an undirected one have the same.
-    fn first(&self, (node, target): (u32, u32), weights: &[u32]) -> u32 {
+    fn first(&self, node: u32, target: u32, weights: &[u32]) -> u32 {
         let all = self.graph.weights().unwrap_or_default();
         if self.graph.is_symmetric() && target < node && weights.len() > 1 {
             let back = self.graph.outgoing().edges_between(target, node);

@@ -41,7 +41,7 @@ pub(super) fn generate(shape: &Generator, name: &str, weights: bool) -> Result<G
     check_counts(name, nodes, edges.min(MAX_EDGES + 1), false)?;
     let peak = peak_bytes(shape, weights);
     memory::check(peak).map_err(|short| GraphError::memory(name, short))?;
-    let drawn = |factor: u32| (nodes as u32, nodes * u64::from(factor));
+    let drawn = |factor: u32| nodes * u64::from(factor);
     let csr = match *shape {
         Generator::Rmat {
             scale,
@@ -51,7 +51,7 @@ pub(super) fn generate(shape: &Generator, name: &str, weights: bool) -> Result<G
         } => {
             let direction = Direction::of(!is_directed);
             let rmat = Rmat::new(scale, seed);
-            random::rows(drawn(edge_factor), &rmat, direction)
+            random::rows(nodes as u32, drawn(edge_factor), &rmat, direction)
         }
         Generator::Uniform {
             scale,
@@ -59,7 +59,7 @@ pub(super) fn generate(shape: &Generator, name: &str, weights: bool) -> Result<G
             seed,
         } => {
             let uniform = Uniform::new(scale, seed);
-            random::rows(drawn(edge_factor), &uniform, Direction::Both)
+            random::rows(nodes as u32, drawn(edge_factor), &uniform, Direction::Both)
         }
         Generator::Grid { width, height } => grid(width, height),
         Generator::Chain { nodes, seed } => chain(nodes, seed),

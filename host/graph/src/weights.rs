@@ -92,7 +92,7 @@ impl WeightKind {
     }
 
     /// The word of kind `to`, which holds more numbers, and whether it was rounded.
-    fn convert(self, word: u32, to: Self) -> (u32, bool) {
+    pub(super) fn convert(self, word: u32, to: Self) -> (u32, bool) {
         let number = self.number(word);
         let float = number as f32;
         let is_rounded = to.is_float() && f64::from(float) != number;
@@ -194,11 +194,6 @@ pub(super) fn each_weight<const N: usize>(
         .par_iter_mut()
         .map(|edge| change(&mut edge[N - 1]))
         .sum()
-}
-
-/// A weight as a word of kind `to`, which holds `kind`, and whether it was rounded.
-pub(super) fn convert((kind, word): (WeightKind, u32), to: WeightKind) -> (u32, bool) {
-    kind.convert(word, to)
 }
 
 #[cfg(test)]

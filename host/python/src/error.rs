@@ -37,7 +37,8 @@ fn exception(
 pub(crate) fn raised(
     py: Python<'_>,
     name: &str,
-    (text, kind): (&str, &str),
+    text: &str,
+    kind: &str,
     fields: &Fields<'_>,
 ) -> PyErr {
     exception(py, name, text, kind, fields).unwrap_or_else(|problem| problem)
@@ -98,7 +99,7 @@ pub(crate) fn of_graph(py: Python<'_>, error: &GraphError) -> PyErr {
         Cause::Request => "GraphError",
         Cause::Failure => "MachineError",
     };
-    raised(py, class, (&error.to_string(), &kind_of(error)), &fields)
+    raised(py, class, &error.to_string(), &kind_of(error), &fields)
 }
 
 /// The exception of an error of a run.
@@ -156,7 +157,7 @@ pub(crate) fn of_run(py: Python<'_>, error: &RunError) -> PyErr {
         RunError::Stream(inner) => (class_of(error.cause()), kind_of(inner)),
         _ => (class_of(error.cause()), kind_of(error)),
     };
-    raised(py, class, (&error.to_string(), &kind), &fields)
+    raised(py, class, &error.to_string(), &kind, &fields)
 }
 
 /// The exception of a program's text.
@@ -168,14 +169,14 @@ pub(crate) fn of_text(py: Python<'_>, error: &TextError) -> PyErr {
         _ => (Ok(()), kind_of(error)),
     };
     match filled {
-        Ok(()) => raised(py, "RequestError", (&error.to_string(), &kind), &fields),
+        Ok(()) => raised(py, "RequestError", &error.to_string(), &kind, &fields),
         Err(problem) => problem,
     }
 }
 
 /// The exception of a wrong argument.
 pub(crate) fn request(py: Python<'_>, kind: &str, text: &str) -> PyErr {
-    raised(py, "RequestError", (text, kind), &PyDict::new(py))
+    raised(py, "RequestError", text, kind, &PyDict::new(py))
 }
 
 /// Refuses work in a process that was forked off after the library started threads: the fork has
@@ -191,6 +192,6 @@ pub(crate) fn check_fork() -> PyResult<()> {
     Err(Python::attach(|py| {
         let text = "this process was forked after seawall was imported, and threads do not follow a \
                     fork; start processes with multiprocessing.set_start_method(\"spawn\")";
-        raised(py, "MachineError", (text, "Forked"), &PyDict::new(py))
+        raised(py, "MachineError", text, "Forked", &PyDict::new(py))
     }))
 }

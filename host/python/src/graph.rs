@@ -126,7 +126,8 @@ fn words(py: Python<'_>, array: &Bound<'_, PyAny>, what: &str) -> PyResult<Vec<u
 /// they are something else, or contain what is no node: [`words`] takes and names these.
 fn of_columns(
     py: Python<'_>,
-    (sources, targets): (&Bound<'_, PyAny>, &Bound<'_, PyAny>),
+    sources: &Bound<'_, PyAny>,
+    targets: &Bound<'_, PyAny>,
     nodes: Option<u32>,
     undirected: bool,
 ) -> Option<graph::Graph> {
@@ -192,7 +193,7 @@ impl Graph {
     ) -> PyResult<Self> {
         error::check_fork()?;
         if weight.is_none()
-            && let Some(built) = of_columns(py, (sources, targets), nodes, undirected)
+            && let Some(built) = of_columns(py, sources, targets, nodes, undirected)
         {
             return Self::made(py, Ok(built), 0);
         }

@@ -148,7 +148,8 @@ fn refused(py: Python<'_>, problem: &ExecutionError) -> PyErr {
     error::raised(
         py,
         "RequestError",
-        (&problem.to_string(), problem.kind()),
+        &problem.to_string(),
+        problem.kind(),
         &fields,
     )
 }

@@ -49,7 +49,7 @@ impl Worker {
         let (given, handle) = sync_channel(1);
         let shown = Arc::<Shown>::default();
         let own = Arc::clone(&shown);
-        let work = move || answer(&graph, &questions, (&given, &own));
+        let work = move || answer(&graph, &questions, &given, &own);
         Builder::new().name("seawall".to_owned()).spawn(work)?;
         let analyses = handle.recv().map_err(|_| ended())?;
         Ok(Self {
@@ -68,7 +68,7 @@ impl Worker {
     ) -> PyResult<RunOutcome> {
         let (reply, answer) = sync_channel(1);
         self.send(Job::Analysis(request, reply))?;
-        let found = self.wait(py, (answer, progress), &|| self.analyses.cancel())?;
+        let found = self.wait(py, answer, progress, &|| self.analyses.cancel())?;
         found.map_err(|problem| error::of_run(py, &problem))
     }
 
@@ -86,7 +86,7 @@ impl Worker {
                 canceller.cancel();
             }
         };
-        let found = self.wait(py, (answer, progress), &cancel)?;
+        let found = self.wait(py, answer, progress, &cancel)?;
         found.map_err(|problem| problem.exception(py))
     }
 
@@ -98,7 +98,8 @@ impl Worker {
     fn wait<T: Send>(
         &self,
         py: Python<'_>,
-        (mut answer, progress): (Receiver<T>, Option<&Bound<'_, PyAny>>),
+        mut answer: Receiver<T>,
+        progress: Option<&Bound<'_, PyAny>>,
         cancel: &dyn Fn(),
     ) -> PyResult<T> {
         let clock = Instant::now();
@@ -129,11 +130,7 @@ impl Worker {
     }
 }
 
-fn answer(
-    graph: &Graph,
-    questions: &Receiver<Job>,
-    (handle, shown): (&SyncSender<Canceller>, &Shown),
-) {
+fn answer(graph: &Graph, questions: &Receiver<Job>, handle: &SyncSender<Canceller>, shown: &Shown) {
     let mut analyzer = Analyzer::new(graph);
     if handle.send(analyzer.canceller()).is_err() {
         return;
@@ -148,7 +145,7 @@ fn answer(
             }
             Job::Program(request, reply) => {
                 *locked(&shown.phase) = "running";
-                let _unheard = reply.send(run_program((graph, &request), &mut loaded, shown));
+                let _unheard = reply.send(run_program(graph, &request, &mut loaded, shown));
             }
         }
     }
@@ -156,7 +153,8 @@ fn answer(
 
 /// Runs a program, which stays loaded for the next run.
 fn run_program<'g>(
-    (graph, request): (&'g Graph, &ProgramRequest),
+    graph: &'g Graph,
+    request: &ProgramRequest,
     loaded: &mut Option<Loaded<'g>>,
     shown: &Shown,
 ) -> Result<ProgramRun, ProgramError> {

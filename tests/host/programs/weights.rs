@@ -264,7 +264,8 @@ fn expected(weighted: &Weighted, asked: RunOptions) -> [Vec<u32>; 2] {
 /// The results of a program in a session.
 fn results(
     session: &mut dyn Session,
-    (program, registers): &(EncodedProgram, [RegisterId; 2]),
+    program: &EncodedProgram,
+    registers: [RegisterId; 2],
 ) -> [Vec<u32>; 2] {
     session.load(program).unwrap();
     session.run(&[]).unwrap();
@@ -287,19 +288,19 @@ proptest! {
         let graph = weighted.graph(asked == RunOptions::Floats);
         let wanted = expected(&weighted, asked);
         let threads = NonZeroUsize::new(threads);
-        for program in [built(weighted.nodes, asked), written(&graph, asked)] {
+        for (program, registers) in [built(weighted.nodes, asked), written(&graph, asked)] {
             let mut session = CpuSession::open(&graph, threads, RunLimits::default()).unwrap();
-            prop_assert_eq!(&results(&mut session, &program), &wanted);
+            prop_assert_eq!(&results(&mut session, &program, registers), &wanted);
             let mut baseline = open_baseline(&graph, &Executors::cpu(threads)).unwrap();
-            prop_assert_eq!(&results(baseline.as_mut(), &program), &wanted);
+            prop_assert_eq!(&results(baseline.as_mut(), &program, registers), &wanted);
             let job = Job {
                 graph: &graph,
                 inputs: Vec::new(),
-                result: program.1[0],
-                program: Arc::new(program.0),
+                result: registers[0],
+                program: Arc::new(program),
             };
-            let limits = (RunLimits::default(), None);
-            let mut batch = CpuBatch::open(&[job], threads, limits.0, limits.1).unwrap();
+            let limits = RunLimits::default();
+            let mut batch = CpuBatch::open(&[job], threads, limits, None).unwrap();
             batch.run().unwrap();
             let found = batch.read().unwrap();
             prop_assert_eq!(&found[0], &wanted[0]);
@@ -343,7 +344,7 @@ proptest! {
         program.keep(sums);
         let mut session =
             CpuSession::open(&graph, NonZeroUsize::new(2), RunLimits::default()).unwrap();
-        let found = results(&mut session, &(plan(&program), [sums; 2]));
+        let found = results(&mut session, &plan(&program), [sums; 2]);
         prop_assert_eq!(&found[0], &expected(&weighted, RunOptions::Sum)[0]);
     }
 }
@@ -363,6 +364,6 @@ fn the_case_of_another_edges_weight_is_right() {
     let (program, _) = read.program.encode(&PlanRequest::default()).unwrap();
     let mut session = CpuSession::open(&graph, None, RunLimits::default()).unwrap();
     let kept = read.results[0].register;
-    let found = results(&mut session, &(program, [kept; 2]));
+    let found = results(&mut session, &program, [kept; 2]);
     assert_eq!(found[0], [100, 12, 0, 1000]);
 }

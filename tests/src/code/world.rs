@@ -32,7 +32,7 @@ pub fn interpret(world: &mut World<'_>, items: &[u32], steps: &[Step]) {
     for item in items {
         let mut made = Vec::new();
         for step in steps {
-            if !world.step((*item, *item), &mut made, step) {
+            if !world.step(*item, *item, &mut made, step) {
                 break;
             }
         }
@@ -134,7 +134,7 @@ impl World<'_> {
     }
 
     /// Runs a step; returns whether the item is still in.
-    fn step(&mut self, (item, other): (u32, u32), made: &mut Vec<Known>, step: &Step) -> bool {
+    fn step(&mut self, item: u32, other: u32, made: &mut Vec<Known>, step: &Step) -> bool {
         let value = match step {
             Step::Number(kind, bits) => Known {
                 kind: *kind,
@@ -192,7 +192,7 @@ impl World<'_> {
         for other in row {
             let mut inner = made.to_vec();
             let mut steps = of.body.iter();
-            if steps.all(|step| self.step((item, other), &mut inner, step)) {
+            if steps.all(|step| self.step(item, other, &mut inner, step)) {
                 all = join(of.how, all, inner[of.value]);
             }
         }
@@ -205,7 +205,7 @@ impl World<'_> {
         for other in self.rows[of.edges as usize][item as usize].clone() {
             let mut inner = made.to_vec();
             let mut steps = of.body.iter();
-            if !steps.all(|step| self.step((item, other), &mut inner, step)) {
+            if !steps.all(|step| self.step(item, other, &mut inner, step)) {
                 continue;
             }
             let value = inner[of.value];

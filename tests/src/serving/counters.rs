@@ -55,7 +55,7 @@ impl Counters {
 ///
 /// # Errors
 /// The first sum that differs.
-pub fn check(on: On, producers: u32, (seed, slots): (u64, u64)) -> Result<String, String> {
+pub fn check(on: On, producers: u32, seed: u64, slots: u64) -> Result<String, String> {
     let edges: Vec<_> = (0..63).map(|node| (node, node + 1)).collect();
     let graph = Graph::from_edges(64, &edges, false).map_err(|error| error.to_string())?;
     let (workers, rarity) = scale_of(on);
@@ -113,7 +113,7 @@ pub fn check(on: On, producers: u32, (seed, slots): (u64, u64)) -> Result<String
     ))
 }
 
-fn draw((random, rarity): (&mut Random, u32), counters: &mut Counters) -> (Query, Option<Reply>) {
+fn draw(random: &mut Random, rarity: u32, counters: &mut Counters) -> (Query, Option<Reply>) {
     match random.below(6) {
         0 => {
             let turns = random.below(6) * u32::from(random.below(rarity) == 0);
@@ -203,7 +203,7 @@ fn produce(client: &Client, seed: u64, rarity: u32, tasks: u64) -> Result<Counte
             post_batch(client, &mut random)?
         } else {
             let priority = Priority::ALL[random.below(5) as usize];
-            let (query, expected) = draw((&mut random, rarity), &mut counters);
+            let (query, expected) = draw(&mut random, rarity, &mut counters);
             let ticket = client.with_priority(priority).submit(query);
             vec![(ticket.map_err(|error| error.to_string())?, expected)]
         };

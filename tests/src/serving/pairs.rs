@@ -17,7 +17,7 @@ const NODES: u32 = 400;
 ///
 /// # Errors
 /// The first answer that differs.
-pub fn check(on: On, workers: usize, (seed, graphs): (u64, u32)) -> Result<(), String> {
+pub fn check(on: On, workers: usize, seed: u64, graphs: u32) -> Result<(), String> {
     let mut random = Random::new(seed);
     for _ in 0..graphs {
         let nodes = 1 + random.below(NODES);

@@ -45,7 +45,7 @@ struct Case {
 ///
 /// # Errors
 /// The first result that differs.
-pub fn check(on: On, workers: usize, (seed, graphs): (u64, u32)) -> Result<(), String> {
+pub fn check(on: On, workers: usize, seed: u64, graphs: u32) -> Result<(), String> {
     let mut random = Random::new(seed);
     for _ in 0..graphs {
         let nodes = 1 + random.below(NODES);

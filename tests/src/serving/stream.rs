@@ -127,8 +127,11 @@ impl Host<'_> {
 /// Runs a kind of stream with values of nodes from `values` on; calls `drive`, and returns the
 /// values.
 fn run(
-    (graph, kind): (&Graph, StreamKind),
-    (values, shares, dangling): (&[u32], &[u32], u64),
+    graph: &Graph,
+    kind: StreamKind,
+    values: &[u32],
+    shares: &[u32],
+    dangling: u64,
     drive: impl FnOnce(&mut Host<'_>),
 ) -> Vec<u32> {
     let nodes = graph.nodes();
@@ -233,17 +236,17 @@ pub fn check() {
     let nodes = graph.nodes() as usize;
     let mut far = vec![u32::MAX; nodes];
     far[0] = 0;
-    let levels = run((&graph, StreamKind::Levels), (&far, &[], 0), fall);
+    let levels = run(&graph, StreamKind::Levels, &far, &[], 0, fall);
     assert_eq!(
         levels,
         seawall::analysis::oracle::levels(&graph, &[0], u32::MAX)
     );
-    let lengths = run((&graph, StreamKind::Whole), (&far, &[], 0), fall);
+    let lengths = run(&graph, StreamKind::Whole, &far, &[], 0, fall);
     let expected = seawall::analysis::oracle::distances(&graph, &[0]);
     assert_eq!(seawall::outcome::Column::U32(lengths), expected);
 
     let own: Vec<u32> = (0..graph.nodes()).collect();
-    let mut trees = run((&graph, StreamKind::Link), (&own, &[], 0), |host| {
+    let mut trees = run(&graph, StreamKind::Link, &own, &[], 0, |host| {
         host.pass();
         host.step();
     });
@@ -271,9 +274,9 @@ fn ranks(graph: &Graph, kind: StreamKind) {
     let share = |node| scale.whole(rank / degree(node) as f32).to_bits();
     let shares: Vec<u32> = (0..nodes).map(share).collect();
     let ranks = vec![rank.to_bits(); nodes];
-    let start = (&ranks[..], &shares[..], without * units(rank));
+    let dangling = without * units(rank);
     let mut change = 0.0;
-    let found = run((graph, kind), start, |host| {
+    let found = run(graph, kind, &ranks, &shares, dangling, |host| {
         for _ in 0..3 {
             host.pass();
             host.step();

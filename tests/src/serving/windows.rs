@@ -28,7 +28,7 @@ fn service(on: On) -> Result<seawall::service::Service, String> {
 ///
 /// # Errors
 /// The first answer that differs.
-pub fn check(on: On, (seed, orders): (u64, u32)) -> Result<(), String> {
+pub fn check(on: On, seed: u64, orders: u32) -> Result<(), String> {
     let service = service(on)?;
     let client = client(&service)?;
     let mut random = Random::new(seed);

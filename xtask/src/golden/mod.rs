@@ -112,9 +112,13 @@ fn rows(target: &Target, text: &str, tools: &Tools) -> Result<Vec<Row>, Error> {
     let assembled = match &tools.ptxas {
         Some(ptxas) => {
             let file = text_file(text)?;
-            let from = (file.path(), target.cpu());
             ptxas
-                .measure((from.0, &from.1), None, tools.disassembler.as_ref())?
+                .measure(
+                    file.path(),
+                    &target.cpu(),
+                    None,
+                    tools.disassembler.as_ref(),
+                )?
                 .unwrap_or_default()
         }
         None => Default::default(),
@@ -158,8 +162,8 @@ fn assembled_for(
         return Ok(None);
     };
     let file = text_file(&text.replace(".maxntid 1024,", &format!(".maxntid {lanes},")))?;
-    let from = (file.path(), row.machine.as_str());
-    let found = ptxas.measure(from, Some(&row.kernel), tools.disassembler.as_ref())?;
+    let disassembler = tools.disassembler.as_ref();
+    let found = ptxas.measure(file.path(), &row.machine, Some(&row.kernel), disassembler)?;
     Ok(found.and_then(|found| whole(&row.kernel, &found)))
 }
 

@@ -109,7 +109,8 @@ impl Ptxas {
     /// `disassembler`. `None` if this release no longer supports the machine.
     pub(crate) fn measure(
         &self,
-        (file, cpu): (&Path, &str),
+        file: &Path,
+        cpu: &str,
         kernel: Option<&str>,
         disassembler: Option<&Disassembler>,
     ) -> Result<Option<BTreeMap<String, Assembled>>, Error> {

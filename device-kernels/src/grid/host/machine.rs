@@ -63,7 +63,7 @@ unsafe impl<const ALONE: bool> Grid for HostGrid<ALONE> {
     #[inline(always)]
     fn confer(self, group: u32, word: u64, stops: impl Fn() -> bool) -> Option<Heard> {
         // SAFETY: the same contract.
-        unsafe { &*self.dealer }.confer((self.block, group), word, |polls| {
+        unsafe { &*self.dealer }.confer(self.block, group, word, |polls| {
             self.pause(polls);
             !polls.is_multiple_of(POLLS_PER_LOOK) || !stops()
         })

@@ -42,7 +42,7 @@ impl Page {
 
     /// Counts nodes with edges that were found in a level.
     #[inline(always)]
-    pub(super) fn found(&mut self, level: u32, (nodes, edges): (u32, u32)) {
+    pub(super) fn found(&mut self, level: u32, nodes: u32, edges: u32) {
         let at = level as usize;
         if let (Some(all), Some(all_edges)) = (self.nodes.get_mut(at), self.edges.get_mut(at)) {
             *all = all.wrapping_add(nodes);
@@ -53,7 +53,7 @@ impl Page {
     /// Subtracts a node with these edges that was found in a level.
     pub(super) fn lowered(&mut self, level: u32, degree: u32) {
         let nodes = u32::from(degree != 0);
-        self.found(level, (nodes.wrapping_neg(), degree.wrapping_neg()));
+        self.found(level, nodes.wrapping_neg(), degree.wrapping_neg());
         self.voids = self.voids.saturating_add(1);
     }
 }
@@ -109,7 +109,8 @@ impl Places {
         &self,
         grid: G,
         parity: u32,
-        (rank, level): (u32, u32),
+        rank: u32,
+        level: u32,
     ) -> (u32, u32) {
         let ends = self.page(parity, rank) + 2 * (LEVELS as u32 + 1);
         let end = |level: u32| self.books.load_weak(grid, ends + level);

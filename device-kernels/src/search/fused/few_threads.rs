@@ -20,6 +20,7 @@ use crate::search::drive::{self, count_new};
 use crate::search::push::row_at;
 use crate::search::shared_drive;
 use crate::team::Team;
+use core::ops::Range;
 use seawall_core::abi::search::DriveRecord;
 
 /// Nodes of a frontier below which one thread continues alone.
@@ -36,7 +37,7 @@ pub(super) fn thread_group_for<G: Grid>(team: &Team<G>) -> u32 {
     if let Some(group) = levels_ahead::thread_group_for(team, search, drive) {
         return group.threads;
     }
-    if takes_over(team, search, (drive.nodes, drive.edges)) {
+    if takes_over(team, search, drive.nodes, drive.edges) {
         group_size(team)
     } else {
         1
@@ -66,18 +67,18 @@ pub(super) fn run_few_threads<G: Grid>(
     let mut drive = before;
     let own = search.split(grid, &drive, group);
     drive.queue ^= 1;
-    let mut sections = search.meet(team, bounds, (&drive, own), group)?;
+    let mut sections = search.meet(team, bounds, &drive, own, group)?;
     let mut late = 0_u32;
     loop {
         let mut own = if search.visit.keeps_parents() {
-            search.together::<G, true>(grid, &drive, (&sections, group))
+            search.together::<G, true>(grid, &drive, &sections, group)
         } else {
-            search.together::<G, false>(grid, &drive, (&sections, group))
+            search.together::<G, false>(grid, &drive, &sections, group)
         };
         drive.iteration += 1;
         drive.queue ^= 1;
         own.waited = sections.waited;
-        sections = search.meet(team, bounds, (&drive, own), group)?;
+        sections = search.meet(team, bounds, &drive, own, group)?;
         let (nodes, edges) = (sections.nodes, sections.edges);
         count_new(&mut drive, nodes, edges);
         late = lateness(late, &sections.published);
@@ -128,7 +129,8 @@ impl Search {
         &self,
         grid: G,
         drive: &DriveRecord,
-        (sections, group): (&Sections, ThreadGroup),
+        sections: &Sections,
+        group: ThreadGroup,
     ) -> Published {
         let next = &self.frontier.queue(drive.queue ^ 1);
         let base = group.base(group.rank);
@@ -140,9 +142,15 @@ impl Search {
             let stop = end.min(passed + published.nodes);
             if first < stop {
                 let offset = group.base(rank) - passed;
-                let entries = (first + offset, stop + offset);
-                let to = (next, base, &mut found);
-                self.discover_new::<G, PARENTS>(grid, drive, (&sections.queue, entries), to);
+                self.discover_new::<G, PARENTS>(
+                    grid,
+                    drive,
+                    &sections.queue,
+                    first + offset..stop + offset,
+                    next,
+                    base,
+                    &mut found,
+                );
                 first = stop;
             }
             passed += published.nodes;
@@ -157,18 +165,22 @@ impl Search {
         }
     }
 
-    /// Appends to `next`, from entry `base` on, the nodes that edges of these entries discover
-    /// and, with `PARENTS`, their discoverers.
+    /// Appends to `next`, from entry `base` on, the nodes that edges of these entries of `queue`
+    /// discover and, with `PARENTS`, their discoverers. `found` counts them.
     #[inline(always)]
     fn discover_new<G: Grid, const PARENTS: bool>(
         &self,
         grid: G,
         drive: &DriveRecord,
-        (queue, (first, end)): (&Queue, (u32, u32)),
-        (next, base, found): (&Queue, u32, &mut u32),
+        queue: &Queue,
+        entries: Range<u32>,
+        next: &Queue,
+        base: u32,
+        found: &mut u32,
     ) {
         let visited = self.frontier.bitset(drive.visited);
-        for index in first..end {
+        let end = entries.end;
+        for index in entries {
             if index + AHEAD < end {
                 self.fetch_row(grid, queue, index + AHEAD);
             }

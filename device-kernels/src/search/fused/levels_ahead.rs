@@ -149,7 +149,7 @@ pub(super) fn run_ahead<G: Grid>(
     }
     let own = search.end(grid, places, &run);
     run.drive.queue = 0;
-    let sections = search.meet(team, bounds, (&run.drive, own), group)?;
+    let sections = search.meet(team, bounds, &run.drive, own, group)?;
     search.leave(cx, slot, run.drive, run.late, &sections, group);
     Ok(run.drive.iteration - before.iteration)
 }
@@ -225,7 +225,7 @@ impl Search {
     /// void ones and nodes without edges. Returns their number.
     fn take_share<G: Grid>(&self, grid: G, places: &Places, run: &Run) -> u32 {
         let (group, parity) = (places.group, run.parity);
-        let of = |rank: u32| places.entries(grid, parity, (rank, run.level));
+        let of = |rank: u32| places.entries(grid, parity, rank, run.level);
         let count = |(first, end): (u32, u32)| end - first;
         let all = (0..group.threads).map(|rank| count(of(rank))).sum();
         let (first, end) = group.share(all);
@@ -276,8 +276,8 @@ impl Search {
         let waited = heard.polls >= LATE_POLLS.saturating_add(most - published.edges);
         run.level = all().map(|published| published.nodes).min().unwrap_or(0);
         if all().any(|published| published.nodes != run.level) {
-            let (_, first) = places.entries(grid, run.parity, (group.rank, run.level));
-            let (_, end) = places.entries(grid, run.parity, (group.rank, done));
+            let (_, first) = places.entries(grid, run.parity, group.rank, run.level);
+            let (_, end) = places.entries(grid, run.parity, group.rank, done);
             for index in group.base(group.rank) + first..group.base(group.rank) + end {
                 let node = list.load_weak(grid, index);
                 if places.tentative.load_weak(grid, node) > iteration + run.level {
@@ -352,7 +352,7 @@ impl Search {
                 edges = edges.saturating_add(stop - start);
             }
             done += 1;
-            page.found(done, (nodes, edges));
+            page.found(done, nodes, edges);
             page.ends[done as usize..].fill(len);
             (first, end) = (end, len);
             if edges > EDGES_EACH || len.saturating_add(edges) > space {
@@ -379,7 +379,7 @@ impl Search {
         let (rank, base) = (places.group.rank, places.group.base(places.group.rank));
         let from = places.list(run.parity);
         let mut own = Published::default();
-        let (first, end) = places.entries(grid, run.parity, (rank, run.level));
+        let (first, end) = places.entries(grid, run.parity, rank, run.level);
         for index in base + first..base + end {
             let node = from.load_weak(grid, index);
             let (start, end) = self.outgoing.row(grid, node);

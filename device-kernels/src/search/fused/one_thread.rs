@@ -50,7 +50,7 @@ pub(super) fn run_one_thread<G: Grid>(
         drive.queue ^= 1;
         count_new(&mut drive, nodes, edges);
         let narrow = nodes <= policy.narrow_exit_nodes && edges <= policy.narrow_edges;
-        let wide = takes_over(team, &search, (nodes, edges));
+        let wide = takes_over(team, &search, nodes, edges);
         if edges == 0 || wide || !narrow || drive.iteration >= bounds.max_iterations {
             break;
         }

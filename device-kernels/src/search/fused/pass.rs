@@ -145,16 +145,18 @@ impl Search {
         }
     }
 
-    /// Appends to this block's queue; finds that do not fit there go to the resident queue.
+    /// Appends to this block's queue `parity` and the counters of `turn`; finds that do not fit
+    /// there go to the resident queue.
     #[inline(always)]
     fn keep<G: Grid, const K: usize>(
         &self,
         queues: Queues<G>,
-        next: (u32, u32),
+        parity: u32,
+        turn: u32,
         limits: &Limits,
         found: &FindRows<K>,
     ) {
-        let rest = queues.append(next, found);
+        let rest = queues.append(parity, turn, found);
         append(queues.grid, self.frontier, limits.target, &rest);
     }
 
@@ -172,7 +174,7 @@ impl Search {
     ) -> u32 {
         let grid = queues.grid;
         let push = self.push_of(limits.visited, run);
-        let next = (run.parity ^ 1, run.turn + 1);
+        let (parity, turn) = (run.parity ^ 1, run.turn + 1);
         let each = limits.lanes_log2;
         let mut explored = 0_u32;
         let mut base = first;
@@ -182,7 +184,7 @@ impl Search {
                 explored = explored.saturating_add(row.degree());
                 self.expand_together(grid, &push, row, |finds| {
                     let found = FindRows::look_up(grid, self.outgoing, finds);
-                    self.keep(queues, next, limits, &found);
+                    self.keep(queues, parity, turn, limits, &found);
                 });
                 base += grid.lanes();
             }
@@ -191,7 +193,7 @@ impl Search {
                 let row = entry(base + (grid.lane() >> each));
                 explored = explored.saturating_add(row.degree_once(grid, each));
                 self.stride(grid, &push, row, each, |found| {
-                    self.keep(queues, next, limits, found);
+                    self.keep(queues, parity, turn, limits, found);
                 });
                 base += grid.lanes() >> each;
             }

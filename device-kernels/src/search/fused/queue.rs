@@ -266,7 +266,8 @@ impl<G: Grid> Queues<G> {
     #[must_use]
     pub(super) fn append<const K: usize>(
         self,
-        (parity, turn): (u32, u32),
+        parity: u32,
+        turn: u32,
         found: &FindRows<K>,
     ) -> Finds<K> {
         let grid = self.grid;

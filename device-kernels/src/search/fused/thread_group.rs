@@ -47,14 +47,14 @@ pub(super) fn have_thread_group<G: Grid>(team: &Team<G>) -> bool {
     !team.is_alone() && team.grid.has_thread_group()
 }
 
-/// Whether the thread group of `team` takes over a frontier of these `counts` of nodes and edges
-/// from one thread.
+/// Whether the thread group of `team` takes over a frontier of so many `nodes` and `edges` from one
+/// thread.
 #[inline(always)]
-pub(super) fn takes_over<G: Grid>(team: &Team<G>, search: &Search, counts: (u32, u32)) -> bool {
+pub(super) fn takes_over<G: Grid>(team: &Team<G>, search: &Search, nodes: u32, edges: u32) -> bool {
     // Evaluated after each of the many levels of a chain.
-    counts.0 >= FROM
+    nodes >= FROM
         && have_thread_group(team)
-        && ThreadGroup::of(team, search, group_size(team)).may_take(counts.0, counts.1)
+        && ThreadGroup::of(team, search, group_size(team)).may_take(nodes, edges)
 }
 
 /// Content of a thread's section, as published to the others.
@@ -177,7 +177,8 @@ impl Search {
         &self,
         team: &Team<G>,
         bounds: &Bounds,
-        (drive, own): (&DriveRecord, Published),
+        drive: &DriveRecord,
+        own: Published,
         group: ThreadGroup,
     ) -> Result<Sections, Stop> {
         let Hearing { published, polls } = group.publish(team, bounds, drive.iteration, own)?;
@@ -206,7 +207,7 @@ impl Search {
     ) {
         let (context, grid) = (&cx.context(), cx.grid());
         drive.queue ^= 1;
-        self.join(grid, sections, (drive.queue, group));
+        self.join(grid, sections, drive.queue, group);
         drive.step = drive.step.wrapping_add(1);
         if !context.team.is_leader() {
             return;
@@ -227,7 +228,8 @@ impl Search {
         &self,
         grid: G,
         sections: &Sections,
-        (parity, group): (u32, ThreadGroup),
+        parity: u32,
+        group: ThreadGroup,
     ) {
         let to = &self.frontier.queue(parity);
         let (mut at, mut edges) = (0, 0_u32);

@@ -282,8 +282,8 @@ impl Set<'_> {
             [] => vec![Vec::new()],
             sources => sources.iter().map(|source| vec![*source]).collect(),
         };
-        let on = (&machine, self.graph, setting.quick);
-        let each = timing::each(on, &starts, |start| self.build(start, &machine))?;
+        let build = |start: &[u32]| self.build(start, &machine);
+        let each = timing::each(&machine, self.graph, setting.quick, &starts, build)?;
         Ok(Done {
             name,
             times: self.median(&each.times),

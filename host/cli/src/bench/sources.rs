@@ -114,12 +114,12 @@ impl Work<'_> {
         analysis: AnalysisKind,
         starts: &[Vec<u32>],
     ) -> Result<Done, BenchError> {
-        let on = (&machine, self.graph, setting.quick);
-        let each = timing::each(on, starts, |start| {
+        let build = |start: &[u32]| {
             let question = Question::new(start.to_vec());
             let built = analysis.definition().build(self.graph, &question);
             Ok(built.map_err(RunError::from)?)
-        })?;
+        };
+        let each = timing::each(&machine, self.graph, setting.quick, starts, build)?;
         Ok(Done {
             name: timing::name(&machine),
             times: Times::over(&each.times),

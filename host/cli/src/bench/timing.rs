@@ -156,7 +156,9 @@ pub(super) struct Each {
 /// Times programs that differ by their inputs alone on `machine`, one for each of `starts`, and
 /// reads their results.
 pub(super) fn each(
-    (machine, graph, quick): (&Machine, &Graph, bool),
+    machine: &Machine,
+    graph: &Graph,
+    quick: bool,
     starts: &[Vec<u32>],
     build: impl Fn(&[u32]) -> Result<Built, BenchError>,
 ) -> Result<Each, BenchError> {

@@ -52,13 +52,13 @@ struct Part {
 fn send(load: &Load<'_>, client: u32, mut connection: Connection<'_>) -> Result<Part, QueryError> {
     let share = load.queries / load.clients + u32::from(client < load.queries % load.clients);
     let mut random = Random(load.seed ^ u64::from(client) << 32);
-    let ids = match load.op {
+    let (first, last) = match load.op {
         LoadOp::Nop => (0, 0),
         LoadOp::Reach | LoadOp::Distance => connection.ids()?,
     };
     let mut part = Part::default();
     for _ in 0..share {
-        let query = query(load.op, ids, &mut random);
+        let query = query(load.op, first, last, &mut random);
         let sent = Instant::now();
         let answer = connection.ask(&query)?;
         part.times_ns.push(sent.elapsed().as_nanos() as u64);
@@ -67,7 +67,7 @@ fn send(load: &Load<'_>, client: u32, mut connection: Connection<'_>) -> Result<
     Ok(part)
 }
 
-fn query(op: LoadOp, (first, last): (u64, u64), random: &mut Random) -> Value {
+fn query(op: LoadOp, first: u64, last: u64, random: &mut Random) -> Value {
     let span = (last - first).saturating_add(1);
     let mut node = || first + random.next() % span;
     match op {

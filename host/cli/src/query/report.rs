@@ -124,7 +124,8 @@ pub(super) fn plot(latencies: &Latencies, out: &mut dyn Write) -> io::Result<()>
         canvas.area("bar", area, &format!("{} from {from} on", Count(queries)))?;
         canvas.label(
             "faint",
-            ((x, FLOOR + 18.0), pitch),
+            (x, FLOOR + 18.0),
+            pitch,
             Anchor::Start,
             &from.to_string(),
         )?;

@@ -51,14 +51,14 @@ pub fn write(outcome: &RunOutcome, out: &mut dyn Write) -> io::Result<()> {
     if let Some(report) = &outcome.stream {
         return stream::explain(out, report);
     }
-    let total = outcome.steps_total;
-    write_groups(&outcome.groups, (&outcome.steps, total), out)
+    write_groups(&outcome.groups, &outcome.steps, outcome.steps_total, out)
 }
 
-/// Writes groups, and the recorded steps out of all steps of searches.
+/// Writes groups, and the recorded `steps` out of all `total` steps of searches.
 pub(crate) fn write_groups(
     groups: &[GroupSummary],
-    steps: (&[StepSummary], u32),
+    steps: &[StepSummary],
+    total: u32,
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let head = ["group", "bytes", "predicted", "measured", "runs", "waves"];
@@ -68,7 +68,7 @@ pub(crate) fn write_groups(
         line(out, cells(group).each_ref().map(String::as_str))?;
         writeln!(out, "  {:>5}  {}: {}", "", group.topology, group.reason)?;
     }
-    write_steps(steps.0, steps.1, out)
+    write_steps(steps, total, out)
 }
 
 fn line(out: &mut dyn Write, cells: [&str; 6]) -> io::Result<()> {

@@ -40,7 +40,7 @@ pub fn write(outcome: &RunOutcome, out: &mut dyn Write) -> io::Result<()> {
     }
     frame.label_bars(&histogram.bars, &mut canvas)?;
     if let Some(path) = &outcome.path {
-        path::draw(path, (frame.left, frame.right), HEIGHT, &mut canvas)?;
+        path::draw(path, frame.left, frame.right, HEIGHT, &mut canvas)?;
     }
     canvas.end()
 }

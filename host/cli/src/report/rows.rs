@@ -25,13 +25,14 @@ impl<'a> Rows<'a> {
     pub fn new(outcome: &'a RunOutcome, original: &'a dyn Fn(u32) -> u64) -> Self {
         Self {
             parents: outcome.parents.as_deref(),
-            ..Self::of((outcome.analysis, &outcome.values), original)
+            ..Self::of(outcome.analysis, &outcome.values, original)
         }
     }
 
     /// Returns the rows of a column of `analysis`, without parents.
     pub(super) fn of(
-        (analysis, column): (AnalysisKind, &'a Column),
+        analysis: AnalysisKind,
+        column: &'a Column,
         original: &'a dyn Fn(u32) -> u64,
     ) -> Self {
         Self {
@@ -64,7 +65,7 @@ impl<'a> Rows<'a> {
         columns: &[TableColumn],
         out: &mut dyn Write,
     ) -> io::Result<()> {
-        table::write(self, (format, columns), out)
+        table::write(self, format, columns, out)
     }
 
     pub(super) fn iter(&self) -> impl Iterator<Item = Row<'_>> + '_ {

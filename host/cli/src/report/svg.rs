@@ -147,7 +147,8 @@ impl<'a> Canvas<'a> {
     pub(crate) fn label(
         &mut self,
         class: &str,
-        (at, width): ((f64, f64), f64),
+        at: (f64, f64),
+        width: f64,
         anchor: Anchor,
         text: &str,
     ) -> io::Result<()> {

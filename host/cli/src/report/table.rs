@@ -295,7 +295,8 @@ pub(super) trait Table {
 /// Writes the named columns of a table. Linear in its rows, buffered only by `out`.
 pub(super) fn write(
     table: &dyn Table,
-    (format, columns): (RowFormat, &[TableColumn]),
+    format: RowFormat,
+    columns: &[TableColumn],
     out: &mut dyn Write,
 ) -> io::Result<()> {
     match format {

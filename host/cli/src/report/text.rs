@@ -51,7 +51,7 @@ pub fn write(outcome: &RunOutcome, out: &mut dyn Write) -> io::Result<()> {
         &format!("{:016x}", outcome.values.checksum()),
     )?;
     writeln!(out)?;
-    times(out, &outcome.times, (outcome.repeat, outcome.edges))
+    times(out, &outcome.times, outcome.repeat, outcome.edges)
 }
 
 /// Rows of the plan and the resources of a resident run.
@@ -210,11 +210,7 @@ pub(super) fn host(work: &HostWork) -> String {
 }
 
 /// Writes the times; `repeat` and `edges` are those of the run.
-pub(super) fn times(
-    out: &mut dyn Write,
-    times: &Times,
-    (repeat, edges): (u32, u64),
-) -> io::Result<()> {
+pub(super) fn times(out: &mut dyn Write, times: &Times, repeat: u32, edges: u64) -> io::Result<()> {
     let Times {
         load,
         upload,

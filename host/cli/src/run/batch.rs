@@ -70,7 +70,7 @@ pub(super) fn command(
         found.taken.undirected_reaches_more = is_little;
     }
     drop(line);
-    write(args, &outcome, (&graphs, rows))?;
+    write(args, &outcome, &graphs, rows)?;
     report(args, &outcome, files)?;
     if !outcome.converged() {
         warn(&cut(&outcome));
@@ -92,7 +92,8 @@ fn member<'g>(
 fn write(
     args: &RunArgs,
     outcome: &BatchOutcome,
-    (graphs, table): (&[NamedGraph], Option<TableChoice>),
+    graphs: &[NamedGraph],
+    table: Option<TableChoice>,
 ) -> Result<(), CliError> {
     let out = &args.output;
     if let (Some(path), Some(table)) = (&out.out, table) {

@@ -125,7 +125,8 @@ pub(super) fn check_lengths(
 /// one, cells are empty, or null. A single column is a plain array.
 pub(super) fn write(
     results: &[ResultColumn<'_>],
-    (choice, format): (&Choice, RowFormat),
+    choice: &Choice,
+    format: RowFormat,
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let columns = choice.columns(results);

@@ -82,8 +82,8 @@ pub(super) fn command(asked: ProgramRequest<'_>) -> Result<ExitCode, CliError> {
     let request = plan_request(graph, &program.program, executor, &asked.machine);
     let encoded = program.program.encode(&request);
     let (encoded, plan) = encoded.map_err(|source| text.refused(source))?;
-    let ran = run(graph, &asked, (&program, &encoded))
-        .map_err(|source| ProgramFailure::Run { source })?;
+    let ran =
+        run(graph, &asked, &program, &encoded).map_err(|source| ProgramFailure::Run { source })?;
     if let Some(path) = asked.trace {
         let device = format!("{} ({executor})", ran.device);
         let traced = ran.traced(load_ns, device);
@@ -107,7 +107,7 @@ pub(super) fn command(asked: ProgramRequest<'_>) -> Result<ExitCode, CliError> {
     };
     if let Some((path, format)) = asked.table {
         let columns: Vec<_> = report.results.iter().map(ResultReport::column).collect();
-        write_whole(path, |out| columns::write(&columns, (&choice, format), out))?;
+        write_whole(path, |out| columns::write(&columns, &choice, format, out))?;
     }
     if asked.json {
         print(|out| {
@@ -179,7 +179,8 @@ impl ResultReport {
 fn run(
     graph: &Graph,
     asked: &ProgramRequest<'_>,
-    (program, encoded): (&TextProgram, &EncodedProgram),
+    program: &TextProgram,
+    encoded: &EncodedProgram,
 ) -> Result<Ran, BackendError> {
     let mut spans = Spans::new();
     let mut session = spans.host("open", || ProgramSession::open(graph, &asked.machine))?;
@@ -327,7 +328,8 @@ impl Report {
         match &self.explain {
             Some(Explained(described)) => write_groups(
                 &described.groups,
-                (&described.steps, described.steps_total),
+                &described.steps,
+                described.steps_total,
                 out,
             ),
             None => Ok(()),

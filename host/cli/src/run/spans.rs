@@ -22,16 +22,16 @@ impl Spans {
 
     /// Times work of the host.
     pub(super) fn host<T>(&mut self, name: &str, work: impl FnOnce() -> T) -> T {
-        self.span((name.to_owned(), Track::Host), work)
+        self.span(name.to_owned(), Track::Host, work)
     }
 
     /// Times a run.
     pub(super) fn run<T>(&mut self, run: impl FnOnce() -> T) -> T {
         let name = format!("run {}", self.runs().count() + 1);
-        self.span((name, Track::Device), run)
+        self.span(name, Track::Device, run)
     }
 
-    fn span<T>(&mut self, (name, track): (String, Track), work: impl FnOnce() -> T) -> T {
+    fn span<T>(&mut self, name: String, track: Track, work: impl FnOnce() -> T) -> T {
         let start_ns = elapsed_ns(self.clock);
         let done = work();
         self.events.push(Event {

@@ -10,7 +10,8 @@ use crate::sources::Sources;
 pub(super) fn path(
     outcome: &RunOutcome,
     target: &str,
-    (name, graph): (&str, &Graph),
+    name: &str,
+    graph: &Graph,
 ) -> Result<FoundPath, CliError> {
     let node = Sources::target(graph, name, target)?;
     Ok(outcome.path_to(node, graph))

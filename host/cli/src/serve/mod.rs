@@ -148,7 +148,7 @@ pub(super) fn command(args: &ServeArgs) -> Result<ExitCode, CliError> {
             clients: args.clients,
             idle: Duration::from_secs_f64(args.idle_timeout),
         };
-        socket::serve(path, limits, (&service, &served), &stop)?;
+        socket::serve(path, limits, &service, &served, &stop)?;
         drop(service.shut_down());
         return Ok(ExitCode::SUCCESS);
     }
@@ -156,7 +156,7 @@ pub(super) fn command(args: &ServeArgs) -> Result<ExitCode, CliError> {
         let session = Session::new(client, served);
         let input = io::BufReader::new(io::stdin());
         let activity = Arc::new(Activity::default());
-        let left = session.run(input, io::stdout(), (&activity, &stop));
+        let left = session.run(input, io::stdout(), &activity, &stop);
         let left = left.map_err(CliError::Thread)?;
         left.written.map_err(CliError::Stdout)?;
     }

@@ -126,7 +126,8 @@ impl Session {
         &self,
         input: impl BufRead + Send + 'static,
         output: impl Write,
-        (activity, stop): (&Arc<Activity>, &Stop),
+        activity: &Arc<Activity>,
+        stop: &Stop,
     ) -> io::Result<Left> {
         let (events, happened) = channel();
         let (spaces, free) = sync_channel(OPEN);
@@ -263,7 +264,7 @@ impl Reader {
                 (Query::Neighbours { node, to }, Some(Shown::Neighbours(to)))
             }
             LineRequest::Run(run) => self.run_query(first, run)?,
-            LineRequest::Fence => return self.fence((priority, batch)).map(Posted::of),
+            LineRequest::Fence => return self.fence(priority, batch).map(Posted::of),
             LineRequest::Stats => return Ok(Posted::Stats),
         };
         let ticket = match batch {
@@ -304,7 +305,7 @@ impl Reader {
         Ok(batch)
     }
 
-    fn fence(&mut self, (priority, name): (Priority, Option<String>)) -> Result<Ticket, Value> {
+    fn fence(&mut self, priority: Priority, name: Option<String>) -> Result<Ticket, Value> {
         let name = name.unwrap_or_default();
         let batch = self.batches.remove(&name);
         let mut batch = batch.ok_or_else(|| no_batch(&name))?;
@@ -381,7 +382,7 @@ impl<W: Write> Writer<'_, W> {
                     self.say(&Id::default(), &json!({"error": error}))?;
                     is_over = true;
                 }
-                Event::Said { space, id, answer } => self.write(space, (&id, &answer))?,
+                Event::Said { space, id, answer } => self.write(space, &id, &answer)?,
                 Event::Ended { space } => self.look(space)?,
                 Event::Posted {
                     space,
@@ -414,7 +415,7 @@ impl<W: Write> Writer<'_, W> {
         if is_fence {
             self.look_at_queries()?;
         }
-        self.write(space, (&id, &answer))
+        self.write(space, &id, &answer)
     }
 
     /// Writes the answers of all queries that have ended. Queries before a fence have ended, but
@@ -425,7 +426,7 @@ impl<W: Write> Writer<'_, W> {
         spaces.into_iter().try_for_each(|space| self.look(space))
     }
 
-    fn write(&mut self, space: usize, (id, answer): (&Id, &Value)) -> io::Result<()> {
+    fn write(&mut self, space: usize, id: &Id, answer: &Value) -> io::Result<()> {
         self.say(id, answer)?;
         self.activity.answered();
         // A reader that has left is ignored.

@@ -76,7 +76,8 @@ pub(super) struct Limits {
 pub(super) fn serve(
     path: &Path,
     limits: Limits,
-    (service, served): (&Service, &Arc<Served>),
+    service: &Service,
+    served: &Arc<Served>,
     stop: &Stop,
 ) -> Result<(), SocketError> {
     let socket = Socket::open(path)?;
@@ -141,7 +142,7 @@ fn attend(
         activity: Arc::clone(&activity),
         idle,
     };
-    let left = session.run(BufReader::new(input), Patient(stream), (&activity, stop))?;
+    let left = session.run(BufReader::new(input), Patient(stream), &activity, stop)?;
     stream.shutdown(Shutdown::Both)?;
     // That thread does not panic, and its stream is closed.
     let _ = left.reader.join();

@@ -24,7 +24,8 @@ const STEPS: usize = 16;
 
 /// Draws edges and builds their rows.
 pub(super) fn rows(
-    (nodes, drawn): (u32, u64),
+    nodes: u32,
+    drawn: u64,
     draw: &impl Draw,
     direction: Direction,
 ) -> Result<Csr, Shortage> {
@@ -264,7 +265,12 @@ fn joined(plan: Plan, mut lower: Option<Half>, mut higher: Half) -> Result<Csr, 
             let count: usize = halves.iter().map(|(_, targets)| targets.len()).sum();
             let (other_ends, own_ends) = ends.split_at_mut(plan.first(part) as usize);
             let (others, own) = rest.split_at_mut(rest.len() - count);
-            slots.push((halves, others.len() as u32, own_ends, own));
+            slots.push(Slot {
+                halves,
+                start: others.len() as u32,
+                ends: own_ends,
+                targets: own,
+            });
             (ends, rest) = (other_ends, others);
         }
         slots.into_par_iter().for_each(join);
@@ -282,16 +288,26 @@ fn joined(plan: Plan, mut lower: Option<Half>, mut higher: Half) -> Result<Csr, 
     })
 }
 
-/// Both halves of a part's rows: offsets, ends and targets.
-type Slot<'a> = (
-    [(&'a [u32], &'a [u32]); 2],
-    u32,
-    &'a mut [u32],
-    &'a mut [u32],
-);
+/// A part whose halves are joined.
+struct Slot<'a> {
+    /// Ends and targets of the rows of each half.
+    halves: [(&'a [u32], &'a [u32]); 2],
+    /// Edges before the part.
+    start: u32,
+    /// Ends of the joined rows.
+    ends: &'a mut [u32],
+    /// Targets of the joined rows.
+    targets: &'a mut [u32],
+}
 
 /// Joins the rows of one part.
-fn join((halves, start, ends, targets): Slot<'_>) {
+fn join(slot: Slot<'_>) {
+    let Slot {
+        halves,
+        start,
+        ends,
+        targets,
+    } = slot;
     memory::prepare(targets);
     let mut at = 0;
     for (row, end) in ends.iter_mut().enumerate() {

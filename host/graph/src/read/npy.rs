@@ -5,7 +5,7 @@ use super::zip::Member;
 use crate::GraphError;
 use crate::memory;
 use crate::scale::Factor;
-use crate::weights::{Growing, WeightKind, convert};
+use crate::weights::{Growing, WeightKind};
 
 /// First bytes of every array.
 const MAGIC: &[u8] = b"\x93NUMPY";
@@ -166,7 +166,8 @@ impl Header {
     pub(super) fn weights(
         &self,
         member: &mut Member<'_, '_>,
-        (factor, signed): (Option<Factor>, bool),
+        factor: Option<Factor>,
+        signed: bool,
     ) -> Result<Array, GraphError> {
         let mut array = Array {
             words: Vec::new(),
@@ -263,7 +264,7 @@ impl Array {
         if is_large && self.kind == WeightKind::Signed {
             self.rounded += self.grow(WeightKind::SignedFloat);
         }
-        let (word, converted) = convert((kind, word), self.kind);
+        let (word, converted) = kind.convert(word, self.kind);
         self.rounded += u64::from(rounded || converted);
         push(&mut self.words, word)
     }

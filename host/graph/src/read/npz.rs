@@ -129,7 +129,9 @@ impl Members {
             ("col", _) => self.col = Some(header.words(member)?),
             ("format", _) => self.format = Some(header.text(member)?),
             ("shape", _) => self.shape = Some(header.numbers(member)?),
-            ("data", Some(asked)) => self.data = Some(header.weights(member, asked)?),
+            ("data", Some((factor, signed))) => {
+                self.data = Some(header.weights(member, factor, signed)?);
+            }
             (npz_members::IDS, _) => self.ids = Some(header.ids(member)?),
             (npz_members::UNWEIGHTED, _) => self.is_unweighted = true,
             _ => {}

@@ -6,7 +6,7 @@ use super::quote::quote;
 use super::weight::Weight;
 use crate::build::Edges;
 use crate::scale::Factor;
-use crate::weights::{Growing, convert, each_weight};
+use crate::weights::{Growing, each_weight};
 use crate::{LineProblem, WeightKind};
 
 /// Ids of edge lists below this are their own label; others are looked up.
@@ -105,7 +105,7 @@ impl<const N: usize> Parsed<N> {
         if is_large && self.kind == WeightKind::Signed {
             self.rounded += self.grow(WeightKind::SignedFloat);
         }
-        let (word, converted) = convert((kind, word), self.kind);
+        let (word, converted) = kind.convert(word, self.kind);
         (word, rounded || converted)
     }
 

@@ -168,7 +168,7 @@ pub(super) fn first(line: &[u8], wish: Wish<'_>) -> Result<First, LineProblem> {
     let names = names_of(line, delimiter);
     let ends = position(&names, STARTS).zip(position(&names, ENDS));
     if wish.columns.is_some() {
-        return chosen(line, (&names, delimiter), wish);
+        return chosen(line, &names, delimiter, wish);
     }
     if let Some(ends) = ends {
         return header(&names, delimiter, ends.0, ends.1, wish);
@@ -256,7 +256,8 @@ fn extra_column(at: usize, content: &[u8]) -> LineProblem {
 /// A table whose columns the caller chose; all others are skipped.
 fn chosen(
     line: &[u8],
-    (names, delimiter): (&[String], u8),
+    names: &[String],
+    delimiter: u8,
     wish: Wish<'_>,
 ) -> Result<First, LineProblem> {
     let ColumnChoice {
@@ -430,8 +431,8 @@ pub(super) fn line<const N: usize>(
             return Err(extra_column(count, column));
         }
         match count {
-            at if at == table.from => ends[0] = Some((column, columns.is_quoted)),
-            at if at == table.to => ends[1] = Some((column, columns.is_quoted)),
+            at if at == table.from => ends[0] = Some(columns.end(column)),
+            at if at == table.to => ends[1] = Some(columns.end(column)),
             at if Some(at) == table.weight => weight = Some(column),
             _ => {}
         }
@@ -470,7 +471,7 @@ pub(super) fn line<const N: usize>(
         parsed.rounded += u64::from(rounded);
     }
     match table.ids {
-        IdKind::Numbers => parsed.free(edge, [id(from.0)?, id(to.0)?]),
+        IdKind::Numbers => parsed.free(edge, [id(from.column)?, id(to.column)?]),
         kind => parsed.named(edge, [&*name(from, kind)?, &*name(to, kind)?])?,
     }
     parsed.listed += 1;
@@ -498,8 +499,9 @@ fn id(column: &[u8]) -> Result<u64, LineProblem> {
     Ok(id)
 }
 
-/// A name of a node.
-fn name((column, is_quoted): (&[u8], bool), kind: IdKind) -> Result<Cow<'_, str>, LineProblem> {
+/// The name of a node.
+fn name(end: EdgeEnd<'_>, kind: IdKind) -> Result<Cow<'_, str>, LineProblem> {
+    let EdgeEnd { column, is_quoted } = end;
     let text = std::str::from_utf8(column).map_err(|_| LineProblem::NotUtf8 {
         value: quote(column),
     })?;
@@ -523,6 +525,14 @@ fn name((column, is_quoted): (&[u8], bool), kind: IdKind) -> Result<Cow<'_, str>
         }),
         _ => Ok(text),
     }
+}
+
+/// The column of an end of an edge.
+#[derive(Clone, Copy)]
+struct EdgeEnd<'l> {
+    column: &'l [u8],
+    /// Whether it was between quotation marks.
+    is_quoted: bool,
 }
 
 /// The columns of a line, one after the other.
@@ -569,6 +579,14 @@ impl<'l> Columns<'l> {
         let end = rest.iter().position(is_end).unwrap_or(rest.len());
         self.step(&rest[end..]);
         Ok(Some(rest[..end].trim_ascii()))
+    }
+
+    /// An end of an edge, of the last column.
+    fn end(&self, column: &'l [u8]) -> EdgeEnd<'l> {
+        EdgeEnd {
+            column,
+            is_quoted: self.is_quoted,
+        }
     }
 
     fn is_delimiter(&self, byte: u8) -> bool {

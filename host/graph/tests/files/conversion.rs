@@ -27,9 +27,8 @@ fn texts() -> impl Strategy<Value = (String, &'static str)> {
             .prop_map(|names| names.into_iter().collect()),
     ];
     let weights = prop_oneof![Just("none"), Just("whole"), Just("float")];
-    (edges, ids, weights, any::<bool>()).prop_map(|(edges, ids, weights, both)| {
-        (graphml(&edges, &ids, (weights, both)), "g.graphml")
-    })
+    (edges, ids, weights, any::<bool>())
+        .prop_map(|(edges, ids, weights, both)| (graphml(&edges, &ids, weights, both), "g.graphml"))
 }
 
 fn escaped(name: &str) -> String {
@@ -37,7 +36,7 @@ fn escaped(name: &str) -> String {
 }
 
 /// GraphML can express everything: the source of all conversions.
-fn graphml(edges: &[(usize, usize, u32)], ids: &[String], (weights, both): (&str, bool)) -> String {
+fn graphml(edges: &[(usize, usize, u32)], ids: &[String], weights: &str, both: bool) -> String {
     let direction = if both { "undirected" } else { "directed" };
     let mut text = format!(
         "<graphml><key id=\"w\" for=\"edge\" attr.name=\"weight\"/><graph edgedefault=\"{direction}\">\n"

@@ -190,7 +190,7 @@ impl NxGraph {
         // theirs anew.
         let adjacency = graph.getattr(intern!(py, "_adj"))?;
         let is_shared = !is_directed && adjacency.is_exact_instance_of::<PyDict>();
-        let read = |is_shared| Self::read(graph, (attribute, default), is_directed, is_shared);
+        let read = |is_shared| Self::read(graph, attribute, default, is_directed, is_shared);
         let converted = match read(is_shared)? {
             None => read(false)?,
             found => found,
@@ -375,7 +375,7 @@ impl NxGraph {
         target: Option<u32>,
     ) -> PyResult<Bound<'py, PyDict>> {
         Ok(self
-            .lightest(py, &sources, (cutoff, target), Wanted::Lengths)?
+            .lightest(py, &sources, cutoff, target, Wanted::Lengths)?
             .0)
     }
 
@@ -388,7 +388,7 @@ impl NxGraph {
         cutoff: Option<&Bound<'py, PyAny>>,
         target: Option<u32>,
     ) -> PyResult<(Bound<'py, PyDict>, Bound<'py, PyDict>)> {
-        self.lightest(py, &sources, (cutoff, target), Wanted::Paths)
+        self.lightest(py, &sources, cutoff, target, Wanted::Paths)
     }
 
     /// Lengths, and all predecessors on lightest paths: two dictionaries.
@@ -399,7 +399,7 @@ impl NxGraph {
         source: u32,
         cutoff: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<(Bound<'py, PyDict>, Bound<'py, PyDict>)> {
-        self.lightest(py, &[source], (cutoff, None), Wanted::Predecessors)
+        self.lightest(py, &[source], cutoff, None, Wanted::Predecessors)
     }
 
     /// Components, directions ignored, as sets.
@@ -670,7 +670,8 @@ impl NxGraph {
     /// were said to, but do not.
     fn read<'py>(
         graph: &Bound<'py, PyAny>,
-        (attribute, default): (Option<&Bound<'py, PyAny>>, Option<&Bound<'py, PyAny>>),
+        attribute: Option<&Bound<'py, PyAny>>,
+        default: Option<&Bound<'py, PyAny>>,
         is_directed: bool,
         is_shared: bool,
     ) -> PyResult<Option<Self>> {
@@ -881,7 +882,8 @@ impl NxGraph {
         &self,
         py: Python<'py>,
         sources: &[u32],
-        (cutoff, target): (Option<&Bound<'py, PyAny>>, Option<u32>),
+        cutoff: Option<&Bound<'py, PyAny>>,
+        target: Option<u32>,
         wanted: Wanted,
     ) -> PyResult<(Bound<'py, PyDict>, Bound<'py, PyDict>)> {
         let sources = self.checked(Some(sources.to_vec()))?;
@@ -896,8 +898,8 @@ impl NxGraph {
                     target,
                     all_parents: wanted == Wanted::Predecessors,
                 };
-                let found = self.run(py, |place| weights[place], (&sources, goal))?;
-                self.lightest_dicts(py, (&sources, target), &found, wanted)
+                let found = self.run(py, |place| weights[place], &sources, goal)?;
+                self.lightest_dicts(py, &sources, target, &found, wanted)
             }
             weights => {
                 // Whole lengths exceed a cutoff where they exceed its floor.
@@ -909,11 +911,11 @@ impl NxGraph {
                 };
                 let found = match weights {
                     Weights::Whole(weights) => {
-                        self.run(py, |place| weights[place], (&sources, goal))?
+                        self.run(py, |place| weights[place], &sources, goal)?
                     }
-                    _ => self.run(py, |_| 1, (&sources, goal))?,
+                    _ => self.run(py, |_| 1, &sources, goal)?,
                 };
-                self.lightest_dicts(py, (&sources, target), &found, wanted)
+                self.lightest_dicts(py, &sources, target, &found, wanted)
             }
         }
     }
@@ -922,7 +924,8 @@ impl NxGraph {
         &self,
         py: Python<'_>,
         weight: impl Fn(usize) -> W + Sync + Send,
-        (sources, goal): (&[u32], Goal<W>),
+        sources: &[u32],
+        goal: Goal<W>,
     ) -> PyResult<Lengths<W>> {
         let search = || {
             let mut lengths = Lengths::new(self.nodes.len());
@@ -938,7 +941,8 @@ impl NxGraph {
     fn lightest_dicts<'py, W>(
         &self,
         py: Python<'py>,
-        (sources, target): (&[u32], Option<u32>),
+        sources: &[u32],
+        target: Option<u32>,
         found: &Lengths<W>,
         wanted: Wanted,
     ) -> PyResult<(Bound<'py, PyDict>, Bound<'py, PyDict>)>

@@ -229,7 +229,7 @@ impl<W: Length> Lengths<W> {
                 if goal.cutoff.is_some_and(|most| longer.order(most).is_gt()) {
                     continue;
                 }
-                if self.relax((node, next), longer, goal.all_parents)? {
+                if self.relax(node, next, longer, goal.all_parents)? {
                     heap.push(Reverse(Entry {
                         length: longer,
                         count,
@@ -245,7 +245,8 @@ impl<W: Length> Lengths<W> {
     /// Notes a path to `next` over `node`; tells whether it is shorter than those before.
     fn relax(
         &mut self,
-        (node, next): (u32, u32),
+        node: u32,
+        next: u32,
         longer: W,
         all_parents: bool,
     ) -> Result<bool, Contradiction> {

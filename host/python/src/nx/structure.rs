@@ -150,14 +150,14 @@ pub(crate) fn propagated_labels(rows: &Rows) -> Vec<u32> {
     let mut votes = vec![0_u32; rows.nodes()];
     loop {
         let is_complete = rows.all().all(|node| {
-            let best = best_labels(rows, &labels, (&mut votes, node));
+            let best = best_labels(rows, &labels, &mut votes, node);
             best.is_none_or(|(_, has_own)| has_own)
         });
         if is_complete {
             return labels;
         }
         for &node in groups.iter().flatten() {
-            if let Some((largest, has_own)) = best_labels(rows, &labels, (&mut votes, node))
+            if let Some((largest, has_own)) = best_labels(rows, &labels, &mut votes, node)
                 && !has_own
             {
                 labels[node as usize] = largest;
@@ -168,11 +168,7 @@ pub(crate) fn propagated_labels(rows: &Rows) -> Vec<u32> {
 
 /// The largest of the most frequent labels around `node`, and whether its own is one of them;
 /// `None` without neighbours. Leaves `votes` at 0.
-fn best_labels(
-    rows: &Rows,
-    labels: &[u32],
-    (votes, node): (&mut [u32], u32),
-) -> Option<(u32, bool)> {
+fn best_labels(rows: &Rows, labels: &[u32], votes: &mut [u32], node: u32) -> Option<(u32, bool)> {
     let mut best: Option<(u32, u32)> = None;
     for &next in rows.of(node) {
         let label = labels[next as usize];

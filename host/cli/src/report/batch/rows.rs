@@ -51,7 +51,7 @@ impl<'a> BatchRows<'a> {
         columns: &[TableColumn],
         out: &mut dyn Write,
     ) -> io::Result<()> {
-        table::write(self, (format, columns), out)
+        table::write(self, format, columns, out)
     }
 }
 
@@ -71,7 +71,7 @@ impl Table for BatchRows<'_> {
         for (index, graph) in self.outcome.graphs.iter().enumerate() {
             let original = |node| (self.original)(index, node);
             let name = |node| self.name.and_then(|name| name(index, node));
-            let mut rows = Rows::of((self.outcome.analysis, &graph.values), &original);
+            let mut rows = Rows::of(self.outcome.analysis, &graph.values, &original);
             if self.name.is_some() {
                 rows = rows.with_names(&name);
             }

@@ -48,7 +48,7 @@ pub fn write(outcome: &BatchOutcome, out: &mut dyn Write) -> io::Result<()> {
         writeln!(out, "  and {rest}; --json lists all")?;
     }
     writeln!(out)?;
-    times(out, &outcome.times, (outcome.repeat, outcome.edges()))
+    times(out, &outcome.times, outcome.repeat, outcome.edges())
 }
 
 /// Writes the directions of all graphs, their loops and parallel edges, and dropped edges.

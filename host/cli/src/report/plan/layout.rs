@@ -80,14 +80,14 @@ impl<'a> Layout<'a> {
         };
         for (group, members) in groups.iter().enumerate() {
             for (part, waves) in members.waves.chunks(rows_max).enumerate() {
-                layout.add((group, part == 0, members.fused_bytes), waves);
+                layout.add(group, part == 0, members.fused_bytes, waves);
             }
         }
         layout.stack();
         layout
     }
 
-    fn add(&mut self, (group, is_first, bytes): (usize, bool, u64), waves: &'a [WaveId]) {
+    fn add(&mut self, group: usize, is_first: bool, bytes: u64, waves: &'a [WaveId]) {
         let at = self.columns.len();
         let (band, column) = (at / COLUMNS_MAX, at % COLUMNS_MAX);
         if column == 0 {

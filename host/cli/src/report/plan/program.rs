@@ -272,12 +272,13 @@ fn draw_group(group: &GroupView, x: f64, top: f64, canvas: &mut Canvas<'_>) -> i
     };
     canvas.area(class, frame, &caption)?;
     let (middle, space) = (x + WIDTH / 2.0, WIDTH - 2.0 * MARGIN);
-    let at = |y: f64| ((middle, top + y), space);
-    canvas.label("faint", at(17.0), Anchor::Middle, &caption)?;
+    let at = |y: f64| (middle, top + y);
+    canvas.label("faint", at(17.0), space, Anchor::Middle, &caption)?;
     if let Some(body) = &group.body_of {
         canvas.label(
             "faint",
             at(35.0),
+            space,
             Anchor::Middle,
             &format!("body of {body}"),
         )?;
@@ -290,8 +291,8 @@ fn draw_group(group: &GroupView, x: f64, top: f64, canvas: &mut Canvas<'_>) -> i
             height: BOX,
         };
         canvas.area("box", area, name)?;
-        let at = ((middle, area.y + 18.0), space - 8.0);
-        canvas.label("name", at, Anchor::Middle, name)?;
+        let at = (middle, area.y + 18.0);
+        canvas.label("name", at, space - 8.0, Anchor::Middle, name)?;
     }
     Ok(())
 }

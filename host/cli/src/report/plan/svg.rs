@@ -52,7 +52,7 @@ fn draw_column(
     canvas.area("group", frame, &caption)?;
     let middle = (frame.x + frame.width / 2.0, frame.y + 17.0);
     let space = frame.width - 2.0 * MARGIN;
-    canvas.label("faint", (middle, space), Anchor::Middle, &caption)?;
+    canvas.label("faint", middle, space, Anchor::Middle, &caption)?;
     if column.group > 0 && column.is_first {
         barrier(layout, column, canvas)?;
     }
@@ -73,12 +73,7 @@ fn barrier(layout: &Layout<'_>, column: &ColumnOf<'_>, canvas: &mut Canvas<'_>) 
     canvas.line("barrier", top, bottom)?;
     let label = format!("barrier {}", column.group);
     let space = (PITCH - BOX_WIDTH) - 2.0;
-    canvas.label(
-        "faint",
-        ((top.0, top.1 - 8.0), space),
-        Anchor::Middle,
-        &label,
-    )
+    canvas.label("faint", (top.0, top.1 - 8.0), space, Anchor::Middle, &label)
 }
 
 fn draw_wave(
@@ -95,8 +90,8 @@ fn draw_wave(
     canvas.area("box", area, &format!("{label}: {size}"))?;
     let middle = area.x + area.width / 2.0;
     let space = area.width - 10.0;
-    let name = ((middle, area.y + 17.0), space);
-    canvas.label("name", name, Anchor::Middle, &label)?;
+    let at = (middle, area.y + 17.0);
+    canvas.label("name", at, space, Anchor::Middle, &label)?;
     canvas.text("faint", (middle, area.y + 33.0), Anchor::Middle, &size)
 }
 

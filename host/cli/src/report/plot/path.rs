@@ -25,7 +25,8 @@ struct Stop {
 /// Draws `path` from `left` to `right`, below `top`.
 pub(super) fn draw(
     path: &FoundPath,
-    (left, right): (f64, f64),
+    left: f64,
+    right: f64,
     top: f64,
     canvas: &mut Canvas<'_>,
 ) -> io::Result<()> {
@@ -60,7 +61,7 @@ pub(super) fn draw(
             canvas.area("box", area, &stop.label)?;
         }
         let middle = (x + width / 2.0, y + NODE / 2.0 + 4.0);
-        canvas.label("step", (middle, width - 6.0), Anchor::Middle, &stop.label)?;
+        canvas.label("step", middle, width - 6.0, Anchor::Middle, &stop.label)?;
         x += width;
     }
     Ok(())
