@@ -3,6 +3,8 @@
 use super::HostGrid;
 use crate::grid::{Grid, Heard, LANES_MAX, PLACE, SHARED_WORDS};
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
+use seawall_core::abi::compiled::EachCode;
+use seawall_core::abi::program::EachRecord;
 use seawall_core::protocol::{Read, Scope, Swap, Update, Write};
 
 impl<const ALONE: bool> HostGrid<ALONE> {
@@ -73,6 +75,13 @@ unsafe impl<const ALONE: bool> Grid for HostGrid<ALONE> {
     fn take(self, piece: u32) -> u32 {
         // SAFETY: the dealer is valid, by the contract of `HostGrid::new`.
         unsafe { &*self.dealer }.take(piece)
+    }
+    fn compiled(self, wave: EachRecord, is_listed: bool) -> Option<EachCode> {
+        // SAFETY: the waves are valid, by the contract of `HostGrid::with_compiled`.
+        let waves = unsafe { &*self.compiled };
+        let at = waves.binary_search_by_key(&wave.first, |found| found.record.first);
+        let found = waves.get(at.ok()?)?;
+        (found.record == wave && found.is_listed == is_listed).then_some(found.code)
     }
     #[inline(always)]
     fn block(self) -> u32 {

@@ -8,6 +8,8 @@
 mod machine;
 
 use super::dealer::Dealer;
+use seawall_core::abi::compiled::EachCode;
+use seawall_core::abi::program::EachRecord;
 
 /// Services of the operating system for the CPU grid.
 #[derive(Clone, Copy, Debug)]
@@ -16,6 +18,17 @@ pub struct Services {
     pub now_ns: fn() -> u64,
     /// Yields the processor for a moment; called after many polls.
     pub yield_now: fn(),
+}
+
+/// Machine code of a wave.
+#[derive(Clone, Copy, Debug)]
+pub struct CompiledWave {
+    /// The parameters of the wave.
+    pub record: EachRecord,
+    /// Whether its items are the entries of a list.
+    pub is_listed: bool,
+    /// The machine code.
+    pub code: EachCode,
 }
 
 /// One thread's view of the CPU grid; `ALONE` if it is the only one.
@@ -27,6 +40,7 @@ pub struct HostGrid<const ALONE: bool = false> {
     extra: u32,
     dealer: *const Dealer,
     services: Services,
+    compiled: *const [CompiledWave],
 }
 
 impl HostGrid {
@@ -51,6 +65,7 @@ impl HostGrid {
             extra: 0,
             dealer,
             services,
+            compiled: &[],
         }
     }
 
@@ -64,6 +79,7 @@ impl HostGrid {
             extra: self.extra,
             dealer: self.dealer,
             services: self.services,
+            compiled: self.compiled,
         })
     }
 
@@ -77,5 +93,16 @@ impl HostGrid {
             extra: words,
             ..self
         }
+    }
+
+    /// The same view with the machine code of waves of the program that it runs.
+    ///
+    /// # Safety
+    /// `compiled` must be valid as long as the view lives, and sorted by the first instructions,
+    /// of which no two are the same. Its code must have been made for the
+    /// tables of the launch that the view runs, for one thread only if the grid has one.
+    #[must_use]
+    pub unsafe fn with_compiled(self, compiled: *const [CompiledWave]) -> Self {
+        Self { compiled, ..self }
     }
 }
