@@ -31,7 +31,9 @@ pub struct Compiled {
 impl std::fmt::Debug for Compiled {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let mut shown = f.debug_struct("Compiled");
-        shown.field("waves", &self.waves).field("bytes", &self.bytes);
+        shown
+            .field("waves", &self.waves)
+            .field("bytes", &self.bytes);
         shown.finish_non_exhaustive()
     }
 }
@@ -183,13 +185,19 @@ fn isa() -> Result<OwnedTargetIsa, JitError> {
         ("use_colocated_libcalls", "false"),
         (
             "enable_verifier",
-            if cfg!(debug_assertions) { "true" } else { "false" },
+            if cfg!(debug_assertions) {
+                "true"
+            } else {
+                "false"
+            },
         ),
     ];
     for (name, value) in set {
-        flags.set(name, value).map_err(|error| JitError::Cranelift {
-            reason: error.to_string(),
-        })?;
+        flags
+            .set(name, value)
+            .map_err(|error| JitError::Cranelift {
+                reason: error.to_string(),
+            })?;
     }
     let isa = cranelift_native::builder().map_err(|reason| JitError::Processor {
         reason: reason.to_owned(),

@@ -11,8 +11,8 @@ pub use super::threads::{THREADS_MAX, available_threads};
 use super::threads::{prepare, run_blocks};
 use super::trace::TraceMemory;
 use super::{
-    BackendError, Canceller, DeviceInfo, HostWork, RunLimits, RunStats, Session, SessionMemory,
-    SessionWork,
+    BackendError, Canceller, CodeReport, DeviceInfo, HostWork, RunLimits, RunStats, Session,
+    SessionMemory, SessionWork,
 };
 use crate::executor::{Executor, Jit};
 use crate::graph::{Graph, KeptRows, memory};
@@ -233,6 +233,12 @@ impl<'g> CpuSession<'g> {
     #[must_use]
     pub fn with_jit(self, jit: Jit) -> Self {
         Self { jit, ..self }
+    }
+
+    /// How waves of code of the loaded program run; `None` before a program is loaded.
+    #[must_use]
+    pub fn code_report(&self) -> Option<CodeReport> {
+        self.loaded.as_ref().map(|loaded| loaded.code.report())
     }
 
     /// Runs the session on another implementation of [`Grid`]: `machine` runs the kernel of a

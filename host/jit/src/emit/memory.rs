@@ -30,7 +30,10 @@ impl Emitter<'_, '_> {
         }
         let word = self.to_word(index);
         let on = self.b.create_block();
-        let len_word = self.b.ins().iconst(I32, len.min(u64::from(u32::MAX)) as i64);
+        let len_word = self
+            .b
+            .ins()
+            .iconst(I32, len.min(u64::from(u32::MAX)) as i64);
         let is_within = self.b.ins().icmp(IntCC::UnsignedLessThan, word, len_word);
         let missed = [word, len_word].map(Into::into);
         self.b.ins().brif(is_within, on, &[], self.miss, &missed);

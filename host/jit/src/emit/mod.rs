@@ -192,7 +192,9 @@ impl<'t, 'f> Emitter<'t, 'f> {
         let mut at = 0;
         while let Some(instruction) = code.get(at) {
             if Op::from_word(instruction.op) == Some(Op::Edges) {
-                let end = at.saturating_add(1).saturating_add(instruction.second as usize);
+                let end = at
+                    .saturating_add(1)
+                    .saturating_add(instruction.second as usize);
                 let unchecked = JitError::Unchecked {
                     instruction: first + at,
                 };

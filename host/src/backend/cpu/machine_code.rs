@@ -1,6 +1,6 @@
 //! Machine code of a loaded program's waves, made once that pays.
 
-use crate::backend::CodeReport;
+use crate::backend::{BackendError, CodeReport};
 use crate::executor::Jit;
 use crate::graph::Graph;
 use crate::program::EncodedProgram;
@@ -17,6 +17,10 @@ const COMPILE_NS: (u64, u64) = (300_000, 30_000);
 
 /// Iterations of a loop that are expected.
 const ROUNDS: u64 = 4;
+
+/// The reason of a build without a compiler.
+#[cfg(not(feature = "jit"))]
+const NO_COMPILER: &str = "this build has no compiler, the feature jit";
 
 /// Machine code of waves and its memory.
 #[derive(Debug)]
@@ -112,7 +116,10 @@ impl MachineCode {
     fn compile(&mut self, program: &EncodedProgram, is_alone: bool) {
         let started = std::time::Instant::now();
         let tables = tables(program, is_alone);
-        let asked: Vec<_> = code_waves(program).iter().map(|(_, wave)| asked(wave)).collect();
+        let asked: Vec<_> = code_waves(program)
+            .iter()
+            .map(|(_, wave)| asked(wave))
+            .collect();
         let compiled = seawall_jit::Compiled::of(&tables, &asked);
         self.report.compile_ns = crate::units::elapsed_ns(started);
         match compiled {
@@ -142,23 +149,29 @@ impl MachineCode {
 
     #[cfg(not(feature = "jit"))]
     fn compile(&mut self, _: &EncodedProgram, _: bool) {
-        let reason = "this build has no compiler: feature jit";
-        self.report.reason = Some(reason.to_owned());
+        self.report.reason = Some(NO_COMPILER.to_owned());
     }
 }
 
-/// The text of the machine code of every wave of code, by the names of waves.
+/// The text of the machine code of every wave of code, with the names of waves, for one thread if
+/// `is_alone`.
 ///
 /// # Errors
-/// The reason for which there is none.
+/// [`BackendError::NoCode`] with the reason for which there is none.
 #[cfg(feature = "jit")]
-pub fn assembly(program: &EncodedProgram, is_alone: bool) -> Result<Vec<(String, String)>, String> {
+pub fn assembly(
+    program: &EncodedProgram,
+    is_alone: bool,
+) -> Result<Vec<(String, String)>, BackendError> {
     let tables = tables(program, is_alone);
     let text = |(_, wave): &(usize, WaveRecord)| {
         let text = seawall_jit::assembly(&tables, &asked(wave));
         let name = program.wave_names.get(wave.wave as usize);
         let name = name.cloned().unwrap_or_else(|| "unnamed".to_owned());
-        text.map(|text| (name, text)).map_err(|error| error.to_string())
+        let text = text.map_err(|error| BackendError::NoCode {
+            reason: error.to_string(),
+        })?;
+        Ok((name, text))
     };
     code_waves(program).iter().map(text).collect()
 }
@@ -168,8 +181,10 @@ pub fn assembly(program: &EncodedProgram, is_alone: bool) -> Result<Vec<(String,
 /// # Errors
 /// Always.
 #[cfg(not(feature = "jit"))]
-pub fn assembly(_: &EncodedProgram, _: bool) -> Result<Vec<(String, String)>, String> {
-    Err("this build has no compiler: feature jit".to_owned())
+pub fn assembly(_: &EncodedProgram, _: bool) -> Result<Vec<(String, String)>, BackendError> {
+    Err(BackendError::NoCode {
+        reason: NO_COMPILER.to_owned(),
+    })
 }
 
 #[cfg(feature = "jit")]
@@ -203,7 +218,9 @@ fn code_waves(program: &EncodedProgram) -> Vec<(usize, WaveRecord)> {
 fn steps_of(program: &EncodedProgram, graph: &Graph, place: usize, wave: &WaveRecord) -> u64 {
     let record = EachRecord::from_parameters(wave.parameters);
     let first = record.first as usize;
-    let code = program.code.get(first..first.saturating_add(record.instructions as usize));
+    let code = program
+        .code
+        .get(first..first.saturating_add(record.instructions as usize));
     let code = code.unwrap_or_default();
     let of_edges = |at: &seawall_core::abi::code::Instruction| {
         (at.op == Op::Edges as u32).then_some(u64::from(at.second) + 1)
