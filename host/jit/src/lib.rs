@@ -14,6 +14,8 @@
 mod emit;
 mod error;
 mod module;
+#[cfg(test)]
+mod tests;
 
 pub use error::JitError;
 pub use module::{Compiled, CompiledWave, assembly};

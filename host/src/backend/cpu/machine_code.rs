@@ -205,12 +205,14 @@ fn asked(wave: &WaveRecord) -> seawall_jit::CodeWave {
     }
 }
 
-/// The waves of code, with their places in the table.
+/// The waves that run some code, with their places in the table.
 fn code_waves(program: &EncodedProgram) -> Vec<(usize, WaveRecord)> {
     let waves = program.waves.iter().copied().enumerate();
-    waves
-        .filter(|(_, wave)| wave.opcode == Opcode::Each as u32)
-        .collect()
+    let runs_code = |wave: &WaveRecord| {
+        let record = EachRecord::from_parameters(wave.parameters);
+        wave.opcode == Opcode::Each as u32 && record.instructions > 0
+    };
+    waves.filter(|(_, wave)| runs_code(wave)).collect()
 }
 
 /// Instructions that a run is expected to take in a wave: all items, and all edges where it has a
