@@ -28,7 +28,7 @@ impl Emitter<'_, '_> {
         let second = self.second(op, at);
         let known = Self::second_word(op, at);
         let (bound, other) = (self.hand.bound, second.bound);
-        let [a, b] = [self.hand, second].map(|held| self.to_word(held));
+        let [a, b] = [self.hand, second].map(|held| self.word(held));
         let ins = self.b.ins();
         let (value, bound) = match op {
             Op::Add => (ins.iadd(a, b), bound + other - 1),
@@ -112,7 +112,7 @@ impl Emitter<'_, '_> {
 
     fn floats(&mut self, op: Op, at: &Instruction) -> Held {
         let second = self.second(op, at);
-        let [a, b] = [self.hand, second].map(|held| self.to_float(held));
+        let [a, b] = [self.hand, second].map(|held| self.float(held));
         let ins = self.b.ins();
         Held::float(match op {
             Op::AddFloat => ins.fadd(a, b),
@@ -139,12 +139,12 @@ impl Emitter<'_, '_> {
     fn pairs(&mut self, op: Op, at: &Instruction) -> Held {
         let second = self.second(op, at);
         let known = Self::second_word(op, at);
-        let a = self.to_pair(self.hand);
+        let a = self.pair(self.hand);
         if matches!(op, Op::ShiftLeftWide | Op::ShiftRightWide) {
-            let by = self.to_word(second);
+            let by = self.word(second);
             return Held::pair(self.shift(op, (a, by), known));
         }
-        let b = self.to_pair(second);
+        let b = self.pair(second);
         let ins = self.b.ins();
         Held::pair(match op {
             Op::AddWide => ins.iadd(a, b),
@@ -159,14 +159,14 @@ impl Emitter<'_, '_> {
     }
 
     fn select(&mut self, op: Op, at: &Instruction) -> Held {
-        let which = self.to_word(self.hand);
+        let which = self.word(self.hand);
         let (b, c) = (self.second(op, at), self.third(at));
         if op == Op::SelectWide {
-            let [b, c] = [b, c].map(|held| self.to_pair(held));
+            let [b, c] = [b, c].map(|held| self.pair(held));
             return Held::pair(self.b.ins().select(which, b, c));
         }
         let bound = b.bound.max(c.bound);
-        let [b, c] = [b, c].map(|held| self.to_word(held));
+        let [b, c] = [b, c].map(|held| self.word(held));
         Held::word(self.b.ins().select(which, b, c)).below(bound)
     }
 
@@ -180,35 +180,35 @@ impl Emitter<'_, '_> {
         }
         match op {
             Op::Hash => {
-                let word = self.to_word(hand);
+                let word = self.word(hand);
                 Held::word(self.hash(word))
             }
             Op::Ones | Op::LowZeros => {
-                let word = self.to_word(hand);
+                let word = self.word(hand);
                 Held::word(self.counted(op == Op::Ones, word)).below(33)
             }
             Op::OnesWide | Op::LowZerosWide => {
-                let pair = self.to_pair(hand);
+                let pair = self.pair(hand);
                 let count = self.counted(op == Op::OnesWide, pair);
                 Held::word(self.b.ins().ireduce(I32, count)).below(65)
             }
             Op::Widen => {
-                let index = self.to_index(hand);
+                let index = self.index(hand);
                 Held::pair(index)
             }
             Op::LowWord => {
-                let pair = self.to_pair(hand);
+                let pair = self.pair(hand);
                 Held::word(self.b.ins().ireduce(I32, pair))
             }
             Op::HighWord => {
-                let pair = self.to_pair(hand);
+                let pair = self.pair(hand);
                 let high = self.b.ins().ushr_imm(pair, 32);
                 Held::word(self.b.ins().ireduce(I32, high))
             }
             // `Op::Pair`: the others were handled before.
             _ => {
                 let high = self.second(op, at);
-                let [low, high] = [hand, high].map(|held| self.to_index(held));
+                let [low, high] = [hand, high].map(|held| self.index(held));
                 let high = self.b.ins().ishl_imm(high, 32);
                 Held::pair(self.b.ins().bor(low, high))
             }
@@ -228,23 +228,23 @@ impl Emitter<'_, '_> {
         let hand = self.hand;
         Held::float(match op {
             Op::FloatOfWide => {
-                let pair = self.to_pair(hand);
+                let pair = self.pair(hand);
                 self.b.ins().fcvt_from_uint(F32, pair)
             }
             Op::FloatOfSigned => {
-                let word = self.to_word(hand);
+                let word = self.word(hand);
                 self.b.ins().fcvt_from_sint(F32, word)
             }
             _ => {
                 // Exact in 64 bits with a sign, which processors convert at once.
-                let index = self.to_index(hand);
+                let index = self.index(hand);
                 self.b.ins().fcvt_from_sint(F32, index)
             }
         })
     }
 
     fn of_float(&mut self, op: Op) -> Held {
-        let float = self.to_float(self.hand);
+        let float = self.float(self.hand);
         let unsigned = |emitter: &mut Self, ty: Type| emitter.b.ins().fcvt_to_uint_sat(ty, float);
         match op {
             Op::WideOf => Held::pair(unsigned(self, I64)),
@@ -269,7 +269,7 @@ impl Emitter<'_, '_> {
     /// [`random`](seawall_core::abi::code::random).
     fn random(&mut self, at: &Instruction) -> Held {
         let counter = self.second(Op::Random, at);
-        let [key, counter] = [self.hand, counter].map(|held| self.to_word(held));
+        let [key, counter] = [self.hand, counter].map(|held| self.word(held));
         let seed = seawall_core::abi::code::hash(at.first ^ 0x9E37_79B9);
         let seed = self.b.ins().iconst(I32, i64::from(seed));
         let keyed = self.b.ins().iadd(seed, key);
@@ -282,7 +282,7 @@ impl Emitter<'_, '_> {
     pub(super) fn compare(&mut self, op: Op, at: &Instruction) -> Value {
         let second = self.second(op, at);
         if op.is_within(Op::EqualFloat, Op::AtLeastFloat) {
-            let [a, b] = [self.hand, second].map(|held| self.to_float(held));
+            let [a, b] = [self.hand, second].map(|held| self.float(held));
             let condition = match op {
                 Op::EqualFloat => FloatCC::Equal,
                 Op::NotEqualFloat => FloatCC::NotEqual,
@@ -295,8 +295,8 @@ impl Emitter<'_, '_> {
         }
         let is_wide = op.is_within(Op::EqualWide, Op::AtLeastWide);
         let [a, b] = [self.hand, second].map(|held| match is_wide {
-            true => self.to_pair(held),
-            false => self.to_word(held),
+            true => self.pair(held),
+            false => self.word(held),
         });
         let condition = match op {
             Op::Equal | Op::EqualWide => IntCC::Equal,

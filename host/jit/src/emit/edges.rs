@@ -163,7 +163,7 @@ impl<'t> Emitter<'t, '_> {
             let end = self.b.ins().iconst(I64, end as i64);
             return self.b.ins().icmp(IntCC::Equal, now.value, end);
         }
-        let now = self.to_word(now);
+        let now = self.word(now);
         let end = self.b.ins().iconst(I32, i64::from(end as u32));
         self.b.ins().icmp(IntCC::Equal, now, end)
     }
@@ -171,7 +171,7 @@ impl<'t> Emitter<'t, '_> {
     /// Joins the accumulator to the partial result of an instruction; `None` if it has none.
     pub(super) fn join(&mut self, (number, _): (usize, Op), joined: Joined) -> Option<()> {
         let part = *self.folds.get(&number)?;
-        let more = self.to_kind(joined.kind, self.hand);
+        let more = self.in_kind(joined.kind, self.hand);
         let so_far = self.b.use_var(part);
         let now = self.joined(joined, so_far, more);
         self.b.def_var(part, now);

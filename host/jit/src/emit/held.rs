@@ -111,7 +111,7 @@ impl Temps {
 
 impl Emitter<'_, '_> {
     /// The word of a value; the low one of a pair.
-    pub(super) fn to_word(&mut self, held: Held) -> Value {
+    pub(super) fn word(&mut self, held: Held) -> Value {
         match held.shape {
             Shape::Word => held.value,
             Shape::Index | Shape::Pair => self.b.ins().ireduce(I32, held.value),
@@ -120,40 +120,40 @@ impl Emitter<'_, '_> {
     }
 
     /// The word of a value as a float.
-    pub(super) fn to_float(&mut self, held: Held) -> Value {
+    pub(super) fn float(&mut self, held: Held) -> Value {
         if held.shape == Shape::Float {
             return held.value;
         }
-        let word = self.to_word(held);
+        let word = self.word(held);
         self.b.ins().bitcast(F32, MemFlags::new(), word)
     }
 
     /// A value as a pair; the high word of a word is 0.
-    pub(super) fn to_pair(&mut self, held: Held) -> Value {
+    pub(super) fn pair(&mut self, held: Held) -> Value {
         match held.shape {
             Shape::Index | Shape::Pair => held.value,
             Shape::Word | Shape::Float => {
-                let word = self.to_word(held);
+                let word = self.word(held);
                 self.b.ins().uextend(I64, word)
             }
         }
     }
 
     /// The word of a value with zeros above it.
-    pub(super) fn to_index(&mut self, held: Held) -> Value {
+    pub(super) fn index(&mut self, held: Held) -> Value {
         if held.shape == Shape::Index {
             return held.value;
         }
-        let word = self.to_word(held);
+        let word = self.word(held);
         self.b.ins().uextend(I64, word)
     }
 
     /// A value in the type of `kind`.
-    pub(super) fn to_kind(&mut self, kind: Kind, held: Held) -> Value {
+    pub(super) fn in_kind(&mut self, kind: Kind, held: Held) -> Value {
         match kind {
-            Kind::U32 | Kind::I32 => self.to_word(held),
-            Kind::F32 => self.to_float(held),
-            Kind::U64 => self.to_pair(held),
+            Kind::U32 | Kind::I32 => self.word(held),
+            Kind::F32 => self.float(held),
+            Kind::U64 => self.pair(held),
         }
     }
 
@@ -182,8 +182,8 @@ impl Emitter<'_, '_> {
             return;
         }
         let held = match (byte & PAIR != 0, held.shape) {
-            (true, _) => Held::pair(self.to_pair(held)),
-            (false, Shape::Pair) => Held::word(self.to_word(held)),
+            (true, _) => Held::pair(self.pair(held)),
+            (false, Shape::Pair) => Held::word(self.word(held)),
             (false, _) => held,
         };
         let variables = &mut self.temps.variables[number][held.shape as usize];

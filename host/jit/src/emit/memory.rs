@@ -28,7 +28,7 @@ impl Emitter<'_, '_> {
         if index.bound <= len {
             return index;
         }
-        let word = self.to_word(index);
+        let word = self.word(index);
         let on = self.b.create_block();
         let len_word = self
             .b
@@ -54,7 +54,7 @@ impl Emitter<'_, '_> {
     /// The place of value `index` of `words` words in a register.
     fn place(&mut self, register: u32, index: Held, words: u32) -> Place {
         let (region, offset) = self.region(register);
-        let index = self.to_index(index);
+        let index = self.index(index);
         let far = self.b.ins().ishl_imm(index, if words == 2 { 3 } else { 2 });
         let base = self.b.ins().iadd(region, far);
         match i32::try_from(offset) {
@@ -92,9 +92,9 @@ impl Emitter<'_, '_> {
         let words = if is_wide { 2 } else { 1 };
         let index = self.check(self.number, self.held(at.first, words));
         let value = match (is_wide, self.hand.shape) {
-            (true, _) => self.to_pair(self.hand),
+            (true, _) => self.pair(self.hand),
             (false, Shape::Float) => self.hand.value,
-            (false, _) => self.to_word(self.hand),
+            (false, _) => self.word(self.hand),
         };
         let Place { base, offset } = self.place(at.first, index, words);
         self.b.ins().store(plain(), value, base, offset);
@@ -116,7 +116,7 @@ impl Emitter<'_, '_> {
     /// First edge of a node's row, and the edge after its last one.
     pub(super) fn row_of(&mut self, offsets: Value, node: Held) -> [Value; 2] {
         let node = self.check(node, u64::from(self.tables.nodes));
-        let index = self.to_index(node);
+        let index = self.index(node);
         let far = self.b.ins().ishl_imm(index, 2);
         let from = self.b.ins().iadd(offsets, far);
         [0, 4].map(|offset| self.b.ins().uload32(constant(), from, offset))
@@ -139,11 +139,11 @@ impl Emitter<'_, '_> {
         if Self::second_word(Op::Append, at).is_none() {
             let put = self.b.create_block();
             let condition = self.second(Op::Append, at);
-            let condition = self.to_word(condition);
+            let condition = self.word(condition);
             self.b.ins().brif(condition, put, &[], after, &[]);
             self.b.switch_to_block(put);
         }
-        let value = self.to_word(self.hand);
+        let value = self.word(self.hand);
         let zero = self.zero();
         let len = self.held(at.first, 1);
         let count = self.check(zero, self.held(at.second, 1));
@@ -185,7 +185,7 @@ impl Emitter<'_, '_> {
     ) -> Value {
         let words = joined.kind.words();
         let ty = if words == 2 { I64 } else { I32 };
-        let value = self.to_kind(joined.kind, value);
+        let value = self.in_kind(joined.kind, value);
         let place = self.place(register, index, words);
         let is_sum = joined.how == Join::Sum && joined.kind != Kind::F32;
         if self.tables.is_alone {
@@ -260,7 +260,7 @@ impl Emitter<'_, '_> {
     /// Bits as a value of their kind.
     fn typed(&mut self, kind: Kind, bits: Value) -> Value {
         match kind {
-            Kind::F32 => self.to_float(Held::word(bits)),
+            Kind::F32 => self.float(Held::word(bits)),
             _ => bits,
         }
     }

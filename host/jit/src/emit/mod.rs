@@ -268,7 +268,7 @@ impl<'t, 'f> Emitter<'t, 'f> {
             let part = self.b.use_var(self.folds[&number]);
             let part = Held::of_kind(joined.kind, part);
             let bits = match joined.kind {
-                Kind::F32 => self.to_word(part),
+                Kind::F32 => self.word(part),
                 _ => part.value,
             };
             let identity = joined.identity() as i64;

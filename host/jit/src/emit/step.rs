@@ -119,7 +119,7 @@ impl Emitter<'_, '_> {
 
     /// Writes the consequences of a condition in the accumulator.
     fn decide(&mut self, op: Op) {
-        let condition = self.to_word(self.hand);
+        let condition = self.word(self.hand);
         match op {
             Op::Only => self.only(condition),
             Op::Until => {
