@@ -3,5 +3,6 @@
 #[expect(dead_code, reason = "these tests draw graphs and waves only")]
 #[path = "../host/drawn.rs"]
 mod drawn;
+mod command;
 mod programs;
 mod reports;

@@ -26,7 +26,7 @@ use seawall_core::abi::program::{LaunchRecord, Region};
 use seawall_device::control::ProgramPoint;
 use seawall_device::grid::SHARED_WORDS;
 use seawall_device::grid::dealer::Dealer;
-use seawall_device::grid::host::{CompiledWave, HostGrid, Services};
+use seawall_device::grid::host::{HostGrid, Services};
 use seawall_device::launch::Launch;
 use std::cell::RefCell;
 use std::num::NonZeroUsize;
@@ -42,7 +42,7 @@ mod stay;
 pub(crate) mod streaming;
 pub(super) use baseline::BaselineSession;
 pub use machine_code::assembly;
-use machine_code::{MachineCode, Made};
+use machine_code::{MachineCode, Tier};
 use place::launch_record;
 
 /// A graph on the CPU.
@@ -329,16 +329,16 @@ impl Session for CpuSession<'_> {
         let has_own = loaded.program.used_waves().is_some();
         let jit = self.machine.map_or(self.jit, |_| Jit::Never);
         loaded.code.prepare(jit, &loaded.program, self.threads == 1);
-        let made = loaded.code.made();
+        let tier = loaded.code.tier();
         let start = Instant::now();
         let lie = match self.machine {
             Some(machine) => {
                 machine(&launch, extra)?;
                 None
             }
-            None if has_own => self.run_detached(launch, (walk, made), extra)?,
+            None if has_own => self.run_detached(launch, (walk, tier), extra)?,
             None => {
-                let walk = (walk, made.as_deref().map_or(&[][..], Made::waves));
+                let walk = (walk, tier.as_deref());
                 run_threads(&launch, self.threads, walk, extra, &self.canceller)?;
                 None
             }
@@ -455,7 +455,7 @@ impl CpuSession<'_> {
     fn run_detached(
         &mut self,
         launch: LaunchRecord,
-        (walk, code): (Walk<()>, Option<Arc<Made>>),
+        (walk, code): (Walk<()>, Option<Arc<Tier>>),
         extra: u32,
     ) -> Result<Option<(u32, FactViolation)>, BackendError> {
         let run = Arc::new(DetachedRun {
@@ -504,7 +504,7 @@ struct DetachedRun {
     launch: LaunchRecord,
     threads: u32,
     walk: Walk<()>,
-    code: Option<Arc<Made>>,
+    code: Option<Arc<Tier>>,
     extra: u32,
     canceller: Canceller,
     dealer: Dealer,
@@ -518,7 +518,7 @@ impl detached::Work for DetachedRun {
 
     fn run(&self, block: u32) -> Self::Output {
         let (launch, place) = (&self.launch, (block, self.threads));
-        let code = self.code.as_deref().map_or(&[][..], Made::waves);
+        let code = self.code.as_deref();
         obeying(&self.canceller, || {
             run_block(launch, place, (self.walk, code), self.extra, &self.dealer);
         });
@@ -543,7 +543,7 @@ fn check_violations(
 }
 
 /// The function that walks a program, and the machine code of its waves.
-type Walking<'c> = (Walk<()>, &'c [CompiledWave]);
+type Walking<'c> = (Walk<()>, Option<&'c Tier>);
 
 /// Runs `walk` on `threads` threads, this one included, each with `extra` additional words of
 /// shared memory, until it is done or `canceller` ends it.
@@ -575,8 +575,9 @@ fn run_block(
     let grid = unsafe {
         HostGrid::new(place.0, place.1, shared.as_mut_ptr(), dealer, SERVICES).with_extra(extra)
     };
-    // SAFETY: the code outlives this call. It was made for the loaded program, whose tables are
-    // those of the launch, and for one thread only if the session has one.
+    let code = code.map_or(std::ptr::null(), Tier::waves);
+    // SAFETY: the tier outlives this call, and its code is for the tables of the launch and for the
+    // threads of the session.
     let grid = unsafe { grid.with_compiled(code) };
     // SAFETY: `launch_record` filled the record from live, exclusively
     // borrowed memory of the stated lengths, which outlives the threads.

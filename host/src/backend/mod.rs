@@ -115,12 +115,14 @@ impl HostWork {
 pub struct CodeReport {
     /// Waves of code of the program.
     pub waves: u32,
-    /// Those that ran as machine code. The others were interpreted.
+    /// Those that have machine code. The others are interpreted.
     pub compiled: u32,
-    /// Time that compiling took, before the run that it was for, nanoseconds.
+    /// Time that compiling took, before a run or beside it, nanoseconds.
     pub compile_ns: u64,
     /// Bytes of machine code.
     pub bytes: u64,
+    /// Whether compiling went on beside a run that began interpreted.
+    pub is_beside: bool,
     /// Why some were interpreted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,

@@ -77,11 +77,7 @@ unsafe impl<const ALONE: bool> Grid for HostGrid<ALONE> {
         unsafe { &*self.dealer }.take(piece)
     }
     fn compiled(self, wave: EachRecord, is_listed: bool) -> Option<EachCode> {
-        // SAFETY: the waves are valid, by the contract of `HostGrid::with_compiled`.
-        let waves = unsafe { &*self.compiled };
-        let at = waves.binary_search_by_key(&wave.first, |found| found.record.first);
-        let found = waves.get(at.ok()?)?;
-        (found.record == wave && found.is_listed == is_listed).then_some(found.code)
+        self.code_of(wave, is_listed)
     }
     #[inline(always)]
     fn block(self) -> u32 {

@@ -21,5 +21,6 @@ pub(crate) fn described(code: &CodeReport) -> String {
         true => waves,
         false => format!("{} of {waves}", code.compiled),
     };
-    format!("{compiled} compiled in {time}, {size}{rest}")
+    let when = if code.is_beside { " beside a run" } else { "" };
+    format!("{compiled} compiled in {time}{when}, {size}{rest}")
 }

@@ -1,12 +1,17 @@
 //! Machine code of a loaded program's waves, made once that pays.
 
+#[cfg(feature = "jit")]
+mod compiler;
+
 use crate::backend::{BackendError, CodeReport};
 use crate::executor::Jit;
 use crate::graph::Graph;
 use crate::program::EncodedProgram;
 use seawall_core::abi::code::Op;
-use seawall_core::abi::program::{EachRecord, NO_REGISTER, Opcode, WaveRecord};
-use seawall_device::grid::host::CompiledWave;
+#[cfg(feature = "jit")]
+use seawall_core::abi::program::NO_REGISTER;
+use seawall_core::abi::program::{EachRecord, Opcode, WaveRecord};
+use seawall_device::grid::host::CompiledWaves;
 use std::sync::Arc;
 
 /// Time that a thread interprets an instruction for, nanoseconds; see `docs/experiments`.
@@ -22,29 +27,31 @@ const ROUNDS: u64 = 4;
 #[cfg(not(feature = "jit"))]
 const NO_COMPILER: &str = "this build has no compiler, the feature jit";
 
-/// Machine code of waves and its memory.
+/// The machine code of a loaded program, as threads find it, which may come while they run.
 #[derive(Debug)]
-pub(crate) struct Made {
-    waves: Vec<CompiledWave>,
-    /// The memory of the code.
+#[repr(C)]
+pub(crate) struct Tier {
+    /// First, so that its address is that of the tier.
+    waves: CompiledWaves,
     #[cfg(feature = "jit")]
-    _code: seawall_jit::Compiled,
+    compiler: compiler::Compiler,
 }
 
-impl Made {
-    /// The waves that have machine code.
-    pub(crate) fn waves(&self) -> &[CompiledWave] {
-        &self.waves
+impl Tier {
+    /// What threads are given: a view of the grid with this address finds the code, and asks for it.
+    pub(crate) fn waves(&self) -> *const CompiledWaves {
+        std::ptr::from_ref(self).cast()
     }
 }
 
 /// The machine code of a loaded program, and what decides whether it is made.
 #[derive(Debug)]
 pub(super) struct MachineCode {
-    made: Option<Arc<Made>>,
-    report: CodeReport,
-    /// Whether it was made, or could not be.
-    is_settled: bool,
+    tier: Option<Arc<Tier>>,
+    /// Waves of code of the program.
+    waves: u32,
+    /// Why the last run was interpreted, if it was.
+    reason: Option<String>,
     /// Time that a run is expected to take in the interpreter, nanoseconds.
     expected_ns: u64,
     /// Time that runs took so far.
@@ -62,40 +69,29 @@ impl MachineCode {
         });
         let instructions = program.code.len() as u64;
         Self {
-            made: None,
-            report: CodeReport {
-                waves: waves.len() as u32,
-                ..CodeReport::default()
-            },
-            is_settled: waves.is_empty(),
+            tier: None,
+            waves: waves.len() as u32,
+            reason: None,
             expected_ns: steps.saturating_mul(STEP_NS) / u64::from(threads.max(1)),
             ran_ns: 0,
             compile_ns: COMPILE_NS.0 + instructions.saturating_mul(COMPILE_NS.1),
         }
     }
 
-    /// Makes machine code, if `policy` asks for it or it pays for the next run.
+    /// Makes machine code, if `policy` asks for it or it pays for the next run. Otherwise, if it
+    /// may pay yet, a run asks for it that takes long.
     pub(super) fn prepare(&mut self, policy: Jit, program: &EncodedProgram, is_alone: bool) {
+        if self.waves == 0 {
+            return;
+        }
         let pays = self.expected_ns.max(self.ran_ns) > self.compile_ns;
-        let is_due = match policy {
-            Jit::Never => false,
-            Jit::Auto => pays,
-            Jit::Always => true,
-        };
-        if self.is_settled {
+        if policy == Jit::Never {
+            self.tier = None;
+            self.reason = Some("not asked for".to_owned());
             return;
         }
-        if !is_due {
-            let reason = match policy {
-                Jit::Never => "not asked for",
-                _ => "too little work",
-            };
-            self.report.reason = Some(reason.to_owned());
-            return;
-        }
-        self.is_settled = true;
-        self.report.reason = None;
-        self.compile(program, is_alone);
+        self.reason = None;
+        self.provide(program, is_alone, policy == Jit::Always || pays);
     }
 
     /// Counts the time of a run.
@@ -103,53 +99,50 @@ impl MachineCode {
         self.ran_ns = self.ran_ns.saturating_add(run_ns);
     }
 
-    /// The machine code, if there is some.
-    pub(super) fn made(&self) -> Option<Arc<Made>> {
-        self.made.clone()
-    }
-
-    pub(super) fn report(&self) -> CodeReport {
-        self.report.clone()
+    /// What threads of the next run are given.
+    pub(super) fn tier(&self) -> Option<Arc<Tier>> {
+        self.tier.clone()
     }
 
     #[cfg(feature = "jit")]
-    fn compile(&mut self, program: &EncodedProgram, is_alone: bool) {
-        let started = std::time::Instant::now();
-        let tables = tables(program, is_alone);
-        let asked: Vec<_> = code_waves(program)
-            .iter()
-            .map(|(_, wave)| asked(wave))
-            .collect();
-        let compiled = seawall_jit::Compiled::of(&tables, &asked);
-        self.report.compile_ns = crate::units::elapsed_ns(started);
-        match compiled {
-            Ok(compiled) => {
-                let waves = compiled.waves().iter();
-                let waves = waves.map(|made| CompiledWave {
-                    record: made.wave.record,
-                    is_listed: made.wave.is_listed,
-                    code: made.code,
-                });
-                let waves: Vec<_> = waves.collect();
-                let has_code = |wave: &&seawall_jit::CodeWave| {
-                    let has = |made: &CompiledWave| {
-                        made.record == wave.record && made.is_listed == wave.is_listed
-                    };
-                    waves.iter().any(has)
-                };
-                self.report.compiled = asked.iter().filter(has_code).count() as u32;
-                self.report.bytes = compiled.bytes() as u64;
-                self.report.reason = compiled.refused().map(ToString::to_string);
-                let _code = compiled;
-                self.made = Some(Arc::new(Made { waves, _code }));
-            }
-            Err(error) => self.report.reason = Some(error.to_string()),
+    fn provide(&mut self, program: &EncodedProgram, is_alone: bool, is_due: bool) {
+        let after_ns = self.compile_ns;
+        let tier = self.tier.get_or_insert_with(|| {
+            let waves = code_waves(program);
+            let waves = waves.iter().map(|(_, wave)| asked(wave)).collect();
+            compiler::tier(program, (waves, is_alone), after_ns)
+        });
+        tier.compiler.begin();
+        if is_due {
+            tier.compile(false);
         }
     }
 
     #[cfg(not(feature = "jit"))]
-    fn compile(&mut self, _: &EncodedProgram, _: bool) {
-        self.report.reason = Some(NO_COMPILER.to_owned());
+    fn provide(&mut self, _: &EncodedProgram, _: bool, _: bool) {
+        self.reason = Some(NO_COMPILER.to_owned());
+    }
+
+    /// How waves of code run.
+    #[cfg(feature = "jit")]
+    pub(super) fn report(&self) -> CodeReport {
+        let report = self.tier.as_ref().map(|tier| tier.compiler.report());
+        let report = report.unwrap_or_default();
+        CodeReport {
+            waves: self.waves,
+            reason: self.reason.clone().or(report.reason),
+            ..report
+        }
+    }
+
+    /// How waves of code run.
+    #[cfg(not(feature = "jit"))]
+    pub(super) fn report(&self) -> CodeReport {
+        CodeReport {
+            waves: self.waves,
+            reason: self.reason.clone(),
+            ..CodeReport::default()
+        }
     }
 }
 
