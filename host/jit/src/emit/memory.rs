@@ -167,11 +167,29 @@ impl Emitter<'_, '_> {
         let words = joined.kind.words();
         let index = self.check(self.hand, self.held(at.first, words));
         let is_asked = at.temps[0] != NOTHING;
+        if !is_asked && Self::is_rare(at, joined, value) {
+            let (put, after) = (self.b.create_block(), self.b.create_block());
+            let condition = self.word(value);
+            self.b.ins().brif(condition, put, &[], after, &[]);
+            self.b.switch_to_block(put);
+            self.change(at.first, joined, (index, value), is_asked);
+            self.b.ins().jump(after, &[]);
+            self.b.switch_to_block(after);
+            return None;
+        }
         let before = self.change(at.first, joined, (index, value), is_asked);
         is_asked.then(|| match joined.kind {
             Kind::U64 => Held::pair(before),
             _ => Held::word(before),
         })
+    }
+
+    /// Whether a value is that of a condition, of which 0 changes nothing: a branch then saves the
+    /// access.
+    fn is_rare(at: &Instruction, joined: Joined, value: Held) -> bool {
+        let is_condition = value.bound <= 2 && Self::second_word(Op::Scatter, at).is_none();
+        let is_neutral = joined.identity() == 0 && joined.kind == Kind::U32;
+        is_condition && is_neutral
     }
 
     /// Joins a value to the one at an index of a register, which is in range; returns the previous

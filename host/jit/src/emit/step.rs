@@ -5,7 +5,7 @@ use super::{Emitted, Emitter};
 use crate::JitError;
 use cranelift_codegen::ir::types::{I32, I64};
 use cranelift_codegen::ir::{InstBuilder, Value};
-use seawall_core::abi::code::{Instruction, NOTHING, NUMBER, Op, Outcome, PAIR, TEMPORARY};
+use seawall_core::abi::code::{Instruction, NOTHING, NUMBER, Op, Outcome, PAIR, TEMPORARY, WORD};
 use seawall_core::abi::compiled::EachCall;
 use std::mem::offset_of;
 
@@ -31,7 +31,8 @@ impl Emitter<'_, '_> {
         }
         let made = match op {
             Op::Only | Op::Until | Op::Raise => {
-                self.decide(op);
+                let is_always = a == WORD && words_of(op, at)[0] != 0;
+                self.decide(op, is_always);
                 return Ok(());
             }
             Op::Store | Op::StoreWide => {
@@ -117,8 +118,11 @@ impl Emitter<'_, '_> {
         self.temp(at.temps[3])
     }
 
-    /// Writes the consequences of a condition in the accumulator.
-    fn decide(&mut self, op: Op) {
+    /// Writes the consequences of a condition in the accumulator, which may always hold.
+    fn decide(&mut self, op: Op, is_always: bool) {
+        if op == Op::Raise && is_always {
+            return self.report(offset_of!(EachCall, raised), 1);
+        }
         let condition = self.word(self.hand);
         match op {
             Op::Only => self.only(condition),
