@@ -70,3 +70,46 @@ fn other_policies_and_forms_are_refused() {
     let (code, _) = seawall(&["run", "gen:grid:4", "--analysis", "mis", "--emit", "asm"]);
     assert_eq!(code, 2);
 }
+
+/// A kernel that refuses to make written memory executable, as hardened hosts do.
+#[cfg(target_os = "linux")]
+#[test]
+fn without_executable_memory_the_interpreter_runs() {
+    use std::os::unix::process::CommandExt;
+
+    let refuse = || {
+        let flag = libc::c_ulong::from(libc::PR_MDWE_REFUSE_EXEC_GAIN);
+        let none: libc::c_ulong = 0;
+        // SAFETY: it changes a flag of this process.
+        let refused = unsafe { libc::prctl(libc::PR_SET_MDWE, flag, none, none, none) };
+        match refused {
+            0 => Ok(()),
+            _ => Err(std::io::Error::last_os_error()),
+        }
+    };
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_seawall-under-test"));
+    command.args([
+        "run",
+        "gen:grid:12",
+        "--analysis",
+        "mis",
+        "--backend",
+        "cpu",
+    ]);
+    command.args(["--jit", "always", "--check", "--json"]);
+    // SAFETY: the call is safe between fork and exec.
+    unsafe { command.pre_exec(refuse) };
+    let output = match command.output() {
+        // Kernels before 6.3.
+        Err(error) if error.raw_os_error() == Some(libc::EINVAL) => return,
+        output => output.unwrap(),
+    };
+    assert!(output.status.success(), "{output:?}");
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(
+        (&report["checked"], &report["code"]["compiled"]),
+        (&true.into(), &0.into())
+    );
+    let reason = report["code"]["reason"].as_str().unwrap();
+    assert!(reason.contains("no executable memory"), "{reason}");
+}

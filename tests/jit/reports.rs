@@ -75,3 +75,26 @@ fn an_index_out_of_range_is_the_same_fault() {
         assert!(faults[0].contains("square"), "{}", faults[0]);
     }
 }
+
+/// Memory with machine code can be read and executed, and no memory can be written and executed.
+#[cfg(target_os = "linux")]
+#[test]
+fn no_memory_is_writable_and_executable() {
+    let (graph, (program, _)) = (graph(), squares(0));
+    let mut session = session(&graph, 1, Jit::Always);
+    session.load(&program).unwrap();
+    let anonymous = |maps: &str| {
+        let is_anonymous =
+            |line: &&str| line.split_whitespace().count() == 5 || line.ends_with("[heap]");
+        maps.lines()
+            .filter(is_anonymous)
+            .filter(|line| line.contains(" r-xp "))
+            .count()
+    };
+    let maps = || std::fs::read_to_string("/proc/self/maps").unwrap();
+    session.run(&[]).unwrap();
+    let during = maps();
+    assert!(anonymous(&during) > 0, "{during}");
+    let is_both = |line: &str| line.contains(" rwx") || line.contains(" -wx");
+    assert!(!during.lines().any(is_both), "{during}");
+}

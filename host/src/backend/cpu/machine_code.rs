@@ -8,9 +8,7 @@ use crate::executor::Jit;
 use crate::graph::Graph;
 use crate::program::EncodedProgram;
 use seawall_core::abi::code::Op;
-#[cfg(feature = "jit")]
-use seawall_core::abi::program::NO_REGISTER;
-use seawall_core::abi::program::{EachRecord, Opcode, WaveRecord};
+use seawall_core::abi::program::{EachRecord, NO_REGISTER, Opcode, WaveRecord};
 use seawall_device::grid::host::CompiledWaves;
 use std::sync::Arc;
 
@@ -22,6 +20,10 @@ const COMPILE_NS: (u64, u64) = (300_000, 30_000);
 
 /// Iterations of a loop that are expected.
 const ROUNDS: u64 = 4;
+
+/// Over how many waves all nodes and edges are expected to be dealt where waves are over lists: the
+/// lists of rounds get shorter, and rows end early.
+const LISTS: u64 = 4;
 
 /// The reason of a build without a compiler.
 #[cfg(not(feature = "jit"))]
@@ -209,7 +211,7 @@ fn code_waves(program: &EncodedProgram) -> Vec<(usize, WaveRecord)> {
 }
 
 /// Instructions that a run is expected to take in a wave: all items, and all edges where it has a
-/// part for them, in some iterations if it is in a loop.
+/// part for them, in some iterations if it is in a loop; a share of them if its items are a list.
 fn steps_of(program: &EncodedProgram, graph: &Graph, place: usize, wave: &WaveRecord) -> u64 {
     let record = EachRecord::from_parameters(wave.parameters);
     let first = record.first as usize;
@@ -227,8 +229,12 @@ fn steps_of(program: &EncodedProgram, graph: &Graph, place: usize, wave: &WaveRe
         let first = group.first_wave as usize;
         (first..first.saturating_add(group.waves as usize)).contains(&place)
     });
-    let rounds = if is_top { 1 } else { ROUNDS };
     let items = u64::from(record.items).saturating_mul(of_items);
     let edges = u64::from(graph.edges()).saturating_mul(of_edges);
-    items.saturating_add(edges).saturating_mul(rounds)
+    let all = items.saturating_add(edges);
+    match (wave.sources[0] == NO_REGISTER, is_top) {
+        (true, true) => all,
+        (true, false) => all.saturating_mul(ROUNDS),
+        (false, _) => all / LISTS,
+    }
 }
