@@ -347,6 +347,16 @@ impl Tables {
         Ok(unsafe { register.proven() })
     }
 
+    /// Addresses of the arena and of the input region.
+    #[cfg(not(target_arch = "nvptx64"))]
+    #[inline(always)]
+    pub(crate) fn regions<G: Grid>(self, grid: G) -> [u64; 2] {
+        [
+            self.wide(grid, word_of!(LaunchRecord, arena)),
+            self.wide(grid, word_of!(LaunchRecord, inputs)),
+        ]
+    }
+
     /// Thresholds of frontier searches.
     #[inline(always)]
     pub fn search_policy<G: Grid>(self, grid: G) -> SearchPolicy {

@@ -60,6 +60,34 @@ impl fmt::Display for Executor {
     }
 }
 
+/// Whether waves of code become machine code on CPU threads, instead of being interpreted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Jit {
+    /// Once the expected work, or the runs so far, take longer than compiling.
+    #[default]
+    Auto,
+    /// Never.
+    Never,
+    /// Before the first run.
+    Always,
+}
+
+impl Jit {
+    /// Every policy.
+    pub const ALL: [Self; 3] = [Self::Auto, Self::Never, Self::Always];
+
+    /// The name on the command line.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::Never => "never",
+            Self::Always => "always",
+        }
+    }
+}
+
 /// Default time budget of a run, nanoseconds.
 pub const TIME_BUDGET_NS: u64 = 60_000_000_000;
 
@@ -79,6 +107,8 @@ pub struct Machine {
     pub budget_bytes: Option<u64>,
     /// Time budget of a run, nanoseconds.
     pub time_budget_ns: u64,
+    /// Whether waves of code become machine code on CPU threads. Results are the same.
+    pub jit: Jit,
 }
 
 impl Machine {
@@ -91,6 +121,7 @@ impl Machine {
             threads: None,
             budget_bytes: None,
             time_budget_ns: TIME_BUDGET_NS,
+            jit: Jit::Auto,
         }
     }
 

@@ -16,7 +16,7 @@ pub use taken::{Direction, Taken};
 pub use waves::waves;
 
 use crate::analysis::{AnalysisKind, Answer, Number};
-use crate::backend::{HostWork, SessionWork};
+use crate::backend::{CodeReport, HostWork, SessionWork};
 use crate::column::fnv1a;
 use crate::executor::Executor;
 use crate::graph::{Graph, Loaded, Scale, WeightKind, WeightOrigin};
@@ -304,6 +304,8 @@ pub struct RunOutcome {
     pub edges_examined: Option<u64>,
     /// Grid barriers that the device crossed.
     pub device_barriers: u64,
+    /// How waves of code ran; `None` unless threads of a CPU ran them.
+    pub code: Option<CodeReport>,
     /// Work of the host during the last repetition.
     pub host: HostWork,
     /// Whether a plain sequential implementation has the same result; `None` without a check.

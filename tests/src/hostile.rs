@@ -14,6 +14,7 @@ use crate::ranks::sliced_ranking;
 use seawall::analysis::{self, Question};
 use seawall::backend::cpu::CpuSession;
 use seawall::backend::{BackendError, RunLimits, Session};
+use seawall::executor::Jit;
 use seawall::graph::Graph;
 use seawall::program::{EncodedProgram, PlanRequest, SliceShape};
 use seawall::run::{AnalysisKind, Detail};
@@ -201,7 +202,12 @@ impl Case {
             },
         };
         let (threads, warps) = (self.threads, self.warps);
-        match run(&graph, &program, threads, warps, &inputs, limits) {
+        // Most cases run machine code, which has the same checks.
+        let jit = match self.seed.is_multiple_of(3) {
+            true => Jit::Never,
+            false => Jit::Always,
+        };
+        match run(&graph, &program, threads, warps, jit, &inputs, limits) {
             Ok(()) => End::Done,
             Err(BackendError::BadProgram { .. }) => End::Refused,
             Err(_) => End::Failed,
@@ -225,11 +231,12 @@ fn run(
     program: &EncodedProgram,
     threads: u32,
     warps: bool,
+    jit: Jit,
     inputs: &[u32],
     limits: RunLimits,
 ) -> Result<(), BackendError> {
     let threads = NonZeroUsize::new(1 + threads as usize % 3);
-    let mut session = CpuSession::open(graph, threads, limits)?;
+    let mut session = CpuSession::open(graph, threads, limits)?.with_jit(jit);
     if warps {
         session = session.with_machine(lanes::run::<2, 32>);
     }

@@ -8,6 +8,7 @@
 
 pub mod program;
 pub mod code;
+pub mod compiled;
 pub mod components;
 pub mod facts;
 pub mod own;

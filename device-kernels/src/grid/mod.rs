@@ -18,6 +18,10 @@ pub mod dealer;
 #[cfg(not(target_arch = "nvptx64"))]
 pub mod host;
 
+#[cfg(not(target_arch = "nvptx64"))]
+use seawall_core::abi::compiled::EachCode;
+#[cfg(not(target_arch = "nvptx64"))]
+use seawall_core::abi::program::EachRecord;
 use seawall_core::protocol::{Read, Scope, Site, Swap, Update, Write};
 
 /// Largest number of lanes of a block.
@@ -112,6 +116,13 @@ pub unsafe trait Grid: Copy {
         let mut heard = Heard::default();
         heard.words[0] = word;
         Some(heard)
+    }
+    /// Machine code that the host made of a wave of code, over the items of a list or not.
+    #[cfg(not(target_arch = "nvptx64"))]
+    #[inline(always)]
+    fn compiled(self, wave: EachRecord, is_listed: bool) -> Option<EachCode> {
+        let _ = (wave, is_listed);
+        None
     }
     /// Number of this lane's block.
     fn block(self) -> u32;

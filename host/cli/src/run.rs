@@ -26,7 +26,7 @@ use super::program::ProgramFailure;
 use super::progress::ProgressLine;
 use super::sources::{SourceArgs, Sources};
 use super::weights::WeightArgs;
-use crate::names::{AnalysisName, BackendName};
+use crate::names::{AnalysisName, BackendName, JitName};
 use crate::numbers::{above_zero, damping, seconds, size, thread_count, tolerance};
 use crate::reading::ReadArgs;
 use crate::report::table::TableColumn;
@@ -186,6 +186,12 @@ struct MachineArgs {
     /// Threads of the cpu backend [default: as many as pay; all where several graphs run].
     #[arg(long, value_name = "N", value_parser = thread_count)]
     threads: Option<NonZeroUsize>,
+    /// How code of programs runs on CPU threads, that of analyses without kernels too.
+    #[arg(long, value_enum, default_value_t, value_name = "NAME")]
+    jit: JitName,
+    /// Print a program's machine code for CPU threads, wave by wave, instead of running it.
+    #[arg(long, value_enum, value_name = "FORM", requires = "program")]
+    emit: Option<EmitName>,
     /// Shape of a search's steps, if it can hold the frontier; auto chooses on the device for each
     /// step.
     #[arg(long, value_enum, default_value_t, value_name = "NAME")]
@@ -284,6 +290,13 @@ const UNTIMED: &str = "no group has a time of its own: a CUDA graph runs all of 
 fn warn(text: &str) {
     // A closed standard error has no reader left to inform.
     let _ = writeln!(io::stderr(), "warning: {text}");
+}
+
+/// A form of generated code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum EmitName {
+    /// Instructions of this processor, of every wave of code
+    Asm,
 }
 
 /// Options of analyses, which programs do not have.
@@ -389,6 +402,7 @@ impl RunArgs {
             },
             form: self.form.form(),
             machine,
+            emit: self.machine.emit,
             repeat: self.limits.repeat,
             json: self.output.json,
             is_timed: self.output.is_timed(),
@@ -485,6 +499,7 @@ impl RunArgs {
         machine.executor = asked.backend.0;
         machine.device = asked.device;
         machine.threads = asked.threads;
+        machine.jit = asked.jit.0;
         machine.budget_bytes = asked.budget;
         machine.time_budget_ns = (self.limits.time_budget * 1e9) as u64;
         machine

@@ -11,10 +11,10 @@ pub use super::threads::{THREADS_MAX, available_threads};
 use super::threads::{prepare, run_blocks};
 use super::trace::TraceMemory;
 use super::{
-    BackendError, Canceller, DeviceInfo, HostWork, RunLimits, RunStats, Session, SessionMemory,
-    SessionWork,
+    BackendError, Canceller, CodeReport, DeviceInfo, HostWork, RunLimits, RunStats, Session,
+    SessionMemory, SessionWork,
 };
-use crate::executor::Executor;
+use crate::executor::{Executor, Jit};
 use crate::graph::{Graph, KeptRows, memory};
 use crate::own::{BUILT_IN, FactViolation, Walk, Walkers, first_violation};
 use crate::program::{EncodedProgram, RegisterId};
@@ -35,11 +35,14 @@ use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
 mod baseline;
+mod machine_code;
 mod place;
 pub(crate) mod serve;
 mod stay;
 pub(crate) mod streaming;
 pub(super) use baseline::BaselineSession;
+pub use machine_code::assembly;
+use machine_code::{MachineCode, Tier};
 use place::launch_record;
 
 /// A graph on the CPU.
@@ -54,6 +57,7 @@ pub struct CpuSession<'g> {
     tiles: Option<Arc<Tiles>>,
     machine: Option<Machinery>,
     checks_facts: bool,
+    jit: Jit,
     loaded: Option<Box<Loaded>>,
     /// Names of the waves of another crate of which one did not end.
     closed: Option<Vec<String>>,
@@ -75,6 +79,7 @@ struct Loaded {
     inputs: Lines,
     control: Box<ControlRecord>,
     trace: Option<TraceMemory>,
+    code: MachineCode,
 }
 
 impl Loaded {
@@ -187,6 +192,7 @@ impl<'g> CpuSession<'g> {
             tiles: None,
             machine: None,
             checks_facts: false,
+            jit: Jit::Auto,
             loaded: None,
             closed: None,
             traces: false,
@@ -221,6 +227,18 @@ impl<'g> CpuSession<'g> {
             threads,
             ..self
         }
+    }
+
+    /// Sets whether waves of code become machine code, by default [`Jit::Auto`].
+    #[must_use]
+    pub fn with_jit(self, jit: Jit) -> Self {
+        Self { jit, ..self }
+    }
+
+    /// How waves of code of the loaded program run; `None` before a program is loaded.
+    #[must_use]
+    pub fn code_report(&self) -> Option<CodeReport> {
+        self.loaded.as_ref().map(|loaded| loaded.code.report())
     }
 
     /// Runs the session on another implementation of [`Grid`]: `machine` runs the kernel of a
@@ -290,6 +308,7 @@ impl Session for CpuSession<'_> {
             inputs,
             control: Box::new(bytemuck::Zeroable::zeroed()),
             trace: trace.transpose()?,
+            code: MachineCode::of(program, self.graph, self.threads),
         }));
         self.work.loaded();
         Ok(())
@@ -308,14 +327,18 @@ impl Session for CpuSession<'_> {
         self.canceller.settle()?;
         let walk = walkers(&loaded.program, self.checks_facts).program;
         let has_own = loaded.program.used_waves().is_some();
+        let jit = self.machine.map_or(self.jit, |_| Jit::Never);
+        loaded.code.prepare(jit, &loaded.program, self.threads == 1);
+        let tier = loaded.code.tier();
         let start = Instant::now();
         let lie = match self.machine {
             Some(machine) => {
                 machine(&launch, extra)?;
                 None
             }
-            None if has_own => self.run_detached(launch, walk, extra)?,
+            None if has_own => self.run_detached(launch, (walk, tier), extra)?,
             None => {
+                let walk = (walk, tier.as_deref());
                 run_threads(&launch, self.threads, walk, extra, &self.canceller)?;
                 None
             }
@@ -332,6 +355,7 @@ impl Session for CpuSession<'_> {
             ));
         }
         lies?;
+        loaded.code.ran(run_ns);
         loaded.program.leave_out_what_ran_once();
         self.work.ran(inputs.len(), 1);
         Ok(RunStats {
@@ -340,6 +364,7 @@ impl Session for CpuSession<'_> {
             trace: loaded.trace.as_ref().map(|trace| trace.read(&control)),
             region: HostWork::default(),
             control,
+            code: Some(loaded.code.report()),
         })
     }
 
@@ -430,13 +455,14 @@ impl CpuSession<'_> {
     fn run_detached(
         &mut self,
         launch: LaunchRecord,
-        walk: Walk<()>,
+        (walk, code): (Walk<()>, Option<Arc<Tier>>),
         extra: u32,
     ) -> Result<Option<(u32, FactViolation)>, BackendError> {
         let run = Arc::new(DetachedRun {
             launch,
             threads: self.threads,
             walk,
+            code,
             extra,
             canceller: self.canceller.of_session(),
             dealer: Dealer::new(),
@@ -478,6 +504,7 @@ struct DetachedRun {
     launch: LaunchRecord,
     threads: u32,
     walk: Walk<()>,
+    code: Option<Arc<Tier>>,
     extra: u32,
     canceller: Canceller,
     dealer: Dealer,
@@ -491,8 +518,9 @@ impl detached::Work for DetachedRun {
 
     fn run(&self, block: u32) -> Self::Output {
         let (launch, place) = (&self.launch, (block, self.threads));
+        let code = self.code.as_deref();
         obeying(&self.canceller, || {
-            run_block(launch, place, self.walk, self.extra, &self.dealer);
+            run_block(launch, place, (self.walk, code), self.extra, &self.dealer);
         });
         first_violation()
     }
@@ -514,12 +542,15 @@ fn check_violations(
     })
 }
 
+/// The function that walks a program, and the machine code of its waves.
+type Walking<'c> = (Walk<()>, Option<&'c Tier>);
+
 /// Runs `walk` on `threads` threads, this one included, each with `extra` additional words of
 /// shared memory, until it is done or `canceller` ends it.
 fn run_threads(
     launch: &LaunchRecord,
     threads: u32,
-    walk: Walk<()>,
+    walk: Walking<'_>,
     extra: u32,
     canceller: &Canceller,
 ) -> Result<(), BackendError> {
@@ -534,7 +565,7 @@ fn run_threads(
 fn run_block(
     launch: &LaunchRecord,
     place: (u32, u32),
-    walk: Walk<()>,
+    (walk, code): Walking<'_>,
     extra: u32,
     dealer: &Dealer,
 ) {
@@ -544,6 +575,10 @@ fn run_block(
     let grid = unsafe {
         HostGrid::new(place.0, place.1, shared.as_mut_ptr(), dealer, SERVICES).with_extra(extra)
     };
+    let code = code.map_or(std::ptr::null(), Tier::waves);
+    // SAFETY: the tier outlives this call, and its code is for the tables of the launch and for the
+    // threads of the session.
+    let grid = unsafe { grid.with_compiled(code) };
     // SAFETY: `launch_record` filled the record from live, exclusively
     // borrowed memory of the stated lengths, which outlives the threads.
     let launch = unsafe { Launch::new(launch) };

@@ -42,6 +42,12 @@ pub enum BackendError {
         /// Missing feature.
         reason: String,
     },
+    /// There is no machine code to show.
+    #[error("no machine code: {reason}; programs run interpreted")]
+    NoCode {
+        /// The reason.
+        reason: String,
+    },
     /// A CUDA call failed.
     #[error("{doing}: {name}{}", remedy.map(|text| format!("; {text}")).unwrap_or_default())]
     Cuda {
@@ -328,6 +334,7 @@ impl BackendError {
             | Self::TooManyThreads { .. } => Cause::Request,
             Self::Unavailable { .. }
             | Self::Unsupported { .. }
+            | Self::NoCode { .. }
             | Self::Cuda { .. }
             | Self::ContextLost { .. }
             | Self::NotCoResident { .. }

@@ -109,6 +109,25 @@ impl HostWork {
     }
 }
 
+/// How waves of code ran on CPU threads.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct CodeReport {
+    /// Waves of code of the program.
+    pub waves: u32,
+    /// Those that have machine code. The others are interpreted.
+    pub compiled: u32,
+    /// Time that compiling took, before a run or beside it, nanoseconds.
+    pub compile_ns: u64,
+    /// Bytes of machine code.
+    pub bytes: u64,
+    /// Whether compiling went on beside a run that began interpreted.
+    pub is_beside: bool,
+    /// Why some were interpreted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
 /// Cost of one run, and its final state.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
@@ -122,6 +141,8 @@ pub struct RunStats {
     pub region: HostWork,
     /// The control block after the run.
     pub control: ControlRecord,
+    /// How waves of code ran; `None` unless threads of a CPU ran them.
+    pub code: Option<CodeReport>,
     /// Times and steps, if the session traces runs and its machine supports it.
     pub trace: Option<Trace>,
 }
@@ -149,6 +170,7 @@ pub fn open<'g>(
     };
     if executor == Executor::Cpu {
         let session = cpu::CpuSession::open(graph, machine.threads, limits)?;
+        let session = session.with_jit(machine.jit);
         return Ok(Box::new(session));
     }
     let options = cuda::CudaOptions {

@@ -284,6 +284,7 @@ impl Submission<'_, '_> {
             repeat: request.repeat.get(),
             edges_examined: steps::edges_examined(&planned.encoded, &stats.control),
             device_barriers: barriers(&stats, opened.executor, device.units),
+            code: stats.code.filter(|code| code.waves > 0),
             host: stats.host,
             checked,
             check_tolerance: checked.and_then(|_| analysis.tolerance(&values, end)),

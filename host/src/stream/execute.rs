@@ -410,6 +410,7 @@ impl Streamed {
             repeat: request.repeat.get(),
             edges_examined: None,
             device_barriers: 0,
+            code: None,
             host: HostWork::default(),
             checked: None,
             check_tolerance: None,

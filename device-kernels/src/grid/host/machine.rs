@@ -3,6 +3,8 @@
 use super::HostGrid;
 use crate::grid::{Grid, Heard, LANES_MAX, PLACE, SHARED_WORDS};
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
+use seawall_core::abi::compiled::EachCode;
+use seawall_core::abi::program::EachRecord;
 use seawall_core::protocol::{Read, Scope, Swap, Update, Write};
 
 impl<const ALONE: bool> HostGrid<ALONE> {
@@ -73,6 +75,9 @@ unsafe impl<const ALONE: bool> Grid for HostGrid<ALONE> {
     fn take(self, piece: u32) -> u32 {
         // SAFETY: the dealer is valid, by the contract of `HostGrid::new`.
         unsafe { &*self.dealer }.take(piece)
+    }
+    fn compiled(self, wave: EachRecord, is_listed: bool) -> Option<EachCode> {
+        self.code_of(wave, is_listed)
     }
     #[inline(always)]
     fn block(self) -> u32 {

@@ -9,6 +9,8 @@
 mod access;
 mod arms;
 mod change;
+#[cfg(not(target_arch = "nvptx64"))]
+mod compiled;
 mod fetched;
 mod fold;
 mod form;
@@ -63,6 +65,10 @@ pub fn run_each<G: Grid>(cx: ContextRef<G>, wave: Wave) -> Result<(), FaultCode>
     };
     if items == 0 {
         return Ok(());
+    }
+    #[cfg(not(target_arch = "nvptx64"))]
+    if let Some(code) = grid.compiled(record, list.is_some()) {
+        return compiled::run(cx, code, (items, list.map(|(list, _)| list)));
     }
     Steps::hold(cx, record.first, record.instructions);
     if needed(needs::FOLDS) {

@@ -22,6 +22,8 @@ pub(super) const DIRECTED_RMAT: Spec =
     Spec::new("gen:rmat-directed:22:16", "gen:rmat-directed:11:8");
 /// Skewed degrees, few enough that their wedges can be counted by one thread.
 pub(super) const SMALL_RMAT: Spec = Spec::new("gen:rmat:18:16", "gen:rmat:9:8");
+/// The same, smaller.
+pub(super) const LESSER_RMAT: Spec = Spec::new("gen:rmat:16:16", "gen:rmat:8:8");
 /// Even degrees.
 pub(super) const UNIFORM: Spec = Spec::new("gen:uniform:22:16", "gen:uniform:11:8");
 /// Deep and wide.

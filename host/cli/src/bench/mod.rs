@@ -15,10 +15,12 @@ mod barrier;
 mod batch;
 mod chain;
 pub(crate) mod command;
+mod compiled;
 mod graphs;
 mod load;
 mod nvcc;
 mod peers;
+mod plain;
 mod repeated;
 mod row;
 mod section;
@@ -135,6 +137,7 @@ pub fn run(
             | Section::Cpu => analyses::rows(&mut setting)?,
             Section::Sources => sources::rows(&mut setting)?,
             Section::Batch => batch::rows(&mut setting)?,
+            Section::Compiled => compiled::rows(&mut setting)?,
             Section::Wide => wide::rows(&mut setting)?,
             Section::Load => load::rows(&mut setting)?,
             Section::Auto => auto::rows(&mut setting)?,

@@ -33,6 +33,8 @@ pub enum Section {
     Batch,
     /// The CPU backend alone.
     Cpu,
+    /// Composed programs as machine code, against plain loops.
+    Compiled,
     /// One wave over every edge of a large graph.
     Wide,
     /// Making graphs: generators, rows, text.
@@ -45,7 +47,7 @@ pub enum Section {
 
 impl Section {
     /// Every section in the order of the report.
-    pub const ALL: [Self; 17] = [
+    pub const ALL: [Self; 18] = [
         Self::Barrier,
         Self::Chain,
         Self::Loop,
@@ -59,6 +61,7 @@ impl Section {
         Self::Sources,
         Self::Batch,
         Self::Cpu,
+        Self::Compiled,
         Self::Wide,
         Self::Load,
         Self::Auto,
@@ -89,6 +92,7 @@ impl Section {
             Self::Sources => "Many sources in one run",
             Self::Batch => "Many small graphs in one submission",
             Self::Cpu => "CPU backend",
+            Self::Compiled => "Composed programs as machine code, one CPU thread",
             Self::Wide => "Wide waves over every edge",
             Self::Load => "Making graphs",
             Self::Auto => "What auto chooses, a whole command",

@@ -154,6 +154,7 @@ fn program_fields(error: &ProgramError) -> Value {
 
 fn backend_fields(error: &BackendError) -> Value {
     match error {
+        BackendError::NoCode { reason } => json!({"kind": "no_code", "reason": reason}),
         BackendError::Unavailable { reason } => json!({"kind": "unavailable", "reason": reason}),
         BackendError::Unsupported { device, reason } => {
             json!({"kind": "unsupported", "device": device, "reason": reason})

@@ -11,7 +11,7 @@ use super::head::Head;
 use super::taken;
 use super::weights::WeightsReport;
 use seawall::analysis::Answer;
-use seawall::backend::HostWork;
+use seawall::backend::{CodeReport, HostWork};
 use seawall::outcome::{
     Dropped, FoundPath, Memory, PlanCounters, PlanSummary, Rounds, RunOutcome, SessionReport,
     StreamReport, Taken, Times,
@@ -65,6 +65,8 @@ struct Report<'a> {
     checked: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
     check_tolerance: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    code: Option<&'a CodeReport>,
     #[serde(flatten)]
     host: HostWork,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -115,6 +117,7 @@ impl<'a> Report<'a> {
             edges_examined: outcome.edges_examined,
             checked: outcome.checked,
             check_tolerance: outcome.check_tolerance,
+            code: outcome.code.as_ref(),
             host: outcome.host,
             explain: explain.then(|| Explanation::of(outcome)),
         }

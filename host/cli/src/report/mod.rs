@@ -13,6 +13,7 @@ pub mod table;
 pub mod text;
 pub mod trace;
 
+pub(crate) mod code;
 mod head;
 mod stream;
 pub(crate) mod svg;

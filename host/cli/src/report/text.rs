@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use super::code;
 use super::head::{Head, row};
 use super::stream;
 use super::taken;
@@ -59,6 +60,9 @@ fn costs(outcome: &RunOutcome, out: &mut dyn Write) -> io::Result<()> {
     row(out, "plan", &plan(outcome))?;
     row(out, "memory", &memory(&outcome.plan, &outcome.memory))?;
     row(out, "barriers", &barriers(outcome.device_barriers))?;
+    if let Some(report) = &outcome.code {
+        row(out, "code", &code::described(report))?;
+    }
     row(out, "host", &host(&outcome.host))
 }
 

@@ -10,16 +10,19 @@ use std::time::Instant;
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
+use super::EmitName;
 use super::columns::{self, Choice, ResultColumn};
 use super::spans::Spans;
 use crate::error::CliError;
 use crate::output::print;
 use crate::program::{ProgramFailure, read, values};
+use crate::report::code;
 use crate::report::explain::{Explanation, write_groups};
 use crate::report::table::RowFormat;
 use crate::report::taken;
 use crate::report::trace;
-use seawall::backend::{BackendError, ProgramSession, plan_request};
+use seawall::backend::cpu::{assembly, available_threads};
+use seawall::backend::{BackendError, CodeReport, ProgramSession, plan_request};
 use seawall::executor::{Executor, Machine};
 use seawall::graph::file::write_whole;
 use seawall::graph::{Form, Graph, LoadOptions, Loaded, load};
@@ -36,6 +39,8 @@ pub(super) struct ProgramRequest<'a> {
     /// The form in which the program takes the graph.
     pub(super) form: Form,
     pub(super) machine: Machine,
+    /// The form of `--emit`, which is printed instead of a run.
+    pub(super) emit: Option<EmitName>,
     /// Number of runs.
     pub(super) repeat: NonZeroU32,
     /// The file of `--out`, and its format.
@@ -82,6 +87,9 @@ pub(super) fn command(asked: ProgramRequest<'_>) -> Result<ExitCode, CliError> {
     let request = plan_request(graph, &program.program, executor, &asked.machine);
     let encoded = program.program.encode(&request);
     let (encoded, plan) = encoded.map_err(|source| text.refused(source))?;
+    if let Some(EmitName::Asm) = asked.emit {
+        return emit(&encoded, &asked.machine);
+    }
     let ran =
         run(graph, &asked, &program, &encoded).map_err(|source| ProgramFailure::Run { source })?;
     if let Some(path) = asked.trace {
@@ -101,6 +109,7 @@ pub(super) fn command(asked: ProgramRequest<'_>) -> Result<ExitCode, CliError> {
         time_ns: json!({"load": load_ns, "form": form_ns, "run": ran.run_ns, "first_run": ran.first_run_ns}),
         device: ran.device,
         loops: ran.loops,
+        code: ran.code,
         session: ran.session,
         results: ran.results,
         explain: asked.explain.then_some(Explained(ran.described)),
@@ -120,10 +129,26 @@ pub(super) fn command(asked: ProgramRequest<'_>) -> Result<ExitCode, CliError> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// Prints the machine code of every wave of code.
+fn emit(encoded: &EncodedProgram, machine: &Machine) -> Result<ExitCode, CliError> {
+    let threads = machine.threads.unwrap_or_else(available_threads);
+    let waves = assembly(encoded, threads.get() == 1);
+    let waves = waves.map_err(|source| ProgramFailure::Run { source })?;
+    print(|out| {
+        for (name, text) in &waves {
+            writeln!(out, "; wave {name}\n{text}")?;
+        }
+        Ok(())
+    })?;
+    Ok(ExitCode::SUCCESS)
+}
+
 /// Results of a run.
 struct Ran {
     device: String,
     loops: Vec<LoopEnd>,
+    /// How waves of code ran, if there are some.
+    code: Option<CodeReport>,
     session: SessionReport,
     results: Vec<ResultReport>,
     /// Median of all runs.
@@ -210,6 +235,7 @@ fn run(
         session: session_report,
         device: session.device().name.clone(),
         loops: loops.collect(),
+        code: stats.code.clone().filter(|code| code.waves > 0),
         results,
         run_ns: spans.median_run_ns(),
         first_run_ns: spans.first_run_ns(),
@@ -264,6 +290,8 @@ struct Report {
     plan: PlanSummary,
     repeat: u32,
     loops: Vec<LoopEnd>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    code: Option<CodeReport>,
     session: SessionReport,
     results: Vec<ResultReport>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -312,6 +340,9 @@ impl Report {
                 "stopped at its limit"
             };
             writeln!(out, "  loop      {iterations}, {end}")?;
+        }
+        if let Some(report) = &self.code {
+            writeln!(out, "  code      {}", code::described(report))?;
         }
         let groups = counted(u64::from(self.plan.groups), "group");
         writeln!(out, "  plan      {groups}, {} bytes", self.plan.arena_bytes)?;

@@ -312,6 +312,7 @@ impl Session for BaselineSession<'_> {
             .ran(inputs.len(), host.host_synchronisations);
         let loaded = self.inner.loaded.as_ref().ok_or(BackendError::NotLoaded)?;
         Ok(RunStats {
+            code: None,
             run_ns,
             host,
             region: host,

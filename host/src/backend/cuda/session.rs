@@ -280,6 +280,7 @@ impl<'g> CudaSession<'g> {
             program.leave_out_what_ran_once(&self.stream)?;
         }
         Ok(RunStats {
+            code: None,
             run_ns: start.ns_until(end)?,
             host,
             trace: match marked {

@@ -1,0 +1,326 @@
+//! Functions of waves in Cranelift's intermediate language.
+//!
+//! The shape of a function:
+//!
+//! ```text
+//! entry    addresses of arrays; neutral values of folds
+//! items    for each item:
+//!            instructions
+//!            an edge part: for each edge of the row: instructions, reductions
+//! miss     notes the first index out of range, and goes on with the next item
+//! exit     folds join their registers
+//! ```
+//!
+//! An item with an index out of range is left at once. The interpreter goes on with it, but its
+//! wave ends with the same fault and nothing reads what it wrote.
+
+mod compute;
+mod edges;
+mod held;
+mod memory;
+mod step;
+
+use crate::{CodeWave, JitError, Tables};
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::types::{F32, I32, I64};
+use cranelift_codegen::ir::{
+    AbiParam, Block, Function, InstBuilder, MemFlags, Signature, Type, Value,
+};
+use cranelift_codegen::isa::TargetFrontendConfig;
+use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext, Variable};
+use held::{Held, Temps};
+use seawall_core::abi::code::{Instruction, Joined, Kind, Op};
+use seawall_core::abi::compiled::EachCall;
+use seawall_core::abi::program::Region;
+use std::collections::BTreeMap;
+use std::mem::offset_of;
+
+/// A function that was made, or the reason against it.
+pub(crate) type Emitted = Result<(), JitError>;
+
+/// Writes one function.
+pub(crate) struct Emitter<'t, 'f> {
+    b: FunctionBuilder<'f>,
+    tables: &'t Tables<'t>,
+    wave: &'t CodeWave,
+    /// The address of the [`EachCall`].
+    call: Value,
+    /// Addresses of both regions.
+    arena: Value,
+    inputs: Value,
+    /// The accumulator.
+    hand: Held,
+    temps: Temps,
+    /// The number of the item; in a part for edges, the neighbour.
+    number: Held,
+    /// In a part for edges, the edge.
+    edge: Option<edges::Edge>,
+    /// Where an item or an edge goes that is left out.
+    leave: Block,
+    /// The next item.
+    next_item: Block,
+    /// Notes an index and the length of its array.
+    miss: Block,
+    /// Results of all items, by instruction.
+    folds: BTreeMap<usize, Variable>,
+}
+
+/// Flags of accesses that are in range and aligned.
+fn plain() -> MemFlags {
+    MemFlags::trusted()
+}
+
+/// Flags of reads of what nothing writes during a wave. Such a read stays behind the check of its
+/// index.
+fn constant() -> MemFlags {
+    MemFlags::trusted().with_readonly()
+}
+
+/// Flags of reads of the caller's addresses, which are valid anywhere.
+fn anywhere() -> MemFlags {
+    constant().with_can_move()
+}
+
+/// The type of a value of `kind`.
+const fn type_of(kind: Kind) -> Type {
+    match kind {
+        Kind::U32 | Kind::I32 => I32,
+        Kind::F32 => F32,
+        Kind::U64 => I64,
+    }
+}
+
+impl<'t, 'f> Emitter<'t, 'f> {
+    /// Writes the function of a wave.
+    pub(crate) fn emit(
+        tables: &'t Tables<'t>,
+        wave: &'t CodeWave,
+        frontend: TargetFrontendConfig,
+        (function, context): (&'f mut Function, &'f mut FunctionBuilderContext),
+    ) -> Emitted {
+        let mut signature = Signature::new(frontend.default_call_conv);
+        signature.params = [I64, I32, I32].map(AbiParam::new).to_vec();
+        function.signature = signature;
+        let mut b = FunctionBuilder::new(function, context);
+        let entry = b.create_block();
+        b.append_block_params_for_function_params(entry);
+        b.switch_to_block(entry);
+        let [call, first, last] = [0, 1, 2].map(|at| b.block_params(entry)[at]);
+        let at = |b: &mut FunctionBuilder<'_>, field: usize| {
+            b.ins().load(I64, anywhere(), call, field as i32)
+        };
+        let arena = at(&mut b, offset_of!(EachCall, arena));
+        let inputs = at(&mut b, offset_of!(EachCall, inputs));
+        let (next_item, miss) = (b.create_block(), b.create_block());
+        for _ in ["index", "length"] {
+            b.append_block_param(miss, I32);
+        }
+        let number = Held::word(first);
+        let emitter = Self {
+            b,
+            tables,
+            wave,
+            call,
+            arena,
+            inputs,
+            hand: number,
+            temps: Temps::default(),
+            number,
+            edge: None,
+            leave: next_item,
+            next_item,
+            miss,
+            folds: BTreeMap::new(),
+        };
+        emitter.function(first, last)
+    }
+
+    /// The instructions of the wave, with their numbers in the table.
+    fn code(&self) -> Result<(usize, &'t [Instruction]), JitError> {
+        let first = self.wave.record.first as usize;
+        let end = first.saturating_add(self.wave.record.instructions as usize);
+        let code = self.tables.code.get(first..end);
+        code.map(|code| (first, code))
+            .ok_or(JitError::Unchecked { instruction: first })
+    }
+
+    fn function(mut self, first: Value, last: Value) -> Emitted {
+        self.begin_folds()?;
+        let (item, exit) = (self.b.create_block(), self.b.create_block());
+        let [at, end] = [first, last].map(|word| self.b.ins().uextend(I64, word));
+        let place = self.b.declare_var(I64);
+        self.b.def_var(place, at);
+        let some = self.b.ins().icmp(IntCC::UnsignedLessThan, at, end);
+        self.b.ins().brif(some, item, &[], exit, &[]);
+        self.b.switch_to_block(item);
+        self.number = self.item(place);
+        self.hand = self.zero();
+        self.items()?;
+        self.b.ins().jump(self.next_item, &[]);
+        self.b.switch_to_block(self.next_item);
+        let at = self.b.use_var(place);
+        let next = self.b.ins().iadd_imm(at, 1);
+        self.b.def_var(place, next);
+        let goes_on = self.b.ins().icmp(IntCC::UnsignedLessThan, next, end);
+        self.b.ins().brif(goes_on, item, &[], exit, &[]);
+        self.miss_block();
+        self.b.switch_to_block(exit);
+        self.end_folds();
+        self.b.ins().return_(&[]);
+        self.b.seal_all_blocks();
+        self.b.finalize();
+        Ok(())
+    }
+
+    /// The item at a place of the domain.
+    fn item(&mut self, place: Variable) -> Held {
+        let at = self.b.use_var(place);
+        if !self.wave.is_listed {
+            return Held::index(at, u64::from(self.wave.record.items));
+        }
+        let list = offset_of!(EachCall, list) as i32;
+        let list = self.b.ins().load(I64, anywhere(), self.call, list);
+        let far = self.b.ins().ishl_imm(at, 2);
+        let from = self.b.ins().iadd(list, far);
+        let item = self.b.ins().uload32(plain(), from, 0);
+        Held::index(item, u64::from(u32::MAX) + 1)
+    }
+
+    /// Writes the instructions of an item.
+    fn items(&mut self) -> Emitted {
+        let (first, code) = self.code()?;
+        let mut at = 0;
+        while let Some(instruction) = code.get(at) {
+            if Op::from_word(instruction.op) == Some(Op::Edges) {
+                let end = at
+                    .saturating_add(1)
+                    .saturating_add(instruction.second as usize);
+                let unchecked = JitError::Unchecked {
+                    instruction: first + at,
+                };
+                let body = code.get(at + 1..end).ok_or(unchecked)?;
+                self.edges(instruction, (first + at + 1, body))?;
+                at = end;
+                continue;
+            }
+            self.step((first + at, instruction))?;
+            at += 1;
+        }
+        Ok(())
+    }
+
+    /// Writes the block that notes the first index out of range.
+    fn miss_block(&mut self) {
+        let [index, len] = [0, 1].map(|at| self.b.block_params(self.miss)[at]);
+        self.b.set_cold_block(self.miss);
+        self.b.switch_to_block(self.miss);
+        let misses = offset_of!(EachCall, misses) as i32;
+        let before = self.b.ins().load(I32, plain(), self.call, misses);
+        let note = self.b.create_block();
+        self.b.set_cold_block(note);
+        let next = self.next_item;
+        self.b.ins().brif(before, next, &[], note, &[]);
+        self.b.switch_to_block(note);
+        self.note(index, len);
+        self.b.ins().jump(next, &[]);
+    }
+
+    /// Notes an index out of range.
+    fn note(&mut self, index: Value, len: Value) {
+        let one = self.b.ins().iconst(I32, 1);
+        let fields = [
+            (one, offset_of!(EachCall, misses)),
+            (index, offset_of!(EachCall, missed)),
+            (len, offset_of!(EachCall, missed_len)),
+        ];
+        for (word, field) in fields {
+            self.b.ins().store(plain(), word, self.call, field as i32);
+        }
+    }
+
+    /// The instructions that fold, by their numbers in the table.
+    fn each_fold(&self) -> Result<Vec<(usize, &'t Instruction, Joined)>, JitError> {
+        let (first, code) = self.code()?;
+        let all = (first..).zip(code);
+        let folds = all.filter(|(_, at)| at.op == Op::Fold as u32);
+        let joined = |(number, at): (usize, &'t Instruction)| {
+            let joined = at.joined().ok_or(JitError::Unchecked {
+                instruction: number,
+            })?;
+            Ok((number, at, joined))
+        };
+        folds.map(joined).collect()
+    }
+
+    fn begin_folds(&mut self) -> Emitted {
+        for (number, _, joined) in self.each_fold()? {
+            let part = self.b.declare_var(type_of(joined.kind));
+            let identity = self.value_of(joined.kind, joined.identity());
+            self.b.def_var(part, identity);
+            self.folds.insert(number, part);
+        }
+        Ok(())
+    }
+
+    /// Joins the results of all items to their registers, unless they are the neutral value.
+    fn end_folds(&mut self) {
+        for (number, at, joined) in self.each_fold().unwrap_or_default() {
+            let part = self.b.use_var(self.folds[&number]);
+            let part = Held::of_kind(joined.kind, part);
+            let bits = match joined.kind {
+                Kind::F32 => self.word(part),
+                _ => part.value,
+            };
+            let identity = joined.identity() as i64;
+            let neutral = match joined.kind {
+                Kind::U64 => self.b.ins().iconst(I64, identity),
+                _ => self.b.ins().iconst(I32, identity),
+            };
+            let (join, after) = (self.b.create_block(), self.b.create_block());
+            let is_neutral = self.b.ins().icmp(IntCC::Equal, bits, neutral);
+            self.b.ins().brif(is_neutral, after, &[], join, &[]);
+            self.b.switch_to_block(join);
+            let words = self.register(at.first).map_or(0, |register| register.words);
+            if words < joined.kind.words() {
+                let [index, len] = [0; 2].map(|word| self.b.ins().iconst(I32, word));
+                self.note(index, len);
+            } else {
+                let first = self.zero();
+                self.change(at.first, joined, (first, part), false);
+            }
+            self.b.ins().jump(after, &[]);
+            self.b.switch_to_block(after);
+        }
+    }
+
+    /// A constant value of `kind` with these low bits.
+    fn value_of(&mut self, kind: Kind, bits: u64) -> Value {
+        match kind {
+            Kind::F32 => self.b.ins().f32const(f32::from_bits(bits as u32)),
+            Kind::U64 => self.b.ins().iconst(I64, bits as i64),
+            Kind::U32 | Kind::I32 => self.b.ins().iconst(I32, i64::from(bits as u32)),
+        }
+    }
+
+    fn zero(&mut self) -> Held {
+        Held::word(self.b.ins().iconst(I32, 0))
+    }
+
+    /// A register of the table.
+    fn register(&self, number: u32) -> Option<&'t seawall_core::abi::program::RegisterRecord> {
+        self.tables.registers.get(number as usize)
+    }
+
+    /// The address of the region of a register, and the register's place in it.
+    fn region(&self, number: u32) -> (Value, u64) {
+        let Some(register) = self.register(number) else {
+            return (self.arena, 0);
+        };
+        let base = if register.region == Region::Input as u32 {
+            self.inputs
+        } else {
+            self.arena
+        };
+        (base, register.offset_bytes)
+    }
+}

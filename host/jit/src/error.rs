@@ -1,0 +1,31 @@
+//! Reasons for which there is no machine code.
+
+/// The reason for which there is no machine code.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum JitError {
+    /// Cranelift makes no code for this processor.
+    #[error("no machine code for this processor: {reason}")]
+    Processor {
+        /// What Cranelift says.
+        reason: String,
+    },
+    /// The system gives no memory that may be executed.
+    #[error("the system allows no executable memory: {reason}")]
+    Memory {
+        /// What the system says.
+        reason: String,
+    },
+    /// The code has not passed the checks of programs.
+    #[error("instruction {instruction} has not passed the checks of programs")]
+    Unchecked {
+        /// Its number in the table.
+        instruction: usize,
+    },
+    /// Cranelift refuses a function.
+    #[error("Cranelift: {reason}")]
+    Cranelift {
+        /// What it says.
+        reason: String,
+    },
+}

@@ -1,0 +1,161 @@
+//! The compiler of a loaded program, before a run or beside it.
+
+use super::Tier;
+use crate::backend::CodeReport;
+use crate::program::EncodedProgram;
+use crate::units::elapsed_ns;
+use seawall_core::abi::code::Instruction;
+use seawall_core::abi::program::RegisterRecord;
+use seawall_device::grid::host::{CompiledWave, CompiledWaves};
+use seawall_jit::{CodeWave, Compiled, JitError, Tables};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
+use std::time::Instant;
+
+/// Machine code of waves and its memory.
+#[derive(Debug)]
+struct Made {
+    waves: Vec<CompiledWave>,
+    compiled: Compiled,
+    compile_ns: u64,
+    /// Whether a run went on meanwhile.
+    is_beside: bool,
+}
+
+/// A program, and its machine code once that is made.
+#[derive(Debug)]
+pub(super) struct Compiler {
+    nodes: u32,
+    registers: Vec<RegisterRecord>,
+    code: Vec<Instruction>,
+    asked: Vec<CodeWave>,
+    is_alone: bool,
+    made: OnceLock<Result<Made, JitError>>,
+    /// Whether somebody makes it, or has.
+    is_begun: AtomicBool,
+    /// The start of the present run.
+    since: Mutex<Instant>,
+    /// Time after which a run asks for machine code, nanoseconds.
+    after_ns: u64,
+    this: Weak<Tier>,
+}
+
+/// The tier of a program without machine code so far.
+pub(super) fn tier(
+    program: &EncodedProgram,
+    (asked, is_alone): (Vec<CodeWave>, bool),
+    after_ns: u64,
+) -> Arc<Tier> {
+    Arc::new_cyclic(|this| Tier {
+        waves: CompiledWaves::new(missing),
+        compiler: Compiler {
+            nodes: program.nodes,
+            registers: program.registers.clone(),
+            code: program.code.clone(),
+            asked,
+            is_alone,
+            made: OnceLock::new(),
+            is_begun: AtomicBool::new(false),
+            since: Mutex::new(Instant::now()),
+            after_ns,
+            this: Weak::clone(this),
+        },
+    })
+}
+
+/// Has the code of a tier made on a thread of its own, once the run takes as long as that.
+///
+/// # Safety
+/// `waves` must be the address of a [`Tier`].
+unsafe fn missing(waves: *const CompiledWaves) {
+    // SAFETY: by this function's contract. The waves are the tier's first field.
+    let tier = unsafe { &*waves.cast::<Tier>() };
+    let compiler = &tier.compiler;
+    if compiler.is_begun.load(Ordering::Relaxed) || compiler.lasted_ns() < compiler.after_ns {
+        return;
+    }
+    let Some(tier) = compiler.this.upgrade() else {
+        return;
+    };
+    // Without a thread, the run goes on interpreted.
+    let builder = std::thread::Builder::new().name("seawall-jit".to_owned());
+    let _ = builder.spawn(move || tier.compile(true));
+}
+
+impl Compiler {
+    /// Notes the start of a run.
+    pub(super) fn begin(&self) {
+        *self.since.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
+    }
+
+    fn lasted_ns(&self) -> u64 {
+        elapsed_ns(*self.since.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn make(&self, is_beside: bool) -> Result<Made, JitError> {
+        let started = Instant::now();
+        let tables = Tables {
+            nodes: self.nodes,
+            registers: &self.registers,
+            code: &self.code,
+            is_alone: self.is_alone,
+        };
+        let compiled = Compiled::of(&tables, &self.asked)?;
+        let waves = compiled.waves().iter().map(|made| CompiledWave {
+            record: made.wave.record,
+            is_listed: made.wave.is_listed,
+            code: made.code,
+        });
+        Ok(Made {
+            waves: waves.collect(),
+            compiled,
+            compile_ns: elapsed_ns(started),
+            is_beside,
+        })
+    }
+
+    /// How waves run at present.
+    pub(super) fn report(&self) -> CodeReport {
+        match self.made.get() {
+            None => CodeReport {
+                reason: Some("too little work".to_owned()),
+                ..CodeReport::default()
+            },
+            Some(Err(error)) => CodeReport {
+                reason: Some(error.to_string()),
+                ..CodeReport::default()
+            },
+            Some(Ok(made)) => CodeReport {
+                waves: 0,
+                compiled: self.asked.iter().filter(|wave| made.has(wave)).count() as u32,
+                compile_ns: made.compile_ns,
+                bytes: made.compiled.bytes() as u64,
+                is_beside: made.is_beside,
+                reason: made.compiled.refused().map(ToString::to_string),
+            },
+        }
+    }
+}
+
+impl Made {
+    fn has(&self, wave: &CodeWave) -> bool {
+        let mut waves = self.compiled.waves().iter();
+        waves.any(|made| made.wave == *wave)
+    }
+}
+
+impl Tier {
+    /// Makes the machine code, unless somebody does or has; `is_beside` a run.
+    pub(super) fn compile(&self, is_beside: bool) {
+        let compiler = &self.compiler;
+        if compiler.is_begun.swap(true, Ordering::Relaxed) {
+            return;
+        }
+        if let Ok(made) = compiler.made.get_or_init(|| compiler.make(is_beside)) {
+            // SAFETY: the tier has the waves as long as it has what publishes them, and `Compiled`
+            // sorts them by their first instructions, each once. Sessions give the tier to threads
+            // that run the tables it was made of, as many as `is_alone` says.
+            unsafe { self.waves.publish(&made.waves) };
+        }
+    }
+}

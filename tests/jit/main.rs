@@ -1,0 +1,8 @@
+//! Machine code of waves equals the interpreter of kernels and the plain interpreter of the tests.
+
+#[expect(dead_code, reason = "these tests draw graphs and waves only")]
+#[path = "../host/drawn.rs"]
+mod drawn;
+mod command;
+mod programs;
+mod reports;
