@@ -24,6 +24,7 @@ use seawall_modules::finding::{Finding, FindingKind};
 use seawall_modules::flow::Limits;
 use seawall_modules::model::Program;
 use seawall_modules::report::{AnalysisName, AnalysisReport, Answer, Request, run};
+use seawall_modules::taint::Spec;
 use seawall_modules::{ModuleError, read, sarif};
 
 const EXAMPLES: &str = "\
@@ -31,6 +32,7 @@ Examples:
   seawall analyze module.wasm
   seawall analyze module.wasm --analysis liveness --explain
   seawall analyze module.wasm --reach env.abort --json | jq .findings
+  seawall analyze module.wasm --source env.read --sink env.send --fail-on taint
   seawall analyze app.wasm lib.wasm --sarif findings.sarif --fail-on uninitialised-read
   seawall analyze graph.flow
 
@@ -46,12 +48,21 @@ pub(super) struct AnalyzeArgs {
     /// Modules or flow graphs; - for standard input.
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
-    /// Analyses to run, in this order [default: calls, liveness, initialised, loops].
+    /// Analyses to run, in this order [default: calls, liveness, initialised, loops; with --source
+    /// and --sink also taint].
     #[arg(long, value_enum, value_name = "NAME")]
     analysis: Vec<Name<AnalysisName>>,
     /// Report the exports from which calls reach this import: MODULE.FIELD or FIELD.
     #[arg(long, value_name = "IMPORT")]
     reach: Vec<String>,
+    /// Data to follow: what a function returns (NAME), one of its parameters (NAME:0), what it
+    /// leaves in memory (NAME:memory), or every read of memory (load).
+    #[arg(long, value_name = "SOURCE", requires = "sinks")]
+    source: Vec<Spec>,
+    /// Where it must not get: arguments of a function (NAME), one of them (NAME:0), or memory when
+    /// it is called (NAME:memory).
+    #[arg(long = "sink", id = "sinks", value_name = "SINK", requires = "source")]
+    sink: Vec<Spec>,
     /// Exit with code 1 if there is a finding of this kind.
     #[arg(long, value_enum, value_name = "KIND")]
     fail_on: Vec<Name<FindingKind>>,
@@ -137,9 +148,14 @@ impl AnalyzeArgs {
         if !self.reach.is_empty() && !analyses.contains(&AnalysisName::Calls) {
             analyses.push(AnalysisName::Calls);
         }
+        if !self.source.is_empty() && !analyses.contains(&AnalysisName::Taint) {
+            analyses.push(AnalysisName::Taint);
+        }
         Request {
             analyses,
             reach: self.reach.clone(),
+            sources: self.source.clone(),
+            sinks: self.sink.clone(),
             machine,
             limits: Limits {
                 batch_bytes: self.budget,

@@ -102,6 +102,31 @@ impl Calls {
         }
     }
 
+    /// Numbers of parameters and results of a node.
+    #[must_use]
+    pub fn arity(&self, program: &Program, node: u32) -> (u32, u32) {
+        if let Some(function) = program.functions.get(node as usize) {
+            return (function.parameters, function.results);
+        }
+        let Dispatch { module, key } = self.dispatches[node as usize - self.functions];
+        let arities = &program.modules[module as usize].arities;
+        arities
+            .get(key.signature as usize)
+            .copied()
+            .unwrap_or_default()
+    }
+
+    /// Whether functions from outside may be called by a dispatch.
+    #[must_use]
+    pub fn is_open(&self, program: &Program, node: u32) -> bool {
+        let dispatch = (node as usize).checked_sub(self.functions);
+        dispatch.is_some_and(|number| {
+            let Dispatch { module, key } = self.dispatches[number];
+            let open = &program.modules[module as usize].open_tables;
+            open.get(key.table as usize).copied().unwrap_or(true)
+        })
+    }
+
     /// Number of nodes.
     #[must_use]
     pub fn nodes(&self) -> usize {
@@ -217,7 +242,7 @@ pub fn reached(
     let roots = calls.roots.iter();
     let problem = Problem {
         facts: 1,
-        gen_: roots
+        made: roots
             .map(|root| Span::one(place[*root as usize], 0))
             .collect(),
         ..Problem::default()
@@ -297,7 +322,7 @@ pub fn import_reach(
     let numbered = (0..).zip(&imports);
     let problem = Problem {
         facts: imports.len() as u32,
-        gen_: numbered
+        made: numbered
             .map(|(fact, import)| Span::one(place[*import as usize], fact))
             .collect(),
         ..Problem::default()

@@ -173,7 +173,7 @@ pub fn visit(function: &Function, cells: Cells, block: usize, mut visit: impl Fn
                 floor = floor.min(operation.arg);
                 height = operation.arg + operation.pops();
             }
-            Kind::Constant | Kind::Pure | Kind::Opaque | Kind::Gen | Kind::Kill => {}
+            Kind::Constant | Kind::Pure | Kind::Opaque | Kind::Return | Kind::Fact => {}
         }
     }
     for slot in floor..height {

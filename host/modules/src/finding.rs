@@ -63,7 +63,7 @@ impl FindingKind {
     /// Whether it is a likely mistake, and not a property.
     #[must_use]
     pub const fn is_warning(self) -> bool {
-        matches!(self, Self::UninitialisedRead | Self::Taint)
+        matches!(self, Self::Taint)
     }
 }
 

@@ -15,6 +15,7 @@ pub mod flow;
 pub mod analysis;
 pub mod calls;
 pub mod finding;
+pub mod taint;
 pub mod report;
 pub mod sarif;
 
@@ -38,3 +39,8 @@ pub fn read(program: &mut Program, path: &str, bytes: Vec<u8>) -> Result<(), Mod
         path: path.to_owned(),
     })
 }
+
+/// The listings of the guide, so that tests build them.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/program-analysis.md")]
+struct ProgramAnalysis;

@@ -25,8 +25,7 @@ pub struct Module {
     pub functions: Range<usize>,
     /// Number of its globals.
     pub globals: u32,
-    /// Type of each table's entries that calls by table can reach: (table, type, function), all
-    /// numbers in the module. A table of [`ANY_TABLE`] stands for every table.
+    /// Functions that its element segments put into tables.
     pub elements: Vec<Element>,
     /// Functions whose references may be anywhere: exported, in an element segment, or named by an
     /// instruction.
@@ -35,6 +34,8 @@ pub struct Module {
     pub open_tables: Vec<bool>,
     /// Canonical types that each canonical type is a declared subtype of, itself left out.
     pub supertypes: Vec<Vec<u32>>,
+    /// Numbers of parameters and results of each canonical type.
+    pub arities: Vec<(u32, u32)>,
     /// The function that runs when the module is instantiated.
     pub start: Option<u32>,
     /// Bytes of the module, which expressions are compared by; empty for text.
@@ -198,10 +199,10 @@ pub enum Kind {
     Move,
     /// Anything else.
     Opaque,
-    /// Makes fact `arg` hold, in text.
-    Gen,
-    /// Makes fact `arg` not hold, in text.
-    Kill,
+    /// Pops the results and returns them.
+    Return,
+    /// Makes fact `arg / 2` hold if `arg` is odd, else not hold, in text.
+    Fact,
 }
 
 impl Kind {
@@ -220,8 +221,8 @@ impl Kind {
         Self::Indirect,
         Self::Move,
         Self::Opaque,
-        Self::Gen,
-        Self::Kill,
+        Self::Return,
+        Self::Fact,
     ];
 
     /// Whether it is a call.

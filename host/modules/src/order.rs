@@ -60,20 +60,25 @@ impl Rows {
     /// reach follow. Edges go forward but those that close loops of the search.
     #[must_use]
     pub fn reverse_postorder(&self, roots: impl Iterator<Item = u32>) -> Vec<u32> {
-        let nodes = self.nodes();
-        let mut seen = vec![false; nodes];
-        let mut order = Vec::with_capacity(nodes);
+        let mut order = self.reached_order(roots);
+        let mut seen = vec![false; self.nodes()];
+        for node in &order {
+            seen[*node as usize] = true;
+        }
+        order.extend((0..self.nodes() as u32).filter(|node| !seen[*node as usize]));
+        order
+    }
+
+    /// The nodes that `roots` reach, in reverse postorder of depth-first searches from them.
+    #[must_use]
+    pub fn reached_order(&self, roots: impl Iterator<Item = u32>) -> Vec<u32> {
+        let mut seen = vec![false; self.nodes()];
+        let mut order = Vec::new();
         let roots: Vec<u32> = roots.collect();
         for root in roots.into_iter().rev() {
             self.search(root, &mut seen, &mut order);
         }
-        let reached = order.len();
         order.reverse();
-        let rest: Vec<u32> = (0..nodes as u32)
-            .filter(|node| !seen[*node as usize])
-            .collect();
-        debug_assert_eq!(reached + rest.len(), nodes);
-        order.extend(rest);
         order
     }
 

@@ -10,6 +10,7 @@ use crate::error::ModuleError;
 use crate::finding::{Finding, FindingKind, Place, Step};
 use crate::flow::{Limits, Problem, Setup, Solution, SolveStats, predecessors, solve};
 use crate::model::Program;
+use crate::taint::{Spec, taint};
 use seawall::executor::Machine;
 use serde::Serialize;
 use std::time::Instant;
@@ -31,11 +32,13 @@ pub enum AnalysisName {
     VeryBusy,
     /// Dominators and loop nesting.
     Loops,
+    /// Taint.
+    Taint,
 }
 
 impl AnalysisName {
     /// All analyses.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Calls,
         Self::Liveness,
         Self::Initialised,
@@ -43,6 +46,7 @@ impl AnalysisName {
         Self::Available,
         Self::VeryBusy,
         Self::Loops,
+        Self::Taint,
     ];
 
     /// The name on the command line.
@@ -56,6 +60,7 @@ impl AnalysisName {
             Self::Available => "available",
             Self::VeryBusy => "very-busy",
             Self::Loops => "loops",
+            Self::Taint => "taint",
         }
     }
 
@@ -70,6 +75,7 @@ impl AnalysisName {
             Self::Available => "Expressions that every way has computed already",
             Self::VeryBusy => "Expressions that every way on will compute",
             Self::Loops => "Dominators and loop nesting",
+            Self::Taint => "Data from sources that reaches sinks, across calls",
         }
     }
 }
@@ -81,6 +87,10 @@ pub struct Request {
     pub analyses: Vec<AnalysisName>,
     /// Imports whose callers are findings, as MODULE.FIELD or FIELD.
     pub reach: Vec<String>,
+    /// Where data begins that is not to be trusted, or is to be kept.
+    pub sources: Vec<Spec>,
+    /// Where it must not get.
+    pub sinks: Vec<Spec>,
     /// The machine.
     pub machine: Machine,
     /// Its memory.
@@ -189,9 +199,10 @@ pub fn run(program: &Program, request: &Request) -> Result<Answer, ModuleError> 
             AnalysisName::Available => session.available(&mut answer)?,
             AnalysisName::VeryBusy => session.very_busy(&mut answer)?,
             AnalysisName::Loops => session.loops(&mut answer)?,
+            AnalysisName::Taint => session.taint(&mut answer)?,
         }
         let total_ns = u64::try_from(clock.elapsed().as_nanos()).unwrap_or(u64::MAX);
-        if let Some(report) = answer.analyses.get_mut(first) {
+        if let [report] = &mut answer.analyses[first..] {
             report.total_ns = total_ns;
         }
     }
@@ -502,6 +513,38 @@ impl Run<'_> {
                     });
                 }
             }
+        }
+        Ok(())
+    }
+
+    fn taint(&self, answer: &mut Answer) -> Result<(), ModuleError> {
+        let calls = Calls::of(self.program);
+        let question = (
+            self.request.sources.as_slice(),
+            self.request.sinks.as_slice(),
+        );
+        let report = taint(self.program, &calls, question, self.on)?;
+        let figures = vec![
+            figure(
+                "ways from a source to an argument of a sink",
+                report.findings.len(),
+            ),
+            figure("values", report.values),
+            figure("calls", report.sites),
+        ];
+        answer.findings.extend(report.findings);
+        for (name, facts, work) in [
+            ("summaries", report.values, report.summaries),
+            ("taint", self.request.sources.len(), report.flow),
+        ] {
+            let is_last = name == "taint";
+            answer.analyses.push(AnalysisReport {
+                name,
+                figures: if is_last { figures.clone() } else { Vec::new() },
+                facts: facts as u64,
+                work,
+                total_ns: work.build_ns + work.upload_ns + work.run_ns + work.read_ns,
+            });
         }
         Ok(())
     }

@@ -23,8 +23,8 @@ use crate::model::{Block, Function, Image, Kind, Module, Op, Program};
 use crate::order::Rows;
 use hashbrown::HashMap;
 
-/// The words that such a text begins with.
-pub const MAGIC: &str = "seawall-flow 1";
+/// The word that such a text begins with; the version follows.
+pub const MAGIC: &str = "seawall-flow";
 
 /// Whether bytes look like this format.
 #[must_use]
@@ -78,7 +78,7 @@ fn failed(path: &str, line: usize, problem: String) -> ModuleError {
 fn header(words: &[&str]) -> Result<(), String> {
     match words {
         ["seawall-flow", "1"] => Ok(()),
-        _ => Err(format!("the first line is to be `{MAGIC}`")),
+        _ => Err(format!("the first line is to be `{MAGIC} 1`")),
     }
 }
 
@@ -206,8 +206,7 @@ impl Draft {
             }
             _ => {
                 let fact = number(&mut self.facts, &mut self.function.body.facts, name);
-                let is_made = statement == "gen";
-                (if is_made { Kind::Gen } else { Kind::Kill }, fact)
+                (Kind::Fact, 2 * fact + u32::from(statement == "gen"))
             }
         };
         let block = self.blocks.last_mut();

@@ -64,7 +64,7 @@ pub fn dominators(program: &Program, on: (&Machine, Limits)) -> Result<Dominator
             let facts = if blocks > 1 { blocks } else { 0 };
             Problem {
                 facts,
-                gen_: (0..facts).map(|block| Span::one(block, block)).collect(),
+                made: (0..facts).map(|block| Span::one(block, block)).collect(),
                 ..Problem::default()
             }
         })
@@ -177,10 +177,10 @@ pub fn loops(
             let longer = edges.iter().filter(|(from, to)| from != to);
             Problem {
                 facts: headers.len() as u32,
-                gen_: longer
+                made: longer
                     .map(|(from, to)| Span::one(*from, number(to)))
                     .collect(),
-                kill: headers
+                killed: headers
                     .iter()
                     .map(|header| Span::one(*header, number(header)))
                     .collect(),
@@ -193,7 +193,15 @@ pub fn loops(
         .functions
         .par_iter()
         .enumerate()
-        .map(|(number, function)| nest(&function.body, number, &headers[number], &solution))
+        .map(|(number, function)| {
+            let nearest = &dominators.nearest[number];
+            nest(
+                &function.body,
+                (number, nearest),
+                &headers[number],
+                &solution,
+            )
+        })
         .collect();
     let (depth, innermost) = nests.into_iter().unzip();
     Ok(Loops {
@@ -205,16 +213,18 @@ pub fn loops(
     })
 }
 
-/// Depth and innermost loop of each block. The innermost of nested loops has the last header.
+/// Depth and innermost loop of each block. The innermost of nested loops has the last header. Blocks
+/// that the entry does not reach are in no loop.
 fn nest(
     body: &Body,
-    function: usize,
+    (function, nearest): (usize, &[u32]),
     headers: &[u32],
     solution: &Solution,
 ) -> (Vec<u32>, Vec<u32>) {
     let blocks = body.blocks.len();
     let (mut depth, mut innermost) = (vec![0; blocks], vec![NONE; blocks]);
-    for block in 0..blocks {
+    let is_reached = |block: &usize| *block == 0 || nearest[*block] != NONE;
+    for block in (0..blocks).filter(is_reached) {
         for column in 0..solution.columns(function) {
             let word = solution.passed(function, block, column);
             depth[block] += word.count_ones();

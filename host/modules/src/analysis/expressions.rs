@@ -166,7 +166,7 @@ impl<'a> Numbering<'a> {
                     events.push(Event::Calls);
                     None
                 }
-                Kind::Move | Kind::Opaque | Kind::Gen | Kind::Kill => None,
+                Kind::Move | Kind::Opaque | Kind::Return | Kind::Fact => None,
             };
             stack.truncate(below);
             if matches!(op.kind(), Kind::LocalSet | Kind::LocalTee | Kind::GlobalSet)
@@ -343,8 +343,8 @@ pub fn available(expressions: &Expressions) -> Problem {
     let span = |(block, fact): &(u32, u32)| Span::one(*block, *fact);
     Problem {
         facts: expressions.facts,
-        gen_: expressions.gen_after.iter().map(span).collect(),
-        kill: expressions.killed.iter().map(span).collect(),
+        made: expressions.gen_after.iter().map(span).collect(),
+        killed: expressions.killed.iter().map(span).collect(),
         boundary: Vec::new(),
     }
 }
@@ -356,10 +356,10 @@ pub fn very_busy(expressions: &Expressions) -> Problem {
     let span = |(block, fact): &(u32, u32)| Span::one(*block, *fact);
     Problem {
         facts: expressions.facts,
-        gen_: exposed
+        made: exposed
             .map(|(block, fact, _)| Span::one(*block, *fact))
             .collect(),
-        kill: expressions.killed.iter().map(span).collect(),
+        killed: expressions.killed.iter().map(span).collect(),
         boundary: Vec::new(),
     }
 }

@@ -33,17 +33,17 @@ pub fn text_facts(program: &Program, direction: Direction) -> Vec<Problem> {
                     Direction::Backward => ops.rev().collect(),
                 };
                 for op in ops {
-                    if matches!(op.kind(), Kind::Gen | Kind::Kill) {
-                        last[op.arg as usize] = Some((block, op.kind()));
+                    if op.kind() == Kind::Fact {
+                        last[op.arg as usize / 2] = Some((block, op.arg % 2 == 1));
                     }
                 }
                 for (fact, last) in (0..).zip(&last) {
                     match last {
-                        Some((at, Kind::Gen)) if *at == block => {
-                            problem.gen_.push(Span::one(block as u32, fact));
+                        Some((at, true)) if *at == block => {
+                            problem.made.push(Span::one(block as u32, fact));
                         }
                         Some((at, _)) if *at == block => {
-                            problem.kill.push(Span::one(block as u32, fact));
+                            problem.killed.push(Span::one(block as u32, fact));
                         }
                         _ => {}
                     }

@@ -68,7 +68,7 @@ fn problem(marks: &mut Marks, function: &Function, cells: Cells) -> (Problem, Re
         Some(Span::one(block, fact))
     });
     let problem = Problem {
-        gen_: made.collect(),
+        made: made.collect(),
         facts: numbers.cells.len() as u32,
         ..Problem::default()
     };

@@ -40,7 +40,7 @@ fn problem(marks: &mut Marks, function: &Function, cells: Cells) -> (Problem, Li
     marks.pass(function, cells, |found| match found {
         Found::Exposed { block, cell, .. } => {
             let fact = numbers.number(cell);
-            problem.gen_.push(Span::one(block, fact));
+            problem.made.push(Span::one(block, fact));
         }
         Found::Defined { block, cell } => defined.push((block, cell)),
         Found::Changed { .. } => {}
@@ -49,7 +49,7 @@ fn problem(marks: &mut Marks, function: &Function, cells: Cells) -> (Problem, Li
         let fact = numbers.find(cell)?;
         Some(Span::one(block, fact))
     });
-    problem.kill.extend(killed);
+    problem.killed.extend(killed);
     problem.facts = numbers.cells.len() as u32;
     (
         problem,

@@ -65,19 +65,19 @@ fn problem(marks: &mut Marks, function: &Function, cells: Cells) -> (Problem, Re
         reaching.first.push(first);
         reaching.blocks.push(u32::MAX);
         problem.boundary.push((first, first + 1));
-        let kills = problem.kill.len();
+        let kills = problem.killed.len();
         while let Some((_, block, is_sure)) = writes.next_if(|write| write.0 == number) {
             if reaching.blocks.last() != Some(&block) {
                 reaching.blocks.push(block);
                 let fact = reaching.blocks.len() as u32 - 1;
-                problem.gen_.push(Span::one(block, fact));
+                problem.made.push(Span::one(block, fact));
             }
             if is_sure {
-                problem.kill.push(Span::one(block, first));
+                problem.killed.push(Span::one(block, first));
             }
         }
         let end = reaching.blocks.len() as u32;
-        for kill in &mut problem.kill[kills..] {
+        for kill in &mut problem.killed[kills..] {
             kill.end = end;
         }
     }

@@ -149,12 +149,12 @@ impl Part<'_> {
             column * blocks + place(blocks, block, setup.direction)
         };
         let is_here = |(column, _): &(usize, u64)| columns.contains(column);
-        for span in &problem.gen_ {
+        for span in &problem.made {
             for (column, bits) in words(span.first, span.end).filter(is_here) {
                 self.made[at(column, span.block as usize)] |= bits;
             }
         }
-        for span in &problem.kill {
+        for span in &problem.killed {
             for (column, bits) in words(span.first, span.end).filter(is_here) {
                 self.kept[at(column, span.block as usize)] &= !bits;
             }

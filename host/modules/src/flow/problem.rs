@@ -59,9 +59,9 @@ pub struct Problem {
     /// Number of facts.
     pub facts: u32,
     /// Facts that blocks make.
-    pub gen_: Vec<Span>,
+    pub made: Vec<Span>,
     /// Facts that blocks kill; what a block also makes holds after it.
-    pub kill: Vec<Span>,
+    pub killed: Vec<Span>,
     /// Facts that come into the entry, or for a backward problem into the exits: (first, end).
     pub boundary: Vec<(u32, u32)>,
 }

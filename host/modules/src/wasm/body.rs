@@ -7,15 +7,15 @@
 //! landing block of the `try`, and from there the handlers.
 
 use super::Problem;
-use super::classes::{Class, class_of, kind_of};
 use super::sections::Sections;
+use super::visit::Reading;
 use crate::model::{ANY_TABLE, Block, Body, Indirect, Kind, Op};
 use wasmparser::{
     BlockType, Catch, FuncValidator, FunctionBody, ModuleArity, Operator, TryTable,
     ValidatorResources,
 };
 
-type Validator = FuncValidator<ValidatorResources>;
+pub(super) type Validator = FuncValidator<ValidatorResources>;
 
 /// Cuts one body after another, and keeps its memory for the next one.
 #[derive(Debug, Default)]
@@ -30,6 +30,8 @@ pub(super) struct Cutter {
     open: Option<u32>,
     height: u32,
     offset: u32,
+    /// Whether the last operation keeps the length of the operator that is read.
+    is_measured: bool,
     /// Jumps in the order of their blocks, as [`Cutter::finish`] sorts them.
     rows: Vec<u32>,
 }
@@ -103,19 +105,23 @@ impl Cutter {
     ) -> Result<Body, Problem> {
         let mut locals = body.get_binary_reader();
         validator.read_locals(&mut locals)?;
-        let mut reader = body.get_operators_reader()?;
         let results = sections.results_of(validator.index());
         self.begin(body, validator.len_locals(), results);
-        while !reader.eof() {
-            let (operator, offset) = reader.read_with_offset()?;
-            self.offset = offset as u32;
-            let arity = self.arity(&operator, validator);
-            validator.op(offset, &operator)?;
-            let end = reader.original_position() as u32;
-            self.take(sections, validator, &operator, arity, end)?;
-        }
-        reader.finish()?;
+        Reading::new(self, sections, validator).read(body)?;
         Ok(self.finish())
+    }
+
+    /// Begins an operator at a byte.
+    pub(super) fn begin_operator(&mut self, offset: u32) {
+        self.offset = offset;
+        self.is_measured = false;
+    }
+
+    /// Ends the operator before a byte.
+    pub(super) fn end_operator(&mut self, end: u32) {
+        if let Some(op) = self.body.ops.last_mut().filter(|_| self.is_measured) {
+            op.arg = end - self.offset;
+        }
     }
 
     fn begin(&mut self, body: &FunctionBody<'_>, locals: u32, results: u32) {
@@ -139,53 +145,28 @@ impl Cutter {
         self.start_block();
     }
 
-    /// Pops and pushes, where the class alone does not tell: before the operator changes frames.
-    fn arity(&self, operator: &Operator<'_>, validator: &Validator) -> (Class, (u32, u32)) {
-        let class = class_of(operator);
-        match class {
-            Class::Plain(pops, pushes) | Class::Memory(pops, pushes) => (class, (pops, pushes)),
-            Class::Custom if self.open.is_some() => (
-                class,
-                operator.operator_arity(validator).unwrap_or_default(),
-            ),
-            Class::Custom => (class, (0, 0)),
+    /// Pops and pushes of an operator whose arity depends on types or labels, before it changes
+    /// frames.
+    pub(super) fn arity(&self, operator: &Operator<'_>, validator: &Validator) -> (u32, u32) {
+        match self.open {
+            Some(_) => operator.operator_arity(validator).unwrap_or_default(),
+            None => (0, 0),
         }
     }
 
-    fn take(
-        &mut self,
-        sections: &Sections,
-        validator: &Validator,
-        operator: &Operator<'_>,
-        (class, arity): (Class, (u32, u32)),
-        end: u32,
-    ) -> Result<(), Problem> {
-        match operator {
-            Operator::LocalGet { local_index } => self.add(Kind::LocalGet, *local_index, (0, 1)),
-            Operator::LocalSet { local_index } => self.add(Kind::LocalSet, *local_index, (1, 0)),
-            Operator::LocalTee { local_index } => self.add(Kind::LocalTee, *local_index, (1, 1)),
-            Operator::GlobalGet { global_index } => {
-                self.add(Kind::GlobalGet, *global_index, (0, 1))
-            }
-            Operator::GlobalSet { global_index } => {
-                self.add(Kind::GlobalSet, *global_index, (1, 0))
-            }
-            Operator::Nop => Ok(()),
-            _ if class == Class::Custom || matches!(operator, Operator::Unreachable) => {
-                self.control(sections, validator, operator, arity)
-            }
-            _ if matches!(operator, Operator::ThrowRef | Operator::Rethrow { .. }) => {
-                self.control(sections, validator, operator, arity)
-            }
-            _ => {
-                let kind = kind_of(operator, class);
-                self.add(kind, end - self.offset, arity)
-            }
-        }
+    /// Adds an operation that keeps the length of its encoding.
+    pub(super) fn add_measured(&mut self, kind: Kind, arity: (u32, u32)) -> Result<(), Problem> {
+        self.is_measured = self.open.is_some();
+        self.add(kind, 0, arity)
     }
 
     /// Adds an operation to the open block.
-    fn add(&mut self, kind: Kind, arg: u32, (pops, pushes): (u32, u32)) -> Result<(), Problem> {
+    pub(super) fn add(
+        &mut self,
+        kind: Kind,
+        arg: u32,
+        (pops, pushes): (u32, u32),
+    ) -> Result<(), Problem> {
         if self.open.is_none() {
             return Ok(());
         }
@@ -305,7 +286,7 @@ impl Cutter {
     }
 
     /// Operators that end blocks or call.
-    fn control(
+    pub(super) fn control(
         &mut self,
         sections: &Sections,
         validator: &Validator,
@@ -582,7 +563,7 @@ impl Cutter {
             }
         }
         if frame.kind == FrameKind::Function {
-            self.add(Kind::Opaque, 0, (frame.results, 0))?;
+            self.add(Kind::Return, 0, (frame.results, 0))?;
             self.close();
         }
         Ok(())

@@ -7,6 +7,7 @@
 mod body;
 mod classes;
 mod sections;
+mod visit;
 
 use crate::error::ModuleError;
 use crate::model::{Body, Function, Image, Program};

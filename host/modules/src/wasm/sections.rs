@@ -256,6 +256,7 @@ impl Sections {
             referenced: self.referenced,
             open_tables: self.open_tables,
             supertypes: self.supertypes,
+            arities: self.arities,
             start: self.start,
             image,
         });
