@@ -3,7 +3,7 @@
 //! `cargo run --release -p seawall-modules --example analyse_module -- FILE.wasm..`
 
 use seawall::executor::Machine;
-use seawall_modules::flow::Limits;
+use seawall_modules::flow::On;
 use seawall_modules::model::Program;
 use seawall_modules::report::{AnalysisName, Request, run};
 use std::error::Error;
@@ -23,8 +23,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         reach: Vec::new(),
         sources: vec!["load".parse()?],
         sinks: Vec::new(),
-        machine: Machine::cpu(NonZeroUsize::new(1)),
-        limits: Limits::default(),
+        on: On::new(Machine::cpu(NonZeroUsize::new(1))),
     };
     let answer = run(&program, &request)?;
     println!("{:?}", answer.program);

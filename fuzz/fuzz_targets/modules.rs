@@ -5,7 +5,7 @@
 use libfuzzer_sys::fuzz_target;
 use seawall::executor::Machine;
 use seawall_fuzz::{limit, pool};
-use seawall_modules::flow::Limits;
+use seawall_modules::flow::{Limits, On};
 use seawall_modules::model::{Body, Program};
 use seawall_modules::report::{AnalysisName, Request, run};
 use seawall_modules::taint::{Port, Spec};
@@ -52,8 +52,10 @@ fn findings(program: &Program, limits: Limits) -> Result<Vec<String>, ModuleErro
         reach: Vec::new(),
         sources: vec![all("load".to_owned())],
         sinks: sinks.take(1).map(all).collect(),
-        machine: Machine::cpu(NonZeroUsize::new(1)),
-        limits,
+        on: On {
+            machine: Machine::cpu(NonZeroUsize::new(1)),
+            limits,
+        },
     };
     let answer = run(program, &request)?;
     Ok(answer.findings.iter().map(|one| format!("{one:?}")).collect())

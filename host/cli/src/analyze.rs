@@ -14,14 +14,14 @@ use serde::Serialize;
 use super::CliError;
 use super::files::{Outputs, named};
 use super::names::BackendName;
-use super::numbers::{size, thread_count};
+use super::numbers::{seconds, size, thread_count};
 use super::output::print;
 use super::progress::ProgressLine;
 use seawall::executor::Machine;
 use seawall::graph::file::write_whole;
 use seawall::units::{bytes, counted};
 use seawall_modules::finding::{Finding, FindingKind};
-use seawall_modules::flow::Limits;
+use seawall_modules::flow::{Limits, On};
 use seawall_modules::model::Program;
 use seawall_modules::report::{AnalysisName, AnalysisReport, Answer, Request, run};
 use seawall_modules::taint::Spec;
@@ -84,6 +84,9 @@ pub(super) struct AnalyzeArgs {
     /// Threads, for reading and for the cpu backend [default: all].
     #[arg(long, value_name = "N", value_parser = thread_count)]
     threads: Option<NonZeroUsize>,
+    /// Seconds after which a run of an analysis is stopped.
+    #[arg(long, default_value_t = 600.0, value_name = "SECONDS", value_parser = seconds)]
+    time_budget: f64,
     /// Bytes of facts and graph that go to the machine at a time, such as 256MiB; more is split.
     #[arg(long, default_value = "1GiB", value_name = "SIZE", value_parser = size)]
     budget: u64,
@@ -141,6 +144,7 @@ impl AnalyzeArgs {
             machine.executor = Some(executor);
         }
         machine.device = self.device;
+        machine.time_budget_ns = (self.time_budget * 1e9) as u64;
         let mut analyses: Vec<AnalysisName> = self.analysis.iter().map(|name| name.0).collect();
         if analyses.is_empty() {
             analyses = USUAL.to_vec();
@@ -156,10 +160,12 @@ impl AnalyzeArgs {
             reach: self.reach.clone(),
             sources: self.source.clone(),
             sinks: self.sink.clone(),
-            machine,
-            limits: Limits {
-                batch_bytes: self.budget,
-                function_bytes: self.function_budget,
+            on: On {
+                machine,
+                limits: Limits {
+                    batch_bytes: self.budget,
+                    function_bytes: self.function_budget,
+                },
             },
         }
     }

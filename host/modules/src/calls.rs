@@ -5,9 +5,7 @@
 //! *dispatch*, so that the graph grows with calls and targets and not with their product.
 
 use crate::error::ModuleError;
-use crate::flow::{
-    Direction, Limits, Meet, Problem, Setup, Solution, SolveStats, Span, solve_bodies,
-};
+use crate::flow::{Direction, Meet, On, Problem, Setup, Solution, SolveStats, Span, solve_bodies};
 use crate::model::{ANY_TABLE, Block, Body, Indirect, Kind, Module, Program};
 use crate::order::Rows;
 use hashbrown::HashMap;
@@ -234,10 +232,7 @@ const IMPORTS: Setup = Setup {
 ///
 /// # Errors
 /// As for [`solve`](crate::flow::solve).
-pub fn reached(
-    calls: &Calls,
-    on: (&Machine, Limits),
-) -> Result<(Vec<bool>, SolveStats), ModuleError> {
+pub fn reached(calls: &Calls, on: On) -> Result<(Vec<bool>, SolveStats), ModuleError> {
     let (body, place) = calls.as_body();
     let roots = calls.roots.iter();
     let problem = Problem {
@@ -258,7 +253,7 @@ fn solve_graph(
     body: &Body,
     setup: Setup,
     problem: Problem,
-    on: (&Machine, Limits),
+    on: On,
 ) -> Result<Solution, ModuleError> {
     let label = |_| "the call graph".to_owned();
     solve_bodies(&[body], &label, setup, &[problem], on)
@@ -308,11 +303,7 @@ impl ImportReach {
 ///
 /// # Errors
 /// As for [`solve`](crate::flow::solve).
-pub fn import_reach(
-    program: &Program,
-    calls: &Calls,
-    on: (&Machine, Limits),
-) -> Result<ImportReach, ModuleError> {
+pub fn import_reach(program: &Program, calls: &Calls, on: On) -> Result<ImportReach, ModuleError> {
     let (body, place) = calls.as_body();
     let imported = (0..).zip(&program.functions);
     let imports: Vec<u32> = imported

@@ -8,10 +8,9 @@ use crate::calls::{self, Calls};
 use crate::cells::Cells;
 use crate::error::ModuleError;
 use crate::finding::{Finding, FindingKind, Place, Step};
-use crate::flow::{Limits, Problem, Setup, Solution, SolveStats, predecessors, solve};
+use crate::flow::{On, Problem, Setup, Solution, SolveStats, predecessors, solve};
 use crate::model::Program;
 use crate::taint::{Spec, taint};
-use seawall::executor::Machine;
 use serde::Serialize;
 use std::time::Instant;
 
@@ -91,10 +90,8 @@ pub struct Request {
     pub sources: Vec<Spec>,
     /// Where it must not get.
     pub sinks: Vec<Spec>,
-    /// The machine.
-    pub machine: Machine,
-    /// Its memory.
-    pub limits: Limits,
+    /// The machine, and its memory.
+    pub on: On,
 }
 
 /// A figure of an analysis.
@@ -183,11 +180,7 @@ pub fn run(program: &Program, request: &Request) -> Result<Answer, ModuleError> 
         analyses: Vec::new(),
         findings: Vec::new(),
     };
-    let session = Run {
-        program,
-        request,
-        on: (&request.machine, request.limits),
-    };
+    let session = Run { program, request };
     for name in &request.analyses {
         let clock = Instant::now();
         let first = answer.analyses.len();
@@ -238,7 +231,6 @@ pub fn imports_named(program: &Program, name: &str) -> Result<Vec<u32>, ModuleEr
 struct Run<'a> {
     program: &'a Program,
     request: &'a Request,
-    on: (&'a Machine, Limits),
 }
 
 fn figure(what: &'static str, count: usize) -> Figure {
@@ -254,7 +246,7 @@ fn facts_of(problems: &[Problem]) -> u64 {
 
 impl Run<'_> {
     fn solve(&self, setup: Setup, problems: &[Problem]) -> Result<Solution, ModuleError> {
-        solve(self.program, setup, problems, self.on)
+        solve(self.program, setup, problems, self.request.on)
     }
 
     fn add(
@@ -421,8 +413,8 @@ impl Run<'_> {
     }
 
     fn loops(&self, answer: &mut Answer) -> Result<(), ModuleError> {
-        let tree = dominators(self.program, self.on)?;
-        let nests = loops(self.program, &tree, self.on)?;
+        let tree = dominators(self.program, self.request.on)?;
+        let nests = loops(self.program, &tree, self.request.on)?;
         let deepest = nests.depth.iter().flatten().max().copied().unwrap_or(0);
         let found: usize = nests.headers.iter().map(Vec::len).sum();
         answer.analyses.push(AnalysisReport {
@@ -448,11 +440,11 @@ impl Run<'_> {
 
     fn calls(&self, answer: &mut Answer) -> Result<(), ModuleError> {
         let calls = Calls::of(self.program);
-        let (is_reached, reached_work) = calls::reached(&calls, self.on)?;
+        let (is_reached, reached_work) = calls::reached(&calls, self.request.on)?;
         let functions = self.program.functions.len();
         let unreached: Vec<usize> = (0..functions).filter(|node| !is_reached[*node]).collect();
-        let components = calls::components(&calls, &self.request.machine)?;
-        let reach = calls::import_reach(self.program, &calls, self.on)?;
+        let components = calls::components(&calls, &self.request.on.machine)?;
+        let reach = calls::import_reach(self.program, &calls, self.request.on)?;
         let mut sizes = vec![0_usize; components.len()];
         for component in &components {
             sizes[*component as usize] += 1;
@@ -523,7 +515,7 @@ impl Run<'_> {
             self.request.sources.as_slice(),
             self.request.sinks.as_slice(),
         );
-        let report = taint(self.program, &calls, question, self.on)?;
+        let report = taint(self.program, &calls, question, self.request.on)?;
         let figures = vec![
             figure(
                 "ways from a source to an argument of a sink",

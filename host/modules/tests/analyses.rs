@@ -10,7 +10,7 @@ use seawall_modules::analysis::{
 };
 use seawall_modules::calls::{self, Calls};
 use seawall_modules::cells::Cells;
-use seawall_modules::flow::{Limits, Problem, predecessors, solve};
+use seawall_modules::flow::{On, Problem, predecessors, solve};
 use seawall_modules::model::{Kind, Program};
 use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroUsize;
@@ -44,7 +44,7 @@ pub(crate) fn check_all(program: &Program) {
 fn check_liveness(program: &Program) {
     let machine = machine();
     let (problems, live) = liveness(program);
-    let solution = solve(program, LIVENESS, &problems, (&machine, Limits::default())).unwrap();
+    let solution = solve(program, LIVENESS, &problems, On::new(machine)).unwrap();
     let found = dead_stores(program, &live, &solution);
     for (number, function) in program.functions.iter().enumerate() {
         let (expected, dead) = oracle::liveness(function, cells(program, number));
@@ -70,7 +70,7 @@ fn check_liveness(program: &Program) {
 fn check_reaching(program: &Program) {
     let machine = machine();
     let (problems, all) = reaching(program);
-    let solution = solve(program, REACHING, &problems, (&machine, Limits::default())).unwrap();
+    let solution = solve(program, REACHING, &problems, On::new(machine)).unwrap();
     let mut words = Vec::new();
     for (number, function) in program.functions.iter().enumerate() {
         let expected = oracle::reaching(function, cells(program, number));
@@ -104,7 +104,7 @@ fn check_reaching(program: &Program) {
 fn check_initialised(program: &Program) {
     let machine = machine();
     let (problems, reads) = initialised(program);
-    let on = (&machine, Limits::default());
+    let on = On::new(machine);
     let solution = solve(program, INITIALISED, &problems, on).unwrap();
     let all = uninitialised_uses(program, &reads, &solution);
     for (number, function) in program.functions.iter().enumerate() {
@@ -186,7 +186,7 @@ fn check_available(program: &Program) {
     let machine = machine();
     let all = expressions(program);
     let problems: Vec<Problem> = all.iter().map(available).collect();
-    let on = (&machine, Limits::default());
+    let on = On::new(machine);
     let solution = solve(program, AVAILABLE, &problems, on).unwrap();
     let mut words = Vec::new();
     for (number, function) in program.functions.iter().enumerate() {
@@ -284,7 +284,7 @@ fn apply(event: &(Option<(String, u32)>, Option<u32>), set: &mut BTreeSet<String
 
 fn check_loops(program: &Program) {
     let machine = machine();
-    let on = (&machine, Limits::default());
+    let on = On::new(machine);
     let tree = dominators(program, on).unwrap();
     let nests = loops(program, &tree, on).unwrap();
     for (number, function) in program.functions.iter().enumerate() {
@@ -327,7 +327,7 @@ fn check_loops(program: &Program) {
 fn check_calls(program: &Program) {
     let machine = machine();
     let calls = Calls::of(program);
-    let on = (&machine, Limits::default());
+    let on = On::new(machine);
     let rows: Vec<Vec<u32>> = (0..calls.nodes())
         .map(|node| calls.callees.row(node).to_vec())
         .collect();

@@ -4,7 +4,7 @@ use crate::oracle;
 use proptest::prelude::*;
 use seawall::executor::Machine;
 use seawall_modules::ModuleError;
-use seawall_modules::flow::{Direction, Limits, Meet, Problem, Setup, Span, solve};
+use seawall_modules::flow::{Direction, Limits, Meet, On, Problem, Setup, Span, solve};
 use seawall_modules::model::{Block, Body, Function, Module, Program};
 use std::num::NonZeroUsize;
 
@@ -82,7 +82,7 @@ proptest! {
         let setup = Setup { name: "test", direction, meet };
         let limits = Limits { batch_bytes: bytes, ..Limits::default() };
         let machine = Machine::cpu(NonZeroUsize::new(threads));
-        let solution = solve(&program, setup, &problems, (&machine, limits)).unwrap();
+        let solution = solve(&program, setup, &problems, On { machine, limits }).unwrap();
         for (number, problem) in problems.iter().enumerate() {
             let body = &program.functions[number].body;
             let expected = oracle::solve(body, problem, direction, meet);
@@ -108,7 +108,7 @@ fn facts_that_do_not_fit_are_refused_with_the_figure() {
         direction: Direction::Forward,
         meet: Meet::All,
     };
-    let on = (&Machine::cpu(None), Limits::default());
+    let on = On::new(Machine::cpu(None));
     let error = solve(&program, setup, &[problem], on).err();
     let Some(ModuleError::TooManyFacts { needed, facts, .. }) = error else {
         panic!("{error:?}");
@@ -130,7 +130,7 @@ fn a_nest_of_loops_takes_its_depth_and_three_sweeps() {
             made: (0..blocks).map(|block| Span::one(block, block)).collect(),
             ..Problem::default()
         };
-        let on = (&Machine::cpu(NonZeroUsize::new(1)), Limits::default());
+        let on = On::new(Machine::cpu(NonZeroUsize::new(1)));
         for direction in [Direction::Forward, Direction::Backward] {
             let setup = Setup {
                 name: "nest",

@@ -7,7 +7,7 @@ use seawall::executor::Machine;
 use seawall_modules::calls::Calls;
 use seawall_modules::cells::Cells;
 use seawall_modules::finding::Finding;
-use seawall_modules::flow::Limits;
+use seawall_modules::flow::On;
 use seawall_modules::model::{Kind, Program};
 use seawall_modules::taint::{Spec, taint};
 use std::collections::BTreeSet;
@@ -16,7 +16,7 @@ use std::num::NonZeroUsize;
 fn ask(program: &Program, source: &str, sink: &str) -> Vec<Finding> {
     let calls = Calls::of(program);
     let spec = |text: &str| vec![text.parse::<Spec>().unwrap()];
-    let on = (&Machine::cpu(NonZeroUsize::new(1)), Limits::default());
+    let on = On::new(Machine::cpu(NonZeroUsize::new(1)));
     let (sources, sinks) = (spec(source), spec(sink));
     taint(program, &calls, (&sources, &sinks), on)
         .unwrap()
@@ -216,7 +216,7 @@ fn parameters_memory_and_loads_are_sources() {
 fn names_that_nothing_has_are_refused() {
     let program = read(&format!("(module {HEAD})"));
     let calls = Calls::of(&program);
-    let on = (&Machine::cpu(None), Limits::default());
+    let on = On::new(Machine::cpu(None));
     for (source, sink) in [
         ("env.no", "env.out"),
         ("env.in", "env.out:1"),

@@ -6,10 +6,9 @@
 //! again; its blocks are one more problem, of a fact a loop.
 
 use crate::error::ModuleError;
-use crate::flow::{Direction, Limits, Meet, Problem, Setup, Solution, SolveStats, Span, solve};
+use crate::flow::{Direction, Meet, On, Problem, Setup, Solution, SolveStats, Span, solve};
 use crate::model::{Body, Program};
 use rayon::prelude::*;
-use seawall::executor::Machine;
 
 /// No dominator: the entry, and blocks that it does not reach.
 pub const NONE: u32 = u32::MAX;
@@ -54,7 +53,7 @@ pub struct Loops {
 ///
 /// # Errors
 /// As for [`solve`].
-pub fn dominators(program: &Program, on: (&Machine, Limits)) -> Result<Dominators, ModuleError> {
+pub fn dominators(program: &Program, on: On) -> Result<Dominators, ModuleError> {
     let problems: Vec<Problem> = program
         .functions
         .par_iter()
@@ -151,11 +150,7 @@ fn closing(body: &Body, nearest: &[u32]) -> (Vec<(u32, u32)>, usize) {
 ///
 /// # Errors
 /// As for [`solve`].
-pub fn loops(
-    program: &Program,
-    dominators: &Dominators,
-    on: (&Machine, Limits),
-) -> Result<Loops, ModuleError> {
+pub fn loops(program: &Program, dominators: &Dominators, on: On) -> Result<Loops, ModuleError> {
     let functions = program.functions.par_iter().zip(&dominators.nearest);
     let closing: Vec<_> = functions
         .map(|(function, nearest)| closing(&function.body, nearest))

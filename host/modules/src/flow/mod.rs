@@ -22,4 +22,4 @@ mod wave;
 pub use problem::{Direction, Meet, Problem, Setup, Span};
 pub use solution::{Solution, SolveStats, predecessors};
 pub(crate) use wave::solve_bodies;
-pub use wave::{Limits, solve};
+pub use wave::{Limits, On, solve};

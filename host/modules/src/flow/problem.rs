@@ -76,7 +76,12 @@ impl Problem {
 
 /// The bits of facts `first..end` that lie in a column, as (column, bits).
 pub(super) fn words(first: u32, end: u32) -> impl Iterator<Item = (usize, u64)> {
-    let columns = first / 64..end.max(first).div_ceil(64).max(first / 64);
+    let last = if end > first {
+        end.div_ceil(64)
+    } else {
+        first / 64
+    };
+    let columns = first / 64..last;
     columns.map(move |column| {
         let from = first.max(column * 64) - column * 64;
         let to = end.min(column * 64 + 64) - column * 64;

@@ -32,7 +32,27 @@ impl Default for Limits {
     }
 }
 
-/// Solves the problems of all functions, in as few submissions as `limits` allow.
+/// Where analyses run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct On {
+    /// The machine.
+    pub machine: Machine,
+    /// Its memory.
+    pub limits: Limits,
+}
+
+impl On {
+    /// A machine with the usual limits.
+    #[must_use]
+    pub fn new(machine: Machine) -> Self {
+        Self {
+            machine,
+            limits: Limits::default(),
+        }
+    }
+}
+
+/// Solves the problems of all functions, in as few submissions as the limits allow.
 ///
 /// `problems` has one entry for each function of the program; one without facts costs nothing.
 /// The time is linear in words of facts and edges, times the iterations.
@@ -44,11 +64,11 @@ pub fn solve(
     program: &Program,
     setup: Setup,
     problems: &[Problem],
-    (machine, limits): (&Machine, Limits),
+    on: On,
 ) -> Result<Solution, ModuleError> {
     let bodies: Vec<&Body> = program.functions.iter().map(|f| &f.body).collect();
     let label = |function: usize| program.functions[function].label();
-    solve_bodies(&bodies, &label, setup, problems, (machine, limits))
+    solve_bodies(&bodies, &label, setup, problems, on)
 }
 
 /// As [`solve`], over bodies that are no functions of a program.
@@ -57,15 +77,15 @@ pub(crate) fn solve_bodies(
     label: &dyn Fn(usize) -> String,
     setup: Setup,
     problems: &[Problem],
-    (machine, limits): (&Machine, Limits),
+    on: On,
 ) -> Result<Solution, ModuleError> {
-    check(bodies, label, setup, problems, limits)?;
+    check(bodies, label, setup, problems, on.limits)?;
     let mut solution = Solution::new(bodies, problems, setup);
-    for pieces in batches(bodies, problems, limits) {
+    for pieces in batches(bodies, problems, on.limits) {
         let clock = Instant::now();
         let arrays = arrays(bodies, problems, setup, &pieces);
         solution.stats.build_ns += elapsed(clock);
-        let words = run(arrays, setup, machine, &mut solution.stats)?;
+        let words = run(arrays, setup, &on.machine, &mut solution.stats)?;
         solution.take(bodies, &pieces, &words);
     }
     Ok(solution)

@@ -8,12 +8,9 @@ use super::witness::Witnesses;
 use crate::calls::Calls;
 use crate::error::ModuleError;
 use crate::finding::{Finding, FindingKind, Place};
-use crate::flow::{
-    Direction, Limits, Meet, Problem, Setup, Solution, SolveStats, Span, solve_bodies,
-};
+use crate::flow::{Direction, Meet, On, Problem, Setup, Solution, SolveStats, Span, solve_bodies};
 use crate::model::{Block, Body, Program};
 use crate::order::Rows;
-use seawall::executor::Machine;
 
 /// What a taint question found and took.
 #[derive(Clone, Debug)]
@@ -45,7 +42,7 @@ pub fn taint(
     program: &Program,
     calls: &Calls,
     (sources, sinks): (&[Spec], &[Spec]),
-    on: (&Machine, Limits),
+    on: On,
 ) -> Result<TaintReport, ModuleError> {
     let whole = Whole::of(program, calls, on)?;
     let seeds = seeds(&whole, sources)?;
@@ -215,12 +212,7 @@ impl Layer {
     }
 
     /// Solves for the values that any of the seeds reaches, in an order for iteration.
-    fn solve(
-        &self,
-        seeds: &[(u32, u32)],
-        sources: usize,
-        on: (&Machine, Limits),
-    ) -> Result<Reach, ModuleError> {
+    fn solve(&self, seeds: &[(u32, u32)], sources: usize, on: On) -> Result<Reach, ModuleError> {
         let order = self.edges.reached_order(seeds.iter().map(|seed| seed.0));
         let mut place = vec![NONE; self.edges.nodes()];
         for (at, value) in (0..).zip(&order) {

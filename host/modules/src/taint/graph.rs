@@ -4,10 +4,9 @@ use super::values::{LiveIn, Maker, NONE, Shape, Values};
 use crate::analysis::{LIVENESS, liveness};
 use crate::calls::Calls;
 use crate::error::ModuleError;
-use crate::flow::{Limits, solve};
+use crate::flow::{On, solve};
 use crate::model::Program;
 use rayon::prelude::*;
-use seawall::executor::Machine;
 
 /// Values of all functions and dispatches.
 pub(super) struct Whole<'a> {
@@ -28,11 +27,7 @@ impl<'a> Whole<'a> {
     ///
     /// # Errors
     /// As for [`solve`]; [`ModuleError::TooLarge`] beyond 2^30 values.
-    pub(super) fn of(
-        program: &'a Program,
-        calls: &'a Calls,
-        on: (&Machine, Limits),
-    ) -> Result<Self, ModuleError> {
+    pub(super) fn of(program: &'a Program, calls: &'a Calls, on: On) -> Result<Self, ModuleError> {
         let (problems, live) = liveness(program);
         let solution = solve(program, LIVENESS, &problems, on)?;
         let shapes: Vec<Shape> = program

@@ -12,7 +12,7 @@
 use super::graph::Whole;
 use super::values::NONE;
 use crate::error::ModuleError;
-use crate::flow::{Limits, SolveStats};
+use crate::flow::{On, SolveStats};
 use crate::order::Rows;
 use seawall::backend::ProgramSession;
 use seawall::executor::Machine;
@@ -49,20 +49,17 @@ type Flow = (u32, u32, u32);
 /// # Errors
 /// [`ModuleError::TooLarge`] before anything is allocated if the graph exceeds the limit of one
 /// function's facts; errors of the machine.
-pub(super) fn summaries(
-    whole: &Whole<'_>,
-    (machine, limits): (&Machine, Limits),
-) -> Result<Summaries, ModuleError> {
+pub(super) fn summaries(whole: &Whole<'_>, on: On) -> Result<Summaries, ModuleError> {
     let clock = Instant::now();
     let count = whole.len();
     let flows = flows(whole);
     let needed = count as u64 * VALUE_BYTES + flows.len() as u64 * EDGE_BYTES;
-    if needed > limits.function_bytes || flows.len() as u64 > u64::from(u32::MAX) {
+    if needed > on.limits.function_bytes || flows.len() as u64 > u64::from(u32::MAX) {
         return Err(ModuleError::TooLarge {
             path: "taint".to_owned(),
             what: "bytes of the graph of values".to_owned(),
             found: needed,
-            most: limits.function_bytes,
+            most: on.limits.function_bytes,
         });
     }
     let gates = gates(whole);
@@ -83,7 +80,7 @@ pub(super) fn summaries(
         build_ns: elapsed_ns(clock),
         ..SolveStats::default()
     };
-    let found = run(graph, (&made, &gates), machine, &mut stats)?;
+    let found = run(graph, (&made, &gates), &on.machine, &mut stats)?;
     let words = place.iter().map(|at| found[*at as usize]).collect();
     Ok(Summaries { words, stats })
 }

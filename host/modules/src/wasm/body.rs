@@ -126,15 +126,11 @@ impl Cutter {
 
     fn begin(&mut self, body: &FunctionBody<'_>, locals: u32, results: u32) {
         let range = body.range();
-        self.body = Body {
-            locals,
-            place: range.start as u32..range.end as u32,
-            ..Body::default()
-        };
-        // Two bytes an operation are usual; growth by doubling would copy each twice.
-        self.body
-            .ops
-            .reserve((range.end - range.start) as usize / 2);
+        self.body.locals = locals;
+        self.body.place = range.start as u32..range.end as u32;
+        self.body.ops.clear();
+        self.body.blocks.clear();
+        self.body.indirect.clear();
         self.jumps.clear();
         self.labels.clear();
         self.frames.clear();
@@ -614,7 +610,8 @@ impl Cutter {
 
     /// The body, with the successors of each block sorted and without repetitions.
     fn finish(&mut self) -> Body {
-        let mut body = std::mem::take(&mut self.body);
+        // The cutter keeps its own lists, which have grown, and gives away copies of the right size.
+        let mut body = self.body.clone();
         let blocks = body.blocks.len();
         self.rows.clear();
         self.rows.resize(blocks + 1, 0);
@@ -648,8 +645,6 @@ impl Cutter {
         all.truncate(kept);
         all.shrink_to_fit();
         body.successors = all;
-        body.ops.shrink_to_fit();
-        body.blocks.shrink_to_fit();
         body
     }
 }
