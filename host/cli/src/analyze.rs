@@ -20,7 +20,7 @@ use super::progress::ProgressLine;
 use seawall::executor::Machine;
 use seawall::graph::file::write_whole;
 use seawall::units::{bytes, counted};
-use seawall_modules::finding::{Finding, FindingKind};
+use seawall_modules::finding::{Finding, FindingKind, Place};
 use seawall_modules::flow::{Limits, On};
 use seawall_modules::model::Program;
 use seawall_modules::report::{AnalysisName, AnalysisReport, Answer, Request, run};
@@ -351,7 +351,11 @@ fn write_findings(
     for finding in of_kind().take(limit) {
         writeln!(out, "  {}: {}", finding.place, finding.message)?;
         for step in &finding.witness {
-            writeln!(out, "    {}: {}", step.place, step.what)?;
+            let Place {
+                function, offset, ..
+            } = &step.place;
+            let at = offset.map_or_else(String::new, |offset| format!("{offset:#x} in "));
+            writeln!(out, "    {at}{function}: {}", step.what)?;
         }
     }
     if count > limit {

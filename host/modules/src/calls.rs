@@ -139,8 +139,8 @@ impl Calls {
             None => {
                 let key = self.dispatches[node as usize - self.functions].key;
                 match key.table {
-                    ANY_TABLE => format!("calls by reference of type {}", key.signature),
-                    table => format!("calls by table {table} of type {}", key.signature),
+                    ANY_TABLE => format!("by reference, type {}", key.signature),
+                    table => format!("by table {table}, type {}", key.signature),
                 }
             }
         }

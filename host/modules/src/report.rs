@@ -544,19 +544,16 @@ impl Run<'_> {
     fn call_steps(&self, calls: &Calls, path: &[u32]) -> Vec<Step> {
         let functions = self.program.functions.len();
         let mut steps = Vec::new();
-        let mut by = "calls".to_owned();
+        let mut through = None;
         for node in path {
             if *node as usize >= functions {
-                by = calls.label(self.program, *node);
+                through = Some(calls.label(self.program, *node));
                 continue;
             }
-            let what = if steps.is_empty() {
-                "begins".to_owned()
-            } else {
-                format!(
-                    "called, by {}",
-                    std::mem::replace(&mut by, "calls".to_owned())
-                )
+            let what = match (steps.is_empty(), through.take()) {
+                (true, _) => "begins".to_owned(),
+                (false, None) => "is called".to_owned(),
+                (false, Some(dispatch)) => format!("is called, {dispatch}"),
             };
             let place = Place::of(self.program, *node as usize, None);
             steps.push(Step { place, what });

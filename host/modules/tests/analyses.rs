@@ -324,6 +324,29 @@ fn check_loops(program: &Program) {
     }
 }
 
+/// Compares the dominators of every function with those of petgraph (Cooper, Harvey and Kennedy).
+pub(crate) fn check_dominators(program: &Program) {
+    let tree = dominators(program, On::new(machine())).unwrap();
+    for (number, function) in program.functions.iter().enumerate() {
+        let body = &function.body;
+        let mut graph = petgraph::graph::DiGraph::<(), ()>::new();
+        let nodes: Vec<_> = body.blocks.iter().map(|_| graph.add_node(())).collect();
+        for block in 0..nodes.len() {
+            for to in body.successors_of(block) {
+                graph.add_edge(nodes[block], nodes[*to as usize], ());
+            }
+        }
+        let Some(entry) = nodes.first() else { continue };
+        let expected = petgraph::algo::dominators::simple_fast(&graph, *entry);
+        for (block, node) in nodes.iter().enumerate() {
+            let nearest = tree.nearest[number][block];
+            let found = (nearest != NONE).then_some(nearest as usize);
+            let expected = expected.immediate_dominator(*node).map(|node| node.index());
+            assert_eq!(found, expected, "block {block} of {}", function.label());
+        }
+    }
+}
+
 fn check_calls(program: &Program) {
     let machine = machine();
     let calls = Calls::of(program);
@@ -371,7 +394,9 @@ proptest! {
         numbers in prop::collection::vec(any::<u8>(), 0..400)
     ) {
         let text = random::module(&mut Numbers::new(&numbers));
-        check_all(&read(&text));
+        let program = read(&text);
+        check_all(&program);
+        check_dominators(&program);
     }
 
     #[test]
@@ -387,5 +412,6 @@ proptest! {
         let mut program = Program::default();
         seawall_modules::read(&mut program, "f.flow", text.into_bytes()).unwrap();
         check_all(&program);
+        check_dominators(&program);
     }
 }

@@ -1,9 +1,15 @@
 //! The front ends: blocks of known functions, errors, names, tables.
 
 use crate::analyses::read;
+use crate::random::{self, Numbers};
+use proptest::prelude::*;
+use seawall::executor::Machine;
 use seawall_modules::ModuleError;
 use seawall_modules::calls::Calls;
+use seawall_modules::flow::On;
 use seawall_modules::model::{Body, Program};
+use seawall_modules::report::{AnalysisName, Request, run};
+use std::num::NonZeroUsize;
 
 fn rows(body: &Body) -> Vec<Vec<u32>> {
     let blocks = 0..body.blocks.len();
@@ -130,5 +136,54 @@ fn text_is_read_and_its_errors_name_the_line() {
             panic!("{error}");
         };
         assert_eq!(found, line, "{text}");
+    }
+}
+
+/// Every analysis of a program ends.
+fn analyse(program: &Program) {
+    let request = Request {
+        analyses: AnalysisName::ALL.to_vec(),
+        reach: Vec::new(),
+        sources: vec!["load".parse().unwrap()],
+        sinks: Vec::new(),
+        on: On::new(Machine::cpu(NonZeroUsize::new(1))),
+    };
+    let answer = run(program, &request).unwrap();
+    assert!(answer.analyses.len() > AnalysisName::ALL.len());
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+    #[test]
+    fn damaged_modules_are_refused_or_analysed(
+        numbers in prop::collection::vec(any::<u8>(), 0..200),
+        changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..4),
+    ) {
+        let text = random::module(&mut Numbers::new(&numbers));
+        let mut bytes = wat::parse_str(text).unwrap();
+        for (at, byte) in changes {
+            let at = at.index(bytes.len());
+            bytes[at] = byte;
+        }
+        let mut program = Program::default();
+        if seawall_modules::read(&mut program, "x.wasm", bytes).is_ok() {
+            analyse(&program);
+        }
+    }
+
+    #[test]
+    fn any_text_is_refused_or_analysed(
+        lines in prop::collection::vec((0_usize..8, 0_u8..4, 0_u8..4), 0..30)
+    ) {
+        let mut text = String::from("seawall-flow 1\n");
+        for (statement, one, other) in lines {
+            let words = ["function", "block", "use", "def", "gen", "kill", "call", "parameters"];
+            let arrow = if statement == 1 { "->" } else { "" };
+            text.push_str(&format!("{} {one} {arrow} {other}\n", words[statement]));
+        }
+        let mut program = Program::default();
+        if seawall_modules::read(&mut program, "x.flow", text.into_bytes()).is_ok() {
+            analyse(&program);
+        }
     }
 }

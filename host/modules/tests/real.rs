@@ -1,7 +1,7 @@
 //! Real modules from the npm registry. They are fetched with `npm pack`; where that fails, the test
 //! prints why and skips. `SEAWALL_MODULES` names a folder that keeps them from run to run.
 
-use crate::analyses::check_all;
+use crate::analyses::{check_all, check_dominators};
 use seawall_modules::model::Program;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -52,6 +52,7 @@ fn check(name: &str, file: &str) {
     let bytes = std::fs::read(folder.join(file)).unwrap();
     let mut program = Program::default();
     seawall_modules::read(&mut program, file, bytes).unwrap();
+    check_dominators(&program);
     // The plain analyses are slow on purpose: functions of many blocks would take minutes.
     let most = 120;
     for function in &mut program.functions {
@@ -65,4 +66,12 @@ fn check(name: &str, file: &str) {
 #[test]
 fn an_sql_engine_has_the_facts_of_plain_analyses() {
     check("sql.js", "dist/sql-wasm.wasm");
+}
+
+#[test]
+fn a_database_has_the_facts_of_plain_analyses() {
+    check(
+        "@sqlite.org/sqlite-wasm@3.41.2",
+        "sqlite-wasm/jswasm/sqlite3.wasm",
+    );
 }

@@ -114,7 +114,7 @@ fn facts_that_do_not_fit_are_refused_with_the_figure() {
         panic!("{error:?}");
     };
     assert_eq!(facts, 488_000);
-    assert_eq!(needed, 488_000 * 28 * 7625);
+    assert_eq!(needed, 488_000 * 32 * 7625);
 }
 
 #[test]

@@ -16,8 +16,9 @@ pub(super) struct Piece {
     pub(super) base: usize,
 }
 
-/// Bytes that a node takes on the machine: made, kept and passed on facts, its row's offset.
-pub(super) const NODE_BYTES: u64 = 3 * 8 + 4;
+/// Bytes that a node takes on the machine: made, kept and passed on facts, its part, its row's
+/// offset.
+pub(super) const NODE_BYTES: u64 = 3 * 8 + 4 + 4;
 
 /// Bytes that an edge takes.
 pub(super) const EDGE_BYTES: u64 = 4;
@@ -34,8 +35,11 @@ struct Part<'a> {
     targets: &'a mut [u32],
     made: &'a mut [u64],
     kept: &'a mut [u64],
+    parts: &'a mut [u32],
     /// Number of its first edge.
     first_edge: usize,
+    /// Number of its first column among those of all pieces.
+    first_column: u32,
 }
 
 /// Arrays of a submission.
@@ -43,6 +47,10 @@ pub(super) struct Arrays {
     pub(super) graph: CsrArrays,
     pub(super) made: Vec<u64>,
     pub(super) kept: Vec<u64>,
+    /// The part of each node: a column of a function. Nothing flows from one part to another.
+    pub(super) parts: Vec<u32>,
+    /// Number of parts.
+    pub(super) part_count: u32,
 }
 
 /// A batch of pieces whose bases are set, as arrays.
@@ -62,38 +70,56 @@ pub(super) fn arrays(
         ..CsrArrays::default()
     };
     let (mut made, mut kept) = (vec![0_u64; nodes], vec![u64::MAX; nodes]);
+    let mut of_nodes = vec![0_u32; nodes];
     graph.offsets[nodes] = edges as u32;
     let mut rest = (
         graph.offsets.as_mut_slice(),
         graph.targets.as_mut_slice(),
         made.as_mut_slice(),
         kept.as_mut_slice(),
+        of_nodes.as_mut_slice(),
     );
     let mut parts = Vec::with_capacity(pieces.len());
-    let mut first_edge = 0;
+    let (mut first_edge, mut first_column) = (0, 0);
     for piece in pieces {
         let (nodes, edges) = (blocks_of(piece), edges_of(piece));
         let (offsets, offsets_left) = rest.0.split_at_mut(nodes);
         let (targets, targets_left) = rest.1.split_at_mut(edges);
         let (made, made_left) = rest.2.split_at_mut(nodes);
         let (kept, kept_left) = rest.3.split_at_mut(nodes);
-        rest = (offsets_left, targets_left, made_left, kept_left);
+        let (of_nodes, of_nodes_left) = rest.4.split_at_mut(nodes);
+        rest = (
+            offsets_left,
+            targets_left,
+            made_left,
+            kept_left,
+            of_nodes_left,
+        );
         parts.push(Part {
             piece,
             offsets,
             targets,
             made,
             kept,
+            parts: of_nodes,
             first_edge,
+            first_column,
         });
         first_edge += edges;
+        first_column += piece.columns.len() as u32;
     }
     parts.into_par_iter().for_each(|mut part| {
         let body = bodies[part.piece.function];
         part.fill_rows(body, setup.direction);
         part.fill_facts(body, &problems[part.piece.function], setup);
     });
-    Arrays { graph, made, kept }
+    Arrays {
+        graph,
+        made,
+        kept,
+        parts: of_nodes,
+        part_count: first_column,
+    }
 }
 
 /// The node of a block in its column.
@@ -130,10 +156,13 @@ impl Part<'_> {
             }
         }
         for column in 0..self.piece.columns.len() {
+            self.parts[column * blocks..(column + 1) * blocks]
+                .fill(self.first_column + column as u32);
             let base = (self.piece.base + column * blocks) as u32;
             let first = (self.first_edge + column * edges) as u32;
-            for node in 0..blocks {
-                self.offsets[column * blocks + node] = first + starts[node];
+            let offsets = &mut self.offsets[column * blocks..(column + 1) * blocks];
+            for (offset, start) in offsets.iter_mut().zip(&starts) {
+                *offset = first + start;
             }
             for (at, to) in row.iter().enumerate() {
                 self.targets[column * edges + at] = base + to;

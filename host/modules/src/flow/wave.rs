@@ -170,30 +170,49 @@ fn batches(bodies: &[&Body], problems: &[Problem], limits: Limits) -> Vec<Vec<Pi
 struct Registers {
     made: RegisterId,
     kept: RegisterId,
+    parts: RegisterId,
     after: RegisterId,
 }
 
-/// The program for a graph of `nodes` nodes: a wave in a fixpoint.
-fn program(nodes: u32) -> Result<(EncodedProgram, Registers), ProgramError> {
+/// The program for a graph of `nodes` nodes in `parts` parts: a wave in a fixpoint. It leaves out
+/// nodes of parts in which the last iteration changed nothing, since those are settled: functions
+/// without loops are done after two iterations, however deep others nest.
+fn program(nodes: u32, parts: u32) -> Result<(EncodedProgram, Registers), ProgramError> {
     let mut program = ProgramBuilder::new(nodes);
     let made = program.input_values("made", Kind::U64, u64::from(nodes))?;
     let kept = program.input_values("kept", Kind::U64, u64::from(nodes))?;
+    let of_node = program.input_values("parts", Kind::U32, u64::from(nodes))?;
     let after = program.per_node("after", Kind::U64)?;
+    let changed = program.values("last change of parts", Kind::U32, u64::from(parts))?;
+    let turn = program.values("iteration", Kind::U32, 1)?;
     program.fill("nothing holds", after, 0);
+    program.fill("no part has changed", changed, 0);
+    program.fill("the first iteration", turn, 1);
     program.fixpoint("settle", u32::MAX - 1, |body| {
         body.each("meet and pass on", Over::Nodes, |node| {
+            let (part, now) = (node.load(of_node), node.at(turn, 0));
+            node.only(now.at_most(node.latest(changed, part) + 1));
             let coming = node.gather(Edges::Out, Join::Or, |edge| {
                 edge.latest(after, edge.neighbour())
             });
             let passed = node.load(made) | (coming & node.load(kept));
             node.only(passed.differs(node.load(after)));
             node.store(after, passed);
+            node.scatter(changed, part, Join::Max, now);
             node.changed(1);
+        });
+        body.each("count the iteration", Over::Count(1), |one| {
+            one.store(turn, one.load(turn) + 1);
         });
     });
     program.keep(after);
     let (encoded, _) = program.encode(&PlanRequest::default())?;
-    let registers = Registers { made, kept, after };
+    let registers = Registers {
+        made,
+        kept,
+        parts: of_node,
+        after,
+    };
     Ok((encoded, registers))
 }
 
@@ -207,11 +226,12 @@ fn run(
     let nodes = arrays.made.len() as u32;
     let edges = arrays.graph.targets.len() as u64;
     let graph = Graph::from_csr(arrays.graph)?;
-    let (encoded, registers) = program(nodes)?;
+    let (encoded, registers) = program(nodes, arrays.part_count)?;
     let mut session = ProgramSession::open(&graph, machine)?;
     session.load(&encoded)?;
     session.set_input(registers.made, bytemuck::cast_slice(&arrays.made))?;
     session.set_input(registers.kept, bytemuck::cast_slice(&arrays.kept))?;
+    session.set_input(registers.parts, &arrays.parts)?;
     stats.upload_ns += elapsed(clock);
     let run = session.run()?;
     let iterations = run.control.loops.first().map_or(0, |one| one.iterations);
