@@ -254,7 +254,8 @@ impl Run<'_> {
         answer: &mut Answer,
         setup: Setup,
         problems: &[Problem],
-        (work, figures): (SolveStats, Vec<Figure>),
+        work: SolveStats,
+        figures: Vec<Figure>,
     ) {
         answer.analyses.push(AnalysisReport {
             name: setup.name,
@@ -289,7 +290,7 @@ impl Run<'_> {
             let finding = self.finding(kind, store.function, store.op, message);
             answer.findings.push(finding);
         }
-        self.add(answer, LIVENESS, &problems, (solution.stats, figures));
+        self.add(answer, LIVENESS, &problems, solution.stats, figures);
         Ok(())
     }
 
@@ -319,7 +320,7 @@ impl Run<'_> {
             let finding = self.finding(kind, read.function, read.op, message);
             answer.findings.push(finding);
         }
-        self.add(answer, INITIALISED, &problems, (solution.stats, figures));
+        self.add(answer, INITIALISED, &problems, solution.stats, figures);
         Ok(())
     }
 
@@ -347,7 +348,7 @@ impl Run<'_> {
             figure("uses across blocks", uses),
             figure("pairs of a definition and a use that it reaches", pairs),
         ];
-        self.add(answer, REACHING, &problems, (solution.stats, figures));
+        self.add(answer, REACHING, &problems, solution.stats, figures);
         Ok(())
     }
 
@@ -380,7 +381,7 @@ impl Run<'_> {
             "computations of a value that is available",
             redundant,
         )];
-        self.add(answer, AVAILABLE, &problems, (solution.stats, figures));
+        self.add(answer, AVAILABLE, &problems, solution.stats, figures);
         Ok(())
     }
 
@@ -408,7 +409,7 @@ impl Run<'_> {
             "values that all ways on from a branch compute",
             busy,
         )];
-        self.add(answer, VERY_BUSY, &problems, (solution.stats, figures));
+        self.add(answer, VERY_BUSY, &problems, solution.stats, figures);
         Ok(())
     }
 
@@ -511,11 +512,10 @@ impl Run<'_> {
 
     fn taint(&self, answer: &mut Answer) -> Result<(), ModuleError> {
         let calls = Calls::of(self.program);
-        let question = (
-            self.request.sources.as_slice(),
-            self.request.sinks.as_slice(),
-        );
-        let report = taint(self.program, &calls, question, self.request.on)?;
+        let Request {
+            sources, sinks, on, ..
+        } = self.request;
+        let report = taint(self.program, &calls, sources, sinks, *on)?;
         let figures = vec![
             figure(
                 "ways from a source to an argument of a sink",

@@ -249,10 +249,9 @@ fn plain_redundant(program: &Program, number: usize) -> BTreeSet<u32> {
         }
     }
     let mut found = BTreeSet::new();
-    for block in 0..body.blocks.len() {
-        let start = coming(&passed, block);
-        let (mut set, mut seen) = (start.clone(), BTreeSet::new());
-        for event in &events[block] {
+    for (block, events) in events.iter().enumerate() {
+        let (mut set, mut seen) = (coming(&passed, block), BTreeSet::new());
+        for event in events {
             if let (Some((text, op)), _) = event
                 && seen.insert(text.clone())
                 && set.contains(text)

@@ -137,7 +137,7 @@ fn a_nest_of_loops_takes_its_depth_and_three_sweeps() {
                 direction,
                 meet: Meet::Any,
             };
-            let solution = solve(&program, setup, &[problem.clone()], on).unwrap();
+            let solution = solve(&program, setup, std::slice::from_ref(&problem), on).unwrap();
             let iterations = solution.stats.iterations;
             assert!(iterations <= depth + 3, "{iterations} at depth {depth}");
         }

@@ -18,7 +18,7 @@ fn ask(program: &Program, source: &str, sink: &str) -> Vec<Finding> {
     let spec = |text: &str| vec![text.parse::<Spec>().unwrap()];
     let on = On::new(Machine::cpu(NonZeroUsize::new(1)));
     let (sources, sinks) = (spec(source), spec(sink));
-    taint(program, &calls, (&sources, &sinks), on)
+    taint(program, &calls, &sources, &sinks, on)
         .unwrap()
         .findings
 }
@@ -223,7 +223,7 @@ fn names_that_nothing_has_are_refused() {
         ("env.in", "no"),
     ] {
         let (source, sink) = ([source.parse().unwrap()], [sink.parse().unwrap()]);
-        assert!(taint(&program, &calls, (&source, &sink), on).is_err());
+        assert!(taint(&program, &calls, &source, &sink, on).is_err());
     }
 }
 

@@ -190,12 +190,7 @@ pub fn loops(program: &Program, dominators: &Dominators, on: On) -> Result<Loops
         .enumerate()
         .map(|(number, function)| {
             let nearest = &dominators.nearest[number];
-            nest(
-                &function.body,
-                (number, nearest),
-                &headers[number],
-                &solution,
-            )
+            nest(&function.body, number, nearest, &headers[number], &solution)
         })
         .collect();
     let (depth, innermost) = nests.into_iter().unzip();
@@ -212,7 +207,8 @@ pub fn loops(program: &Program, dominators: &Dominators, on: On) -> Result<Loops
 /// that the entry does not reach are in no loop.
 fn nest(
     body: &Body,
-    (function, nearest): (usize, &[u32]),
+    function: usize,
+    nearest: &[u32],
     headers: &[u32],
     solution: &Solution,
 ) -> (Vec<u32>, Vec<u32>) {

@@ -41,7 +41,8 @@ const UP: Setup = Setup {
 pub fn taint(
     program: &Program,
     calls: &Calls,
-    (sources, sinks): (&[Spec], &[Spec]),
+    sources: &[Spec],
+    sinks: &[Spec],
     on: On,
 ) -> Result<TaintReport, ModuleError> {
     let whole = Whole::of(program, calls, on)?;
@@ -193,7 +194,7 @@ impl Layer {
         whole.each_own(|from, to| edges.push((from, to)));
         for (node, values) in (0..).zip(&whole.values) {
             for site in &values.sites {
-                across(whole, summaries, (node, site), &mut edges);
+                across(whole, summaries, node, site, &mut edges);
             }
         }
         if is_up {
@@ -256,7 +257,8 @@ impl Layer {
 fn across(
     whole: &Whole<'_>,
     summaries: &[u64],
-    (node, site): (u32, &Site),
+    node: u32,
+    site: &Site,
     edges: &mut Vec<(u32, u32)>,
 ) {
     for number in 0..site.made {
@@ -294,7 +296,7 @@ impl Question<'_> {
                     let first = wanted.partition_point(|(function, _)| function < target);
                     let inputs = wanted[first..].iter().take_while(|(f, _)| f == target);
                     for (_, input) in inputs {
-                        self.at((node, site), *target, *input, &mut findings);
+                        self.at(node, site, *target, *input, &mut findings);
                     }
                 }
             }
@@ -302,13 +304,7 @@ impl Question<'_> {
         findings
     }
 
-    fn at(
-        &self,
-        (node, site): (usize, &Site),
-        target: u32,
-        input: u32,
-        findings: &mut Vec<Finding>,
-    ) {
+    fn at(&self, node: usize, site: &Site, target: u32, input: u32, findings: &mut Vec<Finding>) {
         let Some(value) = site.ins.get(input as usize).filter(|value| **value != NONE) else {
             return;
         };

@@ -80,7 +80,7 @@ pub(super) fn summaries(whole: &Whole<'_>, on: On) -> Result<Summaries, ModuleEr
         build_ns: elapsed_ns(clock),
         ..SolveStats::default()
     };
-    let found = run(graph, (&made, &gates), &on.machine, &mut stats)?;
+    let found = run(graph, &made, &gates, &on.machine, &mut stats)?;
     let words = place.iter().map(|at| found[*at as usize]).collect();
     Ok(Summaries { words, stats })
 }
@@ -217,7 +217,8 @@ fn program(nodes: u32) -> Result<(EncodedProgram, Registers), ProgramError> {
 
 fn run(
     arrays: CsrArrays,
-    (made, gates): (&[u64], &[u32]),
+    made: &[u64],
+    gates: &[u32],
     machine: &Machine,
     stats: &mut SolveStats,
 ) -> Result<Vec<u64>, ModuleError> {
