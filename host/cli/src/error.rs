@@ -12,6 +12,7 @@ use seawall::graph::file::WriteError;
 use seawall::graph::{FormError, GraphError};
 use seawall::run::RunError;
 use seawall::service::StartError;
+use seawall_modules::ModuleError;
 
 use super::evidence::EvidenceFailure;
 use super::flags;
@@ -47,6 +48,9 @@ pub(super) enum CliError {
     /// The program of a text could not be read, planned or run.
     #[error(transparent)]
     Program(#[from] ProgramFailure),
+    /// A program could not be read or analysed.
+    #[error("{}{}", .0, flags::of_module(.0))]
+    Module(#[from] ModuleError),
     /// The evidence was refused.
     #[error(transparent)]
     Evidence(#[from] EvidenceFailure),
@@ -185,6 +189,7 @@ impl CliError {
             Self::Graph(error) | Self::Negative { source: error, .. } => error.cause(),
             Self::Plan(error) => error.cause(),
             Self::Program(error) => error.cause(),
+            Self::Module(error) => error.cause(),
             Self::Evidence(error) => error.cause(),
             Self::Run(error) => error.cause(),
             Self::Form(error) => error.cause(),

@@ -8,6 +8,7 @@ use seawall::graph::{GraphError, LineProblem};
 use seawall::program::ProgramError;
 use seawall::run::{Detail, RunError};
 use seawall_core::abi::control::FaultCode;
+use seawall_modules::ModuleError;
 
 /// Returns the options that relate to `error`, as a suffix of its text.
 pub(super) fn of_run(error: &RunError) -> &'static str {
@@ -44,6 +45,18 @@ pub(super) fn of_run(error: &RunError) -> &'static str {
         RunError::NoTime => " (--time-budget)",
         RunError::Program(error) => of_program(error),
         RunError::Backend(error) => of_backend(error),
+        _ => "",
+    }
+}
+
+/// As [`of_run`], of the analysis of a program.
+pub(super) fn of_module(error: &ModuleError) -> &'static str {
+    match error {
+        ModuleError::TooManyFacts { .. } => " (--budget, --function-budget, --analysis)",
+        ModuleError::Graph(error) => of_graph(error),
+        ModuleError::Run(error) => of_run(error),
+        ModuleError::Program(error) => of_program(error),
+        ModuleError::Backend(error) => of_backend(error),
         _ => "",
     }
 }

@@ -6,6 +6,7 @@
 //! report, or with `--json` the failure.
 
 mod allocator;
+mod analyze;
 pub mod bench;
 mod convert;
 mod error;
@@ -56,6 +57,7 @@ const EXAMPLES: &str = "\
 Examples:
   seawall run gen:grid:512 --analysis bfs --source 0 --check
   seawall plan waves.json
+  seawall analyze module.wasm --fail-on uninitialised-read
   seawall serve gen:grid:512 --socket /tmp/grid.sock
   seawall info
 
@@ -70,6 +72,7 @@ enum Command {
     Info(info::InfoArgs),
     Evidence(evidence::EvidenceArgs),
     Bench(bench::command::BenchArgs),
+    Analyze(Box<analyze::AnalyzeArgs>),
     Serve(serve::ServeArgs),
     #[cfg(unix)]
     Query(query::QueryArgs),
@@ -107,6 +110,7 @@ fn dispatch(command: &Command) -> Result<ExitCode, CliError> {
         Command::Info(args) => info::command(args),
         Command::Evidence(args) => evidence::command(args),
         Command::Bench(args) => bench::command::command(args),
+        Command::Analyze(args) => analyze::command(args),
         Command::Serve(args) => serve::command(args),
         #[cfg(unix)]
         Command::Query(args) => query::command(args),
@@ -139,6 +143,7 @@ impl Command {
             Self::Info(args) => args.json,
             Self::Evidence(args) => args.is_for_scripts(),
             Self::Bench(args) => args.json,
+            Self::Analyze(args) => args.json,
             Self::Serve(_) => true,
             #[cfg(unix)]
             Self::Query(args) => args.json,

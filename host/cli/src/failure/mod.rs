@@ -6,6 +6,7 @@
 //! message.
 
 mod graph;
+mod modules;
 mod run;
 mod usage;
 
@@ -37,6 +38,7 @@ pub(super) fn of(error: &CliError) -> Value {
         CliError::Evidence(EvidenceFailure::Unmeasured { graph, source }) => {
             json!({"kind": "unmeasured", "graph": graph, "reason": source.to_string()})
         }
+        CliError::Module(error) => modules::fields(error),
         CliError::Graph(error) => graph::fields(error),
         CliError::Negative { analysis, source } => {
             let mut fields = graph::fields(source);

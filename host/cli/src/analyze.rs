@@ -1,0 +1,365 @@
+//! `seawall analyze`: dataflow, call graph and taint of whole programs.
+
+use std::io::{self, Read, Write};
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::LazyLock;
+use std::time::Instant;
+
+use clap::builder::{PathBufValueParser, PossibleValue, TypedValueParser};
+use clap::{Args, ValueEnum};
+use serde::Serialize;
+
+use super::CliError;
+use super::files::{Outputs, named};
+use super::names::BackendName;
+use super::numbers::{seconds, size, thread_count};
+use super::output::print;
+use super::progress::ProgressLine;
+use seawall::executor::Machine;
+use seawall::graph::file::write_whole;
+use seawall::units::{bytes, counted};
+use seawall_modules::finding::{Finding, FindingKind, Place};
+use seawall_modules::flow::{Limits, On};
+use seawall_modules::model::Program;
+use seawall_modules::report::{AnalysisName, AnalysisReport, Answer, Request, run};
+use seawall_modules::taint::Spec;
+use seawall_modules::{ModuleError, read, sarif};
+
+const EXAMPLES: &str = "\
+Examples:
+  seawall analyze module.wasm
+  seawall analyze module.wasm --analysis liveness --explain
+  seawall analyze module.wasm --reach env.abort --json | jq .findings
+  seawall analyze module.wasm --source env.read --sink env.send --fail-on taint
+  seawall analyze app.wasm lib.wasm --sarif findings.sarif --fail-on uninitialised-read
+  seawall analyze graph.flow
+
+A file is a WebAssembly core module, or text that begins with `seawall-flow 1`
+(docs/program-analysis.md). All functions of all files go to the machine together.
+
+Exit code 1 if a finding is of a kind given by --fail-on.";
+
+/// Analyse WebAssembly modules and flow graphs: dataflow, call graph, taint.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct AnalyzeArgs {
+    /// Modules or flow graphs; - for standard input.
+    #[arg(value_name = "FILE", required = true)]
+    files: Vec<PathBuf>,
+    /// Analyses to run, in this order [default: calls, liveness, initialised, loops; with --source
+    /// and --sink also taint].
+    #[arg(long, value_enum, value_name = "NAME")]
+    analysis: Vec<Name<AnalysisName>>,
+    /// Report the exports from which calls reach this import: MODULE.FIELD or FIELD.
+    #[arg(long, value_name = "IMPORT")]
+    reach: Vec<String>,
+    /// Data to follow: what a function returns (NAME), one of its parameters (NAME:0), what it
+    /// leaves in memory (NAME:memory), or every read of memory (load).
+    #[arg(long, value_name = "SOURCE", requires = "sinks")]
+    source: Vec<Spec>,
+    /// Where it must not get: arguments of a function (NAME), one of them (NAME:0), or memory when
+    /// it is called (NAME:memory).
+    #[arg(long = "sink", id = "sinks", value_name = "SINK", requires = "source")]
+    sink: Vec<Spec>,
+    /// Exit with code 1 if there is a finding of this kind.
+    #[arg(long, value_enum, value_name = "KIND")]
+    fail_on: Vec<Name<FindingKind>>,
+    /// Write the findings as SARIF 2.1.0.
+    #[arg(long, value_name = "FILE", value_parser = PathBufValueParser::new().map(named))]
+    sarif: Option<PathBuf>,
+    /// Findings of each kind that the text shows; --json and --sarif have all of them.
+    #[arg(long, default_value_t = 10, value_name = "N")]
+    limit: usize,
+    /// Show for each analysis its facts, iterations and times.
+    #[arg(long)]
+    explain: bool,
+    /// Executor; auto takes the cpu.
+    #[arg(long, value_enum, default_value_t, value_name = "NAME")]
+    backend: BackendName,
+    /// Number of the GPU.
+    #[arg(long, default_value_t = 0, value_name = "N")]
+    device: u32,
+    /// Threads, for reading and for the cpu backend [default: all].
+    #[arg(long, value_name = "N", value_parser = thread_count)]
+    threads: Option<NonZeroUsize>,
+    /// Seconds after which a run of an analysis is stopped.
+    #[arg(long, default_value_t = 600.0, value_name = "SECONDS", value_parser = seconds)]
+    time_budget: f64,
+    /// Bytes of facts and graph that go to the machine at a time, such as 256MiB; more is split.
+    #[arg(long, default_value = "1GiB", value_name = "SIZE", value_parser = size)]
+    budget: u64,
+    /// Bytes that all facts of one function may take, over all parts; more is refused.
+    #[arg(long, default_value = "16GiB", value_name = "SIZE", value_parser = size)]
+    function_budget: u64,
+    /// Print the report as one JSON object.
+    #[arg(long)]
+    pub(super) json: bool,
+    /// Print no report and no progress; --json still prints.
+    #[arg(short, long)]
+    quiet: bool,
+}
+
+/// A value with a name on the command line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Name<T>(T);
+
+impl ValueEnum for Name<AnalysisName> {
+    fn value_variants<'a>() -> &'a [Self] {
+        static ALL: LazyLock<[Name<AnalysisName>; AnalysisName::ALL.len()]> =
+            LazyLock::new(|| AnalysisName::ALL.map(Name));
+        &*ALL
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        Some(PossibleValue::new(self.0.name()).help(self.0.summary()))
+    }
+}
+
+impl ValueEnum for Name<FindingKind> {
+    fn value_variants<'a>() -> &'a [Self] {
+        static ALL: LazyLock<[Name<FindingKind>; FindingKind::ALL.len()]> =
+            LazyLock::new(|| FindingKind::ALL.map(Name));
+        &*ALL
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        Some(PossibleValue::new(self.0.name()).help(self.0.summary()))
+    }
+}
+
+/// Analyses of a request that names none.
+const USUAL: [AnalysisName; 4] = [
+    AnalysisName::Calls,
+    AnalysisName::Liveness,
+    AnalysisName::Initialised,
+    AnalysisName::Loops,
+];
+
+impl AnalyzeArgs {
+    fn request(&self) -> Request {
+        let mut machine = Machine::cpu(self.threads);
+        if let Some(executor) = self.backend.0 {
+            machine.executor = Some(executor);
+        }
+        machine.device = self.device;
+        machine.time_budget_ns = (self.time_budget * 1e9) as u64;
+        let mut analyses: Vec<AnalysisName> = self.analysis.iter().map(|name| name.0).collect();
+        if analyses.is_empty() {
+            analyses = USUAL.to_vec();
+        }
+        if !self.reach.is_empty() && !analyses.contains(&AnalysisName::Calls) {
+            analyses.push(AnalysisName::Calls);
+        }
+        if !self.source.is_empty() && !analyses.contains(&AnalysisName::Taint) {
+            analyses.push(AnalysisName::Taint);
+        }
+        Request {
+            analyses,
+            reach: self.reach.clone(),
+            sources: self.source.clone(),
+            sinks: self.sink.clone(),
+            on: On {
+                machine,
+                limits: Limits {
+                    batch_bytes: self.budget,
+                    function_bytes: self.function_budget,
+                },
+            },
+        }
+    }
+
+    /// Refuses outputs that would overwrite an input; returns whether a report follows.
+    fn check_files(&self) -> Result<bool, CliError> {
+        let mut outputs = Outputs::default();
+        if let Some(path) = &self.sarif {
+            outputs.add("--sarif", path)?;
+        }
+        for file in &self.files {
+            outputs.spare(file.as_os_str())?;
+        }
+        let is_silent = self.quiet && !self.json;
+        if is_silent || outputs.take_standard_output() {
+            return Ok(false);
+        }
+        outputs.spare_report()?;
+        Ok(true)
+    }
+
+    /// Reads the files on the threads that were asked for.
+    fn program(&self) -> Result<Program, CliError> {
+        let read_all = || {
+            let mut program = Program::default();
+            for file in &self.files {
+                let path = file.to_string_lossy();
+                let bytes = content(file).map_err(|source| ModuleError::Io {
+                    path: path.to_string(),
+                    source,
+                })?;
+                read(&mut program, &path, bytes)?;
+            }
+            Ok(program)
+        };
+        let threads = self.threads.map_or(0, NonZeroUsize::get);
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+        match pool {
+            Ok(pool) => pool.install(read_all),
+            Err(_) => read_all(),
+        }
+    }
+}
+
+fn content(file: &PathBuf) -> io::Result<Vec<u8>> {
+    if file.as_os_str() == "-" {
+        let mut bytes = Vec::new();
+        io::stdin().lock().read_to_end(&mut bytes)?;
+        return Ok(bytes);
+    }
+    std::fs::read(file)
+}
+
+/// Reads, analyses and reports.
+pub(super) fn command(args: &AnalyzeArgs) -> Result<ExitCode, CliError> {
+    let has_report = args.check_files()?;
+    let line = ProgressLine::new(args.quiet);
+    line.say("reading".to_owned());
+    let clock = Instant::now();
+    let program = args.program()?;
+    let read_ns = u64::try_from(clock.elapsed().as_nanos()).unwrap_or(u64::MAX);
+    line.say(format!("analysing {} functions", program.functions.len()));
+    let answer = run(&program, &args.request())?;
+    drop(line);
+    if let Some(path) = &args.sarif {
+        let log = sarif::log(&answer.findings, &|path| is_binary(&program, path));
+        write_whole(path, |out| {
+            serde_json::to_writer_pretty(out, &log).map_err(io::Error::from)
+        })?;
+    }
+    if has_report {
+        print(|out| {
+            if args.json {
+                write_json(out, &answer, read_ns)
+            } else {
+                write_text(out, args, &answer, read_ns)
+            }
+        })?;
+    }
+    let fails = |finding: &Finding| args.fail_on.iter().any(|kind| kind.0 == finding.kind);
+    let has_failed = answer.findings.iter().any(fails);
+    Ok(ExitCode::from(u8::from(has_failed)))
+}
+
+fn is_binary(program: &Program, path: &str) -> bool {
+    let mut modules = program.modules.iter();
+    modules.any(|module| module.path == path && sarif::is_module(&module.image.0))
+}
+
+/// The object of `--json`.
+#[derive(Serialize)]
+struct Report<'a> {
+    #[serde(flatten)]
+    answer: &'a Answer,
+    read_ns: u64,
+}
+
+fn write_json(out: &mut dyn Write, answer: &Answer, read_ns: u64) -> io::Result<()> {
+    serde_json::to_writer(&mut *out, &Report { answer, read_ns })?;
+    writeln!(out)
+}
+
+fn write_text(
+    out: &mut dyn Write,
+    args: &AnalyzeArgs,
+    answer: &Answer,
+    read_ns: u64,
+) -> io::Result<()> {
+    let sizes = &answer.program;
+    let rate = sizes.bytes as f64 / 1e6 / (read_ns.max(1) as f64 / 1e9);
+    writeln!(
+        out,
+        "{}, {}: {} ({} imported), {}, {}, {}",
+        counted(sizes.files as u64, "file"),
+        bytes(sizes.bytes),
+        counted(sizes.functions as u64, "function"),
+        sizes.imports,
+        counted(sizes.blocks as u64, "block"),
+        counted(sizes.edges as u64, "edge"),
+        counted(sizes.operations as u64, "operation"),
+    )?;
+    if args.explain {
+        let time = read_ns as f64 / 1e6;
+        writeln!(out, "  read in {time:.1} ms, {rate:.0} MB/s")?;
+        let largest = counted(sizes.largest as u64, "block");
+        writeln!(out, "  largest function: {largest}")?;
+    }
+    for analysis in &answer.analyses {
+        write_analysis(out, analysis, args.explain)?;
+    }
+    for kind in FindingKind::ALL {
+        write_findings(out, kind, answer, args.limit)?;
+    }
+    Ok(())
+}
+
+fn write_analysis(out: &mut dyn Write, analysis: &AnalysisReport, explain: bool) -> io::Result<()> {
+    writeln!(out, "{}", analysis.name)?;
+    for figure in &analysis.figures {
+        writeln!(out, "  {:>10} {}", figure.count, figure.what)?;
+    }
+    if explain {
+        let (work, ms) = (&analysis.work, |ns: u64| ns as f64 / 1e6);
+        writeln!(
+            out,
+            "  {:>10} facts; {} of 64 facts a block, {}, {}, {}",
+            analysis.facts,
+            counted(work.nodes, "word"),
+            counted(work.edges, "edge"),
+            counted(u64::from(work.submissions), "submission"),
+            counted(u64::from(work.iterations), "iteration"),
+        )?;
+        writeln!(
+            out,
+            "  {:>10.1} ms: layout {:.1}, upload {:.1}, run {:.1}, readback {:.1}",
+            ms(analysis.total_ns),
+            ms(work.build_ns),
+            ms(work.upload_ns),
+            ms(work.run_ns),
+            ms(work.read_ns)
+        )?;
+    }
+    Ok(())
+}
+
+fn write_findings(
+    out: &mut dyn Write,
+    kind: FindingKind,
+    answer: &Answer,
+    limit: usize,
+) -> io::Result<()> {
+    let of_kind = || {
+        answer
+            .findings
+            .iter()
+            .filter(|finding| finding.kind == kind)
+    };
+    let count = of_kind().count();
+    if count == 0 {
+        return Ok(());
+    }
+    writeln!(out, "{kind}: {}", counted(count as u64, "finding"))?;
+    for finding in of_kind().take(limit) {
+        writeln!(out, "  {}: {}", finding.place, finding.message)?;
+        for step in &finding.witness {
+            let Place {
+                function, offset, ..
+            } = &step.place;
+            let at = offset.map_or_else(String::new, |offset| format!("{offset:#x} in "));
+            writeln!(out, "    {at}{function}: {}", step.what)?;
+        }
+    }
+    if count > limit {
+        writeln!(out, "  and {} more (--limit)", count - limit)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,182 @@
+//! Liveness, and the stores that it proves dead.
+
+use super::marks::{Found, Marks, Numbers};
+use crate::cells::{Access, Cells, visit};
+use crate::flow::{Direction, Meet, Problem, Setup, Solution, Span};
+use crate::model::{Function, Kind, Program};
+use rayon::prelude::*;
+
+/// A cell is live where some way on uses its value.
+pub const LIVENESS: Setup = Setup {
+    name: "liveness",
+    direction: Direction::Backward,
+    meet: Meet::Any,
+};
+
+/// The facts of a function: cells that some block uses before it defines them.
+#[derive(Clone, Debug, Default)]
+pub struct Live {
+    /// The cell of each fact.
+    pub cells: Vec<u32>,
+}
+
+/// The problems of all functions. Costs two passes over all operations, on all threads.
+#[must_use]
+pub fn liveness(program: &Program) -> (Vec<Problem>, Vec<Live>) {
+    let made = program
+        .functions
+        .par_iter()
+        .map_init(Marks::default, |marks, function| {
+            let cells = Cells::of(function, &program.modules[function.module as usize]);
+            problem(marks, function, cells)
+        });
+    made.unzip()
+}
+
+fn problem(marks: &mut Marks, function: &Function, cells: Cells) -> (Problem, Live) {
+    let mut numbers = Numbers::default();
+    let mut problem = Problem::default();
+    let mut defined = Vec::new();
+    marks.pass(function, cells, |found| match found {
+        Found::Exposed { block, cell, .. } => {
+            let fact = numbers.number(cell);
+            problem.made.push(Span::one(block, fact));
+        }
+        Found::Defined { block, cell } => defined.push((block, cell)),
+        Found::Changed { .. } => {}
+    });
+    let killed = defined.into_iter().filter_map(|(block, cell)| {
+        let fact = numbers.find(cell)?;
+        Some(Span::one(block, fact))
+    });
+    problem.killed.extend(killed);
+    problem.facts = numbers.cells.len() as u32;
+    (
+        problem,
+        Live {
+            cells: numbers.cells,
+        },
+    )
+}
+
+/// A store whose value nothing reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DeadStore {
+    /// The function.
+    pub function: usize,
+    /// The block.
+    pub block: u32,
+    /// Number of the operation.
+    pub op: u32,
+    /// The cell.
+    pub cell: u32,
+}
+
+/// Stores to locals and globals that no way on reads, by function and operation.
+#[must_use]
+pub fn dead_stores(program: &Program, live: &[Live], solution: &Solution) -> Vec<DeadStore> {
+    let all: Vec<Vec<DeadStore>> = (0..program.functions.len())
+        .into_par_iter()
+        .map_init(Scan::default, |scan, function| {
+            scan.function(program, function, &live[function], solution)
+        })
+        .collect();
+    all.into_iter().flatten().collect()
+}
+
+/// Memory of a scan, from one function to the next. Times only grow, so that nothing is cleared.
+#[derive(Debug, Default)]
+struct Scan {
+    time: u64,
+    /// When each cell was last found live, in the order of the scan.
+    live_at: Vec<u64>,
+    /// When each cell was last found dead.
+    dead_at: Vec<u64>,
+    /// When the last call was found.
+    called_at: u64,
+    accesses: Vec<Access>,
+    words: Vec<u64>,
+}
+
+impl Scan {
+    fn function(
+        &mut self,
+        program: &Program,
+        number: usize,
+        live: &Live,
+        solution: &Solution,
+    ) -> Vec<DeadStore> {
+        let function = &program.functions[number];
+        let cells = Cells::of(function, &program.modules[function.module as usize]);
+        let mut dead = Vec::new();
+        for block in 0..function.body.blocks.len() {
+            self.time += 1;
+            let from = function.body.successors_of(block);
+            solution.coming(number, from, None, &mut self.words);
+            for (fact, cell) in live.cells.iter().enumerate() {
+                if self.words[fact / 64] >> (fact % 64) & 1 == 1 {
+                    set(&mut self.live_at, *cell, self.time);
+                }
+            }
+            if from.is_empty() {
+                self.called_at = self.time;
+            }
+            self.accesses.clear();
+            let accesses = &mut self.accesses;
+            visit(function, cells, block, |access| accesses.push(access));
+            let first = dead.len();
+            self.backward(function, cells, |op, cell| {
+                dead.push(DeadStore {
+                    function: number,
+                    block: block as u32,
+                    op,
+                    cell,
+                });
+            });
+            dead[first..].reverse();
+        }
+        dead
+    }
+
+    fn backward(&mut self, function: &Function, cells: Cells, mut dead: impl FnMut(u32, u32)) {
+        let start = self.time;
+        for at in (0..self.accesses.len()).rev() {
+            self.time += 1;
+            match self.accesses[at] {
+                Access::Define { cell, op } => {
+                    let kind = function.body.ops[op as usize].kind();
+                    let is_store =
+                        matches!(kind, Kind::LocalSet | Kind::LocalTee | Kind::GlobalSet);
+                    let is_value = cell <= cells.memory();
+                    if is_store && is_value && !self.is_live(cells, cell, start) {
+                        dead(op, cell);
+                    }
+                    set(&mut self.dead_at, cell, self.time);
+                }
+                Access::Use { cell, .. } => set(&mut self.live_at, cell, self.time),
+                Access::Call { .. } => self.called_at = self.time,
+                Access::Change { .. } => {}
+            }
+        }
+    }
+
+    /// Whether a cell is live at the place that the scan has reached in the block of `start`.
+    fn is_live(&self, cells: Cells, cell: u32, start: u64) -> bool {
+        let at = |times: &[u64]| times.get(cell as usize).copied().unwrap_or(0);
+        let called = if cells.outlives(cell) {
+            self.called_at
+        } else {
+            0
+        };
+        let live = at(&self.live_at).max(called);
+        live >= start && live > at(&self.dead_at)
+    }
+}
+
+fn set(times: &mut Vec<u64>, cell: u32, time: u64) {
+    let at = cell as usize;
+    if times.len() <= at {
+        times.resize(at + 1, 0);
+    }
+    times[at] = time;
+}

@@ -1,0 +1,149 @@
+//! Which cells a block uses before it defines them, and which it defines.
+
+use crate::cells::{Access, Cells, visit};
+use crate::model::Function;
+
+/// One pass over a function at a time; keeps its memory from one to the next.
+#[derive(Debug, Default)]
+pub(super) struct Marks {
+    /// The last block, plus one, that used each cell before it defined it.
+    used: Vec<u32>,
+    /// The last block, plus one, that defined each cell.
+    defined: Vec<u32>,
+    /// The last block, plus one, that may have changed each cell.
+    changed: Vec<u32>,
+    /// Cells that outlive the function and that it accesses by name.
+    shared: Vec<u32>,
+}
+
+/// What a pass finds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Found {
+    /// A block uses a cell before it defines it: the first such use.
+    Exposed { block: u32, cell: u32, op: u32 },
+    /// A block defines a cell for the first time.
+    Defined { block: u32, cell: u32 },
+    /// A block may change a cell, for the first time after it last defined it.
+    Changed { block: u32, cell: u32 },
+}
+
+/// Grows a list so that it has an entry for `cell`.
+fn entry(list: &mut Vec<u32>, cell: u32) -> &mut u32 {
+    let at = cell as usize;
+    if list.len() <= at {
+        list.resize(at + 1, 0);
+    }
+    &mut list[at]
+}
+
+impl Marks {
+    /// Visits what `function` does, block by block. Exits use the cells that outlive it.
+    pub(super) fn pass(&mut self, function: &Function, cells: Cells, mut found: impl FnMut(Found)) {
+        for list in [&mut self.used, &mut self.defined, &mut self.changed] {
+            list.clear();
+        }
+        self.find_shared(function, cells);
+        for block in 0..function.body.blocks.len() {
+            let now = block as u32 + 1;
+            visit(function, cells, block, |access| match access {
+                Access::Use { cell, op } => self.use_cell(now, cell, op, &mut found),
+                Access::Define { cell, .. } => self.define(now, cell, &mut found),
+                Access::Change { cell, .. } => self.change(now, cell, &mut found),
+                Access::Call { op } => {
+                    for at in 0..self.shared.len() {
+                        let cell = self.shared[at];
+                        self.use_cell(now, cell, op, &mut found);
+                        self.change(now, cell, &mut found);
+                    }
+                }
+            });
+            if function.body.is_exit(block) {
+                let op = function.body.ops_of(block).end as u32;
+                for at in 0..self.shared.len() {
+                    self.use_cell(now, self.shared[at], op, &mut found);
+                }
+            }
+        }
+    }
+
+    fn find_shared(&mut self, function: &Function, cells: Cells) {
+        self.shared.clear();
+        let mut seen = std::mem::take(&mut self.used);
+        for block in 0..function.body.blocks.len() {
+            visit(function, cells, block, |access| match access {
+                Access::Use { cell, .. }
+                | Access::Define { cell, .. }
+                | Access::Change { cell, .. }
+                    if cells.outlives(cell) =>
+                {
+                    let mark = entry(&mut seen, cell);
+                    if *mark == 0 {
+                        *mark = 1;
+                        self.shared.push(cell);
+                    }
+                }
+                _ => {}
+            });
+        }
+        seen.clear();
+        self.used = seen;
+    }
+
+    fn use_cell(&mut self, now: u32, cell: u32, op: u32, found: &mut impl FnMut(Found)) {
+        if *entry(&mut self.defined, cell) != now && *entry(&mut self.used, cell) != now {
+            *entry(&mut self.used, cell) = now;
+            let block = now - 1;
+            found(Found::Exposed { block, cell, op });
+        }
+    }
+
+    fn define(&mut self, now: u32, cell: u32, found: &mut impl FnMut(Found)) {
+        *entry(&mut self.changed, cell) = now;
+        let mark = entry(&mut self.defined, cell);
+        if *mark != now {
+            *mark = now;
+            found(Found::Defined {
+                block: now - 1,
+                cell,
+            });
+        }
+    }
+
+    fn change(&mut self, now: u32, cell: u32, found: &mut impl FnMut(Found)) {
+        let mark = entry(&mut self.changed, cell);
+        if *mark != now {
+            *mark = now;
+            found(Found::Changed {
+                block: now - 1,
+                cell,
+            });
+        }
+    }
+}
+
+/// Numbers of facts for cells, in the order in which they are first asked for.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Numbers {
+    of_cell: Vec<u32>,
+    /// The cell of each fact.
+    pub(super) cells: Vec<u32>,
+}
+
+impl Numbers {
+    /// The fact of a cell, a new one if it has none.
+    pub(super) fn number(&mut self, cell: u32) -> u32 {
+        let next = self.cells.len() as u32 + 1;
+        let mark = entry(&mut self.of_cell, cell);
+        if *mark == 0 {
+            *mark = next;
+            self.cells.push(cell);
+        }
+        *mark - 1
+    }
+
+    /// The fact of a cell, if it has one.
+    pub(super) fn find(&self, cell: u32) -> Option<u32> {
+        let mark = *self.of_cell.get(cell as usize)?;
+        mark.checked_sub(1)
+    }
+}

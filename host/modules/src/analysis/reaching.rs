@@ -1,0 +1,88 @@
+//! Reaching definitions.
+
+use super::marks::{Found, Marks, Numbers};
+use crate::cells::Cells;
+use crate::flow::{Direction, Meet, Problem, Setup, Span};
+use crate::model::{Function, Program};
+use rayon::prelude::*;
+
+/// A definition reaches a block if some way from it does not define the cell again.
+pub const REACHING: Setup = Setup {
+    name: "reaching definitions",
+    direction: Direction::Forward,
+    meet: Meet::Any,
+};
+
+/// The facts of a function. They are sorted by cells; the first fact of a cell is its value on
+/// entry, the others are the blocks that write it, in order.
+#[derive(Clone, Debug, Default)]
+pub struct Reaching {
+    /// Cells that some block uses before it defines them.
+    pub cells: Vec<u32>,
+    /// First fact of each of the cells, and the number of facts.
+    pub first: Vec<u32>,
+    /// The block of each fact; `u32::MAX` for the value on entry.
+    pub blocks: Vec<u32>,
+    /// Uses that definitions reach: block, position in `cells`, operation.
+    pub uses: Vec<(u32, u32, u32)>,
+}
+
+/// The problems of all functions. Costs two passes over all operations, on all threads.
+#[must_use]
+pub fn reaching(program: &Program) -> (Vec<Problem>, Vec<Reaching>) {
+    let made = program
+        .functions
+        .par_iter()
+        .map_init(Marks::default, |marks, function| {
+            let cells = Cells::of(function, &program.modules[function.module as usize]);
+            problem(marks, function, cells)
+        });
+    made.unzip()
+}
+
+fn problem(marks: &mut Marks, function: &Function, cells: Cells) -> (Problem, Reaching) {
+    let mut numbers = Numbers::default();
+    let mut reaching = Reaching::default();
+    // Cell, block, and whether the block surely writes.
+    let mut writes: Vec<(u32, u32, bool)> = Vec::new();
+    marks.pass(function, cells, |found| match found {
+        Found::Exposed { block, cell, op } => {
+            let number = numbers.number(cell);
+            reaching.uses.push((block, number, op));
+        }
+        Found::Defined { block, cell } => writes.push((cell, block, true)),
+        Found::Changed { block, cell } => writes.push((cell, block, false)),
+    });
+    let mut by_number: Vec<(u32, u32, bool)> = writes
+        .into_iter()
+        .filter_map(|(cell, block, is_sure)| Some((numbers.find(cell)?, block, is_sure)))
+        .collect();
+    by_number.sort_unstable();
+    let mut problem = Problem::default();
+    let mut writes = by_number.into_iter().peekable();
+    for number in 0..numbers.cells.len() as u32 {
+        let first = reaching.blocks.len() as u32;
+        reaching.first.push(first);
+        reaching.blocks.push(u32::MAX);
+        problem.boundary.push((first, first + 1));
+        let kills = problem.killed.len();
+        while let Some((_, block, is_sure)) = writes.next_if(|write| write.0 == number) {
+            if reaching.blocks.last() != Some(&block) {
+                reaching.blocks.push(block);
+                let fact = reaching.blocks.len() as u32 - 1;
+                problem.made.push(Span::one(block, fact));
+            }
+            if is_sure {
+                problem.killed.push(Span::one(block, first));
+            }
+        }
+        let end = reaching.blocks.len() as u32;
+        for kill in &mut problem.killed[kills..] {
+            kill.end = end;
+        }
+    }
+    problem.facts = reaching.blocks.len() as u32;
+    reaching.first.push(problem.facts);
+    reaching.cells = numbers.cells;
+    (problem, reaching)
+}

@@ -1,0 +1,346 @@
+//! The call graph.
+//!
+//! A call through a table may reach every function of its type in that table's element segments, or
+//! whose reference may have got there. All calls of one table and type share one node, a
+//! *dispatch*, so that the graph grows with calls and targets and not with their product.
+
+use crate::error::ModuleError;
+use crate::flow::{Direction, Meet, On, Problem, Setup, Solution, SolveStats, Span, solve_bodies};
+use crate::model::{ANY_TABLE, Block, Body, Indirect, Kind, Module, Program};
+use crate::order::Rows;
+use hashbrown::HashMap;
+use seawall::column::Column;
+use seawall::executor::Machine;
+use seawall::graph::{CsrArrays, Graph};
+use seawall::run::{AnalysisKind, RunRequest, execute};
+
+/// Calls through one table by one type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Dispatch {
+    /// The module.
+    pub module: u32,
+    /// Table and type.
+    pub key: Indirect,
+}
+
+/// Functions and dispatches, and their calls.
+#[derive(Clone, Debug)]
+pub struct Calls {
+    /// Number of functions, the first nodes.
+    pub functions: usize,
+    /// The dispatches, the nodes that follow.
+    pub dispatches: Vec<Dispatch>,
+    /// Callees of each node, sorted and without repetitions.
+    pub callees: Rows,
+    /// Callers of each node.
+    pub callers: Rows,
+    /// Functions that run without a call from the program: exported, started, or in a table that
+    /// the outside sees.
+    pub roots: Vec<u32>,
+    /// The dispatch of each table and type.
+    numbers: HashMap<(u32, Indirect), u32>,
+}
+
+impl Calls {
+    /// The calls of a program. Costs a pass over all operations.
+    #[must_use]
+    pub fn of(program: &Program) -> Self {
+        let functions = program.functions.len();
+        let (mut dispatches, mut numbers) = (Vec::new(), HashMap::new());
+        let mut rows: Vec<Vec<u32>> = Vec::with_capacity(functions);
+        for function in &program.functions {
+            let module = &program.modules[function.module as usize];
+            let mut row = Vec::new();
+            for op in &function.body.ops {
+                match op.kind() {
+                    Kind::Call => row.push(module.functions.start as u32 + op.arg),
+                    Kind::Indirect => {
+                        let key = function.body.indirect[op.arg as usize];
+                        let next = (functions + dispatches.len()) as u32;
+                        let number = numbers.entry((function.module, key)).or_insert(next);
+                        if *number == next {
+                            let module = function.module;
+                            dispatches.push(Dispatch { module, key });
+                        }
+                        row.push(*number);
+                    }
+                    _ => {}
+                }
+            }
+            row.sort_unstable();
+            row.dedup();
+            rows.push(row);
+        }
+        for dispatch in &dispatches {
+            rows.push(targets(program, *dispatch));
+        }
+        let callees = Rows::of(&rows);
+        Self {
+            functions,
+            dispatches,
+            callers: callees.reversed(),
+            callees,
+            roots: roots(program),
+            numbers,
+        }
+    }
+
+    /// The node that an operation calls, of a function.
+    #[must_use]
+    pub fn callee(&self, program: &Program, function: usize, op: usize) -> Option<u32> {
+        let function = &program.functions[function];
+        let op = function.body.ops[op];
+        match op.kind() {
+            Kind::Call => Some(program.function(function.module, op.arg) as u32),
+            Kind::Indirect => {
+                let key = function.body.indirect[op.arg as usize];
+                self.numbers.get(&(function.module, key)).copied()
+            }
+            _ => None,
+        }
+    }
+
+    /// Numbers of parameters and results of a node.
+    #[must_use]
+    pub fn arity(&self, program: &Program, node: u32) -> (u32, u32) {
+        if let Some(function) = program.functions.get(node as usize) {
+            return (function.parameters, function.results);
+        }
+        let Dispatch { module, key } = self.dispatches[node as usize - self.functions];
+        let arities = &program.modules[module as usize].arities;
+        arities
+            .get(key.signature as usize)
+            .copied()
+            .unwrap_or_default()
+    }
+
+    /// Whether functions from outside may be called by a dispatch.
+    #[must_use]
+    pub fn is_open(&self, program: &Program, node: u32) -> bool {
+        let dispatch = (node as usize).checked_sub(self.functions);
+        dispatch.is_some_and(|number| {
+            let Dispatch { module, key } = self.dispatches[number];
+            let open = &program.modules[module as usize].open_tables;
+            open.get(key.table as usize).copied().unwrap_or(true)
+        })
+    }
+
+    /// Number of nodes.
+    #[must_use]
+    pub fn nodes(&self) -> usize {
+        self.functions + self.dispatches.len()
+    }
+
+    /// What a node is called in reports.
+    #[must_use]
+    pub fn label(&self, program: &Program, node: u32) -> String {
+        match program.functions.get(node as usize) {
+            Some(function) => function.label(),
+            None => {
+                let key = self.dispatches[node as usize - self.functions].key;
+                match key.table {
+                    ANY_TABLE => format!("by reference, type {}", key.signature),
+                    table => format!("by table {table}, type {}", key.signature),
+                }
+            }
+        }
+    }
+
+    /// The graph as a body whose blocks are the nodes in an order for iteration, and the block of
+    /// each node.
+    fn as_body(&self) -> (Body, Vec<u32>) {
+        let order = self.callees.reverse_postorder(self.roots.iter().copied());
+        let mut place = vec![0_u32; order.len()];
+        for (block, node) in (0..).zip(&order) {
+            place[*node as usize] = block;
+        }
+        let mut body = Body::default();
+        for node in order {
+            let first = body.successors.len();
+            body.blocks.push(Block {
+                first_successor: first as u32,
+                ..Block::default()
+            });
+            let row = self.callees.row(node as usize).iter();
+            body.successors.extend(row.map(|to| place[*to as usize]));
+            body.successors[first..].sort_unstable();
+        }
+        (body, place)
+    }
+}
+
+/// Functions that calls of a table and type may reach.
+fn targets(program: &Program, dispatch: Dispatch) -> Vec<u32> {
+    let module = &program.modules[dispatch.module as usize];
+    let first = module.functions.start as u32;
+    let fits = |function: &u32| {
+        let signature = program.functions[(first + function) as usize].signature;
+        let wanted = dispatch.key.signature;
+        let above = module.supertypes.get(signature as usize);
+        signature == wanted || above.is_some_and(|above| above.contains(&wanted))
+    };
+    let mut found: Vec<u32> = match dispatch.key.table {
+        ANY_TABLE => module.referenced.iter().copied().filter(fits).collect(),
+        table => in_table(module, table).filter(fits).collect(),
+    };
+    found.sort_unstable();
+    found.dedup();
+    found.iter().map(|function| first + function).collect()
+}
+
+fn in_table(module: &Module, table: u32) -> impl Iterator<Item = u32> {
+    let elements = module.elements.iter();
+    elements
+        .filter(move |element| element.table == table || element.table == ANY_TABLE)
+        .map(|element| element.function)
+}
+
+fn roots(program: &Program) -> Vec<u32> {
+    let mut roots = Vec::new();
+    for module in &program.modules {
+        let first = module.functions.start as u32;
+        for number in module.functions.clone() {
+            if !program.functions[number].exports.is_empty() {
+                roots.push(number as u32);
+            }
+        }
+        roots.extend(module.start.map(|start| first + start));
+        for (table, is_open) in (0..).zip(&module.open_tables) {
+            if *is_open {
+                roots.extend(in_table(module, table).map(|function| first + function));
+            }
+        }
+    }
+    roots.sort_unstable();
+    roots.dedup();
+    roots
+}
+
+const REACHED: Setup = Setup {
+    name: "reachability from exports",
+    direction: Direction::Forward,
+    meet: Meet::Any,
+};
+
+const IMPORTS: Setup = Setup {
+    name: "functions that reach imports",
+    direction: Direction::Backward,
+    meet: Meet::Any,
+};
+
+/// Whether calls from the roots reach each node.
+///
+/// # Errors
+/// As for [`solve`](crate::flow::solve).
+pub fn reached(calls: &Calls, on: On) -> Result<(Vec<bool>, SolveStats), ModuleError> {
+    let (body, place) = calls.as_body();
+    let roots = calls.roots.iter();
+    let problem = Problem {
+        facts: 1,
+        made: roots
+            .map(|root| Span::one(place[*root as usize], 0))
+            .collect(),
+        ..Problem::default()
+    };
+    let solution = solve_graph(&body, REACHED, problem, on)?;
+    let is_reached = place
+        .iter()
+        .map(|block| solution.passes(0, *block as usize, 0));
+    Ok((is_reached.collect(), solution.stats))
+}
+
+fn solve_graph(
+    body: &Body,
+    setup: Setup,
+    problem: Problem,
+    on: On,
+) -> Result<Solution, ModuleError> {
+    let label = |_| "the call graph".to_owned();
+    solve_bodies(&[body], &label, setup, &[problem], on)
+}
+
+/// Which functions can reach each import.
+#[derive(Clone, Debug)]
+pub struct ImportReach {
+    /// The imported functions, by their numbers in the program.
+    pub imports: Vec<u32>,
+    place: Vec<u32>,
+    solution: Solution,
+}
+
+impl ImportReach {
+    /// Whether calls from `node` reach import number `import` of the list.
+    #[must_use]
+    pub fn reaches(&self, node: u32, import: usize) -> bool {
+        let block = self.place[node as usize] as usize;
+        self.solution.passes(0, block, import as u32)
+    }
+
+    /// Number of functions, out of the first `functions` nodes, that reach each import.
+    #[must_use]
+    pub fn counts(&self, functions: usize) -> Vec<u32> {
+        let mut counts = vec![0; self.imports.len()];
+        for block in &self.place[..functions] {
+            for column in 0..self.solution.columns(0) {
+                let mut word = self.solution.passed(0, *block as usize, column);
+                while word != 0 {
+                    counts[column * 64 + word.trailing_zeros() as usize] += 1;
+                    word &= word - 1;
+                }
+            }
+        }
+        counts
+    }
+
+    /// What it cost.
+    #[must_use]
+    pub fn stats(&self) -> SolveStats {
+        self.solution.stats
+    }
+}
+
+/// Finds what reaches each import, 64 imports a word.
+///
+/// # Errors
+/// As for [`solve`](crate::flow::solve).
+pub fn import_reach(program: &Program, calls: &Calls, on: On) -> Result<ImportReach, ModuleError> {
+    let (body, place) = calls.as_body();
+    let imported = (0..).zip(&program.functions);
+    let imports: Vec<u32> = imported
+        .filter(|(_, function)| function.import.is_some())
+        .map(|(number, _)| number)
+        .collect();
+    let numbered = (0..).zip(&imports);
+    let problem = Problem {
+        facts: imports.len() as u32,
+        made: numbered
+            .map(|(fact, import)| Span::one(place[*import as usize], fact))
+            .collect(),
+        ..Problem::default()
+    };
+    let solution = solve_graph(&body, IMPORTS, problem, on)?;
+    Ok(ImportReach {
+        imports,
+        place,
+        solution,
+    })
+}
+
+/// The strong component of each node: the smallest node in it, by the library's own program.
+///
+/// # Errors
+/// As for [`execute`].
+pub fn components(calls: &Calls, machine: &Machine) -> Result<Vec<u32>, ModuleError> {
+    let graph = Graph::from_csr(CsrArrays {
+        offsets: calls.callees.offsets.clone(),
+        targets: calls.callees.targets.clone(),
+        ..CsrArrays::default()
+    })?;
+    let request = RunRequest::new(AnalysisKind::Scc, Vec::new()).on(*machine);
+    let outcome = execute(&graph, &request)?;
+    match outcome.values {
+        Column::U32(values) => Ok(values),
+        // The analysis has labels of 32 bits.
+        _ => Ok(Vec::new()),
+    }
+}

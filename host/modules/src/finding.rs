@@ -1,0 +1,137 @@
+//! Findings: what an analysis tells people.
+
+use crate::model::Program;
+use serde::Serialize;
+use std::fmt;
+
+/// The kind of a finding, by its name on the command line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum FindingKind {
+    /// No call from an export, the start function or an open table reaches a function.
+    UnreachableFunction,
+    /// A store that nothing reads.
+    DeadStore,
+    /// A read of a local that some way reaches without a write.
+    UninitialisedRead,
+    /// A computation whose value every way already has.
+    RedundantExpression,
+    /// A root function from which calls reach an import that was asked for.
+    ReachesImport,
+    /// Data from a source that reaches a sink.
+    Taint,
+}
+
+impl FindingKind {
+    /// All kinds.
+    pub const ALL: [Self; 6] = [
+        Self::UnreachableFunction,
+        Self::DeadStore,
+        Self::UninitialisedRead,
+        Self::RedundantExpression,
+        Self::ReachesImport,
+        Self::Taint,
+    ];
+
+    /// The name.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::UnreachableFunction => "unreachable-function",
+            Self::DeadStore => "dead-store",
+            Self::UninitialisedRead => "uninitialised-read",
+            Self::RedundantExpression => "redundant-expression",
+            Self::ReachesImport => "reaches-import",
+            Self::Taint => "taint",
+        }
+    }
+
+    /// A sentence for reports.
+    #[must_use]
+    pub const fn summary(self) -> &'static str {
+        match self {
+            Self::UnreachableFunction => "No call from outside reaches the function.",
+            Self::DeadStore => "Nothing reads the value that is stored.",
+            Self::UninitialisedRead => "A way from the entry reads the local before it is written.",
+            Self::RedundantExpression => "Every way here has computed the value already.",
+            Self::ReachesImport => "Calls from outside reach the import.",
+            Self::Taint => "Data from a source reaches a sink.",
+        }
+    }
+
+    /// Whether it is a likely mistake, and not a property.
+    #[must_use]
+    pub const fn is_warning(self) -> bool {
+        matches!(self, Self::Taint)
+    }
+}
+
+impl fmt::Display for FindingKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// A place in a file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Place {
+    /// Path of the file.
+    pub file: String,
+    /// Name of the function.
+    pub function: String,
+    /// Number of the function in the file.
+    pub index: u32,
+    /// Offset in the file, bytes; a line number for text. `None` for imports.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub offset: Option<u32>,
+}
+
+impl Place {
+    /// A place in function number `function` of the program.
+    #[must_use]
+    pub fn of(program: &Program, function: usize, offset: Option<u32>) -> Self {
+        let at = &program.functions[function];
+        let start = at.import.is_none().then_some(at.body.place.start);
+        Self {
+            file: program.modules[at.module as usize].path.clone(),
+            function: at.label(),
+            index: at.index,
+            offset: offset.or(start),
+        }
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.offset {
+            Some(offset) => write!(f, "{}:{offset:#x} in {}", self.file, self.function),
+            None => write!(f, "{} in {}", self.function, self.file),
+        }
+    }
+}
+
+/// A step of a witness.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Step {
+    /// Where.
+    #[serde(flatten)]
+    pub place: Place,
+    /// What happens there.
+    pub what: String,
+}
+
+/// A finding.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Finding {
+    /// The kind.
+    pub kind: FindingKind,
+    /// Where.
+    #[serde(flatten)]
+    pub place: Place,
+    /// What, in a sentence.
+    pub message: String,
+    /// How it comes about, step by step; empty where the place says it all.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub witness: Vec<Step>,
+}

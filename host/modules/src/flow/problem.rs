@@ -1,0 +1,109 @@
+//! Statements of gen/kill problems.
+
+/// The direction in which facts flow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction {
+    /// From the entry, along edges.
+    Forward,
+    /// From the exits, against edges.
+    Backward,
+}
+
+/// The meet of the facts that several blocks pass on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Meet {
+    /// A fact holds if it does on some way.
+    Any,
+    /// A fact holds if it does on every way.
+    All,
+}
+
+/// What is the same for all functions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Setup {
+    /// Name of the analysis, for reports and errors.
+    pub name: &'static str,
+    /// The direction.
+    pub direction: Direction,
+    /// The meet.
+    pub meet: Meet,
+}
+
+/// Consecutive facts of a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Span {
+    /// The block.
+    pub block: u32,
+    /// The first fact.
+    pub first: u32,
+    /// The fact after the last one.
+    pub end: u32,
+}
+
+impl Span {
+    /// One fact of a block.
+    #[must_use]
+    pub const fn one(block: u32, fact: u32) -> Self {
+        Self {
+            block,
+            first: fact,
+            end: fact + 1,
+        }
+    }
+}
+
+/// The facts of one function. A block passes on what it makes, and what comes in unless it kills
+/// that.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Problem {
+    /// Number of facts.
+    pub facts: u32,
+    /// Facts that blocks make.
+    pub made: Vec<Span>,
+    /// Facts that blocks kill; what a block also makes holds after it.
+    pub killed: Vec<Span>,
+    /// Facts that come into the entry, or for a backward problem into the exits: (first, end).
+    pub boundary: Vec<(u32, u32)>,
+}
+
+impl Problem {
+    /// Words of 64 facts.
+    #[must_use]
+    pub const fn columns(&self) -> usize {
+        self.facts.div_ceil(64) as usize
+    }
+}
+
+/// The bits of facts `first..end` that lie in a column, as (column, bits).
+pub(super) fn words(first: u32, end: u32) -> impl Iterator<Item = (usize, u64)> {
+    let last = if end > first {
+        end.div_ceil(64)
+    } else {
+        first / 64
+    };
+    let columns = first / 64..last;
+    columns.map(move |column| {
+        let from = first.max(column * 64) - column * 64;
+        let to = end.min(column * 64 + 64) - column * 64;
+        (column as usize, below(to) & !below(from))
+    })
+}
+
+/// The bits below one.
+pub(super) const fn below(bit: u32) -> u64 {
+    if bit >= 64 { u64::MAX } else { (1 << bit) - 1 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spans_fall_into_words() {
+        let all = |first, end| words(first, end).collect::<Vec<_>>();
+        assert_eq!(all(0, 1), [(0, 1)]);
+        assert_eq!(all(5, 5), []);
+        assert_eq!(all(62, 66), [(0, 3 << 62), (1, 3)]);
+        assert_eq!(all(64, 192), [(1, u64::MAX), (2, u64::MAX)]);
+    }
+}

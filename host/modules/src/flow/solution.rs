@@ -1,0 +1,160 @@
+//! Solved problems.
+
+use super::layout::{Piece, place};
+use super::problem::{Direction, Meet, Problem, Setup, below};
+use crate::model::Body;
+use serde::Serialize;
+
+/// Work of a solver.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct SolveStats {
+    /// Graphs that went to the machine.
+    pub submissions: u32,
+    /// Most iterations of a fixpoint, with the last one, which changes nothing.
+    pub iterations: u32,
+    /// Nodes of all graphs: blocks times words of facts.
+    pub nodes: u64,
+    /// Edges of all graphs.
+    pub edges: u64,
+    /// Time in which graphs and sets were laid out, nanoseconds.
+    pub build_ns: u64,
+    /// Time in which they were checked, planned and uploaded, nanoseconds.
+    pub upload_ns: u64,
+    /// Time of the runs, nanoseconds.
+    pub run_ns: u64,
+    /// Time in which results were read, nanoseconds.
+    pub read_ns: u64,
+}
+
+/// The facts of all functions.
+#[derive(Clone, Debug)]
+pub struct Solution {
+    setup: Setup,
+    /// Words of all functions: by function, column and place.
+    words: Vec<u64>,
+    /// Number of the first word, of blocks, and of facts of each function.
+    functions: Vec<(usize, usize, u32)>,
+    /// What it cost.
+    pub stats: SolveStats,
+}
+
+impl Solution {
+    pub(super) fn new(bodies: &[&Body], problems: &[Problem], setup: Setup) -> Self {
+        let mut first = 0;
+        let mut functions = Vec::with_capacity(bodies.len());
+        for (body, problem) in bodies.iter().zip(problems) {
+            functions.push((first, body.blocks.len(), problem.facts));
+            first += body.blocks.len() * problem.columns();
+        }
+        Self {
+            setup,
+            words: vec![0; first],
+            functions,
+            stats: SolveStats::default(),
+        }
+    }
+
+    /// Takes the words of a submission.
+    pub(super) fn take(&mut self, bodies: &[&Body], pieces: &[Piece], words: &[u32]) {
+        let is_whole = words.len() == 2 * self.words.len();
+        let pairs = words.chunks_exact(2);
+        let mut pairs = pairs.map(|pair| u64::from(pair[0]) | u64::from(pair[1]) << 32);
+        if is_whole {
+            for (word, found) in self.words.iter_mut().zip(pairs) {
+                *word = found;
+            }
+            return;
+        }
+        for piece in pieces {
+            let blocks = bodies[piece.function].blocks.len();
+            let first = self.functions[piece.function].0 + piece.columns.start * blocks;
+            let place = &mut self.words[first..first + piece.columns.len() * blocks];
+            for (word, found) in place.iter_mut().zip(&mut pairs) {
+                *word = found;
+            }
+        }
+    }
+
+    /// Number of facts of a function.
+    #[must_use]
+    pub fn facts(&self, function: usize) -> u32 {
+        self.functions[function].2
+    }
+
+    /// Words of facts of a function.
+    #[must_use]
+    pub fn columns(&self, function: usize) -> usize {
+        self.functions[function].2.div_ceil(64) as usize
+    }
+
+    /// The facts of a column that a block passes on: after it, or for a backward problem before it.
+    #[must_use]
+    pub fn passed(&self, function: usize, block: usize, column: usize) -> u64 {
+        let (first, blocks, facts) = self.functions[function];
+        let word = self.words[first + column * blocks + place(blocks, block, self.setup.direction)];
+        match self.setup.meet {
+            Meet::Any => word,
+            Meet::All => !word & below(facts - column as u32 * 64),
+        }
+    }
+
+    /// Whether a block passes a fact on.
+    #[must_use]
+    pub fn passes(&self, function: usize, block: usize, fact: u32) -> bool {
+        self.passed(function, block, fact as usize / 64) >> (fact % 64) & 1 == 1
+    }
+
+    /// Joins what other blocks pass on: the facts that come into a block whose row is `from` (its
+    /// predecessors, or for a backward problem its successors), one word a column. `boundary` has
+    /// the facts that come in from outside, if anything does.
+    pub fn coming(
+        &self,
+        function: usize,
+        from: &[u32],
+        boundary: Option<&[u64]>,
+        into: &mut Vec<u64>,
+    ) {
+        into.clear();
+        let all = self.setup.meet == Meet::All;
+        for column in 0..self.columns(function) {
+            let passed = from
+                .iter()
+                .map(|block| self.passed(function, *block as usize, column));
+            let outside = boundary.map(|words| words.get(column).copied().unwrap_or_default());
+            let every = passed.chain(outside);
+            let facts = self.facts(function) - column as u32 * 64;
+            into.push(match all {
+                true => every.fold(below(facts), |all, one| all & one),
+                false => every.fold(0, |any, one| any | one),
+            });
+        }
+    }
+
+    /// The direction in which the facts flowed.
+    #[must_use]
+    pub fn direction(&self) -> Direction {
+        self.setup.direction
+    }
+}
+
+/// Predecessors of every block: row offsets, and rows.
+#[must_use]
+pub fn predecessors(body: &Body) -> (Vec<u32>, Vec<u32>) {
+    let blocks = body.blocks.len();
+    let mut starts = vec![0_u32; blocks + 1];
+    for to in &body.successors {
+        starts[*to as usize + 1] += 1;
+    }
+    for block in 0..blocks {
+        starts[block + 1] += starts[block];
+    }
+    let mut rows = vec![0_u32; body.successors.len()];
+    let mut next = starts.clone();
+    for block in 0..blocks {
+        for to in body.successors_of(block) {
+            rows[next[*to as usize] as usize] = block as u32;
+            next[*to as usize] += 1;
+        }
+    }
+    (starts, rows)
+}

@@ -1,0 +1,152 @@
+//! Orders of directed graphs in rows.
+
+/// Rows of a directed graph.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Rows {
+    /// Row offsets, one more than there are nodes.
+    pub offsets: Vec<u32>,
+    /// Targets.
+    pub targets: Vec<u32>,
+}
+
+impl Rows {
+    /// Rows of lists.
+    #[must_use]
+    pub fn of(lists: &[Vec<u32>]) -> Self {
+        let mut rows = Self::default();
+        rows.offsets.push(0);
+        for list in lists {
+            rows.targets.extend(list);
+            rows.offsets.push(rows.targets.len() as u32);
+        }
+        rows
+    }
+
+    /// Number of nodes.
+    #[must_use]
+    pub fn nodes(&self) -> usize {
+        self.offsets.len().saturating_sub(1)
+    }
+
+    /// Targets of a node.
+    #[must_use]
+    pub fn row(&self, node: usize) -> &[u32] {
+        &self.targets[self.offsets[node] as usize..self.offsets[node + 1] as usize]
+    }
+
+    /// The same edges the other way round.
+    #[must_use]
+    pub fn reversed(&self) -> Self {
+        let nodes = self.nodes();
+        let mut offsets = vec![0_u32; nodes + 1];
+        for to in &self.targets {
+            offsets[*to as usize + 1] += 1;
+        }
+        for node in 0..nodes {
+            offsets[node + 1] += offsets[node];
+        }
+        let mut targets = vec![0; self.targets.len()];
+        let mut next = offsets.clone();
+        for node in 0..nodes {
+            for to in self.row(node) {
+                targets[next[*to as usize] as usize] = node as u32;
+                next[*to as usize] += 1;
+            }
+        }
+        Self { offsets, targets }
+    }
+
+    /// All nodes in reverse postorder of depth-first searches from `roots`; nodes that they do not
+    /// reach follow. Edges go forward but those that close loops of the search.
+    #[must_use]
+    pub fn reverse_postorder(&self, roots: impl Iterator<Item = u32>) -> Vec<u32> {
+        let mut order = self.reached_order(roots);
+        let mut seen = vec![false; self.nodes()];
+        for node in &order {
+            seen[*node as usize] = true;
+        }
+        order.extend((0..self.nodes() as u32).filter(|node| !seen[*node as usize]));
+        order
+    }
+
+    /// The nodes that `roots` reach, in reverse postorder of depth-first searches from them.
+    #[must_use]
+    pub fn reached_order(&self, roots: impl Iterator<Item = u32>) -> Vec<u32> {
+        let mut seen = vec![false; self.nodes()];
+        let mut order = Vec::new();
+        let roots: Vec<u32> = roots.collect();
+        for root in roots.into_iter().rev() {
+            self.search(root, &mut seen, &mut order);
+        }
+        order.reverse();
+        order
+    }
+
+    fn search(&self, root: u32, seen: &mut [bool], postorder: &mut Vec<u32>) {
+        if std::mem::replace(&mut seen[root as usize], true) {
+            return;
+        }
+        let mut open = vec![(root, 0_usize)];
+        while let Some((node, next)) = open.last_mut() {
+            match self.row(*node as usize).get(*next) {
+                Some(to) => {
+                    *next += 1;
+                    if !std::mem::replace(&mut seen[*to as usize], true) {
+                        open.push((*to, 0));
+                    }
+                }
+                None => {
+                    postorder.push(*node);
+                    open.pop();
+                }
+            }
+        }
+    }
+
+    /// A shortest way from one of `from` to `to`, both included; `None` without one. Costs a search.
+    #[must_use]
+    pub fn path(&self, from: impl Iterator<Item = u32>, to: u32) -> Option<Vec<u32>> {
+        const UNSEEN: u32 = u32::MAX;
+        let mut parent = vec![UNSEEN; self.nodes()];
+        let mut open = std::collections::VecDeque::new();
+        for root in from {
+            if parent[root as usize] == UNSEEN {
+                parent[root as usize] = root;
+                open.push_back(root);
+            }
+        }
+        while let Some(node) = open.pop_front() {
+            if node == to {
+                let mut path = vec![node];
+                let mut at = node;
+                while parent[at as usize] != at {
+                    at = parent[at as usize];
+                    path.push(at);
+                }
+                path.reverse();
+                return Some(path);
+            }
+            for next in self.row(node as usize) {
+                if parent[*next as usize] == UNSEEN {
+                    parent[*next as usize] = node;
+                    open.push_back(*next);
+                }
+            }
+        }
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn edges_of_an_order_go_forward() {
+        let rows = Rows::of(&[vec![3], vec![], vec![1], vec![2, 1]]);
+        assert_eq!(rows.reverse_postorder([0].into_iter()), [0, 3, 2, 1]);
+        assert_eq!(rows.path([0].into_iter(), 1), Some(vec![0, 3, 1]));
+        assert_eq!(rows.path([1].into_iter(), 0), None);
+        assert_eq!(rows.reversed().row(1), [2, 3]);
+    }
+}

@@ -1,0 +1,587 @@
+//! One request over a program: analyses in, figures and findings out.
+
+use crate::analysis::{
+    AVAILABLE, INITIALISED, LIVENESS, REACHING, VERY_BUSY, available, dead_stores, dominators,
+    expressions, initialised, liveness, loops, reaching, uninitialised_uses, very_busy,
+};
+use crate::calls::{self, Calls};
+use crate::cells::Cells;
+use crate::error::ModuleError;
+use crate::finding::{Finding, FindingKind, Place, Step};
+use crate::flow::{On, Problem, Setup, Solution, SolveStats, predecessors, solve};
+use crate::model::Program;
+use crate::taint::{Spec, taint};
+use serde::Serialize;
+use std::time::Instant;
+
+/// Analyses that a request may name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum AnalysisName {
+    /// The call graph.
+    Calls,
+    /// Liveness and dead stores.
+    Liveness,
+    /// Definite initialisation.
+    Initialised,
+    /// Reaching definitions.
+    Reaching,
+    /// Available expressions.
+    Available,
+    /// Very busy expressions.
+    VeryBusy,
+    /// Dominators and loop nesting.
+    Loops,
+    /// Taint.
+    Taint,
+}
+
+impl AnalysisName {
+    /// All analyses.
+    pub const ALL: [Self; 8] = [
+        Self::Calls,
+        Self::Liveness,
+        Self::Initialised,
+        Self::Reaching,
+        Self::Available,
+        Self::VeryBusy,
+        Self::Loops,
+        Self::Taint,
+    ];
+
+    /// The name on the command line.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Calls => "calls",
+            Self::Liveness => "liveness",
+            Self::Initialised => "initialised",
+            Self::Reaching => "reaching",
+            Self::Available => "available",
+            Self::VeryBusy => "very-busy",
+            Self::Loops => "loops",
+            Self::Taint => "taint",
+        }
+    }
+
+    /// A few words for help.
+    #[must_use]
+    pub const fn summary(self) -> &'static str {
+        match self {
+            Self::Calls => "Call graph: unreachable functions, recursion, what reaches imports",
+            Self::Liveness => "Liveness of locals, globals, memory and stack slots; dead stores",
+            Self::Initialised => "Locals that are read before every way has written them",
+            Self::Reaching => "Definitions that reach uses",
+            Self::Available => "Expressions that every way has computed already",
+            Self::VeryBusy => "Expressions that every way on will compute",
+            Self::Loops => "Dominators and loop nesting",
+            Self::Taint => "Data from sources that reaches sinks, across calls",
+        }
+    }
+}
+
+/// A request.
+#[derive(Clone, Debug)]
+pub struct Request {
+    /// The analyses, in order.
+    pub analyses: Vec<AnalysisName>,
+    /// Imports whose callers are findings, as MODULE.FIELD or FIELD.
+    pub reach: Vec<String>,
+    /// Where data begins that is not to be trusted, or is to be kept.
+    pub sources: Vec<Spec>,
+    /// Where it must not get.
+    pub sinks: Vec<Spec>,
+    /// The machine, and its memory.
+    pub on: On,
+}
+
+/// A figure of an analysis.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Figure {
+    /// What is counted, with its unit.
+    pub what: &'static str,
+    /// The number.
+    pub count: u64,
+}
+
+/// What an analysis found and took.
+#[derive(Clone, Debug, Serialize)]
+pub struct AnalysisReport {
+    /// The analysis.
+    pub name: &'static str,
+    /// Its figures.
+    pub figures: Vec<Figure>,
+    /// Facts of all functions.
+    pub facts: u64,
+    /// Work of its fixpoints.
+    pub work: SolveStats,
+    /// Time from the program to its findings, nanoseconds.
+    pub total_ns: u64,
+}
+
+/// What a program holds.
+#[derive(Clone, Debug, Serialize)]
+pub struct Sizes {
+    /// Files.
+    pub files: usize,
+    /// Bytes of the files.
+    pub bytes: u64,
+    /// Functions, imports included.
+    pub functions: usize,
+    /// Imported functions.
+    pub imports: usize,
+    /// Basic blocks.
+    pub blocks: usize,
+    /// Edges between blocks.
+    pub edges: usize,
+    /// Blocks of the largest function.
+    pub largest: usize,
+    /// Operations.
+    pub operations: usize,
+}
+
+impl Sizes {
+    /// The sizes of a program.
+    #[must_use]
+    pub fn of(program: &Program) -> Self {
+        let functions = || program.functions.iter();
+        let blocks = functions().map(|f| f.body.blocks.len());
+        Self {
+            files: program.modules.len(),
+            bytes: program.modules.iter().map(|module| module.bytes).sum(),
+            functions: program.functions.len(),
+            imports: functions().filter(|f| f.import.is_some()).count(),
+            blocks: program.blocks(),
+            edges: functions().map(|f| f.body.successors.len()).sum(),
+            largest: blocks.max().unwrap_or(0),
+            operations: program.ops(),
+        }
+    }
+}
+
+/// The answer to a request.
+#[derive(Clone, Debug, Serialize)]
+pub struct Answer {
+    /// Size of the program.
+    pub program: Sizes,
+    /// The analyses, as requested.
+    pub analyses: Vec<AnalysisReport>,
+    /// Findings, by analysis and place.
+    pub findings: Vec<Finding>,
+}
+
+/// Carries out a request.
+///
+/// # Errors
+/// The first analysis that fails ends it, as [`solve`] does; [`ModuleError::NoSuchName`] for an
+/// import that no module has.
+pub fn run(program: &Program, request: &Request) -> Result<Answer, ModuleError> {
+    let mut answer = Answer {
+        program: Sizes::of(program),
+        analyses: Vec::new(),
+        findings: Vec::new(),
+    };
+    let session = Run { program, request };
+    for name in &request.analyses {
+        let clock = Instant::now();
+        let first = answer.analyses.len();
+        match name {
+            AnalysisName::Calls => session.calls(&mut answer)?,
+            AnalysisName::Liveness => session.liveness(&mut answer)?,
+            AnalysisName::Initialised => session.initialised(&mut answer)?,
+            AnalysisName::Reaching => session.reaching(&mut answer)?,
+            AnalysisName::Available => session.available(&mut answer)?,
+            AnalysisName::VeryBusy => session.very_busy(&mut answer)?,
+            AnalysisName::Loops => session.loops(&mut answer)?,
+            AnalysisName::Taint => session.taint(&mut answer)?,
+        }
+        let total_ns = u64::try_from(clock.elapsed().as_nanos()).unwrap_or(u64::MAX);
+        if let [report] = &mut answer.analyses[first..] {
+            report.total_ns = total_ns;
+        }
+    }
+    Ok(answer)
+}
+
+/// Imports that a name means: MODULE.FIELD, or FIELD alone.
+///
+/// # Errors
+/// [`ModuleError::NoSuchName`] if there is none.
+pub fn imports_named(program: &Program, name: &str) -> Result<Vec<u32>, ModuleError> {
+    let numbered = (0..).zip(&program.functions);
+    let found: Vec<u32> = numbered
+        .filter(|(_, function)| {
+            let import = function.import.as_ref();
+            import.is_some_and(|(module, field)| {
+                field == name || name.strip_prefix(module.as_str()) == Some(&format!(".{field}"))
+            })
+        })
+        .map(|(number, _)| number)
+        .collect();
+    if found.is_empty() {
+        return Err(ModuleError::NoSuchName {
+            role: "import",
+            name: name.to_owned(),
+            problem: "no module imports a function of this name; names are MODULE.FIELD or FIELD"
+                .to_owned(),
+        });
+    }
+    Ok(found)
+}
+
+struct Run<'a> {
+    program: &'a Program,
+    request: &'a Request,
+}
+
+fn figure(what: &'static str, count: usize) -> Figure {
+    Figure {
+        what,
+        count: count as u64,
+    }
+}
+
+fn facts_of(problems: &[Problem]) -> u64 {
+    problems.iter().map(|one| u64::from(one.facts)).sum()
+}
+
+impl Run<'_> {
+    fn solve(&self, setup: Setup, problems: &[Problem]) -> Result<Solution, ModuleError> {
+        solve(self.program, setup, problems, self.request.on)
+    }
+
+    fn add(
+        &self,
+        answer: &mut Answer,
+        setup: Setup,
+        problems: &[Problem],
+        work: SolveStats,
+        figures: Vec<Figure>,
+    ) {
+        answer.analyses.push(AnalysisReport {
+            name: setup.name,
+            figures,
+            facts: facts_of(problems),
+            work,
+            total_ns: 0,
+        });
+    }
+
+    fn finding(&self, kind: FindingKind, function: usize, op: u32, message: String) -> Finding {
+        let offset = self.program.functions[function].body.ops.get(op as usize);
+        Finding {
+            kind,
+            place: Place::of(self.program, function, offset.map(|op| op.offset)),
+            message,
+            witness: Vec::new(),
+        }
+    }
+
+    fn liveness(&self, answer: &mut Answer) -> Result<(), ModuleError> {
+        let (problems, live) = liveness(self.program);
+        let solution = self.solve(LIVENESS, &problems)?;
+        let dead = dead_stores(self.program, &live, &solution);
+        let figures = vec![figure("dead stores", dead.len())];
+        for store in dead {
+            let function = &self.program.functions[store.function];
+            let cells = Cells::of(function, &self.program.modules[function.module as usize]);
+            let cell = self.cell(store.function, cells, store.cell);
+            let message = format!("nothing reads what this stores in {cell}");
+            let kind = FindingKind::DeadStore;
+            let finding = self.finding(kind, store.function, store.op, message);
+            answer.findings.push(finding);
+        }
+        self.add(answer, LIVENESS, &problems, solution.stats, figures);
+        Ok(())
+    }
+
+    /// Name of a cell: that of the text, or its number.
+    fn cell(&self, function: usize, cells: Cells, cell: u32) -> String {
+        let names = &self.program.functions[function].body.names;
+        match names.get(cell as usize) {
+            Some(name) => name.clone(),
+            None => cells.cell(cell).to_string(),
+        }
+    }
+
+    fn initialised(&self, answer: &mut Answer) -> Result<(), ModuleError> {
+        let (problems, reads) = initialised(self.program);
+        let solution = self.solve(INITIALISED, &problems)?;
+        let uses = uninitialised_uses(self.program, &reads, &solution);
+        let figures = vec![figure(
+            "reads that a way reaches without a write",
+            uses.len(),
+        )];
+        for read in uses {
+            let function = &self.program.functions[read.function];
+            let cells = Cells::of(function, &self.program.modules[function.module as usize]);
+            let local = self.cell(read.function, cells, read.local);
+            let message = format!("a way from the entry reads {local} before it is written");
+            let kind = FindingKind::UninitialisedRead;
+            let finding = self.finding(kind, read.function, read.op, message);
+            answer.findings.push(finding);
+        }
+        self.add(answer, INITIALISED, &problems, solution.stats, figures);
+        Ok(())
+    }
+
+    fn reaching(&self, answer: &mut Answer) -> Result<(), ModuleError> {
+        let (problems, reaching) = reaching(self.program);
+        let solution = self.solve(REACHING, &problems)?;
+        let (mut pairs, mut uses) = (0, 0);
+        let mut words = Vec::new();
+        for (number, facts) in reaching.iter().enumerate() {
+            let (starts, rows) = predecessors(&self.program.functions[number].body);
+            let entry = boundary_words(&problems[number]);
+            for (block, cell, _) in &facts.uses {
+                let block = *block as usize;
+                let row = &rows[starts[block] as usize..starts[block + 1] as usize];
+                let outside = (block == 0).then_some(entry.as_slice());
+                solution.coming(number, row, outside, &mut words);
+                let (first, end) = (facts.first[*cell as usize], facts.first[*cell as usize + 1]);
+                uses += 1;
+                pairs += (first..end)
+                    .filter(|fact| words[*fact as usize / 64] >> (fact % 64) & 1 == 1)
+                    .count();
+            }
+        }
+        let figures = vec![
+            figure("uses across blocks", uses),
+            figure("pairs of a definition and a use that it reaches", pairs),
+        ];
+        self.add(answer, REACHING, &problems, solution.stats, figures);
+        Ok(())
+    }
+
+    fn available(&self, answer: &mut Answer) -> Result<(), ModuleError> {
+        let expressions = expressions(self.program);
+        let problems: Vec<Problem> = expressions.iter().map(available).collect();
+        let solution = self.solve(AVAILABLE, &problems)?;
+        let (mut redundant, mut words) = (0, Vec::new());
+        for (number, found) in expressions.iter().enumerate() {
+            if found.exposed.is_empty() {
+                continue;
+            }
+            let (starts, rows) = predecessors(&self.program.functions[number].body);
+            let nothing = vec![0; solution.columns(number)];
+            for (block, fact, op) in &found.exposed {
+                let row = starts[*block as usize] as usize..starts[*block as usize + 1] as usize;
+                let outside = (*block == 0).then_some(nothing.as_slice());
+                solution.coming(number, &rows[row], outside, &mut words);
+                if words[*fact as usize / 64] >> (fact % 64) & 1 == 1 {
+                    redundant += 1;
+                    let message = "every way here has computed this value already".to_owned();
+                    let kind = FindingKind::RedundantExpression;
+                    answer
+                        .findings
+                        .push(self.finding(kind, number, *op, message));
+                }
+            }
+        }
+        let figures = vec![figure(
+            "computations of a value that is available",
+            redundant,
+        )];
+        self.add(answer, AVAILABLE, &problems, solution.stats, figures);
+        Ok(())
+    }
+
+    fn very_busy(&self, answer: &mut Answer) -> Result<(), ModuleError> {
+        let expressions = expressions(self.program);
+        let problems: Vec<Problem> = expressions.iter().map(very_busy).collect();
+        let solution = self.solve(VERY_BUSY, &problems)?;
+        let (mut busy, mut words) = (0, Vec::new());
+        for (number, function) in self.program.functions.iter().enumerate() {
+            if solution.facts(number) == 0 {
+                continue;
+            }
+            for block in 0..function.body.blocks.len() {
+                let row = function.body.successors_of(block);
+                if row.len() > 1 {
+                    solution.coming(number, row, None, &mut words);
+                    busy += words
+                        .iter()
+                        .map(|word| word.count_ones() as usize)
+                        .sum::<usize>();
+                }
+            }
+        }
+        let figures = vec![figure(
+            "values that all ways on from a branch compute",
+            busy,
+        )];
+        self.add(answer, VERY_BUSY, &problems, solution.stats, figures);
+        Ok(())
+    }
+
+    fn loops(&self, answer: &mut Answer) -> Result<(), ModuleError> {
+        let tree = dominators(self.program, self.request.on)?;
+        let nests = loops(self.program, &tree, self.request.on)?;
+        let deepest = nests.depth.iter().flatten().max().copied().unwrap_or(0);
+        let found: usize = nests.headers.iter().map(Vec::len).sum();
+        answer.analyses.push(AnalysisReport {
+            name: "dominators",
+            figures: vec![figure("blocks", self.program.blocks())],
+            facts: self.program.blocks() as u64,
+            work: tree.stats,
+            total_ns: tree.stats.build_ns + tree.stats.upload_ns + tree.stats.run_ns,
+        });
+        answer.analyses.push(AnalysisReport {
+            name: "loop nesting",
+            figures: vec![
+                figure("loops", found),
+                figure("loops around the innermost block", deepest as usize),
+                figure("edges back that close no loop", nests.irreducible),
+            ],
+            facts: found as u64,
+            work: nests.stats,
+            total_ns: nests.stats.build_ns + nests.stats.upload_ns + nests.stats.run_ns,
+        });
+        Ok(())
+    }
+
+    fn calls(&self, answer: &mut Answer) -> Result<(), ModuleError> {
+        let calls = Calls::of(self.program);
+        let (is_reached, reached_work) = calls::reached(&calls, self.request.on)?;
+        let functions = self.program.functions.len();
+        let unreached: Vec<usize> = (0..functions).filter(|node| !is_reached[*node]).collect();
+        let components = calls::components(&calls, &self.request.on.machine)?;
+        let reach = calls::import_reach(self.program, &calls, self.request.on)?;
+        let mut sizes = vec![0_usize; components.len()];
+        for component in &components {
+            sizes[*component as usize] += 1;
+        }
+        let figures = vec![
+            figure("calls, each pair once", calls.callees.targets.len()),
+            figure("tables and types that calls go by", calls.dispatches.len()),
+            figure("functions that nothing outside reaches", unreached.len()),
+            figure(
+                "strong components",
+                sizes.iter().filter(|size| **size > 0).count(),
+            ),
+            figure(
+                "functions of the largest component",
+                sizes.iter().max().copied().unwrap_or(0),
+            ),
+        ];
+        for function in unreached {
+            let place = Place::of(self.program, function, None);
+            let message = "no call from an export, the start function or an open table gets here";
+            answer.findings.push(Finding {
+                kind: FindingKind::UnreachableFunction,
+                place,
+                message: message.to_owned(),
+                witness: Vec::new(),
+            });
+        }
+        self.import_findings(answer, &calls, &reach)?;
+        answer.analyses.push(AnalysisReport {
+            name: "call graph",
+            figures,
+            facts: 1 + reach.imports.len() as u64,
+            work: sum(reached_work, reach.stats()),
+            total_ns: 0,
+        });
+        Ok(())
+    }
+
+    /// For each import that was asked for, the roots that reach it, with the calls in between.
+    fn import_findings(
+        &self,
+        answer: &mut Answer,
+        calls: &Calls,
+        reach: &calls::ImportReach,
+    ) -> Result<(), ModuleError> {
+        for name in &self.request.reach {
+            for import in imports_named(self.program, name)? {
+                let number = reach.imports.binary_search(&import).unwrap_or(0);
+                let label = self.program.functions[import as usize].label();
+                let roots = calls.roots.iter().copied();
+                for root in roots.filter(|root| reach.reaches(*root, number)) {
+                    let path = calls.callees.path([root].into_iter(), import);
+                    answer.findings.push(Finding {
+                        kind: FindingKind::ReachesImport,
+                        place: Place::of(self.program, root as usize, None),
+                        message: format!("calls from here reach {label}"),
+                        witness: self.call_steps(calls, &path.unwrap_or_default()),
+                    });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn taint(&self, answer: &mut Answer) -> Result<(), ModuleError> {
+        let calls = Calls::of(self.program);
+        let Request {
+            sources, sinks, on, ..
+        } = self.request;
+        let report = taint(self.program, &calls, sources, sinks, *on)?;
+        let figures = vec![
+            figure(
+                "ways from a source to an argument of a sink",
+                report.findings.len(),
+            ),
+            figure("values", report.values),
+            figure("calls", report.sites),
+        ];
+        answer.findings.extend(report.findings);
+        for (name, facts, work) in [
+            ("summaries", report.values, report.summaries),
+            ("taint", self.request.sources.len(), report.flow),
+        ] {
+            let is_last = name == "taint";
+            answer.analyses.push(AnalysisReport {
+                name,
+                figures: if is_last { figures.clone() } else { Vec::new() },
+                facts: facts as u64,
+                work,
+                total_ns: work.build_ns + work.upload_ns + work.run_ns + work.read_ns,
+            });
+        }
+        Ok(())
+    }
+
+    fn call_steps(&self, calls: &Calls, path: &[u32]) -> Vec<Step> {
+        let functions = self.program.functions.len();
+        let mut steps = Vec::new();
+        let mut through = None;
+        for node in path {
+            if *node as usize >= functions {
+                through = Some(calls.label(self.program, *node));
+                continue;
+            }
+            let what = match (steps.is_empty(), through.take()) {
+                (true, _) => "begins".to_owned(),
+                (false, None) => "is called".to_owned(),
+                (false, Some(dispatch)) => format!("is called, {dispatch}"),
+            };
+            let place = Place::of(self.program, *node as usize, None);
+            steps.push(Step { place, what });
+        }
+        steps
+    }
+}
+
+fn boundary_words(problem: &Problem) -> Vec<u64> {
+    let mut words = vec![0_u64; problem.columns()];
+    for (first, end) in &problem.boundary {
+        for fact in *first..*end {
+            words[fact as usize / 64] |= 1 << (fact % 64);
+        }
+    }
+    words
+}
+
+/// The work of two analyses.
+fn sum(one: SolveStats, other: SolveStats) -> SolveStats {
+    SolveStats {
+        submissions: one.submissions + other.submissions,
+        iterations: one.iterations.max(other.iterations),
+        nodes: one.nodes + other.nodes,
+        edges: one.edges + other.edges,
+        build_ns: one.build_ns + other.build_ns,
+        upload_ns: one.upload_ns + other.upload_ns,
+        run_ns: one.run_ns + other.run_ns,
+        read_ns: one.read_ns + other.read_ns,
+    }
+}

@@ -1,0 +1,416 @@
+//! Analyses of functions against plain ones.
+
+use crate::oracle;
+use crate::random::{self, Numbers};
+use proptest::prelude::*;
+use seawall::executor::Machine;
+use seawall_modules::analysis::{
+    AVAILABLE, INITIALISED, LIVENESS, NONE, REACHING, available, dead_stores, dominates,
+    dominators, expressions, initialised, liveness, loops, reaching, uninitialised_uses,
+};
+use seawall_modules::calls::{self, Calls};
+use seawall_modules::cells::Cells;
+use seawall_modules::flow::{On, Problem, predecessors, solve};
+use seawall_modules::model::{Kind, Program};
+use std::collections::{BTreeMap, BTreeSet};
+use std::num::NonZeroUsize;
+
+fn machine() -> Machine {
+    Machine::cpu(NonZeroUsize::new(1))
+}
+
+pub(crate) fn read(text: &str) -> Program {
+    let bytes = wat::parse_str(text).unwrap();
+    let mut program = Program::default();
+    seawall_modules::read(&mut program, "test.wasm", bytes).unwrap();
+    program
+}
+
+fn cells(program: &Program, function: usize) -> Cells {
+    let function = &program.functions[function];
+    Cells::of(function, &program.modules[function.module as usize])
+}
+
+/// Compares every analysis of every function with its plain form.
+pub(crate) fn check_all(program: &Program) {
+    check_liveness(program);
+    check_reaching(program);
+    check_initialised(program);
+    check_available(program);
+    check_loops(program);
+    check_calls(program);
+}
+
+fn check_liveness(program: &Program) {
+    let machine = machine();
+    let (problems, live) = liveness(program);
+    let solution = solve(program, LIVENESS, &problems, On::new(machine)).unwrap();
+    let found = dead_stores(program, &live, &solution);
+    for (number, function) in program.functions.iter().enumerate() {
+        let (expected, dead) = oracle::liveness(function, cells(program, number));
+        for (block, expected) in expected.iter().enumerate() {
+            let facts = (0..).zip(&live[number].cells);
+            let found: oracle::Set = facts
+                .filter(|(fact, _)| solution.passes(number, block, *fact))
+                .map(|(_, cell)| *cell)
+                .collect();
+            assert_eq!(
+                &found,
+                expected,
+                "live in block {block} of {}",
+                function.label()
+            );
+        }
+        let found = found.iter().filter(|store| store.function == number);
+        let found: Vec<u32> = found.map(|store| store.op).collect();
+        assert_eq!(found, dead, "dead stores of {}", function.label());
+    }
+}
+
+fn check_reaching(program: &Program) {
+    let machine = machine();
+    let (problems, all) = reaching(program);
+    let solution = solve(program, REACHING, &problems, On::new(machine)).unwrap();
+    let mut words = Vec::new();
+    for (number, function) in program.functions.iter().enumerate() {
+        let expected = oracle::reaching(function, cells(program, number));
+        let facts = &all[number];
+        let (starts, rows) = predecessors(&function.body);
+        let mut entry = vec![0_u64; solution.columns(number)];
+        for (first, _) in &problems[number].boundary {
+            entry[*first as usize / 64] |= 1 << (first % 64);
+        }
+        let mut found = BTreeMap::new();
+        for (block, cell, _) in &facts.uses {
+            let row = starts[*block as usize] as usize..starts[*block as usize + 1] as usize;
+            let outside = (*block == 0).then_some(entry.as_slice());
+            solution.coming(number, &rows[row], outside, &mut words);
+            let of_cell = facts.first[*cell as usize]..facts.first[*cell as usize + 1];
+            let writes: oracle::Set = of_cell
+                .filter(|fact| words[*fact as usize / 64] >> (fact % 64) & 1 == 1)
+                .map(|fact| facts.blocks[fact as usize])
+                .collect();
+            found.insert((*block, facts.cells[*cell as usize]), writes);
+        }
+        assert_eq!(
+            found,
+            expected,
+            "definitions that reach uses of {}",
+            function.label()
+        );
+    }
+}
+
+fn check_initialised(program: &Program) {
+    let machine = machine();
+    let (problems, reads) = initialised(program);
+    let on = On::new(machine);
+    let solution = solve(program, INITIALISED, &problems, on).unwrap();
+    let all = uninitialised_uses(program, &reads, &solution);
+    for (number, function) in program.functions.iter().enumerate() {
+        let expected = oracle::uninitialised(function, cells(program, number));
+        let found = all.iter().filter(|read| read.function == number);
+        let found: BTreeSet<(u32, u32)> = found.map(|read| (read.block, read.local)).collect();
+        assert_eq!(found, expected, "early reads of {}", function.label());
+    }
+}
+
+/// Expressions as strings: what each block computes first, at which operation; and what it does to
+/// them in order. `Some` computes, `None` with a cell writes it.
+type Events = Vec<(Option<(String, u32)>, Option<u32>)>;
+
+/// What a block computes and writes, by plain strings; cells are written as `<N>`.
+fn strings(program: &Program, number: usize, block: usize) -> Events {
+    let function = &program.functions[number];
+    let image = &program.modules[function.module as usize].image.0;
+    let cells = cells(program, number);
+    let mut events = Events::new();
+    let mut stack: Vec<Option<String>> = Vec::new();
+    let forget = |stack: &mut Vec<Option<String>>, cell: u32| {
+        for value in stack.iter_mut() {
+            if value
+                .as_ref()
+                .is_some_and(|text| text.contains(&format!("<{cell}>")))
+            {
+                *value = None;
+            }
+        }
+    };
+    for at in function.body.ops_of(block) {
+        let op = function.body.ops[at];
+        let mut operands = Vec::new();
+        for _ in 0..op.pops() {
+            operands.push(stack.pop().flatten());
+        }
+        operands.reverse();
+        let mut made = None;
+        let mut written = Vec::new();
+        match op.kind() {
+            Kind::LocalGet => made = Some(format!("<{}>", op.arg)),
+            Kind::GlobalGet => made = Some(format!("<{}>", cells.global(op.arg))),
+            Kind::Constant | Kind::Pure | Kind::Load => {
+                let code = &image[op.offset as usize..(op.offset + op.arg) as usize];
+                let operands: Option<Vec<String>> = operands.into_iter().collect();
+                let suffix = match op.kind() {
+                    Kind::Load => format!(" <{}>", cells.memory()),
+                    _ => String::new(),
+                };
+                made = operands
+                    .filter(|operands| operands.len() <= 3)
+                    .map(|operands| format!("({code:?} {}{suffix})", operands.join(" ")));
+                if let Some(text) = made.as_ref().filter(|_| op.kind() != Kind::Constant) {
+                    events.push((Some((text.clone(), at as u32)), None));
+                }
+            }
+            Kind::LocalSet | Kind::LocalTee => written.push(op.arg),
+            Kind::GlobalSet => written.push(cells.global(op.arg)),
+            Kind::Store | Kind::Update => written.push(cells.memory()),
+            Kind::Call | Kind::Indirect => written.extend(cells.locals..=cells.memory()),
+            Kind::Move | Kind::Opaque | Kind::Return | Kind::Fact => {}
+        }
+        for cell in written {
+            forget(&mut stack, cell);
+            events.push((None, Some(cell)));
+        }
+        if op.kind() == Kind::LocalTee {
+            made = Some(format!("<{}>", op.arg));
+        }
+        for _ in 0..op.pushes() {
+            stack.push(made.clone());
+        }
+    }
+    events
+}
+
+fn check_available(program: &Program) {
+    let machine = machine();
+    let all = expressions(program);
+    let problems: Vec<Problem> = all.iter().map(available).collect();
+    let on = On::new(machine);
+    let solution = solve(program, AVAILABLE, &problems, on).unwrap();
+    let mut words = Vec::new();
+    for (number, function) in program.functions.iter().enumerate() {
+        let (starts, rows) = predecessors(&function.body);
+        let nothing = vec![0_u64; solution.columns(number)];
+        let mut found = BTreeSet::new();
+        for (block, fact, op) in &all[number].exposed {
+            let row = starts[*block as usize] as usize..starts[*block as usize + 1] as usize;
+            let outside = (*block == 0).then_some(nothing.as_slice());
+            solution.coming(number, &rows[row], outside, &mut words);
+            if words[*fact as usize / 64] >> (fact % 64) & 1 == 1 {
+                found.insert(*op);
+            }
+        }
+        assert_eq!(
+            found,
+            plain_redundant(program, number),
+            "of {}",
+            function.label()
+        );
+    }
+}
+
+/// Operations that compute what every way to their block has computed, by sets of strings.
+fn plain_redundant(program: &Program, number: usize) -> BTreeSet<u32> {
+    let body = &program.functions[number].body;
+    let events: Vec<Events> = (0..body.blocks.len())
+        .map(|block| strings(program, number, block))
+        .collect();
+    let universe: BTreeSet<String> = events
+        .iter()
+        .flatten()
+        .filter_map(|event| event.0.as_ref().map(|(text, _)| text.clone()))
+        .collect();
+    let before = oracle::predecessors(body);
+    let mut passed = vec![universe.clone(); body.blocks.len()];
+    let coming = |passed: &[BTreeSet<String>], block: usize| {
+        let mut set = if block == 0 {
+            BTreeSet::new()
+        } else {
+            universe.clone()
+        };
+        for from in &before[block] {
+            set = set.intersection(&passed[*from]).cloned().collect();
+        }
+        set
+    };
+    loop {
+        let mut has_changed = false;
+        for block in 0..body.blocks.len() {
+            let mut set = coming(&passed, block);
+            for event in &events[block] {
+                apply(event, &mut set);
+            }
+            has_changed |= set != passed[block];
+            passed[block] = set;
+        }
+        if !has_changed {
+            break;
+        }
+    }
+    let mut found = BTreeSet::new();
+    for (block, events) in events.iter().enumerate() {
+        let (mut set, mut seen) = (coming(&passed, block), BTreeSet::new());
+        for event in events {
+            if let (Some((text, op)), _) = event
+                && seen.insert(text.clone())
+                && set.contains(text)
+            {
+                found.insert(*op);
+            }
+            if let (_, Some(cell)) = event {
+                // A value that was changed in the block is no longer the one that came in.
+                let changed = universe
+                    .iter()
+                    .filter(|text| text.contains(&format!("<{cell}>")));
+                seen.extend(changed.cloned());
+            }
+            apply(event, &mut set);
+        }
+    }
+    found
+}
+
+fn apply(event: &(Option<(String, u32)>, Option<u32>), set: &mut BTreeSet<String>) {
+    match event {
+        (Some((text, _)), _) => {
+            set.insert(text.clone());
+        }
+        (_, Some(cell)) => set.retain(|text| !text.contains(&format!("<{cell}>"))),
+        _ => {}
+    }
+}
+
+fn check_loops(program: &Program) {
+    let machine = machine();
+    let on = On::new(machine);
+    let tree = dominators(program, on).unwrap();
+    let nests = loops(program, &tree, on).unwrap();
+    for (number, function) in program.functions.iter().enumerate() {
+        let body = &function.body;
+        let nearest = &tree.nearest[number];
+        let reached = oracle::reached(body, None);
+        let expected = oracle::dominated(body);
+        for (above, expected) in expected.iter().enumerate() {
+            for below in (0..body.blocks.len()).filter(|below| reached[*below]) {
+                let found = reached[above] && dominates(nearest, above as u32, below as u32);
+                assert_eq!(found, expected.contains(&below), "{above} over {below}");
+            }
+        }
+        let expected = oracle::loops(body);
+        let headers: Vec<usize> = expected.keys().copied().collect();
+        let found: Vec<usize> = nests.headers[number].iter().map(|h| *h as usize).collect();
+        assert_eq!(found, headers, "loops of {}", function.label());
+        for block in 0..body.blocks.len() {
+            let around = expected.values().filter(|blocks| blocks.contains(&block));
+            let depth = nests.depth[number][block] as usize;
+            assert_eq!(
+                depth,
+                around.count(),
+                "depth of block {block} of {}",
+                function.label()
+            );
+            let innermost = nests.innermost[number][block];
+            assert_eq!(innermost == NONE, depth == 0);
+            if innermost != NONE {
+                let header = headers[innermost as usize];
+                let own = expected[&header].len();
+                assert!(expected[&header].contains(&block));
+                let others = expected.values().filter(|blocks| blocks.contains(&block));
+                assert_eq!(others.map(BTreeSet::len).min(), Some(own));
+            }
+        }
+    }
+}
+
+/// Compares the dominators of every function with those of petgraph (Cooper, Harvey and Kennedy).
+pub(crate) fn check_dominators(program: &Program) {
+    let tree = dominators(program, On::new(machine())).unwrap();
+    for (number, function) in program.functions.iter().enumerate() {
+        let body = &function.body;
+        let mut graph = petgraph::graph::DiGraph::<(), ()>::new();
+        let nodes: Vec<_> = body.blocks.iter().map(|_| graph.add_node(())).collect();
+        for block in 0..nodes.len() {
+            for to in body.successors_of(block) {
+                graph.add_edge(nodes[block], nodes[*to as usize], ());
+            }
+        }
+        let Some(entry) = nodes.first() else { continue };
+        let expected = petgraph::algo::dominators::simple_fast(&graph, *entry);
+        for (block, node) in nodes.iter().enumerate() {
+            let nearest = tree.nearest[number][block];
+            let found = (nearest != NONE).then_some(nearest as usize);
+            let expected = expected.immediate_dominator(*node).map(|node| node.index());
+            assert_eq!(found, expected, "block {block} of {}", function.label());
+        }
+    }
+}
+
+fn check_calls(program: &Program) {
+    let machine = machine();
+    let calls = Calls::of(program);
+    let on = On::new(machine);
+    let rows: Vec<Vec<u32>> = (0..calls.nodes())
+        .map(|node| calls.callees.row(node).to_vec())
+        .collect();
+    let from: Vec<BTreeSet<u32>> = (0..rows.len() as u32)
+        .map(|node| oracle::called_from(&rows, node))
+        .collect();
+    let (is_reached, _) = calls::reached(&calls, on).unwrap();
+    let roots = calls
+        .roots
+        .iter()
+        .flat_map(|root| from[*root as usize].iter().copied());
+    let expected: BTreeSet<u32> = roots.collect();
+    let reach = calls::import_reach(program, &calls, on).unwrap();
+    let components = calls::components(&calls, &machine).unwrap();
+    let mut counts = vec![0; reach.imports.len()];
+    for node in 0..rows.len() as u32 {
+        assert_eq!(is_reached[node as usize], expected.contains(&node));
+        for (number, import) in reach.imports.iter().enumerate() {
+            let found = reach.reaches(node, number);
+            assert_eq!(
+                found,
+                from[node as usize].contains(import),
+                "{node} to {import}"
+            );
+            counts[number] += u32::from(found && (node as usize) < calls.functions);
+        }
+        for other in 0..rows.len() as u32 {
+            let is_one =
+                from[node as usize].contains(&other) && from[other as usize].contains(&node);
+            let found = components[node as usize] == components[other as usize];
+            assert_eq!(found, is_one, "{node} and {other}");
+        }
+    }
+    assert_eq!(reach.counts(calls.functions), counts);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(96))]
+    #[test]
+    fn random_modules_have_the_facts_of_plain_analyses(
+        numbers in prop::collection::vec(any::<u8>(), 0..400)
+    ) {
+        let text = random::module(&mut Numbers::new(&numbers));
+        let program = read(&text);
+        check_all(&program);
+        check_dominators(&program);
+    }
+
+    #[test]
+    fn random_graphs_have_the_dominators_and_loops_of_plain_analyses(
+        edges in prop::collection::vec((0_u32..12, 0_u32..12), 0..30)
+    ) {
+        let mut text = String::from("seawall-flow 1\nfunction f exported\n");
+        for block in 0..12 {
+            let targets = edges.iter().filter(|edge| edge.0 == block);
+            let targets: Vec<String> = targets.map(|edge| edge.1.to_string()).collect();
+            text.push_str(&format!("block {block} -> {}\n use x{}\n def x{}\n", targets.join(" "), block % 3, block % 4));
+        }
+        let mut program = Program::default();
+        seawall_modules::read(&mut program, "f.flow", text.into_bytes()).unwrap();
+        check_all(&program);
+        check_dominators(&program);
+    }
+}

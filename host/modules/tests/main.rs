@@ -1,0 +1,10 @@
+//! Every analysis against an obvious sequential worklist, on random flow graphs, random modules and
+//! real ones.
+
+mod analyses;
+mod front_ends;
+mod oracle;
+mod random;
+mod real;
+mod solver;
+mod taint;
