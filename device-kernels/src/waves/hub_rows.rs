@@ -22,7 +22,9 @@ const PART: u32 = 8;
 /// The part of a hub's row that one warp fills: every `warps`th step, from step `warp` on.
 #[derive(Clone, Copy, Debug)]
 struct WarpShare {
+    /// Number of the warp.
     warp: u32,
+    /// Warps that fill the row.
     warps: u32,
 }
 

@@ -530,6 +530,7 @@ fn name(end: EdgeEnd<'_>, kind: IdKind) -> Result<Cow<'_, str>, LineProblem> {
 /// The column of an end of an edge.
 #[derive(Clone, Copy)]
 struct EdgeEnd<'l> {
+    /// Its content, without blanks and quotation marks around it.
     column: &'l [u8],
     /// Whether it was between quotation marks.
     is_quoted: bool,
