@@ -190,7 +190,7 @@ struct MachineArgs {
     #[arg(long, value_enum, default_value_t, value_name = "NAME")]
     jit: JitName,
     /// Print a program's machine code for CPU threads, wave by wave, instead of running it.
-    #[arg(long, value_enum, value_name = "FORM", requires = "program")]
+    #[arg(long, value_enum, value_name = "FORM", conflicts_with = "analysis")]
     emit: Option<EmitName>,
     /// Shape of a search's steps, if it can hold the frontier; auto chooses on the device for each
     /// step.
