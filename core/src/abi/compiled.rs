@@ -5,6 +5,8 @@
 //! one machine: it has the number of nodes, and the lengths of registers and their places in their
 //! regions as constants.
 
+use super::assert_words;
+
 /// The arrays that machine code uses, and what it reports.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(C)]
@@ -36,6 +38,8 @@ pub struct EachCall {
     /// Not 0 if the code raised the loop's flag.
     pub raised: u32,
 }
+
+assert_words!(EachCall, 22);
 
 /// Machine code of a wave. It runs the code for the items from the second argument up to the third.
 pub type EachCode = unsafe extern "C" fn(*mut EachCall, u32, u32);

@@ -116,7 +116,7 @@ impl MachineCode {
         });
         tier.compiler.begin();
         if is_due {
-            tier.compile(false);
+            tier.compile();
         }
     }
 

@@ -77,9 +77,12 @@ unsafe fn missing(waves: *const CompiledWaves) {
     let Some(tier) = compiler.this.upgrade() else {
         return;
     };
-    // Without a thread, the run goes on interpreted.
+    if compiler.is_begun.swap(true, Ordering::Relaxed) {
+        return;
+    }
+    // Without a thread, runs go on interpreted.
     let builder = std::thread::Builder::new().name("seawall-jit".to_owned());
-    let _ = builder.spawn(move || tier.compile(true));
+    let _ = builder.spawn(move || tier.make(true));
 }
 
 impl Compiler {
@@ -145,12 +148,16 @@ impl Made {
 }
 
 impl Tier {
-    /// Makes the machine code, unless somebody does or has; `is_beside` a run.
-    pub(super) fn compile(&self, is_beside: bool) {
-        let compiler = &self.compiler;
-        if compiler.is_begun.swap(true, Ordering::Relaxed) {
-            return;
+    /// Makes the machine code, unless somebody does or has.
+    pub(super) fn compile(&self) {
+        if !self.compiler.is_begun.swap(true, Ordering::Relaxed) {
+            self.make(false);
         }
+    }
+
+    /// Makes the machine code, `is_beside` a run.
+    fn make(&self, is_beside: bool) {
+        let compiler = &self.compiler;
         if let Ok(made) = compiler.made.get_or_init(|| compiler.make(is_beside)) {
             // SAFETY: the tier has the waves as long as it has what publishes them, and `Compiled`
             // sorts them by their first instructions, each once. Sessions give the tier to threads
