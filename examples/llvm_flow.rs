@@ -152,7 +152,7 @@ fn write_instruction(instruction: &str, known: &Known<'_>, out: &mut dyn Write) 
     let labels: BTreeSet<String> = targets(rest).into_iter().collect();
     let used = names(rest, '%')
         .into_iter()
-        .filter(|name| !labels.contains(name));
+        .filter(|name| known.values.contains(name) && !labels.contains(name));
     let used: Vec<String> = used.collect();
     if !used.is_empty() {
         writeln!(out, " use {}", used.join(" "))?;
