@@ -40,12 +40,30 @@ fn convert(text: &str, out: &mut dyn Write) -> io::Result<()> {
             let is_local = line.contains(" internal ") || line.contains(" private ");
             let export = if is_local { "" } else { " exported" };
             writeln!(out, "function {name}{export}")?;
-            writeln!(out, "parameters {}", names(line, '%').join(" "))?;
+            let parameters = names(line, '%');
+            writeln!(out, "parameters {}", parameters.join(" "))?;
             let body: Vec<&str> = lines.by_ref().take_while(|line| *line != "}").collect();
-            write_blocks(&body, &functions, out)?;
+            let known = Known::of(&body, parameters, &functions);
+            write_blocks(&body, &known, out)?;
         }
     }
     Ok(())
+}
+
+/// Names that mean something in a function.
+struct Known<'a> {
+    /// Parameters, and what instructions define; types have names of the same form.
+    values: BTreeSet<String>,
+    functions: &'a BTreeSet<String>,
+}
+
+impl<'a> Known<'a> {
+    fn of(body: &[&str], parameters: Vec<String>, functions: &'a BTreeSet<String>) -> Self {
+        let mut values = BTreeSet::from_iter(parameters);
+        let defined = body.iter().filter_map(|line| line.split_once(" = "));
+        values.extend(defined.filter_map(|(left, _)| names(left, '%').into_iter().next()));
+        Self { values, functions }
+    }
 }
 
 fn is_header(line: &str) -> bool {
@@ -87,11 +105,7 @@ fn targets(instruction: &str) -> Vec<String> {
         .collect()
 }
 
-fn write_blocks(
-    body: &[&str],
-    functions: &BTreeSet<String>,
-    out: &mut dyn Write,
-) -> io::Result<()> {
+fn write_blocks(body: &[&str], known: &Known<'_>, out: &mut dyn Write) -> io::Result<()> {
     let mut blocks: Vec<(String, Vec<String>)> = vec![("entry-block".to_owned(), Vec::new())];
     let mut is_open = false;
     for line in body {
@@ -104,6 +118,9 @@ fn write_blocks(
         };
         // A `switch` and the clauses of an `invoke` go on over several lines.
         let text = line.split(" !").next().unwrap_or_default().trim();
+        if text.is_empty() {
+            continue;
+        }
         let goes_on = is_open || text.starts_with("to label") || text.starts_with("catch");
         match instructions.last_mut().filter(|_| goes_on) {
             Some(last) => last.push_str(&format!(" {text}")),
@@ -121,17 +138,13 @@ fn write_blocks(
             false => writeln!(out, "block {name} -> {}", ends.join(" "))?,
         }
         for instruction in instructions {
-            write_instruction(instruction, functions, out)?;
+            write_instruction(instruction, known, out)?;
         }
     }
     Ok(())
 }
 
-fn write_instruction(
-    instruction: &str,
-    functions: &BTreeSet<String>,
-    out: &mut dyn Write,
-) -> io::Result<()> {
+fn write_instruction(instruction: &str, known: &Known<'_>, out: &mut dyn Write) -> io::Result<()> {
     let (defined, rest) = match instruction.split_once(" = ") {
         Some((left, rest)) if left.starts_with('%') => (Some(left), rest),
         _ => (None, instruction),
@@ -139,14 +152,14 @@ fn write_instruction(
     let labels: BTreeSet<String> = targets(rest).into_iter().collect();
     let used = names(rest, '%')
         .into_iter()
-        .filter(|name| !labels.contains(name));
+        .filter(|name| known.values.contains(name) && !labels.contains(name));
     let used: Vec<String> = used.collect();
     if !used.is_empty() {
         writeln!(out, " use {}", used.join(" "))?;
     }
     if rest.contains("call ") || rest.starts_with("invoke ") {
         let called = names(rest, '@').into_iter().next();
-        if let Some(name) = called.filter(|name| functions.contains(name)) {
+        if let Some(name) = called.filter(|name| known.functions.contains(name)) {
             writeln!(out, " call {name}")?;
         }
     }
@@ -164,7 +177,7 @@ mod tests {
     fn a_loop_becomes_blocks() {
         let text = "declare void @step(i32)\n\
             define i32 @main(i32 %n) {\n\
-            start:\n  br label %head\n\
+            start:\n  br label %head\n\n\
             head:                 ; preds = %head, %start\n  %i = phi i32 [ 0, %start ], [ %j, %head ]\n  \
             call void @step(i32 %i)\n  %j = add i32 %i, 1\n  %c = icmp slt i32 %j, %n\n  \
             br i1 %c, label %head, label %done\n\

@@ -58,13 +58,21 @@ fn findings(program: &Program, limits: Limits) -> Result<Vec<String>, ModuleErro
         },
     };
     let answer = run(program, &request)?;
-    Ok(answer.findings.iter().map(|one| format!("{one:?}")).collect())
+    Ok(answer
+        .findings
+        .iter()
+        .map(|one| format!("{one:?}"))
+        .collect())
 }
 
 /// Rows of successors, operations and stack heights are within the body.
 fn check(body: &Body) {
     let blocks = body.blocks.len();
-    assert!(body.blocks.first().is_none_or(|first| first.first_op == 0 && first.height == 0));
+    assert!(
+        body.blocks
+            .first()
+            .is_none_or(|first| first.first_op == 0 && first.height == 0)
+    );
     for block in 0..blocks {
         let ops = body.ops_of(block);
         assert!(ops.start <= ops.end && ops.end <= body.ops.len());

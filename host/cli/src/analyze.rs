@@ -231,7 +231,7 @@ pub(super) fn command(args: &AnalyzeArgs) -> Result<ExitCode, CliError> {
     let answer = run(&program, &args.request())?;
     drop(line);
     if let Some(path) = &args.sarif {
-        let log = sarif::log(&answer.findings, &|path| is_binary(&program, path));
+        let log = sarif::log(&answer.findings);
         write_whole(path, |out| {
             serde_json::to_writer_pretty(out, &log).map_err(io::Error::from)
         })?;
@@ -248,11 +248,6 @@ pub(super) fn command(args: &AnalyzeArgs) -> Result<ExitCode, CliError> {
     let fails = |finding: &Finding| args.fail_on.iter().any(|kind| kind.0 == finding.kind);
     let has_failed = answer.findings.iter().any(fails);
     Ok(ExitCode::from(u8::from(has_failed)))
-}
-
-fn is_binary(program: &Program, path: &str) -> bool {
-    let mut modules = program.modules.iter();
-    modules.any(|module| module.path == path && sarif::is_module(&module.image.0))
 }
 
 /// The object of `--json`.
@@ -354,7 +349,11 @@ fn write_findings(
             let Place {
                 function, offset, ..
             } = &step.place;
-            let at = offset.map_or_else(String::new, |offset| format!("{offset:#x} in "));
+            let at = match offset {
+                Some(line) if step.place.is_line => format!("{line} in "),
+                Some(offset) => format!("{offset:#x} in "),
+                None => String::new(),
+            };
             writeln!(out, "    {at}{function}: {}", step.what)?;
         }
     }

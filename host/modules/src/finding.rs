@@ -85,6 +85,9 @@ pub struct Place {
     /// Offset in the file, bytes; a line number for text. `None` for imports.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub offset: Option<u32>,
+    /// Whether the offset is a line.
+    #[serde(skip)]
+    pub is_line: bool,
 }
 
 impl Place {
@@ -94,6 +97,7 @@ impl Place {
         let at = &program.functions[function];
         let start = at.import.is_none().then_some(at.body.place.start);
         Self {
+            is_line: program.modules[at.module as usize].image.0.is_empty(),
             file: program.modules[at.module as usize].path.clone(),
             function: at.label(),
             index: at.index,
@@ -105,6 +109,7 @@ impl Place {
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.offset {
+            Some(line) if self.is_line => write!(f, "{}:{line} in {}", self.file, self.function),
             Some(offset) => write!(f, "{}:{offset:#x} in {}", self.file, self.function),
             None => write!(f, "{} in {}", self.function, self.file),
         }

@@ -88,7 +88,8 @@ impl Rows {
         }
         let mut open = vec![(root, 0_usize)];
         while let Some((node, next)) = open.last_mut() {
-            match self.row(*node as usize).get(*next) {
+            // From the last to the first: the first successor then comes first in the order.
+            match self.row(*node as usize).iter().nth_back(*next) {
                 Some(to) => {
                     *next += 1;
                     if !std::mem::replace(&mut seen[*to as usize], true) {

@@ -4,12 +4,11 @@
 //! location, the function's name. Places in text have lines.
 
 use crate::finding::{Finding, FindingKind, Place};
-use crate::wasm;
 use serde_json::{Value, json};
 
-/// The findings as one SARIF log. `is_binary` tells for a path whether offsets count bytes.
+/// The findings as one SARIF log.
 #[must_use]
-pub fn log(findings: &[Finding], is_binary: &dyn Fn(&str) -> bool) -> Value {
+pub fn log(findings: &[Finding]) -> Value {
     let rules: Vec<Value> = FindingKind::ALL
         .iter()
         .map(|kind| {
@@ -20,7 +19,7 @@ pub fn log(findings: &[Finding], is_binary: &dyn Fn(&str) -> bool) -> Value {
             })
         })
         .collect();
-    let results: Vec<Value> = findings.iter().map(|one| result(one, is_binary)).collect();
+    let results: Vec<Value> = findings.iter().map(result).collect();
     json!({
         "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
         "version": "2.1.0",
@@ -39,19 +38,19 @@ const fn level(kind: FindingKind) -> &'static str {
     if kind.is_warning() { "warning" } else { "note" }
 }
 
-fn result(finding: &Finding, is_binary: &dyn Fn(&str) -> bool) -> Value {
+fn result(finding: &Finding) -> Value {
     let mut result = json!({
         "ruleId": finding.kind.name(),
         "level": level(finding.kind),
         "message": { "text": finding.message },
-        "locations": [location(&finding.place, is_binary)],
+        "locations": [location(&finding.place)],
     });
     if !finding.witness.is_empty() {
         let steps: Vec<Value> = finding
             .witness
             .iter()
             .map(|step| {
-                let mut location = location(&step.place, is_binary);
+                let mut location = location(&step.place);
                 location["message"] = json!({ "text": step.what });
                 json!({ "location": location })
             })
@@ -61,13 +60,13 @@ fn result(finding: &Finding, is_binary: &dyn Fn(&str) -> bool) -> Value {
     result
 }
 
-fn location(place: &Place, is_binary: &dyn Fn(&str) -> bool) -> Value {
+fn location(place: &Place) -> Value {
     let mut physical = json!({ "artifactLocation": { "uri": uri(&place.file) } });
     if let Some(offset) = place.offset {
-        physical["region"] = if is_binary(&place.file) {
-            json!({ "byteOffset": offset, "byteLength": 1 })
-        } else {
+        physical["region"] = if place.is_line {
             json!({ "startLine": offset.max(1) })
+        } else {
+            json!({ "byteOffset": offset, "byteLength": 1 })
         };
     }
     json!({
@@ -91,12 +90,6 @@ fn uri(path: &str) -> String {
     uri
 }
 
-/// Whether a file's first bytes are those of a module.
-#[must_use]
-pub fn is_module(bytes: &[u8]) -> bool {
-    bytes.starts_with(wasm::MAGIC)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -108,6 +101,7 @@ mod tests {
             function: "main".to_owned(),
             index: 3,
             offset,
+            is_line: false,
         };
         let finding = Finding {
             kind: FindingKind::Taint,
@@ -118,7 +112,7 @@ mod tests {
                 what: "begins".to_owned(),
             }],
         };
-        let log = log(&[finding], &|_| true);
+        let log = log(&[finding]);
         let result = &log["runs"][0]["results"][0];
         assert_eq!(result["ruleId"], "taint");
         let location = &result["locations"][0];

@@ -244,6 +244,15 @@ struct Runner<'a> {
 struct Stopped;
 
 impl Runner<'_> {
+    fn step(&mut self) -> Result<(), Stopped> {
+        self.steps += 1;
+        if self.steps > 3000 {
+            Err(Stopped)
+        } else {
+            Ok(())
+        }
+    }
+
     fn choose(&mut self, count: usize) -> usize {
         let number = self.numbers.get(self.at % self.numbers.len().max(1));
         self.at += 1;
@@ -260,11 +269,10 @@ impl Runner<'_> {
         locals.resize(cells.locals as usize, false);
         let (mut block, mut stack) = (0, Vec::new());
         loop {
+            // Blocks may be empty, and so may endless loops.
+            self.step()?;
             for at in function.body.ops_of(block) {
-                self.steps += 1;
-                if self.steps > 3000 {
-                    return Err(Stopped);
-                }
+                self.step()?;
                 let op = function.body.ops[at];
                 let below = stack.len() - op.pops() as usize;
                 let operands: Vec<bool> = stack.split_off(below);

@@ -1,16 +1,16 @@
 //! Taint: which data from chosen sources reaches chosen sinks, across calls.
 //!
-//! 1. Every function becomes a graph of values ([`values`]): what an operation makes depends on its
+//! 1. Every function becomes a graph of values (`values.rs`): what an operation makes depends on its
 //!    operands, what a join of ways makes on all that come in, for locals, globals, memory and the
 //!    stack alike. Globals are parameters and results of every function, so that a global that is
 //!    overwritten before it is read is safe.
-//! 2. Summaries ([`summary`]): which outputs of a function depend on which inputs, a bit matrix a
+//! 2. Summaries (`summary.rs`): which outputs of a function depend on which inputs, a bit matrix a
 //!    function. One fixpoint on the machine finds all of them: at a call, an argument flows to a
 //!    result if the present summary of the callee says so.
 //! 3. Data from the sources first goes up to callers, then down into callees, over summaries across
-//!    calls ([`flow`]). What went down never comes up again at another call, so that answers are
+//!    calls (`flow.rs`). What went down never comes up again at another call, so that answers are
 //!    those of matching calls and returns alone.
-//! 4. A finding has one way from the source to the sink ([`witness`]).
+//! 4. A finding has one way from the source to the sink (`witness.rs`).
 //!
 //! Not followed: which of several ways was taken (implicit flow), addresses that choose what is
 //! loaded, values that exceptions carry, and data that an import puts in memory, unless that is
