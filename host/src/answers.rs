@@ -160,9 +160,9 @@ pub fn msf(graph: &Graph) -> Result<Vec<(u32, u32)>, RunError> {
         return Ok(Vec::new());
     };
     let held = held.into_iter().filter(|edge| *edge != u64::MAX);
-    Ok(held
-        .map(|edge| (edge as u32, (edge >> 32) as u32))
-        .collect())
+    let ends = |edge: u64| [edge as u32, (edge >> 32) as u32];
+    let ordered = |[one, other]: [u32; 2]| (one.min(other), one.max(other));
+    Ok(held.map(ends).map(ordered).collect())
 }
 
 /// Betweenness of every node over the shortest paths from `sources`, by numbers of edges.

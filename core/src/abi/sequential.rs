@@ -345,7 +345,13 @@ mod tests {
             };
             let words = record.to_parameters();
             assert_eq!(SequentialRecord::from_parameters(words), Some(record));
-            for (at, word) in [(0, 16), (1, 3), (1, 12), (1, 128), (2, 0)] {
+            for (at, word) in [
+                (0, Algorithm::ALL.len() as u32),
+                (1, 3),
+                (1, 12),
+                (1, 128),
+                (2, 0),
+            ] {
                 let mut wrong = words;
                 wrong[at] = word;
                 assert_eq!(SequentialRecord::from_parameters(wrong), None, "{at}");

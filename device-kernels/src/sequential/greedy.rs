@@ -141,7 +141,7 @@ const DIGITS: usize = 1 << DIGIT_BITS;
 /// The digit of a key, so that larger keys come first.
 #[inline(always)]
 const fn digit_of(key: u64, shift: u32) -> usize {
-    (!key >> shift) as usize % DIGITS
+    (!key >> shift) as usize & (DIGITS - 1)
 }
 
 /// Sorts the nodes by their priorities, the largest first; equal ones stay in order.
@@ -171,7 +171,7 @@ fn sorted<G: Grid>(
     let mut shift = 0;
     while shift < u64::BITS {
         // A digit that all keys share orders nothing.
-        if nodes > 0 && (differing >> shift) as usize % DIGITS != 0 {
+        if nodes > 0 && (differing >> shift) as usize & (DIGITS - 1) != 0 {
             pass(work, nodes, from, to, shift)?;
             (from, to) = (to, from);
         }
