@@ -52,7 +52,7 @@ pub(super) fn findings(root: &Path) -> Result<Vec<String>, Error> {
     let others = names_below(root, &OTHERS)?;
     let pages = PAGES.map(|page| workspace::read(&root.join(page)));
     let pages: String = pages.into_iter().collect::<Result<_, _>>()?;
-    Ok(judge(&functions, [&product, &others], &pages))
+    Ok(judge(&functions, [&product, &others], &pages, &EXCEPTIONS))
 }
 
 /// Names in the sources below some folders.
@@ -79,6 +79,7 @@ fn judge(
     functions: &[Function],
     [product, others]: [&BTreeSet<String>; 2],
     pages: &str,
+    exceptions: &[(&str, &str)],
 ) -> Vec<String> {
     let in_product = in_use(functions, product);
     let with_others = in_use(functions, &product.union(others).cloned().collect());
@@ -86,7 +87,7 @@ fn judge(
     let mut findings = Vec::new();
     for (at, function) in functions.iter().enumerate() {
         let Function { file, name, .. } = function;
-        let is_excepted = EXCEPTIONS.iter().any(|(known, _)| known == name);
+        let is_excepted = exceptions.iter().any(|(known, _)| known == name);
         if !function.is_public || in_product[at] || is_excepted {
             continue;
         }
@@ -100,7 +101,7 @@ fn judge(
         }
     }
     let is_known = |name: &str| functions.iter().any(|function| function.name == name);
-    let unknown = EXCEPTIONS.iter().filter(|(name, _)| !is_known(name));
+    let unknown = exceptions.iter().filter(|(name, _)| !is_known(name));
     findings.extend(unknown.map(|(name, _)| format!("the exception `{name}` is no function")));
     findings
 }
@@ -362,7 +363,7 @@ mod tests {
     fn functions_without_users_or_a_page_are_named() {
         let functions = functions_of("file", SOURCE);
         let judged = |product: &[&str], others: &[&str], page: &str| {
-            judge(&functions, [&set(product), &set(others)], page)
+            judge(&functions, [&set(product), &set(others)], page, &[])
         };
         assert_eq!(
             judged(&["plan"], &["shown"], "Firmware calls `Record::shown`."),
