@@ -163,7 +163,7 @@ pub enum Length {
     AsTo,
     /// A bit for each node.
     Bits,
-    /// A [frontier](super::frontier).
+    /// A frontier ([`FrontierLayout`](super::search::FrontierLayout)).
     Frontier,
     /// A [work register](super::work).
     Work,
