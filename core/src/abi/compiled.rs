@@ -9,6 +9,7 @@ use super::assert_words;
 
 /// The arrays that machine code uses, and what it reports.
 #[derive(Clone, Copy, Debug, Default)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[repr(C)]
 pub struct EachCall {
     /// Address of the arena.
