@@ -40,7 +40,7 @@ fuzz_target!(|bytes: &[u8]| {
     }
 });
 
-/// What every analysis of a program finds.
+/// Runs every analysis of a program.
 fn findings(program: &Program, limits: Limits) -> Result<Vec<String>, ModuleError> {
     let all = |name: String| Spec {
         name,

@@ -2,8 +2,6 @@
 //! against a plain interpreter.
 #![no_main]
 
-use std::num::NonZeroUsize;
-
 use libfuzzer_sys::fuzz_target;
 use seawall::backend::{RunLimits, cpu::CpuSession};
 use seawall::program::{EncodedProgram, GraphNeeds, TableError};
@@ -11,11 +9,9 @@ use seawall_core::abi::program::{
     EachRecord, FixpointRecord, GroupRecord, Opcode, Reduction, Region, RegisterRecord, WaveRecord,
 };
 use seawall_core::abi::search::SearchPolicy;
+use seawall_fuzz::case::Case;
 use seawall_fuzz::draw::Draw;
-use seawall_tests::draw::Limits;
-use seawall_tests::graphs::{self, SHAPES};
 use seawall_tests::harness::run_script;
-use seawall_tests::random::Random;
 use seawall_tests::straight;
 
 fuzz_target!(|bytes: &[u8]| {
@@ -36,24 +32,17 @@ fuzz_target!(|bytes: &[u8]| {
 
 /// A random program of the tests on a random graph.
 fn run(draw: &mut Draw<'_>) {
-    let shape = SHAPES[draw.below(SHAPES.len() as u32) as usize];
-    let nodes = draw.below(80);
-    let waves = 1 + draw.below(12);
-    let words = 1 + draw.below(300);
-    let threads = NonZeroUsize::new(1 + draw.below(3) as usize);
-    let undirected = draw.flag();
-    let mut random = Random::new(draw.long());
-    let list = graphs::draw(shape, nodes, undirected, &mut random);
-    let limits = Limits {
-        nodes: list.nodes,
-        waves,
-        words,
-    };
-    let script = if draw.byte() % 4 == 1 {
-        straight::draw(8 * waves, 20 * words, &mut random)
-    } else {
-        seawall_tests::draw::draw(limits, &mut random)
-    };
+    let Case {
+        list,
+        script,
+        threads,
+    } = Case::draw(draw, |draw, limits, random| {
+        if draw.byte() % 4 == 1 {
+            straight::draw(8 * limits.waves, 20 * limits.words, random)
+        } else {
+            seawall_tests::draw::draw(limits, random)
+        }
+    });
     let graph = list.graph().expect("drawn edges end inside the graph");
     let limits = RunLimits {
         time_budget_ns: 20_000_000_000,

@@ -3,6 +3,7 @@
 //!
 //! Oracles here are as plain as possible and call no code under test.
 
+pub mod case;
 pub mod draw;
 pub mod graph;
 pub mod limit;

@@ -3,7 +3,7 @@
 use crate::backend::{BackendError, Canceller, ProgramSession};
 use crate::graph::Graph;
 use crate::outcome::RunOutcome;
-use crate::run::{Analyzer, Machine, Phase, RunError, RunRequest};
+use crate::run::{Analyzer, Machine, RunError, RunRequest};
 use std::fmt;
 use std::sync::Arc;
 
@@ -58,20 +58,12 @@ impl SharedAnalyzer {
     /// # Errors
     /// As [`Analyzer::run`].
     pub fn run(&mut self, request: &RunRequest) -> Result<RunOutcome, RunError> {
-        self.run_with_progress(request, &mut |_| ())
+        self.with(|analyzer| analyzer.run(request))
     }
 
-    /// Runs `request` and calls `progress` at the start of each phase.
-    ///
-    /// # Errors
-    /// As [`Analyzer::run`].
-    pub fn run_with_progress(
-        &mut self,
-        request: &RunRequest,
-        progress: &mut dyn FnMut(Phase),
-    ) -> Result<RunOutcome, RunError> {
-        self.0
-            .with_dependent_mut(|_, analyzer| analyzer.run_with_progress(request, progress))
+    /// Calls `job` with the analyzer, such as for a run with progress.
+    pub fn with<T>(&mut self, job: impl FnOnce(&mut Analyzer<'_>) -> T) -> T {
+        self.0.with_dependent_mut(|_, analyzer| job(analyzer))
     }
 }
 

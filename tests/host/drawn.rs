@@ -4,8 +4,11 @@
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 use proptest::{bool, collection, sample};
+use seawall_tests::draw::{self, Limits};
 use seawall_tests::graphs::{self, EdgeList, SHAPES};
 use seawall_tests::random::Random;
+use seawall_tests::script::Script;
+use std::num::NonZeroUsize;
 use std::time::{Duration, Instant};
 
 /// A share of edges and sources that stay, so that shapes are mostly whole.
@@ -54,6 +57,51 @@ fn kept<T: Clone + std::fmt::Debug>(items: Vec<T>) -> impl Strategy<Value = Vec<
         let kept = items.iter().zip(stays).filter(|(_, stays)| *stays);
         kept.map(|(item, _)| item.clone()).collect()
     })
+}
+
+/// A random program of the vocabulary, its graph, and the threads that it runs on.
+#[derive(Clone, Debug)]
+pub(crate) struct Case {
+    pub(crate) list: EdgeList,
+    pub(crate) script: Script,
+    pub(crate) threads: Option<NonZeroUsize>,
+}
+
+/// Programs on graphs of fewer than `nodes` nodes, with registers of fewer than `most_words` words,
+/// for one of `threads`.
+pub(crate) fn cases(
+    nodes: u32,
+    most_words: u32,
+    threads: &'static [usize],
+) -> impl Strategy<Value = Case> {
+    (
+        waves(24),
+        sample::select(&SHAPES[..]),
+        0..nodes,
+        1..most_words,
+        sample::select(threads),
+        any::<bool>(),
+        words(1000),
+        words(300),
+    )
+        .prop_map(
+            |(waves, shape, nodes, words, threads, undirected, of_graph, registers)| {
+                let list =
+                    graphs::draw(shape, nodes, undirected, &mut Random::of_choices(of_graph));
+                let limits = Limits {
+                    nodes: list.nodes,
+                    waves: waves.len() as u32,
+                    words,
+                };
+                let script = draw::of_choices(limits, registers, &waves);
+                let threads = NonZeroUsize::new(threads);
+                Case {
+                    list,
+                    script,
+                    threads,
+                }
+            },
+        )
 }
 
 /// Choices for a case that is drawn from them; fewer and smaller ones make a smaller case.

@@ -1,14 +1,12 @@
 //! Random programs, and analyses of code.
 
-use crate::drawn::{self, waves, words};
+use crate::drawn::{self, Case};
 use proptest::prelude::*;
 use seawall::backend::RunLimits;
 use seawall::backend::cpu::CpuSession;
 use seawall::executor::Jit;
 use seawall::graph::{Form, Graph, Parallel};
 use seawall_tests::composed::{COMPOSED, run_composed};
-use seawall_tests::draw::{self, Limits};
-use seawall_tests::graphs::{self, SHAPES};
 use seawall_tests::harness::run_script;
 use seawall_tests::random::Random;
 use seawall_tests::script::Script;
@@ -26,21 +24,13 @@ proptest! {
 
     #[test]
     fn random_programs_equal_the_interpreter(
-        waves in waves(24),
+        case in drawn::cases(300, 9000, &[1, 2, 3]),
         twins in any::<bool>(),
-        shape in proptest::sample::select(&SHAPES[..]),
-        nodes in 0_u32..300,
-        words in 1_u32..9000,
-        threads in proptest::sample::select(vec![1_usize, 2, 3]),
-        undirected in any::<bool>(),
-        of_graph in words(1000),
-        registers in words(300),
     ) {
-        let list = graphs::draw(shape, nodes, undirected, &mut Random::of_choices(of_graph));
-        let limits = Limits { nodes: list.nodes, waves: waves.len() as u32, words };
-        let script = Script { twins, ..draw::of_choices(limits, registers, &waves) };
+        let Case { list, script, threads } = case;
+        let script = Script { twins, ..script };
         let graph = list.graph().unwrap();
-        let session = CpuSession::open(&graph, NonZeroUsize::new(threads), RunLimits::default());
+        let session = CpuSession::open(&graph, threads, RunLimits::default());
         let mut session = session.unwrap().with_jit(Jit::Always);
         run_script(&mut session, &list, &script, 2)
             .map_err(|error| TestCaseError::fail(format!("{error}\n{:#?}", script.waves)))?;

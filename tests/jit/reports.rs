@@ -1,4 +1,4 @@
-//! What runs report, and faults of machine code.
+//! Reports of runs, and faults of machine code.
 
 use seawall::backend::cpu::CpuSession;
 use seawall::backend::{BackendError, RunLimits, Session};

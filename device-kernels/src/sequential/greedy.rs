@@ -15,85 +15,82 @@ use crate::grid::Grid;
 use crate::memory::{Csr, Words};
 use seawall_core::abi::UNREACHED;
 use seawall_core::abi::control::FaultCode;
+use seawall_core::abi::sequential::Algorithm;
 
-/// Stores 1 for the nodes of an independent set that no node can join. All words are 0 before.
-pub(super) fn choose<G: Grid>(
+/// Decides every node, from the highest of `priorities` down. Destination words are 0 before for a
+/// set, and [`UNREACHED`] for colours.
+pub(super) fn decide<G: Grid>(
     work: &mut Work<'_, G>,
     operands: &Operands,
     rows: Rows,
     scratch: Scratch,
     priorities: Words,
 ) -> Result<(), FaultCode> {
-    let (grid, to) = (work.grid, operands.to);
     let Sorted { order, spare } = sorted(work, operands, scratch, priorities)?;
-    let is_out = spare;
-    for node in 0..operands.nodes {
-        is_out.store_weak(grid, node, 0);
-    }
     for at in 0..operands.nodes {
-        let node = order.load_weak(grid, at);
-        if is_out.load_weak(grid, node) != 0 {
-            work.pass(1)?;
-            continue;
-        }
-        to.store_weak(grid, node, 1);
-        let (start, end) = rows.rows.row(grid, node);
-        work.spend(end - start)?;
-        for edge in start..end {
-            is_out.store_weak(grid, rows.rows.target(grid, edge), 1);
+        spare.store_weak(work.grid, at, 0);
+    }
+    let colours = operands.record.algorithm == Algorithm::Colours;
+    for at in 0..operands.nodes {
+        let node = order.load_weak(work.grid, at);
+        if colours {
+            colour(work, operands, rows.rows, spare, node, at.wrapping_add(1))?;
+        } else {
+            choose(work, operands, rows.rows, spare, node)?;
         }
     }
     Ok(())
 }
 
-/// Stores the colour of every node. All words are [`UNREACHED`] before.
-pub(super) fn colour<G: Grid>(
-    work: &mut Work<'_, G>,
-    operands: &Operands,
-    rows: Rows,
-    scratch: Scratch,
-    priorities: Words,
-) -> Result<(), FaultCode> {
-    let (grid, to) = (work.grid, operands.to);
-    let Sorted { order, spare } = sorted(work, operands, scratch, priorities)?;
-    // The step, from 1 on, that found a colour taken last.
-    let taken = spare;
-    for colour in 0..operands.nodes {
-        taken.store_weak(grid, colour, 0);
-    }
-    for at in 0..operands.nodes {
-        let node = order.load_weak(grid, at);
-        let step = at.wrapping_add(1);
-        let (start, end) = rows.rows.row(grid, node);
-        work.spend(end - start)?;
-        note_colours(grid, rows.rows, start..end, to, taken, step);
-        let mut free = 0;
-        // At most one colour for each edge is taken.
-        while free < end - start && taken.load_weak(grid, free) == step {
-            free += 1;
-        }
-        to.store_weak(grid, node, free);
-    }
-    Ok(())
-}
-
-/// Marks the colours of the neighbours at `edges` as taken in this step.
+/// Puts `node` into the set, unless a neighbour of it is there: `is_out` marks these.
 #[inline(always)]
-fn note_colours<G: Grid>(
-    grid: G,
+fn choose<G: Grid>(
+    work: &mut Work<'_, G>,
+    operands: &Operands,
     rows: Csr,
-    edges: core::ops::Range<u32>,
-    colours: Words,
+    is_out: Words,
+    node: u32,
+) -> Result<(), FaultCode> {
+    let grid = work.grid;
+    if is_out.load_weak(grid, node) != 0 {
+        return work.pass(1);
+    }
+    operands.to.store_weak(grid, node, 1);
+    let (start, end) = rows.row(grid, node);
+    work.spend(end - start)?;
+    for edge in start..end {
+        is_out.store_weak(grid, rows.target(grid, edge), 1);
+    }
+    Ok(())
+}
+
+/// Gives `node` the least colour that its neighbours leave free. `taken` has the last step, from 1
+/// on, in which some neighbour had each colour.
+#[inline(always)]
+fn colour<G: Grid>(
+    work: &mut Work<'_, G>,
+    operands: &Operands,
+    rows: Csr,
     taken: Words,
+    node: u32,
     step: u32,
-) {
-    for edge in edges {
-        let colour = colours.load_weak(grid, rows.target(grid, edge));
-        // More colours than nodes are none that this gave; the access is checked.
+) -> Result<(), FaultCode> {
+    let (grid, to) = (work.grid, operands.to);
+    let (start, end) = rows.row(grid, node);
+    work.spend(end - start)?;
+    for edge in start..end {
+        let colour = to.load_weak(grid, rows.target(grid, edge));
         if colour != UNREACHED {
             taken.store_weak(grid, colour, step);
         }
     }
+    let mut free = 0;
+    // At most one colour for each edge is taken.
+    while free < end - start && taken.load_weak(grid, free) == step {
+        free += 1;
+    }
+    to.store_weak(grid, node, free);
+    Ok(())
 }
 
 /// Nodes from the highest priority down, and a word a node of memory that is free.

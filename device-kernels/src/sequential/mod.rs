@@ -151,8 +151,9 @@ fn run<G: Grid>(
         Algorithm::SignedPaths => signed::relax(work, operands, rows, scratch),
         Algorithm::Paths => nearest::shorten(work, operands, rows, scratch),
         Algorithm::WidePaths => nearest::shorten_wide(work, operands, rows, scratch),
-        Algorithm::IndependentSet => greedy::choose(work, operands, rows, scratch, third),
-        Algorithm::Colours => greedy::colour(work, operands, rows, scratch, third),
+        Algorithm::IndependentSet | Algorithm::Colours => {
+            greedy::decide(work, operands, rows, scratch, third)
+        }
     }
 }
 

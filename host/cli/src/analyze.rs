@@ -59,7 +59,7 @@ pub(super) struct AnalyzeArgs {
     /// leaves in memory (NAME:memory), or every read of memory (load).
     #[arg(long, value_name = "SOURCE", requires = "sinks")]
     source: Vec<Spec>,
-    /// Where it must not get: arguments of a function (NAME), one of them (NAME:0), or memory when
+    /// Sink that data must not reach: arguments of a function (NAME), one of them (NAME:0), or memory when
     /// it is called (NAME:memory).
     #[arg(long = "sink", id = "sinks", value_name = "SINK", requires = "source")]
     sink: Vec<Spec>,

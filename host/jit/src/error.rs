@@ -7,13 +7,13 @@ pub enum JitError {
     /// Cranelift makes no code for this processor.
     #[error("no machine code for this processor: {reason}")]
     Processor {
-        /// What Cranelift says.
+        /// Cranelift's message.
         reason: String,
     },
     /// The system gives no memory that may be executed.
     #[error("the system allows no executable memory: {reason}")]
     Memory {
-        /// What the system says.
+        /// The system's message.
         reason: String,
     },
     /// The code has not passed the checks of programs.
@@ -25,7 +25,7 @@ pub enum JitError {
     /// Cranelift refuses a function.
     #[error("Cranelift: {reason}")]
     Cranelift {
-        /// What it says.
+        /// Its message.
         reason: String,
     },
 }

@@ -131,7 +131,7 @@ impl Calls {
         self.functions + self.dispatches.len()
     }
 
-    /// What a node is called in reports.
+    /// Name of a node in reports.
     #[must_use]
     pub fn label(&self, program: &Program, node: u32) -> String {
         match program.functions.get(node as usize) {
@@ -292,7 +292,7 @@ impl ImportReach {
         counts
     }
 
-    /// What it cost.
+    /// Cost of the run.
     #[must_use]
     pub fn stats(&self) -> SolveStats {
         self.solution.stats

@@ -16,7 +16,7 @@ pub struct Cells {
     pub globals: u32,
 }
 
-/// What a cell is.
+/// The kind of a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cell {
     /// A local, parameters included.
@@ -89,7 +89,7 @@ impl Cells {
     }
 }
 
-/// What a block does with a cell, in order.
+/// An access of a block to a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
     /// Reads it.

@@ -16,7 +16,7 @@ pub enum ModuleError {
     Io {
         /// The file.
         path: String,
-        /// What the system says.
+        /// The system's message.
         source: io::Error,
     },
     /// The bytes are no valid module.
@@ -58,7 +58,7 @@ pub enum ModuleError {
     TooLarge {
         /// The file.
         path: String,
-        /// What is counted, with its unit.
+        /// The counted thing, with its unit.
         what: String,
         /// The number found.
         found: u64,
@@ -86,7 +86,7 @@ pub enum ModuleError {
     /// A name that the program lacks.
     #[error("{role} {name}: {problem}")]
     NoSuchName {
-        /// What it was to name.
+        /// The kind of thing that it should name.
         role: &'static str,
         /// The name.
         name: String,

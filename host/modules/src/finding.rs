@@ -119,10 +119,10 @@ impl fmt::Display for Place {
 /// A step of a witness.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Step {
-    /// Where.
+    /// Its place.
     #[serde(flatten)]
     pub place: Place,
-    /// What happens there.
+    /// The event, in words.
     pub what: String,
 }
 
@@ -131,10 +131,10 @@ pub struct Step {
 pub struct Finding {
     /// The kind.
     pub kind: FindingKind,
-    /// Where.
+    /// Its place.
     #[serde(flatten)]
     pub place: Place,
-    /// What, in a sentence.
+    /// The finding in a sentence.
     pub message: String,
     /// How it comes about, step by step; empty where the place says it all.
     #[serde(skip_serializing_if = "Vec::is_empty")]

@@ -167,7 +167,7 @@ pub struct Indirect {
     pub signature: u32,
 }
 
-/// What an operation does, apart from popping and pushing values.
+/// Effect of an operation, apart from popping and pushing values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum Kind {
@@ -266,7 +266,7 @@ impl Op {
         self
     }
 
-    /// What it does.
+    /// Its effect.
     #[must_use]
     pub const fn kind(self) -> Kind {
         Kind::ALL[(self.rest & 15) as usize]

@@ -86,9 +86,9 @@ pub struct Request {
     pub analyses: Vec<AnalysisName>,
     /// Imports whose callers are findings, as MODULE.FIELD or FIELD.
     pub reach: Vec<String>,
-    /// Where data begins that is not to be trusted, or is to be kept.
+    /// Origins of data that is not to be trusted, or not to leave.
     pub sources: Vec<Spec>,
-    /// Where it must not get.
+    /// Places that this data must not reach.
     pub sinks: Vec<Spec>,
     /// The machine, and its memory.
     pub on: On,
@@ -97,13 +97,13 @@ pub struct Request {
 /// A figure of an analysis.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Figure {
-    /// What is counted, with its unit.
+    /// The counted thing, with its unit.
     pub what: &'static str,
     /// The number.
     pub count: u64,
 }
 
-/// What an analysis found and took.
+/// Figures and times of an analysis.
 #[derive(Clone, Debug, Serialize)]
 pub struct AnalysisReport {
     /// The analysis.
@@ -118,7 +118,7 @@ pub struct AnalysisReport {
     pub total_ns: u64,
 }
 
-/// What a program holds.
+/// Sizes of a program.
 #[derive(Clone, Debug, Serialize)]
 pub struct Sizes {
     /// Files.

@@ -119,7 +119,7 @@ fn check_initialised(program: &Program) {
 /// them in order. `Some` computes, `None` with a cell writes it.
 type Events = Vec<(Option<(String, u32)>, Option<u32>)>;
 
-/// What a block computes and writes, by plain strings; cells are written as `<N>`.
+/// Expressions and writes of a block, as plain strings; cells are written as `<N>`.
 fn strings(program: &Program, number: usize, block: usize) -> Events {
     let function = &program.functions[number];
     let image = &program.modules[function.module as usize].image.0;

@@ -20,7 +20,7 @@ pub(crate) fn predecessors(body: &Body) -> Vec<Vec<usize>> {
     all
 }
 
-/// What each block passes on, by a worklist over sets.
+/// Facts that each block passes on, by a worklist over sets.
 pub(crate) fn solve(body: &Body, problem: &Problem, direction: Direction, meet: Meet) -> Vec<Set> {
     let blocks = body.blocks.len();
     let all: Set = (0..problem.facts).collect();

@@ -48,7 +48,7 @@ struct Opened<'g> {
     reason: Option<String>,
 }
 
-/// What accompanies a batch: all of it is optional.
+/// Optional companions of a batch.
 #[derive(Default)]
 pub struct BatchControl<'a> {
     /// Ends the batch from another thread, by a clone.

@@ -1,13 +1,13 @@
 //! Random programs equal the interpreter.
 
-use crate::drawn::{waves, words};
+use crate::drawn::{Case, cases, words};
 use proptest::prelude::*;
 use seawall::backend::cpu::CpuSession;
 use seawall::backend::{RunLimits, open_baseline};
 use seawall::executor::Machine;
 use seawall::program::{Kind, Meet};
-use seawall_tests::draw::{self, Limits};
-use seawall_tests::graphs::{self, EdgeList, SHAPES, Shape};
+use seawall_tests::draw;
+use seawall_tests::graphs::{self, EdgeList, Shape};
 use seawall_tests::harness::run_script;
 use seawall_tests::random::Random;
 use seawall_tests::script::{Register, Script, Wave};
@@ -19,21 +19,13 @@ proptest! {
 
     #[test]
     fn random_programs_equal_the_interpreter(
-        waves in waves(24),
+        case in cases(300, 9000, &[1, 2, 3, 8]),
         twins in any::<bool>(),
-        shape in proptest::sample::select(&SHAPES[..]),
-        nodes in 0_u32..300,
-        words in 1_u32..9000,
-        threads in proptest::sample::select(vec![1_usize, 2, 3, 8]),
-        undirected in any::<bool>(),
-        of_graph in words(1000),
-        registers in words(300),
     ) {
-        let list = graphs::draw(shape, nodes, undirected, &mut Random::of_choices(of_graph));
-        let limits = Limits { nodes: list.nodes, waves: waves.len() as u32, words };
-        let script = Script { twins, ..draw::of_choices(limits, registers, &waves) };
+        let Case { list, script, threads } = case;
+        let script = Script { twins, ..script };
         let graph = list.graph().unwrap();
-        let mut session = CpuSession::open(&graph, NonZeroUsize::new(threads), RunLimits::default()).unwrap();
+        let mut session = CpuSession::open(&graph, threads, RunLimits::default()).unwrap();
         run_script(&mut session, &list, &script, 2)
             .map_err(|error| TestCaseError::fail(format!("{error}\n{:#?}", script.waves)))?;
     }
@@ -65,20 +57,11 @@ proptest! {
 
     #[test]
     fn random_programs_in_baseline_host_loops_equal_the_interpreter(
-        waves in waves(24),
-        shape in proptest::sample::select(&SHAPES[..]),
-        nodes in 0_u32..200,
-        words in 1_u32..3000,
-        threads in proptest::sample::select(vec![1_usize, 2, 3]),
-        undirected in any::<bool>(),
-        of_graph in words(600),
-        registers in words(300),
+        case in cases(200, 3000, &[1, 2, 3]),
     ) {
-        let list = graphs::draw(shape, nodes, undirected, &mut Random::of_choices(of_graph));
-        let limits = Limits { nodes: list.nodes, waves: waves.len() as u32, words };
-        let script = draw::of_choices(limits, registers, &waves);
+        let Case { list, script, threads } = case;
         let graph = list.graph().unwrap();
-        let machine = Machine::cpu(NonZeroUsize::new(threads));
+        let machine = Machine::cpu(threads);
         let mut session = open_baseline(&graph, &machine).unwrap();
         run_script(session.as_mut(), &list, &script, 2)
             .map_err(|error| TestCaseError::fail(format!("{error}\n{:#?}", script.waves)))?;

@@ -381,6 +381,15 @@ mod tests {
             )]
         );
         assert_eq!(judged(&["dead", "shown"], &[], ""), [""; 0]);
+        let excepted = |exceptions: &[(&str, &str)]| {
+            let product = set(&["plan", "shown"]);
+            judge(&functions, [&product, &set(&[])], "", exceptions)
+        };
+        assert_eq!(excepted(&[("dead", "reason")]), [""; 0]);
+        assert_eq!(
+            excepted(&[("dead", "reason"), ("gone", "reason")]),
+            ["the exception `gone` is no function"]
+        );
     }
 
     #[test]

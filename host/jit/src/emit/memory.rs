@@ -38,7 +38,7 @@ impl Emitter<'_, '_> {
         let missed = [word, len_word].map(Into::into);
         self.b.ins().brif(is_within, on, &[], self.miss, &missed);
         self.b.switch_to_block(on);
-        // What holds for the item's number holds from here on.
+        // Facts about the item's number hold from here on.
         if self.number.value == index.value {
             self.number = self.number.below(len);
         }

@@ -55,7 +55,7 @@ pub(crate) struct Emitter<'t, 'f> {
     number: Held,
     /// In a part for edges, the edge.
     edge: Option<edges::Edge>,
-    /// Where an item or an edge goes that is left out.
+    /// Target of the jump that skips the rest of an item or an edge.
     leave: Block,
     /// The next item.
     next_item: Block,
@@ -70,7 +70,7 @@ fn plain() -> MemFlags {
     MemFlags::trusted()
 }
 
-/// Flags of reads of what nothing writes during a wave. Such a read stays behind the check of its
+/// Flags of reads from memory that no wave writes meanwhile. Such a read stays after the check of its
 /// index.
 fn constant() -> MemFlags {
     MemFlags::trusted().with_readonly()

@@ -30,7 +30,7 @@ const LOOPS: Setup = Setup {
 pub struct Dominators {
     /// The nearest dominator of each block, by function; [`NONE`] for the entry.
     pub nearest: Vec<Vec<u32>>,
-    /// What it cost.
+    /// Cost of the run.
     pub stats: SolveStats,
 }
 
@@ -45,7 +45,7 @@ pub struct Loops {
     pub innermost: Vec<Vec<u32>>,
     /// Edges to an earlier block that does not dominate their source: what no loop explains.
     pub irreducible: usize,
-    /// What it cost.
+    /// Cost of the run.
     pub stats: SolveStats,
 }
 

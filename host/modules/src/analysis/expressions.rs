@@ -27,7 +27,7 @@ pub const VERY_BUSY: Setup = Setup {
 /// Expressions of a function.
 #[derive(Clone, Debug, Default)]
 pub struct Expressions {
-    /// Where each block computes a fact before it changes it: block, fact, operation.
+    /// First operation of a block that computes a fact before the block changes it: block, fact, operation.
     pub exposed: Vec<(u32, u32, u32)>,
     /// Number of facts.
     pub facts: u32,
@@ -41,7 +41,7 @@ const OPERANDS: usize = 3;
 /// No operand.
 const NO_OPERAND: u32 = u32::MAX;
 
-/// What tells expressions apart: the bytes of the operator, and the numbers of its operands.
+/// Identity of an expression: the bytes of the operator, and the numbers of its operands.
 type Key<'a> = (Kind, &'a [u8], [u32; OPERANDS]);
 
 /// Expressions of one function while they are numbered.
@@ -127,7 +127,7 @@ impl<'a> Numbering<'a> {
         Some(self.number((op.kind(), self.bytes(op), numbers), reads, true))
     }
 
-    /// What a block computes and writes, in order.
+    /// An event of a block, in order: it computes an expression or writes a cell.
     fn events(&mut self, block: usize, events: &mut Vec<Event>) {
         // Values that the block has pushed; below them lie those of earlier blocks.
         let mut stack: Vec<Option<u32>> = Vec::new();
@@ -144,7 +144,7 @@ impl<'a> Numbering<'a> {
                 Kind::GlobalGet => Some(self.cell(self.cells.global(op.arg))),
                 Kind::LocalTee | Kind::LocalSet => {
                     events.push(Event::Writes(op.arg));
-                    // What a `tee` keeps on the stack is the local's value from now on.
+                    // The value that a `tee` keeps on the stack is the local's from now on.
                     Some(self.cell(op.arg))
                 }
                 Kind::GlobalSet => {
@@ -282,7 +282,7 @@ fn of_function(function: &Function, module: &Module) -> Expressions {
     found
 }
 
-/// What a block has done with each fact so far.
+/// Progress of a block with each fact.
 struct State {
     /// The last block, plus one; whether it has computed the fact since it last killed it; whether
     /// it has killed it.

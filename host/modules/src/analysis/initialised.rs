@@ -3,7 +3,7 @@
 //! A module's locals begin as zero, so a read before any write is no error of the machine. Compilers
 //! hardly ever rely on it, and in hand-written or instrumented code it is a bug more often than not.
 
-use super::marks::{Found, Marks, Numbers};
+use super::marks::{Found, Marks, Numbers, of_all};
 use crate::cells::Cells;
 use crate::flow::{Direction, Meet, Problem, Setup, Solution, Span, predecessors};
 use crate::model::{Function, Program};
@@ -41,14 +41,7 @@ pub struct Reads {
 /// The problems of all functions.
 #[must_use]
 pub fn initialised(program: &Program) -> (Vec<Problem>, Vec<Reads>) {
-    let made = program
-        .functions
-        .par_iter()
-        .map_init(Marks::default, |marks, function| {
-            let cells = Cells::of(function, &program.modules[function.module as usize]);
-            problem(marks, function, cells)
-        });
-    made.unzip()
+    of_all(program, problem)
 }
 
 fn problem(marks: &mut Marks, function: &Function, cells: Cells) -> (Problem, Reads) {

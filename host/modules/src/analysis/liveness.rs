@@ -1,6 +1,6 @@
 //! Liveness, and the stores that it proves dead.
 
-use super::marks::{Found, Marks, Numbers};
+use super::marks::{Found, Marks, Numbers, of_all};
 use crate::cells::{Access, Cells, visit};
 use crate::flow::{Direction, Meet, Problem, Setup, Solution, Span};
 use crate::model::{Function, Kind, Program};
@@ -23,14 +23,7 @@ pub struct Live {
 /// The problems of all functions. Costs two passes over all operations, on all threads.
 #[must_use]
 pub fn liveness(program: &Program) -> (Vec<Problem>, Vec<Live>) {
-    let made = program
-        .functions
-        .par_iter()
-        .map_init(Marks::default, |marks, function| {
-            let cells = Cells::of(function, &program.modules[function.module as usize]);
-            problem(marks, function, cells)
-        });
-    made.unzip()
+    of_all(program, problem)
 }
 
 fn problem(marks: &mut Marks, function: &Function, cells: Cells) -> (Problem, Live) {

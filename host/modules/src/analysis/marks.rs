@@ -1,7 +1,9 @@
 //! Which cells a block uses before it defines them, and which it defines.
 
 use crate::cells::{Access, Cells, visit};
-use crate::model::Function;
+use crate::flow::Problem;
+use crate::model::{Function, Program};
+use rayon::prelude::*;
 
 /// One pass over a function at a time; keeps its memory from one to the next.
 #[derive(Debug, Default)]
@@ -16,7 +18,7 @@ pub(super) struct Marks {
     shared: Vec<u32>,
 }
 
-/// What a pass finds.
+/// An access that a pass reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Found {
     /// A block uses a cell before it defines it: the first such use.
@@ -25,6 +27,19 @@ pub(super) enum Found {
     Defined { block: u32, cell: u32 },
     /// A block may change a cell, for the first time after it last defined it.
     Changed { block: u32, cell: u32 },
+}
+
+/// States the problems of all functions, on all threads, with further facts of each.
+pub(super) fn of_all<T: Send>(
+    program: &Program,
+    state: impl Fn(&mut Marks, &Function, Cells) -> (Problem, T) + Sync,
+) -> (Vec<Problem>, Vec<T>) {
+    let functions = program.functions.par_iter();
+    let made = functions.map_init(Marks::default, |marks, function| {
+        let cells = Cells::of(function, &program.modules[function.module as usize]);
+        state(marks, function, cells)
+    });
+    made.unzip()
 }
 
 /// Grows a list so that it has an entry for `cell`.

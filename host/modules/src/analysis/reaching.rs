@@ -1,10 +1,9 @@
 //! Reaching definitions.
 
-use super::marks::{Found, Marks, Numbers};
+use super::marks::{Found, Marks, Numbers, of_all};
 use crate::cells::Cells;
 use crate::flow::{Direction, Meet, Problem, Setup, Span};
 use crate::model::{Function, Program};
-use rayon::prelude::*;
 
 /// A definition reaches a block if some way from it does not define the cell again.
 pub const REACHING: Setup = Setup {
@@ -30,14 +29,7 @@ pub struct Reaching {
 /// The problems of all functions. Costs two passes over all operations, on all threads.
 #[must_use]
 pub fn reaching(program: &Program) -> (Vec<Problem>, Vec<Reaching>) {
-    let made = program
-        .functions
-        .par_iter()
-        .map_init(Marks::default, |marks, function| {
-            let cells = Cells::of(function, &program.modules[function.module as usize]);
-            problem(marks, function, cells)
-        });
-    made.unzip()
+    of_all(program, problem)
 }
 
 fn problem(marks: &mut Marks, function: &Function, cells: Cells) -> (Problem, Reaching) {

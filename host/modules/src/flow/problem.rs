@@ -18,7 +18,7 @@ pub enum Meet {
     All,
 }
 
-/// What is the same for all functions.
+/// Settings that all functions share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Setup {
     /// Name of the analysis, for reports and errors.

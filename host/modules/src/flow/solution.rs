@@ -34,7 +34,7 @@ pub struct Solution {
     words: Vec<u64>,
     /// Number of the first word, of blocks, and of facts of each function.
     functions: Vec<(usize, usize, u32)>,
-    /// What it cost.
+    /// Cost of the run.
     pub stats: SolveStats,
 }
 

@@ -32,7 +32,7 @@ impl Default for Limits {
     }
 }
 
-/// Where analyses run.
+/// The machine and the limits of analyses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct On {
     /// The machine.

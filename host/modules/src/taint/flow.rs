@@ -12,7 +12,7 @@ use crate::flow::{Direction, Meet, On, Problem, Setup, Solution, SolveStats, Spa
 use crate::model::{Block, Body, Program};
 use crate::order::Rows;
 
-/// What a taint question found and took.
+/// Findings and times of a taint question.
 #[derive(Clone, Debug)]
 pub struct TaintReport {
     /// A finding for each source, call and argument.

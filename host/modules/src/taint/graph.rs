@@ -159,7 +159,7 @@ impl<'a> Whole<'a> {
         }
     }
 
-    /// What each call takes: (value, number of the input, node that calls, callee).
+    /// Arguments of calls: (value, number of the input, node that calls, callee).
     pub(super) fn each_argument(&self, mut visit: impl FnMut(u32, u32, u32)) {
         for (node, values) in (0..).zip(&self.values) {
             for site in &values.sites {
@@ -172,7 +172,7 @@ impl<'a> Whole<'a> {
         }
     }
 
-    /// What each call makes: (callee, number of the output, value).
+    /// Results of calls: (callee, number of the output, value).
     pub(super) fn each_result(&self, mut visit: impl FnMut(u32, u32, u32)) {
         for (node, values) in (0..).zip(&self.values) {
             for site in &values.sites {

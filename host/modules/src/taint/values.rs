@@ -71,7 +71,7 @@ pub(super) struct Values {
     pub(super) edges: Vec<(u32, u32)>,
     /// The calls.
     pub(super) sites: Vec<Site>,
-    /// What loads make.
+    /// Values of loads.
     pub(super) loads: Vec<u32>,
 }
 
@@ -183,7 +183,7 @@ pub(super) struct Maker<'a> {
     stack: Vec<u32>,
 }
 
-/// What a block begins with.
+/// Values at the start of a block.
 #[derive(Default)]
 struct Start {
     live: Vec<u32>,

@@ -13,7 +13,7 @@ use std::collections::VecDeque;
 /// Searches ways back from sinks.
 pub(super) struct Witnesses<'a> {
     pub(super) whole: &'a Whole<'a>,
-    /// What each value depends on, up to callers and down into callees.
+    /// Dependencies of each value, up to callers and down into callees.
     pub(super) up: Rows,
     pub(super) down: Rows,
     pub(super) risen: &'a Reach,
@@ -91,7 +91,7 @@ impl Witnesses<'_> {
         Some(Place::of(self.whole.program, node as usize, offset))
     }
 
-    /// What a value on the way tells, if it is more than arithmetic.
+    /// Description of a value on the way, if it is more than arithmetic.
     fn step(&self, value: u32) -> Option<(Option<Place>, String)> {
         let (node, own) = self.whole.owner(value);
         let values = &self.whole.values[node as usize];

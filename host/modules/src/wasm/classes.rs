@@ -2,7 +2,7 @@
 
 use crate::model::Kind;
 
-/// What the arity table of wasmparser knows of an operator.
+/// Facts of wasmparser's arity table about an operator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Class {
     /// Pops and pushes fixed numbers of values.
@@ -71,7 +71,7 @@ pub(super) const fn how(name: &str, class: Class) -> How {
     How::Plain(kind(name, class), pops, pushes)
 }
 
-/// What an operator of a fixed arity does with other cells than the stack.
+/// Accesses of an operator of fixed arity to cells other than the stack.
 const fn kind(name: &str, class: Class) -> Kind {
     match class {
         // Loads of lanes pop two values, and so do the atomic operators that also write.

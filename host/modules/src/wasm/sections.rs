@@ -8,7 +8,7 @@ use wasmparser::{
     KnownCustom, Name, Operator, Payload, SubType, TypeRef,
 };
 
-/// What the sections before the code say.
+/// Contents of the sections before the code.
 #[derive(Debug, Default)]
 pub(super) struct Sections {
     /// Canonical type of each type of the module.

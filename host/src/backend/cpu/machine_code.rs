@@ -40,7 +40,7 @@ pub(crate) struct Tier {
 }
 
 impl Tier {
-    /// What threads are given: a view of the grid with this address finds the code, and asks for it.
+    /// Address for threads: a view of the grid that has it finds the code, and asks for it.
     pub(crate) fn waves(&self) -> *const CompiledWaves {
         std::ptr::from_ref(self).cast()
     }
@@ -101,7 +101,7 @@ impl MachineCode {
         self.ran_ns = self.ran_ns.saturating_add(run_ns);
     }
 
-    /// What threads of the next run are given.
+    /// The tier for threads of the next run.
     pub(super) fn tier(&self) -> Option<Arc<Tier>> {
         self.tier.clone()
     }
