@@ -6,7 +6,7 @@ use std::io::Write;
 
 use flate2::{Compression, Crc, write::GzEncoder};
 use libfuzzer_sys::fuzz_target;
-use seawall_fuzz::graph::{OPTIONS, check_same, chosen, promises_much, read};
+use seawall_fuzz::graph::{OPTIONS, check_same, chosen, is_compressed, promises_much, read};
 use seawall_fuzz::{limit, pool};
 
 fuzz_target!(|bytes: &[u8]| {
@@ -30,7 +30,7 @@ fuzz_target!(|bytes: &[u8]| {
         )),
         _ if promises_much(rest) => {}
         // Only one wrapper is removed: a second one contains arbitrary bytes.
-        _ if rest.starts_with(&[0x1f, 0x8b]) || rest.starts_with(b"\xfd7zXZ\0") => {}
+        _ if is_compressed(rest) => {}
         _ => {
             let plain = read(name, rest, options);
             let packed = gzip(rest);
