@@ -43,11 +43,10 @@ fn run(graph: &Graph, rule: LabelRule, weighted: bool, limit: u32) -> (Vec<u32>,
         (labels, outcome.converged)
     };
     let one = found(limit, 1);
-    let others = [(limit, 2), (limit, 5), (limit, 9)].into_iter();
-    let far = [(FAR, 1), (FAR, 3)]
-        .into_iter()
-        .filter(|_| limit == 0 && rule == LabelRule::Stable);
-    for (limit, threads) in others.chain(far) {
+    // Up to 8 threads leave the work to one; the rounds of 9 are those of any number above.
+    let has_far = limit == 0 && rule == LabelRule::Stable;
+    let far = [(FAR, 1), (FAR, 3)].into_iter().filter(|_| has_far);
+    for (limit, threads) in [(limit, 2), (limit, 9)].into_iter().chain(far) {
         assert!(
             found(limit, threads) == one,
             "{rule:?}, {limit}, {threads} threads"
@@ -213,7 +212,7 @@ fn weights_decide_where_they_are_asked_for() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(60))]
+    #![proptest_config(ProptestConfig::with_cases(24))]
 
     #[test]
     fn labels_end_where_no_node_would_change((list, _) in drawn::graphs(300), heaviest in 0..5_u32) {

@@ -171,16 +171,17 @@ impl FormError {
     }
 }
 
-/// Forms of a graph that were made.
+/// Forms of a graph that were made. Most graphs need none, so their places are made with the first.
 #[derive(Debug, Default)]
-pub(super) struct Forms([OnceLock<Box<Graph>>; 10]);
+pub(super) struct Forms(OnceLock<Box<[OnceLock<Box<Graph>>; 10]>>);
 
 const _: () = assert!(Loops::ALL.len() * Parallel::ALL.len() == 10);
 
 impl Forms {
     /// Bytes of the graphs.
     pub(super) fn bytes(&self) -> usize {
-        let made = self.0.iter().filter_map(OnceLock::get);
+        let places = self.0.get().into_iter().flat_map(|places| places.iter());
+        let made = places.filter_map(OnceLock::get);
         made.map(|graph| graph.memory_bytes()).sum()
     }
 }
@@ -210,7 +211,7 @@ impl Graph {
         if form == Form::AS_READ {
             return Ok(self);
         }
-        let slot = &self.forms.0[form.index()];
+        let slot = &self.forms.0.get_or_init(Box::default)[form.index()];
         if let Some(made) = slot.get() {
             return Ok(made);
         }

@@ -35,6 +35,10 @@ use super::weights::{self, WeightKind};
 #[derive(Debug)]
 pub struct Graph {
     outgoing: Arc<Csr>,
+    /// The sizes of `outgoing`, so that a batch of many graphs is planned without looking there.
+    nodes: u32,
+    edges: u32,
+    has_weights: bool,
     incoming: OnceLock<Arc<Csr>>,
     hash: OnceLock<u64>,
     symmetric: bool,
@@ -195,6 +199,9 @@ impl Graph {
     /// Joins parts that were checked, without loops and parallel edges.
     pub(super) fn from_parts(outgoing: Csr, symmetric: bool, ids: Ids) -> Self {
         Self {
+            nodes: outgoing.nodes(),
+            edges: outgoing.edges(),
+            has_weights: outgoing.weights().is_some(),
             outgoing: Arc::new(outgoing),
             incoming: OnceLock::new(),
             hash: OnceLock::new(),
@@ -239,12 +246,12 @@ impl Graph {
 
     /// Number of nodes.
     pub fn nodes(&self) -> u32 {
-        self.outgoing.nodes()
+        self.nodes
     }
 
     /// Number of directed edges; an undirected edge counts twice, but a loop once.
     pub fn edges(&self) -> u32 {
-        self.outgoing.edges()
+        self.edges
     }
 
     /// Number of loops: edges from a node to itself.
@@ -286,7 +293,7 @@ impl Graph {
 
     /// Kind of the words of [`weights`](Self::weights), if the graph has any.
     pub fn weight_kind(&self) -> Option<WeightKind> {
-        self.weights().map(|_| self.kind)
+        self.has_weights.then_some(self.kind)
     }
 
     /// Targets of one node, ascending; empty if there is no such node.

@@ -36,7 +36,7 @@ impl WeightKind {
         match self {
             Self::Integer | Self::Signed => true,
             Self::Float => word < INFINITY,
-            Self::SignedFloat => self.bits(word) & !SIGNED_ZERO < INFINITY,
+            Self::SignedFloat => self.number_bits(word) & !SIGNED_ZERO < INFINITY,
         }
     }
 
@@ -66,17 +66,17 @@ impl WeightKind {
     pub const fn number(self, word: u32) -> f64 {
         match self {
             Self::Integer => word as f64,
-            Self::Signed => (word ^ SIGNED_ZERO).cast_signed() as f64,
-            Self::Float | Self::SignedFloat => f32::from_bits(self.bits(word)) as f64,
+            Self::Signed => self.number_bits(word).cast_signed() as f64,
+            Self::Float | Self::SignedFloat => f32::from_bits(self.number_bits(word)) as f64,
         }
     }
 
-    /// The bits of a float by its word.
-    const fn bits(self, word: u32) -> u32 {
+    /// The bits of the number that a word stands for: of a `u32`, `i32` or `f32`.
+    pub(super) const fn number_bits(self, word: u32) -> u32 {
         match self {
             Self::SignedFloat if word < SIGNED_ZERO => !word,
-            Self::SignedFloat => word ^ SIGNED_ZERO,
-            _ => word,
+            Self::SignedFloat | Self::Signed => word ^ SIGNED_ZERO,
+            Self::Integer | Self::Float => word,
         }
     }
 

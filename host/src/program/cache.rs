@@ -7,9 +7,10 @@
 use super::builder::{PlanRequest, ProgramBuilder};
 use super::wave::WaveSpec;
 use super::{EncodedProgram, PlanSummary, ProgramError};
+use hashbrown::DefaultHashBuilder;
 use seawall_core::cache::{Ages, CacheCounters, Hashed, NIL, Recent, Slot};
 use serde::Serialize;
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::hash::{BuildHasher, Hash, Hasher};
 use std::sync::Arc;
 
 /// Uses of a [`PlanCache`].
@@ -49,6 +50,7 @@ pub struct PlanCache {
     buckets: Vec<u32>,
     ages: Ages,
     counters: PlanCounters,
+    hashes: DefaultHashBuilder,
 }
 
 type Planned = (Arc<EncodedProgram>, PlanSummary);
@@ -84,6 +86,7 @@ impl PlanCache {
             buckets: vec![NIL; capacity],
             ages: Ages::EMPTY,
             counters: PlanCounters::default(),
+            hashes: DefaultHashBuilder::default(),
         }
     }
 
@@ -99,7 +102,7 @@ impl PlanCache {
         program: &ProgramBuilder,
         request: &PlanRequest,
     ) -> Result<(Arc<EncodedProgram>, PlanSummary), ProgramError> {
-        let hash = hash_of(program, request);
+        let hash = hash_of(program, request, self.hashes.build_hasher());
         let is_same = |known: &Shape| known.request == *request && known.program == *program;
         let mut plans = Recent::new(&mut self.slots, &mut self.buckets, &mut self.ages);
         if let Some(planned) = plans.get_by(hash, is_same) {
@@ -141,8 +144,7 @@ impl PlanCache {
     }
 }
 
-fn hash_of(program: &ProgramBuilder, request: &PlanRequest) -> u64 {
-    let mut hasher = DefaultHasher::new();
+fn hash_of(program: &ProgramBuilder, request: &PlanRequest, mut hasher: impl Hasher) -> u64 {
     (program.nodes, program.search.forced).hash(&mut hasher);
     for register in &program.registers {
         register.words.hash(&mut hasher);
@@ -157,7 +159,7 @@ fn hash_of(program: &ProgramBuilder, request: &PlanRequest) -> u64 {
     hasher.finish()
 }
 
-fn hash_waves(waves: &[WaveSpec], hasher: &mut DefaultHasher) {
+fn hash_waves(waves: &[WaveSpec], hasher: &mut impl Hasher) {
     for wave in waves {
         (
             wave.does.word(),

@@ -66,7 +66,7 @@ impl RunRequest {
     pub fn check_for(&self, graph: &Graph) -> Result<(), RunError> {
         self.check_for_nodes(graph.nodes())?;
         self.check_distinct(graph)?;
-        if self.reads_weights() && graph.weights().is_none() {
+        if self.reads_weights() && graph.weight_kind().is_none() {
             return Err(RunError::NoWeights {
                 analysis: self.analysis,
             });
@@ -213,12 +213,13 @@ impl AnalysisKind {
 /// weights if it has a limit.
 fn check_weights(graph: &Graph, analysis: AnalysisKind) -> Result<(), RunError> {
     let most = analysis.facts().weight_max;
-    let (Some(weights), Some(WeightKind::Integer)) = (graph.weights(), graph.weight_kind()) else {
-        return Ok(());
-    };
-    if !analysis.reads_weights() || most == u32::MAX {
+    let has_limit = analysis.reads_weights() && most != u32::MAX;
+    if !has_limit || graph.weight_kind() != Some(WeightKind::Integer) {
         return Ok(());
     }
+    let Some(weights) = graph.weights() else {
+        return Ok(());
+    };
     let Some(edge) = weights.iter().position(|weight| *weight > most) else {
         return Ok(());
     };

@@ -101,7 +101,7 @@ fn other_analyses_name_the_line_and_the_value() {
 }
 
 #[test]
-fn every_text_format_holds_them_and_binaries_refuse_them() {
+fn formats_that_can_hold_them_do_and_the_others_refuse_them() {
     let paths = |file: &str, source: &str| {
         let more = [
             "--analysis",
@@ -120,13 +120,15 @@ fn every_text_format_holds_them_and_binaries_refuse_them() {
     ] {
         let file = Fixture::new("signed.el", content);
         let expected = paths(file.path(), source);
-        for name in ["g.csv", "g.mtx", "g.el", "g.gr"] {
+        for name in ["g.csv", "g.mtx", "g.el", "g.gr", "g.npz"] {
             let to = file.beside(name);
             let done = finish(&mut seawall(&["convert", file.path(), &to, "--quiet"]));
             assert_eq!(done.code, 0, "{name}: {}", done.stderr);
             assert_eq!(paths(&to, source), expected, "{name}");
+            let ranks = ["run", &to, "--analysis", "pagerank"];
+            finish(&mut seawall(&ranks)).refused(&[name, "-", "pagerank takes weights from 0 on"]);
         }
-        for name in ["g.swg", "g.npz", "g.egr", "g.bin", "g.graph"] {
+        for name in ["g.swg", "g.egr", "g.bin", "g.graph"] {
             let to = file.beside(name);
             let mut convert = seawall(&["convert", file.path(), &to, "--undirected"]);
             finish(&mut convert).refused(&["negative weights", ".el"]);

@@ -329,19 +329,21 @@ impl GraphError {
     /// [`LoadOptions::signed`](crate::LoadOptions) would take.
     #[must_use]
     pub fn is_of_negative_weight(&self) -> bool {
-        matches!(
-            self,
-            Self::Line {
-                problem: LineProblem::Negative {
+        match self {
+            Self::Line { problem, .. } => matches!(
+                problem,
+                LineProblem::Negative {
                     what: "a weight",
                     ..
-                },
-                ..
-            } | Self::Binary {
-                problem: BinaryProblem::NegativeWeight { .. },
-                ..
-            }
-        )
+                }
+            ),
+            Self::Binary { problem, .. } => match problem {
+                BinaryProblem::NegativeWeight { .. } => true,
+                BinaryProblem::Weight { value, .. } => *value < 0.0 && value.is_finite(),
+                _ => false,
+            },
+            _ => false,
+        }
     }
 
     /// Returns the cause: the request or the machine.

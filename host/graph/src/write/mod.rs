@@ -173,12 +173,12 @@ fn weights_obstacle(graph: &Graph, format: Format) -> Option<Obstacle> {
     let has_many = graph.nodes().max(graph.edges()) > ecl::WORD_MAX;
     match format {
         _ if !format.is_written() => Some(("graphs written by this program", OTHER)),
-        Format::Binary | Format::Npz | Format::Metis | Format::Ecl | Format::Gbbs
+        Format::Binary | Format::Metis | Format::Ecl | Format::Gbbs
             if graph.weight_kind().is_some_and(WeightKind::is_signed) =>
         {
             Some((
                 "negative weights",
-                "drop them (--no-weights), or write .mtx, .el or .csv",
+                "drop them (--no-weights), or write .mtx, .npz, .el or .csv",
             ))
         }
         Format::Pace if graph.weights().is_some() => Some((

@@ -104,12 +104,17 @@ fn arrays(graph: &Graph) -> Vec<Array<'_>> {
     ];
     match (graph.weights(), graph.weight_kind()) {
         (Some(words), Some(kind)) => {
-            let descr = if kind == WeightKind::Float {
-                "<f4"
-            } else {
-                "<u4"
+            let descr = match kind {
+                WeightKind::Integer => "<u4",
+                WeightKind::Signed => "<i4",
+                WeightKind::Float | WeightKind::SignedFloat => "<f4",
             };
-            arrays.push(vector("data", descr, bytemuck::cast_slice(words)));
+            let mut data = vector("data", descr, bytemuck::cast_slice(words));
+            if kind.is_signed() {
+                let bits: Vec<u32> = words.iter().map(|word| kind.number_bits(*word)).collect();
+                data.content = Content::Bytes(Cow::Owned(bytemuck::cast_slice(&bits).to_vec()));
+            }
+            arrays.push(data);
         }
         _ => {
             arrays.push(Array {
