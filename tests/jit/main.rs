@@ -4,5 +4,6 @@
 #[path = "../host/drawn.rs"]
 mod drawn;
 mod command;
+mod limits;
 mod programs;
 mod reports;

@@ -10,6 +10,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use rayon::prelude::*;
 use seawall::analysis::{Direction, Number};
+use seawall::executor::Jit;
 use seawall::graph::{self, CsrArrays, LoadOptions, Loops, Parallel, WeightChoice, WeightKind};
 use seawall::outcome::{Column, Rounds, RunOutcome};
 use seawall::run::{AnalysisKind, Detail, Executor, Machine, RunRequest};
@@ -43,6 +44,8 @@ struct Options {
     budget_bytes: Option<u64>,
     #[pyo3(default)]
     time_budget: Option<f64>,
+    #[pyo3(default)]
+    jit: Option<String>,
     #[pyo3(default)]
     detail: Option<String>,
     #[pyo3(default)]
@@ -561,6 +564,8 @@ fn machine(py: Python<'_>, options: &Options) -> PyResult<Machine> {
         // A float becomes the nearest whole number of the type, 0 where it is NaN.
         machine.time_budget_ns = (seconds * 1e9) as u64;
     }
+    let policies = Jit::ALL.map(|policy| (policy.name(), policy));
+    machine.jit = chosen(py, "jit", &options.jit, &policies)?.unwrap_or(machine.jit);
     Ok(machine)
 }
 

@@ -4,7 +4,7 @@ use crate::error;
 use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
-use seawall::backend::{BackendError, Canceller, ProgramSession};
+use seawall::backend::{BackendError, Canceller, CodeReport, ProgramSession};
 use seawall::executor::{Executor, Machine};
 use seawall::graph::Graph;
 use seawall::program::{
@@ -32,6 +32,7 @@ pub(crate) struct ProgramRun {
     device: String,
     run_ns: u64,
     bytes: u64,
+    code: Option<CodeReport>,
 }
 
 /// A program could not be read, planned or run.
@@ -146,6 +147,7 @@ impl<'g> Loaded<'g> {
             device: self.session.device().name.clone(),
             run_ns: stats.run_ns,
             bytes: self.session.memory().allocated_bytes,
+            code: stats.code,
         })
     }
 
@@ -177,6 +179,20 @@ impl ProgramRun {
         dict.set_item("device", self.device)?;
         dict.set_item("seconds", self.run_ns as f64 / 1e9)?;
         dict.set_item("bytes", self.bytes)?;
+        dict.set_item("code", code_report(py, self.code)?)?;
         Ok(dict)
     }
+}
+
+/// How waves of code ran; None on a machine that has no tiers.
+fn code_report(py: Python<'_>, code: Option<CodeReport>) -> PyResult<Option<Bound<'_, PyDict>>> {
+    let Some(code) = code else {
+        return Ok(None);
+    };
+    let dict = PyDict::new(py);
+    dict.set_item("waves", code.waves)?;
+    dict.set_item("compiled", code.compiled)?;
+    dict.set_item("seconds", code.compile_ns as f64 / 1e9)?;
+    dict.set_item("reason", code.reason)?;
+    Ok(Some(dict))
 }

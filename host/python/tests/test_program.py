@@ -235,6 +235,22 @@ def test_ctrl_c_and_budgets_end_programs() -> None:
     assert components().run(graph).loops[0][1]
 
 
+def test_machine_code_finds_the_same_and_the_result_says_so() -> None:
+    graph = Graph.load("gen:grid:30x30")
+    results = {}
+    for policy in ("never", "always"):
+        found = components().run(graph, jit=policy)
+        assert found.code is not None
+        compiled = found.code["waves"] if policy == "always" else 0
+        assert (found.code["compiled"], found.code["waves"] > 0) == (compiled, True)
+        assert (found.code["seconds"] > 0) == (policy == "always")
+        results[policy] = found.values
+    for name, values in results["never"].items():
+        assert np.array_equal(values, results["always"][name])
+    with pytest.raises(seawall.RequestError, match="perhaps"):
+        components().run(graph, jit="perhaps")
+
+
 def test_progress_is_called_and_may_end_a_run(capsys: pytest.CaptureFixture[str]) -> None:
     graph = Graph.load("gen:grid:300x300")
     seen: list[tuple[str, float]] = []

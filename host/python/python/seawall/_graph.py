@@ -350,7 +350,8 @@ class Graph:
 
         The options are those of every analysis: `machine` (``auto``, ``cpu``, ``mega``,
         ``launches``, ``graph``), `threads`, `device`, `budget_bytes`, `time_budget` in seconds,
-        and `progress`: True for a line on standard error, or a function that is called with the
+        `jit` (``auto``, ``never``, ``always``: whether waves of code become machine code), and
+        `progress`: True for a line on standard error, or a function that is called with the
         phase and the seconds so far.
 
         >>> import seawall
@@ -767,7 +768,7 @@ class Graph:
 
 
 _MACHINE_OPTIONS = frozenset(
-    {"budget_bytes", "device", "machine", "progress", "threads", "time_budget"}
+    {"budget_bytes", "device", "jit", "machine", "progress", "threads", "time_budget"}
 )
 
 _OPTIONS = _MACHINE_OPTIONS | {

@@ -51,6 +51,9 @@ class ProgramResult(NamedTuple):
     seconds: float
     #: Bytes allocated on the machine.
     bytes: int
+    #: On the CPU, how waves of code ran: how many there are (`waves`), how many of them as machine
+    #: code (`compiled`), `seconds` of compiling, and the `reason` why others were interpreted.
+    code: dict[str, Any] | None
 
 
 class Register(NamedTuple):
@@ -607,8 +610,9 @@ class Program:
         """Runs the program on a graph, where it stays loaded for the next run.
 
         `inputs` are arrays by the names of input registers. Options are those of analyses:
-        `machine`, `threads`, `device`, `budget_bytes`, `time_budget`, `progress`; ``auto`` is the
-        CPU.
+        `machine`, `threads`, `device`, `budget_bytes`, `time_budget`, `progress`, and `jit`
+        (``always`` compiles the program before its first run, ``never`` interprets it, ``auto``
+        compiles once that pays); for `machine`, ``auto`` is the CPU.
         """
         kinds = {register["name"]: register["kind"] for register in self._registers}
         words = []
