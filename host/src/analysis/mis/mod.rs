@@ -56,8 +56,8 @@ const PASSES: [f64; 2] = [0.6, 10.0];
 
 /// Work of one thread, in edges of a pass.
 const ALONE: Times = Times {
-    node: 8.0,
-    edge: 0.5,
+    node: 100.0,
+    edge: 1.5,
 };
 
 /// State of a node in the set. A node out of it has 0, an undecided one its priority.
