@@ -261,7 +261,8 @@ fn rules(grammar: &Grammar) -> [Vec<Rule>; 2] {
 #[derive(Debug, Default)]
 struct Queue {
     nodes: Vec<u32>,
-    has: Vec<bool>,
+    /// By node, a bit for each relation whose row has something new.
+    fresh: Vec<u32>,
 }
 
 /// What is found for the rows of one node ends here.
@@ -360,8 +361,8 @@ impl Fixpoint {
         } else {
             threads * PARTS_PER_THREAD
         };
-        // Rows, two flags a node, the bits of each part, and rows that threads have in work.
-        let row_bytes = symbols as u64 * size_of::<Row>() as u64 + 2;
+        // Rows, two words a node, the bits of each part, and rows that threads have in work.
+        let row_bytes = symbols as u64 * size_of::<Row>() as u64 + 8;
         let bits_bytes = parts as u64 * (nodes as u64).div_ceil(64) * 8;
         let work_bytes = threads as u64 * nodes as u64 * 8;
         let base = nodes as u64 * row_bytes + bits_bytes + work_bytes;
@@ -392,7 +393,7 @@ impl Fixpoint {
             });
         }
         for queue in &mut fixpoint.queues {
-            queue.has = vec![false; nodes];
+            queue.fresh = vec![0; nodes];
         }
         let part = Part {
             seen: vec![0; nodes.div_ceil(64)],
@@ -475,9 +476,6 @@ impl Fixpoint {
         shares.for_each(|(nodes, part)| self.expand(phase, nodes, part));
         self.parts = parts;
         self.check()?;
-        for node in &nodes {
-            self.queues[phase].has[*node as usize] = false;
-        }
         let found = self.pairs.load(Relaxed) - before;
         self.write(phase, &nodes, found);
         Ok(())
@@ -485,9 +483,9 @@ impl Fixpoint {
 
     fn expand(&self, phase: usize, nodes: &[u32], part: &mut Part) {
         for node in nodes {
+            let fresh = self.queues[phase].fresh[*node as usize];
+            let is_fresh = |rule: &Rule| fresh >> rule.first.index() & 1 == 1;
             for rules in self.rules[phase].chunk_by(|one, next| one.left == next.left) {
-                let row = |symbol: Symbol| &self.relations[symbol.index()].rows[*node as usize];
-                let is_fresh = |rule: &Rule| !row(rule.first).fresh(phase).is_empty();
                 if !rules.iter().any(is_fresh) {
                     continue;
                 }
@@ -508,7 +506,11 @@ impl Fixpoint {
             Some(bits) => part.seen.copy_from_slice(bits),
             None => set(&mut part.seen, &known.items),
         }
+        let queued = self.queues[phase].fresh[node as usize];
         for rule in rules {
+            if queued >> rule.first.index() & 1 == 0 {
+                continue;
+            }
             let fresh = row(rule.first, node).fresh(phase);
             let Some(second) = rule.second else {
                 part.add(left, fresh);
@@ -540,10 +542,11 @@ impl Fixpoint {
     /// Writes what a phase found into the rows of symbols and of their inverses, after it has
     /// expanded the rows of `nodes`.
     fn write(&mut self, phase: usize, nodes: &[u32], found: u64) {
-        let parts = &self.parts;
+        let (parts, fresh) = (&self.parts, &self.queues[phase].fresh);
         let write = |(number, relation): (usize, &mut Relation)| {
             if relation.expands[phase] {
-                for node in nodes {
+                let is_fresh = |node: &&u32| fresh[**node as usize] >> number & 1 == 1;
+                for node in nodes.iter().filter(is_fresh) {
                     let row = &mut relation.rows[*node as usize];
                     row.done[phase] = row.items.len() as u32;
                 }
@@ -569,12 +572,17 @@ impl Fixpoint {
             found.items.clear();
             found.groups.clear();
         }
-        for relation in &mut self.relations {
+        for node in nodes {
+            self.queues[phase].fresh[*node as usize] = 0;
+        }
+        for (number, relation) in self.relations.iter_mut().enumerate() {
             for (queue, woken) in self.queues.iter_mut().zip(&mut relation.woken) {
                 for node in woken.drain(..) {
-                    if !std::mem::replace(&mut queue.has[node as usize], true) {
+                    let fresh = &mut queue.fresh[node as usize];
+                    if *fresh == 0 {
                         queue.nodes.push(node);
                     }
+                    *fresh |= 1 << number;
                 }
             }
         }
