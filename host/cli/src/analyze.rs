@@ -2,7 +2,7 @@
 
 use std::io::{self, Read, Write};
 use std::num::NonZeroUsize;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::LazyLock;
 use std::time::Instant;
@@ -189,34 +189,41 @@ impl AnalyzeArgs {
 
     /// Reads the files on the threads that were asked for.
     fn program(&self) -> Result<Program, CliError> {
-        let read_all = || {
+        on_threads(self.threads, || {
             let mut program = Program::default();
             for file in &self.files {
                 let path = file.to_string_lossy();
-                let bytes = content(file).map_err(|source| ModuleError::Io {
-                    path: path.to_string(),
-                    source,
-                })?;
-                read(&mut program, &path, bytes)?;
+                read(&mut program, &path, content(file)?)?;
             }
             Ok(program)
-        };
-        let threads = self.threads.map_or(0, NonZeroUsize::get);
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
-        match pool {
-            Ok(pool) => pool.install(read_all),
-            Err(_) => read_all(),
-        }
+        })
     }
 }
 
-fn content(file: &PathBuf) -> io::Result<Vec<u8>> {
-    if file.as_os_str() == "-" {
-        let mut bytes = Vec::new();
-        io::stdin().lock().read_to_end(&mut bytes)?;
-        return Ok(bytes);
+/// Runs a job on this number of threads, by default all.
+pub(super) fn on_threads<T: Send>(
+    threads: Option<NonZeroUsize>,
+    job: impl Fn() -> T + Send + Sync,
+) -> T {
+    let threads = threads.map_or(0, NonZeroUsize::get);
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+    match pool {
+        Ok(pool) => pool.install(job),
+        Err(_) => job(),
     }
-    std::fs::read(file)
+}
+
+/// The bytes of a file, or of standard input.
+pub(super) fn content(file: &Path) -> Result<Vec<u8>, ModuleError> {
+    let mut bytes = Vec::new();
+    let read = match file.as_os_str() == "-" {
+        true => io::stdin().lock().read_to_end(&mut bytes).map(|_| bytes),
+        false => std::fs::read(file),
+    };
+    read.map_err(|source| ModuleError::Io {
+        path: file.to_string_lossy().into_owned(),
+        source,
+    })
 }
 
 /// Reads, analyses and reports.

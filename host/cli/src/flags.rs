@@ -53,6 +53,7 @@ pub(super) fn of_run(error: &RunError) -> &'static str {
 pub(super) fn of_module(error: &ModuleError) -> &'static str {
     match error {
         ModuleError::TooManyFacts { .. } => " (--budget, --function-budget, --analysis)",
+        ModuleError::TooManyPairs { .. } => " (--budget)",
         ModuleError::Graph(error) => of_graph(error),
         ModuleError::Run(error) => of_run(error),
         ModuleError::Program(error) => of_program(error),

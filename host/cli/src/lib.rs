@@ -15,6 +15,7 @@ mod failure;
 mod files;
 mod flags;
 mod form;
+mod grammar;
 mod info;
 mod names;
 mod numbers;
@@ -73,6 +74,7 @@ enum Command {
     Evidence(evidence::EvidenceArgs),
     Bench(bench::command::BenchArgs),
     Analyze(Box<analyze::AnalyzeArgs>),
+    Grammar(grammar::GrammarArgs),
     Serve(serve::ServeArgs),
     #[cfg(unix)]
     Query(query::QueryArgs),
@@ -111,6 +113,7 @@ fn dispatch(command: &Command) -> Result<ExitCode, CliError> {
         Command::Evidence(args) => evidence::command(args),
         Command::Bench(args) => bench::command::command(args),
         Command::Analyze(args) => analyze::command(args),
+        Command::Grammar(args) => grammar::command(args),
         Command::Serve(args) => serve::command(args),
         #[cfg(unix)]
         Command::Query(args) => query::command(args),
@@ -144,6 +147,7 @@ impl Command {
             Self::Evidence(args) => args.is_for_scripts(),
             Self::Bench(args) => args.json,
             Self::Analyze(args) => args.json,
+            Self::Grammar(args) => args.json,
             Self::Serve(_) => true,
             #[cfg(unix)]
             Self::Query(args) => args.json,

@@ -83,6 +83,30 @@ pub enum ModuleError {
         /// Bytes that they may take.
         limit: u64,
     },
+    /// A line of a grammar or of its edges is wrong.
+    #[error("{path}:{line}: {problem}")]
+    GrammarText {
+        /// The file.
+        path: String,
+        /// Number of the line, from 1.
+        line: usize,
+        /// The problem.
+        problem: String,
+    },
+    /// The pairs of a grammar's symbols need more memory than they may have.
+    #[error(
+        "reachability under a grammar: {pairs} pairs of {nodes} nodes and more to come take {needed} bytes, and {limit} are allowed"
+    )]
+    TooManyPairs {
+        /// Pairs so far.
+        pairs: u64,
+        /// Nodes of the graph.
+        nodes: u64,
+        /// Bytes that they take at most.
+        needed: u64,
+        /// Bytes that all may take.
+        limit: u64,
+    },
     /// A name that the program lacks.
     #[error("{role} {name}: {problem}")]
     NoSuchName {
@@ -125,9 +149,12 @@ impl ModuleError {
             | Self::Component { .. }
             | Self::Unknown { .. }
             | Self::Text { .. }
+            | Self::GrammarText { .. }
             | Self::TooLarge { .. }
             | Self::NoSuchName { .. } => Cause::Request,
-            Self::TooManyFacts { .. } | Self::NotConverged { .. } => Cause::Failure,
+            Self::TooManyFacts { .. } | Self::TooManyPairs { .. } | Self::NotConverged { .. } => {
+                Cause::Failure
+            }
             Self::Graph(error) => error.cause(),
             Self::Program(_) => Cause::Failure,
             Self::Run(error) => error.cause(),

@@ -3,7 +3,8 @@
 //! A front end ([`wasm`] for WebAssembly modules, [`text`] for flow graphs of any language) makes
 //! a [`model::Program`]: functions of basic blocks, and their calls. Every analysis states its
 //! facts as gen and kill sets of blocks ([`flow::Problem`]). All functions go to the machine in
-//! one graph, where one fixpoint settles them ([`flow::solve`]).
+//! one graph, where one fixpoint settles them ([`flow::solve`]). Questions about paths of any labelled
+//! graph are grammars ([`grammar::reach`]).
 
 pub mod error;
 pub mod model;
@@ -16,6 +17,7 @@ pub mod analysis;
 pub mod calls;
 pub mod finding;
 pub mod taint;
+pub mod grammar;
 pub mod report;
 pub mod sarif;
 

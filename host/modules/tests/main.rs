@@ -3,6 +3,7 @@
 
 mod analyses;
 mod front_ends;
+mod grammar;
 mod oracle;
 mod random;
 mod real;

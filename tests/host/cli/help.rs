@@ -1,10 +1,11 @@
 use super::{finish, seawall};
 
-const COMMANDS: [&[&str]; 9] = [
+const COMMANDS: [&[&str]; 10] = [
     &["run"],
     &["plan"],
     &["convert"],
     &["info"],
+    &["grammar"],
     &["bench"],
     &["serve"],
     &["query"],

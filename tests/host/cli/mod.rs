@@ -15,6 +15,7 @@ mod explain;
 mod failures;
 mod files;
 mod formats;
+mod grammar;
 mod help;
 mod ids;
 mod loops;

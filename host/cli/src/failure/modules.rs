@@ -22,6 +22,20 @@ pub(super) fn fields(error: &ModuleError) -> Value {
             line,
             problem,
         } => json!({"kind": "flow_text", "file": path, "line": line, "reason": problem}),
+        ModuleError::GrammarText {
+            path,
+            line,
+            problem,
+        } => json!({"kind": "grammar_text", "file": path, "line": line, "reason": problem}),
+        ModuleError::TooManyPairs {
+            pairs,
+            nodes,
+            needed,
+            limit,
+        } => json!({
+            "kind": "too_many_pairs", "pairs": pairs, "nodes": nodes,
+            "needed_bytes": needed, "limit_bytes": limit
+        }),
         ModuleError::TooLarge {
             path,
             what,
