@@ -41,6 +41,16 @@ pub enum ArchiveProblem {
         /// The problem.
         reason: String,
     },
+    /// A weight below zero, where weights have no sign.
+    #[error("member {member}: its number {at} is a negative weight ({value})")]
+    NegativeWeight {
+        /// The member.
+        member: String,
+        /// Its position, from 0.
+        at: u64,
+        /// The weight.
+        value: String,
+    },
     /// A required member is missing.
     #[error("it has no member {member}.npy; write the file with scipy.sparse.save_npz")]
     Missing {

@@ -342,6 +342,9 @@ impl GraphError {
                 BinaryProblem::Weight { value, .. } => *value < 0.0 && value.is_finite(),
                 _ => false,
             },
+            Self::Archive { problem, .. } => {
+                matches!(problem, ArchiveProblem::NegativeWeight { .. })
+            }
             _ => false,
         }
     }

@@ -175,7 +175,8 @@ impl Header {
             rounded: 0,
             scaled: [0; 2],
         };
-        self.each(member, |number, at| {
+        let mut negative = None;
+        let read = self.each(member, |number, at| {
             let weight = match factor {
                 None => weight_of(number).ok_or_else(|| out_of_range(at, number))?,
                 Some(factor) => {
@@ -190,11 +191,15 @@ impl Header {
                 }
             };
             if weight.is_negative() && !signed {
+                negative = Some((at, self.digits_of(number)));
                 return Err(out_of_range(at, number));
             }
             array.push(weight)
-        })?;
-        Ok(array)
+        });
+        match negative {
+            Some((at, value)) => Err(member.negative(at, value)),
+            None => read.map(|()| array),
+        }
     }
 
     /// The shortest decimal digits that name a number of this type.

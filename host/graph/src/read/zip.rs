@@ -212,12 +212,20 @@ impl Member<'_, '_> {
 
     /// Returns the error for a problem of this member.
     pub(super) fn bad(&self, reason: String) -> GraphError {
+        let member = self.name.clone();
+        self.refused(ArchiveProblem::Array { member, reason })
+    }
+
+    /// Returns the error for a negative weight at a position of this member.
+    pub(super) fn negative(&self, at: u64, value: String) -> GraphError {
+        let member = self.name.clone();
+        self.refused(ArchiveProblem::NegativeWeight { member, at, value })
+    }
+
+    fn refused(&self, problem: ArchiveProblem) -> GraphError {
         GraphError::Archive {
             file: self.archive.to_owned(),
-            problem: ArchiveProblem::Array {
-                member: self.name.clone(),
-                reason,
-            },
+            problem,
         }
     }
 }
