@@ -40,6 +40,7 @@ pub mod sets;
 pub mod run;
 pub mod serve;
 pub mod stream;
+pub mod multi;
 pub mod codegen;
 
 #[cfg(target_arch = "nvptx64")]

@@ -7,6 +7,7 @@
 use crate::control::Stop;
 use crate::grid::host::HostGrid;
 use crate::launch::Launch;
+use crate::multi::{Multi, multi};
 use crate::run::{Batch, BodyLaunch, run_batch, run_body, run_one_group, run_program};
 use crate::serve::{Serve, serve};
 use crate::sets::{All, WaveSet};
@@ -33,6 +34,11 @@ pub struct Walkers {
 /// Serves a stream until its host orders the end.
 pub fn run_stream(grid: HostGrid, served: Stream) {
     stream(grid, served);
+}
+
+/// Runs one device's part of a run on several.
+pub fn run_multi(grid: HostGrid, part: Multi) {
+    multi(grid, part);
 }
 
 /// Functions for every built-in wave.

@@ -49,6 +49,7 @@ pub mod evidence;
 pub mod outcome;
 pub mod run;
 pub mod stream;
+pub mod multi;
 pub mod batch;
 pub mod service;
 

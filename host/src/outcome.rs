@@ -20,6 +20,7 @@ use crate::backend::{CodeReport, HostWork, SessionWork};
 use crate::column::fnv1a;
 use crate::executor::Executor;
 use crate::graph::{Graph, Loaded, Scale, WeightKind, WeightOrigin};
+pub use crate::multi::DevicesReport;
 pub use crate::stream::{PassSummary, StreamReport};
 pub use seawall_core::session::ReuseTelemetry;
 use serde::Serialize;
@@ -329,6 +330,8 @@ pub struct RunOutcome {
     pub steps_total: u32,
     /// The edges that were read while the run needed them; `None` if the graph was resident.
     pub stream: Option<StreamReport>,
+    /// The cut of the graph; `None` unless it ran on several devices.
+    pub devices: Option<DevicesReport>,
 }
 
 /// The value of a node.

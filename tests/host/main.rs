@@ -21,6 +21,7 @@ mod levels_ahead;
 mod limits;
 mod many;
 mod memory;
+mod multi;
 mod multigraphs;
 mod narrow_rounds;
 mod lightest;

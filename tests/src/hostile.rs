@@ -19,7 +19,7 @@ use seawall::graph::Graph;
 use seawall::program::{EncodedProgram, PlanRequest, SliceShape};
 use seawall::run::{AnalysisKind, Detail};
 use seawall_core::abi::code::Op;
-use seawall_core::abi::program::{NO_REGISTER, Opcode};
+use seawall_core::abi::program::{NO_REGISTER, Opcode, WaveRecord};
 use std::num::NonZeroUsize;
 use tables::{append, entry, merge, overlay, repeat, set, unnarrow};
 
@@ -235,6 +235,12 @@ fn run(
     inputs: &[u32],
     limits: RunLimits,
 ) -> Result<(), BackendError> {
+    // A GPU's session refuses sequential algorithms, which simulated warps would begin.
+    let is_sequential = |wave: &&WaveRecord| wave.opcode == Opcode::Sequential as u32;
+    if let Some(wave) = program.waves.iter().find(is_sequential).filter(|_| warps) {
+        let wave = wave.wave.to_string();
+        return Err(BackendError::Sequential { wave });
+    }
     let threads = NonZeroUsize::new(1 + threads as usize % 3);
     let mut session = CpuSession::open(graph, threads, limits)?.with_jit(jit);
     if warps {

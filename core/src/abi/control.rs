@@ -57,6 +57,12 @@ pub enum FaultCode {
     /// A list of sources names a number that is no node of the graph. The record has the number
     /// in `arrived` and the nodes of the graph in `expected`.
     NotANode = 18,
+    /// The time budget ended while another device was missing at a barrier of all. The record has
+    /// the number of the first missing one in `block`, how many came in `arrived`, and all in
+    /// `expected`.
+    DeviceMissing = 19,
+    /// Another device has ended the run, whose number the record has in `block`.
+    DeviceEnded = 20,
     /// A code that this version does not know; no kernel writes it.
     Unknown = u32::MAX,
 }
@@ -85,6 +91,8 @@ impl FaultCode {
             16 => Self::Undeclared,
             17 => Self::StalePlan,
             18 => Self::NotANode,
+            19 => Self::DeviceMissing,
+            20 => Self::DeviceEnded,
             _ => Self::Unknown,
         }
     }
@@ -317,7 +325,7 @@ mod tests {
 
     #[test]
     fn fault_codes_survive_their_words() {
-        for word in 0..=FaultCode::StalePlan as u32 {
+        for word in 0..=FaultCode::DeviceEnded as u32 {
             assert_eq!(FaultCode::from_word(word) as u32, word);
         }
     }

@@ -26,6 +26,7 @@ pub mod batch;
 pub mod ring;
 pub mod serve;
 pub mod stream;
+pub mod multi;
 
 /// First word of an encoded launch: `SWL1` in little-endian ASCII.
 pub const MAGIC: u32 = 0x314C_5753;

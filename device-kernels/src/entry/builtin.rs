@@ -5,10 +5,12 @@ use super::bodies;
 use crate::grid::Grid;
 use crate::grid::nvptx::{CompactDevice, Device};
 use crate::launch::Launch;
+use crate::multi::{Multi, multi};
 use crate::run;
 use crate::sets::{All, CodeAlone, Nothing, Ready, Rounds, Searches};
 use crate::stream::{Stream, stream};
 use seawall_core::abi::batch::BatchRecord;
+use seawall_core::abi::multi::MultiRecord;
 use seawall_core::abi::program::LaunchRecord;
 use seawall_core::abi::serve::ServeRecord;
 use seawall_core::abi::stream::StreamRecord;
@@ -238,4 +240,15 @@ pub unsafe extern "ptx-kernel" fn seawall_stream(record: *const StreamRecord) {
     // SAFETY: the caller keeps this function's contract.
     let streamed = unsafe { Stream::new(record) };
     stream(Device {}, streamed);
+}
+
+/// One device's part of a run on several; a cooperative launch, beside those of the other devices.
+///
+/// # Safety
+/// As [`Multi::new`]; all blocks must be co-resident.
+#[unsafe(no_mangle)]
+pub unsafe extern "ptx-kernel" fn seawall_multi(record: *const MultiRecord) {
+    // SAFETY: the caller keeps this function's contract.
+    let part = unsafe { Multi::new(record) };
+    multi(Device {}, part);
 }

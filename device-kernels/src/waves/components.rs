@@ -120,7 +120,7 @@ fn seen_root_of<G: Grid>(grid: G, parents: Proven, node: u32, above: u32) -> u32
 
 /// The root above `node`.
 #[inline(always)]
-fn root_of<G: Grid>(grid: G, parents: Proven, node: u32) -> u32 {
+pub(crate) fn root_of<G: Grid>(grid: G, parents: Proven, node: u32) -> u32 {
     let parent = parents.load(grid, node);
     climb(grid, parents, node, parent, |at| parents.load(grid, at))
 }

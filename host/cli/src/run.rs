@@ -6,6 +6,7 @@ mod columns;
 mod program;
 mod results;
 mod spans;
+mod devices;
 mod stream;
 mod target;
 mod topology;
@@ -31,6 +32,7 @@ use crate::numbers::{above_zero, damping, seconds, size, thread_count, tolerance
 use crate::reading::ReadArgs;
 use crate::report::table::TableColumn;
 use centrality::CentralityArgs;
+use devices::DeviceList;
 use results::OutputArgs;
 use seawall::analysis::{AnalysisKind, ranking_iterations_max};
 use seawall::batch::{is_batch, list_of};
@@ -183,6 +185,10 @@ struct MachineArgs {
     /// Number of the GPU.
     #[arg(long, default_value_t = 0, value_name = "N")]
     device: u32,
+    /// Several GPUs for one graph, cut between them: their numbers, such as 0,1, or all. With
+    /// --backend cpu, as many devices are simulated, and share the threads.
+    #[arg(long, value_name = "LIST", conflicts_with_all = ["device", "program", "emit", "parents", "each", "explain"])]
+    devices: Option<DeviceList>,
     /// Threads of the cpu backend [default: as many as pay; all where several graphs run].
     #[arg(long, value_name = "N", value_parser = thread_count)]
     threads: Option<NonZeroUsize>,
@@ -333,6 +339,9 @@ impl RunArgs {
         sources: &Sources,
         line: &ProgressLine,
     ) -> Result<(RunOutcome, Graph), CliError> {
+        if self.machine.devices.is_some() {
+            return self.run_resident(name, sources, line);
+        }
         let streamed = |streaming| self.run_streamed(streaming, name, sources, line);
         if let Some(streaming) = self.streaming(name)? {
             return streamed(streaming);
@@ -363,12 +372,16 @@ impl RunArgs {
         let mut request = self.request(nodes);
         request.source_weights = self.source_weights(sources, &graph);
         let forecast = line.is_shown().then(|| forecast_ns(&graph, &request));
-        let mut outcome = execute_with_progress(&graph, &request, &mut |phase| {
+        let mut progress = |phase| {
             line.phase(phase);
             if let (Phase::Run { repetition: 1, .. }, Some(forecast_ns)) = (phase, forecast) {
                 line.warn_if_late(forecast_ns);
             }
-        })?;
+        };
+        let mut outcome = match &self.machine.devices {
+            Some(list) => list.execute(&graph, &request, &mut progress)?,
+            None => execute_with_progress(&graph, &request, &mut progress)?,
+        };
         outcome.times.load = load_ns;
         outcome.taken.mirrored_edges = mirrored;
         outcome.taken.symmetric = graph.has_all_images();

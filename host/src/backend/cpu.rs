@@ -40,6 +40,7 @@ mod place;
 pub(crate) mod serve;
 mod stay;
 pub(crate) mod streaming;
+pub(crate) mod multi;
 pub(super) use baseline::BaselineSession;
 pub use machine_code::assembly;
 use machine_code::{MachineCode, Tier};

@@ -255,3 +255,18 @@ pub(crate) mod streaming {
         Err(absent())
     }
 }
+
+pub(crate) mod multi {
+    use super::absent;
+    use crate::backend::BackendError;
+    use crate::backend::multi::{DeviceFound, Meeting, MultiJob};
+
+    /// Fails, as there is no device.
+    pub(crate) fn run(
+        _: &[MultiJob<'_>],
+        _: &[u32],
+        _: Meeting<'_>,
+    ) -> Result<Vec<DeviceFound>, BackendError> {
+        Err(absent())
+    }
+}

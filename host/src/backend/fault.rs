@@ -149,6 +149,14 @@ fn what(record: &FaultRecord, missing: &[u32]) -> String {
         FaultCode::Undeclared => {
             "the wave used an operand or an array that its facts leave out; declare it"
         }
+        FaultCode::DeviceMissing => {
+            return format!(
+                "the time budget ended: {arrived} of {expected} devices had arrived at a barrier of all, device {block} was missing; raise it if the work is only long"
+            );
+        }
+        FaultCode::DeviceEnded => {
+            return format!("device {block} ended the run; its own error is the cause");
+        }
         FaultCode::StalePlan => "the program was planned for another graph or machine",
         FaultCode::BadParameter => "a parameter of the wave is invalid",
         FaultCode::GivenUp => "the host gave the run up",
@@ -180,7 +188,7 @@ mod tests {
         let known = (0..99).filter(|code| FaultCode::from_word(*code) != FaultCode::Unknown);
         let codes: Vec<u32> = known.collect();
         let texts: BTreeSet<String> = codes.iter().map(|code| text_of(*code, 3)).collect();
-        assert_eq!((codes.len(), texts.len()), (19, 19), "{texts:#?}");
+        assert_eq!((codes.len(), texts.len()), (21, 21), "{texts:#?}");
         assert!(text_of(4711, 3).contains("fault code 4711"));
     }
 

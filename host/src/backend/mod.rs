@@ -28,6 +28,7 @@ pub(crate) mod pages;
 pub(crate) mod serve;
 pub(crate) mod served;
 pub(crate) mod streaming;
+pub(crate) mod multi;
 #[cfg(feature = "cuda")]
 pub mod cuda;
 #[cfg(not(feature = "cuda"))]

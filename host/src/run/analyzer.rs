@@ -295,6 +295,7 @@ impl Submission<'_, '_> {
             steps: explanation.steps,
             steps_total: explanation.steps_total,
             stream: None,
+            devices: None,
             values,
             parents,
         }

@@ -219,6 +219,14 @@ pub enum RunError {
         /// The reason.
         what: String,
     },
+    /// The request is not for several devices.
+    #[error("{analysis} cannot run on several devices: {what}")]
+    CannotSplit {
+        /// The requested analysis.
+        analysis: AnalysisKind,
+        /// The reason.
+        what: String,
+    },
     /// The result of a streamed run cannot be checked.
     #[error("the check of a streamed {analysis} loads the graph: {what}; leave the check out")]
     CannotCheck {
@@ -332,6 +340,7 @@ impl RunError {
             | Self::StreamOverBudget { .. }
             | Self::CannotStream { .. }
             | Self::CannotCheck { .. }
+            | Self::CannotSplit { .. }
             | Self::NoSearch { .. }
             | Self::NoSource { .. }
             | Self::TooManySources { .. }

@@ -421,6 +421,7 @@ impl Streamed {
             steps: Vec::new(),
             steps_total: 0,
             stream: Some(tally.report(&plan.windows, plan.memory_plan.buffers)),
+            devices: None,
             values,
             parents: found.parents,
         }

@@ -72,3 +72,19 @@ fn tables_without_changes_pass_and_run() {
         }
     }
 }
+
+#[test]
+fn sequential_waves_are_refused_on_warps() {
+    let case = Case {
+        analysis: 13,
+        shape: 0,
+        nodes: 1,
+        seed: 0,
+        threads: 0,
+        warps: true,
+        tame_inputs: false,
+        then: Some(6),
+        changes: vec![Change::of([0, 44, 61, 0])],
+    };
+    assert_eq!(within(200, move || case.run()), End::Failed);
+}

@@ -15,10 +15,13 @@ use crate::ptx::listing::Function;
 
 /// Parts of functions' mangled names, with the number of branches in each function that all lanes
 /// of a block take alike. The comments name the conditions of these branches.
-const UNIFORM: [(&str, usize); 15] = [
-    // Condition: whether the team is one block, whose barrier is simpler.
+const UNIFORM: [(&str, usize); 17] = [
+    // Conditions: the analysis, whether a level is pulled, and whether any device found a node.
+    ("seawall_multi", 3),
+    // Whether the team is one block, whose barrier is simpler.
     ("seawall_barriers", 1),
     ("_mega", 1),
+    ("5multi4meetINtB2_4Part", 1),
     ("3run8straight12run_straight", 1),
     ("5Level3run", 1),
     ("11search_loop5close", 1),

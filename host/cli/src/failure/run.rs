@@ -92,6 +92,9 @@ pub(super) fn fields(error: &RunError) -> Value {
         RunError::CannotStream { analysis, what } => {
             json!({"kind": "cannot_stream", "analysis": analysis.name(), "reason": what})
         }
+        RunError::CannotSplit { analysis, what } => {
+            json!({"kind": "cannot_split", "analysis": analysis.name(), "reason": what})
+        }
         RunError::CannotCheck { analysis, what } => {
             json!({"kind": "cannot_check", "analysis": analysis.name(), "reason": what})
         }

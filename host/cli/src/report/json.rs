@@ -13,8 +13,8 @@ use super::weights::WeightsReport;
 use seawall::analysis::Answer;
 use seawall::backend::{CodeReport, HostWork};
 use seawall::outcome::{
-    Dropped, FoundPath, Memory, PlanCounters, PlanSummary, Rounds, RunOutcome, SessionReport,
-    StreamReport, Taken, Times,
+    DevicesReport, Dropped, FoundPath, Memory, PlanCounters, PlanSummary, Rounds, RunOutcome,
+    SessionReport, StreamReport, Taken, Times,
 };
 
 #[derive(Serialize)]
@@ -55,6 +55,8 @@ struct Report<'a> {
     streamed_bytes: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     stream: Option<&'a StreamReport>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    devices: Option<&'a DevicesReport>,
     plan_cache: PlanCounters,
     session: SessionReport,
     time_ns: Times,
@@ -109,6 +111,7 @@ impl<'a> Report<'a> {
             memory: outcome.memory,
             streamed_bytes: outcome.stream.as_ref().map(|stream| stream.streamed_bytes),
             stream: outcome.stream.as_ref(),
+            devices: outcome.devices.as_ref(),
             plan_cache: outcome.plans,
             session: outcome.session,
             time_ns: outcome.times,

@@ -15,6 +15,7 @@ pub mod trace;
 
 pub(crate) mod code;
 mod head;
+mod devices;
 mod stream;
 pub(crate) mod svg;
 pub(crate) mod taken;

@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use super::code;
+use super::devices;
 use super::head::{Head, row};
 use super::stream;
 use super::taken;
@@ -44,7 +45,11 @@ pub fn write(outcome: &RunOutcome, out: &mut dyn Write) -> io::Result<()> {
     }
     match &outcome.stream {
         Some(report) => stream::write(out, report, &outcome.memory)?,
+        None if outcome.devices.is_some() => {}
         None => costs(outcome, out)?,
+    }
+    if let Some(report) = &outcome.devices {
+        devices::write(out, report)?;
     }
     row(
         out,

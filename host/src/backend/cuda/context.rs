@@ -71,6 +71,11 @@ impl Context {
         self.raw
     }
 
+    /// The driver's handle of the device.
+    pub(super) const fn device(&self) -> CUdevice {
+        self.device
+    }
+
     /// Limits of the device.
     pub(super) const fn limits(&self) -> &DeviceLimits {
         &self.limits

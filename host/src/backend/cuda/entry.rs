@@ -41,6 +41,8 @@ pub(super) enum Entry {
     Serve,
     /// The same, with programs.
     ServeAll,
+    /// Runs one device's part of a run on several.
+    Multi,
     /// Takes edges that stream from the host, until that ends it.
     Stream,
     /// Walks a whole program with waves of another crate, whose PTX holds it.
@@ -58,7 +60,7 @@ pub(super) enum Entry {
 impl Entry {
     /// Every entry of the embedded modules, in the order of this enum.
     #[cfg(test)]
-    pub(super) const ALL: [Self; 19] = [
+    pub(super) const ALL: [Self; 20] = [
         Self::Mega,
         Self::MegaSearch,
         Self::MegaRounds,
@@ -78,6 +80,7 @@ impl Entry {
         Self::Serve,
         Self::ServeAll,
         Self::Stream,
+        Self::Multi,
     ];
 
     /// Name of the kernel.
@@ -102,6 +105,7 @@ impl Entry {
             Self::Serve => c"seawall_serve",
             Self::ServeAll => c"seawall_serve_all",
             Self::Stream => c"seawall_stream",
+            Self::Multi => c"seawall_multi",
             Self::OwnMega => c"seawall_own_mega",
             Self::OwnGroup => c"seawall_own_group",
             Self::OwnBody => c"seawall_own_body",
@@ -116,7 +120,8 @@ impl Entry {
             Self::Mega | Self::MegaSearch | Self::MegaRounds => 0,
             Self::MegaCode | Self::MegaAll | Self::OwnMega => 0,
             Self::Batch | Self::BatchSearch | Self::BatchAll | Self::OwnBatch => 0,
-            Self::Serve | Self::ServeAll | Self::OwnServe | Self::Stream => 0,
+            Self::Serve | Self::ServeAll | Self::OwnServe => 0,
+            Self::Stream | Self::Multi => 0,
             Self::Group | Self::GroupAll | Self::OwnGroup => 1,
             Self::Begin | Self::Again | Self::Barriers => 1,
             Self::Body | Self::BodyAll | Self::OwnBody | Self::While => 3,

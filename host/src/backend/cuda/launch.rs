@@ -239,6 +239,7 @@ const fn doing(entry: Entry) -> &'static str {
         }
         Entry::Serve | Entry::ServeAll | Entry::OwnServe => "launching the service",
         Entry::Stream => "launching the stream",
+        Entry::Multi => "launching a device of several",
     }
 }
 

@@ -38,6 +38,7 @@ mod session;
 mod mapped;
 pub(crate) mod serve;
 pub(crate) mod streaming;
+pub(crate) mod multi;
 mod shape;
 mod batch;
 mod bound;

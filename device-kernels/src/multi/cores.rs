@@ -1,0 +1,126 @@
+//! Core numbers by peeling (Batagelj, Zaveršnik: "An O(m) algorithm for cores decomposition of
+//! networks", 2003): nodes with the least degree go, round by round, and their edges with them.
+//!
+//! Each device counts the edges that its own nodes have left. Work O(m + n k) on all devices
+//! together for k different core numbers; a barrier of all a round.
+
+use super::advance::{long_rows, rows};
+use super::frontier::{Tally, each, find, publish};
+use super::meet::Part;
+use crate::control::Stop;
+use crate::grid::Grid;
+use crate::memory::word_of;
+use seawall_core::abi::UNREACHED;
+use seawall_core::abi::multi::{MultiState, StepCounters};
+
+/// Finds the core number of each node of a graph whose edges have mirror images.
+///
+/// # Errors
+/// As [`Part::meet`].
+pub(super) fn run<G: Grid>(part: &mut Part<G>) -> Result<(), Stop> {
+    let (grid, multi) = (part.grid(), part.multi);
+    let (values, first) = (multi.values(grid), multi.first(grid));
+    let (left, degrees) = (multi.sums(grid), multi.degrees(grid));
+    part.team.each(multi.own_nodes(grid), |at| {
+        values.store_weak(grid, first + at, UNREACHED);
+        left.store_weak(grid, at, degrees.constant(grid, at));
+    });
+    part.barrier()?;
+    let mut rounds = 0_u32;
+    loop {
+        let core = least_left(part)?;
+        if core == UNREACHED {
+            break;
+        }
+        begin(part, core)?;
+        let mut found = tell(part)?;
+        while found != 0 {
+            peel(part, core)?;
+            found = tell(part)?;
+            rounds += 1;
+        }
+    }
+    if part.team.is_leader() {
+        let state = multi.state(grid);
+        state.store(grid, word_of!(MultiState, rounds), rounds);
+        state.store(grid, word_of!(MultiState, converged), 1);
+    }
+    Ok(())
+}
+
+#[inline(always)]
+fn tell<G: Grid>(part: &mut Part<G>) -> Result<u64, Stop> {
+    let is_list = publish(part, |_| ());
+    part.meet(is_list)?;
+    Ok(part.state_wide(word_of!(MultiState, found)))
+}
+
+/// The least degree that a node has left, on any device; [`UNREACHED`] if there is none.
+#[inline(never)]
+fn least_left<G: Grid>(part: &mut Part<G>) -> Result<u32, Stop> {
+    let (grid, multi) = (part.grid(), part.multi);
+    let (values, left, first) = (multi.values(grid), multi.sums(grid), multi.first(grid));
+    let mut least = u32::MAX;
+    part.team.each(multi.own_nodes(grid), |at| {
+        if values.load_weak(grid, first + at) == UNREACHED {
+            least = least.min(left.load_weak(grid, at));
+        }
+    });
+    let least = grid.warp_min(least);
+    if grid.warp_lane() == 0 && least != u32::MAX {
+        let at = word_of!(StepCounters, least);
+        part.counters().max(grid, at, !least);
+    }
+    part.meet(true)?;
+    Ok(part.state(word_of!(MultiState, least)))
+}
+
+/// Finds the nodes that have no more than `core` edges left.
+#[inline(never)]
+fn begin<G: Grid>(part: &Part<G>, core: u32) -> Result<(), Stop> {
+    let (grid, multi) = (part.grid(), part.multi);
+    let (values, left, first) = (multi.values(grid), multi.sums(grid), multi.first(grid));
+    let mut tally = Tally::default();
+    part.team.each(multi.own_nodes(grid), |at| {
+        let node = first + at;
+        if values.load_weak(grid, node) == UNREACHED && left.load_weak(grid, at) <= core {
+            values.store_weak(grid, node, core);
+            find(part, node);
+            tally.found += 1;
+        }
+    });
+    tally.add(part);
+    part.barrier()
+}
+
+/// Takes the edges of the nodes that went last from their neighbours.
+#[inline(never)]
+fn peel<G: Grid>(part: &Part<G>, core: u32) -> Result<(), Stop> {
+    let (grid, multi) = (part.grid(), part.multi);
+    let (edges, values) = (multi.outgoing(grid), multi.values(grid));
+    let (left, first) = (multi.sums(grid), multi.first(grid));
+    let mut nodes = 0_u32;
+    let mut visit = |_: u32, at: u32| {
+        let to = edges.ends.constant(grid, at);
+        if values.load_weak(grid, to) != UNREACHED {
+            return;
+        }
+        // One of them sees the degree fall to the core, whatever the others do.
+        if left.add(grid, to - first, u32::MAX) == core + 1 {
+            values.store_weak(grid, to, core);
+            nodes += u32::from(find(part, to));
+        }
+    };
+    let mut examined = 0_u64;
+    each(part, |node| {
+        examined += u64::from(rows(part, edges, node, &mut visit));
+    });
+    long_rows(part, edges, &mut visit, |_| (), |_| ())?;
+    let tally = Tally {
+        found: nodes,
+        examined,
+        ..Tally::default()
+    };
+    tally.add(part);
+    part.barrier()
+}

@@ -1,0 +1,215 @@
+//! Nodes that a step found: on each device a list, if they are few, else bits.
+
+use super::meet::{LISTED, Part};
+use super::record::Multi;
+use crate::grid::Grid;
+use crate::memory::{Proven, word_of};
+use seawall_core::abi::multi::{LIST, MultiState, StepCounters};
+
+/// What a lane has counted in a step, until [`Tally::add`].
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Tally {
+    pub(super) found: u32,
+    pub(super) edges: u64,
+    pub(super) examined: u64,
+    pub(super) dangling: u64,
+    pub(super) change: u64,
+}
+
+impl Tally {
+    /// Adds the counts of a warp's lanes to those of the step. A warp operation.
+    #[inline(always)]
+    pub(super) fn add<G: Grid>(self, part: &Part<G>) {
+        let (grid, counters) = (part.grid(), part.counters());
+        let found = grid.warp_sum(self.found);
+        if grid.warp_lane() == 0 && found != 0 {
+            counters.add(grid, word_of!(StepCounters, found), found);
+        }
+        let wide = [
+            (word_of!(StepCounters, edges), self.edges),
+            (word_of!(StepCounters, examined), self.examined),
+            (word_of!(StepCounters, dangling), self.dangling),
+            (word_of!(StepCounters, change), self.change),
+        ];
+        for (at, own) in wide {
+            let sum = warp_sum_wide(grid, own);
+            if grid.warp_lane() == 0 && sum != 0 {
+                counters.add_wide(grid, at, sum);
+            }
+        }
+    }
+}
+
+/// Sum of the `own`s of a warp. A warp operation.
+#[inline(always)]
+pub(super) fn warp_sum_wide<G: Grid>(grid: G, own: u64) -> u64 {
+    let mut sum = own;
+    let mut delta = G::WARP / 2;
+    while delta > 0 {
+        let from = grid.warp_lane() ^ delta;
+        let [low, high] = [sum as u32, (sum >> 32) as u32].map(|word| grid.shuffle(word, from));
+        sum = sum.wrapping_add(u64::from(low) | u64::from(high) << 32);
+        delta /= 2;
+    }
+    sum
+}
+
+/// Marks a node of this device as found; returns whether it was not yet.
+#[inline(always)]
+pub(super) fn find<G: Grid>(part: &Part<G>, node: u32) -> bool {
+    let (grid, multi) = (part.grid(), part.multi);
+    let at = node - multi.first(grid);
+    let bit = 1 << (at % 32);
+    if multi.found(grid).or(grid, at / 32, bit) & bit != 0 {
+        return false;
+    }
+    let (counters, listed) = (part.counters(), word_of!(StepCounters, listed));
+    // Once the list is full it is not used, so later nodes need no place.
+    if counters.load(grid, listed) < LIST {
+        let place = counters.add(grid, listed, 1);
+        if place < LIST {
+            let list = multi.list(grid, multi.own(grid), part.step() + 1);
+            list.store(grid, place, node);
+        }
+    }
+    true
+}
+
+/// Calls `take` with the nodes that the last step found on all devices, one or none in each lane. A
+/// warp operation in each of `take`'s calls.
+#[inline(always)]
+pub(super) fn each<G: Grid>(part: &Part<G>, mut take: impl FnMut(Option<u32>)) {
+    let (grid, multi) = (part.grid(), part.multi);
+    let (warp, warps) = part.team.warps();
+    for device in 0..multi.devices(grid) {
+        let form = part.state(word_of!(MultiState, parts) + device);
+        if form & LISTED != 0 {
+            let (list, count) = (multi.list(grid, device, part.step()), form & !LISTED);
+            let mut base = warp * G::WARP;
+            while base < count {
+                let at = base + grid.warp_lane();
+                take((at < count).then(|| list.load_weak(grid, at)));
+                base += warps * G::WARP;
+            }
+        } else if form != 0 {
+            each_bit(part, device, &mut take);
+        }
+    }
+}
+
+/// Calls `take` with the nodes whose bits a device sent.
+#[inline(always)]
+fn each_bit<G: Grid>(part: &Part<G>, device: u32, take: &mut impl FnMut(Option<u32>)) {
+    let (grid, multi) = (part.grid(), part.multi);
+    let (warp, warps) = part.team.warps();
+    let bits = multi.bits(grid, part.step());
+    let first = multi.cut(grid, device) / 32;
+    let end = multi.cut(grid, device + 1).div_ceil(32);
+    let mut base = first + warp * G::WARP;
+    while base < end {
+        let at = base + grid.warp_lane();
+        let word = if at < end {
+            bits.load_weak(grid, at)
+        } else {
+            0
+        };
+        let mut some = grid.ballot(word != 0);
+        while some != 0 {
+            let lane = some.trailing_zeros();
+            some &= some - 1;
+            let word = grid.shuffle(word, lane);
+            let mut bit = grid.warp_lane();
+            while bit < 32 {
+                let is_set = word >> bit & 1 != 0;
+                // On a CPU a lane has all bits, and skips those that are not set.
+                if G::WARP > 1 || is_set {
+                    take(is_set.then_some((base + lane) * 32 + bit));
+                }
+                bit += G::WARP;
+            }
+        }
+        base += warps * G::WARP;
+    }
+}
+
+/// Writes what the running step found on this device into the memory of all, and clears the bits
+/// for the next one; `send` gets each node that was found, and whose value others may need. All
+/// blocks have met since the last one was found; returns whether it is a list.
+#[inline(always)]
+pub(super) fn publish<G: Grid>(part: &Part<G>, mut send: impl FnMut(u32)) -> bool {
+    let (grid, multi) = (part.grid(), part.multi);
+    let count = part.counters().load(grid, word_of!(StepCounters, found));
+    let (own, first) = (multi.own(grid), multi.first(grid));
+    let (found, next) = (multi.found(grid), part.step() + 1);
+    if count <= LIST {
+        let list = multi.list(grid, own, next);
+        part.team.each(count, |at| {
+            let node = list.load(grid, at);
+            found.store(grid, (node - first) / 32, 0);
+            copy(multi, grid, list, at, node);
+            send(node);
+        });
+        return true;
+    }
+    let bits = multi.bits(grid, next);
+    part.team.each(multi.own_words(grid), |at| {
+        let word = found.load(grid, at);
+        if word != 0 {
+            found.store(grid, at, 0);
+        }
+        let place = first / 32 + at;
+        bits.store_weak(grid, place, word);
+        copy(multi, grid, bits, place, word);
+        let mut rest = word;
+        while rest != 0 {
+            send(first + at * 32 + rest.trailing_zeros());
+            rest &= rest - 1;
+        }
+    });
+    false
+}
+
+/// Writes a word of an array into the memory of all other devices.
+#[inline(always)]
+pub(super) fn copy<G: Grid>(multi: Multi, grid: G, words: Proven, at: u32, value: u32) {
+    let own = multi.own(grid);
+    for device in 0..multi.devices(grid) {
+        if device != own {
+            multi
+                .of_device(grid, words, device)
+                .store_weak(grid, at, value);
+        }
+    }
+}
+
+/// Makes bits of all lists of the last step. A device whose nodes are in a list has no bits of its
+/// own there. Every lane calls this, and a barrier follows.
+///
+/// # Errors
+/// As [`Part::barrier`].
+#[inline(always)]
+pub(super) fn lists_to_bits<G: Grid>(part: &Part<G>) -> Result<(), crate::control::Stop> {
+    let (grid, multi) = (part.grid(), part.multi);
+    let bits = multi.bits(grid, part.step());
+    let form = |device| part.state(word_of!(MultiState, parts) + device);
+    for device in 0..multi.devices(grid) {
+        if form(device) & LISTED == 0 && form(device) != 0 {
+            continue;
+        }
+        let first = multi.cut(grid, device) / 32;
+        let end = multi.cut(grid, device + 1).div_ceil(32);
+        part.team
+            .each(end - first, |at| bits.store_weak(grid, first + at, 0));
+    }
+    part.barrier()?;
+    for device in 0..multi.devices(grid) {
+        let list = multi.list(grid, device, part.step());
+        if form(device) & LISTED != 0 {
+            part.team.each(form(device) & !LISTED, |at| {
+                let node = list.load_weak(grid, at);
+                bits.or(grid, node / 32, 1 << (node % 32));
+            });
+        }
+    }
+    part.barrier()
+}

@@ -1,0 +1,382 @@
+//! The barrier of all devices: a barrier of each device's blocks, mail from each device to each,
+//! and another barrier of its blocks.
+//!
+//! A device sends its mail for an epoch after all its blocks have arrived, and none passes before
+//! it has the mail of all. So mail for the epoch after the next is sent only when that of this one
+//! was read: two places for each sender suffice.
+
+use super::record::Multi;
+use crate::control::{ProgramPoint, Stop};
+use crate::grid::Grid;
+use crate::memory::{Proven, word_of};
+use crate::team::Team;
+use seawall_core::abi::control::{FaultCode, FaultRecord};
+use seawall_core::abi::multi::{ENDED, MAIL_WORDS, Mail, MultiKind, MultiState, StepCounters};
+use seawall_core::protocol::{Read, Scope, Site, Write};
+
+/// Polls between two reads of the clock and of the fault word.
+const POLLS_PER_LOOK: u32 = 32;
+
+/// Bit of a device's part for nodes in its list.
+pub(super) const LISTED: u32 = 1 << 31;
+
+/// One device's part of a run, as a lane sees it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Part<G> {
+    pub(super) team: Team<G>,
+    pub(super) multi: Multi,
+    /// Barriers of all devices so far.
+    meetings: u32,
+    /// Steps so far; counters of a step have one of three places.
+    step: u32,
+}
+
+impl<G: Grid> Part<G> {
+    #[inline(always)]
+    pub(super) fn new(team: Team<G>, multi: Multi) -> Self {
+        Self {
+            team,
+            multi,
+            meetings: 0,
+            step: 0,
+        }
+    }
+
+    #[inline(always)]
+    pub(super) fn grid(&self) -> G {
+        self.team.grid
+    }
+
+    #[inline(always)]
+    pub(super) fn kind(&self) -> u32 {
+        self.multi.kind(self.grid())
+    }
+
+    /// The number of the running step.
+    #[inline(always)]
+    pub(super) fn step(&self) -> u32 {
+        self.step
+    }
+
+    /// The counters of the running step.
+    #[inline(always)]
+    pub(super) fn counters(&self) -> Proven {
+        self.multi.counters(self.grid(), self.step)
+    }
+
+    /// A word of the state.
+    #[inline(always)]
+    pub(super) fn state(&self, at: u32) -> u32 {
+        self.multi.state(self.grid()).load(self.grid(), at)
+    }
+
+    /// Two words of the state.
+    #[inline(always)]
+    pub(super) fn state_wide(&self, at: u32) -> u64 {
+        self.multi.state(self.grid()).load_wide(self.grid(), at)
+    }
+
+    /// The point of the run, for reports.
+    #[inline(always)]
+    fn point(&self) -> ProgramPoint {
+        ProgramPoint {
+            wave: 0,
+            opcode: self.kind(),
+            iteration: self.step,
+        }
+    }
+
+    /// The barrier of this device's blocks.
+    ///
+    /// # Errors
+    /// As [`Team::barrier`].
+    #[inline(never)]
+    pub(super) fn barrier(self) -> Result<(), Stop> {
+        self.team.barrier(|| self.point())
+    }
+
+    /// Ends a step: meets the other devices, and begins the next step with the sums of all. `is_list`
+    /// says whether this device's nodes are in its list.
+    ///
+    /// # Errors
+    /// If a block or a device reported a fault, or the time budget ended.
+    #[inline(always)]
+    pub(super) fn meet(&mut self, is_list: bool) -> Result<(), Stop> {
+        meet(*self, is_list, true)?;
+        self.meetings += 1;
+        self.step += 1;
+        Ok(())
+    }
+
+    /// Meets the other devices within a step, so that none writes into this one's memory before
+    /// that is made.
+    ///
+    /// # Errors
+    /// As [`Part::meet`].
+    #[inline(always)]
+    pub(super) fn begin_together(&mut self) -> Result<(), Stop> {
+        meet(*self, true, false)?;
+        self.meetings += 1;
+        Ok(())
+    }
+
+    /// Tells the other devices that this one has ended early. Every lane may call this.
+    #[cold]
+    pub(super) fn leave(self) {
+        let grid = self.grid();
+        if !self.team.is_leader() {
+            return;
+        }
+        let own = self.multi.own(grid);
+        for device in 0..self.multi.devices(grid) {
+            if device == own {
+                continue;
+            }
+            for epoch in 0..2 {
+                let mail = self.multi.mail(grid, own, epoch);
+                let mail = self.multi.of_device(grid, mail, device);
+                send(grid, mail, word_of!(Mail, epoch), ENDED);
+            }
+        }
+    }
+
+    /// Reports a fault of devices.
+    #[cold]
+    fn report(self, code: FaultCode, device: u32, arrived: u32) {
+        let grid = self.grid();
+        let record = FaultRecord {
+            code: code as u32,
+            wave: 0,
+            opcode: 0,
+            block: device,
+            epoch: self.meetings,
+            arrived,
+            expected: self.multi.devices(grid),
+            iteration: self.step,
+        };
+        self.team.control.report(grid, &record);
+    }
+}
+
+/// Writes a word of mail for another device, with release for the epoch.
+#[inline(always)]
+fn send<G: Grid>(grid: G, mail: Proven, at: u32, value: u32) {
+    let order = if at == word_of!(Mail, epoch) {
+        Write::Release(Site::Machine)
+    } else {
+        Write::Relaxed
+    };
+    let word = mail.address() + u64::from(at) * 4;
+    // SAFETY: the word is in the array.
+    unsafe { grid.store_word(word as *mut u32, value, order, Scope::System) };
+}
+
+/// Reads a word of mail.
+#[inline(always)]
+fn read<G: Grid>(grid: G, mail: Proven, at: u32, order: Read) -> u32 {
+    let word = mail.address() + u64::from(at) * 4;
+    // SAFETY: the word is in the array.
+    unsafe { grid.load_word(word as *const u32, order, Scope::System) }
+}
+
+#[inline(never)]
+fn meet<G: Grid>(part: Part<G>, is_list: bool, adds_up: bool) -> Result<(), Stop> {
+    part.barrier()?;
+    if part.team.is_first() {
+        let grid = part.grid();
+        // Block operations: all lanes of the block are here.
+        if grid.lane() == 0 {
+            write_own(part, is_list);
+        }
+        grid.block_barrier();
+        exchange(part);
+        grid.block_barrier();
+        if grid.block_any(grid.lane() == 0 && part.team.control.is_stopped(grid)) {
+            return Err(Stop);
+        }
+        if grid.lane() == 0 && adds_up {
+            add_up(part);
+        }
+    }
+    part.barrier()
+}
+
+/// Writes this device's own mail, and clears the counters of the next step.
+#[inline(always)]
+fn write_own<G: Grid>(part: Part<G>, is_list: bool) {
+    let (grid, multi) = (part.grid(), part.multi);
+    let counters = part.counters();
+    let mail = multi.mail(grid, multi.own(grid), part.meetings + 1);
+    let found = counters.load(grid, word_of!(StepCounters, found));
+    let least = counters.load(grid, word_of!(StepCounters, least));
+    mail.store(grid, word_of!(Mail, found), found);
+    mail.store(grid, word_of!(Mail, is_list), u32::from(is_list));
+    mail.store(grid, word_of!(Mail, least), !least);
+    let wide = [
+        (word_of!(StepCounters, edges), word_of!(Mail, edges)),
+        (word_of!(StepCounters, dangling), word_of!(Mail, dangling)),
+        (word_of!(StepCounters, change), word_of!(Mail, change)),
+    ];
+    for (from, to) in wide {
+        for half in 0..2 {
+            mail.store(grid, to + half, counters.load(grid, from + half));
+        }
+    }
+    let state = multi.state(grid);
+    let examined = counters.load_wide(grid, word_of!(StepCounters, examined));
+    state.add_wide(grid, word_of!(MultiState, examined), examined);
+    let sent = word_of!(MultiState, sent);
+    state.add_wide(grid, sent, sent_bytes(part, found, is_list));
+    let lists = word_of!(MultiState, lists);
+    state.store(grid, lists, state.load(grid, lists) + u32::from(is_list));
+    let next = multi.counters(grid, part.step + 1);
+    for at in 0..next.len() {
+        next.store(grid, at, 0);
+    }
+}
+
+/// Bytes that this device has written for the others in a step, or reads after it.
+#[inline(always)]
+fn sent_bytes<G: Grid>(part: Part<G>, found: u32, is_list: bool) -> u64 {
+    let (grid, multi, kind) = (part.grid(), part.multi, part.kind());
+    let mut words = if is_list {
+        u64::from(found)
+    } else {
+        u64::from(multi.own_words(grid))
+    };
+    if kind == MultiKind::Whole as u32 || kind == MultiKind::Float as u32 {
+        words += u64::from(found);
+    } else if kind == MultiKind::Ranks as u32 {
+        words += u64::from(multi.own_nodes(grid));
+    } else if kind == MultiKind::Components as u32 {
+        words += u64::from(multi.nodes(grid));
+    }
+    (words + u64::from(word_of!(Mail, rest))) * 4 * u64::from(multi.devices(grid) - 1)
+}
+
+/// Sends mail to all other devices, and waits for theirs: a lane for each.
+#[inline(always)]
+fn exchange<G: Grid>(part: Part<G>) {
+    let (grid, multi) = (part.grid(), part.multi);
+    let (own, devices) = (multi.own(grid), multi.devices(grid));
+    let epoch = part.meetings + 1;
+    let mail = multi.mail(grid, own, epoch);
+    let mut device = grid.lane();
+    while device < devices {
+        if device != own {
+            let there = multi.of_device(grid, mail, device);
+            for at in 1..word_of!(Mail, rest) {
+                send(grid, there, at, mail.load(grid, at));
+            }
+            grid.fence_system();
+            send(grid, there, word_of!(Mail, epoch), epoch);
+        }
+        device += grid.lanes();
+    }
+    device = grid.lane();
+    while device < devices {
+        if device != own && !wait(part, device, epoch) {
+            return;
+        }
+        device += grid.lanes();
+    }
+}
+
+/// Waits for the mail of a device; `false` ends the run.
+#[inline(always)]
+fn wait<G: Grid>(part: Part<G>, device: u32, epoch: u32) -> bool {
+    let grid = part.grid();
+    let mail = part.multi.mail(grid, device, epoch);
+    let mut polls = 0_u32;
+    loop {
+        let seen = read(
+            grid,
+            mail,
+            word_of!(Mail, epoch),
+            Read::Acquire(Site::Machine),
+        );
+        if seen == epoch {
+            return true;
+        }
+        if seen == ENDED {
+            part.report(FaultCode::DeviceEnded, device, 0);
+            return false;
+        }
+        polls = polls.wrapping_add(1);
+        grid.pause(polls);
+        if !polls.is_multiple_of(POLLS_PER_LOOK) {
+            continue;
+        }
+        if part.team.control.is_stopped(grid) {
+            return false;
+        }
+        if part.team.is_late() {
+            part.report(FaultCode::DeviceMissing, device, arrived(part, epoch));
+            return false;
+        }
+    }
+}
+
+/// Devices that have arrived at a barrier, with this one.
+#[cold]
+fn arrived<G: Grid>(part: Part<G>, epoch: u32) -> u32 {
+    let (grid, multi) = (part.grid(), part.multi);
+    let mut count = 1;
+    for device in 0..multi.devices(grid) {
+        let mail = multi.mail(grid, device, epoch);
+        let seen = read(grid, mail, word_of!(Mail, epoch), Read::Relaxed);
+        count += u32::from(device != multi.own(grid) && seen == epoch);
+    }
+    count
+}
+
+/// Adds up the mail of all devices, in their order.
+#[inline(always)]
+fn add_up<G: Grid>(part: Part<G>) {
+    let (grid, multi) = (part.grid(), part.multi);
+    let state = multi.state(grid);
+    let (mut found, mut least) = (0_u64, u32::MAX);
+    let (mut edges, mut dangling, mut change) = (0_u64, 0_u64, 0_u64);
+    for device in 0..multi.devices(grid) {
+        let mail = multi.mail(grid, device, part.meetings + 1);
+        let word = |at| read(grid, mail, at, Read::Relaxed);
+        let wide = |at| u64::from(word(at)) | u64::from(word(at + 1)) << 32;
+        let count = word(word_of!(Mail, found));
+        let form = if word(word_of!(Mail, is_list)) != 0 {
+            LISTED
+        } else {
+            0
+        };
+        state.store(grid, word_of!(MultiState, parts) + device, count | form);
+        found += u64::from(count);
+        least = least.min(word(word_of!(Mail, least)));
+        edges = edges.wrapping_add(wide(word_of!(Mail, edges)));
+        dangling = dangling.wrapping_add(wide(word_of!(Mail, dangling)));
+        change = change.wrapping_add(wide(word_of!(Mail, change)));
+    }
+    let sums = [
+        (word_of!(MultiState, found), found),
+        (word_of!(MultiState, edges), edges),
+        (word_of!(MultiState, dangling), dangling),
+        (word_of!(MultiState, change), change),
+    ];
+    for (at, sum) in sums {
+        state.store(grid, at, sum as u32);
+        state.store(grid, at + 1, (sum >> 32) as u32);
+    }
+    state.store(grid, word_of!(MultiState, least), least);
+    state.store(grid, word_of!(MultiState, meetings), part.meetings + 1);
+}
+
+const _: () = assert!(size_of::<Mail>() as u32 == 4 * MAIL_WORDS);
+
+/// Crosses barriers of all devices, as many as the limit says.
+///
+/// # Errors
+/// As [`Part::meet`].
+pub(super) fn barriers<G: Grid>(part: &mut Part<G>) -> Result<(), Stop> {
+    for _ in 0..part.multi.limit(part.grid()) {
+        part.meet(true)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,40 @@
+//! The part of a report about several devices.
+
+use super::head::row;
+use seawall::outcome::DevicesReport;
+use seawall::units::{Count, bytes, counted};
+use std::io::{self, Write};
+
+/// Devices that are listed one by one.
+const SHOWN: usize = 8;
+
+/// Writes the rows of a run on several devices.
+pub(super) fn write(out: &mut dyn Write, report: &DevicesReport) -> io::Result<()> {
+    let parts = report
+        .nodes
+        .iter()
+        .zip(&report.edges)
+        .zip(&report.memory_bytes);
+    for (device, ((nodes, edges), memory)) in parts.enumerate().take(SHOWN) {
+        let name = match report.numbers.get(device) {
+            Some(number) => format!("GPU {number}"),
+            None => format!("device {device}"),
+        };
+        let part = format!(
+            "{name}: {} nodes, {} edges that lead to them, {}",
+            Count(*nodes),
+            Count(*edges),
+            bytes(*memory)
+        );
+        row(out, if device == 0 { "cut" } else { "" }, &part)?;
+    }
+    if report.nodes.len() > SHOWN {
+        row(out, "", &format!("and {} more", report.nodes.len() - SHOWN))?;
+    }
+    let text = format!(
+        "{} of all devices, {} exchanged",
+        counted(report.barriers, "barrier"),
+        bytes(report.exchanged_bytes)
+    );
+    row(out, "exchange", &text)
+}

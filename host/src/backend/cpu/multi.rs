@@ -1,0 +1,155 @@
+//! Several devices that are simulated, each by threads, one for a block.
+
+use super::{SERVICES, lines};
+use crate::backend::BackendError;
+use crate::backend::multi::{DeviceFound, Meeting, MultiJob, counted, fault};
+use crate::backend::threads::run_blocks;
+use crate::units::elapsed_ns;
+use seawall_core::abi::control::{ControlRecord, FaultCode};
+use seawall_core::abi::multi::MultiState;
+use seawall_device::grid::SHARED_WORDS;
+use seawall_device::grid::dealer::Dealer;
+use seawall_device::grid::host::HostGrid;
+use seawall_device::multi::Multi;
+use seawall_device::threads::run_multi;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{PoisonError, mpsc};
+use std::time::{Duration, Instant};
+
+/// Time between two looks at whether a run is to end.
+const LOOK: Duration = Duration::from_millis(2);
+
+/// Runs the kernel that GPUs run on devices of `threads` threads each.
+///
+/// # Errors
+/// [`BackendError::OutOfMemory`], [`BackendError::Threads`], [`BackendError::Fault`],
+/// [`BackendError::Cancelled`].
+pub(crate) fn run(
+    jobs: &[MultiJob<'_>],
+    threads: u32,
+    meeting: Meeting<'_>,
+) -> Result<Vec<DeviceFound>, BackendError> {
+    let bases = Mutex::new(vec![0_u64; jobs.len()]);
+    let found: Vec<Option<DeviceFound>> = std::thread::scope(|scope| {
+        let start = |job| {
+            let (meeting, bases) = (&meeting, &bases);
+            scope.spawn(move || on_device(job, threads, meeting, bases))
+        };
+        let devices: Vec<_> = jobs.iter().map(start).collect();
+        devices
+            .into_iter()
+            .map(|device| device.join().unwrap_or(None))
+            .collect()
+    });
+    let all: Option<Vec<DeviceFound>> = found.into_iter().collect();
+    all.ok_or_else(|| meeting.into_error().unwrap_or(BackendError::Cancelled))
+}
+
+/// One device; `None` if any of them fails.
+fn on_device(
+    job: &MultiJob<'_>,
+    threads: u32,
+    meeting: &Meeting<'_>,
+    bases: &Mutex<Vec<u64>>,
+) -> Option<DeviceFound> {
+    let began = Instant::now();
+    let memory = meeting.all(lines("a device's part of the graph", job.bytes()));
+    let mut memory = memory?;
+    let words: &mut [u32] = bytemuck::cast_slice_mut(&mut memory);
+    for (at, array) in job.kept() {
+        words[at as usize..at as usize + array.len()].copy_from_slice(array);
+    }
+    let base = words.as_mut_ptr().expose_provenance() as u64;
+    bases.lock().unwrap_or_else(PoisonError::into_inner)[job.own as usize] = base;
+    meeting.all(Ok(()))?;
+    let upload_ns = elapsed_ns(began);
+    let bases = bases.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    let record = job.record(&bases);
+    let address = (&raw const record).expose_provenance();
+    let mut times_ns = Vec::new();
+    let mut barriers = 0;
+    let [control_at, fault_at, state_at] = job.reports_at();
+    for _ in 0..job.run.repeat {
+        let words: &mut [u32] = bytemuck::cast_slice_mut(&mut memory);
+        for (at, count) in job.zeros() {
+            words[at as usize..(at + count) as usize].fill(0);
+        }
+        for (at, part) in job.begins() {
+            words[at as usize..at as usize + part.len()].copy_from_slice(&part);
+        }
+        meeting.all(Ok(()))?;
+        let ran = kernel(address, threads, base + 4 * fault_at, meeting);
+        let words: &[u32] = bytemuck::cast_slice(&memory);
+        let control = read_record::<ControlRecord>(words, control_at);
+        let ended = ran.and_then(|()| match control.fault.code {
+            0 => Ok(()),
+            _ => Err(fault(&control, job.own)),
+        });
+        meeting.all(ended)?;
+        let [crossed, spent] = counted(&control, threads);
+        barriers = crossed;
+        times_ns.push(spent);
+    }
+    let began = Instant::now();
+    let words: &[u32] = bytemuck::cast_slice(&memory);
+    let (at, count) = job.values_at();
+    let values = words[at as usize..at as usize + count].to_vec();
+    Some(DeviceFound {
+        values,
+        state: read_record::<MultiState>(words, state_at),
+        barriers,
+        times_ns,
+        upload_ns,
+        readback_ns: elapsed_ns(began),
+        bytes: job.bytes(),
+        name: format!("{threads} threads"),
+    })
+}
+
+/// Runs the blocks of a device, and ends them if the run is to end.
+fn kernel(
+    record: usize,
+    threads: u32,
+    fault: u64,
+    meeting: &Meeting<'_>,
+) -> Result<(), BackendError> {
+    let dealer = Dealer::new();
+    let block = |block: u32| {
+        let mut shared = vec![0_u32; SHARED_WORDS];
+        // SAFETY: `shared` belongs to this thread and outlives the call, as does the dealer.
+        let grid = unsafe { HostGrid::new(block, threads, shared.as_mut_ptr(), &dealer, SERVICES) };
+        // SAFETY: the record and all that it points to outlive the blocks of all devices, with the
+        // lengths that its counts give: no device's thread goes on before all kernels have ended.
+        let part = unsafe { Multi::new(std::ptr::with_exposed_provenance(record)) };
+        run_multi(grid, part);
+    };
+    std::thread::scope(|scope| {
+        let (end, ended) = mpsc::channel::<()>();
+        scope.spawn(move || {
+            while ended.recv_timeout(LOOK) == Err(mpsc::RecvTimeoutError::Timeout) {
+                if meeting.canceller.is_asked() {
+                    // SAFETY: the fault's word lives as long as the kernel, which reads it
+                    // atomically.
+                    let word = unsafe {
+                        AtomicU32::from_ptr(std::ptr::with_exposed_provenance_mut(fault as usize))
+                    };
+                    let (none, given_up) = (0, FaultCode::GivenUp as u32);
+                    let order = Ordering::Relaxed;
+                    let _ = word.compare_exchange(none, given_up, order, order);
+                    return;
+                }
+            }
+        });
+        let ran = run_blocks(threads, block);
+        drop(end);
+        ran
+    })
+}
+
+/// Reads a record from words.
+fn read_record<T: bytemuck::Pod>(words: &[u32], at: u64) -> T {
+    let at = at as usize;
+    let count = size_of::<T>() / 4;
+    bytemuck::pod_read_unaligned(bytemuck::cast_slice(&words[at..at + count]))
+}

@@ -1,0 +1,408 @@
+//! Runs on several devices: the inputs of each.
+//!
+//! ```text
+//! mail | lists | bits | values | shares | control | state | found | ... | edges
+//! '------ written by others, the same ----'
+//!         offsets on every device
+//! ```
+
+use super::BackendError;
+use super::Canceller;
+use bytemuck::{Zeroable, bytes_of};
+use seawall_core::abi::VERSION;
+use seawall_core::abi::control::ControlRecord;
+use seawall_core::abi::multi::{
+    DEVICES_MAX, LIST, MAGIC, MAIL_WORDS, MultiKind, MultiRecord, MultiState,
+};
+use std::mem::offset_of;
+use std::sync::{Barrier, Mutex, PoisonError};
+
+/// Words at multiples of which parts begin: a cache line of a GPU.
+const ALIGN: u64 = 64;
+
+const CONTROL_WORDS: u64 = (size_of::<ControlRecord>() / 4) as u64;
+const STATE_WORDS: u64 = (size_of::<MultiState>() / 4) as u64;
+
+/// What all devices of a run have in common.
+#[derive(Clone, Debug)]
+pub(crate) struct MultiRun {
+    /// The work.
+    pub(crate) kind: MultiKind,
+    /// Nodes of the graph.
+    pub(crate) nodes: u32,
+    /// Edges of the graph.
+    pub(crate) edges: u64,
+    /// First node of each device, and the number of nodes.
+    pub(crate) cuts: Vec<u32>,
+    /// Most levels or iterations.
+    pub(crate) limit: u32,
+    /// Damping factor of ranks, and units of shares in 1 as a power of two.
+    pub(crate) ranking: (f32, u32),
+    /// Mass of nodes without edges at the start, and the change at which ranks have settled.
+    pub(crate) masses: [u64; 2],
+    /// Width of a bucket of distances, as a word.
+    pub(crate) width: u32,
+    /// Whether every edge has its mirror image.
+    pub(crate) symmetric: bool,
+    /// Sources, and the edges that leave them.
+    pub(crate) sources: (u32, u64),
+    /// Bits of the sources; none if there are none.
+    pub(crate) source_bits: Vec<u32>,
+    /// Sources of each device.
+    pub(crate) source_counts: Vec<u32>,
+    /// Shares of all nodes at the start; none if there are none.
+    pub(crate) first_shares: Vec<u32>,
+    /// Time after which kernels end by themselves, nanoseconds.
+    pub(crate) time_ns: u64,
+    /// Number of runs.
+    pub(crate) repeat: u32,
+}
+
+/// The edges of one device.
+#[derive(Debug, Default)]
+pub(crate) struct DeviceEdges<'g> {
+    /// Offsets of the rows of its own nodes, if edges are pulled.
+    pub(crate) in_offsets: Vec<u32>,
+    /// Nodes from which edges lead there.
+    pub(crate) in_sources: &'g [u32],
+    /// Offsets of the rows of all nodes, if edges are pushed.
+    pub(crate) out_offsets: Vec<u32>,
+    /// Targets of these edges.
+    pub(crate) out_targets: Vec<u32>,
+    /// Their weights, if they are read.
+    pub(crate) out_weights: Vec<u32>,
+    /// Edges that leave each of its own nodes.
+    pub(crate) degrees: Vec<u32>,
+}
+
+/// First words of the parts.
+#[derive(Clone, Copy, Debug)]
+struct Layout {
+    lists: u64,
+    bits: u64,
+    values: u64,
+    shares: u64,
+    control: u64,
+    state: u64,
+    found: u64,
+    waiting: u64,
+    long_rows: u64,
+    sums: u64,
+    /// Parts before this one begin as zeros in every run.
+    edges: [u64; 6],
+    words: u64,
+}
+
+/// One device of a run.
+#[derive(Debug)]
+pub(crate) struct MultiJob<'a> {
+    /// The run.
+    pub(crate) run: &'a MultiRun,
+    /// Number of the device in the run.
+    pub(crate) own: u32,
+    /// Its edges.
+    pub(crate) edges: &'a DeviceEdges<'a>,
+}
+
+/// What a device found.
+#[derive(Debug)]
+pub(crate) struct DeviceFound {
+    /// Values of its own nodes.
+    pub(crate) values: Vec<u32>,
+    /// The state at the end of the last run.
+    pub(crate) state: MultiState,
+    /// The grid barriers that its blocks crossed in the last run.
+    pub(crate) barriers: u64,
+    /// Device time of each run, nanoseconds.
+    pub(crate) times_ns: Vec<u64>,
+    /// Time of uploading its edges.
+    pub(crate) upload_ns: u64,
+    /// Time of reading its values.
+    pub(crate) readback_ns: u64,
+    /// Bytes of its memory.
+    pub(crate) bytes: u64,
+    /// Its name.
+    pub(crate) name: String,
+}
+
+impl MultiRun {
+    /// Devices.
+    pub(crate) fn devices(&self) -> u32 {
+        self.cuts.len() as u32 - 1
+    }
+
+    fn has_lengths(&self) -> bool {
+        matches!(self.kind, MultiKind::Whole | MultiKind::Float)
+    }
+}
+
+impl MultiJob<'_> {
+    /// First own node, and the one after the last.
+    pub(crate) fn range(&self) -> [u32; 2] {
+        [self.own, self.own + 1].map(|at| self.run.cuts[at as usize])
+    }
+
+    fn own_nodes(&self) -> u64 {
+        let [first, end] = self.range();
+        u64::from(end - first)
+    }
+
+    /// Arrays that stay for all runs.
+    pub(crate) fn arrays(&self) -> [&[u32]; 6] {
+        let edges = self.edges;
+        [
+            &edges.degrees,
+            &edges.in_offsets,
+            edges.in_sources,
+            &edges.out_offsets,
+            &edges.out_targets,
+            &edges.out_weights,
+        ]
+    }
+
+    fn layout(&self) -> Layout {
+        let mut end = 0_u64;
+        let mut take = |words: u64| {
+            let start = end;
+            end += words.next_multiple_of(ALIGN);
+            start
+        };
+        let (run, own) = (self.run, self.own_nodes());
+        let nodes = u64::from(run.nodes);
+        let has_shares = matches!(run.kind, MultiKind::Ranks | MultiKind::Components);
+        let sums = match run.kind {
+            MultiKind::Ranks => 2 * own,
+            MultiKind::Cores => own,
+            _ => 0,
+        };
+        let devices = DEVICES_MAX as u64;
+        take(devices * 2 * u64::from(MAIL_WORDS));
+        let lists = take(devices * 2 * u64::from(LIST));
+        let bits = take(2 * nodes.div_ceil(32));
+        let values = take(nodes);
+        let shares = take(if has_shares { 2 * nodes } else { 0 });
+        let control = take(CONTROL_WORDS);
+        let state = take(STATE_WORDS);
+        let found = take(own.div_ceil(32));
+        let waiting = take(if run.has_lengths() {
+            own.div_ceil(32)
+        } else {
+            0
+        });
+        let long_rows = take(nodes);
+        let sums = take(sums);
+        let edges = self.arrays().map(|array| take(array.len() as u64));
+        Layout {
+            lists,
+            bits,
+            values,
+            shares,
+            control,
+            state,
+            found,
+            waiting,
+            long_rows,
+            sums,
+            edges,
+            words: take(0),
+        }
+    }
+
+    /// Bytes of the device's memory.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.layout().words * 4
+    }
+
+    /// Arrays that stay for all runs, each with its first word.
+    pub(crate) fn kept(&self) -> Vec<(u64, &[u32])> {
+        self.layout().edges.into_iter().zip(self.arrays()).collect()
+    }
+
+    /// Words at the front that begin as zeros in every run, in two parts: before the values and
+    /// shares, which the kernel or the host fills, and after them.
+    pub(crate) fn zeros(&self) -> [(u64, u64); 2] {
+        let layout = self.layout();
+        let end = layout.edges[0];
+        [(0, layout.values), (layout.control, end - layout.control)]
+    }
+
+    /// What every run begins with besides zeros.
+    pub(crate) fn begins(&self) -> Vec<(u64, Vec<u32>)> {
+        let layout = self.layout();
+        let mut state = MultiState::zeroed();
+        for (part, count) in state.parts.iter_mut().zip(&self.run.source_counts) {
+            *part = *count;
+        }
+        let words: &[u32] = bytemuck::cast_slice(bytes_of(&state));
+        vec![
+            (layout.state, words.to_vec()),
+            (layout.bits, self.run.source_bits.clone()),
+            (layout.shares, self.run.first_shares.clone()),
+        ]
+    }
+
+    /// First word of the values of the own nodes, and their number.
+    pub(crate) fn values_at(&self) -> (u64, usize) {
+        let [first, _] = self.range();
+        (
+            self.layout().values + u64::from(first),
+            self.own_nodes() as usize,
+        )
+    }
+
+    /// First word of the control block, of the fault in it, and of the state.
+    pub(crate) fn reports_at(&self) -> [u64; 3] {
+        let layout = self.layout();
+        let fault = layout.control + (offset_of!(ControlRecord, fault) / 4) as u64;
+        [layout.control, fault, layout.state]
+    }
+
+    /// Record for a kernel with memory at each device's base.
+    pub(crate) fn record(&self, bases: &[u64]) -> MultiRecord {
+        let (layout, run) = (self.layout(), self.run);
+        let base = bases[self.own as usize];
+        let at = |word: u64| base + 4 * word;
+        let [
+            degrees,
+            in_offsets,
+            in_sources,
+            out_offsets,
+            out_targets,
+            out_weights,
+        ] = [0, 1, 2, 3, 4, 5].map(|array| match self.arrays()[array].is_empty() {
+            true if array != 2 && array != 4 => 0,
+            _ => at(layout.edges[array]),
+        });
+        let [first, end] = self.range();
+        let mut record = MultiRecord {
+            magic: MAGIC,
+            version: VERSION,
+            kind: run.kind as u32,
+            nodes: run.nodes,
+            devices: run.devices(),
+            own: self.own,
+            first,
+            end,
+            limit: run.limit,
+            damping: run.ranking.0.to_bits(),
+            exponent: run.ranking.1,
+            width: run.width,
+            symmetric: u32::from(run.symmetric),
+            edges: self
+                .edges
+                .in_sources
+                .len()
+                .max(self.edges.out_targets.len()) as u32,
+            sources: run.sources.0,
+            all_edges: run.edges,
+            source_edges: run.sources.1,
+            dangling: run.masses[0],
+            settled: run.masses[1],
+            time_ns: run.time_ns,
+            control: at(layout.control),
+            state: at(layout.state),
+            in_offsets,
+            in_sources,
+            out_offsets,
+            out_targets,
+            out_weights,
+            degrees,
+            found: at(layout.found),
+            waiting: at(layout.waiting),
+            long_rows: at(layout.long_rows),
+            sums: at(layout.sums),
+            values: at(layout.values),
+            bits: at(layout.bits),
+            lists: at(layout.lists),
+            shares: at(layout.shares),
+            mail: base,
+            ..MultiRecord::zeroed()
+        };
+        for (to, base) in record.bases.iter_mut().zip(bases) {
+            *to = *base;
+        }
+        record.cuts.fill(run.nodes);
+        for (to, cut) in record.cuts.iter_mut().zip(&run.cuts) {
+            *to = *cut;
+        }
+        record
+    }
+}
+
+/// Where the threads of a run's devices meet, and the first error of any.
+pub(crate) struct Meeting<'c> {
+    barrier: Barrier,
+    failed: Mutex<Option<BackendError>>,
+    /// Ends the run from another thread.
+    pub(crate) canceller: &'c Canceller,
+}
+
+impl<'c> Meeting<'c> {
+    pub(crate) fn new(devices: u32, canceller: &'c Canceller) -> Self {
+        Self {
+            barrier: Barrier::new(devices as usize),
+            failed: Mutex::new(None),
+            canceller,
+        }
+    }
+
+    /// Waits for all devices; `None` if any has failed by then, this one with `result` among them.
+    /// Every device has to call this as often as the others, until it returns `None`.
+    pub(crate) fn all<T>(&self, result: Result<T, BackendError>) -> Option<T> {
+        let found = match result {
+            Ok(found) => Some(found),
+            Err(error) => {
+                self.fail(error);
+                None
+            }
+        };
+        self.barrier.wait();
+        let has_failed = self.lock().is_some();
+        // No device records a later error before all have looked.
+        self.barrier.wait();
+        found.filter(|_| !has_failed)
+    }
+
+    /// Records an error: the first, or one that says more than that another device has ended.
+    fn fail(&self, error: BackendError) {
+        let mut failed = self.lock();
+        let is_echo = |error: &BackendError| {
+            matches!(error, BackendError::Fault { record, .. }
+                if record.code == super::FaultCode::DeviceEnded as u32)
+        };
+        if failed.as_ref().is_none_or(is_echo) {
+            *failed = Some(error);
+        }
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Option<BackendError>> {
+        self.failed.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The error of the run.
+    pub(crate) fn into_error(self) -> Option<BackendError> {
+        self.failed
+            .into_inner()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The error of a device that left a fault in `control`.
+pub(crate) fn fault(control: &ControlRecord, device: u32) -> BackendError {
+    if control.fault.code == super::FaultCode::GivenUp as u32 {
+        return BackendError::Cancelled;
+    }
+    BackendError::Fault {
+        record: control.fault,
+        wave_name: format!("device {device} of a run on several"),
+        missing: control.missing_blocks().take(8).collect(),
+    }
+}
+
+/// Grid barriers and device time of a run, by its control block.
+pub(crate) fn counted(control: &ControlRecord, blocks: u32) -> [u64; 2] {
+    let time = |words: [u32; 2]| u64::from(words[0]) | u64::from(words[1]) << 32;
+    let barriers = u64::from(control.ticket) / u64::from(blocks.max(1));
+    let spent = time(control.ended_ns).saturating_sub(time(control.started_ns));
+    [barriers, spent]
+}

@@ -1,0 +1,189 @@
+//! The cut of a graph: ranges of nodes, and the edges that lead to each.
+
+use crate::backend::multi::DeviceEdges;
+use crate::graph::memory::{Shortage, zeroed};
+use crate::graph::{Csr, Graph};
+use rayon::prelude::*;
+use seawall_core::abi::multi::CUT;
+
+/// Rows that a thread takes at a time.
+const ROWS: usize = 1 << 14;
+
+/// Directions in which an analysis walks edges.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Walks {
+    /// From nodes to those from which edges lead to them.
+    pub(super) back: bool,
+    /// Along edges.
+    pub(super) forth: bool,
+    /// With their weights.
+    pub(super) weights: bool,
+}
+
+/// First nodes of `devices` ranges and the number of nodes, so that about as many edges lead to each
+/// range. Ranges begin at multiples of [`CUT`], and may be empty.
+pub(super) fn cuts(incoming: &Csr, devices: u32) -> Vec<u32> {
+    let nodes = incoming.nodes();
+    let offsets = incoming.offsets();
+    // A node costs about as much as an edge.
+    let cost = |node: u32| u64::from(offsets[node as usize]) + u64::from(node);
+    let all = cost(nodes);
+    let mut cuts = vec![0];
+    for device in 1..devices {
+        let wanted = all * u64::from(device) / u64::from(devices);
+        let (mut low, mut high) = (0, nodes);
+        while low < high {
+            let middle = low + (high - low) / 2;
+            if cost(middle) < wanted {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        let rounded = (u64::from(low) + u64::from(CUT / 2)) / u64::from(CUT) * u64::from(CUT);
+        let cut = rounded.min(u64::from(nodes)) as u32;
+        cuts.push(cut.max(cuts[cuts.len() - 1]));
+    }
+    cuts.push(nodes);
+    cuts
+}
+
+/// The edges that lead to the nodes from `first` up to `end`. Work O(n + m).
+pub(super) fn edges_of<'g>(
+    graph: &'g Graph,
+    incoming: &'g Csr,
+    [first, end]: [u32; 2],
+    walks: Walks,
+) -> Result<DeviceEdges<'g>, Shortage> {
+    let mut edges = DeviceEdges::default();
+    let own = (end - first) as usize;
+    edges.degrees = zeroed(own)?;
+    let degree = |(at, degree): (usize, &mut u32)| {
+        *degree = graph.outgoing().degree(first + at as u32);
+    };
+    edges.degrees.par_iter_mut().enumerate().for_each(degree);
+    if walks.back {
+        let rows = &incoming.offsets()[first as usize..=end as usize];
+        let start = rows[0];
+        edges.in_offsets = zeroed(own + 1)?;
+        let places = edges.in_offsets.par_iter_mut().zip(rows);
+        places.for_each(|(to, from)| *to = from - start);
+        edges.in_sources = &incoming.targets()[start as usize..rows[own] as usize];
+    }
+    if walks.forth {
+        forth(graph, [first, end], walks.weights, &mut edges)?;
+    }
+    Ok(edges)
+}
+
+/// Rows of all nodes, with the edges to the nodes of a range alone.
+fn forth(
+    graph: &Graph,
+    [first, end]: [u32; 2],
+    weights: bool,
+    edges: &mut DeviceEdges<'_>,
+) -> Result<(), Shortage> {
+    let rows = graph.outgoing();
+    let within = |node: u32| {
+        let row = rows.row(node);
+        let targets = &rows.targets()[row.clone()];
+        let from = row.start + targets.partition_point(|to| *to < first);
+        let to = row.start + targets.partition_point(|to| *to < end);
+        from..to
+    };
+    let nodes = rows.nodes() as usize;
+    edges.out_offsets = zeroed(nodes + 1)?;
+    let counts = edges.out_offsets[1..].par_iter_mut().enumerate();
+    counts.for_each(|(node, count)| *count = within(node as u32).len() as u32);
+    let mut sum = 0;
+    for offset in &mut edges.out_offsets {
+        sum += *offset;
+        *offset = sum;
+    }
+    let fill = |from: &[u32]| -> Result<Vec<u32>, Shortage> {
+        let mut to: Vec<u32> = zeroed(sum as usize)?;
+        let mut parts = Vec::new();
+        let mut rest: &mut [u32] = &mut to;
+        for start in (0..nodes).step_by(ROWS) {
+            let last = nodes.min(start + ROWS);
+            let words = edges.out_offsets[last] - edges.out_offsets[start];
+            let (part, after) = std::mem::take(&mut rest).split_at_mut(words as usize);
+            parts.push((start..last, part));
+            rest = after;
+        }
+        parts.into_par_iter().for_each(|(nodes, part)| {
+            let mut at = 0;
+            for node in nodes {
+                let range = within(node as u32);
+                let end = at + range.len();
+                part[at..end].copy_from_slice(&from[range]);
+                at = end;
+            }
+        });
+        Ok(to)
+    };
+    edges.out_targets = fill(rows.targets())?;
+    if let Some(from) = rows.weights().filter(|_| weights) {
+        edges.out_weights = fill(from)?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn graph() -> impl Strategy<Value = Graph> {
+        let edges = prop::collection::vec((0..5000_u32, 0..5000_u32, 1..9_u32), 0..400);
+        edges.prop_map(|edges| Graph::from_weighted_edges(5000, &edges, false).unwrap())
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(40))]
+
+        #[test]
+        fn every_edge_is_on_the_device_of_its_end(graph in graph(), devices in 1..6_u32) {
+            let incoming = graph.incoming();
+            let cuts = cuts(incoming, devices);
+            prop_assert_eq!(cuts.len() as u32, devices + 1);
+            let walks = Walks { back: true, forth: true, weights: true };
+            let mut all = Vec::new();
+            for range in cuts.windows(2) {
+                let range = [range[0], range[1]];
+                prop_assert!(range[0] <= range[1] && range[0] % 32 == 0);
+                let edges = edges_of(&graph, incoming, range, walks).unwrap();
+                prop_assert_eq!(edges.in_sources.len(), edges.out_targets.len());
+                let mut back = Vec::new();
+                for own in range[0]..range[1] {
+                    let at = (own - range[0]) as usize;
+                    let row = edges.in_offsets[at] as usize..edges.in_offsets[at + 1] as usize;
+                    back.extend(edges.in_sources[row].iter().map(|from| (*from, own)));
+                    prop_assert_eq!(edges.degrees[at], graph.outgoing().degree(own));
+                }
+                let mut forth = Vec::new();
+                for from in 0..graph.nodes() {
+                    let [start, end] = [0, 1].map(|k| edges.out_offsets[from as usize + k] as usize);
+                    for at in start..end {
+                        let to = edges.out_targets[at];
+                        prop_assert!((range[0]..range[1]).contains(&to));
+                        forth.push((from, to));
+                        all.push((from, to, edges.out_weights[at]));
+                    }
+                }
+                back.sort_unstable();
+                forth.sort_unstable();
+                prop_assert_eq!(back, forth);
+            }
+            let mut wanted = Vec::new();
+            for from in 0..graph.nodes() {
+                for at in graph.outgoing().row(from) {
+                    wanted.push((from, graph.targets()[at], graph.weights().unwrap()[at]));
+                }
+            }
+            all.sort_unstable();
+            wanted.sort_unstable();
+            prop_assert_eq!(all, wanted);
+        }
+    }
+}

@@ -1,0 +1,618 @@
+//! Requests on a resident graph for several devices, and their outcome.
+
+use super::DevicesReport;
+use super::cut::{Walks, cuts, edges_of};
+use super::price;
+use crate::analysis::{self, AnalysisKind, Detail, End, ranking_iterations_max};
+use crate::backend::multi::{DeviceEdges, DeviceFound, Meeting, MultiJob, MultiRun};
+use crate::backend::{BackendError, Canceller, HostWork, cpu, cuda};
+use crate::column::Column;
+use crate::executor::Executor;
+use crate::graph::memory::Shortage;
+use crate::graph::{Graph, WeightKind};
+use crate::outcome::{Dropped, Event, Memory, RunOutcome, SessionReport, Taken, Times, Track};
+use crate::program::{PlanCounters, PlanSummary};
+use crate::run::{Phase, RunError, RunRequest, steps};
+use crate::units::elapsed_ns;
+use seawall_core::abi::UNREACHED;
+use seawall_core::abi::multi::{DEVICES_MAX, MultiKind};
+use seawall_core::abi::rank::unit_exponent;
+use seawall_device::stream::{Scale, units};
+use std::num::NonZeroU32;
+use std::time::Instant;
+
+/// Devices of a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Devices {
+    /// GPUs of this host, by their numbers, each once.
+    Gpus(Vec<u32>),
+    /// Devices that CPU threads simulate, with this many threads each.
+    Simulated {
+        /// Devices.
+        count: u32,
+        /// Threads of each.
+        threads: u32,
+    },
+}
+
+impl Devices {
+    /// GPUs of this host, by their numbers.
+    #[must_use]
+    pub const fn gpus(numbers: Vec<u32>) -> Self {
+        Self::Gpus(numbers)
+    }
+
+    /// Devices that CPU threads simulate.
+    #[must_use]
+    pub const fn simulated(count: u32, threads: u32) -> Self {
+        Self::Simulated { count, threads }
+    }
+
+    /// All GPUs of this host.
+    ///
+    /// # Errors
+    /// As [`cuda::probe`].
+    pub fn all_gpus() -> Result<Self, BackendError> {
+        let found = cuda::probe()?.len().min(DEVICES_MAX) as u32;
+        Ok(Self::Gpus((0..found).collect()))
+    }
+
+    /// Their number.
+    #[must_use]
+    pub fn count(&self) -> u32 {
+        match self {
+            Self::Gpus(numbers) => numbers.len() as u32,
+            Self::Simulated { count, .. } => *count,
+        }
+    }
+
+    fn numbers(&self) -> Vec<u32> {
+        match self {
+            Self::Gpus(numbers) => numbers.clone(),
+            Self::Simulated { .. } => Vec::new(),
+        }
+    }
+}
+
+/// The work of an analysis on several devices.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Work {
+    Levels,
+    Reached,
+    Lengths,
+    Components,
+    Ranks,
+    Cores,
+}
+
+/// Returns whether `request` can run on several devices, for any graph.
+///
+/// # Errors
+/// [`RunError::CannotSplit`].
+pub fn check_splits(request: &RunRequest, devices: &Devices) -> Result<(), RunError> {
+    work_of(request, devices).map(|_| ())
+}
+
+/// Why one device is faster than `devices` for `request`, if that is so for any graph of this size.
+///
+/// # Errors
+/// As [`check_splits`].
+pub fn reason_for_one(
+    graph: &Graph,
+    request: &RunRequest,
+    devices: &Devices,
+) -> Result<Option<String>, RunError> {
+    let work = work_of(request, devices)?;
+    Ok(price::reason_for_one(graph, work, devices))
+}
+
+fn work_of(request: &RunRequest, devices: &Devices) -> Result<Work, RunError> {
+    let analysis = request.analysis;
+    let refuse = |what: String| RunError::CannotSplit { analysis, what };
+    let work = match analysis {
+        AnalysisKind::Bfs => Work::Levels,
+        AnalysisKind::Reach => Work::Reached,
+        AnalysisKind::Cc => Work::Components,
+        AnalysisKind::Sssp => Work::Lengths,
+        AnalysisKind::Pagerank => Work::Ranks,
+        AnalysisKind::Kcore => Work::Cores,
+        _ => {
+            return Err(refuse(format!(
+                "{analysis} runs on one device; bfs, reach, cc, sssp, pagerank and kcore run on several"
+            )));
+        }
+    };
+    if request.detail != Detail::Plain {
+        return Err(refuse(
+            "parents and sets of sources are found on one device".to_owned(),
+        ));
+    }
+    if request.topology.is_some() {
+        return Err(refuse(
+            "a search on several devices has no topology to choose".to_owned(),
+        ));
+    }
+    if request.explain {
+        return Err(refuse(
+            "groups and steps are measured on one device".to_owned(),
+        ));
+    }
+    if request.max_iterations.is_some() && matches!(work, Work::Lengths | Work::Cores) {
+        return Err(refuse(
+            "the rounds of several devices are not those of one, so they have no limit".to_owned(),
+        ));
+    }
+    let count = devices.count();
+    if count == 0 || count as usize > DEVICES_MAX {
+        return Err(refuse(format!(
+            "a run has 1 to {DEVICES_MAX} devices, not {count}"
+        )));
+    }
+    let mut numbers = devices.numbers();
+    numbers.sort_unstable();
+    if let Some(pair) = numbers.windows(2).find(|pair| pair[0] == pair[1]) {
+        return Err(refuse(format!("device {} is named twice", pair[0])));
+    }
+    Ok(work)
+}
+
+/// Runs `request` on `graph`, cut for `devices`.
+///
+/// The machine of the request gives the time budget and the byte budget of each device; its
+/// executor and threads are those of `devices`.
+///
+/// ```
+/// use seawall::graph::{LoadOptions, load};
+/// use seawall::multi::{self, Devices};
+/// use seawall::run::{AnalysisKind, RunRequest, execute};
+///
+/// let graph = load("gen:grid:100", &LoadOptions::default(), None)?.graph;
+/// let request = RunRequest::new(AnalysisKind::Bfs, vec![0]);
+/// let three = Devices::Simulated { count: 3, threads: 1 };
+/// let outcome = multi::execute(&graph, &request, &three)?;
+/// assert_eq!(outcome.values, execute(&graph, &request)?.values);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// As [`RunRequest::check_for`]; [`RunError::CannotSplit`]; [`RunError::OverBudget`] if a device's
+/// part exceeds the budget; [`RunError::Backend`] if a device fails, which ends all.
+pub fn execute(
+    graph: &Graph,
+    request: &RunRequest,
+    devices: &Devices,
+) -> Result<RunOutcome, RunError> {
+    execute_with(graph, request, devices, &Canceller::default(), &mut |_| ())
+}
+
+/// Runs `request` as [`execute`], until `canceller` ends it; calls `progress` at the start of each
+/// phase.
+///
+/// # Errors
+/// As [`execute`]; [`BackendError::Cancelled`].
+pub fn execute_with(
+    graph: &Graph,
+    request: &RunRequest,
+    devices: &Devices,
+    canceller: &Canceller,
+    progress: &mut dyn FnMut(Phase),
+) -> Result<RunOutcome, RunError> {
+    let work = work_of(request, devices)?;
+    request.check_for(graph)?;
+    if request.needs_signed_paths(graph) {
+        let (analysis, what) = (
+            request.analysis,
+            "paths along negative weights are found on one device".to_owned(),
+        );
+        return Err(RunError::CannotSplit { analysis, what });
+    }
+    let clock = Instant::now();
+    progress(Phase::Plan);
+    let form = graph.form(request.form_of(graph)?)?;
+    request.check_form(form)?;
+    if work == Work::Ranks && request.weighted && form.weights().is_some() {
+        let (analysis, what) = (
+            request.analysis,
+            "ranks that follow weights are found on one device; ignore them (--unit-weights)"
+                .to_owned(),
+        );
+        return Err(RunError::CannotSplit { analysis, what });
+    }
+    let run = describe(form, request, work, devices.count())?;
+    let parts = parts(form, &run, walks(form, work))?;
+    let jobs: Vec<MultiJob<'_>> = (0..)
+        .zip(&parts)
+        .map(|(own, edges)| MultiJob {
+            run: &run,
+            own,
+            edges,
+        })
+        .collect();
+    check_budget(request, &jobs)?;
+    let plan_ns = elapsed_ns(clock);
+    progress(Phase::Upload);
+    let meeting = Meeting::new(devices.count(), canceller);
+    let found = match devices {
+        Devices::Gpus(numbers) => cuda::multi::run(&jobs, numbers, meeting)?,
+        Devices::Simulated { threads, .. } => cpu::multi::run(&jobs, (*threads).max(1), meeting)?,
+    };
+    let report = report(devices, &run, &jobs, &found);
+    let times = times(&found, plan_ns);
+    let (values, end) = result(form, request, work, &run, &found)?;
+    let mut outcome = outcome(graph, form, request, devices, values, end);
+    outcome.device = name(devices, &found);
+    outcome.times = times;
+    outcome.events = events(&found, elapsed_ns(clock));
+    outcome.device_barriers = found.iter().map(|found| found.barriers).max().unwrap_or(0);
+    let bytes = report.memory_bytes.iter().sum();
+    outcome.memory.predicted_bytes = bytes;
+    outcome.memory.allocated_bytes = bytes;
+    outcome.edges_examined = None;
+    outcome.backend_reason = price::reason_for_one(form, work, devices);
+    outcome.devices = Some(report);
+    if request.check {
+        progress(Phase::Check);
+        let output = analysis::AnalysisOutput {
+            values: &outcome.values,
+            parents: None,
+        };
+        outcome.checked = Some(steps::is_equal(form, request, end, output));
+        outcome.check_tolerance = request
+            .analysis
+            .definition()
+            .tolerance(&outcome.values, end);
+    }
+    Ok(outcome)
+}
+
+fn short(short: Shortage) -> RunError {
+    RunError::Backend(BackendError::OutOfMemory {
+        what: "the parts of a graph",
+        needed: short.needed,
+        available: short.available,
+    })
+}
+
+/// Directions in which the work walks edges.
+fn walks(graph: &Graph, work: Work) -> Walks {
+    Walks {
+        back: matches!(
+            work,
+            Work::Levels | Work::Reached | Work::Ranks | Work::Components
+        ),
+        forth: !matches!(work, Work::Ranks | Work::Components),
+        weights: work == Work::Lengths && graph.weights().is_some(),
+    }
+}
+
+/// Rows from which edges lead to each node.
+fn incoming(graph: &Graph) -> Result<&crate::graph::Csr, RunError> {
+    if graph.has_all_images() && graph.is_symmetric() {
+        return Ok(graph.outgoing());
+    }
+    graph.try_incoming().map_err(short)
+}
+
+/// What all devices have in common.
+fn describe(
+    graph: &Graph,
+    request: &RunRequest,
+    work: Work,
+    devices: u32,
+) -> Result<MultiRun, RunError> {
+    let incoming = incoming(graph)?;
+    let cuts = cuts(incoming, devices);
+    let is_float = graph.weight_kind() == Some(WeightKind::Float);
+    let kind = match work {
+        Work::Levels | Work::Reached => MultiKind::Levels,
+        Work::Lengths if is_float => MultiKind::Float,
+        Work::Lengths => MultiKind::Whole,
+        Work::Components => MultiKind::Components,
+        Work::Ranks => MultiKind::Ranks,
+        Work::Cores => MultiKind::Cores,
+    };
+    let asked = request.max_iterations.map(NonZeroU32::get);
+    let ranking = request.ranking;
+    let limit = match work {
+        Work::Ranks => {
+            let most = ranking_iterations_max(ranking.damping);
+            asked.map_or(most, |asked| asked.min(most))
+        }
+        _ => asked.unwrap_or(UNREACHED - 1).min(UNREACHED - 1),
+    };
+    let mut run = MultiRun {
+        kind,
+        nodes: graph.nodes(),
+        edges: u64::from(graph.edges()),
+        source_counts: vec![0; devices as usize],
+        cuts,
+        limit,
+        ranking: (ranking.damping, unit_exponent(graph.edges())),
+        masses: [0, units(ranking.tolerance)],
+        width: width(graph),
+        symmetric: graph.is_symmetric(),
+        sources: (0, 0),
+        source_bits: Vec::new(),
+        first_shares: Vec::new(),
+        time_ns: request.machine.time_budget_ns,
+        repeat: request.repeat.get(),
+    };
+    if matches!(work, Work::Levels | Work::Reached | Work::Lengths) {
+        sources(graph, request.sources(), &mut run);
+    }
+    if work == Work::Ranks {
+        first_shares(graph, &mut run)?;
+    }
+    Ok(run)
+}
+
+/// Marks the sources.
+fn sources(graph: &Graph, sources: &[u32], run: &mut MultiRun) {
+    run.source_bits = vec![0; graph.nodes().div_ceil(32) as usize];
+    for source in sources {
+        let (word, bit) = (&mut run.source_bits[*source as usize / 32], source % 32);
+        if *word >> bit & 1 != 0 {
+            continue;
+        }
+        *word |= 1 << bit;
+        let device = run.cuts.partition_point(|cut| cut <= source) - 1;
+        run.source_counts[device] += 1;
+        run.sources.0 += 1;
+        run.sources.1 += u64::from(graph.outgoing().degree(*source));
+    }
+}
+
+/// The shares of nodes at the start, and the mass of those without edges.
+fn first_shares(graph: &Graph, run: &mut MultiRun) -> Result<(), RunError> {
+    let rank = 1.0 / graph.nodes() as f32;
+    let scale = Scale::of(run.ranking.1);
+    run.first_shares = crate::graph::memory::zeroed(graph.nodes() as usize).map_err(short)?;
+    for (node, share) in (0..).zip(&mut run.first_shares) {
+        match graph.outgoing().degree(node) {
+            0 => run.masses[0] = run.masses[0].wrapping_add(units(rank)),
+            degree => *share = scale.whole(rank / degree as f32).to_bits(),
+        }
+    }
+    Ok(())
+}
+
+/// Width of a bucket of distances: the mean weight, and more where few edges leave a node, so that
+/// a bucket has work for many lanes.
+fn width(graph: &Graph) -> u32 {
+    const EDGES: f64 = 32.0;
+    let is_float = graph.weight_kind() == Some(WeightKind::Float);
+    let mean = match graph.weights() {
+        None => 1.0,
+        Some(weights) if weights.is_empty() => 1.0,
+        Some(weights) => {
+            let number = |word: &u32| match is_float {
+                true => f64::from(f32::from_bits(*word)),
+                false => f64::from(*word),
+            };
+            weights.iter().map(number).sum::<f64>() / weights.len() as f64
+        }
+    };
+    let degree = f64::from(graph.edges()) / f64::from(graph.nodes().max(1));
+    let width = mean * (EDGES / degree.max(1.0)).max(1.0);
+    if is_float {
+        let width = width as f32;
+        if width > 0.0 { width } else { 1.0 }.to_bits()
+    } else {
+        (width as u32).max(1)
+    }
+}
+
+/// The edges of all devices.
+fn parts<'g>(
+    graph: &'g Graph,
+    run: &MultiRun,
+    walks: Walks,
+) -> Result<Vec<DeviceEdges<'g>>, RunError> {
+    let incoming = incoming(graph)?;
+    let part = |range: &[u32]| edges_of(graph, incoming, [range[0], range[1]], walks);
+    let parts: Result<Vec<_>, Shortage> = run.cuts.windows(2).map(part).collect();
+    parts.map_err(short)
+}
+
+/// Refuses parts that exceed the byte budget of a device.
+fn check_budget(request: &RunRequest, jobs: &[MultiJob<'_>]) -> Result<(), RunError> {
+    let needed_bytes = jobs.iter().map(MultiJob::bytes).max().unwrap_or(0);
+    match request.machine.budget_bytes {
+        Some(budget_bytes) if budget_bytes < needed_bytes => Err(RunError::OverBudget {
+            analysis: request.analysis,
+            needed_bytes,
+            budget_bytes,
+        }),
+        _ => Ok(()),
+    }
+}
+
+/// The column of all devices, and how the run ended.
+fn result(
+    graph: &Graph,
+    request: &RunRequest,
+    work: Work,
+    run: &MultiRun,
+    found: &[DeviceFound],
+) -> Result<(Column, End), RunError> {
+    let mut words = Vec::with_capacity(graph.nodes() as usize);
+    for found in found {
+        words.extend_from_slice(&found.values);
+    }
+    let state = &found[0].state;
+    let mut end = End {
+        iterations: state.rounds,
+        converged: state.converged != 0,
+    };
+    let column = match work {
+        Work::Levels | Work::Reached => {
+            end = levels_end(graph, &words, run.limit);
+            if work == Work::Reached {
+                for word in &mut words {
+                    *word = u32::from(*word != UNREACHED);
+                }
+            }
+            Column::U32(words)
+        }
+        Work::Lengths => {
+            if found.iter().any(|found| found.state.overflow != 0) {
+                return Err(RunError::CannotSplit {
+                    analysis: request.analysis,
+                    what: "a distance exceeds 32 bits, which one device finds".to_owned(),
+                });
+            }
+            match run.kind {
+                MultiKind::Float => Column::F32(words.into_iter().map(f32::from_bits).collect()),
+                _ => Column::U32(words),
+            }
+        }
+        Work::Ranks => Column::F32(words.into_iter().map(f32::from_bits).collect()),
+        Work::Components | Work::Cores => Column::U32(words),
+    };
+    Ok((column, end))
+}
+
+/// How a search ended, by its levels, as a search on one device says it.
+fn levels_end(graph: &Graph, levels: &[u32], limit: u32) -> End {
+    let deepest = levels.iter().filter(|level| **level != UNREACHED).max();
+    let deepest = deepest.copied().unwrap_or(0);
+    let goes_on = |(node, level): (u32, &u32)| *level == limit && graph.outgoing().degree(node) > 0;
+    End {
+        iterations: deepest.saturating_add(1).min(limit),
+        converged: deepest < limit || !(0..).zip(levels).any(goes_on),
+    }
+}
+
+/// How the graph was cut, and what devices told each other.
+fn report(
+    devices: &Devices,
+    run: &MultiRun,
+    jobs: &[MultiJob<'_>],
+    found: &[DeviceFound],
+) -> DevicesReport {
+    let ranges = || {
+        run.cuts
+            .windows(2)
+            .map(|range| u64::from(range[1] - range[0]))
+    };
+    let edges =
+        |job: &MultiJob<'_>| job.edges.in_sources.len().max(job.edges.out_targets.len()) as u64;
+    DevicesReport {
+        count: run.devices(),
+        numbers: devices.numbers(),
+        nodes: ranges().collect(),
+        edges: jobs.iter().map(edges).collect(),
+        memory_bytes: found.iter().map(|found| found.bytes).collect(),
+        barriers: u64::from(found[0].state.meetings),
+        lists: found.iter().map(|found| u64::from(found.state.lists)).sum(),
+        pulls: u64::from(found[0].state.pulls),
+        exchanged_bytes: found.iter().map(|found| found.state.sent).sum(),
+    }
+}
+
+/// Times of the phases: the run is the longest of its devices.
+fn times(found: &[DeviceFound], plan_ns: u64) -> Times {
+    let longest = |at: usize| found.iter().map(|found| found.times_ns[at]).max();
+    let runs: Vec<u64> = (0..found[0].times_ns.len()).filter_map(longest).collect();
+    let [first, run] = steps::first_and_median(runs);
+    let most = |of: fn(&DeviceFound) -> u64| found.iter().map(of).max().unwrap_or(0);
+    Times {
+        upload: most(|found| found.upload_ns),
+        plan: plan_ns,
+        run,
+        first_run: first,
+        readback: most(|found| found.readback_ns),
+        ..Times::default()
+    }
+}
+
+fn name(devices: &Devices, found: &[DeviceFound]) -> String {
+    let count = found.len();
+    match devices {
+        Devices::Gpus(_) => format!("{count} x {}", found[0].name),
+        Devices::Simulated { .. } => {
+            let s = if count == 1 { "" } else { "s" };
+            format!("CPU, {count} simulated device{s} of {}", found[0].name)
+        }
+    }
+}
+
+/// The runs of each device, one after another.
+fn events(found: &[DeviceFound], end_ns: u64) -> Vec<Event> {
+    let mut events = Vec::new();
+    for (device, found) in found.iter().enumerate() {
+        let all: u64 = found.times_ns.iter().sum();
+        let mut start_ns = end_ns.saturating_sub(all);
+        for (run, duration_ns) in (1..).zip(&found.times_ns) {
+            events.push(Event {
+                name: format!("run {run} on device {device}"),
+                track: Track::Device,
+                start_ns,
+                duration_ns: *duration_ns,
+            });
+            start_ns += duration_ns;
+        }
+    }
+    events
+}
+
+/// The outcome, without the device, its times and its counters.
+fn outcome(
+    read: &Graph,
+    graph: &Graph,
+    request: &RunRequest,
+    devices: &Devices,
+    values: Column,
+    end: End,
+) -> RunOutcome {
+    let analysis = request.analysis.definition();
+    RunOutcome {
+        analysis: request.analysis,
+        backend: match devices {
+            Devices::Gpus(_) => Executor::Mega,
+            Devices::Simulated { .. } => Executor::Cpu,
+        },
+        backend_reason: None,
+        device: String::new(),
+        nodes: u64::from(graph.nodes()),
+        edges: u64::from(graph.edges()),
+        taken: Taken::of(read, graph, request),
+        dropped: Dropped::between(read, graph),
+        weights: None,
+        sources: steps::original_ids(graph, request.sources()),
+        source_names: steps::names(graph, request.sources()),
+        reached: analysis.reached(&values),
+        rounds: analysis.rounds(&values, end.iterations),
+        converged: end.converged,
+        path: None,
+        plan: PlanSummary::default(),
+        memory: Memory {
+            predicted_bytes: 0,
+            allocated_bytes: 0,
+            tiles_bytes: 0,
+            budget_bytes: request.machine.budget_bytes,
+        },
+        plans: PlanCounters::default(),
+        session: SessionReport::default(),
+        topology: "none".to_owned(),
+        times: Times::default(),
+        repeat: request.repeat.get(),
+        edges_examined: None,
+        device_barriers: 0,
+        code: None,
+        host: HostWork::default(),
+        checked: None,
+        check_tolerance: None,
+        answer: analysis.answer(graph, &values),
+        events: Vec::new(),
+        waves: Vec::new(),
+        groups: Vec::new(),
+        steps: Vec::new(),
+        steps_total: 0,
+        stream: None,
+        devices: None,
+        values,
+        parents: None,
+    }
+}

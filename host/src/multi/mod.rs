@@ -1,0 +1,41 @@
+//! One analysis on several devices: GPUs of one host, or devices that threads simulate.
+//!
+//! Nodes are cut into ranges with about as many edges each (`cut`); a device has the edges that lead
+//! to its own nodes. One kernel stays on each device for the whole analysis, and after each step
+//! the devices write what they found into each other's memory: no host is in between. Columns are
+//! those of a run on one device, bit for bit. [docs/many-gpus.md] has the costs.
+//!
+//! [docs/many-gpus.md]: https://github.com/seawall-rs/seawall/blob/main/docs/many-gpus.md
+
+mod cut;
+mod execute;
+mod price;
+
+pub use execute::{Devices, check_splits, execute, execute_with, reason_for_one};
+pub use price::Prices;
+
+use serde::Serialize;
+
+/// How a graph was cut, and what its devices told each other.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct DevicesReport {
+    /// Devices.
+    pub count: u32,
+    /// Numbers of GPUs; empty for devices that threads simulate.
+    pub numbers: Vec<u32>,
+    /// Nodes of each device.
+    pub nodes: Vec<u64>,
+    /// Edges of each device.
+    pub edges: Vec<u64>,
+    /// Memory of each device, bytes.
+    pub memory_bytes: Vec<u64>,
+    /// Barriers of all devices.
+    pub barriers: u64,
+    /// Steps after which a device sent a list of nodes and no bits, of all devices.
+    pub lists: u64,
+    /// Levels of a search that looked for unvisited nodes' predecessors.
+    pub pulls: u64,
+    /// Bytes that devices wrote into, or read from, each other's memory in the last run.
+    pub exchanged_bytes: u64,
+}
