@@ -9,7 +9,7 @@ use seawall::batch::BatchError;
 use seawall::calibrate::measure::MeasureError;
 use seawall::calibrate::store::StoreError;
 use seawall::graph::file::WriteError;
-use seawall::graph::{FormError, GraphError};
+use seawall::graph::{FormError, GraphError, did_you_mean};
 use seawall::run::RunError;
 use seawall::service::StartError;
 use seawall_modules::ModuleError;
@@ -23,6 +23,11 @@ use super::query::QueryError;
 #[cfg(unix)]
 use super::serve::socket::SocketError;
 use super::sources::{NoSuchSource, SourcesError};
+
+/// The suffix of a path with its dot; empty without one.
+fn suffix(path: &str) -> &str {
+    path.rfind('.').map_or("", |at| &path[at..])
+}
 
 /// A command failed.
 #[derive(Debug, thiserror::Error)]
@@ -118,7 +123,8 @@ pub(super) enum CliError {
         analysis: AnalysisKind,
     },
     /// A result file whose suffix matches no format.
-    #[error("--out {path}: no format has this suffix; use .csv, .json or .npy")]
+    #[error("--out {path}: no format has this suffix{}; use .csv, .json or .npy",
+        did_you_mean(suffix(path), [".csv", ".json", ".npy"]))]
     UnknownOutput {
         /// The path.
         path: String,
@@ -130,7 +136,8 @@ pub(super) enum CliError {
         path: String,
     },
     /// A column that is not in the table.
-    #[error("--columns {column}: this table has no such column; it has {}", known.join(", "))]
+    #[error("--columns {column}: this table has no such column{}; it has {}",
+        did_you_mean(column, known.iter().map(String::as_str)), known.join(", "))]
     NoSuchColumn {
         /// The requested column.
         column: String,

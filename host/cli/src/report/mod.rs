@@ -14,8 +14,9 @@ pub mod text;
 pub mod trace;
 
 pub(crate) mod code;
-mod head;
+pub(crate) mod head;
 mod stream;
 pub(crate) mod svg;
 pub(crate) mod taken;
+mod top;
 pub(crate) mod weights;
