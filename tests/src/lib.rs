@@ -28,8 +28,3 @@ pub mod stale;
 pub mod ladder;
 pub mod listed;
 pub mod serving;
-
-/// The listing of the README, so that tests build it.
-#[cfg(doctest)]
-#[doc = include_str!("../../README.md")]
-struct Readme;

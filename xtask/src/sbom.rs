@@ -12,9 +12,9 @@ use crate::workspace;
 /// Options of the command.
 #[derive(Args)]
 pub(crate) struct Options {
-    /// File to write [default: standard output].
+    /// File to write.
     #[arg(long, value_name = "FILE")]
-    out: Option<PathBuf>,
+    out: PathBuf,
 }
 
 /// Runs the command.
@@ -22,13 +22,7 @@ pub(crate) fn run(options: &Options) -> Result<(), Error> {
     let lock = workspace::read(&workspace::root().join("Cargo.lock"))?;
     let packages = metadata::packages()?;
     let text = format!("{:#}\n", bill(&packages, &lock));
-    match &options.out {
-        Some(path) => workspace::write(path, &text),
-        None => {
-            print!("{text}");
-            Ok(())
-        }
-    }
+    workspace::write(&options.out, &text)
 }
 
 /// The bill: the same for the same lock file, so it has neither a date nor a serial number.

@@ -16,6 +16,7 @@ use seawall_modules::ModuleError;
 
 use super::evidence::EvidenceFailure;
 use super::flags;
+use super::page::PageError;
 use super::plan::error::PlanError;
 use super::program::ProgramFailure;
 #[cfg(unix)]
@@ -68,6 +69,9 @@ pub(super) enum CliError {
     /// A result file could not be written.
     #[error(transparent)]
     Write(#[from] WriteError),
+    /// A report could not be read.
+    #[error(transparent)]
+    Page(#[from] PageError),
     /// The file of sources is invalid.
     #[error(transparent)]
     Sources(#[from] SourcesError),
@@ -201,6 +205,7 @@ impl CliError {
             Self::Run(error) => error.cause(),
             Self::Form(error) => error.cause(),
             Self::Write(error) => Cause::of_io(&error.source),
+            Self::Page(error) => error.cause(),
             Self::Sources(error) => error.cause(),
             Self::Batch(error) => error.cause(),
             Self::Measure(error) => error.cause(),

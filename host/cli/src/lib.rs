@@ -9,6 +9,7 @@ mod allocator;
 mod analyze;
 pub mod bench;
 mod convert;
+mod date;
 mod error;
 mod evidence;
 mod failure;
@@ -21,6 +22,7 @@ mod names;
 mod manual;
 mod numbers;
 mod output;
+mod page;
 mod plan;
 mod program;
 mod progress;
@@ -90,6 +92,7 @@ enum Command {
     Serve(serve::ServeArgs),
     #[cfg(unix)]
     Query(query::QueryArgs),
+    Report(page::ReportArgs),
     Completions(manual::CompletionsArgs),
     Man(manual::ManArgs),
 }
@@ -131,6 +134,7 @@ fn dispatch(command: &Command) -> Result<ExitCode, CliError> {
         Command::Serve(args) => serve::command(args),
         #[cfg(unix)]
         Command::Query(args) => query::command(args),
+        Command::Report(args) => page::command(args),
         Command::Completions(args) => manual::completions(args),
         Command::Man(args) => manual::man(args),
     }
@@ -167,7 +171,7 @@ impl Command {
             Self::Serve(_) => true,
             #[cfg(unix)]
             Self::Query(args) => args.json,
-            Self::Completions(_) | Self::Man(_) => false,
+            Self::Report(_) | Self::Completions(_) | Self::Man(_) => false,
         }
     }
 }

@@ -316,7 +316,8 @@ pub(super) fn command(args: &RunArgs) -> Result<ExitCode, CliError> {
         outcome.path = Some(target::path(&outcome, label, name, &nodes)?);
     }
     drop(line);
-    args.output.write(&outcome, &nodes, rows)?;
+    args.output
+        .write(&outcome, &nodes, &name.to_string_lossy(), rows)?;
     if !outcome.converged {
         warn(&args.cut(&outcome.rounds));
     }

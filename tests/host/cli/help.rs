@@ -1,7 +1,7 @@
 use super::{Fixture, finish, seawall};
 use std::collections::BTreeSet;
 
-const COMMANDS: [&[&str]; 13] = [
+const COMMANDS: [&[&str]; 14] = [
     &["run"],
     &["plan"],
     &["convert"],
@@ -10,6 +10,7 @@ const COMMANDS: [&[&str]; 13] = [
     &["analyze"],
     &["completions"],
     &["man"],
+    &["report"],
     &["bench"],
     &["serve"],
     &["query"],
@@ -215,6 +216,39 @@ fn wrong_names_are_answered_by_the_near_one() {
     ] {
         finish(&mut seawall(arguments)).refused(&[meant]);
     }
+    let program = Fixture::new("program.json", br#"{"version": 1, "registrs": []}"#);
+    let flow = b"seawall-flow 1\nfunction main exported\nfunction abort imported\n";
+    let flow = Fixture::new("main.flow", flow);
+    let grammars = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/grammars");
+    let [dyck, edges] = ["dyck.cnf", "dyck.g"].map(|name| format!("{grammars}/{name}"));
+    let grammar = ["grammar", &dyck, &edges];
+    for (arguments, meant) in [
+        (
+            vec!["run", "gen:grid:9", "--program", program.path()],
+            "\"registers\"",
+        ),
+        (
+            vec!["analyze", flow.path(), "--reach", "abrot"],
+            "\"abort\"",
+        ),
+        (
+            [&grammar[..], &["--symbol", "balancd"]].concat(),
+            "\"balanced\"",
+        ),
+    ] {
+        finish(&mut seawall(&arguments)).refused(&["did you mean", meant]);
+    }
+    let components = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../examples/programs/components.json"
+    );
+    let serve = ["serve", "gen:grid:4", "--program", components];
+    let asked = r#"{"op": "run", "program": "componets"}"#;
+    let answer = finish(seawall(&serve).write_stdin(asked)).stdout;
+    assert!(
+        answer.contains("did you mean \\\"components\\\"?"),
+        "{answer}"
+    );
     // What is near to nothing gets no advice.
     let far = finish(seawall(&["run", "gen:ring:9"]).args(bfs));
     assert!(!far.stderr.contains("did you mean"), "{}", far.stderr);

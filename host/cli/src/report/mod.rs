@@ -6,6 +6,7 @@
 pub mod batch;
 pub mod explain;
 pub mod json;
+pub(crate) mod page;
 pub mod plan;
 pub mod plot;
 pub mod rows;

@@ -7,7 +7,7 @@ mod path;
 
 use std::io::{self, Write};
 
-use super::svg::{Anchor, Area, Canvas, TEXT_SIZE, text_width};
+use super::svg::{Anchor, Area, Canvas, TEXT_SIZE, fitted, text_width};
 use histogram::{Bar, Histogram, Scale};
 use seawall::analysis::Picture;
 use seawall::outcome::RunOutcome;
@@ -16,24 +16,28 @@ use seawall::units::Count;
 const WIDTH: f64 = 860.0;
 const HEIGHT: f64 = 360.0;
 const RIGHT: f64 = 20.0;
-const TOP: f64 = 50.0;
+const TOP: f64 = 64.0;
 const BOTTOM: f64 = 56.0;
 /// Space between two labels of an axis.
 const APART: f64 = 16.0;
+/// Most steps between the ticks of the axis of nodes.
+const STEPS_MAX: u64 = 6;
 /// Smallest height of a non-empty bar, so that single nodes are visible.
 const BAR_MIN: f64 = 1.0;
 
-/// Draws the picture as SVG.
+/// Draws the picture as SVG; `source` says below the title what was drawn and when.
 ///
 /// # Errors
 /// If `out` fails.
-pub fn write(outcome: &RunOutcome, out: &mut dyn Write) -> io::Result<()> {
+pub fn write(outcome: &RunOutcome, source: &str, out: &mut dyn Write) -> io::Result<()> {
     let histogram = Histogram::of(outcome);
     let Picture { title, axis, .. } = outcome.analysis.definition().picture(&outcome.values);
     let frame = Frame::of(&histogram);
     let below = outcome.path.as_ref().map_or(0.0, |_| path::HEIGHT);
     let mut canvas = Canvas::begin(out, WIDTH, HEIGHT + below)?;
-    canvas.text("title", (frame.left, 28.0), Anchor::Start, title)?;
+    canvas.text("title", (frame.left, 24.0), Anchor::Start, title)?;
+    let source = fitted(source, frame.right - frame.left);
+    canvas.text("faint", (frame.left, 42.0), Anchor::Start, &source)?;
     frame.draw(&histogram, axis, &mut canvas)?;
     for (at, bar) in histogram.bars.iter().enumerate() {
         frame.draw_bar(at, bar, &mut canvas)?;
@@ -74,9 +78,15 @@ impl Frame {
         let (left, floor) = (self.left, self.floor);
         canvas.line("axis", (left, floor), (self.right, floor))?;
         canvas.line("axis", (left, TOP), (left, floor))?;
-        let highest = Count(self.highest).to_string();
-        canvas.text("faint", (left - 8.0, TOP + 4.0), Anchor::End, &highest)?;
-        canvas.text("faint", (left - 8.0, floor), Anchor::End, "0 nodes")?;
+        for tick in ticks(self.highest) {
+            let at = floor - self.height(tick);
+            let text = match tick {
+                0 => "0 nodes".to_owned(),
+                tick => Count(tick).to_string(),
+            };
+            canvas.line("axis", (left - 4.0, at), (left, at))?;
+            canvas.text("faint", (left - 8.0, at + 4.0), Anchor::End, &text)?;
+        }
         let axis = match histogram.scale {
             Scale::Even => axis.to_owned(),
             Scale::Logarithmic => format!("{axis} (logarithmic axis)"),
@@ -85,11 +95,14 @@ impl Frame {
         canvas.text("faint", middle, Anchor::Middle, &axis)
     }
 
+    /// Height of so many nodes.
+    fn height(&self, nodes: u64) -> f64 {
+        (self.floor - TOP) * nodes as f64 / self.highest.max(1) as f64
+    }
+
     fn draw_bar(&self, at: usize, bar: &Bar, canvas: &mut Canvas<'_>) -> io::Result<()> {
-        let share = bar.nodes as f64 / self.highest.max(1) as f64;
-        let height = (self.floor - TOP) * share;
         let least = if bar.nodes > 0 { BAR_MIN } else { 0.0 };
-        let height = height.max(least);
+        let height = self.height(bar.nodes).max(least);
         let area = Area {
             x: self.left + self.pitch * (at as f64 + 0.05),
             y: self.floor - height,
@@ -131,6 +144,15 @@ impl Frame {
     }
 }
 
+/// Round numbers from 0 to at most `highest`, at equal distances of 1, 2 or 5 times a power of ten.
+fn ticks(highest: u64) -> impl Iterator<Item = u64> {
+    let powers = (0..19).map(|power| 10_u64.pow(power));
+    let mut steps = powers.flat_map(|power| [1, 2, 5].map(|factor| power.saturating_mul(factor)));
+    let step = steps.find(|step| highest / step <= STEPS_MAX);
+    let step = step.unwrap_or(u64::MAX);
+    (0..=highest / step).map(move |at| at * step)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -144,7 +166,7 @@ mod tests {
             described.analysis = analysis;
             described.values = values;
         });
-        write(&outcome, &mut bytes).unwrap();
+        write(&outcome, "a & b, 2026-11-27", &mut bytes).unwrap();
         String::from_utf8(bytes).unwrap()
     }
 
@@ -155,6 +177,22 @@ mod tests {
             assert!(text.starts_with("<svg ") && text.ends_with("</svg>\n"));
             assert!(!text.contains("NaN") && !text.contains("inf"));
         }
+    }
+
+    #[test]
+    fn ticks_are_round_and_few() {
+        let of = |highest| ticks(highest).collect::<Vec<_>>();
+        assert_eq!(of(0), [0]);
+        assert_eq!(of(1), [0, 1]);
+        assert_eq!(of(7), [0, 2, 4, 6]);
+        assert_eq!(of(264_346), [0, 50_000, 100_000, 150_000, 200_000, 250_000]);
+        assert!(of(u64::MAX).len() <= STEPS_MAX as usize + 1);
+    }
+
+    #[test]
+    fn the_picture_names_its_source() {
+        let text = drawn(AnalysisKind::Bfs, Column::U32(vec![0, 1]));
+        assert!(text.contains(">a &amp; b, 2026-11-27</text>"), "{text}");
     }
 
     #[test]

@@ -6,6 +6,7 @@ use clap::builder::{PathBufValueParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 
 use crate::CliError;
+use crate::date::today;
 use crate::files::{Outputs, named};
 use crate::output::print;
 use crate::report::rows::Rows;
@@ -167,10 +168,12 @@ impl OutputArgs {
         Ok(columns)
     }
 
+    /// Writes all files; `name` is that of the graph.
     pub(super) fn write(
         &self,
         outcome: &RunOutcome,
         graph: &Graph,
+        name: &str,
         table: Option<TableChoice>,
     ) -> Result<(), CliError> {
         if let (Some(path), Some(table)) = (&self.out, table) {
@@ -189,7 +192,8 @@ impl OutputArgs {
             write_whole(path, |out| trace::write(outcome, out))?;
         }
         if let Some(path) = &self.plot {
-            write_whole(path, |out| plot::write(outcome, out))?;
+            let source = format!("{name}, {}, seawall {}", today(), env!("CARGO_PKG_VERSION"));
+            write_whole(path, |out| plot::write(outcome, &source, out))?;
         }
         Ok(())
     }
