@@ -8,7 +8,7 @@ mod path;
 use std::io::{self, Write};
 
 use super::svg::{Anchor, Area, Canvas, TEXT_SIZE, fitted, text_width};
-use histogram::{Bar, Histogram, Scale};
+use histogram::{Bar, Histogram, Scale, Tick, round_step};
 use seawall::analysis::Picture;
 use seawall::outcome::RunOutcome;
 use seawall::units::Count;
@@ -42,7 +42,10 @@ pub fn write(outcome: &RunOutcome, source: &str, out: &mut dyn Write) -> io::Res
     for (at, bar) in histogram.bars.iter().enumerate() {
         frame.draw_bar(at, bar, &mut canvas)?;
     }
-    frame.label_bars(&histogram.bars, &mut canvas)?;
+    match histogram.ticks.as_slice() {
+        [] => frame.label_bars(&histogram.bars, &mut canvas)?,
+        ticks => frame.draw_ticks(ticks, &mut canvas)?,
+    }
     if let Some(path) = &outcome.path {
         path::draw(path, frame.left, frame.right, HEIGHT, &mut canvas)?;
     }
@@ -113,6 +116,24 @@ impl Frame {
         canvas.area("bar", area, &hint)
     }
 
+    /// Draws round values below the axis, as many as do not touch.
+    fn draw_ticks(&self, ticks: &[Tick], canvas: &mut Canvas<'_>) -> io::Result<()> {
+        let mut free = f64::NEG_INFINITY;
+        for tick in ticks {
+            let at = self.left + self.pitch * tick.at;
+            let half = text_width(&tick.label, TEXT_SIZE) / 2.0;
+            let middle = at.min(WIDTH - 4.0 - half).max(half + 4.0);
+            if middle - half < free {
+                continue;
+            }
+            canvas.line("axis", (at, self.floor), (at, self.floor + 4.0))?;
+            let place = (middle, self.floor + 18.0);
+            canvas.text("faint", place, Anchor::Middle, &tick.label)?;
+            free = middle + half + APART;
+        }
+        Ok(())
+    }
+
     /// Labels the first and the last bar, and as many between them as fit.
     fn label_bars(&self, bars: &[Bar], canvas: &mut Canvas<'_>) -> io::Result<()> {
         let Some(last) = bars.len().checked_sub(1) else {
@@ -144,12 +165,9 @@ impl Frame {
     }
 }
 
-/// Round numbers from 0 to at most `highest`, at equal distances of 1, 2 or 5 times a power of ten.
+/// Round numbers from 0 to at most `highest`, at equal distances.
 fn ticks(highest: u64) -> impl Iterator<Item = u64> {
-    let powers = (0..19).map(|power| 10_u64.pow(power));
-    let mut steps = powers.flat_map(|power| [1, 2, 5].map(|factor| power.saturating_mul(factor)));
-    let step = steps.find(|step| highest / step <= STEPS_MAX);
-    let step = step.unwrap_or(u64::MAX);
+    let step = round_step(highest, STEPS_MAX);
     (0..=highest / step).map(move |at| at * step)
 }
 
