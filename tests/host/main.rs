@@ -19,6 +19,7 @@ mod lanes;
 mod slices;
 mod levels_ahead;
 mod limits;
+mod listings;
 mod many;
 mod memory;
 mod multi;

@@ -6,6 +6,7 @@
 //! environment is asked first which of the two roles is meant.
 
 mod bare_metal;
+mod book;
 mod build_ptx;
 mod embed;
 mod formats;
@@ -15,8 +16,10 @@ mod header;
 mod licences;
 mod metadata;
 mod msrv;
+mod package;
 mod peers;
 mod precompile;
+mod sbom;
 mod users;
 
 mod error;
@@ -59,6 +62,12 @@ enum Command {
     Header(header::Options),
     /// Check every dependency's licence and origin against deny.toml.
     Licences,
+    /// Check that every page is in the book and every link leads somewhere.
+    Book,
+    /// Pack the crates to publish, check them, and build them together in an empty folder.
+    Package(package::Options),
+    /// Write a bill of materials of the lock file (CycloneDX).
+    Sbom(sbom::Options),
     /// Time Seawall beside SciPy, igraph, networkit and rustworkx.
     Peers(peers::Options),
     /// Check that no dependency needs a newer compiler than the workspace promises.
@@ -89,6 +98,9 @@ fn run(command: Command) -> Result<(), Error> {
         Command::Golden(options) => golden::run(&options),
         Command::BareMetal(options) => bare_metal::run(&options),
         Command::Embed(options) => embed::run(&options),
+        Command::Book => book::run(),
+        Command::Package(options) => package::run(&options),
+        Command::Sbom(options) => sbom::run(&options),
         Command::Formats => formats::run(),
         Command::Fuzz(options) => fuzz::run(&options),
         Command::Header(options) => header::run(&options),

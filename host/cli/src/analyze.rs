@@ -50,54 +50,87 @@ pub(super) struct AnalyzeArgs {
     files: Vec<PathBuf>,
     /// Analyses to run, in this order [default: calls, liveness, initialised, loops; with --source
     /// and --sink also taint].
-    #[arg(long, value_enum, value_name = "NAME")]
+    #[arg(long, value_enum, value_name = "NAME", help_heading = "Questions")]
     analysis: Vec<Name<AnalysisName>>,
     /// Report the exports from which calls reach this import: MODULE.FIELD or FIELD.
-    #[arg(long, value_name = "IMPORT")]
+    #[arg(long, value_name = "IMPORT", help_heading = "Questions")]
     reach: Vec<String>,
-    /// Data to follow: what a function returns (NAME), one of its parameters (NAME:0), what it
-    /// leaves in memory (NAME:memory), or every read of memory (load).
-    #[arg(long, value_name = "SOURCE", requires = "sinks")]
+    /// Data to follow: what a function returns (NAME).
+    ///
+    /// Also one of its parameters (NAME:0), what it leaves in memory (NAME:memory), or every read of
+    /// memory (load).
+    #[arg(
+        long,
+        value_name = "SOURCE",
+        requires = "sinks",
+        help_heading = "Questions"
+    )]
     source: Vec<Spec>,
-    /// Sink that data must not reach: arguments of a function (NAME), one of them (NAME:0), or memory when
-    /// it is called (NAME:memory).
-    #[arg(long = "sink", id = "sinks", value_name = "SINK", requires = "source")]
+    /// Sink that data must not reach: arguments of a function (NAME).
+    ///
+    /// Also one of them (NAME:0), or memory when it is called (NAME:memory).
+    #[arg(
+        long = "sink",
+        id = "sinks",
+        value_name = "SINK",
+        requires = "source",
+        help_heading = "Questions"
+    )]
     sink: Vec<Spec>,
     /// Exit with code 1 if there is a finding of this kind.
-    #[arg(long, value_enum, value_name = "KIND")]
+    #[arg(long, value_enum, value_name = "KIND", help_heading = "Results")]
     fail_on: Vec<Name<FindingKind>>,
     /// Write the findings as SARIF 2.1.0.
-    #[arg(long, value_name = "FILE", value_parser = PathBufValueParser::new().map(named))]
+    #[arg(long, value_name = "FILE", value_parser = PathBufValueParser::new().map(named), help_heading = "Results")]
     sarif: Option<PathBuf>,
     /// Findings of each kind that the text shows; --json and --sarif have all of them.
-    #[arg(long, default_value_t = 10, value_name = "N")]
+    #[arg(
+        long,
+        default_value_t = 10,
+        value_name = "N",
+        help_heading = "Results",
+        hide_short_help = true
+    )]
     limit: usize,
     /// Show for each analysis its facts, iterations and times.
-    #[arg(long)]
+    #[arg(long, help_heading = "Results")]
     explain: bool,
     /// Executor; auto takes the cpu.
-    #[arg(long, value_enum, default_value_t, value_name = "NAME")]
+    #[arg(
+        long,
+        value_enum,
+        default_value_t,
+        value_name = "NAME",
+        help_heading = "Machine",
+        hide_short_help = true
+    )]
     backend: BackendName,
     /// Number of the GPU.
-    #[arg(long, default_value_t = 0, value_name = "N")]
+    #[arg(
+        long,
+        default_value_t = 0,
+        value_name = "N",
+        help_heading = "Machine",
+        hide_short_help = true
+    )]
     device: u32,
     /// Threads, for reading and for the cpu backend [default: all].
-    #[arg(long, value_name = "N", value_parser = thread_count)]
+    #[arg(long, value_name = "N", value_parser = thread_count, help_heading = "Machine", hide_short_help = true)]
     threads: Option<NonZeroUsize>,
     /// Seconds after which a run of an analysis is stopped.
-    #[arg(long, default_value_t = 600.0, value_name = "SECONDS", value_parser = seconds)]
+    #[arg(long, default_value_t = 600.0, value_name = "SECONDS", value_parser = seconds, help_heading = "Machine", hide_short_help = true)]
     time_budget: f64,
     /// Bytes of facts and graph that go to the machine at a time, such as 256MiB; more is split.
-    #[arg(long, default_value = "1GiB", value_name = "SIZE", value_parser = size)]
+    #[arg(long, default_value = "1GiB", value_name = "SIZE", value_parser = size, help_heading = "Machine", hide_short_help = true)]
     budget: u64,
     /// Bytes that all facts of one function may take, over all parts; more is refused.
-    #[arg(long, default_value = "16GiB", value_name = "SIZE", value_parser = size)]
+    #[arg(long, default_value = "16GiB", value_name = "SIZE", value_parser = size, help_heading = "Machine", hide_short_help = true)]
     function_budget: u64,
     /// Print the report as one JSON object.
-    #[arg(long)]
+    #[arg(long, help_heading = "Results")]
     pub(super) json: bool,
     /// Print no report and no progress; --json still prints.
-    #[arg(short, long)]
+    #[arg(short, long, help_heading = "Results")]
     quiet: bool,
 }
 

@@ -24,7 +24,14 @@ use seawall::graph::{LoadOptions, Loaded, WeightChoice, load, save, save_and_fre
 use seawall::outcome::{Dropped, Taken, Weights};
 use seawall::units::{bytes, counted};
 
+/// Examples of the short help.
 const EXAMPLES: &str = "\
+Examples:
+  seawall convert roads.gr.xz roads.swg
+  seawall convert gen:rmat:20:16 rmat20.mtx.gz";
+
+/// Examples and notes of the long help.
+const ALL_EXAMPLES: &str = "\
 Examples:
   seawall convert roads.gr.xz roads.swg
   seawall convert gen:rmat:20:16 rmat20.mtx.gz
@@ -38,7 +45,7 @@ A .swg file holds the arrays of the graph, so it loads without parsing.";
 
 /// Convert a graph between formats.
 #[derive(Debug, Args)]
-#[command(after_help = EXAMPLES, allow_negative_numbers = true)]
+#[command(after_help = EXAMPLES, after_long_help = ALL_EXAMPLES, allow_negative_numbers = true)]
 pub(super) struct ConvertArgs {
     /// Graph to read: a file, - for standard input, or a generator.
     #[arg(value_name = "IN")]
@@ -48,7 +55,7 @@ pub(super) struct ConvertArgs {
     #[arg(value_name = "OUT", value_parser = PathBufValueParser::new().map(named))]
     output: PathBuf,
     /// Format to write when the suffix should not choose it.
-    #[arg(long, value_enum, value_name = "FORMAT")]
+    #[arg(long, value_enum, value_name = "FORMAT", help_heading = "Results")]
     to: Option<WrittenFormat>,
     #[command(flatten)]
     reading: ReadArgs,
@@ -57,20 +64,20 @@ pub(super) struct ConvertArgs {
     undirected: bool,
     /// Number nodes 0, 1, 2, … in place of the ids or names of the file, for formats that cannot
     /// hold them.
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     renumber: bool,
     #[command(flatten)]
     weights: WeightArgs,
     #[command(flatten)]
     form: FormArgs,
     /// Drop edge weights.
-    #[arg(long, conflicts_with_all = ["unit_weights", "scale_weights"])]
+    #[arg(long, conflicts_with_all = ["unit_weights", "scale_weights"], hide_short_help = true)]
     no_weights: bool,
     /// Print the report as one JSON object.
-    #[arg(long)]
+    #[arg(long, help_heading = "Results")]
     pub(super) json: bool,
     /// Print no report and no progress; --json still prints.
-    #[arg(short, long)]
+    #[arg(short, long, help_heading = "Results")]
     quiet: bool,
 }
 

@@ -9,13 +9,14 @@ use seawall::batch::BatchError;
 use seawall::calibrate::measure::MeasureError;
 use seawall::calibrate::store::StoreError;
 use seawall::graph::file::WriteError;
-use seawall::graph::{FormError, GraphError};
+use seawall::graph::{FormError, GraphError, did_you_mean};
 use seawall::run::RunError;
 use seawall::service::StartError;
 use seawall_modules::ModuleError;
 
 use super::evidence::EvidenceFailure;
 use super::flags;
+use super::page::PageError;
 use super::plan::error::PlanError;
 use super::program::ProgramFailure;
 #[cfg(unix)]
@@ -23,6 +24,11 @@ use super::query::QueryError;
 #[cfg(unix)]
 use super::serve::socket::SocketError;
 use super::sources::{NoSuchSource, SourcesError};
+
+/// The suffix of a path with its dot; empty without one.
+fn suffix(path: &str) -> &str {
+    path.rfind('.').map_or("", |at| &path[at..])
+}
 
 /// A command failed.
 #[derive(Debug, thiserror::Error)]
@@ -63,6 +69,9 @@ pub(super) enum CliError {
     /// A result file could not be written.
     #[error(transparent)]
     Write(#[from] WriteError),
+    /// A report could not be read.
+    #[error(transparent)]
+    Page(#[from] PageError),
     /// The file of sources is invalid.
     #[error(transparent)]
     Sources(#[from] SourcesError),
@@ -118,7 +127,8 @@ pub(super) enum CliError {
         analysis: AnalysisKind,
     },
     /// A result file whose suffix matches no format.
-    #[error("--out {path}: no format has this suffix; use .csv, .json or .npy")]
+    #[error("--out {path}: no format has this suffix{}; use .csv, .json or .npy",
+        did_you_mean(suffix(path), [".csv", ".json", ".npy"]))]
     UnknownOutput {
         /// The path.
         path: String,
@@ -130,7 +140,8 @@ pub(super) enum CliError {
         path: String,
     },
     /// A column that is not in the table.
-    #[error("--columns {column}: this table has no such column; it has {}", known.join(", "))]
+    #[error("--columns {column}: this table has no such column{}; it has {}",
+        did_you_mean(column, known.iter().map(String::as_str)), known.join(", "))]
     NoSuchColumn {
         /// The requested column.
         column: String,
@@ -194,6 +205,7 @@ impl CliError {
             Self::Run(error) => error.cause(),
             Self::Form(error) => error.cause(),
             Self::Write(error) => Cause::of_io(&error.source),
+            Self::Page(error) => error.cause(),
             Self::Sources(error) => error.cause(),
             Self::Batch(error) => error.cause(),
             Self::Measure(error) => error.cause(),

@@ -5,13 +5,14 @@ use clap::{Args, ValueEnum};
 use seawall::graph::{Form, Loops, Parallel};
 
 #[derive(Clone, Copy, Debug, Args)]
+#[command(next_help_heading = crate::reading::READING)]
 pub(super) struct FormArgs {
     /// Edges from a node to itself [default: as the analysis asks for; kept by convert and
     /// programs].
-    #[arg(long, value_enum, value_name = "HOW")]
+    #[arg(long, value_enum, value_name = "HOW", hide_short_help = true)]
     loops: Option<LoopsName>,
     /// Edges with the same ends [default: as the analysis asks for; kept by convert and programs].
-    #[arg(long, value_enum, value_name = "HOW")]
+    #[arg(long, value_enum, value_name = "HOW", hide_short_help = true)]
     parallel: Option<ParallelName>,
 }
 

@@ -14,6 +14,7 @@ use super::analyze::{content, on_threads};
 use super::numbers::{size, thread_count};
 use super::output::print;
 use super::progress::ProgressLine;
+use seawall::graph::did_you_mean;
 use seawall::units::{bytes, counted};
 use seawall_modules::ModuleError;
 use seawall_modules::grammar::{Edges, Grammar, Pair, Reach, Select, Symbol, reach, utf8};
@@ -42,34 +43,34 @@ pub(super) struct GrammarArgs {
     #[arg(value_name = "EDGES", required = true)]
     edges: Vec<PathBuf>,
     /// Symbol whose pairs are shown, ~S for those of S backwards [default: the start symbol].
-    #[arg(long, value_name = "SYMBOL")]
+    #[arg(long, value_name = "SYMBOL", help_heading = "Questions")]
     symbol: Option<String>,
     /// Only pairs from this node.
-    #[arg(long, value_name = "NODE")]
+    #[arg(long, value_name = "NODE", help_heading = "Questions")]
     from: Option<String>,
     /// Only pairs to this node.
-    #[arg(long, value_name = "NODE")]
+    #[arg(long, value_name = "NODE", help_heading = "Questions")]
     to: Option<String>,
     /// Exit with code 1 if this symbol has a pair, among those of --from and --to if given.
-    #[arg(long, value_name = "SYMBOL")]
+    #[arg(long, value_name = "SYMBOL", help_heading = "Results")]
     fail_on: Vec<String>,
     /// Pairs that the text shows; --json has all of them.
-    #[arg(long, default_value_t = 10, value_name = "N")]
+    #[arg(long, default_value_t = 10, value_name = "N", help_heading = "Results")]
     limit: usize,
     /// Show the rounds, the work, the memory and times.
-    #[arg(long)]
+    #[arg(long, help_heading = "Results")]
     explain: bool,
     /// Threads [default: all].
-    #[arg(long, value_name = "N", value_parser = thread_count)]
+    #[arg(long, value_name = "N", value_parser = thread_count, help_heading = "Machine")]
     threads: Option<NonZeroUsize>,
     /// Bytes that the pairs of all symbols may take; more is refused.
-    #[arg(long, default_value = "4GiB", value_name = "SIZE", value_parser = size)]
+    #[arg(long, default_value = "4GiB", value_name = "SIZE", value_parser = size, help_heading = "Machine")]
     budget: u64,
     /// Print the report as one JSON object.
-    #[arg(long)]
+    #[arg(long, help_heading = "Results")]
     pub(super) json: bool,
     /// Print no report and no progress; --json still prints.
-    #[arg(short, long)]
+    #[arg(short, long, help_heading = "Results")]
     quiet: bool,
 }
 
@@ -88,16 +89,20 @@ fn no_such(role: &'static str, name: &str, problem: &str) -> ModuleError {
 fn named(grammar: &Grammar, name: &str) -> Result<Symbol, ModuleError> {
     let problem = || {
         let names = grammar.names.join(", ");
-        no_such("symbol", name, &format!("the grammar has {names}"))
+        let meant = did_you_mean(name, grammar.names.iter().map(String::as_str));
+        no_such("symbol", name, &format!("the grammar has {names}{meant}"))
     };
     grammar.symbol(name).ok_or_else(problem)
 }
 
 fn node(edges: &Edges, name: Option<&String>) -> Result<Option<u32>, ModuleError> {
-    let problem = "no edge has a node of this name";
     let number = |name: &String| {
         let number = edges.node(name);
-        number.ok_or_else(|| no_such("node", name, problem))
+        number.ok_or_else(|| {
+            let meant = did_you_mean(name, edges.names.iter().map(AsRef::as_ref));
+            let problem = format!("no edge has a node of this name{meant}");
+            no_such("node", name, &problem)
+        })
     };
     name.map(number).transpose()
 }

@@ -9,6 +9,7 @@ mod allocator;
 mod analyze;
 pub mod bench;
 mod convert;
+mod date;
 mod error;
 mod evidence;
 mod failure;
@@ -18,8 +19,10 @@ mod form;
 mod grammar;
 mod info;
 mod names;
+mod manual;
 mod numbers;
 mod output;
+mod page;
 mod plan;
 mod program;
 mod progress;
@@ -38,7 +41,7 @@ mod weights;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-use clap::{CommandFactory, Parser, Subcommand};
+use clap::{ArgAction, CommandFactory, Parser, Subcommand};
 
 pub use allocator::Allocator;
 use error::CliError;
@@ -48,11 +51,20 @@ pub use sources::{Sources, SourcesError};
 
 /// Runs DAGs of graph waves in one persistent GPU kernel, or on the CPU.
 #[derive(Debug, Parser)]
-#[command(name = "seawall", bin_name = "seawall", version, arg_required_else_help = true, after_help = EXAMPLES)]
+#[command(name = "seawall", bin_name = "seawall", version, arg_required_else_help = true, disable_help_flag = true, after_help = EXAMPLES)]
 struct Cli {
+    /// Print the common options.
+    #[arg(short, long, global = true, action = ArgAction::HelpShort, help_heading = HELP)]
+    help: Option<bool>,
+    /// Print all options, with what each name of a choice means.
+    #[arg(long, global = true, action = ArgAction::HelpLong, help_heading = HELP)]
+    help_all: Option<bool>,
     #[command(subcommand)]
     command: Command,
 }
+
+/// Heading of the options of help.
+const HELP: &str = "Help";
 
 const EXAMPLES: &str = "\
 Examples:
@@ -61,6 +73,8 @@ Examples:
   seawall analyze module.wasm --fail-on uninitialised-read
   seawall serve gen:grid:512 --socket /tmp/grid.sock
   seawall info
+
+COMMAND --help has the common options of a command, --help-all all of them.
 
 Exit codes: 0 done; 1 what was asked could not be done (memory, disk, threads, time or
 permissions missing, no GPU), or --check differed; 2 what was asked or given is wrong.";
@@ -78,6 +92,9 @@ enum Command {
     Serve(serve::ServeArgs),
     #[cfg(unix)]
     Query(query::QueryArgs),
+    Report(page::ReportArgs),
+    Completions(manual::CompletionsArgs),
+    Man(manual::ManArgs),
 }
 
 /// Runs the command given by the process's arguments.
@@ -117,6 +134,9 @@ fn dispatch(command: &Command) -> Result<ExitCode, CliError> {
         Command::Serve(args) => serve::command(args),
         #[cfg(unix)]
         Command::Query(args) => query::command(args),
+        Command::Report(args) => page::command(args),
+        Command::Completions(args) => manual::completions(args),
+        Command::Man(args) => manual::man(args),
     }
 }
 
@@ -151,6 +171,7 @@ impl Command {
             Self::Serve(_) => true,
             #[cfg(unix)]
             Self::Query(args) => args.json,
+            Self::Report(_) | Self::Completions(_) | Self::Man(_) => false,
         }
     }
 }

@@ -36,10 +36,8 @@ impl ProgressLine {
             };
         }
         let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
-        // A separate thread moves the line; it does not move if the thread cannot be started.
-        if std::thread::Builder::new().spawn(|| ()).is_ok() {
-            bar.enable_steady_tick(TICK);
-        }
+        // Until a length is known, there is no bar to draw.
+        bar.set_style(ProgressStyle::default_spinner());
         Self {
             bar,
             messages: Arc::default(),
@@ -72,10 +70,23 @@ impl ProgressLine {
         self.messages.fetch_add(1, Ordering::Relaxed);
         self.bar.set_style(ProgressStyle::default_spinner());
         self.bar.set_message(text);
+        self.move_itself();
     }
 
-    /// Shows how many bytes of a file were read.
+    /// Moves the line from time to time from the first step on. A separate thread moves it; it does
+    /// not move if the thread cannot be started.
+    fn move_itself(&self) {
+        let is_first = self.messages.load(Ordering::Relaxed) == 1;
+        if is_first && self.is_shown() && std::thread::Builder::new().spawn(|| ()).is_ok() {
+            self.bar.enable_steady_tick(TICK);
+        }
+    }
+
+    /// Shows how many bytes of a file were read. Nothing read is no bar yet.
     pub(super) fn bytes(&self, done: u64, total: Option<u64>) {
+        if done == 0 {
+            return;
+        }
         if let Some(total) = total
             && self.bar.length() != Some(total)
         {

@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
 
-use clap::{Args, ValueEnum};
+use clap::{Args, ValueEnum, ValueHint};
 
 use super::CliError;
 use super::files::Outputs;
@@ -29,7 +29,7 @@ use super::sources::{SourceArgs, Sources};
 use super::weights::WeightArgs;
 use crate::names::{AnalysisName, BackendName, JitName};
 use crate::numbers::{above_zero, damping, seconds, size, thread_count, tolerance};
-use crate::reading::ReadArgs;
+use crate::reading::{READING, ReadArgs};
 use crate::report::table::TableColumn;
 use centrality::CentralityArgs;
 use devices::DeviceList;
@@ -47,7 +47,26 @@ use seawall::units::{counted, elapsed_ns};
 use stream::StreamArgs;
 use topology::TopologyChoice;
 
+/// Headings of options, by topic.
+const ANALYSIS: &str = "Analysis";
+const DETAILS: &str = "Details of an analysis";
+const MACHINE: &str = "Machine";
+const LIMITS: &str = "Repetition and limits";
+const RESULTS: &str = "Results";
+
+/// Examples and notes of the short help.
 const EXAMPLES: &str = "\
+Examples:
+  seawall run roads.gr.xz --analysis sssp --source 1 --target 77
+  seawall run calls.el --analysis pagerank --out ranks.csv
+  seawall run gen:grid:512 --analysis bfs --source 0 --check
+
+Graphs: edge lists and tables (.el, .txt, .csv), .mtx, .gr, .graph, .graphml, .npz, .swg and more,
+also compressed; generators such as gen:rmat:20:16; a folder or several graphs are a batch.
+--help-all has all options, formats and generators.";
+
+/// Examples and notes of the long help.
+const ALL_EXAMPLES: &str = "\
 Examples:
   seawall run gen:grid:512 --analysis bfs --source 0 --check
   seawall run roads.gr.xz --analysis sssp --source 1 --out distances.csv
@@ -90,23 +109,26 @@ set of sources is a hexadecimal number whose lowest bit is the first source, in 
 
 /// Run an analysis on a graph.
 #[derive(Debug, Args)]
-#[command(after_help = EXAMPLES, allow_negative_numbers = true)]
+#[command(after_help = EXAMPLES, after_long_help = ALL_EXAMPLES, allow_negative_numbers = true)]
 pub(super) struct RunArgs {
-    /// Graph to analyse: a file, - for standard input, or a generator. Several
-    /// graphs, a folder, @LIST or gen:batch:COUNT:SHAPE are a batch.
-    #[arg(value_name = "GRAPH", required = true)]
+    /// Graph to analyse: a file, - for standard input, or a generator.
+    ///
+    /// Several graphs, a folder, @LIST or gen:batch:COUNT:SHAPE are a batch.
+    #[arg(value_name = "GRAPH", required = true, value_hint = ValueHint::AnyPath)]
     graphs: Vec<OsString>,
     /// The analysis to run.
     #[arg(
         long,
         value_enum,
         value_name = "NAME",
-        required_unless_present = "program"
+        required_unless_present = "program",
+        help_heading = ANALYSIS
     )]
     analysis: Option<AnalysisName>,
     /// Run the program of a JSON file instead, or - for standard input; auto is the cpu backend
     /// then.
-    #[arg(long, value_name = "FILE", conflicts_with_all = NOT_OF_PROGRAMS)]
+    #[arg(long, value_name = "FILE", conflicts_with_all = NOT_OF_PROGRAMS,
+        hide_short_help = true, help_heading = ANALYSIS)]
     program: Option<PathBuf>,
     #[command(flatten)]
     sources: SourceArgs,
@@ -115,7 +137,7 @@ pub(super) struct RunArgs {
     #[command(flatten)]
     centrality: CentralityArgs,
     /// Take every edge in both directions.
-    #[arg(long)]
+    #[arg(long, help_heading = READING)]
     undirected: bool,
     #[command(flatten)]
     reading: ReadArgs,
@@ -134,24 +156,32 @@ pub(super) struct RunArgs {
 }
 
 #[derive(Debug, Args)]
+#[command(next_help_heading = DETAILS)]
 struct DetailArgs {
     /// With bfs: add the parent of every node, its smallest neighbour on the previous level; a
     /// source is its own. With sssp: the smallest nearer neighbour on a lightest path.
-    #[arg(long, conflicts_with = "each")]
+    #[arg(long, conflicts_with = "each", hide_short_help = true)]
     parents: bool,
-    /// With bfs and sssp: show a shortest or lightest path to this node, by its id or its name in the
-    /// file.
-    #[arg(long, value_name = "NODE", conflicts_with = "each")]
+    /// With bfs and sssp: show a shortest or lightest path to this node.
+    ///
+    /// It is given by its id or its name in the file.
+    #[arg(long, value_name = "NODE", conflicts_with = "each", help_heading = ANALYSIS)]
     target: Option<String>,
     /// With reach: add for every node the set of sources that reach it, one bit per source in the
     /// given order, and the number of nodes that each source reaches.
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     each: bool,
     /// With labels: how they are passed on.
-    #[arg(long, value_enum, default_value_t, value_name = "NAME")]
+    #[arg(
+        long,
+        value_enum,
+        default_value_t,
+        value_name = "NAME",
+        hide_short_help = true
+    )]
     rule: RuleName,
     /// With msf: the forest of the largest weight, instead of the smallest.
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     maximum: bool,
 }
 
@@ -178,29 +208,51 @@ impl DetailArgs {
 }
 
 #[derive(Debug, Args)]
+#[command(next_help_heading = MACHINE)]
 struct MachineArgs {
     /// Executor; auto takes the one expected to be fastest here.
     #[arg(long, value_enum, default_value_t, value_name = "NAME")]
     backend: BackendName,
     /// Number of the GPU.
-    #[arg(long, default_value_t = 0, value_name = "N")]
+    #[arg(long, default_value_t = 0, value_name = "N", hide_short_help = true)]
     device: u32,
-    /// Several GPUs for one graph, cut between them: their numbers, such as 0,1, or all. With
-    /// --backend cpu, as many devices are simulated, and share the threads.
-    #[arg(long, value_name = "LIST", conflicts_with_all = ["device", "program", "emit", "parents", "each", "explain"])]
+    /// Several GPUs for one graph, cut between them: their numbers, such as 0,1, or all.
+    ///
+    /// With --backend cpu, as many devices are simulated, and share the threads.
+    #[arg(long, value_name = "LIST", conflicts_with_all = ["device", "program", "emit", "parents", "each"], hide_short_help = true)]
     devices: Option<DeviceList>,
-    /// Threads of the cpu backend [default: as many as pay; all where several graphs run].
+    /// Threads of the cpu backend [default: as many as pay].
+    ///
+    /// All where several graphs run.
     #[arg(long, value_name = "N", value_parser = thread_count)]
     threads: Option<NonZeroUsize>,
     /// How code of programs runs on CPU threads, that of analyses without kernels too.
-    #[arg(long, value_enum, default_value_t, value_name = "NAME")]
+    #[arg(
+        long,
+        value_enum,
+        default_value_t,
+        value_name = "NAME",
+        hide_short_help = true
+    )]
     jit: JitName,
     /// Print a program's machine code for CPU threads, wave by wave, instead of running it.
-    #[arg(long, value_enum, value_name = "FORM", conflicts_with = "analysis")]
+    #[arg(
+        long,
+        value_enum,
+        value_name = "FORM",
+        conflicts_with = "analysis",
+        hide_short_help = true
+    )]
     emit: Option<EmitName>,
     /// Shape of a search's steps, if it can hold the frontier; auto chooses on the device for each
     /// step.
-    #[arg(long, value_enum, default_value_t, value_name = "NAME")]
+    #[arg(
+        long,
+        value_enum,
+        default_value_t,
+        value_name = "NAME",
+        hide_short_help = true
+    )]
     topology: TopologyChoice,
     /// Bytes for graph and plan, such as 8GiB [default: the device's memory].
     #[arg(long, value_name = "SIZE", value_parser = size)]
@@ -208,27 +260,28 @@ struct MachineArgs {
 }
 
 #[derive(Debug, Args)]
+#[command(next_help_heading = LIMITS)]
 struct LimitArgs {
     /// Number of runs; times are medians.
-    #[arg(long, default_value = "1", value_name = "N", value_parser = above_zero::<NonZeroU32>)]
+    #[arg(long, default_value = "1", value_name = "N", value_parser = above_zero::<NonZeroU32>, hide_short_help = true)]
     repeat: NonZeroU32,
     /// Seconds after which a run is stopped, at the end of its current wave.
-    #[arg(long, default_value_t = 60.0, value_name = "SECONDS", value_parser = seconds)]
+    #[arg(long, default_value_t = 60.0, value_name = "SECONDS", value_parser = seconds, hide_short_help = true)]
     time_budget: f64,
     /// Iterations after which an analysis stops, converged or not.
-    #[arg(long, value_name = "N", value_parser = above_zero::<NonZeroU32>, help = max_iterations_help())]
+    #[arg(long, value_name = "N", value_parser = above_zero::<NonZeroU32>, help = max_iterations_help(), hide_short_help = true)]
     max_iterations: Option<NonZeroU32>,
     /// PageRank: share of a rank that nodes pass on.
-    #[arg(long, default_value_t = Ranking::default().damping, value_name = "SHARE", value_parser = damping)]
+    #[arg(long, default_value_t = Ranking::default().damping, value_name = "SHARE", value_parser = damping, hide_short_help = true)]
     damping: f32,
     /// PageRank: total change of all ranks at which the ranking ends.
-    #[arg(long, default_value_t = Ranking::default().tolerance, value_name = "CHANGE", value_parser = tolerance)]
+    #[arg(long, default_value_t = Ranking::default().tolerance, value_name = "CHANGE", value_parser = tolerance, hide_short_help = true)]
     tolerance: f32,
     /// Compare the result with a plain sequential implementation.
-    #[arg(long)]
+    #[arg(long, help_heading = RESULTS)]
     check: bool,
     /// Plan every program, also one that was planned before.
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     no_plan_cache: bool,
 }
 
@@ -270,14 +323,16 @@ pub(super) fn command(args: &RunArgs) -> Result<ExitCode, CliError> {
         outcome.path = Some(target::path(&outcome, label, name, &nodes)?);
     }
     drop(line);
-    args.output.write(&outcome, &nodes, rows)?;
+    args.output
+        .write(&outcome, &nodes, &name.to_string_lossy(), rows)?;
     if !outcome.converged {
         warn(&args.cut(&outcome.rounds));
     }
     if args.request(Vec::new()).explain && outcome.backend == Executor::Graph {
         warn(UNTIMED);
     }
-    args.output.report(&outcome, &files)?;
+    let is_asked = args.machine.backend.0.is_some();
+    args.output.report(&outcome, &nodes, is_asked, &files)?;
     Ok(verdict(outcome.checked))
 }
 

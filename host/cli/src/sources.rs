@@ -10,21 +10,23 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 
 use seawall::Cause;
-use seawall::graph::Graph;
+use seawall::graph::{Graph, did_you_mean};
 
 /// Longest line of a file of sources in bytes.
 const LINE_MAX: u64 = 4096;
 
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Analysis")]
 pub(super) struct SourceArgs {
-    /// Node to start from, by its id or its name in the file; repeatable. Analyses that start
-    /// everywhere ignore it. With ppr, NODE=W gives it the start weight W, such as 3=0.5; the others
-    /// have 1.
+    /// Node to start from, by its id or its name in the file; repeatable.
+    ///
+    /// Analyses that start everywhere ignore it. With ppr, NODE=W gives it the start weight W, such
+    /// as 3=0.5; the others have 1.
     #[arg(long = "source", value_name = "NODE", value_parser = node)]
     sources: Vec<String>,
     /// More nodes to start from: a file with one id or name per line, with ppr also NODE=W; blank lines
     /// and lines that start with # do not count.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", hide_short_help = true)]
     sources_file: Option<PathBuf>,
 }
 
@@ -73,7 +75,7 @@ impl SourcesError {
 
 /// A source that is not a node of the graph.
 #[derive(Debug, thiserror::Error)]
-#[error("{given}: {graph} has no such node; {range}")]
+#[error("{given}: {graph} has no such node{meant}; {range}")]
 pub(super) struct NoSuchSource {
     /// The id and its origin.
     pub(super) given: String,
@@ -81,6 +83,8 @@ pub(super) struct NoSuchSource {
     pub(super) graph: String,
     /// The existing ids.
     pub(super) range: IdRange,
+    /// The question whether another name was meant.
+    meant: String,
 }
 
 /// The ids of a graph's nodes, for messages.
@@ -246,6 +250,7 @@ impl Sources {
             given: format!("--target {label}"),
             graph: name.to_owned(),
             range: id_range(graph),
+            meant: meant(graph, label),
         })
     }
 
@@ -257,6 +262,7 @@ impl Sources {
                 given: self.given(named),
                 graph: name.to_owned(),
                 range: id_range(graph),
+                meant: meant(graph, &named.label),
             })
         };
         self.named.iter().map(node).collect()
@@ -279,6 +285,15 @@ fn start(graph: &Graph, text: &str) -> Option<(u32, Option<f64>)> {
     let (label, weight) = text.rsplit_once('=')?;
     let weight = weight.trim().parse().ok()?;
     Some((graph.find(label.trim())?, Some(weight)))
+}
+
+/// Names that are compared with a wrong one.
+const COMPARED: u32 = 1 << 20;
+
+/// The question whether a name of `graph` was meant by `label`.
+fn meant(graph: &Graph, label: &str) -> String {
+    let nodes = 0..graph.nodes().min(COMPARED);
+    did_you_mean(label, nodes.filter_map(|node| graph.name_of(node)))
 }
 
 fn id_range(graph: &Graph) -> IdRange {

@@ -7,13 +7,14 @@ use seawall::run::RunRequest;
 use super::CliError;
 
 #[derive(Debug, Args)]
+#[command(next_help_heading = crate::reading::READING)]
 pub(super) struct WeightArgs {
     /// Give every edge the weight 1; weights in the file are not read.
-    #[arg(long, conflicts_with = "scale_weights")]
+    #[arg(long, conflicts_with = "scale_weights", hide_short_help = true)]
     unit_weights: bool,
     /// Multiply the weights by X, such as 1000 or 0.01, and round them to whole numbers, halves to
     /// the even one.
-    #[arg(long, value_name = "X", value_parser = factor)]
+    #[arg(long, value_name = "X", value_parser = factor, hide_short_help = true)]
     scale_weights: Option<f64>,
 }
 

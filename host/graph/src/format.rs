@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::nearest::did_you_mean;
+
 /// A file format of graphs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -163,14 +165,34 @@ impl Format {
 
     /// The suffixes of the formats that are written.
     pub(super) fn written_suffixes() -> String {
+        Self::list_of_written().join(", ")
+    }
+
+    /// The question whether the suffix of `file` should be a known one.
+    pub(super) fn suffix_meant(file: &str) -> String {
+        let stem = compressed_stem(file);
+        let suffix = stem.rfind('.').map_or("", |at| &stem[at..]);
+        let known = Self::list_of_written();
+        did_you_mean(suffix, known.iter().map(String::as_str))
+    }
+
+    fn list_of_written() -> Vec<String> {
         let mut suffixes: Vec<String> = Vec::new();
         for format in Self::ALL.into_iter().filter(|format| format.is_written()) {
             let own = format.facts().suffixes.iter();
             suffixes.extend(own.map(|suffix| format!(".{suffix}")));
         }
         suffixes.dedup();
-        suffixes.join(", ")
+        suffixes
     }
+}
+
+/// `file` without the suffix of a compression.
+fn compressed_stem(file: &str) -> &str {
+    [".gz", ".xz"]
+        .iter()
+        .find_map(|suffix| file.strip_suffix(suffix))
+        .unwrap_or(file)
 }
 
 impl fmt::Display for Format {

@@ -26,6 +26,7 @@ pub mod memory;
 mod mirror;
 mod mix;
 mod model;
+mod nearest;
 mod notes;
 mod npz_members;
 #[cfg(feature = "petgraph")]
@@ -52,6 +53,7 @@ pub use load::{
     ColumnChoice, ColumnRef, LoadOptions, LoadStats, Loaded, Progress, WeightChoice, WeightOrigin,
 };
 pub use model::{Graph, KeptRows};
+pub use nearest::{did_you_mean, nearest};
 pub use read::is_graph_name;
 pub use scale::{Scale, ScaleError};
 pub use weights::WeightKind;

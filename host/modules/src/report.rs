@@ -11,6 +11,7 @@ use crate::finding::{Finding, FindingKind, Place, Step};
 use crate::flow::{On, Problem, Setup, Solution, SolveStats, predecessors, solve};
 use crate::model::Program;
 use crate::taint::{Spec, taint};
+use seawall::graph::did_you_mean;
 use serde::Serialize;
 use std::time::Instant;
 
@@ -221,11 +222,23 @@ pub fn imports_named(program: &Program, name: &str) -> Result<Vec<u32>, ModuleEr
         return Err(ModuleError::NoSuchName {
             role: "import",
             name: name.to_owned(),
-            problem: "no module imports a function of this name; names are MODULE.FIELD or FIELD"
-                .to_owned(),
+            problem: format!(
+                "no module imports a function of this name{}; names are MODULE.FIELD or FIELD",
+                meant_import(program, name)
+            ),
         });
     }
     Ok(found)
+}
+
+/// The question whether another import was meant by `name`.
+fn meant_import(program: &Program, name: &str) -> String {
+    let imports = program
+        .functions
+        .iter()
+        .flat_map(|function| &function.import);
+    let field = name.rsplit('.').next().unwrap_or(name);
+    did_you_mean(field, imports.map(|(_, field)| field.as_str()))
 }
 
 struct Run<'a> {

@@ -56,6 +56,8 @@ pub struct Facts {
     pub streams: Option<Streaming>,
     /// Details beyond the plain column.
     pub details: &'static [Detail],
+    /// The nodes or parts that a short report names.
+    pub highlight: Highlight,
     /// Drawing of its column.
     pub picture: Picture,
 }
@@ -88,6 +90,7 @@ impl Facts {
         distinct_sources: false,
         streams: None,
         details: &[],
+        highlight: Highlight::None,
         picture: Picture {
             title: "",
             axis: "",
@@ -198,6 +201,19 @@ pub enum Values {
     /// An edge for reached nodes, its larger end above the smaller one in 64 bits; the largest
     /// number marks all others.
     Edges,
+}
+
+/// What a short report names of a column, beside its sentence.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Highlight {
+    /// Nothing.
+    None,
+    /// The nodes with the highest values.
+    Highest,
+    /// The reached nodes with the highest values.
+    Farthest,
+    /// The largest sets of nodes with the same value.
+    LargestParts,
 }
 
 /// Drawing of a column: nodes counted by their values.

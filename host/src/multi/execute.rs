@@ -133,11 +133,6 @@ fn work_of(request: &RunRequest, devices: &Devices) -> Result<Work, RunError> {
             "a search on several devices has no topology to choose".to_owned(),
         ));
     }
-    if request.explain {
-        return Err(refuse(
-            "groups and steps are measured on one device".to_owned(),
-        ));
-    }
     if request.max_iterations.is_some() && matches!(work, Work::Lengths | Work::Cores) {
         return Err(refuse(
             "the rounds of several devices are not those of one, so they have no limit".to_owned(),

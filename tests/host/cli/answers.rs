@@ -103,7 +103,8 @@ fn the_cpu_launches_uploads_and_waits_for_nothing() {
         assert_eq!(report[counter], 0, "{counter}");
     }
     let said = "0 launches, 0 uploads, 0 synchronisations";
-    assert!(text("cc", &[]).contains(said));
+    assert!(text("cc", &["--explain"]).contains(said));
+    assert!(!text("cc", &[]).contains(said));
 }
 
 #[test]

@@ -290,7 +290,7 @@ fn unconverged_runs_are_reported_on_standard_error() {
         batch.stderr
     );
     assert_eq!(run(&["gen:grid:2"], "bfs", "9").stderr, "");
-    let help = finish(&mut seawall(&["run", "--help"])).stdout;
+    let help = finish(&mut seawall(&["run", "--help-all"])).stdout;
     let help: Vec<&str> = help.split_whitespace().collect();
     assert!(
         help.join(" ")

@@ -3,6 +3,8 @@
 mod answers;
 mod batch;
 mod bench;
+#[cfg(unix)]
+mod book;
 mod cases;
 mod columns;
 mod costs;

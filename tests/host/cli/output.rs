@@ -232,3 +232,45 @@ fn an_unchecked_run_is_reported_and_sources_do_not_affect_other_analyses() {
     );
     assert!(report["iterations"].is_u64());
 }
+
+#[test]
+fn a_report_in_json_becomes_a_page() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = [
+        "run",
+        "gen:rmat:10:8",
+        "--analysis",
+        "bfs",
+        "--source",
+        "1",
+        "--backend",
+        "cpu",
+        "--explain",
+        "--json",
+    ];
+    let report = finish(&mut seawall(&run)).stdout;
+    std::fs::write(folder.path().join("run.json"), &report).unwrap();
+    let page = folder.path().join("run.html");
+    let made = ["report", "run.json", "--out", "run.html"];
+    let done = finish(seawall(&made).current_dir(&folder));
+    assert_eq!(
+        (done.code, done.stdout.as_str(), done.stderr.as_str()),
+        (0, "", "")
+    );
+    let page = std::fs::read_to_string(page).unwrap();
+    for part in [
+        "Breadth-first search of 1,024 nodes",
+        "<h2>Plan</h2>",
+        "fill levels",
+        "checksum",
+    ] {
+        assert!(page.contains(part), "{part}");
+    }
+    let piped = finish(seawall(&["report", "-"]).write_stdin(report));
+    assert_eq!(piped.stdout, page);
+    let wrong = finish(seawall(&["report", "-"]).write_stdin("{\"analysis\": \"bfs\"}"));
+    wrong.refused(&["-: a report without times", "--json"]);
+    finish(&mut seawall(&["report", "missing.json"])).refused(&["missing.json: cannot read"]);
+    let over = ["report", "run.json", "--out", "run.json"];
+    finish(seawall(&over).current_dir(&folder)).refused(&["run.json"]);
+}

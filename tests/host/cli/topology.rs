@@ -99,7 +99,7 @@ fn every_shape_is_named_as_reports_name_it() {
         let forced = search("gen:grid:24", "bfs", reported);
         assert_eq!(forced["plan"]["topology"], reported);
     }
-    let help = finish(&mut seawall(&["run", "--help"]));
+    let help = finish(&mut seawall(&["run", "--help-all"]));
     assert!(help.stdout.contains("warp_sparse") && help.stdout.contains("block_dense"));
     assert!(!help.stdout.contains("warp-sparse") && !help.stdout.contains("block-dense"));
 }

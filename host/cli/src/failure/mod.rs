@@ -17,6 +17,7 @@ use serde_json::{Value, json};
 use crate::bench::AgainstError;
 use crate::error::CliError;
 use crate::evidence::EvidenceFailure;
+use crate::page::PageError;
 use crate::sources::{IdRange, SourcesError};
 
 pub(super) use usage::{asks_for_json, of_usage};
@@ -50,6 +51,12 @@ pub(super) fn of(error: &CliError) -> Value {
         CliError::Batch(error) => run::batch_fields(error),
         CliError::Bench(error) => run::bench_fields(error),
         CliError::Measure(error) => run::probe_fields(error),
+        CliError::Page(error) => match error {
+            PageError::Unreadable { file, source } => {
+                json!({"kind": "unreadable", "file": file, "reason": source.to_string()})
+            }
+            PageError::NoReport { file, .. } => json!({"kind": "no_report", "file": file}),
+        },
         CliError::Sources(error) => sources(error),
         CliError::NoSuchSource(source) => json!({
             "kind": "no_such_source", "given": source.given, "graph": source.graph,

@@ -26,7 +26,21 @@ use super::numbers::size;
 use super::output::print;
 use crate::report::plan::{PlanView, dot, json, svg, text};
 
+/// Examples and notes of the short help.
 const EXAMPLES: &str = "\
+Examples:
+  seawall plan waves.json
+  seawall plan waves.json --format json | jq .global_barriers
+  seawall plan --program examples/programs/components.json --nodes 1000
+
+The input, where name and the last three are optional; --help-all explains it:
+  {\"waves\": [{\"name\": \"expand\", \"frontier_bytes\": 4096, \"scratch_bytes\": 64, \"output_bytes\": 4096},
+             {\"frontier_bytes\": 4096, \"scratch_bytes\": 0, \"output_bytes\": 8}],
+   \"dependencies\": [[0, 1]],
+   \"resident_bytes\": 1048576, \"budget_bytes\": 2097152, \"readback_bytes\": 0}";
+
+/// Examples and notes of the long help.
+const ALL_EXAMPLES: &str = "\
 Examples:
   seawall plan waves.json
   seawall plan waves.json --format json | jq .global_barriers
@@ -60,7 +74,7 @@ and exit code 2.";
 
 /// Plan a wave DAG: group its waves and place the barriers.
 #[derive(Debug, Args)]
-#[command(after_help = EXAMPLES, allow_negative_numbers = true)]
+#[command(after_help = EXAMPLES, after_long_help = ALL_EXAMPLES, allow_negative_numbers = true)]
 pub(super) struct PlanArgs {
     /// File with the DAG as JSON; - for standard input.
     #[arg(value_name = "FILE", required_unless_present = "program")]

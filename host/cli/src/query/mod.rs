@@ -1,6 +1,7 @@
 //! `seawall query`: a client of `seawall serve`, and a load generator.
 
 mod load;
+mod metrics;
 mod report;
 
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -27,6 +28,7 @@ const EXAMPLES: &str = "\
 Examples:
   seawall query --socket /tmp/roads.sock '{\"op\":\"distance\",\"source\":1,\"target\":2}'
   seawall query --socket /tmp/roads.sock < queries.jsonl
+  seawall query --socket /tmp/roads.sock --metrics > /var/lib/node_exporter/seawall.prom
   seawall query --socket /tmp/roads.sock --load 100000 --clients 4 --plot latency.svg
 
 See seawall serve --help for the queries.";
@@ -47,6 +49,9 @@ pub(super) struct QueryArgs {
     /// Queries, one JSON object each; without them, lines of standard input.
     #[arg(value_name = "QUERY", conflicts_with = "load")]
     queries: Vec<String>,
+    /// Print the service's counters as Prometheus reads them.
+    #[arg(long, conflicts_with_all = ["queries", "load"])]
+    metrics: bool,
     /// Send so many queries about random nodes and report how long each took.
     #[arg(long, value_name = "N")]
     load: Option<NonZeroU32>,
@@ -184,6 +189,11 @@ impl QueryError {
 
 /// Sends queries and prints the answers, or measures.
 pub(super) fn command(args: &QueryArgs) -> Result<ExitCode, CliError> {
+    if args.metrics {
+        let text = measured(&args.socket)?;
+        print(|out| out.write_all(text.as_bytes()))?;
+        return Ok(ExitCode::SUCCESS);
+    }
     let Some(queries) = args.load else {
         ask(args)?;
         return Ok(ExitCode::SUCCESS);
@@ -209,6 +219,20 @@ pub(super) fn command(args: &QueryArgs) -> Result<ExitCode, CliError> {
         }
     })?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// The counters of the service.
+fn measured(path: &Path) -> Result<String, QueryError> {
+    let mut stream = connect(path)?;
+    stream
+        .write_all(b"{\"op\":\"stats\"}\n")
+        .and_then(|()| stream.shutdown(Shutdown::Write))
+        .map_err(|source| lost(path, source, 1))?;
+    let mut answers = Answers::new(path, stream);
+    let Some((line, answer)) = answers.next(|| 1)? else {
+        return Err(lost(path, io::ErrorKind::UnexpectedEof.into(), 1));
+    };
+    metrics::text(&answer).ok_or_else(|| answers.stranger(&line))
 }
 
 fn check_picture(path: &Path) -> Result<(), CliError> {

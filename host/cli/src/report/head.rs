@@ -42,29 +42,21 @@ impl<'a> From<&'a BatchOutcome> for Head<'a> {
 }
 
 impl Head<'_> {
-    /// Writes the title, of `size`, and the rows up to the machine and the reason of its choice;
-    /// `edges` writes those about edges.
-    pub(super) fn write(
-        &self,
-        out: &mut dyn Write,
-        size: &str,
-        weights: Option<String>,
-        edges: impl FnOnce(&mut dyn Write) -> io::Result<()>,
-    ) -> io::Result<()> {
-        writeln!(out, "{} of {size}", self.analysis.facts().title)?;
-        writeln!(out)?;
-        edges(out)?;
-        if let Some(weights) = weights {
-            row(out, "weights", &weights)?;
-        }
+    /// Writes the title, of `size`.
+    pub(super) fn write_title(&self, out: &mut dyn Write, size: &str) -> io::Result<()> {
+        writeln!(out, "{} of {size}\n", self.analysis.facts().title)
+    }
+
+    /// Writes the machine, and if `explains` the reason of its choice.
+    pub(super) fn write_machine(&self, out: &mut dyn Write, explains: bool) -> io::Result<()> {
         let machine = format!("{} (backend {})", self.device, self.backend);
         row(out, "ran on", &machine)?;
-        self.backend_reason
-            .map_or(Ok(()), |reason| row(out, "", reason))
+        let reason = self.backend_reason.filter(|_| explains);
+        reason.map_or(Ok(()), |reason| row(out, "", reason))
     }
 }
 
 /// Writes a row of a report: its name and text.
-pub(super) fn row(out: &mut dyn Write, name: &str, text: &str) -> io::Result<()> {
+pub(crate) fn row(out: &mut dyn Write, name: &str, text: &str) -> io::Result<()> {
     writeln!(out, "  {name:<10}{text}")
 }

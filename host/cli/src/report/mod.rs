@@ -6,6 +6,7 @@
 pub mod batch;
 pub mod explain;
 pub mod json;
+pub(crate) mod page;
 pub mod plan;
 pub mod plot;
 pub mod rows;
@@ -14,9 +15,10 @@ pub mod text;
 pub mod trace;
 
 pub(crate) mod code;
-mod head;
 mod devices;
+pub(crate) mod head;
 mod stream;
 pub(crate) mod svg;
 pub(crate) mod taken;
+mod top;
 pub(crate) mod weights;

@@ -7,8 +7,8 @@ mod path;
 
 use std::io::{self, Write};
 
-use super::svg::{Anchor, Area, Canvas, TEXT_SIZE, text_width};
-use histogram::{Bar, Histogram, Scale};
+use super::svg::{Anchor, Area, Canvas, TEXT_SIZE, fitted, text_width};
+use histogram::{Bar, Histogram, Scale, Tick, round_step};
 use seawall::analysis::Picture;
 use seawall::outcome::RunOutcome;
 use seawall::units::Count;
@@ -16,29 +16,36 @@ use seawall::units::Count;
 const WIDTH: f64 = 860.0;
 const HEIGHT: f64 = 360.0;
 const RIGHT: f64 = 20.0;
-const TOP: f64 = 50.0;
+const TOP: f64 = 64.0;
 const BOTTOM: f64 = 56.0;
 /// Space between two labels of an axis.
 const APART: f64 = 16.0;
+/// Most steps between the ticks of the axis of nodes.
+const STEPS_MAX: u64 = 6;
 /// Smallest height of a non-empty bar, so that single nodes are visible.
 const BAR_MIN: f64 = 1.0;
 
-/// Draws the picture as SVG.
+/// Draws the picture as SVG; `source` says below the title what was drawn and when.
 ///
 /// # Errors
 /// If `out` fails.
-pub fn write(outcome: &RunOutcome, out: &mut dyn Write) -> io::Result<()> {
+pub fn write(outcome: &RunOutcome, source: &str, out: &mut dyn Write) -> io::Result<()> {
     let histogram = Histogram::of(outcome);
     let Picture { title, axis, .. } = outcome.analysis.definition().picture(&outcome.values);
     let frame = Frame::of(&histogram);
     let below = outcome.path.as_ref().map_or(0.0, |_| path::HEIGHT);
     let mut canvas = Canvas::begin(out, WIDTH, HEIGHT + below)?;
-    canvas.text("title", (frame.left, 28.0), Anchor::Start, title)?;
+    canvas.text("title", (frame.left, 24.0), Anchor::Start, title)?;
+    let source = fitted(source, frame.right - frame.left);
+    canvas.text("faint", (frame.left, 42.0), Anchor::Start, &source)?;
     frame.draw(&histogram, axis, &mut canvas)?;
     for (at, bar) in histogram.bars.iter().enumerate() {
         frame.draw_bar(at, bar, &mut canvas)?;
     }
-    frame.label_bars(&histogram.bars, &mut canvas)?;
+    match histogram.ticks.as_slice() {
+        [] => frame.label_bars(&histogram.bars, &mut canvas)?,
+        ticks => frame.draw_ticks(ticks, &mut canvas)?,
+    }
     if let Some(path) = &outcome.path {
         path::draw(path, frame.left, frame.right, HEIGHT, &mut canvas)?;
     }
@@ -74,9 +81,15 @@ impl Frame {
         let (left, floor) = (self.left, self.floor);
         canvas.line("axis", (left, floor), (self.right, floor))?;
         canvas.line("axis", (left, TOP), (left, floor))?;
-        let highest = Count(self.highest).to_string();
-        canvas.text("faint", (left - 8.0, TOP + 4.0), Anchor::End, &highest)?;
-        canvas.text("faint", (left - 8.0, floor), Anchor::End, "0 nodes")?;
+        for tick in ticks(self.highest) {
+            let at = floor - self.height(tick);
+            let text = match tick {
+                0 => "0 nodes".to_owned(),
+                tick => Count(tick).to_string(),
+            };
+            canvas.line("axis", (left - 4.0, at), (left, at))?;
+            canvas.text("faint", (left - 8.0, at + 4.0), Anchor::End, &text)?;
+        }
         let axis = match histogram.scale {
             Scale::Even => axis.to_owned(),
             Scale::Logarithmic => format!("{axis} (logarithmic axis)"),
@@ -85,11 +98,14 @@ impl Frame {
         canvas.text("faint", middle, Anchor::Middle, &axis)
     }
 
+    /// Height of so many nodes.
+    fn height(&self, nodes: u64) -> f64 {
+        (self.floor - TOP) * nodes as f64 / self.highest.max(1) as f64
+    }
+
     fn draw_bar(&self, at: usize, bar: &Bar, canvas: &mut Canvas<'_>) -> io::Result<()> {
-        let share = bar.nodes as f64 / self.highest.max(1) as f64;
-        let height = (self.floor - TOP) * share;
         let least = if bar.nodes > 0 { BAR_MIN } else { 0.0 };
-        let height = height.max(least);
+        let height = self.height(bar.nodes).max(least);
         let area = Area {
             x: self.left + self.pitch * (at as f64 + 0.05),
             y: self.floor - height,
@@ -98,6 +114,24 @@ impl Frame {
         };
         let hint = format!("{}: {} nodes", bar.label, Count(bar.nodes));
         canvas.area("bar", area, &hint)
+    }
+
+    /// Draws round values below the axis, as many as do not touch.
+    fn draw_ticks(&self, ticks: &[Tick], canvas: &mut Canvas<'_>) -> io::Result<()> {
+        let mut free = f64::NEG_INFINITY;
+        for tick in ticks {
+            let at = self.left + self.pitch * tick.at;
+            let half = text_width(&tick.label, TEXT_SIZE) / 2.0;
+            let middle = at.min(WIDTH - 4.0 - half).max(half + 4.0);
+            if middle - half < free {
+                continue;
+            }
+            canvas.line("axis", (at, self.floor), (at, self.floor + 4.0))?;
+            let place = (middle, self.floor + 18.0);
+            canvas.text("faint", place, Anchor::Middle, &tick.label)?;
+            free = middle + half + APART;
+        }
+        Ok(())
     }
 
     /// Labels the first and the last bar, and as many between them as fit.
@@ -131,6 +165,12 @@ impl Frame {
     }
 }
 
+/// Round numbers from 0 to at most `highest`, at equal distances.
+fn ticks(highest: u64) -> impl Iterator<Item = u64> {
+    let step = round_step(highest, STEPS_MAX);
+    (0..=highest / step).map(move |at| at * step)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -144,7 +184,7 @@ mod tests {
             described.analysis = analysis;
             described.values = values;
         });
-        write(&outcome, &mut bytes).unwrap();
+        write(&outcome, "a & b, 2026-11-27", &mut bytes).unwrap();
         String::from_utf8(bytes).unwrap()
     }
 
@@ -155,6 +195,22 @@ mod tests {
             assert!(text.starts_with("<svg ") && text.ends_with("</svg>\n"));
             assert!(!text.contains("NaN") && !text.contains("inf"));
         }
+    }
+
+    #[test]
+    fn ticks_are_round_and_few() {
+        let of = |highest| ticks(highest).collect::<Vec<_>>();
+        assert_eq!(of(0), [0]);
+        assert_eq!(of(1), [0, 1]);
+        assert_eq!(of(7), [0, 2, 4, 6]);
+        assert_eq!(of(264_346), [0, 50_000, 100_000, 150_000, 200_000, 250_000]);
+        assert!(of(u64::MAX).len() <= STEPS_MAX as usize + 1);
+    }
+
+    #[test]
+    fn the_picture_names_its_source() {
+        let text = drawn(AnalysisKind::Bfs, Column::U32(vec![0, 1]));
+        assert!(text.contains(">a &amp; b, 2026-11-27</text>"), "{text}");
     }
 
     #[test]

@@ -7,42 +7,81 @@ use super::devices;
 use super::head::{Head, row};
 use super::stream;
 use super::taken;
+use super::top;
 use super::weights;
 use seawall::analysis::Sentence;
 use seawall::backend::HostWork;
 use seawall::outcome::{FoundPath, Memory, PlanSummary, Rounds, RunOutcome, Times};
 use seawall::units::{Count, Nanoseconds, bytes, counted};
 
-/// Writes the report: the analysis, its machine with the reason, results, and costs.
+/// What a report shows beside the answer.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Shown {
+    /// Plan, memory, barriers, work of the host, checksum, and each phase's time.
+    pub internals: bool,
+    /// The reason for the machine, or a better one.
+    pub reason: bool,
+}
+
+/// Writes the report: the answer, then the graph as it was taken, then machine and time; `label`
+/// names a node.
 ///
 /// # Errors
 /// If `out` fails.
-pub fn write(outcome: &RunOutcome, out: &mut dyn Write) -> io::Result<()> {
+pub fn write(
+    outcome: &RunOutcome,
+    label: &dyn Fn(u32) -> String,
+    shown: Shown,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     let nodes = counted(outcome.nodes, "node");
     let edges = counted(outcome.edges, "edge");
-    let weights = weights::described(outcome.weights);
-    let size = format!("{nodes}, {edges}");
-    let taken = (&outcome.taken, outcome.dropped);
-    Head::from(outcome).write(out, &size, weights, |out| {
-        let directions = taken::directions(taken.0);
-        taken::write(out, directions, taken.0, taken.1)
-    })?;
-    if !outcome.sources.is_empty() {
-        row(
-            out,
-            "from",
-            &sources(&outcome.sources, &outcome.source_names),
-        )?;
+    let head = Head::from(outcome);
+    head.write_title(out, &format!("{nodes}, {edges}"))?;
+    answer(outcome, label, out)?;
+    if shown.internals || !outcome.converged {
+        row(out, "rounds", &rounds(outcome))?;
     }
-    row(out, "found", &found(outcome))?;
-    if let Some(hint) = taken::hint(&outcome.taken) {
-        row(out, "hint", hint)?;
-    }
-    details(outcome, out)?;
-    row(out, "rounds", &rounds(outcome))?;
     if let Some(equal) = outcome.checked {
         row(out, "check", &verdict(equal, outcome.check_tolerance))?;
     }
+    taken(outcome, out)?;
+    writeln!(out)?;
+    head.write_machine(out, shown.internals || shown.reason)?;
+    if !shown.internals {
+        let times = &outcome.times;
+        return row(out, "time", &time(times, outcome.repeat));
+    }
+    internals(outcome, out)?;
+    writeln!(out)?;
+    times(out, &outcome.times, outcome.repeat, outcome.edges)
+}
+
+/// Rows of the answer.
+fn answer(
+    outcome: &RunOutcome,
+    label: &dyn Fn(u32) -> String,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    row(out, "found", &found(outcome))?;
+    top::write(outcome, label, out)?;
+    details(outcome, out)?;
+    taken::hint(&outcome.taken).map_or(Ok(()), |hint| row(out, "hint", hint))
+}
+
+/// Rows of the sources and the graph as it was taken.
+fn taken(outcome: &RunOutcome, out: &mut dyn Write) -> io::Result<()> {
+    if !outcome.sources.is_empty() {
+        let sources = sources(&outcome.sources, &outcome.source_names);
+        row(out, "from", &sources)?;
+    }
+    let directions = taken::directions(&outcome.taken);
+    taken::write(out, directions, &outcome.taken, outcome.dropped)?;
+    weights::described(outcome.weights).map_or(Ok(()), |text| row(out, "weights", &text))
+}
+
+/// Rows of what the run took.
+fn internals(outcome: &RunOutcome, out: &mut dyn Write) -> io::Result<()> {
     match &outcome.stream {
         Some(report) => stream::write(out, report, &outcome.memory)?,
         None if outcome.devices.is_some() => {}
@@ -51,13 +90,26 @@ pub fn write(outcome: &RunOutcome, out: &mut dyn Write) -> io::Result<()> {
     if let Some(report) = &outcome.devices {
         devices::write(out, report)?;
     }
-    row(
-        out,
-        "checksum",
-        &format!("{:016x}", outcome.values.checksum()),
-    )?;
-    writeln!(out)?;
-    times(out, &outcome.times, outcome.repeat, outcome.edges)
+    if let Some(checksum) = outcome.parents_checksum() {
+        row(out, "parents", &format!("checksum {checksum:016x}"))?;
+    }
+    let checksum = format!("{:016x}", outcome.values.checksum());
+    row(out, "checksum", &checksum)
+}
+
+/// The time of a run, and of everything around it.
+fn time(times: &Times, repeat: u32) -> String {
+    let around = [times.load, times.plan, times.upload, times.readback];
+    let all = around.iter().sum::<u64>() + times.run;
+    let median = match repeat {
+        0 | 1 => String::new(),
+        repeat => format!(", the median of {repeat}"),
+    };
+    format!(
+        "{}{median}; {} with loading and all else",
+        Nanoseconds(times.run),
+        Nanoseconds(all)
+    )
 }
 
 /// Rows of the plan and the resources of a resident run.
@@ -108,9 +160,6 @@ fn details(outcome: &RunOutcome, out: &mut dyn Write) -> io::Result<()> {
     }
     if let Some(path) = &outcome.path {
         row(out, "path", &path_of(path))?;
-    }
-    if let Some(checksum) = outcome.parents_checksum() {
-        row(out, "parents", &format!("checksum {checksum:016x}"))?;
     }
     Ok(())
 }
@@ -311,10 +360,58 @@ pub(super) mod tests {
         described
     }
 
-    fn report(outcome: &RunOutcome) -> String {
+    fn shown(outcome: &RunOutcome, shown: Shown) -> String {
         let mut bytes = Vec::new();
-        write(outcome, &mut bytes).unwrap();
+        let label = |node: u32| node.to_string();
+        write(outcome, &label, shown, &mut bytes).unwrap();
         String::from_utf8(bytes).unwrap()
+    }
+
+    /// Everything.
+    fn report(outcome: &RunOutcome) -> String {
+        let all = Shown {
+            internals: true,
+            reason: true,
+        };
+        shown(outcome, all)
+    }
+
+    #[test]
+    fn the_short_report_is_the_answer_the_machine_and_the_time() {
+        let text = shown(&outcome(), Shown::default());
+        assert_eq!(
+            text,
+            "\
+Breadth-first search of 4 nodes, 3 edges
+
+  found     3 nodes reached, 75.0 % of all, the farthest at level 1
+  farthest  1             node 1
+            1             node 2
+            0             node 0
+  check     equal to a plain sequential implementation
+  from      node 100
+  edges     directed
+
+  ran on    two threads (backend cpu)
+  time      1.0 us, the median of 3; 1.0 us with loading and all else
+"
+        );
+    }
+
+    #[test]
+    fn a_reason_and_a_limit_are_told_without_internals() {
+        let reason = Shown {
+            reason: true,
+            ..Shown::default()
+        };
+        let text = shown(&outcome(), reason);
+        assert!(
+            text.contains("no GPU") && !text.contains("checksum"),
+            "{text}"
+        );
+        let cut = with(|described| described.converged = false);
+        let text = shown(&cut, Shown::default());
+        assert!(text.contains("stopped at the limit"), "{text}");
     }
 
     #[test]

@@ -4,16 +4,17 @@ use clap::{Args, ValueEnum};
 use seawall::run::{Centrality, Direction};
 
 #[derive(Debug, Args)]
+#[command(next_help_heading = super::DETAILS)]
 pub(super) struct CentralityArgs {
     /// With betweenness, closeness and eccentricity: edges are as long as their weights; on the cpu
     /// backend. With labels: edges count by their weights.
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     weighted: bool,
     /// With closeness: distances to the nodes or from them [default: inward].
-    #[arg(long, value_enum, value_name = "WAY")]
+    #[arg(long, value_enum, value_name = "WAY", hide_short_help = true)]
     direction: Option<DirectionName>,
     /// With betweenness: divide by the number of pairs of ends, as NetworkX does.
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     normalized: bool,
 }
 

@@ -18,6 +18,7 @@ use crate::output::print;
 use crate::program::{ProgramFailure, read, values};
 use crate::report::code;
 use crate::report::explain::{Explanation, write_groups};
+use crate::report::head::row;
 use crate::report::table::RowFormat;
 use crate::report::taken;
 use crate::report::trace;
@@ -316,45 +317,21 @@ impl Report {
         let (nodes, edges) = (u64::from(self.nodes), u64::from(self.edges));
         let size = (counted(nodes, "node"), counted(edges, "edge"));
         writeln!(out, "{} on {}, {}", self.program, size.0, size.1)?;
+        writeln!(out)?;
+        for result in &self.results {
+            row(out, &result.name, &result.first_values())?;
+        }
+        for ended in self.loops.iter().filter(|ended| !ended.converged) {
+            row(out, "loop", &ended.described())?;
+        }
         let directions = taken::directions(&self.taken);
         taken::write(out, directions, &self.taken, self.dropped)?;
-        writeln!(
-            out,
-            "  ran on    {} (backend {})",
-            self.device, self.backend
-        )?;
-        let time = |name: &str| Nanoseconds(self.time_ns[name].as_u64().unwrap_or(0));
-        let (run, first) = (time("run"), time("first_run"));
-        match self.repeat {
-            1 => writeln!(out, "  run       {run}")?,
-            repeat => writeln!(
-                out,
-                "  run       {run}  median of {repeat}, the first {first}"
-            )?,
-        }
-        for ended in &self.loops {
-            let iterations = counted(u64::from(ended.iterations), "iteration");
-            let end = if ended.converged {
-                "converged"
-            } else {
-                "stopped at its limit"
-            };
-            writeln!(out, "  loop      {iterations}, {end}")?;
-        }
-        if let Some(report) = &self.code {
-            writeln!(out, "  code      {}", code::described(report))?;
-        }
-        let groups = counted(u64::from(self.plan.groups), "group");
-        writeln!(out, "  plan      {groups}, {} bytes", self.plan.arena_bytes)?;
-        for result in &self.results {
-            let values = result.values.iter().take(SHOWN);
-            let values: Vec<String> = values.map(Value::to_string).collect();
-            let more = if result.values.len() > SHOWN {
-                " ..."
-            } else {
-                ""
-            };
-            writeln!(out, "  {:<10}{}{more}", result.name, values.join(" "))?;
+        writeln!(out)?;
+        let machine = format!("{} (backend {})", self.device, self.backend);
+        row(out, "ran on", &machine)?;
+        row(out, "run", &self.run_time())?;
+        if self.explain.is_some() {
+            self.write_internals(out)?;
         }
         match &self.explain {
             Some(Explained(described)) => write_groups(
@@ -365,5 +342,56 @@ impl Report {
             ),
             None => Ok(()),
         }
+    }
+
+    fn run_time(&self) -> String {
+        let time = |name: &str| Nanoseconds(self.time_ns[name].as_u64().unwrap_or(0));
+        let (run, first) = (time("run"), time("first_run"));
+        match self.repeat {
+            1 => run.to_string(),
+            repeat => format!("{run}  median of {repeat}, the first {first}"),
+        }
+    }
+
+    /// Rows of loops, code and plan.
+    fn write_internals(&self, out: &mut dyn Write) -> io::Result<()> {
+        for ended in self.loops.iter().filter(|ended| ended.converged) {
+            row(out, "loop", &ended.described())?;
+        }
+        if let Some(report) = &self.code {
+            row(out, "code", &code::described(report))?;
+        }
+        let groups = counted(u64::from(self.plan.groups), "group");
+        row(
+            out,
+            "plan",
+            &format!("{groups}, {} bytes", self.plan.arena_bytes),
+        )
+    }
+}
+
+impl LoopEnd {
+    fn described(&self) -> String {
+        let iterations = counted(u64::from(self.iterations), "iteration");
+        let end = if self.converged {
+            "converged"
+        } else {
+            "stopped at its limit"
+        };
+        format!("{iterations}, {end}")
+    }
+}
+
+impl ResultReport {
+    /// The first few values.
+    fn first_values(&self) -> String {
+        let values = self.values.iter().take(SHOWN).map(Value::to_string);
+        let shown = values.collect::<Vec<_>>().join(" ");
+        let more = if self.values.len() > SHOWN {
+            " ..."
+        } else {
+            ""
+        };
+        format!("{shown}{more}")
     }
 }

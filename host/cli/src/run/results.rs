@@ -6,6 +6,7 @@ use clap::builder::{PathBufValueParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 
 use crate::CliError;
+use crate::date::today;
 use crate::files::{Outputs, named};
 use crate::output::print;
 use crate::report::rows::Rows;
@@ -16,27 +17,43 @@ use seawall::graph::file::{is_written_through, write_whole};
 use seawall::outcome::RunOutcome;
 
 #[derive(Debug, Args)]
+#[command(next_help_heading = super::RESULTS)]
 pub(super) struct OutputArgs {
     /// Write one row per node: .csv, .json or .npy; or - for standard output.
     #[arg(long, value_name = "FILE", value_parser = PathBufValueParser::new().map(named))]
     pub(super) out: Option<PathBuf>,
     /// Format of that file when the suffix should not choose it.
-    #[arg(long, value_enum, value_name = "FORMAT", requires = "out")]
+    #[arg(
+        long,
+        value_enum,
+        value_name = "FORMAT",
+        requires = "out",
+        hide_short_help = true
+    )]
     pub(super) out_format: Option<RowFormat>,
     /// Columns of that file, separated by commas: graph, name, node (or id), value, parent, from, to
     /// of what the result has, or index and the results of a program; a single one is a plain array
     /// in .json and .npy [default: all columns of the result].
-    #[arg(long, value_delimiter = ',', value_name = "NAMES", requires = "out")]
+    #[arg(
+        long,
+        value_delimiter = ',',
+        value_name = "NAMES",
+        requires = "out",
+        hide_short_help = true
+    )]
     pub(super) columns: Vec<String>,
     /// Print the report as one JSON object.
     #[arg(long)]
     pub(super) json: bool,
-    /// Show each group of waves with its bytes, its topology with the reason, and its predicted
-    /// and measured time; for searches also each step.
+    /// Show how it ran: the plan, its memory, barriers, groups and steps.
+    ///
+    /// Also the reason for the machine, work of the host, checksum and the time of each phase; each
+    /// group of waves with its bytes, its topology with the reason, and its predicted and measured
+    /// time; for searches also each step.
     #[arg(long)]
     pub(super) explain: bool,
     /// Write a Chrome trace.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", hide_short_help = true)]
     pub(super) trace: Option<PathBuf>,
     /// Draw the result: .svg.
     #[arg(long, value_name = "FILE")]
@@ -151,10 +168,12 @@ impl OutputArgs {
         Ok(columns)
     }
 
+    /// Writes all files; `name` is that of the graph.
     pub(super) fn write(
         &self,
         outcome: &RunOutcome,
         graph: &Graph,
+        name: &str,
         table: Option<TableChoice>,
     ) -> Result<(), CliError> {
         if let (Some(path), Some(table)) = (&self.out, table) {
@@ -173,20 +192,33 @@ impl OutputArgs {
             write_whole(path, |out| trace::write(outcome, out))?;
         }
         if let Some(path) = &self.plot {
-            write_whole(path, |out| plot::write(outcome, out))?;
+            let source = format!("{name}, {}, seawall {}", today(), env!("CARGO_PKG_VERSION"));
+            write_whole(path, |out| plot::write(outcome, &source, out))?;
         }
         Ok(())
     }
 
-    pub(super) fn report(&self, outcome: &RunOutcome, files: &Outputs) -> Result<(), CliError> {
+    /// Prints the report; `is_asked` says whether the caller named the machine.
+    pub(super) fn report(
+        &self,
+        outcome: &RunOutcome,
+        graph: &Graph,
+        is_asked: bool,
+        files: &Outputs,
+    ) -> Result<(), CliError> {
         if self.json {
             return print(|out| json::write(outcome, self.explain, out));
         }
         if self.quiet || files.take_standard_output() {
             return Ok(());
         }
+        let label = |node| graph.label_of(node).to_string();
+        let shown = text::Shown {
+            internals: self.explain,
+            reason: is_asked || outcome.stream.is_some(),
+        };
         print(|out| {
-            text::write(outcome, out)?;
+            text::write(outcome, &label, shown, out)?;
             if self.explain {
                 explain::write(outcome, out)?;
             }

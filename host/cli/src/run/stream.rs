@@ -21,24 +21,49 @@ use seawall::stream::{
 use seawall::units::elapsed_ns;
 
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Streaming from a .swg file")]
 pub(super) struct StreamArgs {
     /// Whether the edges of a .swg file stay there and stream through a few buffers, with bfs,
     /// reach, cc, sssp and pagerank on cpu and mega; auto streams what does not fit the budget.
-    #[arg(long, value_enum, default_value_t, value_name = "WHEN")]
+    #[arg(
+        long,
+        value_enum,
+        default_value_t,
+        value_name = "WHEN",
+        hide_short_help = true
+    )]
     stream: When,
     /// Bytes of the windows in which edges stream, such as 1MiB [default: what the budget leaves,
     /// at most 4MiB].
-    #[arg(long, value_name = "SIZE", value_parser = size)]
+    #[arg(long, value_name = "SIZE", value_parser = size, hide_short_help = true)]
     stream_window: Option<u64>,
     /// Reader of streamed edges.
-    #[arg(long, value_enum, default_value_t, value_name = "NAME")]
+    #[arg(
+        long,
+        value_enum,
+        default_value_t,
+        value_name = "NAME",
+        hide_short_help = true
+    )]
     stream_reader: ReaderName,
     /// Whether streamed edges are read around the page cache.
-    #[arg(long, value_enum, default_value_t, value_name = "HOW")]
+    #[arg(
+        long,
+        value_enum,
+        default_value_t,
+        value_name = "HOW",
+        hide_short_help = true
+    )]
     stream_caching: CachingName,
     /// Whether windows stay in memory once they were read, so that later passes find them there;
     /// auto keeps those of graphs with more than 2^32 edges, if all fit.
-    #[arg(long, value_enum, default_value_t, value_name = "WHEN")]
+    #[arg(
+        long,
+        value_enum,
+        default_value_t,
+        value_name = "WHEN",
+        hide_short_help = true
+    )]
     stream_keep: KeepName,
 }
 

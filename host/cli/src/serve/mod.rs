@@ -27,6 +27,7 @@ use super::CliError;
 use super::numbers::{seconds, thread_count};
 use super::progress::ProgressLine;
 use super::weights::WeightArgs;
+use crate::reading::READING;
 use programs::Programs;
 use seawall::backend::cpu::available_threads;
 use seawall::graph::{Graph, LoadOptions, load};
@@ -34,7 +35,17 @@ use seawall::service::{BLOCKS, Config, On, Service, Tenant};
 use session::{Activity, Session};
 use stop::Stop;
 
+/// Examples and notes of the short help.
 const EXAMPLES: &str = "\
+Examples:
+  echo '{\"id\":1,\"op\":\"distance\",\"source\":0,\"target\":99}' | seawall serve gen:grid:10
+  seawall serve roads.gr --socket /tmp/roads.sock
+  seawall query --socket /tmp/roads.sock '{\"op\":\"reach\",\"source\":1,\"target\":2}'
+
+One JSON object a line; --help-all lists what may be asked.";
+
+/// Examples and notes of the long help.
+const ALL_EXAMPLES: &str = "\
 Examples:
   echo '{\"id\":1,\"op\":\"distance\",\"source\":0,\"target\":99}' | seawall serve gen:grid:10
   seawall serve roads.gr --socket /tmp/roads.sock
@@ -72,45 +83,57 @@ pub(super) const WINDOW: u32 = 1 << 16;
 
 /// Serve queries on a graph until the input ends.
 #[derive(Debug, Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = EXAMPLES, after_long_help = ALL_EXAMPLES)]
 pub(super) struct ServeArgs {
     /// Graph to serve: a file or a generator.
     #[arg(value_name = "GRAPH")]
     graph: OsString,
     /// Serve clients of this Unix socket, open to its owner alone, instead of standard input.
     #[cfg(unix)]
-    #[arg(long, value_name = "PATH")]
+    #[arg(long, value_name = "PATH", help_heading = "Clients")]
     socket: Option<PathBuf>,
     /// Clients of the socket at the same time, 15 at most; others get an error and are closed.
     #[cfg(unix)]
     #[arg(long, value_name = "N", default_value_t = CLIENTS_MAX, requires = "socket",
-        value_parser = clap::value_parser!(u32).range(1..=i64::from(CLIENTS_MAX)))]
+        value_parser = clap::value_parser!(u32).range(1..=i64::from(CLIENTS_MAX)), help_heading = "Clients")]
     clients: u32,
     /// Close a client of the socket that neither sent a line nor waited for an answer for so long.
     #[cfg(unix)]
     #[arg(long, value_name = "SECONDS", default_value_t = 60.0, requires = "socket",
-        value_parser = seconds)]
+        value_parser = seconds, help_heading = "Clients", hide_short_help = true)]
     idle_timeout: f64,
     /// Program that clients may run, as text (docs/program-text.md), by the name of its file
     /// without folder and extension. May be given several times.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = "Clients")]
     program: Vec<PathBuf>,
     /// Take every edge in both directions.
-    #[arg(long)]
+    #[arg(long, help_heading = READING)]
     undirected: bool,
     /// Machine that answers; auto takes CPU threads.
-    #[arg(long, value_enum, default_value_t, value_name = "NAME")]
+    #[arg(
+        long,
+        value_enum,
+        default_value_t,
+        value_name = "NAME",
+        help_heading = "Machine"
+    )]
     backend: ServeBackend,
     /// Number of the GPU.
-    #[arg(long, default_value_t = 0, value_name = "N")]
+    #[arg(
+        long,
+        default_value_t = 0,
+        value_name = "N",
+        help_heading = "Machine",
+        hide_short_help = true
+    )]
     device: u32,
     /// Worker threads, or blocks of a GPU; as many as the machine runs at once when not given.
-    #[arg(long, value_name = "N", value_parser = thread_count)]
+    #[arg(long, value_name = "N", value_parser = thread_count, help_heading = "Machine")]
     threads: Option<NonZeroUsize>,
     #[command(flatten)]
     weights: WeightArgs,
     /// Print no progress.
-    #[arg(short, long)]
+    #[arg(short, long, help_heading = "Results")]
     quiet: bool,
 }
 

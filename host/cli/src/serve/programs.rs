@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::{NEIGHBOURS, RESULT_WORDS};
 use crate::CliError;
 use crate::program::{ProgramFailure, read};
-use seawall::graph::Graph;
+use seawall::graph::{Graph, did_you_mean};
 use seawall::program::{GraphSize, Kind, PlanRequest, TextInput, TextResult};
 use seawall::service;
 use seawall_core::abi::control::FaultCode;
@@ -232,7 +232,8 @@ fn unknown(what: &str, name: &str, known: &[&str]) -> Value {
     let message = match known {
         [] => format!("the service has no {what}"),
         known => format!(
-            "no {what} is called {name:?}; there are {}",
+            "no {what} is called {name:?}{}; there are {}",
+            did_you_mean(name, known.iter().copied()),
             known.join(", ")
         ),
     };

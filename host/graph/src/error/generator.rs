@@ -1,14 +1,20 @@
 //! Errors of a generator's specification.
 
+use crate::nearest::did_you_mean;
+
+/// The names of generators.
+const GENERATORS: [&str; 6] = ["rmat", "rmat-directed", "uniform", "grid", "chain", "batch"];
+
 /// An error of a generator's specification.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum GeneratorProblem {
     /// No generator has this name.
     #[error(
-        "unknown generator {name:?}; use gen:rmat:SCALE:EDGEFACTOR[:SEED], \
+        "unknown generator {name:?}{}; use gen:rmat:SCALE:EDGEFACTOR[:SEED], \
          gen:rmat-directed:SCALE:EDGEFACTOR[:SEED], \
-         gen:uniform:SCALE:EDGEFACTOR[:SEED], gen:grid:WIDTH[xHEIGHT] or gen:chain:NODES[:SEED]"
+         gen:uniform:SCALE:EDGEFACTOR[:SEED], gen:grid:WIDTH[xHEIGHT] or gen:chain:NODES[:SEED]",
+        did_you_mean(name, GENERATORS)
     )]
     Name {
         /// The name given.

@@ -1,5 +1,7 @@
 //! Errors of one line of text.
 
+use crate::nearest::did_you_mean;
+
 /// An error of one line of text.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -133,7 +135,10 @@ pub enum LineProblem {
         value: String,
     },
     /// A chosen column that the first line does not have.
-    #[error("there is no column {column} in the first line ({value:?})")]
+    #[error(
+        "there is no column {column} in the first line ({value:?}){}",
+        did_you_mean(column.trim_matches('"'), fields(value))
+    )]
     NoSuchColumn {
         /// The name or number asked for.
         column: String,
@@ -296,4 +301,10 @@ pub enum LineProblem {
         /// The line, shortened.
         value: String,
     },
+}
+
+/// The fields of a line between any of the separators of tables.
+fn fields(line: &str) -> impl Iterator<Item = &str> {
+    line.split([',', ';', '\t', ' '])
+        .map(|field| field.trim_matches('"'))
 }

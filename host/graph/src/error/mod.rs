@@ -83,7 +83,8 @@ pub enum GraphError {
     },
     /// A writer's path has no suffix that names a format.
     #[error(
-        "{file}: no format that is written has this suffix; use {}, with .gz or .xz after it if wanted",
+        "{file}: no format that is written has this suffix{}; use {}, with .gz or .xz after it if wanted",
+        Format::suffix_meant(file),
         Format::written_suffixes()
     )]
     UnknownSuffix {

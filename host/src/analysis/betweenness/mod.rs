@@ -21,8 +21,8 @@ mod registers;
 use self::registers::Registers;
 use super::definition::padded;
 use super::{
-    Analysis, AnalysisOutput, Answer, Bars, Built, Case, End, Facts, ParallelRule, Picture,
-    Question, Reading, alone,
+    Analysis, AnalysisOutput, Answer, Bars, Built, Case, End, Facts, Highlight, ParallelRule,
+    Picture, Question, Reading, alone,
 };
 use crate::column::Column;
 use crate::cost::{Job, Times, Worker};
@@ -45,6 +45,7 @@ const FACTS: Facts = Facts {
     weighs: true,
     normalizes: true,
     distinct_sources: true,
+    highlight: Highlight::Highest,
     picture: Picture {
         title: "Nodes by betweenness",
         axis: "betweenness",

@@ -4,8 +4,8 @@ pub(super) mod oracle;
 
 use super::definition::padded;
 use super::{
-    Analysis, AnalysisOutput, Answer, Bars, Built, Case, Detail, Facts, Figure, Number, Picture,
-    Question, Reading, Sentence, Streaming, Values, alone,
+    Analysis, AnalysisOutput, Answer, Bars, Built, Case, Detail, Facts, Figure, Highlight, Number,
+    Picture, Question, Reading, Sentence, Streaming, Values, alone,
 };
 use crate::column::{Column, Rounds};
 use crate::cost::{Job, Worker};
@@ -28,6 +28,7 @@ const FACTS: Facts = Facts {
     searches: true,
     streams: Some(Streaming::Levels),
     details: &[Detail::Parents],
+    highlight: Highlight::Farthest,
     picture: Picture {
         title: "Frontier at each level",
         axis: "level",

@@ -4,8 +4,8 @@ mod hub;
 pub(super) mod oracle;
 
 use super::{
-    Analysis, AnalysisOutput, Answer, Bars, Built, Case, End, Facts, Picture, Question, Reading,
-    Streaming, Values,
+    Analysis, AnalysisOutput, Answer, Bars, Built, Case, End, Facts, Highlight, Picture, Question,
+    Reading, Streaming, Values,
 };
 use crate::column::Column;
 use crate::cost::{Job, Worker};
@@ -22,6 +22,7 @@ const FACTS: Facts = Facts {
     summary: "Connected components, directions ignored: the smallest node of each",
     values: Values::Nodes,
     streams: Some(Streaming::Components),
+    highlight: Highlight::LargestParts,
     picture: Picture {
         title: "Nodes by the size of their component",
         axis: "nodes in the component",

@@ -10,8 +10,8 @@ pub(super) mod oracle;
 use super::answer::highest;
 use super::sweep::{self, Sought};
 use super::{
-    Analysis, AnalysisOutput, Answer, Bars, Built, Case, Direction, Facts, Figure, ParallelRule,
-    Picture, Question, Reading, Sentence, Values, alone,
+    Analysis, AnalysisOutput, Answer, Bars, Built, Case, Direction, Facts, Figure, Highlight,
+    ParallelRule, Picture, Question, Reading, Sentence, Values, alone,
 };
 use crate::column::Column;
 use crate::cost::{Job, Worker};
@@ -31,6 +31,7 @@ const FACTS: Facts = Facts {
     parallel: ParallelRule::Least,
     weighs: true,
     directs: true,
+    highlight: Highlight::Highest,
     picture: Picture {
         title: "Sources by closeness",
         axis: "closeness",

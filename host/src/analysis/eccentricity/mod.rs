@@ -6,8 +6,8 @@ pub(super) mod oracle;
 
 use super::sweep::{self, Sought};
 use super::{
-    Analysis, AnalysisOutput, Answer, Bars, Built, Case, Facts, Figure, Number, ParallelRule,
-    Picture, Question, Reading, Sentence, Values, alone,
+    Analysis, AnalysisOutput, Answer, Bars, Built, Case, Facts, Figure, Highlight, Number,
+    ParallelRule, Picture, Question, Reading, Sentence, Values, alone,
 };
 use crate::column::Column;
 use crate::cost::{Job, Worker};
@@ -27,6 +27,7 @@ const FACTS: Facts = Facts {
     takes_sources: true,
     parallel: ParallelRule::Least,
     weighs: true,
+    highlight: Highlight::Highest,
     picture: Picture {
         title: "Sources by eccentricity",
         axis: "eccentricity",

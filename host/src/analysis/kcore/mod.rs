@@ -11,8 +11,8 @@ pub(super) mod oracle;
 use super::alone::{self, Sought};
 use super::falling::has_settled;
 use super::{
-    Analysis, AnalysisOutput, Answer, Bars, Built, Case, Facts, Figure, LoopRule, ParallelRule,
-    Picture, Question, Reading, Sentence,
+    Analysis, AnalysisOutput, Answer, Bars, Built, Case, Facts, Figure, Highlight, LoopRule,
+    ParallelRule, Picture, Question, Reading, Sentence,
 };
 use crate::column::Column;
 use crate::cost::{Job, Worker};
@@ -31,6 +31,7 @@ const FACTS: Facts = Facts {
     is_undirected: true,
     loops: LoopRule::Ignored,
     parallel: ParallelRule::Ignored,
+    highlight: Highlight::Highest,
     picture: Picture {
         title: "Nodes by core number",
         axis: "core number",

@@ -48,8 +48,8 @@ pub(super) mod oracle;
 use super::alone::{self, Sought};
 use super::lists::{List, list};
 use super::{
-    Analysis, AnalysisOutput, Answer, Bars, Built, Case, Facts, Figure, LabelRule, LoopRule,
-    ParallelRule, Picture, Question, Reading, Sentence, Values,
+    Analysis, AnalysisOutput, Answer, Bars, Built, Case, Facts, Figure, Highlight, LabelRule,
+    LoopRule, ParallelRule, Picture, Question, Reading, Sentence, Values,
 };
 use crate::column::Column;
 use crate::cost::{Job, Times, Worker};
@@ -75,6 +75,7 @@ const FACTS: Facts = Facts {
     parallel: ParallelRule::Count,
     weighs: true,
     has_rules: true,
+    highlight: Highlight::LargestParts,
     picture: Picture {
         title: "Nodes by the size of their community",
         axis: "nodes in the community",

@@ -9,8 +9,8 @@ pub(super) mod oracle;
 mod slices;
 
 use super::{
-    Analysis, AnalysisOutput, Answer, Bars, Built, Case, End, Facts, LoopRule, ParallelRule,
-    Picture, Question, Ranking, Reading, Streaming,
+    Analysis, AnalysisOutput, Answer, Bars, Built, Case, End, Facts, Highlight, LoopRule,
+    ParallelRule, Picture, Question, Ranking, Reading, Streaming,
 };
 use crate::column::Column;
 use crate::cost::{Job, Worker};
@@ -30,6 +30,7 @@ const FACTS: Facts = Facts {
     streams: Some(Streaming::Ranks),
     loops: LoopRule::Count,
     parallel: ParallelRule::Count,
+    highlight: Highlight::Highest,
     picture: Picture {
         title: "Nodes by rank",
         axis: "rank",

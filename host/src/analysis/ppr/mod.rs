@@ -18,8 +18,8 @@ mod weights;
 use super::definition::padded;
 use super::pagerank::{highest_rank, limit_of, oracle};
 use super::{
-    Analysis, AnalysisOutput, Answer, Bars, Built, Case, End, Facts, LoopRule, ParallelRule,
-    Picture, Question, Ranking, Reading,
+    Analysis, AnalysisOutput, Answer, Bars, Built, Case, End, Facts, Highlight, LoopRule,
+    ParallelRule, Picture, Question, Ranking, Reading,
 };
 use crate::column::Column;
 use crate::cost::{Job, Times, Worker};
@@ -44,6 +44,7 @@ const FACTS: Facts = Facts {
     ranks: true,
     loops: LoopRule::Count,
     parallel: ParallelRule::Count,
+    highlight: Highlight::Highest,
     picture: Picture {
         title: "Nodes by rank",
         axis: "rank",

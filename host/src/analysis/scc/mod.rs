@@ -22,8 +22,8 @@ pub(super) mod oracle;
 
 use super::alone::{self, Sought};
 use super::{
-    Analysis, AnalysisKind, AnalysisOutput, Answer, Bars, Built, Case, Facts, Picture, Question,
-    Reading, Values, cc,
+    Analysis, AnalysisKind, AnalysisOutput, Answer, Bars, Built, Case, Facts, Highlight, Picture,
+    Question, Reading, Values, cc,
 };
 use crate::column::Column;
 use crate::cost::{Job, Times, Worker};
@@ -42,6 +42,7 @@ const FACTS: Facts = Facts {
     title: "Strongly connected components",
     summary: "Strongly connected components: the smallest node of each",
     values: Values::NodesOfReached,
+    highlight: Highlight::LargestParts,
     picture: Picture {
         title: "Nodes by the size of their component",
         axis: "nodes in the component",

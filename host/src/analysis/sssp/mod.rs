@@ -10,8 +10,8 @@ use super::alone::{Searching, search_ns};
 use super::bfs::farthest;
 use super::falling::has_settled;
 use super::{
-    Analysis, AnalysisOutput, Answer, Bars, Built, Case, Detail, End, Facts, Figure, ParallelRule,
-    Picture, Question, Streaming, Values,
+    Analysis, AnalysisOutput, Answer, Bars, Built, Case, Detail, End, Facts, Figure, Highlight,
+    ParallelRule, Picture, Question, Streaming, Values,
 };
 use crate::column::Column;
 use crate::cost::{Job, Times, Worker};
@@ -35,6 +35,7 @@ const FACTS: Facts = Facts {
     streams: Some(Streaming::Lengths),
     parallel: ParallelRule::Least,
     details: &[Detail::Parents],
+    highlight: Highlight::Farthest,
     picture: Picture {
         title: "Nodes by distance",
         axis: "distance",

@@ -6,8 +6,8 @@ pub(super) mod oracle;
 use method::Method;
 
 use super::{
-    Analysis, AnalysisOutput, Answer, Bars, Built, Case, Facts, Figure, LoopRule, ParallelRule,
-    Picture, Question, Reading, Sentence,
+    Analysis, AnalysisOutput, Answer, Bars, Built, Case, Facts, Figure, Highlight, LoopRule,
+    ParallelRule, Picture, Question, Reading, Sentence,
 };
 use crate::column::Column;
 use crate::cost::{Job, Worker};
@@ -25,6 +25,7 @@ const FACTS: Facts = Facts {
     is_undirected: true,
     loops: LoopRule::Ignored,
     parallel: ParallelRule::Ignored,
+    highlight: Highlight::Highest,
     picture: Picture {
         title: "Nodes by triangles",
         axis: "triangles at the node",

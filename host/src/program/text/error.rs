@@ -1,5 +1,6 @@
 //! Errors of a program's text.
 
+use crate::graph::did_you_mean;
 use crate::program::error::ProgramError;
 
 /// The text of a program is invalid.
@@ -55,7 +56,7 @@ pub enum TextProblem {
         what: &'static str,
     },
     /// An unknown name.
-    #[error("no {what} is called {name:?}; there are {known}")]
+    #[error("no {what} is called {name:?}{}; there are {known}", did_you_mean(name, known.split(", ")))]
     Unknown {
         /// Its meaning.
         what: &'static str,

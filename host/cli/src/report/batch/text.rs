@@ -26,18 +26,13 @@ pub fn write(outcome: &BatchOutcome, out: &mut dyn Write) -> io::Result<()> {
         counted(outcome.nodes(), "node"),
         counted(outcome.edges(), "edge"),
     );
-    let weighed = outcome.graphs.iter().filter_map(|graph| graph.weights);
-    let weights = weights::described(weighed);
-    Head::from(outcome).write(out, &size, weights, |out| edges(out, outcome))?;
-    row(out, "workers", &workers(outcome))?;
+    let head = Head::from(outcome);
+    head.write_title(out, &size)?;
     row(out, "found", &found(outcome))?;
     row(out, "rounds", &rounds(outcome))?;
     if let Some(equal) = outcome.checked() {
         row(out, "check", &check(outcome, equal))?;
     }
-    row(out, "memory", &memory(outcome))?;
-    row(out, "host", &host(&outcome.host))?;
-    row(out, "checksum", &format!("{:016x}", outcome.checksum()))?;
     writeln!(out)?;
     for graph in outcome.graphs.iter().take(GRAPHS_SHOWN) {
         writeln!(out, "  {}", line(graph))?;
@@ -47,6 +42,17 @@ pub fn write(outcome: &BatchOutcome, out: &mut dyn Write) -> io::Result<()> {
         let rest = counted(rest as u64, "more graph");
         writeln!(out, "  and {rest}; --json lists all")?;
     }
+    writeln!(out)?;
+    edges(out, outcome)?;
+    let weighed = outcome.graphs.iter().filter_map(|graph| graph.weights);
+    if let Some(weights) = weights::described(weighed) {
+        row(out, "weights", &weights)?;
+    }
+    head.write_machine(out, true)?;
+    row(out, "workers", &workers(outcome))?;
+    row(out, "memory", &memory(outcome))?;
+    row(out, "host", &host(&outcome.host))?;
+    row(out, "checksum", &format!("{:016x}", outcome.checksum()))?;
     writeln!(out)?;
     times(out, &outcome.times, outcome.repeat, outcome.edges())
 }

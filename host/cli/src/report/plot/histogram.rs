@@ -5,11 +5,16 @@
 
 use seawall::analysis::{Bars, Values};
 use seawall::outcome::{Column, RunOutcome};
+use seawall::units::Count;
 
 /// Most bars of a picture; more values share bars.
 pub(super) const BARS_MAX: u64 = 160;
 /// Bars of a logarithmic axis for ranks.
 const LOG_BARS: u64 = 80;
+/// Bars from which on an even axis has ticks in the place of a label for each bar.
+const MANY_BARS: u64 = 13;
+/// Most steps between the ticks of an axis of values.
+const TICKS_MAX: u64 = 8;
 /// Ratio of the largest to the smallest value above zero from which on an axis
 /// may be logarithmic.
 const WIDE: f64 = 32.0;
@@ -26,6 +31,16 @@ pub(super) enum Scale {
 pub(super) struct Histogram {
     pub(super) bars: Vec<Bar>,
     pub(super) scale: Scale,
+    /// Round values along an even axis with many bars; without them bars have their labels.
+    pub(super) ticks: Vec<Tick>,
+}
+
+/// A round value on the axis.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Tick {
+    /// Its place, in bars from the left.
+    pub(super) at: f64,
+    pub(super) label: String,
 }
 
 /// Nodes whose values lie in one part of the range.
@@ -94,7 +109,11 @@ impl Histogram {
             Bar::new(whole_label(first, first.saturating_add(step - 1).min(high)))
         });
         let place = |value: u64| (value - low) / step;
-        Self::filled(bars.collect(), Scale::Even, values.map(place))
+        let mut filled = Self::filled(bars.collect(), Scale::Even, values.map(place));
+        if filled.bars.len() as u64 >= MANY_BARS {
+            filled.ticks = whole_ticks(low, high, step);
+        }
+        filled
     }
 
     /// Whole values, one bar per power of two and one for zero.
@@ -131,6 +150,7 @@ impl Histogram {
         let logs = finite.map(f64::ln);
         let mut bars = Self::steps(logs, low.ln(), high.ln(), LOG_BARS);
         bars.scale = Scale::Logarithmic;
+        bars.ticks.clear();
         let step = (high.ln() - low.ln()) / LOG_BARS as f64;
         for (at, bar) in bars.bars.iter_mut().enumerate() {
             bar.label = format!("{:.3e}", (low.ln() + at as f64 * step).exp());
@@ -144,7 +164,11 @@ impl Histogram {
         let step = (high - low) / count as f64;
         let bars = (0..count).map(|at| Bar::new(format!("{:.3e}", low + at as f64 * step)));
         let place = |value: f64| (((value - low) / step) as u64).min(count - 1);
-        Self::filled(bars.collect(), Scale::Even, values.map(place))
+        let mut filled = Self::filled(bars.collect(), Scale::Even, values.map(place));
+        if filled.bars.len() as u64 >= MANY_BARS {
+            filled.ticks = real_ticks(low, high, step);
+        }
+        filled
     }
 
     /// Nodes by the size of their component, one bar per power of two.
@@ -163,6 +187,7 @@ impl Histogram {
         Self {
             bars: Vec::new(),
             scale: Scale::Even,
+            ticks: Vec::new(),
         }
     }
 
@@ -172,7 +197,8 @@ impl Histogram {
                 bar.nodes += 1;
             }
         }
-        Self { bars, scale }
+        let ticks = Vec::new();
+        Self { bars, scale, ticks }
     }
 
     /// Returns whether more than half of the nodes are in the first sixteenth of the bars.
@@ -191,6 +217,51 @@ impl Bar {
     fn new(label: String) -> Self {
         Self { label, nodes: 0 }
     }
+}
+
+/// The smallest of 1, 2 and 5 times a power of ten that divides `span` into at most `most` steps.
+pub(super) fn round_step(span: u64, most: u64) -> u64 {
+    let powers = (0..19).map(|power| 10_u64.pow(power));
+    let mut steps = powers.flat_map(|power| [1, 2, 5].map(|factor| power.saturating_mul(factor)));
+    let step = steps.find(|step| span / step <= most);
+    step.unwrap_or(u64::MAX)
+}
+
+/// Round values from `low` to `high`, where each bar has `width` values. A value is in the middle of
+/// its part of a bar.
+fn whole_ticks(low: u64, high: u64, width: u64) -> Vec<Tick> {
+    let step = round_step(high - low, TICKS_MAX);
+    let ticks = (low.div_ceil(step)..=high / step).map(|at| at * step);
+    let tick = |value: u64| Tick {
+        at: ((value - low) as f64 + 0.5) / width as f64,
+        label: Count(value).to_string(),
+    };
+    ticks.map(tick).collect()
+}
+
+/// Round values from `low` to `high`, where each bar is `width` wide.
+fn real_ticks(low: f64, high: f64, width: f64) -> Vec<Tick> {
+    let power = ((high - low) / TICKS_MAX as f64).log10().floor();
+    let steps = [1.0, 2.0, 5.0, 10.0].map(|factor| factor * 10_f64.powf(power));
+    let fits = |step: &f64| (high - low) / step <= TICKS_MAX as f64;
+    let Some(step) = steps.into_iter().find(fits) else {
+        return Vec::new();
+    };
+    let digits = if step < 1.0 {
+        -step.log10().floor()
+    } else {
+        0.0
+    };
+    // Beyond these, digits are longer than what they tell.
+    if !(1e-6..=1e9).contains(&step) {
+        return Vec::new();
+    }
+    let numbers = (low / step).ceil() as i64..=(high / step).floor() as i64;
+    let tick = |number: i64| Tick {
+        at: (number as f64 * step - low) / width,
+        label: format!("{:.*}", digits as usize, number as f64 * step),
+    };
+    numbers.map(tick).collect()
 }
 
 fn is_wide(low: f64, high: f64) -> bool {
@@ -235,6 +306,34 @@ mod tests {
                 assert_eq!(all(&histogram), 3);
             }
         }
+    }
+
+    fn labels(histogram: &Histogram) -> Vec<&str> {
+        histogram.ticks.iter().map(|tick| &*tick.label).collect()
+    }
+
+    #[test]
+    fn ticks_of_even_axes_are_round_and_at_their_values() {
+        let levels = Histogram::even(0..620);
+        assert_eq!(
+            labels(&levels),
+            ["0", "100", "200", "300", "400", "500", "600"]
+        );
+        // Each bar has four levels.
+        assert_eq!(levels.ticks[1].at, 100.5 / 4.0);
+        let few = Histogram::even(3..9);
+        assert!(few.ticks.is_empty() && few.bars.len() == 6);
+        let far = Histogram::even(1_990..2_030);
+        assert_eq!(labels(&far)[..2], ["1,990", "1,995"]);
+        assert_eq!(far.ticks[0].at, 0.5);
+        let shares = Histogram::real((0..=100).map(|at| f64::from(at) / 100.0));
+        assert_eq!(labels(&shares), ["0.0", "0.2", "0.4", "0.6", "0.8", "1.0"]);
+        assert_eq!(shares.ticks[0].at, 0.0);
+        for high in [1e-30, 1e30, f64::MAX] {
+            let wide = Histogram::real([0.0, high].into_iter());
+            assert!(wide.ticks.len() <= TICKS_MAX as usize + 1);
+        }
+        assert!(Histogram::even([0, u64::MAX].into_iter()).ticks.len() <= TICKS_MAX as usize + 1);
     }
 
     #[test]

@@ -1,0 +1,1 @@
+../../../examples/analyse_module.rs

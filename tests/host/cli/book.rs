@@ -1,0 +1,249 @@
+//! Listings of the book: commands of ```` ```console ```` blocks are run, and print what the page says.
+//!
+//! `SEAWALL_BLESS=1` writes what they print into the pages. A line `...` stands for any number of
+//! lines. Times and machines are masked. Blocks marked `roads` need the file `NY.gr.xz` in the
+//! folder that `SEAWALL_ROADS` names, and are left out with a note without it.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+/// Pages whose listings are run.
+const PAGES: [&str; 4] = [
+    "tutorial.md",
+    "concepts.md",
+    "command-line.md",
+    "operating.md",
+];
+
+/// Begins a line of the shell that separates the outputs of commands.
+const MARK: &str = "@@seawall-listing";
+
+/// What stands for any number of lines.
+const ELISION: &str = "...";
+
+fn docs() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs")
+}
+
+/// A command with the output below it.
+#[derive(Debug, Default, PartialEq)]
+struct Listed {
+    command: String,
+    output: Vec<String>,
+}
+
+/// A block of a page: its first line in the page, from 0, and its commands.
+struct Block {
+    first: usize,
+    end: usize,
+    needs_roads: bool,
+    commands: Vec<Listed>,
+}
+
+fn blocks(page: &str) -> Vec<Block> {
+    let mut blocks = Vec::new();
+    let mut open: Option<Block> = None;
+    for (at, line) in page.lines().enumerate() {
+        match &mut open {
+            None if line.starts_with("```console") => {
+                open = Some(Block {
+                    first: at + 1,
+                    end: at + 1,
+                    needs_roads: line.ends_with(" roads"),
+                    commands: Vec::new(),
+                });
+            }
+            None => {}
+            Some(block) if line == "```" => {
+                block.end = at;
+                blocks.extend(open.take());
+            }
+            Some(block) => take(&mut block.commands, line),
+        }
+    }
+    blocks
+}
+
+/// Adds a line of a block: a command, its continuation, or output.
+fn take(commands: &mut Vec<Listed>, line: &str) {
+    if let Some(command) = line.strip_prefix("$ ") {
+        commands.push(Listed {
+            command: command.to_owned(),
+            output: Vec::new(),
+        });
+        return;
+    }
+    let last = commands.last_mut().expect("a listing begins with `$ `");
+    match line.strip_prefix("> ") {
+        Some(more) if last.output.is_empty() => {
+            last.command.push('\n');
+            last.command.push_str(more);
+        }
+        _ => last.output.push(line.to_owned()),
+    }
+}
+
+/// Runs all commands of a page in one shell, so that files and `$?` carry over. Returns the output
+/// of each.
+fn run(commands: &[&str], folder: &Path) -> Vec<Vec<String>> {
+    std::os::unix::fs::symlink(
+        env!("CARGO_BIN_EXE_seawall-under-test"),
+        folder.join("seawall"),
+    )
+    .unwrap();
+    let mut script = String::from("exec 2>&1\n");
+    for command in commands {
+        writeln!(script, "echo '{MARK}'; (exit $code)\n{command}\ncode=$?").unwrap();
+    }
+    let path = std::env::var("PATH").unwrap_or_default();
+    let mut bash = assert_cmd::Command::new("bash");
+    bash.args(["--norc", "-c", &script])
+        .env("PATH", format!("{}:{path}", folder.display()))
+        .env("code", "0")
+        .env_remove("NO_COLOR")
+        .current_dir(folder);
+    let printed = String::from_utf8(bash.output().unwrap().stdout).unwrap();
+    let mut outputs = Vec::new();
+    for line in printed.lines() {
+        if line == MARK {
+            outputs.push(Vec::new());
+        } else if let Some(output) = outputs.last_mut() {
+            output.push(line.to_owned());
+        }
+    }
+    outputs
+}
+
+/// A line without times, machines and widths of columns.
+fn masked(line: &str) -> String {
+    let words: Vec<&str> = line.split_whitespace().collect();
+    if words.starts_with(&["ran", "on"]) {
+        return "ran on".to_owned();
+    }
+    let is_unit = |word: &str| {
+        let word = word.trim_end_matches([';', ',', ')']);
+        ["ns", "us", "ms", "s"].contains(&word)
+    };
+    let shown = words.iter().enumerate().map(|(at, word)| {
+        let before_unit = words.get(at + 1).is_some_and(|next| is_unit(next));
+        match word.starts_with(|first: char| first.is_ascii_digit()) && before_unit {
+            true => "TIME",
+            false if at > 0 && is_unit(word) => "UNIT",
+            false => word,
+        }
+    });
+    shown.collect::<Vec<_>>().join(" ")
+}
+
+/// Whether the page's lines are those printed; `...` stands for any number of them.
+fn agree(listed: &[String], printed: &[String]) -> bool {
+    match listed {
+        [] => printed.is_empty(),
+        [elision, rest @ ..] if elision == ELISION => {
+            (0..=printed.len()).any(|skipped| agree(rest, &printed[skipped..]))
+        }
+        [line, rest @ ..] => match printed {
+            [first, more @ ..] => masked(line) == masked(first) && agree(rest, more),
+            [] => false,
+        },
+    }
+}
+
+/// The road network, if there is one.
+fn roads() -> Option<PathBuf> {
+    let folder = std::env::var_os("SEAWALL_ROADS")?;
+    Some(Path::new(&folder).join("NY.gr.xz")).filter(|file| file.exists())
+}
+
+/// Runs a page's listings; returns the page as it should be, and what differs.
+fn check(name: &str, page: &str) -> (String, String) {
+    let folder = tempfile::tempdir().unwrap();
+    let roads = roads();
+    if let Some(file) = &roads {
+        std::os::unix::fs::symlink(file, folder.path().join("NY.gr.xz")).unwrap();
+    }
+    let mut blocks = blocks(page);
+    assert!(!blocks.is_empty(), "{name} has no listing");
+    if roads.is_none() && blocks.iter().any(|block| block.needs_roads) {
+        println!("{name}: listings of a road network are left out: SEAWALL_ROADS names none");
+        blocks.retain(|block| !block.needs_roads);
+    }
+    let listed = || blocks.iter().flat_map(|block| &block.commands);
+    let commands: Vec<&str> = listed().map(|listed| listed.command.as_str()).collect();
+    let printed = run(&commands, folder.path());
+    assert_eq!(printed.len(), commands.len(), "{name}: {printed:?}");
+    let mut differences = String::new();
+    for (listed, printed) in listed().zip(&printed) {
+        if !agree(&listed.output, printed) {
+            let (command, expected) = (&listed.command, listed.output.join("\n"));
+            let printed = printed.join("\n");
+            writeln!(
+                differences,
+                "{name}: $ {command}\nthe page has:\n{expected}\nprinted:\n{printed}\n"
+            )
+            .unwrap();
+        }
+    }
+    (blessed(page, &blocks, &printed), differences)
+}
+
+/// The page with what was printed in the place of what differs.
+fn blessed(page: &str, blocks: &[Block], printed: &[Vec<String>]) -> String {
+    let mut lines: Vec<String> = page.lines().map(str::to_owned).collect();
+    let mut outputs = printed.iter();
+    let mut replaced = Vec::new();
+    for block in blocks {
+        let mut text = Vec::new();
+        for listed in &block.commands {
+            let printed = outputs.next().unwrap();
+            text.push(format!("$ {}", listed.command.replace('\n', "\n> ")));
+            let stays = agree(&listed.output, printed);
+            text.extend_from_slice(if stays { &listed.output } else { printed });
+        }
+        replaced.push((block.first..block.end, text));
+    }
+    for (range, text) in replaced.into_iter().rev() {
+        lines.splice(range, text);
+    }
+    lines.join("\n") + "\n"
+}
+
+#[test]
+fn listings_print_what_the_pages_say() {
+    let is_blessing = std::env::var_os("SEAWALL_BLESS").is_some();
+    let mut differences = String::new();
+    for name in PAGES {
+        let path = docs().join(name);
+        let page = std::fs::read_to_string(&path).unwrap();
+        let (right, differs) = check(name, &page);
+        if is_blessing {
+            std::fs::write(&path, right).unwrap();
+        } else {
+            differences += &differs;
+        }
+    }
+    assert!(differences.is_empty(), "{differences}");
+}
+
+#[test]
+fn a_wrong_listing_is_found() {
+    let right = "text\n```console\n$ echo a; echo 3 ms\na\n4.5 ms\n$ false\n$ echo $?\n1\n```\n";
+    assert_eq!(check("right", right), (right.to_owned(), String::new()));
+    let wrong = right.replace("\na\n", "\nb\n");
+    let (blessed, differences) = check("wrong", &wrong);
+    assert!(differences.contains("the page has:\nb"), "{differences}");
+    assert!(blessed.contains("\na\n3 ms\n"), "{blessed}");
+}
+
+#[test]
+fn elisions_and_masks() {
+    let lines = |text: &str| text.lines().map(str::to_owned).collect::<Vec<_>>();
+    assert!(agree(&lines("a\n...\nd"), &lines("a\nb\nc\nd")));
+    assert!(!agree(&lines("a\n...\nd"), &lines("a\nb\nc")));
+    assert!(!agree(&lines("a"), &lines("a\nb")));
+    assert_eq!(
+        masked("  time    1.2 ms; 3 us with"),
+        masked("  time 4 s; 9.0 ns with")
+    );
+    assert_ne!(masked("3 nodes"), masked("4 nodes"));
+}
