@@ -23,6 +23,7 @@ mod batches;
 mod budgets;
 mod cancels;
 mod cases;
+mod devices;
 mod evidence;
 mod faults;
 mod lost;
@@ -47,12 +48,13 @@ const EXECUTORS: [(Executor, &str); 3] = [
 ];
 
 /// The parts of the tests, in their order, with the line that opens each.
-const PARTS: [(&str, &str); 8] = [
+const PARTS: [(&str, &str); 9] = [
     ("faults", "faults and cancelled runs"),
     ("own", "waves of other crates"),
     ("plans", "plans, budgets, faults of batches"),
     ("service", "a service"),
     ("streams", "streams"),
+    ("devices", "several devices"),
     ("evidence", "evidence"),
     ("cases", "drawn cases"),
     ("lost", "a lost context"),
@@ -232,6 +234,7 @@ fn run_part(name: &str, options: &Options, tally: &mut Tally) {
         }
         "service" => service::run(options.seed, options.quick, options.slots, tally),
         "streams" => streams::run(options.seed, options.quick, tally),
+        "devices" => devices::run(options.seed, options.quick, tally),
         "evidence" => evidence::run(tally),
         "cases" => run_cases(options, tally),
         _ => lost::run(tally),

@@ -9,6 +9,7 @@ mod cases;
 mod columns;
 mod costs;
 mod details;
+mod devices;
 mod evidence;
 #[cfg(target_os = "linux")]
 mod exhaustion;

@@ -1,0 +1,74 @@
+//! `--devices`: one graph on several devices, which threads simulate.
+
+use super::{Finished, finish, seawall};
+
+fn run(analysis: &[&str], more: &[&str]) -> Finished {
+    let arguments = ["run", "gen:rmat:12:8", "--backend", "cpu", "--threads", "2"];
+    finish(seawall(&arguments).args(analysis).args(more))
+}
+
+#[test]
+fn columns_and_counters_of_several_devices_are_in_the_report() {
+    let analyses: [&[&str]; 4] = [
+        &["--analysis", "bfs", "--source", "1"],
+        &["--analysis", "cc"],
+        &["--analysis", "pagerank"],
+        &["--analysis", "kcore"],
+    ];
+    for analysis in analyses {
+        let one = run(analysis, &["--json"]).json();
+        assert!(one["devices"].is_null(), "{one}");
+        for list in ["0", "0,1", "0,1,2", "all"] {
+            let found = run(analysis, &["--devices", list, "--check", "--json"]).json();
+            assert_eq!(found["checksum"], one["checksum"], "{analysis:?} {list}");
+            assert_eq!(found["checked"], true, "{analysis:?} {list}");
+            let devices = &found["devices"];
+            let count = devices["nodes"].as_array().unwrap().len() as u64;
+            assert_eq!(devices["count"].as_u64(), Some(count));
+            assert!(devices["barriers"].as_u64().unwrap() > 0, "{devices}");
+            let edges = devices["edges"].as_array().unwrap();
+            let sum: u64 = edges.iter().filter_map(serde_json::Value::as_u64).sum();
+            assert_eq!(Some(sum), found["edges"].as_u64());
+        }
+    }
+    let text = run(&["--analysis", "cc"], &["--devices", "0,1", "--explain"]);
+    assert_eq!(text.code, 0, "{}", text.stderr);
+    for part in [
+        "2 simulated devices of 1 threads",
+        "device 1:",
+        "barriers of all devices",
+    ] {
+        assert!(text.stdout.contains(part), "{part}: {}", text.stdout);
+    }
+}
+
+#[test]
+fn requests_for_one_device_are_refused_before_a_run() {
+    let refused = |analysis: &[&str], more: &[&str], part: &str| {
+        let end = run(analysis, more);
+        assert_eq!(end.code, 2, "{}", end.stderr);
+        assert!(end.stderr.contains(part), "{}", end.stderr);
+    };
+    let bfs = ["--analysis", "bfs", "--source", "1"];
+    refused(
+        &["--analysis", "mis"],
+        &["--devices", "0,1"],
+        "runs on one device",
+    );
+    refused(
+        &bfs,
+        &["--devices", "0,x"],
+        "\"x\" is no number of a device",
+    );
+    refused(
+        &bfs,
+        &["--devices", "0,1", "--parents"],
+        "cannot be used with",
+    );
+    let many: Vec<String> = (0..17).map(|number| number.to_string()).collect();
+    refused(
+        &bfs,
+        &["--devices", &many.join(",")],
+        "1 to 16 devices, not 17",
+    );
+}
