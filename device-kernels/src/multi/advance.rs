@@ -152,7 +152,8 @@ pub(super) fn sum<G: Grid>(
 
 /// Walks the long rows that [`rows`] left, by all blocks: `take` gets each edge, `leave` each row when
 /// a warp has walked its edges, and `finish` each row once, after another barrier. Every lane calls
-/// this after the step's rows; it begins with a barrier. `leave` is a warp operation.
+/// this after the step's rows; it begins with a barrier, and returns whether there were some.
+/// `leave` is a warp operation.
 ///
 /// # Errors
 /// As [`Part::barrier`].
@@ -163,13 +164,13 @@ pub(super) fn long_rows<G: Grid>(
     mut take: impl FnMut(u32, u32),
     mut leave: impl FnMut(u32),
     mut finish: impl FnMut(u32),
-) -> Result<(), Stop> {
+) -> Result<bool, Stop> {
     let grid = part.grid();
     part.barrier()?;
     let waiting = word_of!(StepCounters, long_rows);
     let count = part.counters().load(grid, waiting);
     if count == 0 {
-        return Ok(());
+        return Ok(false);
     }
     let rows = part.multi.long_rows(grid);
     let (blocks, lanes) = (part.team.size(), grid.lanes());
@@ -203,5 +204,5 @@ pub(super) fn long_rows<G: Grid>(
     part.barrier()?;
     part.team
         .each(count, |number| finish(rows.load(grid, number)));
-    Ok(())
+    Ok(true)
 }

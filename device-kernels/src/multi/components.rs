@@ -84,7 +84,7 @@ fn link_rest<G: Grid>(part: &Part<G>) -> Result<(), Stop> {
     };
     let wanted = |node: u32| parents.load_weak(grid, node) != label;
     own_rows(part, edges, wanted, take);
-    long_rows(part, edges, take, |_| (), |_| ())
+    long_rows(part, edges, take, |_| (), |_| ()).map(|_| ())
 }
 
 /// Makes the trees of all devices one, on each, and points each node at its root.

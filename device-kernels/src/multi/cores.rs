@@ -10,6 +10,7 @@ use super::meet::Part;
 use crate::control::Stop;
 use crate::grid::Grid;
 use crate::memory::word_of;
+use core::cell::Cell;
 use seawall_core::abi::UNREACHED;
 use seawall_core::abi::multi::{MultiState, StepCounters};
 
@@ -99,8 +100,8 @@ fn peel<G: Grid>(part: &Part<G>, core: u32) -> Result<(), Stop> {
     let (grid, multi) = (part.grid(), part.multi);
     let (edges, values) = (multi.outgoing(grid), multi.values(grid));
     let (left, first) = (multi.sums(grid), multi.first(grid));
-    let mut nodes = 0_u32;
-    let mut visit = |_: u32, at: u32| {
+    let nodes = Cell::new(0_u32);
+    let visit = |_: u32, at: u32| {
         let to = edges.ends.constant(grid, at);
         if values.load_weak(grid, to) != UNREACHED {
             return;
@@ -108,19 +109,26 @@ fn peel<G: Grid>(part: &Part<G>, core: u32) -> Result<(), Stop> {
         // One of them sees the degree fall to the core, whatever the others do.
         if left.add(grid, to - first, u32::MAX) == core + 1 {
             values.store_weak(grid, to, core);
-            nodes += u32::from(find(part, to));
+            nodes.set(nodes.get() + u32::from(find(part, to)));
         }
     };
     let mut examined = 0_u64;
     each(part, |node| {
-        examined += u64::from(rows(part, edges, node, &mut visit));
+        examined += u64::from(rows(part, edges, node, visit));
     });
-    long_rows(part, edges, &mut visit, |_| (), |_| ())?;
-    let tally = Tally {
-        found: nodes,
+    Tally {
+        found: nodes.replace(0),
         examined,
         ..Tally::default()
-    };
-    tally.add(part);
+    }
+    .add(part);
+    if !long_rows(part, edges, visit, |_| (), |_| ())? {
+        return Ok(());
+    }
+    Tally {
+        found: nodes.get(),
+        ..Tally::default()
+    }
+    .add(part);
     part.barrier()
 }

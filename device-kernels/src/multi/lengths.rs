@@ -12,6 +12,7 @@ use super::meet::Part;
 use crate::control::Stop;
 use crate::grid::Grid;
 use crate::memory::word_of;
+use core::cell::Cell;
 use seawall_core::abi::UNREACHED;
 use seawall_core::abi::multi::{MultiState, StepCounters};
 
@@ -116,20 +117,20 @@ fn relax<G: Grid, L: Length>(part: &Part<G>, bound: u32) -> Result<(), Stop> {
         multi.weights(grid),
     );
     let (waiting, first) = (multi.waiting(grid), multi.first(grid));
-    let (mut nodes, mut too_long) = (0_u32, 0_u64);
-    let mut visit = |node: u32, at: u32| {
+    let (nodes, too_long) = (Cell::new(0_u32), Cell::new(0_u64));
+    let visit = |node: u32, at: u32| {
         let to = edges.ends.constant(grid, at);
         let weight = weights.map_or(L::ONE, |weights| weights.constant(grid, at));
         let length = L::further(values.load_weak(grid, node), weight);
         if length >= L::UNREACHED {
-            too_long += 1;
+            too_long.set(too_long.get() + 1);
             return;
         }
         if length >= values.load_weak(grid, to) || values.min(grid, to, length) <= length {
             return;
         }
         if length < bound {
-            nodes += u32::from(find(part, to));
+            nodes.set(nodes.get() + u32::from(find(part, to)));
         } else {
             let at = to - first;
             waiting.or(grid, at / 32, 1 << (at % 32));
@@ -137,16 +138,24 @@ fn relax<G: Grid, L: Length>(part: &Part<G>, bound: u32) -> Result<(), Stop> {
     };
     let mut examined = 0_u64;
     each(part, |node| {
-        examined += u64::from(rows(part, edges, node, &mut visit));
+        examined += u64::from(rows(part, edges, node, visit));
     });
-    long_rows(part, edges, &mut visit, |_| (), |_| ())?;
-    let tally = Tally {
-        found: nodes,
+    Tally {
+        found: nodes.replace(0),
         examined,
-        change: too_long,
+        change: too_long.replace(0),
         ..Tally::default()
-    };
-    tally.add(part);
+    }
+    .add(part);
+    if !long_rows(part, edges, visit, |_| (), |_| ())? {
+        return Ok(());
+    }
+    Tally {
+        found: nodes.get(),
+        change: too_long.get(),
+        ..Tally::default()
+    }
+    .add(part);
     part.barrier()
 }
 

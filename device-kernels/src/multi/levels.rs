@@ -13,6 +13,7 @@ use super::meet::Part;
 use crate::control::Stop;
 use crate::grid::Grid;
 use crate::memory::{Proven, word_of};
+use core::cell::Cell;
 use seawall_core::abi::UNREACHED;
 use seawall_core::abi::multi::MultiState;
 
@@ -104,26 +105,36 @@ fn push<G: Grid>(part: &Part<G>, level: u32) -> Result<(), Stop> {
         multi.degrees(grid),
     );
     let first = multi.first(grid);
-    let mut tally = Tally::default();
-    let (mut nodes, mut leaving) = (0_u32, 0_u64);
-    let mut visit = |_: u32, at: u32| {
+    let (nodes, leaving) = (Cell::new(0_u32), Cell::new(0_u64));
+    let visit = |_: u32, at: u32| {
         let to = edges.ends.constant(grid, at);
         if values.load_weak(grid, to) != UNREACHED || !find(part, to) {
             return;
         }
         values.store_weak(grid, to, level);
-        nodes += 1;
-        leaving += u64::from(degrees.constant(grid, to - first));
+        nodes.set(nodes.get() + 1);
+        leaving.set(leaving.get() + u64::from(degrees.constant(grid, to - first)));
     };
     let mut examined = 0_u64;
     each(part, |node| {
-        examined += u64::from(rows(part, edges, node, &mut visit));
+        examined += u64::from(rows(part, edges, node, visit));
     });
-    long_rows(part, edges, &mut visit, |_| (), |_| ())?;
-    tally.found = nodes;
-    tally.edges = leaving;
-    tally.examined = examined;
-    tally.add(part);
+    Tally {
+        found: nodes.replace(0),
+        edges: leaving.replace(0),
+        examined,
+        ..Tally::default()
+    }
+    .add(part);
+    if !long_rows(part, edges, visit, |_| (), |_| ())? {
+        return Ok(());
+    }
+    Tally {
+        found: nodes.get(),
+        edges: leaving.get(),
+        ..Tally::default()
+    }
+    .add(part);
     part.barrier()
 }
 

@@ -185,53 +185,69 @@ fn meet<G: Grid>(part: Part<G>, is_list: bool, adds_up: bool) -> Result<(), Stop
     if part.team.is_first() {
         let grid = part.grid();
         // Block operations: all lanes of the block are here.
-        if grid.lane() == 0 {
-            write_own(part, is_list);
-        }
+        send_own(part, is_list);
         grid.block_barrier();
         exchange(part);
         grid.block_barrier();
         if grid.block_any(grid.lane() == 0 && part.team.control.is_stopped(grid)) {
             return Err(Stop);
         }
-        if grid.lane() == 0 && adds_up {
+        if adds_up {
             add_up(part);
         }
     }
     part.barrier()
 }
 
-/// Writes this device's own mail, and clears the counters of the next step.
+/// Words of mail behind its epoch.
+const CONTENT: u32 = word_of!(Mail, rest);
+
+// The words of mail from `edges` on are those of the counters.
+const _: () = {
+    assert!(word_of!(Mail, edges) == word_of!(StepCounters, edges));
+    assert!(word_of!(Mail, dangling) == word_of!(StepCounters, dangling));
+    assert!(word_of!(Mail, change) == word_of!(StepCounters, change));
+    assert!(CONTENT == word_of!(StepCounters, examined));
+};
+
+/// Writes this device's mail for all devices, a word a lane, and clears the counters of the next
+/// step. All lanes of the first block call this.
 #[inline(always)]
-fn write_own<G: Grid>(part: Part<G>, is_list: bool) {
+fn send_own<G: Grid>(part: Part<G>, is_list: bool) {
     let (grid, multi) = (part.grid(), part.multi);
     let counters = part.counters();
     let mail = multi.mail(grid, multi.own(grid), part.meetings + 1);
-    let found = counters.load(grid, word_of!(StepCounters, found));
-    let least = counters.load(grid, word_of!(StepCounters, least));
-    mail.store(grid, word_of!(Mail, found), found);
-    mail.store(grid, word_of!(Mail, is_list), u32::from(is_list));
-    mail.store(grid, word_of!(Mail, least), !least);
-    let wide = [
-        (word_of!(StepCounters, edges), word_of!(Mail, edges)),
-        (word_of!(StepCounters, dangling), word_of!(Mail, dangling)),
-        (word_of!(StepCounters, change), word_of!(Mail, change)),
-    ];
-    for (from, to) in wide {
-        for half in 0..2 {
-            mail.store(grid, to + half, counters.load(grid, from + half));
+    let (state, next) = (multi.state(grid), multi.counters(grid, part.step + 1));
+    let mut at = grid.lane();
+    while at < next.len() {
+        if at > word_of!(Mail, epoch) && at < CONTENT {
+            let word = if at == word_of!(Mail, found) {
+                counters.load(grid, word_of!(StepCounters, found))
+            } else if at == word_of!(Mail, is_list) {
+                u32::from(is_list)
+            } else if at == word_of!(Mail, least) {
+                !counters.load(grid, word_of!(StepCounters, least))
+            } else {
+                counters.load(grid, at)
+            };
+            for device in 0..multi.devices(grid) {
+                send(grid, multi.of_device(grid, mail, device), at, word);
+            }
+            // The epoch follows from another lane, after a block barrier.
+            grid.fence_system();
+        } else if at == word_of!(Mail, epoch) {
+            let found = counters.load(grid, word_of!(StepCounters, found));
+            let sent = word_of!(MultiState, sent);
+            state.add_wide(grid, sent, sent_bytes(part, found, is_list));
+        } else if at == word_of!(StepCounters, examined) {
+            let examined = counters.load_wide(grid, at);
+            state.add_wide(grid, word_of!(MultiState, examined), examined);
+        } else {
+            let lists = word_of!(MultiState, lists);
+            state.add(grid, lists, u32::from(is_list));
         }
-    }
-    let state = multi.state(grid);
-    let examined = counters.load_wide(grid, word_of!(StepCounters, examined));
-    state.add_wide(grid, word_of!(MultiState, examined), examined);
-    let sent = word_of!(MultiState, sent);
-    state.add_wide(grid, sent, sent_bytes(part, found, is_list));
-    let lists = word_of!(MultiState, lists);
-    state.store(grid, lists, state.load(grid, lists) + u32::from(is_list));
-    let next = multi.counters(grid, part.step + 1);
-    for at in 0..next.len() {
         next.store(grid, at, 0);
+        at += grid.lanes();
     }
 }
 
@@ -265,9 +281,6 @@ fn exchange<G: Grid>(part: Part<G>) {
     while device < devices {
         if device != own {
             let there = multi.of_device(grid, mail, device);
-            for at in 1..word_of!(Mail, rest) {
-                send(grid, there, at, mail.load(grid, at));
-            }
             grid.fence_system();
             send(grid, there, word_of!(Mail, epoch), epoch);
         }
@@ -330,42 +343,60 @@ fn arrived<G: Grid>(part: Part<G>, epoch: u32) -> u32 {
     count
 }
 
-/// Adds up the mail of all devices, in their order.
+/// Adds up the mail of all devices, in their order, a sum a lane. All lanes of the first block call
+/// this.
 #[inline(always)]
 fn add_up<G: Grid>(part: Part<G>) {
-    let (grid, multi) = (part.grid(), part.multi);
-    let state = multi.state(grid);
-    let (mut found, mut least) = (0_u64, u32::MAX);
-    let (mut edges, mut dangling, mut change) = (0_u64, 0_u64, 0_u64);
-    for device in 0..multi.devices(grid) {
-        let mail = multi.mail(grid, device, part.meetings + 1);
-        let word = |at| read(grid, mail, at, Read::Relaxed);
-        let wide = |at| u64::from(word(at)) | u64::from(word(at + 1)) << 32;
-        let count = word(word_of!(Mail, found));
-        let form = if word(word_of!(Mail, is_list)) != 0 {
-            LISTED
-        } else {
-            0
-        };
-        state.store(grid, word_of!(MultiState, parts) + device, count | form);
-        found += u64::from(count);
-        least = least.min(word(word_of!(Mail, least)));
-        edges = edges.wrapping_add(wide(word_of!(Mail, edges)));
-        dangling = dangling.wrapping_add(wide(word_of!(Mail, dangling)));
-        change = change.wrapping_add(wide(word_of!(Mail, change)));
-    }
-    let sums = [
-        (word_of!(MultiState, found), found),
-        (word_of!(MultiState, edges), edges),
-        (word_of!(MultiState, dangling), dangling),
-        (word_of!(MultiState, change), change),
+    const SUMS: [(u32, u32); 3] = [
+        (word_of!(Mail, edges), word_of!(MultiState, edges)),
+        (word_of!(Mail, dangling), word_of!(MultiState, dangling)),
+        (word_of!(Mail, change), word_of!(MultiState, change)),
     ];
-    for (at, sum) in sums {
+    let (grid, multi) = (part.grid(), part.multi);
+    let (state, devices) = (multi.state(grid), multi.devices(grid));
+    let word = |device, at| {
+        let mail = multi.mail(grid, device, part.meetings + 1);
+        read(grid, mail, at, Read::Relaxed)
+    };
+    let store = |at: u32, sum: u64| {
         state.store(grid, at, sum as u32);
         state.store(grid, at + 1, (sum >> 32) as u32);
+    };
+    let mut lane = grid.lane();
+    while lane < 5 {
+        if lane == 0 {
+            let mut found = 0_u64;
+            for device in 0..devices {
+                let count = word(device, word_of!(Mail, found));
+                let is_list = word(device, word_of!(Mail, is_list)) != 0;
+                let form = if is_list { LISTED } else { 0 };
+                state.store(grid, word_of!(MultiState, parts) + device, count | form);
+                found += u64::from(count);
+            }
+            store(word_of!(MultiState, found), found);
+        } else if lane == 1 {
+            let mut least = u32::MAX;
+            for device in 0..devices {
+                least = least.min(word(device, word_of!(Mail, least)));
+            }
+            state.store(grid, word_of!(MultiState, least), least);
+            state.store(grid, word_of!(MultiState, meetings), part.meetings + 1);
+        } else {
+            // Codegen rule `NO_INDEXED_ARRAYS`.
+            let (from, to) = match lane {
+                2 => SUMS[0],
+                3 => SUMS[1],
+                _ => SUMS[2],
+            };
+            let mut sum = 0_u64;
+            for device in 0..devices {
+                let [low, high] = [from, from + 1].map(|at| u64::from(word(device, at)));
+                sum = sum.wrapping_add(low | high << 32);
+            }
+            store(to, sum);
+        }
+        lane += grid.lanes();
     }
-    state.store(grid, word_of!(MultiState, least), least);
-    state.store(grid, word_of!(MultiState, meetings), part.meetings + 1);
 }
 
 const _: () = assert!(size_of::<Mail>() as u32 == 4 * MAIL_WORDS);
