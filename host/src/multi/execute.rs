@@ -379,7 +379,7 @@ fn width(graph: &Graph) -> u32 {
     let is_float = graph.weight_kind() == Some(WeightKind::Float);
     let mean = match graph.weights() {
         None => 1.0,
-        Some(weights) if weights.is_empty() => 1.0,
+        Some([]) => 1.0,
         Some(weights) => {
             let number = |word: &u32| match is_float {
                 true => f64::from(f32::from_bits(*word)),
