@@ -80,6 +80,9 @@ pub(crate) fn text(record: &FaultRecord, wave_name: &str, missing: &[u32]) -> St
         FaultCode::BadLaunch | FaultCode::BadBatch | FaultCode::GivenUp | FaultCode::StalePlan => {
             what
         }
+        FaultCode::DeviceMissing | FaultCode::DeviceEnded => {
+            format!("{what}; {wave_name}, step {iteration}")
+        }
         _ => format!("{what}; at {at}"),
     }
 }

@@ -51,6 +51,10 @@ pub fn write(outcome: &RunOutcome, out: &mut dyn Write) -> io::Result<()> {
     if let Some(report) = &outcome.stream {
         return stream::explain(out, report);
     }
+    if outcome.devices.is_some() {
+        // Its kernels walk no groups.
+        return Ok(());
+    }
     write_groups(&outcome.groups, &outcome.steps, outcome.steps_total, out)
 }
 
