@@ -26,6 +26,20 @@ pub fn warp_scan<G: Grid>(grid: G, value: u32) -> (u32, u32) {
     (sum.wrapping_sub(value), total)
 }
 
+/// Sum of the `own`s of the warp. A warp operation.
+#[inline(always)]
+pub fn warp_sum_wide<G: Grid>(grid: G, own: u64) -> u64 {
+    let mut sum = own;
+    let mut delta = G::WARP / 2;
+    while delta > 0 {
+        let from = grid.warp_lane() ^ delta;
+        let [low, high] = [sum as u32, (sum >> 32) as u32].map(|word| grid.shuffle(word, from));
+        sum = sum.wrapping_add(u64::from(low) | u64::from(high) << 32);
+        delta /= 2;
+    }
+    sum
+}
+
 /// [`warp_scan`] of counts up to `K`: one vote per bit. Votes overlap, while five
 /// shuffles would wait for each other.
 #[inline(always)]

@@ -110,7 +110,7 @@ fn is_relative(link: &str) -> bool {
     !link.contains("://") && !link.starts_with("mailto:")
 }
 
-/// What is wrong with a link of a page, if anything is.
+/// The problem of a link of a page, if it has one.
 fn problem(page: &Path, text: &str, link: &str) -> Result<Option<String>, Error> {
     let (file, heading) = link.split_once('#').unwrap_or((link, ""));
     let folder = page.parent().unwrap_or(page);

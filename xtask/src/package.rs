@@ -64,7 +64,7 @@ pub(crate) struct Options {
     build: bool,
 }
 
-/// What a manifest says to crates.io.
+/// Fields of a manifest that crates.io reads.
 #[derive(Deserialize)]
 struct Manifest {
     name: String,
@@ -155,7 +155,7 @@ fn listed(name: &str) -> Result<Vec<String>, Error> {
     Ok(text.lines().map(str::to_owned).collect())
 }
 
-/// What a package lacks.
+/// Files and fields that a package lacks.
 fn missing(name: &str, files: &[String]) -> Vec<String> {
     let own = FILES_OF.iter().filter(|(of, _)| *of == name);
     let wanted = FILES.iter().chain(own.flat_map(|(_, files)| *files));
@@ -178,7 +178,7 @@ fn size(path: &Path) -> Result<u64, Error> {
 }
 
 impl Manifest {
-    /// What crates.io would refuse or show empty.
+    /// Fields that crates.io would refuse or show empty.
     fn findings(&self) -> Vec<String> {
         let is_some = |text: &Option<String>| text.as_ref().is_some_and(|text| !text.is_empty());
         let checks = [

@@ -137,7 +137,7 @@ pub struct MultiRecord {
 }
 assert_words!(MultiRecord, 16 + 2 * 22 + 2 * DEVICES_MAX + DEVICES_MAX + 2);
 
-/// What a device tells the others at a barrier of all.
+/// A message of a device to the others at a barrier of all.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[repr(C)]

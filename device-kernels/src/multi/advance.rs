@@ -1,9 +1,10 @@
 //! Walks the edges of rows of any length: short rows by lanes, longer ones by warps, and the
 //! longest by all blocks, after a barrier.
 
-use super::frontier::warp_sum_wide;
+use super::frontier::{Tally, each};
 use super::meet::Part;
 use super::record::Edges;
+use crate::block::warp_sum_wide;
 use crate::control::Stop;
 use crate::grid::Grid;
 use crate::memory::word_of;
@@ -62,6 +63,34 @@ pub(super) fn rows<G: Grid>(
         take(own, at);
     }
     length
+}
+
+/// Visits the edges to this device's nodes that leave the nodes found last, by `visit`, and ends with
+/// a barrier; `counted` returns what it has counted since the last call.
+///
+/// # Errors
+/// As [`Part::barrier`].
+#[inline(always)]
+pub(super) fn forth<G: Grid>(
+    part: &Part<G>,
+    edges: Edges,
+    visit: impl Fn(u32, u32),
+    counted: impl Fn() -> Tally,
+) -> Result<(), Stop> {
+    let mut examined = 0_u64;
+    each(part, |node| {
+        examined += u64::from(rows(part, edges, node, &visit));
+    });
+    Tally {
+        examined,
+        ..counted()
+    }
+    .add(part);
+    if !long_rows(part, edges, &visit, |_| (), |_| ())? {
+        return Ok(());
+    }
+    counted().add(part);
+    part.barrier()
 }
 
 /// Leaves a long row to [`long_rows`].

@@ -94,7 +94,7 @@ fn join<G: Grid>(part: &mut Part<G>) -> Result<(), Stop> {
     let parents = multi.values(grid);
     let nodes = multi.nodes(grid);
     part.barrier()?;
-    // What others read does not change meanwhile: they would miss a link that moved.
+    // The array that others read does not change meanwhile: they would miss a link that moved.
     let shown = multi.shares(grid, part.step());
     part.team.each(nodes, |node| {
         let root = root_of(grid, parents, node);

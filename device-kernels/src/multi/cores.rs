@@ -2,17 +2,17 @@
 //! networks", 2003): nodes with the least degree go, round by round, and their edges with them.
 //!
 //! Each device counts the edges that its own nodes have left. Work O(m + n k) on all devices
-//! together for k different core numbers; a barrier of all a round.
+//! together for k different core numbers; a barrier of all a round, and two a core number.
 
-use super::advance::{long_rows, rows};
-use super::frontier::{Tally, each, find, publish};
+use super::advance::forth;
+use super::frontier::{Tally, find, tell};
 use super::meet::Part;
 use crate::control::Stop;
 use crate::grid::Grid;
 use crate::memory::word_of;
 use core::cell::Cell;
 use seawall_core::abi::UNREACHED;
-use seawall_core::abi::multi::{MultiState, StepCounters};
+use seawall_core::abi::multi::MultiState;
 
 /// Finds the core number of each node of a graph whose edges have mirror images.
 ///
@@ -34,10 +34,10 @@ pub(super) fn run<G: Grid>(part: &mut Part<G>) -> Result<(), Stop> {
             break;
         }
         begin(part, core)?;
-        let mut found = tell(part)?;
+        let mut found = tell(part, |_| ())?;
         while found != 0 {
             peel(part, core)?;
-            found = tell(part)?;
+            found = tell(part, |_| ())?;
             rounds += 1;
         }
     }
@@ -47,13 +47,6 @@ pub(super) fn run<G: Grid>(part: &mut Part<G>) -> Result<(), Stop> {
         state.store(grid, word_of!(MultiState, converged), 1);
     }
     Ok(())
-}
-
-#[inline(always)]
-fn tell<G: Grid>(part: &mut Part<G>) -> Result<u64, Stop> {
-    let is_list = publish(part, |_| ());
-    part.meet(is_list)?;
-    Ok(part.state_wide(word_of!(MultiState, found)))
 }
 
 /// The least degree that a node has left, on any device; [`UNREACHED`] if there is none.
@@ -67,13 +60,7 @@ fn least_left<G: Grid>(part: &mut Part<G>) -> Result<u32, Stop> {
             least = least.min(left.load_weak(grid, at));
         }
     });
-    let least = grid.warp_min(least);
-    if grid.warp_lane() == 0 && least != u32::MAX {
-        let at = word_of!(StepCounters, least);
-        part.counters().max(grid, at, !least);
-    }
-    part.meet(true)?;
-    Ok(part.state(word_of!(MultiState, least)))
+    part.least(least)
 }
 
 /// Finds the nodes that have no more than `core` edges left.
@@ -112,23 +99,8 @@ fn peel<G: Grid>(part: &Part<G>, core: u32) -> Result<(), Stop> {
             nodes.set(nodes.get() + u32::from(find(part, to)));
         }
     };
-    let mut examined = 0_u64;
-    each(part, |node| {
-        examined += u64::from(rows(part, edges, node, visit));
-    });
-    Tally {
+    forth(part, edges, visit, || Tally {
         found: nodes.replace(0),
-        examined,
         ..Tally::default()
-    }
-    .add(part);
-    if !long_rows(part, edges, visit, |_| (), |_| ())? {
-        return Ok(());
-    }
-    Tally {
-        found: nodes.get(),
-        ..Tally::default()
-    }
-    .add(part);
-    part.barrier()
+    })
 }

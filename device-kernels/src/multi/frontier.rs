@@ -2,11 +2,13 @@
 
 use super::meet::{LISTED, Part};
 use super::record::Multi;
+use crate::block::warp_sum_wide;
+use crate::control::Stop;
 use crate::grid::Grid;
 use crate::memory::{Proven, word_of};
 use seawall_core::abi::multi::{LIST, MultiState, StepCounters};
 
-/// What a lane has counted in a step, until [`Tally::add`].
+/// Counts of a lane in a step, until [`Tally::add`].
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Tally {
     pub(super) found: u32,
@@ -38,20 +40,6 @@ impl Tally {
             }
         }
     }
-}
-
-/// Sum of the `own`s of a warp. A warp operation.
-#[inline(always)]
-pub(super) fn warp_sum_wide<G: Grid>(grid: G, own: u64) -> u64 {
-    let mut sum = own;
-    let mut delta = G::WARP / 2;
-    while delta > 0 {
-        let from = grid.warp_lane() ^ delta;
-        let [low, high] = [sum as u32, (sum >> 32) as u32].map(|word| grid.shuffle(word, from));
-        sum = sum.wrapping_add(u64::from(low) | u64::from(high) << 32);
-        delta /= 2;
-    }
-    sum
 }
 
 /// Marks a node of this device as found; returns whether it was not yet.
@@ -136,7 +124,7 @@ fn each_bit<G: Grid>(part: &Part<G>, device: u32, take: &mut impl FnMut(Option<u
 /// for the next one; `send` gets each node that was found, and whose value others may need. All
 /// blocks have met since the last one was found; returns whether it is a list.
 #[inline(always)]
-pub(super) fn publish<G: Grid>(part: &Part<G>, mut send: impl FnMut(u32)) -> bool {
+fn publish<G: Grid>(part: &Part<G>, mut send: impl FnMut(u32)) -> bool {
     let (grid, multi) = (part.grid(), part.multi);
     let count = part.counters().load(grid, word_of!(StepCounters, found));
     let (own, first) = (multi.own(grid), multi.first(grid));
@@ -169,6 +157,18 @@ pub(super) fn publish<G: Grid>(part: &Part<G>, mut send: impl FnMut(u32)) -> boo
     false
 }
 
+/// Ends a step: publishes what it found, as [`publish`], meets the other devices, and returns how many
+/// nodes all have found.
+///
+/// # Errors
+/// As [`Part::meet`].
+#[inline(always)]
+pub(super) fn tell<G: Grid>(part: &mut Part<G>, send: impl FnMut(u32)) -> Result<u64, Stop> {
+    let is_list = publish(part, send);
+    part.meet(is_list)?;
+    Ok(part.state_wide(word_of!(MultiState, found)))
+}
+
 /// Writes a word of an array into the memory of all other devices.
 #[inline(always)]
 pub(super) fn copy<G: Grid>(multi: Multi, grid: G, words: Proven, at: u32, value: u32) {
@@ -188,7 +188,7 @@ pub(super) fn copy<G: Grid>(multi: Multi, grid: G, words: Proven, at: u32, value
 /// # Errors
 /// As [`Part::barrier`].
 #[inline(always)]
-pub(super) fn lists_to_bits<G: Grid>(part: &Part<G>) -> Result<(), crate::control::Stop> {
+pub(super) fn lists_to_bits<G: Grid>(part: &Part<G>) -> Result<(), Stop> {
     let (grid, multi) = (part.grid(), part.multi);
     let bits = multi.bits(grid, part.step());
     let form = |device| part.state(word_of!(MultiState, parts) + device);

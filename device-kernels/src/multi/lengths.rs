@@ -5,8 +5,8 @@
 //! distance that waits, on all devices, opens the next one. Distances of nodes that were found go
 //! to all devices: a distance there that is older is too long, but a path's.
 
-use super::advance::{long_rows, rows};
-use super::frontier::{Tally, copy, each, find, publish};
+use super::advance::forth;
+use super::frontier::{Tally, copy, find, tell};
 use super::levels::begin;
 use super::meet::Part;
 use crate::control::Stop;
@@ -14,7 +14,7 @@ use crate::grid::Grid;
 use crate::memory::word_of;
 use core::cell::Cell;
 use seawall_core::abi::UNREACHED;
-use seawall_core::abi::multi::{MultiState, StepCounters};
+use seawall_core::abi::multi::MultiState;
 
 /// Distances of one kind, as words that order as they do.
 pub(super) trait Length {
@@ -69,7 +69,7 @@ pub(super) fn run<G: Grid, L: Length>(part: &mut Part<G>) -> Result<(), Stop> {
     loop {
         while found != 0 {
             relax::<G, L>(part, bound)?;
-            found = tell(part)?;
+            found = tell_lengths(part)?;
             rounds += 1;
             // The sum of all devices, so that all end here or none does.
             is_too_long |= part.state_wide(word_of!(MultiState, change)) != 0;
@@ -83,7 +83,7 @@ pub(super) fn run<G: Grid, L: Length>(part: &mut Part<G>) -> Result<(), Stop> {
         }
         bound = L::further(least, width);
         open(part, bound)?;
-        found = tell(part)?;
+        found = tell_lengths(part)?;
     }
     if part.team.is_leader() {
         let state = multi.state(grid);
@@ -97,14 +97,12 @@ pub(super) fn run<G: Grid, L: Length>(part: &mut Part<G>) -> Result<(), Stop> {
 
 /// Publishes nodes with their distances; returns how many all devices have found.
 #[inline(always)]
-fn tell<G: Grid>(part: &mut Part<G>) -> Result<u64, Stop> {
+fn tell_lengths<G: Grid>(part: &mut Part<G>) -> Result<u64, Stop> {
     let (grid, multi) = (part.grid(), part.multi);
     let values = multi.values(grid);
-    let is_list = publish(part, |node| {
+    tell(part, |node| {
         copy(multi, grid, values, node, values.load(grid, node));
-    });
-    part.meet(is_list)?;
-    Ok(part.state_wide(word_of!(MultiState, found)))
+    })
 }
 
 /// Relaxes the edges of the nodes that were found last.
@@ -136,68 +134,19 @@ fn relax<G: Grid, L: Length>(part: &Part<G>, bound: u32) -> Result<(), Stop> {
             waiting.or(grid, at / 32, 1 << (at % 32));
         }
     };
-    let mut examined = 0_u64;
-    each(part, |node| {
-        examined += u64::from(rows(part, edges, node, visit));
-    });
-    Tally {
+    forth(part, edges, visit, || Tally {
         found: nodes.replace(0),
-        examined,
         change: too_long.replace(0),
         ..Tally::default()
-    }
-    .add(part);
-    if !long_rows(part, edges, visit, |_| (), |_| ())? {
-        return Ok(());
-    }
-    Tally {
-        found: nodes.get(),
-        change: too_long.get(),
-        ..Tally::default()
-    }
-    .add(part);
-    part.barrier()
+    })
 }
 
-/// The least distance that waits on any device and is not below `bound`, all below which are final.
-#[inline(never)]
-fn least_waiting<G: Grid>(part: &mut Part<G>, bound: u32) -> Result<u32, Stop> {
+/// Calls `stays` with each waiting node and its distance, and leaves those that it takes waiting.
+#[inline(always)]
+fn each_waiting<G: Grid>(part: &Part<G>, mut stays: impl FnMut(u32, u32) -> bool) {
     let (grid, multi) = (part.grid(), part.multi);
     let (waiting, values) = (multi.waiting(grid), multi.values(grid));
     let first = multi.first(grid);
-    let mut least = u32::MAX;
-    part.team.each(multi.own_words(grid), |at| {
-        let word = waiting.load(grid, at);
-        let (mut rest, mut kept) = (word, 0);
-        while rest != 0 {
-            let bit = rest.trailing_zeros();
-            rest &= rest - 1;
-            let value = values.load(grid, first + at * 32 + bit);
-            if value >= bound {
-                least = least.min(value);
-                kept |= 1 << bit;
-            }
-        }
-        if kept != word {
-            waiting.store(grid, at, kept);
-        }
-    });
-    let least = grid.warp_min(least);
-    if grid.warp_lane() == 0 && least != u32::MAX {
-        let at = word_of!(StepCounters, least);
-        part.counters().max(grid, at, !least);
-    }
-    part.meet(true)?;
-    Ok(part.state(word_of!(MultiState, least)))
-}
-
-/// Finds the waiting nodes with distances below `bound`.
-#[inline(never)]
-fn open<G: Grid>(part: &Part<G>, bound: u32) -> Result<(), Stop> {
-    let (grid, multi) = (part.grid(), part.multi);
-    let (waiting, values) = (multi.waiting(grid), multi.values(grid));
-    let first = multi.first(grid);
-    let mut tally = Tally::default();
     part.team.each(multi.own_words(grid), |at| {
         let word = waiting.load(grid, at);
         let (mut rest, mut kept) = (word, 0);
@@ -205,15 +154,38 @@ fn open<G: Grid>(part: &Part<G>, bound: u32) -> Result<(), Stop> {
             let bit = rest.trailing_zeros();
             rest &= rest - 1;
             let node = first + at * 32 + bit;
-            if values.load(grid, node) < bound {
-                tally.found += u32::from(find(part, node));
-            } else {
+            if stays(node, values.load(grid, node)) {
                 kept |= 1 << bit;
             }
         }
         if kept != word {
             waiting.store(grid, at, kept);
         }
+    });
+}
+
+/// The least distance that waits on any device and is not below `bound`, all below which are final.
+#[inline(never)]
+fn least_waiting<G: Grid>(part: &mut Part<G>, bound: u32) -> Result<u32, Stop> {
+    let mut least = u32::MAX;
+    each_waiting(part, |_, value| {
+        if value >= bound {
+            least = least.min(value);
+        }
+        value >= bound
+    });
+    part.least(least)
+}
+
+/// Finds the waiting nodes with distances below `bound`.
+#[inline(never)]
+fn open<G: Grid>(part: &Part<G>, bound: u32) -> Result<(), Stop> {
+    let mut tally = Tally::default();
+    each_waiting(part, |node, value| {
+        if value < bound {
+            tally.found += u32::from(find(part, node));
+        }
+        value >= bound
     });
     tally.add(part);
     part.barrier()

@@ -2,13 +2,13 @@
 //! more than a part of the rest, from unvisited nodes to the last level (Beamer, Asanović, Patterson:
 //! "Direction-Optimizing Breadth-First Search", SC 2012).
 //!
-//! Work O(n + m) on all devices together, and O(n / 32) a level of more than [`LIST`] nodes. The
-//! depth is that of the search, in barriers of all devices.
+//! Work O(n + m) on all devices together, O(n / 32) a level of more than [`LIST`] nodes, and O(n) a
+//! level that is pulled. The depth is that of the search, in barriers of all devices.
 //!
 //! [`LIST`]: seawall_core::abi::multi::LIST
 
-use super::advance::{each_own, long_rows, rows};
-use super::frontier::{Tally, each, find, lists_to_bits, publish};
+use super::advance::{each_own, forth};
+use super::frontier::{Tally, find, lists_to_bits, tell};
 use super::meet::Part;
 use crate::control::Stop;
 use crate::grid::Grid;
@@ -53,9 +53,7 @@ pub(super) fn run<G: Grid>(part: &mut Part<G>) -> Result<(), Stop> {
         } else {
             push(part, level + 1)?;
         }
-        let is_list = publish(part, |_| ());
-        part.meet(is_list)?;
-        nodes = part.state_wide(word_of!(MultiState, found));
+        nodes = tell(part, |_| ())?;
         edges = part.state_wide(word_of!(MultiState, edges));
         level += 1;
     }
@@ -115,27 +113,11 @@ fn push<G: Grid>(part: &Part<G>, level: u32) -> Result<(), Stop> {
         nodes.set(nodes.get() + 1);
         leaving.set(leaving.get() + u64::from(degrees.constant(grid, to - first)));
     };
-    let mut examined = 0_u64;
-    each(part, |node| {
-        examined += u64::from(rows(part, edges, node, visit));
-    });
-    Tally {
+    forth(part, edges, visit, || Tally {
         found: nodes.replace(0),
         edges: leaving.replace(0),
-        examined,
         ..Tally::default()
-    }
-    .add(part);
-    if !long_rows(part, edges, visit, |_| (), |_| ())? {
-        return Ok(());
-    }
-    Tally {
-        found: nodes.get(),
-        edges: leaving.get(),
-        ..Tally::default()
-    }
-    .add(part);
-    part.barrier()
+    })
 }
 
 /// Looks for a node of the last level among those from which edges lead to each unvisited node.

@@ -108,6 +108,23 @@ impl<G: Grid> Part<G> {
         Ok(())
     }
 
+    /// Ends a step in which nothing was found, and returns the least `own` of all lanes of all devices.
+    /// A warp operation.
+    ///
+    /// # Errors
+    /// As [`Part::meet`].
+    #[inline(always)]
+    pub(super) fn least(&mut self, own: u32) -> Result<u32, Stop> {
+        let grid = self.grid();
+        let least = grid.warp_min(own);
+        if grid.warp_lane() == 0 && least != u32::MAX {
+            self.counters()
+                .max(grid, word_of!(StepCounters, least), !least);
+        }
+        self.meet(true)?;
+        Ok(self.state(word_of!(MultiState, least)))
+    }
+
     /// Meets the other devices within a step, so that none writes into this one's memory before
     /// that is made.
     ///
@@ -199,7 +216,7 @@ fn meet<G: Grid>(part: Part<G>, is_list: bool, adds_up: bool) -> Result<(), Stop
     part.barrier()
 }
 
-/// Words of mail behind its epoch.
+/// Words of mail with its epoch.
 const CONTENT: u32 = word_of!(Mail, rest);
 
 // The words of mail from `edges` on are those of the counters.

@@ -5,8 +5,9 @@
 //! together, and a share of each node to each other device.
 
 use super::advance::{each_own, long_rows, sum};
-use super::frontier::{Tally, copy, warp_sum_wide};
+use super::frontier::{Tally, copy};
 use super::meet::Part;
+use crate::block::warp_sum_wide;
 use crate::control::Stop;
 use crate::grid::Grid;
 use crate::memory::word_of;

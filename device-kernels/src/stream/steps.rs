@@ -2,6 +2,7 @@
 
 use super::ranks::{Scale, part, units};
 use super::record::{Post, Stream};
+use crate::block::warp_sum_wide;
 use crate::grid::Grid;
 use crate::memory::{Proven, word_of};
 use seawall_core::abi::stream::{
@@ -114,14 +115,7 @@ fn apply<G: Grid>(grid: G, stream: Stream, share: Share, number: u32, pulls: boo
 /// Adds the parts of a warp's lanes to a total. A warp operation.
 #[inline(always)]
 fn add_total<G: Grid>(grid: G, totals: Proven, at: u32, own: u64) {
-    let mut sum = own;
-    let mut delta = G::WARP / 2;
-    while delta > 0 {
-        let from = grid.warp_lane() ^ delta;
-        let [low, high] = [sum as u32, (sum >> 32) as u32].map(|word| grid.shuffle(word, from));
-        sum = sum.wrapping_add(u64::from(low) | u64::from(high) << 32);
-        delta /= 2;
-    }
+    let sum = warp_sum_wide(grid, own);
     if grid.warp_lane() == 0 && sum != 0 {
         totals.add_wide(grid, at, sum);
     }

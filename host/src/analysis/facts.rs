@@ -203,7 +203,7 @@ pub enum Values {
     Edges,
 }
 
-/// What a short report names of a column, beside its sentence.
+/// Nodes or parts that a short report names beside its sentence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Highlight {
     /// Nothing.

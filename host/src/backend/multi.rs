@@ -15,7 +15,8 @@ use seawall_core::abi::multi::{
     DEVICES_MAX, LIST, MAGIC, MAIL_WORDS, MultiKind, MultiRecord, MultiState,
 };
 use std::mem::offset_of;
-use std::sync::{Barrier, Mutex, PoisonError};
+use std::panic::resume_unwind;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 /// Words at multiples of which parts begin: a cache line of a GPU.
 const ALIGN: u64 = 64;
@@ -23,7 +24,7 @@ const ALIGN: u64 = 64;
 const CONTROL_WORDS: u64 = (size_of::<ControlRecord>() / 4) as u64;
 const STATE_WORDS: u64 = (size_of::<MultiState>() / 4) as u64;
 
-/// What all devices of a run have in common.
+/// Inputs that all devices of a run share.
 #[derive(Clone, Debug)]
 pub(crate) struct MultiRun {
     /// The work.
@@ -104,7 +105,7 @@ pub(crate) struct MultiJob<'a> {
     pub(crate) edges: &'a DeviceEdges<'a>,
 }
 
-/// What a device found.
+/// Values and counters of a device.
 #[derive(Debug)]
 pub(crate) struct DeviceFound {
     /// Values of its own nodes.
@@ -226,7 +227,7 @@ impl MultiJob<'_> {
         [(0, layout.values), (layout.control, end - layout.control)]
     }
 
-    /// What every run begins with besides zeros.
+    /// Words with which every run begins besides zeros.
     pub(crate) fn begins(&self) -> Vec<(u64, Vec<u32>)> {
         let layout = self.layout();
         let mut state = MultiState::zeroed();
@@ -329,61 +330,119 @@ impl MultiJob<'_> {
     }
 }
 
-/// Where the threads of a run's devices meet, and the first error of any.
+/// The meeting point of the threads of a run's devices, with the first error of any.
 pub(crate) struct Meeting<'c> {
-    barrier: Barrier,
-    failed: Mutex<Option<BackendError>>,
+    devices: u32,
+    state: Mutex<MeetingState>,
+    changed: Condvar,
     /// Ends the run from another thread.
     pub(crate) canceller: &'c Canceller,
+}
+
+#[derive(Debug, Default)]
+struct MeetingState {
+    /// Devices that wait for the others.
+    waiting: u32,
+    /// Meetings that are over.
+    over: u64,
+    failed: Option<BackendError>,
+    /// Whether none had failed by the end of the last meeting. A device that goes on may fail before
+    /// the others have looked.
+    was_well: bool,
+    /// Whether a thread has panicked: the others wait for it no longer.
+    is_broken: bool,
 }
 
 impl<'c> Meeting<'c> {
     pub(crate) fn new(devices: u32, canceller: &'c Canceller) -> Self {
         Self {
-            barrier: Barrier::new(devices as usize),
-            failed: Mutex::new(None),
+            devices,
+            state: Mutex::default(),
+            changed: Condvar::new(),
             canceller,
         }
+    }
+
+    /// Runs `device` for each job, on a thread of its own; returns what all found.
+    ///
+    /// # Errors
+    /// That of the first device that failed, or of one that says more than that another has ended.
+    pub(crate) fn run<'j>(
+        self,
+        jobs: &'j [MultiJob<'j>],
+        device: impl Fn(&'j MultiJob<'j>, &Self) -> Option<DeviceFound> + Sync,
+    ) -> Result<Vec<DeviceFound>, BackendError> {
+        let found = std::thread::scope(|scope| {
+            let (meeting, device) = (&self, &device);
+            let start = |job| {
+                scope.spawn(move || {
+                    let _watch = Breaking(meeting);
+                    device(job, meeting)
+                })
+            };
+            let threads: Vec<_> = jobs.iter().map(start).collect();
+            // All are joined before any panic goes on.
+            let ended: Vec<_> = threads.into_iter().map(|thread| thread.join()).collect();
+            let found =
+                |ended: std::thread::Result<_>| ended.unwrap_or_else(|panic| resume_unwind(panic));
+            ended.into_iter().map(found).collect::<Vec<_>>()
+        });
+        let found: Option<Vec<DeviceFound>> = found.into_iter().collect();
+        found.ok_or_else(|| self.lock().failed.take().unwrap_or(BackendError::Cancelled))
     }
 
     /// Waits for all devices; `None` if any has failed by then, this one with `result` among them.
     /// Every device has to call this as often as the others, until it returns `None`.
     pub(crate) fn all<T>(&self, result: Result<T, BackendError>) -> Option<T> {
+        let mut state = self.lock();
         let found = match result {
             Ok(found) => Some(found),
             Err(error) => {
-                self.fail(error);
+                state.fail(error);
                 None
             }
         };
-        self.barrier.wait();
-        let has_failed = self.lock().is_some();
-        // No device records a later error before all have looked.
-        self.barrier.wait();
-        found.filter(|_| !has_failed)
+        let meeting = state.over;
+        state.waiting += 1;
+        if state.waiting == self.devices {
+            state.waiting = 0;
+            state.over += 1;
+            state.was_well = state.failed.is_none();
+            self.changed.notify_all();
+        }
+        let waits = |state: &mut MeetingState| state.over == meeting && !state.is_broken;
+        let state = self.changed.wait_while(state, waits);
+        let state = state.unwrap_or_else(PoisonError::into_inner);
+        found.filter(|_| state.was_well && !state.is_broken)
     }
 
+    fn lock(&self) -> MutexGuard<'_, MeetingState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl MeetingState {
     /// Records an error: the first, or one that says more than that another device has ended.
-    fn fail(&self, error: BackendError) {
-        let mut failed = self.lock();
+    fn fail(&mut self, error: BackendError) {
         let is_echo = |error: &BackendError| {
             matches!(error, BackendError::Fault { record, .. }
                 if record.code == super::FaultCode::DeviceEnded as u32)
         };
-        if failed.as_ref().is_none_or(is_echo) {
-            *failed = Some(error);
+        if self.failed.as_ref().is_none_or(is_echo) {
+            self.failed = Some(error);
         }
     }
+}
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, Option<BackendError>> {
-        self.failed.lock().unwrap_or_else(PoisonError::into_inner)
-    }
+/// Lets the other devices go if this one's thread panics.
+struct Breaking<'m, 'c>(&'m Meeting<'c>);
 
-    /// The error of the run.
-    pub(crate) fn into_error(self) -> Option<BackendError> {
-        self.failed
-            .into_inner()
-            .unwrap_or_else(PoisonError::into_inner)
+impl Drop for Breaking<'_, '_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.lock().is_broken = true;
+            self.0.changed.notify_all();
+        }
     }
 }
 
@@ -405,4 +464,73 @@ pub(crate) fn counted(control: &ControlRecord, blocks: u32) -> [u64; 2] {
     let barriers = u64::from(control.ticket) / u64::from(blocks.max(1));
     let spent = time(control.ended_ns).saturating_sub(time(control.started_ns));
     [barriers, spent]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Runs `device` for three devices of an empty graph.
+    fn run(
+        device: impl Fn(u32, &Meeting<'_>) -> Option<DeviceFound> + Sync,
+    ) -> Result<Vec<DeviceFound>, BackendError> {
+        let run = MultiRun {
+            kind: MultiKind::Levels,
+            nodes: 0,
+            edges: 0,
+            cuts: vec![0; 4],
+            limit: 0,
+            ranking: (0.0, 0),
+            masses: [0; 2],
+            width: 1,
+            symmetric: true,
+            sources: (0, 0),
+            source_bits: Vec::new(),
+            source_counts: Vec::new(),
+            first_shares: Vec::new(),
+            time_ns: 0,
+            repeat: 1,
+        };
+        let edges = DeviceEdges::default();
+        let job = |own| MultiJob {
+            run: &run,
+            own,
+            edges: &edges,
+        };
+        let jobs = [0, 1, 2].map(job);
+        let canceller = Canceller::default();
+        Meeting::new(3, &canceller).run(&jobs, |job, meeting| device(job.own, meeting))
+    }
+
+    #[test]
+    fn an_error_after_a_meeting_does_not_undo_it_and_ends_the_next_for_all() {
+        for _ in 0..200 {
+            let passed = Mutex::new(0);
+            let error = run(|own, meeting| {
+                meeting.all(Ok(()))?;
+                *passed.lock().unwrap() += 1;
+                let late = match own {
+                    1 => Err(BackendError::NotLoaded),
+                    _ => Ok(()),
+                };
+                meeting.all(late)?;
+                unreachable!("a device went on after another had failed")
+            });
+            assert!(matches!(error, Err(BackendError::NotLoaded)), "{error:?}");
+            assert_eq!(passed.into_inner().unwrap(), 3);
+        }
+    }
+
+    #[test]
+    fn a_panic_of_one_device_lets_the_others_go_and_reaches_the_caller() {
+        let caught = std::panic::catch_unwind(|| {
+            run(|own, meeting| {
+                assert_ne!(own, 2, "the last device");
+                meeting.all(Ok(()))?;
+                None
+            })
+        });
+        let message = caught.unwrap_err().downcast::<String>().unwrap();
+        assert!(message.contains("the last device"), "{message}");
+    }
 }

@@ -5,15 +5,14 @@ use super::cut::{Walks, cuts, edges_of};
 use super::price;
 use crate::analysis::{self, AnalysisKind, Detail, End, ranking_iterations_max};
 use crate::backend::multi::{DeviceEdges, DeviceFound, Meeting, MultiJob, MultiRun};
-use crate::backend::{BackendError, Canceller, HostWork, cpu, cuda};
+use crate::backend::{BackendError, Canceller, cpu, cuda};
 use crate::column::Column;
 use crate::executor::Executor;
 use crate::graph::memory::Shortage;
 use crate::graph::{Graph, WeightKind};
-use crate::outcome::{Dropped, Event, Memory, RunOutcome, SessionReport, Taken, Times, Track};
-use crate::program::{PlanCounters, PlanSummary};
+use crate::outcome::{Dropped, Event, Memory, RunOutcome, Taken, Times, Track};
 use crate::run::{Phase, RunError, RunRequest, steps};
-use crate::units::elapsed_ns;
+use crate::units::{counted, elapsed_ns};
 use seawall_core::abi::UNREACHED;
 use seawall_core::abi::multi::{DEVICES_MAX, MultiKind};
 use seawall_core::abi::rank::unit_exponent;
@@ -86,18 +85,10 @@ pub(super) enum Work {
     Cores,
 }
 
-/// Returns whether `request` can run on several devices, for any graph.
-///
-/// # Errors
-/// [`RunError::CannotSplit`].
-pub fn check_splits(request: &RunRequest, devices: &Devices) -> Result<(), RunError> {
-    work_of(request, devices).map(|_| ())
-}
-
 /// Why one device is faster than `devices` for `request`, if that is so for any graph of this size.
 ///
 /// # Errors
-/// As [`check_splits`].
+/// [`RunError::CannotSplit`].
 pub fn reason_for_one(
     graph: &Graph,
     request: &RunRequest,
@@ -107,6 +98,7 @@ pub fn reason_for_one(
     Ok(price::reason_for_one(graph, work, devices))
 }
 
+/// The work of `request` on several devices.
 fn work_of(request: &RunRequest, devices: &Devices) -> Result<Work, RunError> {
     let analysis = request.analysis;
     let refuse = |what: String| RunError::CannotSplit { analysis, what };
@@ -235,24 +227,36 @@ pub fn execute_with(
     let report = report(devices, &run, &jobs, &found);
     let times = times(&found, plan_ns);
     let (values, end) = result(form, request, work, &run, &found)?;
-    let mut outcome = outcome(graph, form, request, devices, values, end);
-    outcome.device = name(devices, &found);
-    outcome.times = times;
-    outcome.events = events(&found, elapsed_ns(clock));
-    outcome.device_barriers = found.iter().map(|found| found.barriers).max().unwrap_or(0);
+    let backend = match devices {
+        Devices::Gpus(_) => Executor::Mega,
+        Devices::Simulated { .. } => Executor::Cpu,
+    };
     let bytes = report.memory_bytes.iter().sum();
-    outcome.memory.predicted_bytes = bytes;
-    outcome.memory.allocated_bytes = bytes;
-    outcome.edges_examined = None;
-    outcome.backend_reason = price::reason_for_one(form, work, devices);
-    outcome.devices = Some(report);
+    let mut outcome = RunOutcome {
+        backend_reason: price::reason_for_one(form, work, devices),
+        device: name(devices, &found),
+        edges: u64::from(graph.edges()),
+        taken: Taken::of(graph, form, request),
+        dropped: Dropped::between(graph, form),
+        memory: Memory {
+            predicted_bytes: bytes,
+            allocated_bytes: bytes,
+            tiles_bytes: 0,
+            budget_bytes: request.machine.budget_bytes,
+        },
+        times,
+        device_barriers: found.iter().map(|found| found.barriers).max().unwrap_or(0),
+        events: events(&found, elapsed_ns(clock)),
+        devices: Some(report),
+        ..steps::outcome(form, request, backend, values, end)
+    };
     if request.check {
         progress(Phase::Check);
         let output = analysis::AnalysisOutput {
             values: &outcome.values,
             parents: None,
         };
-        outcome.checked = Some(steps::is_equal(form, request, end, output));
+        outcome.checked = Some(steps::is_equal(graph, request, end, output));
         outcome.check_tolerance = request
             .analysis
             .definition()
@@ -281,22 +285,14 @@ fn walks(graph: &Graph, work: Work) -> Walks {
     }
 }
 
-/// Rows from which edges lead to each node.
-fn incoming(graph: &Graph) -> Result<&crate::graph::Csr, RunError> {
-    if graph.has_all_images() && graph.is_symmetric() {
-        return Ok(graph.outgoing());
-    }
-    graph.try_incoming().map_err(short)
-}
-
-/// What all devices have in common.
+/// Inputs that all devices share.
 fn describe(
     graph: &Graph,
     request: &RunRequest,
     work: Work,
     devices: u32,
 ) -> Result<MultiRun, RunError> {
-    let incoming = incoming(graph)?;
+    let incoming = graph.try_incoming().map_err(short)?;
     let cuts = cuts(incoming, devices);
     let is_float = graph.weight_kind() == Some(WeightKind::Float);
     let kind = match work {
@@ -404,7 +400,7 @@ fn parts<'g>(
     run: &MultiRun,
     walks: Walks,
 ) -> Result<Vec<DeviceEdges<'g>>, RunError> {
-    let incoming = incoming(graph)?;
+    let incoming = graph.try_incoming().map_err(short)?;
     let part = |range: &[u32]| edges_of(graph, incoming, [range[0], range[1]], walks);
     let parts: Result<Vec<_>, Shortage> = run.cuts.windows(2).map(part).collect();
     parts.map_err(short)
@@ -527,8 +523,8 @@ fn name(devices: &Devices, found: &[DeviceFound]) -> String {
     match devices {
         Devices::Gpus(_) => format!("{count} x {}", found[0].name),
         Devices::Simulated { .. } => {
-            let s = if count == 1 { "" } else { "s" };
-            format!("CPU, {count} simulated device{s} of {}", found[0].name)
+            let devices = counted(count as u64, "simulated device");
+            format!("CPU, {devices} of {}", found[0].name)
         }
     }
 }
@@ -550,64 +546,4 @@ fn events(found: &[DeviceFound], end_ns: u64) -> Vec<Event> {
         }
     }
     events
-}
-
-/// The outcome, without the device, its times and its counters.
-fn outcome(
-    read: &Graph,
-    graph: &Graph,
-    request: &RunRequest,
-    devices: &Devices,
-    values: Column,
-    end: End,
-) -> RunOutcome {
-    let analysis = request.analysis.definition();
-    RunOutcome {
-        analysis: request.analysis,
-        backend: match devices {
-            Devices::Gpus(_) => Executor::Mega,
-            Devices::Simulated { .. } => Executor::Cpu,
-        },
-        backend_reason: None,
-        device: String::new(),
-        nodes: u64::from(graph.nodes()),
-        edges: u64::from(graph.edges()),
-        taken: Taken::of(read, graph, request),
-        dropped: Dropped::between(read, graph),
-        weights: None,
-        sources: steps::original_ids(graph, request.sources()),
-        source_names: steps::names(graph, request.sources()),
-        reached: analysis.reached(&values),
-        rounds: analysis.rounds(&values, end.iterations),
-        converged: end.converged,
-        path: None,
-        plan: PlanSummary::default(),
-        memory: Memory {
-            predicted_bytes: 0,
-            allocated_bytes: 0,
-            tiles_bytes: 0,
-            budget_bytes: request.machine.budget_bytes,
-        },
-        plans: PlanCounters::default(),
-        session: SessionReport::default(),
-        topology: "none".to_owned(),
-        times: Times::default(),
-        repeat: request.repeat.get(),
-        edges_examined: None,
-        device_barriers: 0,
-        code: None,
-        host: HostWork::default(),
-        checked: None,
-        check_tolerance: None,
-        answer: analysis.answer(graph, &values),
-        events: Vec::new(),
-        waves: Vec::new(),
-        groups: Vec::new(),
-        steps: Vec::new(),
-        steps_total: 0,
-        stream: None,
-        devices: None,
-        values,
-        parents: None,
-    }
 }

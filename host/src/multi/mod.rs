@@ -11,8 +11,7 @@ mod cut;
 mod execute;
 mod price;
 
-pub use execute::{Devices, check_splits, execute, execute_with, reason_for_one};
-pub use price::Prices;
+pub use execute::{Devices, execute, execute_with, reason_for_one};
 
 use serde::Serialize;
 

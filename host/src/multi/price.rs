@@ -1,4 +1,4 @@
-//! What several devices cost, and whether one is faster.
+//! Prices of several devices, and whether one is faster.
 
 use super::Devices;
 use super::execute::Work;
@@ -11,16 +11,15 @@ use crate::graph::Graph;
 /// each 289 µs. Two H200 of one host, 2026-11-27, PageRank of `gen:rmat:22:16`: one GPU with its own
 /// kernels took 3.3 ms for 11 iterations, one device with the kernel of several 20.1 ms.
 #[derive(Clone, Copy, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct Prices {
+struct Prices {
     /// A barrier of all devices, nanoseconds.
-    pub barrier_ns: f64,
+    barrier_ns: f64,
     /// Bytes that a device receives in a nanosecond.
-    pub bytes_per_ns: f64,
+    bytes_per_ns: f64,
     /// Edges that one GPU visits in a nanosecond by its own kernels.
-    pub one_edges_per_ns: f64,
+    one_edges_per_ns: f64,
     /// Edges that each of several devices visits in a nanosecond.
-    pub edges_per_ns: f64,
+    edges_per_ns: f64,
 }
 
 impl Default for Prices {
@@ -37,8 +36,7 @@ impl Default for Prices {
 impl Prices {
     /// The time of an analysis that visits `edges` edges in `steps` steps and exchanges `bytes`
     /// bytes with each device in all, on `devices` devices: a prediction, nanoseconds.
-    #[must_use]
-    pub fn run_ns(&self, edges: f64, steps: f64, bytes: f64, devices: u32) -> f64 {
+    fn run_ns(&self, edges: f64, steps: f64, bytes: f64, devices: u32) -> f64 {
         if devices < 2 {
             return edges / self.one_edges_per_ns;
         }

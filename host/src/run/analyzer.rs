@@ -248,26 +248,15 @@ impl Submission<'_, '_> {
             stats,
             spent,
         } = answer;
-        let analysis = request.analysis.definition();
         let device = opened.session.device();
         let waves = waves(&planned.encoded, &stats.control);
         let explanation = explain(graph, request, planned, opened, &stats, &waves);
         RunOutcome {
-            analysis: request.analysis,
-            backend: opened.executor,
             backend_reason: opened.reason.clone(),
             device: device.name.clone(),
-            nodes: u64::from(graph.nodes()),
             edges: u64::from(read.edges()),
             taken: Taken::of(read, graph, request),
             dropped: Dropped::between(read, graph),
-            weights: None,
-            sources: steps::original_ids(graph, request.sources()),
-            source_names: steps::names(graph, request.sources()),
-            reached: analysis.reached(&values),
-            rounds: analysis.rounds(&values, end.iterations),
-            converged: end.converged,
-            path: None,
             plan: planned.summary,
             plans: self.plan_counters(),
             session: self.ledger.report(),
@@ -281,23 +270,20 @@ impl Submission<'_, '_> {
                 first_run: spent.first_run_ns,
                 readback: spent.readback_ns,
             },
-            repeat: request.repeat.get(),
             edges_examined: steps::edges_examined(&planned.encoded, &stats.control),
             device_barriers: barriers(&stats, opened.executor, device.units),
             code: stats.code.filter(|code| code.waves > 0),
             host: stats.host,
             checked,
-            check_tolerance: checked.and_then(|_| analysis.tolerance(&values, end)),
-            answer: analysis.answer(graph, &values),
+            check_tolerance: checked
+                .and_then(|_| request.analysis.definition().tolerance(&values, end)),
             events: self.log.events,
             waves,
             groups: explanation.groups,
             steps: explanation.steps,
             steps_total: explanation.steps_total,
-            stream: None,
-            devices: None,
-            values,
             parents,
+            ..steps::outcome(graph, request, opened.executor, values, end)
         }
     }
 }

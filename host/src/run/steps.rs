@@ -2,9 +2,12 @@
 
 use super::{RunError, RunRequest};
 use crate::analysis::{AnalysisKind, AnalysisOutput, Built, Case, End, Question, oracle};
-use crate::backend::BackendError;
+use crate::backend::{BackendError, HostWork};
+use crate::column::Column;
+use crate::executor::Executor;
 use crate::graph::{Graph, WeightKind};
-use crate::program::EncodedProgram;
+use crate::outcome::{Dropped, Memory, RunOutcome, SessionReport, Taken, Times};
+use crate::program::{EncodedProgram, PlanCounters, PlanSummary};
 use seawall_core::abi::control::{ControlRecord, LoopRecord};
 use seawall_core::abi::program::Opcode;
 use seawall_core::topology::Topology;
@@ -113,6 +116,57 @@ fn lesser(error: RunError, other: RunError) -> RunError {
             },
         ) if needed_bytes < least => error,
         _ => other,
+    }
+}
+
+/// The outcome of a run that found `values` on `graph`, without all that depends on its machine.
+pub(crate) fn outcome(
+    graph: &Graph,
+    request: &RunRequest,
+    backend: Executor,
+    values: Column,
+    end: End,
+) -> RunOutcome {
+    let analysis = request.analysis.definition();
+    RunOutcome {
+        analysis: request.analysis,
+        backend,
+        backend_reason: None,
+        device: String::new(),
+        nodes: u64::from(graph.nodes()),
+        edges: u64::from(graph.edges()),
+        taken: Taken::as_read(graph),
+        dropped: Dropped::default(),
+        weights: None,
+        sources: original_ids(graph, request.sources()),
+        source_names: names(graph, request.sources()),
+        reached: analysis.reached(&values),
+        rounds: analysis.rounds(&values, end.iterations),
+        converged: end.converged,
+        path: None,
+        plan: PlanSummary::default(),
+        memory: Memory::default(),
+        plans: PlanCounters::default(),
+        session: SessionReport::default(),
+        topology: "none".to_owned(),
+        times: Times::default(),
+        repeat: request.repeat.get(),
+        edges_examined: None,
+        device_barriers: 0,
+        code: None,
+        host: HostWork::default(),
+        checked: None,
+        check_tolerance: None,
+        answer: analysis.answer(graph, &values),
+        events: Vec::new(),
+        waves: Vec::new(),
+        groups: Vec::new(),
+        steps: Vec::new(),
+        steps_total: 0,
+        stream: None,
+        devices: None,
+        values,
+        parents: None,
     }
 }
 

@@ -5,17 +5,14 @@ use super::memory_plan::{Keeping, Sizes};
 use super::read::{Caching, ReaderChoice};
 use super::report::Tally;
 use crate::analysis::{self, Detail, End, LoopRule, ParallelRule, Streaming};
+use crate::backend::Canceller;
 use crate::backend::cpu::device_of;
-use crate::backend::{Canceller, HostWork};
 use crate::executor::Executor;
 use crate::graph::disk::{DiskNodes, Rows, SwgFile};
 use crate::graph::{
     Graph, GraphError, LoadOptions, Loops, Parallel, WeightChoice, WeightOrigin, load, memory,
 };
-use crate::outcome::{
-    Dropped, Event, Memory, RunOutcome, SessionReport, Taken, Times, Track, Weights,
-};
-use crate::program::{PlanCounters, PlanSummary};
+use crate::outcome::{Event, Memory, RunOutcome, Track, Weights};
 use crate::run::{Phase, RunError, RunRequest, steps};
 use crate::units::{bytes, elapsed_ns};
 use std::path::Path;
@@ -370,60 +367,30 @@ impl Streamed {
         plan: &Plan,
         tally: &Tally,
     ) -> RunOutcome {
-        let analysis = request.analysis.definition();
-        let (nodes, values) = (&self.nodes, found.values);
+        let backend = match request.machine.executor {
+            Some(Executor::Mega) => Executor::Mega,
+            _ => Executor::Cpu,
+        };
         RunOutcome {
-            analysis: request.analysis,
-            backend: match request.machine.executor {
-                Some(Executor::Mega) => Executor::Mega,
-                _ => Executor::Cpu,
-            },
             backend_reason: (request.machine.executor.is_none() && !self.file.is_simple()).then(
                 || {
                     "the file has loops or parallel edges, and such edges stream on the backend cpu"
                         .to_owned()
                 },
             ),
-            device: String::new(),
             nodes: u64::from(self.file.node_count()),
             edges: self.file.edges(),
-            taken: Taken::as_read(nodes),
-            dropped: Dropped::default(),
             weights: self.weights(plan),
-            sources: steps::original_ids(nodes, request.sources()),
-            source_names: steps::names(nodes, request.sources()),
-            reached: analysis.reached(&values),
-            rounds: analysis.rounds(&values, found.end.iterations),
-            converged: found.end.converged,
-            path: None,
-            plan: PlanSummary::default(),
             memory: Memory {
                 predicted_bytes: plan.memory_plan.bytes,
                 allocated_bytes: plan.memory_plan.bytes,
                 tiles_bytes: 0,
                 budget_bytes: request.machine.budget_bytes,
             },
-            plans: PlanCounters::default(),
-            session: SessionReport::default(),
-            topology: "none".to_owned(),
-            times: Times::default(),
-            repeat: request.repeat.get(),
-            edges_examined: None,
-            device_barriers: 0,
-            code: None,
-            host: HostWork::default(),
-            checked: None,
-            check_tolerance: None,
-            answer: analysis.answer(nodes, &values),
             events,
-            waves: Vec::new(),
-            groups: Vec::new(),
-            steps: Vec::new(),
-            steps_total: 0,
             stream: Some(tally.report(&plan.windows, plan.memory_plan.buffers)),
-            devices: None,
-            values,
             parents: found.parents,
+            ..steps::outcome(&self.nodes, request, backend, found.values, found.end)
         }
     }
 

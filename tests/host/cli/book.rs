@@ -18,7 +18,7 @@ const PAGES: [&str; 4] = [
 /// Begins a line of the shell that separates the outputs of commands.
 const MARK: &str = "@@seawall-listing";
 
-/// What stands for any number of lines.
+/// The line that stands for any number of lines.
 const ELISION: &str = "...";
 
 fn docs() -> PathBuf {

@@ -34,7 +34,7 @@ fn columns_and_counters_of_several_devices_are_in_the_report() {
     let text = run(&["--analysis", "cc"], &["--devices", "0,1", "--explain"]);
     assert_eq!(text.code, 0, "{}", text.stderr);
     for part in [
-        "2 simulated devices of 1 threads",
+        "2 simulated devices of 1 thread",
         "device 1:",
         "barriers of all devices",
     ] {

@@ -129,7 +129,7 @@ fn completions_name_commands_options_and_values() {
     finish(&mut seawall(&["completions", "bsh"])).refused(&["'bash'"]);
 }
 
-/// What a shell completes after these words.
+/// Completions of a shell after these words.
 #[cfg(unix)]
 #[test]
 fn bash_completes_commands_and_values() {
@@ -249,7 +249,7 @@ fn wrong_names_are_answered_by_the_near_one() {
         answer.contains("did you mean \\\"components\\\"?"),
         "{answer}"
     );
-    // What is near to nothing gets no advice.
+    // A name that is near to none gets no advice.
     let far = finish(seawall(&["run", "gen:ring:9"]).args(bfs));
     assert!(!far.stderr.contains("did you mean"), "{}", far.stderr);
 }

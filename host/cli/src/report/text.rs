@@ -14,7 +14,7 @@ use seawall::backend::HostWork;
 use seawall::outcome::{FoundPath, Memory, PlanSummary, Rounds, RunOutcome, Times};
 use seawall::units::{Count, Nanoseconds, bytes, counted};
 
-/// What a report shows beside the answer.
+/// Parts of a report beside the answer.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Shown {
     /// Plan, memory, barriers, work of the host, checksum, and each phase's time.

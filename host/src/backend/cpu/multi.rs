@@ -4,7 +4,7 @@ use super::{SERVICES, lines};
 use crate::backend::BackendError;
 use crate::backend::multi::{DeviceFound, Meeting, MultiJob, counted, fault};
 use crate::backend::threads::run_blocks;
-use crate::units::elapsed_ns;
+use crate::units::{counted as many, elapsed_ns};
 use seawall_core::abi::control::{ControlRecord, FaultCode};
 use seawall_core::abi::multi::MultiState;
 use seawall_device::grid::SHARED_WORDS;
@@ -12,6 +12,7 @@ use seawall_device::grid::dealer::Dealer;
 use seawall_device::grid::host::HostGrid;
 use seawall_device::multi::Multi;
 use seawall_device::threads::run_multi;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{PoisonError, mpsc};
@@ -31,19 +32,9 @@ pub(crate) fn run(
     meeting: Meeting<'_>,
 ) -> Result<Vec<DeviceFound>, BackendError> {
     let bases = Mutex::new(vec![0_u64; jobs.len()]);
-    let found: Vec<Option<DeviceFound>> = std::thread::scope(|scope| {
-        let start = |job| {
-            let (meeting, bases) = (&meeting, &bases);
-            scope.spawn(move || on_device(job, threads, meeting, bases))
-        };
-        let devices: Vec<_> = jobs.iter().map(start).collect();
-        devices
-            .into_iter()
-            .map(|device| device.join().unwrap_or(None))
-            .collect()
-    });
-    let all: Option<Vec<DeviceFound>> = found.into_iter().collect();
-    all.ok_or_else(|| meeting.into_error().unwrap_or(BackendError::Cancelled))
+    meeting.run(jobs, |job, meeting| {
+        on_device(job, threads, meeting, &bases)
+    })
 }
 
 /// One device; `None` if any of them fails.
@@ -79,7 +70,12 @@ fn on_device(
             words[at as usize..at as usize + part.len()].copy_from_slice(&part);
         }
         meeting.all(Ok(()))?;
-        let ran = kernel(address, threads, base + 4 * fault_at, meeting);
+        let run = || kernel(address, threads, base + 4 * fault_at, meeting);
+        let ran = catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|panic| {
+            // Kernels of other devices write into this one's memory until they have ended, too.
+            meeting.all::<()>(Err(BackendError::Cancelled));
+            resume_unwind(panic)
+        });
         let words: &[u32] = bytemuck::cast_slice(&memory);
         let control = read_record::<ControlRecord>(words, control_at);
         let ended = ran.and_then(|()| match control.fault.code {
@@ -103,7 +99,7 @@ fn on_device(
         upload_ns,
         readback_ns: elapsed_ns(began),
         bytes: job.bytes(),
-        name: format!("{threads} threads"),
+        name: many(u64::from(threads), "thread"),
     })
 }
 

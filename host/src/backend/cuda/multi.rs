@@ -33,7 +33,7 @@ const COPY_BYTES: usize = 16 << 20;
 /// Time that the host waits beyond the kernel's time budget.
 const GRACE: Duration = Duration::from_secs(5);
 
-/// What the threads of devices tell each other.
+/// Message of a device's thread to those of the others.
 #[derive(Clone, Copy, Debug, Default)]
 struct Told {
     /// First byte of the device's memory.
@@ -56,19 +56,9 @@ pub(crate) fn run(
     meeting: Meeting<'_>,
 ) -> Result<Vec<DeviceFound>, BackendError> {
     let told = Mutex::new(vec![Told::default(); jobs.len()]);
-    let found: Vec<Option<DeviceFound>> = std::thread::scope(|scope| {
-        let start = |(job, device): (_, &u32)| {
-            let (meeting, told, device) = (&meeting, &told, *device);
-            scope.spawn(move || on_device(job, device, meeting, told))
-        };
-        let devices: Vec<_> = jobs.iter().zip(devices).map(start).collect();
-        devices
-            .into_iter()
-            .map(|device| device.join().unwrap_or(None))
-            .collect()
-    });
-    let all: Option<Vec<DeviceFound>> = found.into_iter().collect();
-    all.ok_or_else(|| meeting.into_error().unwrap_or(BackendError::Cancelled))
+    meeting.run(jobs, |job, meeting| {
+        on_device(job, devices[job.own as usize], meeting, &told)
+    })
 }
 
 /// A device with its part of the graph.
@@ -250,7 +240,7 @@ impl Part {
         unsafe { self.staging.download(&self.stream, from, bytes, take) }
     }
 
-    /// What the device found.
+    /// The device's values and counters.
     fn found(
         &mut self,
         job: &MultiJob<'_>,
