@@ -30,7 +30,7 @@ fn reports_say_how_code_ran() {
     for command in [&of_program[..], &of_analysis] {
         for (jit, all) in [("always", true), ("never", false)] {
             let asked = [command, &["--threads", "2", "--jit", jit]].concat();
-            let (code, text) = seawall(&asked);
+            let (code, text) = seawall(&[&asked[..], &["--explain"]].concat());
             assert_eq!(code, 0, "{text}");
             let row = text.lines().find(|line| line.starts_with("  code"));
             let row = row.unwrap_or_else(|| panic!("{text}"));
