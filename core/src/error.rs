@@ -28,6 +28,10 @@ pub enum ScratchField {
     ArenaWords,
     /// Space for waves in the `u64` part of the arena scratch.
     ArenaOffsets,
+    /// Space for waves in the scratch of several devices.
+    DevicesWaves,
+    /// Space for dependencies in the scratch of several devices.
+    DevicesDependencies,
 }
 
 impl ScratchField {
@@ -41,6 +45,8 @@ impl ScratchField {
             Self::PackBytes => "pack_bytes",
             Self::ArenaWords => "arena_words",
             Self::ArenaOffsets => "arena_offsets",
+            Self::DevicesWaves => "devices_waves",
+            Self::DevicesDependencies => "devices_dependencies",
         }
     }
 }

@@ -8,8 +8,10 @@
 //! Results borrow the scratch. No content matters between two calls: a scratch is
 //! reusable after success and after any error.
 
+mod devices;
 mod execution;
 
+pub use devices::{DevicesScratch, DevicesScratchView};
 pub use execution::{ExecutionScratch, ExecutionScratchView};
 
 use crate::error::{ScratchField, ScratchTooSmall};
@@ -24,6 +26,8 @@ pub const PACK_BYTES: usize = 2;
 pub const ARENA_WORDS: usize = 8;
 /// `u64` words per wave that an arena needs.
 pub const ARENA_OFFSETS: usize = 3;
+/// `u32` words per wave that a plan for several devices needs beside its execution.
+pub const DEVICES_WORDS: usize = 4;
 
 const _: () = {
     // 16 bytes per wave is the promise made to microcontrollers.

@@ -1,10 +1,10 @@
 //! Random programs of the tests on random graphs.
 
 use crate::draw::Draw;
-use seawall_tests::draw::Limits;
-use seawall_tests::graphs::{self, EdgeList, SHAPES};
-use seawall_tests::random::Random;
-use seawall_tests::script::Script;
+use seawall_oracles::draw::Limits;
+use seawall_oracles::graphs::{self, EdgeList, SHAPES};
+use seawall_oracles::random::Random;
+use seawall_oracles::script::Script;
 use std::num::NonZeroUsize;
 
 /// A program, its graph, and the threads that it runs on.

@@ -11,11 +11,11 @@ use seawall::run::AnalysisKind;
 use seawall_core::abi::control::FaultCode;
 use seawall_core::abi::search::SearchPolicy;
 use seawall_core::topology::Topology;
-use seawall_tests::batches::{
+use seawall_oracles::batches::{
     ANALYSES, BatchOptions, Member, members, run_batch, run_scripts, short_frontier,
 };
-use seawall_tests::faulty;
-use seawall_tests::random::Random;
+use seawall_oracles::faulty;
+use seawall_oracles::random::Random;
 use std::sync::Arc;
 
 const NAME: &str = "batch";

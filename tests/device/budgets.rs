@@ -4,8 +4,8 @@
 use crate::tally::Tally;
 use seawall::backend::cuda::{CudaOptions, CudaSession, Executor};
 use seawall::graph::Graph;
-use seawall_tests::random::Random;
-use seawall_tests::ranks::run_ranks;
+use seawall_oracles::random::Random;
+use seawall_oracles::ranks::run_ranks;
 
 /// Size of the graph.
 const NODES: u32 = 3_000;

@@ -5,7 +5,7 @@ use seawall::backend::batch::{BatchError, BatchSession, Job};
 use seawall::backend::cuda::{CudaBatch, CudaOptions, CudaSession, Executor, LoopNodes};
 use seawall::backend::{BackendError, Canceller, RunLimits, Session};
 use seawall::graph::Graph;
-use seawall_tests::faulty;
+use seawall_oracles::faulty;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 

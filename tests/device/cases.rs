@@ -7,14 +7,14 @@ use seawall::graph::Graph;
 use seawall::program::SliceShape;
 use seawall::run::{AnalysisKind, Detail};
 use seawall_core::abi::search::SearchPolicy;
-use seawall_tests::composed::{COMPOSED, run_composed};
-use seawall_tests::draw::{self, Limits, UNLIMITED};
-use seawall_tests::graphs::{self, EdgeList, SHAPES};
-use seawall_tests::harness::{ANALYSES, RunOptions, run_analysis, run_script};
-use seawall_tests::paths::{Weights, run_paths};
-use seawall_tests::random::Random;
-use seawall_tests::ranks::{run_ranks, run_sliced_ranks, run_slices};
-use seawall_tests::straight;
+use seawall_oracles::composed::{COMPOSED, run_composed};
+use seawall_oracles::draw::{self, Limits, UNLIMITED};
+use seawall_oracles::graphs::{self, EdgeList, SHAPES};
+use seawall_oracles::harness::{ANALYSES, RunOptions, run_analysis, run_script};
+use seawall_oracles::paths::{Weights, run_paths};
+use seawall_oracles::random::Random;
+use seawall_oracles::ranks::{run_ranks, run_sliced_ranks, run_slices};
+use seawall_oracles::straight;
 
 /// One drawn case.
 struct Case {

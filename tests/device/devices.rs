@@ -5,8 +5,8 @@ use crate::tally::Tally;
 use seawall::graph::{Graph, LoadOptions, load};
 use seawall::multi::{Devices, execute};
 use seawall::run::{self, AnalysisKind, Machine, RunRequest};
-use seawall_tests::graphs::{SHAPES, draw};
-use seawall_tests::random::Random;
+use seawall_oracles::graphs::{SHAPES, draw};
+use seawall_oracles::random::Random;
 use std::num::{NonZeroU32, NonZeroUsize};
 
 const KINDS: [AnalysisKind; 6] = [

@@ -7,7 +7,7 @@ use seawall::graph::Graph;
 use seawall::program::EncodedProgram;
 use seawall_core::abi::control::{FaultCode, FaultRecord};
 use seawall_core::abi::program::{NO_REGISTER, Opcode};
-use seawall_tests::faulty;
+use seawall_oracles::faulty;
 
 /// An executor and its machine.
 #[derive(Clone, Copy, Debug)]

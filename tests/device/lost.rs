@@ -6,7 +6,7 @@ use cudarc::driver::sys;
 use seawall::backend::BackendError;
 use seawall::backend::cuda::{CudaOptions, CudaSession, Executor};
 use seawall::graph::Graph;
-use seawall_tests::ranks::run_ranks;
+use seawall_oracles::ranks::run_ranks;
 use std::ffi::CStr;
 use std::ptr::null_mut;
 

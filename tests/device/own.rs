@@ -11,9 +11,9 @@ use seawall::own::OwnWaves;
 use seawall::program::{Call, EncodedProgram, PlanRequest, ProgramBuilder, ProgramError};
 use seawall::program::{ComponentStep, RegisterId};
 use seawall::service::On;
-use seawall_tests::graphs::{SHAPES, draw};
-use seawall_tests::random::Random;
-use seawall_tests::serving::opcodes;
+use seawall_oracles::graphs::{SHAPES, draw};
+use seawall_oracles::random::Random;
+use seawall_oracles::serving::opcodes;
 use std::path::Path;
 use std::sync::Arc;
 

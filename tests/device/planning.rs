@@ -7,9 +7,9 @@ use seawall::executor::{Executor, Machine};
 use seawall::graph::Graph;
 use seawall::outcome::RunOutcome;
 use seawall::run::{AnalysisKind, Analyzer, RunError, RunRequest};
-use seawall_tests::graphs::{self, SHAPES};
-use seawall_tests::ladder;
-use seawall_tests::random::Random;
+use seawall_oracles::graphs::{self, SHAPES};
+use seawall_oracles::ladder;
+use seawall_oracles::random::Random;
 use std::num::NonZeroU32;
 
 /// Graphs whose memory is compared; fewer under a checker.

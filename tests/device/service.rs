@@ -3,8 +3,8 @@
 use crate::tally::Tally;
 use seawall::graph::{Graph, LoadOptions, load};
 use seawall::service::{Config, On, Service};
-use seawall_tests::serving::load::{Op, flood, round_trips};
-use seawall_tests::serving::{books, client, config, opcodes, pairs, programs, start, windows};
+use seawall_oracles::serving::load::{Op, flood, round_trips};
+use seawall_oracles::serving::{books, client, config, opcodes, pairs, programs, start, windows};
 use std::time::{Duration, Instant};
 
 /// The device that serves.

@@ -4,7 +4,7 @@ use crate::EXECUTORS;
 use crate::tally::Tally;
 use seawall::backend::cuda::{CudaBatch, CudaOptions, CudaSession};
 use seawall::executor::Executor;
-use seawall_tests::stale::{Tried, check_batch, check_session};
+use seawall_oracles::stale::{Tried, check_batch, check_session};
 
 /// Runs plans for this GPU, for other machines and for changed graphs.
 pub(crate) fn run(tally: &mut Tally) {

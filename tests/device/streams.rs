@@ -7,8 +7,8 @@ use seawall::graph::{Graph, LoadOptions, load, save};
 use seawall::outcome::RunOutcome;
 use seawall::run::{AnalysisKind, Executor, Machine, RunRequest, execute};
 use seawall::stream::{Keeping, StreamOptions, Streamed};
-use seawall_tests::graphs::{SHAPES, draw};
-use seawall_tests::random::Random;
+use seawall_oracles::graphs::{SHAPES, draw};
+use seawall_oracles::random::Random;
 use std::num::NonZeroU32;
 use std::path::Path;
 

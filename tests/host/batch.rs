@@ -14,9 +14,9 @@ use seawall::run::{self, AnalysisKind, Executor, Machine, RunError, RunRequest};
 use seawall_core::abi::control::FaultCode;
 use seawall_core::abi::search::SearchPolicy;
 use seawall_core::topology::Topology;
-use seawall_tests::batches::{self, ANALYSES, BatchOptions, Member, run_batch, run_scripts};
-use seawall_tests::faulty;
-use seawall_tests::random::Random;
+use seawall_oracles::batches::{self, ANALYSES, BatchOptions, Member, run_batch, run_scripts};
+use seawall_oracles::faulty;
+use seawall_oracles::random::Random;
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::sync::Arc;
 
@@ -54,7 +54,7 @@ fn on_threads(members: &[Member], asked: &BatchOptions, threads: usize) -> Resul
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(24))]
+    #![proptest_config(ProptestConfig::with_cases(12))]
 
     #[test]
     fn every_graph_of_a_batch_equals_its_oracle(members in members()) {

@@ -7,7 +7,7 @@ use std::{env, ptr};
 use seawall_capi as c;
 use seawall_core::plan::{self, Budget, Dag, Dependency, Wave};
 use seawall_core::scratch::{ExecutionScratch, Scratch};
-use seawall_tests::random::Random;
+use seawall_oracles::random::Random;
 
 /// The program of `core/capi/examples/plan.c`.
 const WAVES: [(u64, u64, u64); 6] = [
@@ -493,4 +493,98 @@ fn an_execution_is_planned_in_one_call() {
     let mut odd = execution_request(dag, 120);
     odd.strategy = 7;
     assert_eq!(execution(&odd).0, c::Status::InvalidStrategy);
+}
+
+/// The plan of three chained waves on several devices: the status, the summary and the exchanges.
+fn on_devices(
+    count: u32,
+    cuts: *const u32,
+    budget_bytes: u64,
+) -> (c::Status, c::DevicesSummary, Vec<c::Exchange>) {
+    let waves = [c::Wave {
+        frontier_bytes: 40,
+        scratch_bytes: 0,
+        output_bytes: 400,
+    }; 3];
+    let edges = [(0, 1), (1, 2)].map(|(before, after)| c::Dependency { before, after });
+    let mut request = execution_request(program(&waves, &edges), budget_bytes);
+    request.budget.resident_bytes = 4000;
+    let (mut space, mut problem) = (Room::new(), c::Problem::default());
+    let (mut shares, mut words) = (waves, [0; 12]);
+    let (mut bytes, mut targets) = ([0; 3], [0; 2]);
+    let mut exchanges = [c::Exchange::default(); 3];
+    let devices = c::Devices {
+        count,
+        cuts,
+        waves: shares.as_mut_ptr(),
+        exchanges: exchanges.as_mut_ptr(),
+        words: words.as_mut_ptr(),
+        bytes: bytes.as_mut_ptr(),
+        targets: targets.as_mut_ptr(),
+    };
+    let mut found = std::mem::MaybeUninit::uninit();
+    let mut summary = c::DevicesSummary::default();
+    let mut offsets = [c::Offsets {
+        frontier: 0,
+        scratch: 0,
+        output: 0,
+    }; 3];
+    // SAFETY: the records are valid, and tables and buffers are as long as they say.
+    let status = unsafe {
+        c::seawall_plan_devices(
+            &request,
+            &devices,
+            &space.buffers(),
+            found.as_mut_ptr(),
+            offsets.as_mut_ptr(),
+            &mut summary,
+            &mut problem,
+        )
+    };
+    if status == c::Status::Ok {
+        // SAFETY: a call that succeeds has written its result.
+        let plan: c::Execution = unsafe { found.assume_init() };
+        assert!(plan.required_bytes <= budget_bytes);
+        assert_eq!(shares[0].frontier_bytes, 40_u64.div_ceil(u64::from(count)));
+    }
+    exchanges
+        .get_mut(..summary.exchange_count as usize)
+        .map(|found| (status, summary, found.to_vec()))
+        .unwrap()
+}
+
+#[test]
+fn several_devices_are_planned_for_c_as_for_rust() {
+    let own = c::WaveFlag::OwnNodes as u32;
+    let total = c::WaveFlag::Total as u32;
+    let (status, summary, exchanges) = on_devices(4, [own, 0, own].as_ptr(), 10_000);
+    assert_eq!(status, c::Status::Ok);
+    let one = c::Exchange {
+        received_bytes: 300,
+        after_group: 0,
+    };
+    assert_eq!(exchanges, [one]);
+    assert_eq!(
+        (summary.exchanges_lower_bound, summary.received_bytes),
+        (1, 300)
+    );
+    assert!(summary.one_ns > 0 && summary.all_ns > summary.one_ns);
+    let (_, _, exchanges) = on_devices(4, [own, own | total, own].as_ptr(), 10_000);
+    assert_eq!(
+        (exchanges[0].after_group, exchanges[0].received_bytes),
+        (1, 1200)
+    );
+    let (status, summary, _) = on_devices(1, [0; 3].as_ptr(), 10_000);
+    assert_eq!((status, summary.exchange_count), (c::Status::Ok, 0));
+    // A thousand bytes of graph are on each of four.
+    assert_eq!(on_devices(4, [own; 3].as_ptr(), 2_000).0, c::Status::Ok);
+    assert_eq!(
+        on_devices(2, [own; 3].as_ptr(), 2_000).0,
+        c::Status::ArenaOverBudget
+    );
+    assert_eq!(
+        on_devices(0, [own; 3].as_ptr(), 10_000).0,
+        c::Status::InvalidLength
+    );
+    assert_eq!(on_devices(4, ptr::null(), 10_000).0, c::Status::NullPointer);
 }

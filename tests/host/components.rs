@@ -4,8 +4,8 @@
 use seawall::graph::Graph;
 use seawall::outcome::Rounds;
 use seawall::run::{AnalysisKind, Machine, RunError, RunRequest, execute};
-use seawall_tests::graphs::EdgeList;
-use seawall_tests::random::Random;
+use seawall_oracles::graphs::EdgeList;
+use seawall_oracles::random::Random;
 use std::num::NonZeroUsize;
 
 /// Finds the components with one thread and with three, checks them, and returns whether a search

@@ -6,9 +6,9 @@ use proptest::prelude::*;
 use seawall::graph::Graph;
 use seawall::outcome::{Column, RunOutcome};
 use seawall::run::{AnalysisKind, Machine, RunRequest, execute};
-use seawall_tests::graphs::{self, EdgeList};
-use seawall_tests::oracle;
-use seawall_tests::random::Random;
+use seawall_oracles::graphs::{self, EdgeList};
+use seawall_oracles::oracle;
+use seawall_oracles::random::Random;
 use std::num::{NonZeroU32, NonZeroUsize};
 
 fn run(graph: &Graph, analysis: AnalysisKind, sources: &[u32], limit: Option<u32>) -> RunOutcome {

@@ -7,8 +7,8 @@ use seawall::backend::cpu::CpuSession;
 use seawall::graph::Graph;
 use seawall::program::PlanRequest;
 use seawall::run::AnalysisKind;
-use seawall_tests::graphs::EdgeList;
-use seawall_tests::random::Random;
+use seawall_oracles::graphs::EdgeList;
+use seawall_oracles::random::Random;
 use std::num::NonZeroUsize;
 
 fn check(graph: &Graph, mut session: CpuSession<'_>) {

@@ -10,7 +10,7 @@ use seawall::graph::Graph;
 use seawall::outcome::{Column, Rounds, RunOutcome};
 use seawall::run::{AnalysisKind, Detail, Machine, RunError, RunRequest, execute};
 use seawall_core::abi::search::SearchPolicy;
-use seawall_tests::harness::{RunOptions, run_analysis};
+use seawall_oracles::harness::{RunOptions, run_analysis};
 use std::num::{NonZeroU32, NonZeroUsize};
 
 const UNLIMITED: u32 = u32::MAX - 1;

@@ -4,10 +4,10 @@
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 use proptest::{bool, collection, sample};
-use seawall_tests::draw::{self, Limits};
-use seawall_tests::graphs::{self, EdgeList, SHAPES};
-use seawall_tests::random::Random;
-use seawall_tests::script::Script;
+use seawall_oracles::draw::{self, Limits};
+use seawall_oracles::graphs::{self, EdgeList, SHAPES};
+use seawall_oracles::random::Random;
+use seawall_oracles::script::Script;
 use std::num::NonZeroUsize;
 use std::time::{Duration, Instant};
 

@@ -8,9 +8,9 @@ use seawall::graph::{self, Graph, LoadOptions, WeightChoice};
 use seawall::outcome::{Column, RunOutcome};
 use seawall::run::{AnalysisKind, Detail, Machine, RunError, RunRequest, execute};
 use seawall_core::abi::search::SearchPolicy;
-use seawall_tests::graphs::{self, EdgeList, SHAPES, Shape};
-use seawall_tests::harness::{ANALYSES, RunOptions, compare, expected, run_analysis};
-use seawall_tests::random::Random;
+use seawall_oracles::graphs::{self, EdgeList, SHAPES, Shape};
+use seawall_oracles::harness::{ANALYSES, RunOptions, compare, expected, run_analysis};
+use seawall_oracles::random::Random;
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::PathBuf;
 

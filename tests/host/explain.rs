@@ -4,7 +4,7 @@
 use seawall::backend::cpu::CpuSession;
 use seawall::backend::{BackendError, RunLimits, Session, StepTaken};
 use seawall::graph::Graph;
-use seawall_tests::ladder;
+use seawall_oracles::ladder;
 use std::num::NonZeroUsize;
 
 fn open(graph: &Graph) -> Result<Box<dyn Session + '_>, BackendError> {

@@ -9,9 +9,9 @@ use seawall::outcome::Column;
 use seawall::program::PlanRequest;
 use seawall::run::{AnalysisKind, Detail};
 use seawall_core::abi::search::SearchPolicy;
-use seawall_tests::graphs::EdgeList;
-use seawall_tests::harness::{RunOptions, compare, expected};
-use seawall_tests::random::Random;
+use seawall_oracles::graphs::EdgeList;
+use seawall_oracles::harness::{RunOptions, compare, expected};
+use seawall_oracles::random::Random;
 use std::num::NonZeroUsize;
 use std::ops::Range;
 

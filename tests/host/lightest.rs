@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use seawall::graph::Graph;
 use seawall::outcome::{Column, RunOutcome};
 use seawall::run::{AnalysisKind, Detail, Machine, RunRequest, execute};
-use seawall_tests::random::Random;
+use seawall_oracles::random::Random;
 use std::num::NonZeroUsize;
 
 fn run(graph: &Graph, request: &RunRequest) -> RunOutcome {

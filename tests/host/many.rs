@@ -8,9 +8,9 @@ use seawall::graph::Graph;
 use seawall::outcome::Column;
 use seawall::program::PlanRequest;
 use seawall::run::{AnalysisKind, Machine, RunRequest, execute};
-use seawall_tests::graphs::{EdgeList, SHAPES, draw};
-use seawall_tests::lanes;
-use seawall_tests::random::Random;
+use seawall_oracles::graphs::{EdgeList, SHAPES, draw};
+use seawall_oracles::lanes;
+use seawall_oracles::random::Random;
 use std::num::{NonZeroU32, NonZeroUsize};
 
 const NONE: u32 = u32::MAX;

@@ -6,8 +6,8 @@ use seawall::graph::Graph;
 use seawall::outcome::Column;
 use seawall::program::PlanRequest;
 use seawall::run::{AnalysisKind, Detail, Executor, Machine, RunError, RunRequest, execute};
-use seawall_tests::graphs::{self, SHAPES};
-use seawall_tests::random::Random;
+use seawall_oracles::graphs::{self, SHAPES};
+use seawall_oracles::random::Random;
 use std::num::NonZeroUsize;
 
 const GRAPHS: usize = 102;

@@ -189,7 +189,7 @@ fn what_one_device_alone_does_is_refused_by_name() {
     let two = devices(2, 1);
     let text = refused(RunRequest::new(AnalysisKind::Mis, Vec::new()), &two);
     assert!(
-        text.contains("bfs, reach, cc, sssp, pagerank and kcore"),
+        text.contains("bfs, reach, cc, sssp, pagerank, kcore, closeness and eccentricity"),
         "{text}"
     );
     let mut parents = bfs();
@@ -246,4 +246,63 @@ fn a_run_is_cancelled_on_all_devices() {
         matches!(error, RunError::Backend(BackendError::Cancelled)),
         "{error}"
     );
+}
+
+/// Values of sources, and of nodes that are none, whatever the devices; some sources come twice.
+#[test]
+fn dealt_sources_have_the_values_of_one_device() {
+    for shape in ["gen:grid:30", "gen:rmat-directed:9:4", "gen:chain:500"] {
+        let graph = load(shape, &LoadOptions::default(), None).unwrap().graph;
+        let graph = graph.with_drawn_weights(3).unwrap();
+        let nodes = graph.nodes();
+        for kind in [AnalysisKind::Closeness, AnalysisKind::Eccentricity] {
+            for (sources, weighted, limit) in [
+                (1, false, None),
+                (130, true, None),
+                (400, false, NonZeroU32::new(3)),
+            ] {
+                let sources = (0..sources).map(|at| at * 31 % (nodes / 2)).collect();
+                let mut request = RunRequest::new(kind, sources);
+                request.centrality.weighted = weighted;
+                request.max_iterations = limit;
+                request.check = true;
+                let one = request.clone().on(Machine::cpu(NonZeroUsize::new(1)));
+                let wanted = run::execute(&graph, &one).unwrap();
+                for (count, threads) in [(1, 1), (2, 2), (5, 1)] {
+                    let found = execute(&graph, &request, &devices(count, threads)).unwrap();
+                    assert_eq!(found.values, wanted.values, "{kind} of {shape} on {count}");
+                    assert_eq!(found.answer, wanted.answer, "{kind} of {shape} on {count}");
+                    assert_eq!(
+                        (found.reached, found.converged),
+                        (wanted.reached, wanted.converged)
+                    );
+                    assert_eq!(found.checked, Some(true), "{kind} of {shape} on {count}");
+                    assert_eq!(found.sources, wanted.sources);
+                }
+            }
+        }
+    }
+}
+
+/// The error of a device ends all, and names what was wrong; so does a canceller.
+#[test]
+fn dealt_runs_end_together() {
+    let graph = load("gen:grid:200", &LoadOptions::default(), None)
+        .unwrap()
+        .graph;
+    let mut request = RunRequest::new(AnalysisKind::Closeness, (0..2000).collect());
+    request.machine.budget_bytes = Some(1000);
+    let error = execute(&graph, &request, &devices(3, 1)).unwrap_err();
+    assert!(matches!(error, RunError::OverBudget { .. }), "{error}");
+    request.machine.budget_bytes = None;
+    let canceller = seawall::backend::Canceller::default();
+    canceller.cancel();
+    let error = execute_with(&graph, &request, &devices(2, 1), &canceller, &mut |_| ());
+    assert!(
+        matches!(error, Err(RunError::Backend(BackendError::Cancelled))),
+        "{error:?}"
+    );
+    let none = RunRequest::new(AnalysisKind::Closeness, Vec::new());
+    let error = execute(&graph, &none, &devices(2, 1)).unwrap_err();
+    assert!(matches!(error, RunError::NoSource { .. }), "{error}");
 }

@@ -8,7 +8,7 @@ use seawall::outcome::{Column, Direction, RunOutcome};
 use seawall::run::{AnalysisKind, Analyzer, Detail, Machine, RunError, RunRequest, execute};
 use seawall::stream::{StreamOptions, Streamed};
 use seawall_core::topology::Topology;
-use seawall_tests::listed::Listed;
+use seawall_oracles::listed::Listed;
 use std::num::NonZeroUsize;
 
 const THREADS: [usize; 2] = [1, 3];

@@ -5,8 +5,8 @@ use proptest::prelude::*;
 use seawall::graph::Graph;
 use seawall::outcome::{Rounds, RunOutcome};
 use seawall::run::{AnalysisKind, Machine, RunRequest, execute};
-use seawall_tests::graphs::EdgeList;
-use seawall_tests::paths::Weights;
+use seawall_oracles::graphs::EdgeList;
+use seawall_oracles::paths::Weights;
 use std::num::{NonZeroU32, NonZeroUsize};
 
 /// A limit that no run comes to: the request is for rounds.

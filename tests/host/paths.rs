@@ -6,9 +6,9 @@ use seawall::batch::{self, BatchGraph};
 use seawall::graph::Graph;
 use seawall::outcome::{Column, RunOutcome};
 use seawall::run::{AnalysisKind, Machine, RunError, RunRequest, execute};
-use seawall_tests::graphs::EdgeList;
-use seawall_tests::paths::Weights;
-use seawall_tests::random::Random;
+use seawall_oracles::graphs::EdgeList;
+use seawall_oracles::paths::Weights;
+use seawall_oracles::random::Random;
 use std::num::NonZeroUsize;
 
 const NO: u64 = u64::MAX;

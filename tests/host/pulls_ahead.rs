@@ -7,7 +7,7 @@ use seawall::backend::cpu::CpuSession;
 use seawall::graph::Graph;
 use seawall::program::{Mark, PlanRequest, ProgramBuilder};
 use seawall_core::topology::Topology;
-use seawall_tests::harness::compare;
+use seawall_oracles::harness::compare;
 use std::num::NonZeroUsize;
 
 fn text(error: impl std::fmt::Display) -> String {

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use seawall::graph::Graph;
 use seawall::outcome::{Column, Rounds, RunOutcome};
 use seawall::run::{AnalysisKind, Machine, RunError, RunRequest, execute};
-use seawall_tests::random::Random;
+use seawall_oracles::random::Random;
 use std::num::{NonZeroU32, NonZeroUsize};
 
 fn execute_on(graph: &Graph, request: &RunRequest, threads: usize) -> RunOutcome {

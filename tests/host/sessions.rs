@@ -4,8 +4,8 @@ use seawall::analysis::AnalysisKind;
 use seawall::graph::Graph;
 use seawall::outcome::RunOutcome;
 use seawall::run::{Analyzer, Detail, Machine, RunRequest};
-use seawall_tests::graphs::{SHAPES, draw};
-use seawall_tests::random::Random;
+use seawall_oracles::graphs::{SHAPES, draw};
+use seawall_oracles::random::Random;
 use std::num::{NonZeroU32, NonZeroUsize};
 
 fn run(analyzer: &mut Analyzer<'_>, request: &RunRequest) -> RunOutcome {

@@ -8,7 +8,7 @@ use seawall::backend::BackendError;
 use seawall::graph::{Graph, NodeName, WeightKind};
 use seawall::outcome::{Column, RunOutcome};
 use seawall::run::{AnalysisKind, Detail, Executor, Machine, RunError, RunRequest, execute};
-use seawall_tests::random::Random;
+use seawall_oracles::random::Random;
 use std::num::NonZeroUsize;
 
 fn request(kind: AnalysisKind, sources: &[u32], threads: usize) -> RunRequest {

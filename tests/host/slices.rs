@@ -8,9 +8,9 @@ use seawall::backend::cpu::CpuSession;
 use seawall::graph::Graph;
 use seawall::program::{EncodedProgram, PlanRequest, ProgramBuilder, ProgramError, SliceShape};
 use seawall_core::abi::program::{Opcode, WaveRecord};
-use seawall_tests::graphs::with_hubs;
-use seawall_tests::random::Random;
-use seawall_tests::ranks::{run_sliced_ranks, run_slices, sliced_ranking};
+use seawall_oracles::graphs::with_hubs;
+use seawall_oracles::random::Random;
+use seawall_oracles::ranks::{run_sliced_ranks, run_slices, sliced_ranking};
 use std::num::NonZeroUsize;
 
 fn shapes() -> impl Strategy<Value = SliceShape> {

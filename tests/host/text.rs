@@ -7,9 +7,9 @@ use seawall::executor::Machine;
 use seawall::graph::{Graph, LoadOptions, WeightChoice, load};
 use seawall::own::OwnWaves;
 use seawall::program::{GraphSize, PlanRequest, TextError, TextProgram, read_text, read_text_with};
-use seawall_tests::graphs::EdgeList;
-use seawall_tests::oracle;
-use seawall_tests::own::{CopyTwin, Twins};
+use seawall_oracles::graphs::EdgeList;
+use seawall_oracles::oracle;
+use seawall_oracles::own::{CopyTwin, Twins};
 use std::collections::HashMap;
 
 const COMPONENTS: &str = include_str!("../../examples/programs/components.json");

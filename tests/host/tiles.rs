@@ -7,7 +7,7 @@ use seawall::backend::RunLimits;
 use seawall::backend::cpu::CpuSession;
 use seawall::graph::Graph;
 use seawall::tiles::{TileShape, Tiles};
-use seawall_tests::ranks::run_ranks;
+use seawall_oracles::ranks::run_ranks;
 use std::num::NonZeroUsize;
 
 /// Runs ranks by tiles of `shape` on `threads` threads.

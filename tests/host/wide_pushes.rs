@@ -7,10 +7,10 @@ use seawall::graph::Graph;
 use seawall::program::{Mark, PlanRequest, ProgramBuilder, RegisterId};
 use seawall_core::abi::UNREACHED;
 use seawall_core::abi::search::Step;
-use seawall_tests::graphs::EdgeList;
-use seawall_tests::harness::compare;
-use seawall_tests::oracle;
-use seawall_tests::random::Random;
+use seawall_oracles::graphs::EdgeList;
+use seawall_oracles::harness::compare;
+use seawall_oracles::oracle;
+use seawall_oracles::random::Random;
 use std::num::NonZeroUsize;
 
 /// The words that a search leaves, and the counters of its loop.

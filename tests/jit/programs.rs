@@ -6,10 +6,10 @@ use seawall::backend::RunLimits;
 use seawall::backend::cpu::CpuSession;
 use seawall::executor::Jit;
 use seawall::graph::{Form, Graph, Parallel};
-use seawall_tests::composed::{COMPOSED, run_composed};
-use seawall_tests::harness::run_script;
-use seawall_tests::random::Random;
-use seawall_tests::script::Script;
+use seawall_oracles::composed::{COMPOSED, run_composed};
+use seawall_oracles::harness::run_script;
+use seawall_oracles::random::Random;
+use seawall_oracles::script::Script;
 use std::num::NonZeroUsize;
 
 /// Refuses a session that interpreted a wave.

@@ -9,7 +9,7 @@
 //! next, stalls or dies. A run is the same on every machine.
 
 use seawall_core::protocol::{Read, Scope, Swap, Update, Words, Write};
-use seawall_tests::random::Random;
+use seawall_oracles::random::Random;
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};

@@ -8,7 +8,7 @@ use seawall_core::protocol::{
     AGEING_AFTER, Claim, Layout, Outcome, Ring, Scope, Setup, Short, ShortOp, Words, Worker, Write,
     hash_of,
 };
-use seawall_tests::random::Random;
+use seawall_oracles::random::Random;
 use std::collections::HashMap;
 use std::mem::offset_of;
 use std::sync::Mutex;

@@ -10,8 +10,8 @@ use seawall::service::{
     Client, Config, FaultCode, Metric, Program, Query, Refusal, Reply, Service, Short, ShortOp,
     Span,
 };
-use seawall_tests::graphs::EdgeList;
-use seawall_tests::oracle;
+use seawall_oracles::graphs::EdgeList;
+use seawall_oracles::oracle;
 use std::sync::Arc;
 
 fn client(service: &Service) -> Client {

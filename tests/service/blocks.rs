@@ -3,7 +3,7 @@
 use own_wave::Heat;
 use seawall::own::OwnWaves;
 use seawall::service::On;
-use seawall_tests::serving::{counters, opcodes, pairs, programs, windows};
+use seawall_oracles::serving::{counters, opcodes, pairs, programs, windows};
 
 #[test]
 fn pairs_are_as_far_as_oracles_say() {

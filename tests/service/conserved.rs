@@ -7,7 +7,7 @@
 use super::{LONG, start, workers};
 use seawall::service::{Client, Config, END_TASK, Outcome, Priority, Query, Service, Ticket};
 use seawall_core::protocol::hash_of;
-use seawall_tests::random::Random;
+use seawall_oracles::random::Random;
 use std::collections::VecDeque;
 
 /// Slots of each priority.

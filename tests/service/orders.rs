@@ -5,7 +5,7 @@ use seawall::service::{
     Config, Continuation, FaultCode, On, Outcome, Priority, Query, Refusal, Reply, SubmitError,
     Tenant, TicketError,
 };
-use seawall_tests::serving::windows;
+use seawall_oracles::serving::windows;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};

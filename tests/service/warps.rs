@@ -2,5 +2,5 @@
 
 #[test]
 fn blocks_of_four_warps_answer_every_kind_of_query() {
-    seawall_tests::serving::warps::check();
+    seawall_oracles::serving::warps::check();
 }

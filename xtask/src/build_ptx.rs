@@ -6,6 +6,8 @@
 //! if this machine's toolchain is the one that the text names; another compiler writes other code
 //! from the same sources, which does not make the file stale.
 //!
+//! `--sources` compares the hashes alone, in no time.
+//!
 //! `--crate PATH` compiles a crate with custom waves instead, to `PATH/ptx/NAME.sm_*.ptx`: its
 //! kernels have its waves and every built-in one.
 
@@ -35,11 +37,14 @@ pub(crate) struct Options {
     /// Rebuild, compare with the committed files, write nothing.
     #[arg(long)]
     check: bool,
+    /// Compare only the hash of the sources with the committed files', which takes no compiler.
+    #[arg(long, conflicts_with = "check")]
+    sources: bool,
     /// The compiler to use.
     #[arg(long, value_enum, default_value_t = Route::Auto)]
     toolchain: Route,
     /// Build the crate in this folder, which has waves of its own, into its folder `ptx`.
-    #[arg(long = "crate", value_name = "PATH", conflicts_with = "check")]
+    #[arg(long = "crate", value_name = "PATH", conflicts_with_all = ["check", "sources"])]
     own: Option<PathBuf>,
 }
 
@@ -53,9 +58,12 @@ struct Build<'a> {
 
 /// Runs the command.
 pub(crate) fn run(options: &Options) -> Result<(), Error> {
+    let sources = sources::hash()?;
+    if options.sources {
+        return check_sources(&sources);
+    }
     let toolchain = Toolchain::find(options.toolchain)?;
     println!("toolchain: {}", toolchain.describe());
-    let sources = sources::hash()?;
     println!("sources: {sources}");
     let own = options.own.as_deref().map(OwnCrate::find).transpose()?;
     let build = Build {
@@ -80,6 +88,20 @@ pub(crate) fn run(options: &Options) -> Result<(), Error> {
     let bytes = packed::write(&texts)?;
     println!("wrote {} ({bytes} bytes)", packed::FILE);
     Ok(())
+}
+
+/// Checks that the committed texts name this hash of the sources.
+fn check_sources(sources: &str) -> Result<(), Error> {
+    let committed = packed::sources()?;
+    if committed == sources {
+        println!("sources: {sources}");
+        return Ok(());
+    }
+    Err(Error::Stale {
+        what: "host/ptx is",
+        files: vec![format!("built from {committed}, and the sources are {sources}")],
+        remedy: REMEDY,
+    })
 }
 
 impl Build<'_> {

@@ -1,5 +1,5 @@
 // Seawall's planner for C; written by `cargo xtask header`, do not edit.
-// Sources: sha256 20356788a22099c1daae5c366e0f5a29ff1619cee5509aa3fb62a74e93809b63
+// Sources: sha256 d822ac20777a9cc20a6df95d7f139464cc6fcd8a45d7237d351233da1e5b1daf
 // Writer: cbindgen 0.29.4
 
 #ifndef SEAWALL_H
@@ -169,22 +169,6 @@ typedef struct {
   uint64_t numbers[3];
 } SeawallProblem;
 
-// Number of elements that each buffer needs.
-typedef struct {
-  // `uint32_t` elements for the waves of layers.
-  size_t layer_words;
-  // `uint32_t` elements for the dependencies of layers.
-  size_t dependency_words;
-  // `uint32_t` elements for packing.
-  size_t pack_words;
-  // `uint64_t` elements for packing.
-  size_t pack_bytes;
-  // `uint32_t` elements for an arena.
-  size_t arena_words;
-  // `uint64_t` elements for an arena.
-  size_t arena_offsets;
-} SeawallRequirements;
-
 // One step of graph work, described by the bytes that it needs.
 typedef struct {
   // Bytes of the frontier that the wave reads or fills while it runs.
@@ -215,39 +199,6 @@ typedef struct {
   size_t dependency_count;
 } SeawallDag;
 
-// Working memory of the caller. Null is allowed where the length is 0.
-//
-// A call writes to it and its results point into it, so they hold until the next call.
-// Buffers must not overlap.
-typedef struct {
-  // For the waves of layers.
-  uint32_t *layer_words;
-  // For the dependencies of layers.
-  uint32_t *dependency_words;
-  // For packing.
-  uint32_t *pack_words;
-  // For packing.
-  uint64_t *pack_bytes;
-  // For an arena.
-  uint32_t *arena_words;
-  // For an arena.
-  uint64_t *arena_offsets;
-  // The length of each buffer in elements.
-  SeawallRequirements lengths;
-} SeawallBuffers;
-
-// Layers; both tables lie in the caller's buffers.
-typedef struct {
-  // All waves, layer by layer.
-  const uint32_t *order;
-  // Number of waves.
-  size_t wave_count;
-  // End of each layer in `order`.
-  const uint32_t *ends;
-  // Number of layers.
-  size_t layer_count;
-} SeawallLayers;
-
 // Bytes that a plan may use.
 typedef struct {
   // Bytes that stay on the device for the whole run: the graph.
@@ -257,40 +208,6 @@ typedef struct {
   // Bytes that the last interval read back.
   uint64_t readback_bytes;
 } SeawallBudget;
-
-// The figures of a plan.
-typedef struct {
-  // Barriers between groups.
-  uint64_t global_barriers;
-  // No plan has fewer groups.
-  uint64_t lower_bound;
-  // Largest sum of frontier bytes in a group.
-  uint64_t peak_frontier_bytes;
-  // Largest sum of scratch bytes in a group.
-  uint64_t peak_scratch_bytes;
-  // Largest sum of output bytes in a group.
-  uint64_t peak_output_bytes;
-  // Largest sum of fused bytes in a group.
-  uint64_t peak_group_bytes;
-  // The last readback or the largest output of a group.
-  uint64_t amortized_readback_bytes;
-  // Most waves in one group.
-  uint64_t max_group_width;
-} SeawallSummary;
-
-// Groups; both tables lie in the caller's buffers.
-typedef struct {
-  // All waves, group by group.
-  const uint32_t *order;
-  // Number of waves.
-  size_t wave_count;
-  // End of each group in `order`.
-  const uint32_t *ends;
-  // Number of groups.
-  size_t group_count;
-  // The figures.
-  SeawallSummary summary;
-} SeawallGroups;
 
 // Options of an arena's layout.
 typedef struct {
@@ -302,24 +219,6 @@ typedef struct {
   // Number of words.
   size_t result_word_count;
 } SeawallArenaOptions;
-
-// One device allocation for everything that a plan touches.
-typedef struct {
-  // Size of the arena in bytes.
-  uint64_t bytes;
-  // No arena is smaller.
-  uint64_t lower_bound;
-} SeawallArena;
-
-// Offsets of a wave's regions, in bytes from the start of the arena.
-typedef struct {
-  // The frontier.
-  uint64_t frontier;
-  // The scratch.
-  uint64_t scratch;
-  // The output.
-  uint64_t output;
-} SeawallOffsets;
 
 // Measured figures of a step; 0 for each that is unknown.
 typedef struct {
@@ -387,6 +286,112 @@ typedef struct {
   const SeawallLaunchRequest *launch;
 } SeawallExecutionRequest;
 
+// One exchange between devices, and the barrier of all that ends it.
+typedef struct {
+  // Bytes that each device receives from all others together, at most.
+  uint64_t received_bytes;
+  // The group after which it takes place, from 0.
+  uint32_t after_group;
+} SeawallExchange;
+
+// The devices of a plan, and its working memory beside the buffers of an execution.
+typedef struct {
+  // Their number, 1 to 65 536.
+  uint32_t count;
+  // Flags of each wave, of `SeawallWaveFlag`; one element a wave.
+  const uint32_t *cuts;
+  // Result: the waves of one device; one element a wave.
+  SeawallWave *waves;
+  // Result: the exchanges, first to last; one element a wave, of which as many are written as the
+  // summary says.
+  SeawallExchange *exchanges;
+  // Working memory: four elements a wave.
+  uint32_t *words;
+  // Working memory: one element a wave.
+  uint64_t *bytes;
+  // Working memory: one element a dependency.
+  uint32_t *targets;
+} SeawallDevices;
+
+// Number of elements that each buffer needs.
+typedef struct {
+  // `uint32_t` elements for the waves of layers.
+  size_t layer_words;
+  // `uint32_t` elements for the dependencies of layers.
+  size_t dependency_words;
+  // `uint32_t` elements for packing.
+  size_t pack_words;
+  // `uint64_t` elements for packing.
+  size_t pack_bytes;
+  // `uint32_t` elements for an arena.
+  size_t arena_words;
+  // `uint64_t` elements for an arena.
+  size_t arena_offsets;
+} SeawallRequirements;
+
+// Working memory of the caller. Null is allowed where the length is 0.
+//
+// A call writes to it and its results point into it, so they hold until the next call.
+// Buffers must not overlap.
+typedef struct {
+  // For the waves of layers.
+  uint32_t *layer_words;
+  // For the dependencies of layers.
+  uint32_t *dependency_words;
+  // For packing.
+  uint32_t *pack_words;
+  // For packing.
+  uint64_t *pack_bytes;
+  // For an arena.
+  uint32_t *arena_words;
+  // For an arena.
+  uint64_t *arena_offsets;
+  // The length of each buffer in elements.
+  SeawallRequirements lengths;
+} SeawallBuffers;
+
+// The figures of a plan.
+typedef struct {
+  // Barriers between groups.
+  uint64_t global_barriers;
+  // No plan has fewer groups.
+  uint64_t lower_bound;
+  // Largest sum of frontier bytes in a group.
+  uint64_t peak_frontier_bytes;
+  // Largest sum of scratch bytes in a group.
+  uint64_t peak_scratch_bytes;
+  // Largest sum of output bytes in a group.
+  uint64_t peak_output_bytes;
+  // Largest sum of fused bytes in a group.
+  uint64_t peak_group_bytes;
+  // The last readback or the largest output of a group.
+  uint64_t amortized_readback_bytes;
+  // Most waves in one group.
+  uint64_t max_group_width;
+} SeawallSummary;
+
+// Groups; both tables lie in the caller's buffers.
+typedef struct {
+  // All waves, group by group.
+  const uint32_t *order;
+  // Number of waves.
+  size_t wave_count;
+  // End of each group in `order`.
+  const uint32_t *ends;
+  // Number of groups.
+  size_t group_count;
+  // The figures.
+  SeawallSummary summary;
+} SeawallGroups;
+
+// One device allocation for everything that a plan touches.
+typedef struct {
+  // Size of the arena in bytes.
+  uint64_t bytes;
+  // No arena is smaller.
+  uint64_t lower_bound;
+} SeawallArena;
+
 // The sizes of a dispatch.
 typedef struct {
   // Resident bytes and the hit buffer's.
@@ -431,6 +436,42 @@ typedef struct {
   SeawallLaunch launch;
 } SeawallExecution;
 
+// Offsets of a wave's regions, in bytes from the start of the arena.
+typedef struct {
+  // The frontier.
+  uint64_t frontier;
+  // The scratch.
+  uint64_t scratch;
+  // The output.
+  uint64_t output;
+} SeawallOffsets;
+
+// What the devices of a plan tell each other, and what that buys.
+typedef struct {
+  // Exchanges; for these groups there are no fewer.
+  uint64_t exchange_count;
+  // No grouping has fewer.
+  uint64_t exchanges_lower_bound;
+  // Bytes that each device receives in all.
+  uint64_t received_bytes;
+  // Predicted time on one device, nanoseconds.
+  uint64_t one_ns;
+  // Predicted time on all devices, nanoseconds.
+  uint64_t all_ns;
+} SeawallDevicesSummary;
+
+// Layers; both tables lie in the caller's buffers.
+typedef struct {
+  // All waves, layer by layer.
+  const uint32_t *order;
+  // Number of waves.
+  size_t wave_count;
+  // End of each layer in `order`.
+  const uint32_t *ends;
+  // Number of layers.
+  size_t layer_count;
+} SeawallLayers;
+
 #ifdef __cplusplus
 extern "C" {
 #endif // __cplusplus
@@ -459,6 +500,23 @@ SeawallStatus seawall_convergence_after(const SeawallConvergence *contract,
                                         uint32_t changed_flag,
                                         SeawallProgress *progress,
                                         SeawallProblem *problem);
+
+// Plans a program for several devices, each with the budget of the request and a part of the
+// nodes; the plan is that of each.
+//
+// `offsets` takes one record per wave; a number of devices that is refused is
+// `SeawallStatus_InvalidLength`. `problem` may be null.
+//
+// # Safety
+//
+// As for `seawall_plan_execution`; the tables of `devices` hold as many elements as they say.
+SeawallStatus seawall_plan_devices(const SeawallExecutionRequest *request,
+                                   const SeawallDevices *devices,
+                                   const SeawallBuffers *buffers,
+                                   SeawallExecution *execution,
+                                   SeawallOffsets *offsets,
+                                   SeawallDevicesSummary *summary,
+                                   SeawallProblem *problem);
 
 // Returns the number of elements that each buffer needs; too large a program asks for `SIZE_MAX`.
 //

@@ -140,7 +140,10 @@ pub(crate) unsafe fn shared<'a, T>(pointer: *const T, length: usize) -> Result<&
 /// # Safety
 ///
 /// A buffer of more than no entries holds `length` of them and is no one else's during `'a`.
-unsafe fn exclusive<'a, T>(pointer: *mut T, length: usize) -> Result<&'a mut [T], Status> {
+pub(crate) unsafe fn exclusive<'a, T>(
+    pointer: *mut T,
+    length: usize,
+) -> Result<&'a mut [T], Status> {
     if length == 0 {
         return Ok(&mut []);
     }

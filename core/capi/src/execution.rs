@@ -225,7 +225,7 @@ unsafe fn plan_execution(
 /// # Safety
 ///
 /// The program, the words of the arena and the launch are valid.
-unsafe fn translated<'a>(asked: &ExecutionRequest) -> Result<Request<'a>, Status> {
+pub(crate) unsafe fn translated<'a>(asked: &ExecutionRequest) -> Result<Request<'a>, Status> {
     let dispatch = if asked.launch.is_null() {
         None
     } else {
@@ -253,7 +253,7 @@ unsafe fn translated<'a>(asked: &ExecutionRequest) -> Result<Request<'a>, Status
     })
 }
 
-fn subject(asked: &ExecutionRequest) -> Subject {
+pub(crate) fn subject(asked: &ExecutionRequest) -> Subject {
     let mut subject = Subject::new(Identity {
         graph_layout_hash: 0,
         analysis: AnalysisKind::Custom(0),
@@ -305,7 +305,7 @@ impl LaunchRequest {
     }
 }
 
-fn as_record(plan: &plan::Execution<'_>) -> Execution {
+pub(crate) fn as_record(plan: &plan::Execution<'_>) -> Execution {
     Execution {
         groups: as_groups(&plan.groups),
         arena: Arena {

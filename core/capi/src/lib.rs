@@ -8,6 +8,7 @@
 
 mod buffers;
 mod convergence;
+mod devices;
 mod entry;
 mod execution;
 mod records;
@@ -17,6 +18,7 @@ pub use buffers::{Buffers, Requirements};
 pub use convergence::{
     Convergence, ConvergenceRequest, Progress, seawall_convergence, seawall_convergence_after,
 };
+pub use devices::{Devices, DevicesSummary, Exchange, WaveFlag, seawall_plan_devices};
 pub use entry::{
     seawall_plan, seawall_plan_groups, seawall_plan_layers, seawall_requirements,
     seawall_status_name,

@@ -2,11 +2,13 @@
 //!
 //! Three steps, each usable alone: [`layers()`] puts waves between the fewest global barriers,
 //! [`groups()`] keeps groups inside a byte budget, [`arena()`] assigns every region an offset.
-//! [`execution()`] takes all of them, and the topology, memory and launch that follow, in one call.
+//! [`execution()`] takes all of them, and the topology, memory and launch that follow, in one call;
+//! [`devices()`] does so for several devices, and places their exchanges.
 //! [`Requirements`] states the working memory that they take. Nothing here runs a wave, allocates,
 //! or keeps state between calls.
 
 pub mod arena;
+pub mod devices;
 pub mod execution;
 pub mod groups;
 pub mod layers;
@@ -22,6 +24,7 @@ mod serialize;
 
 pub use crate::wave::{Dag, Dependency, Wave, WaveId};
 pub use arena::{Arena, ArenaOptions, Offsets, Results, arena};
+pub use devices::{DevicesError, DevicesPlan, devices};
 pub use execution::{Execution, ExecutionError, execution};
 pub use groups::{Budget, Group, GroupSummary, Groups, Strategy, groups};
 pub use layers::{Layers, Shape, check_records, layers, layers_of};

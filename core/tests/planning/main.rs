@@ -13,6 +13,7 @@ mod oracle;
 mod support;
 
 mod arena;
+mod devices;
 mod execution;
 mod groups;
 mod layers;

@@ -11,6 +11,7 @@ use crate::outcome::Weights;
 use rayon::prelude::*;
 use std::ffi::OsStr;
 use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// A loaded graph and its name.
 #[derive(Debug)]
@@ -95,25 +96,34 @@ fn add_folder(folder: &Path, specs: &mut Vec<Spec>) -> Result<(), BatchError> {
     check_count(specs)
 }
 
-/// Loads every graph, on all threads.
+/// Loads every graph, on all threads; what follows one that cannot be loaded is not read.
 ///
 /// # Errors
 /// [`BatchError::Load`] of the first graph that cannot be loaded, in the order of `specs`; its
 /// text also names the list's line, if there is one.
 pub fn load(specs: Vec<Spec>, options: &LoadOptions) -> Result<Vec<NamedGraph>, BatchError> {
-    let load = |Spec { name, origin }: Spec| match graph::load(&name, options, None) {
-        Ok(loaded) => Ok(NamedGraph {
-            mirrored: loaded.stats.mirrored,
-            weights: Weights::of(&loaded),
-            name: shown(&name),
-            graph: loaded.graph,
-        }),
-        Err(source) => Err(BatchError::Load { origin, source }),
+    let first_failed = AtomicUsize::new(usize::MAX);
+    let load = |(at, Spec { name, origin }): (usize, Spec)| {
+        if at > first_failed.load(Ordering::Relaxed) {
+            return None;
+        }
+        Some(match graph::load(&name, options, None) {
+            Ok(loaded) => Ok(NamedGraph {
+                mirrored: loaded.stats.mirrored,
+                weights: Weights::of(&loaded),
+                name: shown(&name),
+                graph: loaded.graph,
+            }),
+            Err(source) => {
+                first_failed.fetch_min(at, Ordering::Relaxed);
+                Err(BatchError::Load { origin, source })
+            }
+        })
     };
     graph::threads::start().map_err(|source| BatchError::Load {
         origin: Origin::default(),
         source,
     })?;
-    let loaded: Vec<_> = specs.into_par_iter().map(load).collect();
-    loaded.into_iter().collect()
+    let loaded: Vec<_> = specs.into_par_iter().enumerate().map(load).collect();
+    loaded.into_iter().flatten().collect()
 }

@@ -91,7 +91,7 @@ pub(crate) fn fnv1a<const N: usize>(words: impl Iterator<Item = [u8; N]>) -> u64
 }
 
 /// Number of rounds of the analysis, by kind.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Rounds {
     /// Frontiers of a search, including that of the sources.

@@ -2,8 +2,8 @@
 
 use super::DevicesReport;
 use super::cut::{Walks, cuts, edges_of};
-use super::price;
-use crate::analysis::{self, AnalysisKind, Detail, End, ranking_iterations_max};
+use super::{dealt, price};
+use crate::analysis::{AnalysisKind, Detail, End, ranking_iterations_max};
 use crate::backend::multi::{DeviceEdges, DeviceFound, Meeting, MultiJob, MultiRun};
 use crate::backend::{BackendError, Canceller, cpu, cuda};
 use crate::column::Column;
@@ -66,7 +66,7 @@ impl Devices {
         }
     }
 
-    fn numbers(&self) -> Vec<u32> {
+    pub(super) fn numbers(&self) -> Vec<u32> {
         match self {
             Self::Gpus(numbers) => numbers.clone(),
             Self::Simulated { .. } => Vec::new(),
@@ -83,6 +83,8 @@ pub(super) enum Work {
     Components,
     Ranks,
     Cores,
+    /// Searches from many sources, a part of them on each device.
+    Dealt,
 }
 
 /// Why one device is faster than `devices` for `request`, if that is so for any graph of this size.
@@ -95,7 +97,10 @@ pub fn reason_for_one(
     devices: &Devices,
 ) -> Result<Option<String>, RunError> {
     let work = work_of(request, devices)?;
-    Ok(price::reason_for_one(graph, work, devices))
+    Ok(match work {
+        Work::Dealt => dealt::reason_for_one(request.sources().len(), devices.count()),
+        _ => price::reason_for_one(graph, work, devices),
+    })
 }
 
 /// The work of `request` on several devices.
@@ -109,9 +114,10 @@ fn work_of(request: &RunRequest, devices: &Devices) -> Result<Work, RunError> {
         AnalysisKind::Sssp => Work::Lengths,
         AnalysisKind::Pagerank => Work::Ranks,
         AnalysisKind::Kcore => Work::Cores,
+        AnalysisKind::Closeness | AnalysisKind::Eccentricity => Work::Dealt,
         _ => {
             return Err(refuse(format!(
-                "{analysis} runs on one device; bfs, reach, cc, sssp, pagerank and kcore run on several"
+                "{analysis} runs on one device; bfs, reach, cc, sssp, pagerank, kcore, closeness and eccentricity run on several"
             )));
         }
     };
@@ -194,6 +200,9 @@ pub fn execute_with(
         );
         return Err(RunError::CannotSplit { analysis, what });
     }
+    if work == Work::Dealt {
+        return dealt::execute(graph, request, devices, canceller, progress);
+    }
     let clock = Instant::now();
     progress(Phase::Plan);
     let form = graph.form(request.form_of(graph)?)?;
@@ -252,15 +261,7 @@ pub fn execute_with(
     };
     if request.check {
         progress(Phase::Check);
-        let output = analysis::AnalysisOutput {
-            values: &outcome.values,
-            parents: None,
-        };
-        outcome.checked = Some(steps::is_equal(graph, request, end, output));
-        outcome.check_tolerance = request
-            .analysis
-            .definition()
-            .tolerance(&outcome.values, end);
+        steps::check(graph, request, end, &mut outcome);
     }
     Ok(outcome)
 }
@@ -301,7 +302,7 @@ fn describe(
         Work::Lengths => MultiKind::Whole,
         Work::Components => MultiKind::Components,
         Work::Ranks => MultiKind::Ranks,
-        Work::Cores => MultiKind::Cores,
+        Work::Cores | Work::Dealt => MultiKind::Cores,
     };
     let asked = request.max_iterations.map(NonZeroU32::get);
     let ranking = request.ranking;
@@ -459,7 +460,7 @@ fn result(
             }
         }
         Work::Ranks => Column::F32(words.into_iter().map(f32::from_bits).collect()),
-        Work::Components | Work::Cores => Column::U32(words),
+        Work::Components | Work::Cores | Work::Dealt => Column::U32(words),
     };
     Ok((column, end))
 }
@@ -494,6 +495,7 @@ fn report(
         numbers: devices.numbers(),
         nodes: ranges().collect(),
         edges: jobs.iter().map(edges).collect(),
+        sources: Vec::new(),
         memory_bytes: found.iter().map(|found| found.bytes).collect(),
         barriers: u64::from(found[0].state.meetings),
         lists: found.iter().map(|found| u64::from(found.state.lists)).sum(),

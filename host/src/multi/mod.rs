@@ -1,6 +1,7 @@
 //! One analysis on several devices: GPUs of one host, or devices that threads simulate.
 //!
-//! Nodes are cut into ranges with about as many edges each (`cut`); a device has the edges that lead
+//! Analyses of many sources are dealt out (`dealt`): each device answers for a part of them, with the
+//! whole graph and the kernels of one device. For the others, nodes are cut into ranges with about as many edges each (`cut`); a device has the edges that lead
 //! to its own nodes. One kernel stays on each device for the whole analysis, and after each step
 //! the devices write what they found into each other's memory: no host is in between. Columns are
 //! those of a run on one device, bit for bit. [docs/many-gpus.md] has the costs.
@@ -8,6 +9,7 @@
 //! [docs/many-gpus.md]: https://github.com/seawall-rs/seawall/blob/main/docs/many-gpus.md
 
 mod cut;
+mod dealt;
 mod execute;
 mod price;
 
@@ -27,6 +29,9 @@ pub struct DevicesReport {
     pub nodes: Vec<u64>,
     /// Edges of each device.
     pub edges: Vec<u64>,
+    /// Sources of each device, if they were dealt out; the graph is then whole on each.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub sources: Vec<u64>,
     /// Memory of each device, bytes.
     pub memory_bytes: Vec<u64>,
     /// Barriers of all devices.

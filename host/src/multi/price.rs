@@ -58,7 +58,7 @@ pub(super) fn reason_for_one(graph: &Graph, work: Work, devices: &Devices) -> Op
         Work::Lengths => (2.0, 12.0, nodes * 4.0),
         Work::Components => (1.0, 2.0, nodes * 8.0),
         Work::Ranks => (12.0, 12.0, nodes * 48.0),
-        Work::Cores => (1.0, 100.0, nodes / 2.0),
+        Work::Cores | Work::Dealt => (1.0, 100.0, nodes / 2.0),
     };
     let time = |count| prices.run_ns(edges * passes, steps, bytes, count);
     let [one, all] = [1, devices.count()].map(time);

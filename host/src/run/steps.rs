@@ -239,6 +239,17 @@ pub(crate) fn is_equal(
     request.analysis.definition().check(&case, found)
 }
 
+/// Compares the column of `outcome` with the sequential implementation's, and records how.
+pub(crate) fn check(graph: &Graph, request: &RunRequest, end: End, outcome: &mut RunOutcome) {
+    let output = AnalysisOutput {
+        values: &outcome.values,
+        parents: outcome.parents.as_deref(),
+    };
+    outcome.checked = Some(is_equal(graph, request, end, output));
+    let analysis = request.analysis.definition();
+    outcome.check_tolerance = analysis.tolerance(&outcome.values, end);
+}
+
 /// Returns whether whole distances exceeded 32 bits, so that the search has to be repeated in 64.
 pub(crate) fn outgrew(error: &RunError) -> bool {
     matches!(

@@ -4,7 +4,7 @@ use super::job::{On, Plan, Run, StreamResult};
 use super::memory_plan::{Keeping, Sizes};
 use super::read::{Caching, ReaderChoice};
 use super::report::Tally;
-use crate::analysis::{self, Detail, End, LoopRule, ParallelRule, Streaming};
+use crate::analysis::{Detail, End, LoopRule, ParallelRule, Streaming};
 use crate::backend::Canceller;
 use crate::backend::cpu::device_of;
 use crate::executor::Executor;
@@ -346,15 +346,7 @@ impl Streamed {
             ..LoadOptions::default()
         };
         let graph = load(self.file.path(), &asked, None)?.graph;
-        let found = analysis::AnalysisOutput {
-            values: &outcome.values,
-            parents: outcome.parents.as_deref(),
-        };
-        outcome.checked = Some(steps::is_equal(&graph, request, end, found));
-        outcome.check_tolerance = request
-            .analysis
-            .definition()
-            .tolerance(&outcome.values, end);
+        steps::check(&graph, request, end, outcome);
         Ok(())
     }
 

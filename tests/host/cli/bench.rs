@@ -71,7 +71,7 @@ fn a_survey_measures_every_analysis_on_every_shape() {
     assert_eq!(notes.iter().find(silent), None);
     let rows = report["rows"].as_array().unwrap();
     let has = |what: &str| rows.iter().any(|row| row["what"] == what);
-    for shape in seawall_tests::survey::samples(12, 1) {
+    for shape in seawall_cli::bench::samples(12, 1) {
         for analysis in ["sssp", "scc", "widest", "closeness"] {
             for direction in ["one direction", "both directions"] {
                 let what = format!("{analysis}, {}, {direction}", shape.name);

@@ -42,6 +42,33 @@ fn columns_and_counters_of_several_devices_are_in_the_report() {
     }
 }
 
+/// Sources are dealt out: values, checks and figures are those of all.
+#[test]
+fn sources_of_closeness_and_eccentricity_are_dealt_out() {
+    let sources: Vec<String> = (0..300).map(|at| (at * 7).to_string()).collect();
+    let named = sources.iter().flat_map(|source| ["--source", source]);
+    let named: Vec<&str> = named.collect();
+    for name in ["closeness", "eccentricity"] {
+        let analysis = [&["--analysis", name], &named[..]].concat();
+        let one = run(&analysis, &["--json"]).json();
+        let three = ["--devices", "0,1,2", "--check", "--json"];
+        let found = run(&analysis, &three).json();
+        for field in ["checksum", "reached", "sources", "answer", "converged"] {
+            assert_eq!(found[field], one[field], "{name} {field}");
+        }
+        assert_eq!(found["checked"], true, "{name}");
+        let devices = &found["devices"];
+        assert_eq!(devices["sources"], serde_json::json!([128, 128, 44]));
+        assert_eq!(devices["exchanged_bytes"], 0);
+        let text = run(&analysis, &["--devices", "0,1", "--explain"]).stdout;
+        assert!(text.contains("device 1: 108 sources, "), "{text}");
+    }
+    let few = ["--analysis", "closeness", "--source", "1", "--source", "2"];
+    let found = run(&few, &["--devices", "0,1", "--json"]).json();
+    let reason = found["backend_reason"].as_str().unwrap_or_default();
+    assert!(reason.contains("64 sources at a time"), "{found}");
+}
+
 #[test]
 fn requests_for_one_device_are_refused_before_a_run() {
     let refused = |analysis: &[&str], more: &[&str], part: &str| {

@@ -63,9 +63,9 @@ fn edges_stream_by_default_wherever_they_stream_on_request() {
     let run = "$S run graph.swg --backend cpu --threads 2 --json --analysis";
     // Limits of a run: the address space in KiB, by which the allocator decides whether a graph
     // fits, and a budget in bytes.
-    let spaces = (120_000..=300_000).step_by(24_000);
+    let spaces = (120_000..=300_000).step_by(36_000);
     let spaces = spaces.map(|limit| (format!("ulimit -v {limit};"), String::new()));
-    let budgets = (1..=32).step_by(3).map(|mebibytes| {
+    let budgets = (1..=32).step_by(5).map(|mebibytes| {
         let bytes = mebibytes << 20;
         (String::new(), format!("--budget {bytes}"))
     });

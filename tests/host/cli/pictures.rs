@@ -192,6 +192,7 @@ fn draw(waves: &[(u64, String)], edges: &[(u32, u32)], budget: u64) -> String {
         groups: &groups,
         execution: None,
         shortfall: None,
+        devices: None,
     };
     let mut picture = Vec::new();
     svg::write(&view, &mut picture).unwrap();

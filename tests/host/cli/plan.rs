@@ -486,3 +486,93 @@ fn a_budget_of_a_planned_program_is_kept_or_refused_with_the_least_that_works() 
     let less = (needed.parse::<u64>().unwrap() - 1).to_string();
     assert_eq!(plan(&less).code, 2, "{less}");
 }
+
+/// Two ranks of an iteration: shares of each node, sums along edges, and their change, a total.
+fn iteration(bytes: u64) -> Value {
+    let rows = |name: &str, reads: &str| json!({"name": name, "frontier_bytes": 0, "scratch_bytes": 0, "output_bytes": bytes, "reads": reads});
+    let mut change = rows("change", "own_nodes");
+    change["output"] = json!("total");
+    change["output_bytes"] = json!(8);
+    json!({
+        "waves": [
+            rows("shares", "own_nodes"), rows("sums", "all_nodes"), change, rows("end", "own_nodes"),
+        ],
+        "dependencies": [[0, 1], [1, 2], [2, 3]],
+        "resident_bytes": 4 * bytes,
+    })
+}
+
+#[test]
+fn several_devices_have_their_shares_and_exchange_what_others_read() {
+    let four = ["--devices", "4"];
+    let found = plan(&iteration(4_000_000), &[&four[..], &["--json"]].concat()).json();
+    let devices = &found["devices"];
+    assert_eq!(devices["count"], 4);
+    let exchanges = json!([
+        {"after_group": 0, "received_bytes": 3_000_000, "scope": "system", "waves": [0]},
+        {"after_group": 2, "received_bytes": 24, "scope": "system", "waves": [2]},
+    ]);
+    assert_eq!(devices["exchanges"], exchanges);
+    assert_eq!(devices["exchanges_lower_bound"], 2);
+    assert_eq!(devices["received_bytes"], 3_000_024);
+    // Shares are whole on each device, since all read them; sums are a quarter.
+    assert_eq!(found["peak_group_bytes"], 4_000_000);
+    let text = plan(&iteration(4_000_000), &four).stdout;
+    for line in [
+        "Each of 4 devices has this plan, with 2 exchanges; no grouping has fewer.",
+        "one device is the better choice",
+        " barrier 1 of all devices, each receives 2.9 MiB ",
+        " barrier 2 ==",
+        " barrier 3 of all devices, each receives 24 B ",
+    ] {
+        assert!(text.contains(line), "{line:?} is not in\n{text}");
+    }
+    let picture = plan(
+        &iteration(4_000_000),
+        &[&four[..], &["--format", "svg"]].concat(),
+    );
+    assert!(
+        picture.stdout.contains("all devices: 2.9 MiB"),
+        "{}",
+        picture.stdout
+    );
+    let drawing = plan(
+        &iteration(4_000_000),
+        &[&four[..], &["--format", "dot"]].concat(),
+    );
+    assert!(
+        drawing
+            .stdout
+            .contains("w0 -> w1 [style=bold, label=\"exchange 0\"];")
+    );
+}
+
+#[test]
+fn several_devices_are_better_for_much_work_and_little_to_tell() {
+    let mut input = iteration(8);
+    input["resident_bytes"] = json!(64_u64 << 30);
+    let found = plan(&input, &["--devices", "4", "--json"]).json();
+    assert_eq!(found["devices"]["better"], "all");
+    let one = plan(&input, &["--devices", "1", "--json"]).json();
+    assert_eq!(
+        (&one["devices"]["exchanges"], &one["devices"]["better"]),
+        (&json!([]), &json!("one"))
+    );
+    // A budget is that of each device.
+    input["budget_bytes"] = json!(17_u64 << 30);
+    assert_eq!(plan(&input, &["--devices", "4"]).code, 0);
+    let refused = plan(&input, &["--devices", "3"]);
+    assert_eq!(refused.code, 2);
+    refused.complains(&["resident"]);
+    for count in ["0", "65537"] {
+        let refused = plan(&iteration(8), &["--devices", count]);
+        assert_eq!(refused.code, 2);
+        refused.complains(&["1 to 65536 devices"]);
+    }
+    let wrong = plan(
+        &json!({"waves": [{"frontier_bytes": 1, "scratch_bytes": 0, "output_bytes": 0, "reads": "none"}], "dependencies": []}),
+        &[],
+    );
+    assert_eq!(wrong.code, 2);
+    wrong.complains(&["unknown variant `none`"]);
+}

@@ -6,12 +6,12 @@ use seawall::backend::cpu::CpuSession;
 use seawall::backend::{RunLimits, open_baseline};
 use seawall::executor::Machine;
 use seawall::program::{Kind, Meet};
-use seawall_tests::draw;
-use seawall_tests::graphs::{self, EdgeList, Shape};
-use seawall_tests::harness::run_script;
-use seawall_tests::random::Random;
-use seawall_tests::script::{Register, Script, Wave};
-use seawall_tests::straight;
+use seawall_oracles::draw;
+use seawall_oracles::graphs::{self, EdgeList, Shape};
+use seawall_oracles::harness::run_script;
+use seawall_oracles::random::Random;
+use seawall_oracles::script::{Register, Script, Wave};
+use seawall_oracles::straight;
 use std::num::NonZeroUsize;
 
 proptest! {

@@ -5,8 +5,8 @@ use seawall::backend::BackendError;
 use seawall::program::EncodedProgram;
 use seawall_core::abi::control::FaultCode;
 use seawall_core::abi::program::{NO_REGISTER, Opcode, RegisterRecord, WaveRecord};
-use seawall_tests::faulty;
-use seawall_tests::random::Random;
+use seawall_oracles::faulty;
+use seawall_oracles::random::Random;
 
 #[test]
 fn an_unknown_opcode_is_a_fault_of_its_wave() {

@@ -3,7 +3,7 @@
 use super::within;
 use crate::drawn::each;
 use proptest::prelude::*;
-use seawall_tests::hostile::{ANALYSES, CHANGES, Case, Change, End};
+use seawall_oracles::hostile::{ANALYSES, CHANGES, Case, Change, End};
 
 /// Numbers of table entries, and some beyond the tables.
 fn number() -> impl Strategy<Value = u32> {

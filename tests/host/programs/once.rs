@@ -15,9 +15,9 @@ use seawall::program::{
 use seawall::run::AnalysisKind;
 use seawall_core::abi::program::{GroupRecord, NO_REGISTER, Opcode, WaveRecord};
 use seawall_device::own::{Facts, Fault, Machine as Lanes, Operand, Running, Wave};
-use seawall_tests::graphs::EdgeList;
-use seawall_tests::oracle;
-use seawall_tests::random::Random;
+use seawall_oracles::graphs::EdgeList;
+use seawall_oracles::oracle;
+use seawall_oracles::random::Random;
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicU32, Ordering};
 

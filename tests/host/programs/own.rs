@@ -12,8 +12,8 @@ use seawall::program::{Call, EncodedProgram, OwnError, PlanRequest, ProgramBuild
 use seawall_core::abi::control::FaultCode;
 use seawall_core::abi::own::OWN_FIRST;
 use seawall_device::own::{Array, Facts, Fault, Machine, Operand, Running, Wave};
-use seawall_tests::lanes;
-use seawall_tests::own::{CopyTwin, Twins};
+use seawall_oracles::lanes;
+use seawall_oracles::own::{CopyTwin, Twins};
 use std::num::NonZeroUsize;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;

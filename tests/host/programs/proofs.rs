@@ -10,7 +10,7 @@ use seawall::program::{
 use seawall_core::abi::control::FaultCode;
 use seawall_core::abi::facts::{Invariant, Stage};
 use seawall_core::abi::program::Opcode;
-use seawall_tests::faulty;
+use seawall_oracles::faulty;
 
 const NODES: u32 = 100;
 

@@ -4,7 +4,7 @@ use super::{BUDGET, bare, chain, plan};
 use seawall::backend::cpu::CpuSession;
 use seawall::backend::{BackendError, RunLimits, Session};
 use seawall::program::ProgramBuilder;
-use seawall_tests::faulty;
+use seawall_oracles::faulty;
 use std::num::NonZeroUsize;
 
 #[test]

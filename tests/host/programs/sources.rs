@@ -7,9 +7,9 @@ use seawall::backend::{RunLimits, Session};
 use seawall::program::{GraphSize, Lengths, Mark, Paths, ProgramBuilder, Sets, read_text};
 use seawall_core::abi::UNREACHED;
 use seawall_core::abi::control::FaultCode;
-use seawall_tests::graphs;
-use seawall_tests::oracle;
-use seawall_tests::random::Random;
+use seawall_oracles::graphs;
+use seawall_oracles::oracle;
+use seawall_oracles::random::Random;
 use serde_json::json;
 use std::num::NonZeroUsize;
 

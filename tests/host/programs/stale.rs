@@ -4,7 +4,7 @@ use seawall::backend::batch::cpu::CpuBatch;
 use seawall::backend::cpu::CpuSession;
 use seawall::backend::{RunLimits, open_baseline};
 use seawall::executor::{Executor, Machine};
-use seawall_tests::stale::{Tried, check_batch, check_session};
+use seawall_oracles::stale::{Tried, check_batch, check_session};
 use std::num::NonZeroUsize;
 
 #[test]

@@ -6,7 +6,7 @@ use seawall::backend::{BackendError, RunLimits, Session};
 use seawall::program::ProgramBuilder;
 use seawall_core::abi::control::FaultCode;
 use seawall_core::abi::program::Opcode;
-use seawall_tests::faulty;
+use seawall_oracles::faulty;
 use std::num::NonZeroUsize;
 
 #[test]

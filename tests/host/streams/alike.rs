@@ -6,8 +6,8 @@ use seawall::graph::{Graph, WeightKind};
 use seawall::outcome::Column;
 use seawall::run::{AnalysisKind, execute};
 use seawall::stream::{Caching, Pass, ReaderChoice, StreamOptions};
-use seawall_tests::graphs::{self, EdgeList, SHAPES};
-use seawall_tests::random::Random;
+use seawall_oracles::graphs::{self, EdgeList, SHAPES};
+use seawall_oracles::random::Random;
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::sync::Mutex;
 

@@ -191,7 +191,7 @@ fn a_file_that_is_written_under_the_run_is_an_error() {
 /// Random words as targets: an error or a column.
 #[test]
 fn noise_is_refused() {
-    let mut random = seawall_tests::random::Random::new(11);
+    let mut random = seawall_oracles::random::Random::new(11);
     for _ in 0..40 {
         let words: Vec<_> = (0..5)
             .map(|_| (random.bits() % 6_000, random.word()))

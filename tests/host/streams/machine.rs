@@ -79,7 +79,7 @@ fn windows_of_many_slices_are_shared() {
 
 #[test]
 fn the_kernel_agrees_on_warps() {
-    seawall_tests::serving::stream::check();
+    seawall_oracles::serving::stream::check();
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::io;
 
 use seawall::Cause;
 use seawall_core::error::{GroupError, LayerError};
-use seawall_core::plan::ExecutionError;
+use seawall_core::plan::{DevicesError, ExecutionError};
 use serde_json::{Value, json};
 
 /// A wave DAG could not be planned.
@@ -37,6 +37,9 @@ pub enum PlanError {
     /// The waves do not fit the budget, or a part of their execution has no plan.
     #[error(transparent)]
     Execution(#[from] ExecutionError),
+    /// There is no plan for that many devices.
+    #[error(transparent)]
+    Devices(DevicesError),
     /// The graph or a wave alone exceeds the budget.
     #[error("{error}; the least budget that works is {least_budget_bytes} bytes")]
     OverBudget {
@@ -54,6 +57,7 @@ impl PlanError {
             Self::InvalidJson { .. }
             | Self::Layers(_)
             | Self::Execution(_)
+            | Self::Devices(_)
             | Self::OverBudget { .. } => Cause::Request,
         }
     }
@@ -72,6 +76,14 @@ impl PlanError {
                 least_budget_bytes,
             },
             (error, _) => error.into(),
+        }
+    }
+
+    /// The refusal of a plan for several devices.
+    pub(super) fn of_devices(error: DevicesError) -> Self {
+        match error {
+            DevicesError::Execution(error) => error.into(),
+            error => Self::Devices(error),
         }
     }
 
@@ -125,6 +137,7 @@ impl PlanError {
                 layer_fields(error)
             }
             Self::Execution(error) => json!(error),
+            Self::Devices(error) => json!(error),
             Self::OverBudget {
                 error,
                 least_budget_bytes,

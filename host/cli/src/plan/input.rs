@@ -9,6 +9,7 @@ use std::io::{self, BufReader, Read};
 
 use seawall_core::launch::{AdapterLimits, LaunchPolicy, LaunchRequest};
 use seawall_core::plan::arena::DEFAULT_ALIGNMENT;
+use seawall_core::plan::devices::WaveCut;
 use seawall_core::plan::execution::{Dispatch, Leeway, Request};
 use seawall_core::plan::{ArenaOptions, Budget, Dag, Dependency, Strategy, Wave, check_records};
 use seawall_core::ratio::{Bps, Ppm};
@@ -81,6 +82,28 @@ struct WaveEntry {
     frontier_bytes: u64,
     scratch_bytes: u64,
     output_bytes: u64,
+    #[serde(default)]
+    reads: ReadsEntry,
+    #[serde(default)]
+    output: OutputEntry,
+}
+
+/// Whose part of what came before a wave reads.
+#[derive(Clone, Copy, Default, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "snake_case")]
+enum ReadsEntry {
+    #[default]
+    AllNodes,
+    OwnNodes,
+}
+
+/// What a wave leaves.
+#[derive(Clone, Copy, Default, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "snake_case")]
+enum OutputEntry {
+    #[default]
+    Rows,
+    Total,
 }
 
 /// A wave program as read by `seawall plan`, with checked ids.
@@ -94,6 +117,7 @@ pub struct Program {
     signals: Signals,
     launch: Option<LaunchRequest>,
     waves: Vec<Wave>,
+    cuts: Vec<WaveCut>,
     dependencies: Vec<Dependency>,
 }
 
@@ -143,6 +167,7 @@ impl Program {
                 })
                 .collect(),
             waves: document.waves.iter().map(WaveEntry::wave).collect(),
+            cuts: document.waves.iter().map(WaveEntry::cut).collect(),
             names: document.waves.into_iter().map(|entry| entry.name).collect(),
             budget,
             alignment_bytes: document.alignment_bytes.unwrap_or(DEFAULT_ALIGNMENT),
@@ -158,6 +183,12 @@ impl Program {
             waves: &self.waves,
             dependencies: &self.dependencies,
         }
+    }
+
+    /// How the memory of each wave lies on several devices.
+    #[must_use]
+    pub fn cuts(&self) -> &[WaveCut] {
+        &self.cuts
     }
 
     /// The request for its plan. Its layout may be relaxed to make it fit, and so may its groups,
@@ -227,6 +258,17 @@ impl LaunchEntry {
 }
 
 impl WaveEntry {
+    fn cut(&self) -> WaveCut {
+        let reads = match self.reads {
+            ReadsEntry::AllNodes => WaveCut::default(),
+            ReadsEntry::OwnNodes => WaveCut::OWN_NODES,
+        };
+        match self.output {
+            OutputEntry::Rows => reads,
+            OutputEntry::Total => reads.with(WaveCut::TOTAL),
+        }
+    }
+
     fn wave(&self) -> Wave {
         Wave {
             frontier_bytes: self.frontier_bytes,

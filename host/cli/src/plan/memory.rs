@@ -1,8 +1,9 @@
 //! Working memory of the planner, sized by the planner itself.
 
-use seawall_core::plan::{Dag, Requirements};
+use seawall_core::plan::{Dag, Requirements, Wave};
 use seawall_core::scratch::{
-    ArenaScratchView, ExecutionScratchView, GroupScratchView, ScratchView,
+    ArenaScratchView, DEVICES_WORDS, DevicesScratchView, ExecutionScratchView, GroupScratchView,
+    ScratchView,
 };
 
 /// Buffers for one program.
@@ -41,6 +42,37 @@ impl Memory {
         ExecutionScratchView::new(
             GroupScratchView::new(layers, &mut self.pack_words, &mut self.pack_bytes),
             ArenaScratchView::new(&mut self.arena_words, &mut self.arena_offsets),
+        )
+    }
+}
+
+/// Buffers beside them for a plan on several devices.
+pub(super) struct DevicesMemory {
+    waves: Vec<Wave>,
+    words: Vec<u32>,
+    bytes: Vec<u64>,
+    dependencies: Vec<u32>,
+}
+
+impl DevicesMemory {
+    /// Allocates enough for `dag`. Linear in waves and dependencies.
+    pub(super) fn of(dag: &Dag<'_>) -> Self {
+        let waves = dag.waves.len();
+        Self {
+            waves: vec![Wave::default(); waves],
+            words: vec![0; DEVICES_WORDS * waves],
+            bytes: vec![0; waves],
+            dependencies: vec![0; dag.dependencies.len()],
+        }
+    }
+
+    /// Their space.
+    pub(super) fn view(&mut self) -> DevicesScratchView<'_> {
+        DevicesScratchView::new(
+            &mut self.waves,
+            &mut self.words,
+            &mut self.bytes,
+            &mut self.dependencies,
         )
     }
 }

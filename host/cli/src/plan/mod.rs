@@ -13,24 +13,26 @@ use clap::{Args, ValueEnum};
 use seawall::program::{GraphSize, PlanRequest};
 use seawall_core::cache::{AnalysisKind, DeviceKey, Identity, Subject};
 use seawall_core::error::ArenaError;
+use seawall_core::plan::devices::{Prices, devices};
 use seawall_core::plan::execution::{Chooser, OverBudget, least_budget};
 use seawall_core::plan::{Execution, ExecutionError, Groups, Strategy, execution, groups};
 use seawall_core::topology::TopologyPolicy;
 
 pub use error::PlanError;
 pub use input::Program;
-use memory::Memory;
+use memory::{DevicesMemory, Memory};
 
 use super::CliError;
 use super::numbers::size;
 use super::output::print;
-use crate::report::plan::{PlanView, dot, json, svg, text};
+use crate::report::plan::{DevicesView, PlanView, dot, json, svg, text};
 
 /// Examples and notes of the short help.
 const EXAMPLES: &str = "\
 Examples:
   seawall plan waves.json
   seawall plan waves.json --format json | jq .global_barriers
+  seawall plan waves.json --devices 4
   seawall plan --program examples/programs/components.json --nodes 1000
 
 The input, where name and the last three are optional; --help-all explains it:
@@ -60,6 +62,12 @@ frontier_density_ppm, readback_bytes, dispatch_cost_ns, launch_overhead_ns,
 fusion_pressure_bps), from which the topology follows, and launch (queue_len,
 max_workgroup_size_x, max_compute_workgroups_per_dimension,
 max_compute_invocations_per_workgroup, ...), a dispatch to size.
+
+With --devices each device has its part of the nodes, and the budget is that of
+each. A wave with \"reads\": \"own_nodes\" looks only at its own part of what came
+before; without that it may follow edges, and its predecessors' outputs are
+exchanged first. With \"output\": \"total\" a wave leaves one sum or flag for all
+nodes, to which each device adds.
 
 A plan runs inside its budget: graph, and an arena for all that is alive at once.
 Where results do not fit together, each has to be read right after its group
@@ -102,6 +110,10 @@ pub(super) struct PlanArgs {
     /// smaller ones if an arena needs that.
     #[arg(long, value_enum, value_name = "NAME")]
     strategy: Option<StrategyName>,
+    /// Plan for this many devices, each with a part of the nodes: where they exchange what, and
+    /// whether one device is faster.
+    #[arg(long, value_name = "N", conflicts_with = "program")]
+    devices: Option<u32>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
@@ -192,6 +204,9 @@ fn show_program(args: &PlanArgs, file: &Path) -> Result<(), CliError> {
 
 fn show(args: &PlanArgs, file: &str) -> Result<(), CliError> {
     let program = Program::read(file)?;
+    if let Some(count) = args.devices {
+        return show_devices(args, &program, count);
+    }
     let mut memory = Memory::of(&program.dag());
     let strategy = args.strategy.map(Strategy::from);
     let request = program.request(strategy);
@@ -220,6 +235,28 @@ fn show(args: &PlanArgs, file: &str) -> Result<(), CliError> {
     .map_err(|error| PlanError::from(ExecutionError::from(error)))?;
     let view = view(&program, &groups, Err(shortfall));
     print(|out| args.format().write(&view, out))
+}
+
+/// The plan of each of `count` devices, and their exchanges.
+fn show_devices(args: &PlanArgs, program: &Program, count: u32) -> Result<(), CliError> {
+    let dag = program.dag();
+    let (mut memory, mut more) = (Memory::of(&dag), DevicesMemory::of(&dag));
+    let request = program.request(args.strategy.map(Strategy::from));
+    let mut subject = Subject::new(PLANNED);
+    let chooser = Chooser::plain(&TopologyPolicy::DEFAULT, &mut subject);
+    let (scratch, room) = (memory.execution(), more.view());
+    let plan = devices(&request, count, program.cuts(), chooser, scratch, room)
+        .map_err(PlanError::of_devices)?;
+    let resident_bytes = program.budget.resident_bytes;
+    let execution = &plan.execution;
+    let mut view = view(program, &execution.groups, Ok(execution));
+    view.dag.waves = execution.groups.waves();
+    view.budget.resident_bytes = resident_bytes.div_ceil(u64::from(count));
+    view.devices = Some(DevicesView {
+        exchanges: &plan.exchanges,
+        prediction: plan.predict(dag.waves, resident_bytes, &Prices::default()),
+    });
+    Ok(print(|out| args.format().write(&view, out))?)
 }
 
 /// The machine that a DAG is planned for: any whose blocks can meet.
@@ -266,5 +303,6 @@ fn view<'a>(
         groups,
         execution: execution.ok(),
         shortfall: execution.err().flatten(),
+        devices: None,
     }
 }

@@ -20,16 +20,22 @@ pub(super) fn write(out: &mut dyn Write, report: &DevicesReport) -> io::Result<(
             Some(number) => format!("GPU {number}"),
             None => format!("device {device}"),
         };
-        let part = format!(
-            "{name}: {} nodes, {} edges that lead to them, {}",
-            Count(*nodes),
-            Count(*edges),
-            bytes(*memory)
-        );
+        let part = match report.sources.get(device) {
+            Some(sources) => counted(*sources, "source"),
+            None => format!(
+                "{} nodes, {} edges that lead to them",
+                Count(*nodes),
+                Count(*edges)
+            ),
+        };
+        let part = format!("{name}: {part}, {}", bytes(*memory));
         row(out, if device == 0 { "cut" } else { "" }, &part)?;
     }
     if report.nodes.len() > SHOWN {
         row(out, "", &format!("and {} more", report.nodes.len() - SHOWN))?;
+    }
+    if !report.sources.is_empty() {
+        return row(out, "exchange", "none: each device has the whole graph");
     }
     let text = format!(
         "{} of all devices, {} exchanged",

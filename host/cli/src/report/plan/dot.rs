@@ -4,6 +4,7 @@ use std::io::{self, Write};
 
 use super::PlanView;
 use seawall::units::{bytes, counted};
+use seawall_core::plan::WaveId;
 
 /// Writes the plan for `dot`. Linear in waves and dependencies.
 ///
@@ -39,8 +40,16 @@ pub fn write(view: &PlanView<'_>, out: &mut dyn Write) -> io::Result<()> {
         }
         writeln!(out, "  }}")?;
     }
+    let carrier = |wave: u32| view.devices.as_ref()?.exchanges.of(WaveId(wave));
     for dependency in view.dag.dependencies {
-        writeln!(out, "  w{} -> w{};", dependency.before, dependency.after)?;
+        let (before, after) = (dependency.before, dependency.after);
+        match carrier(before) {
+            Some(exchange) => writeln!(
+                out,
+                "  w{before} -> w{after} [style=bold, label=\"exchange {exchange}\"];"
+            )?,
+            None => writeln!(out, "  w{before} -> w{after};")?,
+        }
     }
     writeln!(out, "}}")
 }

@@ -3,13 +3,14 @@
 use std::io::{self, Write};
 
 use seawall_core::launch::LaunchPlan;
+use seawall_core::plan::devices::{Exchange, Scope};
 use seawall_core::plan::execution::OverBudget;
 use seawall_core::plan::{Arena, Execution, Groups};
 use seawall_core::topology::memory::MemoryPlan;
 use seawall_core::topology::{Reason, Topology};
 use serde::Serialize;
 
-use super::PlanView;
+use super::{DevicesView, PlanView};
 
 #[derive(Serialize)]
 struct Report<'a> {
@@ -20,6 +21,61 @@ struct Report<'a> {
     execution: Option<Detail<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     no_arena: Option<OverBudget>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    devices: Option<Devices>,
+}
+
+/// What several devices tell each other.
+#[derive(Serialize)]
+struct Devices {
+    count: u32,
+    exchanges: Vec<Sent>,
+    exchanges_lower_bound: u64,
+    received_bytes: u64,
+    predicted_one_ns: u64,
+    predicted_all_ns: u64,
+    better: &'static str,
+}
+
+/// One exchange, and the waves whose outputs it carries.
+#[derive(Serialize)]
+struct Sent {
+    #[serde(flatten)]
+    exchange: Exchange,
+    scope: Scope,
+    waves: Vec<u32>,
+}
+
+impl Devices {
+    fn of(view: &DevicesView<'_>) -> Self {
+        let (exchanges, prediction) = (view.exchanges, view.prediction);
+        let mut sent: Vec<Sent> = exchanges
+            .iter()
+            .map(|exchange| Sent {
+                exchange,
+                scope: Scope::System,
+                waves: Vec::new(),
+            })
+            .collect();
+        for (wave, carrier) in (0..).zip(exchanges.carriers()) {
+            if let Some(carrier) = carrier {
+                sent[carrier].waves.push(wave);
+            }
+        }
+        Self {
+            count: exchanges.devices(),
+            exchanges: sent,
+            exchanges_lower_bound: exchanges.lower_bound(),
+            received_bytes: exchanges.received_bytes(),
+            predicted_one_ns: prediction.one_ns,
+            predicted_all_ns: prediction.all_ns,
+            better: if prediction.is_one_faster() {
+                "one"
+            } else {
+                "all"
+            },
+        }
+    }
 }
 
 /// Figures that follow from groups and arena.
@@ -85,6 +141,7 @@ pub fn write(view: &PlanView<'_>, out: &mut dyn Write) -> io::Result<()> {
         arena: view.arena(),
         execution: view.execution.map(Detail::of),
         no_arena: view.shortfall,
+        devices: view.devices.as_ref().map(Devices::of),
     };
     serde_json::to_writer(&mut *out, &report)?;
     writeln!(out)

@@ -11,6 +11,7 @@ pub mod text;
 
 use std::borrow::Cow;
 
+use seawall_core::plan::devices::{Exchange, Exchanges, Prediction};
 use seawall_core::plan::execution::OverBudget;
 use seawall_core::plan::{Arena, Budget, Dag, Execution, Groups, WaveId};
 
@@ -28,12 +29,28 @@ pub struct PlanView<'a> {
     pub execution: Option<&'a Execution<'a>>,
     /// Reason why there is no execution, if no arena for the groups fits the budget.
     pub shortfall: Option<OverBudget>,
+    /// What devices tell each other, if the plan is that of each of several.
+    pub devices: Option<DevicesView<'a>>,
+}
+
+/// The part of a plan that concerns several devices.
+pub struct DevicesView<'a> {
+    /// The exchanges between groups.
+    pub exchanges: &'a Exchanges<'a>,
+    /// Times on one device and on all.
+    pub prediction: Prediction,
 }
 
 impl PlanView<'_> {
     /// The arena; `None` if its size does not fit in 64 bits or in the budget.
     fn arena(&self) -> Option<&Arena<'_>> {
         self.execution.map(|plan| &plan.arena)
+    }
+
+    /// The exchange between a group and the one before, if there is one.
+    fn exchange_before(&self, group: usize) -> Option<Exchange> {
+        let before = u32::try_from(group.checked_sub(1)?).ok()?;
+        self.devices.as_ref()?.exchanges.after_group(before)
     }
 
     /// The wave's number, and its name if it has one, on one line without
@@ -123,6 +140,7 @@ mod tests {
             groups: &plan.groups,
             execution: Some(&plan),
             shortfall: None,
+            devices: None,
         };
         let mut bytes = Vec::new();
         write(&view, &mut bytes).unwrap();

@@ -54,7 +54,7 @@ fn draw_column(
     let space = frame.width - 2.0 * MARGIN;
     canvas.label("faint", middle, space, Anchor::Middle, &caption)?;
     if column.group > 0 && column.is_first {
-        barrier(layout, column, canvas)?;
+        barrier(view, layout, column, canvas)?;
     }
     let mut waves = column.waves.iter();
     waves.try_for_each(|wave| draw_wave(view, layout, *wave, canvas))
@@ -68,10 +68,18 @@ fn caption(column: &ColumnOf<'_>) -> String {
     }
 }
 
-fn barrier(layout: &Layout<'_>, column: &ColumnOf<'_>, canvas: &mut Canvas<'_>) -> io::Result<()> {
+fn barrier(
+    view: &PlanView<'_>,
+    layout: &Layout<'_>,
+    column: &ColumnOf<'_>,
+    canvas: &mut Canvas<'_>,
+) -> io::Result<()> {
     let [top, bottom] = layout.barrier(column);
     canvas.line("barrier", top, bottom)?;
-    let label = format!("barrier {}", column.group);
+    let label = match view.exchange_before(column.group) {
+        Some(exchange) => format!("all devices: {}", bytes(exchange.received_bytes)),
+        None => format!("barrier {}", column.group),
+    };
     let space = (PITCH - BOX_WIDTH) - 2.0;
     canvas.label("faint", (top.0, top.1 - 8.0), space, Anchor::Middle, &label)
 }

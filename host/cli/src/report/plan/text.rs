@@ -4,8 +4,8 @@ use std::io::{self, Write};
 
 use seawall_core::plan::{Execution, Group};
 
-use super::PlanView;
-use seawall::units::{Count, bytes, counted};
+use super::{DevicesView, PlanView};
+use seawall::units::{Count, Nanoseconds, bytes, counted};
 
 /// Most groups drawn; further ones are counted.
 const GROUPS_SHOWN: usize = 40;
@@ -25,7 +25,18 @@ pub fn write(view: &PlanView<'_>, out: &mut dyn Write) -> io::Result<()> {
     heading(view, out)?;
     for (number, group) in view.groups.iter().take(GROUPS_SHOWN).enumerate() {
         if number > 0 {
-            writeln!(out, "  {:=^WIDTH$}", format!(" barrier {number} "))?;
+            let exchange = match view.exchange_before(number) {
+                Some(exchange) => format!(
+                    "of all devices, each receives {} ",
+                    bytes(exchange.received_bytes)
+                ),
+                None => String::new(),
+            };
+            writeln!(
+                out,
+                "  {:=^WIDTH$}",
+                format!(" barrier {number} {exchange}")
+            )?;
         }
         draw_group(view, number, &group, out)?;
     }
@@ -64,7 +75,35 @@ fn heading(view: &PlanView<'_>, out: &mut dyn Write) -> io::Result<()> {
             "Waves of a group run at the same time; at a barrier all wait for all.\n"
         )?;
     }
-    Ok(())
+    match &view.devices {
+        Some(devices) => devices_heading(devices, out),
+        None => Ok(()),
+    }
+}
+
+/// What several devices tell each other, and what that buys.
+fn devices_heading(devices: &DevicesView<'_>, out: &mut dyn Write) -> io::Result<()> {
+    let (exchanges, prediction) = (devices.exchanges, devices.prediction);
+    let count = counted(u64::from(exchanges.devices()), "device");
+    let found = counted(exchanges.len() as u64, "exchange");
+    let least = match exchanges.lower_bound() == exchanges.len() as u64 {
+        true => "no grouping has fewer".to_owned(),
+        false => format!(
+            "these groups take no fewer, and none takes fewer than {}",
+            exchanges.lower_bound()
+        ),
+    };
+    writeln!(out, "Each of {count} has this plan, with {found}; {least}.")?;
+    let better = match prediction.is_one_faster() {
+        true => "one device",
+        false => "all of them",
+    };
+    writeln!(
+        out,
+        "Predicted from bytes: {} on one device, {} on all; {better} is the better choice.\n",
+        Nanoseconds(prediction.one_ns),
+        Nanoseconds(prediction.all_ns)
+    )
 }
 
 fn draw_group(

@@ -5,7 +5,6 @@
 
 pub mod random;
 pub mod graphs;
-pub mod survey;
 pub mod oracle;
 pub mod code;
 pub mod own;
