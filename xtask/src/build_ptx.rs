@@ -99,7 +99,9 @@ fn check_sources(sources: &str) -> Result<(), Error> {
     }
     Err(Error::Stale {
         what: "host/ptx is",
-        files: vec![format!("built from {committed}, and the sources are {sources}")],
+        files: vec![format!(
+            "built from {committed}, and the sources are {sources}"
+        )],
         remedy: REMEDY,
     })
 }

@@ -1,5 +1,5 @@
 // Seawall's planner for C; written by `cargo xtask header`, do not edit.
-// Sources: sha256 d822ac20777a9cc20a6df95d7f139464cc6fcd8a45d7237d351233da1e5b1daf
+// Sources: sha256 69b9c5b3e55136840d10c40837c7f74d6a02cf2f7c1bb38af306ec43065513fd
 // Writer: cbindgen 0.29.4
 
 #ifndef SEAWALL_H

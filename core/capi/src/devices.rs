@@ -154,8 +154,8 @@ unsafe fn plan_devices(
     let chooser = Chooser::plain(&TopologyPolicy::DEFAULT, &mut subject);
     let plan = match devices::devices(&request, asked.count, cuts, chooser, scratch, more) {
         Ok(plan) => plan,
-        // SAFETY: the caller vouches for the buffers, whose first use has ended.
         Err(DevicesError::Execution(error)) => {
+            // SAFETY: the caller vouches for the buffers, whose first use has ended.
             return Err(unsafe { refusal(error, &request, &buffers) });
         }
         Err(DevicesError::ScratchTooSmall(_) | DevicesError::Cuts { .. }) => {

@@ -143,8 +143,9 @@ impl DevicesPlan<'_> {
 fn moved_ns(bytes: u64, per_us: u32) -> u64 {
     let rate = u64::from(per_us.max(1));
     // Split, so that no product exceeds 64 bits: the rest is below the rate, which has 32.
-    let (whole, rest) = (bytes / rate, bytes % rate);
+    let whole = bytes.checked_div(rate).unwrap_or(0);
+    let rest = bytes.checked_rem(rate).unwrap_or(0);
     whole
         .saturating_mul(1_000)
-        .saturating_add((rest * 1_000).div_ceil(rate))
+        .saturating_add(rest.saturating_mul(1_000).div_ceil(rate))
 }

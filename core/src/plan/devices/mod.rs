@@ -203,7 +203,7 @@ pub fn devices<'a>(
             dependencies: dag.dependencies,
         },
         budget: super::Budget {
-            resident_bytes: budget.resident_bytes.div_ceil(u64::from(devices)),
+            resident_bytes: part(budget.resident_bytes, devices),
             ..budget
         },
         ..*request
@@ -224,6 +224,11 @@ pub fn devices<'a>(
     })
 }
 
+/// The share of one of `devices` devices, rounded up.
+fn part(bytes: u64, devices: u32) -> u64 {
+    bytes.div_ceil(u64::from(devices.max(1)))
+}
+
 /// Whether `after` needs what other devices have of the output of `before`.
 fn crosses(cuts: &[WaveCut], before: u32, after: u32) -> bool {
     let cut = |wave: u32| cuts.get(wave as usize).copied().unwrap_or_default();
@@ -232,7 +237,7 @@ fn crosses(cuts: &[WaveCut], before: u32, after: u32) -> bool {
 
 /// Writes the bytes of each wave on one of `devices` devices.
 fn share(dag: &Dag<'_>, devices: u32, cuts: &[WaveCut], shares: &mut [Wave]) {
-    let part = |bytes: u64| bytes.div_ceil(u64::from(devices));
+    let part = |bytes| part(bytes, devices);
     for ((share, wave), cut) in shares.iter_mut().zip(dag.waves).zip(cuts) {
         *share = Wave {
             frontier_bytes: part(wave.frontier_bytes),

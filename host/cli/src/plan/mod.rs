@@ -256,7 +256,7 @@ fn show_devices(args: &PlanArgs, program: &Program, count: u32) -> Result<(), Cl
         exchanges: &plan.exchanges,
         prediction: plan.predict(dag.waves, resident_bytes, &Prices::default()),
     });
-    Ok(print(|out| args.format().write(&view, out))?)
+    print(|out| args.format().write(&view, out))
 }
 
 /// The machine that a DAG is planned for: any whose blocks can meet.
