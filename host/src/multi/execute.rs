@@ -83,7 +83,14 @@ pub(super) enum Work {
     Components,
     Ranks,
     Cores,
-    /// Searches from many sources, a part of them on each device.
+}
+
+/// How an analysis is shared out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Way {
+    /// Each device has a part of the nodes.
+    Cut(Work),
+    /// Each device has a part of the sources.
     Dealt,
 }
 
@@ -96,25 +103,24 @@ pub fn reason_for_one(
     request: &RunRequest,
     devices: &Devices,
 ) -> Result<Option<String>, RunError> {
-    let work = work_of(request, devices)?;
-    Ok(match work {
-        Work::Dealt => dealt::reason_for_one(request.sources().len(), devices.count()),
-        _ => price::reason_for_one(graph, work, devices),
+    Ok(match way_of(request, devices)? {
+        Way::Cut(work) => price::reason_for_one(graph, work, devices),
+        Way::Dealt => dealt::reason_for_one(request.sources().len(), devices.count()),
     })
 }
 
-/// The work of `request` on several devices.
-fn work_of(request: &RunRequest, devices: &Devices) -> Result<Work, RunError> {
+/// How `request` is shared out to several devices.
+fn way_of(request: &RunRequest, devices: &Devices) -> Result<Way, RunError> {
     let analysis = request.analysis;
     let refuse = |what: String| RunError::CannotSplit { analysis, what };
-    let work = match analysis {
-        AnalysisKind::Bfs => Work::Levels,
-        AnalysisKind::Reach => Work::Reached,
-        AnalysisKind::Cc => Work::Components,
-        AnalysisKind::Sssp => Work::Lengths,
-        AnalysisKind::Pagerank => Work::Ranks,
-        AnalysisKind::Kcore => Work::Cores,
-        AnalysisKind::Closeness | AnalysisKind::Eccentricity => Work::Dealt,
+    let way = match analysis {
+        AnalysisKind::Bfs => Way::Cut(Work::Levels),
+        AnalysisKind::Reach => Way::Cut(Work::Reached),
+        AnalysisKind::Cc => Way::Cut(Work::Components),
+        AnalysisKind::Sssp => Way::Cut(Work::Lengths),
+        AnalysisKind::Pagerank => Way::Cut(Work::Ranks),
+        AnalysisKind::Kcore => Way::Cut(Work::Cores),
+        AnalysisKind::Closeness | AnalysisKind::Eccentricity => Way::Dealt,
         _ => {
             return Err(refuse(format!(
                 "{analysis} runs on one device; bfs, reach, cc, sssp, pagerank, kcore, closeness and eccentricity run on several"
@@ -131,7 +137,8 @@ fn work_of(request: &RunRequest, devices: &Devices) -> Result<Work, RunError> {
             "a search on several devices has no topology to choose".to_owned(),
         ));
     }
-    if request.max_iterations.is_some() && matches!(work, Work::Lengths | Work::Cores) {
+    let has_other_rounds = matches!(way, Way::Cut(Work::Lengths | Work::Cores));
+    if request.max_iterations.is_some() && has_other_rounds {
         return Err(refuse(
             "the rounds of several devices are not those of one, so they have no limit".to_owned(),
         ));
@@ -147,7 +154,7 @@ fn work_of(request: &RunRequest, devices: &Devices) -> Result<Work, RunError> {
     if let Some(pair) = numbers.windows(2).find(|pair| pair[0] == pair[1]) {
         return Err(refuse(format!("device {} is named twice", pair[0])));
     }
-    Ok(work)
+    Ok(way)
 }
 
 /// Runs `request` on `graph`, cut for `devices`.
@@ -191,7 +198,7 @@ pub fn execute_with(
     canceller: &Canceller,
     progress: &mut dyn FnMut(Phase),
 ) -> Result<RunOutcome, RunError> {
-    let work = work_of(request, devices)?;
+    let way = way_of(request, devices)?;
     request.check_for(graph)?;
     if request.needs_signed_paths(graph) {
         let (analysis, what) = (
@@ -200,9 +207,9 @@ pub fn execute_with(
         );
         return Err(RunError::CannotSplit { analysis, what });
     }
-    if work == Work::Dealt {
+    let Way::Cut(work) = way else {
         return dealt::execute(graph, request, devices, canceller, progress);
-    }
+    };
     let clock = Instant::now();
     progress(Phase::Plan);
     let form = graph.form(request.form_of(graph)?)?;
@@ -302,7 +309,7 @@ fn describe(
         Work::Lengths => MultiKind::Whole,
         Work::Components => MultiKind::Components,
         Work::Ranks => MultiKind::Ranks,
-        Work::Cores | Work::Dealt => MultiKind::Cores,
+        Work::Cores => MultiKind::Cores,
     };
     let asked = request.max_iterations.map(NonZeroU32::get);
     let ranking = request.ranking;
@@ -460,7 +467,7 @@ fn result(
             }
         }
         Work::Ranks => Column::F32(words.into_iter().map(f32::from_bits).collect()),
-        Work::Components | Work::Cores | Work::Dealt => Column::U32(words),
+        Work::Components | Work::Cores => Column::U32(words),
     };
     Ok((column, end))
 }

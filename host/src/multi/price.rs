@@ -3,19 +3,16 @@
 use super::Devices;
 use super::execute::Work;
 use crate::graph::Graph;
+use seawall_core::plan::devices::{self, Scope};
 
-/// Prices of several devices, as measured.
+/// Prices of several devices, as measured: of barriers and exchanges those of the planner.
 ///
-/// Four H200 of one host, 18 NVLinks each, all to all, driver 580.159.04, 2026-11-26: a barrier of
-/// four resident kernels between two of their grids took 3.55 µs, and an exchange of 32 MB from
-/// each 289 µs. Two H200 of one host, 2026-11-27, PageRank of `gen:rmat:22:16`: one GPU with its own
+/// Two H200 of one host, 2026-11-27, PageRank of `gen:rmat:22:16`: one GPU with its own
 /// kernels took 3.3 ms for 11 iterations, one device with the kernel of several 20.1 ms.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Prices {
-    /// A barrier of all devices, nanoseconds.
-    barrier_ns: f64,
-    /// Bytes that a device receives in a nanosecond.
-    bytes_per_ns: f64,
+    /// Barriers and exchanges.
+    machine: devices::Prices,
     /// Edges that one GPU visits in a nanosecond by its own kernels.
     one_edges_per_ns: f64,
     /// Edges that each of several devices visits in a nanosecond.
@@ -25,8 +22,7 @@ struct Prices {
 impl Default for Prices {
     fn default() -> Self {
         Self {
-            barrier_ns: 3_550.0,
-            bytes_per_ns: 345.0,
+            machine: devices::Prices::default(),
             one_edges_per_ns: 447.0,
             edges_per_ns: 73.0,
         }
@@ -43,7 +39,9 @@ impl Prices {
         let devices = f64::from(devices);
         let work = edges / (devices * self.edges_per_ns);
         let received = bytes * (devices - 1.0) / devices;
-        work + steps * self.barrier_ns + received / self.bytes_per_ns
+        let barrier_ns = self.machine.barrier_ns(Scope::System) as f64;
+        let bytes_per_ns = f64::from(self.machine.link_bytes_per_us) / 1e3;
+        work + steps * barrier_ns + received / bytes_per_ns
     }
 }
 
@@ -58,7 +56,7 @@ pub(super) fn reason_for_one(graph: &Graph, work: Work, devices: &Devices) -> Op
         Work::Lengths => (2.0, 12.0, nodes * 4.0),
         Work::Components => (1.0, 2.0, nodes * 8.0),
         Work::Ranks => (12.0, 12.0, nodes * 48.0),
-        Work::Cores | Work::Dealt => (1.0, 100.0, nodes / 2.0),
+        Work::Cores => (1.0, 100.0, nodes / 2.0),
     };
     let time = |count| prices.run_ns(edges * passes, steps, bytes, count);
     let [one, all] = [1, devices.count()].map(time);
