@@ -495,12 +495,13 @@ fn an_execution_is_planned_in_one_call() {
     assert_eq!(execution(&odd).0, c::Status::InvalidStrategy);
 }
 
-/// The plan of three chained waves on several devices: the status, the summary and the exchanges.
+/// The plan of three chained waves on several devices: the status, the summary, the exchanges and the
+/// first number of a refusal.
 fn on_devices(
     count: u32,
     cuts: *const u32,
     budget_bytes: u64,
-) -> (c::Status, c::DevicesSummary, Vec<c::Exchange>) {
+) -> (c::Status, c::DevicesSummary, Vec<c::Exchange>, u64) {
     let waves = [c::Wave {
         frontier_bytes: 40,
         scratch_bytes: 0,
@@ -549,7 +550,7 @@ fn on_devices(
     }
     exchanges
         .get_mut(..summary.exchange_count as usize)
-        .map(|found| (status, summary, found.to_vec()))
+        .map(|found| (status, summary, found.to_vec(), problem.numbers[0]))
         .unwrap()
 }
 
@@ -557,7 +558,7 @@ fn on_devices(
 fn several_devices_are_planned_for_c_as_for_rust() {
     let own = c::WaveFlag::OwnNodes as u32;
     let total = c::WaveFlag::Total as u32;
-    let (status, summary, exchanges) = on_devices(4, [own, 0, own].as_ptr(), 10_000);
+    let (status, summary, exchanges, _) = on_devices(4, [own, 0, own].as_ptr(), 10_000);
     assert_eq!(status, c::Status::Ok);
     let one = c::Exchange {
         received_bytes: 300,
@@ -569,22 +570,25 @@ fn several_devices_are_planned_for_c_as_for_rust() {
         (1, 300)
     );
     assert!(summary.one_ns > 0 && summary.all_ns > summary.one_ns);
-    let (_, _, exchanges) = on_devices(4, [own, own | total, own].as_ptr(), 10_000);
+    let (_, _, exchanges, _) = on_devices(4, [own, own | total, own].as_ptr(), 10_000);
     assert_eq!(
         (exchanges[0].after_group, exchanges[0].received_bytes),
         (1, 1200)
     );
-    let (status, summary, _) = on_devices(1, [0; 3].as_ptr(), 10_000);
+    let (status, summary, ..) = on_devices(1, [0; 3].as_ptr(), 10_000);
     assert_eq!((status, summary.exchange_count), (c::Status::Ok, 0));
     // A thousand bytes of graph are on each of four.
     assert_eq!(on_devices(4, [own; 3].as_ptr(), 2_000).0, c::Status::Ok);
-    assert_eq!(
-        on_devices(2, [own; 3].as_ptr(), 2_000).0,
-        c::Status::ArenaOverBudget
-    );
+    let (status, _, _, least) = on_devices(2, [own; 3].as_ptr(), 2_000);
+    assert_eq!(status, c::Status::ArenaOverBudget);
+    // Half of the graph, and of two outputs and a frontier.
+    assert!((2_000..4_000).contains(&least), "{least}");
+    assert_eq!(on_devices(2, [own; 3].as_ptr(), least).0, c::Status::Ok);
+    let less = on_devices(2, [own; 3].as_ptr(), least - 1);
+    assert_eq!((less.0, less.3), (c::Status::ArenaOverBudget, least));
     assert_eq!(
         on_devices(0, [own; 3].as_ptr(), 10_000).0,
-        c::Status::InvalidLength
+        c::Status::InvalidDeviceCount
     );
     assert_eq!(on_devices(4, ptr::null(), 10_000).0, c::Status::NullPointer);
 }

@@ -1,5 +1,5 @@
 // Seawall's planner for C; written by `cargo xtask header`, do not edit.
-// Sources: sha256 69b9c5b3e55136840d10c40837c7f74d6a02cf2f7c1bb38af306ec43065513fd
+// Sources: sha256 91fe85a1b169825fc61d6896183361ae4dd9781cd74f349948a635ed6e3afb42
 // Writer: cbindgen 0.29.4
 
 #ifndef SEAWALL_H
@@ -65,6 +65,8 @@ enum SeawallStatus
   SEAWALL_STATUS_PEAK_BYTES_OVERFLOW = 53,
   // The dispatch does not fit; numbers: bytes that it needs, bytes that there are.
   SEAWALL_STATUS_OUT_OF_MEMORY = 54,
+  // There is no plan for that many devices; numbers: devices.
+  SEAWALL_STATUS_INVALID_DEVICE_COUNT = 60,
 };
 #ifndef __cplusplus
 #if __STDC_VERSION__ >= 202311L
@@ -446,7 +448,7 @@ typedef struct {
   uint64_t output;
 } SeawallOffsets;
 
-// What the devices of a plan tell each other, and what that buys.
+// Figures of the exchanges of a plan, and of what several devices buy.
 typedef struct {
   // Exchanges; for these groups there are no fewer.
   uint64_t exchange_count;
@@ -504,8 +506,7 @@ SeawallStatus seawall_convergence_after(const SeawallConvergence *contract,
 // Plans a program for several devices, each with the budget of the request and a part of the
 // nodes; the plan is that of each.
 //
-// `offsets` takes one record per wave; a number of devices that is refused is
-// `SeawallStatus_InvalidLength`. `problem` may be null.
+// `offsets` takes one record per wave; `problem` may be null. A refused budget is that of a device.
 //
 // # Safety
 //

@@ -6,7 +6,9 @@
 use core::slice;
 
 use seawall_core::plan;
-use seawall_core::scratch::{ArenaScratchView, GroupScratchView, ScratchView};
+use seawall_core::scratch::{
+    ArenaScratchView, ExecutionScratchView, GroupScratchView, ScratchView,
+};
 
 use crate::status::Status;
 
@@ -104,6 +106,17 @@ impl Buffers {
         // SAFETY: passed on to the caller.
         let offsets = unsafe { exclusive(self.arena_offsets, self.lengths.arena_offsets) }?;
         Ok(ArenaScratchView::new(words, offsets))
+    }
+
+    /// The part that an execution takes: all.
+    ///
+    /// # Safety
+    ///
+    /// As [`Self::layers`], for all buffers.
+    pub(crate) unsafe fn execution<'a>(&self) -> Result<ExecutionScratchView<'a>, Status> {
+        // SAFETY: passed on to the caller.
+        let (groups, arena) = unsafe { (self.groups()?, self.arena()?) };
+        Ok(ExecutionScratchView::new(groups, arena))
     }
 }
 

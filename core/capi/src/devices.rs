@@ -6,7 +6,7 @@ use core::ptr;
 use seawall_core::plan::DevicesError;
 use seawall_core::plan::devices::{self, Prices, WaveCut};
 use seawall_core::plan::execution::Chooser;
-use seawall_core::scratch::{DEVICES_WORDS, DevicesScratchView, ExecutionScratchView};
+use seawall_core::scratch::{DEVICES_WORDS, DevicesScratchView};
 use seawall_core::topology::TopologyPolicy;
 
 use crate::buffers::{Buffers, exclusive, record, shared, writable};
@@ -47,6 +47,29 @@ pub struct Devices {
     pub targets: *mut u32,
 }
 
+impl Devices {
+    /// The space of a plan.
+    ///
+    /// # Safety
+    ///
+    /// The tables hold as many elements as they say, and are no one else's for `'a`.
+    unsafe fn scratch<'a>(
+        &self,
+        waves: usize,
+        dependencies: usize,
+    ) -> Result<DevicesScratchView<'a>, Status> {
+        // SAFETY: passed on to the caller; waves have the planner's layout.
+        unsafe {
+            Ok(DevicesScratchView::new(
+                exclusive(self.waves.cast(), waves)?,
+                exclusive(self.words, waves.saturating_mul(DEVICES_WORDS))?,
+                exclusive(self.bytes, waves)?,
+                exclusive(self.targets, dependencies)?,
+            ))
+        }
+    }
+}
+
 const _: () = {
     assert!(size_of::<u32>() == size_of::<WaveCut>());
     assert!(align_of::<u32>() == align_of::<WaveCut>());
@@ -62,7 +85,7 @@ pub struct Exchange {
     pub after_group: u32,
 }
 
-/// What the devices of a plan tell each other, and what that buys.
+/// Figures of the exchanges of a plan, and of what several devices buy.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DevicesSummary {
@@ -81,8 +104,7 @@ pub struct DevicesSummary {
 /// Plans a program for several devices, each with the budget of the request and a part of the
 /// nodes; the plan is that of each.
 ///
-/// `offsets` takes one record per wave; a number of devices that is refused is
-/// `SeawallStatus_InvalidLength`. `problem` may be null.
+/// `offsets` takes one record per wave; `problem` may be null. A refused budget is that of a device.
 ///
 /// # Safety
 ///
@@ -108,7 +130,7 @@ pub unsafe extern "C" fn seawall_plan_devices(
     unsafe { finish(outcome, problem) }
 }
 
-/// Where results go.
+/// The caller's records for results.
 struct Results {
     execution: *mut Execution,
     offsets: *mut Offsets,
@@ -139,29 +161,23 @@ unsafe fn plan_devices(
     let cuts = unsafe { shared(asked.cuts.cast::<WaveCut>(), waves) }?;
     // SAFETY: the caller vouches for the record.
     let buffers = unsafe { record(buffers) }?;
-    // SAFETY: the caller vouches for the buffers, which do not overlap.
-    let scratch = unsafe { ExecutionScratchView::new(buffers.groups()?, buffers.arena()?) };
-    // SAFETY: as above; the waves have the planner's layout.
-    let more = unsafe {
-        DevicesScratchView::new(
-            exclusive(asked.waves.cast(), waves)?,
-            exclusive(asked.words, waves.saturating_mul(DEVICES_WORDS))?,
-            exclusive(asked.bytes, waves)?,
-            exclusive(asked.targets, request.dag.dependencies.len())?,
-        )
-    };
+    let dependencies = request.dag.dependencies.len();
     let mut subject = subject(&wanted);
     let chooser = Chooser::plain(&TopologyPolicy::DEFAULT, &mut subject);
+    // SAFETY: the caller vouches for the buffers and tables, which do not overlap.
+    let (scratch, more) = unsafe { (buffers.execution()?, asked.scratch(waves, dependencies)?) };
     let plan = match devices::devices(&request, asked.count, cuts, chooser, scratch, more) {
         Ok(plan) => plan,
         Err(DevicesError::Execution(error)) => {
-            // SAFETY: the caller vouches for the buffers, whose first use has ended.
-            return Err(unsafe { refusal(error, &request, &buffers) });
+            return Err(refusal(error, request.budget.budget_bytes, || {
+                // SAFETY: as above; their first use has ended.
+                let (scratch, more) =
+                    unsafe { (buffers.execution()?, asked.scratch(waves, dependencies)?) };
+                let least = devices::least_budget(&request, asked.count, cuts, scratch, more);
+                Ok(least?)
+            }));
         }
-        Err(DevicesError::ScratchTooSmall(_) | DevicesError::Cuts { .. }) => {
-            return Err(Status::NullPointer.into());
-        }
-        Err(DevicesError::Count { .. }) => return Err(Status::InvalidLength.into()),
+        Err(error) => return Err(error.into()),
     };
     let resident_bytes = request.budget.resident_bytes;
     let predicted = plan.predict(request.dag.waves, resident_bytes, &Prices::default());

@@ -8,7 +8,6 @@ use core::ptr;
 
 use seawall_core::error::GroupError;
 use seawall_core::plan::{self, ExecutionError};
-use seawall_core::scratch::ExecutionScratchView;
 
 use crate::buffers::{Buffers, Requirements, record, shared, writable};
 use crate::records::{Arena, ArenaOptions, Budget, Dag, Groups, Layers, Offsets, Strategy};
@@ -268,17 +267,22 @@ unsafe fn plan_all(
     let buffers = unsafe { record(buffers) }?;
     // SAFETY: the caller vouches for the words.
     let options = unsafe { arena_options(&options) }?;
-    // SAFETY: the caller vouches for the buffers, which are different from those of the arena.
-    let (scratch, space) = unsafe { (buffers.groups()?, buffers.arena()?) };
     let request = plan::execution::Request {
         arena: options,
         ..plan::execution::Request::new(request.dag, request.budget)
     };
-    let planned = plan::execution::layout(&request, ExecutionScratchView::new(scratch, space));
+    // SAFETY: the caller vouches for the buffers, which do not overlap.
+    let scratch = unsafe { buffers.execution()? };
+    let planned = plan::execution::layout(&request, scratch);
     let (groups, arena) = match planned {
         Ok(planned) => planned,
-        // SAFETY: the caller vouches for the buffers, whose first use has ended.
-        Err(error) => return Err(unsafe { refusal(error, &request, &buffers) }),
+        Err(error) => {
+            return Err(refusal(error, request.budget.budget_bytes, || {
+                // SAFETY: the caller vouches for the buffers, whose first use has ended.
+                let scratch = unsafe { buffers.execution()? };
+                Ok(plan::execution::least_budget(&request, scratch)?)
+            }));
+        }
     };
     // SAFETY: checked above; the caller vouches for the space, one record of offsets per wave.
     unsafe {
@@ -294,15 +298,11 @@ unsafe fn plan_all(
     Ok(())
 }
 
-/// A refusal of a request. Where the budget is too small, it names the least one that works.
-///
-/// # Safety
-///
-/// As for [`Buffers::groups`].
-pub(crate) unsafe fn refusal(
+/// A refusal of a request. If the budget is too small, it names the one of `least`, that works.
+pub(crate) fn refusal(
     error: ExecutionError,
-    request: &plan::execution::Request<'_>,
-    buffers: &Buffers,
+    budget_bytes: u64,
+    least: impl FnOnce() -> Result<u64, Failure>,
 ) -> Failure {
     if !matches!(
         error,
@@ -312,18 +312,9 @@ pub(crate) unsafe fn refusal(
     ) {
         return error.into();
     }
-    // SAFETY: passed on to the caller.
-    let spaces = unsafe { (buffers.groups(), buffers.arena()) };
-    let (scratch, space) = match spaces {
-        (Ok(scratch), Ok(space)) => (scratch, space),
-        (Err(status), _) | (_, Err(status)) => return status.into(),
-    };
-    match plan::execution::least_budget(request, ExecutionScratchView::new(scratch, space)) {
-        Ok(least) => {
-            let numbers = [least, request.budget.budget_bytes, 0];
-            Failure::new(Status::ArenaOverBudget, numbers)
-        }
-        Err(error) => error.into(),
+    match least() {
+        Ok(least) => Failure::new(Status::ArenaOverBudget, [least, budget_bytes, 0]),
+        Err(failure) => failure,
     }
 }
 

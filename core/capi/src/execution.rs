@@ -7,7 +7,6 @@ use seawall_core::launch::{self, AdapterLimits, LaunchPolicy};
 use seawall_core::plan;
 use seawall_core::plan::execution::{Chooser, Dispatch, Leeway, Request};
 use seawall_core::ratio::{Bps, Ppm};
-use seawall_core::scratch::ExecutionScratchView;
 use seawall_core::topology::{self, Topology, TopologyPolicy};
 
 use crate::buffers::{Buffers, record, writable};
@@ -204,13 +203,18 @@ unsafe fn plan_execution(
     // SAFETY: the caller vouches for the record.
     let buffers = unsafe { record(buffers) }?;
     // SAFETY: the caller vouches for the buffers, which do not overlap.
-    let scratch = unsafe { ExecutionScratchView::new(buffers.groups()?, buffers.arena()?) };
+    let scratch = unsafe { buffers.execution()? };
     let mut subject = subject(&asked);
     let chooser = Chooser::plain(&TopologyPolicy::DEFAULT, &mut subject);
     let plan = match plan::execution(&request, chooser, scratch) {
         Ok(plan) => plan,
-        // SAFETY: the caller vouches for the buffers, whose first use has ended.
-        Err(error) => return Err(unsafe { refusal(error, &request, &buffers) }),
+        Err(error) => {
+            return Err(refusal(error, request.budget.budget_bytes, || {
+                // SAFETY: the caller vouches for the buffers, whose first use has ended.
+                let scratch = unsafe { buffers.execution()? };
+                Ok(plan::execution::least_budget(&request, scratch)?)
+            }));
+        }
     };
     // SAFETY: checked above; the caller vouches for the space, one record of offsets per wave.
     unsafe {

@@ -5,7 +5,7 @@ use core::ffi::CStr;
 use seawall_core::convergence::ConvergenceError;
 use seawall_core::error::{ArenaError, GroupError, LayerError, ScratchTooSmall};
 use seawall_core::launch::LaunchError;
-use seawall_core::plan::ExecutionError;
+use seawall_core::plan::{DevicesError, ExecutionError};
 use seawall_core::topology::memory::MemoryError;
 
 /// The outcome of a call. Numbers are never reused.
@@ -63,6 +63,8 @@ pub enum Status {
     PeakBytesOverflow = 53,
     /// The dispatch does not fit; numbers: bytes that it needs, bytes that there are.
     OutOfMemory = 54,
+    /// There is no plan for that many devices; numbers: devices.
+    InvalidDeviceCount = 60,
 }
 
 impl Status {
@@ -94,6 +96,7 @@ impl Status {
             52 => Self::HitCapacityOverflow,
             53 => Self::PeakBytesOverflow,
             54 => Self::OutOfMemory,
+            60 => Self::InvalidDeviceCount,
             _ => return None,
         })
     }
@@ -126,6 +129,7 @@ impl Status {
             Self::HitCapacityOverflow => c"hit_capacity_overflow",
             Self::PeakBytesOverflow => c"peak_bytes_overflow",
             Self::OutOfMemory => c"out_of_memory",
+            Self::InvalidDeviceCount => c"invalid_device_count",
         }
     }
 }
@@ -157,6 +161,22 @@ impl Failure {
 impl From<Status> for Failure {
     fn from(status: Status) -> Self {
         Self::new(status, [0; 3])
+    }
+}
+
+impl From<DevicesError> for Failure {
+    fn from(error: DevicesError) -> Self {
+        match error {
+            DevicesError::Count { devices } => {
+                Self::new(Status::InvalidDeviceCount, [u64::from(devices), 0, 0])
+            }
+            // The table of cuts is as long as that of waves.
+            DevicesError::Cuts { waves, cuts } => {
+                Self::new(Status::InvalidLength, [waves, cuts, 0])
+            }
+            DevicesError::ScratchTooSmall(small) => small.into(),
+            DevicesError::Execution(error) => error.into(),
+        }
     }
 }
 

@@ -5,7 +5,7 @@ use crate::support::*;
 use proptest::prelude::*;
 use seawall_core::cache::{AnalysisKind, DeviceKey, Identity, Subject};
 use seawall_core::error::{ScratchField, ScratchTooSmall};
-use seawall_core::plan::devices::{Prices, Scope, WaveCut, devices};
+use seawall_core::plan::devices::{Prices, Scope, WaveCut, devices, least_budget};
 use seawall_core::plan::execution::{Chooser, Request};
 use seawall_core::plan::{
     ArenaOptions, Budget, Dag, DevicesError, DevicesPlan, ExecutionError, Strategy as Grouping,
@@ -223,8 +223,20 @@ proptest! {
         prop_assert_eq!(prediction.one_ns, prediction.all_ns);
     }
 
-    /// The least budget of each device is at most that of one, and of sixteen a sixteenth of what is
-    /// not exchanged.
+    /// The least budget of a device works, and no smaller one does.
+    #[test]
+    fn the_least_budget_is_that_of_a_device((program, cuts) in case(), count in 1..9_u32) {
+        let (waves, records) = (program.waves.len(), program.dependencies.len());
+        let mut request = request(program.dag(), Grouping::Packed);
+        let (mut buffers, mut more) = (Buffers::for_program(&program), More::of(waves, records));
+        let least = least_budget(&request, count, &cuts, buffers.execution(), more.view()).unwrap();
+        request.budget.budget_bytes = least;
+        prop_assert!(plan(&request, count, &cuts, &mut buffers, &mut more).is_ok());
+        // A resident graph alone needs its bytes.
+        request.budget.budget_bytes = least.saturating_sub(1);
+        prop_assert!(least == 0 || plan(&request, count, &cuts, &mut buffers, &mut more).is_err());
+    }
+
     #[test]
     fn budgets_are_kept_by_each_device((program, cuts) in case(), count in 2..9_u32, budget in 1000..9000_u64) {
         let (waves, records) = (program.waves.len(), program.dependencies.len());
@@ -237,7 +249,7 @@ proptest! {
                 let mut others = Buffers::for_program(&program);
                 let mut subject = subject();
                 let chooser = Chooser::plain(&POLICY, &mut subject);
-                // What several devices cannot hold, one cannot.
+                // If several devices cannot hold it, one cannot.
                 prop_assert!(execution(&request, chooser, others.execution()).is_err());
             }
             Err(error) => prop_assert!(false, "{}", error),

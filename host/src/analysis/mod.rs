@@ -45,6 +45,7 @@ pub use facts::{Bars, Facts, Highlight, LoopRule, ParallelRule, Picture, Streami
 pub use question::{Centrality, Detail, Direction, LabelRule, Question, Ranking};
 pub use reading::Reading;
 pub use registry::{AnalysisKind, AnyOf};
+pub(crate) use sweep::sources_at_once;
 
 use crate::graph::Graph;
 use crate::program::ProgramError;

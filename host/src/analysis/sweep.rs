@@ -31,6 +31,11 @@ fn set_words(nodes: u32, count: usize) -> u32 {
     wanted.min(most.clamp(1, u64::from(SWEEP_WORDS_MAX)) as u32)
 }
 
+/// Sources that one search answers, of `count` of a graph of `nodes` nodes.
+pub(crate) fn sources_at_once(nodes: u32, count: usize) -> usize {
+    32 * set_words(nodes, count) as usize
+}
+
 /// Measures as many sources at once as sets hold, then the next ones, in one launch.
 pub(super) fn build(
     graph: &Graph,
@@ -40,7 +45,9 @@ pub(super) fn build(
     let nodes = graph.nodes();
     let mut program = ProgramBuilder::new(nodes);
     let words = set_words(nodes, question.sources.len());
-    let lists = question.sources.chunks(32 * words as usize);
+    let lists = question
+        .sources
+        .chunks(sources_at_once(nodes, question.sources.len()));
     let inputs = lists.clone().flat_map(|list| padded(list.to_vec()));
     let inputs = inputs.collect();
     let lists: Result<Vec<RegisterId>, ProgramError> = lists

@@ -5,7 +5,7 @@
 //! that of one device, divided by sources; memory is that of one device, on each.
 
 use super::{Devices, DevicesReport};
-use crate::analysis::End;
+use crate::analysis::{End, sources_at_once};
 use crate::backend::{BackendError, Canceller};
 use crate::column::Column;
 use crate::executor::{Executor, Machine};
@@ -18,17 +18,20 @@ use std::panic::resume_unwind;
 use std::sync::mpsc;
 use std::time::Duration;
 
-/// Sources that one search finds at a time: a bit of a word each.
-const AT_ONCE: usize = 64;
+/// Sources of a word of a search: a bit each.
+const WORD: usize = 32;
 
 /// Time between two looks at whether the run is to end.
 const LOOK: Duration = Duration::from_millis(2);
 
-/// Why one device is as fast, if it is for this many sources.
-pub(super) fn reason_for_one(sources: usize, devices: u32) -> Option<String> {
-    (devices < 2 || sources <= AT_ONCE).then(|| {
+/// Why one device is the better choice, if one search answers all sources there: parts of them take a
+/// search on each.
+pub(super) fn reason_for_one(graph: &Graph, request: &RunRequest, devices: u32) -> Option<String> {
+    let sources = request.sources().len();
+    let at_once = sources_at_once(graph.nodes(), sources);
+    (devices < 2 || sources <= at_once).then(|| {
         format!(
-            "one device is the better choice: it searches from {AT_ONCE} sources at a time, and there are {sources}"
+            "one device is the better choice: one search there answers {at_once} sources, and there are {sources}"
         )
     })
 }
@@ -37,8 +40,8 @@ pub(super) fn reason_for_one(sources: usize, devices: u32) -> Option<String> {
 fn deal(sources: &[u32], devices: u32) -> Vec<&[u32]> {
     let devices = devices.max(1) as usize;
     let even = sources.len().div_ceil(devices);
-    let part = match sources.len() >= AT_ONCE * devices {
-        true => even.next_multiple_of(AT_ONCE),
+    let part = match sources.len() >= WORD * devices {
+        true => even.next_multiple_of(WORD),
         false => even.max(1),
     };
     let mut parts: Vec<&[u32]> = sources.chunks(part).collect();
@@ -75,6 +78,7 @@ pub(super) fn execute(
     let first = found.next().flatten().ok_or(RunError::NoSource {
         analysis: request.analysis,
     })?;
+    // Figures of the plan and of the session stay those of the first device.
     let mut outcome = RunOutcome {
         devices: Some(report(devices, &parts, &first)),
         device: match devices {
@@ -87,7 +91,7 @@ pub(super) fn execute(
                 )
             }
         },
-        backend_reason: reason_for_one(request.sources().len(), devices.count()),
+        backend_reason: reason_for_one(graph, request, devices.count()),
         sources: steps::original_ids(graph, request.sources()),
         source_names: steps::names(graph, request.sources()),
         ..first
@@ -227,7 +231,7 @@ fn join(all: &mut RunOutcome, device: usize, other: RunOutcome, sources: &[u32])
     all.events.extend(other.events);
 }
 
-/// What each device had. The memory of all but the first follows as they are joined.
+/// The part of each device. The memory of all but the first follows as they are joined.
 fn report(devices: &Devices, parts: &[&[u32]], first: &RunOutcome) -> DevicesReport {
     let count = devices.count() as usize;
     let mut memory_bytes = vec![0; count];
@@ -258,7 +262,7 @@ mod tests {
             assert_eq!(parts.concat(), &sources[..count]);
             parts.iter().map(|part| part.len()).collect()
         };
-        assert_eq!(sizes(1000, 3), [384, 384, 232]);
+        assert_eq!(sizes(1000, 3), [352, 352, 296]);
         assert_eq!(sizes(256, 4), [64; 4]);
         assert_eq!(sizes(100, 4), [25; 4]);
         assert_eq!(sizes(3, 5), [1, 1, 1, 0, 0]);

@@ -105,7 +105,7 @@ pub fn reason_for_one(
 ) -> Result<Option<String>, RunError> {
     Ok(match way_of(request, devices)? {
         Way::Cut(work) => price::reason_for_one(graph, work, devices),
-        Way::Dealt => dealt::reason_for_one(request.sources().len(), devices.count()),
+        Way::Dealt => dealt::reason_for_one(graph, request, devices.count()),
     })
 }
 

@@ -61,12 +61,15 @@ fn sources_of_closeness_and_eccentricity_are_dealt_out() {
         assert_eq!(devices["sources"], serde_json::json!([128, 128, 44]));
         assert_eq!(devices["exchanged_bytes"], 0);
         let text = run(&analysis, &["--devices", "0,1", "--explain"]).stdout;
-        assert!(text.contains("device 1: 108 sources, "), "{text}");
+        assert!(text.contains("device 1: 140 sources, "), "{text}");
     }
     let few = ["--analysis", "closeness", "--source", "1", "--source", "2"];
     let found = run(&few, &["--devices", "0,1", "--json"]).json();
     let reason = found["backend_reason"].as_str().unwrap_or_default();
-    assert!(reason.contains("64 sources at a time"), "{found}");
+    assert!(
+        reason.contains("one search there answers 32 sources"),
+        "{found}"
+    );
 }
 
 #[test]

@@ -561,9 +561,9 @@ fn several_devices_are_better_for_much_work_and_little_to_tell() {
     // A budget is that of each device.
     input["budget_bytes"] = json!(17_u64 << 30);
     assert_eq!(plan(&input, &["--devices", "4"]).code, 0);
-    let refused = plan(&input, &["--devices", "3"]);
+    let refused = plan(&input, &["--devices", "3", "--json"]);
     assert_eq!(refused.code, 2);
-    refused.complains(&["resident"]);
+    refused.complains(&["the least budget that works is 22906492"]);
     for count in ["0", "65537"] {
         let refused = plan(&iteration(8), &["--devices", count]);
         assert_eq!(refused.code, 2);

@@ -1,49 +1,29 @@
-//! What barriers and exchanges cost, and whether one device is faster.
+//! Prices of barriers and exchanges, and whether one device is faster.
 
 use super::DevicesPlan;
 use crate::plan::Groups;
 use crate::wave::Wave;
-use core::fmt;
 
-/// Who waits at a barrier.
+/// The lanes that wait at a barrier of a plan. Narrower barriers, of a block or a cluster, are within
+/// a group, where kernels place them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Scope {
-    /// The lanes of one block.
-    Block,
-    /// The blocks of one cluster.
-    Cluster,
-    /// All blocks of one device.
+    /// All of one device.
     Grid,
-    /// All devices.
+    /// All of all devices.
     System,
-}
-
-impl fmt::Display for Scope {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Block => "block",
-            Self::Cluster => "cluster",
-            Self::Grid => "grid",
-            Self::System => "system",
-        })
-    }
 }
 
 /// Prices of a machine. The default is that of H200s of one host.
 ///
-/// Measured with driver 580.159.04: one H200 on 2026-11-22 (barriers of the grid and of a cluster,
-/// memory), four of one host on 2026-11-26 (a barrier of all between two of their grids, 32 MB from
-/// each to each by the kernels' own stores). A barrier of one block is a guess.
+/// Measured with driver 580.159.04: one H200 on 2026-11-22 (barriers of the grid, memory), four of one host on 2026-11-26 (a barrier of all between two of their grids, 32 MB from
+/// each to each by the kernels' own stores).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Prices {
-    /// A barrier of one block, nanoseconds.
-    pub block_ns: u32,
-    /// A barrier of one cluster, nanoseconds.
-    pub cluster_ns: u32,
     /// A barrier of one device, nanoseconds.
     pub grid_ns: u32,
     /// A barrier of all devices, those of their grids included, nanoseconds.
@@ -57,8 +37,6 @@ pub struct Prices {
 impl Default for Prices {
     fn default() -> Self {
         Self {
-            block_ns: 50,
-            cluster_ns: 250,
             grid_ns: 830,
             system_ns: 3_550,
             memory_bytes_per_us: 4_240_000,
@@ -72,8 +50,6 @@ impl Prices {
     #[must_use]
     pub const fn barrier_ns(&self, scope: Scope) -> u64 {
         (match scope {
-            Scope::Block => self.block_ns,
-            Scope::Cluster => self.cluster_ns,
             Scope::Grid => self.grid_ns,
             Scope::System => self.system_ns,
         }) as u64

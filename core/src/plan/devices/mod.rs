@@ -25,6 +25,7 @@ pub use cost::{Prediction, Prices, Scope};
 pub use exchanges::{Exchange, Exchanges};
 
 use super::execution::{Chooser, Execution, ExecutionError, Request, execution};
+use super::groups::Budget;
 use crate::error::ScratchTooSmall;
 use crate::scratch::{DevicesScratchView, ExecutionScratchView};
 use crate::wave::{Dag, Wave};
@@ -73,6 +74,8 @@ pub const DEVICES_MAX: u32 = 1 << 16;
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct DevicesPlan<'a> {
+    /// The budget of each device, with its share of the resident bytes.
+    pub budget: Budget,
     /// The plan of each device, in its own memory.
     pub execution: Execution<'a>,
     /// The exchanges between its groups.
@@ -136,7 +139,7 @@ impl From<ExecutionError> for DevicesError {
 /// # Errors
 ///
 /// [`DevicesError::Count`], [`DevicesError::Cuts`], then errors of the plan in the order of
-/// [`execution()`]. A refused budget is named for one device.
+/// [`execution()`]. Budgets in them are those of each device.
 ///
 /// ```
 /// use seawall_core::cache::{AnalysisKind, DeviceKey, Identity, Subject};
@@ -162,8 +165,8 @@ impl From<ExecutionError> for DevicesError {
 /// let budget = Budget { budget_bytes: 1 << 20, ..Budget::default() };
 /// let request = Request::new(dag, budget);
 /// let plan = devices(&request, 4, &cuts, chooser, &mut scratch, &mut more)?;
-/// let only = plan.exchanges.get(0).unwrap();
-/// assert_eq!((plan.exchanges.len(), only.after_group, only.received_bytes), (1, 0, 3000));
+/// let found = plan.exchanges.iter().map(|one| (one.after_group, one.received_bytes));
+/// assert!(found.eq([(0, 3000)]));
 /// # Ok::<(), seawall_core::plan::devices::DevicesError>(())
 /// ```
 pub fn devices<'a>(
@@ -174,43 +177,16 @@ pub fn devices<'a>(
     scratch: impl Into<ExecutionScratchView<'a>>,
     more: impl Into<DevicesScratchView<'a>>,
 ) -> Result<DevicesPlan<'a>, DevicesError> {
-    if devices == 0 || devices > DEVICES_MAX {
-        return Err(DevicesError::Count { devices });
-    }
-    let dag = request.dag;
-    let (waves, given) = (dag.waves.len(), cuts.len());
-    if waves != given {
-        return Err(DevicesError::Cuts {
-            waves: waves as u64,
-            cuts: given as u64,
-        });
-    }
-    let more = more.into();
-    more.check(waves as u64, dag.dependencies.len() as u64)
-        .map_err(DevicesError::ScratchTooSmall)?;
     let DevicesScratchView {
-        waves: shares,
+        waves,
         words,
         bytes,
         targets,
-    } = more;
-    let shares = shares.get_mut(..waves).unwrap_or_default();
-    share(&dag, devices, cuts, shares);
-    let budget = request.budget;
-    let own = Request {
-        dag: Dag {
-            waves: shares,
-            dependencies: dag.dependencies,
-        },
-        budget: super::Budget {
-            resident_bytes: part(budget.resident_bytes, devices),
-            ..budget
-        },
-        ..*request
-    };
+    } = checked(request, devices, cuts, more.into())?;
+    let own = own(request, devices, cuts, waves);
     let execution = execution(&own, chooser, scratch)?;
     let exchanges = exchanges::place(
-        &dag,
+        &request.dag,
         devices,
         cuts,
         &execution.groups,
@@ -219,9 +195,71 @@ pub fn devices<'a>(
         targets,
     );
     Ok(DevicesPlan {
+        budget: own.budget,
         execution,
         exchanges,
     })
+}
+
+/// The least budget of a device that [`devices()`] accepts, as
+/// [`execution::least_budget`](super::execution::least_budget) of its share.
+///
+/// # Errors
+///
+/// As [`devices()`], except those of budgets.
+pub fn least_budget<'a>(
+    request: &Request<'a>,
+    devices: u32,
+    cuts: &[WaveCut],
+    scratch: impl Into<ExecutionScratchView<'a>>,
+    more: impl Into<DevicesScratchView<'a>>,
+) -> Result<u64, DevicesError> {
+    let more = checked(request, devices, cuts, more.into())?;
+    let own = own(request, devices, cuts, more.waves);
+    Ok(super::execution::least_budget(&own, scratch)?)
+}
+
+/// The space for a request, if that can be planned in it.
+fn checked<'a>(
+    request: &Request<'_>,
+    devices: u32,
+    cuts: &[WaveCut],
+    more: DevicesScratchView<'a>,
+) -> Result<DevicesScratchView<'a>, DevicesError> {
+    if devices == 0 || devices > DEVICES_MAX {
+        return Err(DevicesError::Count { devices });
+    }
+    let (waves, given) = (request.dag.waves.len() as u64, cuts.len() as u64);
+    if waves != given {
+        return Err(DevicesError::Cuts { waves, cuts: given });
+    }
+    match more.check(waves, request.dag.dependencies.len() as u64) {
+        Ok(()) => Ok(more),
+        Err(error) => Err(DevicesError::ScratchTooSmall(error)),
+    }
+}
+
+/// The request of each device, with its waves in `space`.
+fn own<'a>(
+    request: &Request<'a>,
+    devices: u32,
+    cuts: &[WaveCut],
+    space: &'a mut [Wave],
+) -> Request<'a> {
+    let dag = request.dag;
+    let waves = space.get_mut(..dag.waves.len()).unwrap_or_default();
+    share(&dag, devices, cuts, waves);
+    Request {
+        dag: Dag {
+            waves,
+            dependencies: dag.dependencies,
+        },
+        budget: Budget {
+            resident_bytes: part(request.budget.resident_bytes, devices),
+            ..request.budget
+        },
+        ..*request
+    }
 }
 
 /// The share of one of `devices` devices, rounded up.

@@ -79,10 +79,10 @@ impl PlanError {
         }
     }
 
-    /// The refusal of a plan for several devices.
-    pub(super) fn of_devices(error: DevicesError) -> Self {
+    /// The refusal of a plan for several devices, with the least budget of each.
+    pub(super) fn of_devices(error: DevicesError, least: Option<u64>) -> Self {
         match error {
-            DevicesError::Execution(error) => error.into(),
+            DevicesError::Execution(error) => Self::refused(error, least),
             error => Self::Devices(error),
         }
     }

@@ -88,7 +88,7 @@ struct WaveEntry {
     output: OutputEntry,
 }
 
-/// Whose part of what came before a wave reads.
+/// The nodes of which a wave reads what came before.
 #[derive(Clone, Copy, Default, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "snake_case")]
 enum ReadsEntry {
@@ -97,7 +97,7 @@ enum ReadsEntry {
     OwnNodes,
 }
 
-/// What a wave leaves.
+/// The form of a wave's output.
 #[derive(Clone, Copy, Default, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "snake_case")]
 enum OutputEntry {

@@ -13,7 +13,7 @@ use clap::{Args, ValueEnum};
 use seawall::program::{GraphSize, PlanRequest};
 use seawall_core::cache::{AnalysisKind, DeviceKey, Identity, Subject};
 use seawall_core::error::ArenaError;
-use seawall_core::plan::devices::{Prices, devices};
+use seawall_core::plan::devices::{self, DevicesError, Prices, devices};
 use seawall_core::plan::execution::{Chooser, OverBudget, least_budget};
 use seawall_core::plan::{Execution, ExecutionError, Groups, Strategy, execution, groups};
 use seawall_core::topology::TopologyPolicy;
@@ -244,14 +244,32 @@ fn show_devices(args: &PlanArgs, program: &Program, count: u32) -> Result<(), Cl
     let request = program.request(args.strategy.map(Strategy::from));
     let mut subject = Subject::new(PLANNED);
     let chooser = Chooser::plain(&TopologyPolicy::DEFAULT, &mut subject);
-    let (scratch, room) = (memory.execution(), more.view());
-    let plan = devices(&request, count, program.cuts(), chooser, scratch, room)
-        .map_err(PlanError::of_devices)?;
+    let cuts = program.cuts();
+    let plan = match devices(
+        &request,
+        count,
+        cuts,
+        chooser,
+        memory.execution(),
+        more.view(),
+    ) {
+        Ok(plan) => plan,
+        Err(error) => {
+            let least = match &error {
+                DevicesError::Execution(ExecutionError::Groups(_)) if args.strategy.is_none() => {
+                    let (scratch, more) = (memory.execution(), more.view());
+                    devices::least_budget(&request, count, cuts, scratch, more).ok()
+                }
+                _ => None,
+            };
+            return Err(PlanError::of_devices(error, least).into());
+        }
+    };
     let resident_bytes = program.budget.resident_bytes;
     let execution = &plan.execution;
     let mut view = view(program, &execution.groups, Ok(execution));
     view.dag.waves = execution.groups.waves();
-    view.budget.resident_bytes = resident_bytes.div_ceil(u64::from(count));
+    view.budget = plan.budget;
     view.devices = Some(DevicesView {
         exchanges: &plan.exchanges,
         prediction: plan.predict(dag.waves, resident_bytes, &Prices::default()),

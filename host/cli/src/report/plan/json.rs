@@ -25,7 +25,7 @@ struct Report<'a> {
     devices: Option<Devices>,
 }
 
-/// What several devices tell each other.
+/// Exchanges of several devices, and what they buy.
 #[derive(Serialize)]
 struct Devices {
     count: u32,

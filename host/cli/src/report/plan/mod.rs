@@ -29,7 +29,7 @@ pub struct PlanView<'a> {
     pub execution: Option<&'a Execution<'a>>,
     /// Reason why there is no execution, if no arena for the groups fits the budget.
     pub shortfall: Option<OverBudget>,
-    /// What devices tell each other, if the plan is that of each of several.
+    /// Exchanges, if the plan is that of each of several devices.
     pub devices: Option<DevicesView<'a>>,
 }
 

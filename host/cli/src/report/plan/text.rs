@@ -81,7 +81,7 @@ fn heading(view: &PlanView<'_>, out: &mut dyn Write) -> io::Result<()> {
     }
 }
 
-/// What several devices tell each other, and what that buys.
+/// Writes how often devices exchange, and what that buys.
 fn devices_heading(devices: &DevicesView<'_>, out: &mut dyn Write) -> io::Result<()> {
     let (exchanges, prediction) = (devices.exchanges, devices.prediction);
     let count = counted(u64::from(exchanges.devices()), "device");
