@@ -9,8 +9,8 @@ use seawall::backend::batch::{BatchError, BatchSession};
 use seawall::backend::{BackendError, RunLimits};
 use seawall_fuzz::draw::Draw;
 use seawall_fuzz::{limit, pool};
-use seawall_tests::batches::{members, run_scripts};
-use seawall_tests::random::Random;
+use seawall_oracles::batches::{members, run_scripts};
+use seawall_oracles::random::Random;
 
 fuzz_target!(|bytes: &[u8]| {
     pool::start();

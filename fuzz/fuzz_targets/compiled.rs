@@ -7,11 +7,11 @@ use seawall::backend::{RunLimits, cpu::CpuSession};
 use seawall::executor::Jit;
 use seawall_fuzz::case::Case;
 use seawall_fuzz::draw::Draw;
-use seawall_tests::harness::run_script;
+use seawall_oracles::harness::run_script;
 
 fuzz_target!(|bytes: &[u8]| {
     let drawn =
-        |_: &mut Draw<'_>, limits, random: &mut _| seawall_tests::draw::draw(limits, random);
+        |_: &mut Draw<'_>, limits, random: &mut _| seawall_oracles::draw::draw(limits, random);
     let Case {
         list,
         script,

@@ -11,8 +11,8 @@ use seawall_core::abi::program::{
 use seawall_core::abi::search::SearchPolicy;
 use seawall_fuzz::case::Case;
 use seawall_fuzz::draw::Draw;
-use seawall_tests::harness::run_script;
-use seawall_tests::straight;
+use seawall_oracles::harness::run_script;
+use seawall_oracles::straight;
 
 fuzz_target!(|bytes: &[u8]| {
     let mut draw = Draw::new(bytes);
@@ -40,7 +40,7 @@ fn run(draw: &mut Draw<'_>) {
         if draw.byte() % 4 == 1 {
             straight::draw(8 * limits.waves, 20 * limits.words, random)
         } else {
-            seawall_tests::draw::draw(limits, random)
+            seawall_oracles::draw::draw(limits, random)
         }
     });
     let graph = list.graph().expect("drawn edges end inside the graph");

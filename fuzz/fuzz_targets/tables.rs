@@ -4,7 +4,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use seawall_fuzz::draw::Draw;
-use seawall_tests::hostile::{ANALYSES, CHANGES, Case, Change};
+use seawall_oracles::hostile::{ANALYSES, CHANGES, Case, Change};
 
 fuzz_target!(|bytes: &[u8]| {
     let mut draw = Draw::new(bytes);

@@ -5,9 +5,13 @@
 
 use seawall_core::error::{ArenaError, GroupError, LayerError, ScratchField, ScratchTooSmall};
 use seawall_core::plan::{
-    Arena, ArenaOptions, Budget, Groups, Layers, Offsets, Requirements, Results, Strategy,
+    Arena, ArenaOptions, Budget, Dag, Groups, Layers, Offsets, Requirements, Results, Strategy,
+    Wave,
 };
-use seawall_core::scratch::{ArenaScratchView, GroupScratchView, ScratchView};
+use seawall_core::scratch::{
+    ArenaScratchView, DEVICES_WORDS, DevicesScratchView, ExecutionScratchView, GroupScratchView,
+    ScratchView,
+};
 
 use crate::draw::{Program, fused};
 
@@ -109,6 +113,50 @@ impl Buffers {
         let groups = GroupScratchView::new(layers, &mut self.pack_words, &mut self.pack_bytes);
         let arena = ArenaScratchView::new(&mut self.arena_words, &mut self.arena_offsets);
         (groups, arena)
+    }
+
+    /// Both, as an execution takes them.
+    pub fn execution(&mut self) -> ExecutionScratchView<'_> {
+        let (groups, arena) = self.split();
+        ExecutionScratchView::new(groups, arena)
+    }
+}
+
+/// Working memory beside them for a plan of several devices, full of a pattern.
+#[derive(Clone, Debug)]
+pub struct Devices {
+    waves: Vec<Wave>,
+    words: Vec<u32>,
+    bytes: Vec<u64>,
+    dependencies: Vec<u32>,
+}
+
+impl Devices {
+    /// Allocates exactly what `dag` needs.
+    #[must_use]
+    pub fn of(dag: &Dag<'_>) -> Self {
+        let count = dag.waves.len();
+        let wave = Wave {
+            frontier_bytes: u64::MAX,
+            scratch_bytes: u64::MAX,
+            output_bytes: u64::MAX,
+        };
+        Self {
+            waves: vec![wave; count],
+            words: vec![u32::MAX; DEVICES_WORDS * count],
+            bytes: vec![u64::MAX; count],
+            dependencies: vec![u32::MAX; dag.dependencies.len()],
+        }
+    }
+
+    /// Their space.
+    pub fn view(&mut self) -> DevicesScratchView<'_> {
+        DevicesScratchView::new(
+            &mut self.waves,
+            &mut self.words,
+            &mut self.bytes,
+            &mut self.dependencies,
+        )
     }
 }
 
