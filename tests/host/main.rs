@@ -23,6 +23,7 @@ mod listings;
 mod many;
 mod memory;
 mod multi;
+mod carriers;
 mod multigraphs;
 mod narrow_rounds;
 mod lightest;

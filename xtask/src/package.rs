@@ -17,7 +17,7 @@ use crate::process;
 use crate::workspace;
 
 /// The crates in the order in which they are published: each after those that it needs.
-const CRATES: [&str; 8] = [
+const CRATES: [&str; 9] = [
     "seawall-core",
     "seawall-capi",
     "seawall-device",
@@ -26,6 +26,7 @@ const CRATES: [&str; 8] = [
     "seawall",
     "seawall-modules",
     "seawall-cli",
+    "seawall-cluster",
 ];
 
 /// Largest package of crates.io.

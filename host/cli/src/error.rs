@@ -99,6 +99,14 @@ pub(super) enum CliError {
         /// The request.
         what: &'static str,
     },
+    /// An option of a run that ranks do not have.
+    #[error("{option} is not for ranks: {remedy}")]
+    NotOnRanks {
+        /// The option.
+        option: &'static str,
+        /// What to do.
+        remedy: &'static str,
+    },
     /// Two outputs are one file.
     #[error("{first} and {second} are one file; give each output a file of its own")]
     OneFileTwice {
@@ -219,6 +227,7 @@ impl CliError {
             Self::NoSuchSource(_)
             | Self::OneGraph { .. }
             | Self::NeverStreams { .. }
+            | Self::NotOnRanks { .. }
             | Self::Against(_)
             | Self::WeightsUnread { .. }
             | Self::OneFileTwice { .. }

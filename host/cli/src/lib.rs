@@ -39,6 +39,7 @@ mod unix;
 mod weights;
 
 use std::ffi::OsString;
+use std::io::Write;
 use std::process::ExitCode;
 
 use clap::{ArgAction, CommandFactory, Parser, Subcommand};
@@ -121,6 +122,68 @@ pub fn main() -> ExitCode {
     }
 }
 
+/// The command line of ranks: [`main`]'s `run`, on all of them together.
+#[derive(Debug, Parser)]
+#[command(name = "seawall-cluster", bin_name = "seawall-cluster", version, about = "Runs an analysis on the ranks of an MPI job, each with a part of the graph", arg_required_else_help = true, disable_help_flag = true, after_help = RANK_EXAMPLES)]
+struct RanksCli {
+    /// Print the common options.
+    #[arg(short, long, global = true, action = ArgAction::HelpShort, help_heading = HELP)]
+    help: Option<bool>,
+    /// Print all options, with what each name of a choice means.
+    #[arg(long, global = true, action = ArgAction::HelpLong, help_heading = HELP)]
+    help_all: Option<bool>,
+    #[command(subcommand)]
+    command: RanksCommand,
+}
+
+#[derive(Debug, Subcommand)]
+enum RanksCommand {
+    Run(Box<run::RunArgs>),
+}
+
+const RANK_EXAMPLES: &str = "\
+Examples:
+  mpirun -n 4 seawall-cluster run gen:rmat:16:16 --analysis pagerank
+  srun -n 8 seawall-cluster run web.swg --analysis bfs --source 0 --threads 16 --json
+
+All ranks read the graph, so its file is on each host. Rank 0 reports and writes results.
+
+Exit codes: 0 done; 1 a rank is lost or failed, or --check differed; 2 what was asked or given is
+wrong.";
+
+/// Runs the command given by the process's arguments on the ranks that `carrier` joins, `local` of
+/// which share this host's processors.
+///
+/// Returns the exit code; messages are already printed.
+#[must_use]
+pub fn main_on_ranks(carrier: Box<dyn seawall::multi::Carrier>, local: u32) -> ExitCode {
+    allocator::end_where_threads_find_no_memory();
+    let ranks = run::Ranks::new(carrier, local);
+    let arguments: Vec<OsString> = std::env::args_os().skip(1).collect();
+    let cli = match RanksCli::try_parse() {
+        Ok(cli) => cli,
+        // All ranks have these arguments.
+        Err(usage) if ranks.reports() => return print_usage(&usage, &arguments),
+        Err(usage) => return ExitCode::from(u8::try_from(usage.exit_code()).unwrap_or(2)),
+    };
+    let RanksCommand::Run(mut args) = cli.command;
+    let for_scripts = args.is_for_scripts();
+    if !ranks.reports() {
+        args.silence();
+    }
+    match run::command_on(&args, &ranks) {
+        Ok(code) => code,
+        Err(error) if ranks.reports() && ranks.shows(&error) => fail(&error, for_scripts),
+        Err(error) => {
+            if !ranks.reports() && ranks.shows(&error) {
+                // A closed standard error has no reader left to inform.
+                let _ = writeln!(std::io::stderr(), "rank {}: {error}", ranks.own());
+            }
+            ExitCode::from(error.exit_code())
+        }
+    }
+}
+
 fn dispatch(command: &Command) -> Result<ExitCode, CliError> {
     match command {
         Command::Run(args) => run::command(args),
@@ -198,6 +261,7 @@ mod tests {
     #[test]
     fn the_argument_tree_is_consistent() {
         Cli::command().debug_assert();
+        RanksCli::command().debug_assert();
     }
 
     #[test]

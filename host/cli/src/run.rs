@@ -6,7 +6,7 @@ mod columns;
 mod program;
 mod results;
 mod spans;
-mod devices;
+mod ranks;
 mod stream;
 mod target;
 mod topology;
@@ -32,16 +32,17 @@ use crate::numbers::{above_zero, damping, seconds, size, thread_count, tolerance
 use crate::reading::{READING, ReadArgs};
 use crate::report::table::TableColumn;
 use centrality::CentralityArgs;
-use devices::DeviceList;
+pub(crate) use ranks::Ranks;
 use results::OutputArgs;
 use seawall::analysis::{AnalysisKind, ranking_iterations_max};
 use seawall::batch::{is_batch, list_of};
 use seawall::executor::Executor;
 use seawall::graph::{Graph, GraphError, LoadOptions, Loaded, load};
+use seawall::multi::DeviceChoice;
 use seawall::outcome::{Rounds, RunOutcome, Weights};
 use seawall::run::{
-    Detail, LabelRule, Machine, Phase, Ranking, RunRequest, execute_with_progress, forecast_ns,
-    prepare,
+    Analyzer, Detail, LabelRule, Machine, Phase, Ranking, RunRequest, execute_with_progress,
+    forecast_ns, prepare,
 };
 use seawall::units::{counted, elapsed_ns};
 use stream::StreamArgs;
@@ -220,7 +221,7 @@ struct MachineArgs {
     ///
     /// With --backend cpu, as many devices are simulated, and share the threads.
     #[arg(long, value_name = "LIST", conflicts_with_all = ["device", "program", "emit", "parents", "each"], hide_short_help = true)]
-    devices: Option<DeviceList>,
+    devices: Option<DeviceChoice>,
     /// Threads of the cpu backend [default: as many as pay].
     ///
     /// All where several graphs run.
@@ -296,6 +297,16 @@ fn max_iterations_help() -> String {
 /// Loads, runs and reports. Everything that can be refused before the graph is
 /// read is refused before.
 pub(super) fn command(args: &RunArgs) -> Result<ExitCode, CliError> {
+    run(args, None)
+}
+
+/// Runs on ranks; the first one reports.
+pub(super) fn command_on(args: &RunArgs, ranks: &Ranks) -> Result<ExitCode, CliError> {
+    args.check_ranks()?;
+    run(args, Some(ranks))
+}
+
+fn run(args: &RunArgs, ranks: Option<&Ranks>) -> Result<ExitCode, CliError> {
     if let Some(file) = &args.program {
         return args.run_program(file);
     }
@@ -317,7 +328,10 @@ pub(super) fn command(args: &RunArgs) -> Result<ExitCode, CliError> {
         .output
         .check(|format| TableColumn::of_run(values, has_parents, format))?;
     let line = ProgressLine::new(args.output.quiet);
-    let (mut outcome, nodes) = args.run(name, &sources, &line)?;
+    let (mut outcome, nodes) = args.run(name, &sources, &line, ranks)?;
+    if ranks.is_some_and(|ranks| !ranks.reports()) {
+        return Ok(ExitCode::SUCCESS);
+    }
     if let Some(label) = &args.detail.target {
         let name = &*name.to_string_lossy();
         outcome.path = Some(target::path(&outcome, label, name, &nodes)?);
@@ -393,15 +407,16 @@ impl RunArgs {
         name: &OsStr,
         sources: &Sources,
         line: &ProgressLine,
+        ranks: Option<&Ranks>,
     ) -> Result<(RunOutcome, Graph), CliError> {
-        if self.machine.devices.is_some() {
-            return self.run_resident(name, sources, line);
+        if self.machine.devices.is_some() || ranks.is_some() {
+            return self.run_resident(name, sources, line, ranks);
         }
         let streamed = |streaming| self.run_streamed(streaming, name, sources, line);
         if let Some(streaming) = self.streaming(name)? {
             return streamed(streaming);
         }
-        match self.run_resident(name, sources, line) {
+        match self.run_resident(name, sources, line, None) {
             Err(failed) => match self.streaming_instead(name, &failed)? {
                 Some(streaming) => streamed(streaming),
                 None => Err(failed),
@@ -415,6 +430,7 @@ impl RunArgs {
         name: &OsStr,
         sources: &Sources,
         line: &ProgressLine,
+        ranks: Option<&Ranks>,
     ) -> Result<(RunOutcome, Graph), CliError> {
         let started = Instant::now();
         let loaded = self.load_beside(name, line)?;
@@ -433,9 +449,13 @@ impl RunArgs {
                 line.warn_if_late(forecast_ns);
             }
         };
-        let mut outcome = match &self.machine.devices {
-            Some(list) => list.execute(&graph, &request, &mut progress)?,
-            None => execute_with_progress(&graph, &request, &mut progress)?,
+        let mut outcome = match (ranks, &self.machine.devices) {
+            (Some(ranks), _) => ranks.execute(&graph, &request, &mut progress)?,
+            (None, Some(choice)) => {
+                let mut analyzer = Analyzer::new(&graph);
+                choice.execute(&graph, &request, &mut analyzer, &mut progress)?
+            }
+            (None, None) => execute_with_progress(&graph, &request, &mut progress)?,
         };
         outcome.times.load = load_ns;
         outcome.taken.mirrored_edges = mirrored;

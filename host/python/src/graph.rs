@@ -4,7 +4,7 @@
 
 use crate::error;
 use crate::program::ProgramRequest;
-use crate::worker::Worker;
+use crate::worker::{Question, Worker};
 use numpy::{PyArray1, PyArrayMethods, PyReadonlyArray1, ToPyArray};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
@@ -12,6 +12,7 @@ use rayon::prelude::*;
 use seawall::analysis::{Direction, Number};
 use seawall::executor::Jit;
 use seawall::graph::{self, CsrArrays, LoadOptions, Loops, Parallel, WeightChoice, WeightKind};
+use seawall::multi::{DeviceChoice, NoDevice};
 use seawall::outcome::{Column, Rounds, RunOutcome};
 use seawall::run::{AnalysisKind, Detail, Executor, Machine, RunRequest};
 use std::num::{NonZeroU32, NonZeroUsize};
@@ -41,6 +42,8 @@ struct Options {
     #[pyo3(default)]
     device: Option<u32>,
     #[pyo3(default)]
+    devices: Option<Devices>,
+    #[pyo3(default)]
     budget_bytes: Option<u64>,
     #[pyo3(default)]
     time_budget: Option<f64>,
@@ -66,6 +69,13 @@ struct Options {
     loops: Option<String>,
     #[pyo3(default)]
     parallel: Option<String>,
+}
+
+/// Devices by number, or by the name of all.
+#[derive(FromPyObject)]
+enum Devices {
+    Name(String),
+    Numbers(Vec<u32>),
 }
 
 /// Weights of edges from an array.
@@ -405,9 +415,12 @@ impl Graph {
         progress: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyDict>> {
         error::check_fork()?;
-        let request = request(py, analysis, sources.as_slice()?.to_vec(), &options)?;
+        let question = Question {
+            request: request(py, analysis, sources.as_slice()?.to_vec(), &options)?,
+            devices: devices(py, &options)?,
+        };
         let worker = self.worker()?;
-        report(py, worker.run(py, request, progress.as_ref())?)
+        report(py, worker.run(py, question, progress.as_ref())?)
     }
 
     /// Runs a program's text, with words of inputs by name, on the thread of the graph.
@@ -521,6 +534,20 @@ fn request(
     Ok(request)
 }
 
+/// The devices that the options name.
+fn devices(py: Python<'_>, options: &Options) -> PyResult<Option<DeviceChoice>> {
+    match &options.devices {
+        None => Ok(None),
+        Some(Devices::Numbers(numbers)) => Ok(Some(DeviceChoice::Numbers(numbers.clone()))),
+        Some(Devices::Name(name)) => {
+            let wrong = |problem: NoDevice| {
+                error::request(py, "WrongOption", &format!("devices: {problem}"))
+            };
+            Ok(Some(name.parse().map_err(wrong)?))
+        }
+    }
+}
+
 /// The choice of this name.
 fn chosen<T: Copy>(
     py: Python<'_>,
@@ -592,6 +619,8 @@ fn report<'py>(py: Python<'py>, outcome: RunOutcome) -> PyResult<Bound<'py, PyDi
     dict.set_item("machine", outcome.backend.name())?;
     dict.set_item("reason", outcome.backend_reason)?;
     dict.set_item("device", outcome.device)?;
+    let devices = outcome.devices.map_or(1, |devices| devices.count);
+    dict.set_item("devices", devices)?;
     dict.set_item("reached", outcome.reached)?;
     dict.set_item("converged", outcome.converged)?;
     dict.set_item("checked", outcome.checked)?;

@@ -10,6 +10,7 @@ use crate::program::{Loaded, ProgramError, ProgramRequest, ProgramRun};
 use pyo3::prelude::*;
 use seawall::backend::Canceller;
 use seawall::graph::Graph;
+use seawall::multi::DeviceChoice;
 use seawall::outcome::RunOutcome;
 use seawall::run::{Analyzer, Phase, RunError, RunRequest};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, sync_channel};
@@ -20,9 +21,15 @@ use std::time::{Duration, Instant};
 /// Time between two looks for Ctrl-C, and between two reports of progress.
 const LOOK: Duration = Duration::from_millis(50);
 
+/// A request, and the devices that share it.
+pub(crate) struct Question {
+    pub(crate) request: RunRequest,
+    pub(crate) devices: Option<DeviceChoice>,
+}
+
 /// A question, and where its answer goes.
 enum Job {
-    Analysis(RunRequest, SyncSender<Result<RunOutcome, RunError>>),
+    Analysis(Question, SyncSender<Result<RunOutcome, RunError>>),
     Program(ProgramRequest, SyncSender<Result<ProgramRun, ProgramError>>),
 }
 
@@ -63,11 +70,11 @@ impl Worker {
     pub(crate) fn run(
         &self,
         py: Python<'_>,
-        request: RunRequest,
+        question: Question,
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<RunOutcome> {
         let (reply, answer) = sync_channel(1);
-        self.send(Job::Analysis(request, reply))?;
+        self.send(Job::Analysis(question, reply))?;
         let found = self.wait(py, answer, progress, &|| self.analyses.cancel())?;
         found.map_err(|problem| error::of_run(py, &problem))
     }
@@ -139,9 +146,13 @@ fn answer(graph: &Graph, questions: &Receiver<Job>, handle: &SyncSender<Cancelle
     for job in questions {
         // Nobody waits for an answer after an interrupt.
         match job {
-            Job::Analysis(request, reply) => {
+            Job::Analysis(Question { request, devices }, reply) => {
                 let progress = &mut |phase| *locked(&shown.phase) = name(phase);
-                let _unheard = reply.send(analyzer.run_with_progress(&request, progress));
+                let found = match devices {
+                    Some(choice) => choice.execute(graph, &request, &mut analyzer, progress),
+                    None => analyzer.run_with_progress(&request, progress),
+                };
+                let _unheard = reply.send(found);
             }
             Job::Program(request, reply) => {
                 *locked(&shown.phase) = "running";

@@ -387,6 +387,33 @@ def test_ctrl_c_ends_a_run() -> None:
     assert int(graph.bfs(0).max()) == 798
 
 
+def test_devices_share_a_question() -> None:
+    graph = Graph.load("gen:rmat:12:8")
+    for analysis, sources in [("bfs", [1]), ("cc", []), ("pagerank", []), ("closeness", [1, 2, 3])]:
+        one = graph.run(analysis, sources, machine="cpu", threads=1)
+        many = graph.run(analysis, sources, machine="cpu", threads=2, devices=[0, 1, 2])
+        assert (one["devices"], many["devices"]) == (1, 3)
+        np.testing.assert_array_equal(one["values"], many["values"])
+    # Without a GPU, and where one is faster, all of them are one.
+    assert graph.run("bfs", 1, devices="all")["devices"] == 1
+    for wrong in ("some", "0,x"):
+        with pytest.raises(seawall.RequestError, match="is no number of a device"):
+            graph.run("bfs", 1, devices=wrong)
+    with pytest.raises(seawall.RequestError, match="runs on one device"):
+        graph.run("scc", machine="cpu", devices=[0, 1])
+
+
+def test_ctrl_c_ends_a_run_on_devices() -> None:
+    graph = Graph.load("gen:grid:1500x1500")
+    timer = threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT))
+    timer.start()
+    start = time.perf_counter()
+    with pytest.raises(KeyboardInterrupt):
+        graph.run("sssp", 0, machine="cpu", devices=[0, 1])
+    assert time.perf_counter() - start < 20
+    assert graph.run("bfs", 0, machine="cpu", devices=[0, 1])["answer"]["eccentricity"] == 2998
+
+
 def ask_in_a_fork(queue: Any) -> None:
     try:
         Graph.from_edges([(0, 1)]).bfs(0)

@@ -163,6 +163,20 @@ pub enum BackendError {
         "the waves of the program are of another set than those of the first program beside it that has some; run it in a batch or service of its own"
     )]
     OtherWaves,
+    /// Another process of the run is gone, or does not answer.
+    #[error("rank {rank} is lost: {problem}")]
+    RankLost {
+        /// Its number.
+        rank: u32,
+        /// What is known of it.
+        problem: String,
+    },
+    /// Another process of the run could not go on, and says why itself.
+    #[error("rank {rank} could not go on; its own message says why")]
+    RankEnded {
+        /// Its number.
+        rank: u32,
+    },
     /// The run was cancelled.
     #[error("the run was cancelled before it was done")]
     Cancelled,
@@ -340,6 +354,8 @@ impl BackendError {
             | Self::NotCoResident { .. }
             | Self::OutOfMemory { .. }
             | Self::Fault { .. }
+            | Self::RankLost { .. }
+            | Self::RankEnded { .. }
             | Self::Cancelled
             | Self::Stuck { .. }
             | Self::Closed { .. }

@@ -94,6 +94,17 @@ struct Layout {
     words: u64,
 }
 
+/// First words of the parts that devices write into each other's memory; mail begins at 0.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Shared {
+    pub(crate) lists: u64,
+    pub(crate) bits: u64,
+    pub(crate) values: u64,
+    pub(crate) shares: u64,
+    /// Words up to their end.
+    pub(crate) words: u64,
+}
+
 /// One device of a run.
 #[derive(Debug)]
 pub(crate) struct MultiJob<'a> {
@@ -122,6 +133,8 @@ pub(crate) struct DeviceFound {
     pub(crate) readback_ns: u64,
     /// Bytes of its memory.
     pub(crate) bytes: u64,
+    /// Edges of its part.
+    pub(crate) edges: u64,
     /// Its name.
     pub(crate) name: String,
 }
@@ -132,7 +145,7 @@ impl MultiRun {
         self.cuts.len() as u32 - 1
     }
 
-    fn has_lengths(&self) -> bool {
+    pub(crate) fn has_lengths(&self) -> bool {
         matches!(self.kind, MultiKind::Whole | MultiKind::Float)
     }
 }
@@ -141,6 +154,14 @@ impl MultiJob<'_> {
     /// First own node, and the one after the last.
     pub(crate) fn range(&self) -> [u32; 2] {
         [self.own, self.own + 1].map(|at| self.run.cuts[at as usize])
+    }
+
+    /// Edges of its part.
+    pub(crate) fn edge_count(&self) -> u64 {
+        self.edges
+            .in_sources
+            .len()
+            .max(self.edges.out_targets.len()) as u64
     }
 
     fn own_nodes(&self) -> u64 {
@@ -251,6 +272,18 @@ impl MultiJob<'_> {
         )
     }
 
+    /// First words of what devices write into each other's memory.
+    pub(crate) fn shared(&self) -> Shared {
+        let layout = self.layout();
+        Shared {
+            lists: layout.lists,
+            bits: layout.bits,
+            values: layout.values,
+            shares: layout.shares,
+            words: layout.control,
+        }
+    }
+
     /// First word of the control block, of the fault in it, and of the state.
     pub(crate) fn reports_at(&self) -> [u64; 3] {
         let layout = self.layout();
@@ -289,11 +322,7 @@ impl MultiJob<'_> {
             exponent: run.ranking.1,
             width: run.width,
             symmetric: u32::from(run.symmetric),
-            edges: self
-                .edges
-                .in_sources
-                .len()
-                .max(self.edges.out_targets.len()) as u32,
+            edges: self.edge_count() as u32,
             sources: run.sources.0,
             all_edges: run.edges,
             source_edges: run.sources.1,

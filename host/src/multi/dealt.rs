@@ -4,15 +4,17 @@
 //! one device does, with its own kernels, and the values of its sources are put together. Work is
 //! that of one device, divided by sources; memory is that of one device, on each.
 
-use super::{Devices, DevicesReport};
+use super::{Carrier, Devices, DevicesReport};
 use crate::analysis::{End, sources_at_once};
+use crate::backend::cpu::ranks::lost;
 use crate::backend::{BackendError, Canceller};
 use crate::column::Column;
 use crate::executor::{Executor, Machine};
 use crate::graph::Graph;
-use crate::outcome::{Rounds, RunOutcome, Times};
+use crate::outcome::{Event, Rounds, RunOutcome, Times};
 use crate::run::{Analyzer, Phase, RunError, RunRequest, steps};
 use crate::units::counted;
+use std::mem::take;
 use std::num::NonZeroUsize;
 use std::panic::resume_unwind;
 use std::sync::mpsc;
@@ -74,47 +76,280 @@ pub(super) fn execute(
         })
         .collect();
     progress(Phase::Upload);
-    let mut found = on_each(graph, &requests, canceller)?.into_iter();
-    let first = found.next().flatten().ok_or(RunError::NoSource {
+    let mut found = on_each(graph, &requests, canceller)?;
+    let shares = found.iter().zip(&parts);
+    let shares = shares.map(|(found, part)| Some(Share::of(found.as_ref()?, part)));
+    let shares: Vec<Option<Share>> = shares.collect();
+    let others = found.iter_mut().skip(1).flatten();
+    let events: Vec<Event> = others.flat_map(|found| take(&mut found.events)).collect();
+    let first = found.into_iter().next().flatten();
+    let first = first.ok_or(RunError::NoSource {
         analysis: request.analysis,
     })?;
-    // Figures of the plan and of the session stay those of the first device.
-    let mut outcome = RunOutcome {
-        devices: Some(report(devices, &parts, &first)),
-        device: match devices {
-            Devices::Gpus(numbers) => format!("{} x {}", numbers.len(), first.device),
-            Devices::Simulated { count, .. } => {
-                format!(
-                    "{} of {}",
-                    counted(u64::from(*count), "simulated device"),
-                    first.device
-                )
-            }
-        },
-        backend_reason: reason_for_one(graph, request, devices.count()),
+    let name = match devices {
+        Devices::Gpus(numbers) => format!("{} x {}", numbers.len(), first.device),
+        Devices::Simulated { count, .. } => {
+            format!(
+                "{} of {}",
+                counted(u64::from(*count), "simulated device"),
+                first.device
+            )
+        }
+    };
+    let mut outcome = whole(graph, request, first, &parts, &shares)?;
+    outcome.device = name;
+    outcome.events.extend(events);
+    outcome.backend_reason = reason_for_one(graph, request, devices.count());
+    if let Some(report) = &mut outcome.devices {
+        report.numbers = devices.numbers();
+    }
+    if request.check {
+        check(graph, request, &mut outcome, progress);
+    }
+    Ok(outcome)
+}
+
+/// Runs this rank's part of the sources of `request`, and returns the values of all.
+///
+/// # Errors
+/// As [`super::execute_on_ranks`].
+pub(super) fn execute_on_ranks(
+    graph: &Graph,
+    request: &RunRequest,
+    devices: &Devices,
+    carrier: &mut dyn Carrier,
+    canceller: &Canceller,
+    progress: &mut dyn FnMut(Phase),
+) -> Result<RunOutcome, RunError> {
+    let own = carrier.rank() as usize;
+    let parts = deal(request.sources(), devices.count());
+    // A rank without sources answers the first, so that it has an outcome of this graph.
+    let sources = match parts[own] {
+        [] => request.sources.get(..1).unwrap_or_default(),
+        part => part,
+    };
+    let asked = RunRequest {
+        sources: sources.to_vec(),
+        machine: machine(request.machine, devices, own),
+        check: false,
+        explain: false,
+        ..request.clone()
+    };
+    let found = on_each(graph, &[Some(asked)], canceller);
+    let ranks = parts.len();
+    let fares = carrier.all_gather(&[u32::from(found.is_ok())], &vec![1; ranks]);
+    let fares = fares.map_err(lost)?;
+    let found = found?.into_iter().next().flatten();
+    let first = found.ok_or(RunError::NoSource {
+        analysis: request.analysis,
+    })?;
+    if let Some(rank) = fares.iter().position(|is_well| *is_well == 0) {
+        let rank = rank as u32;
+        return Err(BackendError::RankEnded { rank }.into());
+    }
+    let share = Share::of(&first, parts[own]).words();
+    let counts: Vec<usize> = parts
+        .iter()
+        .map(|part| Share::words_for(part.len()))
+        .collect();
+    let all = carrier.all_gather(&share, &counts).map_err(lost)?;
+    let mut rest = all.as_slice();
+    let shares = counts.iter().zip(&parts).map(|(count, part)| {
+        let (words, after) = rest.split_at(*count);
+        rest = after;
+        (!part.is_empty()).then(|| Share::from_words(words))
+    });
+    let shares: Vec<Option<Share>> = shares.collect();
+    let name = format!("{} of {}", counted(ranks as u64, "rank"), first.device);
+    let mut outcome = whole(graph, request, first, &parts, &shares)?;
+    outcome.device = name;
+    if request.check && own == 0 {
+        check(graph, request, &mut outcome, progress);
+    }
+    Ok(outcome)
+}
+
+fn check(
+    graph: &Graph,
+    request: &RunRequest,
+    outcome: &mut RunOutcome,
+    progress: &mut dyn FnMut(Phase),
+) {
+    progress(Phase::Check);
+    let (Rounds::Levels(iterations) | Rounds::Iterations(iterations)) = outcome.rounds;
+    let end = End {
+        iterations,
+        converged: outcome.converged,
+    };
+    steps::check(graph, request, end, outcome);
+}
+
+/// The outcome of all devices, by that of one of them, whose plan and session it shows.
+fn whole(
+    graph: &Graph,
+    request: &RunRequest,
+    one: RunOutcome,
+    parts: &[&[u32]],
+    shares: &[Option<Share>],
+) -> Result<RunOutcome, RunError> {
+    let mut all = RunOutcome {
         sources: steps::original_ids(graph, request.sources()),
         source_names: steps::names(graph, request.sources()),
-        ..first
+        ..one
     };
-    for (device, (other, part)) in (1..).zip(found.zip(parts.iter().skip(1))) {
-        if let Some(other) = other {
-            join(&mut outcome, device, other, part);
+    let known: Vec<&Share> = shares.iter().flatten().collect();
+    let most = |of: fn(&Share) -> u64| known.iter().map(|share| of(share)).max().unwrap_or(0);
+    let sum = |of: fn(&Share) -> u64| {
+        known
+            .iter()
+            .fold(0_u64, |sum, share| sum.saturating_add(of(share)))
+    };
+    let rounds = most(|share| share.rounds) as u32;
+    all.rounds = match all.rounds {
+        Rounds::Levels(_) => Rounds::Levels(rounds),
+        Rounds::Iterations(_) => Rounds::Iterations(rounds),
+    };
+    all.converged = known.iter().all(|share| share.converged != 0);
+    all.times = Times {
+        load: all.times.load,
+        upload: most(|share| share.upload),
+        plan: most(|share| share.plan),
+        run: most(|share| share.run),
+        first_run: most(|share| share.first_run),
+        readback: most(|share| share.readback),
+    };
+    all.edges_examined = all
+        .edges_examined
+        .map(|_| sum(|share| share.edges_examined));
+    all.device_barriers = most(|share| share.device_barriers);
+    all.memory.predicted_bytes = sum(|share| share.predicted_bytes);
+    all.memory.allocated_bytes = sum(|share| share.allocated_bytes);
+    all.memory.tiles_bytes = sum(|share| share.tiles_bytes);
+    let bytes = |share: &Option<Share>| share.as_ref().map_or(0, |share| share.allocated_bytes);
+    all.devices = Some(DevicesReport {
+        count: parts.len() as u32,
+        numbers: Vec::new(),
+        nodes: vec![all.nodes; parts.len()],
+        edges: vec![all.edges; parts.len()],
+        sources: parts.iter().map(|part| part.len() as u64).collect(),
+        memory_bytes: shares.iter().map(bytes).collect(),
+        barriers: 0,
+        lists: 0,
+        pulls: 0,
+        exchanged_bytes: 0,
+    });
+    for (part, share) in parts.iter().zip(shares) {
+        let values = share.iter().flat_map(|share| &share.values);
+        for (source, value) in part.iter().zip(values) {
+            let at = *source as usize;
+            match &mut all.values {
+                Column::U32(column) => column[at] = *value as u32,
+                Column::U64(column) => column[at] = *value,
+                Column::F32(column) => column[at] = f32::from_bits(*value as u32),
+                // No analysis of many sources has one.
+                Column::I64(_) | Column::Sets(_) => {}
+            }
         }
     }
     let form = graph.form(request.form_of(graph)?)?;
     let analysis = request.analysis.definition();
-    outcome.reached = analysis.reached(&outcome.values);
-    outcome.answer = analysis.answer(form, &outcome.values);
-    if request.check {
-        progress(Phase::Check);
-        let (Rounds::Levels(iterations) | Rounds::Iterations(iterations)) = outcome.rounds;
-        let end = End {
-            iterations,
-            converged: outcome.converged,
+    all.reached = analysis.reached(&all.values);
+    all.answer = analysis.answer(form, &all.values);
+    Ok(all)
+}
+
+/// What one device found for its sources, in words that a carrier takes.
+#[derive(Debug)]
+struct Share {
+    rounds: u64,
+    converged: u64,
+    upload: u64,
+    plan: u64,
+    run: u64,
+    first_run: u64,
+    readback: u64,
+    edges_examined: u64,
+    device_barriers: u64,
+    predicted_bytes: u64,
+    allocated_bytes: u64,
+    tiles_bytes: u64,
+    /// Values of its sources, in their order: whole numbers, or the bits of floats.
+    values: Vec<u64>,
+}
+
+/// Figures of a [`Share`].
+const FIGURES: usize = 12;
+
+impl Share {
+    fn of(outcome: &RunOutcome, sources: &[u32]) -> Self {
+        let (Rounds::Levels(rounds) | Rounds::Iterations(rounds)) = outcome.rounds;
+        let value = |source: &u32| match &outcome.values {
+            Column::U32(column) => u64::from(column[*source as usize]),
+            Column::U64(column) => column[*source as usize],
+            Column::F32(column) => u64::from(column[*source as usize].to_bits()),
+            Column::I64(_) | Column::Sets(_) => 0,
         };
-        steps::check(graph, request, end, &mut outcome);
+        Self {
+            rounds: u64::from(rounds),
+            converged: u64::from(outcome.converged),
+            upload: outcome.times.upload,
+            plan: outcome.times.plan,
+            run: outcome.times.run,
+            first_run: outcome.times.first_run,
+            readback: outcome.times.readback,
+            edges_examined: outcome.edges_examined.unwrap_or(0),
+            device_barriers: outcome.device_barriers,
+            predicted_bytes: outcome.memory.predicted_bytes,
+            allocated_bytes: outcome.memory.allocated_bytes,
+            tiles_bytes: outcome.memory.tiles_bytes,
+            values: sources.iter().map(value).collect(),
+        }
     }
-    Ok(outcome)
+
+    const fn words_for(sources: usize) -> usize {
+        2 * (FIGURES + sources)
+    }
+
+    fn words(&self) -> Vec<u32> {
+        let figures = [
+            self.rounds,
+            self.converged,
+            self.upload,
+            self.plan,
+            self.run,
+            self.first_run,
+            self.readback,
+            self.edges_examined,
+            self.device_barriers,
+            self.predicted_bytes,
+            self.allocated_bytes,
+            self.tiles_bytes,
+        ];
+        let wide = figures.iter().chain(&self.values);
+        wide.flat_map(|word| [*word as u32, (word >> 32) as u32])
+            .collect()
+    }
+
+    fn from_words(words: &[u32]) -> Self {
+        let wide = |pair: &[u32]| u64::from(pair[0]) | u64::from(pair[1]) << 32;
+        let mut wide = words.chunks(2).map(wide);
+        let mut next = || wide.next().unwrap_or(0);
+        Self {
+            rounds: next(),
+            converged: next(),
+            upload: next(),
+            plan: next(),
+            run: next(),
+            first_run: next(),
+            readback: next(),
+            edges_examined: next(),
+            device_barriers: next(),
+            predicted_bytes: next(),
+            allocated_bytes: next(),
+            tiles_bytes: next(),
+            values: wide.collect(),
+        }
+    }
 }
 
 /// The machine of one device.
@@ -192,62 +427,6 @@ fn on_each(
             }
         }
     })
-}
-
-/// Adds what device `device` found for its sources.
-fn join(all: &mut RunOutcome, device: usize, other: RunOutcome, sources: &[u32]) {
-    for source in sources {
-        let at = *source as usize;
-        match (&mut all.values, &other.values) {
-            (Column::U32(to), Column::U32(from)) => to[at] = from[at],
-            (Column::U64(to), Column::U64(from)) => to[at] = from[at],
-            (Column::F32(to), Column::F32(from)) => to[at] = from[at],
-            // All devices answer one analysis.
-            _ => {}
-        }
-    }
-    all.rounds = all.rounds.max(other.rounds);
-    all.converged &= other.converged;
-    let (own, their) = (&mut all.times, other.times);
-    *own = Times {
-        load: own.load,
-        upload: own.upload.max(their.upload),
-        plan: own.plan.max(their.plan),
-        run: own.run.max(their.run),
-        first_run: own.first_run.max(their.first_run),
-        readback: own.readback.max(their.readback),
-    };
-    all.edges_examined = match (all.edges_examined, other.edges_examined) {
-        (Some(own), Some(their)) => Some(own.saturating_add(their)),
-        (own, their) => own.or(their),
-    };
-    all.device_barriers = all.device_barriers.max(other.device_barriers);
-    all.memory.predicted_bytes += other.memory.predicted_bytes;
-    all.memory.allocated_bytes += other.memory.allocated_bytes;
-    all.memory.tiles_bytes += other.memory.tiles_bytes;
-    if let Some(devices) = &mut all.devices {
-        devices.memory_bytes[device] = other.memory.allocated_bytes;
-    }
-    all.events.extend(other.events);
-}
-
-/// The part of each device. The memory of all but the first follows as they are joined.
-fn report(devices: &Devices, parts: &[&[u32]], first: &RunOutcome) -> DevicesReport {
-    let count = devices.count() as usize;
-    let mut memory_bytes = vec![0; count];
-    memory_bytes[0] = first.memory.allocated_bytes;
-    DevicesReport {
-        count: devices.count(),
-        numbers: devices.numbers(),
-        nodes: vec![first.nodes; count],
-        edges: vec![first.edges; count],
-        sources: parts.iter().map(|part| part.len() as u64).collect(),
-        memory_bytes,
-        barriers: 0,
-        lists: 0,
-        pulls: 0,
-        exchanged_bytes: 0,
-    }
 }
 
 #[cfg(test)]

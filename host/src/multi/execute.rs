@@ -10,7 +10,7 @@ use crate::column::Column;
 use crate::executor::Executor;
 use crate::graph::memory::Shortage;
 use crate::graph::{Graph, WeightKind};
-use crate::outcome::{Dropped, Event, Memory, RunOutcome, Taken, Times, Track};
+use crate::outcome::{Dropped, Event, Memory, Rounds, RunOutcome, Taken, Times, Track};
 use crate::run::{Phase, RunError, RunRequest, steps};
 use crate::units::{counted, elapsed_ns};
 use seawall_core::abi::UNREACHED;
@@ -87,7 +87,7 @@ pub(super) enum Work {
 
 /// How an analysis is shared out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Way {
+pub(super) enum Way {
     /// Each device has a part of the nodes.
     Cut(Work),
     /// Each device has a part of the sources.
@@ -110,7 +110,7 @@ pub fn reason_for_one(
 }
 
 /// How `request` is shared out to several devices.
-fn way_of(request: &RunRequest, devices: &Devices) -> Result<Way, RunError> {
+pub(super) fn way_of(request: &RunRequest, devices: &Devices) -> Result<Way, RunError> {
     let analysis = request.analysis;
     let refuse = |what: String| RunError::CannotSplit { analysis, what };
     let way = match analysis {
@@ -198,7 +198,64 @@ pub fn execute_with(
     canceller: &Canceller,
     progress: &mut dyn FnMut(Phase),
 ) -> Result<RunOutcome, RunError> {
+    let found = run(graph, request, devices, canceller, progress);
+    canceller.settle()?;
+    found
+}
+
+fn run(
+    graph: &Graph,
+    request: &RunRequest,
+    devices: &Devices,
+    canceller: &Canceller,
+    progress: &mut dyn FnMut(Phase),
+) -> Result<RunOutcome, RunError> {
     let way = way_of(request, devices)?;
+    check(graph, request)?;
+    let Way::Cut(work) = way else {
+        return dealt::execute(graph, request, devices, canceller, progress);
+    };
+    let clock = Instant::now();
+    progress(Phase::Plan);
+    let cut = Cut::of(graph, request, work, devices.count())?;
+    let parts = cut.parts()?;
+    let jobs: Vec<MultiJob<'_>> = (0..)
+        .zip(&parts)
+        .map(|(own, edges)| MultiJob {
+            run: &cut.run,
+            own,
+            edges,
+        })
+        .collect();
+    jobs.iter().try_for_each(|job| check_budget(request, job))?;
+    let plan_ns = elapsed_ns(clock);
+    progress(Phase::Upload);
+    let meeting = Meeting::new(devices.count(), canceller);
+    let found = match devices {
+        Devices::Gpus(numbers) => cuda::multi::run(&jobs, numbers, meeting)?,
+        Devices::Simulated { threads, .. } => cpu::multi::run(&jobs, (*threads).max(1), meeting)?,
+    };
+    let backend = match devices {
+        Devices::Gpus(_) => Executor::Mega,
+        Devices::Simulated { .. } => Executor::Cpu,
+    };
+    let mut outcome = RunOutcome {
+        backend_reason: price::reason_for_one(cut.form, work, devices),
+        device: name(devices, &found),
+        ..cut.outcome(request, backend, &found, clock, plan_ns)?
+    };
+    if let Some(report) = &mut outcome.devices {
+        report.numbers = devices.numbers();
+    }
+    if request.check {
+        progress(Phase::Check);
+        cut.check(request, &mut outcome);
+    }
+    Ok(outcome)
+}
+
+/// Refuses what no part of a graph can answer.
+pub(super) fn check(graph: &Graph, request: &RunRequest) -> Result<(), RunError> {
     request.check_for(graph)?;
     if request.needs_signed_paths(graph) {
         let (analysis, what) = (
@@ -207,70 +264,98 @@ pub fn execute_with(
         );
         return Err(RunError::CannotSplit { analysis, what });
     }
-    let Way::Cut(work) = way else {
-        return dealt::execute(graph, request, devices, canceller, progress);
-    };
-    let clock = Instant::now();
-    progress(Phase::Plan);
-    let form = graph.form(request.form_of(graph)?)?;
-    request.check_form(form)?;
-    if work == Work::Ranks && request.weighted && form.weights().is_some() {
-        let (analysis, what) = (
-            request.analysis,
-            "ranks that follow weights are found on one device; ignore them (--unit-weights)"
-                .to_owned(),
-        );
-        return Err(RunError::CannotSplit { analysis, what });
-    }
-    let run = describe(form, request, work, devices.count())?;
-    let parts = parts(form, &run, walks(form, work))?;
-    let jobs: Vec<MultiJob<'_>> = (0..)
-        .zip(&parts)
-        .map(|(own, edges)| MultiJob {
-            run: &run,
-            own,
-            edges,
+    Ok(())
+}
+
+/// A graph that is cut for an analysis.
+pub(super) struct Cut<'g> {
+    graph: &'g Graph,
+    /// The graph as the analysis takes it.
+    pub(super) form: &'g Graph,
+    work: Work,
+    pub(super) run: MultiRun,
+}
+
+impl<'g> Cut<'g> {
+    /// Cuts `graph` for `devices`.
+    pub(super) fn of(
+        graph: &'g Graph,
+        request: &RunRequest,
+        work: Work,
+        devices: u32,
+    ) -> Result<Self, RunError> {
+        let form = graph.form(request.form_of(graph)?)?;
+        request.check_form(form)?;
+        if work == Work::Ranks && request.weighted && form.weights().is_some() {
+            let (analysis, what) = (
+                request.analysis,
+                "ranks that follow weights are found on one device; ignore them (--unit-weights)"
+                    .to_owned(),
+            );
+            return Err(RunError::CannotSplit { analysis, what });
+        }
+        let run = describe(form, request, work, devices)?;
+        Ok(Self {
+            graph,
+            form,
+            work,
+            run,
         })
-        .collect();
-    check_budget(request, &jobs)?;
-    let plan_ns = elapsed_ns(clock);
-    progress(Phase::Upload);
-    let meeting = Meeting::new(devices.count(), canceller);
-    let found = match devices {
-        Devices::Gpus(numbers) => cuda::multi::run(&jobs, numbers, meeting)?,
-        Devices::Simulated { threads, .. } => cpu::multi::run(&jobs, (*threads).max(1), meeting)?,
-    };
-    let report = report(devices, &run, &jobs, &found);
-    let times = times(&found, plan_ns);
-    let (values, end) = result(form, request, work, &run, &found)?;
-    let backend = match devices {
-        Devices::Gpus(_) => Executor::Mega,
-        Devices::Simulated { .. } => Executor::Cpu,
-    };
-    let bytes = report.memory_bytes.iter().sum();
-    let mut outcome = RunOutcome {
-        backend_reason: price::reason_for_one(form, work, devices),
-        device: name(devices, &found),
-        edges: u64::from(graph.edges()),
-        taken: Taken::of(graph, form, request),
-        dropped: Dropped::between(graph, form),
-        memory: Memory {
-            predicted_bytes: bytes,
-            allocated_bytes: bytes,
-            tiles_bytes: 0,
-            budget_bytes: request.machine.budget_bytes,
-        },
-        times,
-        device_barriers: found.iter().map(|found| found.barriers).max().unwrap_or(0),
-        events: events(&found, elapsed_ns(clock)),
-        devices: Some(report),
-        ..steps::outcome(form, request, backend, values, end)
-    };
-    if request.check {
-        progress(Phase::Check);
-        steps::check(graph, request, end, &mut outcome);
     }
-    Ok(outcome)
+
+    /// The edges of one device.
+    pub(super) fn part(&self, device: u32) -> Result<DeviceEdges<'g>, RunError> {
+        let incoming = self.form.try_incoming().map_err(short)?;
+        let range = [device, device + 1].map(|at| self.run.cuts[at as usize]);
+        edges_of(self.form, incoming, range, walks(self.form, self.work)).map_err(short)
+    }
+
+    /// The edges of all devices.
+    fn parts(&self) -> Result<Vec<DeviceEdges<'g>>, RunError> {
+        let devices = 0..self.run.devices();
+        devices.map(|device| self.part(device)).collect()
+    }
+
+    /// The outcome, by what all devices found since `clock`.
+    pub(super) fn outcome(
+        &self,
+        request: &RunRequest,
+        backend: Executor,
+        found: &[DeviceFound],
+        clock: Instant,
+        plan_ns: u64,
+    ) -> Result<RunOutcome, RunError> {
+        let (graph, form) = (self.graph, self.form);
+        let (values, end) = result(form, request, self.work, &self.run, found)?;
+        let report = report(&self.run, found);
+        let bytes = report.memory_bytes.iter().sum();
+        Ok(RunOutcome {
+            edges: u64::from(graph.edges()),
+            taken: Taken::of(graph, form, request),
+            dropped: Dropped::between(graph, form),
+            memory: Memory {
+                predicted_bytes: bytes,
+                allocated_bytes: bytes,
+                tiles_bytes: 0,
+                budget_bytes: request.machine.budget_bytes,
+            },
+            times: times(found, plan_ns),
+            device_barriers: found.iter().map(|found| found.barriers).max().unwrap_or(0),
+            events: events(found, elapsed_ns(clock)),
+            devices: Some(report),
+            ..steps::outcome(form, request, backend, values, end)
+        })
+    }
+
+    /// Compares the outcome with a plain sequential implementation.
+    pub(super) fn check(&self, request: &RunRequest, outcome: &mut RunOutcome) {
+        let (Rounds::Levels(iterations) | Rounds::Iterations(iterations)) = outcome.rounds;
+        let end = End {
+            iterations,
+            converged: outcome.converged,
+        };
+        steps::check(self.graph, request, end, outcome);
+    }
 }
 
 fn short(short: Shortage) -> RunError {
@@ -402,21 +487,9 @@ fn width(graph: &Graph) -> u32 {
     }
 }
 
-/// The edges of all devices.
-fn parts<'g>(
-    graph: &'g Graph,
-    run: &MultiRun,
-    walks: Walks,
-) -> Result<Vec<DeviceEdges<'g>>, RunError> {
-    let incoming = graph.try_incoming().map_err(short)?;
-    let part = |range: &[u32]| edges_of(graph, incoming, [range[0], range[1]], walks);
-    let parts: Result<Vec<_>, Shortage> = run.cuts.windows(2).map(part).collect();
-    parts.map_err(short)
-}
-
-/// Refuses parts that exceed the byte budget of a device.
-fn check_budget(request: &RunRequest, jobs: &[MultiJob<'_>]) -> Result<(), RunError> {
-    let needed_bytes = jobs.iter().map(MultiJob::bytes).max().unwrap_or(0);
+/// Refuses a part that exceeds the byte budget of a device.
+pub(super) fn check_budget(request: &RunRequest, job: &MultiJob<'_>) -> Result<(), RunError> {
+    let needed_bytes = job.bytes();
     match request.machine.budget_bytes {
         Some(budget_bytes) if budget_bytes < needed_bytes => Err(RunError::OverBudget {
             analysis: request.analysis,
@@ -484,24 +557,13 @@ fn levels_end(graph: &Graph, levels: &[u32], limit: u32) -> End {
 }
 
 /// How the graph was cut, and what devices told each other.
-fn report(
-    devices: &Devices,
-    run: &MultiRun,
-    jobs: &[MultiJob<'_>],
-    found: &[DeviceFound],
-) -> DevicesReport {
-    let ranges = || {
-        run.cuts
-            .windows(2)
-            .map(|range| u64::from(range[1] - range[0]))
-    };
-    let edges =
-        |job: &MultiJob<'_>| job.edges.in_sources.len().max(job.edges.out_targets.len()) as u64;
+fn report(run: &MultiRun, found: &[DeviceFound]) -> DevicesReport {
+    let ranges = run.cuts.windows(2);
     DevicesReport {
         count: run.devices(),
-        numbers: devices.numbers(),
-        nodes: ranges().collect(),
-        edges: jobs.iter().map(edges).collect(),
+        numbers: Vec::new(),
+        nodes: ranges.map(|range| u64::from(range[1] - range[0])).collect(),
+        edges: found.iter().map(|found| found.edges).collect(),
         sources: Vec::new(),
         memory_bytes: found.iter().map(|found| found.bytes).collect(),
         barriers: u64::from(found[0].state.meetings),

@@ -1,19 +1,26 @@
 //! One analysis on several devices: GPUs of one host, or devices that threads simulate.
 //!
 //! Analyses of many sources are dealt out (`dealt`): each device answers for a part of them, with the
-//! whole graph and the kernels of one device. For the others, nodes are cut into ranges with about as many edges each (`cut`); a device has the edges that lead
-//! to its own nodes. One kernel stays on each device for the whole analysis, and after each step
+//! whole graph and the kernels of one device. For the others, nodes are cut into ranges with about as
+//! many edges each (`cut`); a device has the edges that lead to its own nodes. One kernel stays on each device for the whole analysis, and after each step
 //! the devices write what they found into each other's memory: no host is in between. Columns are
-//! those of a run on one device, bit for bit. [docs/many-gpus.md] has the costs.
+//! those of a run on one device, bit for bit. Devices may also be processes that a `carrier` joins
+//! (`ranks`). [docs/many-gpus.md] has the costs.
 //!
 //! [docs/many-gpus.md]: https://github.com/seawall-rs/seawall/blob/main/docs/many-gpus.md
 
+mod carrier;
+mod choice;
 mod cut;
 mod dealt;
 mod execute;
 mod price;
+mod ranks;
 
+pub use carrier::{Carrier, CarrierError};
+pub use choice::{DeviceChoice, NoDevice};
 pub use execute::{Devices, execute, execute_with, reason_for_one};
+pub use ranks::{execute_on_ranks, refuse_on_ranks};
 
 use serde::Serialize;
 

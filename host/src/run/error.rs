@@ -227,6 +227,14 @@ pub enum RunError {
         /// The reason.
         what: String,
     },
+    /// A process of the run has something else to do than the first.
+    #[error("rank {rank} has {what} than rank 0; start all with one program, graph and request")]
+    RankDiffers {
+        /// Its number.
+        rank: u32,
+        /// The difference.
+        what: &'static str,
+    },
     /// The result of a streamed run cannot be checked.
     #[error("the check of a streamed {analysis} loads the graph: {what}; leave the check out")]
     CannotCheck {
@@ -341,6 +349,7 @@ impl RunError {
             | Self::CannotStream { .. }
             | Self::CannotCheck { .. }
             | Self::CannotSplit { .. }
+            | Self::RankDiffers { .. }
             | Self::NoSearch { .. }
             | Self::NoSource { .. }
             | Self::TooManySources { .. }

@@ -8,10 +8,11 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 /// Pages whose listings are run.
-const PAGES: [&str; 4] = [
+const PAGES: [&str; 5] = [
     "tutorial.md",
     "concepts.md",
     "command-line.md",
+    "many-gpus.md",
     "operating.md",
 ];
 

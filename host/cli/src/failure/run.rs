@@ -95,6 +95,9 @@ pub(super) fn fields(error: &RunError) -> Value {
         RunError::CannotSplit { analysis, what } => {
             json!({"kind": "cannot_split", "analysis": analysis.name(), "reason": what})
         }
+        RunError::RankDiffers { rank, what } => {
+            json!({"kind": "rank_differs", "rank": rank, "difference": what})
+        }
         RunError::CannotCheck { analysis, what } => {
             json!({"kind": "cannot_check", "analysis": analysis.name(), "reason": what})
         }
@@ -197,6 +200,10 @@ fn backend_fields(error: &BackendError) -> Value {
             "kind": "not_co_resident", "wanted": wanted, "lanes": lanes, "fitting": fitting,
             "multiprocessors": multiprocessors
         }),
+        BackendError::RankLost { rank, problem } => {
+            json!({"kind": "rank_lost", "rank": rank, "problem": problem})
+        }
+        BackendError::RankEnded { rank } => json!({"kind": "rank_ended", "rank": rank}),
         BackendError::Cancelled => json!({"kind": "cancelled"}),
         BackendError::TooManyThreads { threads, most } => {
             json!({"kind": "too_many_threads", "threads": threads, "most": most})

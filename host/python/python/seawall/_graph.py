@@ -125,6 +125,8 @@ class RunReport(NamedTuple):
     #: Why this machine, where it was left open.
     reason: str | None
     device: str
+    #: Devices that shared the question.
+    devices: int
     #: Rounds of the search, or iterations.
     rounds: int
     #: Bytes allocated on the machine.
@@ -459,6 +461,15 @@ class Graph:
         """Runs an analysis by its name, and returns all that is known of the run.
 
         ``values`` are those of the library: `2**32 - 1` marks nodes that no source reaches.
+
+        `devices` are several GPUs for one question, by number, or ``"all"``, which takes one where
+        that is faster; with `machine` ``"cpu"`` as many devices are simulated.
+
+        >>> import seawall
+        >>> graph = seawall.Graph.load("gen:grid:50")
+        >>> found = graph.run("bfs", 0, machine="cpu", devices=[0, 1, 2])
+        >>> found["devices"], int(found["values"].max())
+        (3, 98)
         """
         numbers = np.empty(0, np.uint32) if sources is _NO_SOURCES else self._sources(sources)
         return self._run(analysis, numbers, options)
@@ -775,6 +786,7 @@ _OPTIONS = _MACHINE_OPTIONS | {
     "check",
     "damping",
     "detail",
+    "devices",
     "direction",
     "loops",
     "max_iterations",

@@ -6,20 +6,69 @@ use crate::backend::multi::{DeviceFound, Meeting, MultiJob, counted, fault};
 use crate::backend::threads::run_blocks;
 use crate::units::{counted as many, elapsed_ns};
 use seawall_core::abi::control::{ControlRecord, FaultCode};
-use seawall_core::abi::multi::MultiState;
+use seawall_core::abi::multi::{MultiRecord, MultiState};
 use seawall_device::grid::SHARED_WORDS;
 use seawall_device::grid::dealer::Dealer;
 use seawall_device::grid::host::HostGrid;
 use seawall_device::multi::Multi;
 use seawall_device::threads::run_multi;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{PoisonError, mpsc};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Time between two looks at whether a run is to end.
 const LOOK: Duration = Duration::from_millis(2);
+
+/// The other devices of a run, as the thread of one sees them.
+pub(crate) trait Company: Sync {
+    /// Waits for all devices; `None` if any has failed by then, this one with `result` among them.
+    /// Every device has to call this as often as the others, until it returns `None`.
+    fn all<T>(&self, result: Result<T, BackendError>) -> Option<T>;
+
+    /// The memory of each device, which for this one begins at `own`: addresses valid here.
+    fn bases(&self, job: &MultiJob<'_>, own: u64) -> Option<Vec<u64>>;
+
+    /// Runs beside the kernel, which has ended when nobody can send to `ended` any more. A code in
+    /// the word at `fault` ends it.
+    fn beside(&self, job: &MultiJob<'_>, bases: &[u64], fault: &AtomicU32, ended: &Receiver<()>);
+}
+
+/// Devices of this process.
+struct Simulated<'m, 'c> {
+    meeting: &'m Meeting<'c>,
+    bases: &'m Mutex<Vec<u64>>,
+}
+
+impl Company for Simulated<'_, '_> {
+    fn all<T>(&self, result: Result<T, BackendError>) -> Option<T> {
+        self.meeting.all(result)
+    }
+
+    fn bases(&self, job: &MultiJob<'_>, own: u64) -> Option<Vec<u64>> {
+        let bases = || self.bases.lock().unwrap_or_else(PoisonError::into_inner);
+        bases()[job.own as usize] = own;
+        self.all(Ok(()))?;
+        Some(bases().clone())
+    }
+
+    fn beside(&self, _: &MultiJob<'_>, _: &[u64], fault: &AtomicU32, ended: &Receiver<()>) {
+        while ended.recv_timeout(LOOK) == Err(RecvTimeoutError::Timeout) {
+            if self.meeting.canceller.is_asked() {
+                give_up(fault);
+                return;
+            }
+        }
+    }
+}
+
+/// Ends a kernel by the fault word that it looks at.
+pub(crate) fn give_up(fault: &AtomicU32) {
+    let (none, given_up) = (0, FaultCode::GivenUp as u32);
+    let order = Ordering::Relaxed;
+    let _ = fault.compare_exchange(none, given_up, order, order);
+}
 
 /// Runs the kernel that GPUs run on devices of `threads` threads each.
 ///
@@ -33,34 +82,31 @@ pub(crate) fn run(
 ) -> Result<Vec<DeviceFound>, BackendError> {
     let bases = Mutex::new(vec![0_u64; jobs.len()]);
     meeting.run(jobs, |job, meeting| {
-        on_device(job, threads, meeting, &bases)
+        let bases = &bases;
+        on_device(job, threads, &Simulated { meeting, bases })
     })
 }
 
 /// One device; `None` if any of them fails.
-fn on_device(
+pub(crate) fn on_device(
     job: &MultiJob<'_>,
     threads: u32,
-    meeting: &Meeting<'_>,
-    bases: &Mutex<Vec<u64>>,
+    company: &impl Company,
 ) -> Option<DeviceFound> {
     let began = Instant::now();
-    let memory = meeting.all(lines("a device's part of the graph", job.bytes()));
+    let memory = company.all(lines("a device's part of the graph", job.bytes()));
     let mut memory = memory?;
     let words: &mut [u32] = bytemuck::cast_slice_mut(&mut memory);
     for (at, array) in job.kept() {
         words[at as usize..at as usize + array.len()].copy_from_slice(array);
     }
     let base = words.as_mut_ptr().expose_provenance() as u64;
-    bases.lock().unwrap_or_else(PoisonError::into_inner)[job.own as usize] = base;
-    meeting.all(Ok(()))?;
+    let bases = company.bases(job, base)?;
     let upload_ns = elapsed_ns(began);
-    let bases = bases.lock().unwrap_or_else(PoisonError::into_inner).clone();
     let record = job.record(&bases);
-    let address = (&raw const record).expose_provenance();
     let mut times_ns = Vec::new();
     let mut barriers = 0;
-    let [control_at, fault_at, state_at] = job.reports_at();
+    let [control_at, _, state_at] = job.reports_at();
     for _ in 0..job.run.repeat {
         let words: &mut [u32] = bytemuck::cast_slice_mut(&mut memory);
         for (at, count) in job.zeros() {
@@ -69,11 +115,11 @@ fn on_device(
         for (at, part) in job.begins() {
             words[at as usize..at as usize + part.len()].copy_from_slice(&part);
         }
-        meeting.all(Ok(()))?;
-        let run = || kernel(address, threads, base + 4 * fault_at, meeting);
+        company.all(Ok(()))?;
+        let run = || kernel(job, &record, threads, &bases, company);
         let ran = catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|panic| {
             // Kernels of other devices write into this one's memory until they have ended, too.
-            meeting.all::<()>(Err(BackendError::Cancelled));
+            company.all::<()>(Err(BackendError::Cancelled));
             resume_unwind(panic)
         });
         let words: &[u32] = bytemuck::cast_slice(&memory);
@@ -82,7 +128,7 @@ fn on_device(
             0 => Ok(()),
             _ => Err(fault(&control, job.own)),
         });
-        meeting.all(ended)?;
+        company.all(ended)?;
         let [crossed, spent] = counted(&control, threads);
         barriers = crossed;
         times_ns.push(spent);
@@ -99,44 +145,37 @@ fn on_device(
         upload_ns,
         readback_ns: elapsed_ns(began),
         bytes: job.bytes(),
+        edges: job.edge_count(),
         name: many(u64::from(threads), "thread"),
     })
 }
 
-/// Runs the blocks of a device, and ends them if the run is to end.
+/// Runs the blocks of a device, with what its company does beside them.
 fn kernel(
-    record: usize,
+    job: &MultiJob<'_>,
+    record: &MultiRecord,
     threads: u32,
-    fault: u64,
-    meeting: &Meeting<'_>,
+    bases: &[u64],
+    company: &impl Company,
 ) -> Result<(), BackendError> {
     let dealer = Dealer::new();
+    let address = std::ptr::from_ref(record).expose_provenance();
     let block = |block: u32| {
         let mut shared = vec![0_u32; SHARED_WORDS];
         // SAFETY: `shared` belongs to this thread and outlives the call, as does the dealer.
         let grid = unsafe { HostGrid::new(block, threads, shared.as_mut_ptr(), &dealer, SERVICES) };
         // SAFETY: the record and all that it points to outlive the blocks of all devices, with the
         // lengths that its counts give: no device's thread goes on before all kernels have ended.
-        let part = unsafe { Multi::new(std::ptr::with_exposed_provenance(record)) };
+        let part = unsafe { Multi::new(std::ptr::with_exposed_provenance(address)) };
         run_multi(grid, part);
     };
+    let [_, fault_at, _] = job.reports_at();
+    let fault = (bases[job.own as usize] + 4 * fault_at) as usize;
+    // SAFETY: the fault's word lives as long as the kernel, which reads it atomically.
+    let fault = unsafe { AtomicU32::from_ptr(std::ptr::with_exposed_provenance_mut(fault)) };
     std::thread::scope(|scope| {
         let (end, ended) = mpsc::channel::<()>();
-        scope.spawn(move || {
-            while ended.recv_timeout(LOOK) == Err(mpsc::RecvTimeoutError::Timeout) {
-                if meeting.canceller.is_asked() {
-                    // SAFETY: the fault's word lives as long as the kernel, which reads it
-                    // atomically.
-                    let word = unsafe {
-                        AtomicU32::from_ptr(std::ptr::with_exposed_provenance_mut(fault as usize))
-                    };
-                    let (none, given_up) = (0, FaultCode::GivenUp as u32);
-                    let order = Ordering::Relaxed;
-                    let _ = word.compare_exchange(none, given_up, order, order);
-                    return;
-                }
-            }
-        });
+        scope.spawn(move || company.beside(job, bases, fault, &ended));
         let ran = run_blocks(threads, block);
         drop(end);
         ran

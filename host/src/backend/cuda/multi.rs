@@ -267,6 +267,7 @@ impl Part {
             upload_ns: self.upload_ns,
             readback_ns: elapsed_ns(began),
             bytes: job.bytes(),
+            edges: job.edge_count(),
             name: self.context.limits().info.name.clone(),
         })
     }

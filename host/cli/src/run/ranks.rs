@@ -1,0 +1,110 @@
+//! `seawall run` on ranks: processes that a carrier joins, each with a part of the graph.
+
+use super::RunArgs;
+use crate::error::CliError;
+use seawall::backend::Canceller;
+use seawall::backend::cpu::available_threads;
+use seawall::batch::is_batch;
+use seawall::executor::Executor;
+use seawall::graph::Graph;
+use seawall::multi::{Carrier, execute_on_ranks, refuse_on_ranks};
+use seawall::outcome::RunOutcome;
+use seawall::run::{Phase, RunError, RunRequest};
+use std::cell::{Cell, RefCell};
+
+/// The ranks of a run, as one of them sees them.
+pub(crate) struct Ranks {
+    carrier: RefCell<Box<dyn Carrier>>,
+    own: u32,
+    /// Ranks of this host.
+    local: u32,
+    /// Whether the others have heard if this rank can run.
+    has_answered: Cell<bool>,
+}
+
+impl Ranks {
+    /// The ranks that `carrier` joins, of which `local` share this host's processors.
+    pub(crate) fn new(carrier: Box<dyn Carrier>, local: u32) -> Self {
+        Self {
+            own: carrier.rank(),
+            carrier: RefCell::new(carrier),
+            local: local.max(1),
+            has_answered: Cell::new(false),
+        }
+    }
+
+    /// The number of this rank.
+    pub(crate) fn own(&self) -> u32 {
+        self.own
+    }
+
+    /// Whether this rank prints reports and writes files.
+    pub(crate) fn reports(&self) -> bool {
+        self.own == 0
+    }
+
+    pub(super) fn execute(
+        &self,
+        graph: &Graph,
+        request: &RunRequest,
+        progress: &mut dyn FnMut(Phase),
+    ) -> Result<RunOutcome, CliError> {
+        let share = available_threads().get() as u32 / self.local;
+        let asked = request.machine.threads.map(|threads| threads.get() as u32);
+        let threads = asked.unwrap_or(share).max(1);
+        self.has_answered.set(true);
+        let carrier = &mut **self.carrier.borrow_mut();
+        let canceller = Canceller::default();
+        let found = execute_on_ranks(graph, request, carrier, threads, &canceller, progress);
+        Ok(found?)
+    }
+
+    /// Returns whether this rank is the one to show `error`, after telling the others that it
+    /// cannot run.
+    pub(crate) fn shows(&self, error: &CliError) -> bool {
+        if !self.has_answered.replace(true) {
+            let carrier = &mut **self.carrier.borrow_mut();
+            return refuse_on_ranks(carrier).unwrap_or(true);
+        }
+        error.is_of_this_rank() || self.reports()
+    }
+}
+
+impl RunArgs {
+    /// Refuses what ranks do not run.
+    pub(super) fn check_ranks(&self) -> Result<(), CliError> {
+        let refuse = |option, remedy| Err(CliError::NotOnRanks { option, remedy });
+        if self.program.is_some() {
+            return refuse("--program", "run it with seawall, on one host");
+        }
+        if self.machine.devices.is_some() {
+            return refuse("--devices", "each rank is one device");
+        }
+        if !matches!(self.machine.backend.0, None | Some(Executor::Cpu)) {
+            return refuse("--backend", "ranks compute on threads");
+        }
+        if self.graphs.len() != 1 || is_batch(&self.graphs) {
+            return refuse("a batch", "run it with seawall, on one host");
+        }
+        self.stream.check_whole("a run on ranks")
+    }
+
+    /// Leaves files and reports to rank 0.
+    pub(crate) fn silence(&mut self) {
+        let output = &mut self.output;
+        (output.out, output.trace, output.plot) = (None, None, None);
+        (output.json, output.explain, output.quiet) = (false, false, true);
+        output.columns.clear();
+    }
+}
+
+impl CliError {
+    /// Whether no other rank shows this error.
+    fn is_of_this_rank(&self) -> bool {
+        use seawall::backend::BackendError::RankEnded;
+        !matches!(
+            self,
+            Self::Run(RunError::Backend(RankEnded { .. }) | RunError::RankDiffers { .. })
+        )
+    }
+}

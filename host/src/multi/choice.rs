@@ -1,0 +1,138 @@
+//! Devices as a user names them, and the run on them or on the one that is faster.
+
+use super::execute::{Devices, execute_with, reason_for_one};
+use crate::backend::cpu::available_threads;
+use crate::backend::{BackendError, Canceller};
+use crate::executor::Executor;
+use crate::graph::Graph;
+use crate::outcome::RunOutcome;
+use crate::run::{Analyzer, Phase, RunError, RunRequest};
+use std::fmt;
+use std::str::FromStr;
+
+/// Devices by name: `0,1` or `all`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum DeviceChoice {
+    /// All GPUs of the host, if several are faster for the request; on the CPU as many simulated
+    /// devices as threads.
+    All,
+    /// These GPUs; on the CPU as many simulated devices.
+    Numbers(Vec<u32>),
+}
+
+/// A text that names no devices.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{word:?} is no number of a device; name some, such as 0,1, or all")]
+#[non_exhaustive]
+pub struct NoDevice {
+    /// The word.
+    pub word: String,
+}
+
+impl FromStr for DeviceChoice {
+    type Err = NoDevice;
+
+    fn from_str(text: &str) -> Result<Self, NoDevice> {
+        if text == "all" {
+            return Ok(Self::All);
+        }
+        let number = |word: &str| {
+            let word = word.trim();
+            word.parse().map_err(|_| NoDevice {
+                word: word.to_owned(),
+            })
+        };
+        let numbers: Result<_, _> = text.split(',').map(number).collect();
+        numbers.map(Self::Numbers)
+    }
+}
+
+impl fmt::Display for DeviceChoice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::All => f.write_str("all"),
+            Self::Numbers(numbers) => {
+                let words: Vec<String> = numbers.iter().map(u32::to_string).collect();
+                f.write_str(&words.join(","))
+            }
+        }
+    }
+}
+
+const NONE_THERE: &str = "there is no GPU";
+
+impl DeviceChoice {
+    /// Runs a request on the devices, or by `analyzer` on one: if all were named, no backend was, and
+    /// one is faster or none is there. The outcome has the reason.
+    ///
+    /// # Errors
+    /// As [`execute_with`].
+    pub fn execute(
+        &self,
+        graph: &Graph,
+        request: &RunRequest,
+        analyzer: &mut Analyzer<'_>,
+        progress: &mut dyn FnMut(Phase),
+    ) -> Result<RunOutcome, RunError> {
+        let is_open = request.machine.executor.is_none() && *self == Self::All;
+        let devices = self.devices(request)?;
+        let why = match &devices {
+            Some(devices) => reason_for_one(graph, request, devices)?.filter(|_| is_open),
+            None => Some(NONE_THERE.to_owned()),
+        };
+        let Some((devices, None)) = devices.map(|devices| (devices, why.clone())) else {
+            let mut outcome = analyzer.run_with_progress(request, progress)?;
+            outcome.backend_reason = match (why, outcome.backend_reason) {
+                (Some(why), Some(more)) => Some(format!("{why}; {more}")),
+                (why, more) => why.or(more),
+            };
+            return Ok(outcome);
+        };
+        let canceller: Canceller = analyzer.canceller();
+        execute_with(graph, request, &devices, &canceller, progress)
+    }
+
+    /// The devices; `None` if all were named and there is no GPU.
+    fn devices(&self, request: &RunRequest) -> Result<Option<Devices>, RunError> {
+        let machine = request.machine;
+        match machine.executor {
+            Some(Executor::Cpu) => {
+                let all = machine.threads.unwrap_or_else(available_threads).get() as u32;
+                let count = match self {
+                    Self::All => all,
+                    Self::Numbers(numbers) => numbers.len() as u32,
+                };
+                let threads = (all / count.max(1)).max(1);
+                Ok(Some(Devices::Simulated { count, threads }))
+            }
+            None | Some(Executor::Mega) => match self {
+                Self::Numbers(numbers) => Ok(Some(Devices::Gpus(numbers.clone()))),
+                Self::All => match Devices::all_gpus() {
+                    Err(BackendError::Unavailable { .. }) if machine.executor.is_none() => Ok(None),
+                    found => Ok(Some(found?)),
+                },
+            },
+            Some(executor) => Err(RunError::CannotSplit {
+                analysis: request.analysis,
+                what: format!(
+                    "the backend {executor} has one device; mega has several, and cpu simulates some"
+                ),
+            }),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_devices_are_read_and_shown() {
+        assert_eq!("all".parse(), Ok(DeviceChoice::All));
+        let some = DeviceChoice::Numbers(vec![0, 3]);
+        assert_eq!("0, 3".parse(), Ok(some.clone()));
+        assert_eq!(some.to_string(), "0,3");
+        let wrong = "0,x".parse::<DeviceChoice>().unwrap_err();
+        assert_eq!(wrong.word, "x");
+    }
+}

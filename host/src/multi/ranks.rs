@@ -1,0 +1,176 @@
+//! A request whose devices are processes: ranks, as in MPI, of one host or of several.
+//!
+//! Each rank loads the graph, and its kernel has the edges that lead to the nodes of its own range.
+//! Before anything runs, ranks compare what they have; after it, each has the whole result.
+
+use super::carrier::Carrier;
+use super::execute::{Cut, Way, check, check_budget, way_of};
+use super::{Devices, dealt};
+use crate::backend::cpu::multi::on_device;
+use crate::backend::cpu::ranks::{Ranks, lost};
+use crate::backend::multi::{DeviceEdges, MultiJob};
+use crate::backend::{BackendError, Canceller};
+use crate::executor::{Executor, Machine};
+use crate::graph::Graph;
+use crate::outcome::RunOutcome;
+use crate::run::{Phase, RunError, RunRequest};
+use crate::units::{counted, elapsed_ns};
+use seawall_core::abi::VERSION;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::time::Instant;
+
+/// What a rank says of itself before a run: whether it is ready, and with what.
+const GREETING: usize = 7;
+
+/// Differences of two greetings, by their first word.
+const DIFFERENCES: [(usize, &str); 3] = [
+    (1, "another version of the program"),
+    (3, "another graph"),
+    (5, "another request"),
+];
+
+/// Runs `request` on the ranks that `carrier` joins, on `threads` threads of each. Every rank calls
+/// this with the same graph and request, or [`refuse_on_ranks`], and each returns the whole outcome;
+/// a check is made by rank 0 alone.
+///
+/// Analyses and values are those of [`execute`](super::execute). An exchange costs a message to each
+/// other rank, of what this one found.
+///
+/// # Errors
+/// As [`execute`](super::execute); [`RunError::RankDiffers`] if a rank has another graph, request or
+/// version; [`BackendError::RankEnded`] if another rank could not go on, and
+/// [`BackendError::RankLost`] if one is gone.
+pub fn execute_on_ranks(
+    graph: &Graph,
+    request: &RunRequest,
+    carrier: &mut dyn Carrier,
+    threads: u32,
+    canceller: &Canceller,
+    progress: &mut dyn FnMut(Phase),
+) -> Result<RunOutcome, RunError> {
+    let (own, count) = (carrier.rank(), carrier.ranks());
+    let devices = Devices::simulated(count, threads);
+    let clock = Instant::now();
+    progress(Phase::Plan);
+    let ready = ready(graph, request, &devices, own);
+    let words = ready.as_ref().map(|_| greeting(graph, request));
+    greet(carrier, words.unwrap_or([0; GREETING]), ready.is_ok())?;
+    let plan_ns = elapsed_ns(clock);
+    progress(Phase::Upload);
+    let Some((cut, edges)) = ready? else {
+        return dealt::execute_on_ranks(graph, request, &devices, carrier, canceller, progress);
+    };
+    let job = MultiJob {
+        run: &cut.run,
+        own,
+        edges: &edges,
+    };
+    let ranks = Ranks::new(carrier, canceller);
+    let Some(found) = on_device(&job, threads.max(1), &ranks) else {
+        return Err(ranks.into_error().into());
+    };
+    let found = ranks.gather(&job, &found, threads)?;
+    let mut outcome = RunOutcome {
+        device: format!(
+            "{} of {}",
+            counted(u64::from(count), "rank"),
+            counted(u64::from(threads), "CPU thread")
+        ),
+        ..cut.outcome(request, Executor::Cpu, &found, clock, plan_ns)?
+    };
+    if request.check && own == 0 {
+        progress(Phase::Check);
+        cut.check(request, &mut outcome);
+    }
+    Ok(outcome)
+}
+
+/// Tells the other ranks that this one cannot run the request, in the place of
+/// [`execute_on_ranks`]. Returns whether no rank before this one refuses too: then its message is
+/// the one to show.
+///
+/// # Errors
+/// [`BackendError::RankLost`].
+pub fn refuse_on_ranks(carrier: &mut dyn Carrier) -> Result<bool, RunError> {
+    let own = carrier.rank() as usize;
+    let ranks = carrier.ranks() as usize;
+    let all = carrier.all_gather(&[0; GREETING], &vec![GREETING; ranks]);
+    let all = all.map_err(lost)?;
+    Ok(all.chunks(GREETING).take(own).all(|words| words[0] != 0))
+}
+
+/// This rank's part of the nodes; `None` if ranks have parts of the sources instead.
+type Part<'g> = Option<(Cut<'g>, DeviceEdges<'g>)>;
+
+fn ready<'g>(
+    graph: &'g Graph,
+    request: &RunRequest,
+    devices: &Devices,
+    own: u32,
+) -> Result<Part<'g>, RunError> {
+    let way = way_of(request, devices)?;
+    check(graph, request)?;
+    let Way::Cut(work) = way else {
+        return Ok(None);
+    };
+    let cut = Cut::of(graph, request, work, devices.count())?;
+    let edges = cut.part(own)?;
+    let job = MultiJob {
+        run: &cut.run,
+        own,
+        edges: &edges,
+    };
+    check_budget(request, &job)?;
+    Ok(Some((cut, edges)))
+}
+
+/// What this rank is ready for: version, graph and request, two words each.
+fn greeting(graph: &Graph, request: &RunRequest) -> [u32; GREETING] {
+    let digest = |hash: &dyn Fn(&mut DefaultHasher)| {
+        let mut hasher = DefaultHasher::new();
+        hash(&mut hasher);
+        hasher.finish()
+    };
+    let version = digest(&|hasher| (env!("CARGO_PKG_VERSION"), VERSION).hash(hasher));
+    let asked = RunRequest {
+        machine: Machine::default(),
+        check: false,
+        ..request.clone()
+    };
+    let asked = digest(&|hasher| {
+        format!("{asked:?}").hash(hasher);
+        request.machine.time_budget_ns.hash(hasher);
+    });
+    let mut words = [1; GREETING];
+    for (pair, wide) in words[1..]
+        .chunks_mut(2)
+        .zip([version, graph.layout_hash(), asked])
+    {
+        pair.copy_from_slice(&[wide as u32, (wide >> 32) as u32]);
+    }
+    words
+}
+
+/// Compares greetings; an error if a rank is not ready or has something else. A rank that is not
+/// ready itself has its own error.
+fn greet(carrier: &mut dyn Carrier, own: [u32; GREETING], is_ready: bool) -> Result<(), RunError> {
+    let ranks = carrier.ranks() as usize;
+    let all = carrier.all_gather(&own, &vec![GREETING; ranks]);
+    let all = all.map_err(lost)?;
+    if !is_ready {
+        return Ok(());
+    }
+    let all: Vec<&[u32]> = all.chunks(GREETING).collect();
+    if let Some(rank) = all.iter().position(|words| words[0] == 0) {
+        let rank = rank as u32;
+        return Err(BackendError::RankEnded { rank }.into());
+    }
+    for (at, what) in DIFFERENCES {
+        let differs = |words: &&[u32]| words[at..at + 2] != all[0][at..at + 2];
+        if let Some(rank) = all.iter().position(differs) {
+            let rank = rank as u32;
+            return Err(RunError::RankDiffers { rank, what });
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,328 @@
+//! Runs whose devices are ranks that a carrier joins have the columns of runs on one device; a rank
+//! that refuses, differs or is lost ends all. The ranks are threads here.
+
+use proptest::prelude::*;
+use seawall::backend::{BackendError, Canceller};
+use seawall::graph::{Graph, LoadOptions, load};
+use seawall::multi::{Carrier, CarrierError, execute_on_ranks, refuse_on_ranks};
+use seawall::outcome::RunOutcome;
+use seawall::run::{self, AnalysisKind, Machine, RunError, RunRequest};
+use std::num::{NonZeroU32, NonZeroUsize};
+use std::sync::{Arc, Condvar, Mutex};
+
+const KINDS: [AnalysisKind; 8] = [
+    AnalysisKind::Bfs,
+    AnalysisKind::Reach,
+    AnalysisKind::Cc,
+    AnalysisKind::Sssp,
+    AnalysisKind::Pagerank,
+    AnalysisKind::Kcore,
+    AnalysisKind::Closeness,
+    AnalysisKind::Eccentricity,
+];
+
+/// Joins ranks that are threads.
+struct Threads {
+    rank: u32,
+    board: Arc<Board>,
+    /// Calls after which this rank is lost.
+    calls_left: u32,
+}
+
+struct Board {
+    ranks: u32,
+    state: Mutex<Exchange>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct Exchange {
+    given: Vec<Option<Vec<u32>>>,
+    counts: Option<Vec<usize>>,
+    joined: Arc<Vec<u32>>,
+    over: u64,
+    lost: Option<u32>,
+}
+
+impl Threads {
+    fn all(ranks: u32) -> Vec<Self> {
+        let state = Exchange {
+            given: vec![None; ranks as usize],
+            ..Exchange::default()
+        };
+        let board = Arc::new(Board {
+            ranks,
+            state: Mutex::new(state),
+            changed: Condvar::new(),
+        });
+        let one = |rank| Self {
+            rank,
+            board: board.clone(),
+            calls_left: u32::MAX,
+        };
+        (0..ranks).map(one).collect()
+    }
+}
+
+impl Carrier for Threads {
+    fn rank(&self) -> u32 {
+        self.rank
+    }
+
+    fn ranks(&self) -> u32 {
+        self.board.ranks
+    }
+
+    fn all_gather(&mut self, own: &[u32], counts: &[usize]) -> Result<Vec<u32>, CarrierError> {
+        let mut state = self.board.state.lock().unwrap();
+        if self.calls_left == 0 {
+            state.lost = Some(self.rank);
+            self.board.changed.notify_all();
+            return Err(CarrierError::new(self.rank, "it has left".to_owned()));
+        }
+        self.calls_left = self.calls_left.saturating_sub(1);
+        assert_eq!(own.len(), counts[self.rank as usize]);
+        let known = state.counts.get_or_insert_with(|| counts.to_vec());
+        assert_eq!(known, counts, "ranks agree on counts");
+        state.given[self.rank as usize] = Some(own.to_vec());
+        let turn = state.over;
+        if state.given.iter().all(Option::is_some) {
+            let given = state.given.iter_mut().map(|words| words.take().unwrap());
+            state.joined = Arc::new(given.collect::<Vec<_>>().concat());
+            state.counts = None;
+            state.over += 1;
+            self.board.changed.notify_all();
+        }
+        let waits = |state: &mut Exchange| state.over == turn && state.lost.is_none();
+        let state = self.board.changed.wait_while(state, waits).unwrap();
+        match state.lost {
+            Some(rank) if state.over == turn => {
+                Err(CarrierError::new(rank, "it has left".to_owned()))
+            }
+            _ => Ok(state.joined.to_vec()),
+        }
+    }
+}
+
+type Answer = Result<RunOutcome, RunError>;
+
+/// Calls `work` on a thread for each rank.
+fn each<T: Send>(ranks: Vec<Threads>, work: impl Fn(&mut Threads) -> T + Sync) -> Vec<T> {
+    std::thread::scope(|scope| {
+        let work = &work;
+        let start = |mut rank| scope.spawn(move || work(&mut rank));
+        let threads: Vec<_> = ranks.into_iter().map(start).collect();
+        let found = threads.into_iter().map(|thread| thread.join().unwrap());
+        found.collect()
+    })
+}
+
+fn execute(graph: &Graph, request: &RunRequest, rank: &mut Threads, threads: u32) -> Answer {
+    let canceller = Canceller::default();
+    execute_on_ranks(graph, request, rank, threads, &canceller, &mut |_| ())
+}
+
+fn request(kind: AnalysisKind, sources: &[u32]) -> RunRequest {
+    let takes = kind.facts().takes_sources;
+    let mut request = RunRequest::new(kind, if takes { sources.to_vec() } else { Vec::new() });
+    request.weighted = false;
+    request
+}
+
+fn compare(graph: &Graph, kind: AnalysisKind, sources: &[u32], ranks: u32, threads: u32) {
+    if kind.facts().is_undirected && !graph.is_symmetric() {
+        return;
+    }
+    let mut request = request(kind, sources);
+    let one = request.clone().on(Machine::cpu(NonZeroUsize::new(1)));
+    let wanted = run::execute(graph, &one).unwrap();
+    request.check = true;
+    request.repeat = NonZeroU32::new(2).unwrap();
+    let found = each(Threads::all(ranks), |rank| {
+        execute(graph, &request, rank, threads)
+    });
+    for (rank, found) in found.into_iter().enumerate() {
+        let found = found.unwrap();
+        assert_eq!(
+            found.values, wanted.values,
+            "{kind} on rank {rank} of {ranks}"
+        );
+        assert_eq!(
+            found.reached, wanted.reached,
+            "{kind} on rank {rank} of {ranks}"
+        );
+        assert_eq!(found.converged, wanted.converged, "{kind}");
+        assert_eq!(found.checked, (rank == 0).then_some(true), "{kind}");
+        let report = found.devices.unwrap();
+        assert_eq!(report.count, ranks);
+        assert_eq!(report.nodes.len() as u32, ranks);
+    }
+}
+
+fn graph() -> impl Strategy<Value = Graph> {
+    let edges = prop::collection::vec((0..6000_u32, 0..6000_u32, 1..50_u32), 0..3000);
+    let spread = prop_oneof![Just(1_u32), Just(7), Just(200)];
+    (edges, spread, any::<bool>()).prop_map(|(edges, spread, undirected)| {
+        let near =
+            |(from, to, weight): &(u32, u32, u32)| (from / spread, to / spread * 3 / 2, *weight);
+        let edges: Vec<_> = edges.iter().map(near).collect();
+        Graph::from_weighted_edges(9001, &edges, undirected).unwrap()
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(16))]
+
+    #[test]
+    fn random_graphs_have_the_columns_of_one_device(
+        graph in graph(),
+        ranks in 1..5_u32,
+        threads in 1..3_u32,
+        sources in prop::collection::btree_set(0..9001_u32, 1..4),
+        kind in prop::sample::select(KINDS.to_vec()),
+    ) {
+        let sources: Vec<u32> = sources.into_iter().collect();
+        compare(&graph, kind, &sources, ranks, threads);
+    }
+}
+
+#[test]
+fn every_shape_has_the_columns_of_one_device() {
+    let leaves = 20_000_u32;
+    let edges: Vec<_> = (1..=leaves).map(|leaf| (0, leaf, leaf % 9 + 1)).collect();
+    let star = Graph::from_weighted_edges(leaves + 1, &edges, true).unwrap();
+    let mut graphs = vec![star];
+    for shape in [
+        "gen:grid:40",
+        "gen:rmat:12:8",
+        "gen:rmat-directed:11:8",
+        "gen:chain:1",
+    ] {
+        let graph = load(shape, &LoadOptions::default(), None).unwrap().graph;
+        graphs.push(graph.with_drawn_weights(7).unwrap());
+    }
+    for graph in &graphs {
+        for kind in KINDS {
+            compare(graph, kind, &[0], 3, 1);
+        }
+    }
+    let floats = [(0, 1, 0.5_f32), (1, 2, 0.25), (0, 2, 1.0)];
+    let floats = Graph::from_float_edges(3, &floats, true).unwrap();
+    compare(&floats, AnalysisKind::Sssp, &[0], 2, 1);
+}
+
+#[test]
+fn a_rank_that_refuses_or_differs_ends_all() {
+    let graph = load("gen:grid:40", &LoadOptions::default(), None)
+        .unwrap()
+        .graph;
+    let other = load("gen:grid:41", &LoadOptions::default(), None)
+        .unwrap()
+        .graph;
+    let bfs = request(AnalysisKind::Bfs, &[0]);
+    let found = each(Threads::all(3), |rank| match rank.rank {
+        1 => refuse_on_ranks(rank).map(|is_first| assert!(is_first)),
+        2 => refuse_on_ranks(rank).map(|is_first| assert!(!is_first)),
+        _ => execute(&graph, &bfs, rank, 1).map(|_| ()),
+    });
+    let ended = RunError::from(BackendError::RankEnded { rank: 1 }).to_string();
+    assert_eq!(found[0].as_ref().unwrap_err().to_string(), ended);
+    assert!(found[1].is_ok() && found[2].is_ok());
+
+    for (what, differs) in [("another graph", true), ("another request", false)] {
+        let found = each(Threads::all(3), |rank| {
+            let is_odd = rank.rank == 2;
+            let graph = if is_odd && differs { &other } else { &graph };
+            let source = u32::from(is_odd && !differs);
+            execute(graph, &request(AnalysisKind::Bfs, &[source]), rank, 1)
+        });
+        for found in found {
+            let error = found.unwrap_err();
+            assert!(
+                matches!(&error, RunError::RankDiffers { rank: 2, what: found } if *found == what),
+                "{error}"
+            );
+        }
+    }
+
+    // One rank alone has too small a budget: it says so, the others name it.
+    let found = each(Threads::all(2), |rank| {
+        let mut asked = bfs.clone();
+        asked.machine.budget_bytes = (rank.rank == 1).then_some(1);
+        execute(&graph, &asked, rank, 1)
+    });
+    let errors: Vec<RunError> = found.into_iter().map(Result::unwrap_err).collect();
+    let named = |error: &RunError| {
+        matches!(
+            error,
+            RunError::Backend(BackendError::RankEnded { rank: 1 })
+        )
+    };
+    assert!(named(&errors[0]), "{}", errors[0]);
+    assert!(
+        matches!(errors[1], RunError::OverBudget { .. }),
+        "{}",
+        errors[1]
+    );
+}
+
+/// Whichever exchange a rank is lost in, all others name it, and nothing hangs.
+#[test]
+fn a_lost_rank_is_named_by_all_others() {
+    let graph = load("gen:grid:40", &LoadOptions::default(), None)
+        .unwrap()
+        .graph;
+    for kind in [AnalysisKind::Bfs, AnalysisKind::Cc, AnalysisKind::Closeness] {
+        let request = request(kind, &[0, 9]);
+        for calls in [0, 1, 3, 4, 5, 6, 9, 40] {
+            let mut ranks = Threads::all(3);
+            ranks[1].calls_left = calls;
+            let found = each(ranks, |rank| execute(&graph, &request, rank, 1));
+            let lost = found.iter().filter_map(|found| found.as_ref().err());
+            let lost: Vec<&RunError> = lost.collect();
+            // With few calls the run is over before the rank is lost.
+            assert!(
+                lost.is_empty() || lost.len() == 3,
+                "{kind} {calls}: {lost:?}"
+            );
+            let least = if kind == AnalysisKind::Closeness {
+                3
+            } else {
+                7
+            };
+            assert!(!lost.is_empty() || calls >= least, "{kind} {calls}");
+            for error in lost {
+                assert!(
+                    matches!(
+                        error,
+                        RunError::Backend(BackendError::RankLost { rank: 1, .. })
+                    ),
+                    "{kind} {calls}: {error}"
+                );
+            }
+        }
+    }
+}
+
+/// A fault on one rank, here the end of its time, ends all; that rank says what it was.
+#[test]
+fn a_fault_of_one_rank_ends_all() {
+    let graph = load("gen:grid:300", &LoadOptions::default(), None)
+        .unwrap()
+        .graph;
+    let found = each(Threads::all(3), |rank| {
+        let canceller = Canceller::default();
+        if rank.rank == 1 {
+            canceller.cancel();
+        }
+        let request = request(AnalysisKind::Bfs, &[0]);
+        execute_on_ranks(&graph, &request, rank, 1, &canceller, &mut |_| ())
+    });
+    for (rank, found) in found.into_iter().enumerate() {
+        match found.unwrap_err() {
+            RunError::Backend(BackendError::Cancelled) if rank == 1 => {}
+            RunError::Backend(BackendError::RankEnded { rank: 1 }) if rank != 1 => {}
+            other => panic!("rank {rank}: {other}"),
+        }
+    }
+}
