@@ -196,7 +196,7 @@ fn a_process_that_memory_ends_tells_scripts() {
     let folder = Fixture::new("x", b"");
     let waves = "{\"frontier_bytes\":1,\"scratch_bytes\":1,\"output_bytes\":1},";
     let script =
-        format!("ulimit -v 400000; (echo '{{\"waves\":['; yes '{waves}') | $S plan - --json");
+        format!("ulimit -v 250000; (echo '{{\"waves\":['; yes '{waves}') | $S plan - --json");
     let mut shell = std::process::Command::new("sh");
     shell
         .args(["-c", &script])
