@@ -1,13 +1,13 @@
 //! The barrier of a grid, as in kernels, with one lane per block.
 
+use super::lane::{Lane, Model, Word};
 use super::words::{Owned, Weakened};
 use loom::sync::Arc;
 use loom::sync::atomic::AtomicU32 as Modelled;
 use seawall_core::abi::control::{ControlRecord, FaultCode, FaultRecord};
-use seawall_core::protocol::{Read, Scope, Site, Swap, Update, Write};
+use seawall_core::protocol::{Read, Site, Write};
 use seawall_device::control::{Control, ProgramPoint, Stop};
 use seawall_device::grid::dealer::{Publishes, confer};
-use seawall_device::grid::{Grid, LANES_MAX};
 use seawall_device::shared::EPOCH;
 use seawall_device::team::Team;
 use std::mem::offset_of;
@@ -68,12 +68,9 @@ impl Memory {
         (word as usize - self.record.as_ptr() as usize) / 4
     }
 
-    fn team(&self, block: u32) -> Team<Block<'_>> {
-        let grid = Block {
-            memory: self,
-            block,
-        };
-        // SAFETY: the record is valid as long as this memory, and only reached through `Block`.
+    fn team(&self, block: u32) -> Team<Lane<'_, Self>> {
+        let grid = Lane { model: self, block };
+        // SAFETY: the record is valid as long as this memory, and only reached through `Lane`.
         let control = unsafe { Control::at(self.record.as_ptr() as u64) };
         let team = Team::whole(grid, control, DEADLINE_NS);
         EPOCH.store(grid, self.passed);
@@ -81,139 +78,26 @@ impl Memory {
     }
 }
 
-/// A block of one lane, a thread of the checker.
-#[derive(Clone, Copy)]
-struct Block<'m> {
-    memory: &'m Memory,
-    block: u32,
-}
-
-/// Operations that the barrier does not use.
-macro_rules! unused {
-    ($($(@$unsafe:ident)? fn $name:ident(self $(, $argument:ident: $type:ty)*) $(-> $result:ty)?;)+) => {$(
-        $($unsafe)? fn $name(self $(, $argument: $type)*) $(-> $result)? {
-            unreachable!("{:?}", ($($argument,)*))
-        }
-    )+};
-}
-
-// SAFETY: words are atomic; a block's words are private; a block has one lane.
-unsafe impl Grid for Block<'_> {
-    const WARP: u32 = 1;
-    const LANES: u32 = LANES_MAX;
-    const ITEMS: u32 = 2;
-
-    fn block(self) -> u32 {
-        self.block
-    }
-    fn blocks(self) -> u32 {
-        self.memory.own.len() as u32
-    }
-    fn lane(self) -> u32 {
-        0
-    }
-    fn lanes(self) -> u32 {
-        1
-    }
-    fn block_barrier(self) {}
-    unsafe fn shared_load(self, at: u32) -> u32 {
-        self.memory.own[self.block as usize][at as usize].load(Ordering::Relaxed)
-    }
-    unsafe fn shared_store(self, at: u32, value: u32) {
-        self.memory.own[self.block as usize][at as usize].store(value, Ordering::Relaxed);
-    }
-    fn now_ns(self) -> u64 {
-        self.memory.now_ns
-    }
-    fn delay(self, _: u32) {}
-    fn pause(self, _: u32) {
-        loom::thread::yield_now();
-    }
-    unsafe fn load(self, word: *const u32) -> u32 {
-        let plain = || self.memory.record[self.memory.place(word)].load(Ordering::Relaxed);
-        let modelled = self.memory.modelled(word);
-        modelled.map_or_else(plain, |word| word.load(Ordering::Relaxed))
-    }
-    unsafe fn store(self, word: *mut u32, value: u32) {
-        match self.memory.modelled(word) {
-            Some(word) => word.store(value, Ordering::Relaxed),
-            None => {
-                self.memory.record[self.memory.place(word)].store(value, Ordering::Relaxed);
-            }
-        }
-    }
-    unsafe fn or(self, word: *mut u32, value: u32) -> u32 {
-        self.memory.record[self.memory.place(word)].fetch_or(value, Ordering::Relaxed)
-    }
-    unsafe fn swap_if(self, word: *mut u32, expected: u32, value: u32) -> u32 {
-        assert_eq!(self.memory.place(word), FAULT);
-        let order = Ordering::Relaxed;
-        let swapped = self
-            .memory
-            .fault
-            .compare_exchange(expected, value, order, order);
-        swapped.unwrap_or_else(|found| found)
-    }
-    // The barrier's operations are the default ones, as for CPU threads: they use these two, with
-    // the stated orders.
-    unsafe fn load_word(self, word: *const u32, order: Read, _: Scope) -> u32 {
-        let order = self.memory.weakened.read(order);
-        self.memory.modelled(word).unwrap().load(order)
-    }
-    unsafe fn add_word(self, word: *mut u32, value: u32, order: Update, _: Scope) -> u32 {
-        let order = self.memory.weakened.update(order);
-        self.memory.modelled(word).unwrap().fetch_add(value, order)
+impl Model for Memory {
+    fn blocks(&self) -> u32 {
+        self.own.len() as u32
     }
 
-    unused! {
-        fn block_count(self, value: bool) -> u32;
-        fn cluster(self) -> u32;
-        fn cluster_barrier(self, wrote: bool);
-        fn warp_barrier(self);
-        fn ballot(self, value: bool) -> u32;
-        fn shuffle(self, value: u32, from: u32) -> u32;
-        fn shuffle_up(self, value: u32, delta: u32) -> u32;
-        fn warp_sum(self, value: u32) -> u32;
-        fn warp_max(self, value: u32) -> u32;
-        fn warp_min(self, value: u32) -> u32;
-        @unsafe fn shared_load4(self, at: u32) -> [u32; 4];
-        @unsafe fn shared_add(self, at: u32, value: u32) -> u32;
-        @unsafe fn shared_look(self, at: u32) -> u32;
-        @unsafe fn shared_show(self, at: u32, value: u32);
-        fn extra_words(self) -> u32;
-        @unsafe fn extra_load(self, at: u32) -> u32;
-        @unsafe fn extra_store(self, at: u32, value: u32);
-        @unsafe fn extra_add(self, at: u32, value: u32) -> u32;
-        fn place(self, extra: bool, at: u32) -> u32;
-        @unsafe fn place_load(self, place: u32) -> u32;
-        @unsafe fn place_load4(self, place: u32) -> [u32; 4];
-        @unsafe fn place_store(self, place: u32, value: u32);
-        @unsafe fn place_store4(self, place: u32, values: [u32; 4]);
-        @unsafe fn place_add(self, place: u32, value: u32);
-        @unsafe fn place_swap_if(self, place: u32, expected: u32, value: u32) -> u32;
-        @unsafe fn peer_load(self, peer: u32, at: u32) -> u32;
-        @unsafe fn constant(self, word: *const u32) -> u32;
-        @unsafe fn constant4(self, word: *const u32) -> [u32; 4];
-        @unsafe fn constant4_kept(self, word: *const u32) -> [u32; 4];
-        @unsafe fn prefetch(self, word: *const u32);
-        @unsafe fn load_weak(self, word: *const u32) -> u32;
-        @unsafe fn store_weak(self, word: *mut u32, value: u32);
-        @unsafe fn load_weak_wide(self, word: *const u32) -> u64;
-        @unsafe fn store_weak_wide(self, word: *mut u32, value: u64);
-        @unsafe fn load_weak4(self, word: *const u32) -> [u32; 4];
-        @unsafe fn load_weak4_once(self, word: *const u32) -> [u32; 4];
-        @unsafe fn store_weak4(self, word: *mut u32, values: [u32; 4]);
-        @unsafe fn add(self, word: *mut u32, value: u32) -> u32;
-        @unsafe fn add_wide(self, word: *mut u32, value: u64) -> u64;
-        @unsafe fn load_wide(self, word: *const u32) -> u64;
-        @unsafe fn min_wide(self, word: *mut u32, value: u64) -> u64;
-        @unsafe fn min(self, word: *mut u32, value: u32) -> u32;
-        @unsafe fn max(self, word: *mut u32, value: u32) -> u32;
-        @unsafe fn swap_wide_if(self, word: *mut u32, expected: u64, value: u64) -> u64;
-        @unsafe fn store_word(self, word: *mut u32, value: u32, order: Write, scope: Scope);
-        @unsafe fn swap_word(self, word: *mut u32, swap: Swap, order: Update, scope: Scope) -> u32;
-        fn fence_system(self);
-        fn rest(self, ns: u32);
+    fn now_ns(&self) -> u64 {
+        self.now_ns
+    }
+
+    fn weakened(&self) -> Weakened {
+        self.weakened
+    }
+
+    fn shared(&self, block: u32, at: u32) -> &AtomicU32 {
+        &self.own[block as usize][at as usize]
+    }
+
+    fn word(&self, word: *const u32) -> Word<'_> {
+        let plain = Word::Plain(&self.record[self.place(word)]);
+        self.modelled(word).map_or(plain, Word::Modelled)
     }
 }
 

@@ -1,4 +1,4 @@
-//! The ring's protocol and the barrier of a grid under the model checker: all interleavings of a few
+//! The ring's protocol and the barriers of a grid and of all devices under the model checker: all interleavings of a few
 //! threads, on a few slots, and all values that relaxed loads may return.
 //!
 //! Each of their orders is removed in turn (`mutation`), by the name of its place.
@@ -7,6 +7,8 @@
 
 mod admits;
 mod barrier;
+mod devices;
+mod lane;
 mod mutation;
 mod poison;
 

@@ -1,6 +1,7 @@
 //! Each order is needed: its test passes, and fails without the order of one place.
 
 use super::barrier::{group, last, meets};
+use super::devices::devices;
 use super::protocol::{
     completion, continuation, drain, epoch, fence, payload, print, printers, reuse, sealed,
 };
@@ -29,6 +30,7 @@ fn scenario(site: Site) -> Option<(Scenario, &'static str)> {
         Site::Arrive | Site::Arrivals => return Some((meets, RACE)),
         Site::LastArrival | Site::OtherArrival => return Some((last, RACE)),
         Site::Tell | Site::Hear => return Some((group, RACE)),
+        Site::Mail | Site::MailPoll => return Some((devices, RACE)),
         Site::Machine => return None,
     };
     Some((scenario, name_of(scenario)))
@@ -119,4 +121,5 @@ holds! {
     a_barrier_shows_what_was_before_it: meets;
     the_last_block_sees_what_the_others_wrote: last;
     a_thread_group_gets_its_words_of_each_turn: group;
+    mail_shows_what_was_before_it: devices;
 }

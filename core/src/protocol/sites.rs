@@ -60,14 +60,18 @@ pub enum Site {
     Tell,
     /// A thread receives a word from its thread group.
     Hear,
-    /// A place outside the protocol and the barrier, between one machine's kernel and its host. The
+    /// A device publishes its mail, and what it wrote for others before, to another device.
+    Mail,
+    /// A device polls for the mail of another.
+    MailPoll,
+    /// A place outside the protocol and the barriers, between one machine's kernel and its host. The
     /// checker does not run that code.
     Machine,
 }
 
 impl Site {
     /// All places that the checker covers.
-    pub const ALL: [Self; 26] = [
+    pub const ALL: [Self; 28] = [
         Self::Reserve,
         Self::Free,
         Self::Publish,
@@ -94,6 +98,8 @@ impl Site {
         Self::OtherArrival,
         Self::Tell,
         Self::Hear,
+        Self::Mail,
+        Self::MailPoll,
     ];
 }
 

@@ -179,7 +179,7 @@ impl<G: Grid> Part<G> {
 #[inline(always)]
 fn send<G: Grid>(grid: G, mail: Proven, at: u32, value: u32) {
     let order = if at == word_of!(Mail, epoch) {
-        Write::Release(Site::Machine)
+        Write::Release(Site::Mail)
     } else {
         Write::Relaxed
     };
@@ -323,7 +323,7 @@ fn wait<G: Grid>(part: Part<G>, device: u32, epoch: u32) -> bool {
             grid,
             mail,
             word_of!(Mail, epoch),
-            Read::Acquire(Site::Machine),
+            Read::Acquire(Site::MailPoll),
         );
         if seen == epoch {
             return true;
