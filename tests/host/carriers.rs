@@ -1,6 +1,7 @@
 //! Runs whose devices are ranks that a carrier joins have the columns of runs on one device; a rank
 //! that refuses, differs or is lost ends all. The ranks are threads here.
 
+use crate::multi::graph;
 use proptest::prelude::*;
 use seawall::backend::{BackendError, Canceller};
 use seawall::graph::{Graph, LoadOptions, load};
@@ -157,17 +158,6 @@ fn compare(graph: &Graph, kind: AnalysisKind, sources: &[u32], ranks: u32, threa
         assert_eq!(report.count, ranks);
         assert_eq!(report.nodes.len() as u32, ranks);
     }
-}
-
-fn graph() -> impl Strategy<Value = Graph> {
-    let edges = prop::collection::vec((0..6000_u32, 0..6000_u32, 1..50_u32), 0..3000);
-    let spread = prop_oneof![Just(1_u32), Just(7), Just(200)];
-    (edges, spread, any::<bool>()).prop_map(|(edges, spread, undirected)| {
-        let near =
-            |(from, to, weight): &(u32, u32, u32)| (from / spread, to / spread * 3 / 2, *weight);
-        let edges: Vec<_> = edges.iter().map(near).collect();
-        Graph::from_weighted_edges(9001, &edges, undirected).unwrap()
-    })
 }
 
 proptest! {

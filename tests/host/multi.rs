@@ -52,7 +52,7 @@ fn compare(graph: &Graph, kind: AnalysisKind, sources: &[u32], on: &Devices) {
 
 /// Draws graphs of up to some thousand nodes, so that there are several ranges, with loops, parallel
 /// edges and weights.
-fn graph() -> impl Strategy<Value = Graph> {
+pub(crate) fn graph() -> impl Strategy<Value = Graph> {
     let edges = prop::collection::vec((0..6000_u32, 0..6000_u32, 1..50_u32), 0..4000);
     let spread = prop_oneof![Just(1_u32), Just(7), Just(200)];
     (edges, spread, any::<bool>()).prop_map(|(edges, spread, undirected)| {

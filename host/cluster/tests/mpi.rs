@@ -67,7 +67,14 @@ fn compare(arguments: &[&str]) {
 
 #[test]
 fn each_analysis_has_the_result_of_one_process() {
-    compare(&["gen:rmat:12:8", "--analysis", "bfs", "--source", "1"]);
+    compare(&[
+        "gen:rmat:12:8",
+        "--analysis",
+        "bfs",
+        "--source",
+        "1",
+        "--explain",
+    ]);
     compare(&["gen:grid:50", "--analysis", "reach", "--source", "1"]);
     compare(&["gen:uniform:13:2", "--analysis", "cc"]);
     compare(&[
