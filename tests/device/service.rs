@@ -4,7 +4,9 @@ use crate::tally::Tally;
 use seawall::graph::{Graph, LoadOptions, load};
 use seawall::service::{Config, On, Service};
 use seawall_oracles::serving::load::{Op, flood, round_trips};
-use seawall_oracles::serving::{books, client, config, opcodes, pairs, programs, start, windows};
+use seawall_oracles::serving::{
+    client, config, counters, opcodes, pairs, programs, start, windows,
+};
 use std::time::{Duration, Instant};
 
 /// The device that serves.
@@ -33,8 +35,8 @@ pub(crate) fn run(seed: u64, quick: bool, slots: Option<u64>, tally: &mut Tally)
     check("opcodes", &|| opcodes::refused(GPU));
     check("late programs", &|| programs::late(GPU));
     check("programs that stop", &|| programs::stopped(GPU));
-    check("books", &|| {
-        books::check(GPU, 4, seed, slots).map(|posted| println!("         {posted}"))
+    check("counters", &|| {
+        counters::check(GPU, 4, seed, slots).map(|posted| println!("         {posted}"))
     });
     check("starts and drops", &|| ends(if quick { 2 } else { 20 }));
 }

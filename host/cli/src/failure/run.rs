@@ -1,5 +1,6 @@
 //! Failures of runs, batches and measurements.
 
+use seawall::analysis::AnalysisKind;
 use seawall::backend::BackendError;
 use seawall::backend::batch::BatchError as MachineError;
 use seawall::batch::BatchError;
@@ -89,18 +90,12 @@ pub(super) fn fields(error: &RunError) -> Value {
             "kind": "over_budget", "analysis": analysis.name(), "needed_bytes": needed_bytes,
             "budget_bytes": budget_bytes, "streamed": true
         }),
-        RunError::CannotStream { analysis, what } => {
-            json!({"kind": "cannot_stream", "analysis": analysis.name(), "reason": what})
-        }
-        RunError::CannotSplit { analysis, what } => {
-            json!({"kind": "cannot_split", "analysis": analysis.name(), "reason": what})
-        }
+        RunError::CannotStream { analysis, what } => unable("cannot_stream", *analysis, what),
+        RunError::CannotSplit { analysis, what } => unable("cannot_split", *analysis, what),
         RunError::RankDiffers { rank, what } => {
             json!({"kind": "rank_differs", "rank": rank, "difference": what})
         }
-        RunError::CannotCheck { analysis, what } => {
-            json!({"kind": "cannot_check", "analysis": analysis.name(), "reason": what})
-        }
+        RunError::CannotCheck { analysis, what } => unable("cannot_check", *analysis, what),
         RunError::StreamTime {
             pass,
             time_budget_ns,
@@ -115,6 +110,11 @@ pub(super) fn fields(error: &RunError) -> Value {
         RunError::Backend(error) => backend_fields(error),
         other => super::named(other),
     }
+}
+
+/// A request that the analysis does not take.
+fn unable(kind: &str, analysis: AnalysisKind, reason: &str) -> Value {
+    json!({"kind": kind, "analysis": analysis.name(), "reason": reason})
 }
 
 /// A node by its id or its name.

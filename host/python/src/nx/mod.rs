@@ -11,7 +11,7 @@ pub(crate) mod search;
 pub(crate) mod structure;
 
 use crate::error;
-use crate::worker::Worker;
+use crate::worker::{Question, Worker};
 use centrality::{Reach, Walk};
 use numpy::{PyArray1, PyReadonlyArray1, ToPyArray};
 use pyo3::exceptions::{PyNotImplementedError, PyValueError};
@@ -790,7 +790,11 @@ impl NxGraph {
                 self.worker.get_or_init(|| started)
             }
         };
-        Ok(worker.run(py, request, None)?.values)
+        let question = Question {
+            request,
+            devices: None,
+        };
+        Ok(worker.run(py, question, None)?.values)
     }
 
     /// A word for each node.
