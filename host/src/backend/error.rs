@@ -6,7 +6,7 @@ use crate::executor::Executor;
 use crate::graph::WeightKind;
 use crate::own::FactViolation;
 use crate::program::TableError;
-use seawall_core::abi::control::FaultRecord;
+use seawall_core::abi::control::{FaultCode, FaultRecord};
 
 /// A backend could not open, load, run or read.
 #[derive(Debug, thiserror::Error)]
@@ -322,6 +322,11 @@ const fn too_long(kind: WeightKind) -> &'static str {
 }
 
 impl BackendError {
+    /// Returns whether another device has ended this one, whose own error says more.
+    pub(crate) fn is_echo(&self) -> bool {
+        matches!(self, Self::Fault { record, .. } if record.code == FaultCode::DeviceEnded as u32)
+    }
+
     /// Returns the cause: the request or the machine.
     #[must_use]
     pub fn cause(&self) -> Cause {

@@ -453,11 +453,7 @@ impl<'c> Meeting<'c> {
 impl MeetingState {
     /// Records an error: the first, or one that says more than that another device has ended.
     fn fail(&mut self, error: BackendError) {
-        let is_echo = |error: &BackendError| {
-            matches!(error, BackendError::Fault { record, .. }
-                if record.code == super::FaultCode::DeviceEnded as u32)
-        };
-        if self.failed.as_ref().is_none_or(is_echo) {
+        if self.failed.as_ref().is_none_or(BackendError::is_echo) {
             self.failed = Some(error);
         }
     }

@@ -16,7 +16,7 @@
 use super::multi::{Company, give_up};
 use super::{Lines, lines};
 use crate::backend::multi::{DeviceFound, MultiJob, Shared};
-use crate::backend::{BackendError, Canceller, FaultCode};
+use crate::backend::{BackendError, Canceller};
 use crate::multi::{Carrier, CarrierError};
 use crate::units::counted;
 use bytemuck::{Zeroable, cast_slice, pod_read_unaligned};
@@ -183,7 +183,7 @@ impl Company for Ranks<'_> {
         let (found, fares) = match result {
             Ok(found) => (Some(found), Fares::Well),
             Err(error) => {
-                let fares = if is_echo(&error) {
+                let fares = if error.is_echo() {
                     Fares::Echo
                 } else {
                     Fares::Failed
@@ -260,12 +260,6 @@ impl Drop for EndsKernel<'_> {
             give_up(self.0);
         }
     }
-}
-
-/// Whether a rank was ended by another.
-fn is_echo(error: &BackendError) -> bool {
-    matches!(error, BackendError::Fault { record, .. }
-        if record.code == FaultCode::DeviceEnded as u32)
 }
 
 /// The memory of this rank, its outboxes, and the places in both.
