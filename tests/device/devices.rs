@@ -3,23 +3,11 @@
 
 use crate::tally::Tally;
 use seawall::graph::{Graph, LoadOptions, load};
-use seawall::multi::{Devices, execute};
+use seawall::multi::{ANALYSES, Devices, execute};
 use seawall::run::{self, AnalysisKind, Machine, RunRequest};
 use seawall_oracles::graphs::{SHAPES, draw};
 use seawall_oracles::random::Random;
 use std::num::{NonZeroU32, NonZeroUsize};
-
-/// Analyses whose sources are dealt out come last.
-const KINDS: [AnalysisKind; 8] = [
-    AnalysisKind::Bfs,
-    AnalysisKind::Reach,
-    AnalysisKind::Cc,
-    AnalysisKind::Sssp,
-    AnalysisKind::Pagerank,
-    AnalysisKind::Kcore,
-    AnalysisKind::Closeness,
-    AnalysisKind::Eccentricity,
-];
 
 /// Drawn graphs, and generated ones with long rows, deep searches and many nodes a level.
 pub(crate) fn run(seed: u64, quick: bool, tally: &mut Tally) {
@@ -62,7 +50,7 @@ fn text(error: impl std::fmt::Display) -> String {
 /// Compares every analysis on one GPU and on all with that on a thread.
 fn agree(graph: &Graph) -> Result<(), String> {
     let all = Devices::all_gpus().map_err(text)?;
-    for kind in KINDS {
+    for kind in ANALYSES {
         let facts = kind.facts();
         if facts.is_undirected && !graph.is_symmetric() || graph.nodes() == 0 {
             continue;

@@ -5,22 +5,12 @@ use crate::multi::graph;
 use proptest::prelude::*;
 use seawall::backend::{BackendError, Canceller};
 use seawall::graph::{Graph, LoadOptions, load};
-use seawall::multi::{Carrier, CarrierError, execute_on_ranks, refuse_on_ranks};
+use seawall::multi::{ANALYSES, Carrier, CarrierError, execute_on_ranks, refuse_on_ranks};
 use seawall::outcome::RunOutcome;
 use seawall::run::{self, AnalysisKind, Machine, RunError, RunRequest};
+use seawall_core::abi::multi::MAIL_WORDS;
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::sync::{Arc, Condvar, Mutex};
-
-const KINDS: [AnalysisKind; 8] = [
-    AnalysisKind::Bfs,
-    AnalysisKind::Reach,
-    AnalysisKind::Cc,
-    AnalysisKind::Sssp,
-    AnalysisKind::Pagerank,
-    AnalysisKind::Kcore,
-    AnalysisKind::Closeness,
-    AnalysisKind::Eccentricity,
-];
 
 /// Joins ranks that are threads.
 struct Threads {
@@ -28,6 +18,10 @@ struct Threads {
     board: Arc<Board>,
     /// Calls after which this rank is lost.
     calls_left: u32,
+    /// Whether this rank names a node that no graph has.
+    lies: bool,
+    /// Whether the last words were mail, which others follow.
+    after_mail: bool,
 }
 
 struct Board {
@@ -60,6 +54,8 @@ impl Threads {
             rank,
             board: board.clone(),
             calls_left: u32::MAX,
+            lies: false,
+            after_mail: false,
         };
         (0..ranks).map(one).collect()
     }
@@ -85,7 +81,13 @@ impl Carrier for Threads {
         assert_eq!(own.len(), counts[self.rank as usize]);
         let known = state.counts.get_or_insert_with(|| counts.to_vec());
         assert_eq!(known, counts, "ranks agree on counts");
-        state.given[self.rank as usize] = Some(own.to_vec());
+        let mut words = own.to_vec();
+        let is_mail = own.len() == 1 + MAIL_WORDS as usize;
+        if self.lies && self.after_mail && !is_mail && !words.is_empty() {
+            words[0] = u32::MAX - 7;
+        }
+        self.after_mail = is_mail;
+        state.given[self.rank as usize] = Some(words);
         let turn = state.over;
         if state.given.iter().all(Option::is_some) {
             let given = state.given.iter_mut().map(|words| words.take().unwrap());
@@ -169,7 +171,7 @@ proptest! {
         ranks in 1..5_u32,
         threads in 1..3_u32,
         sources in prop::collection::btree_set(0..9001_u32, 1..4),
-        kind in prop::sample::select(KINDS.to_vec()),
+        kind in prop::sample::select(ANALYSES.to_vec()),
     ) {
         let sources: Vec<u32> = sources.into_iter().collect();
         compare(&graph, kind, &sources, ranks, threads);
@@ -192,7 +194,7 @@ fn every_shape_has_the_columns_of_one_device() {
         graphs.push(graph.with_drawn_weights(7).unwrap());
     }
     for graph in &graphs {
-        for kind in KINDS {
+        for kind in ANALYSES {
             compare(graph, kind, &[0], 3, 1);
         }
     }
@@ -313,6 +315,29 @@ fn a_fault_of_one_rank_ends_all() {
             RunError::Backend(BackendError::Cancelled) if rank == 1 => {}
             RunError::Backend(BackendError::RankEnded { rank: 1 }) if rank != 1 => {}
             other => panic!("rank {rank}: {other}"),
+        }
+    }
+}
+
+/// Kernels take nodes for indices, so each rank refuses those that the sender does not have.
+#[test]
+fn nodes_that_a_rank_does_not_have_end_all() {
+    let graph = load("gen:grid:60", &LoadOptions::default(), None).unwrap();
+    let graph = graph.graph.with_drawn_weights(3).unwrap();
+    for kind in [AnalysisKind::Bfs, AnalysisKind::Sssp, AnalysisKind::Kcore] {
+        let mut ranks = Threads::all(3);
+        ranks[1].lies = true;
+        let asked = request(kind, &[0]);
+        let found = each(ranks, |rank| execute(&graph, &asked, rank, 1));
+        for found in found {
+            let error = found.unwrap_err();
+            assert!(
+                matches!(
+                    &error,
+                    RunError::Backend(BackendError::RankLost { rank: 1, .. })
+                ),
+                "{kind}: {error}"
+            );
         }
     }
 }

@@ -104,7 +104,7 @@ pub(super) enum CliError {
     NotOnRanks {
         /// The option.
         option: &'static str,
-        /// What to do.
+        /// The way to run it.
         remedy: &'static str,
     },
     /// Two outputs are one file.

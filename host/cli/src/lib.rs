@@ -171,17 +171,19 @@ pub fn main_on_ranks(carrier: Box<dyn seawall::multi::Carrier>, local: u32) -> E
     if !ranks.reports() {
         args.silence();
     }
-    match run::command_on(&args, &ranks) {
-        Ok(code) => code,
-        Err(error) if ranks.reports() && ranks.shows(&error) => fail(&error, for_scripts),
-        Err(error) => {
-            if !ranks.reports() && ranks.shows(&error) {
-                // A closed standard error has no reader left to inform.
-                let _ = writeln!(std::io::stderr(), "rank {}: {error}", ranks.own());
-            }
-            ExitCode::from(error.exit_code())
+    let error = match run::command_on(&args, &ranks) {
+        Ok(code) => return code,
+        Err(error) => error,
+    };
+    match (ranks.shows(&error), ranks.reports()) {
+        (true, true) => return fail(&error, for_scripts),
+        // A closed standard error has no reader left to inform.
+        (true, false) => {
+            let _ = writeln!(std::io::stderr(), "rank {}: {error}", ranks.own());
         }
+        (false, _) => {}
     }
+    ExitCode::from(error.exit_code())
 }
 
 fn dispatch(command: &Command) -> Result<ExitCode, CliError> {

@@ -1,7 +1,7 @@
-//! Words over MPI, and signs of life between ranks.
+//! Words over MPI, and heartbeats between ranks.
 //!
 //! MPI is called from the thread that started it alone. That thread sends and receives for the one
-//! that works ([`Link`]), and sends each other rank a sign of life every second, so that a rank that
+//! that works ([`Link`]), and sends each other rank a heartbeat every second, so that a rank that
 //! computes for long is not taken for one that is stuck. A rank that stays silent is named, the
 //! thread that works gets the error, and the job ends.
 
@@ -17,8 +17,8 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-/// Time between two signs of life.
-const BEAT: Duration = Duration::from_secs(1);
+/// Time between two heartbeats.
+const PERIOD: Duration = Duration::from_secs(1);
 
 /// Silence after which a rank is lost.
 const SILENCE: Duration = Duration::from_secs(6);
@@ -45,10 +45,10 @@ const NAME: usize = 64;
 const STACK: usize = 8 << 20;
 
 const WORDS: mpi::Tag = 1;
-const LIFE: mpi::Tag = 2;
+const HEARTBEAT: mpi::Tag = 2;
 
 /// A message without words; its arrival is what counts.
-static SIGN: [u32; 0] = [];
+static EMPTY: [u32; 0] = [];
 
 /// The ranks of an MPI job.
 pub struct Fabric {
@@ -109,11 +109,11 @@ struct Worker {
 }
 
 /// Which ranks have answered, and when.
-struct Life<'f> {
+struct Heartbeats<'f> {
     fabric: &'f Fabric,
     heard: Vec<Instant>,
     sent: Instant,
-    signs: Vec<Request<'static, [u32], StaticScope>>,
+    pending: Vec<Request<'static, [u32], StaticScope>>,
 }
 
 impl Fabric {
@@ -189,24 +189,24 @@ impl Fabric {
     }
 
     fn serve(&self, worker: Worker) -> ExitCode {
-        let mut life = Life {
+        let mut heartbeats = Heartbeats {
             fabric: self,
             heard: vec![Instant::now(); self.hosts.len()],
             sent: Instant::now(),
-            signs: Vec::new(),
+            pending: Vec::new(),
         };
         loop {
             match worker.calls.recv_timeout(LOOK) {
                 Ok(call) => {
                     let mut all = vec![0; call.counts.iter().sum()];
-                    if let Err(lost) = self.exchange(&call, &mut all, &mut life, &worker) {
+                    if let Err(lost) = self.exchange(&call, &mut all, &mut heartbeats, &worker) {
                         self.give_up(lost, &worker);
                     }
                     // A thread that works no more has ended, and is joined below.
                     let _ = worker.answers.send(Ok(all));
                 }
                 Err(RecvTimeoutError::Timeout) => {
-                    if let Err(lost) = life.look() {
+                    if let Err(lost) = heartbeats.look() {
                         self.give_up(lost, &worker);
                     }
                 }
@@ -222,7 +222,7 @@ impl Fabric {
                 Ok(_) => return code,
                 Err(waits) => all_done = waits,
             }
-            if let Err(lost) = life.look() {
+            if let Err(lost) = heartbeats.look() {
                 self.end(&lost);
             }
             thread::sleep(REST);
@@ -234,7 +234,7 @@ impl Fabric {
         &self,
         call: &Call,
         all: &mut [u32],
-        life: &mut Life<'_>,
+        heartbeats: &mut Heartbeats<'_>,
         worker: &Worker,
     ) -> Result<(), CarrierError> {
         let own = self.world.rank();
@@ -269,7 +269,7 @@ impl Fabric {
                 if sends.is_empty() && receives.is_empty() {
                     return Ok(());
                 }
-                if let Err(lost) = life.look() {
+                if let Err(lost) = heartbeats.look() {
                     // Messages are under way into memory of this scope, so it is not left.
                     self.give_up(lost, worker);
                 }
@@ -307,34 +307,37 @@ impl Fabric {
     }
 }
 
-impl Life<'_> {
-    /// Sends signs of life, takes those of others, and returns an error if one is silent.
+impl Heartbeats<'_> {
+    /// Sends heartbeats, takes those of others, and returns an error if one is silent.
     fn look(&mut self) -> Result<(), CarrierError> {
         let world = &self.fabric.world;
         let now = Instant::now();
-        while let Some(status) = world.any_process().immediate_probe_with_tag(LIFE) {
+        while let Some(status) = world.any_process().immediate_probe_with_tag(HEARTBEAT) {
             let from = status.source_rank();
             let mut none: [u32; 0] = [];
             world
                 .process_at_rank(from)
-                .receive_into_with_tag(&mut none[..], LIFE);
+                .receive_into_with_tag(&mut none[..], HEARTBEAT);
             self.heard[from as usize] = now;
         }
-        if now.duration_since(self.sent) >= BEAT {
+        if now.duration_since(self.sent) >= PERIOD {
             // This process may have been stopped itself, and heard nobody meanwhile.
             if now.duration_since(self.sent) >= SILENCE {
                 self.heard.fill(now);
             }
             self.sent = now;
-            let signs = std::mem::take(&mut self.signs);
-            self.signs = signs
+            let pending = std::mem::take(&mut self.pending);
+            self.pending = pending
                 .into_iter()
                 .filter_map(|sign| sign.test().err())
                 .collect();
             for rank in (0..world.size()).filter(|rank| *rank != world.rank()) {
                 let other = world.process_at_rank(rank);
-                self.signs
-                    .push(other.immediate_send_with_tag(StaticScope, &SIGN[..], LIFE));
+                self.pending.push(other.immediate_send_with_tag(
+                    StaticScope,
+                    &EMPTY[..],
+                    HEARTBEAT,
+                ));
             }
         }
         let own = world.rank() as usize;

@@ -41,7 +41,7 @@ pub(crate) mod serve;
 mod stay;
 pub(crate) mod streaming;
 pub(crate) mod multi;
-pub(crate) mod ranks;
+pub(crate) mod processes;
 pub(super) use baseline::BaselineSession;
 pub use machine_code::assembly;
 use machine_code::{MachineCode, Tier};

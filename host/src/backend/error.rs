@@ -168,7 +168,7 @@ pub enum BackendError {
     RankLost {
         /// Its number.
         rank: u32,
-        /// What is known of it.
+        /// The known facts.
         problem: String,
     },
     /// Another process of the run could not go on, and says why itself.

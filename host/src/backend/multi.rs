@@ -76,14 +76,15 @@ pub(crate) struct DeviceEdges<'g> {
     pub(crate) degrees: Vec<u32>,
 }
 
-/// First words of the parts.
+/// First words of the parts. Mail begins at 0; parts before the control block are written by other
+/// devices too.
 #[derive(Clone, Copy, Debug)]
-struct Layout {
-    lists: u64,
-    bits: u64,
-    values: u64,
-    shares: u64,
-    control: u64,
+pub(crate) struct Layout {
+    pub(crate) lists: u64,
+    pub(crate) bits: u64,
+    pub(crate) values: u64,
+    pub(crate) shares: u64,
+    pub(crate) control: u64,
     state: u64,
     found: u64,
     waiting: u64,
@@ -92,17 +93,6 @@ struct Layout {
     /// Parts before this one begin as zeros in every run.
     edges: [u64; 6],
     words: u64,
-}
-
-/// First words of the parts that devices write into each other's memory; mail begins at 0.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Shared {
-    pub(crate) lists: u64,
-    pub(crate) bits: u64,
-    pub(crate) values: u64,
-    pub(crate) shares: u64,
-    /// Words up to their end.
-    pub(crate) words: u64,
 }
 
 /// One device of a run.
@@ -182,7 +172,7 @@ impl MultiJob<'_> {
         ]
     }
 
-    fn layout(&self) -> Layout {
+    pub(crate) fn layout(&self) -> Layout {
         let mut end = 0_u64;
         let mut take = |words: u64| {
             let start = end;
@@ -270,18 +260,6 @@ impl MultiJob<'_> {
             self.layout().values + u64::from(first),
             self.own_nodes() as usize,
         )
-    }
-
-    /// First words of what devices write into each other's memory.
-    pub(crate) fn shared(&self) -> Shared {
-        let layout = self.layout();
-        Shared {
-            lists: layout.lists,
-            bits: layout.bits,
-            values: layout.values,
-            shares: layout.shares,
-            words: layout.control,
-        }
     }
 
     /// First word of the control block, of the fault in it, and of the state.

@@ -1,4 +1,4 @@
-//! What carries words between the processes of a run, called ranks as in MPI.
+//! Carriers of words between the processes of a run, called ranks as in MPI.
 
 /// Carries words between the ranks of a run, in which each rank has a part of the graph.
 ///
@@ -26,7 +26,7 @@ pub trait Carrier: Send {
 pub struct CarrierError {
     /// Number of the rank.
     pub rank: u32,
-    /// What is known of it, such as its host.
+    /// The known facts, such as its host.
     pub problem: String,
 }
 

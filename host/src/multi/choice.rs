@@ -1,8 +1,8 @@
 //! Devices as a user names them, and the run on them or on the one that is faster.
 
 use super::execute::{Devices, execute_with, reason_for_one};
+use crate::backend::BackendError;
 use crate::backend::cpu::available_threads;
-use crate::backend::{BackendError, Canceller};
 use crate::executor::Executor;
 use crate::graph::Graph;
 use crate::outcome::RunOutcome;
@@ -88,7 +88,7 @@ impl DeviceChoice {
             };
             return Ok(outcome);
         };
-        let canceller: Canceller = analyzer.canceller();
+        let canceller = analyzer.canceller();
         execute_with(graph, request, &devices, &canceller, progress)
     }
 

@@ -4,9 +4,10 @@
 //! one device does, with its own kernels, and the values of its sources are put together. Work is
 //! that of one device, divided by sources; memory is that of one device, on each.
 
+use super::execute::compare;
 use super::{Carrier, Devices, DevicesReport};
-use crate::analysis::{End, sources_at_once};
-use crate::backend::cpu::ranks::lost;
+use crate::analysis::sources_at_once;
+use crate::backend::cpu::processes::{lost, split};
 use crate::backend::{BackendError, Canceller};
 use crate::column::Column;
 use crate::executor::{Executor, Machine};
@@ -14,6 +15,7 @@ use crate::graph::Graph;
 use crate::outcome::{Event, Rounds, RunOutcome, Times};
 use crate::run::{Analyzer, Phase, RunError, RunRequest, steps};
 use crate::units::counted;
+use bytemuck::{Pod, Zeroable, bytes_of, cast_slice, pod_collect_to_vec, pod_read_unaligned};
 use std::mem::take;
 use std::num::NonZeroUsize;
 use std::panic::resume_unwind;
@@ -104,7 +106,8 @@ pub(super) fn execute(
         report.numbers = devices.numbers();
     }
     if request.check {
-        check(graph, request, &mut outcome, progress);
+        progress(Phase::Check);
+        compare(graph, request, &mut outcome);
     }
     Ok(outcome)
 }
@@ -137,51 +140,30 @@ pub(super) fn execute_on_ranks(
     };
     let found = on_each(graph, &[Some(asked)], canceller);
     let ranks = parts.len();
-    let fares = carrier.all_gather(&[u32::from(found.is_ok())], &vec![1; ranks]);
-    let fares = fares.map_err(lost)?;
+    let status = carrier.all_gather(&[u32::from(found.is_ok())], &vec![1; ranks]);
+    let status = status.map_err(lost)?;
     let found = found?.into_iter().next().flatten();
     let first = found.ok_or(RunError::NoSource {
         analysis: request.analysis,
     })?;
-    if let Some(rank) = fares.iter().position(|is_well| *is_well == 0) {
+    if let Some(rank) = status.iter().position(|is_well| *is_well == 0) {
         let rank = rank as u32;
         return Err(BackendError::RankEnded { rank }.into());
     }
     let share = Share::of(&first, parts[own]).words();
-    let counts: Vec<usize> = parts
-        .iter()
-        .map(|part| Share::words_for(part.len()))
-        .collect();
+    let counts: Vec<usize> = parts.iter().map(|part| FIGURES + 2 * part.len()).collect();
     let all = carrier.all_gather(&share, &counts).map_err(lost)?;
-    let mut rest = all.as_slice();
-    let shares = counts.iter().zip(&parts).map(|(count, part)| {
-        let (words, after) = rest.split_at(*count);
-        rest = after;
-        (!part.is_empty()).then(|| Share::from_words(words))
-    });
+    let shares = split(&all, &counts).zip(&parts);
+    let shares = shares.map(|(words, part)| (!part.is_empty()).then(|| Share::from_words(words)));
     let shares: Vec<Option<Share>> = shares.collect();
     let name = format!("{} of {}", counted(ranks as u64, "rank"), first.device);
     let mut outcome = whole(graph, request, first, &parts, &shares)?;
     outcome.device = name;
     if request.check && own == 0 {
-        check(graph, request, &mut outcome, progress);
+        progress(Phase::Check);
+        compare(graph, request, &mut outcome);
     }
     Ok(outcome)
-}
-
-fn check(
-    graph: &Graph,
-    request: &RunRequest,
-    outcome: &mut RunOutcome,
-    progress: &mut dyn FnMut(Phase),
-) {
-    progress(Phase::Check);
-    let (Rounds::Levels(iterations) | Rounds::Iterations(iterations)) = outcome.rounds;
-    let end = End {
-        iterations,
-        converged: outcome.converged,
-    };
-    steps::check(graph, request, end, outcome);
 }
 
 /// The outcome of all devices, by that of one of them, whose plan and session it shows.
@@ -197,35 +179,39 @@ fn whole(
         source_names: steps::names(graph, request.sources()),
         ..one
     };
-    let known: Vec<&Share> = shares.iter().flatten().collect();
-    let most = |of: fn(&Share) -> u64| known.iter().map(|share| of(share)).max().unwrap_or(0);
-    let sum = |of: fn(&Share) -> u64| {
+    let known: Vec<Figures> = shares.iter().flatten().map(|share| share.figures).collect();
+    let most = |of: fn(&Figures) -> u64| known.iter().map(of).max().unwrap_or(0);
+    let sum = |of: fn(&Figures) -> u64| {
         known
             .iter()
-            .fold(0_u64, |sum, share| sum.saturating_add(of(share)))
+            .fold(0_u64, |sum, figures| sum.saturating_add(of(figures)))
     };
-    let rounds = most(|share| share.rounds) as u32;
+    let rounds = most(|figures| figures.rounds) as u32;
     all.rounds = match all.rounds {
         Rounds::Levels(_) => Rounds::Levels(rounds),
         Rounds::Iterations(_) => Rounds::Iterations(rounds),
     };
-    all.converged = known.iter().all(|share| share.converged != 0);
+    all.converged = known.iter().all(|figures| figures.converged != 0);
     all.times = Times {
         load: all.times.load,
-        upload: most(|share| share.upload),
-        plan: most(|share| share.plan),
-        run: most(|share| share.run),
-        first_run: most(|share| share.first_run),
-        readback: most(|share| share.readback),
+        upload: most(|figures| figures.upload),
+        plan: most(|figures| figures.plan),
+        run: most(|figures| figures.run),
+        first_run: most(|figures| figures.first_run),
+        readback: most(|figures| figures.readback),
     };
     all.edges_examined = all
         .edges_examined
-        .map(|_| sum(|share| share.edges_examined));
-    all.device_barriers = most(|share| share.device_barriers);
-    all.memory.predicted_bytes = sum(|share| share.predicted_bytes);
-    all.memory.allocated_bytes = sum(|share| share.allocated_bytes);
-    all.memory.tiles_bytes = sum(|share| share.tiles_bytes);
-    let bytes = |share: &Option<Share>| share.as_ref().map_or(0, |share| share.allocated_bytes);
+        .map(|_| sum(|figures| figures.edges_examined));
+    all.device_barriers = most(|figures| figures.device_barriers);
+    all.memory.predicted_bytes = sum(|figures| figures.predicted_bytes);
+    all.memory.allocated_bytes = sum(|figures| figures.allocated_bytes);
+    all.memory.tiles_bytes = sum(|figures| figures.tiles_bytes);
+    let bytes = |share: &Option<Share>| {
+        share
+            .as_ref()
+            .map_or(0, |share| share.figures.allocated_bytes)
+    };
     all.devices = Some(DevicesReport {
         count: parts.len() as u32,
         numbers: Vec::new(),
@@ -258,9 +244,18 @@ fn whole(
     Ok(all)
 }
 
-/// What one device found for its sources, in words that a carrier takes.
+/// The findings of one device for its sources.
 #[derive(Debug)]
 struct Share {
+    figures: Figures,
+    /// Values of its sources, in their order: whole numbers, or the bits of floats.
+    values: Vec<u64>,
+}
+
+/// Figures of a device, in words that a carrier takes.
+#[derive(Clone, Copy, Debug, Pod, Zeroable)]
+#[repr(C)]
+struct Figures {
     rounds: u64,
     converged: u64,
     upload: u64,
@@ -273,12 +268,10 @@ struct Share {
     predicted_bytes: u64,
     allocated_bytes: u64,
     tiles_bytes: u64,
-    /// Values of its sources, in their order: whole numbers, or the bits of floats.
-    values: Vec<u64>,
 }
 
-/// Figures of a [`Share`].
-const FIGURES: usize = 12;
+/// Words of [`Figures`].
+const FIGURES: usize = size_of::<Figures>() / 4;
 
 impl Share {
     fn of(outcome: &RunOutcome, sources: &[u32]) -> Self {
@@ -289,65 +282,36 @@ impl Share {
             Column::F32(column) => u64::from(column[*source as usize].to_bits()),
             Column::I64(_) | Column::Sets(_) => 0,
         };
+        let (times, memory) = (outcome.times, outcome.memory);
         Self {
-            rounds: u64::from(rounds),
-            converged: u64::from(outcome.converged),
-            upload: outcome.times.upload,
-            plan: outcome.times.plan,
-            run: outcome.times.run,
-            first_run: outcome.times.first_run,
-            readback: outcome.times.readback,
-            edges_examined: outcome.edges_examined.unwrap_or(0),
-            device_barriers: outcome.device_barriers,
-            predicted_bytes: outcome.memory.predicted_bytes,
-            allocated_bytes: outcome.memory.allocated_bytes,
-            tiles_bytes: outcome.memory.tiles_bytes,
+            figures: Figures {
+                rounds: u64::from(rounds),
+                converged: u64::from(outcome.converged),
+                upload: times.upload,
+                plan: times.plan,
+                run: times.run,
+                first_run: times.first_run,
+                readback: times.readback,
+                edges_examined: outcome.edges_examined.unwrap_or(0),
+                device_barriers: outcome.device_barriers,
+                predicted_bytes: memory.predicted_bytes,
+                allocated_bytes: memory.allocated_bytes,
+                tiles_bytes: memory.tiles_bytes,
+            },
             values: sources.iter().map(value).collect(),
         }
     }
 
-    const fn words_for(sources: usize) -> usize {
-        2 * (FIGURES + sources)
-    }
-
     fn words(&self) -> Vec<u32> {
-        let figures = [
-            self.rounds,
-            self.converged,
-            self.upload,
-            self.plan,
-            self.run,
-            self.first_run,
-            self.readback,
-            self.edges_examined,
-            self.device_barriers,
-            self.predicted_bytes,
-            self.allocated_bytes,
-            self.tiles_bytes,
-        ];
-        let wide = figures.iter().chain(&self.values);
-        wide.flat_map(|word| [*word as u32, (word >> 32) as u32])
-            .collect()
+        let values: &[u32] = cast_slice(&self.values);
+        [cast_slice(bytes_of(&self.figures)), values].concat()
     }
 
     fn from_words(words: &[u32]) -> Self {
-        let wide = |pair: &[u32]| u64::from(pair[0]) | u64::from(pair[1]) << 32;
-        let mut wide = words.chunks(2).map(wide);
-        let mut next = || wide.next().unwrap_or(0);
+        let (figures, values) = words.split_at(FIGURES);
         Self {
-            rounds: next(),
-            converged: next(),
-            upload: next(),
-            plan: next(),
-            run: next(),
-            first_run: next(),
-            readback: next(),
-            edges_examined: next(),
-            device_barriers: next(),
-            predicted_bytes: next(),
-            allocated_bytes: next(),
-            tiles_bytes: next(),
-            values: wide.collect(),
+            figures: pod_read_unaligned(cast_slice(figures)),
+            values: pod_collect_to_vec(values),
         }
     }
 }

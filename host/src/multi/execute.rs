@@ -109,6 +109,24 @@ pub fn reason_for_one(
     })
 }
 
+/// Analyses that run on several devices.
+pub const ANALYSES: [AnalysisKind; 8] = [
+    AnalysisKind::Bfs,
+    AnalysisKind::Reach,
+    AnalysisKind::Cc,
+    AnalysisKind::Sssp,
+    AnalysisKind::Pagerank,
+    AnalysisKind::Kcore,
+    AnalysisKind::Closeness,
+    AnalysisKind::Eccentricity,
+];
+
+/// The names of [`ANALYSES`], for messages.
+fn names() -> String {
+    let [first @ .., last] = ANALYSES.map(AnalysisKind::name);
+    format!("{} and {last}", first.join(", "))
+}
+
 /// How `request` is shared out to several devices.
 pub(super) fn way_of(request: &RunRequest, devices: &Devices) -> Result<Way, RunError> {
     let analysis = request.analysis;
@@ -123,7 +141,8 @@ pub(super) fn way_of(request: &RunRequest, devices: &Devices) -> Result<Way, Run
         AnalysisKind::Closeness | AnalysisKind::Eccentricity => Way::Dealt,
         _ => {
             return Err(refuse(format!(
-                "{analysis} runs on one device; bfs, reach, cc, sssp, pagerank, kcore, closeness and eccentricity run on several"
+                "{analysis} runs on one device; {} run on several",
+                names()
             )));
         }
     };
@@ -249,7 +268,7 @@ fn run(
     }
     if request.check {
         progress(Phase::Check);
-        cut.check(request, &mut outcome);
+        compare(graph, request, &mut outcome);
     }
     Ok(outcome)
 }
@@ -346,16 +365,16 @@ impl<'g> Cut<'g> {
             ..steps::outcome(form, request, backend, values, end)
         })
     }
+}
 
-    /// Compares the outcome with a plain sequential implementation.
-    pub(super) fn check(&self, request: &RunRequest, outcome: &mut RunOutcome) {
-        let (Rounds::Levels(iterations) | Rounds::Iterations(iterations)) = outcome.rounds;
-        let end = End {
-            iterations,
-            converged: outcome.converged,
-        };
-        steps::check(self.graph, request, end, outcome);
-    }
+/// Compares the outcome with a plain sequential implementation.
+pub(super) fn compare(graph: &Graph, request: &RunRequest, outcome: &mut RunOutcome) {
+    let (Rounds::Levels(iterations) | Rounds::Iterations(iterations)) = outcome.rounds;
+    let end = End {
+        iterations,
+        converged: outcome.converged,
+    };
+    steps::check(graph, request, end, outcome);
 }
 
 fn short(short: Shortage) -> RunError {

@@ -19,7 +19,7 @@ mod ranks;
 
 pub use carrier::{Carrier, CarrierError};
 pub use choice::{DeviceChoice, NoDevice};
-pub use execute::{Devices, execute, execute_with, reason_for_one};
+pub use execute::{ANALYSES, Devices, execute, execute_with, reason_for_one};
 pub use ranks::{execute_on_ranks, refuse_on_ranks};
 
 use serde::Serialize;

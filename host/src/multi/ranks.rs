@@ -4,10 +4,10 @@
 //! Before anything runs, ranks compare what they have; after it, each has the whole result.
 
 use super::carrier::Carrier;
-use super::execute::{Cut, Way, check, check_budget, way_of};
+use super::execute::{Cut, Way, check, check_budget, compare, way_of};
 use super::{Devices, dealt};
 use crate::backend::cpu::multi::on_device;
-use crate::backend::cpu::ranks::{Ranks, lost};
+use crate::backend::cpu::processes::{Processes, lost};
 use crate::backend::multi::{DeviceEdges, MultiJob};
 use crate::backend::{BackendError, Canceller};
 use crate::executor::{Executor, Machine};
@@ -19,7 +19,7 @@ use seawall_core::abi::VERSION;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::time::Instant;
 
-/// What a rank says of itself before a run: whether it is ready, and with what.
+/// Words with which a rank says before a run whether it is ready, and with what.
 const GREETING: usize = 7;
 
 /// Differences of two greetings, by their first word.
@@ -48,6 +48,19 @@ pub fn execute_on_ranks(
     canceller: &Canceller,
     progress: &mut dyn FnMut(Phase),
 ) -> Result<RunOutcome, RunError> {
+    let found = run(graph, request, carrier, threads, canceller, progress);
+    canceller.settle()?;
+    found
+}
+
+fn run(
+    graph: &Graph,
+    request: &RunRequest,
+    carrier: &mut dyn Carrier,
+    threads: u32,
+    canceller: &Canceller,
+    progress: &mut dyn FnMut(Phase),
+) -> Result<RunOutcome, RunError> {
     let (own, count) = (carrier.rank(), carrier.ranks());
     let devices = Devices::simulated(count, threads);
     let clock = Instant::now();
@@ -65,7 +78,7 @@ pub fn execute_on_ranks(
         own,
         edges: &edges,
     };
-    let ranks = Ranks::new(carrier, canceller);
+    let ranks = Processes::new(carrier, canceller);
     let Some(found) = on_device(&job, threads.max(1), &ranks) else {
         return Err(ranks.into_error().into());
     };
@@ -80,7 +93,7 @@ pub fn execute_on_ranks(
     };
     if request.check && own == 0 {
         progress(Phase::Check);
-        cut.check(request, &mut outcome);
+        compare(graph, request, &mut outcome);
     }
     Ok(outcome)
 }
@@ -124,7 +137,7 @@ fn ready<'g>(
     Ok(Some((cut, edges)))
 }
 
-/// What this rank is ready for: version, graph and request, two words each.
+/// The version, graph and request of this rank, two words each.
 fn greeting(graph: &Graph, request: &RunRequest) -> [u32; GREETING] {
     let digest = |hash: &dyn Fn(&mut DefaultHasher)| {
         let mut hasher = DefaultHasher::new();

@@ -22,7 +22,7 @@ use std::time::{Duration, Instant};
 const LOOK: Duration = Duration::from_millis(2);
 
 /// The other devices of a run, as the thread of one sees them.
-pub(crate) trait Company: Sync {
+pub(crate) trait Communicator: Sync {
     /// Waits for all devices; `None` if any has failed by then, this one with `result` among them.
     /// Every device has to call this as often as the others, until it returns `None`.
     fn all<T>(&self, result: Result<T, BackendError>) -> Option<T>;
@@ -41,7 +41,7 @@ struct Simulated<'m, 'c> {
     bases: &'m Mutex<Vec<u64>>,
 }
 
-impl Company for Simulated<'_, '_> {
+impl Communicator for Simulated<'_, '_> {
     fn all<T>(&self, result: Result<T, BackendError>) -> Option<T> {
         self.meeting.all(result)
     }
@@ -91,17 +91,17 @@ pub(crate) fn run(
 pub(crate) fn on_device(
     job: &MultiJob<'_>,
     threads: u32,
-    company: &impl Company,
+    communicator: &impl Communicator,
 ) -> Option<DeviceFound> {
     let began = Instant::now();
-    let memory = company.all(lines("a device's part of the graph", job.bytes()));
+    let memory = communicator.all(lines("a device's part of the graph", job.bytes()));
     let mut memory = memory?;
     let words: &mut [u32] = bytemuck::cast_slice_mut(&mut memory);
     for (at, array) in job.kept() {
         words[at as usize..at as usize + array.len()].copy_from_slice(array);
     }
     let base = words.as_mut_ptr().expose_provenance() as u64;
-    let bases = company.bases(job, base)?;
+    let bases = communicator.bases(job, base)?;
     let upload_ns = elapsed_ns(began);
     let record = job.record(&bases);
     let mut times_ns = Vec::new();
@@ -115,11 +115,11 @@ pub(crate) fn on_device(
         for (at, part) in job.begins() {
             words[at as usize..at as usize + part.len()].copy_from_slice(&part);
         }
-        company.all(Ok(()))?;
-        let run = || kernel(job, &record, threads, &bases, company);
+        communicator.all(Ok(()))?;
+        let run = || kernel(job, &record, threads, &bases, communicator);
         let ran = catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|panic| {
             // Kernels of other devices write into this one's memory until they have ended, too.
-            company.all::<()>(Err(BackendError::Cancelled));
+            communicator.all::<()>(Err(BackendError::Cancelled));
             resume_unwind(panic)
         });
         let words: &[u32] = bytemuck::cast_slice(&memory);
@@ -128,7 +128,7 @@ pub(crate) fn on_device(
             0 => Ok(()),
             _ => Err(fault(&control, job.own)),
         });
-        company.all(ended)?;
+        communicator.all(ended)?;
         let [crossed, spent] = counted(&control, threads);
         barriers = crossed;
         times_ns.push(spent);
@@ -150,13 +150,13 @@ pub(crate) fn on_device(
     })
 }
 
-/// Runs the blocks of a device, with what its company does beside them.
+/// Runs the blocks of a device, with what its communicator does beside them.
 fn kernel(
     job: &MultiJob<'_>,
     record: &MultiRecord,
     threads: u32,
     bases: &[u64],
-    company: &impl Company,
+    communicator: &impl Communicator,
 ) -> Result<(), BackendError> {
     let dealer = Dealer::new();
     let address = std::ptr::from_ref(record).expose_provenance();
@@ -175,7 +175,7 @@ fn kernel(
     let fault = unsafe { AtomicU32::from_ptr(std::ptr::with_exposed_provenance_mut(fault)) };
     std::thread::scope(|scope| {
         let (end, ended) = mpsc::channel::<()>();
-        scope.spawn(move || company.beside(job, bases, fault, &ended));
+        scope.spawn(move || communicator.beside(job, bases, fault, &ended));
         let ran = run_blocks(threads, block);
         drop(end);
         ran
