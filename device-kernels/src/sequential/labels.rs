@@ -8,11 +8,16 @@
 //! another label; on a graph with edges that have no mirror image it may not, but for the clock.
 //!
 //! Labels of a row are counted in an array with a sum for each label, which are zero between rows;
-//! those of a short row are compared with each other. What a look needs of a neighbour lies in one
-//! record, and the rows and records of the next nodes of a list are fetched ahead.
+//! those of a short row are compared with each other. The rows and labels of the next nodes of a list
+//! are fetched ahead.
 //!
-//! Work: `O(1)` for each edge of a node that looks, in each round; `3 m` looks in the first.
-//! Memory: `8 n` words.
+//! A look also finds the lead of the label that a node wants over all others. A neighbour's change
+//! from one label to another takes at most its weight from both sides of the lead, so a node looks
+//! again only when the changes since its last look have used the lead up. Until then it would want
+//! the same label, so results are those of a look in each round.
+//!
+//! Work: `O(1)` for each edge of a node that looks, wants another label, or changes, in each round;
+//! `m` looks in the first. Memory: `8 n` words.
 //!
 //! Source: Raghavan, Albert, Kumara, "Near linear time algorithm to detect community structures in
 //! large-scale networks", 2007.
@@ -31,14 +36,11 @@ const UNITS_EXPONENT: i32 = 31;
 /// A label that is not named yet.
 const NAMELESS: u32 = u32::MAX;
 
+/// The lead of a label that another one may have overtaken.
+const NO_LEAD: u32 = 0;
+
 /// Edges of a row whose labels are compared with each other.
 const SHORT: u32 = 8;
-
-/// Words of a record: the label, the one that a node wants, and the last round that listed it.
-const EACH: u32 = 4;
-const LABEL: u32 = 0;
-const WANTED: u32 = 1;
-const LISTED: u32 = 2;
 
 /// Stores the smallest node of every node's community.
 pub(super) fn propagate<G: Grid>(
@@ -49,14 +51,14 @@ pub(super) fn propagate<G: Grid>(
 ) -> Result<(), FaultCode> {
     let (grid, nodes) = (work.grid, operands.nodes);
     operands.needs(nodes.into())?;
-    let records = scratch.take_records(nodes, EACH)?;
     let state = Propagation {
         amounts: Amounts::of(work, rows)?,
         rows,
         sums: scratch.take_pairs(nodes)?,
-        labels: records.field(LABEL)?,
-        wanted: records.field(WANTED)?,
-        listed: records.field(LISTED)?,
+        labels: scratch.take(nodes)?,
+        wanted: scratch.take(nodes)?,
+        listed: scratch.take(nodes)?,
+        leads: scratch.take(nodes)?,
         nodes,
         looking: scratch.take(nodes)?,
         moving: scratch.take(nodes)?,
@@ -66,6 +68,7 @@ pub(super) fn propagate<G: Grid>(
         state.labels.store_weak(grid, node, node);
         state.wanted.store_weak(grid, node, node);
         state.listed.store_weak(grid, node, 0);
+        state.leads.store_weak(grid, node, NO_LEAD);
         state.looking.store_weak(grid, node, node);
     }
     let (mut looking, mut round) = (nodes, 0_u32);
@@ -83,10 +86,12 @@ struct Propagation {
     amounts: Amounts,
     /// The sum of each label around the node at hand.
     sums: Pairs,
-    labels: Field,
-    wanted: Field,
+    labels: Words,
+    wanted: Words,
     /// The last round that listed each node.
-    listed: Field,
+    listed: Words,
+    /// One more than the least lead that the wanted label of each node can have, or [`NO_LEAD`].
+    leads: Words,
     nodes: u32,
     looking: Words,
     /// The nodes that change, from the front on, and those that wait, from the back on.
@@ -103,14 +108,18 @@ impl Propagation {
     ) -> Result<u32, FaultCode> {
         let grid = work.grid;
         for at in 0..looking {
-            self.fetch(grid, self.looking, looking, at);
+            self.fetch(grid, self.labels, self.looking, looking, at);
             let node = self.looking.load_weak(grid, at);
-            let label = self.best(work, node)?;
-            self.wanted.store_weak(grid, node, label);
+            // A node that waits wants a label without a lead only if no label has as much.
+            if !self.wants(grid, node) || self.leads.load_weak(grid, node) <= NO_LEAD + 1 {
+                let choice = self.best(work, node)?;
+                self.wanted.store_weak(grid, node, choice.label);
+                self.leads.store_weak(grid, node, choice.lead());
+            }
         }
         let (mut changing, mut waiting) = (0, 0);
         for at in 0..looking {
-            self.fetch(grid, self.looking, looking, at);
+            self.fetch(grid, self.wanted, self.looking, looking, at);
             let node = self.looking.load_weak(grid, at);
             if self.wants(grid, node) {
                 if self.waits(work, node)? {
@@ -124,14 +133,17 @@ impl Propagation {
         }
         let mut next = 0;
         for at in 0..changing {
-            self.fetch(grid, self.moving, changing, at);
+            self.fetch(grid, self.leads, self.moving, changing, at);
             let node = self.moving.load_weak(grid, at);
-            let label = self.wanted.load_weak(grid, node);
-            self.labels.store_weak(grid, node, label);
+            let change = [&self.labels, &self.wanted].map(|of| of.load_weak(grid, node));
+            self.labels.store_weak(grid, node, change[1]);
             let (start, end) = self.rows.rows.row(grid, node);
             work.spend(end - start)?;
             for edge in start..end {
-                self.list(grid, self.rows.rows.target(grid, edge), round, &mut next);
+                let other = self.rows.rows.target(grid, edge);
+                if other != node && self.overtakes(grid, other, edge, change) {
+                    self.list(grid, other, round, &mut next);
+                }
             }
         }
         for at in 1..=waiting {
@@ -141,10 +153,10 @@ impl Propagation {
         Ok(next)
     }
 
-    /// Fetches what the nodes after `at` in a list of `length` need.
+    /// Fetches the rows of the nodes after `at` in a list of `length`, and words of their neighbours.
     #[inline(always)]
-    fn fetch<G: Grid>(&self, grid: G, list: Words, length: u32, at: u32) {
-        fetch(grid, self.rows.rows, self.labels, |steps| {
+    fn fetch<G: Grid>(&self, grid: G, words: Words, list: Words, length: u32, at: u32) {
+        fetch(grid, self.rows.rows, Field::of(words), |steps| {
             let at = at.saturating_add(steps);
             (at < length).then(|| list.load_weak(grid, at))
         });
@@ -164,8 +176,28 @@ impl Propagation {
         self.labels.load_weak(grid, node) != self.wanted.load_weak(grid, node)
     }
 
+    /// Whether another label may have as much around `node` as the one that it wants, or more, now
+    /// that the neighbour at `edge` has changed.
+    #[inline(always)]
+    fn overtakes<G: Grid>(&self, grid: G, node: u32, edge: u32, [from, to]: [u32; 2]) -> bool {
+        let lead = self.leads.load_weak(grid, node);
+        if lead == NO_LEAD {
+            return true;
+        }
+        let wanted = self.wanted.load_weak(grid, node);
+        let amount = self.amounts.at(grid, self.rows, edge);
+        let amount = u32::try_from(amount).unwrap_or(u32::MAX);
+        let left = match (from == wanted, to == wanted) {
+            (_, true) => lead.saturating_add(amount),
+            (true, false) => lead.saturating_sub(amount).saturating_sub(amount),
+            (false, false) => lead.saturating_sub(amount),
+        };
+        self.leads.store_weak(grid, node, left);
+        left == NO_LEAD
+    }
+
     /// The label that `node` would take if it were alone.
-    fn best<G: Grid>(&self, work: &mut Work<'_, G>, node: u32) -> Result<u32, FaultCode> {
+    fn best<G: Grid>(&self, work: &mut Work<'_, G>, node: u32) -> Result<Choice, FaultCode> {
         let grid = work.grid;
         let own = self.labels.load_weak(grid, node);
         let (start, end) = self.rows.rows.row(grid, node);
@@ -182,24 +214,19 @@ impl Propagation {
                 self.sums.store(grid, label, sum.wrapping_add(amount));
             }
         }
-        // What the node has already is kept among equals.
-        let (mut best, mut most) = (own, self.sums.load(grid, own));
+        let mut choice = Choice::of(own, self.sums.load(grid, own));
+        self.sums.store(grid, own, 0);
         for edge in start..end {
             let other = self.rows.rows.target(grid, edge);
             let label = self.labels.load_weak(grid, other);
-            let sum = self.sums.load(grid, label);
-            let is_first = || best != own && place(label) < place(best);
-            if sum > most || (sum == most && sum > 0 && is_first()) {
-                (best, most) = (label, sum);
-            }
+            choice.offer(label, self.sums.load(grid, label));
             self.sums.store(grid, label, 0);
         }
-        self.sums.store(grid, own, 0);
-        Ok(best)
+        Ok(choice)
     }
 
     /// The same for a short row.
-    fn best_of_few<G: Grid>(&self, grid: G, node: u32, own: u32, [start, end]: [u32; 2]) -> u32 {
+    fn best_of_few<G: Grid>(&self, grid: G, node: u32, own: u32, [start, end]: [u32; 2]) -> Choice {
         let mut labels = [own; SHORT as usize];
         let mut sums = [0_u64; SHORT as usize];
         let (mut of_own, mut count) = (0_u64, 0);
@@ -222,14 +249,11 @@ impl Propagation {
                 count += 1;
             }
         }
-        let (mut best, mut most) = (own, of_own);
+        let mut choice = Choice::of(own, of_own);
         for (label, sum) in labels.into_iter().zip(sums).take(count) {
-            let is_first = || best != own && place(label) < place(best);
-            if sum > most || (sum == most && sum > 0 && is_first()) {
-                (best, most) = (label, sum);
-            }
+            choice.offer(label, sum);
         }
-        best
+        choice
     }
 
     /// Whether `node` comes after a neighbour in conflict with it.
@@ -264,6 +288,44 @@ impl Propagation {
             }
             to.store_weak(grid, node, names.load_weak(grid, label));
         }
+    }
+}
+
+/// The label of most weight around a node.
+struct Choice {
+    own: u32,
+    label: u32,
+    most: u64,
+    /// The most of all other labels.
+    second: u64,
+}
+
+impl Choice {
+    const fn of(own: u32, most: u64) -> Self {
+        Self {
+            own,
+            label: own,
+            most,
+            second: 0,
+        }
+    }
+
+    /// Takes another label if it has more. Among equals the node's own comes first.
+    #[inline(always)]
+    fn offer(&mut self, label: u32, sum: u64) {
+        let is_first = || self.label != self.own && place(label) < place(self.label);
+        if sum > self.most || (sum == self.most && sum > 0 && is_first()) {
+            self.second = self.most;
+            (self.label, self.most) = (label, sum);
+        } else {
+            self.second = self.second.max(sum);
+        }
+    }
+
+    /// One more than its lead, or as much of it as fits a word.
+    fn lead(&self) -> u32 {
+        let lead = self.most - self.second;
+        u32::try_from(lead).map_or(u32::MAX, |lead| lead.saturating_add(1))
     }
 }
 
