@@ -235,12 +235,17 @@ def betweenness(graph):
     # An undirected path from a source counts half there, also if its other end is no source.
     ends = 2 if graph.symmetric else 1
 
+    def of_igraph():
+        values = np.array(ig.betweenness(sources=sources, directed=graph.directed))
+        # A grid has more shortest paths than a double holds; igraph then has no number.
+        return None if np.isnan(values).any() else ends * total(values)[0]
+
     def of_networkit():
         # It draws its own sources, so only its time counts.
         done(estimate(plain, len(graph.sources)))
 
     return {
-        "igraph": lambda: ends * total(ig.betweenness(sources=sources, directed=graph.directed))[0],
+        "igraph": of_igraph,
         "networkit": of_networkit,
     }
 

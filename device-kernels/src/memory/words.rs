@@ -172,6 +172,45 @@ impl<T: Trust> Words<T> {
         }
     }
 
+    /// The low word of a pair of words at `index` and whether it is aligned, if both may be accessed.
+    #[inline(always)]
+    fn pair_at<G: Grid>(self, grid: G, index: u32) -> Option<(*mut u32, bool)> {
+        T::allows(grid, index.saturating_add(1), self.len).then(|| {
+            let word = self.base.wrapping_add(index as usize);
+            (word, word.cast::<u64>().is_aligned())
+        })
+    }
+
+    /// [`Self::load_weak`] of words `index` and `index + 1`, low word first.
+    #[inline(always)]
+    pub fn load_weak_pair<G: Grid>(self, grid: G, index: u32) -> u64 {
+        match self.pair_at(grid, index) {
+            // SAFETY: both words are in the array, whose validity `new` promises, and aligned.
+            Some((word, true)) => unsafe { grid.load_weak_wide(word) },
+            // SAFETY: both words are in the array, whose validity `new` promises.
+            Some((word, false)) => unsafe {
+                let high = u64::from(grid.load_weak(word.wrapping_add(1)));
+                u64::from(grid.load_weak(word)) | high << 32
+            },
+            None => 0,
+        }
+    }
+
+    /// [`Self::store_weak`] of words `index` and `index + 1`, low word first.
+    #[inline(always)]
+    pub fn store_weak_pair<G: Grid>(self, grid: G, index: u32, value: u64) {
+        match self.pair_at(grid, index) {
+            // SAFETY: both words are in the array, whose validity `new` promises, and aligned.
+            Some((word, true)) => unsafe { grid.store_weak_wide(word, value) },
+            // SAFETY: both words are in the array, whose validity `new` promises.
+            Some((word, false)) => unsafe {
+                grid.store_weak(word, value as u32);
+                grid.store_weak(word.wrapping_add(1), (value >> 32) as u32);
+            },
+            None => {}
+        }
+    }
+
     /// See [`Grid::load`]; 0 for an index out of range.
     #[inline(always)]
     pub fn load<G: Grid>(self, grid: G, index: u32) -> u32 {

@@ -39,6 +39,9 @@ const NAMELESS: u32 = u32::MAX;
 /// The lead of a label that another one may have overtaken.
 const NO_LEAD: u32 = 0;
 
+/// Edges for each node from which on a graph is dense.
+const DENSE: u32 = 8;
+
 /// Edges of a row whose labels are compared with each other.
 const SHORT: u32 = 8;
 
@@ -51,14 +54,16 @@ pub(super) fn propagate<G: Grid>(
 ) -> Result<(), FaultCode> {
     let (grid, nodes) = (work.grid, operands.nodes);
     operands.needs(nodes.into())?;
+    let sums = scratch.take_pairs(nodes)?;
+    let [labels, wanted, listed, leads] = fields(&mut scratch, nodes, rows.rows.edges())?;
     let state = Propagation {
         amounts: Amounts::of(work, rows)?,
         rows,
-        sums: scratch.take_pairs(nodes)?,
-        labels: scratch.take(nodes)?,
-        wanted: scratch.take(nodes)?,
-        listed: scratch.take(nodes)?,
-        leads: scratch.take(nodes)?,
+        sums,
+        labels,
+        wanted,
+        listed,
+        leads,
         nodes,
         looking: scratch.take(nodes)?,
         moving: scratch.take(nodes)?,
@@ -80,18 +85,30 @@ pub(super) fn propagate<G: Grid>(
     Ok(())
 }
 
+/// A label, the one that is wanted, the last round and the lead of every node: each in an array of
+/// its own, where looks at labels are most of the work, else in one record.
+fn fields(scratch: &mut Scratch, nodes: u32, edges: u32) -> Result<[Field; 4], FaultCode> {
+    if edges / DENSE >= nodes {
+        let mut field = || scratch.take(nodes).map(Field::of);
+        return Ok([field()?, field()?, field()?, field()?]);
+    }
+    let records = scratch.take_records(nodes, 4)?;
+    let field = |at| records.field(at);
+    Ok([field(0)?, field(1)?, field(2)?, field(3)?])
+}
+
 #[derive(Clone, Copy)]
 struct Propagation {
     rows: Rows,
     amounts: Amounts,
     /// The sum of each label around the node at hand.
     sums: Pairs,
-    labels: Words,
-    wanted: Words,
+    labels: Field,
+    wanted: Field,
     /// The last round that listed each node.
-    listed: Words,
+    listed: Field,
     /// One more than the least lead that the wanted label of each node can have, or [`NO_LEAD`].
-    leads: Words,
+    leads: Field,
     nodes: u32,
     looking: Words,
     /// The nodes that change, from the front on, and those that wait, from the back on.
@@ -155,8 +172,8 @@ impl Propagation {
 
     /// Fetches the rows of the nodes after `at` in a list of `length`, and words of their neighbours.
     #[inline(always)]
-    fn fetch<G: Grid>(&self, grid: G, words: Words, list: Words, length: u32, at: u32) {
-        fetch(grid, self.rows.rows, Field::of(words), |steps| {
+    fn fetch<G: Grid>(&self, grid: G, field: Field, list: Words, length: u32, at: u32) {
+        fetch(grid, self.rows.rows, field, |steps| {
             let at = at.saturating_add(steps);
             (at < length).then(|| list.load_weak(grid, at))
         });

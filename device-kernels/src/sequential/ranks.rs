@@ -165,11 +165,12 @@ impl Round {
     }
 }
 
-/// Whole units in `value`, of which 1 has two to the power of `exponent`.
+/// Whole units in `value`, of which 1 has two to the power of `exponent`. Ranks, shares and changes
+/// are at most 1, so a signed number holds them, to which processors convert in one step.
 #[inline(always)]
 fn units(value: f32, exponent: u32) -> u64 {
     let scale = f32::from_bits((127 + exponent) << 23);
-    (value * scale) as u64
+    (value * scale) as i64 as u64
 }
 
 /// A unit as a float.

@@ -205,18 +205,14 @@ impl Pairs {
 
     #[inline(always)]
     pub(super) fn load<G: Grid>(self, grid: G, index: u32) -> u64 {
-        let at = index.wrapping_mul(self.each);
-        let low = self.words.load_weak(grid, at);
-        let high = self.words.load_weak(grid, at.wrapping_add(1));
-        u64::from(low) | u64::from(high) << 32
+        self.words
+            .load_weak_pair(grid, index.wrapping_mul(self.each))
     }
 
     #[inline(always)]
     pub(super) fn store<G: Grid>(self, grid: G, index: u32, value: u64) {
         let at = index.wrapping_mul(self.each);
-        self.words.store_weak(grid, at, value as u32);
-        self.words
-            .store_weak(grid, at.wrapping_add(1), (value >> 32) as u32);
+        self.words.store_weak_pair(grid, at, value);
     }
 
     #[inline(always)]
