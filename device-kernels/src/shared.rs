@@ -7,6 +7,7 @@
 
 use crate::grid::{CLUSTER_MAX, COMPACT_LANES, Grid, LANES_MAX, shared_words};
 use seawall_core::abi::code::TEMPS;
+use seawall_core::abi::multi::DEVICES_MAX;
 use seawall_core::abi::program::{GroupRecord, LaunchRecord, RegisterRecord, WaveRecord};
 use seawall_core::abi::search::{DriveRecord, Step};
 
@@ -68,8 +69,21 @@ pub const WAVES: Slot<{ WAVES_HELD * words_of::<WaveRecord>() }> = Slot::after(G
 /// The first registers of their table.
 pub const REGISTERS: Slot<{ REGISTERS_HELD * words_of::<RegisterRecord>() }> = Slot::after(WAVES);
 
+/// Whether the first block of a device waited for another in vain.
+pub const NARROW_FAILED: Slot<1> = Slot::after(REGISTERS);
+
 /// First word of the scratch space, a multiple of four.
-const SCRATCH: u32 = REGISTERS.end().next_multiple_of(4);
+const SCRATCH: u32 = NARROW_FAILED.end().next_multiple_of(4);
+
+/// Overlay of full blocks: nodes of long rows that blocks share.
+pub const LONG_ROW_NODES: Area = Area::scratch(LANES_MAX);
+/// Pieces before each of them.
+pub const LONG_ROW_STARTS: Area = Area::after(LONG_ROW_NODES, LANES_MAX);
+
+/// Overlay: what the first block of a device counts in a narrow step, of an even or an odd one.
+pub const NARROW_COUNTS: Area = Area::scratch(2 * 3);
+/// The same words that each device said last.
+pub const NARROW_MAIL: Area = Area::after(NARROW_COUNTS, DEVICES_MAX as u32 * 3);
 
 /// Operations found in one pass ahead.
 pub const STEPS_AHEAD: u32 = 64;

@@ -3,18 +3,16 @@
 use proptest::prelude::*;
 use seawall::backend::BackendError;
 use seawall::graph::{Graph, LoadOptions, load};
-use seawall::multi::{Devices, execute, execute_with};
+use seawall::multi::{ANALYSES, Devices, Tried, execute, execute_by, execute_with};
+use seawall::outcome::RunOutcome;
 use seawall::run::{self, AnalysisKind, Machine, RunError, RunRequest};
+use seawall_core::abi::multi::MultiRecord;
+use seawall_device::multi::{Multi, multi};
+use seawall_oracles::lanes;
 use std::num::{NonZeroU32, NonZeroUsize};
 
-const KINDS: [AnalysisKind; 6] = [
-    AnalysisKind::Bfs,
-    AnalysisKind::Reach,
-    AnalysisKind::Cc,
-    AnalysisKind::Sssp,
-    AnalysisKind::Pagerank,
-    AnalysisKind::Kcore,
-];
+/// Those that cut the graph.
+const KINDS: [AnalysisKind; 6] = *ANALYSES.first_chunk().unwrap();
 
 fn devices(count: u32, threads: u32) -> Devices {
     Devices::simulated(count, threads)
@@ -22,6 +20,33 @@ fn devices(count: u32, threads: u32) -> Devices {
 
 /// Compares the analysis with that on one device.
 fn compare(graph: &Graph, kind: AnalysisKind, sources: &[u32], on: &Devices) {
+    compare_by(graph, kind, sources, on.count(), |request| {
+        execute(graph, request, on).unwrap()
+    });
+}
+
+/// Compares the analysis on devices of two blocks of two warps with that on one; ranks by slices if the
+/// first source is odd.
+fn compare_on_warps(graph: &Graph, kind: AnalysisKind, sources: &[u32], count: u32) {
+    compare_by(graph, kind, sources, count, |request| {
+        let kernel = |record: &MultiRecord| {
+            lanes::each(2, 64, 0, |grid| {
+                // SAFETY: the record describes memory that outlives the run.
+                multi(grid, unsafe { Multi::new(record) });
+            });
+        };
+        let slices = Some(9).filter(|_| sources[0] % 2 == 1);
+        execute_by(graph, request, count, Tried { kernel, slices }).unwrap()
+    });
+}
+
+fn compare_by(
+    graph: &Graph,
+    kind: AnalysisKind,
+    sources: &[u32],
+    count: u32,
+    execute: impl Fn(&RunRequest) -> RunOutcome,
+) {
     let facts = kind.facts();
     if facts.is_undirected && !graph.is_symmetric() {
         return;
@@ -31,15 +56,15 @@ fn compare(graph: &Graph, kind: AnalysisKind, sources: &[u32], on: &Devices) {
     request.weighted = false;
     let one = request.clone().on(Machine::cpu(NonZeroUsize::new(1)));
     let wanted = run::execute(graph, &one).unwrap();
-    let found = execute(graph, &request, on).unwrap();
-    assert_eq!(found.values, wanted.values, "{kind} on {on:?}");
-    assert_eq!(found.reached, wanted.reached, "{kind} on {on:?}");
-    assert_eq!(found.converged, wanted.converged, "{kind} on {on:?}");
+    let found = execute(&request);
+    assert_eq!(found.values, wanted.values, "{kind} on {count}");
+    assert_eq!(found.reached, wanted.reached, "{kind} on {count}");
+    assert_eq!(found.converged, wanted.converged, "{kind} on {count}");
     if matches!(kind, AnalysisKind::Bfs | AnalysisKind::Pagerank) {
-        assert_eq!(found.rounds, wanted.rounds, "{kind} on {on:?}");
+        assert_eq!(found.rounds, wanted.rounds, "{kind} on {count}");
     }
     let report = found.devices.unwrap();
-    assert_eq!(report.count, on.count());
+    assert_eq!(report.count, count);
     assert_eq!(report.nodes.iter().sum::<u64>(), wanted.nodes);
     let dropped = found.dropped.self_loops + found.dropped.duplicates;
     assert_eq!(
@@ -117,6 +142,36 @@ fn long_rows_and_long_lists_are_shared() {
     }
 }
 
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(12))]
+
+    #[test]
+    fn random_graphs_have_these_columns_on_warps(
+        graph in graph(),
+        count in 1..4_u32,
+        sources in prop::collection::vec(0..9001_u32, 1..4),
+        kind in prop::sample::select(KINDS.to_vec()),
+    ) {
+        compare_on_warps(&graph, kind, &sources, count);
+    }
+}
+
+/// Narrow levels and wide ones, rows and lists that are long.
+#[test]
+fn every_shape_has_these_columns_on_warps() {
+    let star: Vec<_> = (1..=6000).map(|leaf| (0, leaf, leaf % 9 + 1)).collect();
+    let star = Graph::from_weighted_edges(6001, &star, true).unwrap();
+    let shapes = ["gen:grid:40", "gen:rmat:11:16", "gen:uniform:13:2"].map(|shape| {
+        let graph = load(shape, &LoadOptions::default(), None).unwrap().graph;
+        graph.with_drawn_weights(7).unwrap()
+    });
+    for graph in shapes.iter().chain([&star]) {
+        for kind in KINDS {
+            compare_on_warps(graph, kind, &[5], 2);
+        }
+    }
+}
+
 #[test]
 fn graphs_smaller_than_their_devices_work() {
     for nodes in [1, 2, 33] {
@@ -124,6 +179,7 @@ fn graphs_smaller_than_their_devices_work() {
         let graph = Graph::from_weighted_edges(nodes, &edges, true).unwrap();
         for kind in KINDS {
             compare(&graph, kind, &[0], &devices(4, 1));
+            compare_on_warps(&graph, kind, &[0], 3);
         }
     }
 }

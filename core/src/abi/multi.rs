@@ -15,7 +15,7 @@ pub const MAGIC: u32 = 0x314D_5753;
 pub const DEVICES_MAX: usize = 16;
 
 /// Nodes that a device sends as a list; of more it sends bits.
-pub const LIST: u32 = 4096;
+pub const LIST: u32 = 8192;
 
 /// Words of a device's mail, a cache line of 128 bytes.
 pub const MAIL_WORDS: u32 = 32;
@@ -82,8 +82,8 @@ pub struct MultiRecord {
     pub edges: u32,
     /// Sources of a search.
     pub sources: u32,
-    /// Zero.
-    pub rest: u32,
+    /// Rows of incoming edges: this device's nodes, or as many as slices have.
+    pub rows: u32,
     /// Edges of the whole graph.
     pub all_edges: u64,
     /// Edges that leave the sources.
@@ -104,6 +104,9 @@ pub struct MultiRecord {
     pub in_offsets: u64,
     /// Nodes from which edges lead to this device's nodes, by rows.
     pub in_sources: u64,
+    /// This device's node of each row, counted from its first, where edges are in slices of their
+    /// sources; 0 where rows are those of the nodes.
+    pub row_nodes: u64,
     /// Offsets of the rows of all nodes, in which only edges to this device's nodes are.
     pub out_offsets: u64,
     /// Targets of these edges.
@@ -135,7 +138,7 @@ pub struct MultiRecord {
     /// First node of each device, then as many times the number of nodes as there are devices less.
     pub cuts: [u32; DEVICES_MAX + 2],
 }
-assert_words!(MultiRecord, 16 + 2 * 22 + 2 * DEVICES_MAX + DEVICES_MAX + 2);
+assert_words!(MultiRecord, 16 + 2 * 23 + 2 * DEVICES_MAX + DEVICES_MAX + 2);
 
 /// A message of a device to the others at a barrier of all.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
@@ -196,10 +199,16 @@ pub struct MultiState {
     pub sent: u64,
     /// Edges that it looked at.
     pub examined: u64,
+    /// Edges that leave all nodes found so far.
+    pub explored: u64,
+    /// Steps so far, when the first block has taken some alone.
+    pub step: u32,
+    /// Zero.
+    pub rest: u32,
     /// Nodes that each device found, with the top bit if they are in its list.
     pub parts: [u32; DEVICES_MAX],
 }
-assert_words!(MultiState, 3 * 12 + 8 + 8 + 4 + DEVICES_MAX);
+assert_words!(MultiState, 3 * 12 + 8 + 8 + 4 + 4 + DEVICES_MAX);
 
 /// Counters of a step of one device.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]

@@ -1,96 +1,141 @@
-//! Walks the edges of rows of any length: short rows by lanes, longer ones by warps, and the
-//! longest by all blocks, after a barrier.
+//! Walks the edges of rows of any length: the lanes of a warp share their rows evenly, and all blocks
+//! the longest ones, after a barrier.
 
 use super::frontier::{Tally, each};
 use super::meet::Part;
 use super::record::Edges;
-use crate::block::warp_sum_wide;
+use crate::block::{block_scan, owner as block_owner};
 use crate::control::Stop;
 use crate::grid::Grid;
 use crate::memory::word_of;
+use crate::shared::{LONG_ROW_NODES, LONG_ROW_STARTS};
+use crate::waves::row_spread::{RowSpread, owner};
+use core::cell::Cell;
 use seawall_core::abi::multi::StepCounters;
 
-/// Edges from which a warp shares a row.
-const WIDE: u32 = 32;
-
 /// Edges from which all blocks share a row.
-const LONG: u32 = 8192;
+const LONG: u32 = 1024;
 
-/// Long rows up to which each is shared by all blocks; more are dealt out to blocks.
-const SHARED_BY_ALL: u32 = 64;
+/// Edges of a long row that a block takes at a time.
+const PIECE: u32 = 4096;
 
-/// Walks the row of `node` in each lane of the warp, and calls `take` with the node and the place of
-/// each edge. Long rows are left to [`long_rows`]. A warp operation; returns the edges of the lane's own
-/// row.
+/// Edges that a lane takes together.
+pub(super) const EACH: usize = 4;
+
+/// Visits the edges to this device's nodes that leave the nodes found last, and ends with a barrier:
+/// `fetch` reads what belongs to the edge at a place, and `take` gets the edge's first node with it.
+/// Several edges are fetched before the first of them is taken. Adds `tally` to the step.
+///
+/// # Errors
+/// As [`Part::barrier`].
 #[inline(always)]
-pub(super) fn rows<G: Grid>(
+pub(super) fn forth<G: Grid, T: Copy>(
     part: &Part<G>,
     edges: Edges,
+    tally: &Cell<Tally>,
+    fetch: impl Fn(u32) -> T,
+    take: impl Fn(u32, T),
+) -> Result<(), Stop> {
+    let mut examined = 0_u64;
+    each(part, |node| {
+        examined += u64::from(rows(part, edges, LONG, node, &fetch, each_there(&take)));
+    });
+    Tally {
+        examined,
+        ..tally.take()
+    }
+    .add(part);
+    if long_rows(part, edges, &fetch, &take)? {
+        tally.take().add(part);
+        part.barrier()?;
+    }
+    Ok(())
+}
+
+/// Calls `take` with each edge of this device's nodes that are `wanted`, as [`forth`].
+///
+/// # Errors
+/// As [`Part::barrier`].
+#[inline(always)]
+pub(super) fn back<G: Grid, T: Copy>(
+    part: &Part<G>,
+    edges: Edges,
+    wanted: impl Fn(u32) -> bool,
+    fetch: impl Fn(u32) -> T,
+    take: impl Fn(u32, T),
+) -> Result<(), Stop> {
+    let (grid, count) = (part.grid(), part.multi.own_nodes(part.grid()));
+    let (warp, warps) = part.team.warps();
+    let (mut base, stride) = (u64::from(warp * G::WARP), u64::from(warps * G::WARP));
+    while base < u64::from(count) {
+        let at = base as u32 + grid.warp_lane();
+        let node = (at < count).then_some(edges.first + at);
+        let node = node.filter(|node| wanted(*node));
+        rows(part, edges, LONG, node, &fetch, each_there(&take));
+        base += stride;
+    }
+    long_rows(part, edges, &fetch, &take)?;
+    Ok(())
+}
+
+/// Edges that a lane has fetched, with the first node of each.
+pub(super) type Fetched<T> = [(u32, T); EACH];
+
+/// Calls `take` for those edges that are there.
+#[inline(always)]
+fn each_there<T: Copy>(take: impl Fn(u32, T)) -> impl Fn(Fetched<T>, [bool; EACH]) {
+    move |edges, there| {
+        for ((node, read), is_there) in edges.iter().zip(&there) {
+            if *is_there {
+                take(*node, *read);
+            }
+        }
+    }
+}
+
+/// Walks the row of `node` in each lane of the warp; those of more edges than `longest` are left to
+/// [`long_rows`]. `take` gets some edges, and which of them are there; it is a warp operation, as this
+/// is. Returns the edges of the lane's own row.
+#[inline(always)]
+pub(super) fn rows<G: Grid, T: Copy>(
+    part: &Part<G>,
+    edges: Edges,
+    longest: u32,
     node: Option<u32>,
-    mut take: impl FnMut(u32, u32),
+    fetch: impl Fn(u32) -> T,
+    take: impl Fn(Fetched<T>, [bool; EACH]),
 ) -> u32 {
     let grid = part.grid();
     let (own, start, mut end) = match node {
         Some(node) => {
-            let at = node - edges.first;
-            let [start, end] = [at, at + 1].map(|at| edges.offsets.constant(grid, at));
+            let (start, end) = edges.csr().row(grid, node - edges.first);
             (node, start, end)
         }
         None => (0, 0, 0),
     };
     let length = end - start;
-    if length > LONG {
+    if length > longest {
         put_off(part, own);
         end = start;
     }
-    if G::WARP > 1 {
-        let mut wide = grid.ballot(end - start >= WIDE);
-        while wide != 0 {
-            let lane = wide.trailing_zeros();
-            wide &= wide - 1;
-            let [node, from, to] = [own, start, end].map(|word| grid.shuffle(word, lane));
-            let mut at = from + grid.warp_lane();
-            while at < to {
-                take(node, at);
-                at += G::WARP;
-            }
-        }
-        if end - start >= WIDE {
-            return length;
-        }
-    }
-    for at in start..end {
-        take(own, at);
+    let spread = RowSpread::of(grid, end - start);
+    let shift = start.wrapping_sub(spread.start);
+    let mut step = 0;
+    while step < spread.total {
+        // An entry that is not there is fetched as the last one: codegen rule `LOADS_TOGETHER`.
+        let last = spread.total - 1;
+        let entries = [0, 1, 2, 3].map(|k| (step + k * G::WARP).saturating_add(grid.warp_lane()));
+        let fetched = entries.map(|entry| {
+            let entry = entry.min(last);
+            let lane = owner(grid, spread.start, entry);
+            let node = grid.shuffle(own, lane);
+            let edge = entry.wrapping_add(grid.shuffle(shift, lane));
+            (node, fetch(edge))
+        });
+        take(fetched, entries.map(|entry| entry <= last));
+        step = step.saturating_add(EACH as u32 * G::WARP);
     }
     length
-}
-
-/// Visits the edges to this device's nodes that leave the nodes found last, by `visit`, and ends with
-/// a barrier; `counted` returns what it has counted since the last call.
-///
-/// # Errors
-/// As [`Part::barrier`].
-#[inline(always)]
-pub(super) fn forth<G: Grid>(
-    part: &Part<G>,
-    edges: Edges,
-    visit: impl Fn(u32, u32),
-    counted: impl Fn() -> Tally,
-) -> Result<(), Stop> {
-    let mut examined = 0_u64;
-    each(part, |node| {
-        examined += u64::from(rows(part, edges, node, &visit));
-    });
-    Tally {
-        examined,
-        ..counted()
-    }
-    .add(part);
-    if !long_rows(part, edges, &visit, |_| (), |_| ())? {
-        return Ok(());
-    }
-    counted().add(part);
-    part.barrier()
 }
 
 /// Leaves a long row to [`long_rows`].
@@ -101,137 +146,73 @@ fn put_off<G: Grid>(part: &Part<G>, node: u32) {
     part.multi.long_rows(grid).store(grid, place, node);
 }
 
-/// Walks the rows of this device's own nodes, as [`rows`]; those of nodes that are not `wanted` are
-/// left out.
-#[inline(always)]
-pub(super) fn own_rows<G: Grid>(
-    part: &Part<G>,
-    edges: Edges,
-    wanted: impl Fn(u32) -> bool,
-    mut take: impl FnMut(u32, u32),
-) {
-    each_own(part, |node| {
-        rows(part, edges, node.filter(|node| wanted(*node)), &mut take);
-    });
-}
-
-/// Calls `take` with this device's nodes, one or none in each lane. A warp operation in each of
-/// `take`'s calls.
-#[inline(always)]
-pub(super) fn each_own<G: Grid>(part: &Part<G>, mut take: impl FnMut(Option<u32>)) {
-    let (grid, multi) = (part.grid(), part.multi);
-    let (first, count) = (multi.first(grid), multi.own_nodes(grid));
-    let (warp, warps) = part.team.warps();
-    let (mut base, stride) = (u64::from(warp * G::WARP), u64::from(warps * G::WARP));
-    while base < u64::from(count) {
-        let at = base as u32 + grid.warp_lane();
-        take((at < count).then_some(first + at));
-        base += stride;
-    }
-}
-
-/// The sum over the edges of a row, in the lane of its `node`; `None` for a long row, which is left
-/// to [`long_rows`], and for none. A warp operation.
-#[inline(always)]
-pub(super) fn sum<G: Grid>(
-    part: &Part<G>,
-    edges: Edges,
-    node: Option<u32>,
-    value: impl Fn(u32) -> u64,
-) -> Option<u64> {
-    let grid = part.grid();
-    let (mut start, mut end) = (0, 0);
-    if let Some(node) = node {
-        let at = node - edges.first;
-        start = edges.offsets.constant(grid, at);
-        end = edges.offsets.constant(grid, at + 1);
-    }
-    let is_long = end - start > LONG;
-    if let Some(node) = node.filter(|_| is_long) {
-        put_off(part, node);
-        end = start;
-    }
-    let mut sum = 0_u64;
-    if G::WARP > 1 {
-        let is_wide = end - start >= WIDE;
-        let mut wide = grid.ballot(is_wide);
-        while wide != 0 {
-            let lane = wide.trailing_zeros();
-            wide &= wide - 1;
-            let [from, to] = [start, end].map(|word| grid.shuffle(word, lane));
-            let (mut own, mut at) = (0_u64, from + grid.warp_lane());
-            while at < to {
-                own = own.wrapping_add(value(at));
-                at += G::WARP;
-            }
-            let all = warp_sum_wide(grid, own);
-            if grid.warp_lane() == lane {
-                sum = all;
-            }
-        }
-        if is_wide {
-            start = end;
-        }
-    }
-    for edge in start..end {
-        sum = sum.wrapping_add(value(edge));
-    }
-    node.filter(|_| !is_long).map(|_| sum)
-}
-
-/// Walks the long rows that [`rows`] left, by all blocks: `take` gets each edge, `leave` each row when
-/// a warp has walked its edges, and `finish` each row once, after another barrier. Every lane calls
-/// this after the step's rows; it begins with a barrier, and returns whether there were some.
-/// `leave` is a warp operation.
+/// Walks the long rows that [`rows`] left, by all blocks, each of which takes pieces of rows. Every
+/// lane calls this after the step's rows; it begins with a barrier, and returns whether there were
+/// some.
 ///
 /// # Errors
 /// As [`Part::barrier`].
 #[inline(always)]
-pub(super) fn long_rows<G: Grid>(
+fn long_rows<G: Grid, T: Copy>(
     part: &Part<G>,
     edges: Edges,
-    mut take: impl FnMut(u32, u32),
-    mut leave: impl FnMut(u32),
-    mut finish: impl FnMut(u32),
+    fetch: impl Fn(u32) -> T,
+    take: impl Fn(u32, T),
 ) -> Result<bool, Stop> {
     let grid = part.grid();
     part.barrier()?;
-    let waiting = word_of!(StepCounters, long_rows);
-    let count = part.counters().load(grid, waiting);
+    let count = part
+        .counters()
+        .load(grid, word_of!(StepCounters, long_rows));
     if count == 0 {
         return Ok(false);
     }
     let rows = part.multi.long_rows(grid);
-    let (blocks, lanes) = (part.team.size(), grid.lanes());
-    let by_all = count <= SHARED_BY_ALL;
-    let [mut number, step] = if by_all {
-        [0, 1]
-    } else {
-        [part.team.rank(), blocks]
-    };
-    let [lane, stride] = if by_all {
-        [part.team.rank() * lanes + grid.lane(), blocks * lanes]
-    } else {
-        [grid.lane(), lanes]
-    };
-    while number < count {
-        let node = rows.load(grid, number);
-        let at = node - edges.first;
-        let [start, end] = [at, at + 1].map(|at| edges.offsets.constant(grid, at));
-        let mut edge = start + lane;
-        while edge < end {
-            take(node, edge);
-            let Some(next) = edge.checked_add(stride) else {
-                break;
-            };
-            edge = next;
+    let (lane, lanes) = (grid.lane(), grid.lanes());
+    let mut base = 0;
+    while base < count {
+        let here = lanes.min(count - base);
+        let mut pieces = 0;
+        if lane < here {
+            let node = rows.load(grid, base + lane);
+            let (start, end) = edges.csr().row(grid, node - edges.first);
+            pieces = (end - start).div_ceil(PIECE);
+            // SAFETY: there is a word for each lane.
+            unsafe { LONG_ROW_NODES.store(grid, lane, node) };
         }
-        grid.warp_barrier();
-        leave(node);
-        number += step;
+        let (before, total) = block_scan(grid, pieces);
+        // SAFETY: there is a word for each lane.
+        unsafe { LONG_ROW_STARTS.store(grid, lane, before) };
+        grid.block_barrier();
+        let mut piece = part.team.rank();
+        while piece < total {
+            let at = block_owner(grid, LONG_ROW_STARTS, here, piece);
+            // SAFETY: the row is one of those here.
+            let (node, before) = unsafe {
+                (
+                    LONG_ROW_NODES.load(grid, at),
+                    LONG_ROW_STARTS.load(grid, at),
+                )
+            };
+            let (start, end) = edges.csr().row(grid, node - edges.first);
+            let first = start + (piece - before) * PIECE;
+            let end = end.min(first.saturating_add(PIECE));
+            let mut edge = first.saturating_add(lane);
+            while edge < end {
+                let edges = [0, 1, 2, 3].map(|k| edge.saturating_add(k * lanes));
+                let read = edges.map(|edge| fetch(edge.min(end - 1)));
+                for (edge, read) in edges.iter().zip(&read) {
+                    if *edge < end {
+                        take(node, *read);
+                    }
+                }
+                edge = edge.saturating_add(EACH as u32 * lanes);
+            }
+            grid.warp_barrier();
+            piece += part.team.size();
+        }
+        grid.block_barrier();
+        base += lanes;
     }
-    part.barrier()?;
-    part.team
-        .each(count, |number| finish(rows.load(grid, number)));
     Ok(true)
 }

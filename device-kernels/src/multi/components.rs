@@ -6,7 +6,7 @@
 //! smallest nodes of their trees, so labels are the same on all devices. Work O(m + n d) for d
 //! devices, nearly; two barriers of all whatever the graph's depth.
 
-use super::advance::{long_rows, own_rows};
+use super::advance::back;
 use super::meet::Part;
 use crate::control::Stop;
 use crate::grid::Grid;
@@ -79,12 +79,11 @@ fn link_rest<G: Grid>(part: &Part<G>) -> Result<(), Stop> {
     let (grid, multi) = (part.grid(), part.multi);
     let (edges, parents) = (multi.incoming(grid), multi.values(grid));
     let label = part.state(word_of!(MultiState, label));
-    let take = |node: u32, edge: u32| {
-        link(grid, parents, node, edges.ends.constant(grid, edge));
-    };
     let wanted = |node: u32| parents.load_weak(grid, node) != label;
-    own_rows(part, edges, wanted, take);
-    long_rows(part, edges, take, |_| (), |_| ()).map(|_| ())
+    let fetch = |edge: u32| edges.ends.constant(grid, edge);
+    back(part, edges, wanted, fetch, |node, from| {
+        link(grid, parents, node, from);
+    })
 }
 
 /// Makes the trees of all devices one, on each, and points each node at its root.

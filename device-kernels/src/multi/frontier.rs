@@ -1,11 +1,13 @@
 //! Nodes that a step found: on each device a list, if they are few, else bits.
 
-use super::meet::{LISTED, Part};
+use super::meet::{Found, LISTED, Part};
 use super::record::Multi;
 use crate::block::warp_sum_wide;
 use crate::control::Stop;
 use crate::grid::Grid;
 use crate::memory::{Proven, word_of};
+use crate::waves::row_spread::{RowSpread, owner};
+use core::cell::Cell;
 use seawall_core::abi::multi::{LIST, MultiState, StepCounters};
 
 /// Counts of a lane in a step, until [`Tally::add`].
@@ -16,6 +18,8 @@ pub(super) struct Tally {
     pub(super) examined: u64,
     pub(super) dangling: u64,
     pub(super) change: u64,
+    /// Whether the list of this step is full.
+    pub(super) is_full: bool,
 }
 
 impl Tally {
@@ -42,25 +46,80 @@ impl Tally {
     }
 }
 
-/// Marks a node of this device as found; returns whether it was not yet.
+/// Marks a node of this device as found and counts it, with the edges that leave it; returns whether
+/// it was not yet.
 #[inline(always)]
-pub(super) fn find<G: Grid>(part: &Part<G>, node: u32) -> bool {
+pub(super) fn find<G: Grid>(part: &Part<G>, tally: &Cell<Tally>, node: u32) -> bool {
     let (grid, multi) = (part.grid(), part.multi);
     let at = node - multi.first(grid);
     let bit = 1 << (at % 32);
     if multi.found(grid).or(grid, at / 32, bit) & bit != 0 {
         return false;
     }
-    let (counters, listed) = (part.counters(), word_of!(StepCounters, listed));
-    // Once the list is full it is not used, so later nodes need no place.
-    if counters.load(grid, listed) < LIST {
-        let place = counters.add(grid, listed, 1);
+    let mut own = tally.get();
+    own.found += 1;
+    own.edges += u64::from(multi.degrees(grid).constant(grid, at));
+    if !own.is_full {
+        let place = place_in_list(part, 1);
+        own.is_full = place >= LIST;
         if place < LIST {
-            let list = multi.list(grid, multi.own(grid), part.step() + 1);
-            list.store(grid, place, node);
+            own_list(part).store(grid, place, node);
         }
     }
+    tally.set(own);
     true
+}
+
+/// Marks the nodes whose bits are set in word `at` of this device, which no other warp changes in
+/// this step, and counts them as [`find`]. A warp operation.
+#[inline(always)]
+pub(super) fn find_word<G: Grid>(part: &Part<G>, tally: &Cell<Tally>, at: u32, bits: u32) {
+    let (grid, multi) = (part.grid(), part.multi);
+    if bits == 0 {
+        return;
+    }
+    let mut own = tally.get();
+    let mut place = LIST;
+    if grid.warp_lane() == 0 {
+        multi.found(grid).store(grid, at, bits);
+        if !own.is_full {
+            place = place_in_list(part, bits.count_ones());
+            own.is_full = place >= LIST;
+        }
+    }
+    place = grid.shuffle(place, 0);
+    let mut bit = grid.warp_lane();
+    while bit < 32 {
+        if bits >> bit & 1 != 0 {
+            own.found += 1;
+            own.edges += u64::from(multi.degrees(grid).constant(grid, at * 32 + bit));
+            let place = place + (bits & ((1 << bit) - 1)).count_ones();
+            if place < LIST {
+                own_list(part).store(grid, place, multi.first(grid) + at * 32 + bit);
+            }
+        }
+        bit += G::WARP;
+    }
+    tally.set(own);
+}
+
+/// The first of `count` places in the list of this step, [`LIST`] or more if there is none. Once the
+/// list is full it is not used, so later nodes need no place.
+#[inline(always)]
+fn place_in_list<G: Grid>(part: &Part<G>, count: u32) -> u32 {
+    let (grid, counters, listed) = (part.grid(), part.counters(), word_of!(StepCounters, listed));
+    // One block finds few nodes, and a look at the counter would take as long as its change.
+    if !part.team.is_alone() && counters.load(grid, listed) >= LIST {
+        return LIST;
+    }
+    counters.add(grid, listed, count)
+}
+
+/// This device's list of what the running step finds.
+#[inline(always)]
+fn own_list<G: Grid>(part: &Part<G>) -> Proven {
+    let (grid, multi) = (part.grid(), part.multi);
+    multi.list(grid, multi.own(grid), part.step() + 1)
 }
 
 /// Calls `take` with the nodes that the last step found on all devices, one or none in each lane. A
@@ -101,23 +160,47 @@ fn each_bit<G: Grid>(part: &Part<G>, device: u32, take: &mut impl FnMut(Option<u
         } else {
             0
         };
-        let mut some = grid.ballot(word != 0);
-        while some != 0 {
-            let lane = some.trailing_zeros();
-            some &= some - 1;
-            let word = grid.shuffle(word, lane);
-            let mut bit = grid.warp_lane();
-            while bit < 32 {
-                let is_set = word >> bit & 1 != 0;
-                // On a CPU a lane has all bits, and skips those that are not set.
-                if G::WARP > 1 || is_set {
-                    take(is_set.then_some((base + lane) * 32 + bit));
-                }
-                bit += G::WARP;
-            }
-        }
+        each_set(grid, word, base * 32, take);
         base += warps * G::WARP;
     }
+}
+
+/// Calls `take` with the nodes whose bits are set in the words of the warp's lanes, the first of
+/// which begins at node `first`. A warp operation in each of `take`'s calls.
+#[inline(always)]
+fn each_set<G: Grid>(grid: G, word: u32, first: u32, take: &mut impl FnMut(Option<u32>)) {
+    if G::WARP == 1 {
+        let mut rest = word;
+        while rest != 0 {
+            take(Some(first + rest.trailing_zeros()));
+            rest &= rest - 1;
+        }
+        return;
+    }
+    let spread = RowSpread::of(grid, word.count_ones());
+    let mut step = 0;
+    while step < spread.total {
+        let entry = step + grid.warp_lane();
+        let lane = owner(grid, spread.start, entry);
+        let place = entry.wrapping_sub(grid.shuffle(spread.start, lane));
+        let bit = set_bit(grid.shuffle(word, lane), place);
+        take((entry < spread.total).then_some(first + lane * 32 + bit));
+        step += G::WARP;
+    }
+}
+
+/// The number of the bit of `word` that has `place` set ones below it.
+#[inline(always)]
+fn set_bit(word: u32, mut place: u32) -> u32 {
+    let mut bit = 0;
+    for width in [16, 8, 4, 2, 1] {
+        let below = (word >> bit & ((1 << width) - 1)).count_ones();
+        if place >= below {
+            place -= below;
+            bit += width;
+        }
+    }
+    bit.min(31)
 }
 
 /// Writes what the running step found on this device into the memory of all, and clears the bits
@@ -157,16 +240,16 @@ fn publish<G: Grid>(part: &Part<G>, mut send: impl FnMut(u32)) -> bool {
     false
 }
 
-/// Ends a step: publishes what it found, as [`publish`], meets the other devices, and returns how many
-/// nodes all have found.
+/// Ends a step: publishes what it found, as [`publish`], meets the other devices, and returns what all
+/// have found.
 ///
 /// # Errors
 /// As [`Part::meet`].
 #[inline(always)]
-pub(super) fn tell<G: Grid>(part: &mut Part<G>, send: impl FnMut(u32)) -> Result<u64, Stop> {
+pub(super) fn tell<G: Grid>(part: &mut Part<G>, send: impl FnMut(u32)) -> Result<Found, Stop> {
     let is_list = publish(part, send);
     part.meet(is_list)?;
-    Ok(part.state_wide(word_of!(MultiState, found)))
+    Ok(part.found())
 }
 
 /// Writes a word of an array into the memory of all other devices.
@@ -212,4 +295,21 @@ pub(super) fn lists_to_bits<G: Grid>(part: &Part<G>) -> Result<(), Stop> {
         }
     }
     part.barrier()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::set_bit;
+
+    #[test]
+    fn each_set_bit_has_its_place() {
+        for word in [0, 1, 1 << 31, 0x8000_0001, 0x1234_5678, u32::MAX] {
+            let bits = (0..32).filter(|bit| word >> bit & 1 != 0);
+            for (place, bit) in (0..).zip(bits) {
+                assert_eq!(set_bit(word, place), bit, "{word:x}");
+            }
+            // Lanes past the last entry may ask for anything.
+            assert!((0..99).all(|place| set_bit(word, place) < 32));
+        }
+    }
 }

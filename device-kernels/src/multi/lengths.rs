@@ -8,10 +8,12 @@
 use super::advance::forth;
 use super::frontier::{Tally, copy, find, tell};
 use super::levels::begin;
-use super::meet::Part;
+use super::meet::{Found, Part};
+use super::narrow::{Narrow, Taken, narrow};
+use super::record::Edges;
 use crate::control::Stop;
 use crate::grid::Grid;
-use crate::memory::word_of;
+use crate::memory::{Proven, word_of};
 use core::cell::Cell;
 use seawall_core::abi::UNREACHED;
 use seawall_core::abi::multi::MultiState;
@@ -64,26 +66,38 @@ pub(super) fn run<G: Grid, L: Length>(part: &mut Part<G>) -> Result<(), Stop> {
     part.begin_together()?;
     let width = multi.width(grid);
     let mut bound = L::further(0, width);
-    let mut found = u64::from(multi.sources(grid));
+    let mut found = Found {
+        nodes: multi.sources(grid).into(),
+        edges: u64::MAX,
+    };
     let (mut rounds, mut is_too_long) = (0_u32, false);
     loop {
-        while found != 0 {
+        let before = part.step();
+        found = narrow_rounds::<G, L>(part, found, bound)?;
+        while found.nodes != 0 {
             relax::<G, L>(part, bound)?;
             found = tell_lengths(part)?;
-            rounds += 1;
             // The sum of all devices, so that all end here or none does.
             is_too_long |= part.state_wide(word_of!(MultiState, change)) != 0;
+            found = narrow_rounds::<G, L>(part, found, bound)?;
         }
+        is_too_long |= part.state(word_of!(MultiState, overflow)) != 0;
+        rounds += part.step() - before;
         if is_too_long {
             break;
         }
-        let least = least_waiting(part, bound)?;
-        if least >= L::UNREACHED {
+        found = open(part, [bound, L::further(bound, width)])?;
+        let least = part.least();
+        if found.nodes != 0 {
+            bound = L::further(bound, width);
+        } else if least < L::UNREACHED {
+            // A float may be too large for the width to change it.
+            let next = L::further(least, width).max(least + 1);
+            found = open(part, [bound, next])?;
+            bound = next;
+        } else {
             break;
         }
-        bound = L::further(least, width);
-        open(part, bound)?;
-        found = tell_lengths(part)?;
     }
     if part.team.is_leader() {
         let state = multi.state(grid);
@@ -95,9 +109,9 @@ pub(super) fn run<G: Grid, L: Length>(part: &mut Part<G>) -> Result<(), Stop> {
     Ok(())
 }
 
-/// Publishes nodes with their distances; returns how many all devices have found.
+/// Publishes nodes with their distances; returns what all devices have found.
 #[inline(always)]
-fn tell_lengths<G: Grid>(part: &mut Part<G>) -> Result<u64, Stop> {
+fn tell_lengths<G: Grid>(part: &mut Part<G>) -> Result<Found, Stop> {
     let (grid, multi) = (part.grid(), part.multi);
     let values = multi.values(grid);
     tell(part, |node| {
@@ -105,40 +119,115 @@ fn tell_lengths<G: Grid>(part: &mut Part<G>) -> Result<u64, Stop> {
     })
 }
 
+/// The arrays of a relaxation.
+#[derive(Clone, Copy, Debug)]
+struct Relax {
+    edges: Edges,
+    weights: Option<Proven>,
+    values: Proven,
+    waiting: Proven,
+    first: u32,
+    bound: u32,
+}
+
+impl Relax {
+    #[inline(always)]
+    fn of<G: Grid>(part: &Part<G>, bound: u32) -> Self {
+        let (grid, multi) = (part.grid(), part.multi);
+        Self {
+            edges: multi.outgoing(grid),
+            weights: multi.weights(grid),
+            values: multi.values(grid),
+            waiting: multi.waiting(grid),
+            first: multi.first(grid),
+            bound,
+        }
+    }
+
+    /// The end of an edge, its weight, and the distance of its end.
+    #[inline(always)]
+    fn fetch<G: Grid, L: Length>(self, grid: G, edge: u32) -> (u32, [u32; 2]) {
+        let to = self.edges.ends.constant(grid, edge);
+        let weight = self
+            .weights
+            .map_or(L::ONE, |weights| weights.constant(grid, edge));
+        (to, [weight, self.values.load_weak(grid, to)])
+    }
+
+    /// Relaxes an edge from `node`; says that it has found `to` if its distance fell into the open
+    /// bucket.
+    #[inline(always)]
+    fn take<G: Grid, L: Length>(self, grid: G, node: u32, to: u32, read: [u32; 2]) -> Taken {
+        let [weight, value] = read;
+        let length = L::further(self.values.load_weak(grid, node), weight);
+        if length >= L::UNREACHED {
+            return Taken::TooLong;
+        }
+        if length >= value || self.values.min(grid, to, length) <= length {
+            return Taken::Nothing;
+        }
+        if length < self.bound {
+            return Taken::Found;
+        }
+        let at = to - self.first;
+        self.waiting.or(grid, at / 32, 1 << (at % 32));
+        Taken::Nothing
+    }
+}
+
 /// Relaxes the edges of the nodes that were found last.
 #[inline(never)]
 fn relax<G: Grid, L: Length>(part: &Part<G>, bound: u32) -> Result<(), Stop> {
-    let (grid, multi) = (part.grid(), part.multi);
-    let (edges, values, weights) = (
-        multi.outgoing(grid),
-        multi.values(grid),
-        multi.weights(grid),
-    );
-    let (waiting, first) = (multi.waiting(grid), multi.first(grid));
-    let (nodes, too_long) = (Cell::new(0_u32), Cell::new(0_u64));
-    let visit = |node: u32, at: u32| {
-        let to = edges.ends.constant(grid, at);
-        let weight = weights.map_or(L::ONE, |weights| weights.constant(grid, at));
-        let length = L::further(values.load_weak(grid, node), weight);
-        if length >= L::UNREACHED {
-            too_long.set(too_long.get() + 1);
-            return;
-        }
-        if length >= values.load_weak(grid, to) || values.min(grid, to, length) <= length {
-            return;
-        }
-        if length < bound {
-            nodes.set(nodes.get() + u32::from(find(part, to)));
-        } else {
-            let at = to - first;
-            waiting.or(grid, at / 32, 1 << (at % 32));
-        }
+    let (grid, relax) = (part.grid(), Relax::of(part, bound));
+    let tally = Cell::<Tally>::default();
+    let fetch = |edge: u32| relax.fetch::<G, L>(grid, edge);
+    forth(
+        part,
+        relax.edges,
+        &tally,
+        fetch,
+        |node, (to, read)| match relax.take::<G, L>(grid, node, to, read) {
+            Taken::Nothing => {}
+            Taken::Found => {
+                find(part, &tally, to);
+            }
+            Taken::TooLong => {
+                let mut own = tally.get();
+                own.change += 1;
+                tally.set(own);
+            }
+        },
+    )
+}
+
+/// Relaxes the edges of few nodes, round after round.
+#[inline(never)]
+fn narrow_rounds<G: Grid, L: Length>(
+    part: &mut Part<G>,
+    found: Found,
+    bound: u32,
+) -> Result<Found, Stop> {
+    let (grid, multi, relax) = (part.grid(), part.multi, Relax::of(part, bound));
+    let marks = multi.found(grid);
+    let work = Narrow {
+        edges: relax.edges,
+        fetch: |edge: u32| relax.fetch::<G, L>(grid, edge),
+        take: |_, node: u32, to: u32, read: [u32; 2]| {
+            let (at, taken) = (to - relax.first, relax.take::<G, L>(grid, node, to, read));
+            let bit = 1 << (at % 32);
+            if taken == Taken::Found && marks.or(grid, at / 32, bit) & bit != 0 {
+                return Taken::Nothing;
+            }
+            taken
+        },
+        settle: Some(|node: u32| {
+            marks.store(grid, (node - relax.first) / 32, 0);
+            let value = relax.values.load(grid, node);
+            copy(multi, grid, relax.values, node, value);
+        }),
+        limit: u32::MAX,
     };
-    forth(part, edges, visit, || Tally {
-        found: nodes.replace(0),
-        change: too_long.replace(0),
-        ..Tally::default()
-    })
+    narrow(part, found, work)
 }
 
 /// Calls `stays` with each waiting node and its distance, and leaves those that it takes waiting.
@@ -164,29 +253,30 @@ fn each_waiting<G: Grid>(part: &Part<G>, mut stays: impl FnMut(u32, u32) -> bool
     });
 }
 
-/// The least distance that waits on any device and is not below `bound`, all below which are final.
-#[inline(never)]
-fn least_waiting<G: Grid>(part: &mut Part<G>, bound: u32) -> Result<u32, Stop> {
-    let mut least = u32::MAX;
-    each_waiting(part, |_, value| {
-        if value >= bound {
-            least = least.min(value);
-        }
-        value >= bound
-    });
-    part.least(least)
+/// Finds the waiting nodes with distances from `bounds[0]`, below which all are final, up to
+/// `bounds[1]`, and the least distance of the others.
+#[inline(always)]
+fn open<G: Grid>(part: &mut Part<G>, bounds: [u32; 2]) -> Result<Found, Stop> {
+    sort_waiting(part, bounds)?;
+    tell_lengths(part)
 }
 
-/// Finds the waiting nodes with distances below `bound`.
+/// The first half of [`open`].
 #[inline(never)]
-fn open<G: Grid>(part: &Part<G>, bound: u32) -> Result<(), Stop> {
-    let mut tally = Tally::default();
+fn sort_waiting<G: Grid>(part: &Part<G>, bounds: [u32; 2]) -> Result<(), Stop> {
+    let tally = Cell::<Tally>::default();
+    let mut least = u32::MAX;
     each_waiting(part, |node, value| {
-        if value < bound {
-            tally.found += u32::from(find(part, node));
+        if value >= bounds[1] {
+            least = least.min(value);
+            return true;
         }
-        value >= bound
+        if value >= bounds[0] {
+            find(part, &tally, node);
+        }
+        false
     });
-    tally.add(part);
+    part.add_least(least);
+    tally.take().add(part);
     part.barrier()
 }

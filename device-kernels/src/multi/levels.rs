@@ -3,13 +3,16 @@
 //! "Direction-Optimizing Breadth-First Search", SC 2012).
 //!
 //! Work O(n + m) on all devices together, O(n / 32) a level of more than [`LIST`] nodes, and O(n) a
-//! level that is pulled. The depth is that of the search, in barriers of all devices.
+//! level that is pulled. The depth is that of the search, in barriers of all devices; the first block
+//! of each takes narrow levels alone.
 //!
 //! [`LIST`]: seawall_core::abi::multi::LIST
 
-use super::advance::{each_own, forth};
-use super::frontier::{Tally, find, lists_to_bits, tell};
-use super::meet::Part;
+use super::advance::forth;
+use super::frontier::{Tally, find, find_word, lists_to_bits, tell};
+use super::meet::{Found, Part};
+use super::narrow::{Narrow, Taken, narrow};
+use super::record::Edges;
 use crate::control::Stop;
 use crate::grid::Grid;
 use crate::memory::{Proven, word_of};
@@ -34,33 +37,43 @@ pub(super) fn run<G: Grid>(part: &mut Part<G>) -> Result<(), Stop> {
     let (grid, multi) = (part.grid(), part.multi);
     begin(part, UNREACHED, multi.first(grid), multi.own_nodes(grid))?;
     let limit = multi.limit(grid);
-    let (mut nodes, mut edges) = (u64::from(multi.sources(grid)), multi.source_edges(grid));
-    let mut later = multi.all_edges(grid);
-    let (mut level, mut pulls, mut pulled) = (0, false, 0);
-    while nodes != 0 && level < limit {
-        later = later.saturating_sub(edges);
+    let mut found = Found {
+        nodes: multi.sources(grid).into(),
+        edges: multi.source_edges(grid),
+    };
+    let (mut pulls, mut pulled) = (false, 0);
+    while found.nodes != 0 && part.step() < limit {
+        // The number of a level is that of the step which finds it.
+        let level = part.step() + 1;
+        let explored = part.state_wide(word_of!(MultiState, explored));
+        let later = multi
+            .all_edges(grid)
+            .saturating_sub(multi.source_edges(grid).saturating_add(explored));
         pulls = multi.has_incoming(grid)
             && if pulls {
-                nodes > u64::from(multi.nodes(grid)) / PUSH_PART
+                found.nodes > u64::from(multi.nodes(grid)) / PUSH_PART
             } else {
-                edges > later / PULL_PART && nodes > 1
+                found.edges > later / PULL_PART && found.nodes > 1
             };
         if pulls {
             lists_to_bits(part)?;
-            pull(part, level + 1);
+            pull(part, level);
             part.barrier()?;
             pulled += 1;
         } else {
-            push(part, level + 1)?;
+            push(part, level)?;
         }
-        nodes = tell(part, |_| ())?;
-        edges = part.state_wide(word_of!(MultiState, edges));
-        level += 1;
+        found = tell(part, |_| ())?;
+        found = narrow_levels(part, found)?;
     }
     if part.team.is_leader() {
         let state = multi.state(grid);
-        state.store(grid, word_of!(MultiState, rounds), level);
-        state.store(grid, word_of!(MultiState, converged), u32::from(nodes == 0));
+        state.store(grid, word_of!(MultiState, rounds), part.step());
+        state.store(
+            grid,
+            word_of!(MultiState, converged),
+            u32::from(found.nodes == 0),
+        );
         state.store(grid, word_of!(MultiState, pulls), pulled);
     }
     Ok(())
@@ -97,90 +110,144 @@ pub(super) fn begin<G: Grid>(
 #[inline(never)]
 fn push<G: Grid>(part: &Part<G>, level: u32) -> Result<(), Stop> {
     let (grid, multi) = (part.grid(), part.multi);
-    let (edges, values, degrees) = (
-        multi.outgoing(grid),
-        multi.values(grid),
-        multi.degrees(grid),
-    );
-    let first = multi.first(grid);
-    let (nodes, leaving) = (Cell::new(0_u32), Cell::new(0_u64));
-    let visit = |_: u32, at: u32| {
-        let to = edges.ends.constant(grid, at);
-        if values.load_weak(grid, to) != UNREACHED || !find(part, to) {
-            return;
-        }
-        values.store_weak(grid, to, level);
-        nodes.set(nodes.get() + 1);
-        leaving.set(leaving.get() + u64::from(degrees.constant(grid, to - first)));
+    let (edges, values) = (multi.outgoing(grid), multi.values(grid));
+    let tally = Cell::default();
+    let fetch = |edge: u32| {
+        let to = edges.ends.constant(grid, edge);
+        (to, values.load_weak(grid, to))
     };
-    forth(part, edges, visit, || Tally {
-        found: nodes.replace(0),
-        edges: leaving.replace(0),
-        ..Tally::default()
+    forth(part, edges, &tally, fetch, |_, (to, value)| {
+        if value == UNREACHED && find(part, &tally, to) {
+            values.store_weak(grid, to, level);
+        }
     })
 }
 
-/// Looks for a node of the last level among those from which edges lead to each unvisited node.
+/// Takes narrow levels, of which the last one found this.
+#[inline(never)]
+fn narrow_levels<G: Grid>(part: &mut Part<G>, found: Found) -> Result<Found, Stop> {
+    let (grid, multi) = (part.grid(), part.multi);
+    let (edges, values) = (multi.outgoing(grid), multi.values(grid));
+    let work = Narrow {
+        edges,
+        fetch: |edge: u32| {
+            let to = edges.ends.constant(grid, edge);
+            (to, values.load_weak(grid, to))
+        },
+        take: |level: u32, _, to: u32, value: u32| {
+            let is_new =
+                value == UNREACHED && values.swap_if(grid, to, UNREACHED, level) == UNREACHED;
+            if is_new { Taken::Found } else { Taken::Nothing }
+        },
+        settle: None::<fn(u32)>,
+        limit: multi.limit(grid),
+    };
+    narrow(part, found, work)
+}
+
+/// A node of a lane, and the ends of its row; a row without edges for one that is visited.
+#[derive(Clone, Copy, Debug)]
+struct Open {
+    start: u32,
+    end: u32,
+}
+
+/// Looks for a node of the last level among those from which edges lead to each unvisited node. A
+/// warp takes the nodes of a word.
 #[inline(never)]
 fn pull<G: Grid>(part: &Part<G>, level: u32) {
     let (grid, multi) = (part.grid(), part.multi);
-    let (edges, values, degrees) = (
-        multi.incoming(grid),
-        multi.values(grid),
-        multi.degrees(grid),
-    );
+    let (edges, values) = (multi.incoming(grid), multi.values(grid));
     let bits = multi.bits(grid, part.step());
-    let first = multi.first(grid);
-    let mut tally = Tally::default();
-    each_own(part, |node| {
-        let node = node.filter(|node| values.load_weak(grid, *node) == UNREACHED);
-        let (start, end) = match node {
-            Some(node) => (
-                edges.offsets.constant(grid, node - first),
-                edges.offsets.constant(grid, node - first + 1),
-            ),
-            None => (0, 0),
-        };
-        let alone = if G::WARP == 1 {
-            end
-        } else {
-            end.min(start.saturating_add(ALONE))
-        };
-        let mut at = start;
-        while at < alone && !is_set(grid, bits, edges.ends.constant(grid, at)) {
-            at += 1;
-        }
-        tally.examined += u64::from(at - start);
-        let mut is_found = at < alone;
-        let mut rest = grid.ballot(!is_found && alone < end);
-        while rest != 0 {
-            let lane = rest.trailing_zeros();
-            rest &= rest - 1;
-            let [mut from, to] = [alone, end].map(|word| grid.shuffle(word, lane));
-            let mut hit = false;
-            while from < to && !hit {
-                let at = from + grid.warp_lane();
-                let own = at < to && is_set(grid, bits, edges.ends.constant(grid, at));
-                hit = grid.ballot(own) != 0;
-                from = from.saturating_add(G::WARP);
+    let (first, own) = (multi.first(grid), multi.own_nodes(grid));
+    let words = multi.own_words(grid);
+    let tally = Cell::default();
+    let mut examined = 0_u64;
+    let open = |at: u32| {
+        let place = at.min(own - 1);
+        let (start, end) = edges.csr().row(grid, place);
+        let is_open = at < own && values.load_weak(grid, first + place) == UNREACHED;
+        let end = if is_open { end } else { start };
+        Open { start, end }
+    };
+    let (mut word, warps) = part.team.warps();
+    if word >= words {
+        return Tally::default().add(part);
+    }
+    let mut row = open(word * 32 + grid.warp_lane());
+    loop {
+        let mut found = 0;
+        let mut bit = grid.warp_lane();
+        let goes_on = words - word > warps;
+        let next = if goes_on { word + warps } else { word };
+        while bit < 32 {
+            // The next row is in flight while the lane works on this one.
+            let is_last = bit + G::WARP >= 32;
+            let at = if is_last {
+                next * 32 + grid.warp_lane()
+            } else {
+                word * 32 + bit + G::WARP
+            };
+            let coming = open(at);
+            let (is_found, looked_at) = look(grid, edges, bits, row);
+            examined += u64::from(looked_at);
+            if is_found {
+                values.store_weak(grid, first + word * 32 + bit, level);
             }
-            if grid.warp_lane() == lane {
-                is_found = hit;
-                tally.examined += u64::from(from - alone);
-            }
+            found |= grid.ballot(is_found) << (bit - grid.warp_lane());
+            row = coming;
+            bit += G::WARP;
         }
-        if let Some(node) = node.filter(|_| is_found) {
-            values.store_weak(grid, node, level);
-            find(part, node);
-            tally.found += 1;
-            tally.edges += u64::from(degrees.constant(grid, node - first));
+        find_word(part, &tally, word, found);
+        if !goes_on {
+            break;
         }
-    });
-    tally.add(part);
+        word = next;
+    }
+    Tally {
+        examined,
+        ..tally.take()
+    }
+    .add(part);
 }
 
-/// Whether the bit of a node is set.
+/// Whether a source of the lane's row has its bit, and how many edges were looked at: first by the
+/// lane alone, then by its warp. A warp operation.
 #[inline(always)]
-fn is_set<G: Grid>(grid: G, bits: Proven, node: u32) -> bool {
-    bits.load_weak(grid, node / 32) >> (node % 32) & 1 != 0
+fn look<G: Grid>(grid: G, edges: Edges, bits: Proven, row: Open) -> (bool, u32) {
+    let Open { start, end } = row;
+    let is_set = |edge: u32| {
+        let node = edges.ends.constant(grid, edge);
+        bits.load_weak(grid, node / 32) >> (node % 32) & 1 != 0
+    };
+    let alone = if G::WARP == 1 {
+        end
+    } else {
+        end.min(start.saturating_add(ALONE))
+    };
+    let (mut at, mut is_found) = (start, false);
+    while at < alone && !is_found {
+        // An edge that does not exist is looked at as the last one: codegen rule `LOADS_TOGETHER`.
+        let [a, b, c, d] = [0, 1, 2, 3].map(|k| is_set(at.saturating_add(k).min(alone - 1)));
+        is_found = a || b || c || d;
+        at = alone.min(at.saturating_add(4));
+    }
+    let mut looked_at = at - start;
+    let mut rest = grid.ballot(!is_found && alone < end);
+    while rest != 0 {
+        let lane = rest.trailing_zeros();
+        rest &= rest - 1;
+        let [mut from, to] = [alone, end].map(|word| grid.shuffle(word, lane));
+        let mut hit = false;
+        while from < to && !hit {
+            let at = from + grid.warp_lane();
+            hit = grid.ballot(at < to && is_set(at)) != 0;
+            from = from.saturating_add(G::WARP);
+        }
+        if grid.warp_lane() == lane {
+            is_found = hit;
+            looked_at += from - alone;
+        }
+    }
+    (is_found, looked_at)
 }

@@ -20,15 +20,22 @@ const POLLS_PER_LOOK: u32 = 32;
 /// Bit of a device's part for nodes in its list.
 pub(super) const LISTED: u32 = 1 << 31;
 
+/// Nodes that all devices found in a step, and the edges that leave them.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Found {
+    pub(super) nodes: u64,
+    pub(super) edges: u64,
+}
+
 /// One device's part of a run, as a lane sees it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Part<G> {
     pub(super) team: Team<G>,
     pub(super) multi: Multi,
     /// Barriers of all devices so far.
-    meetings: u32,
+    pub(super) meetings: u32,
     /// Steps so far; counters of a step have one of three places.
-    step: u32,
+    pub(super) step: u32,
 }
 
 impl<G: Grid> Part<G> {
@@ -78,7 +85,7 @@ impl<G: Grid> Part<G> {
 
     /// The point of the run, for reports.
     #[inline(always)]
-    fn point(&self) -> ProgramPoint {
+    pub(super) fn point(&self) -> ProgramPoint {
         ProgramPoint {
             wave: 0,
             opcode: self.kind(),
@@ -108,21 +115,22 @@ impl<G: Grid> Part<G> {
         Ok(())
     }
 
-    /// Ends a step in which nothing was found, and returns the least `own` of all lanes of all devices.
-    /// A warp operation.
-    ///
-    /// # Errors
-    /// As [`Part::meet`].
+    /// Counts `own` among the words of which [`Part::least`] is the least, [`u32::MAX`] for none. A
+    /// warp operation.
     #[inline(always)]
-    pub(super) fn least(&mut self, own: u32) -> Result<u32, Stop> {
+    pub(super) fn add_least(&self, own: u32) {
         let grid = self.grid();
         let least = grid.warp_min(own);
         if grid.warp_lane() == 0 && least != u32::MAX {
             self.counters()
                 .max(grid, word_of!(StepCounters, least), !least);
         }
-        self.meet(true)?;
-        Ok(self.state(word_of!(MultiState, least)))
+    }
+
+    /// The least word of all lanes of all devices in the last step.
+    #[inline(always)]
+    pub(super) fn least(&self) -> u32 {
+        self.state(word_of!(MultiState, least))
     }
 
     /// Meets the other devices within a step, so that none writes into this one's memory before
@@ -135,6 +143,15 @@ impl<G: Grid> Part<G> {
         meet(*self, true, false)?;
         self.meetings += 1;
         Ok(())
+    }
+
+    /// What all devices found in the last step.
+    #[inline(always)]
+    pub(super) fn found(&self) -> Found {
+        Found {
+            nodes: self.state_wide(word_of!(MultiState, found)),
+            edges: self.state_wide(word_of!(MultiState, edges)),
+        }
     }
 
     /// Tells the other devices that this one has ended early. Every lane may call this.
@@ -177,7 +194,7 @@ impl<G: Grid> Part<G> {
 
 /// Writes a word of mail for another device, with release for the epoch.
 #[inline(always)]
-fn send<G: Grid>(grid: G, mail: Proven, at: u32, value: u32) {
+pub(super) fn send<G: Grid>(grid: G, mail: Proven, at: u32, value: u32) {
     let order = if at == word_of!(Mail, epoch) {
         Write::Release(Site::Mail)
     } else {
@@ -190,7 +207,7 @@ fn send<G: Grid>(grid: G, mail: Proven, at: u32, value: u32) {
 
 /// Reads a word of mail.
 #[inline(always)]
-fn read<G: Grid>(grid: G, mail: Proven, at: u32, order: Read) -> u32 {
+pub(super) fn read<G: Grid>(grid: G, mail: Proven, at: u32, order: Read) -> u32 {
     let word = mail.address() + u64::from(at) * 4;
     // SAFETY: the word is in the array.
     unsafe { grid.load_word(word as *const u32, order, Scope::System) }
@@ -206,7 +223,7 @@ fn meet<G: Grid>(part: Part<G>, is_list: bool, adds_up: bool) -> Result<(), Stop
         grid.block_barrier();
         exchange(part);
         grid.block_barrier();
-        if grid.block_any(grid.lane() == 0 && part.team.control.is_stopped(grid)) {
+        if part.team.is_out_of_time(|| part.point()) {
             return Err(Stop);
         }
         if adds_up {
@@ -314,7 +331,7 @@ fn exchange<G: Grid>(part: Part<G>) {
 
 /// Waits for the mail of a device; `false` ends the run.
 #[inline(always)]
-fn wait<G: Grid>(part: Part<G>, device: u32, epoch: u32) -> bool {
+pub(super) fn wait<G: Grid>(part: Part<G>, device: u32, epoch: u32) -> bool {
     let grid = part.grid();
     let mail = part.multi.mail(grid, device, epoch);
     let mut polls = 0_u32;
@@ -411,6 +428,10 @@ fn add_up<G: Grid>(part: Part<G>) {
                 sum = sum.wrapping_add(low | high << 32);
             }
             store(to, sum);
+            if to == word_of!(MultiState, edges) {
+                let before = state.load_wide(grid, word_of!(MultiState, explored));
+                store(word_of!(MultiState, explored), before.wrapping_add(sum));
+            }
         }
         lane += grid.lanes();
     }

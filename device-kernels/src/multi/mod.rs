@@ -19,6 +19,7 @@ mod frontier;
 mod lengths;
 mod levels;
 mod meet;
+mod narrow;
 mod ranks;
 mod record;
 

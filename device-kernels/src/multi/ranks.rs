@@ -2,17 +2,16 @@
 //!
 //! Shares are whole units and are added as integers, so ranks are the same bit for bit on any
 //! number of devices, and those of a resident run. Work O(n + m) an iteration on all devices
-//! together, and a share of each node to each other device.
+//! together, and a share of each node to each other device; two barriers of the device's blocks, and
+//! one of all.
 
-use super::advance::{each_own, long_rows, sum};
 use super::frontier::{Tally, copy};
 use super::meet::Part;
-use crate::block::warp_sum_wide;
 use crate::control::Stop;
 use crate::grid::Grid;
-use crate::memory::word_of;
-use crate::stream::{Scale, part as of_units, units};
-use core::cell::Cell;
+use crate::memory::{Proven, word_of};
+use crate::waves::gather::{Pull, RowSums, RowWords, Sums};
+use crate::waves::scale::{Scale, part as of_units, units};
 use seawall_core::abi::multi::MultiState;
 
 /// Iterates until the ranks have settled, or to the limit. The host has set the shares of all nodes.
@@ -30,7 +29,9 @@ pub(super) fn run<G: Grid>(part: &mut Part<G>) -> Result<(), Stop> {
     let (mut iterations, mut converged) = (0, false);
     let mut lost = multi.dangling(grid);
     while !converged && iterations < multi.limit(grid) {
-        iterate(part, lost)?;
+        gather(part);
+        part.barrier()?;
+        apply(part, lost);
         part.meet(true)?;
         iterations += 1;
         lost = part.state_wide(word_of!(MultiState, dangling));
@@ -44,61 +45,88 @@ pub(super) fn run<G: Grid>(part: &mut Part<G>) -> Result<(), Stop> {
     Ok(())
 }
 
-/// One iteration, with the mass of nodes without edges of the last one.
+/// Sums of this device's nodes, two words each, to which rows add.
+#[derive(Clone, Copy, Debug)]
+struct OwnSums {
+    sums: RowWords,
+    /// The node of each row, of which a node has several; none if rows are nodes.
+    nodes: Option<Proven>,
+}
+
+impl Sums for OwnSums {
+    #[inline(always)]
+    fn set<G: Grid>(self, grid: G, row: u32, sum: u64) {
+        match self.nodes {
+            None => self.sums.set(grid, row, sum),
+            Some(_) => self.add(grid, row, sum),
+        }
+    }
+
+    #[inline(always)]
+    fn add<G: Grid>(self, grid: G, row: u32, sum: u64) {
+        let node = self.nodes.map_or(row, |nodes| nodes.constant(grid, row));
+        self.sums.add(grid, node, sum);
+    }
+}
+
+/// Adds the shares along the edges to this device's nodes to the zero sums.
 #[inline(never)]
-fn iterate<G: Grid>(part: &Part<G>, lost: u64) -> Result<(), Stop> {
+fn gather<G: Grid>(part: &Part<G>) {
     let (grid, multi) = (part.grid(), part.multi);
-    let (edges, sums, degrees) = (multi.incoming(grid), multi.sums(grid), multi.degrees(grid));
-    let (shares, next) = (
-        multi.shares(grid, part.step()),
-        multi.shares(grid, part.step() + 1),
-    );
+    let pull = Pull {
+        sums: OwnSums {
+            sums: RowWords(multi.sums(grid)),
+            nodes: multi.row_nodes(grid),
+        },
+        rows: RowSums {
+            rows: multi.incoming(grid).csr(),
+            nodes: multi.rows(grid),
+            edges: multi.edges(grid),
+            contributions: multi.shares(grid, part.step()),
+            scale: Scale::of(multi.exponent(grid)),
+        },
+    };
+    if G::WARP == 1 {
+        pull.rows
+            .each(&part.team, |row, sum| pull.sums.set(grid, row, sum));
+    } else {
+        pull.by_edges(&part.team);
+    }
+}
+
+/// Makes new ranks from the sums and the mass that nodes without edges lost, and clears the sums.
+#[inline(never)]
+fn apply<G: Grid>(part: &Part<G>, lost: u64) {
+    let (grid, multi) = (part.grid(), part.multi);
+    let (sums, degrees) = (multi.sums(grid), multi.degrees(grid));
     let (values, first) = (multi.values(grid), multi.first(grid));
+    let next = multi.shares(grid, part.step() + 1);
     let scale = Scale::of(multi.exponent(grid));
     let damping = f32::from_bits(multi.damping(grid));
     let base = (1.0 - damping + damping * of_units(lost)) / multi.nodes(grid) as f32;
-    let tally = Cell::new(Tally::default());
-    let share_at = |edge: u32| {
-        let from = edges.ends.constant(grid, edge);
-        scale.units(f32::from_bits(shares.load_weak(grid, from)))
+    let mut tally = Tally::default();
+    let fetch = |at: u32| {
+        let sum = sums.load_weak_wide(grid, 2 * at);
+        let old = values.load_weak(grid, first + at);
+        (sum, f32::from_bits(old), degrees.constant(grid, at))
     };
-    let apply = |node: u32, sum: u64| {
-        let mut own = tally.get();
-        let old = f32::from_bits(values.load_weak(grid, node));
-        let rank = base + damping * scale.part(sum);
-        let step = if rank > old { rank - old } else { old - rank };
-        own.change = own.change.wrapping_add(units(step));
-        values.store_weak(grid, node, rank.to_bits());
-        let degree = degrees.constant(grid, node - first);
-        if degree == 0 {
-            own.dangling = own.dangling.wrapping_add(units(rank));
-        } else {
+    part.team
+        .each_ahead(multi.own_nodes(grid), fetch, |at, (sum, old, degree)| {
+            let node = first + at;
+            if sum != 0 {
+                sums.store_weak_wide(grid, 2 * at, 0);
+            }
+            let rank = base + damping * scale.part(sum);
+            let step = if rank > old { rank - old } else { old - rank };
+            tally.change = tally.change.wrapping_add(units(step));
+            values.store_weak(grid, node, rank.to_bits());
+            if degree == 0 {
+                tally.dangling = tally.dangling.wrapping_add(units(rank));
+                return;
+            }
             let share = scale.whole(rank / degree as f32).to_bits();
             next.store_weak(grid, node, share);
             copy(multi, grid, next, node, share);
-        }
-        tally.set(own);
-    };
-    each_own(part, |node| {
-        let sum = sum(part, edges, node, share_at);
-        if let (Some(node), Some(sum)) = (node, sum) {
-            apply(node, sum);
-        }
-    });
-    let own = Cell::new(0_u64);
-    let add = |_: u32, edge: u32| own.set(own.get().wrapping_add(share_at(edge)));
-    let leave = |node: u32| {
-        let sum = warp_sum_wide(grid, own.replace(0));
-        if grid.warp_lane() == 0 && sum != 0 {
-            sums.add_wide(grid, 2 * (node - first), sum);
-        }
-    };
-    long_rows(part, edges, add, leave, |node| {
-        let at = 2 * (node - first);
-        apply(node, sums.load_wide(grid, at));
-        sums.store(grid, at, 0);
-        sums.store(grid, at + 1, 0);
-    })?;
-    tally.get().add(part);
-    Ok(())
+        });
+    tally.add(part);
 }

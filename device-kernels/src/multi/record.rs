@@ -2,7 +2,7 @@
 
 use crate::control::Control;
 use crate::grid::Grid;
-use crate::memory::{Proven, word_of};
+use crate::memory::{Csr, Proven, word_of};
 use seawall_core::abi::VERSION;
 use seawall_core::abi::multi::{
     DEVICES_MAX, LIST, MAGIC, MAIL_WORDS, MultiRecord, MultiState, StepCounters,
@@ -25,6 +25,14 @@ pub(super) struct Edges {
     pub(super) ends: Proven,
     /// First node that has a row.
     pub(super) first: u32,
+}
+
+impl Edges {
+    /// Rows by the number of their node among those that have one.
+    #[inline(always)]
+    pub(super) fn csr(self) -> Csr {
+        Csr::new(self.offsets, self.ends)
+    }
 }
 
 /// Reads fields of the record.
@@ -89,6 +97,8 @@ impl Multi {
         edges,
         /// Sources.
         sources,
+        /// Rows of incoming edges.
+        rows,
         kind
     }
 
@@ -172,15 +182,23 @@ impl Multi {
         self.has(grid, word_of!(MultiRecord, in_offsets))
     }
 
-    /// Rows of this device's nodes, with the nodes from which edges lead to them.
+    /// Rows of this device's nodes, or of slices, with the nodes from which edges lead to them.
     #[inline(always)]
     pub(super) fn incoming<G: Grid>(self, grid: G) -> Edges {
-        let rows = self.own_nodes(grid) + 1;
+        let rows = self.rows(grid) + 1;
         Edges {
             offsets: self.array(grid, word_of!(MultiRecord, in_offsets), rows),
             ends: self.array(grid, word_of!(MultiRecord, in_sources), self.edges(grid)),
             first: self.first(grid),
         }
+    }
+
+    /// This device's node of each row, counted from its first, if rows are those of slices.
+    #[inline(always)]
+    pub(super) fn row_nodes<G: Grid>(self, grid: G) -> Option<Proven> {
+        let at = word_of!(MultiRecord, row_nodes);
+        self.has(grid, at)
+            .then(|| self.array(grid, at, self.rows(grid)))
     }
 
     /// Rows of all nodes, with the nodes of this device to which edges lead.

@@ -1,12 +1,12 @@
 //! The work of a window: blocks load slices of its edges into their shared memory, and each lane
 //! takes a few adjacent edges from there.
 
-use super::ranks::Scale;
 use super::record::{HostWords, Post, Stream};
 use crate::block::broadcast;
 use crate::grid::Grid;
 use crate::memory::{Proven, word_of};
 use crate::waves::components::link;
+use crate::waves::scale::Scale;
 use core::ops::Range;
 use seawall_core::abi::stream::{StreamBoard, StreamKind, StreamPost, StreamRecord, StreamState};
 use seawall_core::protocol::Write;

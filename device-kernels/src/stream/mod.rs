@@ -13,12 +13,10 @@
 
 mod edges;
 mod leader;
-mod ranks;
 mod record;
 mod steps;
 mod worker;
 
-pub use ranks::{Scale, part, units};
 pub use record::Stream;
 
 use crate::grid::Grid;

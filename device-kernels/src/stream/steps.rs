@@ -1,10 +1,10 @@
 //! Steps between passes: new ranks from sums, or the rows that have work next.
 
-use super::ranks::{Scale, part, units};
 use super::record::{Post, Stream};
 use crate::block::warp_sum_wide;
 use crate::grid::Grid;
 use crate::memory::{Proven, word_of};
+use crate::waves::scale::{Scale, part, units};
 use seawall_core::abi::stream::{
     BETWEEN, StreamBoard, StreamKind, StreamPost, StreamRecord, StreamState,
 };

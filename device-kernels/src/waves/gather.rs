@@ -14,7 +14,7 @@ use crate::team::Team;
 /// Adds the predecessors' contributions to the zero sums. Takes references, the exception
 /// to codegen rule `BY_VALUE`.
 #[inline(never)]
-pub(super) fn gather<G: Grid>(context: &Context<G>, contributions: Proven, sums: Proven) {
+pub(crate) fn gather<G: Grid>(context: &Context<G>, contributions: Proven, sums: Proven) {
     let (team, grid) = (&context.team, context.team.grid);
     let pull = Pull {
         sums: RowWords(sums),
@@ -29,7 +29,7 @@ pub(super) fn gather<G: Grid>(context: &Context<G>, contributions: Proven, sums:
 }
 
 /// Edges in rows, by their sources.
-pub(super) trait Edges: Copy {
+pub(crate) trait Edges: Copy {
     /// First edge of a row, and the edge after its last one.
     fn row<G: Grid>(self, grid: G, row: u32) -> (u32, u32);
     /// Source of `edge`.
@@ -56,7 +56,7 @@ impl Edges for Csr {
 }
 
 /// Receiver of the sums of rows.
-pub(super) trait Sums: Copy {
+pub(crate) trait Sums: Copy {
     /// Takes the sum of a whole row.
     fn set<G: Grid>(self, grid: G, row: u32, sum: u64);
     /// Takes the sum of a part of a row.
@@ -65,7 +65,7 @@ pub(super) trait Sums: Copy {
 
 /// Sums of two words per row.
 #[derive(Clone, Copy, Debug)]
-struct RowWords(Proven);
+pub(crate) struct RowWords(pub(crate) Proven);
 
 impl Sums for RowWords {
     #[inline(always)]
@@ -82,20 +82,20 @@ impl Sums for RowWords {
 
 /// The arrays whose rows are summed.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct RowSums<E = Csr> {
-    pub(super) rows: E,
+pub(crate) struct RowSums<E = Csr> {
+    pub(crate) rows: E,
     /// Number of rows.
-    pub(super) nodes: u32,
-    pub(super) edges: u32,
-    pub(super) contributions: Proven,
-    pub(super) scale: Scale,
+    pub(crate) nodes: u32,
+    pub(crate) edges: u32,
+    pub(crate) contributions: Proven,
+    pub(crate) scale: Scale,
 }
 
 /// The arrays of a gathering wave.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Pull<E, S> {
-    pub(super) sums: S,
-    pub(super) rows: RowSums<E>,
+pub(crate) struct Pull<E, S> {
+    pub(crate) sums: S,
+    pub(crate) rows: RowSums<E>,
 }
 
 /// Edges that a thread prefetches ahead of the one that it adds, also across rows: a mispredicted
@@ -142,14 +142,14 @@ struct Ends {
 impl RowSums<Csr> {
     /// The rows of incoming edges, which the launch holds.
     #[inline(always)]
-    pub(super) fn of<G: Grid>(context: &Context<G>, contributions: Proven) -> Self {
+    pub(crate) fn of<G: Grid>(context: &Context<G>, contributions: Proven) -> Self {
         let (tables, grid) = (context.tables, context.team.grid);
         Self {
             rows: tables.incoming(grid),
             nodes: tables.nodes(grid),
             edges: tables.edges(grid),
             contributions,
-            scale: Scale::of(tables.edges(grid)),
+            scale: Scale::of_edges(tables.edges(grid)),
         }
     }
 }
@@ -157,7 +157,7 @@ impl RowSums<Csr> {
 impl<E: Edges> RowSums<E> {
     /// Calls `done` with each row of this one-lane block's share and its sum.
     #[inline(always)]
-    pub(super) fn each<G: Grid>(&self, team: &Team<G>, mut done: impl FnMut(u32, u64)) {
+    pub(crate) fn each<G: Grid>(&self, team: &Team<G>, mut done: impl FnMut(u32, u64)) {
         let grid = team.grid;
         if self.scale.fits_doubles() {
             team.each_range(self.nodes, G::ITEMS, |first, end| {
@@ -170,7 +170,7 @@ impl<E: Edges> RowSums<E> {
 
     /// Sum of the row of `node`.
     #[inline(always)]
-    pub(super) fn one<G: Grid>(&self, grid: G, node: u32) -> u64 {
+    pub(crate) fn one<G: Grid>(&self, grid: G, node: u32) -> u64 {
         let (start, end) = self.rows.row(grid, node);
         self.row_in_units(grid, start, end)
     }
@@ -274,7 +274,7 @@ impl<E: Edges> RowSums<E> {
 impl<E: Edges, S: Sums> Pull<E, S> {
     /// Warps take even shares of the edges, whatever rows they are in.
     #[inline(always)]
-    pub(super) fn by_edges<G: Grid>(&self, team: &Team<G>) {
+    pub(crate) fn by_edges<G: Grid>(&self, team: &Team<G>) {
         let (warp, warps) = team.warps();
         let tile = self
             .rows

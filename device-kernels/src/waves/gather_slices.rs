@@ -50,7 +50,7 @@ pub(super) fn gather_slices<G: Grid>(cx: ContextRef<G>, wave: Wave) -> Result<()
             nodes: list.rows(grid),
             edges,
             contributions: words,
-            scale: Scale::of(edges),
+            scale: Scale::of_edges(edges),
         },
     };
     add_up(context, &pull);

@@ -31,7 +31,7 @@ pub(super) fn gather<G: Grid>(
         tiles,
         contributions,
         sums,
-        scale: Scale::of(context.tables.edges(grid)),
+        scale: Scale::of_edges(context.tables.edges(grid)),
     };
     let mut index = team.rank();
     while index < tiles.count {

@@ -77,7 +77,7 @@ pub fn run_rank<G: Grid>(cx: ContextRef<G>, opcode: Opcode, wave: Wave) -> Resul
             // SAFETY: as above.
             ranks: unsafe { tables.proven_of(grid, wave.destination(grid), nodes)? },
             contributions,
-            scale: Scale::of(tables.edges(grid)),
+            scale: Scale::of_edges(tables.edges(grid)),
         },
         // SAFETY: as above.
         sums: unsafe { tables.proven_of(grid, wave.source(grid, 1), words)? },

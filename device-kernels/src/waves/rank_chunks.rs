@@ -8,8 +8,8 @@
 //! the ends of rows, so no branch depends on a row's length. Sums are doubles of whole units, which
 //! round nothing.
 
-use super::rank_parts::{Ranks, Tally, UNITS, Walk};
-use super::scale::Scale;
+use super::rank_parts::{Ranks, Tally, Walk};
+use super::scale::{Scale, UNITS};
 use crate::context::Context;
 use crate::grid::Grid;
 use crate::memory::{Csr, Proven};

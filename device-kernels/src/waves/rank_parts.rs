@@ -1,6 +1,7 @@
 //! Parts of an iteration of ranks, however many waves it takes: a node's new rank, and the totals.
 
-use super::scale::{Scale, move_wide};
+use super::scale::{Scale, part, units};
+use crate::block::warp_sum_wide;
 use crate::context::Context;
 use crate::grid::Grid;
 use crate::memory::Proven;
@@ -15,9 +16,6 @@ pub(super) const DANGLING: u32 = 0;
 pub(super) const NEXT_DANGLING: u32 = 32;
 /// Sum of all changes of the running iteration.
 pub(super) const CHANGE: u32 = 64;
-
-/// Units of a total in 1.
-pub(super) const UNITS: f32 = (1_u64 << 60) as f32;
 
 /// The registers that an iteration makes.
 #[derive(Clone, Copy, Debug)]
@@ -157,49 +155,16 @@ pub(super) fn settle<G: Grid>(context: &Context<G>, totals: Proven, tolerance: f
     }
 }
 
-/// `value` in units, rounded down; 0 unless it is a number above 0. Values are below 4,
-/// and processors convert to signed numbers faster.
-#[inline(always)]
-#[expect(
-    clippy::manual_clamp,
-    reason = "what is no number becomes 0 by these two"
-)]
-fn units(value: f32) -> u64 {
-    let value = value.max(0.0).min(4.0) * UNITS;
-    // SAFETY: a number from 0 to 2^62.
-    unsafe { value.to_int_unchecked::<i64>() as u64 }
-}
-
-/// A total as a float, rounded to the nearest.
-#[inline(always)]
-fn part(sum: u64) -> f32 {
-    sum as f32 * (1.0 / UNITS)
-}
-
 /// The pair of words at `at` as one number.
 #[inline(always)]
 pub(super) fn wide<G: Grid>(grid: G, words: Proven, at: u32) -> u64 {
     u64::from(words.load_weak(grid, at)) | u64::from(words.load_weak(grid, at + 1)) << 32
 }
 
-/// Sum of the `own` parts of a warp's lanes, in each of them. A warp operation.
-#[inline(always)]
-pub(super) fn warp_total<G: Grid>(grid: G, own: u64) -> u64 {
-    let mut sum = own;
-    let mut delta = G::WARP / 2;
-    while delta > 0 {
-        sum = sum.wrapping_add(move_wide(sum, |word| {
-            grid.shuffle(word, grid.warp_lane() ^ delta)
-        }));
-        delta /= 2;
-    }
-    sum
-}
-
 /// Adds the `own` parts of a warp's lanes to a total. A warp operation.
 #[inline(always)]
 pub(super) fn add_total<G: Grid>(grid: G, totals: Proven, at: u32, own: u64) {
-    let sum = warp_total(grid, own);
+    let sum = warp_sum_wide(grid, own);
     if grid.warp_lane() == 0 && sum != 0 {
         totals.add_wide(grid, at, sum);
     }

@@ -10,8 +10,9 @@
 
 use super::gather::RowSums;
 use super::rank_chunks::Chunks;
-use super::rank_parts::{CHANGE, NEXT_DANGLING, Ranks, Tally, Walk, settle, starts_of, warp_total};
+use super::rank_parts::{CHANGE, NEXT_DANGLING, Ranks, Tally, Walk, settle, starts_of};
 use super::scale::Scale;
+use crate::block::warp_sum_wide;
 use crate::context::{Context, ContextRef};
 use crate::grid::Grid;
 use crate::memory::{Csr, Proven};
@@ -59,7 +60,7 @@ pub(super) fn step<G: Grid>(cx: ContextRef<G>, wave: Wave) -> Result<(), FaultCo
         before,
         incoming: tables.incoming(grid),
         last: nodes.saturating_sub(1),
-        scale: Scale::of(tables.edges(grid)),
+        scale: Scale::of_edges(tables.edges(grid)),
     };
     // SAFETY: indices are nodes of the graph.
     let starts = unsafe { starts_of(context, wave)? };
@@ -302,7 +303,7 @@ fn close<G: Grid>(
 /// Sums of both numbers over the lanes of the block, in its first lane. A block operation.
 #[inline(always)]
 fn block_totals<G: Grid>(grid: G, own: (u64, u64)) -> (u64, u64) {
-    let join = |(first, second)| (warp_total(grid, first), warp_total(grid, second));
+    let join = |(first, second)| (warp_sum_wide(grid, first), warp_sum_wide(grid, second));
     let (first, second) = join(own);
     let store = |at: u32, sum: u64| {
         // SAFETY: there are four words per warp.

@@ -9,36 +9,36 @@ use crate::grid::Grid;
 
 /// The rows in their list.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct RowSpread {
+pub(crate) struct RowSpread {
     /// Entries before this lane's row.
-    pub(super) start: u32,
+    pub(crate) start: u32,
     /// Entries of all rows.
-    pub(super) total: u32,
+    pub(crate) total: u32,
 }
 
 /// An entry of the list.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Spot {
+pub(crate) struct Spot {
     /// The lane whose row it is in.
-    pub(super) lane: u32,
+    pub(crate) lane: u32,
     /// Its place in that row.
-    pub(super) at: u32,
+    pub(crate) at: u32,
     /// Whether there is such an entry.
-    pub(super) exists: bool,
+    pub(crate) exists: bool,
 }
 
 impl RowSpread {
     /// Puts `len` entries of this lane's row after those of the lanes below. A warp
     /// operation.
     #[inline(always)]
-    pub(super) fn of<G: Grid>(grid: G, len: u32) -> Self {
+    pub(crate) fn of<G: Grid>(grid: G, len: u32) -> Self {
         let (start, total) = warp_scan(grid, len);
         Self { start, total }
     }
 
     /// This lane's entry of window `k` from `step` on. A warp operation.
     #[inline(always)]
-    pub(super) fn spot<G: Grid>(&self, grid: G, step: u32, k: u32) -> Spot {
+    pub(crate) fn spot<G: Grid>(&self, grid: G, step: u32, k: u32) -> Spot {
         let value = step + k * G::WARP + grid.warp_lane();
         let lane = owner(grid, self.start, value);
         Spot {
@@ -51,13 +51,13 @@ impl RowSpread {
 
 /// The lanes that take entries before entry `end`, in the window from entry `base` on.
 #[inline(always)]
-pub(super) fn lanes_before<G: Grid>(end: u32, base: u32) -> u32 {
+pub(crate) fn lanes_before<G: Grid>(end: u32, base: u32) -> u32 {
     ((1_u64 << end.saturating_sub(base).min(G::WARP)) - 1) as u32
 }
 
 /// The last lane whose `start` is at most `value`; starts ascend from 0 on.
 #[inline(always)]
-pub(super) fn owner<G: Grid>(grid: G, start: u32, value: u32) -> u32 {
+pub(crate) fn owner<G: Grid>(grid: G, start: u32, value: u32) -> u32 {
     let (mut low, mut half) = (0, G::WARP / 2);
     while half > 0 {
         if grid.shuffle(start, low + half) <= value {

@@ -1,10 +1,13 @@
-//! Units in which contributions to ranks are summed, as integers.
+//! Units in which ranks and their shares are summed: integers add up alike in any order.
 
 use seawall_core::abi::rank::unit_exponent;
 
-/// Units of the sums of contributions.
+/// Units of a total in 1.
+pub(super) const UNITS: f32 = (1_u64 << 60) as f32;
+
+/// Units of the sums of shares.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Scale {
+pub struct Scale {
     /// Units in 1.
     up: f32,
     /// A unit.
@@ -14,8 +17,15 @@ pub(super) struct Scale {
 impl Scale {
     /// The scale for a graph of `edges` edges.
     #[inline(always)]
-    pub(super) fn of(edges: u32) -> Self {
-        let exponent = unit_exponent(edges);
+    #[must_use]
+    pub fn of_edges(edges: u32) -> Self {
+        Self::of(unit_exponent(edges))
+    }
+
+    /// Units in 1, as a power of two up to 2^62.
+    #[inline(always)]
+    #[must_use]
+    pub fn of(exponent: u32) -> Self {
         Self {
             up: f32::from_bits((127 + exponent) << 23),
             down: f32::from_bits((127 - exponent) << 23),
@@ -25,7 +35,8 @@ impl Scale {
     /// `share` in units, rounded down. A share is never below 0, and processors
     /// convert to signed numbers faster.
     #[inline(always)]
-    pub(super) fn units(self, share: f32) -> u64 {
+    #[must_use]
+    pub fn units(self, share: f32) -> u64 {
         (share * self.up) as i64 as u64
     }
 
@@ -55,7 +66,8 @@ impl Scale {
 
     /// `share`, rounded down to units.
     #[inline(always)]
-    pub(super) fn whole(self, share: f32) -> f32 {
+    #[must_use]
+    pub fn whole(self, share: f32) -> f32 {
         // It has no more bits than before, so a float holds it.
         self.units(share) as i64 as f32 * self.down
     }
@@ -90,7 +102,8 @@ impl Scale {
 
     /// `sum` as a float, rounded to the nearest.
     #[inline(always)]
-    pub(super) fn part(self, sum: u64) -> f32 {
+    #[must_use]
+    pub fn part(self, sum: u64) -> f32 {
         sum as i64 as f32 * self.down
     }
 }
@@ -99,4 +112,25 @@ impl Scale {
 #[inline(always)]
 pub(super) fn move_wide(value: u64, shuffle: impl Fn(u32) -> u32) -> u64 {
     u64::from(shuffle(value as u32)) | u64::from(shuffle((value >> 32) as u32)) << 32
+}
+
+/// `value` in units of a total, rounded down; 0 unless it is a number above 0. Values are below 4,
+/// and processors convert to signed numbers faster.
+#[inline(always)]
+#[must_use]
+#[expect(
+    clippy::manual_clamp,
+    reason = "what is no number becomes 0 by these two"
+)]
+pub fn units(value: f32) -> u64 {
+    let value = value.max(0.0).min(4.0) * UNITS;
+    // SAFETY: a number from 0 to 2^62.
+    unsafe { value.to_int_unchecked::<i64>() as u64 }
+}
+
+/// A total as a float, rounded to the nearest.
+#[inline(always)]
+#[must_use]
+pub fn part(sum: u64) -> f32 {
+    sum as f32 * (1.0 / UNITS)
 }

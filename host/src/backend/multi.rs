@@ -14,6 +14,7 @@ use seawall_core::abi::control::ControlRecord;
 use seawall_core::abi::multi::{
     DEVICES_MAX, LIST, MAGIC, MAIL_WORDS, MultiKind, MultiRecord, MultiState,
 };
+use std::borrow::Cow;
 use std::mem::offset_of;
 use std::panic::resume_unwind;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -65,7 +66,9 @@ pub(crate) struct DeviceEdges<'g> {
     /// Offsets of the rows of its own nodes, if edges are pulled.
     pub(crate) in_offsets: Vec<u32>,
     /// Nodes from which edges lead there.
-    pub(crate) in_sources: &'g [u32],
+    pub(crate) in_sources: Cow<'g, [u32]>,
+    /// The own node of each row, where rows are those of slices.
+    pub(crate) row_nodes: Vec<u32>,
     /// Offsets of the rows of all nodes, if edges are pushed.
     pub(crate) out_offsets: Vec<u32>,
     /// Targets of these edges.
@@ -91,7 +94,7 @@ pub(crate) struct Layout {
     long_rows: u64,
     sums: u64,
     /// Parts before this one begin as zeros in every run.
-    edges: [u64; 6],
+    edges: [u64; 7],
     words: u64,
 }
 
@@ -160,15 +163,16 @@ impl MultiJob<'_> {
     }
 
     /// Arrays that stay for all runs.
-    pub(crate) fn arrays(&self) -> [&[u32]; 6] {
+    pub(crate) fn arrays(&self) -> [&[u32]; 7] {
         let edges = self.edges;
         [
             &edges.degrees,
             &edges.in_offsets,
-            edges.in_sources,
+            &edges.in_sources,
             &edges.out_offsets,
             &edges.out_targets,
             &edges.out_weights,
+            &edges.row_nodes,
         ]
     }
 
@@ -281,7 +285,8 @@ impl MultiJob<'_> {
             out_offsets,
             out_targets,
             out_weights,
-        ] = [0, 1, 2, 3, 4, 5].map(|array| match self.arrays()[array].is_empty() {
+            row_nodes,
+        ] = [0, 1, 2, 3, 4, 5, 6].map(|array| match self.arrays()[array].is_empty() {
             true if array != 2 && array != 4 => 0,
             _ => at(layout.edges[array]),
         });
@@ -314,6 +319,8 @@ impl MultiJob<'_> {
             out_offsets,
             out_targets,
             out_weights,
+            rows: self.edges.in_offsets.len().saturating_sub(1) as u32,
+            row_nodes,
             degrees,
             found: at(layout.found),
             waiting: at(layout.waiting),

@@ -1,10 +1,12 @@
 //! The cut of a graph: ranges of nodes, and the edges that lead to each.
 
+use super::sliced::slice;
 use crate::backend::multi::DeviceEdges;
 use crate::graph::memory::{Shortage, zeroed};
 use crate::graph::{Csr, Graph};
 use rayon::prelude::*;
 use seawall_core::abi::multi::CUT;
+use std::borrow::Cow;
 
 /// Rows that a thread takes at a time.
 const ROWS: usize = 1 << 14;
@@ -18,6 +20,8 @@ pub(super) struct Walks {
     pub(super) forth: bool,
     /// With their weights.
     pub(super) weights: bool,
+    /// Back by slices of as many sources, as a power of two.
+    pub(super) slices: Option<u32>,
 }
 
 /// First nodes of `devices` ranges and the number of nodes, so that about as many edges lead to each
@@ -68,7 +72,11 @@ pub(super) fn edges_of<'g>(
         edges.in_offsets = zeroed(own + 1)?;
         let places = edges.in_offsets.par_iter_mut().zip(rows);
         places.for_each(|(to, from)| *to = from - start);
-        edges.in_sources = &incoming.targets()[start as usize..rows[own] as usize];
+        let sources = &incoming.targets()[start as usize..rows[own] as usize];
+        edges.in_sources = Cow::Borrowed(sources);
+        if let Some(width_log2) = walks.slices {
+            slice(&mut edges, graph.nodes(), width_log2)?;
+        }
     }
     if walks.forth {
         forth(graph, [first, end], walks.weights, &mut edges)?;
@@ -147,7 +155,7 @@ mod tests {
             let incoming = graph.incoming();
             let cuts = cuts(incoming, devices);
             prop_assert_eq!(cuts.len() as u32, devices + 1);
-            let walks = Walks { back: true, forth: true, weights: true };
+            let walks = Walks { back: true, forth: true, weights: true, slices: None };
             let mut all = Vec::new();
             for range in cuts.windows(2) {
                 let range = [range[0], range[1]];

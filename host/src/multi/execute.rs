@@ -2,8 +2,10 @@
 
 use super::DevicesReport;
 use super::cut::{Walks, cuts, edges_of};
+use super::sliced::{self, WIDTH_LOG2};
 use super::{dealt, price};
 use crate::analysis::{AnalysisKind, Detail, End, ranking_iterations_max};
+use crate::backend::cpu::multi::Blocks;
 use crate::backend::multi::{DeviceEdges, DeviceFound, Meeting, MultiJob, MultiRun};
 use crate::backend::{BackendError, Canceller, cpu, cuda};
 use crate::column::Column;
@@ -14,9 +16,9 @@ use crate::outcome::{Dropped, Event, Memory, Rounds, RunOutcome, Taken, Times, T
 use crate::run::{Phase, RunError, RunRequest, steps};
 use crate::units::{counted, elapsed_ns};
 use seawall_core::abi::UNREACHED;
-use seawall_core::abi::multi::{DEVICES_MAX, MultiKind};
+use seawall_core::abi::multi::{DEVICES_MAX, MultiKind, MultiRecord};
 use seawall_core::abi::rank::unit_exponent;
-use seawall_device::stream::{Scale, units};
+use seawall_device::waves::scale::{Scale, units};
 use std::num::NonZeroU32;
 use std::time::Instant;
 
@@ -217,15 +219,50 @@ pub fn execute_with(
     canceller: &Canceller,
     progress: &mut dyn FnMut(Phase),
 ) -> Result<RunOutcome, RunError> {
-    let found = run(graph, request, devices, canceller, progress);
+    let found = run(graph, request, devices, None, canceller, progress);
     canceller.settle()?;
     found
+}
+
+/// What [`execute_by`] tries.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug)]
+pub struct Tried {
+    /// Runs the kernel of a device: every lane of its grid calls
+    /// [`multi`](seawall_device::multi::multi) with the record.
+    pub kernel: fn(&MultiRecord),
+    /// Sources of a slice of edges, as a power of two.
+    pub slices: Option<u32>,
+}
+
+/// Runs `request` as [`execute`] on devices of this process, for tests on machines of several lanes.
+///
+/// # Errors
+/// As [`execute`].
+#[doc(hidden)]
+pub fn execute_by(
+    graph: &Graph,
+    request: &RunRequest,
+    count: u32,
+    tried: Tried,
+) -> Result<RunOutcome, RunError> {
+    let devices = Devices::simulated(count, 1);
+    let canceller = Canceller::default();
+    run(
+        graph,
+        request,
+        &devices,
+        Some(tried),
+        &canceller,
+        &mut |_| (),
+    )
 }
 
 fn run(
     graph: &Graph,
     request: &RunRequest,
     devices: &Devices,
+    tried: Option<Tried>,
     canceller: &Canceller,
     progress: &mut dyn FnMut(Phase),
 ) -> Result<RunOutcome, RunError> {
@@ -237,7 +274,11 @@ fn run(
     let clock = Instant::now();
     progress(Phase::Plan);
     let cut = Cut::of(graph, request, work, devices.count())?;
-    let parts = cut.parts()?;
+    let slices = match devices {
+        Devices::Gpus(_) => Some(WIDTH_LOG2).filter(|_| cut.has_slices()),
+        Devices::Simulated { .. } => tried.and_then(|tried| tried.slices),
+    };
+    let parts = cut.parts(slices)?;
     let jobs: Vec<MultiJob<'_>> = (0..)
         .zip(&parts)
         .map(|(own, edges)| MultiJob {
@@ -252,7 +293,14 @@ fn run(
     let meeting = Meeting::new(devices.count(), canceller);
     let found = match devices {
         Devices::Gpus(numbers) => cuda::multi::run(&jobs, numbers, meeting)?,
-        Devices::Simulated { threads, .. } => cpu::multi::run(&jobs, (*threads).max(1), meeting)?,
+        Devices::Simulated { threads, .. } => {
+            let threads = Blocks::Threads((*threads).max(1));
+            cpu::multi::run(
+                &jobs,
+                tried.map_or(threads, |tried| Blocks::By(tried.kernel)),
+                meeting,
+            )?
+        }
     };
     let backend = match devices {
         Devices::Gpus(_) => Executor::Mega,
@@ -322,17 +370,31 @@ impl<'g> Cut<'g> {
         })
     }
 
-    /// The edges of one device.
-    pub(super) fn part(&self, device: u32) -> Result<DeviceEdges<'g>, RunError> {
+    /// Whether slices of edges pay on GPUs.
+    fn has_slices(&self) -> bool {
+        let (nodes, devices) = (self.form.nodes(), self.run.devices());
+        sliced::pay(nodes, nodes / devices, self.run.edges / u64::from(devices))
+    }
+
+    /// The edges of one device; those of a ranking in slices of as many sources, as a power of two.
+    pub(super) fn part(
+        &self,
+        device: u32,
+        slices: Option<u32>,
+    ) -> Result<DeviceEdges<'g>, RunError> {
         let incoming = self.form.try_incoming().map_err(short)?;
         let range = [device, device + 1].map(|at| self.run.cuts[at as usize]);
-        edges_of(self.form, incoming, range, walks(self.form, self.work)).map_err(short)
+        let walks = Walks {
+            slices: slices.filter(|_| self.work == Work::Ranks),
+            ..walks(self.form, self.work)
+        };
+        edges_of(self.form, incoming, range, walks).map_err(short)
     }
 
     /// The edges of all devices.
-    fn parts(&self) -> Result<Vec<DeviceEdges<'g>>, RunError> {
+    fn parts(&self, slices: Option<u32>) -> Result<Vec<DeviceEdges<'g>>, RunError> {
         let devices = 0..self.run.devices();
-        devices.map(|device| self.part(device)).collect()
+        devices.map(|device| self.part(device, slices)).collect()
     }
 
     /// The outcome, by what all devices found since `clock`.
@@ -394,6 +456,7 @@ fn walks(graph: &Graph, work: Work) -> Walks {
         ),
         forth: !matches!(work, Work::Ranks | Work::Components),
         weights: work == Work::Lengths && graph.weights().is_some(),
+        slices: None,
     }
 }
 

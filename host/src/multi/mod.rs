@@ -16,10 +16,13 @@ mod dealt;
 mod execute;
 mod price;
 mod ranks;
+mod sliced;
 
 pub use carrier::{Carrier, CarrierError};
 pub use choice::{DeviceChoice, NoDevice};
 pub use execute::{ANALYSES, Devices, execute, execute_with, reason_for_one};
+#[doc(hidden)]
+pub use execute::{Tried, execute_by};
 pub use ranks::{execute_on_ranks, refuse_on_ranks};
 
 use serde::Serialize;

@@ -6,7 +6,7 @@
 use super::carrier::Carrier;
 use super::execute::{Cut, Way, check, check_budget, compare, way_of};
 use super::{Devices, dealt};
-use crate::backend::cpu::multi::on_device;
+use crate::backend::cpu::multi::{Blocks, on_device};
 use crate::backend::cpu::processes::{Processes, lost};
 use crate::backend::multi::{DeviceEdges, MultiJob};
 use crate::backend::{BackendError, Canceller};
@@ -79,7 +79,7 @@ fn run(
         edges: &edges,
     };
     let ranks = Processes::new(carrier, canceller);
-    let Some(found) = on_device(&job, threads.max(1), &ranks) else {
+    let Some(found) = on_device(&job, Blocks::Threads(threads.max(1)), &ranks) else {
         return Err(ranks.into_error().into());
     };
     let found = ranks.gather(&job, &found, threads)?;
@@ -127,7 +127,7 @@ fn ready<'g>(
         return Ok(None);
     };
     let cut = Cut::of(graph, request, work, devices.count())?;
-    let edges = cut.part(own)?;
+    let edges = cut.part(own, None)?;
     let job = MultiJob {
         run: &cut.run,
         own,

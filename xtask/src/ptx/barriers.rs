@@ -16,8 +16,9 @@ use crate::ptx::listing::Function;
 /// Parts of functions' mangled names, with the number of branches in each function that all lanes
 /// of a block take alike. The comments name the conditions of these branches.
 const UNIFORM: [(&str, usize); 17] = [
-    // Conditions: the analysis, whether a level is pulled, and whether any device found a node.
-    ("seawall_multi", 3),
+    // Conditions: the analysis, whether a level is pulled, whether any device found a node, and whether
+    // the first block takes the step alone.
+    ("seawall_multi", 5),
     // Whether the team is one block, whose barrier is simpler.
     ("seawall_barriers", 1),
     ("_mega", 1),

@@ -21,6 +21,24 @@ use std::time::{Duration, Instant};
 /// Time between two looks at whether a run is to end.
 const LOOK: Duration = Duration::from_millis(2);
 
+/// Blocks that run the kernel of one device.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Blocks {
+    /// As many threads.
+    Threads(u32),
+    /// A function that runs the kernel of a record, on any machine.
+    By(fn(&MultiRecord)),
+}
+
+impl Blocks {
+    fn threads(self) -> u32 {
+        match self {
+            Self::Threads(threads) => threads,
+            Self::By(_) => 1,
+        }
+    }
+}
+
 /// The other devices of a run, as the thread of one sees them.
 pub(crate) trait Communicator: Sync {
     /// Waits for all devices; `None` if any has failed by then, this one with `result` among them.
@@ -70,27 +88,27 @@ pub(crate) fn give_up(fault: &AtomicU32) {
     let _ = fault.compare_exchange(none, given_up, order, order);
 }
 
-/// Runs the kernel that GPUs run on devices of `threads` threads each.
+/// Runs the kernel that GPUs run on devices of these blocks each.
 ///
 /// # Errors
 /// [`BackendError::OutOfMemory`], [`BackendError::Threads`], [`BackendError::Fault`],
 /// [`BackendError::Cancelled`].
 pub(crate) fn run(
     jobs: &[MultiJob<'_>],
-    threads: u32,
+    blocks: Blocks,
     meeting: Meeting<'_>,
 ) -> Result<Vec<DeviceFound>, BackendError> {
     let bases = Mutex::new(vec![0_u64; jobs.len()]);
     meeting.run(jobs, |job, meeting| {
         let bases = &bases;
-        on_device(job, threads, &Simulated { meeting, bases })
+        on_device(job, blocks, &Simulated { meeting, bases })
     })
 }
 
 /// One device; `None` if any of them fails.
 pub(crate) fn on_device(
     job: &MultiJob<'_>,
-    threads: u32,
+    blocks: Blocks,
     communicator: &impl Communicator,
 ) -> Option<DeviceFound> {
     let began = Instant::now();
@@ -116,7 +134,7 @@ pub(crate) fn on_device(
             words[at as usize..at as usize + part.len()].copy_from_slice(&part);
         }
         communicator.all(Ok(()))?;
-        let run = || kernel(job, &record, threads, &bases, communicator);
+        let run = || kernel(job, &record, blocks, &bases, communicator);
         let ran = catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|panic| {
             // Kernels of other devices write into this one's memory until they have ended, too.
             communicator.all::<()>(Err(BackendError::Cancelled));
@@ -129,7 +147,7 @@ pub(crate) fn on_device(
             _ => Err(fault(&control, job.own)),
         });
         communicator.all(ended)?;
-        let [crossed, spent] = counted(&control, threads);
+        let [crossed, spent] = counted(&control, blocks.threads());
         barriers = crossed;
         times_ns.push(spent);
     }
@@ -146,7 +164,7 @@ pub(crate) fn on_device(
         readback_ns: elapsed_ns(began),
         bytes: job.bytes(),
         edges: job.edge_count(),
-        name: many(u64::from(threads), "thread"),
+        name: many(u64::from(blocks.threads()), "thread"),
     })
 }
 
@@ -154,7 +172,7 @@ pub(crate) fn on_device(
 fn kernel(
     job: &MultiJob<'_>,
     record: &MultiRecord,
-    threads: u32,
+    blocks: Blocks,
     bases: &[u64],
     communicator: &impl Communicator,
 ) -> Result<(), BackendError> {
@@ -163,7 +181,15 @@ fn kernel(
     let block = |block: u32| {
         let mut shared = vec![0_u32; SHARED_WORDS];
         // SAFETY: `shared` belongs to this thread and outlives the call, as does the dealer.
-        let grid = unsafe { HostGrid::new(block, threads, shared.as_mut_ptr(), &dealer, SERVICES) };
+        let grid = unsafe {
+            HostGrid::new(
+                block,
+                blocks.threads(),
+                shared.as_mut_ptr(),
+                &dealer,
+                SERVICES,
+            )
+        };
         // SAFETY: the record and all that it points to outlive the blocks of all devices, with the
         // lengths that its counts give: no device's thread goes on before all kernels have ended.
         let part = unsafe { Multi::new(std::ptr::with_exposed_provenance(address)) };
@@ -176,7 +202,13 @@ fn kernel(
     std::thread::scope(|scope| {
         let (end, ended) = mpsc::channel::<()>();
         scope.spawn(move || communicator.beside(job, bases, fault, &ended));
-        let ran = run_blocks(threads, block);
+        let ran = match blocks {
+            Blocks::Threads(threads) => run_blocks(threads, block),
+            Blocks::By(kernel) => {
+                kernel(record);
+                Ok(())
+            }
+        };
         drop(end);
         ran
     })
