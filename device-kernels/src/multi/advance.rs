@@ -85,11 +85,18 @@ pub(super) type Fetched<T> = [(u32, T); EACH];
 #[inline(always)]
 fn each_there<T: Copy>(take: impl Fn(u32, T)) -> impl Fn(Fetched<T>, [bool; EACH]) {
     move |edges, there| {
-        for ((node, read), is_there) in edges.iter().zip(&there) {
-            if *is_there {
-                take(*node, *read);
+        // Codegen rule `NO_INDEXED_ARRAYS`, here and below.
+        let [a, b, c, d] = edges;
+        let [has_a, has_b, has_c, has_d] = there;
+        let one = |(node, read): (u32, T), is_there: bool| {
+            if is_there {
+                take(node, read);
             }
-        }
+        };
+        one(a, has_a);
+        one(b, has_b);
+        one(c, has_c);
+        one(d, has_d);
     }
 }
 
@@ -200,12 +207,8 @@ fn long_rows<G: Grid, T: Copy>(
             let mut edge = first.saturating_add(lane);
             while edge < end {
                 let edges = [0, 1, 2, 3].map(|k| edge.saturating_add(k * lanes));
-                let read = edges.map(|edge| fetch(edge.min(end - 1)));
-                for (edge, read) in edges.iter().zip(&read) {
-                    if *edge < end {
-                        take(node, *read);
-                    }
-                }
+                let read = edges.map(|edge| (node, fetch(edge.min(end - 1))));
+                each_there(&take)(read, edges.map(|edge| edge < end));
                 edge = edge.saturating_add(EACH as u32 * lanes);
             }
             grid.warp_barrier();

@@ -20,9 +20,9 @@ use core::cell::Cell;
 use seawall_core::abi::multi::{LIST, Mail, MultiState};
 use seawall_core::protocol::Read;
 
-/// Most nodes of a narrow step. The edges that leave them are not more than [`LIST`], so a list holds
-/// what it finds.
-const NODES: u64 = 4096;
+/// Most nodes of a narrow step: one multiprocessor reads the rows of more slower than all do. The edges
+/// that leave them are not more than [`LIST`], so a list holds what it finds.
+const NODES: u64 = 1024;
 
 /// Steps between two looks at the clock.
 const STEPS_PER_LOOK: u32 = 32;
@@ -233,42 +233,58 @@ fn expand<G: Grid, V: Copy>(
     };
     let (leaving, too_long) = (Cell::new(0_u32), Cell::new(0_u32));
     let take = |edges: Fetched<(u32, V, u32)>, there: [bool; EACH]| {
-        let mut new = [false; EACH];
-        for ((is_new, (from, (to, more, degree))), there) in new.iter_mut().zip(&edges).zip(&there)
-        {
-            if !there {
-                continue;
+        // Codegen rule `NO_INDEXED_ARRAYS`.
+        let [a, b, c, d] = edges;
+        let [has_a, has_b, has_c, has_d] = there;
+        let one = |(from, (to, more, degree)): (u32, (u32, V, u32)), is_there: bool| {
+            if !is_there {
+                return false;
             }
-            match (work.take)(step, *from, *to, *more) {
+            match (work.take)(step, from, to, more) {
                 Taken::Nothing => {}
                 Taken::Found => {
-                    *is_new = true;
                     // A word holds the sum of as many as a list holds.
-                    leaving.set(leaving.get() + (*degree).min(1 << 18));
+                    leaving.set(leaving.get() + degree.min(1 << 18));
+                    return true;
                 }
                 Taken::TooLong => too_long.set(too_long.get() + 1),
             }
-        }
+            false
+        };
+        let new = (one(a, has_a), one(b, has_b), one(c, has_c), one(d, has_d));
         // One place for the warp: lanes that count one by one would wait for each other.
-        let votes = new.map(|is_new| grid.ballot(is_new));
-        let [a, b, c, d] = votes.map(u32::count_ones);
-        let count = a + b + c + d;
+        let votes = (
+            grid.ballot(new.0),
+            grid.ballot(new.1),
+            grid.ballot(new.2),
+            grid.ballot(new.3),
+        );
+        let second = votes.0.count_ones();
+        let third = second + votes.1.count_ones();
+        let fourth = third + votes.2.count_ones();
+        let count = fourth + votes.3.count_ones();
+        if count == 0 {
+            return;
+        }
         let mut place = 0;
-        if grid.warp_lane() == 0 && count != 0 {
+        if grid.warp_lane() == 0 {
             place = counts.add(grid, Counts::NODES, count);
         }
         place = grid.shuffle(place, 0);
-        for ((vote, is_new), (_, (to, ..))) in votes.iter().zip(&new).zip(&edges) {
-            let own = place + (vote & grid.lanes_below()).count_ones();
-            if *is_new && own < LIST {
+        let tell = |(_, (to, ..)): (u32, (u32, V, u32)), is_new: bool, vote: u32, before: u32| {
+            let own = place + before + (vote & grid.lanes_below()).count_ones();
+            if is_new && own < LIST {
                 for device in 0..devices {
                     multi
                         .of_device(grid, list, device)
-                        .store_weak(grid, own, *to);
+                        .store_weak(grid, own, to);
                 }
             }
-            place += vote.count_ones();
-        }
+        };
+        tell(a, new.0, votes.0, 0);
+        tell(b, new.1, votes.1, second);
+        tell(c, new.2, votes.2, third);
+        tell(d, new.3, votes.3, fourth);
     };
     let mut all = 0;
     for device in 0..devices {
@@ -282,12 +298,14 @@ fn expand<G: Grid, V: Copy>(
         edges += u64::from(rows(part, work.edges, u32::MAX, node, fetch, take));
         base += grid.lanes();
     }
-    for (at, own) in [(Counts::EDGES, leaving), (Counts::TOO_LONG, too_long)] {
-        let sum = grid.warp_sum(own.get());
+    let add = |at: u32, own: u32| {
+        let sum = grid.warp_sum(own);
         if grid.warp_lane() == 0 && sum != 0 {
             counts.add(grid, at, sum);
         }
-    }
+    };
+    add(Counts::EDGES, leaving.get());
+    add(Counts::TOO_LONG, too_long.get());
     edges
 }
 
