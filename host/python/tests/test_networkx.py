@@ -308,21 +308,22 @@ def test_weights_that_are_refused_run_in_networkx() -> None:
 
 
 def ask_in_a_fork(queue: Any) -> None:
+    # Of this size the library answers, and `should_run` is in favour.
+    graph = nx.complete_graph(80)
     try:
-        nx.core_number(nx.path_graph(3), backend="seawall")
+        nx.core_number(graph, backend="seawall")
     except NotImplementedError:
         with nx.config(backend_priority=["seawall"]):
-            # `should_run` is in favour of a graph of this size.
-            queue.put(nx.core_number(nx.complete_graph(60))[0])
+            queue.put(nx.core_number(graph)[0])
 
 
 def test_a_fork_is_left_to_networkx() -> None:
-    nx.core_number(nx.path_graph(3), backend="seawall")
+    nx.core_number(nx.complete_graph(80), backend="seawall")
     context = multiprocessing.get_context("fork")
     queue = context.Queue()
     process = context.Process(target=ask_in_a_fork, args=(queue,))
     process.start()
-    assert queue.get(timeout=60) == 59
+    assert queue.get(timeout=60) == 79
     process.join()
 
 
@@ -333,6 +334,24 @@ def test_a_large_graph_keeps_its_thread() -> None:
         assert nx.core_number(converted) == nx.core_number(graph, backend="networkx")
         found = list(nx.connected_components(converted))
         assert found == list(nx.connected_components(graph, backend="networkx"))
+
+
+@pytest.mark.parametrize("entries", [200, 6000])
+def test_loops_and_the_library_answer_alike(entries: int) -> None:
+    # Loops answer for graphs of fewer than 4,096 entries, the library for others.
+    for is_directed in (False, True):
+        graph = nx.gnm_random_graph(300, entries // (2 - is_directed), 5, is_directed)
+        converted = Backend.convert_from_nx(graph)
+        names = ["core_number"]
+        if is_directed:
+            names += ["number_strongly_connected_components", "number_weakly_connected_components"]
+        else:
+            names += ["triangles", "clustering", "transitivity", "number_connected_components"]
+        if entries > 2000:
+            names += ["eccentricity", "center"]
+        for name in names:
+            function = getattr(nx, name)
+            assert function(converted) == function(graph, backend="networkx"), name
 
 
 def test_reasons_are_strings() -> None:

@@ -7,7 +7,9 @@ longer for each edge, so that a forecast in favour of a conversion holds for the
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from enum import Enum
+from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
 from seawall._seawall import forecast as _forecast
@@ -64,31 +66,28 @@ class _Conversion(NamedTuple):
         return self.call_ns + self.node_ns * nodes + self.entry_ns * entries
 
 
-_PLAIN = _Conversion(5_000.0, 190.0, 130.0)
-_WITH_WEIGHTS = _Conversion(5_000.0, 190.0, 560.0)
+_PLAIN = _Conversion(40_000.0, 190.0, 130.0)
+_WITH_WEIGHTS = _Conversion(40_000.0, 190.0, 560.0)
 _FOR_LIBRARY = _Conversion(130_000.0, 0.0, 10.0)
+
+#: Entries below which a loop answers in the place of the library, as in the extension.
+_ENTRIES_OF_QUESTION = 1 << 12
 
 #: A call, and one that the library answers.
 _CALL_NS, _ASKED_NS = 5_000.0, 60_000.0
 
 
-def forecast(cost: Cost, graph: Any) -> bool | str:
-    """Tells whether a call is expected to take less time here, or how much each would take."""
-    if getattr(graph, "__networkx_backend__", "networkx") == "seawall":
-        return True
-    kind: _Kind = cost._value_
-    # `number_of_edges` takes longer than everything else here.
-    nodes, entries = len(graph), sum(map(len, graph._adj.values()))
+def _verdict(kind: _Kind, nodes: int, entries: int, is_converted: bool) -> bool | str:
     starts = nodes if kind.is_repeated else 1
     there = _CALL_NS + kind.networkx_ns * (nodes + entries) * starts
     conversion = 0.0
-    if not _is_converted(graph):
+    if not is_converted:
         conversion = (_WITH_WEIGHTS if kind.is_weighted else _PLAIN).of(nodes, entries)
-        if kind.is_asked:
+        if kind.is_asked and entries >= _ENTRIES_OF_QUESTION:
             conversion += _FOR_LIBRARY.of(nodes, entries)
-    run = kind.result_ns * nodes + (_ASKED_NS if kind.is_asked else _CALL_NS)
+    is_asked = kind.is_asked and entries >= _ENTRIES_OF_QUESTION
+    run = kind.result_ns * nodes + (_ASKED_NS if is_asked else _CALL_NS)
     if there <= conversion + run:
-        # Small graphs end here: their calls take a few microseconds, and so does a forecast.
         return (
             f"NetworkX is expected to take {int(there) // 1000} µs; here a call takes "
             f"{int(run) // 1000} µs beside its run and a conversion of {int(conversion) // 1000} µs"
@@ -103,9 +102,26 @@ def forecast(cost: Cost, graph: Any) -> bool | str:
     )
 
 
-def _is_converted(graph: Any) -> bool:
-    cache = getattr(graph, "__networkx_cache__", None) or {}
-    return bool(cache.get("backends", {}).get("seawall"))
+#: The answer for each kind of function by nodes, entries, and whether the graph is converted. Small
+#: graphs of equal sizes are common, and a forecast takes as long as the shortest calls.
+_VERDICTS = {cost: lru_cache(1 << 12)(partial(_verdict, cost.value)) for cost in Cost}
+
+
+def forecasts(cost: Cost) -> Callable[[Any], bool | str]:
+    """Returns what tells whether a call for a graph is expected to take less time here, or how much
+    each would take."""
+    verdict = _VERDICTS[cost]
+
+    def forecast(graph: Any) -> bool | str:
+        if getattr(graph, "__networkx_backend__", "networkx") == "seawall":
+            return True
+        rows = graph._adj
+        cache = getattr(graph, "__networkx_cache__", None)
+        is_converted = bool(cache and cache.get("backends", {}).get("seawall"))
+        # `number_of_edges` takes longer than everything else here.
+        return verdict(len(rows), sum(map(len, rows.values())), is_converted)
+
+    return forecast
 
 
 def _text(ns: float) -> str:

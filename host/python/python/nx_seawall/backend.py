@@ -6,9 +6,11 @@ Where it has less, its check says so before it is called, and NetworkX runs its 
 
 from __future__ import annotations
 
+import gc
 import inspect
 import math
 from collections.abc import Callable, Hashable, Iterable, Iterator
+from contextlib import contextmanager
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -16,7 +18,7 @@ import networkx as nx
 from networkx.utils import not_implemented_for, py_random_state
 
 from . import FUNCTIONS
-from ._cost import Cost, forecast
+from ._cost import Cost, forecasts
 from ._graph import Graph
 
 #: True, or the reason why not.
@@ -26,7 +28,7 @@ Lengths = dict[Any, Any]
 Paths = dict[Any, list[Any]]
 
 _CHECKS: dict[str, Callable[..., Answer]] = {}
-_COSTS: dict[str, Cost] = {}
+_FORECASTS: dict[str, Callable[[Any], Answer]] = {}
 
 
 class Backend:
@@ -63,8 +65,7 @@ class Backend:
     def should_run(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Answer:
         """Tells whether conversion and run are expected to take less time than NetworkX; the
         forecast is the reason why not."""
-        graph = args[0] if args else kwargs.get("G")
-        return forecast(_COSTS[name], graph)
+        return _FORECASTS[name](args[0] if args else kwargs.get("G"))
 
     @staticmethod
     def on_start_tests(items: list[Any]) -> None:
@@ -85,23 +86,33 @@ class _Signature(NamedTuple):
     required: tuple[str, ...]
     #: Arguments that the check takes.
     wanted: tuple[str, ...]
+    #: Those beside the graph, by default; None if the function needs more than a graph.
+    with_graph: tuple[Any, ...] | None
 
 
 @cache
 def _signature(name: str) -> _Signature:
     parameters = inspect.signature(getattr(Backend, name)).parameters.values()
     empty = inspect.Parameter.empty
+    defaults = {p.name: p.default for p in parameters if p.default is not empty}
+    required = tuple(p.name for p in parameters if p.default is empty)
+    wanted = tuple(inspect.signature(_CHECKS[name]).parameters)
+    rest = wanted[1:] if wanted[:1] == ("G",) else wanted
     return _Signature(
         tuple(p.name for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD),
-        {p.name: p.default for p in parameters if p.default is not empty},
-        tuple(p.name for p in parameters if p.default is empty),
-        tuple(inspect.signature(_CHECKS[name]).parameters),
+        defaults,
+        required,
+        wanted,
+        tuple(defaults[key] for key in rest) if required == ("G",) else None,
     )
 
 
 def _bound(name: str, check: Callable[..., Answer], args: Any, kwargs: Any) -> Answer:
     # `inspect.Signature.bind` takes 20 µs, which small graphs have not.
-    places, defaults, required, wanted = _signature(name)
+    places, defaults, required, wanted, with_graph = _signature(name)
+    if with_graph is not None and len(args) == 1 and not kwargs:
+        # Most calls name a graph alone.
+        return check(*args, *with_graph) if len(with_graph) < len(wanted) else check(*with_graph)
     given = dict(zip(places, args))
     known = len(given)
     given.update(kwargs)
@@ -126,7 +137,7 @@ def _has(cost: Cost, check: Callable[..., Answer] | None = None) -> Callable[[An
         if name not in FUNCTIONS:
             raise KeyError(f"{name} is missing in nx_seawall.FUNCTIONS")
         setattr(Backend, name, staticmethod(function))
-        _COSTS[name] = cost
+        _FORECASTS[name] = forecasts(cost)
         if check is not None:
             _CHECKS[name] = check
         return function
@@ -487,8 +498,10 @@ def bfs_tree(
     sort_neighbors: Any = None,
 ) -> Any:
     tree = nx.DiGraph()
-    tree.add_node(source)
-    tree.add_edges_from(_edges(G, source, depth_limit))
+    edges = _edges(G, source, depth_limit)
+    with _no_collection():
+        tree.add_node(source)
+        tree.add_edges_from(edges)
     return tree
 
 
@@ -819,11 +832,32 @@ def maximum_spanning_edges(
 
 
 def _tree(G: Graph, edges: Iterator[Any]) -> Any:
-    tree = G.source.__class__()
-    tree.graph.update(G.source.graph)
-    tree.add_nodes_from(G.source.nodes.items())
-    tree.add_edges_from(edges)
+    source = G.source
+    tree = source.__class__()
+    tree.graph.update(source.graph)
+    with _no_collection():
+        tree.add_nodes_from(source.nodes.items())
+        if type(source) is not nx.Graph:
+            tree.add_edges_from(edges)
+            return tree
+        # As `add_edges_from` leaves them, without its checks of each edge.
+        rows = tree._adj
+        for u, v, data in edges:
+            rows[u][v] = rows[v][u] = dict(data)
     return tree
+
+
+@contextmanager
+def _no_collection() -> Iterator[None]:
+    """Makes many objects, none of them garbage, without the collector's walks over all others."""
+    if not gc.isenabled():
+        yield
+        return
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
 
 
 @_has(Cost.SORTED, _tree_check)
@@ -1047,5 +1081,5 @@ def center(G: Graph, e: Any = None, usebounds: bool = False, weight: Any = None)
     return [node for node in values if values[node] == least]
 
 
-if missing := FUNCTIONS.keys() - _COSTS.keys():
+if missing := FUNCTIONS.keys() - _FORECASTS.keys():
     raise ImportError(f"nx_seawall.FUNCTIONS has names without functions: {sorted(missing)}")

@@ -30,12 +30,17 @@ use std::sync::{Arc, OnceLock};
 /// one takes longer than most analyses of a smaller graph.
 const ENTRIES_OF_THREAD: usize = 1 << 14;
 
+/// Entries of the adjacency below which a plain loop answers: a question of the library takes 60 µs
+/// beside its run, in which these loops end.
+const ENTRIES_OF_QUESTION: usize = 1 << 12;
+
 /// A graph of NetworkX, converted. It does not change with the graph that it was made of.
 #[pyclass(frozen, module = "seawall._seawall")]
 #[derive(Debug)]
 pub(crate) struct NxGraph {
     nodes: Vec<Py<PyAny>>,
-    index: Py<PyDict>,
+    /// Number of each node; where nodes are their own numbers, made when it is first asked for.
+    index: OnceLock<Py<PyDict>>,
     #[pyo3(get)]
     is_directed: bool,
     rows: Rows,
@@ -200,8 +205,12 @@ impl NxGraph {
 
     /// Number of each node.
     #[getter]
-    fn index<'py>(&self, py: Python<'py>) -> Bound<'py, PyDict> {
-        self.index.bind(py).clone()
+    fn index<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        if let Some(known) = self.index.get() {
+            return Ok(known.bind(py).clone());
+        }
+        let made = index_of(py, &self.nodes)?.unbind();
+        Ok(self.index.get_or_init(|| made).bind(py).clone())
     }
 
     /// The nodes, in order.
@@ -404,7 +413,7 @@ impl NxGraph {
 
     /// Components, directions ignored, as sets.
     fn components<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        let labels = self.labels(py, AnalysisKind::Cc)?;
+        let labels = self.component_labels(py)?;
         // A component stands where its first node does, which is its label.
         let mut members: Vec<Vec<u32>> = vec![Vec::new(); labels.len()];
         for (node, label) in self.rows.all().zip(labels) {
@@ -416,7 +425,7 @@ impl NxGraph {
 
     /// Number of components, directions ignored.
     fn component_count(&self, py: Python<'_>) -> PyResult<usize> {
-        Ok(count(&self.labels(py, AnalysisKind::Cc)?))
+        Ok(count(&self.component_labels(py)?))
     }
 
     /// Strongly connected components as sets.
@@ -427,19 +436,21 @@ impl NxGraph {
 
     /// Number of strongly connected components.
     fn strong_component_count(&self, py: Python<'_>) -> PyResult<usize> {
+        if self.is_small() {
+            return Ok(structure::strong_components(&self.rows).len());
+        }
         Ok(count(&self.labels(py, AnalysisKind::Scc)?))
     }
 
     /// Core number of every node.
     fn core_numbers<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        match self.back() {
-            // Edges in both directions count each, which the library has no rule for.
-            Some(back) => {
-                let found = py.detach(|| structure::core_numbers(&self.rows, back));
-                self.dict(py, &found)
-            }
-            None => self.dict(py, &self.labels(py, AnalysisKind::Kcore)?),
+        // Edges in both directions count each, which the library has no rule for.
+        if self.is_directed || self.is_small() {
+            let back = self.back();
+            let found = py.detach(|| structure::core_numbers(&self.rows, back));
+            return self.dict(py, &found);
         }
+        self.dict(py, &self.labels(py, AnalysisKind::Kcore)?)
     }
 
     /// Triangles at every node of an undirected graph.
@@ -534,7 +545,7 @@ impl NxGraph {
             true => AnalysisKind::Scc,
             false => AnalysisKind::Cc,
         };
-        if sources.is_empty() || count(&self.labels(py, kind)?) != 1 {
+        if sources.is_empty() || self.is_small() || count(&self.labels(py, kind)?) != 1 {
             let found = py.detach(|| centrality::reaches(&self.rows, &sources));
             let is_whole = |reach: &Reach| reach.nodes == self.nodes.len() as u64;
             let largest = found.iter().map(|reach| reach.largest).collect();
@@ -680,16 +691,18 @@ impl NxGraph {
             .call_method0(intern!(py, "is_multigraph"))?
             .extract()?;
         let adjacency = plain(&graph.getattr(intern!(py, "_adj"))?)?;
-        let index = PyDict::new(py);
         let mut nodes = Vec::with_capacity(adjacency.len());
         let mut is_range = true;
         for node in adjacency.keys() {
             let number = nodes.len();
             is_range &= node.is_exact_instance_of::<PyInt>()
                 && node.extract::<usize>().is_ok_and(|own| own == number);
-            index.set_item(&node, number)?;
             nodes.push(node.unbind());
         }
+        let index = match is_range {
+            true => None,
+            false => Some(index_of(py, &nodes)?),
+        };
         if nodes.len() >= NONE as usize {
             return Err(refused("more nodes than 32 bits number"));
         }
@@ -701,9 +714,9 @@ impl NxGraph {
         let mut targets = Vec::new();
         let mut weights = Reader::default();
         let number_of = |node: Bound<'py, PyAny>| -> PyResult<u32> {
-            if is_range {
+            let Some(index) = &index else {
                 return node.extract();
-            }
+            };
             let number = index.get_item(&node)?;
             let number = number.ok_or_else(|| refused("an edge to no node"))?;
             number.extract()
@@ -748,7 +761,7 @@ impl NxGraph {
         };
         Ok(Some(Self {
             nodes,
-            index: index.unbind(),
+            index: index.map_or_else(OnceLock::new, |index| OnceLock::from(index.unbind())),
             is_directed,
             rows,
             back: OnceLock::new(),
@@ -805,7 +818,23 @@ impl NxGraph {
         }
     }
 
+    /// The first node of every node's component, directions ignored.
+    fn component_labels(&self, py: Python<'_>) -> PyResult<Vec<u32>> {
+        match self.is_small() {
+            true => Ok(structure::components(&self.rows)),
+            false => self.labels(py, AnalysisKind::Cc),
+        }
+    }
+
+    /// Tells whether a plain loop takes less time than a question of the library.
+    fn is_small(&self) -> bool {
+        self.rows.targets.len() < ENTRIES_OF_QUESTION
+    }
+
     fn triangle_counts(&self, py: Python<'_>) -> PyResult<Vec<u64>> {
+        if self.is_small() {
+            return Ok(structure::triangles(&self.rows));
+        }
         match self.ask(py, AnalysisKind::Triangles, Vec::new())? {
             Column::U32(words) => Ok(words.into_iter().map(u64::from).collect()),
             Column::U64(counts) => Ok(counts),
@@ -1010,6 +1039,15 @@ impl NxGraph {
         }
         Ok(dict)
     }
+}
+
+/// Returns the number of each node.
+fn index_of<'py>(py: Python<'py>, nodes: &[Py<PyAny>]) -> PyResult<Bound<'py, PyDict>> {
+    let index = PyDict::new(py);
+    for (number, node) in nodes.iter().enumerate() {
+        index.set_item(node.bind(py), number)?;
+    }
+    Ok(index)
 }
 
 /// Number of components of nodes that are labelled with the first node of theirs.

@@ -1,4 +1,5 @@
-//! Components, cores, colours, trees and communities whose results depend on an order.
+//! Components, cores, colours, trees and communities whose results depend on an order, and plain
+//! loops for graphs so small that the library's analyses take longer to open than they run.
 
 use super::rows::Rows;
 use super::search::NONE;
@@ -65,12 +66,59 @@ pub(crate) fn strong_components(rows: &Rows) -> Vec<Vec<u32>> {
     found
 }
 
-/// Returns the core number of every node of a directed graph, edges in both directions counted each
+/// Returns for every node the first node of its component, directions ignored.
+pub(crate) fn components(rows: &Rows) -> Vec<u32> {
+    let mut root: Vec<u32> = rows.all().collect();
+    for node in rows.all() {
+        for &next in rows.of(node) {
+            let (a, b) = (find(&mut root, node), find(&mut root, next));
+            root[a.max(b) as usize] = a.min(b);
+        }
+    }
+    rows.all().map(|node| find(&mut root, node)).collect()
+}
+
+/// Returns the triangles at every node of an undirected graph without parallel edges; loops are no
+/// sides. Each edge is followed to its end of more neighbours, so that hubs are not searched again
+/// and again.
+pub(crate) fn triangles(rows: &Rows) -> Vec<u64> {
+    let rank = |node: u32| (rows.degree(node), node);
+    let mut later = Rows::default();
+    later.offsets.push(0);
+    for node in rows.all() {
+        let larger = rows
+            .of(node)
+            .iter()
+            .filter(|next| rank(**next) > rank(node));
+        later.targets.extend(larger);
+        later.offsets.push(later.targets.len());
+    }
+    let mut counts = vec![0; rows.nodes()];
+    let mut seen_from = vec![NONE; rows.nodes()];
+    for node in rows.all() {
+        for &next in later.of(node) {
+            seen_from[next as usize] = node;
+        }
+        for &next in later.of(node) {
+            for &third in later.of(next) {
+                if seen_from[third as usize] == node {
+                    for corner in [node, next, third] {
+                        counts[corner as usize] += 1;
+                    }
+                }
+            }
+        }
+    }
+    counts
+}
+
+/// Returns the core number of every node, edges in both directions of a directed graph counted each
 /// (Batagelj and Zaversnik, 2003). Linear in nodes and edges.
-pub(crate) fn core_numbers(rows: &Rows, back: &Rows) -> Vec<usize> {
+pub(crate) fn core_numbers(rows: &Rows, back: Option<&Rows>) -> Vec<usize> {
+    let before = |node: u32| back.map_or(&[][..], |back| back.of(node));
     let mut core: Vec<usize> = rows
         .all()
-        .map(|v| rows.degree(v) + back.degree(v))
+        .map(|v| rows.degree(v) + before(v).len())
         .collect();
     let most = core.iter().copied().max().unwrap_or(0);
     let mut bins = vec![0_usize; most + 2];
@@ -88,7 +136,7 @@ pub(crate) fn core_numbers(rows: &Rows, back: &Rows) -> Vec<usize> {
     }
     for at in 0..nodes.len() {
         let node = nodes[at];
-        for &next in rows.of(node).iter().chain(back.of(node)) {
+        for &next in rows.of(node).iter().chain(before(node)) {
             let degree = core[next as usize];
             if degree > core[node as usize] {
                 let (first, place) = (bins[degree], position[next as usize]);
