@@ -27,6 +27,7 @@ mod carriers;
 mod multigraphs;
 mod narrow_rounds;
 mod lightest;
+mod oracles;
 mod overflow;
 mod paths;
 mod plan_cache;
