@@ -1,9 +1,12 @@
 //! Strong components by one depth-first pass without recursion.
 //!
-//! A node gets the number of its discovery, and lowers it to the least number that it reaches along
-//! its edges while their components are open. A node that keeps its own number is the first of its
-//! component, whose other nodes have been closed since and lie on the stack of open nodes. They get
-//! the smallest of them as label, and the largest number, which lowers none.
+//! A node gets the number of its discovery, which an open component keeps. A node on the path knows
+//! the least number that it and the nodes after it reach along their edges; one that reaches no
+//! number below its own is the first of its component, whose other nodes have left the path since
+//! and lie on the stack of open nodes. They get the smallest of them as label, and the largest
+//! number, which lowers none.
+//!
+//! On the way back, the words of the nodes that the path soon ends with are fetched into the caches.
 //!
 //! Work: each edge once, `m` looks; `2 n` labels. Memory: `4 n` words: a path and the open nodes
 //! share a stack, as a node is on one of them at most.
@@ -21,6 +24,8 @@ use seawall_core::abi::control::FaultCode;
 const NEW: u32 = 0;
 /// Number of a node whose component is known.
 const CLOSED: u32 = u32::MAX;
+/// Nodes between the end of the path and the one whose words are fetched on the way back.
+const AHEAD: u32 = 8;
 
 /// Labels every node.
 pub(super) fn label<G: Grid>(
@@ -34,20 +39,20 @@ pub(super) fn label<G: Grid>(
     let mut search = Search {
         rows: rows.rows,
         labels: operands.to,
-        low: scratch.take(nodes)?,
+        numbers: scratch.take(nodes)?,
         stack: scratch.take(nodes)?,
         cursors: scratch.take(nodes)?,
-        numbers: scratch.take(nodes)?,
+        least: scratch.take(nodes)?,
         path: 0,
         open: nodes,
         nodes,
         next: NEW + 1,
     };
     for node in 0..nodes {
-        search.low.store_weak(grid, node, NEW);
+        search.numbers.store_weak(grid, node, NEW);
     }
     for root in 0..nodes {
-        if search.low.load_weak(grid, root) == NEW {
+        if search.numbers.load_weak(grid, root) == NEW {
             search.from(work, root)?;
         }
     }
@@ -57,13 +62,12 @@ pub(super) fn label<G: Grid>(
 struct Search {
     rows: Csr,
     labels: Words,
-    /// The least number that a node is known to reach.
-    low: Words,
+    numbers: Words,
     /// The path from its front, open nodes that are not on it from its back.
     stack: Words,
-    /// By the place on the path: the next edge, and the node's own number.
+    /// By the place on the path: the next edge, and the least number that is known to be reached.
     cursors: Words,
-    numbers: Words,
+    least: Words,
     path: u32,
     open: u32,
     nodes: u32,
@@ -74,10 +78,10 @@ impl Search {
     #[inline(always)]
     fn enter<G: Grid>(&mut self, grid: G, node: u32) {
         let (start, _) = self.rows.row(grid, node);
-        self.low.store_weak(grid, node, self.next);
+        self.numbers.store_weak(grid, node, self.next);
         self.stack.store_weak(grid, self.path, node);
         self.cursors.store_weak(grid, self.path, start);
-        self.numbers.store_weak(grid, self.path, self.next);
+        self.least.store_weak(grid, self.path, self.next);
         self.path += 1;
         self.next += 1;
     }
@@ -89,22 +93,23 @@ impl Search {
             let node = self.stack.load_weak(grid, top);
             let first = self.cursors.load_weak(grid, top);
             let (_, end) = self.rows.row(grid, node);
-            let (mut edge, mut low) = (first, self.low.load_weak(grid, node));
+            let (mut edge, mut least) = (first, self.least.load_weak(grid, top));
             let mut found = None;
             while edge < end && found.is_none() {
                 let to = self.rows.target(grid, edge);
                 edge += 1;
-                match self.low.load_weak(grid, to) {
+                match self.numbers.load_weak(grid, to) {
                     NEW => found = Some(to),
-                    reached => low = low.min(reached),
+                    reached => least = least.min(reached),
                 }
             }
             work.spend(edge - first)?;
-            self.low.store_weak(grid, node, low);
-            self.cursors.store_weak(grid, top, edge);
-            match found {
-                Some(to) => self.enter(grid, to),
-                None => self.leave(grid, node, low),
+            if let Some(to) = found {
+                self.least.store_weak(grid, top, least);
+                self.cursors.store_weak(grid, top, edge);
+                self.enter(grid, to);
+            } else {
+                self.leave(grid, node, least);
             }
         }
         Ok(())
@@ -112,42 +117,49 @@ impl Search {
 
     /// Takes the last node off the path, and its component off the stack if it is the first of it.
     #[inline(always)]
-    fn leave<G: Grid>(&mut self, grid: G, node: u32, low: u32) {
+    fn leave<G: Grid>(&mut self, grid: G, node: u32, least: u32) {
         self.path -= 1;
-        if self.numbers.load_weak(grid, self.path) == low {
-            self.close(grid, node, low);
+        if let Some(place) = self.path.checked_sub(AHEAD) {
+            let soon = self.stack.load_weak(grid, place);
+            self.numbers.prefetch(grid, soon);
+            self.rows.prefetch_row(grid, soon);
+            let edge = self.cursors.load_weak(grid, place);
+            self.rows.prefetch_target(grid, edge);
+        }
+        if self.numbers.load_weak(grid, node) == least {
+            self.close(grid, node, least);
             return;
         }
         self.open -= 1;
         self.stack.store_weak(grid, self.open, node);
         // The first node of a component is open, so there is one before this.
-        let parent = self.stack.load_weak(grid, self.path.saturating_sub(1));
-        let least = self.low.load_weak(grid, parent).min(low);
-        self.low.store_weak(grid, parent, least);
+        let parent = self.path.saturating_sub(1);
+        let known = self.least.load_weak(grid, parent);
+        self.least.store_weak(grid, parent, known.min(least));
     }
 
     /// Labels the component of `node`, the first of it.
     fn close<G: Grid>(&mut self, grid: G, node: u32, number: u32) {
         let first = self.open;
-        let mut least = node;
+        let mut smallest = node;
         while self.open < self.nodes {
             let member = self.stack.load_weak(grid, self.open);
-            if self.low.load_weak(grid, member) < number {
+            if self.numbers.load_weak(grid, member) < number {
                 break;
             }
-            least = least.min(member);
+            smallest = smallest.min(member);
             self.open += 1;
         }
         for place in first..self.open {
             let member = self.stack.load_weak(grid, place);
-            self.settle(grid, member, least);
+            self.settle(grid, member, smallest);
         }
-        self.settle(grid, node, least);
+        self.settle(grid, node, smallest);
     }
 
     #[inline(always)]
     fn settle<G: Grid>(&self, grid: G, node: u32, label: u32) {
-        self.low.store_weak(grid, node, CLOSED);
+        self.numbers.store_weak(grid, node, CLOSED);
         self.labels.store_weak(grid, node, label);
     }
 }
