@@ -498,6 +498,21 @@ fn deep_graphs_are_searched_without_rounds() {
             sample.name
         );
     }
+    // A chain of cliques from its middle on: levels of many nodes, most of whose edges stay there.
+    let (size, cliques) = (24, 200);
+    let random = &mut Random::new(5);
+    let mut edges = Vec::new();
+    for node in 0..size * cliques {
+        let end = node - node % size + size;
+        edges.extend((node + 1..end).map(|to| (node, to, 1 + random.below(1000))));
+        if node + 1 == end && end < size * cliques {
+            edges.push((node, end, 1 + random.below(1000)));
+        }
+    }
+    let graph = Graph::from_weighted_edges(size * cliques, &edges, true).unwrap();
+    let middle = size * cliques / 2;
+    let outcome = run(&graph, &request(AnalysisKind::Sssp, &[middle], 1));
+    assert!(outcome.edges_examined.is_some());
 }
 
 /// More entries than a heap has before it is split, equal keys and wide ones.

@@ -13,6 +13,8 @@ use crate::graph::Graph;
 use crate::program::ProgramError;
 use seawall_core::abi::UNREACHED;
 use seawall_core::abi::sequential::{Algorithm, Lengths, SequentialRecord};
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 
 /// Nodes of a sample, and the fewest of them that lie in long chains where many nodes do.
 const SAMPLE: u32 = 1024;
@@ -30,6 +32,13 @@ const LIGHT_PART: usize = 16;
 /// their nodes: a level of about a hundred costs as much as a round without work.
 const LEVELS_LOOKED: usize = 64;
 const NODES_LOOKED: usize = 16 * LEVELS_LOOKED;
+
+/// As many times the nodes are few where most edges lead to nodes of the same level: light paths go
+/// through several nodes of a level there, each of which takes a round.
+const CLUSTERED: usize = 4;
+
+/// Edges of a level at which the look ends.
+const EDGES_LOOKED: usize = 2048;
 
 /// Whether a search of so many `levels` that reaches so many nodes is one that goes on for long with
 /// few nodes on each level.
@@ -67,16 +76,31 @@ fn has_chains(graph: &Graph) -> bool {
 
 /// Whether a search from `sources` goes on for many levels of few nodes.
 fn is_narrow(graph: &Graph, sources: &[u32]) -> bool {
-    let mut seen = std::collections::HashSet::new();
+    let mut level_of = HashMap::new();
     let mut level: Vec<u32> = sources.to_vec();
-    for _ in 0..LEVELS_LOOKED {
+    let (mut looked, mut inner) = (0, 0);
+    for number in 0..LEVELS_LOOKED {
         let edges: usize = level.iter().map(|node| graph.neighbours(*node).len()).sum();
-        if edges > NODES_LOOKED {
+        if edges > EDGES_LOOKED {
             return false;
         }
-        let ends = level.iter().flat_map(|node| graph.neighbours(*node));
-        let next: Vec<u32> = ends.copied().filter(|node| seen.insert(*node)).collect();
-        if seen.len() > NODES_LOOKED {
+        let mut next = Vec::new();
+        for end in level.iter().flat_map(|node| graph.neighbours(*node)) {
+            match level_of.entry(*end) {
+                Entry::Vacant(new) => {
+                    new.insert(number);
+                    next.push(*end);
+                }
+                Entry::Occupied(seen) => inner += usize::from(*seen.get() + 1 == number),
+            }
+        }
+        looked += edges;
+        let few = if 2 * inner > looked {
+            CLUSTERED * NODES_LOOKED
+        } else {
+            NODES_LOOKED
+        };
+        if level_of.len() > few {
             return false;
         }
         level = next;
