@@ -8,8 +8,8 @@
 //! another label; on a graph with edges that have no mirror image it may not, but for the clock.
 //!
 //! Labels of a row are counted in an array with a sum for each label, which are zero between rows;
-//! those of a short row are compared with each other. The rows and labels of the next nodes of a list
-//! are fetched ahead.
+//! those of a short row are compared with each other, all of them without a branch, as no processor
+//! foresees which are equal. The rows and labels of the next nodes of a list are fetched ahead.
 //!
 //! A look also finds the lead of the label that a node wants over all others. A neighbour's change
 //! from one label to another takes at most its weight from both sides of the lead, so a node looks
@@ -26,6 +26,7 @@ use super::Operands;
 use super::work::{Field, Pairs, Rows, Scratch, Work, fetch};
 use crate::grid::Grid;
 use crate::memory::Words;
+use core::hint::select_unpredictable;
 use seawall_core::abi::control::FaultCode;
 use seawall_core::abi::sequential::Lengths;
 
@@ -36,8 +37,10 @@ const UNITS_EXPONENT: i32 = 31;
 /// A label that is not named yet.
 const NAMELESS: u32 = u32::MAX;
 
-/// The lead of a label that another one may have overtaken.
+/// The stored lead, see [`Propagation::leads`], of a label that another one may have overtaken.
 const NO_LEAD: u32 = 0;
+/// The stored lead of a label of which another one may have as much.
+const TIE: u32 = NO_LEAD + 1;
 
 /// Edges for each node from which on a graph is dense.
 const DENSE: u32 = 8;
@@ -50,12 +53,28 @@ pub(super) fn propagate<G: Grid>(
     work: &mut Work<'_, G>,
     operands: &Operands,
     rows: Rows,
+    scratch: Scratch,
+) -> Result<(), FaultCode> {
+    if rows.rows.edges() / DENSE >= operands.nodes {
+        propagate_in::<G, true>(work, operands, rows, scratch)
+    } else {
+        propagate_in::<G, false>(work, operands, rows, scratch)
+    }
+}
+
+/// The same with an array for each word of a node, or a record. Each has code of its own, in which
+/// the distance between the words of two nodes is a constant.
+#[inline(never)]
+fn propagate_in<G: Grid, const ARRAYS: bool>(
+    work: &mut Work<'_, G>,
+    operands: &Operands,
+    rows: Rows,
     mut scratch: Scratch,
 ) -> Result<(), FaultCode> {
     let (grid, nodes) = (work.grid, operands.nodes);
     operands.needs(nodes.into())?;
     let sums = scratch.take_pairs(nodes)?;
-    let [labels, wanted, listed, leads] = fields(&mut scratch, nodes, rows.rows.edges())?;
+    let [labels, wanted, listed, leads] = words_of_nodes::<ARRAYS>(&mut scratch, nodes)?;
     let state = Propagation {
         amounts: Amounts::of(work, rows)?,
         rows,
@@ -85,10 +104,15 @@ pub(super) fn propagate<G: Grid>(
     Ok(())
 }
 
-/// A label, the one that is wanted, the last round and the lead of every node: each in an array of
-/// its own, where looks at labels are most of the work, else in one record.
-fn fields(scratch: &mut Scratch, nodes: u32, edges: u32) -> Result<[Field; 4], FaultCode> {
-    if edges / DENSE >= nodes {
+/// The label of every node, the label that it wants, the last round that listed it and its stored
+/// lead, in this order. A look at an edge of a dense graph mostly reads the label alone, so there
+/// each has an array of its own; on other graphs the four are one record of a node.
+#[inline(always)]
+fn words_of_nodes<const ARRAYS: bool>(
+    scratch: &mut Scratch,
+    nodes: u32,
+) -> Result<[Field; 4], FaultCode> {
+    if ARRAYS {
         let mut field = || scratch.take(nodes).map(Field::of);
         return Ok([field()?, field()?, field()?, field()?]);
     }
@@ -107,7 +131,8 @@ struct Propagation {
     wanted: Field,
     /// The last round that listed each node.
     listed: Field,
-    /// One more than the least lead that the wanted label of each node can have, or [`NO_LEAD`].
+    /// The stored leads: one more than the least lead that the wanted label of each node can have,
+    /// or [`NO_LEAD`].
     leads: Field,
     nodes: u32,
     looking: Words,
@@ -117,6 +142,7 @@ struct Propagation {
 
 impl Propagation {
     /// Runs a round for the first nodes of the list; returns the length of the next one.
+    #[inline(always)]
     fn round<G: Grid>(
         &self,
         work: &mut Work<'_, G>,
@@ -127,8 +153,9 @@ impl Propagation {
         for at in 0..looking {
             self.fetch(grid, self.labels, self.looking, looking, at);
             let node = self.looking.load_weak(grid, at);
-            // A node that waits wants a label without a lead only if no label has as much.
-            if !self.wants(grid, node) || self.leads.load_weak(grid, node) <= NO_LEAD + 1 {
+            // A node that waited does not have the label that it wants yet, so that another label
+            // with as much may come before it.
+            if !self.wants(grid, node) || self.leads.load_weak(grid, node) <= TIE {
                 let choice = self.best(work, node)?;
                 self.wanted.store_weak(grid, node, choice.label);
                 self.leads.store_weak(grid, node, choice.lead());
@@ -139,20 +166,19 @@ impl Propagation {
             self.fetch(grid, self.wanted, self.looking, looking, at);
             let node = self.looking.load_weak(grid, at);
             if self.wants(grid, node) {
-                if self.waits(work, node)? {
-                    waiting += 1;
-                    self.moving.store_weak(grid, self.nodes - waiting, node);
-                } else {
-                    self.moving.store_weak(grid, changing, node);
-                    changing += 1;
-                }
+                // Both places are free, as fewer nodes have moved than the list has.
+                let waits = self.waits(work, node)?;
+                self.moving.store_weak(grid, changing, node);
+                self.moving.store_weak(grid, self.nodes - 1 - waiting, node);
+                changing += u32::from(!waits);
+                waiting += u32::from(waits);
             }
         }
         let mut next = 0;
         for at in 0..changing {
             self.fetch(grid, self.leads, self.moving, changing, at);
             let node = self.moving.load_weak(grid, at);
-            let change = [&self.labels, &self.wanted].map(|of| of.load_weak(grid, node));
+            let change = self.change(grid, node);
             self.labels.store_weak(grid, node, change[1]);
             let (start, end) = self.rows.rows.row(grid, node);
             work.spend(end - start)?;
@@ -188,9 +214,19 @@ impl Propagation {
         }
     }
 
+    /// The label of `node` and the one that it wants.
+    #[inline(always)]
+    fn change<G: Grid>(&self, grid: G, node: u32) -> [u32; 2] {
+        [
+            self.labels.load_weak(grid, node),
+            self.wanted.load_weak(grid, node),
+        ]
+    }
+
     #[inline(always)]
     fn wants<G: Grid>(&self, grid: G, node: u32) -> bool {
-        self.labels.load_weak(grid, node) != self.wanted.load_weak(grid, node)
+        let [own, wish] = self.change(grid, node);
+        own != wish
     }
 
     /// Whether another label may have as much around `node` as the one that it wants, or more, now
@@ -214,14 +250,30 @@ impl Propagation {
     }
 
     /// The label that `node` would take if it were alone.
+    #[inline(always)]
     fn best<G: Grid>(&self, work: &mut Work<'_, G>, node: u32) -> Result<Choice, FaultCode> {
         let grid = work.grid;
         let own = self.labels.load_weak(grid, node);
         let (start, end) = self.rows.rows.row(grid, node);
         work.spend(end - start)?;
-        if end - start <= SHORT {
-            return Ok(self.best_of_few(grid, node, own, [start, end]));
-        }
+        Ok(match end - start {
+            0 => Choice::of(own, 0),
+            1..=2 => self.best_of::<G, 2>(grid, node, [start, end]),
+            3..=4 => self.best_of::<G, 4>(grid, node, [start, end]),
+            5..=SHORT => self.best_of::<G, 8>(grid, node, [start, end]),
+            _ => self.best_of_many(grid, node, own, [start, end]),
+        })
+    }
+
+    /// The same for a long row, as a function of its own, whose loops have all registers.
+    #[inline(never)]
+    fn best_of_many<G: Grid>(
+        &self,
+        grid: G,
+        node: u32,
+        own: u32,
+        [start, end]: [u32; 2],
+    ) -> Choice {
         for edge in start..end {
             let other = self.rows.rows.target(grid, edge);
             if other != node {
@@ -239,57 +291,105 @@ impl Propagation {
             choice.offer(label, self.sums.load(grid, label));
             self.sums.store(grid, label, 0);
         }
-        Ok(choice)
-    }
-
-    /// The same for a short row.
-    fn best_of_few<G: Grid>(&self, grid: G, node: u32, own: u32, [start, end]: [u32; 2]) -> Choice {
-        let mut labels = [own; SHORT as usize];
-        let mut sums = [0_u64; SHORT as usize];
-        let (mut of_own, mut count) = (0_u64, 0);
-        for edge in start..end {
-            let other = self.rows.rows.target(grid, edge);
-            if other == node {
-                continue;
-            }
-            let label = self.labels.load_weak(grid, other);
-            let amount = self.amounts.at(grid, self.rows, edge);
-            if label == own {
-                of_own = of_own.wrapping_add(amount);
-                continue;
-            }
-            let mut known = labels.iter().zip(&mut sums).take(count);
-            if let Some((_, sum)) = known.find(|(known, _)| **known == label) {
-                *sum = sum.wrapping_add(amount);
-            } else if let (Some(new), Some(sum)) = (labels.get_mut(count), sums.get_mut(count)) {
-                (*new, *sum) = (label, amount);
-                count += 1;
-            }
-        }
-        let mut choice = Choice::of(own, of_own);
-        for (label, sum) in labels.into_iter().zip(sums).take(count) {
-            choice.offer(label, sum);
-        }
         choice
     }
 
+    /// The same for a row of one to `N` edges.
+    #[inline(always)]
+    fn best_of<G: Grid, const N: usize>(&self, grid: G, node: u32, row: [u32; 2]) -> Choice {
+        let own = self.labels.load_weak(grid, node);
+        let (mut labels, mut amounts, mut sums) = ([own; N], [0; N], [0; N]);
+        for (at, (label, amount)) in (0..).zip(labels.iter_mut().zip(&mut amounts)) {
+            let edge = edge_of(row, at);
+            let other = self.rows.rows.target(grid, edge);
+            *label = self.labels.load_weak(grid, other);
+            let counts = (at < row[1] - row[0]) & (other != node);
+            *amount = u64::from(counts) * self.amounts.at(grid, self.rows, edge);
+        }
+        let sum_of = |label| {
+            let counted = labels.iter().zip(&amounts);
+            let add = |sum, (other, amount): (&u32, &u64)| {
+                sum + select_unpredictable(*other == label, *amount, 0)
+            };
+            counted.fold(0_u64, add)
+        };
+        let (of_own, mut most) = (sum_of(own), 0);
+        for (sum, label) in sums.iter_mut().zip(&labels) {
+            *sum = sum_of(*label);
+            most = (*sum).max(most);
+        }
+        most = of_own.max(most);
+        // No label has place 0, so none comes before the node's own.
+        let (mut label, mut first) = (own, select_unpredictable(of_own == most, 0, u32::MAX));
+        for (other, sum) in labels.iter().zip(&sums) {
+            let is_first = (*sum == most) & (place(*other) <= first);
+            first = select_unpredictable(is_first, place(*other), first);
+            label = select_unpredictable(is_first, *other, label);
+        }
+        let mut second = select_unpredictable(label == own, 0, of_own);
+        for (other, sum) in labels.iter().zip(&sums) {
+            second = second.max(select_unpredictable(*other == label, 0, *sum));
+        }
+        Choice {
+            own,
+            label,
+            most,
+            second,
+        }
+    }
+
     /// Whether `node` comes after a neighbour in conflict with it.
+    #[inline(always)]
     fn waits<G: Grid>(&self, work: &mut Work<'_, G>, node: u32) -> Result<bool, FaultCode> {
         let grid = work.grid;
-        let own = self.labels.load_weak(grid, node);
-        let wish = self.wanted.load_weak(grid, node);
+        let change = self.change(grid, node);
         let (start, end) = self.rows.rows.row(grid, node);
         work.spend(end - start)?;
-        for edge in start..end {
+        Ok(match end - start {
+            0 => false,
+            1..=2 => self.waits_for::<G, 2>(grid, node, change, [start, end]),
+            3..=4 => self.waits_for::<G, 4>(grid, node, change, [start, end]),
+            5..=SHORT => self.waits_for::<G, 8>(grid, node, change, [start, end]),
+            _ => self.waits_for_any(grid, node, change, [start, end]),
+        })
+    }
+
+    /// The same for a long row, as [`Self::best_of_many`]; it ends at the first such neighbour.
+    #[inline(never)]
+    fn waits_for_any<G: Grid>(
+        &self,
+        grid: G,
+        node: u32,
+        change: [u32; 2],
+        [start, end]: [u32; 2],
+    ) -> bool {
+        (start..end).any(|edge| {
             let other = self.rows.rows.target(grid, edge);
-            let theirs = self.labels.load_weak(grid, other);
-            let their_wish = self.wanted.load_weak(grid, other);
-            let meet = theirs == wish || their_wish == own;
-            if meet && theirs != their_wish && place(other) < place(node) {
-                return Ok(true);
-            }
-        }
-        Ok(false)
+            self.is_in_conflict(grid, change, other) && place(other) < place(node)
+        })
+    }
+
+    /// Whether `node` comes after a neighbour in conflict with it, in a row of one to `N` edges.
+    #[inline(always)]
+    fn waits_for<G: Grid, const N: usize>(
+        &self,
+        grid: G,
+        node: u32,
+        change: [u32; 2],
+        row: [u32; 2],
+    ) -> bool {
+        (0..N as u32).fold(false, |waits, at| {
+            let other = self.rows.rows.target(grid, edge_of(row, at));
+            let comes_after = place(other) < place(node);
+            waits | (self.is_in_conflict(grid, change, other) & comes_after)
+        })
+    }
+
+    /// Whether a node that wants to change its label as given is in conflict with a neighbour.
+    #[inline(always)]
+    fn is_in_conflict<G: Grid>(&self, grid: G, [own, wish]: [u32; 2], other: u32) -> bool {
+        let [theirs, their_wish] = self.change(grid, other);
+        ((theirs == wish) | (their_wish == own)) & (theirs != their_wish)
     }
 
     /// Names each community after its smallest node.
@@ -344,6 +444,13 @@ impl Choice {
         let lead = self.most - self.second;
         u32::try_from(lead).map_or(u32::MAX, |lead| lead.saturating_add(1))
     }
+}
+
+/// Edge `at` of a row that has any, or the last one.
+#[inline(always)]
+const fn edge_of([start, end]: [u32; 2], at: u32) -> u32 {
+    let last = end - start - 1;
+    start + if at < last { at } else { last }
 }
 
 /// The place of a label, or of the node that began with it, in the random order (Wellons,

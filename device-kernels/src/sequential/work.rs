@@ -248,7 +248,9 @@ pub(super) fn fetch<G: Grid>(
     field: Field,
     node_at: impl Fn(u32) -> Option<u32>,
 ) {
-    let [row, edge, ends] = STEPS.map(node_at);
+    // A map over an array would be a call.
+    let [row, edge, ends] = STEPS;
+    let [row, edge, ends] = [node_at(row), node_at(edge), node_at(ends)];
     if let Some(node) = row {
         rows.prefetch_row(grid, node);
         field.prefetch(grid, node);
