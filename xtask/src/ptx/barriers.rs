@@ -18,7 +18,7 @@ use crate::ptx::listing::Function;
 const UNIFORM: [(&str, usize); 17] = [
     // Conditions: the analysis, whether a level is pulled, whether any device found a node, and whether
     // the first block takes the step alone.
-    ("seawall_multi", 5),
+    ("seawall_multi", 4),
     // Whether the team is one block, whose barrier is simpler.
     ("seawall_barriers", 1),
     ("_mega", 1),
