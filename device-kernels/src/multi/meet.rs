@@ -145,7 +145,7 @@ impl<G: Grid> Part<G> {
         Ok(())
     }
 
-    /// What all devices found in the last step.
+    /// The nodes that all devices found in the last step.
     #[inline(always)]
     pub(super) fn found(&self) -> Found {
         Found {

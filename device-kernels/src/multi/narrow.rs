@@ -27,7 +27,7 @@ const NODES: u64 = 1024;
 /// Steps between two looks at the clock.
 const STEPS_PER_LOOK: u32 = 32;
 
-/// What an edge did to the node at its end.
+/// The effect of an edge on the node at its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Taken {
     /// Nothing.
@@ -38,7 +38,7 @@ pub(super) enum Taken {
     TooLong,
 }
 
-/// What a step does.
+/// The work of a step.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Narrow<F, T, S> {
     pub(super) edges: Edges,
@@ -371,7 +371,7 @@ fn exchange<G: Grid>(part: &Part<G>, own: [u32; 3]) {
     }
 }
 
-/// What the steps came to.
+/// The sums of all steps.
 #[derive(Clone, Copy, Debug, Default)]
 struct Ended {
     found: Found,

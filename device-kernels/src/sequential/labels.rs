@@ -9,7 +9,7 @@
 //!
 //! Labels of a row are counted in an array with a sum for each label, which are zero between rows;
 //! those of a short row are compared with each other, all of them without a branch, as no processor
-//! foresees which are equal. The rows and labels of the next nodes of a list are fetched ahead.
+//! predicts which are equal. The rows and labels of the next nodes of a list are fetched ahead.
 //!
 //! A look also finds the lead of the label that a node wants over all others. A neighbour's change
 //! from one label to another takes at most its weight from both sides of the lead, so a node looks
@@ -309,7 +309,8 @@ impl Propagation {
         let sum_of = |label| {
             let counted = labels.iter().zip(&amounts);
             let add = |sum, (other, amount): (&u32, &u64)| {
-                sum + select_unpredictable(*other == label, *amount, 0)
+                let counts = select_unpredictable(*other == label, *amount, 0);
+                u64::wrapping_add(sum, counts)
             };
             counted.fold(0_u64, add)
         };

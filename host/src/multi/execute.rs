@@ -224,7 +224,7 @@ pub fn execute_with(
     found
 }
 
-/// What [`execute_by`] tries.
+/// The machine and the edges of [`execute_by`].
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug)]
 pub struct Tried {

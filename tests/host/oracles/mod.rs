@@ -1,4 +1,4 @@
-//! What judges the other tests: oracles, drawn graphs and drawn scripts.
+//! Tests of the judges of other tests: oracles, drawn graphs and drawn scripts.
 
 mod draw;
 mod graphs;
