@@ -205,7 +205,7 @@ fn query(socket: &Path, arguments: &[&str]) -> Output {
     command.timeout(Duration::from_secs(30)).output().unwrap()
 }
 
-/// The result of a query to a service that sends `answer` and closes.
+/// The result of a query to a service that sends `answer` once it has read all queries, and closes.
 fn query_of(answer: impl FnOnce(&UnixStream) + Send + 'static) -> (Option<i32>, String, String) {
     query_with(&[NOP], answer)
 }
@@ -217,10 +217,13 @@ fn query_with(
     let folder = tempfile::tempdir().unwrap();
     let socket = folder.path().join("socket");
     let listener = UnixListener::bind(&socket).unwrap();
+    // A measurement sends one query before it waits.
+    let queries = arguments.iter().filter(|text| **text == NOP).count().max(1);
     let service = std::thread::spawn(move || {
         let (stream, _) = listener.accept().unwrap();
-        let mut asked = String::new();
-        BufReader::new(&stream).read_line(&mut asked).unwrap();
+        for line in BufReader::new(&stream).lines().take(queries) {
+            line.unwrap();
+        }
         answer(&stream);
     });
     let output = query(&socket, arguments);
