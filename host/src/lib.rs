@@ -55,6 +55,7 @@ pub mod service;
 
 mod answers;
 mod shared;
+mod spans;
 
 pub use answers::*;
 pub use column::Column;

@@ -2,6 +2,7 @@
 
 use assert_cmd::Command;
 use serde_json::{Value, json};
+use std::fs::File;
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixStream;
@@ -87,7 +88,7 @@ impl Serving {
 
     fn starting(graph: &str, options: &[&str]) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let child = serve(graph, options, &folder.path().join("socket"));
+        let child = serve(graph, options, &folder.path().join("socket"), None);
         let serving = Self { child, folder };
         wait_until(|| serving.socket().exists());
         serving
@@ -143,14 +144,18 @@ pub(super) fn wait_until(holds: impl Fn() -> bool) {
     }
 }
 
-fn serve(graph: &str, options: &[&str], socket: &Path) -> Child {
-    std::process::Command::new(PROGRAM)
+fn serve(graph: &str, options: &[&str], socket: &Path, log: Option<File>) -> Child {
+    let mut command = std::process::Command::new(PROGRAM);
+    command
         .args(["serve", graph, "--threads", "2", "--socket"])
         .arg(socket)
         .args(options)
         .stdout(Stdio::null())
-        .spawn()
-        .unwrap()
+        .env_remove("RUST_LOG");
+    if let Some(log) = log {
+        command.env("RUST_LOG", "debug").stderr(log);
+    }
+    command.spawn().unwrap()
 }
 
 impl Drop for Serving {
@@ -298,7 +303,7 @@ fn a_dead_socket_is_replaced() {
     serving.child.kill().unwrap();
     serving.child.wait().unwrap();
     assert!(serving.socket().exists());
-    serving.child = serve("gen:grid:10", &[], &serving.socket());
+    serving.child = serve("gen:grid:10", &[], &serving.socket(), None);
     wait_until(|| UnixStream::connect(serving.socket()).is_ok());
     assert_eq!(ask(&serving.connect(), REACH)["reached"], true);
     let socket = serving.socket();
@@ -415,4 +420,45 @@ fn a_lack_of_descriptors_leaves_nothing_beside_the_socket() {
         assert_eq!(entries(folder.path()), 0, "{descriptors} descriptors");
     }
     assert!(served > 0);
+}
+
+#[test]
+fn the_log_of_a_service_names_clients_queries_and_its_end() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("log");
+    let log = File::create(&path).unwrap();
+    let socket = folder.path().join("socket");
+    let options = ["--log-format", "json"];
+    let child = serve("gen:grid:10", &options, &socket, Some(log));
+    let serving = Serving { child, folder };
+    wait_until(|| socket.exists());
+    let stream = serving.connect();
+    assert_eq!(
+        ask(&stream, r#"{"op":"reach","source":0,"target":1}"#)["reached"],
+        true
+    );
+    assert!(ask(&stream, "hello").get("error").is_some());
+    drop(stream);
+    let text = || std::fs::read_to_string(&path).unwrap();
+    wait_until(|| text().contains("\"left\""));
+    let mut serving = serving;
+    assert_eq!(serving.end(), Some(0));
+    let events: Vec<Value> = text()
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let of = |message: &str| {
+        let mut found = events
+            .iter()
+            .filter(|event| event["fields"]["message"] == message);
+        found
+            .next()
+            .unwrap_or_else(|| panic!("{message} is not in {}", text()))
+    };
+    assert_eq!(of("the service answers")["fields"]["nodes"], 100);
+    for message in ["connected", "answered", "refused", "left"] {
+        assert_eq!(of(message)["span"]["tenant"], 1, "{message}");
+    }
+    assert!(of("answered")["fields"]["us"].is_u64());
+    assert_eq!(of("the service has ended")["fields"]["faults"], 0);
 }

@@ -16,6 +16,7 @@ use seawall_modules::ModuleError;
 
 use super::evidence::EvidenceFailure;
 use super::flags;
+use super::logging::LogError;
 use super::page::PageError;
 use super::plan::error::PlanError;
 use super::program::ProgramFailure;
@@ -142,10 +143,18 @@ pub(super) enum CliError {
         path: String,
     },
     /// A picture whose suffix matches no format.
-    #[error("--plot {path}: pictures are SVG; end the name in .svg")]
+    #[error("{option} {path}: pictures are SVG or PNG; end the name in .svg or .png")]
     UnknownPicture {
+        /// The option.
+        option: &'static str,
         /// The path.
         path: String,
+    },
+    /// A graph that is too large to be drawn.
+    #[error("--draw: {reason}; --plot counts the nodes by their values")]
+    TooLargeToDraw {
+        /// Its size, and the largest.
+        reason: String,
     },
     /// A column that is not in the table.
     #[error("--columns {column}: this table has no such column{}; it has {}",
@@ -174,6 +183,9 @@ pub(super) enum CliError {
     /// The measured costs could not be stored.
     #[error(transparent)]
     Store(#[from] StoreError),
+    /// The log cannot be written as asked.
+    #[error(transparent)]
+    Log(#[from] LogError),
     /// The service could not start.
     #[error(transparent)]
     Start(#[from] StartError),
@@ -225,6 +237,7 @@ impl CliError {
             Self::Query(error) => error.cause(),
             Self::Store(_) | Self::Stdout(_) | Self::Thread(_) => Cause::Failure,
             Self::NoSuchSource(_)
+            | Self::Log(_)
             | Self::OneGraph { .. }
             | Self::NeverStreams { .. }
             | Self::NotOnRanks { .. }
@@ -235,7 +248,8 @@ impl CliError {
             | Self::NoSuchColumn { .. }
             | Self::ColumnTwice { .. }
             | Self::UnknownOutput { .. }
-            | Self::UnknownPicture { .. } => Cause::Request,
+            | Self::UnknownPicture { .. }
+            | Self::TooLargeToDraw { .. } => Cause::Request,
         }
     }
 

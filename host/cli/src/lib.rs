@@ -18,6 +18,7 @@ mod flags;
 mod form;
 mod grammar;
 mod info;
+mod logging;
 mod names;
 mod manual;
 mod numbers;
@@ -60,6 +61,8 @@ struct Cli {
     /// Print all options, with what each name of a choice means.
     #[arg(long, global = true, action = ArgAction::HelpLong, help_heading = HELP)]
     help_all: Option<bool>,
+    #[command(flatten)]
+    log: logging::LogArgs,
     #[command(subcommand)]
     command: Command,
 }
@@ -116,7 +119,8 @@ pub fn main() -> ExitCode {
     if !matches!(cli.command, Command::Serve(_)) {
         signals::watch();
     }
-    match dispatch(&cli.command) {
+    let done = logging::begin(cli.log).map_err(CliError::from);
+    match done.and_then(|()| dispatch(&cli.command)) {
         Ok(code) => code,
         Err(error) => fail(&error, cli.command.is_for_scripts()),
     }
@@ -132,6 +136,8 @@ struct RanksCli {
     /// Print all options, with what each name of a choice means.
     #[arg(long, global = true, action = ArgAction::HelpLong, help_heading = HELP)]
     help_all: Option<bool>,
+    #[command(flatten)]
+    log: logging::LogArgs,
     #[command(subcommand)]
     command: RanksCommand,
 }
@@ -171,7 +177,8 @@ pub fn main_on_ranks(carrier: Box<dyn seawall::multi::Carrier>, local: u32) -> E
     if !ranks.reports() {
         args.silence();
     }
-    let error = match run::command_on(&args, &ranks) {
+    let done = logging::begin(cli.log).map_err(CliError::from);
+    let error = match done.and_then(|()| run::command_on(&args, &ranks)) {
         Ok(code) => return code,
         Err(error) => error,
     };

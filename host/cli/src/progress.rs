@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
+use crate::logging;
 use seawall::run::Phase;
 
 /// Interval at which the line moves if nothing is reported.
@@ -26,10 +27,10 @@ pub(super) struct ProgressLine {
 }
 
 impl ProgressLine {
-    /// Creates a line on standard error if that is a terminal and `quiet` is false; otherwise one
-    /// that draws nothing.
+    /// Creates a line on standard error if that is a terminal without a log, and `quiet` is false;
+    /// otherwise one that draws nothing.
     pub(super) fn new(quiet: bool) -> Self {
-        if quiet || !std::io::stderr().is_terminal() {
+        if quiet || logging::is_on() || !std::io::stderr().is_terminal() {
             return Self {
                 bar: ProgressBar::hidden(),
                 messages: Arc::default(),

@@ -28,6 +28,7 @@ mod mix;
 mod model;
 mod nearest;
 mod notes;
+pub mod npy;
 mod npz_members;
 #[cfg(feature = "petgraph")]
 mod petgraph;
@@ -61,6 +62,7 @@ pub use write::{Saved, save, save_and_free};
 
 use std::ffi::OsStr;
 use std::io::Read;
+use std::time::Instant;
 
 /// Loads a graph from a file, from standard input (`-`) or from a generator (`gen:...`).
 ///
@@ -93,6 +95,16 @@ pub fn load(
     progress: Option<&dyn Progress>,
 ) -> Result<Loaded, GraphError> {
     let path = spec.as_ref();
+    traced(&path.to_string_lossy(), || {
+        load_from(path, options, progress)
+    })
+}
+
+fn load_from(
+    path: &OsStr,
+    options: &LoadOptions,
+    progress: Option<&dyn Progress>,
+) -> Result<Loaded, GraphError> {
     // Only a name that is valid text can name a generator.
     let spec = path.to_str().unwrap_or("");
     threads::start()?;
@@ -132,9 +144,32 @@ pub fn load_reader(
     reader: impl Read + Send + 'static,
     options: &LoadOptions,
 ) -> Result<Loaded, GraphError> {
-    threads::start()?;
-    let loaded = read::load_reader(name, Box::new(reader), options)?;
-    finish(loaded, options, name)
+    traced(name, || {
+        threads::start()?;
+        let loaded = read::load_reader(name, Box::new(reader), options)?;
+        finish(loaded, options, name)
+    })
+}
+
+/// Loads in a span of `tracing`, which ends with an event.
+fn traced(
+    name: &str,
+    work: impl FnOnce() -> Result<Loaded, GraphError>,
+) -> Result<Loaded, GraphError> {
+    let _entered = tracing::info_span!("load", graph = name).entered();
+    let started = Instant::now();
+    let loaded = work();
+    match &loaded {
+        Ok(Loaded { graph, stats }) => tracing::info!(
+            nodes = graph.nodes(),
+            edges = graph.edges(),
+            format = %stats.format,
+            ms = started.elapsed().as_micros() as f64 / 1e3,
+            "loaded"
+        ),
+        Err(error) => tracing::error!(%error, "not loaded"),
+    }
+    loaded
 }
 
 /// The graph with the weights asked for, if it is of the format asked for.

@@ -10,6 +10,7 @@ use crate::graph::Graph;
 use crate::outcome::{Dropped, Taken, Times};
 use crate::program::{PlanCache, PlanRequest};
 use crate::run::{Detail, Executor, Phase, RunError, RunRequest, steps};
+use crate::spans;
 use crate::units::elapsed_ns;
 use rayon::prelude::*;
 use seawall_core::abi::control::ControlRecord;
@@ -124,6 +125,27 @@ pub fn execute_with(
     request: &RunRequest,
     control: BatchControl<'_>,
 ) -> Result<BatchOutcome, BatchError> {
+    let analysis = request.analysis;
+    let _entered = tracing::info_span!("batch", %analysis, graphs = graphs.len()).entered();
+    let outcome = execute_in_span(graphs, request, control);
+    match &outcome {
+        Ok(outcome) => tracing::info!(
+            backend = %outcome.backend,
+            device = outcome.device,
+            reason = outcome.backend_reason,
+            run_ms = spans::ms(outcome.times.run),
+            "answered"
+        ),
+        Err(error) => spans::failed(error, error.cause()),
+    }
+    outcome
+}
+
+fn execute_in_span(
+    graphs: &[BatchGraph<'_>],
+    request: &RunRequest,
+    control: BatchControl<'_>,
+) -> Result<BatchOutcome, BatchError> {
     let mut own = PlanCache::new(plans_of(graphs.len()));
     let mut silent = |_| ();
     let BatchControl {
@@ -132,7 +154,7 @@ pub fn execute_with(
         progress,
     } = control;
     let plans = plans.unwrap_or(&mut own);
-    let progress = progress.unwrap_or(&mut silent);
+    let progress = &mut spans::phases(progress.unwrap_or(&mut silent));
     check_detail(request.detail)?;
     let mut submission = Submission {
         canceller,

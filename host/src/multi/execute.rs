@@ -14,6 +14,7 @@ use crate::graph::memory::Shortage;
 use crate::graph::{Graph, WeightKind};
 use crate::outcome::{Dropped, Event, Memory, Rounds, RunOutcome, Taken, Times, Track};
 use crate::run::{Phase, RunError, RunRequest, steps};
+use crate::spans;
 use crate::units::{counted, elapsed_ns};
 use seawall_core::abi::UNREACHED;
 use seawall_core::abi::multi::{DEVICES_MAX, MultiKind, MultiRecord};
@@ -219,9 +220,13 @@ pub fn execute_with(
     canceller: &Canceller,
     progress: &mut dyn FnMut(Phase),
 ) -> Result<RunOutcome, RunError> {
-    let found = run(graph, request, devices, None, canceller, progress);
-    canceller.settle()?;
-    found
+    let size = (graph.nodes(), u64::from(graph.edges()));
+    spans::run("devices", size, request, || {
+        let progress = &mut spans::phases(progress);
+        let found = run(graph, request, devices, None, canceller, progress);
+        canceller.settle()?;
+        found
+    })
 }
 
 /// The machine and the edges of [`execute_by`].

@@ -14,6 +14,7 @@ use crate::executor::{Executor, Machine};
 use crate::graph::Graph;
 use crate::outcome::RunOutcome;
 use crate::run::{Phase, RunError, RunRequest};
+use crate::spans;
 use crate::units::{counted, elapsed_ns};
 use seawall_core::abi::VERSION;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -48,9 +49,13 @@ pub fn execute_on_ranks(
     canceller: &Canceller,
     progress: &mut dyn FnMut(Phase),
 ) -> Result<RunOutcome, RunError> {
-    let found = run(graph, request, carrier, threads, canceller, progress);
-    canceller.settle()?;
-    found
+    let size = (graph.nodes(), u64::from(graph.edges()));
+    spans::run("ranks", size, request, || {
+        let progress = &mut spans::phases(progress);
+        let found = run(graph, request, carrier, threads, canceller, progress);
+        canceller.settle()?;
+        found
+    })
 }
 
 fn run(

@@ -13,6 +13,7 @@ use crate::backend::{BackendError, Canceller, SessionWork};
 use crate::graph::Graph;
 use crate::outcome::{Dropped, RunOutcome, Taken, Times, waves};
 use crate::program::PlanCache;
+use crate::spans;
 use crate::units::elapsed_ns;
 use std::time::Instant;
 
@@ -106,6 +107,17 @@ impl<'g> Analyzer<'g> {
     /// # Errors
     /// As [`run`](Self::run).
     pub fn run_with_progress(
+        &mut self,
+        request: &RunRequest,
+        progress: &mut dyn FnMut(Phase),
+    ) -> Result<RunOutcome, RunError> {
+        let size = (self.graph.nodes(), u64::from(self.graph.edges()));
+        spans::run("one machine", size, request, || {
+            self.run_in_span(request, progress)
+        })
+    }
+
+    fn run_in_span(
         &mut self,
         request: &RunRequest,
         progress: &mut dyn FnMut(Phase),

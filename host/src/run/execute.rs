@@ -256,7 +256,7 @@ impl<'g, 'p> Submission<'g, 'p> {
             },
             |event| {
                 runs.push(event.duration_ns);
-                self.log.events.push(event);
+                self.log.add(event);
             },
         )?;
         Ok((stats, steps::first_and_median(runs)))

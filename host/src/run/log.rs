@@ -1,6 +1,7 @@
 //! Events of a run, for the trace.
 
 use crate::outcome::{Event, Track};
+use crate::spans;
 use crate::units::elapsed_ns;
 use std::time::{Duration, Instant};
 
@@ -23,12 +24,18 @@ impl Log {
 
     /// Adds a span of the host.
     pub(super) fn host(&mut self, name: &str, start_ns: u64, duration_ns: u64) {
-        self.events.push(Event {
+        self.add(Event {
             name: name.to_owned(),
             track: Track::Host,
             start_ns,
             duration_ns,
         });
+    }
+
+    /// Adds a span.
+    pub(super) fn add(&mut self, event: Event) {
+        spans::step(&event.name, event.duration_ns);
+        self.events.push(event);
     }
 
     /// Adds the making of a form of the graph, which ends now.

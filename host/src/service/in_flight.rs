@@ -159,6 +159,11 @@ impl InFlight {
             }
             if let Some((_, oneshot)) = flight.expected.take() {
                 self.overrun.fetch_add(1, Ordering::Relaxed);
+                tracing::warn!(
+                    slot = index,
+                    ?budget,
+                    "a query took too long and ended in a fault"
+                );
                 let fault = Refusal::new(FaultCode::TimeBudget, 0);
                 self.deliver(&oneshot, Err(TicketError::Fault(fault)));
             }

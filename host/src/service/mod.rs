@@ -202,6 +202,7 @@ fn check_programs(graph: &Graph, programs: &[Program]) -> Result<(), StartError>
 #[derive(Debug)]
 pub struct Service {
     shared: Arc<Shared>,
+    has_ended: bool,
     threads: Vec<JoinHandle<()>>,
 }
 
@@ -211,10 +212,28 @@ impl Service {
     /// # Errors
     /// As [`StartError`] says; no thread is left then.
     pub fn start(graph: Arc<Graph>, config: Config) -> Result<Self, StartError> {
+        let service = Self::start_workers(graph, config);
+        match &service {
+            Ok(Self { shared, .. }) => tracing::info!(
+                machine = stats::machine(shared),
+                nodes = shared.graph.nodes(),
+                edges = shared.graph.edges(),
+                workers = shared.workers,
+                tenants = shared.tenants,
+                slots = shared.layout.slots(),
+                "the service answers"
+            ),
+            Err(error) => tracing::error!(%error, "the service did not start"),
+        }
+        service
+    }
+
+    fn start_workers(graph: Arc<Graph>, config: Config) -> Result<Self, StartError> {
         let on = config.on;
         let shared = Arc::new(Shared::new(graph, config)?);
         let mut service = Self {
             shared,
+            has_ended: false,
             threads: Vec::new(),
         };
         if on != On::Threads {
@@ -368,6 +387,15 @@ impl Service {
             }
         }
         shared.in_flight.end_all();
+        if !std::mem::replace(&mut self.has_ended, true) {
+            let stats = stats::of(shared);
+            tracing::info!(
+                submitted = stats.submitted,
+                faults = stats.faults,
+                overrun = stats.overrun,
+                "the service has ended"
+            );
+        }
     }
 }
 

@@ -76,13 +76,18 @@ impl From<&TenantRecord> for TenantStats {
     }
 }
 
+/// The machine that serves: a GPU by its name, or threads.
+pub(super) fn machine(shared: &Shared) -> &str {
+    let started = shared.machine.get();
+    started.map_or("threads", |machine| &machine.name)
+}
+
 pub(super) fn of(shared: &Shared) -> Stats {
     let control = shared.ring().control();
     let tenants = control.tenants.iter().skip(1);
     let tenants = tenants.take(shared.tenants as usize);
-    let machine = shared.machine.get();
     Stats {
-        machine: machine.map_or_else(|| "threads".to_owned(), |machine| machine.name.clone()),
+        machine: machine(shared).to_owned(),
         submitted: shared.in_flight.submitted.sum(),
         delivered: shared.in_flight.delivered.sum(),
         overrun: shared.in_flight.overrun.load(Ordering::Relaxed),

@@ -14,6 +14,7 @@ use crate::graph::{
 };
 use crate::outcome::{Event, Memory, RunOutcome, Track, Weights};
 use crate::run::{Phase, RunError, RunRequest, steps};
+use crate::spans;
 use crate::units::{bytes, elapsed_ns};
 use std::path::Path;
 use std::time::Instant;
@@ -161,6 +162,18 @@ impl Streamed {
     /// # Errors
     /// As [`run`](Self::run).
     pub fn run_with_progress(
+        &self,
+        request: &RunRequest,
+        options: StreamOptions,
+        progress: &mut dyn FnMut(Phase),
+    ) -> Result<RunOutcome, RunError> {
+        let size = (self.file.node_count(), self.file.edges());
+        spans::run("stream", size, request, || {
+            self.run_in_span(request, options, &mut spans::phases(progress))
+        })
+    }
+
+    fn run_in_span(
         &self,
         request: &RunRequest,
         options: StreamOptions,

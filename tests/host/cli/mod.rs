@@ -10,6 +10,7 @@ mod columns;
 mod costs;
 mod details;
 mod devices;
+mod drawings;
 mod evidence;
 #[cfg(target_os = "linux")]
 mod exhaustion;
@@ -21,6 +22,7 @@ mod formats;
 mod grammar;
 mod help;
 mod ids;
+mod logs;
 mod loops;
 mod input_errors;
 mod named;
@@ -49,6 +51,7 @@ fn seawall(arguments: &[&str]) -> Command {
     command
         .args(arguments)
         .env_remove("NO_COLOR")
+        .env_remove("RUST_LOG")
         .env_remove("CLICOLOR_FORCE");
     command
 }

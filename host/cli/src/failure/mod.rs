@@ -17,6 +17,7 @@ use serde_json::{Value, json};
 use crate::bench::AgainstError;
 use crate::error::CliError;
 use crate::evidence::EvidenceFailure;
+use crate::logging::LogError;
 use crate::page::PageError;
 use crate::sources::{IdRange, SourcesError};
 
@@ -75,7 +76,7 @@ fn option(error: &CliError) -> Value {
             json!({"kind": "weights_unread", "option": option, "analysis": analysis.name()})
         }
         CliError::UnknownOutput { path } => json!({"kind": "unknown_output", "path": path}),
-        CliError::UnknownPicture { path } => json!({"kind": "unknown_picture", "path": path}),
+        CliError::UnknownPicture { path, .. } => json!({"kind": "unknown_picture", "path": path}),
         CliError::NoSuchColumn { column, known } => {
             json!({"kind": "no_such_column", "column": column, "known": known})
         }
@@ -97,6 +98,7 @@ fn option(error: &CliError) -> Value {
         CliError::Socket(_) => json!({"kind": "socket"}),
         #[cfg(unix)]
         CliError::Query(_) => json!({"kind": "query"}),
+        CliError::Log(LogError::Value { value, .. }) => json!({"kind": "log", "value": value}),
         CliError::Against(error) => against(error),
         CliError::Store(_) => json!({"kind": "calibration_file"}),
         other => named(other),

@@ -19,12 +19,15 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
+#[cfg(unix)]
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 
 use super::CliError;
-use super::numbers::{seconds, thread_count};
+#[cfg(unix)]
+use super::numbers::seconds;
+use super::numbers::thread_count;
 use super::progress::ProgressLine;
 use super::weights::WeightArgs;
 use crate::reading::READING;
@@ -64,6 +67,7 @@ have is an error. A client of a socket that neither asks nor waits for --idle-ti
 pub(super) const LINE_MAX: usize = 1 << 16;
 
 /// Most clients at the same time: each is a tenant of the service, whose number is limited.
+#[cfg(unix)]
 const CLIENTS_MAX: u32 = 15;
 
 /// Most queries of a client without an answer; with more, it waits.

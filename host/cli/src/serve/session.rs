@@ -12,7 +12,9 @@ use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Wake, Waker};
 use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
+#[cfg(unix)]
+use std::time::Duration;
+use std::time::Instant;
 
 use serde_json::{Value, json};
 
@@ -29,6 +31,7 @@ enum Event {
     /// A query was posted.
     Posted {
         space: usize,
+        since: Instant,
         form: Form,
         ticket: Ticket,
     },
@@ -67,6 +70,7 @@ impl Default for Activity {
 
 impl Activity {
     /// The time for which the client has neither sent a line nor waited for an answer.
+    #[cfg(unix)]
     pub(super) fn idle(&self) -> Duration {
         let inside = self.inside();
         if inside.open > 0 {
@@ -164,6 +168,10 @@ impl Session {
 /// The end of a session.
 pub(super) struct Left {
     /// The thread that reads.
+    #[cfg_attr(
+        not(unix),
+        expect(dead_code, reason = "clients of a socket wait for it")
+    )]
     pub(super) reader: JoinHandle<()>,
     /// Whether all answers could be written.
     pub(super) written: io::Result<()>,
@@ -225,11 +233,13 @@ impl Reader {
     }
 
     fn post(&mut self, space: usize, request: request::Request) -> Event {
+        let since = Instant::now();
         let id = request.id;
         let is_fence = matches!(request.asked, LineRequest::Fence);
         match self.posted(space, request.priority, request.batch, request.asked) {
             Ok(Posted::Query(ticket, shown)) => Event::Posted {
                 space,
+                since,
                 form: Form {
                     id,
                     shown,
@@ -359,10 +369,17 @@ fn next_line(input: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<bool> {
     Ok(read > 0)
 }
 
+/// A query without an answer.
+struct Open {
+    form: Form,
+    ticket: Ticket,
+    since: Instant,
+}
+
 /// Writes answers.
 struct Writer<'s, W> {
     session: &'s Session,
-    open: HashMap<usize, (Form, Ticket)>,
+    open: HashMap<usize, Open>,
     events: Sender<Event>,
     spaces: SyncSender<usize>,
     output: W,
@@ -377,19 +394,33 @@ impl<W: Write> Writer<'_, W> {
             match event {
                 Event::Over => is_over = true,
                 Event::Idle => {
+                    tracing::info!("idle for too long");
                     let message = "nothing was asked for too long; connect again";
                     let error = json!({"kind": "idle", "message": message});
                     self.say(&Id::default(), &json!({"error": error}))?;
                     is_over = true;
                 }
-                Event::Said { space, id, answer } => self.write(space, &id, &answer)?,
+                Event::Said { space, id, answer } => {
+                    if let Some(error) = answer.get("error") {
+                        tracing::debug!(%error, "refused");
+                    }
+                    self.write(space, &id, &answer)?;
+                }
                 Event::Ended { space } => self.look(space)?,
                 Event::Posted {
                     space,
+                    since,
                     form,
                     ticket,
                 } => {
-                    self.open.insert(space, (form, ticket));
+                    self.open.insert(
+                        space,
+                        Open {
+                            form,
+                            ticket,
+                            since,
+                        },
+                    );
                     self.look(space)?;
                 }
             }
@@ -399,7 +430,12 @@ impl<W: Write> Writer<'_, W> {
 
     /// Writes the answer of a query if it has one; otherwise it is checked again when it does.
     fn look(&mut self, space: usize) -> io::Result<()> {
-        let Some((form, ticket)) = self.open.get_mut(&space) else {
+        let Some(Open {
+            form,
+            ticket,
+            since,
+        }) = self.open.get_mut(&space)
+        else {
             return Ok(());
         };
         let events = self.events.clone();
@@ -410,6 +446,8 @@ impl<W: Write> Writer<'_, W> {
         };
         let is_fence = form.is_fence;
         let answer = form.answer(end, &self.session.client, &self.session.served);
+        let us = since.elapsed().as_micros() as u64;
+        tracing::debug!(us, failed = answer.get("error").is_some(), "answered");
         let id = std::mem::take(&mut form.id);
         self.open.remove(&space);
         if is_fence {
@@ -421,7 +459,7 @@ impl<W: Write> Writer<'_, W> {
     /// Writes the answers of all queries that have ended. Queries before a fence have ended, but
     /// may not be notified yet.
     fn look_at_queries(&mut self) -> io::Result<()> {
-        let open = self.open.iter().filter(|(_, (form, _))| !form.is_fence);
+        let open = self.open.iter().filter(|(_, open)| !open.form.is_fence);
         let spaces: Vec<usize> = open.map(|(space, _)| *space).collect();
         spaces.into_iter().try_for_each(|space| self.look(space))
     }

@@ -81,6 +81,7 @@ pub(super) fn serve(
     stop: &Stop,
 ) -> Result<(), SocketError> {
     let socket = Socket::open(path)?;
+    tracing::info!(socket = %path.display(), clients = limits.clients, "listens");
     let free: Mutex<Vec<Client>> = Mutex::new(
         (1..=limits.clients)
             .rev()
@@ -95,6 +96,10 @@ pub(super) fn serve(
             };
             let taken = free.lock().unwrap_or_else(PoisonError::into_inner).pop();
             let Some(client) = taken else {
+                tracing::warn!(
+                    clients = limits.clients,
+                    "refused a client: all places are taken"
+                );
                 refuse(&stream, limits);
                 continue;
             };
@@ -105,8 +110,13 @@ pub(super) fn serve(
             let spare = client.clone();
             let thread = std::thread::Builder::new().name("seawall-session".to_owned());
             let started = thread.spawn_scoped(scope, move || {
+                let _entered = tracing::info_span!("client", tenant = client.tenant()).entered();
+                tracing::info!("connected");
                 // A client that leaves or does not read ends its own session alone.
-                let _ = attend(&stream, limits.idle, &client, served, stop);
+                match attend(&stream, limits.idle, &client, served, stop) {
+                    Ok(()) => tracing::info!("left"),
+                    Err(error) => tracing::info!(%error, "lost"),
+                }
                 let _ = stream.shutdown(Shutdown::Both);
                 // Its requests may still write to its window.
                 while !client.is_idle() {
@@ -115,6 +125,7 @@ pub(super) fn serve(
                 give_back(client);
             });
             if started.is_err() {
+                tracing::error!("no thread could be started for a client");
                 // Its stream is closed with the thread that did not start.
                 give_back(spare);
             }

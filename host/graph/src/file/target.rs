@@ -1,7 +1,7 @@
 //! The destination of a path.
 
 use std::ffi::OsStr;
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -81,7 +81,7 @@ pub(super) fn descriptor(number: u32) -> io::Result<File> {
         2 => io::stderr().as_fd().try_clone_to_owned()?,
         _ => {
             let path = format!("/dev/fd/{number}");
-            return OpenOptions::new().append(true).open(path);
+            return fs::OpenOptions::new().append(true).open(path);
         }
     };
     Ok(File::from(shared))

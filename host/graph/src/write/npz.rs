@@ -11,11 +11,10 @@ use flate2::Crc;
 
 use super::sink::Sink;
 use crate::ids::Ids;
+use crate::npy::{self, Dtype};
 use crate::npz_members::{IDS, UNWEIGHTED};
 use crate::{Graph, WeightKind};
 
-/// Alignment of the numbers in a member.
-const ALIGN: usize = 64;
 /// Version of the format that has sizes of 64 bits.
 const VERSION: u16 = 45;
 /// Placeholder of a size of 64 bits.
@@ -27,7 +26,7 @@ const STEP: usize = 1 << 14;
 struct Array<'a> {
     name: &'static str,
     descr: &'static str,
-    shape: String,
+    shape: Vec<u64>,
     content: Content<'a>,
 }
 
@@ -81,7 +80,7 @@ fn arrays(graph: &Graph) -> Vec<Array<'_>> {
     let vector = |name, descr, words| Array {
         name,
         descr,
-        shape: format!("({},)", <[u8]>::len(words) / 4),
+        shape: vec![(<[u8]>::len(words) / 4) as u64],
         content: Content::Bytes(Cow::Borrowed(words)),
     };
     let nodes = i64::from(graph.nodes());
@@ -92,13 +91,13 @@ fn arrays(graph: &Graph) -> Vec<Array<'_>> {
         Array {
             name: "format",
             descr: "|S3",
-            shape: "()".to_owned(),
+            shape: Vec::new(),
             content: Content::Bytes(Cow::Borrowed(b"csr")),
         },
         Array {
             name: "shape",
             descr: "<i8",
-            shape: "(2,)".to_owned(),
+            shape: vec![2],
             content: Content::Bytes(Cow::Owned(bytemuck::cast_slice(&shape).to_vec())),
         },
     ];
@@ -120,13 +119,13 @@ fn arrays(graph: &Graph) -> Vec<Array<'_>> {
             arrays.push(Array {
                 name: "data",
                 descr: "<i4",
-                shape: format!("({},)", graph.edges()),
+                shape: vec![u64::from(graph.edges())],
                 content: Content::Ones(graph.edges()),
             });
             arrays.push(Array {
                 name: UNWEIGHTED,
                 descr: "|b1",
-                shape: "()".to_owned(),
+                shape: Vec::new(),
                 content: Content::Bytes(Cow::Borrowed(&[1])),
             });
         }
@@ -141,7 +140,7 @@ fn arrays(graph: &Graph) -> Vec<Array<'_>> {
     arrays.push(Array {
         name: IDS,
         descr: "<u8",
-        shape: format!("({},)", ids.len()),
+        shape: vec![ids.len() as u64],
         content: Content::Bytes(match ids {
             Cow::Borrowed(ids) => Cow::Borrowed(bytemuck::cast_slice(ids)),
             Cow::Owned(ids) => Cow::Owned(bytemuck::cast_slice(&ids).to_vec()),
@@ -165,7 +164,7 @@ impl Zip<'_> {
     }
 
     fn array(&mut self, array: &Array<'_>) -> io::Result<()> {
-        let head = npy_head(array);
+        let head = npy::head(&Dtype::Plain(array.descr), &array.shape);
         let mut sum = Crc::new();
         sum.update(&head);
         array.content.each(&mut |bytes| {
@@ -261,20 +260,4 @@ fn extra(words: &[u8]) -> Vec<u8> {
     bytes.extend((words.len() as u16).to_le_bytes());
     bytes.extend_from_slice(words);
     bytes
-}
-
-/// The header of an array.
-fn npy_head(array: &Array<'_>) -> Vec<u8> {
-    let (descr, shape) = (array.descr, &array.shape);
-    let mut text = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}");
-    let unpadded = 10 + text.len() + 1;
-    text.extend(std::iter::repeat_n(
-        ' ',
-        unpadded.next_multiple_of(ALIGN) - unpadded,
-    ));
-    text.push('\n');
-    let mut head = b"\x93NUMPY\x01\x00".to_vec();
-    head.extend((text.len() as u16).to_le_bytes());
-    head.extend(text.into_bytes());
-    head
 }

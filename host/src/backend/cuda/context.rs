@@ -49,6 +49,12 @@ impl Context {
             after_reset,
         });
         context.bind()?;
+        tracing::debug!(
+            device = ordinal,
+            name = context.limits.info.name,
+            after_reset,
+            "opened a GPU"
+        );
         Ok(context)
     }
 
@@ -84,6 +90,7 @@ impl Context {
     /// Records an error; one that lost the context affects the whole process.
     pub(super) fn note(&self, error: &BackendError) {
         if matches!(error, BackendError::ContextLost { .. }) {
+            tracing::error!(%error, "a GPU lost its context");
             Ledger::of_process().lost(self.device);
         }
     }
@@ -100,6 +107,10 @@ impl Context {
 
     /// Marks the device as no longer responding.
     pub(super) fn give_up(&self) {
+        tracing::error!(
+            name = self.limits.info.name,
+            "a GPU does not respond and is left alone"
+        );
         self.given_up.set(true);
     }
 

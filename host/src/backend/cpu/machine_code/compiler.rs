@@ -3,6 +3,7 @@
 use super::Tier;
 use crate::backend::CodeReport;
 use crate::program::EncodedProgram;
+use crate::spans;
 use crate::units::elapsed_ns;
 use seawall_core::abi::code::Instruction;
 use seawall_core::abi::program::RegisterRecord;
@@ -158,7 +159,18 @@ impl Tier {
     /// Makes the machine code, `is_beside` a run.
     fn make(&self, is_beside: bool) {
         let compiler = &self.compiler;
-        if let Ok(made) = compiler.made.get_or_init(|| compiler.make(is_beside)) {
+        let made = compiler.made.get_or_init(|| compiler.make(is_beside));
+        match made {
+            Ok(made) => tracing::debug!(
+                waves = made.waves.len(),
+                bytes = made.compiled.bytes(),
+                ms = spans::ms(made.compile_ns),
+                is_beside,
+                "compiled"
+            ),
+            Err(error) => tracing::warn!(%error, "waves stay interpreted"),
+        }
+        if let Ok(made) = made {
             // SAFETY: the tier has the waves as long as it has what publishes them, and `Compiled`
             // sorts them by their first instructions, each once. Sessions give the tier to threads
             // that run the tables it was made of, as many as `is_alone` says.
