@@ -375,7 +375,7 @@ pub(crate) enum EmitName {
 }
 
 /// Options of analyses, which programs do not have.
-const NOT_OF_PROGRAMS: [&str; 16] = [
+const NOT_OF_PROGRAMS: [&str; 17] = [
     "analysis",
     "sources",
     "sources_file",
@@ -392,6 +392,7 @@ const NOT_OF_PROGRAMS: [&str; 16] = [
     "tolerance",
     "check",
     "plot",
+    "draw",
 ];
 
 impl RunArgs {
@@ -409,7 +410,11 @@ impl RunArgs {
         line: &ProgressLine,
         ranks: Option<&Ranks>,
     ) -> Result<(RunOutcome, Graph), CliError> {
-        if self.machine.devices.is_some() || ranks.is_some() {
+        let is_drawn = self.output.draw.is_some();
+        if is_drawn {
+            self.stream.check_whole("--draw")?;
+        }
+        if is_drawn || self.machine.devices.is_some() || ranks.is_some() {
             return self.run_resident(name, sources, line, ranks);
         }
         let streamed = |streaming| self.run_streamed(streaming, name, sources, line);
@@ -434,6 +439,7 @@ impl RunArgs {
     ) -> Result<(RunOutcome, Graph), CliError> {
         let started = Instant::now();
         let loaded = self.load_beside(name, line)?;
+        self.output.check_size(&loaded.graph)?;
         let weights = Weights::of(&loaded);
         let Loaded { graph, stats } = loaded;
         let mirrored = stats.mirrored;

@@ -290,7 +290,7 @@ fn tables_name_the_graph_of_every_row() {
 
 #[test]
 fn the_text_report_counts_graphs_and_names_the_first() {
-    let text = run(&["gen:batch:14:chain:30"], &["--check"]);
+    let text = run(&["gen:batch:14:chain:30"], &["--check", "--explain"]);
     assert_eq!((text.code, text.stderr.as_str()), (0, ""));
     for part in [
         "Breadth-first search of 14 graphs: 420 nodes",

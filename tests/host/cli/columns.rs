@@ -65,7 +65,7 @@ fn results_of_a_program_are_columns_of_a_file() {
     let fields = "[('index', '<u8'), ('squares', '<u4'), ('halves, of', '<f4'), \
         ('below', '<i4'), ('long', '<u8'), ]";
     assert!(header.contains(fields), "{header}");
-    assert!(header.contains("'shape': (3, )"), "{header}");
+    assert!(header.contains("'shape': (3,)"), "{header}");
     assert_eq!(bytes.len(), 10 + length + 3 * 28);
     let last = &bytes[bytes.len() - 28..];
     let parts = [

@@ -108,10 +108,23 @@ fn text_has_a_line_for_each_group_and_json_without_explain_has_none() {
             text.stdout
         );
     }
-    let batch = finish(&mut seawall(
-        &[&run[..], &["gen:grid:4", "--explain"]].concat(),
-    ));
-    batch.refused(&["--explain"]);
+    let batch = |more: &[&str]| finish(seawall(&run).arg("gen:grid:4").args(more));
+    batch(&["--explain", "--json"]).refused(&["--explain"]);
+    let (short, long) = (batch(&[]), batch(&["--explain"]));
+    assert_eq!((short.code, long.code), (0, 0));
+    for part in ["workers", "memory", "checksum", "rounds"] {
+        assert!(
+            long.stdout.contains(&format!("  {part}")),
+            "{}",
+            long.stdout
+        );
+        assert!(
+            !short.stdout.contains(&format!("  {part}")),
+            "{}",
+            short.stdout
+        );
+    }
+    assert!(short.stdout.contains("with loading and all else"));
 }
 
 #[test]

@@ -258,7 +258,7 @@ fn wrong_names_are_answered_by_the_near_one() {
 fn no_arguments_at_all_is_bad_usage_with_help() {
     let bare = finish(&mut seawall(&[]));
     assert_eq!((bare.code, bare.stdout.as_str()), (2, ""));
-    assert!(bare.stderr.contains("Usage: seawall <COMMAND>"));
+    assert!(bare.stderr.contains("Usage: seawall [OPTIONS] <COMMAND>"));
 }
 
 #[test]

@@ -105,7 +105,7 @@ fn an_unknown_suffix_is_refused_with_the_known_ones() {
     let table = folder.beside("out.parquet");
     run(&["--analysis", "bfs", "--source", "0", "--out", &table])
         .refused(&[&table, ".csv, .json or .npy"]);
-    let picture = folder.beside("out.png");
+    let picture = folder.beside("out.pdf");
     run(&["--analysis", "bfs", "--source", "0", "--plot", &picture]).refused(&[&picture, ".svg"]);
     let graph = folder.beside("out.docx");
     finish(&mut seawall(&["convert", "gen:grid:8", &graph])).refused(&[&graph, ".mtx"]);

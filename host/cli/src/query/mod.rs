@@ -21,6 +21,7 @@ use super::files::Outputs;
 use super::output::print;
 use super::serve::LINE_MAX as QUERY_MAX;
 use super::unix::connect_within;
+use crate::report::canvas::PictureFormat;
 use seawall::Cause;
 use seawall::graph::file::write_whole;
 
@@ -163,7 +164,7 @@ pub(crate) enum QueryError {
         most: usize,
     },
     /// A picture whose suffix names no format.
-    #[error("--plot {path}: pictures are SVG; end the name in .svg")]
+    #[error("--plot {path}: pictures are SVG or PNG; end the name in .svg or .png")]
     Picture {
         /// The path given.
         path: String,
@@ -198,9 +199,11 @@ pub(super) fn command(args: &QueryArgs) -> Result<ExitCode, CliError> {
         ask(args)?;
         return Ok(ExitCode::SUCCESS);
     };
-    if let Some(plot) = &args.plot {
-        check_picture(plot)?;
-    }
+    let plot = args
+        .plot
+        .as_deref()
+        .map(|path| Ok::<_, CliError>((path, picture(path)?)));
+    let plot = plot.transpose()?;
     let report = load::run(&load::Load {
         socket: &args.socket,
         queries: queries.get(),
@@ -208,8 +211,8 @@ pub(super) fn command(args: &QueryArgs) -> Result<ExitCode, CliError> {
         op: args.op,
         seed: args.seed,
     })?;
-    if let Some(plot) = &args.plot {
-        write_whole(plot, |out| report::plot(&report, out))?;
+    if let Some((path, format)) = plot {
+        write_whole(path, |out| report::plot(&report, format, out))?;
     }
     print(|out| {
         if args.json {
@@ -235,13 +238,13 @@ fn measured(path: &Path) -> Result<String, QueryError> {
     metrics::text(&answer).ok_or_else(|| answers.stranger(&line))
 }
 
-fn check_picture(path: &Path) -> Result<(), CliError> {
+/// The format of a picture that may be written there.
+fn picture(path: &Path) -> Result<PictureFormat, CliError> {
     Outputs::default().add("--plot", path)?;
-    if path.extension().is_none_or(|suffix| suffix != "svg") {
-        let path = path.display().to_string();
-        return Err(QueryError::Picture { path }.into());
-    }
-    Ok(())
+    let unknown = || QueryError::Picture {
+        path: path.display().to_string(),
+    };
+    Ok(PictureFormat::of(path).ok_or_else(unknown)?)
 }
 
 fn connect(path: &Path) -> Result<UnixStream, QueryError> {

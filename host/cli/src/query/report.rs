@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use serde_json::json;
 
-use crate::report::svg::{Anchor, Area, Canvas};
+use crate::report::canvas::{Anchor, Area, Canvas, PictureFormat};
 use seawall::units::{Count, Nanoseconds};
 
 /// Times of all queries, sorted.
@@ -96,8 +96,12 @@ const TOP: f64 = 60.0;
 const LEFT: f64 = 40.0;
 
 /// Draws the distribution of the times.
-pub(super) fn plot(latencies: &Latencies, out: &mut dyn Write) -> io::Result<()> {
-    let mut canvas = Canvas::begin(out, WIDTH, HEIGHT)?;
+pub(super) fn plot(
+    latencies: &Latencies,
+    format: PictureFormat,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let mut canvas = Canvas::begin(out, format, (WIDTH, HEIGHT))?;
     let title = format!(
         "Answers by time: p50 {}, p99 {}, p99.9 {}",
         Nanoseconds(latencies.at(5_000)),

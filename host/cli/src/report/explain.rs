@@ -6,7 +6,8 @@ use std::io::{self, Write};
 use serde::Serialize;
 
 use super::stream;
-use seawall::outcome::{GroupSummary, PassSummary, RunOutcome, StepSummary};
+use seawall::analysis::AnalysisKind;
+use seawall::outcome::{Column, GroupSummary, PassSummary, RunOutcome, StepSummary};
 use seawall::run::ProgramExplanation;
 use seawall::units::{Count, Nanoseconds, bytes};
 
@@ -19,6 +20,9 @@ pub(crate) struct Explanation<'a> {
     groups: &'a [GroupSummary],
     steps: &'a [StepSummary],
     steps_total: u32,
+    /// Nodes of each level of a search.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    frontier: Vec<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     passes: Option<&'a [PassSummary]>,
 }
@@ -29,6 +33,7 @@ impl<'a> Explanation<'a> {
             groups: &outcome.groups,
             steps: &outcome.steps,
             steps_total: outcome.steps_total,
+            frontier: frontier(outcome),
             passes: outcome.stream.as_ref().map(|stream| &*stream.pass_list),
         }
     }
@@ -38,9 +43,31 @@ impl<'a> Explanation<'a> {
             groups: &described.groups,
             steps: &described.steps,
             steps_total: described.steps_total,
+            frontier: Vec::new(),
             passes: None,
         }
     }
+}
+
+/// Most levels whose nodes are counted.
+const LEVELS_MAX: usize = 4096;
+
+/// The number of nodes of each of the first levels, if the answer is levels.
+fn frontier(outcome: &RunOutcome) -> Vec<u32> {
+    let mut counts = Vec::new();
+    let (AnalysisKind::Bfs, Column::U32(levels)) = (outcome.analysis, &outcome.values) else {
+        return counts;
+    };
+    for level in levels.iter().map(|level| *level as usize) {
+        if level >= LEVELS_MAX {
+            continue;
+        }
+        if level >= counts.len() {
+            counts.resize(level + 1, 0);
+        }
+        counts[level] += 1;
+    }
+    counts
 }
 
 /// Writes the groups of a run, and the steps of its searches.

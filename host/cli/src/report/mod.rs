@@ -4,6 +4,7 @@
 //! or sets an exit code.
 
 pub mod batch;
+pub mod draw;
 pub mod explain;
 pub mod json;
 pub(crate) mod page;
@@ -14,11 +15,11 @@ pub mod table;
 pub mod text;
 pub mod trace;
 
+pub mod canvas;
 pub(crate) mod code;
 mod devices;
 pub(crate) mod head;
 mod stream;
-pub(crate) mod svg;
 pub(crate) mod taken;
 mod top;
 pub(crate) mod weights;

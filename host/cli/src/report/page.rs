@@ -5,9 +5,9 @@ use std::io::{self, Write};
 use clap::ValueEnum;
 use serde_json::{Map, Value};
 
-use super::svg::Escaped;
+use super::canvas::Escaped;
 use crate::names::AnalysisName;
-use seawall::units::{Count, Nanoseconds, bytes};
+use seawall::units::{Count, Nanoseconds, bytes, counted};
 
 const STYLE: &str = "body{font:15px/1.5 system-ui,sans-serif;color:#1b2733;max-width:60rem;margin:2rem auto;padding:0 1rem}\
 h1{font-size:1.5rem}h2{font-size:1.1rem;margin-top:2rem}table{border-collapse:collapse;width:100%}\
@@ -31,6 +31,24 @@ const ELSEWHERE: [&str; 14] = [
     "explain",
     "stream",
     "code",
+];
+
+/// Fields that are no answer, so that only an unusual value is shown beside it: the value that is
+/// usual. Others are null, false or 0.
+const USUAL: [(&str, &str); 5] = [
+    ("checksum", ""),
+    ("converged", "true"),
+    ("loops_taken", "keep"),
+    ("parallel_taken", "keep"),
+    ("repeat", "1"),
+];
+
+/// Fields of the machine's work, which are in the list of every field.
+const WORK: [&str; 4] = [
+    "device_barriers",
+    "host_synchronisations",
+    "launches",
+    "uploads",
 ];
 
 /// Phases of a run in their order.
@@ -91,7 +109,7 @@ impl<'a> Page<'a> {
         self.write_answer(out)?;
         self.write_times(out)?;
         self.write_groups(out)?;
-        self.write_steps(out)?;
+        self.write_frontier(out)?;
         writeln!(out, "<details><summary>Every field</summary><table>")?;
         write_fields(out, "", &Value::Object(self.fields.clone()))?;
         writeln!(out, "</table></details>")?;
@@ -125,10 +143,11 @@ impl<'a> Page<'a> {
     fn write_answer(&self, out: &mut dyn Write) -> io::Result<()> {
         writeln!(out, "<h2>Answer</h2><table>")?;
         for (name, value) in self.fields {
-            if ELSEWHERE.contains(&name.as_str()) || value.is_object() || value.is_array() {
+            let is_elsewhere = [&ELSEWHERE[..], &WORK].concat().contains(&name.as_str());
+            if is_elsewhere || value.is_object() || value.is_array() || is_usual(name, value) {
                 continue;
             }
-            write_row(out, name, &shown(name, value))?;
+            write_row(out, &name.replace('_', " "), &shown(name, value))?;
         }
         writeln!(out, "</table>")
     }
@@ -140,7 +159,7 @@ impl<'a> Page<'a> {
         writeln!(out, "<h2>Times</h2><table>")?;
         for phase in PHASES {
             let ns = time(phase);
-            let bar = bar(ns, longest);
+            let bar = bar(0, ns, longest);
             writeln!(
                 out,
                 "<tr><td>{phase}</td><td class=\"number\">{}</td><td>{bar}</td></tr>",
@@ -150,16 +169,18 @@ impl<'a> Page<'a> {
         writeln!(out, "</table>")
     }
 
-    /// The groups of the plan in their order, each with its time as a bar; barriers are between them.
+    /// The groups of the plan in their order, each with its time as a bar that begins where the one
+    /// before ends; barriers are between them.
     fn write_groups(&self, out: &mut dyn Write) -> io::Result<()> {
         let Some(groups) = self.explained("groups") else {
             return Ok(());
         };
         let measured = |group: &Value| group["measured_ns"].as_u64().unwrap_or(0);
-        let longest = groups.iter().map(measured).max().unwrap_or(0);
+        let all: u64 = groups.iter().map(measured).sum();
+        let mut start = 0;
         writeln!(
             out,
-            "<h2>Plan</h2><table><tr><th>group</th><th>waves</th><th class=\"number\">bytes</th><th class=\"number\">predicted</th><th class=\"number\">measured</th><th></th></tr>"
+            "<h2>Plan</h2><p class=\"faint\">A barrier ends each group; bars are over the time of the run.</p><table><tr><th>group</th><th>waves</th><th class=\"number\">bytes</th><th class=\"number\">predicted</th><th class=\"number\">measured</th><th></th></tr>"
         )?;
         for group in groups {
             let waves = group["waves"].as_array().into_iter().flatten();
@@ -174,52 +195,76 @@ impl<'a> Page<'a> {
                 bytes(group["bytes"].as_u64().unwrap_or(0)),
                 Nanoseconds(group["predicted_ns"].as_u64().unwrap_or(0)),
                 Nanoseconds(measured(group)),
-                bar(measured(group), longest),
+                bar(start, measured(group), all),
             )?;
+            start += measured(group);
         }
         writeln!(out, "</table>")
     }
 
-    /// The frontier over the steps of searches.
-    fn write_steps(&self, out: &mut dyn Write) -> io::Result<()> {
+    /// The frontier over the levels of a search, or else over the steps of searches.
+    fn write_frontier(&self, out: &mut dyn Write) -> io::Result<()> {
+        if let Some(levels) = self.explained("frontier") {
+            let bars = levels
+                .iter()
+                .take(STEPS_MAX)
+                .enumerate()
+                .map(|(level, nodes)| {
+                    let nodes = nodes.as_u64().unwrap_or(0);
+                    (nodes, format!("level {level}: {}", counted(nodes, "node")))
+                });
+            return write_bars("level", &bars.collect::<Vec<_>>(), out);
+        }
         let steps = self.explained("steps").unwrap_or(&[]);
-        let steps = &steps[..steps.len().min(STEPS_MAX)];
-        if steps.is_empty() {
-            return Ok(());
-        }
-        let nodes = |step: &Value| step["nodes"].as_u64().unwrap_or(0);
-        let most = steps.iter().map(nodes).max().unwrap_or(0).max(1);
-        let pitch = STEPS_WIDTH / steps.len() as f64;
-        writeln!(
-            out,
-            "<h2>Frontier over the steps</h2><p class=\"faint\">{} steps, at most {} nodes</p>\n\
-             <svg viewBox=\"0 0 {STEPS_WIDTH} {HEIGHT}\" role=\"img\">",
-            Count(steps.len() as u64),
-            Count(most)
-        )?;
-        for (at, step) in steps.iter().enumerate() {
-            let height = HEIGHT * nodes(step) as f64 / most as f64;
-            let hint = format!(
-                "step {at}: {} nodes, {}",
-                Count(nodes(step)),
-                step["topology"].as_str().unwrap_or("")
-            );
-            writeln!(
-                out,
-                "<rect class=\"bar\" x=\"{:.2}\" y=\"{:.1}\" width=\"{:.2}\" height=\"{height:.1}\"><title>{}</title></rect>",
-                at as f64 * pitch,
-                HEIGHT - height,
-                pitch * 0.9,
-                Escaped(&hint)
-            )?;
-        }
-        writeln!(out, "</svg>")
+        let bars = steps.iter().take(STEPS_MAX).enumerate().map(|(at, step)| {
+            let nodes = step["nodes"].as_u64().unwrap_or(0);
+            let topology = step["topology"].as_str().unwrap_or("");
+            (
+                nodes,
+                format!("step {at}: {}, {topology}", counted(nodes, "node")),
+            )
+        });
+        write_bars("step", &bars.collect::<Vec<_>>(), out)
     }
 
     fn explained(&self, list: &str) -> Option<&'a [Value]> {
         let list = self.fields.get("explain")?.get(list)?;
         Some(list.as_array()?.as_slice())
     }
+}
+
+/// Draws the frontier at each `step`: its nodes and a text that appears on hover.
+fn write_bars(step: &str, bars: &[(u64, String)], out: &mut dyn Write) -> io::Result<()> {
+    // One bar compares nothing.
+    if bars.len() < 2 {
+        return Ok(());
+    }
+    let most = bars
+        .iter()
+        .map(|(nodes, _)| *nodes)
+        .max()
+        .unwrap_or(0)
+        .max(1);
+    let pitch = STEPS_WIDTH / bars.len() as f64;
+    writeln!(
+        out,
+        "<h2>Frontier at each {step}</h2><p class=\"faint\">{}, at most {}</p>\n\
+         <svg viewBox=\"0 0 {STEPS_WIDTH} {HEIGHT}\" role=\"img\">",
+        counted(bars.len() as u64, step),
+        counted(most, "node")
+    )?;
+    for (at, (nodes, hint)) in bars.iter().enumerate() {
+        let height = HEIGHT * *nodes as f64 / most as f64;
+        writeln!(
+            out,
+            "<rect class=\"bar\" x=\"{:.2}\" y=\"{:.1}\" width=\"{:.2}\" height=\"{height:.1}\"><title>{}</title></rect>",
+            at as f64 * pitch,
+            HEIGHT - height,
+            pitch * 0.9,
+            Escaped(hint)
+        )?;
+    }
+    writeln!(out, "</svg>")
 }
 
 /// A value of a report for a reader.
@@ -269,12 +314,27 @@ fn write_fields(out: &mut dyn Write, prefix: &str, value: &Value) -> io::Result<
     }
 }
 
-/// A bar in proportion to the longest.
-fn bar(part: u64, longest: u64) -> String {
-    let width = WIDTH * part as f64 / longest.max(1) as f64;
+/// A bar of a part that begins at `start`, in proportion to the longest.
+fn bar(start: u64, part: u64, longest: u64) -> String {
+    let wide = |part: u64| WIDTH * part as f64 / longest.max(1) as f64;
+    let (x, width) = (wide(start), wide(part));
     format!(
-        "<svg viewBox=\"0 0 {WIDTH} 12\" style=\"width:{WIDTH}px\"><rect class=\"bar\" width=\"{width:.1}\" height=\"12\"/></svg>"
+        "<svg viewBox=\"0 0 {WIDTH} 12\" style=\"width:{WIDTH}px\"><rect class=\"bar\" x=\"{x:.1}\" width=\"{width:.1}\" height=\"12\"/></svg>"
     )
+}
+
+/// Returns whether a field of the answer's kind says nothing here.
+fn is_usual(name: &str, value: &Value) -> bool {
+    if let Some((_, usual)) = USUAL.iter().find(|(of, _)| *of == name) {
+        return usual.is_empty() || shown(name, value) == *usual;
+    }
+    let is_answer = ["reached", "eccentricity", "source"].contains(&name);
+    match value {
+        Value::Null | Value::Bool(false) => name != "checked" || value.is_null(),
+        Value::Bool(true) => name == "symmetric",
+        Value::Number(number) => !is_answer && number.as_u64() == Some(0),
+        _ => false,
+    }
 }
 
 #[cfg(test)]
@@ -310,18 +370,32 @@ mod tests {
 
     #[test]
     fn groups_and_steps_are_drawn_where_the_report_has_them() {
-        assert!(!page(&report()).contains("Frontier over"));
+        assert!(!page(&report()).contains("Frontier at"));
         let mut report = report();
         report["explain"] = json!({
             "groups": [{"group": 0, "waves": ["fill", "seed"], "bytes": 2048, "measured_ns": 40}],
             "steps": [{"nodes": 1, "topology": "sparse"}, {"nodes": 4, "topology": "dense"}],
         });
+        report["dropped_self_loops"] = json!(3);
+        report["converged"] = json!(true);
         let text = page(&report);
+        assert!(
+            text.contains("<td>dropped self loops</td><td>3</td>"),
+            "{text}"
+        );
+        assert!(
+            !text.contains("<td>converged</td><td>true</td></tr>\n</table>"),
+            "{text}"
+        );
         assert!(
             text.contains("fill, seed") && text.contains("2.0 KiB"),
             "{text}"
         );
         assert!(text.contains("step 1: 4 nodes, dense"), "{text}");
+        report["explain"]["frontier"] = json!([1, 7, 2]);
+        let text = page(&report);
+        assert!(text.contains("Frontier at each level") && text.contains("level 1: 7 nodes"));
+        assert!(!text.contains("step 1"), "{text}");
     }
 
     #[test]

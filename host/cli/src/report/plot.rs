@@ -7,7 +7,7 @@ mod path;
 
 use std::io::{self, Write};
 
-use super::svg::{Anchor, Area, Canvas, TEXT_SIZE, fitted, text_width};
+use super::canvas::{Anchor, Area, Canvas, PictureFormat, TEXT_SIZE, fitted, text_width};
 use histogram::{Bar, Histogram, Scale, Tick, round_step};
 use seawall::analysis::Picture;
 use seawall::outcome::RunOutcome;
@@ -25,16 +25,21 @@ const STEPS_MAX: u64 = 6;
 /// Smallest height of a non-empty bar, so that single nodes are visible.
 const BAR_MIN: f64 = 1.0;
 
-/// Draws the picture as SVG; `source` says below the title what was drawn and when.
+/// Draws the picture; `source` says below the title what was drawn and when.
 ///
 /// # Errors
 /// If `out` fails.
-pub fn write(outcome: &RunOutcome, source: &str, out: &mut dyn Write) -> io::Result<()> {
+pub fn write(
+    outcome: &RunOutcome,
+    source: &str,
+    format: PictureFormat,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     let histogram = Histogram::of(outcome);
     let Picture { title, axis, .. } = outcome.analysis.definition().picture(&outcome.values);
     let frame = Frame::of(&histogram);
     let below = outcome.path.as_ref().map_or(0.0, |_| path::HEIGHT);
-    let mut canvas = Canvas::begin(out, WIDTH, HEIGHT + below)?;
+    let mut canvas = Canvas::begin(out, format, (WIDTH, HEIGHT + below))?;
     canvas.text("title", (frame.left, 24.0), Anchor::Start, title)?;
     let source = fitted(source, frame.right - frame.left);
     canvas.text("faint", (frame.left, 42.0), Anchor::Start, &source)?;
@@ -60,6 +65,8 @@ struct Frame {
     /// Distance of bars.
     pitch: f64,
     highest: u64,
+    /// Whether heights are logarithms of counts.
+    is_logarithmic: bool,
 }
 
 impl Frame {
@@ -74,6 +81,7 @@ impl Frame {
             right,
             pitch: (right - left) / histogram.bars.len().max(1) as f64,
             highest,
+            is_logarithmic: histogram.has_one_that_hides_others(),
         }
     }
 
@@ -81,31 +89,56 @@ impl Frame {
         let (left, floor) = (self.left, self.floor);
         canvas.line("axis", (left, floor), (self.right, floor))?;
         canvas.line("axis", (left, TOP), (left, floor))?;
-        for tick in ticks(self.highest) {
+        for tick in self.ticks() {
             let at = floor - self.height(tick);
-            let text = match tick {
-                0 => "0 nodes".to_owned(),
-                tick => Count(tick).to_string(),
+            let text = match (tick, self.is_logarithmic) {
+                (0, _) => "0 nodes".to_owned(),
+                (1, true) => "1 node".to_owned(),
+                (tick, _) => Count(tick).to_string(),
             };
             canvas.line("axis", (left - 4.0, at), (left, at))?;
             canvas.text("faint", (left - 8.0, at + 4.0), Anchor::End, &text)?;
         }
-        let axis = match histogram.scale {
-            Scale::Even => axis.to_owned(),
-            Scale::Logarithmic => format!("{axis} (logarithmic axis)"),
+        let scales = match (histogram.scale, self.is_logarithmic) {
+            (Scale::Even, false) => "",
+            (Scale::Logarithmic, false) => " (logarithmic axis)",
+            (Scale::Even, true) => " (logarithmic counts)",
+            (Scale::Logarithmic, true) => " (logarithmic axis and counts)",
         };
+        let axis = format!("{axis}{scales}");
         let middle = (f64::midpoint(left, self.right), HEIGHT - 12.0);
         canvas.text("faint", middle, Anchor::Middle, &axis)
     }
 
     /// Height of so many nodes.
     fn height(&self, nodes: u64) -> f64 {
-        (self.floor - TOP) * nodes as f64 / self.highest.max(1) as f64
+        let share = match self.is_logarithmic {
+            // One node has a height of its own.
+            true => (2.0 * nodes.max(1) as f64).ln() / (2.0 * self.highest as f64).ln(),
+            false => nodes as f64 / self.highest.max(1) as f64,
+        };
+        (self.floor - TOP) * share
+    }
+
+    /// Round counts along the axis of nodes.
+    fn ticks(&self) -> Vec<u64> {
+        if !self.is_logarithmic {
+            return ticks(self.highest).collect();
+        }
+        let decades = self.highest.ilog10();
+        let step = decades / STEPS_MAX as u32 + 1;
+        (0..=decades)
+            .step_by(step as usize)
+            .map(|power| 10_u64.pow(power))
+            .collect()
     }
 
     fn draw_bar(&self, at: usize, bar: &Bar, canvas: &mut Canvas<'_>) -> io::Result<()> {
         let least = if bar.nodes > 0 { BAR_MIN } else { 0.0 };
-        let height = self.height(bar.nodes).max(least);
+        let height = match bar.nodes {
+            0 => 0.0,
+            nodes => self.height(nodes).max(least),
+        };
         let area = Area {
             x: self.left + self.pitch * (at as f64 + 0.05),
             y: self.floor - height,
@@ -184,7 +217,13 @@ mod tests {
             described.analysis = analysis;
             described.values = values;
         });
-        write(&outcome, "a & b, 2026-11-27", &mut bytes).unwrap();
+        write(
+            &outcome,
+            "a & b, 2026-11-27",
+            PictureFormat::Svg,
+            &mut bytes,
+        )
+        .unwrap();
         String::from_utf8(bytes).unwrap()
     }
 

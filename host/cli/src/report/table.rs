@@ -9,10 +9,10 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use clap::ValueEnum;
-use npyz::{DType, Field, TypeStr, WriterBuilder};
 use serde::{Serialize, Serializer};
 
 use seawall::analysis::{AnalysisKind, Values as Meaning};
+use seawall::graph::npy::{Dtype, Element, head};
 use seawall::outcome::{Column, SourceSets};
 
 /// A format of result tables.
@@ -268,14 +268,17 @@ impl Values {
     }
 
     /// NumPy's type of one value.
-    fn numpy(self) -> io::Result<DType> {
+    fn numpy(self) -> Element {
         match self {
-            Self::Ids | Self::Sets { words: 1 } => plain("<u8"),
-            Self::Whole => plain("<u4"),
-            Self::Signed => plain("<i8"),
-            Self::Real => plain("<f4"),
-            Self::Doubles => plain("<f8"),
-            Self::Sets { words } => Ok(DType::Array(words as u64, Box::new(plain("<u8")?))),
+            Self::Ids | Self::Sets { words: 1 } => Element::one("<u8"),
+            Self::Whole => Element::one("<u4"),
+            Self::Signed => Element::one("<i8"),
+            Self::Real => Element::one("<f4"),
+            Self::Doubles => Element::one("<f8"),
+            Self::Sets { words } => Element {
+                kind: "<u8",
+                count: words as u64,
+            },
         }
     }
 }
@@ -353,18 +356,10 @@ fn write_object(row: &Row<'_>, columns: &[TableColumn], mut out: &mut dyn Write)
     out.write_all(b"}")
 }
 
-fn write_npy(
-    table: &dyn Table,
-    columns: &[TableColumn],
-    mut out: &mut dyn Write,
-) -> io::Result<()> {
+fn write_npy(table: &dyn Table, columns: &[TableColumn], out: &mut dyn Write) -> io::Result<()> {
     let (dtype, shape) = layout(table, columns)?;
     let values = table.values();
-    npyz::WriteOptions::new_header_only()
-        .dtype(dtype)
-        .shape(&shape)
-        .writer(&mut out)
-        .write_header_only()?;
+    out.write_all(&head(&dtype, &shape))?;
     table.each(&mut |row| {
         columns.iter().try_for_each(|column| match column {
             TableColumn::Value => values.fit(row.value)?.write_bytes(out),
@@ -374,43 +369,28 @@ fn write_npy(
 }
 
 /// Type and shape of a NumPy array: records, or plain values for one column.
-fn layout(table: &dyn Table, columns: &[TableColumn]) -> io::Result<(DType, Vec<u64>)> {
+fn layout(table: &dyn Table, columns: &[TableColumn]) -> io::Result<(Dtype<'static>, Vec<u64>)> {
     let rows = table.rows();
-    match (columns, table.values()) {
-        ([TableColumn::Value], Values::Sets { words: words @ 2.. }) => {
-            Ok((plain("<u8")?, vec![rows, words as u64]))
-        }
-        ([column], values) => Ok((type_of(*column, values)?, vec![rows])),
-        (columns, values) => {
-            let field = |column: &TableColumn| {
-                Ok(Field {
-                    name: column.name().to_owned(),
-                    dtype: type_of(*column, values)?,
-                })
-            };
-            let fields = columns.iter().map(field).collect::<io::Result<_>>()?;
-            Ok((DType::Record(fields), vec![rows]))
-        }
-    }
+    let field = |column: &TableColumn| Ok((column.name(), type_of(*column, table.values())?));
+    let fields = columns.iter().map(field).collect::<io::Result<Vec<_>>>()?;
+    Ok(match fields.as_slice() {
+        [(_, Element { kind, count: 1 })] => (Dtype::Plain(kind), vec![rows]),
+        [(_, Element { kind, count })] => (Dtype::Plain(kind), vec![rows, *count]),
+        _ => (Dtype::Record(fields), vec![rows]),
+    })
 }
 
-fn type_of(column: TableColumn, values: Values) -> io::Result<DType> {
+fn type_of(column: TableColumn, values: Values) -> io::Result<Element> {
     match column {
-        TableColumn::Graph => plain("<u4"),
+        TableColumn::Graph => Ok(Element::one("<u4")),
         TableColumn::Node | TableColumn::Parent | TableColumn::From | TableColumn::To => {
-            plain("<u8")
+            Ok(Element::one("<u8"))
         }
-        TableColumn::Value => values.numpy(),
+        TableColumn::Value => Ok(values.numpy()),
         TableColumn::Name | TableColumn::NodeName => {
             Err(io::Error::other("NumPy arrays hold no names"))
         }
     }
-}
-
-/// Returns the type that NumPy names `kind`.
-fn plain(kind: &str) -> io::Result<DType> {
-    let kind: TypeStr = kind.parse().map_err(io::Error::other)?;
-    Ok(DType::Plain(kind))
 }
 
 #[cfg(test)]

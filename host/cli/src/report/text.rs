@@ -98,7 +98,7 @@ fn internals(outcome: &RunOutcome, out: &mut dyn Write) -> io::Result<()> {
 }
 
 /// The time of a run, and of everything around it.
-fn time(times: &Times, repeat: u32) -> String {
+pub(super) fn time(times: &Times, repeat: u32) -> String {
     let around = [times.load, times.plan, times.upload, times.readback];
     let all = around.iter().sum::<u64>() + times.run;
     let median = match repeat {

@@ -11,6 +11,7 @@ use crate::output::print;
 use crate::progress::ProgressLine;
 use crate::report::batch::{json, rows::BatchRows, text, trace};
 use crate::report::table::{RowFormat, TableColumn};
+use crate::report::text::Shown;
 use crate::sources::Sources;
 use seawall::batch::{
     BatchControl, BatchError, BatchGraph, BatchOutcome, NamedGraph, execute_with, expand, load,
@@ -28,8 +29,10 @@ pub(super) fn command(
     args.stream.check_whole("a batch")?;
     let output = &args.output;
     for (option, is_given) in [
-        ("--explain", output.explain),
+        // The text has no groups, but the JSON of a run does.
+        ("--explain --json", output.explain && output.json),
         ("--plot", output.plot.is_some()),
+        ("--draw", output.draw.is_some()),
     ] {
         if is_given {
             return Err(CliError::OneGraph { option });
@@ -139,7 +142,11 @@ fn report(args: &RunArgs, outcome: &BatchOutcome, files: &Outputs) -> Result<(),
         return Ok(());
     }
     print(|to| {
-        text::write(outcome, to)?;
+        let shown = Shown {
+            internals: out.explain,
+            reason: args.machine.backend.0.is_some(),
+        };
+        text::write(outcome, shown, to)?;
         let written = [&out.out, &out.trace].into_iter().flatten();
         written
             .into_iter()

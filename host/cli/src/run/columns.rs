@@ -3,12 +3,12 @@
 use std::borrow::Cow;
 use std::io::{self, Write};
 
-use npyz::{DType, Field, TypeStr, WriterBuilder};
 use serde_json::Value;
 
 use crate::error::CliError;
 use crate::program::ProgramFailure;
 use crate::report::table::RowFormat;
+use seawall::graph::npy::{Dtype, Element, head};
 use seawall::program::{Kind, TextResult};
 
 /// Name of the first column, the number of the value.
@@ -193,28 +193,13 @@ fn write_value(column: &ResultColumn<'_>, row: usize, out: &mut dyn Write) -> io
     }
 }
 
-fn write_npy(columns: &[ResultColumn<'_>], rows: usize, mut out: &mut dyn Write) -> io::Result<()> {
-    let plain = |kind: Kind| {
-        let kind: TypeStr = numpy(kind).parse().map_err(io::Error::other)?;
-        Ok::<_, io::Error>(DType::Plain(kind))
-    };
+fn write_npy(columns: &[ResultColumn<'_>], rows: usize, out: &mut dyn Write) -> io::Result<()> {
+    let field = |column: &ResultColumn<'_>| Element::one(numpy(column.kind));
     let dtype = match columns {
-        [column] => plain(column.kind)?,
-        columns => {
-            let field = |column: &ResultColumn<'_>| {
-                Ok(Field {
-                    name: column.name.to_owned(),
-                    dtype: plain(column.kind)?,
-                })
-            };
-            DType::Record(columns.iter().map(field).collect::<io::Result<_>>()?)
-        }
+        [column] => Dtype::Plain(field(column).kind),
+        columns => Dtype::Record(columns.iter().map(|it| (it.name, field(it))).collect()),
     };
-    npyz::WriteOptions::new_header_only()
-        .dtype(dtype)
-        .shape(&[rows as u64])
-        .writer(&mut out)
-        .write_header_only()?;
+    out.write_all(&head(&dtype, &[rows as u64]))?;
     for row in 0..rows {
         for column in columns {
             write_bytes(column.kind, column.cell(row).as_deref(), out)?;

@@ -92,7 +92,8 @@ impl RunArgs {
     /// Leaves files and reports to rank 0.
     pub(crate) fn silence(&mut self) {
         let output = &mut self.output;
-        (output.out, output.trace, output.plot) = (None, None, None);
+        (output.out, output.trace) = (None, None);
+        (output.plot, output.draw) = (None, None);
         (output.json, output.explain, output.quiet) = (false, false, true);
         output.columns.clear();
     }

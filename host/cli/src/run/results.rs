@@ -9,9 +9,10 @@ use crate::CliError;
 use crate::date::today;
 use crate::files::{Outputs, named};
 use crate::output::print;
+use crate::report::canvas::PictureFormat;
 use crate::report::rows::Rows;
 use crate::report::table::{RowFormat, TableColumn};
-use crate::report::{explain, json, plot, text, trace};
+use crate::report::{draw, explain, json, plot, text, trace};
 use seawall::graph::Graph;
 use seawall::graph::file::{is_written_through, write_whole};
 use seawall::outcome::RunOutcome;
@@ -55,9 +56,15 @@ pub(super) struct OutputArgs {
     /// Write a Chrome trace.
     #[arg(long, value_name = "FILE", hide_short_help = true)]
     pub(super) trace: Option<PathBuf>,
-    /// Draw the result: .svg.
+    /// Draw the nodes counted by their values: .svg or .png.
     #[arg(long, value_name = "FILE")]
     pub(super) plot: Option<PathBuf>,
+    /// Draw a small graph in the colours of its values: .svg or .png.
+    ///
+    /// It has at most 4096 nodes and 32768 edges. The path to --target, the tree of --parents and
+    /// the edges of a forest are on it.
+    #[arg(long, value_name = "FILE")]
+    pub(super) draw: Option<PathBuf>,
     /// Print no report and no progress; --json still prints.
     #[arg(short, long)]
     pub(super) quiet: bool,
@@ -100,6 +107,7 @@ impl OutputArgs {
             ("--out", &self.out),
             ("--trace", &self.trace),
             ("--plot", &self.plot),
+            ("--draw", &self.draw),
         ];
         for (option, path) in named {
             if let Some(path) = path {
@@ -112,16 +120,27 @@ impl OutputArgs {
         Ok(files)
     }
 
+    /// Refuses a graph that is too large to be drawn.
+    pub(super) fn check_size(&self, graph: &Graph) -> Result<(), CliError> {
+        match self.draw.as_ref().and_then(|_| draw::refusal(graph)) {
+            Some(reason) => Err(CliError::TooLargeToDraw { reason }),
+            None => Ok(()),
+        }
+    }
+
     /// Returns the table; refuses unknown suffixes, and columns that are not in `known` for the
     /// format.
     pub(super) fn check(
         &self,
         known: impl Fn(RowFormat) -> &'static [TableColumn],
     ) -> Result<Option<TableChoice>, CliError> {
-        if let Some(path) = self.plot.as_deref().filter(|path| !is_svg(path)) {
-            return Err(CliError::UnknownPicture {
-                path: path.display().to_string(),
-            });
+        for (option, path) in [("--plot", &self.plot), ("--draw", &self.draw)] {
+            if let Some(path) = path.as_deref().filter(|path| picture(path).is_none()) {
+                return Err(CliError::UnknownPicture {
+                    option,
+                    path: path.display().to_string(),
+                });
+            }
         }
         let Some(path) = &self.out else {
             return Ok(None);
@@ -191,9 +210,16 @@ impl OutputArgs {
         if let Some(path) = &self.trace {
             write_whole(path, |out| trace::write(outcome, out))?;
         }
+        let source = format!("{name}, {}, seawall {}", today(), env!("CARGO_PKG_VERSION"));
         if let Some(path) = &self.plot {
-            let source = format!("{name}, {}, seawall {}", today(), env!("CARGO_PKG_VERSION"));
-            write_whole(path, |out| plot::write(outcome, &source, out))?;
+            let format = picture(path).unwrap_or(PictureFormat::Svg);
+            write_whole(path, |out| plot::write(outcome, &source, format, out))?;
+        }
+        if let Some(path) = &self.draw {
+            let format = picture(path).unwrap_or(PictureFormat::Svg);
+            write_whole(path, |out| {
+                draw::write((outcome, graph), &source, format, out)
+            })?;
         }
         Ok(())
     }
@@ -222,7 +248,9 @@ impl OutputArgs {
             if self.explain {
                 explain::write(outcome, out)?;
             }
-            let written = [&self.out, &self.trace, &self.plot].into_iter().flatten();
+            let written = [&self.out, &self.trace, &self.plot, &self.draw]
+                .into_iter()
+                .flatten();
             written
                 .into_iter()
                 .try_for_each(|path| writeln!(out, "  {:<10}{}", "wrote", path.display()))
@@ -230,12 +258,11 @@ impl OutputArgs {
     }
 }
 
-/// Returns whether a picture may have this name. Pipes and devices may have any.
-fn is_svg(path: &Path) -> bool {
-    match path.extension() {
-        Some(suffix) => suffix.eq_ignore_ascii_case("svg"),
-        None => is_written_through(path),
-    }
+/// The format of a picture with this name; `None` if it may not have that. Pipes and devices may
+/// have any.
+fn picture(path: &Path) -> Option<PictureFormat> {
+    let is_open = path.extension().is_none() && is_written_through(path);
+    PictureFormat::of(path).or(is_open.then_some(PictureFormat::Svg))
 }
 
 /// Returns the format by the suffix; CSV for pipes and devices without one.

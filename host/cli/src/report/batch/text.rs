@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use crate::report::head::Head;
 use crate::report::head::row;
 use crate::report::taken;
-use crate::report::text::{host, times, verdict};
+use crate::report::text::{Shown, host, time, times, verdict};
 use crate::report::weights;
 use seawall::analysis::{Answer, Figure, Sentence};
 use seawall::batch::{BatchOutcome, GraphOutcome};
@@ -15,11 +15,11 @@ use seawall::units::{Count, bytes, counted};
 /// Graphs named in the report; the rest are counted.
 const GRAPHS_SHOWN: usize = 12;
 
-/// Writes the report: totals, the first graphs, costs.
+/// Writes the report: totals, the first graphs, machine and time.
 ///
 /// # Errors
 /// [`std::io::Error`] of `out`.
-pub fn write(outcome: &BatchOutcome, out: &mut dyn Write) -> io::Result<()> {
+pub fn write(outcome: &BatchOutcome, shown: Shown, out: &mut dyn Write) -> io::Result<()> {
     let size = format!(
         "{}: {}, {}",
         counted(outcome.graphs.len() as u64, "graph"),
@@ -29,7 +29,9 @@ pub fn write(outcome: &BatchOutcome, out: &mut dyn Write) -> io::Result<()> {
     let head = Head::from(outcome);
     head.write_title(out, &size)?;
     row(out, "found", &found(outcome))?;
-    row(out, "rounds", &rounds(outcome))?;
+    if shown.internals || !outcome.converged() {
+        row(out, "rounds", &rounds(outcome))?;
+    }
     if let Some(equal) = outcome.checked() {
         row(out, "check", &check(outcome, equal))?;
     }
@@ -48,7 +50,10 @@ pub fn write(outcome: &BatchOutcome, out: &mut dyn Write) -> io::Result<()> {
     if let Some(weights) = weights::described(weighed) {
         row(out, "weights", &weights)?;
     }
-    head.write_machine(out, true)?;
+    head.write_machine(out, shown.internals || shown.reason)?;
+    if !shown.internals {
+        return row(out, "time", &time(&outcome.times, outcome.repeat));
+    }
     row(out, "workers", &workers(outcome))?;
     row(out, "memory", &memory(outcome))?;
     row(out, "host", &host(&outcome.host))?;

@@ -5,7 +5,7 @@
 //! between rows only, and from one band to another at the left margin, so that none crosses a box
 //! or a text.
 
-use crate::report::svg::Area;
+use crate::report::canvas::Area;
 use seawall_core::plan::{Groups, WaveId};
 
 pub(super) const BOX_WIDTH: f64 = 150.0;

@@ -4,7 +4,7 @@
 use std::io::{self, Write};
 
 use super::printable;
-use crate::report::svg::{Anchor, Area, Canvas};
+use crate::report::canvas::{Anchor, Area, Canvas, PictureFormat};
 use seawall::program::{EncodedProgram, PlanSummary};
 use seawall::units::{bytes, counted};
 use seawall_core::abi::program::{FixpointRecord, Opcode, WaveRecord};
@@ -213,7 +213,7 @@ pub(crate) fn svg(
     let height = heights.fold(HEADING, |sum, height| sum + height);
     let columns = groups.len().clamp(1, COLUMNS) as f64;
     let width = (LEFT * 2.0 + PITCH * columns).max(480.0);
-    let mut canvas = Canvas::begin(out, width, height)?;
+    let mut canvas = Canvas::begin(out, PictureFormat::Svg, (width, height))?;
     canvas.text("title", (LEFT, 28.0), Anchor::Start, &title(summary))?;
     let mut top = HEADING;
     for band in bands {
@@ -251,7 +251,7 @@ fn draw_band(band: &[GroupView], top: f64, canvas: &mut Canvas<'_>) -> io::Resul
         let (from, to) = (x(last) + WIDTH - 20.0, x(column) + 20.0);
         let corners = [(from, bottom), (from, under), (to, under), (to, bottom)];
         let body = group.body_of.as_deref().unwrap_or_default();
-        canvas.arrow(&corners, &format!("{body} repeats"))?;
+        canvas.arrow("edge", &corners, &format!("{body} repeats"))?;
     }
     Ok(())
 }

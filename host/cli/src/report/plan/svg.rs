@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use super::PlanView;
 use super::layout::{BOX_WIDTH, ColumnOf, Layout, MARGIN, PITCH};
-use crate::report::svg::{Anchor, Canvas};
+use crate::report::canvas::{Anchor, Canvas, PictureFormat};
 use seawall::units::{bytes, counted};
 use seawall_core::plan::WaveId;
 
@@ -18,7 +18,7 @@ const HEADING_LEFT: f64 = 20.0;
 pub fn write(view: &PlanView<'_>, out: &mut dyn Write) -> io::Result<()> {
     let layout = Layout::of(view.groups, view.dag.waves.len());
     let (width, height) = layout.size();
-    let mut canvas = Canvas::begin(out, width, height)?;
+    let mut canvas = Canvas::begin(out, PictureFormat::Svg, (width, height))?;
     heading(view, &mut canvas)?;
     for column in &layout.columns {
         draw_column(view, &layout, column, &mut canvas)?;
@@ -108,7 +108,7 @@ fn arrows(view: &PlanView<'_>, layout: &Layout<'_>, canvas: &mut Canvas<'_>) -> 
         let (before, after) = (dependency.before, dependency.after);
         if let Some(corners) = layout.arrow(before as usize, after as usize) {
             let names = [before, after].map(|wave| view.label(WaveId(wave)));
-            canvas.arrow(&corners, &names.join(" → "))?;
+            canvas.arrow("edge", &corners, &names.join(" → "))?;
         }
     }
     Ok(())

@@ -9,6 +9,8 @@ use seawall::units::Count;
 
 /// Most bars of a picture; more values share bars.
 pub(super) const BARS_MAX: u64 = 160;
+/// Ratio of two bars from which on the lower one is hardly seen.
+const HIDDEN: u64 = 100;
 /// Bars of a logarithmic axis for ranks.
 const LOG_BARS: u64 = 80;
 /// Bars from which on an even axis has ticks in the place of a label for each bar.
@@ -206,6 +208,21 @@ impl Histogram {
         let total: u64 = self.bars.iter().map(|bar| bar.nodes).sum();
         let first = self.bars.iter().take(self.bars.len() / 16);
         first.map(|bar| bar.nodes).sum::<u64>() > total / 2
+    }
+
+    /// Whether one bar is so high that others are not seen: half of them have less than a
+    /// hundredth of its nodes.
+    pub(super) fn has_one_that_hides_others(&self) -> bool {
+        let counts = self
+            .bars
+            .iter()
+            .map(|bar| bar.nodes)
+            .filter(|nodes| *nodes > 0);
+        let low = counts
+            .clone()
+            .filter(|nodes| nodes * HIDDEN < self.highest())
+            .count();
+        2 * low >= counts.count() && low > 0
     }
 
     pub(super) fn highest(&self) -> u64 {

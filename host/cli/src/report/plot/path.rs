@@ -2,7 +2,7 @@
 
 use std::io;
 
-use crate::report::svg::{Anchor, Area, Canvas, TEXT_SIZE, text_width};
+use crate::report::canvas::{Anchor, Area, Canvas, TEXT_SIZE, text_width};
 use seawall::outcome::FoundPath;
 use seawall::units::counted;
 
@@ -45,6 +45,7 @@ pub(super) fn draw(
         if at > 0 {
             let middle = y + NODE / 2.0;
             canvas.arrow(
+                "edge",
                 &[(x + 2.0, middle), (x + ARROW - 2.0, middle)],
                 "an edge of the path",
             )?;
