@@ -5,8 +5,11 @@
 //! rustc calls the same executable as its linker while PTX is built, so the
 //! environment is asked first which of the two roles is meant.
 
+mod api;
+mod archive;
 mod bare_metal;
 mod book;
+mod browse;
 mod build_ptx;
 mod embed;
 mod formats;
@@ -18,6 +21,7 @@ mod metadata;
 mod msrv;
 mod package;
 mod peers;
+mod platforms;
 mod precompile;
 mod sbom;
 mod users;
@@ -50,6 +54,14 @@ enum Command {
     Precompile(precompile::Options),
     /// Compare what each kernel costs with host/ptx/golden.txt.
     Golden(golden::Options),
+    /// Compare the public API of the libraries with the record, or write that.
+    Api(api::Options),
+    /// Open the page of a run and a drawing in a browser without a window.
+    Browse(browse::Options),
+    /// Pack the program with completions and manual pages.
+    Archive(archive::Options),
+    /// Check that the command line without CUDA compiles for Windows and macOS.
+    Platforms(platforms::Options),
     /// Compile the planner for targets without an operating system.
     BareMetal(bare_metal::Options),
     /// Plan on a microcontroller: flash, stack, no panic path, the host's plan.
@@ -96,6 +108,10 @@ fn run(command: Command) -> Result<(), Error> {
         Command::Peers(options) => peers::run(&options),
         Command::Precompile(options) => precompile::run(&options),
         Command::Golden(options) => golden::run(&options),
+        Command::Api(options) => api::run(&options),
+        Command::Browse(options) => browse::run(&options),
+        Command::Archive(options) => archive::run(&options),
+        Command::Platforms(options) => platforms::run(&options),
         Command::BareMetal(options) => bare_metal::run(&options),
         Command::Embed(options) => embed::run(&options),
         Command::Book => book::run(),

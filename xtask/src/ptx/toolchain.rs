@@ -108,6 +108,7 @@ impl Toolchain {
         let mut command = Command::new(cargo);
         command
             .env("RUSTC", &self.rustc)
+            .env("RUSTDOC", self.rustc.with_file_name("rustdoc"))
             .env("RUSTC_BOOTSTRAP", "1")
             .env_remove("RUSTC_WRAPPER")
             .env_remove("RUSTC_WORKSPACE_WRAPPER")
