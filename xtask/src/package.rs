@@ -17,7 +17,7 @@ use crate::process;
 use crate::workspace;
 
 /// The crates in the order in which they are published: each after those that it needs.
-const CRATES: [&str; 9] = [
+const CRATES: [&str; 10] = [
     "seawall-core",
     "seawall-capi",
     "seawall-device",
@@ -25,6 +25,7 @@ const CRATES: [&str; 9] = [
     "seawall-jit",
     "seawall",
     "seawall-modules",
+    "seawall-report",
     "seawall-cli",
     "seawall-cluster",
 ];

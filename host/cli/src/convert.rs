@@ -18,11 +18,11 @@ use super::progress::ProgressLine;
 use super::weights::WeightArgs;
 use crate::names::WrittenFormat;
 use crate::reading::ReadArgs;
-use crate::report::taken;
-use crate::report::weights::{self, WeightsReport};
 use seawall::graph::{LoadOptions, Loaded, WeightChoice, load, save, save_and_free};
 use seawall::outcome::{Dropped, Taken, Weights};
 use seawall::units::{bytes, counted};
+use seawall_report::taken;
+use seawall_report::weights::{self, WeightsReport};
 
 /// Examples of the short help.
 const EXAMPLES: &str = "\

@@ -9,7 +9,6 @@ mod allocator;
 mod analyze;
 pub mod bench;
 mod convert;
-mod date;
 mod error;
 mod evidence;
 mod failure;
@@ -29,7 +28,6 @@ mod program;
 mod progress;
 #[cfg(unix)]
 mod query;
-pub mod report;
 mod reading;
 mod run;
 mod serve;
@@ -49,6 +47,8 @@ pub use allocator::Allocator;
 use error::CliError;
 pub use numbers::size;
 pub use plan::{PlanError, Program as PlanInput};
+/// Reports, of the crate [`seawall_report`].
+pub use seawall_report as report;
 pub use sources::{Sources, SourcesError};
 
 /// Runs DAGs of graph waves in one persistent GPU kernel, or on the CPU.

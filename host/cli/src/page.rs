@@ -10,12 +10,12 @@ use clap::builder::{PathBufValueParser, TypedValueParser};
 use serde_json::Value;
 
 use super::CliError;
-use super::date::today;
 use super::files::{Outputs, named};
 use super::output::print;
-use crate::report::page;
 use seawall::Cause;
 use seawall::graph::file::write_whole;
+use seawall_report::date::today;
+use seawall_report::page;
 
 const EXAMPLES: &str = "\
 Examples:

@@ -30,7 +30,6 @@ use super::weights::WeightArgs;
 use crate::names::{AnalysisName, BackendName, JitName};
 use crate::numbers::{above_zero, damping, seconds, size, thread_count, tolerance};
 use crate::reading::{READING, ReadArgs};
-use crate::report::table::TableColumn;
 use centrality::CentralityArgs;
 pub(crate) use ranks::Ranks;
 use results::OutputArgs;
@@ -45,6 +44,7 @@ use seawall::run::{
     forecast_ns, prepare,
 };
 use seawall::units::{counted, elapsed_ns};
+use seawall_report::table::TableColumn;
 use stream::StreamArgs;
 use topology::TopologyChoice;
 

@@ -3,6 +3,7 @@
 //! `seawall.Graph` wraps it, with names of nodes, data frames and documentation.
 
 use crate::error;
+use crate::pictures::Pictures;
 use crate::program::ProgramRequest;
 use crate::worker::{Question, Worker};
 use numpy::{PyArray1, PyArrayMethods, PyReadonlyArray1, ToPyArray};
@@ -16,6 +17,7 @@ use seawall::multi::{DeviceChoice, NoDevice};
 use seawall::outcome::{Column, Rounds, RunOutcome};
 use seawall::run::{AnalysisKind, Detail, Executor, Machine, RunRequest};
 use std::num::{NonZeroU32, NonZeroUsize};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Values that one thread converts at least: fewer are done before another one is awake.
@@ -69,6 +71,14 @@ struct Options {
     loops: Option<String>,
     #[pyo3(default)]
     parallel: Option<String>,
+    #[pyo3(default)]
+    plot: Option<PathBuf>,
+    #[pyo3(default)]
+    draw: Option<PathBuf>,
+    #[pyo3(default)]
+    page: Option<PathBuf>,
+    #[pyo3(default)]
+    names: Option<Vec<String>>,
 }
 
 /// Devices by number, or by the name of all.
@@ -415,12 +425,19 @@ impl Graph {
         progress: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyDict>> {
         error::check_fork()?;
+        let files = [&options.plot, &options.draw, &options.page];
+        let names = options.names.as_deref().unwrap_or_default();
+        let pictures = Pictures::of(py, &self.graph, files, names)?;
+        let mut request = request(py, analysis, sources.as_slice()?.to_vec(), &options)?;
+        request.explain = pictures.explains();
         let question = Question {
-            request: request(py, analysis, sources.as_slice()?.to_vec(), &options)?,
+            request,
             devices: devices(py, &options)?,
         };
         let worker = self.worker()?;
-        report(py, worker.run(py, question, progress.as_ref())?)
+        let outcome = worker.run(py, question, progress.as_ref())?;
+        pictures.write(&outcome, &self.graph)?;
+        report(py, outcome)
     }
 
     /// Runs a program's text, with words of inputs by name, on the thread of the graph.

@@ -11,6 +11,7 @@ mod error;
 mod forecast;
 mod graph;
 mod nx;
+mod pictures;
 mod plan;
 mod program;
 mod worker;

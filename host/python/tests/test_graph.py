@@ -498,3 +498,21 @@ def test_types_are_checked(checker: str, tmp_path: Path) -> None:
     run[:0] = [sys.executable, "-m"]
     checked = subprocess.run(run, capture_output=True, text=True, cwd="/")
     assert checked.returncode == 0, checked.stdout + checked.stderr
+
+
+def test_pictures_and_a_page_of_any_analysis(tmp_path):
+    graph = seawall.Graph.from_edges([("ann", "bob"), ("bob", "cleo"), ("cleo", "ann")])
+    drawing, plot, page = tmp_path / "a.svg", tmp_path / "b.png", tmp_path / "c.html"
+    graph.bfs("ann", draw=drawing, plot=str(plot), page=page)
+    text = drawing.read_text()
+    assert text.startswith("<svg ") and text.count("<circle ") == 3
+    for name in ["ann", "bob", "cleo"]:
+        assert f">{name}</text>" in text
+    assert plot.read_bytes().startswith(b"\x89PNG")
+    assert "<h2>Plan</h2>" in page.read_text()
+    with pytest.raises(seawall.RequestError, match="end the name in .svg or .png"):
+        graph.pagerank(draw=tmp_path / "a.gif")
+    with pytest.raises(seawall.RequestError, match="at most 4,096 nodes"):
+        seawall.Graph.load("gen:grid:100").components(draw=drawing)
+    with pytest.raises(OSError, match="missing"):
+        graph.pagerank(plot=tmp_path / "missing" / "b.svg")

@@ -25,7 +25,7 @@ use memory::{DevicesMemory, Memory};
 use super::CliError;
 use super::numbers::size;
 use super::output::print;
-use crate::report::plan::{DevicesView, PlanView, dot, json, svg, text};
+use seawall_report::plan::{DevicesView, PlanView, dot, json, svg, text};
 
 /// Examples and notes of the short help.
 const EXAMPLES: &str = "\

@@ -9,8 +9,8 @@ use super::PlanFormat;
 use crate::error::CliError;
 use crate::output::print;
 use crate::program::read;
-use crate::report::plan::program::{GroupView, dot, groups, svg, text};
 use seawall::program::{GraphSize, PlanRequest, PlanSummary};
+use seawall_report::plan::program::{GroupView, dot, groups, svg, text};
 
 /// Plans the program in `file` for a graph of a size.
 pub(super) fn show(

@@ -21,9 +21,9 @@ use super::files::Outputs;
 use super::output::print;
 use super::serve::LINE_MAX as QUERY_MAX;
 use super::unix::connect_within;
-use crate::report::canvas::PictureFormat;
 use seawall::Cause;
 use seawall::graph::file::write_whole;
+use seawall_report::canvas::PictureFormat;
 
 const EXAMPLES: &str = "\
 Examples:

@@ -4,8 +4,8 @@ use std::io::{self, Write};
 
 use serde_json::json;
 
-use crate::report::canvas::{Anchor, Area, Canvas, PictureFormat};
 use seawall::units::{Count, Nanoseconds};
+use seawall_report::canvas::{Anchor, Area, Canvas, PictureFormat};
 
 /// Times of all queries, sorted.
 #[derive(Debug)]

@@ -9,15 +9,15 @@ use crate::CliError;
 use crate::files::Outputs;
 use crate::output::print;
 use crate::progress::ProgressLine;
-use crate::report::batch::{json, rows::BatchRows, text, trace};
-use crate::report::table::{RowFormat, TableColumn};
-use crate::report::text::Shown;
 use crate::sources::Sources;
 use seawall::batch::{
     BatchControl, BatchError, BatchGraph, BatchOutcome, NamedGraph, execute_with, expand, load,
 };
 use seawall::graph::file::write_whole;
 use seawall::units::{counted, elapsed_ns};
+use seawall_report::batch::{json, rows::BatchRows, text, trace};
+use seawall_report::table::{RowFormat, TableColumn};
+use seawall_report::text::Shown;
 
 /// Loads, runs and reports a batch. Everything that can be refused before the
 /// graphs are read is refused before.

@@ -7,9 +7,9 @@ use serde_json::Value;
 
 use crate::error::CliError;
 use crate::program::ProgramFailure;
-use crate::report::table::RowFormat;
 use seawall::graph::npy::{Dtype, Element, head};
 use seawall::program::{Kind, TextResult};
+use seawall_report::table::RowFormat;
 
 /// Name of the first column, the number of the value.
 const INDEX: &str = "index";

@@ -16,12 +16,6 @@ use super::spans::Spans;
 use crate::error::CliError;
 use crate::output::print;
 use crate::program::{ProgramFailure, read, values};
-use crate::report::code;
-use crate::report::explain::{Explanation, write_groups};
-use crate::report::head::row;
-use crate::report::table::RowFormat;
-use crate::report::taken;
-use crate::report::trace;
 use seawall::backend::cpu::{assembly, available_threads};
 use seawall::backend::{BackendError, CodeReport, ProgramSession, plan_request};
 use seawall::executor::{Executor, Machine};
@@ -31,6 +25,12 @@ use seawall::outcome::{Dropped, Event, SessionReport, Taken};
 use seawall::program::{EncodedProgram, GraphSize, Kind, PlanSummary, TextProgram, TextResult};
 use seawall::run::{ProgramExplanation, explain_program, program_report};
 use seawall::units::{Nanoseconds, counted, elapsed_ns};
+use seawall_report::code;
+use seawall_report::explain::{Explanation, write_groups};
+use seawall_report::head::row;
+use seawall_report::table::RowFormat;
+use seawall_report::taken;
+use seawall_report::trace;
 
 /// A program, its graph and its machine.
 pub(super) struct ProgramRequest<'a> {

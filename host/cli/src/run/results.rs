@@ -6,16 +6,16 @@ use clap::builder::{PathBufValueParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 
 use crate::CliError;
-use crate::date::today;
 use crate::files::{Outputs, named};
 use crate::output::print;
-use crate::report::canvas::PictureFormat;
-use crate::report::rows::Rows;
-use crate::report::table::{RowFormat, TableColumn};
-use crate::report::{draw, explain, json, plot, text, trace};
 use seawall::graph::Graph;
 use seawall::graph::file::{is_written_through, write_whole};
 use seawall::outcome::RunOutcome;
+use seawall_report::canvas::PictureFormat;
+use seawall_report::date::today;
+use seawall_report::rows::Rows;
+use seawall_report::table::{RowFormat, TableColumn};
+use seawall_report::{draw, explain, json, plot, text, trace};
 
 #[derive(Debug, Args)]
 #[command(next_help_heading = super::RESULTS)]
@@ -217,8 +217,9 @@ impl OutputArgs {
         }
         if let Some(path) = &self.draw {
             let format = picture(path).unwrap_or(PictureFormat::Svg);
+            let label = |node| graph.label_of(node).to_string();
             write_whole(path, |out| {
-                draw::write((outcome, graph), &source, format, out)
+                draw::write((outcome, graph), &label, &source, format, out)
             })?;
         }
         Ok(())

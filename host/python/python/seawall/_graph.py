@@ -462,6 +462,15 @@ class Graph:
 
         ``values`` are those of the library: `2**32 - 1` marks nodes that no source reaches.
 
+        `plot` is the path of a picture of the nodes counted by their values, `draw` of one of the
+        graph in the colours of its values, up to 4096 nodes, both ``.svg`` or ``.png``; `page` is
+        that of a page of HTML with answer, times and plan. Every analysis takes them.
+
+        >>> import seawall, tempfile
+        >>> folder = tempfile.mkdtemp()
+        >>> graph = seawall.Graph.from_edges([("ann", "bob"), ("bob", "cleo")])
+        >>> ranks = graph.pagerank(draw=folder + "/calls.png", page=folder + "/calls.html")
+
         `devices` are several GPUs for one question, by number, or ``"all"``, which takes one where
         that is faster; with `machine` ``"cpu"`` as many devices are simulated.
 
@@ -479,6 +488,8 @@ class Graph:
     ) -> dict[str, Any]:
         """Runs an analysis from nodes by their numbers."""
         chosen, progress = self._chosen(options, _OPTIONS)
+        if "draw" in chosen and self.names is not None and self.nodes <= _NAMED_MAX:
+            chosen["names"] = [str(name) for name in self.names]
         if progress is True:
             with _shown(analysis) as line:
                 found = self._graph.run(analysis, numbers, chosen, line)
@@ -788,14 +799,20 @@ _OPTIONS = _MACHINE_OPTIONS | {
     "detail",
     "devices",
     "direction",
+    "draw",
     "loops",
     "max_iterations",
     "normalized",
+    "page",
     "parallel",
+    "plot",
     "tolerance",
     "weighted",
 }
 
+
+#: Most nodes of a drawing, which has their names.
+_NAMED_MAX = 4096
 
 #: The options of a question that has none.
 _AUTO: dict[str, Any] = {"machine": "auto"}
