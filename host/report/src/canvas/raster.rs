@@ -131,8 +131,9 @@ impl Raster {
         let (Some(&(from_x, from_y)), Some((colour, _))) = (before, Style::of(class).stroke) else {
             return Ok(());
         };
-        let length = (x - from_x).hypot(y - from_y);
-        let (along_x, along_y) = ((x - from_x) / length, (y - from_y) / length);
+        let (across, down) = (x - from_x, y - from_y);
+        let length = (across * across + down * down).sqrt();
+        let (along_x, along_y) = (across / length, down / length);
         let corner = |side: f64| {
             let (back, half) = (TIP.0, TIP.1 * side);
             (

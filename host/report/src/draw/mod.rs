@@ -152,7 +152,7 @@ impl<'g> Drawing<'g> {
     fn shortened(&self, from: u32, to: u32) -> [Place; 2] {
         let (from, to) = (self.place(from), self.place(to));
         let (x, y) = (to.0 - from.0, to.1 - from.1);
-        let share = (self.radius + 1.0) / x.hypot(y).max(2.0 * self.radius + 4.0);
+        let share = (self.radius + 1.0) / (x * x + y * y).sqrt().max(2.0 * self.radius + 4.0);
         let start = (from.0 + x * share, from.1 + y * share);
         [start, (to.0 - x * share, to.1 - y * share)]
     }
