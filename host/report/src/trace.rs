@@ -122,7 +122,7 @@ pub fn write(outcome: &RunOutcome, out: &mut dyn Write) -> io::Result<()> {
     write_traced(traced, out)
 }
 
-/// [`write`] of any run.
+/// [`write()`] of any run.
 pub fn write_traced(traced: Traced<'_>, out: &mut dyn Write) -> io::Result<()> {
     let loaded = traced.load_ns;
     let load = Event {
