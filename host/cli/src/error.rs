@@ -13,6 +13,7 @@ use seawall::graph::{FormError, GraphError, did_you_mean};
 use seawall::run::RunError;
 use seawall::service::StartError;
 use seawall_modules::ModuleError;
+use seawall_report::canvas::NAMED;
 
 use super::evidence::EvidenceFailure;
 use super::flags;
@@ -143,7 +144,7 @@ pub(super) enum CliError {
         path: String,
     },
     /// A picture whose suffix matches no format.
-    #[error("{option} {path}: pictures are SVG or PNG; end the name in .svg or .png")]
+    #[error("{option} {path}: {NAMED}")]
     UnknownPicture {
         /// The option.
         option: &'static str,

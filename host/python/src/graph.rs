@@ -436,7 +436,8 @@ impl Graph {
         };
         let worker = self.worker()?;
         let outcome = worker.run(py, question, progress.as_ref())?;
-        pictures.write(&outcome, &self.graph)?;
+        // A drawing takes up to a second, in which other threads of Python go on.
+        py.detach(|| pictures.write(&outcome, &self.graph))?;
         report(py, outcome)
     }
 

@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use seawall::graph::Graph;
 use seawall::graph::file::write_whole;
 use seawall::outcome::RunOutcome;
-use seawall_report::canvas::PictureFormat;
+use seawall_report::canvas::{NAMED, PictureFormat};
 use seawall_report::date::today;
 use seawall_report::{draw, page, plot};
 use std::path::{Path, PathBuf};
@@ -36,9 +36,7 @@ impl Pictures {
             let Some(path) = path else { return Ok(None) };
             let format = PictureFormat::of(path).ok_or_else(|| {
                 let path = path.display();
-                let text = format!(
-                    "{option} {path}: pictures are SVG or PNG; end the name in .svg or .png"
-                );
+                let text = format!("{option} {path}: {NAMED}");
                 error::request(py, "WrongOption", &text)
             })?;
             Ok::<_, PyErr>(Some((path.clone(), format)))
@@ -76,7 +74,7 @@ impl Pictures {
                 None => graph.label_of(node).to_string(),
             };
             write(path, |out| {
-                draw::write((outcome, graph), &label, &made, *format, out)
+                draw::write(outcome, graph, &label, &made, *format, out)
             })?;
         }
         if let Some(path) = &self.page {

@@ -89,6 +89,9 @@ pub enum PictureFormat {
     Png,
 }
 
+/// What the name of a picture must be, for a refusal.
+pub const NAMED: &str = "pictures are SVG or PNG; end the name in .svg or .png";
+
 impl PictureFormat {
     /// The format by the suffix of a file; `None` for others.
     pub fn of(path: &Path) -> Option<Self> {
@@ -130,7 +133,10 @@ impl<'a> Canvas<'a> {
     pub fn area(&mut self, class: &str, area: Area, hint: &str) -> io::Result<()> {
         match &mut self.surface {
             Surface::Svg(svg) => svg.area(self.out, class, area, hint),
-            Surface::Raster(raster) => raster.area(class, area),
+            Surface::Raster(raster) => {
+                raster.area(class, area);
+                Ok(())
+            }
         }
     }
 
@@ -138,7 +144,10 @@ impl<'a> Canvas<'a> {
     pub fn line(&mut self, class: &str, from: Point, to: Point) -> io::Result<()> {
         match &mut self.surface {
             Surface::Svg(svg) => svg.line(self.out, class, from, to),
-            Surface::Raster(raster) => raster.line(class, &[from, to]),
+            Surface::Raster(raster) => {
+                raster.line(class, &[from, to]);
+                Ok(())
+            }
         }
     }
 
@@ -147,7 +156,10 @@ impl<'a> Canvas<'a> {
     pub(super) fn arrow(&mut self, class: &str, corners: &[Point], hint: &str) -> io::Result<()> {
         match &mut self.surface {
             Surface::Svg(svg) => svg.arrow(self.out, class, corners, hint),
-            Surface::Raster(raster) => raster.arrow(class, corners),
+            Surface::Raster(raster) => {
+                raster.arrow(class, corners);
+                Ok(())
+            }
         }
     }
 
@@ -161,7 +173,10 @@ impl<'a> Canvas<'a> {
     ) -> io::Result<()> {
         match &mut self.surface {
             Surface::Svg(svg) => svg.circle(self.out, class, (middle, radius), colour, hint),
-            Surface::Raster(raster) => raster.circle(class, (middle, radius), colour),
+            Surface::Raster(raster) => {
+                raster.circle(class, (middle, radius), colour);
+                Ok(())
+            }
         }
     }
 
@@ -169,7 +184,10 @@ impl<'a> Canvas<'a> {
     pub(super) fn patch(&mut self, area: Area, colour: Colour) -> io::Result<()> {
         match &mut self.surface {
             Surface::Svg(svg) => svg.patch(self.out, area, colour),
-            Surface::Raster(raster) => raster.patch(area, colour),
+            Surface::Raster(raster) => {
+                raster.patch(area, colour);
+                Ok(())
+            }
         }
     }
 
@@ -195,7 +213,10 @@ impl<'a> Canvas<'a> {
     pub fn text(&mut self, class: &str, at: Point, anchor: Anchor, text: &str) -> io::Result<()> {
         match &mut self.surface {
             Surface::Svg(svg) => svg.text(self.out, class, (at, anchor), text),
-            Surface::Raster(raster) => raster.text(class, (at, anchor), text),
+            Surface::Raster(raster) => {
+                raster.text(class, (at, anchor), text);
+                Ok(())
+            }
         }
     }
 

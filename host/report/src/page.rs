@@ -156,7 +156,8 @@ impl<'a> Page<'a> {
     fn write_answer(&self, out: &mut dyn Write) -> io::Result<()> {
         writeln!(out, "<h2>Answer</h2><table>")?;
         for (name, value) in self.fields {
-            let is_elsewhere = [&ELSEWHERE[..], &WORK].concat().contains(&name.as_str());
+            let is_in = |list: &[&str]| list.contains(&name.as_str());
+            let is_elsewhere = is_in(&ELSEWHERE) || is_in(&WORK);
             if is_elsewhere || value.is_object() || value.is_array() || is_usual(name, value) {
                 continue;
             }

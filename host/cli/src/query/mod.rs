@@ -23,7 +23,7 @@ use super::serve::LINE_MAX as QUERY_MAX;
 use super::unix::connect_within;
 use seawall::Cause;
 use seawall::graph::file::write_whole;
-use seawall_report::canvas::PictureFormat;
+use seawall_report::canvas::{NAMED, PictureFormat};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -164,7 +164,7 @@ pub(crate) enum QueryError {
         most: usize,
     },
     /// A picture whose suffix names no format.
-    #[error("--plot {path}: pictures are SVG or PNG; end the name in .svg or .png")]
+    #[error("--plot {path}: {NAMED}")]
     Picture {
         /// The path given.
         path: String,

@@ -219,7 +219,7 @@ impl OutputArgs {
             let format = picture(path).unwrap_or(PictureFormat::Svg);
             let label = |node| graph.label_of(node).to_string();
             write_whole(path, |out| {
-                draw::write((outcome, graph), &label, &source, format, out)
+                draw::write(outcome, graph, &label, &source, format, out)
             })?;
         }
         Ok(())

@@ -90,7 +90,7 @@ impl Raster {
             .stroke_path(path, &paint(colour), &stroke, scaled(), None);
     }
 
-    pub(super) fn area(&mut self, class: &str, area: Area) -> io::Result<()> {
+    pub(super) fn area(&mut self, class: &str, area: Area) {
         let style = Style::of(class);
         if let Some(path) = rectangle(area) {
             if let Some(colour) = style.fill {
@@ -98,17 +98,15 @@ impl Raster {
             }
             self.stroke(&path, style);
         }
-        Ok(())
     }
 
-    pub(super) fn patch(&mut self, area: Area, colour: Colour) -> io::Result<()> {
+    pub(super) fn patch(&mut self, area: Area, colour: Colour) {
         if let Some(path) = rectangle(area) {
             self.fill(&path, colour);
         }
-        Ok(())
     }
 
-    pub(super) fn line(&mut self, class: &str, corners: &[Point]) -> io::Result<()> {
+    pub(super) fn line(&mut self, class: &str, corners: &[Point]) {
         let mut path = PathBuilder::new();
         for (at, (x, y)) in corners.iter().enumerate() {
             match at {
@@ -119,17 +117,16 @@ impl Raster {
         if let Some(path) = path.finish() {
             self.stroke(&path, Style::of(class));
         }
-        Ok(())
     }
 
-    pub(super) fn arrow(&mut self, class: &str, corners: &[Point]) -> io::Result<()> {
-        self.line(class, corners)?;
+    pub(super) fn arrow(&mut self, class: &str, corners: &[Point]) {
+        self.line(class, corners);
         let Some(&(x, y)) = corners.last() else {
-            return Ok(());
+            return;
         };
         let before = corners.iter().rev().find(|corner| **corner != (x, y));
         let (Some(&(from_x, from_y)), Some((colour, _))) = (before, Style::of(class).stroke) else {
-            return Ok(());
+            return;
         };
         let (across, down) = (x - from_x, y - from_y);
         let length = (across * across + down * down).sqrt();
@@ -150,28 +147,16 @@ impl Raster {
         if let Some(tip) = tip.finish() {
             self.fill(&tip, colour);
         }
-        Ok(())
     }
 
-    pub(super) fn circle(
-        &mut self,
-        class: &str,
-        ((x, y), radius): (Point, f64),
-        colour: Colour,
-    ) -> io::Result<()> {
+    pub(super) fn circle(&mut self, class: &str, ((x, y), radius): (Point, f64), colour: Colour) {
         if let Some(path) = PathBuilder::from_circle(x as f32, y as f32, radius as f32) {
             self.fill(&path, colour);
             self.stroke(&path, Style::of(class));
         }
-        Ok(())
     }
 
-    pub(super) fn text(
-        &mut self,
-        class: &str,
-        ((x, y), anchor): (Point, Anchor),
-        text: &str,
-    ) -> io::Result<()> {
+    pub(super) fn text(&mut self, class: &str, ((x, y), anchor): (Point, Anchor), text: &str) {
         let style = Style::of(class);
         let (_, is_bold) = style.text.unwrap_or((12.0, false));
         let letters: Vec<RasterizedChar> =
@@ -192,7 +177,6 @@ impl Raster {
             }
         }
         self.letters(&letters, (left, top), style.fill.unwrap_or(WHITE));
-        Ok(())
     }
 
     fn letters(&mut self, letters: &[RasterizedChar], (left, top): (i64, i64), colour: Colour) {

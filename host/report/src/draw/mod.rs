@@ -41,7 +41,8 @@ const PARTS: usize = 24;
 /// # Errors
 /// If `out` fails.
 pub fn write(
-    (outcome, graph): (&RunOutcome, &Graph),
+    outcome: &RunOutcome,
+    graph: &Graph,
     label: &dyn Fn(u32) -> String,
     source: &str,
     format: PictureFormat,
