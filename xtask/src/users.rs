@@ -1,7 +1,7 @@
 //! `cargo xtask users`: every public module and function of the planner has a user.
 //!
 //! A module that only its own tests call is not finished. The product is the device crate, the
-//! library and the command line, and uses every module; the table of ARCHITECTURE.md may claim no
+//! library and what stands on it, and uses every module; the table of ARCHITECTURE.md may claim no
 //! more than is true. Every public function acts in the product, or serves the C interface or the
 //! firmware example, whose page then shows its purpose (`functions`).
 
@@ -13,11 +13,15 @@ use std::path::Path;
 use crate::error::Error;
 use crate::workspace;
 
-/// Parts of the product, with the folder of their sources.
-const PRODUCT: [(&str, &str); 3] = [
+/// Parts of the product, with the folder of their sources: all packages that depend on the planner,
+/// without tests and examples.
+const PRODUCT: [(&str, &str); 6] = [
     ("device", "device-kernels/src"),
     ("library", "host/src"),
+    ("machine code", "host/jit/src"),
+    ("reports", "host/report/src"),
     ("command line", "host/cli/src"),
+    ("Python", "host/python/src"),
 ];
 /// The list of the planner's modules.
 const MODULES: &str = "core/src/lib.rs";
@@ -182,6 +186,36 @@ mod tests {
         if let Err(refused) = judge(&modules, &table) {
             panic!("{refused}");
         }
+    }
+
+    #[test]
+    fn the_product_is_every_package_that_depends_on_the_planner() {
+        let output = std::process::Command::new(env!("CARGO"))
+            .args(["metadata", "--format-version=1", "--no-deps"])
+            .current_dir(workspace::root())
+            .output()
+            .unwrap();
+        let metadata: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        let depends = |package: &serde_json::Value| {
+            let dependencies = package["dependencies"].as_array().unwrap();
+            let is_planner = |dependency: &serde_json::Value| {
+                dependency["name"] == "seawall-core" && dependency["kind"].is_null()
+            };
+            dependencies.iter().any(is_planner)
+        };
+        let packages = metadata["packages"].as_array().unwrap().iter();
+        let folders: BTreeSet<String> = packages
+            .filter(|package| depends(package))
+            .map(|package| {
+                let manifest = Path::new(package["manifest_path"].as_str().unwrap());
+                let folder = manifest.parent().unwrap().join("src");
+                let folder = folder.strip_prefix(workspace::root()).unwrap();
+                folder.to_string_lossy().into_owned()
+            })
+            .filter(|folder| !folder.starts_with("tests/") && !folder.starts_with("core/"))
+            .collect();
+        let listed = PRODUCT.map(|(_, folder)| folder.to_owned());
+        assert_eq!(folders, BTreeSet::from(listed));
     }
 
     #[test]
