@@ -266,15 +266,13 @@ fn triangles_of_larger_graphs_equal_those_of_marked_neighbours() {
             question.warps = true;
             let built = analysis::build(kind, &graph, &question).unwrap();
             let (program, _) = built.program.encode(&PlanRequest::default()).unwrap();
-            for threads in [1, 2] {
-                let threads = NonZeroUsize::new(threads);
-                let mut session = CpuSession::open(&graph, threads, RunLimits::default()).unwrap();
-                session.load(&program).unwrap();
-                session.run(&built.inputs).unwrap();
-                let mut found = Vec::new();
-                session.read(built.result, &mut found).unwrap();
-                assert!(found == expected, "{kind} of {name}, {threads:?} threads");
-            }
+            let threads = NonZeroUsize::new(2);
+            let mut session = CpuSession::open(&graph, threads, RunLimits::default()).unwrap();
+            session.load(&program).unwrap();
+            session.run(&built.inputs).unwrap();
+            let mut found = Vec::new();
+            session.read(built.result, &mut found).unwrap();
+            assert!(found == expected, "{kind} of {name}");
         }
     }
 }
@@ -323,7 +321,7 @@ fn every_wave_ends_with_the_time_budget() {
 
 #[test]
 fn one_long_wave_ends_soon_after_its_time_budget() {
-    let loaded = graph::load("gen:rmat:15:32", &LoadOptions::default(), None).unwrap();
+    let loaded = graph::load("gen:rmat:14:32", &LoadOptions::default(), None).unwrap();
     let graph = loaded.graph.without_weights();
     for threads in [1, 2] {
         let mut request = request(AnalysisKind::Triangles, &[], threads);

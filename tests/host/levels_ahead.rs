@@ -103,7 +103,7 @@ fn widths() -> impl Strategy<Value = Vec<u32>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(24))]
+    #![proptest_config(ProptestConfig::with_cases(10))]
 
     #[test]
     fn threads_that_go_ahead_find_what_one_finds(

@@ -173,7 +173,7 @@ fn run(graph: &Graph, request: &RunRequest) -> RunOutcome {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(64))]
+    #![proptest_config(ProptestConfig::with_cases(24))]
 
     #[test]
     fn every_analysis_starts_from_the_listed_edges(list in listed(9)) {

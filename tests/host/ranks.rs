@@ -137,7 +137,7 @@ fn start_weights_that_are_no_shares_are_refused() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(50))]
+    #![proptest_config(ProptestConfig::with_cases(24))]
 
     #[test]
     fn ranks_solve_their_equations(

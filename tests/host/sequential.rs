@@ -195,7 +195,7 @@ fn lists(nodes: u32, random: &mut Random) -> Vec<Vec<u32>> {
 #[test]
 fn closeness_and_eccentricity_are_right_and_follow_the_size_on_any_shape() {
     let random = &mut Random::new(3);
-    for (name, graph) in graphs(100, 2) {
+    for (name, graph) in graphs(50, 2) {
         let n = graph.nodes() as usize;
         for weighted in [false, true] {
             let (far, _) = all_pairs(&graph, weighted);
@@ -274,7 +274,7 @@ fn holds(name: &str, outcome: &RunOutcome, sources: usize) {
 #[test]
 fn betweenness_is_right_and_looks_twice_at_each_edge_of_any_shape() {
     let random = &mut Random::new(5);
-    for (name, graph) in graphs(60, 4) {
+    for (name, graph) in graphs(36, 4) {
         let n = graph.nodes() as usize;
         for weighted in [false, true] {
             let (far, counts) = all_pairs(&graph, weighted);
@@ -558,7 +558,7 @@ fn undirected(nodes: u32, seed: u64) -> Vec<(String, Graph)> {
     let random = &mut Random::new(seed);
     let shapes = graphs(nodes, seed).into_iter();
     let mut graphs: Vec<_> = shapes.filter(|(_, graph)| graph.is_symmetric()).collect();
-    graphs.extend((0..200).map(|at| (format!("drawn {at}"), drawn(random))));
+    graphs.extend((0..80).map(|at| (format!("drawn {at}"), drawn(random))));
     graphs
 }
 
@@ -641,9 +641,9 @@ fn ranks_of_code(graph: &Graph, kind: AnalysisKind, question: &Question) -> Vec<
 #[test]
 fn ranks_of_threads_are_those_of_code_bit_by_bit() {
     let random = &mut Random::new(15);
-    let mut graphs = graphs(200, 15);
+    let mut graphs = graphs(80, 15);
     graphs.retain(|(_, graph)| graph.nodes() > 0);
-    graphs.extend((0..16).map(|at| (format!("drawn {at}"), drawn(random))));
+    graphs.extend((0..8).map(|at| (format!("drawn {at}"), drawn(random))));
     for (name, graph) in graphs {
         let sources = &lists(graph.nodes(), random)[1];
         for kind in [AnalysisKind::Ppr, AnalysisKind::Pagerank] {
@@ -810,7 +810,7 @@ fn options_and_weights_without_meaning_are_refused() {
 /// One thread decides nodes in the order of their priorities, nine in rounds.
 #[test]
 fn sets_and_colours_are_those_of_the_program_and_look_at_each_edge_once() {
-    for (nodes, seed) in [(40, 1), (700, 2), (3_000, 3)] {
+    for (nodes, seed) in [(40, 1), (1_500, 3)] {
         for sample in samples(nodes, seed) {
             let graph = graph_of(&sample, true);
             for analysis in [AnalysisKind::Mis, AnalysisKind::Colouring] {

@@ -278,7 +278,7 @@ fn forest_by_labels(nodes: u32, edges: &[(u32, u32, i32)], maximum: bool) -> i64
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(60))]
+    #![proptest_config(ProptestConfig::with_cases(24))]
 
     #[test]
     fn paths_are_the_lightest_walks_or_a_cycle_is_named(

@@ -95,7 +95,7 @@ fn wide_list(
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(12))]
+    #![proptest_config(ProptestConfig::with_cases(6))]
 
     #[test]
     fn threads_that_sort_their_finds_find_what_one_finds(

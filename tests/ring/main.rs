@@ -11,7 +11,7 @@ use memory::Order;
 use service::{Deaths, run};
 
 /// Seeds of a plain run of the tests.
-const SEEDS: u64 = 60;
+const SEEDS: u64 = 30;
 
 /// The seeds to run.
 fn seeds() -> std::ops::Range<u64> {

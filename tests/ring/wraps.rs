@@ -13,7 +13,7 @@ use seawall_core::protocol::{
 use std::mem::offset_of;
 
 /// Rounds of a plain run of the tests.
-const ROUNDS: u32 = 2_000;
+const ROUNDS: u32 = 500;
 /// The value of each counter when a round starts.
 const START: u32 = u32::MAX - 2;
 /// Tasks of each kind in a round, so that each counter of them wraps.

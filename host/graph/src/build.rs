@@ -353,13 +353,13 @@ mod tests {
 
     #[test]
     fn many_edges_make_the_same_rows_on_any_number_of_threads() {
-        for (nodes, both) in [(40_000, false), (40_000, true), (300, true), (70, false)] {
+        for (nodes, both) in [(40_000, true), (300, true), (70, false)] {
             let edges = many(nodes, 300_000);
             let direction = Direction::of(both);
             let (all, expected_counts) = expected(&edges, both);
             for order in [Order::Weight, Order::Listed] {
                 let mut first: Option<Csr> = None;
-                for threads in [1, 2, 3, 7] {
+                for threads in [1, 2, 7] {
                     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
                     let pool = pool.build().unwrap();
                     let built = pool.install(|| rows(edges.clone(), nodes, direction, order));

@@ -423,7 +423,7 @@ mod tests {
                 .wrapping_add(1_442_695_040_888_963_407);
             ((state >> 33) % u64::from(below)) as u32
         };
-        for nodes in [1, 3, 1000, 70_000, 3_000_000] {
+        for nodes in [1, 1000, 3_000_000] {
             let mut edges: Vec<[u32; 2]> = (0..CHUNK + 99_999)
                 .map(|_| [draw(nodes), draw(nodes)])
                 .collect();

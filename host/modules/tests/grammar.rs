@@ -286,11 +286,11 @@ fn nothing_is_found_in_nothing() {
 #[test]
 fn more_than_the_budget_is_refused_with_the_figure() {
     let grammar = Grammar::read("path.cnf", "P e\nP P P").unwrap();
-    let cycle: String = (0..3000)
-        .map(|node| format!("{node} {} e\n", (node + 1) % 3000))
+    let cycle: String = (0..1500)
+        .map(|node| format!("{node} {} e\n", (node + 1) % 1500))
         .collect();
     let edges = edges_of(&grammar, &cycle);
-    for budget in [0, 1 << 10, 10 << 20, 100 << 20] {
+    for budget in [0, 1 << 10, 10 << 20, 50 << 20] {
         let refused = reach(&grammar, &edges, budget).unwrap_err();
         let ModuleError::TooManyPairs { needed, limit, .. } = refused else {
             panic!("{refused}");
@@ -298,7 +298,7 @@ fn more_than_the_budget_is_refused_with_the_figure() {
         assert!(limit == budget && needed > budget, "{needed}");
     }
     let found = reach(&grammar, &edges, GIB).unwrap();
-    assert_eq!(found.count(whole(&grammar)), 9_000_000);
+    assert_eq!(found.count(whole(&grammar)), 2_250_000);
     assert!(found.stats.bytes < GIB);
 }
 

@@ -4,6 +4,7 @@
 mod analyses;
 mod front_ends;
 mod grammar;
+mod loans;
 mod oracle;
 mod random;
 mod real;

@@ -98,6 +98,12 @@ fn a_path_and_a_tree_are_on_the_drawing_and_nodes_have_their_names() {
     for name in ["ann", "bob", "cleo", "dora", "erik"] {
         assert!(picture.contains(&format!(">{name}</text>")), "{name}");
     }
+    // A part has the name of its first node.
+    let parts = drawn(file.path(), "cc", &["--undirected"]);
+    assert!(
+        parts.contains("<title>node bob: set of ann</title>"),
+        "{parts}"
+    );
     let tree = drawn("gen:grid:9", "bfs", &["--source", "0", "--parents"]);
     assert_eq!(count(&tree, "tree"), 80);
 }

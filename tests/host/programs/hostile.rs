@@ -31,7 +31,7 @@ prop_compose! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(700))]
+    #![proptest_config(ProptestConfig::with_cases(350))]
 
     #[test]
     fn changed_tables_are_refused_or_run_to_an_end(case in case()) {

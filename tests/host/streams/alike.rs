@@ -77,12 +77,12 @@ pub(super) fn compare_with_resident(numbers: std::ops::Range<usize>, blocks: boo
 
 #[test]
 fn columns_are_those_of_resident_runs() {
-    compare_with_resident(0..80, false);
+    compare_with_resident(0..40, false);
 }
 
 #[test]
 fn columns_are_those_of_the_oracles() {
-    for number in 0..40 {
+    for number in 0..24 {
         let graph = graph(number);
         let kept = Kept::of(&graph);
         let source = (number as u32 * 5) % graph.nodes();

@@ -22,7 +22,7 @@ fn on_blocks(
 
 #[test]
 fn columns_are_those_of_resident_runs() {
-    compare_with_resident(0..60, true);
+    compare_with_resident(0..24, true);
 }
 
 #[test]

@@ -131,23 +131,24 @@ fn a_graph_of_more_than_2_to_the_32_edges_streams() {
     let edges = huge(&path, EACH);
     assert!(edges > 1 << 32);
     let streamed = seawall::stream::Streamed::open(&path).unwrap().unwrap();
-    for reader in [ReaderChoice::Auto, ReaderChoice::Threads] {
-        for caching in [Caching::Cached, Caching::Direct] {
-            let mut request = on(AnalysisKind::Bfs, &[0], 2);
-            request.max_iterations = std::num::NonZeroU32::new(2);
-            let mut options = reading(reader, caching, 4096);
-            options.keeping = Keeping::Never;
-            options.blocks = (reader, caching) == (ReaderChoice::Auto, Caching::Cached);
-            let outcome = streamed.run(&request, options).unwrap();
-            assert_eq!(outcome.edges, edges);
-            let Column::U32(levels) = outcome.values else {
-                panic!("no levels");
-            };
-            let reached = (0..).zip(&levels).filter(|(_, level)| **level != u32::MAX);
-            let reached: Vec<(usize, u32)> = reached.map(|(node, level)| (node, *level)).collect();
-            let next = UNREAD as usize + 1;
-            assert_eq!(reached, [(0, 0), (3, 2), (next, 1), (next + 1, 2)]);
-        }
+    for (reader, caching) in [
+        (ReaderChoice::Auto, Caching::Cached),
+        (ReaderChoice::Threads, Caching::Direct),
+    ] {
+        let mut request = on(AnalysisKind::Bfs, &[0], 2);
+        request.max_iterations = std::num::NonZeroU32::new(2);
+        let mut options = reading(reader, caching, 4096);
+        options.keeping = Keeping::Never;
+        options.blocks = reader == ReaderChoice::Auto;
+        let outcome = streamed.run(&request, options).unwrap();
+        assert_eq!(outcome.edges, edges);
+        let Column::U32(levels) = outcome.values else {
+            panic!("no levels");
+        };
+        let reached = (0..).zip(&levels).filter(|(_, level)| **level != u32::MAX);
+        let reached: Vec<(usize, u32)> = reached.map(|(node, level)| (node, *level)).collect();
+        let next = UNREAD as usize + 1;
+        assert_eq!(reached, [(0, 0), (3, 2), (next, 1), (next + 1, 2)]);
     }
     let refused = load(&path, &LoadOptions::default(), None).unwrap_err();
     assert!(

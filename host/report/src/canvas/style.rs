@@ -90,11 +90,11 @@ pub(super) const STYLES: [Style; 19] = [
 ];
 
 impl Style {
-    /// The style of a class.
+    /// The style of a class; every class that is drawn has one.
     pub(super) fn of(class: &str) -> Self {
-        let last = STYLES[STYLES.len() - 1];
-        let mut all = STYLES.iter().copied();
-        all.find(|style| style.class == class).unwrap_or(last)
+        let found = STYLES.iter().find(|style| style.class == class);
+        debug_assert!(found.is_some(), "no style for {class}");
+        *found.unwrap_or(&STYLES[STYLES.len() - 1])
     }
 }
 

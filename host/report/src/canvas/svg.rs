@@ -3,7 +3,7 @@
 use std::fmt;
 use std::io::{self, Write};
 
-use super::style::STYLES;
+use super::style::{STYLES, Style};
 use super::{Anchor, Area, Colour, Point};
 
 /// Escapes text for XML: markup is escaped, control characters become `?`.
@@ -64,6 +64,7 @@ impl Svg {
         area: Area,
         hint: &str,
     ) -> io::Result<()> {
+        let class = Style::of(class).class;
         let Area {
             x,
             y,
@@ -84,6 +85,7 @@ impl Svg {
         from: Point,
         to: Point,
     ) -> io::Result<()> {
+        let class = Style::of(class).class;
         writeln!(
             out,
             "<line class=\"{class}\" x1=\"{:.1}\" y1=\"{:.1}\" x2=\"{:.1}\" y2=\"{:.1}\"/>",
@@ -98,6 +100,7 @@ impl Svg {
         corners: &[Point],
         hint: &str,
     ) -> io::Result<()> {
+        let class = Style::of(class).class;
         write!(
             out,
             "<polyline class=\"{class}\" marker-end=\"url(#tip)\" points=\""
@@ -117,6 +120,7 @@ impl Svg {
         colour: Colour,
         hint: &str,
     ) -> io::Result<()> {
+        let class = Style::of(class).class;
         writeln!(
             out,
             "<circle class=\"{class}\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{radius:.1}\" fill=\"{colour}\"><title>{}</title></circle>",
@@ -157,6 +161,7 @@ impl Svg {
         ((x, y), anchor): (Point, Anchor),
         text: &str,
     ) -> io::Result<()> {
+        let class = Style::of(class).class;
         let anchor = match anchor {
             Anchor::Start => "start",
             Anchor::Middle => "middle",

@@ -56,13 +56,22 @@ pub(super) enum Legend {
 }
 
 impl Colours {
-    pub(super) fn of(outcome: &RunOutcome) -> Self {
+    /// The colours of an outcome; `label` is the name of a node.
+    pub(super) fn of(outcome: &RunOutcome, label: &dyn Fn(u32) -> String) -> Self {
         let definition = outcome.analysis.definition();
         let bars = definition.picture(&outcome.values).bars;
         let values = definition.facts().values;
         let has_all = !matches!(values, Values::NumbersOfReached | Values::NodesOfReached);
         match &outcome.values {
-            Column::U32(labels) if bars == Bars::Groups => Self::sets(labels, has_all),
+            Column::U32(labels) if bars == Bars::Groups => {
+                let is_node = matches!(values, Values::Nodes | Values::NodesOfReached);
+                let name = |set: u32| match set {
+                    u32::MAX if !has_all => "not reached".to_owned(),
+                    _ if is_node => format!("set of {}", label(set)),
+                    _ => format!("set {set}"),
+                };
+                Self::sets(labels, has_all, &name)
+            }
             // The edges are drawn.
             column if values == Values::Edges => Self {
                 nodes: vec![SETS[0]; column.len()],
@@ -83,7 +92,7 @@ impl Colours {
         self.texts.get(node as usize).map_or("", String::as_str)
     }
 
-    fn sets(labels: &[u32], has_all: bool) -> Self {
+    fn sets(labels: &[u32], has_all: bool, name: &dyn Fn(u32) -> String) -> Self {
         let is_known = |label: u32| has_all || label != u32::MAX;
         let mut sizes: HashMap<u32, u64> = HashMap::new();
         for label in labels.iter().copied().filter(|label| is_known(*label)) {
@@ -108,7 +117,7 @@ impl Colours {
         Self {
             nodes: labels.iter().map(colour).collect(),
             legend: Legend::Sets(legend),
-            texts: labels.iter().map(|label| format!("set {label}")).collect(),
+            texts: labels.iter().map(|label| name(*label)).collect(),
         }
     }
 
@@ -213,7 +222,7 @@ mod tests {
         let labels: Vec<u32> = (0..9)
             .flat_map(|set| vec![set; 10 - set as usize])
             .collect();
-        let colours = Colours::sets(&labels, true);
+        let colours = Colours::sets(&labels, true, &|set| format!("set {set}"));
         assert_eq!(
             (colours.node(0), colours.node(labels.len() as u32 - 1)),
             (SETS[0], NONE)

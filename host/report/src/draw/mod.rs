@@ -93,7 +93,7 @@ impl<'g> Drawing<'g> {
             graph,
             label,
             places: fitted_places(places::places(&rows)),
-            colours: Colours::of(outcome),
+            colours: Colours::of(outcome, label),
             path: path.iter().filter_map(find).collect(),
             tree: if path.is_empty() {
                 tree_of(outcome)
