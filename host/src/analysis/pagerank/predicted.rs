@@ -175,7 +175,7 @@ mod tests {
     fn iterations_are_foreseen_within_a_factor_of_two() {
         for spec in [
             "gen:grid:256",
-            "gen:grid:700",
+            "gen:grid:400",
             "gen:chain:20000",
             "gen:rmat:12:16",
             "gen:rmat:15:8",
@@ -185,17 +185,17 @@ mod tests {
         ] {
             let graph = load(spec, &LoadOptions::default(), None).unwrap().graph;
             let ranking = Ranking::default();
-            let has_settled = |iterations: &u32| {
-                ranks(&graph, ranking.damping, *iterations).change <= f64::from(ranking.tolerance)
+            let has_settled = |iterations: u32| {
+                ranks(&graph, ranking.damping, iterations).change <= f64::from(ranking.tolerance)
             };
-            // Changes shrink from iteration to iteration.
-            let tried: Vec<u32> = (1..100).collect();
-            let real = tried.partition_point(|iterations| !has_settled(iterations)) + 1;
-            assert!(real < 100, "{spec} does not settle");
-            let real = real as f64;
             let predicted = iterations(&graph, ranking, u64::from(graph.edges()) / 400).unwrap();
-            let is_near = predicted <= 2.0 * real && real <= 2.0 * predicted;
-            assert!(is_near, "{spec}: {predicted}, {real}");
+            // Changes shrink from iteration to iteration, so these two tell of all others.
+            let too_early = ((predicted / 2.0).ceil() as u32).saturating_sub(1);
+            assert!(
+                too_early == 0 || !has_settled(too_early),
+                "{spec}: {predicted}"
+            );
+            assert!(has_settled((predicted * 2.0) as u32), "{spec}: {predicted}");
         }
     }
 
