@@ -2,12 +2,14 @@
 //!
 //! A relation is kept for each symbol and for each inverse, as rows: the nodes that a node reaches,
 //! in the order in which they were found, and once a row has a 32nd of all nodes, also as bits,
-//! which take no more memory than the list. What is new in a row is its end.
+//! which take no more memory than the list. What is new in a row is its end. Rows of labels, which
+//! no production has on its left, never grow and are one array.
 //!
 //! A round has two phases. The first one takes what is new in rows of `B`, for each `A -> B C`,
 //! and adds to the same rows of `A` the rows of `C` that it names. The second one does the same for
 //! `~A -> ~C ~B`, which are the productions seen from the other end, so that a new pair of `C`
-//! meets every old one of `B`. In each phase rows are read as the phase before left them, and
+//! meets every old one of `B`; pairs of labels need no expansion of their own, as all that meets
+//! them is found later. In each phase rows are read as the phase before left them, and
 //! written at its end, so that threads share nothing and results do not depend on their number.
 //!
 //! With `n` nodes, `s` symbols, `p` productions and `m` pairs in all, each pair is expanded once for
@@ -17,7 +19,7 @@
 //! 2000) takes O(s³ · n³) steps; rows of bits save the factor, as the sets of S. Chaudhuri do
 //! (*Subcubic algorithms for recursive state machines*, 2008).
 
-use super::{Edge, Edges, Grammar, Right, Symbol};
+use super::{Edges, Grammar, Right, Symbol};
 use crate::error::ModuleError;
 use rayon::prelude::*;
 use std::mem::take;
@@ -26,6 +28,9 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 /// Bytes that a pair takes at most on average: in a row of its symbol and in one of the inverse 16,
 /// which is the smallest list, or an item, as much in reserve and its bits; 8 where it is found.
 const PAIR_BYTES: u64 = 2 * 16 + 8;
+
+/// Bytes of a row that never grows beside its items: where it begins, and where its bits are.
+const FIXED_ROW_BYTES: u64 = (size_of::<usize>() + size_of::<Option<Box<[u64]>>>()) as u64;
 
 /// A row has bits once it has one of this many nodes.
 const BITS_FROM: usize = 32;
@@ -36,8 +41,9 @@ const NODES_MIN: usize = 8;
 /// Parts of a phase for each thread, so that none waits long for the last one.
 const PARTS_PER_THREAD: usize = 8;
 
-/// Found pairs from which threads share the work of writing them.
-const SHARED_FROM: u64 = 4096;
+/// Pairs from which threads share the work: to expand with so many known ones, to write so many
+/// found ones. Below, waking them takes longer.
+const SHARED_FROM: u64 = 1 << 15;
 
 /// Two nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -73,6 +79,7 @@ pub struct ReachStats {
 /// The pairs of every symbol.
 #[derive(Clone, Debug)]
 pub struct Reach {
+    nodes: u32,
     relations: Vec<Relation>,
     /// Cost of the fixpoint.
     pub stats: ReachStats,
@@ -109,17 +116,23 @@ pub fn reach(grammar: &Grammar, edges: &Edges, budget_bytes: u64) -> Result<Reac
     }
     stats.joins = fixpoint.parts.iter().map(|part| part.joins).sum();
     stats.bytes = fixpoint.bytes(fixpoint.pairs.load(Relaxed));
-    let relations = fixpoint.relations;
-    Ok(Reach { relations, stats })
+    Ok(Reach {
+        nodes: fixpoint.nodes as u32,
+        relations: fixpoint.relations,
+        stats,
+    })
 }
 
 impl Reach {
     /// Number of pairs.
     #[must_use]
     pub fn count(&self, select: Select) -> u64 {
-        let (rows, symbol) = (self.rows(select.symbol), select.symbol);
+        let symbol = select.symbol;
         match (select.from, select.to) {
-            (None, None) => rows.iter().map(|row| row.items.len() as u64).sum(),
+            (None, None) => self
+                .relations
+                .get(symbol.index())
+                .map_or(0, |relation| relation.rows.pairs()),
             (Some(from), None) => self.row(symbol, from).len() as u64,
             (None, Some(to)) => self.row(symbol.inverse(), to).len() as u64,
             (Some(from), Some(to)) => u64::from(self.row(symbol, from).contains(&to)),
@@ -134,8 +147,7 @@ impl Reach {
         } else {
             (select.symbol, select.from, select.to)
         };
-        let nodes = self.rows(symbol).len() as u32;
-        let rows = fixed.map_or(0..nodes, |node| node..node + 1);
+        let rows = fixed.map_or(0..self.nodes, |node| node..node + 1);
         rows.flat_map(move |node| {
             let mut row = self.row(symbol, node).to_vec();
             row.retain(|to| other.is_none_or(|other| other == *to));
@@ -153,14 +165,10 @@ impl Reach {
         })
     }
 
-    fn rows(&self, symbol: Symbol) -> &[Row] {
-        let relation = self.relations.get(symbol.index());
-        relation.map_or(&[], |relation| &relation.rows)
-    }
-
     fn row(&self, symbol: Symbol, node: u32) -> &[u32] {
-        let row = self.rows(symbol).get(node as usize);
-        row.map_or(&[], |row| &row.items)
+        let relation = self.relations.get(symbol.index());
+        let relation = relation.filter(|_| node < self.nodes);
+        relation.map_or(&[], |relation| relation.rows.row(node).items)
     }
 }
 
@@ -173,11 +181,128 @@ struct Row {
     done: [u32; 2],
 }
 
-impl Row {
-    fn fresh(&self, phase: usize) -> &[u32] {
-        &self.items[self.done[phase] as usize..]
+/// A row to read.
+#[derive(Clone, Copy)]
+struct View<'a> {
+    items: &'a [u32],
+    bits: Option<&'a [u64]>,
+}
+
+/// Rows that never grow, one after the other.
+#[derive(Clone, Debug, Default)]
+struct Fixed {
+    /// Where each row begins, and the end; empty without pairs.
+    offsets: Vec<usize>,
+    /// Sorted in each row.
+    items: Vec<u32>,
+    /// Bits of rows with a 32nd of all nodes; empty if there are none.
+    bits: Vec<Option<Box<[u64]>>>,
+}
+
+impl Fixed {
+    /// The rows of pairs, each once, in time linear in nodes and pairs but for sorting rows.
+    fn of(nodes: usize, pairs: impl Iterator<Item = Pair> + Clone) -> Self {
+        if pairs.clone().next().is_none() {
+            return Self::default();
+        }
+        let mut offsets = vec![0; nodes + 1];
+        for pair in pairs.clone() {
+            offsets[pair.from as usize + 1] += 1;
+        }
+        for node in 0..nodes {
+            offsets[node + 1] += offsets[node];
+        }
+        let (mut items, mut next) = (vec![0; offsets[nodes]], offsets.clone());
+        for pair in pairs {
+            let at = &mut next[pair.from as usize];
+            items[*at] = pair.to;
+            *at += 1;
+        }
+        let mut end = 0;
+        for node in 0..nodes {
+            let listed = offsets[node]..offsets[node + 1];
+            items[listed.clone()].sort_unstable();
+            offsets[node] = end;
+            for at in listed {
+                if end == offsets[node] || items[end - 1] != items[at] {
+                    items[end] = items[at];
+                    end += 1;
+                }
+            }
+        }
+        offsets[nodes] = end;
+        items.truncate(end);
+        let mut fixed = Self {
+            offsets,
+            items,
+            bits: Vec::new(),
+        };
+        let is_wide = |node: &usize| fixed.row(*node as u32).len() * BITS_FROM >= nodes;
+        for node in (0..nodes).filter(is_wide).collect::<Vec<_>>() {
+            let mut bits: Box<[u64]> = vec![0; nodes.div_ceil(64)].into();
+            set(&mut bits, fixed.row(node as u32));
+            fixed.bits.resize(nodes, None);
+            fixed.bits[node] = Some(bits);
+        }
+        fixed
     }
 
+    fn row(&self, node: u32) -> &[u32] {
+        match self.offsets.get(node as usize..node as usize + 2) {
+            Some(ends) => &self.items[ends[0]..ends[1]],
+            None => &[],
+        }
+    }
+
+    fn pairs(&self) -> impl Iterator<Item = Pair> + Clone {
+        let nodes = self.offsets.len().saturating_sub(1) as u32;
+        (0..nodes).flat_map(|from| self.row(from).iter().map(move |&to| Pair { from, to }))
+    }
+}
+
+/// The rows of a relation, by node.
+#[derive(Clone, Debug)]
+enum Rows {
+    Fixed(Fixed),
+    Growing(Vec<Row>),
+}
+
+impl Rows {
+    fn row(&self, node: u32) -> View<'_> {
+        match self {
+            Self::Fixed(fixed) => View {
+                items: fixed.row(node),
+                bits: fixed.bits.get(node as usize).and_then(Option::as_deref),
+            },
+            Self::Growing(rows) => View {
+                items: &rows[node as usize].items,
+                bits: rows[node as usize].bits.as_deref(),
+            },
+        }
+    }
+
+    /// What a phase has not expanded of a row that is in its queue.
+    fn fresh(&self, node: u32, phase: usize) -> &[u32] {
+        match self {
+            // It is in the queue once, at the start.
+            Self::Fixed(fixed) => fixed.row(node),
+            Self::Growing(rows) => {
+                let row = &rows[node as usize];
+                &row.items[row.done[phase] as usize..]
+            }
+        }
+    }
+
+    /// Number of pairs.
+    fn pairs(&self) -> u64 {
+        match self {
+            Self::Fixed(fixed) => fixed.items.len() as u64,
+            Self::Growing(rows) => rows.iter().map(|row| row.items.len() as u64).sum(),
+        }
+    }
+}
+
+impl Row {
     fn extend(&mut self, items: &[u32], nodes: usize) {
         self.items.extend_from_slice(items);
         if let Some(bits) = &mut self.bits {
@@ -198,7 +323,7 @@ fn set(bits: &mut [u64], items: &[u32]) {
 /// The pairs of a symbol or an inverse.
 #[derive(Clone, Debug)]
 struct Relation {
-    rows: Vec<Row>,
+    rows: Rows,
     /// Whether each phase expands its pairs.
     expands: [bool; 2],
     /// Nodes whose rows each phase has to expand, and did not have to before.
@@ -206,10 +331,13 @@ struct Relation {
 }
 
 impl Relation {
-    /// Adds what is new in a row, and wakes its node.
+    /// Adds what is new in a row that grows, and wakes its node.
     fn extend(&mut self, node: u32, items: &[u32]) {
-        let nodes = self.rows.len();
-        let row = &mut self.rows[node as usize];
+        let Rows::Growing(rows) = &mut self.rows else {
+            return;
+        };
+        let nodes = rows.len();
+        let row = &mut rows[node as usize];
         for phase in 0..2 {
             if self.expands[phase] && row.done[phase] as usize == row.items.len() {
                 self.woken[phase].push(node);
@@ -228,7 +356,10 @@ struct Rule {
 }
 
 /// Rules of each phase, sorted by their left sides.
-fn rules(grammar: &Grammar) -> [Vec<Rule>; 2] {
+///
+/// A pair that is there from the start needs no expansion where pairs of a symbol that grows meet
+/// it: each of those is expanded once it is found.
+fn rules(grammar: &Grammar, grows: &[bool]) -> [Vec<Rule>; 2] {
     let mut rules = [Vec::new(), Vec::new()];
     for production in &grammar.productions {
         let left = production.left;
@@ -240,21 +371,36 @@ fn rules(grammar: &Grammar) -> [Vec<Rule>; 2] {
                 second: None,
             }),
             Right::Two(first, second) => {
-                rules[0].push(Rule {
-                    left,
-                    first,
-                    second: Some(second),
-                });
-                rules[1].push(Rule {
-                    left: left.inverse(),
-                    first: second.inverse(),
-                    second: Some(first.inverse()),
-                });
+                let second_grows = grows[second.index()];
+                if grows[first.index()] || !second_grows {
+                    rules[0].push(Rule {
+                        left,
+                        first,
+                        second: Some(second),
+                    });
+                }
+                if second_grows {
+                    rules[1].push(Rule {
+                        left: left.inverse(),
+                        first: second.inverse(),
+                        second: Some(first.inverse()),
+                    });
+                }
             }
         }
     }
     rules.iter_mut().for_each(|rules| rules.sort_unstable());
     rules
+}
+
+/// Whether each relation is on the left of a production, or its inverse is.
+fn grows(grammar: &Grammar) -> Vec<bool> {
+    let mut grows = vec![false; 2 * grammar.names.len()];
+    for production in &grammar.productions {
+        grows[production.left.index()] = true;
+        grows[production.left.inverse().index()] = true;
+    }
+    grows
 }
 
 /// Nodes with rows that a phase has to expand, each once.
@@ -342,7 +488,9 @@ struct Fixpoint {
     relations: Vec<Relation>,
     rules: [Vec<Rule>; 2],
     queues: [Queue; 2],
+    /// One, and all of them once there is work to share.
     parts: Vec<Part>,
+    parts_max: usize,
     /// Found so far, of symbols without their inverses.
     pairs: AtomicU64,
     pairs_max: u64,
@@ -354,20 +502,22 @@ struct Fixpoint {
 impl Fixpoint {
     fn new(grammar: &Grammar, edges: &Edges, budget: u64) -> Result<Self, ModuleError> {
         let (nodes, symbols) = (edges.names.len(), 2 * grammar.names.len());
-        let rules = rules(grammar);
+        let grows = grows(grammar);
+        let rules = rules(grammar, &grows);
         let threads = rayon::current_num_threads();
-        let parts = if threads == 1 {
-            1
-        } else {
-            threads * PARTS_PER_THREAD
+        let parts = match threads {
+            1 => 1,
+            _ => threads * PARTS_PER_THREAD,
         };
+        let growing = grows.iter().filter(|grows| **grows).count() as u64;
         // Rows, two words a node, the bits of each part, and rows that threads have in work.
-        let row_bytes = symbols as u64 * size_of::<Row>() as u64 + 8;
+        let row_bytes =
+            growing * size_of::<Row>() as u64 + (symbols as u64 - growing) * FIXED_ROW_BYTES + 8;
         let bits_bytes = parts as u64 * (nodes as u64).div_ceil(64) * 8;
         let work_bytes = threads as u64 * nodes as u64 * 8;
         let base = nodes as u64 * row_bytes + bits_bytes + work_bytes;
         let empty = Relation {
-            rows: Vec::new(),
+            rows: Rows::Fixed(Fixed::default()),
             expands: [false; 2],
             woken: [Vec::new(), Vec::new()],
         };
@@ -377,6 +527,7 @@ impl Fixpoint {
             rules,
             queues: [Queue::default(), Queue::default()],
             parts: Vec::new(),
+            parts_max: parts,
             pairs: AtomicU64::new(0),
             pairs_max: budget.saturating_sub(base) / PAIR_BYTES,
             budget,
@@ -386,7 +537,9 @@ impl Fixpoint {
             return Err(fixpoint.refused(edges.edges.len() as u64));
         }
         for (number, relation) in fixpoint.relations.iter_mut().enumerate() {
-            relation.rows = vec![Row::default(); nodes];
+            if grows[number] {
+                relation.rows = Rows::Growing(vec![Row::default(); nodes]);
+            }
             relation.expands = [0, 1].map(|phase| {
                 let mut rules = fixpoint.rules[phase].iter();
                 rules.any(|rule| rule.first.index() == number)
@@ -400,7 +553,7 @@ impl Fixpoint {
             found: vec![Found::default(); symbols],
             joins: 0,
         };
-        fixpoint.parts = vec![part; parts];
+        fixpoint.parts.push(part);
         Ok(fixpoint)
     }
 
@@ -433,36 +586,54 @@ impl Fixpoint {
         *self.pairs.get_mut() = edges.edges.len() as u64 + loops;
         self.check()?;
         let nodes = self.nodes as u32;
-        let loops = empty.flat_map(|production| {
-            (0..nodes).map(|node| Edge {
-                symbol: production.left,
-                from: node,
-                to: node,
-            })
-        });
-        let listed = edges
-            .edges
-            .iter()
-            .map(|edge| match edge.symbol.is_inverse() {
-                true => Edge {
-                    symbol: edge.symbol.inverse(),
+        let mut pairs = 0;
+        for number in (0..self.relations.len()).step_by(2) {
+            let symbol = Symbol(number as u8);
+            let listed = edges.edges.iter().filter_map(|edge| match edge.symbol {
+                label if label == symbol => Some(Pair {
+                    from: edge.from,
+                    to: edge.to,
+                }),
+                label if label == symbol.inverse() => Some(Pair {
                     from: edge.to,
                     to: edge.from,
-                },
-                false => *edge,
+                }),
+                _ => None,
             });
-        let mut all: Vec<Edge> = listed.chain(loops).collect();
-        all.par_sort_unstable();
-        all.dedup();
-        *self.pairs.get_mut() = all.len() as u64;
-        let found = &mut self.parts[0].found;
-        for row in all.chunk_by(|one, next| (one.symbol, one.from) == (next.symbol, next.from)) {
-            let found = &mut found[row[0].symbol.index()];
-            found.items.extend(row.iter().map(|edge| edge.to));
-            found.close(row[0].from);
+            let has_loops = empty.clone().any(|production| production.left == symbol)
+                || empty
+                    .clone()
+                    .any(|production| production.left == symbol.inverse());
+            let loops = (0..if has_loops { nodes } else { 0 }).map(|node| Pair {
+                from: node,
+                to: node,
+            });
+            let begins = Fixed::of(self.nodes, listed.chain(loops));
+            pairs += begins.items.len() as u64;
+            if matches!(self.relations[number].rows, Rows::Growing(_)) {
+                let found = &mut self.parts[0].found[number];
+                for from in 0..nodes {
+                    found.items.extend(begins.row(from));
+                    found.close(from);
+                }
+                continue;
+            }
+            let turned = begins.pairs().map(|pair| Pair {
+                from: pair.to,
+                to: pair.from,
+            });
+            let turned = Fixed::of(self.nodes, turned);
+            for (number, fixed) in [(number, begins), (number + 1, turned)] {
+                let relation = &mut self.relations[number];
+                let is_full = |node: &u32| !fixed.row(*node).is_empty();
+                for phase in (0..2).filter(|phase| relation.expands[*phase]) {
+                    relation.woken[phase].extend((0..nodes).filter(is_full));
+                }
+                relation.rows = Rows::Fixed(fixed);
+            }
         }
-        drop(all);
-        self.write(0, &[], u64::MAX);
+        *self.pairs.get_mut() = pairs;
+        self.write(0, &[], pairs);
         Ok(())
     }
 
@@ -471,9 +642,20 @@ impl Fixpoint {
         let nodes = take(&mut self.queues[phase].nodes);
         let before = self.pairs.load(Relaxed);
         let mut parts = take(&mut self.parts);
-        let share = nodes.len().div_ceil(parts.len()).max(NODES_MIN);
-        let shares = nodes.par_chunks(share).zip(parts.par_iter_mut());
-        shares.for_each(|(nodes, part)| self.expand(phase, nodes, part));
+        if self.parts_max == 1 || before < SHARED_FROM {
+            self.expand(phase, &nodes, &mut parts[0]);
+        } else {
+            while parts.len() < self.parts_max {
+                let joins = 0;
+                parts.push(Part {
+                    joins,
+                    ..parts[0].clone()
+                });
+            }
+            let share = nodes.len().div_ceil(parts.len()).max(NODES_MIN);
+            let shares = nodes.par_chunks(share).zip(parts.par_iter_mut());
+            shares.for_each(|(nodes, part)| self.expand(phase, nodes, part));
+        }
         self.parts = parts;
         self.check()?;
         let found = self.pairs.load(Relaxed) - before;
@@ -500,28 +682,28 @@ impl Fixpoint {
     /// Expands rows of a node by rules of one left side, and counts the new nodes in its row.
     fn expand_row(&self, phase: usize, node: u32, rules: &[Rule], part: &mut Part) -> u64 {
         let left = rules[0].left;
-        let row = |symbol: Symbol, node: u32| &self.relations[symbol.index()].rows[node as usize];
-        let known = row(left, node);
+        let rows = |symbol: Symbol| &self.relations[symbol.index()].rows;
+        let known = rows(left).row(node);
         match &known.bits {
             Some(bits) => part.seen.copy_from_slice(bits),
-            None => set(&mut part.seen, &known.items),
+            None => set(&mut part.seen, known.items),
         }
         let queued = self.queues[phase].fresh[node as usize];
         for rule in rules {
             if queued >> rule.first.index() & 1 == 0 {
                 continue;
             }
-            let fresh = row(rule.first, node).fresh(phase);
+            let fresh = rows(rule.first).fresh(node, phase);
             let Some(second) = rule.second else {
                 part.add(left, fresh);
                 continue;
             };
             for middle in fresh {
-                let further = row(second, *middle);
+                let further = rows(second).row(*middle);
                 part.joins += further.items.len() as u64;
-                match &further.bits {
+                match further.bits {
                     Some(bits) => part.add_bits(left, bits),
-                    None => part.add(left, &further.items),
+                    None => part.add(left, further.items),
                 }
             }
         }
@@ -544,10 +726,10 @@ impl Fixpoint {
     fn write(&mut self, phase: usize, nodes: &[u32], found: u64) {
         let (parts, fresh) = (&self.parts, &self.queues[phase].fresh);
         let write = |(number, relation): (usize, &mut Relation)| {
-            if relation.expands[phase] {
+            if let (true, Rows::Growing(rows)) = (relation.expands[phase], &mut relation.rows) {
                 let is_fresh = |node: &&u32| fresh[**node as usize] >> number & 1 == 1;
                 for node in nodes.iter().filter(is_fresh) {
-                    let row = &mut relation.rows[*node as usize];
+                    let row = &mut rows[*node as usize];
                     row.done[phase] = row.items.len() as u32;
                 }
             }
@@ -563,7 +745,7 @@ impl Fixpoint {
                 }
             }
         };
-        if found < SHARED_FROM {
+        if self.parts_max == 1 || found < SHARED_FROM {
             self.relations.iter_mut().enumerate().for_each(write);
         } else {
             self.relations.par_iter_mut().enumerate().for_each(write);
