@@ -1,7 +1,7 @@
 //! The call graph.
 //!
 //! A call through a table may reach every function of its type in that table's element segments, or
-//! whose reference may have got there. All calls of one table and type share one node, a
+//! whose reference may have got there: if instructions write to the table, any reference. All calls of one table and type share one node, a
 //! *dispatch*, so that the graph grows with calls and targets and not with their product.
 
 use crate::error::ModuleError;
@@ -181,18 +181,21 @@ fn targets(program: &Program, dispatch: Dispatch) -> Vec<u32> {
     };
     let mut found: Vec<u32> = match dispatch.key.table {
         ANY_TABLE => module.referenced.iter().copied().filter(fits).collect(),
-        table => in_table(module, table).filter(fits).collect(),
+        table => in_table(module, table).into_iter().filter(fits).collect(),
     };
     found.sort_unstable();
     found.dedup();
     found.iter().map(|function| first + function).collect()
 }
 
-fn in_table(module: &Module, table: u32) -> impl Iterator<Item = u32> {
+/// Functions that may be in a table.
+fn in_table(module: &Module, table: u32) -> Vec<u32> {
+    if module.written_tables.get(table as usize) == Some(&true) {
+        return module.referenced.clone();
+    }
     let elements = module.elements.iter();
-    elements
-        .filter(move |element| element.table == table || element.table == ANY_TABLE)
-        .map(|element| element.function)
+    let here = elements.filter(|element| element.table == table || element.table == ANY_TABLE);
+    here.map(|element| element.function).collect()
 }
 
 fn roots(program: &Program) -> Vec<u32> {
@@ -207,7 +210,8 @@ fn roots(program: &Program) -> Vec<u32> {
         roots.extend(module.start.map(|start| first + start));
         for (table, is_open) in (0..).zip(&module.open_tables) {
             if *is_open {
-                roots.extend(in_table(module, table).map(|function| first + function));
+                let held = in_table(module, table).into_iter();
+                roots.extend(held.map(|function| first + function));
             }
         }
     }

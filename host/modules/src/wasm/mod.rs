@@ -6,6 +6,7 @@
 
 mod body;
 mod classes;
+mod effects;
 mod sections;
 mod visit;
 
