@@ -491,7 +491,7 @@ impl Run<'_> {
             name: "call graph",
             figures,
             facts: 1 + reach.imports.len() as u64,
-            work: sum(reached_work, reach.stats()),
+            work: reached_work.plus(reach.stats()),
             total_ns: 0,
         });
         Ok(())
@@ -583,18 +583,4 @@ fn boundary_words(problem: &Problem) -> Vec<u64> {
         }
     }
     words
-}
-
-/// The work of two analyses.
-fn sum(one: SolveStats, other: SolveStats) -> SolveStats {
-    SolveStats {
-        submissions: one.submissions + other.submissions,
-        iterations: one.iterations.max(other.iterations),
-        nodes: one.nodes + other.nodes,
-        edges: one.edges + other.edges,
-        build_ns: one.build_ns + other.build_ns,
-        upload_ns: one.upload_ns + other.upload_ns,
-        run_ns: one.run_ns + other.run_ns,
-        read_ns: one.read_ns + other.read_ns,
-    }
 }

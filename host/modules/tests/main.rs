@@ -5,6 +5,7 @@ mod analyses;
 mod front_ends;
 mod grammar;
 mod oracle;
+mod points_to;
 mod random;
 mod real;
 mod solver;

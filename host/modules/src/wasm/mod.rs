@@ -10,6 +10,8 @@ mod effects;
 mod sections;
 mod visit;
 
+pub(crate) use effects::{Effect, effect};
+
 use crate::error::ModuleError;
 use crate::model::{Body, Function, Image, Program};
 use rayon::prelude::*;
