@@ -29,6 +29,40 @@ use crate::model::Program;
 use net::Net;
 use rounds::Rounds;
 
+/// Changes that the outside may make to the tables that it sees: imported and exported ones.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum OpenTables {
+    /// Any entry may get any function.
+    #[default]
+    Changed,
+    /// Entries that segments of the module fill stay as they are, and others may get any function,
+    /// as where tables are exported for callbacks and for dynamic linking.
+    Extended,
+}
+
+impl OpenTables {
+    /// All kinds.
+    pub const ALL: [Self; 2] = [Self::Changed, Self::Extended];
+
+    /// The name on the command line.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Changed => "changed",
+            Self::Extended => "extended",
+        }
+    }
+
+    /// A few words for help.
+    #[must_use]
+    pub const fn summary(self) -> &'static str {
+        match self {
+            Self::Changed => "Any entry may get any function",
+            Self::Extended => "Only entries that no segment fills may get functions",
+        }
+    }
+}
+
 /// A call through a table or by reference.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Choice {
@@ -57,12 +91,18 @@ pub struct PointsTo {
     pub stats: SolveStats,
 }
 
-/// Finds what calls through tables and by reference may reach; `calls` has the functions by type.
+/// Finds what calls through tables and by reference may reach; `calls` has the functions by type, and
+/// `open_tables` says what the outside does with the tables that it sees.
 ///
 /// # Errors
 /// [`ModuleError::TooLarge`] beyond 2^30 values or inclusions, or if inclusions take more than one
 /// submission may; errors as of [`solve`](crate::flow::solve).
-pub fn points_to(program: &Program, calls: &Calls, on: On) -> Result<PointsTo, ModuleError> {
-    let net = Net::of(program, calls, on)?;
+pub fn points_to(
+    program: &Program,
+    calls: &Calls,
+    open_tables: OpenTables,
+    on: On,
+) -> Result<PointsTo, ModuleError> {
+    let net = Net::of(program, calls, open_tables, on)?;
     Rounds::new(&net, on)?.run()
 }

@@ -1,5 +1,6 @@
 //! The graph of inclusions.
 
+use super::OpenTables;
 use crate::calls::Calls;
 use crate::error::ModuleError;
 use crate::flow::On;
@@ -10,6 +11,7 @@ use crate::values::{NONE, Port, References, Site, Whole};
 pub(super) struct Net<'a> {
     pub(super) program: &'a Program,
     pub(super) calls: &'a Calls,
+    pub(super) open_tables: OpenTables,
     pub(super) whole: Whole<'a>,
     /// Cells of each module.
     pub(super) cells: Vec<ModuleCells>,
@@ -80,7 +82,12 @@ pub(super) fn check(inclusions: u64, on: On) -> Result<(), ModuleError> {
 }
 
 impl<'a> Net<'a> {
-    pub(super) fn of(program: &'a Program, calls: &'a Calls, on: On) -> Result<Self, ModuleError> {
+    pub(super) fn of(
+        program: &'a Program,
+        calls: &'a Calls,
+        open_tables: OpenTables,
+        on: On,
+    ) -> Result<Self, ModuleError> {
         let references: Vec<References<'_>> = program.modules.iter().map(References::of).collect();
         let whole = Whole::of(program, calls, ("points-to", Some(&references)), on)?;
         let mut next = whole.len() as u32;
@@ -97,6 +104,7 @@ impl<'a> Net<'a> {
         let mut net = Self {
             program,
             calls,
+            open_tables,
             whole,
             cells,
             edges: Vec::new(),
@@ -192,7 +200,11 @@ impl<'a> Net<'a> {
         for (table, is_open) in (0..).zip(&module.open_tables) {
             self.edges.push((own.written(table), own.content(table)));
             if *is_open {
-                self.made.push((own.written(table), Initial::Unknown));
+                let changed = match self.open_tables {
+                    OpenTables::Changed => own.written(table),
+                    OpenTables::Extended => own.content(table),
+                };
+                self.made.push((changed, Initial::Unknown));
                 self.edges.push((own.content(table), own.outside()));
             }
         }

@@ -286,9 +286,14 @@ impl<'a> Rounds<'a> {
             if !objects.is_empty() {
                 functions(&written, &mut found);
             }
+            let is_open = module.open_tables.get(table as usize) == Some(&true);
             for object in objects {
                 if let Initial::Index(index) = object {
-                    functions(&entries(module, table, index), &mut found);
+                    let here = entries(module, table, index);
+                    if is_open && here.is_empty() {
+                        return None;
+                    }
+                    functions(&here, &mut found);
                 }
             }
         }
