@@ -5,10 +5,11 @@ use crate::random::Numbers;
 use crate::real;
 use proptest::prelude::*;
 use seawall::executor::Machine;
-use seawall_modules::calls::Calls;
+use seawall_modules::calls::{self, Calls};
 use seawall_modules::flow::On;
 use seawall_modules::model::{ANY_INDEX, ANY_TABLE, Initial, Kind, Module, Op, Program};
-use seawall_modules::points_to::{OpenTables, PointsTo, points_to};
+use seawall_modules::points_to::{Choice, OpenTables, PointsTo, points_to};
+use seawall_modules::taint::taint;
 use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroUsize;
 use wasmparser::{BinaryReader, Operator, OperatorsReader};
@@ -510,7 +511,8 @@ impl<'a> Interpreter<'a> {
                 unknown()
             }
             Operator::TableInit { table, .. } => {
-                self.write(table, &self.held(ANY_TABLE_SEGMENTS));
+                // Segments that instructions may copy are entries of any table.
+                self.write(table, &self.held(ANY_TABLE));
                 unknown()
             }
             _ => unknown(),
@@ -600,9 +602,6 @@ impl<'a> Interpreter<'a> {
         self.results[callee as usize].clone()
     }
 }
-
-/// The passive segments, as a table.
-const ANY_TABLE_SEGMENTS: u32 = ANY_TABLE;
 
 /// Compares every choice with the interpreter's, on one thread and on several.
 fn check(program: &Program, open_tables: OpenTables, text: &str) {
@@ -806,7 +805,7 @@ fn module(numbers: &mut Numbers<'_>) -> String {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(96))]
+    #![proptest_config(ProptestConfig::with_cases(200))]
     #[test]
     fn choices_are_those_of_a_plain_interpreter(
         numbers in prop::collection::vec(any::<u8>(), 0..600),
@@ -818,12 +817,13 @@ proptest! {
     }
 }
 
-fn check_real(name: &str, file: &str) {
+/// Checks a module of a package; returns it unless it could not be fetched.
+fn check_real(name: &str, file: &str) -> Option<Program> {
     let folder = match real::package(name) {
         Ok(folder) => folder,
         Err(reason) => {
             eprintln!("skipped: {name} could not be fetched: {reason}");
-            return;
+            return None;
         }
     };
     let mut program = Program::default();
@@ -840,18 +840,78 @@ fn check_real(name: &str, file: &str) {
             assert!(by_type.contains(target), "{choice:?}");
         }
     }
-    check(&program, OpenTables::Extended, file);
+    Some(program)
 }
 
 #[test]
 fn calls_of_an_sql_engine_are_those_of_a_plain_interpreter() {
-    check_real("sql.js", "dist/sql-wasm.wasm");
+    let file = "dist/sql-wasm.wasm";
+    if let Some(program) = check_real("sql.js", file) {
+        check(&program, OpenTables::Extended, file);
+    }
 }
 
 #[test]
-fn calls_of_a_database_are_those_of_a_plain_interpreter() {
+fn calls_of_a_database_are_among_those_of_their_type() {
     check_real(
         "@sqlite.org/sqlite-wasm@3.41.2",
         "sqlite-wasm/jswasm/sqlite3.wasm",
     );
+}
+
+#[test]
+fn the_call_graph_and_taint_go_by_what_is_found() {
+    let program = read(
+        "(module (import \"env\" \"in\" (func $in (result i32)))
+         (import \"env\" \"out\" (func $out (param i32)))
+         (type $f (func (param i32) (result i32))) (table 4 funcref) (elem (i32.const 0) $same $drops)
+         (func $same (type $f) local.get 0) (func $drops (type $f) i32.const 2)
+         (func $apply (param i32 i32) (result i32) local.get 0 local.get 1 call_indirect (type $f))
+         (func (export \"f\") call $in i32.const 1 call $apply call $out))",
+    );
+    let found = ask(&program, OpenTables::Changed, 1);
+    let on = On::new(Machine::cpu(NonZeroUsize::new(1)));
+    let (source, sink) = (["in".parse().unwrap()], ["out".parse().unwrap()]);
+    let leaks = |calls: &Calls| {
+        let report = taint(&program, calls, &source, &sink, on).unwrap();
+        report.findings.len()
+    };
+    let resolved = Calls::resolved(&program, &found.choices);
+    assert_eq!(leaks(&Calls::of(&program)), 1);
+    assert_eq!(leaks(&resolved), 0);
+    let (is_reached, _) = calls::reached(&resolved, on).unwrap();
+    let unreached: Vec<&str> = program
+        .functions
+        .iter()
+        .zip(is_reached)
+        .filter(|(_, is_reached)| !is_reached)
+        .filter_map(|(function, _)| function.name.as_deref())
+        .collect();
+    assert_eq!(unreached, ["same"]);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+    #[test]
+    fn resolved_calls_reach_what_was_found_and_others_go_by_type(
+        numbers in prop::collection::vec(any::<u8>(), 0..600),
+    ) {
+        let program = read(&module(&mut Numbers::new(&numbers)));
+        let by_type = Calls::of(&program);
+        let found = ask(&program, OpenTables::Extended, 1);
+        let resolved = Calls::resolved(&program, &found.choices);
+        let row = |calls: &Calls, choice: &Choice| {
+            let (function, op) = (choice.function as usize, choice.op as usize);
+            let callee = calls.callee(&program, function, op).unwrap();
+            match (callee as usize) < calls.functions {
+                true => vec![callee],
+                false => calls.callees.row(callee as usize).to_vec(),
+            }
+        };
+        for choice in &found.choices {
+            let all = row(&by_type, choice);
+            let expected = choice.targets.clone().unwrap_or(all);
+            prop_assert_eq!(row(&resolved, choice), expected);
+        }
+    }
 }
