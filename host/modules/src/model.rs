@@ -37,6 +37,8 @@ pub struct Module {
     pub referenced: Vec<u32>,
     /// Whether each table may also hold functions from outside of the module.
     pub open_tables: Vec<bool>,
+    /// Entries that each table has from the start; none of imported tables, which others may fill.
+    pub table_sizes: Vec<u32>,
     /// Whether each table may get functions that no element segment names: instructions write to it,
     /// or an entry is the value of a global.
     pub written_tables: Vec<bool>,

@@ -159,11 +159,11 @@ fn values_that_are_not_followed_are_unknown() {
 fn the_outside_changes_or_extends_tables_that_it_sees() {
     let text = format!(
         "(export \"t\" (table $t)) (func (export \"f\") i32.const 0 i32.const 1 {CALL} drop
-         i32.const 0 i32.const 6 {CALL} drop
+         i32.const 0 i32.const 6 {CALL} drop i32.const 0 i32.const 8 {CALL} drop
          i32.const 0 (ref.cast (ref $f) (table.get $t (i32.const 1))) call_ref $f drop)"
     );
-    are(&text, &["?", "?", "?"]);
-    assert_eq!(targets(&text, OpenTables::Extended).0, ["a", "?", "?"]);
+    are(&text, &["?", "?", "?", "?"]);
+    assert_eq!(targets(&text, OpenTables::Extended).0, ["a", "", "?", "?"]);
 }
 
 #[test]
@@ -576,7 +576,9 @@ impl<'a> Interpreter<'a> {
                     let mut here = entries
                         .filter(|entry| entry.table == table && entry.index == *index)
                         .peekable();
-                    if here.peek().is_none() && self.module().open_tables[table as usize] {
+                    let is_added = *index >= self.module().table_sizes[table as usize];
+                    let is_open = self.module().open_tables[table as usize];
+                    if here.peek().is_none() && is_open && is_added {
                         return None;
                     }
                     found.extend(here.map(|entry| entry.initial));

@@ -35,8 +35,9 @@ pub enum OpenTables {
     /// Any entry may get any function.
     #[default]
     Changed,
-    /// Entries that segments of the module fill stay as they are, and others may get any function,
-    /// as where tables are exported for callbacks and for dynamic linking.
+    /// Entries that segments fill, and others that the table has from the start, stay as they are.
+    /// Entries that it grows by may get any function, as where tables are exported for callbacks
+    /// and for dynamic linking.
     Extended,
 }
 
@@ -58,7 +59,7 @@ impl OpenTables {
     pub const fn summary(self) -> &'static str {
         match self {
             Self::Changed => "Any entry may get any function",
-            Self::Extended => "Only entries that no segment fills may get functions",
+            Self::Extended => "Only entries that are added to the table may get functions",
         }
     }
 }

@@ -287,10 +287,11 @@ impl<'a> Rounds<'a> {
                 functions(&written, &mut found);
             }
             let is_open = module.open_tables.get(table as usize) == Some(&true);
+            let size = module.table_sizes.get(table as usize).copied().unwrap_or(0);
             for object in objects {
                 if let Initial::Index(index) = object {
                     let here = entries(module, table, index);
-                    if is_open && here.is_empty() {
+                    if is_open && here.is_empty() && index >= size {
                         return None;
                     }
                     functions(&here, &mut found);

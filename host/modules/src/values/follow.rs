@@ -16,8 +16,10 @@ pub(crate) enum Follow<'a> {
 pub(crate) struct References<'a> {
     /// The bytes of the module.
     pub(crate) image: &'a [u8],
-    /// Indices that some table has an entry at.
+    /// Indices that some segment fills.
     indices: HashSet<u32>,
+    /// Size of the largest table at the start.
+    size: u32,
 }
 
 impl<'a> References<'a> {
@@ -26,13 +28,16 @@ impl<'a> References<'a> {
         Self {
             image: &module.image.0,
             indices: indices.collect(),
+            size: module.table_sizes.iter().max().copied().unwrap_or(0),
         }
     }
 
-    /// A value without differences that no call can tell: indices without an entry are one.
+    /// A value without differences that no call can tell: indices beyond all tables are one.
     pub(crate) fn told_apart(&self, initial: Initial) -> Initial {
         match initial {
-            Initial::Index(index) if !self.indices.contains(&index) => Initial::Index(ANY_INDEX),
+            Initial::Index(index) if index >= self.size && !self.indices.contains(&index) => {
+                Initial::Index(ANY_INDEX)
+            }
             other => other,
         }
     }

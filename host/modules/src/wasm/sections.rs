@@ -27,6 +27,7 @@ pub(super) struct Sections {
     globals: Vec<Global>,
     open_tables: Vec<bool>,
     written_tables: Vec<bool>,
+    table_sizes: Vec<u32>,
     elements: Vec<Element>,
     entries: Vec<Entry>,
     referenced: Vec<u32>,
@@ -155,6 +156,7 @@ impl Sections {
             TypeRef::Table(_) => {
                 self.open_tables.push(true);
                 self.written_tables.push(false);
+                self.table_sizes.push(0);
             }
             TypeRef::Global(_) => self.globals.push(Global {
                 initial: Initial::Unknown,
@@ -190,6 +192,8 @@ impl Sections {
         let number = self.open_tables.len() as u32;
         self.open_tables.push(false);
         self.written_tables.push(false);
+        let size = u32::try_from(table.ty.initial);
+        self.table_sizes.push(size.unwrap_or(u32::MAX));
         if let TableInit::Expr(expression) = &table.init {
             let initial = self.initial(expression)?;
             self.add_entry(number, ANY_INDEX, initial);
@@ -355,6 +359,7 @@ impl Sections {
             entries: self.entries,
             referenced: self.referenced,
             open_tables: self.open_tables,
+            table_sizes: self.table_sizes,
             written_tables: self.written_tables,
             supertypes: self.supertypes,
             arities: self.arities,
