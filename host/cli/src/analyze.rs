@@ -85,7 +85,8 @@ pub(super) struct AnalyzeArgs {
         value_enum,
         default_value = "type",
         value_name = "HOW",
-        help_heading = "Questions"
+        help_heading = "Questions",
+        hide_short_help = true
     )]
     resolve: Name<Resolve>,
     /// Changes that the outside may make to imported and exported tables, for points-to.
@@ -94,7 +95,8 @@ pub(super) struct AnalyzeArgs {
         value_enum,
         default_value = "changed",
         value_name = "HOW",
-        help_heading = "Questions"
+        help_heading = "Questions",
+        hide_short_help = true
     )]
     open_tables: Name<OpenTables>,
     /// Exit with code 1 if there is a finding of this kind.

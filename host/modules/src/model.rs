@@ -35,6 +35,8 @@ pub struct Module {
     /// Functions whose references may be anywhere: exported, in an element segment, or named by an
     /// instruction.
     pub referenced: Vec<u32>,
+    /// Functions whose references constant expressions put into objects.
+    pub boxed: Vec<u32>,
     /// Whether each table may also hold functions from outside of the module.
     pub open_tables: Vec<bool>,
     /// Entries that each table has from the start; none of imported tables, which others may fill.

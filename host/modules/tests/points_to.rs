@@ -253,6 +253,16 @@ fn references_that_got_outside_are_called_with_anything() {
         &format!("{calls} (func (export \"f\") (result funcref) ref.func $d)"),
         &["?"],
     );
+    let objects = "(type $o (struct (field (mut funcref)))) (type $l (array (mut funcref)))";
+    for boxes in [
+        "(func (export \"f\") (result (ref $o)) ref.func $d struct.new $o)",
+        "(func (export \"f\") (param (ref $o)) local.get 0 ref.func $d struct.set $o 0)",
+        "(global (export \"g\") (ref $o) (struct.new $o (ref.func $d)))",
+        "(elem $p funcref (ref.func $d)) (func (export \"f\") (result (ref $l))
+           i32.const 0 i32.const 1 array.new_elem $l $p)",
+    ] {
+        are(&format!("{calls} {objects} {boxes}"), &["?"]);
+    }
 }
 
 #[test]

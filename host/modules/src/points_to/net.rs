@@ -208,6 +208,9 @@ impl<'a> Net<'a> {
                 self.edges.push((own.content(table), own.outside()));
             }
         }
+        let boxed = module.boxed.iter();
+        let boxed = boxed.map(|function| (own.outside(), Initial::Function(*function)));
+        self.made.extend(boxed);
         for entry in &module.entries {
             let is_function = matches!(entry.initial, Initial::Function(_));
             let to = match entry.table {

@@ -466,6 +466,10 @@ impl<'a> Maker<'a> {
                 let copied = self.read(at, Port::FromSegments);
                 self.values.ports.push((copied, Port::ToTable(table)));
             }
+            Effect::SegmentEscapes => {
+                let copied = self.read(at, Port::FromSegments);
+                self.values.ports.push((copied, Port::Outside));
+            }
             Effect::Computes => {}
             Effect::Escapes => {
                 let all = operands.iter().map(|value| (*value, Port::Outside));

@@ -31,6 +31,8 @@ pub(crate) enum Effect {
     },
     /// Copies entries of a segment to a table.
     TableInit(u32),
+    /// Puts entries of a segment into an object, from where they may get anywhere.
+    SegmentEscapes,
     /// Takes no reference away; what it makes may be anything.
     Computes,
     /// References among its operands may get anywhere; what it makes may be anything.
@@ -87,9 +89,11 @@ fn decoded(bytes: &[u8]) -> Result<Effect, Error> {
     })
 }
 
-/// Operators of garbage-collected objects: tests and casts let nothing escape.
+/// Operators of garbage-collected objects: tests and casts let nothing escape, `array.new_elem` and
+/// `array.init_elem` read segments.
 const fn of_objects(operator: u32) -> Effect {
     match operator {
+        10 | 19 => Effect::SegmentEscapes,
         20 | 21 => Effect::Computes,
         22 | 23 => Effect::Chooses(1),
         _ => Effect::Escapes,

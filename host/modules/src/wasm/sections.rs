@@ -31,6 +31,7 @@ pub(super) struct Sections {
     elements: Vec<Element>,
     entries: Vec<Entry>,
     referenced: Vec<u32>,
+    boxed: Vec<u32>,
     start: Option<u32>,
     code_bytes: u64,
 }
@@ -204,6 +205,7 @@ impl Sections {
     /// The value of a constant expression. Notes the functions that it names.
     fn initial(&mut self, expression: &ConstExpr<'_>) -> Result<Initial, Error> {
         let mut initial = Initial::Unknown;
+        let first = self.referenced.len();
         for (number, operator) in expression.get_operators_reader().into_iter().enumerate() {
             let operator = operator?;
             if let Operator::RefFunc { function_index } = operator {
@@ -218,6 +220,9 @@ impl Sections {
                 (1, Operator::End) => initial,
                 _ => Initial::Unknown,
             };
+        }
+        if initial == Initial::Unknown {
+            self.boxed.extend(&self.referenced[first..]);
         }
         Ok(initial)
     }
@@ -358,6 +363,7 @@ impl Sections {
             elements: self.elements,
             entries: self.entries,
             referenced: self.referenced,
+            boxed: self.boxed,
             open_tables: self.open_tables,
             table_sizes: self.table_sizes,
             written_tables: self.written_tables,
