@@ -294,7 +294,7 @@ fn meant_import(program: &Program, name: &str) -> String {
 struct Run<'a> {
     program: &'a Program,
     request: &'a Request,
-    /// What points-to has found, once it was asked.
+    /// Result of points-to, once it was asked for.
     found: OnceCell<PointsTo>,
 }
 
