@@ -5,7 +5,8 @@
 use seawall::executor::Machine;
 use seawall_modules::flow::On;
 use seawall_modules::model::Program;
-use seawall_modules::report::{AnalysisName, Request, run};
+use seawall_modules::points_to::OpenTables;
+use seawall_modules::report::{AnalysisName, Request, Resolve, run};
 use std::error::Error;
 use std::num::NonZeroUsize;
 use std::time::Instant;
@@ -23,6 +24,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         reach: Vec::new(),
         sources: vec!["load".parse()?],
         sinks: Vec::new(),
+        resolve: Resolve::PointsTo,
+        open_tables: OpenTables::Extended,
         on: On::new(Machine::cpu(NonZeroUsize::new(1))),
     };
     let answer = run(&program, &request)?;

@@ -23,7 +23,8 @@ use seawall::units::{bytes, counted};
 use seawall_modules::finding::{Finding, FindingKind, Place};
 use seawall_modules::flow::{Limits, On};
 use seawall_modules::model::Program;
-use seawall_modules::report::{AnalysisName, AnalysisReport, Answer, Request, run};
+use seawall_modules::points_to::OpenTables;
+use seawall_modules::report::{AnalysisName, AnalysisReport, Answer, Request, Resolve, run};
 use seawall_modules::taint::Spec;
 use seawall_modules::{ModuleError, read, sarif};
 
@@ -32,6 +33,7 @@ Examples:
   seawall analyze module.wasm
   seawall analyze module.wasm --analysis liveness --explain
   seawall analyze module.wasm --reach env.abort --json | jq .findings
+  seawall analyze module.wasm --analysis points-to --open-tables extended
   seawall analyze module.wasm --source env.read --sink env.send --fail-on taint
   seawall analyze app.wasm lib.wasm --sarif findings.sarif --fail-on uninitialised-read
   seawall analyze graph.flow
@@ -77,6 +79,26 @@ pub(super) struct AnalyzeArgs {
         help_heading = "Questions"
     )]
     sink: Vec<Spec>,
+    /// Functions that calls through tables and by reference reach, for the call graph and taint.
+    #[arg(
+        long,
+        value_enum,
+        default_value = "type",
+        value_name = "HOW",
+        help_heading = "Questions",
+        hide_short_help = true
+    )]
+    resolve: Name<Resolve>,
+    /// Changes that the outside may make to imported and exported tables, for points-to.
+    #[arg(
+        long,
+        value_enum,
+        default_value = "changed",
+        value_name = "HOW",
+        help_heading = "Questions",
+        hide_short_help = true
+    )]
+    open_tables: Name<OpenTables>,
     /// Exit with code 1 if there is a finding of this kind.
     #[arg(long, value_enum, value_name = "KIND", help_heading = "Results")]
     fail_on: Vec<Name<FindingKind>>,
@@ -162,6 +184,30 @@ impl ValueEnum for Name<FindingKind> {
     }
 }
 
+impl ValueEnum for Name<OpenTables> {
+    fn value_variants<'a>() -> &'a [Self] {
+        static ALL: LazyLock<[Name<OpenTables>; OpenTables::ALL.len()]> =
+            LazyLock::new(|| OpenTables::ALL.map(Name));
+        &*ALL
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        Some(PossibleValue::new(self.0.name()).help(self.0.summary()))
+    }
+}
+
+impl ValueEnum for Name<Resolve> {
+    fn value_variants<'a>() -> &'a [Self] {
+        static ALL: LazyLock<[Name<Resolve>; Resolve::ALL.len()]> =
+            LazyLock::new(|| Resolve::ALL.map(Name));
+        &*ALL
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        Some(PossibleValue::new(self.0.name()).help(self.0.summary()))
+    }
+}
+
 /// Analyses of a request that names none.
 const USUAL: [AnalysisName; 4] = [
     AnalysisName::Calls,
@@ -193,6 +239,8 @@ impl AnalyzeArgs {
             reach: self.reach.clone(),
             sources: self.source.clone(),
             sinks: self.sink.clone(),
+            resolve: self.resolve.0,
+            open_tables: self.open_tables.0,
             on: On {
                 machine,
                 limits: Limits {

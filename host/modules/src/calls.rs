@@ -1,26 +1,30 @@
 //! The call graph.
 //!
 //! A call through a table may reach every function of its type in that table's element segments, or
-//! whose reference may have got there. All calls of one table and type share one node, a
-//! *dispatch*, so that the graph grows with calls and targets and not with their product.
+//! whose reference may have got there: if instructions write to the table, any reference. All calls of one table and type share one node, a
+//! *dispatch*, so that the graph grows with calls and targets and not with their product. Where
+//! points-to has found fewer targets, calls with the same ones share a node.
 
 use crate::error::ModuleError;
 use crate::flow::{Direction, Meet, On, Problem, Setup, Solution, SolveStats, Span, solve_bodies};
 use crate::model::{ANY_TABLE, Block, Body, Indirect, Kind, Module, Program};
 use crate::order::Rows;
+use crate::points_to::Choice;
 use hashbrown::HashMap;
 use seawall::column::Column;
 use seawall::executor::Machine;
 use seawall::graph::{CsrArrays, Graph};
 use seawall::run::{AnalysisKind, RunRequest, execute};
 
-/// Calls through one table by one type.
+/// Calls through one table by one type, or those of them that may reach the same functions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Dispatch {
     /// The module.
     pub module: u32,
     /// Table and type.
     pub key: Indirect,
+    /// Whether points-to has found its targets, else they are all of the type.
+    pub is_known: bool,
 }
 
 /// Functions and dispatches, and their calls.
@@ -39,31 +43,92 @@ pub struct Calls {
     pub roots: Vec<u32>,
     /// The dispatch of each table and type.
     numbers: HashMap<(u32, Indirect), u32>,
+    /// The node that each call with known targets calls: by function and operation.
+    chosen: HashMap<(u32, u32), u32>,
+}
+
+/// Dispatches while they are numbered.
+struct Numbering<'a> {
+    program: &'a Program,
+    dispatches: Vec<Dispatch>,
+    numbers: HashMap<(u32, Indirect), u32>,
+    /// Calls with known targets.
+    known: HashMap<(u32, u32), &'a [u32]>,
+    chosen: HashMap<(u32, u32), u32>,
+    /// Dispatches of known targets.
+    sets: HashMap<(u32, Indirect, &'a [u32]), u32>,
+    /// Targets of each dispatch.
+    rows: Vec<Vec<u32>>,
+}
+
+impl<'a> Numbering<'a> {
+    fn new(program: &'a Program, choices: &'a [Choice]) -> Self {
+        let known = choices.iter().filter_map(|choice| {
+            let targets = choice.targets.as_deref()?;
+            Some(((choice.function, choice.op), targets))
+        });
+        Self {
+            program,
+            dispatches: Vec::new(),
+            numbers: HashMap::new(),
+            known: known.collect(),
+            chosen: HashMap::new(),
+            sets: HashMap::new(),
+            rows: Vec::new(),
+        }
+    }
+
+    /// The node that an indirect call calls.
+    fn number(&mut self, function: u32, op: u32) -> u32 {
+        let caller = &self.program.functions[function as usize];
+        let module = caller.module;
+        let key = caller.body.indirect[caller.body.ops[op as usize].arg as usize];
+        let next = (self.program.functions.len() + self.dispatches.len()) as u32;
+        let known = self.known.get(&(function, op)).copied();
+        let number = match known {
+            Some([target]) => *target,
+            Some(set) => *self.sets.entry((module, key, set)).or_insert(next),
+            None => *self.numbers.entry((module, key)).or_insert(next),
+        };
+        if known.is_some() {
+            self.chosen.insert((function, op), number);
+        }
+        if number == next {
+            let is_known = known.is_some();
+            let dispatch = Dispatch {
+                module,
+                key,
+                is_known,
+            };
+            let row = known.map_or_else(|| targets(self.program, dispatch), <[u32]>::to_vec);
+            self.rows.push(row);
+            self.dispatches.push(dispatch);
+        }
+        number
+    }
 }
 
 impl Calls {
-    /// The calls of a program. Costs a pass over all operations.
+    /// The calls of a program by type. Costs a pass over all operations.
     #[must_use]
     pub fn of(program: &Program) -> Self {
+        Self::resolved(program, &[])
+    }
+
+    /// The calls of a program, of which those of `choices` reach the targets that points-to has
+    /// found; the others go by type.
+    #[must_use]
+    pub fn resolved(program: &Program, choices: &[Choice]) -> Self {
         let functions = program.functions.len();
-        let (mut dispatches, mut numbers) = (Vec::new(), HashMap::new());
+        let mut numbering = Numbering::new(program, choices);
         let mut rows: Vec<Vec<u32>> = Vec::with_capacity(functions);
-        for function in &program.functions {
+        for (number, function) in (0..).zip(&program.functions) {
             let module = &program.modules[function.module as usize];
             let mut row = Vec::new();
-            for op in &function.body.ops {
+            for (at, op) in (0..).zip(&function.body.ops) {
                 match op.kind() {
                     Kind::Call => row.push(module.functions.start as u32 + op.arg),
-                    Kind::Indirect => {
-                        let key = function.body.indirect[op.arg as usize];
-                        let next = (functions + dispatches.len()) as u32;
-                        let number = numbers.entry((function.module, key)).or_insert(next);
-                        if *number == next {
-                            let module = function.module;
-                            dispatches.push(Dispatch { module, key });
-                        }
-                        row.push(*number);
-                    }
+                    Kind::Indirect => row.push(numbering.number(number, at)),
                     _ => {}
                 }
             }
@@ -71,26 +136,29 @@ impl Calls {
             row.dedup();
             rows.push(row);
         }
-        for dispatch in &dispatches {
-            rows.push(targets(program, *dispatch));
-        }
+        rows.append(&mut numbering.rows);
         let callees = Rows::of(&rows);
         Self {
             functions,
-            dispatches,
+            dispatches: numbering.dispatches,
             callers: callees.reversed(),
             callees,
             roots: roots(program),
-            numbers,
+            numbers: numbering.numbers,
+            chosen: numbering.chosen,
         }
     }
 
     /// The node that an operation calls, of a function.
     #[must_use]
     pub fn callee(&self, program: &Program, function: usize, op: usize) -> Option<u32> {
+        let number = (function as u32, op as u32);
         let function = &program.functions[function];
         let op = function.body.ops[op];
         match op.kind() {
+            Kind::Indirect if self.chosen.contains_key(&number) => {
+                self.chosen.get(&number).copied()
+            }
             Kind::Call => Some(program.function(function.module, op.arg) as u32),
             Kind::Indirect => {
                 let key = function.body.indirect[op.arg as usize];
@@ -106,7 +174,7 @@ impl Calls {
         if let Some(function) = program.functions.get(node as usize) {
             return (function.parameters, function.results);
         }
-        let Dispatch { module, key } = self.dispatches[node as usize - self.functions];
+        let Dispatch { module, key, .. } = self.dispatches[node as usize - self.functions];
         let arities = &program.modules[module as usize].arities;
         arities
             .get(key.signature as usize)
@@ -119,9 +187,13 @@ impl Calls {
     pub fn is_open(&self, program: &Program, node: u32) -> bool {
         let dispatch = (node as usize).checked_sub(self.functions);
         dispatch.is_some_and(|number| {
-            let Dispatch { module, key } = self.dispatches[number];
+            let Dispatch {
+                module,
+                key,
+                is_known,
+            } = self.dispatches[number];
             let open = &program.modules[module as usize].open_tables;
-            open.get(key.table as usize).copied().unwrap_or(true)
+            !is_known && open.get(key.table as usize).copied().unwrap_or(true)
         })
     }
 
@@ -181,18 +253,21 @@ fn targets(program: &Program, dispatch: Dispatch) -> Vec<u32> {
     };
     let mut found: Vec<u32> = match dispatch.key.table {
         ANY_TABLE => module.referenced.iter().copied().filter(fits).collect(),
-        table => in_table(module, table).filter(fits).collect(),
+        table => in_table(module, table).into_iter().filter(fits).collect(),
     };
     found.sort_unstable();
     found.dedup();
     found.iter().map(|function| first + function).collect()
 }
 
-fn in_table(module: &Module, table: u32) -> impl Iterator<Item = u32> {
+/// Functions that may be in a table.
+fn in_table(module: &Module, table: u32) -> Vec<u32> {
+    if module.written_tables.get(table as usize) == Some(&true) {
+        return module.referenced.clone();
+    }
     let elements = module.elements.iter();
-    elements
-        .filter(move |element| element.table == table || element.table == ANY_TABLE)
-        .map(|element| element.function)
+    let here = elements.filter(|element| element.table == table || element.table == ANY_TABLE);
+    here.map(|element| element.function).collect()
 }
 
 fn roots(program: &Program) -> Vec<u32> {
@@ -207,7 +282,8 @@ fn roots(program: &Program) -> Vec<u32> {
         roots.extend(module.start.map(|start| first + start));
         for (table, is_open) in (0..).zip(&module.open_tables) {
             if *is_open {
-                roots.extend(in_table(module, table).map(|function| first + function));
+                let held = in_table(module, table).into_iter();
+                roots.extend(held.map(|function| first + function));
             }
         }
     }

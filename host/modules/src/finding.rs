@@ -19,18 +19,21 @@ pub enum FindingKind {
     RedundantExpression,
     /// A root function from which calls reach an import that was asked for.
     ReachesImport,
+    /// A call through a table or by reference that reaches fewer functions than are of its type.
+    ResolvedCall,
     /// Data from a source that reaches a sink.
     Taint,
 }
 
 impl FindingKind {
     /// All kinds.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::UnreachableFunction,
         Self::DeadStore,
         Self::UninitialisedRead,
         Self::RedundantExpression,
         Self::ReachesImport,
+        Self::ResolvedCall,
         Self::Taint,
     ];
 
@@ -43,6 +46,7 @@ impl FindingKind {
             Self::UninitialisedRead => "uninitialised-read",
             Self::RedundantExpression => "redundant-expression",
             Self::ReachesImport => "reaches-import",
+            Self::ResolvedCall => "resolved-call",
             Self::Taint => "taint",
         }
     }
@@ -56,6 +60,9 @@ impl FindingKind {
             Self::UninitialisedRead => "A way from the entry reads the local before it is written.",
             Self::RedundantExpression => "Every way here has computed the value already.",
             Self::ReachesImport => "Calls from outside reach the import.",
+            Self::ResolvedCall => {
+                "The call reaches fewer functions than are of its type and in its table."
+            }
             Self::Taint => "Data from a source reaches a sink.",
         }
     }

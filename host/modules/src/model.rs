@@ -25,13 +25,25 @@ pub struct Module {
     pub functions: Range<usize>,
     /// Number of its globals.
     pub globals: u32,
+    /// The globals, in their order; empty for text.
+    pub global_values: Vec<Global>,
     /// Functions that its element segments put into tables.
     pub elements: Vec<Element>,
+    /// Entries of tables when the module has been instantiated, and of segments that instructions
+    /// may copy.
+    pub entries: Vec<Entry>,
     /// Functions whose references may be anywhere: exported, in an element segment, or named by an
     /// instruction.
     pub referenced: Vec<u32>,
+    /// Functions whose references constant expressions put into objects.
+    pub boxed: Vec<u32>,
     /// Whether each table may also hold functions from outside of the module.
     pub open_tables: Vec<bool>,
+    /// Entries that each table has from the start; none of imported tables, which others may fill.
+    pub table_sizes: Vec<u32>,
+    /// Whether each table may get functions that no element segment names: instructions write to it,
+    /// or an entry is the value of a global.
+    pub written_tables: Vec<bool>,
     /// Canonical types that each canonical type is a declared subtype of, itself left out.
     pub supertypes: Vec<Vec<u32>>,
     /// Numbers of parameters and results of each canonical type.
@@ -62,6 +74,45 @@ pub struct Element {
     pub table: u32,
     /// Number of the function in its module.
     pub function: u32,
+}
+
+/// Stands for every index of a table, or one that no entry has.
+pub const ANY_INDEX: u32 = u32::MAX;
+
+/// The value of a constant expression, as far as calls depend on it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Initial {
+    /// Any value.
+    #[default]
+    Unknown,
+    /// A reference to nothing.
+    Null,
+    /// A number, which may be an index of a table.
+    Index(u32),
+    /// A reference to a function of the module.
+    Function(u32),
+    /// The value of a global.
+    Global(u32),
+}
+
+/// A global.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Global {
+    /// Its value when the module is instantiated.
+    pub initial: Initial,
+    /// Whether the outside sees it: imported or exported.
+    pub is_open: bool,
+}
+
+/// An entry of a table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Entry {
+    /// The table, or [`ANY_TABLE`].
+    pub table: u32,
+    /// Its index, or [`ANY_INDEX`].
+    pub index: u32,
+    /// The reference.
+    pub initial: Initial,
 }
 
 /// A function: its signature, and its body unless it is imported.

@@ -138,6 +138,24 @@ impl Rows {
     }
 }
 
+/// Rows of edges (from, to), which are gone through twice.
+pub(crate) fn rows(count: usize, edges: impl Iterator<Item = (u32, u32)> + Clone) -> Rows {
+    let mut offsets = vec![0_u32; count + 1];
+    for (from, _) in edges.clone() {
+        offsets[from as usize + 1] += 1;
+    }
+    for node in 0..count {
+        offsets[node + 1] += offsets[node];
+    }
+    let mut next = offsets.clone();
+    let mut targets = vec![0; offsets[count] as usize];
+    for (from, to) in edges {
+        targets[next[from as usize] as usize] = to;
+        next[from as usize] += 1;
+    }
+    Rows { offsets, targets }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

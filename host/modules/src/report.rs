@@ -10,9 +10,11 @@ use crate::error::ModuleError;
 use crate::finding::{Finding, FindingKind, Place, Step};
 use crate::flow::{On, Problem, Setup, Solution, SolveStats, predecessors, solve};
 use crate::model::Program;
+use crate::points_to::{Choice, OpenTables, PointsTo, points_to};
 use crate::taint::{Spec, taint};
 use seawall::graph::did_you_mean;
 use serde::Serialize;
+use std::cell::OnceCell;
 use std::time::Instant;
 
 /// Analyses that a request may name.
@@ -32,13 +34,15 @@ pub enum AnalysisName {
     VeryBusy,
     /// Dominators and loop nesting.
     Loops,
+    /// Points-to of table entries and references.
+    PointsTo,
     /// Taint.
     Taint,
 }
 
 impl AnalysisName {
     /// All analyses.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Calls,
         Self::Liveness,
         Self::Initialised,
@@ -46,6 +50,7 @@ impl AnalysisName {
         Self::Available,
         Self::VeryBusy,
         Self::Loops,
+        Self::PointsTo,
         Self::Taint,
     ];
 
@@ -60,6 +65,7 @@ impl AnalysisName {
             Self::Available => "available",
             Self::VeryBusy => "very-busy",
             Self::Loops => "loops",
+            Self::PointsTo => "points-to",
             Self::Taint => "taint",
         }
     }
@@ -75,7 +81,41 @@ impl AnalysisName {
             Self::Available => "Expressions that every way has computed already",
             Self::VeryBusy => "Expressions that every way on will compute",
             Self::Loops => "Dominators and loop nesting",
+            Self::PointsTo => "Functions that calls through tables and by reference may reach",
             Self::Taint => "Data from sources that reaches sinks, across calls",
+        }
+    }
+}
+
+/// How calls through tables and by reference find their functions.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Resolve {
+    /// All of the type.
+    #[default]
+    Type,
+    /// Those that points-to finds.
+    PointsTo,
+}
+
+impl Resolve {
+    /// All ways.
+    pub const ALL: [Self; 2] = [Self::Type, Self::PointsTo];
+
+    /// The name on the command line.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Type => "type",
+            Self::PointsTo => "points-to",
+        }
+    }
+
+    /// A few words for help.
+    #[must_use]
+    pub const fn summary(self) -> &'static str {
+        match self {
+            Self::Type => "All functions of the type in the table",
+            Self::PointsTo => "The functions that points-to finds",
         }
     }
 }
@@ -91,6 +131,10 @@ pub struct Request {
     pub sources: Vec<Spec>,
     /// Places that this data must not reach.
     pub sinks: Vec<Spec>,
+    /// Functions that calls through tables and by reference reach, for the call graph and taint.
+    pub resolve: Resolve,
+    /// Changes that the outside may make to tables, for points-to.
+    pub open_tables: OpenTables,
     /// The machine, and its memory.
     pub on: On,
 }
@@ -181,7 +225,12 @@ pub fn run(program: &Program, request: &Request) -> Result<Answer, ModuleError> 
         analyses: Vec::new(),
         findings: Vec::new(),
     };
-    let session = Run { program, request };
+    let found = OnceCell::new();
+    let session = Run {
+        program,
+        request,
+        found,
+    };
     for name in &request.analyses {
         let clock = Instant::now();
         let first = answer.analyses.len();
@@ -193,6 +242,7 @@ pub fn run(program: &Program, request: &Request) -> Result<Answer, ModuleError> 
             AnalysisName::Available => session.available(&mut answer)?,
             AnalysisName::VeryBusy => session.very_busy(&mut answer)?,
             AnalysisName::Loops => session.loops(&mut answer)?,
+            AnalysisName::PointsTo => session.points_to(&mut answer)?,
             AnalysisName::Taint => session.taint(&mut answer)?,
         }
         let total_ns = u64::try_from(clock.elapsed().as_nanos()).unwrap_or(u64::MAX);
@@ -244,6 +294,8 @@ fn meant_import(program: &Program, name: &str) -> String {
 struct Run<'a> {
     program: &'a Program,
     request: &'a Request,
+    /// Result of points-to, once it was asked for.
+    found: OnceCell<PointsTo>,
 }
 
 fn figure(what: &'static str, count: usize) -> Figure {
@@ -452,8 +504,89 @@ impl Run<'_> {
         Ok(())
     }
 
-    fn calls(&self, answer: &mut Answer) -> Result<(), ModuleError> {
+    /// Points-to, which all analyses share.
+    fn found(&self) -> Result<&PointsTo, ModuleError> {
+        if let Some(found) = self.found.get() {
+            return Ok(found);
+        }
         let calls = Calls::of(self.program);
+        let request = self.request;
+        let found = points_to(self.program, &calls, request.open_tables, request.on)?;
+        Ok(self.found.get_or_init(|| found))
+    }
+
+    /// The call graph that was asked for.
+    fn call_graph(&self) -> Result<Calls, ModuleError> {
+        Ok(match self.request.resolve {
+            Resolve::Type => Calls::of(self.program),
+            Resolve::PointsTo => Calls::resolved(self.program, &self.found()?.choices),
+        })
+    }
+
+    fn points_to(&self, answer: &mut Answer) -> Result<(), ModuleError> {
+        let found = self.found()?;
+        let choices = || found.choices.iter();
+        let targets = |choice: &Choice| choice.targets.as_ref().map(Vec::len);
+        let by_type = |choice: &Choice| choice.by_type as usize;
+        let figures = vec![
+            figure("calls through tables and by reference", choices().count()),
+            figure(
+                "calls whose targets are known",
+                choices().filter_map(targets).count(),
+            ),
+            figure(
+                "targets of all these calls by type",
+                choices().map(by_type).sum(),
+            ),
+            figure(
+                "targets of all these calls by points-to",
+                choices()
+                    .map(|choice| targets(choice).unwrap_or(by_type(choice)))
+                    .sum(),
+            ),
+            figure("values that choose them", found.values),
+            figure("rounds", found.rounds as usize),
+        ];
+        for choice in choices() {
+            let targets = choice.targets.as_ref();
+            if let Some(targets) = targets.filter(|targets| targets.len() < by_type(choice)) {
+                let message = self.resolved(targets, choice.by_type);
+                let (kind, function) = (FindingKind::ResolvedCall, choice.function as usize);
+                let finding = self.finding(kind, function, choice.op, message);
+                answer.findings.push(finding);
+            }
+        }
+        answer.analyses.push(AnalysisReport {
+            name: "points-to",
+            figures,
+            facts: found.facts,
+            work: found.stats,
+            total_ns: 0,
+        });
+        Ok(())
+    }
+
+    /// A sentence on the functions that a call reaches.
+    fn resolved(&self, targets: &[u32], by_type: u32) -> String {
+        const NAMED: usize = 8;
+        let named = targets.iter().take(NAMED);
+        let names: Vec<String> = named
+            .map(|target| self.program.functions[*target as usize].label())
+            .collect();
+        let mut names = names.join(", ");
+        if targets.len() > NAMED {
+            names.push_str(&format!(" and {} more", targets.len() - NAMED));
+        }
+        let reached = match targets.len() {
+            0 => "calls nothing: it traps, or nothing gets here".to_owned(),
+            1 => format!("calls {names}"),
+            _ => format!("calls one of: {names}"),
+        };
+        format!("{reached}; {by_type} by type")
+    }
+
+    fn calls(&self, answer: &mut Answer) -> Result<(), ModuleError> {
+        let calls = self.call_graph()?;
         let (is_reached, reached_work) = calls::reached(&calls, self.request.on)?;
         let functions = self.program.functions.len();
         let unreached: Vec<usize> = (0..functions).filter(|node| !is_reached[*node]).collect();
@@ -491,7 +624,7 @@ impl Run<'_> {
             name: "call graph",
             figures,
             facts: 1 + reach.imports.len() as u64,
-            work: sum(reached_work, reach.stats()),
+            work: reached_work.plus(reach.stats()),
             total_ns: 0,
         });
         Ok(())
@@ -524,7 +657,7 @@ impl Run<'_> {
     }
 
     fn taint(&self, answer: &mut Answer) -> Result<(), ModuleError> {
-        let calls = Calls::of(self.program);
+        let calls = self.call_graph()?;
         let Request {
             sources, sinks, on, ..
         } = self.request;
@@ -583,18 +716,4 @@ fn boundary_words(problem: &Problem) -> Vec<u64> {
         }
     }
     words
-}
-
-/// The work of two analyses.
-fn sum(one: SolveStats, other: SolveStats) -> SolveStats {
-    SolveStats {
-        submissions: one.submissions + other.submissions,
-        iterations: one.iterations.max(other.iterations),
-        nodes: one.nodes + other.nodes,
-        edges: one.edges + other.edges,
-        build_ns: one.build_ns + other.build_ns,
-        upload_ns: one.upload_ns + other.upload_ns,
-        run_ns: one.run_ns + other.run_ns,
-        read_ns: one.read_ns + other.read_ns,
-    }
 }

@@ -8,7 +8,8 @@ use seawall_modules::ModuleError;
 use seawall_modules::calls::Calls;
 use seawall_modules::flow::On;
 use seawall_modules::model::{Body, Program};
-use seawall_modules::report::{AnalysisName, Request, run};
+use seawall_modules::points_to::OpenTables;
+use seawall_modules::report::{AnalysisName, Request, Resolve, run};
 use std::num::NonZeroUsize;
 
 fn rows(body: &Body) -> Vec<Vec<u32>> {
@@ -146,6 +147,8 @@ fn analyse(program: &Program) {
         reach: Vec::new(),
         sources: vec!["load".parse().unwrap()],
         sinks: Vec::new(),
+        resolve: Resolve::PointsTo,
+        open_tables: OpenTables::Extended,
         on: On::new(Machine::cpu(NonZeroUsize::new(1))),
     };
     let answer = run(program, &request).unwrap();

@@ -10,7 +10,7 @@ impl<'a> Numbers<'a> {
         Self { rest }
     }
 
-    fn below(&mut self, end: u32) -> u32 {
+    pub(crate) fn below(&mut self, end: u32) -> u32 {
         match self.rest {
             [first, rest @ ..] => {
                 self.rest = rest;

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// The folder with the content of a package, or why there is none.
-fn package(name: &str) -> Result<PathBuf, String> {
+pub(crate) fn package(name: &str) -> Result<PathBuf, String> {
     let home = std::env::var_os("SEAWALL_MODULES");
     let home = home.map_or_else(
         || Path::new(env!("CARGO_TARGET_TMPDIR")).to_owned(),

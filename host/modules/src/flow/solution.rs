@@ -26,6 +26,23 @@ pub struct SolveStats {
     pub read_ns: u64,
 }
 
+impl SolveStats {
+    /// The work of two solvers.
+    #[must_use]
+    pub fn plus(self, other: Self) -> Self {
+        Self {
+            submissions: self.submissions + other.submissions,
+            iterations: self.iterations.max(other.iterations),
+            nodes: self.nodes + other.nodes,
+            edges: self.edges + other.edges,
+            build_ns: self.build_ns + other.build_ns,
+            upload_ns: self.upload_ns + other.upload_ns,
+            run_ns: self.run_ns + other.run_ns,
+            read_ns: self.read_ns + other.read_ns,
+        }
+    }
+}
+
 /// The facts of all functions.
 #[derive(Clone, Debug)]
 pub struct Solution {

@@ -1,16 +1,15 @@
 //! From sources to sinks over summaries.
 
-use super::graph::Whole;
 use super::spec::{LOAD, Port, Spec};
-use super::summary::{bit, rows, summaries};
-use super::values::{NONE, Site};
+use super::summary::{bit, summaries};
 use super::witness::Witnesses;
 use crate::calls::Calls;
 use crate::error::ModuleError;
 use crate::finding::{Finding, FindingKind, Place};
 use crate::flow::{Direction, Meet, On, Problem, Setup, Solution, SolveStats, Span, solve_bodies};
 use crate::model::{Block, Body, Program};
-use crate::order::Rows;
+use crate::order::{Rows, rows};
+use crate::values::{NONE, Site, Whole};
 
 /// Findings and times of a taint question.
 #[derive(Clone, Debug)]
@@ -45,7 +44,7 @@ pub fn taint(
     sinks: &[Spec],
     on: On,
 ) -> Result<TaintReport, ModuleError> {
-    let whole = Whole::of(program, calls, on)?;
+    let whole = Whole::of(program, calls, ("taint", None), on)?;
     let seeds = seeds(&whole, sources)?;
     let wanted = wanted(&whole, sinks)?;
     let found = summaries(&whole, on)?;
@@ -74,16 +73,7 @@ pub fn taint(
         values: whole.len(),
         sites,
         summaries: found.stats,
-        flow: SolveStats {
-            iterations: first.stats.iterations.max(second.stats.iterations),
-            nodes: first.stats.nodes + second.stats.nodes,
-            edges: first.stats.edges + second.stats.edges,
-            submissions: first.stats.submissions + second.stats.submissions,
-            build_ns: first.stats.build_ns + second.stats.build_ns,
-            upload_ns: first.stats.upload_ns + second.stats.upload_ns,
-            run_ns: first.stats.run_ns + second.stats.run_ns,
-            read_ns: first.stats.read_ns + second.stats.read_ns,
-        },
+        flow: first.stats.plus(second.stats),
     })
 }
 

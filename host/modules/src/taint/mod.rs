@@ -1,6 +1,6 @@
 //! Taint: which data from chosen sources reaches chosen sinks, across calls.
 //!
-//! 1. Every function becomes a graph of values (`values.rs`): what an operation makes depends on its
+//! 1. Every function becomes a graph of values (`values/function.rs`): what an operation makes depends on its
 //!    operands, what a join of ways makes on all that come in, for locals, globals, memory and the
 //!    stack alike. Globals are parameters and results of every function, so that a global that is
 //!    overwritten before it is read is safe.
@@ -17,10 +17,8 @@
 //! named as a source. Memory is one cell, and no store cleans it.
 
 mod flow;
-mod graph;
 mod spec;
 mod summary;
-mod values;
 mod witness;
 
 pub use flow::{TaintReport, taint};

@@ -9,11 +9,10 @@
 //!
 //! Inputs from number 63 on share a bit, which can only add dependencies.
 
-use super::graph::Whole;
-use super::values::NONE;
 use crate::error::ModuleError;
 use crate::flow::{On, SolveStats};
-use crate::order::Rows;
+use crate::order::rows;
+use crate::values::{NONE, Whole};
 use seawall::backend::ProgramSession;
 use seawall::executor::Machine;
 use seawall::graph::{CsrArrays, Graph};
@@ -132,24 +131,6 @@ fn order(count: usize, flows: &[Flow], gates: &[u32]) -> Vec<u32> {
         place[value as usize] = at;
     }
     place
-}
-
-/// Rows of edges (from, to), which are gone through twice.
-pub(super) fn rows(count: usize, edges: impl Iterator<Item = (u32, u32)> + Clone) -> Rows {
-    let mut offsets = vec![0_u32; count + 1];
-    for (from, _) in edges.clone() {
-        offsets[from as usize + 1] += 1;
-    }
-    for node in 0..count {
-        offsets[node + 1] += offsets[node];
-    }
-    let mut next = offsets.clone();
-    let mut targets = vec![0; offsets[count] as usize];
-    for (from, to) in edges {
-        targets[next[from as usize] as usize] = to;
-        next[from as usize] += 1;
-    }
-    Rows { offsets, targets }
 }
 
 /// The graph of dependencies, each row sorted, and the gates, all by place.

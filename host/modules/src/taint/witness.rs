@@ -1,12 +1,11 @@
 //! One way from a source to a sink.
 
 use super::flow::Reach;
-use super::graph::Whole;
 use super::spec::Spec;
-use super::values::NONE;
 use crate::finding::{Place, Step};
 use crate::model::Kind;
 use crate::order::Rows;
+use crate::values::{NONE, Whole};
 use hashbrown::HashMap;
 use std::collections::VecDeque;
 

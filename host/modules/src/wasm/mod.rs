@@ -6,8 +6,11 @@
 
 mod body;
 mod classes;
+mod effects;
 mod sections;
 mod visit;
+
+pub(crate) use effects::{Effect, effect};
 
 use crate::error::ModuleError;
 use crate::model::{Body, Function, Image, Program};

@@ -1,11 +1,15 @@
 //! Sections of a module: types, imports, exports, tables' elements, names.
 
 use super::declared;
-use crate::model::{ANY_TABLE, Body, Element, Function, Image, Module, Program};
+use super::effects::{effect, index_of};
+use crate::model::{
+    ANY_INDEX, ANY_TABLE, Body, Element, Entry, Function, Global, Image, Initial, Kind, Module,
+    Program,
+};
 use hashbrown::HashMap;
 use wasmparser::{
     CompositeInnerType, ConstExpr, ElementItems, ElementKind, Error, ExternalKind, FuncType,
-    KnownCustom, Name, Operator, Payload, SubType, TypeRef,
+    KnownCustom, Name, Operator, Payload, SubType, TableInit, TypeRef,
 };
 
 /// Contents of the sections before the code.
@@ -20,10 +24,14 @@ pub(super) struct Sections {
     supertypes: Vec<Vec<u32>>,
     functions: Vec<Function>,
     imported: usize,
-    globals: u32,
+    globals: Vec<Global>,
     open_tables: Vec<bool>,
+    written_tables: Vec<bool>,
+    table_sizes: Vec<u32>,
     elements: Vec<Element>,
+    entries: Vec<Entry>,
     referenced: Vec<u32>,
+    boxed: Vec<u32>,
     start: Option<u32>,
     code_bytes: u64,
 }
@@ -62,13 +70,15 @@ impl Sections {
                 }
             }
             Payload::TableSection(tables) => {
-                self.open_tables
-                    .resize(self.open_tables.len() + tables.count() as usize, false);
+                for table in tables {
+                    self.add_table(table?)?;
+                }
             }
             Payload::GlobalSection(globals) => {
                 for global in globals {
-                    self.globals += 1;
-                    self.refer(&global?.init_expr)?;
+                    let initial = self.initial(&global?.init_expr)?;
+                    let is_open = false;
+                    self.globals.push(Global { initial, is_open });
                 }
             }
             Payload::ExportSection(exports) => {
@@ -144,8 +154,15 @@ impl Sections {
                 self.add_function(ty, Some(named));
                 self.imported += 1;
             }
-            TypeRef::Table(_) => self.open_tables.push(true),
-            TypeRef::Global(_) => self.globals += 1,
+            TypeRef::Table(_) => {
+                self.open_tables.push(true);
+                self.written_tables.push(false);
+                self.table_sizes.push(0);
+            }
+            TypeRef::Global(_) => self.globals.push(Global {
+                initial: Initial::Unknown,
+                is_open: true,
+            }),
             TypeRef::Memory(_) | TypeRef::Tag(_) => {}
         }
     }
@@ -163,46 +180,131 @@ impl Sections {
                     *is_open = true;
                 }
             }
+            ExternalKind::Global => {
+                if let Some(global) = self.globals.get_mut(export.index as usize) {
+                    global.is_open = true;
+                }
+            }
             _ => {}
         }
     }
 
-    /// Notes the functions that a constant expression names.
-    fn refer(&mut self, expression: &ConstExpr<'_>) -> Result<(), Error> {
-        for operator in expression.get_operators_reader() {
-            if let Operator::RefFunc { function_index } = operator? {
+    fn add_table(&mut self, table: wasmparser::Table<'_>) -> Result<(), Error> {
+        let number = self.open_tables.len() as u32;
+        self.open_tables.push(false);
+        self.written_tables.push(false);
+        let size = u32::try_from(table.ty.initial);
+        self.table_sizes.push(size.unwrap_or(u32::MAX));
+        if let TableInit::Expr(expression) = &table.init {
+            let initial = self.initial(expression)?;
+            self.add_entry(number, ANY_INDEX, initial);
+        }
+        Ok(())
+    }
+
+    /// The value of a constant expression. Notes the functions that it names.
+    fn initial(&mut self, expression: &ConstExpr<'_>) -> Result<Initial, Error> {
+        let mut initial = Initial::Unknown;
+        let first = self.referenced.len();
+        for (number, operator) in expression.get_operators_reader().into_iter().enumerate() {
+            let operator = operator?;
+            if let Operator::RefFunc { function_index } = operator {
                 self.referenced.push(function_index);
+            }
+            initial = match (number, operator) {
+                (0, Operator::RefFunc { function_index }) => Initial::Function(function_index),
+                (0, Operator::RefNull { .. }) => Initial::Null,
+                (0, Operator::GlobalGet { global_index }) => Initial::Global(global_index),
+                (0, Operator::I32Const { value }) => Initial::Index(value as u32),
+                (0, Operator::I64Const { value }) => index_of(value),
+                (1, Operator::End) => initial,
+                _ => Initial::Unknown,
+            };
+        }
+        if initial == Initial::Unknown {
+            self.boxed.extend(&self.referenced[first..]);
+        }
+        Ok(initial)
+    }
+
+    /// Adds an entry of a table, or of a segment that instructions may copy.
+    fn add_entry(&mut self, table: u32, index: u32, initial: Initial) {
+        match initial {
+            Initial::Null => return,
+            Initial::Function(function) => self.elements.push(Element { table, function }),
+            Initial::Index(_) | Initial::Global(_) | Initial::Unknown => {
+                let tables = self.written_tables.iter_mut().enumerate();
+                let named = tables.filter(|(at, _)| table == ANY_TABLE || *at == table as usize);
+                named.for_each(|(_, is_written)| *is_written = true);
+            }
+        }
+        self.entries.push(Entry {
+            table,
+            index,
+            initial,
+        });
+    }
+
+    /// The index at which a segment begins, if it is known. The globals that constant expressions
+    /// read never change.
+    fn offset(&mut self, expression: &ConstExpr<'_>) -> Result<Option<u32>, Error> {
+        let mut initial = self.initial(expression)?;
+        if let Initial::Global(global) = initial {
+            let global = self.globals.get(global as usize);
+            initial = global.map_or(Initial::Unknown, |global| global.initial);
+        }
+        Ok(match initial {
+            Initial::Index(index) => Some(index),
+            _ => None,
+        })
+    }
+
+    /// Adds the functions of a segment. One that instructions may copy belongs to every table.
+    fn add_elements(&mut self, element: wasmparser::Element<'_>) -> Result<(), Error> {
+        let (table, first) = match &element.kind {
+            ElementKind::Active {
+                table_index,
+                offset_expr,
+            } => (Some(table_index.unwrap_or(0)), self.offset(offset_expr)?),
+            ElementKind::Passive => (Some(ANY_TABLE), None),
+            ElementKind::Declared => (None, None),
+        };
+        let index = |number: u32| {
+            let index = first.and_then(|first| first.checked_add(number));
+            index.unwrap_or(ANY_INDEX)
+        };
+        match element.items {
+            ElementItems::Functions(functions) => {
+                for (number, function) in (0..).zip(functions) {
+                    let function = function?;
+                    self.referenced.push(function);
+                    if let Some(table) = table {
+                        self.add_entry(table, index(number), Initial::Function(function));
+                    }
+                }
+            }
+            ElementItems::Expressions(_, expressions) => {
+                for (number, expression) in (0..).zip(expressions) {
+                    let initial = self.initial(&expression?)?;
+                    if let Some(table) = table {
+                        self.add_entry(table, index(number), initial);
+                    }
+                }
             }
         }
         Ok(())
     }
 
-    /// Adds the functions of a segment. One that instructions may copy belongs to every table.
-    fn add_elements(&mut self, element: wasmparser::Element<'_>) -> Result<(), Error> {
-        let table = match &element.kind {
-            ElementKind::Active { table_index, .. } => Some(table_index.unwrap_or(0)),
-            ElementKind::Passive => Some(ANY_TABLE),
-            ElementKind::Declared => None,
-        };
-        let first = self.referenced.len();
-        match element.items {
-            ElementItems::Functions(functions) => {
-                for function in functions {
-                    self.referenced.push(function?);
-                }
-            }
-            ElementItems::Expressions(_, expressions) => {
-                for expression in expressions {
-                    self.refer(&expression?)?;
-                }
+    /// Notes the tables that instructions write to.
+    fn note_writes(&mut self, image: &[u8], bodies: &[Body]) {
+        let ops = bodies.iter().flat_map(|body| &body.ops);
+        for op in ops.filter(|op| op.kind() == Kind::Opaque) {
+            if let Some(table) = effect(image, *op).written_table()
+                && let Some(is_written) = self.written_tables.get_mut(table as usize)
+            {
+                *is_written = true;
             }
         }
-        if let Some(table) = table {
-            let added = self.referenced[first..].iter();
-            self.elements
-                .extend(added.map(|&function| Element { table, function }));
-        }
-        Ok(())
     }
 
     /// Names of functions. Names are no part of a module's meaning, so a damaged section only ends
@@ -230,6 +332,9 @@ impl Sections {
         image: Image,
         bodies: Vec<Body>,
     ) {
+        if !self.written_tables.is_empty() {
+            self.note_writes(&image.0, &bodies);
+        }
         let module = program.modules.len() as u32;
         let first = program.functions.len();
         let defined = self.functions.iter_mut().skip(self.imported);
@@ -246,15 +351,22 @@ impl Sections {
         self.referenced.dedup();
         self.elements.sort_unstable();
         self.elements.dedup();
+        self.entries.sort_unstable();
+        self.entries.dedup();
         program.modules.push(Module {
             path: path.to_owned(),
             bytes: image.0.len() as u64,
             code_bytes: self.code_bytes,
             functions: first..first + self.functions.len(),
-            globals: self.globals,
+            globals: self.globals.len() as u32,
+            global_values: self.globals,
             elements: self.elements,
+            entries: self.entries,
             referenced: self.referenced,
+            boxed: self.boxed,
             open_tables: self.open_tables,
+            table_sizes: self.table_sizes,
+            written_tables: self.written_tables,
             supertypes: self.supertypes,
             arities: self.arities,
             start: self.start,

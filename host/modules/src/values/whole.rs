@@ -1,6 +1,7 @@
 //! The values of all functions in one numbering, and what flows between functions.
 
-use super::values::{LiveIn, Maker, NONE, Shape, Values};
+use super::follow::{Follow, References};
+use super::function::{LiveIn, Maker, NONE, Shape, Values};
 use crate::analysis::{LIVENESS, liveness};
 use crate::calls::Calls;
 use crate::error::ModuleError;
@@ -9,13 +10,13 @@ use crate::model::Program;
 use rayon::prelude::*;
 
 /// Values of all functions and dispatches.
-pub(super) struct Whole<'a> {
-    pub(super) program: &'a Program,
-    pub(super) calls: &'a Calls,
+pub(crate) struct Whole<'a> {
+    pub(crate) program: &'a Program,
+    pub(crate) calls: &'a Calls,
     /// By node of the call graph.
-    pub(super) values: Vec<Values>,
+    pub(crate) values: Vec<Values>,
     /// The first value of each node of the call graph, and the number of all.
-    pub(super) first: Vec<u32>,
+    pub(crate) first: Vec<u32>,
     shapes: Vec<Shape>,
 }
 
@@ -23,23 +24,35 @@ pub(super) struct Whole<'a> {
 const MOST: u64 = 1 << 30;
 
 impl<'a> Whole<'a> {
-    /// Numbers the values of all functions, on all threads.
+    /// Numbers the values of all functions for an analysis of this name, on all threads.
+    /// `references` has the references of each module, if not data but those are followed.
     ///
     /// # Errors
     /// As for [`solve`]; [`ModuleError::TooLarge`] beyond 2^30 values.
-    pub(super) fn of(program: &'a Program, calls: &'a Calls, on: On) -> Result<Self, ModuleError> {
+    pub(crate) fn of(
+        program: &'a Program,
+        calls: &'a Calls,
+        (name, references): (&str, Option<&[References<'_>]>),
+        on: On,
+    ) -> Result<Self, ModuleError> {
         let (problems, live) = liveness(program);
         let solution = solve(program, LIVENESS, &problems, on)?;
         let shapes: Vec<Shape> = program
             .modules
             .iter()
-            .map(|module| Shape::of(module.globals))
+            .map(|module| match references {
+                None => Shape::of(module.globals),
+                Some(_) => Shape::EMPTY,
+            })
             .collect();
         let of_function = |number: usize| {
             let function = &program.functions[number];
             let shape = shapes[function.module as usize];
             if function.import.is_some() {
-                return Values::of_import(function, shape);
+                return match references {
+                    None => Values::of_import(function, shape),
+                    Some(_) => Values::interface(function, shape),
+                };
             }
             let live = LiveIn {
                 cells: &live[number].cells,
@@ -50,7 +63,10 @@ impl<'a> Whole<'a> {
                 let callee = calls.callee(program, number, op)?;
                 Some((callee, calls.arity(program, callee).0))
             };
-            Maker::new(program, function, shape).make(&live, &callee)
+            let follow = references.map_or(Follow::Data, |references| {
+                Follow::References(&references[function.module as usize])
+            });
+            Maker::new(program, function, shape, follow).make(&live, &callee)
         };
         let functions = (0..program.functions.len()).into_par_iter();
         let mut values: Vec<Values> = functions.map(of_function).collect();
@@ -58,7 +74,7 @@ impl<'a> Whole<'a> {
             let node = calls.functions + number;
             let shape = shapes[dispatch.module as usize];
             let arity = calls.arity(program, node as u32);
-            let is_open = calls.is_open(program, node as u32);
+            let is_open = references.is_none() && calls.is_open(program, node as u32);
             values.push(Values::of_dispatch(arity, shape, is_open));
         }
         let mut first = Vec::with_capacity(values.len() + 1);
@@ -68,7 +84,7 @@ impl<'a> Whole<'a> {
             next += one.ops.len() as u64;
             if next > MOST {
                 return Err(ModuleError::TooLarge {
-                    path: "taint".to_owned(),
+                    path: name.to_owned(),
                     what: "values of all functions".to_owned(),
                     found: next,
                     most: MOST,
@@ -86,42 +102,42 @@ impl<'a> Whole<'a> {
     }
 
     /// Number of values.
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.first.last().map_or(0, |last| *last as usize)
     }
 
     /// A value of a node of the call graph, in the numbering of all.
-    pub(super) fn value(&self, node: u32, value: u32) -> u32 {
+    pub(crate) fn value(&self, node: u32, value: u32) -> u32 {
         self.first[node as usize] + value
     }
 
     /// An input of a node of the call graph; `None` beyond the last one.
-    pub(super) fn input(&self, node: u32, number: u32) -> Option<u32> {
+    pub(crate) fn input(&self, node: u32, number: u32) -> Option<u32> {
         let values = &self.values[node as usize];
         (number < values.inputs).then(|| self.value(node, values.input(number)))
     }
 
     /// An output of a node of the call graph.
-    pub(super) fn output(&self, node: u32, number: u32) -> Option<u32> {
+    pub(crate) fn output(&self, node: u32, number: u32) -> Option<u32> {
         let values = &self.values[node as usize];
         (number < values.outputs).then(|| self.value(node, values.output(number)))
     }
 
     /// Number of memory among the inputs of a function, which follows parameters and globals, or
     /// among the outputs if `arity` counts results.
-    pub(super) fn memory(&self, function: u32, arity: u32) -> u32 {
+    pub(crate) fn memory(&self, function: u32, arity: u32) -> u32 {
         let module = self.program.functions[function as usize].module;
         arity + self.shapes[module as usize].globals
     }
 
     /// The node of the call graph that a value belongs to, and its number there.
-    pub(super) fn owner(&self, value: u32) -> (u32, u32) {
+    pub(crate) fn owner(&self, value: u32) -> (u32, u32) {
         let node = self.first.partition_point(|first| *first <= value) - 1;
         (node as u32, value - self.first[node])
     }
 
     /// Dependencies inside of functions.
-    pub(super) fn each_own(&self, mut visit: impl FnMut(u32, u32)) {
+    pub(crate) fn each_own(&self, mut visit: impl FnMut(u32, u32)) {
         for (node, values) in (0..).zip(&self.values) {
             for (from, to) in &values.edges {
                 visit(self.value(node, *from), self.value(node, *to));
@@ -130,7 +146,7 @@ impl<'a> Whole<'a> {
     }
 
     /// Outputs of targets to outputs of dispatches.
-    pub(super) fn each_dispatch_output(&self, mut visit: impl FnMut(u32, u32)) {
+    pub(crate) fn each_dispatch_output(&self, mut visit: impl FnMut(u32, u32)) {
         for dispatch in self.calls.functions as u32..self.calls.nodes() as u32 {
             for target in self.calls.callees.row(dispatch as usize) {
                 for number in 0..self.values[dispatch as usize].outputs {
@@ -145,7 +161,7 @@ impl<'a> Whole<'a> {
     }
 
     /// Inputs of dispatches to inputs of targets.
-    pub(super) fn each_dispatch_input(&self, mut visit: impl FnMut(u32, u32)) {
+    pub(crate) fn each_dispatch_input(&self, mut visit: impl FnMut(u32, u32)) {
         for dispatch in self.calls.functions as u32..self.calls.nodes() as u32 {
             for target in self.calls.callees.row(dispatch as usize) {
                 for number in 0..self.values[dispatch as usize].inputs {
@@ -160,7 +176,7 @@ impl<'a> Whole<'a> {
     }
 
     /// Arguments of calls: (value, number of the input, node that calls, callee).
-    pub(super) fn each_argument(&self, mut visit: impl FnMut(u32, u32, u32)) {
+    pub(crate) fn each_argument(&self, mut visit: impl FnMut(u32, u32, u32)) {
         for (node, values) in (0..).zip(&self.values) {
             for site in &values.sites {
                 for (number, value) in (0..).zip(&site.ins) {
@@ -173,7 +189,7 @@ impl<'a> Whole<'a> {
     }
 
     /// Results of calls: (callee, number of the output, value).
-    pub(super) fn each_result(&self, mut visit: impl FnMut(u32, u32, u32)) {
+    pub(crate) fn each_result(&self, mut visit: impl FnMut(u32, u32, u32)) {
         for (node, values) in (0..).zip(&self.values) {
             for site in &values.sites {
                 for number in 0..site.made {

@@ -3,37 +3,49 @@
 //! The numbering is static single assignment form: every definition is a value, and where ways
 //! join, a value for each cell that is live there. Inputs come first, then outputs.
 
+use super::follow::{Follow, Port};
 use crate::cells::Cells;
 use crate::flow::Solution;
-use crate::model::{Function, Kind, Program};
+use crate::model::{Function, Initial, Kind, Program};
+use crate::wasm::{Effect, effect};
 use hashbrown::HashMap;
 
 /// No value: a constant, or data that is not followed.
-pub(super) const NONE: u32 = u32::MAX;
+pub(crate) const NONE: u32 = u32::MAX;
 
 /// Most globals of a module that are told apart. The others are one cell, which no write cleans.
 const GLOBALS_MOST: u32 = 24;
 
 /// The cells beside parameters and results that a call takes and returns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Shape {
+pub(crate) struct Shape {
     /// Cells of globals.
-    pub(super) globals: u32,
+    pub(crate) globals: u32,
     /// Whether the last of them stands for several.
-    pub(super) merges: bool,
+    pub(crate) merges: bool,
+    /// Cells of memory, at most one.
+    pub(crate) memory: u32,
 }
 
 impl Shape {
-    pub(super) fn of(globals: u32) -> Self {
+    pub(crate) fn of(globals: u32) -> Self {
         Self {
             globals: globals.min(GLOBALS_MOST),
             merges: globals > GLOBALS_MOST,
+            memory: 1,
         }
     }
 
+    /// No cells beside parameters and results.
+    pub(crate) const EMPTY: Self = Self {
+        globals: 0,
+        merges: false,
+        memory: 0,
+    };
+
     /// Cells that every call takes and returns: globals, and memory as the last one.
-    pub(super) const fn shared(self) -> u32 {
-        self.globals + 1
+    pub(crate) const fn shared(self) -> u32 {
+        self.globals + self.memory
     }
 
     /// The cell of a global, and whether a write replaces all of it.
@@ -45,38 +57,44 @@ impl Shape {
 
 /// A call: the values that it takes and makes.
 #[derive(Clone, Debug)]
-pub(super) struct Site {
+pub(crate) struct Site {
     /// Number of the operation.
-    pub(super) op: u32,
+    pub(crate) op: u32,
     /// The callee, a node of the call graph.
-    pub(super) callee: u32,
+    pub(crate) callee: u32,
     /// Arguments, globals, memory; [`NONE`] for a value that is not followed.
-    pub(super) ins: Vec<u32>,
+    pub(crate) ins: Vec<u32>,
     /// The first of its results, globals, memory.
-    pub(super) outs: u32,
+    pub(crate) outs: u32,
     /// Number of them.
-    pub(super) made: u32,
+    pub(crate) made: u32,
+    /// The value that chooses the function; [`NONE`] if none does, or if it is not followed.
+    pub(crate) chosen_by: u32,
 }
 
 /// The values of a function.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Values {
+pub(crate) struct Values {
     /// Number of inputs: parameters, globals, memory.
-    pub(super) inputs: u32,
+    pub(crate) inputs: u32,
     /// Number of outputs: results, globals, memory.
-    pub(super) outputs: u32,
+    pub(crate) outputs: u32,
     /// The operation that makes each value; [`NONE`] for inputs, outputs and joins.
-    pub(super) ops: Vec<u32>,
+    pub(crate) ops: Vec<u32>,
     /// Dependencies: (value, the value that depends on it).
-    pub(super) edges: Vec<(u32, u32)>,
+    pub(crate) edges: Vec<(u32, u32)>,
     /// The calls.
-    pub(super) sites: Vec<Site>,
+    pub(crate) sites: Vec<Site>,
     /// Values of loads.
-    pub(super) loads: Vec<u32>,
+    pub(crate) loads: Vec<u32>,
+    /// Values that are known, or of which nothing is.
+    pub(crate) known: Vec<(u32, Initial)>,
+    /// Flows from and to cells of the module.
+    pub(crate) ports: Vec<(u32, Port)>,
 }
 
 impl Values {
-    fn interface(function: &Function, shape: Shape) -> Self {
+    pub(crate) fn interface(function: &Function, shape: Shape) -> Self {
         let inputs = function.parameters + shape.shared();
         let outputs = function.results + shape.shared();
         Self {
@@ -88,12 +106,12 @@ impl Values {
     }
 
     /// An input.
-    pub(super) const fn input(&self, number: u32) -> u32 {
+    pub(crate) const fn input(&self, number: u32) -> u32 {
         number
     }
 
     /// An output.
-    pub(super) const fn output(&self, number: u32) -> u32 {
+    pub(crate) const fn output(&self, number: u32) -> u32 {
         self.inputs + number
     }
 
@@ -109,7 +127,7 @@ impl Values {
     }
 
     /// An import: its results depend on its arguments, and it leaves globals and memory alone.
-    pub(super) fn of_import(function: &Function, shape: Shape) -> Self {
+    pub(crate) fn of_import(function: &Function, shape: Shape) -> Self {
         let mut values = Self::interface(function, shape);
         for result in 0..function.results {
             for parameter in 0..function.parameters {
@@ -127,7 +145,7 @@ impl Values {
 
     /// The interface of a dispatch: the summaries of its targets are joined at its outputs. One that
     /// is open may also call functions from outside, which are as imports.
-    pub(super) fn of_dispatch(
+    pub(crate) fn of_dispatch(
         (parameters, results): (u32, u32),
         shape: Shape,
         is_open: bool,
@@ -145,10 +163,10 @@ impl Values {
 }
 
 /// Live cells of a block at its start, by the liveness analysis.
-pub(super) struct LiveIn<'a> {
-    pub(super) cells: &'a [u32],
-    pub(super) solution: &'a Solution,
-    pub(super) function: usize,
+pub(crate) struct LiveIn<'a> {
+    pub(crate) cells: &'a [u32],
+    pub(crate) solution: &'a Solution,
+    pub(crate) function: usize,
 }
 
 impl LiveIn<'_> {
@@ -171,7 +189,7 @@ impl LiveIn<'_> {
 }
 
 /// Makes the values of a function.
-pub(super) struct Maker<'a> {
+pub(crate) struct Maker<'a> {
     function: &'a Function,
     cells: Cells,
     shape: Shape,
@@ -181,6 +199,11 @@ pub(super) struct Maker<'a> {
     /// Values of globals and memory in the open block.
     shared: Vec<u32>,
     stack: Vec<u32>,
+    follow: Follow<'a>,
+    /// Known values that the function has already.
+    objects: HashMap<Initial, u32>,
+    /// Stands for what is not followed.
+    none: u32,
 }
 
 /// Values at the start of a block.
@@ -194,9 +217,14 @@ struct Start {
 }
 
 impl<'a> Maker<'a> {
-    pub(super) fn new(program: &'a Program, function: &'a Function, shape: Shape) -> Self {
+    pub(crate) fn new(
+        program: &'a Program,
+        function: &'a Function,
+        shape: Shape,
+        follow: Follow<'a>,
+    ) -> Self {
         let module = &program.modules[function.module as usize];
-        Self {
+        let mut maker = Self {
             function,
             cells: Cells::of(function, module),
             shape,
@@ -204,11 +232,31 @@ impl<'a> Maker<'a> {
             now: HashMap::new(),
             shared: Vec::new(),
             stack: Vec::new(),
+            follow,
+            objects: HashMap::new(),
+            none: NONE,
+        };
+        maker.none = maker.object(Initial::Unknown);
+        maker
+    }
+
+    /// A known value; [`NONE`] where only data is followed.
+    fn object(&mut self, initial: Initial) -> u32 {
+        let Follow::References(references) = &self.follow else {
+            return NONE;
+        };
+        let initial = references.told_apart(initial);
+        if let Some(value) = self.objects.get(&initial) {
+            return *value;
         }
+        let value = self.values.make(NONE);
+        self.values.known.push((value, initial));
+        self.objects.insert(initial, value);
+        value
     }
 
     /// The values; `callee` tells what an operation calls, and how many parameters that has.
-    pub(super) fn make(
+    pub(crate) fn make(
         mut self,
         live: &LiveIn<'_>,
         callee: &dyn Fn(usize) -> Option<(u32, u32)>,
@@ -273,7 +321,9 @@ impl<'a> Maker<'a> {
     /// Gives the entry its parameters, globals and memory.
     fn enter(&mut self, start: &mut Start) {
         let parameters = self.function.parameters;
-        let of_cell = |cell: &u32| if *cell < parameters { *cell } else { NONE };
+        // Other locals are zero or null.
+        let zero = self.object(Initial::Index(0));
+        let of_cell = |cell: &u32| if *cell < parameters { *cell } else { zero };
         let coming: Vec<u32> = start.live.iter().map(of_cell).collect();
         let shared = (0..self.shape.shared()).map(|one| parameters + one);
         let coming: Vec<u32> = coming.into_iter().chain(shared).collect();
@@ -299,15 +349,15 @@ impl<'a> Maker<'a> {
         let height = self.function.body.blocks[block].height;
         let slots = (0..height).map(|slot| self.now.get(&self.cells.slot(slot)));
         self.stack
-            .extend(slots.map(|value| value.copied().unwrap_or(NONE)));
+            .extend(slots.map(|value| value.copied().unwrap_or(self.none)));
     }
 
     /// Values of live cells, then of globals and memory, at the end of the open block.
     fn state(&self, live: &[u32]) -> Vec<u32> {
         let first = self.cells.slot(0);
         let value = |cell: &u32| match cell.checked_sub(first) {
-            Some(slot) => self.stack.get(slot as usize).copied().unwrap_or(NONE),
-            None => self.now.get(cell).copied().unwrap_or(NONE),
+            Some(slot) => self.stack.get(slot as usize).copied().unwrap_or(self.none),
+            None => self.now.get(cell).copied().unwrap_or(self.none),
         };
         live.iter()
             .map(value)
@@ -319,55 +369,121 @@ impl<'a> Maker<'a> {
         let op = self.function.body.ops[at];
         let below = self.stack.len().saturating_sub(op.pops() as usize);
         let operands = self.stack.split_off(below);
-        let top = operands.last().copied().unwrap_or(NONE);
+        let top = operands.last().copied().unwrap_or(self.none);
+        let made = match op.kind() {
+            Kind::LocalGet => self.now.get(&op.arg).copied().unwrap_or(self.none),
+            Kind::LocalSet | Kind::LocalTee => {
+                self.now.insert(op.arg, top);
+                top
+            }
+            Kind::Call | Kind::Indirect => return self.call(at, operands, callee(at)),
+            Kind::Move => {
+                self.stack.truncate(op.arg as usize);
+                self.stack.resize(op.arg as usize, self.none);
+                self.stack.extend(operands);
+                return;
+            }
+            Kind::Return => return self.leave(&operands),
+            _ => match self.follow {
+                Follow::Data => self.data(at, &operands, top),
+                Follow::References(references) => {
+                    self.reference(at, &operands, top, references.image)
+                }
+            },
+        };
+        let height = self.stack.len() + op.pushes() as usize;
+        self.stack.resize(height, made);
+    }
+
+    /// The data that an operation makes.
+    fn data(&mut self, at: usize, operands: &[u32], top: u32) -> u32 {
+        let op = self.function.body.ops[at];
         let memory = self.shape.globals as usize;
-        let mut made = NONE;
         match op.kind() {
-            Kind::Constant | Kind::Fact => {}
-            Kind::LocalGet => made = self.now.get(&op.arg).copied().unwrap_or(NONE),
-            Kind::LocalSet => {
-                self.now.insert(op.arg, top);
-            }
-            Kind::LocalTee => {
-                self.now.insert(op.arg, top);
-                made = top;
-            }
             Kind::GlobalGet => {
                 let (cell, _) = self.shape.global(op.arg);
-                made = self.shared[cell as usize];
+                self.shared[cell as usize]
             }
             Kind::GlobalSet => {
                 let (cell, replaces) = self.shape.global(op.arg);
                 let old = self.shared[cell as usize];
                 let kept = if replaces { NONE } else { old };
                 self.shared[cell as usize] = self.join(at, &[kept, top]);
+                NONE
             }
-            Kind::Pure | Kind::Opaque => made = self.join(at, &operands),
-            Kind::Load => {
-                made = self.values.make(at as u32);
-                self.values.loads.push(made);
-                self.values.depend(self.shared[memory], made);
+            Kind::Pure | Kind::Opaque => self.join(at, operands),
+            Kind::Load => self.load(at, memory),
+            Kind::Store => {
+                self.store(at, operands);
+                NONE
             }
-            Kind::Store => self.store(at, &operands),
             Kind::Update => {
-                if op.pushes() > 0 {
-                    made = self.values.make(at as u32);
-                    self.values.loads.push(made);
-                    self.values.depend(self.shared[memory], made);
-                }
-                self.store(at, &operands);
+                let made = match op.pushes() {
+                    0 => NONE,
+                    _ => self.load(at, memory),
+                };
+                self.store(at, operands);
+                made
             }
-            Kind::Call | Kind::Indirect => return self.call(at, operands, callee(at)),
-            Kind::Move => {
-                self.stack.truncate(op.arg as usize);
-                self.stack.resize(op.arg as usize, NONE);
-                self.stack.extend(operands);
-                return;
-            }
-            Kind::Return => return self.leave(&operands),
+            _ => NONE,
         }
-        let height = self.stack.len() + op.pushes() as usize;
-        self.stack.resize(height, made);
+    }
+
+    fn load(&mut self, at: usize, memory: usize) -> u32 {
+        let made = self.values.make(at as u32);
+        self.values.loads.push(made);
+        self.values.depend(self.shared[memory], made);
+        made
+    }
+
+    /// The reference or index that an operation makes.
+    fn reference(&mut self, at: usize, operands: &[u32], top: u32, image: &[u8]) -> u32 {
+        let op = self.function.body.ops[at];
+        let effect = match op.kind() {
+            Kind::GlobalGet => return self.read(at, Port::FromGlobal(op.arg)),
+            Kind::GlobalSet => {
+                self.values.ports.push((top, Port::ToGlobal(op.arg)));
+                return self.none;
+            }
+            _ => effect(image, op),
+        };
+        match effect {
+            Effect::Makes(initial) => return self.object(initial),
+            Effect::Chooses(count) => {
+                let chosen = operands.get(..count).unwrap_or(operands);
+                return self.join(at, chosen);
+            }
+            Effect::TableGet(table) => return self.read(at, Port::FromTable(table)),
+            Effect::TableSet { table, from } => {
+                let value = operands.get(from).copied().unwrap_or(self.none);
+                self.values.ports.push((value, Port::ToTable(table)));
+            }
+            Effect::TableCopy { to, from } => {
+                let copied = self.read(at, Port::FromTable(from));
+                self.values.ports.push((copied, Port::ToTable(to)));
+            }
+            Effect::TableInit(table) => {
+                let copied = self.read(at, Port::FromSegments);
+                self.values.ports.push((copied, Port::ToTable(table)));
+            }
+            Effect::SegmentEscapes => {
+                let copied = self.read(at, Port::FromSegments);
+                self.values.ports.push((copied, Port::Outside));
+            }
+            Effect::Computes => {}
+            Effect::Escapes => {
+                let all = operands.iter().map(|value| (*value, Port::Outside));
+                self.values.ports.extend(all);
+            }
+        }
+        self.none
+    }
+
+    /// A value that is read from a cell of the module.
+    fn read(&mut self, at: usize, port: Port) -> u32 {
+        let made = self.values.make(at as u32);
+        self.values.ports.push((made, port));
+        made
     }
 
     /// A value that depends on several; the one where there is no other.
@@ -408,15 +524,14 @@ impl<'a> Maker<'a> {
         let op = self.function.body.ops[at];
         let Some((callee, parameters)) = callee else {
             self.stack
-                .resize(self.stack.len() + op.pushes() as usize, NONE);
+                .resize(self.stack.len() + op.pushes() as usize, self.none);
             return;
         };
-        if op.kind() == Kind::Indirect {
-            // The last operand chooses the function.
-            operands.pop();
-        }
+        // The last operand chooses the function.
+        let is_chosen = op.kind() == Kind::Indirect;
+        let chosen_by = if is_chosen { operands.pop() } else { None };
         // Calls of text pass no values.
-        operands.resize(parameters as usize, NONE);
+        operands.resize(parameters as usize, self.none);
         operands.extend(&self.shared);
         let made = op.pushes() + self.shape.shared();
         let outs = self.values.ops.len() as u32;
@@ -429,6 +544,7 @@ impl<'a> Maker<'a> {
             ins: operands,
             outs,
             made,
+            chosen_by: chosen_by.unwrap_or(NONE),
         });
         self.stack.extend(outs..outs + op.pushes());
         self.shared.clear();
