@@ -1,5 +1,6 @@
 //! The command line, for scripts and for readers.
 
+mod analyze;
 mod answers;
 mod batch;
 mod bench;
