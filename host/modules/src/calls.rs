@@ -1,9 +1,10 @@
 //! The call graph.
 //!
 //! A call through a table may reach every function of its type in that table's element segments, or
-//! whose reference may have got there: if instructions write to the table, any reference. All calls of one table and type share one node, a
-//! *dispatch*, so that the graph grows with calls and targets and not with their product. Where
-//! points-to has found fewer targets, calls with the same ones share a node.
+//! whose reference may have got there: if instructions write to the table, any reference. All calls
+//! of one table and type share one node, a *dispatch*, so that the graph grows with calls and
+//! targets and not with their product. Where points-to has found fewer targets, calls with the same
+//! ones share a node.
 
 use crate::error::ModuleError;
 use crate::flow::{Direction, Meet, On, Problem, Setup, Solution, SolveStats, Span, solve_bodies};
