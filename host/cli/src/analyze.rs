@@ -160,53 +160,24 @@ pub(super) struct AnalyzeArgs {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Name<T>(T);
 
-impl ValueEnum for Name<AnalysisName> {
-    fn value_variants<'a>() -> &'a [Self] {
-        static ALL: LazyLock<[Name<AnalysisName>; AnalysisName::ALL.len()]> =
-            LazyLock::new(|| AnalysisName::ALL.map(Name));
-        &*ALL
-    }
+/// Types that tell their names and a few words on each.
+macro_rules! names {
+    ($($named:ty),*) => {$(
+        impl ValueEnum for Name<$named> {
+            fn value_variants<'a>() -> &'a [Self] {
+                static ALL: LazyLock<[Name<$named>; <$named>::ALL.len()]> =
+                    LazyLock::new(|| <$named>::ALL.map(Name));
+                &*ALL
+            }
 
-    fn to_possible_value(&self) -> Option<PossibleValue> {
-        Some(PossibleValue::new(self.0.name()).help(self.0.summary()))
-    }
+            fn to_possible_value(&self) -> Option<PossibleValue> {
+                Some(PossibleValue::new(self.0.name()).help(self.0.summary()))
+            }
+        }
+    )*};
 }
 
-impl ValueEnum for Name<FindingKind> {
-    fn value_variants<'a>() -> &'a [Self] {
-        static ALL: LazyLock<[Name<FindingKind>; FindingKind::ALL.len()]> =
-            LazyLock::new(|| FindingKind::ALL.map(Name));
-        &*ALL
-    }
-
-    fn to_possible_value(&self) -> Option<PossibleValue> {
-        Some(PossibleValue::new(self.0.name()).help(self.0.summary()))
-    }
-}
-
-impl ValueEnum for Name<OpenTables> {
-    fn value_variants<'a>() -> &'a [Self] {
-        static ALL: LazyLock<[Name<OpenTables>; OpenTables::ALL.len()]> =
-            LazyLock::new(|| OpenTables::ALL.map(Name));
-        &*ALL
-    }
-
-    fn to_possible_value(&self) -> Option<PossibleValue> {
-        Some(PossibleValue::new(self.0.name()).help(self.0.summary()))
-    }
-}
-
-impl ValueEnum for Name<Resolve> {
-    fn value_variants<'a>() -> &'a [Self] {
-        static ALL: LazyLock<[Name<Resolve>; Resolve::ALL.len()]> =
-            LazyLock::new(|| Resolve::ALL.map(Name));
-        &*ALL
-    }
-
-    fn to_possible_value(&self) -> Option<PossibleValue> {
-        Some(PossibleValue::new(self.0.name()).help(self.0.summary()))
-    }
-}
+names!(AnalysisName, FindingKind, OpenTables, Resolve);
 
 /// Analyses of a request that names none.
 const USUAL: [AnalysisName; 4] = [

@@ -817,7 +817,7 @@ fn module(numbers: &mut Numbers<'_>) -> String {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(200))]
+    #![proptest_config(ProptestConfig::with_cases(50))]
     #[test]
     fn choices_are_those_of_a_plain_interpreter(
         numbers in prop::collection::vec(any::<u8>(), 0..600),

@@ -54,7 +54,7 @@ fn check(name: &str, file: &str) {
     seawall_modules::read(&mut program, file, bytes).unwrap();
     check_dominators(&program);
     // The plain analyses are slow on purpose: functions of many blocks would take minutes.
-    let most = 120;
+    let most = 60;
     for function in &mut program.functions {
         if function.body.blocks.len() > most {
             function.body = Default::default();
