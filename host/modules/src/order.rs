@@ -38,22 +38,33 @@ impl Rows {
     #[must_use]
     pub fn reversed(&self) -> Self {
         let nodes = self.nodes();
-        let mut offsets = vec![0_u32; nodes + 1];
-        for to in &self.targets {
-            offsets[*to as usize + 1] += 1;
-        }
-        for node in 0..nodes {
-            offsets[node + 1] += offsets[node];
-        }
-        let mut targets = vec![0; self.targets.len()];
-        let mut next = offsets.clone();
-        for node in 0..nodes {
-            for to in self.row(node) {
-                targets[next[*to as usize] as usize] = node as u32;
-                next[*to as usize] += 1;
+        let turned = (0..nodes).flat_map(|node| {
+            let row = self.row(node).iter();
+            row.map(move |to| (*to, node as u32))
+        });
+        rows(nodes, turned)
+    }
+
+    /// The same edges, each once, with sorted rows.
+    pub(crate) fn distinct(mut self) -> Self {
+        let mut end = 0;
+        for node in 0..self.nodes() {
+            let listed = self.offsets[node] as usize..self.offsets[node + 1] as usize;
+            self.targets[listed.clone()].sort_unstable();
+            let first = end;
+            self.offsets[node] = first as u32;
+            for at in listed {
+                if end == first || self.targets[end - 1] != self.targets[at] {
+                    self.targets[end] = self.targets[at];
+                    end += 1;
+                }
             }
         }
-        Self { offsets, targets }
+        if let Some(last) = self.offsets.last_mut() {
+            *last = end as u32;
+        }
+        self.targets.truncate(end);
+        self
     }
 
     /// All nodes in reverse postorder of depth-first searches from `roots`; nodes that they do not
@@ -138,7 +149,7 @@ impl Rows {
     }
 }
 
-/// Rows of edges (from, to), which are gone through twice.
+/// Rows of fewer than 2^32 edges (from, to), which are gone through twice.
 pub(crate) fn rows(count: usize, edges: impl Iterator<Item = (u32, u32)> + Clone) -> Rows {
     let mut offsets = vec![0_u32; count + 1];
     for (from, _) in edges.clone() {

@@ -21,6 +21,7 @@
 
 use super::{Edges, Grammar, Right, Symbol};
 use crate::error::ModuleError;
+use crate::order;
 use rayon::prelude::*;
 use std::mem::take;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -30,7 +31,10 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 const PAIR_BYTES: u64 = 2 * 16 + 8;
 
 /// Bytes of a row that never grows beside its items: where it begins, and where its bits are.
-const FIXED_ROW_BYTES: u64 = (size_of::<usize>() + size_of::<Option<Box<[u64]>>>()) as u64;
+const FIXED_ROW_BYTES: u64 = (size_of::<u32>() + size_of::<Option<Box<[u64]>>>()) as u64;
+
+/// Most pairs that are there from the start: their places are words.
+const PAIRS_FIRST_MAX: u64 = u32::MAX as u64;
 
 /// A row has bits once it has one of this many nodes.
 const BITS_FROM: usize = 32;
@@ -188,75 +192,36 @@ struct View<'a> {
     bits: Option<&'a [u64]>,
 }
 
-/// Rows that never grow, one after the other.
+/// Rows that never grow.
 #[derive(Clone, Debug, Default)]
 struct Fixed {
-    /// Where each row begins, and the end; empty without pairs.
-    offsets: Vec<usize>,
-    /// Sorted in each row.
-    items: Vec<u32>,
+    /// Empty without pairs.
+    rows: order::Rows,
     /// Bits of rows with a 32nd of all nodes; empty if there are none.
     bits: Vec<Option<Box<[u64]>>>,
 }
 
 impl Fixed {
-    /// The rows of pairs, each once, in time linear in nodes and pairs but for sorting rows.
-    fn of(nodes: usize, pairs: impl Iterator<Item = Pair> + Clone) -> Self {
-        if pairs.clone().next().is_none() {
-            return Self::default();
-        }
-        let mut offsets = vec![0; nodes + 1];
-        for pair in pairs.clone() {
-            offsets[pair.from as usize + 1] += 1;
-        }
+    fn of(rows: order::Rows) -> Self {
+        let nodes = rows.nodes();
+        let mut bits = Vec::new();
         for node in 0..nodes {
-            offsets[node + 1] += offsets[node];
-        }
-        let (mut items, mut next) = (vec![0; offsets[nodes]], offsets.clone());
-        for pair in pairs {
-            let at = &mut next[pair.from as usize];
-            items[*at] = pair.to;
-            *at += 1;
-        }
-        let mut end = 0;
-        for node in 0..nodes {
-            let listed = offsets[node]..offsets[node + 1];
-            items[listed.clone()].sort_unstable();
-            offsets[node] = end;
-            for at in listed {
-                if end == offsets[node] || items[end - 1] != items[at] {
-                    items[end] = items[at];
-                    end += 1;
-                }
+            let row = rows.row(node);
+            if row.len() * BITS_FROM >= nodes {
+                let mut own: Box<[u64]> = vec![0; nodes.div_ceil(64)].into();
+                set(&mut own, row);
+                bits.resize(nodes, None);
+                bits[node] = Some(own);
             }
         }
-        offsets[nodes] = end;
-        items.truncate(end);
-        let mut fixed = Self {
-            offsets,
-            items,
-            bits: Vec::new(),
-        };
-        let is_wide = |node: &usize| fixed.row(*node as u32).len() * BITS_FROM >= nodes;
-        for node in (0..nodes).filter(is_wide).collect::<Vec<_>>() {
-            let mut bits: Box<[u64]> = vec![0; nodes.div_ceil(64)].into();
-            set(&mut bits, fixed.row(node as u32));
-            fixed.bits.resize(nodes, None);
-            fixed.bits[node] = Some(bits);
-        }
-        fixed
+        Self { rows, bits }
     }
 
     fn row(&self, node: u32) -> &[u32] {
-        match self.offsets.get(node as usize..node as usize + 2) {
-            Some(ends) => &self.items[ends[0]..ends[1]],
-            None => &[],
+        match self.rows.nodes() {
+            0 => &[],
+            _ => self.rows.row(node as usize),
         }
-    }
-
-    fn pairs(&self) -> impl Iterator<Item = Pair> + Clone {
-        let nodes = self.offsets.len().saturating_sub(1) as u32;
-        (0..nodes).flat_map(|from| self.row(from).iter().map(move |&to| Pair { from, to }))
     }
 }
 
@@ -296,7 +261,7 @@ impl Rows {
     /// Number of pairs.
     fn pairs(&self) -> u64 {
         match self {
-            Self::Fixed(fixed) => fixed.items.len() as u64,
+            Self::Fixed(fixed) => fixed.rows.targets.len() as u64,
             Self::Growing(rows) => rows.iter().map(|row| row.items.len() as u64).sum(),
         }
     }
@@ -583,53 +548,51 @@ impl Fixpoint {
         let empty = grammar.productions.iter();
         let empty = empty.filter(|production| production.right == Right::Empty);
         let loops = empty.clone().count() as u64 * self.nodes as u64;
-        *self.pairs.get_mut() = edges.edges.len() as u64 + loops;
+        let first = edges.edges.len() as u64 + loops;
+        *self.pairs.get_mut() = first;
         self.check()?;
+        if first > PAIRS_FIRST_MAX {
+            return Err(ModuleError::TooLarge {
+                path: "grammar".to_owned(),
+                what: "edges with labels, and empty paths".to_owned(),
+                found: first,
+                most: PAIRS_FIRST_MAX,
+            });
+        }
         let nodes = self.nodes as u32;
         let mut pairs = 0;
         for number in (0..self.relations.len()).step_by(2) {
             let symbol = Symbol(number as u8);
             let listed = edges.edges.iter().filter_map(|edge| match edge.symbol {
-                label if label == symbol => Some(Pair {
-                    from: edge.from,
-                    to: edge.to,
-                }),
-                label if label == symbol.inverse() => Some(Pair {
-                    from: edge.to,
-                    to: edge.from,
-                }),
+                label if label == symbol => Some((edge.from, edge.to)),
+                label if label == symbol.inverse() => Some((edge.to, edge.from)),
                 _ => None,
             });
-            let has_loops = empty.clone().any(|production| production.left == symbol)
-                || empty
-                    .clone()
-                    .any(|production| production.left == symbol.inverse());
-            let loops = (0..if has_loops { nodes } else { 0 }).map(|node| Pair {
-                from: node,
-                to: node,
-            });
-            let begins = Fixed::of(self.nodes, listed.chain(loops));
-            pairs += begins.items.len() as u64;
+            let is_of = |left: Symbol| left == symbol || left == symbol.inverse();
+            let has_loops = empty.clone().any(|production| is_of(production.left));
+            let loops = (0..if has_loops { nodes } else { 0 }).map(|node| (node, node));
+            let begins = listed.chain(loops);
+            if begins.clone().next().is_none() {
+                continue;
+            }
+            let begins = order::rows(self.nodes, begins).distinct();
+            pairs += begins.targets.len() as u64;
             if matches!(self.relations[number].rows, Rows::Growing(_)) {
                 let found = &mut self.parts[0].found[number];
                 for from in 0..nodes {
-                    found.items.extend(begins.row(from));
+                    found.items.extend(begins.row(from as usize));
                     found.close(from);
                 }
                 continue;
             }
-            let turned = begins.pairs().map(|pair| Pair {
-                from: pair.to,
-                to: pair.from,
-            });
-            let turned = Fixed::of(self.nodes, turned);
-            for (number, fixed) in [(number, begins), (number + 1, turned)] {
+            let turned = begins.reversed();
+            for (number, rows) in [(number, begins), (number + 1, turned)] {
                 let relation = &mut self.relations[number];
-                let is_full = |node: &u32| !fixed.row(*node).is_empty();
+                let is_full = |node: &u32| !rows.row(*node as usize).is_empty();
                 for phase in (0..2).filter(|phase| relation.expands[*phase]) {
                     relation.woken[phase].extend((0..nodes).filter(is_full));
                 }
-                relation.rows = Rows::Fixed(fixed);
+                relation.rows = Rows::Fixed(Fixed::of(rows));
             }
         }
         *self.pairs.get_mut() = pairs;

@@ -89,7 +89,7 @@ impl<'a> Net<'a> {
         on: On,
     ) -> Result<Self, ModuleError> {
         let references: Vec<References<'_>> = program.modules.iter().map(References::of).collect();
-        let whole = Whole::of(program, calls, ("points-to", Some(&references)), on)?;
+        let whole = Whole::of(program, calls, "points-to", Some(&references), on)?;
         let mut next = whole.len() as u32;
         let mut cells = Vec::with_capacity(program.modules.len());
         for module in &program.modules {

@@ -44,7 +44,7 @@ pub fn taint(
     sinks: &[Spec],
     on: On,
 ) -> Result<TaintReport, ModuleError> {
-    let whole = Whole::of(program, calls, ("taint", None), on)?;
+    let whole = Whole::of(program, calls, "taint", None, on)?;
     let seeds = seeds(&whole, sources)?;
     let wanted = wanted(&whole, sinks)?;
     let found = summaries(&whole, on)?;

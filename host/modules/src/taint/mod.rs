@@ -1,8 +1,8 @@
 //! Taint: which data from chosen sources reaches chosen sinks, across calls.
 //!
-//! 1. Every function becomes a graph of values (`values/function.rs`): what an operation makes depends on its
-//!    operands, what a join of ways makes on all that come in, for locals, globals, memory and the
-//!    stack alike. Globals are parameters and results of every function, so that a global that is
+//! 1. Every function becomes a graph of values (`values/function.rs`): what an operation makes
+//!    depends on its operands, what a join of ways makes on all that come in, for locals, globals,
+//!    memory and the stack alike. Globals are parameters and results of every function, so that a global that is
 //!    overwritten before it is read is safe.
 //! 2. Summaries (`summary.rs`): which outputs of a function depend on which inputs, a bit matrix a
 //!    function. One fixpoint on the machine finds all of them: at a call, an argument flows to a

@@ -32,7 +32,8 @@ impl<'a> Whole<'a> {
     pub(crate) fn of(
         program: &'a Program,
         calls: &'a Calls,
-        (name, references): (&str, Option<&[References<'_>]>),
+        name: &str,
+        references: Option<&[References<'_>]>,
         on: On,
     ) -> Result<Self, ModuleError> {
         let (problems, live) = liveness(program);

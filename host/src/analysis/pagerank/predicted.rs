@@ -172,7 +172,7 @@ mod tests {
     use crate::graph::{LoadOptions, load};
 
     #[test]
-    fn iterations_are_foreseen_within_a_factor_of_two() {
+    fn iterations_are_predicted_within_a_factor_of_two() {
         for spec in [
             "gen:grid:256",
             "gen:grid:400",
@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_and_nodes_without_edges_are_foreseen() {
+    fn nothing_and_nodes_without_edges_have_a_prediction() {
         let none = Graph::from_edges(0, &[], false).unwrap();
         assert_eq!(iterations(&none, Ranking::default(), 9), None);
         let bare = Graph::from_edges(9, &[], false).unwrap();
