@@ -1,5 +1,5 @@
-//! Reachability under a grammar against polonius-engine: loans of origins, of random facts and of
-//! facts that the compiler writes for a real module.
+//! Reachability under a grammar against polonius-engine: the loans of origins, of random facts. The
+//! example does the same for facts that the compiler writes.
 
 #[allow(dead_code, reason = "the example's main is not called here")]
 #[path = "../examples/borrow_facts.rs"]
