@@ -24,8 +24,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         reach: Vec::new(),
         sources: vec!["load".parse()?],
         sinks: Vec::new(),
-        resolve: Resolve::PointsTo,
-        open_tables: OpenTables::Extended,
+        resolve: Resolve::default(),
+        open_tables: OpenTables::default(),
         on: On::new(Machine::cpu(NonZeroUsize::new(1))),
     };
     let answer = run(&program, &request)?;
