@@ -19,6 +19,9 @@ pub trait WaveSet: 'static {
     /// Waves of a separate crate.
     const OWN: u32 = 0;
 
+    /// Whether waves of code run machine code that the host links to the kernel.
+    const LINKED: bool = false;
+
     /// Runs this lane's share of custom wave `number`.
     ///
     /// # Errors
@@ -74,6 +77,15 @@ pub struct CodeAlone;
 
 impl WaveSet for CodeAlone {
     const FAMILIES: u32 = family::CODE_ALONE;
+}
+
+/// The same, with code that the host links to the kernel instead of an interpreter.
+#[derive(Debug)]
+pub struct Linked;
+
+impl WaveSet for Linked {
+    const FAMILIES: u32 = family::CODE_ALONE;
+    const LINKED: bool = true;
 }
 
 /// Every built-in wave.

@@ -351,7 +351,7 @@ impl Area {
         }
     }
 
-    const fn end(self) -> u32 {
+    pub(crate) const fn end(self) -> u32 {
         self.first + self.words
     }
 

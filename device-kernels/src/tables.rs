@@ -40,6 +40,13 @@ impl Wave {
         )
     }
 
+    /// Its index in the table.
+    #[cfg(target_arch = "nvptx64")]
+    #[inline(always)]
+    pub(crate) const fn index(self) -> u32 {
+        self.0
+    }
+
     /// Word of its opcode.
     #[inline(always)]
     pub fn opcode<G: Grid>(self, grid: G) -> u32 {
@@ -348,7 +355,6 @@ impl Tables {
     }
 
     /// Addresses of the arena and of the input region.
-    #[cfg(not(target_arch = "nvptx64"))]
     #[inline(always)]
     pub(crate) fn regions<G: Grid>(self, grid: G) -> [u64; 2] {
         [

@@ -3,6 +3,7 @@
 use crate::tally::Tally;
 use seawall::backend::RunLimits;
 use seawall::backend::cuda::{CudaOptions, CudaSession, Executor, LoopNodes};
+use seawall::executor::Jit;
 use seawall::graph::Graph;
 use seawall::program::SliceShape;
 use seawall::run::{AnalysisKind, Detail};
@@ -41,11 +42,16 @@ impl Case {
         let undirected = random.once_in(2);
         let list = graphs::draw(shape, nodes, undirected, &mut random);
         let sources = graphs::draw_sources(list.nodes, &mut random);
+        let options = shape_of_grid(quick, &mut random);
         Self {
             seed,
             sources,
-            options: shape_of_grid(quick, &mut random),
-            scripts: if quick { 3 } else { 12 },
+            options,
+            // The driver takes a second for the machine code of each.
+            scripts: match (options.jit, quick) {
+                (Jit::Always, _) | (_, true) => 3,
+                _ => 12,
+            },
             words: if quick { 400 } else { 30_000 },
             list,
             quick,
@@ -70,10 +76,11 @@ impl Case {
             cluster,
             tiles,
             loops,
+            jit,
             ..
         } = self.options;
         format!(
-            "SEED={}{} {} nodes, {} edges, blocks {blocks:?}, lanes {lanes:?}, cluster {cluster:?}, tiles {tiles:?}, loops {loops:?}",
+            "SEED={}{} {} nodes, {} edges, blocks {blocks:?}, lanes {lanes:?}, cluster {cluster:?}, tiles {tiles:?}, loops {loops:?}, jit {jit:?}",
             self.seed,
             if self.quick { " --quick" } else { "" },
             self.list.nodes,
@@ -107,6 +114,7 @@ fn shape_of_grid(quick: bool, random: &mut Random) -> CudaOptions {
     if random.once_in(2) {
         options.tiles = random.pick(&[true, false]);
     }
+    options.jit = random.pick(&[Jit::Always, Jit::Never]).unwrap_or_default();
     // `compute-sanitizer` does not follow conditional nodes.
     if random.once_in(2) || quick {
         options.loops = Some(LoopNodes::Unrolled);

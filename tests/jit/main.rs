@@ -6,4 +6,5 @@ mod drawn;
 mod command;
 mod limits;
 mod programs;
+mod ptx;
 mod reports;

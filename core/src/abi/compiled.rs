@@ -1,9 +1,15 @@
-//! Machine code that a host made of a wave's code, for threads of a CPU: how a kernel calls it.
+//! Machine code that a host made of a wave's code: how a kernel calls it.
 //!
 //! The machine code runs [`Instruction`](super::code::Instruction)s for a range of items, as the
 //! kernel's interpreter would, and makes the same checks of indices. It is made for one program and
 //! one machine: it has the number of nodes, and the lengths of registers and their places in their
 //! regions as constants.
+//!
+//! Threads of a CPU call an [`EachCode`]. A GPU's kernel calls [`LINKED_NAME`], which the host puts
+//! into the kernel's text. All lanes of a block call it, with the address of an [`EachCall`] in
+//! memory of the lane, the wave's index in the table, the block's number among those that run the
+//! wave and their number, the items, the most edges of a row or 0, and the address of
+//! [`LINKED_WORDS`] words of shared memory.
 
 use super::assert_words;
 
@@ -41,6 +47,12 @@ pub struct EachCall {
 }
 
 assert_words!(EachCall, 22);
+
+/// Name of the function that a GPU's kernel calls for waves of code.
+pub const LINKED_NAME: &str = "seawall_each";
+
+/// Words of a block's shared memory that the function may use.
+pub const LINKED_WORDS: u32 = 8192;
 
 /// Machine code of a wave. It runs the code for the items from the second argument up to the third.
 pub type EachCode = unsafe extern "C" fn(*mut EachCall, u32, u32);

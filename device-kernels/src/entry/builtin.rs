@@ -7,7 +7,7 @@ use crate::grid::nvptx::{CompactDevice, Device};
 use crate::launch::Launch;
 use crate::multi::{Multi, multi};
 use crate::run;
-use crate::sets::{All, CodeAlone, Nothing, Ready, Rounds, Searches};
+use crate::sets::{All, CodeAlone, Linked, Nothing, Ready, Rounds, Searches};
 use crate::stream::{Stream, stream};
 use seawall_core::abi::batch::BatchRecord;
 use seawall_core::abi::multi::MultiRecord;
@@ -54,6 +54,16 @@ pub unsafe extern "ptx-kernel" fn seawall_mega_rounds(record: *const LaunchRecor
 pub unsafe extern "ptx-kernel" fn seawall_mega_code(record: *const LaunchRecord) {
     // SAFETY: the caller keeps this function's contract.
     unsafe { bodies::mega::<CodeAlone>(record) }
+}
+
+/// The same program, with machine code of its waves that the host links to it; a cooperative launch.
+///
+/// # Safety
+/// As [`Launch::new`]; all blocks must be co-resident.
+#[unsafe(no_mangle)]
+pub unsafe extern "ptx-kernel" fn seawall_mega_linked(record: *const LaunchRecord) {
+    // SAFETY: the caller keeps this function's contract.
+    unsafe { bodies::mega::<Linked>(record) }
 }
 
 /// The whole program, every family of opcodes; a cooperative launch.

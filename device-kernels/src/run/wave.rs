@@ -72,7 +72,11 @@ pub(super) fn run_wave<G: Grid, S: WaveSet>(
     if S::FAMILIES & family::SWEEP != 0 && families == family::SWEEP {
         return sweep::run_sweep(cx, opcode, wave);
     }
-    if S::FAMILIES & family::CODE != 0 && opcode == Opcode::Each {
+    #[cfg(target_arch = "nvptx64")]
+    if S::LINKED && opcode == Opcode::Each {
+        return each::run_linked(cx, wave);
+    }
+    if S::FAMILIES & family::CODE != 0 && !S::LINKED && opcode == Opcode::Each {
         return each::run_each(cx, wave);
     }
     #[cfg(not(target_arch = "nvptx64"))]

@@ -236,7 +236,7 @@ struct MachineArgs {
         hide_short_help = true
     )]
     jit: JitName,
-    /// Print a program's machine code for CPU threads, wave by wave, instead of running it.
+    /// Print a program's machine code for CPU threads or its PTX for GPUs instead of running it.
     #[arg(
         long,
         value_enum,
@@ -372,6 +372,8 @@ fn warn(text: &str) {
 pub(crate) enum EmitName {
     /// Instructions of this processor, of every wave of code
     Asm,
+    /// PTX for GPUs, of all waves of code
+    Ptx,
 }
 
 /// Options of analyses, which programs do not have.

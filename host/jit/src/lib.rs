@@ -14,6 +14,7 @@
 mod emit;
 mod error;
 mod module;
+pub mod ptx;
 #[cfg(test)]
 mod tests;
 

@@ -5,6 +5,7 @@
 
 use super::lanes::LaneTable;
 use super::{DeviceInfo, RunLimits};
+use crate::executor::Jit;
 
 /// Implementation of loops in [`Executor::Graph`](crate::executor::Executor::Graph).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -36,6 +37,8 @@ pub struct CudaOptions {
     pub lane_table: LaneTable,
     /// Limits of each run.
     pub limits: RunLimits,
+    /// Whether waves of code become machine code, in the persistent kernel.
+    pub jit: Jit,
     /// Most device memory that the session may take, bytes; `None` allows all free memory.
     pub budget_bytes: Option<u64>,
     /// Whether programs that gather over incoming edges use tiles of rows; `None` decides by the

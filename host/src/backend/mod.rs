@@ -11,6 +11,7 @@ use serde::Serialize;
 use std::mem::offset_of;
 
 mod cancel;
+mod code;
 mod program_session;
 pub(crate) mod memory;
 mod record;
@@ -180,9 +181,18 @@ pub fn open<'g>(
         budget_bytes: machine.budget_bytes,
         tiles: settings.tiles,
         lane_table: settings.lane_table,
+        jit: machine.jit,
         ..cuda::CudaOptions::default()
     };
     cuda::open(executor, graph, options)
+}
+
+/// The text of PTX that a GPU's kernel gets for the waves of code of a program.
+///
+/// # Errors
+/// [`BackendError::NoCode`] with the reason for which there is none.
+pub fn ptx(program: &EncodedProgram) -> Result<String, BackendError> {
+    code::ptx(program).map_err(|reason| BackendError::NoCode { reason })
 }
 
 /// Bytes that the host reads back after each iteration of a loop whose body it launches: the words

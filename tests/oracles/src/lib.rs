@@ -25,5 +25,6 @@ pub mod lanes;
 pub mod hostile;
 pub mod stale;
 pub mod ladder;
+pub mod ptx;
 pub mod listed;
 pub mod serving;

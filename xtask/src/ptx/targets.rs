@@ -54,6 +54,7 @@ pub(crate) const BOUNDS: &[Bounds] = &[
     full_block("seawall_mega_search"),
     full_block("seawall_mega_rounds"),
     full_block("seawall_mega_code"),
+    full_block("seawall_mega_linked"),
     full_block("seawall_mega_all"),
     full_block("seawall_group_all"),
     full_block("seawall_body_all"),

@@ -9,7 +9,6 @@
 mod access;
 mod arms;
 mod change;
-#[cfg(not(target_arch = "nvptx64"))]
 mod compiled;
 mod fetched;
 mod fold;
@@ -48,6 +47,62 @@ pub(super) type Part = (u32, u32);
 /// out of range.
 #[inline(never)]
 pub fn run_each<G: Grid>(cx: ContextRef<G>, wave: Wave) -> Result<(), FaultCode> {
+    let Domain {
+        record,
+        list,
+        items,
+    } = domain_of(cx, wave)?;
+    let grid = cx.grid();
+    let needed = |bit: u32| record.needs & bit != 0;
+    if items == 0 {
+        return Ok(());
+    }
+    #[cfg(not(target_arch = "nvptx64"))]
+    if let Some(code) = grid.compiled(record, list.is_some()) {
+        return compiled::run(cx, code, (items, list));
+    }
+    Steps::hold(cx, record.first, record.instructions);
+    if needed(needs::FOLDS) {
+        fold::begin(cx, record.instructions);
+    }
+    if needed(needs::LISTS) {
+        lists::begin(cx);
+    }
+    each(cx, record.instructions, (items, list));
+    if needed(needs::FOLDS) {
+        fold::end(cx, record.instructions);
+    }
+    if needed(needs::LISTS) {
+        lists::end(cx);
+    }
+    none_missed(grid)
+}
+
+/// Runs a wave by the machine code that the host linked to the kernel.
+///
+/// # Errors
+/// As [`run_each`].
+#[cfg(target_arch = "nvptx64")]
+#[inline(never)]
+pub fn run_linked<G: Grid>(cx: ContextRef<G>, wave: Wave) -> Result<(), FaultCode> {
+    let domain = domain_of(cx, wave)?;
+    if domain.items == 0 {
+        return Ok(());
+    }
+    compiled::run_linked(cx, wave, domain.items, domain.list)
+}
+
+/// The items of a wave.
+struct Domain {
+    record: EachRecord,
+    /// The list that they are entries of, if they are.
+    list: Option<Words>,
+    items: u32,
+}
+
+/// The items of `wave`, for which the launch has every array that code asks for.
+#[inline(always)]
+fn domain_of<G: Grid>(cx: ContextRef<G>, wave: Wave) -> Result<Domain, FaultCode> {
     let grid = cx.grid();
     let record = EachRecord::from_parameters(wave.parameters(grid));
     let tables = cx.context().tables;
@@ -63,29 +118,12 @@ pub fn run_each<G: Grid>(cx: ContextRef<G>, wave: Wave) -> Result<(), FaultCode>
         Some((_, count)) => count.min(record.items),
         None => record.items,
     };
-    if items == 0 {
-        return Ok(());
-    }
-    #[cfg(not(target_arch = "nvptx64"))]
-    if let Some(code) = grid.compiled(record, list.is_some()) {
-        return compiled::run(cx, code, (items, list.map(|(list, _)| list)));
-    }
-    Steps::hold(cx, record.first, record.instructions);
-    if needed(needs::FOLDS) {
-        fold::begin(cx, record.instructions);
-    }
-    if needed(needs::LISTS) {
-        lists::begin(cx);
-    }
     let list = list.map(|(list, _)| list);
-    each(cx, record.instructions, (items, list));
-    if needed(needs::FOLDS) {
-        fold::end(cx, record.instructions);
-    }
-    if needed(needs::LISTS) {
-        lists::end(cx);
-    }
-    none_missed(grid)
+    Ok(Domain {
+        record,
+        list,
+        items,
+    })
 }
 
 /// The list of items and its length, if the domain is a list.

@@ -17,7 +17,7 @@ use crate::error::CliError;
 use crate::output::print;
 use crate::program::{ProgramFailure, read, values};
 use seawall::backend::cpu::{assembly, available_threads};
-use seawall::backend::{BackendError, CodeReport, ProgramSession, plan_request};
+use seawall::backend::{BackendError, CodeReport, ProgramSession, plan_request, ptx};
 use seawall::executor::{Executor, Machine};
 use seawall::graph::file::write_whole;
 use seawall::graph::{Form, Graph, LoadOptions, Loaded, load};
@@ -88,8 +88,14 @@ pub(super) fn command(asked: ProgramRequest<'_>) -> Result<ExitCode, CliError> {
     let request = plan_request(graph, &program.program, executor, &asked.machine);
     let encoded = program.program.encode(&request);
     let (encoded, plan) = encoded.map_err(|source| text.refused(source))?;
-    if let Some(EmitName::Asm) = asked.emit {
-        return emit(&encoded, &asked.machine);
+    match asked.emit {
+        Some(EmitName::Asm) => return emit(&encoded, &asked.machine),
+        Some(EmitName::Ptx) => {
+            let text = ptx(&encoded).map_err(|source| ProgramFailure::Run { source })?;
+            print(|out| out.write_all(text.as_bytes()))?;
+            return Ok(ExitCode::SUCCESS);
+        }
+        None => {}
     }
     let ran =
         run(graph, &asked, &program, &encoded).map_err(|source| ProgramFailure::Run { source })?;

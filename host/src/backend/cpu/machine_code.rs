@@ -3,12 +3,17 @@
 #[cfg(feature = "jit")]
 mod compiler;
 
+#[cfg(not(feature = "jit"))]
+use crate::backend::code::NO_COMPILER;
+#[cfg(feature = "jit")]
+use crate::backend::code::{asked, tables};
+use crate::backend::code::{code_waves, steps};
 use crate::backend::{BackendError, CodeReport};
 use crate::executor::Jit;
 use crate::graph::Graph;
 use crate::program::EncodedProgram;
-use seawall_core::abi::code::Op;
-use seawall_core::abi::program::{EachRecord, NO_REGISTER, Opcode, WaveRecord};
+#[cfg(feature = "jit")]
+use seawall_core::abi::program::WaveRecord;
 use seawall_device::grid::host::CompiledWaves;
 use std::sync::Arc;
 
@@ -17,17 +22,6 @@ const STEP_NS: u64 = 3;
 
 /// Time that compiling takes, nanoseconds: at all, and for each instruction.
 const COMPILE_NS: (u64, u64) = (300_000, 30_000);
-
-/// Iterations of a loop that are expected.
-const ROUNDS: u64 = 4;
-
-/// Over how many waves all nodes and edges are expected to be dealt where waves are over lists: the
-/// lists of rounds get shorter, and rows end early.
-const LISTS: u64 = 4;
-
-/// The reason of a build without a compiler.
-#[cfg(not(feature = "jit"))]
-const NO_COMPILER: &str = "this build has no compiler, the feature jit";
 
 /// The machine code of a loaded program, as threads find it, which may come while they run.
 #[derive(Debug)]
@@ -66,9 +60,7 @@ impl MachineCode {
     /// Nothing yet, for `program` on `graph` with `threads` threads.
     pub(super) fn of(program: &EncodedProgram, graph: &Graph, threads: u32) -> Self {
         let waves = code_waves(program);
-        let steps = waves.iter().fold(0_u64, |sum, (place, wave)| {
-            sum.saturating_add(steps_of(program, graph, *place, wave))
-        });
+        let steps = steps(program, graph);
         let instructions = program.code.len() as u64;
         Self {
             tier: None,
@@ -180,61 +172,4 @@ pub fn assembly(_: &EncodedProgram, _: bool) -> Result<Vec<(String, String)>, Ba
     Err(BackendError::NoCode {
         reason: NO_COMPILER.to_owned(),
     })
-}
-
-#[cfg(feature = "jit")]
-fn tables(program: &EncodedProgram, is_alone: bool) -> seawall_jit::Tables<'_> {
-    seawall_jit::Tables {
-        nodes: program.nodes,
-        registers: &program.registers,
-        code: &program.code,
-        is_alone,
-    }
-}
-
-#[cfg(feature = "jit")]
-fn asked(wave: &WaveRecord) -> seawall_jit::CodeWave {
-    seawall_jit::CodeWave {
-        record: EachRecord::from_parameters(wave.parameters),
-        is_listed: wave.sources[0] != NO_REGISTER,
-    }
-}
-
-/// The waves that run some code, with their places in the table.
-fn code_waves(program: &EncodedProgram) -> Vec<(usize, WaveRecord)> {
-    let waves = program.waves.iter().copied().enumerate();
-    let runs_code = |wave: &WaveRecord| {
-        let record = EachRecord::from_parameters(wave.parameters);
-        wave.opcode == Opcode::Each as u32 && record.instructions > 0
-    };
-    waves.filter(|(_, wave)| runs_code(wave)).collect()
-}
-
-/// Instructions that a run is expected to take in a wave: all items, and all edges where it has a
-/// part for them, in some iterations if it is in a loop; a share of them if its items are a list.
-fn steps_of(program: &EncodedProgram, graph: &Graph, place: usize, wave: &WaveRecord) -> u64 {
-    let record = EachRecord::from_parameters(wave.parameters);
-    let first = record.first as usize;
-    let code = program
-        .code
-        .get(first..first.saturating_add(record.instructions as usize));
-    let code = code.unwrap_or_default();
-    let of_edges = |at: &seawall_core::abi::code::Instruction| {
-        (at.op == Op::Edges as u32).then_some(u64::from(at.second) + 1)
-    };
-    let of_edges: u64 = code.iter().filter_map(of_edges).sum();
-    let of_items = (code.len() as u64).saturating_sub(of_edges);
-    let mut top = program.groups.iter().take(program.top_groups as usize);
-    let is_top = top.any(|group| {
-        let first = group.first_wave as usize;
-        (first..first.saturating_add(group.waves as usize)).contains(&place)
-    });
-    let items = u64::from(record.items).saturating_mul(of_items);
-    let edges = u64::from(graph.edges()).saturating_mul(of_edges);
-    let all = items.saturating_add(edges);
-    match (wave.sources[0] == NO_REGISTER, is_top) {
-        (true, true) => all,
-        (true, false) => all.saturating_mul(ROUNDS),
-        (false, _) => all / LISTS,
-    }
 }

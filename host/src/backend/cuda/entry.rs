@@ -13,6 +13,8 @@ pub(super) enum Entry {
     MegaRounds,
     /// Walks a whole program that only runs code.
     MegaCode,
+    /// Walks such a program by machine code that the host links to it.
+    MegaLinked,
     /// Walks any program.
     MegaAll,
     /// Runs the ordinary waves of one group of a program that runs code.
@@ -60,11 +62,12 @@ pub(super) enum Entry {
 impl Entry {
     /// Every entry of the embedded modules, in the order of this enum.
     #[cfg(test)]
-    pub(super) const ALL: [Self; 20] = [
+    pub(super) const ALL: [Self; 21] = [
         Self::Mega,
         Self::MegaSearch,
         Self::MegaRounds,
         Self::MegaCode,
+        Self::MegaLinked,
         Self::MegaAll,
         Self::GroupAll,
         Self::BodyAll,
@@ -90,6 +93,7 @@ impl Entry {
             Self::MegaSearch => c"seawall_mega_search",
             Self::MegaRounds => c"seawall_mega_rounds",
             Self::MegaCode => c"seawall_mega_code",
+            Self::MegaLinked => c"seawall_mega_linked",
             Self::MegaAll => c"seawall_mega_all",
             Self::GroupAll => c"seawall_group_all",
             Self::BodyAll => c"seawall_body_all",
@@ -118,7 +122,7 @@ impl Entry {
     pub(super) const fn words(self) -> usize {
         match self {
             Self::Mega | Self::MegaSearch | Self::MegaRounds => 0,
-            Self::MegaCode | Self::MegaAll | Self::OwnMega => 0,
+            Self::MegaCode | Self::MegaLinked | Self::MegaAll | Self::OwnMega => 0,
             Self::Batch | Self::BatchSearch | Self::BatchAll | Self::OwnBatch => 0,
             Self::Serve | Self::ServeAll | Self::OwnServe => 0,
             Self::Stream | Self::Multi => 0,

@@ -227,6 +227,7 @@ const fn doing(entry: Entry) -> &'static str {
         | Entry::MegaSearch
         | Entry::MegaRounds
         | Entry::MegaCode
+        | Entry::MegaLinked
         | Entry::MegaAll
         | Entry::OwnMega => "launching the persistent kernel",
         Entry::Group | Entry::GroupAll | Entry::OwnGroup => "launching a group",

@@ -3,16 +3,19 @@
 //! There is no launch, no copy and no wait of the host between two waves. The host learns the
 //! outcome from one readback of the control block. A kernel pays in registers for every opcode that
 //! it knows, so there are narrower variants of it; the device crate chooses the one that fits a
-//! program.
+//! program. A program of code runs interpreted, or by machine code of its own ([`LinkedCode`]).
 
 use super::GridShape;
 use super::entry::Entry;
 use super::launch::{Grid, Residency};
+use super::linked::LinkedCode;
 use super::module::{Kernel, Module};
 use super::running::Running;
 use super::shape::RequestedShape;
-use crate::backend::BackendError;
 use crate::backend::lanes::Work;
+use crate::backend::{BackendError, CodeReport};
+use crate::executor::Jit;
+use crate::graph::Graph;
 use crate::program::encoded::EncodedProgram;
 use seawall_core::abi::facts::Stage;
 use seawall_core::abi::program::Opcode;
@@ -31,30 +34,46 @@ const CODE_LANES: u32 = 512;
 pub(super) struct Mega {
     module: Rc<Module>,
     asked: RequestedShape,
+    jit: Jit,
     search: Grid,
     /// The kernel of the loaded program, if it does more than search, and its shape; `None` until a
     /// program needs one, as compiling it takes seconds.
     whole: Option<Grid>,
+    /// The code of the loaded program, if it has some, and the grid of the kernel with it once
+    /// there is one.
+    code: Option<LinkedCode>,
+    linked: Option<Grid>,
 }
 
 impl Mega {
     /// Shapes the kernel of searches; fails if a grid is not co-resident.
-    pub(super) fn new(module: &Rc<Module>, asked: RequestedShape) -> Result<Self, BackendError> {
+    pub(super) fn new(
+        module: &Rc<Module>,
+        asked: RequestedShape,
+        jit: Jit,
+    ) -> Result<Self, BackendError> {
         let (searching, _) = asked.for_work(Work::Searches, true);
         Ok(Self {
             module: Rc::clone(module),
             asked,
+            jit,
             search: clustered(
                 &kernel(module, Entry::MegaSearch, None, &searching)?,
                 searching,
             )?,
             whole: None,
+            code: None,
+            linked: None,
         })
     }
 
-    /// Chooses the kernel and its shape for `program`.
-    pub(super) fn choose(&mut self, program: &EncodedProgram) -> Result<(), BackendError> {
-        self.whole = None;
+    /// Chooses the kernel and its shape for `program` on `graph`.
+    pub(super) fn choose(
+        &mut self,
+        program: &EncodedProgram,
+        graph: &Graph,
+    ) -> Result<(), BackendError> {
+        (self.whole, self.code, self.linked) = (None, None, None);
         let own = program.used_waves();
         let own = own.map(|own| self.module.own_text(own)).transpose()?;
         let entry = match own {
@@ -72,7 +91,38 @@ impl Mega {
         let entry = in_mode(entry, mode);
         let kernel = kernel(&self.module, entry, own, &flat)?;
         self.whole = Some(Grid::new(kernel, flat, Residency::Cooperative)?);
+        if entry == Entry::MegaCode {
+            self.code = Some(LinkedCode::of(program, graph, (self.jit, flat)));
+            self.link();
+        }
         Ok(())
+    }
+
+    /// Takes the machine code of the program, if it is there or due.
+    fn link(&mut self) {
+        if self.linked.is_none()
+            && let Some(code) = &mut self.code
+        {
+            self.linked = code.grid(&self.module);
+        }
+    }
+
+    /// Counts a run, after which machine code may pay or be there.
+    pub(super) fn ran(&mut self, run_ns: u64) {
+        if let Some(code) = &mut self.code {
+            code.ran(run_ns);
+        }
+        self.link();
+    }
+
+    /// Whether runs take machine code of the program.
+    pub(super) const fn is_linked(&self) -> bool {
+        self.linked.is_some()
+    }
+
+    /// How waves of code run, if the program has some.
+    pub(super) fn code_report(&self) -> Option<CodeReport> {
+        self.code.as_ref().map(LinkedCode::report)
     }
 
     /// The grid of the launch.
@@ -94,7 +144,8 @@ impl Mega {
     }
 
     fn grid(&self) -> &Grid {
-        self.whole.as_ref().unwrap_or(&self.search)
+        let whole = self.linked.as_ref().or(self.whole.as_ref());
+        whole.unwrap_or(&self.search)
     }
 
     /// Queues the run.

@@ -13,11 +13,13 @@ use super::error::check;
 use super::memory::DeviceMemory;
 use super::precompiled;
 use super::stream::Stream;
+use super::text::only;
 use crate::backend::BackendError;
 use crate::own::{OwnWaves, sources_of};
 use crate::units::elapsed_ns;
 use cudarc::driver::sys::{
-    self, CUfunction, CUfunction_attribute_enum as Attribute, CUjit_option, CUmodule,
+    self, CUfunction, CUfunction_attribute_enum as Attribute, CUjit_option, CUjitInputType,
+    CUmodule,
 };
 use std::cell::{Cell, RefCell};
 use std::ffi::{CStr, c_void};
@@ -178,6 +180,11 @@ impl Module {
         own: Option<Arc<str>>,
     ) -> Result<Kernel, BackendError> {
         let module = self.holding(Wanted { entry, bound, own })?;
+        self.found(module, entry)
+    }
+
+    /// Looks up a kernel in a loaded module.
+    fn found(self: &Rc<Self>, module: CUmodule, entry: Entry) -> Result<Kernel, BackendError> {
         let mut raw = std::ptr::null_mut();
         let name = entry.name();
         // SAFETY: one valid handle to write to; the module is loaded and the
@@ -192,6 +199,30 @@ impl Module {
             raw,
             entry,
         })
+    }
+}
+
+impl Module {
+    /// The embedded kernels.
+    pub(super) const fn embedded(&self) -> &'static Embedded {
+        self.image
+    }
+
+    /// Loads the kernel of programs of code with the functions of one, as [`assemble`] made it.
+    ///
+    /// # Errors
+    /// As [`Self::kernel_within`].
+    pub(super) fn linked_kernel(self: &Rc<Self>, image: &[u8]) -> Result<Kernel, BackendError> {
+        let entry = Entry::MegaLinked;
+        let raw = load(image).map_err(|error| self.context.explain(error))?;
+        let bound = Bound::ANY;
+        let wanted = Wanted {
+            entry,
+            bound,
+            own: None,
+        };
+        self.loaded.borrow_mut().push(Held { wanted, raw });
+        self.found(raw, entry)
     }
 }
 
@@ -221,30 +252,64 @@ fn check_sources(own: &str, needed: &str) -> Result<(), BackendError> {
     })
 }
 
-/// Returns `text` without the kernels other than `entry`, zero-terminated. Functions without a
-/// caller then cost the driver next to nothing.
-fn only(text: &str, entry: Entry) -> String {
-    const START: &str = ".visible .entry ";
-    const END: &str = "\n}\n";
-    let wanted = format!("{}(", entry.name().to_string_lossy());
-    let mut parts = text.split(START);
-    let mut kept = parts.next().unwrap_or_default().to_owned();
-    for part in parts {
-        let end = part.find(END).map_or(part.len(), |at| at + END.len());
-        let (kernel, rest) = part.split_at(end);
-        if kernel.starts_with(&wanted) {
-            kept.push_str(START);
-            kept.push_str(kernel);
-        }
-        kept.push_str(rest);
-    }
-    kept
-}
-
 /// Passes zero-terminated PTX to the driver, which compiles it.
 fn compile(text: &str) -> Result<CUmodule, BackendError> {
     debug_assert!(text.ends_with('\0'));
     load(text.as_bytes())
+}
+
+/// Has the driver compile zero-terminated PTX for the device of the current context; returns the
+/// machine code.
+pub(super) fn assemble(text: &str) -> Result<Vec<u8>, BackendError> {
+    debug_assert!(text.ends_with('\0'));
+    let mut log = vec![0u8; LOG_BYTES];
+    let mut options = [
+        CUjit_option::CU_JIT_ERROR_LOG_BUFFER,
+        CUjit_option::CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES,
+    ];
+    let mut values = [
+        log.as_mut_ptr().cast::<c_void>(),
+        std::ptr::without_provenance_mut(LOG_BYTES),
+    ];
+    let mut state = std::ptr::null_mut();
+    // SAFETY: both arrays have two elements, and they and the log outlive the linker.
+    let answer = unsafe {
+        sys::cuLinkCreate_v2(
+            options.len() as u32,
+            options.as_mut_ptr(),
+            values.as_mut_ptr(),
+            &raw mut state,
+        )
+    };
+    check("opening the driver's compiler", answer)?;
+    let (mut code, mut bytes) = (std::ptr::null_mut(), 0);
+    // SAFETY: the linker is open, and the text is zero-terminated and as long as is said. It copies
+    // the text, and owns the code until it is closed.
+    let answer = unsafe {
+        let added = sys::cuLinkAddData_v2(
+            state,
+            CUjitInputType::CU_JIT_INPUT_PTX,
+            text.as_ptr().cast_mut().cast(),
+            text.len(),
+            c"seawall".as_ptr(),
+            0,
+            std::ptr::null_mut(),
+            std::ptr::null_mut(),
+        );
+        match added {
+            sys::CUresult::CUDA_SUCCESS => {
+                sys::cuLinkComplete(state, &raw mut code, &raw mut bytes)
+            }
+            refused => refused,
+        }
+    };
+    let made = check("compiling a program", answer).map(|()| {
+        // SAFETY: the linker says where the code is and how long.
+        unsafe { std::slice::from_raw_parts(code.cast::<u8>(), bytes) }.to_vec()
+    });
+    // SAFETY: the linker is open, and nothing uses it afterwards.
+    unsafe { sys::cuLinkDestroy(state) };
+    made.map_err(|error| with_log(error, &log))
 }
 
 /// Passes an image to the driver: zero-terminated PTX, or machine code.
@@ -432,23 +497,6 @@ mod tests {
             for entry in Entry::ALL {
                 let name = entry.name().to_string_lossy();
                 assert!(text.contains(&format!(".entry {name}(")), "{name}");
-            }
-        }
-    }
-
-    #[test]
-    fn a_kernel_is_compiled_without_the_others() {
-        for text in [&BASELINE, &HOPPER].map(Embedded::text) {
-            for entry in Entry::ALL {
-                let alone = only(text, entry);
-                assert!(alone.ends_with('\0') && alone.len() < text.len());
-                let header = format!(".entry {}(", entry.name().to_string_lossy());
-                assert!(alone.contains(&header), "{entry:?}");
-                assert_eq!(alone.matches(".entry ").count(), 1, "{entry:?}");
-                assert_eq!(alone.matches("\n}\n").count(), {
-                    let others = Entry::ALL.len() - 1;
-                    text.matches("\n}\n").count() - others
-                });
             }
         }
     }

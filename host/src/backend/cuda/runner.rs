@@ -10,7 +10,8 @@ use super::running::Running;
 use super::shape::RequestedShape;
 use super::stream::Stream;
 use super::{CudaOptions, Executor};
-use crate::backend::BackendError;
+use crate::backend::{BackendError, CodeReport};
+use crate::graph::Graph;
 use crate::program::encoded::EncodedProgram;
 use std::rc::Rc;
 
@@ -30,7 +31,7 @@ impl Runner {
         options: &CudaOptions,
     ) -> Result<Self, BackendError> {
         Ok(match executor {
-            Executor::Mega => Self::Mega(Mega::new(module, asked)?),
+            Executor::Mega => Self::Mega(Mega::new(module, asked, options.jit)?),
             Executor::Launches => Self::Launches(Launches::new(module, asked)?),
             Executor::Graph => {
                 let launches = Launches::new(module, asked)?;
@@ -47,11 +48,35 @@ impl Runner {
     }
 
     /// Chooses the kernels that run `program`.
-    pub(super) fn choose(&mut self, program: &EncodedProgram) -> Result<(), BackendError> {
+    pub(super) fn choose(
+        &mut self,
+        program: &EncodedProgram,
+        graph: &Graph,
+    ) -> Result<(), BackendError> {
         match self {
-            Self::Mega(mega) => mega.choose(program),
+            Self::Mega(mega) => mega.choose(program, graph),
             Self::Launches(launches) => launches.choose(program),
             Self::Graph(graphs) => graphs.launches().choose(program),
+        }
+    }
+
+    /// Whether runs take machine code of the loaded program.
+    pub(super) const fn is_linked(&self) -> bool {
+        matches!(self, Self::Mega(mega) if mega.is_linked())
+    }
+
+    /// Counts a run.
+    pub(super) fn ran(&mut self, run_ns: u64) {
+        if let Self::Mega(mega) = self {
+            mega.ran(run_ns);
+        }
+    }
+
+    /// How waves of code run, if the loaded program has some and the kernel can have machine code.
+    pub(super) fn code_report(&self) -> Option<CodeReport> {
+        match self {
+            Self::Mega(mega) => mega.code_report(),
+            Self::Launches(_) | Self::Graph(_) => None,
         }
     }
 

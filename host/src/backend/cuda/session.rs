@@ -166,7 +166,7 @@ impl<'g> CudaSession<'g> {
         if !program.code.is_empty() {
             self.graph.measure_rows();
         }
-        self.runner.choose(program)?;
+        self.runner.choose(program, self.graph.graph())?;
         let mut slots = self.make_tiles(program.needs)?;
         let held = self
             .space_for_rows(program)?
@@ -225,7 +225,7 @@ impl<'g> CudaSession<'g> {
     /// `program`.
     fn space_for_code(&mut self, program: &EncodedProgram) -> Result<u32, BackendError> {
         let lanes = self.runner.shape().lanes;
-        if program.code.is_empty() || lanes <= EACH_LANES {
+        if program.code.is_empty() || lanes <= EACH_LANES || self.runner.is_linked() {
             return Ok(0);
         }
         self.runner.space(lanes * EACH_LANE)
@@ -279,9 +279,12 @@ impl<'g> CudaSession<'g> {
         if let Some(program) = self.program.as_mut().filter(|_| !self.baseline) {
             program.leave_out_what_ran_once(&self.stream)?;
         }
+        let run_ns = start.ns_until(end)?;
+        let code = self.runner.code_report();
+        self.runner.ran(run_ns);
         Ok(RunStats {
-            code: None,
-            run_ns: start.ns_until(end)?,
+            code,
+            run_ns,
             host,
             trace: match marked {
                 Some(marked) => Some(marked),

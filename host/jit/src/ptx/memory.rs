@@ -1,0 +1,317 @@
+//! Accesses to registers and rows, and the checks of their indices.
+
+use super::values::{Four, Held};
+use super::writer::{Reg, put};
+use super::{Address, Emitter, SLOTS};
+use seawall_core::abi::code::{Edges, Instruction, Join, Joined, Kind, NOTHING, Op};
+use seawall_core::abi::compiled::EachCall;
+use std::mem::offset_of;
+
+impl Emitter<'_> {
+    /// Leaves out slots whose index is not below `len`, with a note of the first. Returns the index,
+    /// which is then known to be.
+    pub(super) fn check(&mut self, index: Held, len: u64) -> Held {
+        if index.bound <= len {
+            return index;
+        }
+        let len = len.min(u64::from(u32::MAX)) as u32;
+        let words = self.words_of(index);
+        for (slot, word) in words.into_iter().enumerate() {
+            let (missed, active) = (self.w.flag(), self.active[slot]);
+            put!(self.w, "setp.ge.and.u32 {missed}, {word}, {len}, {active}");
+            put!(self.w, "setp.lt.and.u32 {active}, {word}, {len}, {active}");
+            self.note(missed, word, len);
+        }
+        let checked = Held::word(words).below(len.into());
+        // Facts about the item's number hold from here on.
+        if self.number.regs == index.regs {
+            self.number = self.number.below(len.into());
+        }
+        checked
+    }
+
+    /// Notes an index out of range if a condition holds.
+    pub(super) fn note(&mut self, missed: Reg, index: Reg, len: u32) {
+        let [is_missed, word, length] = self.place.missed;
+        put!(self.w, "@{missed} mov.b32 {is_missed}, 1");
+        put!(self.w, "@{missed} mov.b32 {word}, {index}");
+        put!(self.w, "@{missed} mov.b32 {length}, {len}");
+    }
+
+    /// The number of values of `words` words in a register.
+    fn held(&self, register: u32, words: u32) -> u64 {
+        let register = self.register(register);
+        register.map_or(0, |register| u64::from(register.words / words))
+    }
+
+    /// The addresses of values of `bytes` bytes at an index.
+    pub(super) fn places(&mut self, base: Reg, index: Four, bytes: u32) -> Four {
+        index.map(|index| {
+            let to = self.w.pair();
+            put!(self.w, "mad.wide.u32 {to}, {index}, {bytes}, {base}");
+            to
+        })
+    }
+
+    /// Loads from addresses for the slots that are in.
+    fn loaded(&mut self, kind: Kind, how: &str, places: Four) -> Four {
+        let bits = if kind == Kind::U64 { "u64" } else { "u32" };
+        std::array::from_fn(|slot| {
+            let to = self.fresh(kind);
+            let active = self.active[slot];
+            put!(self.w, "@{active} ld.{how}.{bits} {to}, [{}]", places[slot]);
+            to
+        })
+    }
+
+    /// The value of a register at the accumulator.
+    pub(super) fn load(&mut self, op: Op, register: u32) -> Held {
+        let kind = match op {
+            Op::LoadWide | Op::LatestWide => Kind::U64,
+            _ => Kind::U32,
+        };
+        let how = match op {
+            Op::Latest | Op::LatestWide => "relaxed.gpu.global",
+            _ => "global",
+        };
+        let index = self.check(self.hand, self.held(register, kind.words()));
+        let index = self.words_of(index);
+        let base = self.address(Address::Register(register));
+        let places = self.places(base, index, 4 * kind.words());
+        Held::of_kind(kind, self.loaded(kind, how, places))
+    }
+
+    /// Stores the accumulator in a register at the item.
+    pub(super) fn store(&mut self, op: Op, at: &Instruction) {
+        let kind = if op == Op::StoreWide {
+            Kind::U64
+        } else {
+            Kind::U32
+        };
+        let index = self.check(self.number, self.held(at.first, kind.words()));
+        let index = self.words_of(index);
+        let values = self.in_kind(kind, self.hand);
+        let base = self.address(Address::Register(at.first));
+        let places = self.places(base, index, 4 * kind.words());
+        let bits = if kind == Kind::U64 { "u64" } else { "u32" };
+        for slot in 0..SLOTS {
+            let (active, place) = (self.active[slot], places[slot]);
+            put!(
+                self.w,
+                "@{active} st.global.{bits} [{place}], {}",
+                values[slot]
+            );
+        }
+    }
+
+    /// Addresses of the offsets and the targets of a kind of edges.
+    pub(super) fn rows(&mut self, edges: u32) -> [Reg; 2] {
+        let fields = if edges == Edges::Out as u32 {
+            [offset_of!(EachCall, offsets), offset_of!(EachCall, targets)]
+        } else {
+            [
+                offset_of!(EachCall, incoming_offsets),
+                offset_of!(EachCall, incoming_targets),
+            ]
+        };
+        fields.map(|field| self.field(field))
+    }
+
+    /// First edges of nodes' rows, and the edges after the last ones; no edges for slots that are
+    /// out.
+    pub(super) fn row_of(&mut self, offsets: Reg, node: Held) -> [Four; 2] {
+        let node = self.check(node, u64::from(self.tables.nodes));
+        let node = self.words_of(node);
+        let places = self.places(offsets, node, 4);
+        [0, 4].map(|offset| {
+            std::array::from_fn(|slot| {
+                let (to, active) = (self.w.word(), self.active[slot]);
+                put!(self.w, "mov.b32 {to}, 0");
+                put!(
+                    self.w,
+                    "@{active} ld.global.nc.u32 {to}, [{}+{offset}]",
+                    places[slot]
+                );
+                to
+            })
+        })
+    }
+
+    /// A property of the row of the node in the accumulator.
+    pub(super) fn row(&mut self, op: Op, edges: u32) -> Held {
+        let [offsets, _] = self.rows(edges);
+        let [from, to] = self.row_of(offsets, self.hand);
+        if op == Op::FirstEdge {
+            return Held::word(from);
+        }
+        Held::word(std::array::from_fn(|slot| {
+            let count = self.w.word();
+            put!(self.w, "sub.u32 {count}, {}, {}", to[slot], from[slot]);
+            count
+        }))
+    }
+
+    /// Appends the accumulator to a list. A warp reserves the space for its values at once.
+    pub(super) fn append(&mut self, at: &Instruction) {
+        let values = self.words_of(self.hand);
+        let mut put_in = self.active;
+        if Self::second_word(Op::Append, at).is_none() {
+            let condition = self.second(Op::Append, at);
+            let condition = self.words_of(condition);
+            put_in = self.are_set(condition);
+            for slot in 0..SLOTS {
+                put!(
+                    self.w,
+                    "and.pred {0}, {0}, {1}",
+                    put_in[slot],
+                    self.active[slot]
+                );
+            }
+        }
+        let after = self.w.label();
+        let any = self.any(put_in);
+        put!(self.w, "@!{any} bra {after}");
+        let (len, counts) = (self.held(at.first, 1), self.held(at.second, 1));
+        let (all, start, before) = (self.w.word(), self.w.word(), self.w.word());
+        let votes = put_in.map(|flag| {
+            let vote = self.w.word();
+            put!(self.w, "vote.sync.ballot.b32 {vote}, {flag}, 0xffffffff");
+            vote
+        });
+        let sums = votes.map(|vote| {
+            let sum = self.w.word();
+            put!(self.w, "popc.b32 {sum}, {vote}");
+            sum
+        });
+        put!(self.w, "add.u32 {all}, {}, {}", sums[0], sums[1]);
+        put!(self.w, "add.u32 {all}, {all}, {}", sums[2]);
+        put!(self.w, "add.u32 {all}, {all}, {}", sums[3]);
+        let (is_first, lane) = (self.w.flag(), self.place.lane);
+        put!(self.w, "setp.eq.u32 {is_first}, {lane}, 0");
+        // Without a word for the length there is no space.
+        put!(self.w, "mov.b32 {start}, 0xffffffff");
+        if counts > 0 {
+            let count = self.address(Address::Register(at.second));
+            put!(
+                self.w,
+                "@{is_first} atom.relaxed.gpu.global.add.u32 {start}, [{count}], {all}"
+            );
+        }
+        let start = self.shuffled("idx", start, "0");
+        put!(self.w, "mov.b32 {before}, {start}");
+        let list = self.address(Address::Register(at.first));
+        let len = len.min(u64::from(u32::MAX)) as u32;
+        for slot in 0..SLOTS {
+            let (rank, place) = (self.w.word(), self.w.pair());
+            let (flag, below) = (put_in[slot], self.place.below);
+            let (missed, there) = (self.w.flag(), self.w.flag());
+            put!(self.w, "and.b32 {rank}, {}, {below}", votes[slot]);
+            put!(self.w, "popc.b32 {rank}, {rank}");
+            put!(self.w, "add.u32 {rank}, {rank}, {before}");
+            put!(self.w, "setp.ge.and.u32 {missed}, {rank}, {len}, {flag}");
+            put!(self.w, "setp.lt.and.u32 {there}, {rank}, {len}, {flag}");
+            self.note(missed, rank, len);
+            put!(self.w, "mad.wide.u32 {place}, {rank}, 4, {list}");
+            put!(self.w, "@{there} st.global.u32 [{place}], {}", values[slot]);
+            put!(self.w, "add.u32 {before}, {before}, {}", sums[slot]);
+        }
+        self.w.mark(after);
+    }
+
+    /// Joins the second operand to a register at the accumulator; returns the previous value if
+    /// code asks for it.
+    pub(super) fn scatter(&mut self, at: &Instruction, joined: Joined) -> Option<Held> {
+        let value = self.second(Op::Scatter, at);
+        let is_asked = at.temps[0] != NOTHING;
+        let index = self.check(self.hand, self.held(at.first, joined.kind.words()));
+        let index = self.words_of(index);
+        let base = self.address(Address::Register(at.first));
+        let places = self.places(base, index, 4 * joined.kind.words());
+        let values = self.in_kind(joined.kind, value);
+        // A neutral condition changes nothing.
+        let is_condition = value.bound <= 2 && Self::second_word(Op::Scatter, at).is_none();
+        let may_skip = !is_asked
+            && is_condition
+            && joined.identity() == 0
+            && joined.kind == Kind::U32
+            && joined.how != Join::Any;
+        let mut before = [self.place.lane; SLOTS];
+        for slot in 0..SLOTS {
+            let mut active = self.active[slot];
+            if may_skip {
+                let set = self.w.flag();
+                put!(
+                    self.w,
+                    "setp.ne.and.u32 {set}, {}, 0, {active}",
+                    values[slot]
+                );
+                active = set;
+            }
+            before[slot] = self.change(places[slot], joined, (values[slot], active), is_asked);
+        }
+        is_asked.then(|| Held::of_kind(joined.kind, before))
+    }
+
+    /// Joins a value to the one at an address if a condition holds; returns the previous value if
+    /// that is asked for.
+    pub(super) fn change(
+        &mut self,
+        address: Reg,
+        joined: Joined,
+        (value, holds): (Reg, Reg),
+        is_asked: bool,
+    ) -> Reg {
+        let name = match (joined.how, joined.kind) {
+            (Join::Sum, Kind::U32 | Kind::I32) => "add.u32",
+            (Join::Sum, Kind::U64) => "add.u64",
+            (Join::Min, Kind::U32) => "min.u32",
+            (Join::Max, Kind::U32) => "max.u32",
+            (Join::Min, Kind::I32) => "min.s32",
+            (Join::Max, Kind::I32) => "max.s32",
+            (Join::Min, Kind::U64) => "min.u64",
+            (Join::Max, Kind::U64) => "max.u64",
+            (Join::Or, Kind::U64) => "or.b64",
+            (Join::Or, _) => "or.b32",
+            (Join::And, Kind::U64) => "and.b64",
+            (Join::And, _) => "and.b32",
+            // Sums of floats by one operation would take the smallest for 0.
+            (_, Kind::F32) | (Join::Any, _) => {
+                return self.change_by_turns(address, joined, (value, holds));
+            }
+        };
+        if is_asked {
+            let before = self.fresh(joined.kind);
+            put!(
+                self.w,
+                "@{holds} atom.relaxed.gpu.global.{name} {before}, [{address}], {value}"
+            );
+            return before;
+        }
+        put!(
+            self.w,
+            "@{holds} red.relaxed.gpu.global.{name} [{address}], {value}"
+        );
+        value
+    }
+
+    /// [`Emitter::change`] of words in a loop until no other lane comes in between.
+    fn change_by_turns(&mut self, address: Reg, joined: Joined, (value, holds): (Reg, Reg)) -> Reg {
+        let (again, done) = (self.w.label(), self.w.label());
+        let (before, found, same) = (self.w.word(), self.w.word(), self.w.flag());
+        put!(self.w, "@!{holds} bra {done}");
+        put!(self.w, "ld.relaxed.gpu.global.u32 {before}, [{address}]");
+        self.w.mark(again);
+        let after = self.joined(joined, before, value);
+        put!(self.w, "setp.eq.u32 {same}, {after}, {before}");
+        put!(self.w, "@{same} bra {done}");
+        put!(
+            self.w,
+            "atom.relaxed.gpu.global.cas.b32 {found}, [{address}], {before}, {after}"
+        );
+        put!(self.w, "setp.eq.u32 {same}, {found}, {before}");
+        put!(self.w, "mov.b32 {before}, {found}");
+        put!(self.w, "@!{same} bra {again}");
+        self.w.mark(done);
+        before
+    }
+}

@@ -1,0 +1,481 @@
+//! PTX of waves of code, which a host puts into the text of a GPU's kernel.
+//!
+//! A wave becomes a function that all lanes of a block call. A lane has [`SLOTS`] items at a time,
+//! so that as many accesses to memory are in flight. The shape of a function:
+//!
+//! ```text
+//! head     addresses of arrays and registers; neutral values of folds
+//! tiles    for each four items of a lane:
+//!            instructions
+//!            an edge part: rows of up to eight edges, four at a time, by their lane;
+//!              longer ones by eight lanes, then by a warp, the longest by the block
+//! end      folds join their registers; what was missed and raised goes to the caller
+//! ```
+//!
+//! Nothing branches for one item or edge: a flag says whether it is still in, and accesses to memory
+//! ask for it. So all lanes of a warp meet at each vote and shuffle.
+
+mod compute;
+mod edges;
+mod groups;
+mod memory;
+mod step;
+mod values;
+mod writer;
+
+use crate::{CodeWave, JitError, Tables};
+use edges::Edge;
+use seawall_core::abi::code::{Instruction, Joined, Kind, Op};
+use seawall_core::abi::compiled::{EachCall, LINKED_NAME};
+use seawall_core::abi::program::Region;
+use std::collections::BTreeMap;
+use std::mem::offset_of;
+use values::{Four, Held, Temps};
+use writer::{Reg, Writer, put};
+
+/// Items of a lane at a time.
+pub(crate) const SLOTS: usize = 4;
+
+/// What was written, or the reason for which it was not.
+type Emitted = Result<(), JitError>;
+
+/// The parameters of a function, after the address of the [`EachCall`].
+const WORDS: [&str; 5] = ["p_rank", "p_blocks", "p_items", "p_longest", "p_scratch"];
+
+/// The text of the function [`LINKED_NAME`] for waves of a table, each with its index there. It
+/// takes the place of the declaration of that function in a kernel's text.
+///
+/// # Errors
+/// [`JitError::Unchecked`] for code that has not passed the checks of programs.
+pub fn linked(tables: &Tables<'_>, waves: &[(u32, CodeWave)]) -> Result<String, JitError> {
+    let mut text = String::new();
+    let mut made: Vec<CodeWave> = Vec::new();
+    let mut calls = String::new();
+    for (index, wave) in waves {
+        let known = made.iter().position(|other| other == wave);
+        let number = match known {
+            Some(number) => number,
+            None => {
+                text.push_str(&function(tables, wave, made.len())?);
+                made.push(*wave);
+                made.len() - 1
+            }
+        };
+        calls.push_str(&call(*index, number));
+    }
+    text.push_str(&dispatch(&calls));
+    Ok(text)
+}
+
+/// The call of function `number` for the wave with this index.
+fn call(index: u32, number: usize) -> String {
+    let declared: String = (1..6).map(|at| format!(".param .b32 a{at};")).collect();
+    let stored: String = (1..6)
+        .map(|at| format!("st.param.b32 [a{at}], %r{at};"))
+        .collect();
+    format!(
+        "\tsetp.ne.u32 %p0, %r0, {index};\n\t@%p0 bra $next_{index};\n\
+         \t{{ .param .b64 a0;{declared}\n\tst.param.b64 [a0], %d0;{stored}\n\
+         \tcall.uni {LINKED_NAME}_{number}, (a0, a1, a2, a3, a4, a5); }}\n\tret;\n\
+         $next_{index}:\n"
+    )
+}
+
+/// The function that kernels call, around the calls of those of waves.
+fn dispatch(calls: &str) -> String {
+    let parameters: String = (1..=6).map(|at| format!(", .param .b32 p{at}")).collect();
+    let loads: String = (0..6)
+        .map(|at| format!("\tld.param.u32 %r{at}, [p{}];\n", at + 1))
+        .collect();
+    format!(
+        ".func {LINKED_NAME}(.param .b64 p0{parameters})\n{{\n\
+         \t.reg .b32 %r<6>;\n\t.reg .b64 %d<1>;\n\t.reg .pred %p<1>;\n\
+         \tld.param.u64 %d0, [p0];\n{loads}{calls}\tret;\n}}\n"
+    )
+}
+
+/// The text of one wave's function, as [`linked`] writes it.
+///
+/// # Errors
+/// As [`linked`].
+pub fn text(tables: &Tables<'_>, wave: &CodeWave) -> Result<String, JitError> {
+    function(tables, wave, 0)
+}
+
+fn function(tables: &Tables<'_>, wave: &CodeWave, number: usize) -> Result<String, JitError> {
+    let mut emitter = Emitter::new(tables, wave);
+    emitter.function()?;
+    let body = emitter.w.finish();
+    let words: Vec<String> = WORDS
+        .iter()
+        .map(|name| format!(".param .b32 {name}"))
+        .collect();
+    Ok(format!(
+        ".func {LINKED_NAME}_{number}(.param .b64 p_call, {})\n{{\n{body}}}\n",
+        words.join(", ")
+    ))
+}
+
+/// Registers that hold the same value for the whole function.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    call: Reg,
+    rank: Reg,
+    blocks: Reg,
+    items: Reg,
+    longest: Reg,
+    scratch: Reg,
+    thread: Reg,
+    threads: Reg,
+    /// This lane's number in its warp.
+    lane: Reg,
+    /// The lanes below it.
+    below: Reg,
+    /// Whether an index was out of range; the index, and the length of its array.
+    missed: [Reg; 3],
+    /// Whether the code raised the loop's flag.
+    raised: Reg,
+}
+
+/// Writes one function.
+struct Emitter<'t> {
+    w: Writer,
+    tables: &'t Tables<'t>,
+    wave: &'t CodeWave,
+    place: Place,
+    /// Addresses that the head loads or computes, by what they are of.
+    addresses: BTreeMap<Address, Reg>,
+    /// The slots that are still in.
+    active: Four,
+    /// The accumulator.
+    hand: Held,
+    /// The number of the item; in a part for edges, the neighbour.
+    number: Held,
+    temps: Temps,
+    /// In a part for edges, the edge.
+    edge: Option<Edge>,
+    /// Results of all items, by instruction.
+    folds: BTreeMap<usize, Reg>,
+}
+
+/// An address that does not change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Address {
+    /// A field of the [`EachCall`].
+    Field(usize),
+    /// A register of the program.
+    Register(u32),
+}
+
+impl<'t> Emitter<'t> {
+    fn new(tables: &'t Tables<'t>, wave: &'t CodeWave) -> Self {
+        let mut w = Writer::default();
+        let call = w.pair();
+        w.head(format_args!("ld.param.u64 {call}, [p_call]"));
+        let [rank, blocks, items, longest, scratch] = WORDS.map(|name| {
+            let word = w.word();
+            w.head(format_args!("ld.param.u32 {word}, [{name}]"));
+            word
+        });
+        let [thread, threads, lane, below] =
+            ["%tid.x", "%ntid.x", "%laneid", "%lanemask_lt"].map(|name| {
+                let word = w.word();
+                w.head(format_args!("mov.u32 {word}, {name}"));
+                word
+            });
+        let missed = [(); 3].map(|()| w.word());
+        for word in missed {
+            w.head(format_args!("mov.b32 {word}, 0"));
+        }
+        let raised = w.flag();
+        w.head(format_args!("mov.pred {raised}, 0"));
+        let place = Place {
+            call,
+            rank,
+            blocks,
+            items,
+            longest,
+            scratch,
+            thread,
+            threads,
+            lane,
+            below,
+            missed,
+            raised,
+        };
+        let active = [(); SLOTS].map(|()| w.flag());
+        let zero = Held::word([lane; SLOTS]);
+        Self {
+            w,
+            tables,
+            wave,
+            place,
+            addresses: BTreeMap::new(),
+            active,
+            hand: zero,
+            number: zero,
+            temps: Temps::default(),
+            edge: None,
+            folds: BTreeMap::new(),
+        }
+    }
+
+    /// The instructions of the wave, with the number of the first in the table.
+    fn code(&self) -> Result<(usize, &'t [Instruction]), JitError> {
+        let first = self.wave.record.first as usize;
+        let end = first.saturating_add(self.wave.record.instructions as usize);
+        let code = self.tables.code.get(first..end);
+        code.map(|code| (first, code))
+            .ok_or(JitError::Unchecked { instruction: first })
+    }
+
+    fn function(&mut self) -> Emitted {
+        self.begin_folds()?;
+        let Place {
+            rank,
+            blocks,
+            items,
+            thread,
+            threads,
+            lane,
+            ..
+        } = self.place;
+        // Chunks of up to a warp's lanes go to the warps of all blocks in turn.
+        let [warps, chunk, own, stride] = [(); 4].map(|()| self.w.word());
+        put!(self.w, "shr.u32 {warps}, {threads}, 5");
+        put!(self.w, "mul.lo.u32 {warps}, {warps}, {blocks}");
+        put!(self.w, "sub.u32 {chunk}, {items}, 1");
+        put!(self.w, "div.u32 {chunk}, {chunk}, {warps}");
+        put!(self.w, "add.u32 {chunk}, {chunk}, 1");
+        put!(self.w, "min.u32 {chunk}, {chunk}, 32");
+        put!(self.w, "shr.u32 {own}, {thread}, 5");
+        put!(self.w, "mad.lo.u32 {own}, {own}, {blocks}, {rank}");
+        put!(self.w, "mad.lo.u32 {own}, {own}, {chunk}, {lane}");
+        put!(self.w, "mul.lo.u32 {stride}, {warps}, {chunk}");
+        let used = self.w.flag();
+        put!(self.w, "setp.lt.u32 {used}, {lane}, {chunk}");
+        let [tile, step, end] = [(); 3].map(|()| self.w.pair());
+        let offsets = [(); SLOTS].map(|()| self.w.pair());
+        put!(self.w, "cvt.u64.u32 {step}, {stride}");
+        put!(self.w, "cvt.u64.u32 {end}, {items}");
+        put!(self.w, "cvt.u64.u32 {}, {own}", offsets[0]);
+        for slot in 1..SLOTS {
+            let [before, after] = [offsets[slot - 1], offsets[slot]];
+            put!(self.w, "add.u64 {after}, {before}, {step}");
+        }
+        put!(self.w, "shl.b64 {step}, {step}, 2");
+        put!(self.w, "mov.b64 {tile}, 0");
+        let (next, done) = (self.w.label(), self.w.label());
+        self.w.mark(next);
+        let over = self.w.flag();
+        put!(self.w, "setp.ge.u64 {over}, {tile}, {end}");
+        put!(self.w, "@{over} bra {done}");
+        self.begin_items((tile, end, used), offsets);
+        self.items()?;
+        put!(self.w, "add.u64 {tile}, {tile}, {step}");
+        put!(self.w, "bra {next}");
+        self.w.mark(done);
+        self.end_folds();
+        self.report();
+        put!(self.w, "ret");
+        Ok(())
+    }
+
+    /// The numbers of a lane's items, and which of them there are.
+    fn begin_items(&mut self, (tile, end, used): (Reg, Reg, Reg), offsets: Four) {
+        let numbers = [(); SLOTS].map(|()| self.w.word());
+        let list = self
+            .wave
+            .is_listed
+            .then(|| self.field(offset_of!(EachCall, list)));
+        for slot in 0..SLOTS {
+            let (at, number, active) = (self.w.pair(), numbers[slot], self.active[slot]);
+            put!(self.w, "add.u64 {at}, {tile}, {}", offsets[slot]);
+            put!(self.w, "setp.lt.and.u64 {active}, {at}, {end}, {used}");
+            put!(self.w, "cvt.u32.u64 {number}, {at}");
+            if let Some(list) = list {
+                put!(self.w, "mad.wide.u32 {at}, {number}, 4, {list}");
+                put!(self.w, "@{active} ld.global.u32 {number}, [{at}]");
+            }
+        }
+        self.number = Held::word(numbers);
+        if list.is_none() {
+            self.number.bound = u64::from(self.wave.record.items);
+        }
+        self.temps = Temps::default();
+        self.hand = self.zero();
+    }
+
+    /// Writes the instructions of an item.
+    fn items(&mut self) -> Emitted {
+        let (first, code) = self.code()?;
+        let mut at = 0;
+        let mut skip = None;
+        while let Some(instruction) = code.get(at) {
+            if Op::from_word(instruction.op) == Some(Op::Edges) {
+                if let Some(skip) = skip.take() {
+                    self.w.mark(skip);
+                }
+                let end = at
+                    .saturating_add(1)
+                    .saturating_add(instruction.second as usize);
+                let unchecked = JitError::Unchecked {
+                    instruction: first + at,
+                };
+                let body = code.get(at + 1..end).ok_or(unchecked)?;
+                self.edges(instruction, (first + at + 1, body))?;
+                at = end;
+                continue;
+            }
+            self.step((first + at, instruction))?;
+            at += 1;
+            if may_leave(instruction) && code.len() > at {
+                let label = *skip.get_or_insert_with(|| self.w.label());
+                self.skip_to(label);
+            }
+        }
+        if let Some(skip) = skip {
+            self.w.mark(skip);
+        }
+        Ok(())
+    }
+
+    /// Goes to a label if no lane of the warp has a slot that is in.
+    fn skip_to(&mut self, label: writer::Label) {
+        let any = self.any(self.active);
+        put!(self.w, "@!{any} bra {label}");
+    }
+
+    /// Whether a lane of the warp has one of four flags.
+    fn any(&mut self, flags: Four) -> Reg {
+        let any = self.w.flag();
+        let [first, second, third, fourth] = flags;
+        put!(self.w, "or.pred {any}, {first}, {second}");
+        put!(self.w, "or.pred {any}, {any}, {third}");
+        put!(self.w, "or.pred {any}, {any}, {fourth}");
+        put!(self.w, "vote.sync.any.pred {any}, {any}, 0xffffffff");
+        any
+    }
+
+    /// The instructions that fold, by their numbers in the table.
+    fn each_fold(&self) -> Result<Vec<(usize, &'t Instruction, Joined)>, JitError> {
+        let (first, code) = self.code()?;
+        let all = (first..).zip(code);
+        let folds = all.filter(|(_, at)| at.op == Op::Fold as u32);
+        let joined = |(number, at): (usize, &'t Instruction)| {
+            let joined = at.joined().ok_or(JitError::Unchecked {
+                instruction: number,
+            })?;
+            Ok((number, at, joined))
+        };
+        folds.map(joined).collect()
+    }
+
+    fn begin_folds(&mut self) -> Emitted {
+        for (number, _, joined) in self.each_fold()? {
+            let part = self.neutral(joined);
+            self.folds.insert(number, part);
+        }
+        Ok(())
+    }
+
+    /// Joins the results of all items to their registers, unless they are the neutral value.
+    fn end_folds(&mut self) {
+        for (number, at, joined) in self.each_fold().unwrap_or_default() {
+            let part = self.folds[&number];
+            self.join_lanes(joined, part, None);
+            let neutral = self.constant(joined.kind, joined.identity());
+            let put = self.w.flag();
+            let lane = self.place.lane;
+            put!(self.w, "setp.eq.u32 {put}, {lane}, 0");
+            let bits = if joined.kind == Kind::U64 {
+                "u64"
+            } else {
+                "u32"
+            };
+            put!(self.w, "setp.ne.and.{bits} {put}, {part}, {neutral}, {put}");
+            let words = self.register(at.first).map_or(0, |register| register.words);
+            if words < joined.kind.words() {
+                let zero = self.constant(Kind::U32, 0);
+                self.note(put, zero, 0);
+                continue;
+            }
+            let address = self.address(Address::Register(at.first));
+            self.change(address, joined, (part, put), false);
+        }
+    }
+
+    /// Tells the caller which index was out of range, and whether the code raised the loop's flag.
+    fn report(&mut self) {
+        let Place {
+            call,
+            missed,
+            raised,
+            ..
+        } = self.place;
+        let is_missed = self.w.flag();
+        put!(self.w, "setp.ne.u32 {is_missed}, {}, 0", missed[0]);
+        let fields = [
+            offset_of!(EachCall, misses),
+            offset_of!(EachCall, missed),
+            offset_of!(EachCall, missed_len),
+        ];
+        for (word, field) in missed.into_iter().zip(fields) {
+            put!(self.w, "@{is_missed} st.u32 [{call}+{field}], {word}");
+        }
+        let field = offset_of!(EachCall, raised);
+        put!(self.w, "@{raised} st.u32 [{call}+{field}], 1");
+    }
+
+    /// An address of the caller's arrays.
+    fn field(&mut self, field: usize) -> Reg {
+        self.address(Address::Field(field))
+    }
+
+    fn address(&mut self, of: Address) -> Reg {
+        if let Some(known) = self.addresses.get(&of) {
+            return *known;
+        }
+        let address = self.w.pair();
+        match of {
+            Address::Field(field) => {
+                let call = self.place.call;
+                self.w
+                    .head(format_args!("ld.u64 {address}, [{call}+{field}]"));
+            }
+            Address::Register(number) => {
+                let (field, offset) = self.region(number);
+                let base = self.field(field);
+                self.w
+                    .head(format_args!("add.u64 {address}, {base}, {offset}"));
+            }
+        }
+        self.addresses.insert(of, address);
+        address
+    }
+
+    /// A register of the table.
+    fn register(&self, number: u32) -> Option<&'t seawall_core::abi::program::RegisterRecord> {
+        self.tables.registers.get(number as usize)
+    }
+
+    /// The field with the address of the region of a register, and the register's place in it.
+    fn region(&self, number: u32) -> (usize, u64) {
+        let arena = offset_of!(EachCall, arena);
+        self.register(number)
+            .map_or((arena, 0), |register| match register.region {
+                region if region == Region::Input as u32 => {
+                    (offset_of!(EachCall, inputs), register.offset_bytes)
+                }
+                _ => (arena, register.offset_bytes),
+            })
+    }
+}
+
+/// Whether an instruction may end an item or an edge for some slots.
+fn may_leave(at: &Instruction) -> bool {
+    use seawall_core::abi::code::Outcome;
+    Op::from_word(at.op).is_some_and(|op| {
+        op == Op::Only || op.is_comparison() && at.temps[3] == Outcome::Only as u8
+    })
+}
