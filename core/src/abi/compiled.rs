@@ -52,7 +52,7 @@ assert_words!(EachCall, 22);
 pub const LINKED_NAME: &str = "seawall_each";
 
 /// Words of a block's shared memory that the function may use.
-pub const LINKED_WORDS: u32 = 8192;
+pub const LINKED_WORDS: u32 = 9216;
 
 /// Machine code of a wave. It runs the code for the items from the second argument up to the third.
 pub type EachCode = unsafe extern "C" fn(*mut EachCall, u32, u32);

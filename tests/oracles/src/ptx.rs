@@ -474,7 +474,7 @@ impl Block<'_> {
                 .collect()
         };
         let results: Vec<Option<u64>> = match step.name.as_str() {
-            "barrier.sync.aligned" => vec![None; lanes.len()],
+            "barrier.sync.aligned" | "bar.warp.sync" => vec![None; lanes.len()],
             "barrier.red.or.aligned.pred" => {
                 let any = values(2)?.iter().any(|value| *value != 0);
                 vec![Some(any.into()); lanes.len()]
@@ -520,7 +520,7 @@ impl Block<'_> {
             let Some(step) = function.code.get(frame.at) else {
                 return Err("the end of a function without a return".to_owned());
             };
-            let is_collective = ["vote", "shfl", "barrier"]
+            let is_collective = ["vote", "shfl", "bar"]
                 .iter()
                 .any(|name| step.name.starts_with(name));
             if is_collective {

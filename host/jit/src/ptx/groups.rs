@@ -5,7 +5,6 @@ use super::values::{Four, Held, Temps};
 use super::writer::{Label, Reg, put};
 use super::{Emitted, Emitter, Place, SLOTS};
 use seawall_core::abi::code::{Kind, TEMPS};
-use seawall_core::abi::compiled::LINKED_WORDS;
 
 /// Lanes of a small group.
 pub(super) const GROUP: u32 = 8;
@@ -20,7 +19,9 @@ const WARPS: u32 = 32;
 /// results of warps.
 const SAID: u32 = WARPS * SLOTS as u32;
 const PARTS: u32 = SAID + 2 + 2 * TEMPS as u32;
-const _: () = assert!(PARTS + 2 * TEMPS as u32 * WARPS <= LINKED_WORDS);
+
+/// The first word after them.
+pub(super) const END: u32 = PARTS + 2 * TEMPS as u32 * WARPS;
 
 /// A row that a group visits.
 struct Row<'p> {

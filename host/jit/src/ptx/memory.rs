@@ -39,7 +39,7 @@ impl Emitter<'_> {
     }
 
     /// The number of values of `words` words in a register.
-    fn held(&self, register: u32, words: u32) -> u64 {
+    pub(super) fn held(&self, register: u32, words: u32) -> u64 {
         let register = self.register(register);
         register.map_or(0, |register| u64::from(register.words / words))
     }
@@ -151,73 +151,6 @@ impl Emitter<'_> {
         }))
     }
 
-    /// Appends the accumulator to a list. A warp reserves the space for its values at once.
-    pub(super) fn append(&mut self, at: &Instruction) {
-        let values = self.words_of(self.hand);
-        let mut put_in = self.active;
-        if Self::second_word(Op::Append, at).is_none() {
-            let condition = self.second(Op::Append, at);
-            let condition = self.words_of(condition);
-            put_in = self.are_set(condition);
-            for slot in 0..SLOTS {
-                put!(
-                    self.w,
-                    "and.pred {0}, {0}, {1}",
-                    put_in[slot],
-                    self.active[slot]
-                );
-            }
-        }
-        let after = self.w.label();
-        let any = self.any(put_in);
-        put!(self.w, "@!{any} bra {after}");
-        let (len, counts) = (self.held(at.first, 1), self.held(at.second, 1));
-        let (all, start, before) = (self.w.word(), self.w.word(), self.w.word());
-        let votes = put_in.map(|flag| {
-            let vote = self.w.word();
-            put!(self.w, "vote.sync.ballot.b32 {vote}, {flag}, 0xffffffff");
-            vote
-        });
-        let sums = votes.map(|vote| {
-            let sum = self.w.word();
-            put!(self.w, "popc.b32 {sum}, {vote}");
-            sum
-        });
-        put!(self.w, "add.u32 {all}, {}, {}", sums[0], sums[1]);
-        put!(self.w, "add.u32 {all}, {all}, {}", sums[2]);
-        put!(self.w, "add.u32 {all}, {all}, {}", sums[3]);
-        let (is_first, lane) = (self.w.flag(), self.place.lane);
-        put!(self.w, "setp.eq.u32 {is_first}, {lane}, 0");
-        // Without a word for the length there is no space.
-        put!(self.w, "mov.b32 {start}, 0xffffffff");
-        if counts > 0 {
-            let count = self.address(Address::Register(at.second));
-            put!(
-                self.w,
-                "@{is_first} atom.relaxed.gpu.global.add.u32 {start}, [{count}], {all}"
-            );
-        }
-        let start = self.shuffled("idx", start, "0");
-        put!(self.w, "mov.b32 {before}, {start}");
-        let list = self.address(Address::Register(at.first));
-        let len = len.min(u64::from(u32::MAX)) as u32;
-        for slot in 0..SLOTS {
-            let (rank, place) = (self.w.word(), self.w.pair());
-            let (flag, below) = (put_in[slot], self.place.below);
-            let (missed, there) = (self.w.flag(), self.w.flag());
-            put!(self.w, "and.b32 {rank}, {}, {below}", votes[slot]);
-            put!(self.w, "popc.b32 {rank}, {rank}");
-            put!(self.w, "add.u32 {rank}, {rank}, {before}");
-            put!(self.w, "setp.ge.and.u32 {missed}, {rank}, {len}, {flag}");
-            put!(self.w, "setp.lt.and.u32 {there}, {rank}, {len}, {flag}");
-            self.note(missed, rank, len);
-            put!(self.w, "mad.wide.u32 {place}, {rank}, 4, {list}");
-            put!(self.w, "@{there} st.global.u32 [{place}], {}", values[slot]);
-            put!(self.w, "add.u32 {before}, {before}, {}", sums[slot]);
-        }
-        self.w.mark(after);
-    }
-
     /// Joins the second operand to a register at the accumulator; returns the previous value if
     /// code asks for it.
     pub(super) fn scatter(&mut self, at: &Instruction, joined: Joined) -> Option<Held> {
@@ -274,6 +207,12 @@ impl Emitter<'_> {
             (Join::Or, _) => "or.b32",
             (Join::And, Kind::U64) => "and.b64",
             (Join::And, _) => "and.b32",
+            (Join::Any, _) if !is_asked => {
+                let is_set = self.w.flag();
+                put!(self.w, "setp.ne.and.u32 {is_set}, {value}, 0, {holds}");
+                put!(self.w, "@{is_set} st.relaxed.gpu.global.u32 [{address}], 1");
+                return value;
+            }
             // Sums of floats by one operation would take the smallest for 0.
             (_, Kind::F32) | (Join::Any, _) => {
                 return self.change_by_turns(address, joined, (value, holds));

@@ -18,6 +18,7 @@
 mod compute;
 mod edges;
 mod groups;
+mod lists;
 mod memory;
 mod step;
 mod values;
@@ -35,6 +36,9 @@ use writer::{Reg, Writer, put};
 
 /// Items of a lane at a time.
 pub(crate) const SLOTS: usize = 4;
+
+/// Items of a chunk: two to this power.
+const CHUNK_LOG2: u32 = 3;
 
 /// What was written, or the reason for which it was not.
 type Emitted = Result<(), JitError>;
@@ -156,6 +160,7 @@ struct Emitter<'t> {
     edge: Option<Edge>,
     /// Results of all items, by instruction.
     folds: BTreeMap<usize, Reg>,
+    lists: Vec<lists::List>,
 }
 
 /// An address that does not change.
@@ -217,6 +222,7 @@ impl<'t> Emitter<'t> {
             temps: Temps::default(),
             edge: None,
             folds: BTreeMap::new(),
+            lists: Vec::new(),
         }
     }
 
@@ -231,27 +237,33 @@ impl<'t> Emitter<'t> {
 
     fn function(&mut self) -> Emitted {
         self.begin_folds()?;
+        self.begin_lists(self.code()?.1);
         let Place {
             rank,
             blocks,
             items,
             thread,
             threads,
-            lane,
             ..
         } = self.place;
-        // Chunks of up to a warp's lanes go to the warps of all blocks in turn.
-        let [warps, chunk, own, stride] = [(); 4].map(|()| self.w.word());
-        put!(self.w, "shr.u32 {warps}, {threads}, 5");
-        put!(self.w, "mul.lo.u32 {warps}, {warps}, {blocks}");
+        // Chunks of up to eight items, whose words share a sector of memory, go to the quarters of
+        // the warps of all blocks in turn: neighbours are often alike, and some rows are long.
+        let [parts, chunk, own, stride, lane] = [(); 5].map(|()| self.w.word());
+        put!(self.w, "shr.u32 {parts}, {threads}, {CHUNK_LOG2}");
+        put!(self.w, "mul.lo.u32 {parts}, {parts}, {blocks}");
         put!(self.w, "sub.u32 {chunk}, {items}, 1");
-        put!(self.w, "div.u32 {chunk}, {chunk}, {warps}");
+        put!(self.w, "div.u32 {chunk}, {chunk}, {parts}");
         put!(self.w, "add.u32 {chunk}, {chunk}, 1");
-        put!(self.w, "min.u32 {chunk}, {chunk}, 32");
-        put!(self.w, "shr.u32 {own}, {thread}, 5");
+        put!(self.w, "min.u32 {chunk}, {chunk}, {}", 1 << CHUNK_LOG2);
+        put!(self.w, "shr.u32 {own}, {thread}, {CHUNK_LOG2}");
         put!(self.w, "mad.lo.u32 {own}, {own}, {blocks}, {rank}");
+        put!(
+            self.w,
+            "and.b32 {lane}, {thread}, {}",
+            (1 << CHUNK_LOG2) - 1
+        );
         put!(self.w, "mad.lo.u32 {own}, {own}, {chunk}, {lane}");
-        put!(self.w, "mul.lo.u32 {stride}, {warps}, {chunk}");
+        put!(self.w, "mul.lo.u32 {stride}, {parts}, {chunk}");
         let used = self.w.flag();
         put!(self.w, "setp.lt.u32 {used}, {lane}, {chunk}");
         let [tile, step, end] = [(); 3].map(|()| self.w.pair());
@@ -275,6 +287,7 @@ impl<'t> Emitter<'t> {
         put!(self.w, "add.u64 {tile}, {tile}, {step}");
         put!(self.w, "bra {next}");
         self.w.mark(done);
+        self.end_lists();
         self.end_folds();
         self.report();
         put!(self.w, "ret");
