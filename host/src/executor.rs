@@ -60,7 +60,8 @@ impl fmt::Display for Executor {
     }
 }
 
-/// Whether waves of code become machine code on CPU threads, instead of being interpreted.
+/// Whether waves of code become machine code, on CPU threads and in the persistent kernel of a GPU,
+/// instead of being interpreted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Jit {
@@ -107,7 +108,7 @@ pub struct Machine {
     pub budget_bytes: Option<u64>,
     /// Time budget of a run, nanoseconds.
     pub time_budget_ns: u64,
-    /// Whether waves of code become machine code on CPU threads. Results are the same.
+    /// Whether waves of code become machine code. Results are the same.
     pub jit: Jit,
 }
 

@@ -227,7 +227,7 @@ struct MachineArgs {
     /// All where several graphs run.
     #[arg(long, value_name = "N", value_parser = thread_count)]
     threads: Option<NonZeroUsize>,
-    /// How code of programs runs on CPU threads, that of analyses without kernels too.
+    /// How code of programs runs, that of analyses without kernels too.
     #[arg(
         long,
         value_enum,

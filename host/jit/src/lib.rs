@@ -1,4 +1,4 @@
-//! Machine code for the code of waves, on CPU threads.
+//! Machine code for the code of waves, on CPU threads; and PTX for GPUs ([`ptx`]).
 //!
 //! A wave of code is a list of [`Instruction`]s that a kernel interprets for each item. This crate
 //! makes a function of the list by Cranelift: a loop over items, with loops over the edges of an

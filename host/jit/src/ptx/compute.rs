@@ -404,15 +404,14 @@ impl Emitter<'_> {
         to
     }
 
-    /// The value of slot `which`, told by whether that is at least 1, 2 and 3.
+    /// The value of a slot, told by whether that is at least 1, 2 and so on.
     pub(super) fn chosen(&mut self, kind: Kind, values: Four, which: [Reg; SLOTS - 1]) -> Reg {
         let to = self.fresh(kind);
         let bits = if kind == Kind::U64 { "b64" } else { "b32" };
-        let [first, second, third, fourth] = values;
-        let [one, two, three] = which;
-        put!(self.w, "selp.{bits} {to}, {second}, {first}, {one}");
-        put!(self.w, "selp.{bits} {to}, {third}, {to}, {two}");
-        put!(self.w, "selp.{bits} {to}, {fourth}, {to}, {three}");
+        put!(self.w, "mov.{bits} {to}, {}", values[0]);
+        for (value, is_at_least) in values[1..].iter().zip(which) {
+            put!(self.w, "selp.{bits} {to}, {value}, {to}, {is_at_least}");
+        }
         to
     }
 }

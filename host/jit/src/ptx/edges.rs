@@ -126,8 +126,8 @@ impl<'t> Emitter<'t> {
         partial: &[Four],
         of_item: &Temps,
     ) -> Result<Option<Four>, JitError> {
-        let active = [(); SLOTS].map(|()| self.w.flag());
-        for slot in 0..SLOTS {
+        let active = self.inside();
+        for slot in 0..self.slots {
             put!(self.w, "mov.pred {}, {}", active[slot], inside[slot]);
         }
         self.active = active;
@@ -175,11 +175,24 @@ impl<'t> Emitter<'t> {
             return Ok(None);
         };
         if part.ends_early {
-            for slot in 0..SLOTS {
+            for slot in 0..self.slots {
                 self.note_settled(part, partial, slot, enough[slot]);
             }
         }
         Ok(Some(enough))
+    }
+
+    /// A flag for each slot; those that are not used have one that never holds.
+    pub(super) fn inside(&mut self) -> Four {
+        let never = self.w.flag();
+        put!(self.w, "mov.pred {never}, 0");
+        std::array::from_fn(|slot| {
+            if slot < self.slots {
+                self.w.flag()
+            } else {
+                never
+            }
+        })
     }
 
     /// Sets a flag where no result of a slot can change any more.
@@ -218,10 +231,10 @@ impl<'t> Emitter<'t> {
             }
             limit
         });
-        let inside = [(); SLOTS].map(|()| self.w.flag());
+        let inside = self.inside();
         let (again, done) = (self.w.label(), self.w.label());
         self.w.mark(again);
-        for slot in 0..SLOTS {
+        for slot in 0..self.slots {
             let (from, limit) = (part.from[slot], limits[slot]);
             put!(self.w, "setp.lt.u32 {}, {from}, {limit}", inside[slot]);
         }
@@ -230,7 +243,7 @@ impl<'t> Emitter<'t> {
         let results: Vec<Four> = part.reductions.iter().map(|one| one.results).collect();
         let of_item = self.temps.clone();
         let stops = self.visit(part, (part.from, inside), &results, &of_item)?;
-        for slot in 0..SLOTS {
+        for slot in 0..self.slots {
             let (from, inside) = (part.from[slot], inside[slot]);
             put!(self.w, "@{inside} add.u32 {from}, {from}, 1");
             if let Some(stops) = stops {

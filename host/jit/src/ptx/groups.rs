@@ -9,8 +9,8 @@ use seawall_core::abi::code::{Kind, TEMPS};
 /// Lanes of a small group.
 pub(super) const GROUP: u32 = 8;
 
-/// Edges of a row that a small group visits, at most: four steps.
-const GROUP_EDGES: u32 = GROUP * SLOTS as u32 * 4;
+/// Edges of a row that a small group visits, at most: four steps, or eight.
+const GROUP_EDGES: u32 = GROUP * 16;
 
 /// Most warps of a block.
 const WARPS: u32 = 32;
@@ -49,7 +49,7 @@ impl<'t> Emitter<'t> {
         // Rows that the block visits, if there may be some.
         let (block, most) = (self.w.word(), self.w.word());
         let (is_short, is_known) = (self.w.flag(), self.w.flag());
-        put!(self.w, "shl.b32 {block}, {threads}, 2");
+        put!(self.w, "mul.lo.u32 {block}, {threads}, {}", self.slots);
         put!(self.w, "setp.le.u32 {is_short}, {longest}, {block}");
         put!(
             self.w,
@@ -94,7 +94,7 @@ impl<'t> Emitter<'t> {
         let (next, done) = (self.w.label(), self.w.label());
         put!(self.w, "mov.b32 {slot}, 0");
         self.w.mark(next);
-        put!(self.w, "setp.ge.u32 {over}, {slot}, {SLOTS}");
+        put!(self.w, "setp.ge.u32 {over}, {slot}, {}", self.slots);
         put!(self.w, "@{over} bra {done}");
         let which = self.which(slot);
         let from = self.chosen(Kind::U32, part.from, which);
@@ -120,11 +120,11 @@ impl<'t> Emitter<'t> {
         Ok(())
     }
 
-    /// Whether a slot is at least 1, 2 and 3.
+    /// Whether a slot is at least 1, 2 and so on.
     fn which(&mut self, slot: Reg) -> [Reg; SLOTS - 1] {
-        [1, 2, 3].map(|number| {
+        std::array::from_fn(|at| {
             let flag = self.w.flag();
-            put!(self.w, "setp.ge.u32 {flag}, {slot}, {number}");
+            put!(self.w, "setp.ge.u32 {flag}, {slot}, {}", at + 1);
             flag
         })
     }
@@ -209,13 +209,13 @@ impl<'t> Emitter<'t> {
             let joined = reduction.joined;
             self.join_lanes(joined, found, Some(is_warp));
             let found = self.shuffled("idx", found, &source.to_string());
-            for number in 0..SLOTS {
+            for number in 0..self.slots {
                 let result = reduction.results[number];
                 let now = self.joined(joined, result, found);
                 self.replace_if(is_slot[number], joined.kind, result, now);
             }
         }
-        for number in 0..SLOTS {
+        for number in 0..self.slots {
             let (from, to) = (part.from[number], part.to[number]);
             put!(self.w, "@{} mov.b32 {from}, {to}", is_slot[number]);
         }
@@ -260,10 +260,10 @@ impl<'t> Emitter<'t> {
         put!(self.w, "mov.b32 {offset}, {}", row.first);
         put!(self.w, "mov.b32 {edges}, {}", row.edges);
         let (again, done) = (self.w.label(), self.w.label());
-        let inside = [(); SLOTS].map(|()| self.w.flag());
+        let inside = self.inside();
         let numbers = [(); SLOTS].map(|()| self.w.word());
         self.w.mark(again);
-        for slot in 0..SLOTS {
+        for slot in 0..self.slots {
             let number = numbers[slot];
             if slot == 0 {
                 put!(self.w, "mov.b32 {number}, {offset}");
@@ -276,7 +276,7 @@ impl<'t> Emitter<'t> {
                 );
             }
         }
-        for slot in 0..SLOTS {
+        for slot in 0..self.slots {
             put!(
                 self.w,
                 "setp.lt.u32 {}, {}, {edges}",
@@ -287,7 +287,7 @@ impl<'t> Emitter<'t> {
         put!(
             self.w,
             "add.u32 {offset}, {}, {}",
-            numbers[SLOTS - 1],
+            numbers[self.slots - 1],
             row.lanes
         );
         let any = self.any(inside);
@@ -298,11 +298,8 @@ impl<'t> Emitter<'t> {
             edge
         });
         let stops = self.visit(part, (edges_of, inside), &partial, row.of_item)?;
-        if let Some([first, second, third, fourth]) = stops {
-            let (stop, votes) = (self.w.flag(), self.w.word());
-            put!(self.w, "or.pred {stop}, {first}, {second}");
-            put!(self.w, "or.pred {stop}, {stop}, {third}");
-            put!(self.w, "or.pred {stop}, {stop}, {fourth}");
+        if let Some(stops) = stops {
+            let (stop, votes) = (self.some(stops), self.w.word());
             put!(self.w, "vote.sync.ballot.b32 {votes}, {stop}, 0xffffffff");
             put!(self.w, "and.b32 {votes}, {votes}, {}", row.mask);
             put!(self.w, "setp.ne.u32 {stop}, {votes}, 0");
@@ -342,15 +339,12 @@ impl<'t> Emitter<'t> {
         } = self.place;
         let (done, next, over) = (self.w.label(), self.w.label(), self.w.flag());
         let (most, meets) = (self.w.word(), self.w.flag());
-        put!(self.w, "shl.b32 {most}, {threads}, 2");
+        put!(self.w, "mul.lo.u32 {most}, {threads}, {}", self.slots);
         put!(self.w, "setp.gt.u32 {meets}, {longest}, {most}");
         put!(self.w, "setp.eq.or.u32 {meets}, {longest}, 0, {meets}");
         put!(self.w, "@!{meets} bra {done}");
         let left = self.left(part);
-        let some = self.w.flag();
-        put!(self.w, "or.pred {some}, {}, {}", left[0], left[1]);
-        put!(self.w, "or.pred {some}, {some}, {}", left[2]);
-        put!(self.w, "or.pred {some}, {some}, {}", left[3]);
+        let some = self.some(left);
         put!(self.w, "barrier.red.or.aligned.pred {some}, 0, {some}");
         put!(self.w, "@!{some} bra {done}");
         // The votes of all warps, a word for each slot.
@@ -371,7 +365,7 @@ impl<'t> Emitter<'t> {
         let (place, places, wanted, at) =
             (self.w.word(), self.w.word(), self.w.word(), self.w.word());
         put!(self.w, "mov.b32 {place}, 0");
-        put!(self.w, "shr.u32 {places}, {threads}, 3");
+        put!(self.w, "shr.u32 {places}, {threads}, {}", 5 - SLOTS.ilog2());
         self.w.mark(next);
         put!(self.w, "setp.ge.u32 {over}, {place}, {places}");
         put!(self.w, "@{over} bra {done}");
@@ -384,8 +378,8 @@ impl<'t> Emitter<'t> {
         put!(self.w, "@{none} bra {last}");
         put!(self.w, "brev.b32 {owner}, {wanted}");
         put!(self.w, "clz.b32 {owner}, {owner}");
-        put!(self.w, "and.b32 {slot}, {place}, 3");
-        put!(self.w, "shr.u32 {at}, {place}, 2");
+        put!(self.w, "and.b32 {slot}, {place}, {}", SLOTS - 1);
+        put!(self.w, "shr.u32 {at}, {place}, {}", SLOTS.ilog2());
         put!(self.w, "mad.lo.u32 {owner}, {at}, 32, {owner}");
         put!(self.w, "sub.u32 {at}, {wanted}, 1");
         put!(self.w, "and.b32 {wanted}, {wanted}, {at}");
@@ -513,7 +507,7 @@ impl<'t> Emitter<'t> {
             };
             let place = 4 * PARTS + each * number;
             put!(self.w, "ld.shared.{bits} {of_warp}, [{at}+{place}]");
-            for number in 0..SLOTS {
+            for number in 0..self.slots {
                 let result = reduction.results[number];
                 let now = self.joined(joined, result, of_warp);
                 self.replace_if(is_slot[number], joined.kind, result, now);
@@ -522,7 +516,7 @@ impl<'t> Emitter<'t> {
         put!(self.w, "add.u32 {warp}, {warp}, 1");
         put!(self.w, "setp.lt.u32 {over}, {warp}, {warps}");
         put!(self.w, "@{over} bra {again}");
-        for number in 0..SLOTS {
+        for number in 0..self.slots {
             let (from, to) = (part.from[number], part.to[number]);
             put!(self.w, "@{} mov.b32 {from}, {to}", is_slot[number]);
         }

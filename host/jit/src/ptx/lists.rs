@@ -10,8 +10,9 @@ use super::{Address, Emitter, SLOTS};
 use seawall_core::abi::code::{Instruction, Op};
 use seawall_core::abi::compiled::LINKED_WORDS;
 
-/// Values that a warp buffers for a list: as many as it appends in a step.
-const BUFFER: u32 = 32 * SLOTS as u32;
+/// Values that a warp buffers for a list: at least as many as it appends in a step.
+const BUFFER: u32 = 128;
+const _: () = assert!(BUFFER >= 32 * SLOTS as u32);
 
 /// Lists of a wave with a buffer; further ones have none.
 const BUFFERS: u32 = 2;
@@ -126,7 +127,7 @@ impl Emitter<'_> {
             Some(buffer) => self.buffered(list, buffer, all, [places, values, put_in]),
             None => {
                 let start = self.reserved(list, all);
-                for slot in 0..SLOTS {
+                for slot in 0..self.slots {
                     let place = places[slot];
                     put!(self.w, "add.u32 {place}, {place}, {start}");
                     self.listed(list, place, values[slot], put_in[slot]);
@@ -150,7 +151,7 @@ impl Emitter<'_> {
         put!(self.w, "@{fits} bra {after}");
         self.flush(list, held, buffer);
         self.w.mark(after);
-        for slot in 0..SLOTS {
+        for slot in 0..self.slots {
             let place = places[slot];
             put!(self.w, "add.u32 {place}, {place}, {held}");
             put!(self.w, "mad.lo.u32 {place}, {place}, 4, {buffer}");

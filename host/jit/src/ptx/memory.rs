@@ -94,7 +94,7 @@ impl Emitter<'_> {
         let base = self.address(Address::Register(at.first));
         let places = self.places(base, index, 4 * kind.words());
         let bits = if kind == Kind::U64 { "u64" } else { "u32" };
-        for slot in 0..SLOTS {
+        for slot in 0..self.slots {
             let (active, place) = (self.active[slot], places[slot]);
             put!(
                 self.w,
@@ -169,7 +169,7 @@ impl Emitter<'_> {
             && joined.kind == Kind::U32
             && joined.how != Join::Any;
         let mut before = [self.place.lane; SLOTS];
-        for slot in 0..SLOTS {
+        for slot in 0..self.slots {
             let mut active = self.active[slot];
             if may_skip {
                 let set = self.w.flag();

@@ -1,13 +1,13 @@
 //! PTX of waves of code, which a host puts into the text of a GPU's kernel.
 //!
-//! A wave becomes a function that all lanes of a block call. A lane has [`SLOTS`] items at a time,
-//! so that as many accesses to memory are in flight. The shape of a function:
+//! A wave becomes a function that all lanes of a block call. A lane has up to [`SLOTS`] items at a
+//! time, so that as many accesses to memory are in flight. The shape of a function:
 //!
 //! ```text
 //! head     addresses of arrays and registers; neutral values of folds
-//! tiles    for each four items of a lane:
+//! tiles    for each items of a lane's slots:
 //!            instructions
-//!            an edge part: rows of up to eight edges, four at a time, by their lane;
+//!            an edge part: rows of up to eight edges, one in each slot, by their lane;
 //!              longer ones by eight lanes, then by a warp, the longest by the block
 //! end      folds join their registers; what was missed and raised goes to the caller
 //! ```
@@ -26,7 +26,7 @@ mod writer;
 
 use crate::{CodeWave, JitError, Tables};
 use edges::Edge;
-use seawall_core::abi::code::{Instruction, Joined, Kind, Op};
+use seawall_core::abi::code::{Instruction, Joined, Kind, Op, Outcome};
 use seawall_core::abi::compiled::{EachCall, LINKED_NAME};
 use seawall_core::abi::program::Region;
 use std::collections::BTreeMap;
@@ -38,7 +38,7 @@ use writer::{Reg, Writer, put};
 pub(crate) const SLOTS: usize = 4;
 
 /// Items of a chunk: two to this power.
-const CHUNK_LOG2: u32 = 3;
+const CHUNK_LOG2: u32 = 5;
 
 /// What was written, or the reason for which it was not.
 type Emitted = Result<(), JitError>;
@@ -161,6 +161,9 @@ struct Emitter<'t> {
     /// Results of all items, by instruction.
     folds: BTreeMap<usize, Reg>,
     lists: Vec<lists::List>,
+    /// Slots that have items: fewer than [`SLOTS`] where an edge may end its row, as a step that is
+    /// in vain then costs less.
+    slots: usize,
 }
 
 /// An address that does not change.
@@ -209,6 +212,9 @@ impl<'t> Emitter<'t> {
             raised,
         };
         let active = [(); SLOTS].map(|()| w.flag());
+        for flag in active {
+            w.head(format_args!("mov.pred {flag}, 0"));
+        }
         let zero = Held::word([lane; SLOTS]);
         Self {
             w,
@@ -223,6 +229,7 @@ impl<'t> Emitter<'t> {
             edge: None,
             folds: BTreeMap::new(),
             lists: Vec::new(),
+            slots: SLOTS,
         }
     }
 
@@ -236,8 +243,12 @@ impl<'t> Emitter<'t> {
     }
 
     fn function(&mut self) -> Emitted {
+        let (_, code) = self.code()?;
+        if code.iter().any(may_end_row) {
+            self.slots = SLOTS / 2;
+        }
         self.begin_folds()?;
-        self.begin_lists(self.code()?.1);
+        self.begin_lists(code);
         let Place {
             rank,
             blocks,
@@ -271,11 +282,11 @@ impl<'t> Emitter<'t> {
         put!(self.w, "cvt.u64.u32 {step}, {stride}");
         put!(self.w, "cvt.u64.u32 {end}, {items}");
         put!(self.w, "cvt.u64.u32 {}, {own}", offsets[0]);
-        for slot in 1..SLOTS {
+        for slot in 1..self.slots {
             let [before, after] = [offsets[slot - 1], offsets[slot]];
             put!(self.w, "add.u64 {after}, {before}, {step}");
         }
-        put!(self.w, "shl.b64 {step}, {step}, 2");
+        put!(self.w, "shl.b64 {step}, {step}, {}", self.slots.ilog2());
         put!(self.w, "mov.b64 {tile}, 0");
         let (next, done) = (self.w.label(), self.w.label());
         self.w.mark(next);
@@ -301,7 +312,7 @@ impl<'t> Emitter<'t> {
             .wave
             .is_listed
             .then(|| self.field(offset_of!(EachCall, list)));
-        for slot in 0..SLOTS {
+        for slot in 0..self.slots {
             let (at, number, active) = (self.w.pair(), numbers[slot], self.active[slot]);
             put!(self.w, "add.u64 {at}, {tile}, {}", offsets[slot]);
             put!(self.w, "setp.lt.and.u64 {active}, {at}, {end}, {used}");
@@ -359,15 +370,21 @@ impl<'t> Emitter<'t> {
         put!(self.w, "@!{any} bra {label}");
     }
 
-    /// Whether a lane of the warp has one of four flags.
+    /// Whether a lane of the warp has a flag set for some slot.
     fn any(&mut self, flags: Four) -> Reg {
-        let any = self.w.flag();
-        let [first, second, third, fourth] = flags;
-        put!(self.w, "or.pred {any}, {first}, {second}");
-        put!(self.w, "or.pred {any}, {any}, {third}");
-        put!(self.w, "or.pred {any}, {any}, {fourth}");
+        let any = self.some(flags);
         put!(self.w, "vote.sync.any.pred {any}, {any}, 0xffffffff");
         any
+    }
+
+    /// Whether this lane has a flag set for some slot.
+    fn some(&mut self, flags: Four) -> Reg {
+        let some = self.w.flag();
+        put!(self.w, "mov.pred {some}, {}", flags[0]);
+        for flag in &flags[1..] {
+            put!(self.w, "or.pred {some}, {some}, {flag}");
+        }
+        some
     }
 
     /// The instructions that fold, by their numbers in the table.
@@ -487,8 +504,15 @@ impl<'t> Emitter<'t> {
 
 /// Whether an instruction may end an item or an edge for some slots.
 fn may_leave(at: &Instruction) -> bool {
-    use seawall_core::abi::code::Outcome;
-    Op::from_word(at.op).is_some_and(|op| {
-        op == Op::Only || op.is_comparison() && at.temps[3] == Outcome::Only as u8
-    })
+    has_consequence(at, Op::Only, Outcome::Only)
+}
+
+/// Whether an instruction may end a row.
+fn may_end_row(at: &Instruction) -> bool {
+    has_consequence(at, Op::Until, Outcome::Until)
+}
+
+fn has_consequence(at: &Instruction, alone: Op, outcome: Outcome) -> bool {
+    Op::from_word(at.op)
+        .is_some_and(|op| op == alone || op.is_comparison() && at.temps[3] == outcome as u8)
 }

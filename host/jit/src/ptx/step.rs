@@ -144,7 +144,7 @@ impl Emitter<'_> {
             Op::Until => self.until(holds),
             _ => {
                 let raised = self.place.raised;
-                for slot in 0..SLOTS {
+                for slot in 0..self.slots {
                     let (holds, active) = (holds[slot], self.active[slot]);
                     put!(self.w, "and.pred {holds}, {holds}, {active}");
                     put!(self.w, "or.pred {raised}, {raised}, {holds}");
@@ -155,7 +155,7 @@ impl Emitter<'_> {
 
     /// Leaves the item or edge unless a condition holds.
     fn only(&mut self, holds: Four) {
-        for slot in 0..SLOTS {
+        for slot in 0..self.slots {
             let active = self.active[slot];
             put!(self.w, "and.pred {active}, {active}, {}", holds[slot]);
         }
@@ -166,7 +166,7 @@ impl Emitter<'_> {
         let Some(enough) = self.edge.as_ref().and_then(|edge| edge.enough) else {
             return;
         };
-        for slot in 0..SLOTS {
+        for slot in 0..self.slots {
             let now = self.w.flag();
             put!(
                 self.w,
@@ -182,7 +182,7 @@ impl Emitter<'_> {
     fn reduce(&mut self, number: usize, joined: Joined) -> Option<()> {
         let parts = *self.edge.as_ref()?.partial.get(&number)?;
         let more = self.in_kind(joined.kind, self.hand);
-        for slot in 0..SLOTS {
+        for slot in 0..self.slots {
             let now = self.joined(joined, parts[slot], more[slot]);
             self.replace_if(self.active[slot], joined.kind, parts[slot], now);
         }
@@ -193,7 +193,7 @@ impl Emitter<'_> {
     fn fold(&mut self, number: usize, joined: Joined) -> Option<()> {
         let part = *self.folds.get(&number)?;
         let more = self.in_kind(joined.kind, self.hand);
-        for slot in 0..SLOTS {
+        for slot in 0..self.slots {
             let now = self.joined(joined, part, more[slot]);
             self.replace_if(self.active[slot], joined.kind, part, now);
         }
