@@ -10,7 +10,7 @@ use crate::error::ModuleError;
 use crate::flow::{Direction, Meet, On, Problem, Setup, Solution, SolveStats, Span, solve_bodies};
 use crate::model::{ANY_TABLE, Block, Body, Indirect, Kind, Module, Program};
 use crate::order::Rows;
-use crate::points_to::Choice;
+use crate::points_to::{Choice, PointsTo};
 use hashbrown::HashMap;
 use seawall::column::Column;
 use seawall::executor::Machine;
@@ -42,6 +42,8 @@ pub struct Calls {
     /// Functions that run without a call from the program: exported, started, or in a table that
     /// the outside sees.
     pub roots: Vec<u32>,
+    /// Functions that others may call by a reference that gets outside.
+    pub given: Vec<u32>,
     /// The dispatch of each table and type.
     numbers: HashMap<(u32, Indirect), u32>,
     /// The node that each call with known targets calls: by function and operation.
@@ -113,13 +115,17 @@ impl Calls {
     /// The calls of a program by type. Costs a pass over all operations.
     #[must_use]
     pub fn of(program: &Program) -> Self {
-        Self::resolved(program, &[])
+        Self::by(program, &[], None)
     }
 
-    /// The calls of a program, of which those of `choices` reach the targets that points-to has
-    /// found; the others go by type.
+    /// The calls of a program, of which those with known targets reach what points-to has found; the
+    /// others go by type.
     #[must_use]
-    pub fn resolved(program: &Program, choices: &[Choice]) -> Self {
+    pub fn resolved(program: &Program, found: &PointsTo) -> Self {
+        Self::by(program, &found.choices, found.escaped.as_deref())
+    }
+
+    fn by(program: &Program, choices: &[Choice], escaped: Option<&[u32]>) -> Self {
         let functions = program.functions.len();
         let mut numbering = Numbering::new(program, choices);
         let mut rows: Vec<Vec<u32>> = Vec::with_capacity(functions);
@@ -145,6 +151,7 @@ impl Calls {
             callers: callees.reversed(),
             callees,
             roots: roots(program),
+            given: escaped.map_or_else(|| given(program), <[u32]>::to_vec),
             numbers: numbering.numbers,
             chosen: numbering.chosen,
         }
@@ -219,10 +226,15 @@ impl Calls {
         }
     }
 
+    /// Functions that run without a call from the program, or by a reference that gets outside.
+    pub fn entries(&self) -> impl Iterator<Item = u32> {
+        self.roots.iter().chain(&self.given).copied()
+    }
+
     /// The graph as a body whose blocks are the nodes in an order for iteration, and the block of
     /// each node.
     fn as_body(&self) -> (Body, Vec<u32>) {
-        let order = self.callees.reverse_postorder(self.roots.iter().copied());
+        let order = self.callees.reverse_postorder(self.entries());
         let mut place = vec![0_u32; order.len()];
         for (block, node) in (0..).zip(&order) {
             place[*node as usize] = block;
@@ -293,6 +305,17 @@ fn roots(program: &Program) -> Vec<u32> {
     roots
 }
 
+/// Functions of which code may get a reference.
+fn given(program: &Program) -> Vec<u32> {
+    let modules = program.modules.iter();
+    modules
+        .flat_map(|module| {
+            let first = module.functions.start as u32;
+            module.given.iter().map(move |function| first + function)
+        })
+        .collect()
+}
+
 const REACHED: Setup = Setup {
     name: "reachability from exports",
     direction: Direction::Forward,
@@ -305,17 +328,17 @@ const IMPORTS: Setup = Setup {
     meet: Meet::Any,
 };
 
-/// Whether calls from the roots reach each node.
+/// Whether calls from the roots, or by references that get outside, reach each node.
 ///
 /// # Errors
 /// As for [`solve`](crate::flow::solve).
 pub fn reached(calls: &Calls, on: On) -> Result<(Vec<bool>, SolveStats), ModuleError> {
     let (body, place) = calls.as_body();
-    let roots = calls.roots.iter();
+    let entries = calls.entries();
     let problem = Problem {
         facts: 1,
-        made: roots
-            .map(|root| Span::one(place[*root as usize], 0))
+        made: entries
+            .map(|entry| Span::one(place[entry as usize], 0))
             .collect(),
         ..Problem::default()
     };

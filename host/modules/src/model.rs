@@ -37,6 +37,9 @@ pub struct Module {
     pub referenced: Vec<u32>,
     /// Functions whose references constant expressions put into objects.
     pub boxed: Vec<u32>,
+    /// Functions of which code may get a reference, to pass it on: those that it names, or constant
+    /// expressions do, and if it reads tables or makes objects of segments, those of all segments.
+    pub given: Vec<u32>,
     /// Whether each table may also hold functions from outside of the module.
     pub open_tables: Vec<bool>,
     /// Entries that each table has from the start; none of imported tables, which others may fill.

@@ -1,8 +1,8 @@
 //! One request over a program: analyses in, figures and findings out.
 
 use crate::analysis::{
-    AVAILABLE, INITIALISED, LIVENESS, REACHING, VERY_BUSY, available, dead_stores, dominators,
-    expressions, initialised, liveness, loops, reaching, uninitialised_uses, very_busy,
+    AVAILABLE, INITIALISED, LIVENESS, Lived, REACHING, VERY_BUSY, available, dead_stores,
+    dominators, expressions, initialised, loops, reaching, uninitialised_uses, very_busy,
 };
 use crate::calls::{self, Calls};
 use crate::cells::Cells;
@@ -10,9 +10,10 @@ use crate::error::ModuleError;
 use crate::finding::{Finding, FindingKind, Place, Step};
 use crate::flow::{On, Problem, Setup, Solution, SolveStats, predecessors, solve};
 use crate::model::Program;
-use crate::points_to::{Choice, OpenTables, PointsTo, points_to};
-use crate::taint::{Spec, taint};
+use crate::points_to::{Choice, OpenTables, PointsTo, points_to_over};
+use crate::taint::{Spec, taint_over};
 use seawall::graph::did_you_mean;
+use seawall::units::elapsed_ns;
 use serde::Serialize;
 use std::cell::OnceCell;
 use std::time::Instant;
@@ -225,13 +226,14 @@ pub fn run(program: &Program, request: &Request) -> Result<Answer, ModuleError> 
         analyses: Vec::new(),
         findings: Vec::new(),
     };
-    let found = OnceCell::new();
     let session = Run {
         program,
         request,
-        found,
+        lived: OnceCell::new(),
+        found: OnceCell::new(),
     };
     for name in &request.analyses {
+        session.resolve(*name, &mut answer)?;
         let clock = Instant::now();
         let first = answer.analyses.len();
         match name {
@@ -245,8 +247,10 @@ pub fn run(program: &Program, request: &Request) -> Result<Answer, ModuleError> 
             AnalysisName::PointsTo => session.points_to(&mut answer)?,
             AnalysisName::Taint => session.taint(&mut answer)?,
         }
-        let total_ns = u64::try_from(clock.elapsed().as_nanos()).unwrap_or(u64::MAX);
-        if let [report] = &mut answer.analyses[first..] {
+        let total_ns = elapsed_ns(clock);
+        if let [report] = &mut answer.analyses[first..]
+            && report.total_ns == 0
+        {
             report.total_ns = total_ns;
         }
     }
@@ -294,8 +298,10 @@ fn meant_import(program: &Program, name: &str) -> String {
 struct Run<'a> {
     program: &'a Program,
     request: &'a Request,
-    /// Result of points-to, once it was asked for.
-    found: OnceCell<PointsTo>,
+    /// Liveness, once it was asked for.
+    lived: OnceCell<Lived>,
+    /// Result of points-to, once it was asked for, and the nanoseconds that it took.
+    found: OnceCell<(PointsTo, u64)>,
 }
 
 fn figure(what: &'static str, count: usize) -> Figure {
@@ -342,9 +348,8 @@ impl Run<'_> {
     }
 
     fn liveness(&self, answer: &mut Answer) -> Result<(), ModuleError> {
-        let (problems, live) = liveness(self.program);
-        let solution = self.solve(LIVENESS, &problems)?;
-        let dead = dead_stores(self.program, &live, &solution);
+        let Lived { live, solution } = self.lived()?;
+        let dead = dead_stores(self.program, live, solution);
         let figures = vec![figure("dead stores", dead.len())];
         for store in dead {
             let function = &self.program.functions[store.function];
@@ -355,7 +360,14 @@ impl Run<'_> {
             let finding = self.finding(kind, store.function, store.op, message);
             answer.findings.push(finding);
         }
-        self.add(answer, LIVENESS, &problems, solution.stats, figures);
+        let facts = live.iter().map(|one| one.cells.len() as u64).sum();
+        answer.analyses.push(AnalysisReport {
+            name: LIVENESS.name,
+            figures,
+            facts,
+            work: solution.stats,
+            total_ns: 0,
+        });
         Ok(())
     }
 
@@ -504,65 +516,65 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Points-to, which all analyses share.
-    fn found(&self) -> Result<&PointsTo, ModuleError> {
+    /// Liveness, which all analyses share.
+    fn lived(&self) -> Result<&Lived, ModuleError> {
+        if let Some(lived) = self.lived.get() {
+            return Ok(lived);
+        }
+        let lived = Lived::of(self.program, self.request.on)?;
+        Ok(self.lived.get_or_init(|| lived))
+    }
+
+    /// Points-to, which all analyses share, and the nanoseconds that it took.
+    fn found(&self) -> Result<&(PointsTo, u64), ModuleError> {
         if let Some(found) = self.found.get() {
             return Ok(found);
         }
+        let clock = Instant::now();
         let calls = Calls::of(self.program);
-        let request = self.request;
-        let found = points_to(self.program, &calls, request.open_tables, request.on)?;
-        Ok(self.found.get_or_init(|| found))
+        let Request {
+            open_tables, on, ..
+        } = self.request;
+        let found = points_to_over(self.program, &calls, *open_tables, self.lived()?, *on)?;
+        let total_ns = elapsed_ns(clock);
+        Ok(self.found.get_or_init(|| (found, total_ns)))
+    }
+
+    /// Resolves calls before the first analysis that goes by what they reach. Points-to has a report
+    /// of its own then, unless that was asked for.
+    fn resolve(&self, name: AnalysisName, answer: &mut Answer) -> Result<(), ModuleError> {
+        let goes_by_calls = matches!(name, AnalysisName::Calls | AnalysisName::Taint);
+        let is_due = goes_by_calls && self.request.resolve == Resolve::PointsTo;
+        if is_due && self.found.get().is_none() {
+            let found = self.found()?;
+            if !self.request.analyses.contains(&AnalysisName::PointsTo) {
+                answer.analyses.push(points_to_report(found));
+            }
+        }
+        Ok(())
     }
 
     /// The call graph that was asked for.
     fn call_graph(&self) -> Result<Calls, ModuleError> {
         Ok(match self.request.resolve {
             Resolve::Type => Calls::of(self.program),
-            Resolve::PointsTo => Calls::resolved(self.program, &self.found()?.choices),
+            Resolve::PointsTo => Calls::resolved(self.program, &self.found()?.0),
         })
     }
 
     fn points_to(&self, answer: &mut Answer) -> Result<(), ModuleError> {
         let found = self.found()?;
-        let choices = || found.choices.iter();
-        let targets = |choice: &Choice| choice.targets.as_ref().map(Vec::len);
-        let by_type = |choice: &Choice| choice.by_type as usize;
-        let figures = vec![
-            figure("calls through tables and by reference", choices().count()),
-            figure(
-                "calls whose targets are known",
-                choices().filter_map(targets).count(),
-            ),
-            figure(
-                "targets of all these calls by type",
-                choices().map(by_type).sum(),
-            ),
-            figure(
-                "targets of all these calls by points-to",
-                choices()
-                    .map(|choice| targets(choice).unwrap_or(by_type(choice)))
-                    .sum(),
-            ),
-            figure("values that choose them", found.values),
-            figure("rounds", found.rounds as usize),
-        ];
-        for choice in choices() {
+        for choice in &found.0.choices {
             let targets = choice.targets.as_ref();
-            if let Some(targets) = targets.filter(|targets| targets.len() < by_type(choice)) {
+            if let Some(targets) = targets.filter(|targets| targets.len() < choice.by_type as usize)
+            {
                 let message = self.resolved(targets, choice.by_type);
                 let (kind, function) = (FindingKind::ResolvedCall, choice.function as usize);
                 let finding = self.finding(kind, function, choice.op, message);
                 answer.findings.push(finding);
             }
         }
-        answer.analyses.push(AnalysisReport {
-            name: "points-to",
-            figures,
-            facts: found.facts,
-            work: found.stats,
-            total_ns: 0,
-        });
+        answer.analyses.push(points_to_report(found));
         Ok(())
     }
 
@@ -611,7 +623,7 @@ impl Run<'_> {
         ];
         for function in unreached {
             let place = Place::of(self.program, function, None);
-            let message = "no call from an export, the start function or an open table gets here";
+            let message = "no call from an export, the start function, an open table or a reference gets here";
             answer.findings.push(Finding {
                 kind: FindingKind::UnreachableFunction,
                 place,
@@ -641,7 +653,10 @@ impl Run<'_> {
             for import in imports_named(self.program, name)? {
                 let number = reach.imports.binary_search(&import).unwrap_or(0);
                 let label = self.program.functions[import as usize].label();
-                let roots = calls.roots.iter().copied();
+                let mut roots: Vec<u32> = calls.entries().collect();
+                roots.sort_unstable();
+                roots.dedup();
+                let roots = roots.into_iter();
                 for root in roots.filter(|root| reach.reaches(*root, number)) {
                     let path = calls.callees.path([root].into_iter(), import);
                     answer.findings.push(Finding {
@@ -661,7 +676,8 @@ impl Run<'_> {
         let Request {
             sources, sinks, on, ..
         } = self.request;
-        let report = taint(self.program, &calls, sources, sinks, *on)?;
+        let specs = (sources.as_slice(), sinks.as_slice());
+        let report = taint_over(self.program, &calls, specs, self.lived()?, *on)?;
         let figures = vec![
             figure(
                 "ways from a source to an argument of a sink",
@@ -705,6 +721,39 @@ impl Run<'_> {
             steps.push(Step { place, what });
         }
         steps
+    }
+}
+
+/// Figures of points-to.
+fn points_to_report((found, total_ns): &(PointsTo, u64)) -> AnalysisReport {
+    let choices = || found.choices.iter();
+    let targets = |choice: &Choice| choice.targets.as_ref().map(Vec::len);
+    let by_type = |choice: &Choice| choice.by_type as usize;
+    let figures = vec![
+        figure("calls through tables and by reference", choices().count()),
+        figure(
+            "calls whose targets are known",
+            choices().filter_map(targets).count(),
+        ),
+        figure(
+            "targets of all these calls by type",
+            choices().map(by_type).sum(),
+        ),
+        figure(
+            "targets of all these calls by points-to",
+            choices()
+                .map(|choice| targets(choice).unwrap_or(by_type(choice)))
+                .sum(),
+        ),
+        figure("values that choose them", found.values),
+        figure("rounds", found.rounds as usize),
+    ];
+    AnalysisReport {
+        name: "points-to",
+        figures,
+        facts: found.facts,
+        work: found.stats,
+        total_ns: *total_ns,
     }
 }
 

@@ -9,6 +9,7 @@ use seawall_modules::calls::{self, Calls};
 use seawall_modules::flow::On;
 use seawall_modules::model::{ANY_INDEX, ANY_TABLE, Initial, Kind, Module, Op, Program};
 use seawall_modules::points_to::{Choice, OpenTables, PointsTo, points_to};
+use seawall_modules::report::{AnalysisName, Request, Resolve, run};
 use seawall_modules::taint::taint;
 use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroUsize;
@@ -277,6 +278,114 @@ fn choices_make_further_choices_known() {
     let (found, rounds) = targets(&text, OpenTables::Changed);
     assert_eq!(found, ["two", "a", "one"]);
     assert_eq!(rounds, 4);
+}
+
+/// A chain of calls: each function calls the entry that its argument chooses, with the next one.
+fn chain(length: u32) -> PointsTo {
+    let mut text = format!("(module (type $k (func (param i32))) (table {length} funcref)");
+    let names: Vec<String> = (0..length).map(|number| format!("$f{number}")).collect();
+    text.push_str(&format!("(elem (i32.const 0) {})", names.join(" ")));
+    for (number, name) in names.iter().enumerate() {
+        let next = number + 2;
+        text.push_str(&format!(
+            "(func {name} (type $k) i32.const {next} local.get 0 call_indirect (type $k))"
+        ));
+    }
+    text.push_str("(func (export \"f\") i32.const 1 i32.const 0 call_indirect (type $k)))");
+    ask(&read(&text), OpenTables::Changed, 1)
+}
+
+#[test]
+fn calls_go_by_type_if_their_choices_take_too_many_rounds() {
+    let found = chain(20);
+    assert_eq!((found.rounds, found.escaped), (21, Some(Vec::new())));
+    for choice in &found.choices {
+        let next = choice.function + 1;
+        let expected = match choice.function {
+            20 => vec![0],
+            19 => Vec::new(),
+            _ => vec![next],
+        };
+        assert_eq!(choice.targets.as_ref(), Some(&expected), "{choice:?}");
+    }
+    let found = chain(300);
+    assert_eq!((found.rounds, found.escaped), (256, None));
+    assert_eq!(found.choices.len(), 301);
+    let mut choices = found.choices.iter();
+    assert!(choices.all(|choice| choice.targets.is_none() && choice.by_type == 300));
+}
+
+#[test]
+fn points_to_has_one_report_whoever_goes_by_it() {
+    use AnalysisName::{Calls, Liveness, PointsTo, Taint};
+    let program = read(&format!(
+        "(module {HEAD} (func (export \"f\") i32.const 0 i32.const 2 {CALL} drop))"
+    ));
+    let names = |analyses: &[AnalysisName], resolve| {
+        let spec = |name: &str| vec![name.parse().unwrap()];
+        let request = Request {
+            analyses: analyses.to_vec(),
+            reach: Vec::new(),
+            sources: spec("in"),
+            sinks: spec("out"),
+            resolve,
+            open_tables: OpenTables::Changed,
+            on: On::new(Machine::cpu(NonZeroUsize::new(1))),
+        };
+        let answer = run(&program, &request).unwrap();
+        for report in &answer.analyses {
+            assert!(report.total_ns > 0, "{report:?}");
+            let is_solved = report.name != "points-to" || report.work.submissions == 2;
+            assert!(is_solved, "{report:?}");
+        }
+        let names = answer.analyses.iter().map(|report| report.name);
+        names.collect::<Vec<&str>>()
+    };
+    let calls = "call graph";
+    assert_eq!(names(&[Calls], Resolve::Type), [calls]);
+    assert_eq!(names(&[Calls], Resolve::PointsTo), ["points-to", calls]);
+    assert_eq!(
+        names(&[Liveness, Taint, Calls], Resolve::PointsTo),
+        ["liveness", "points-to", "summaries", "taint", calls]
+    );
+    assert_eq!(
+        names(&[Calls, PointsTo], Resolve::PointsTo),
+        [calls, "points-to"]
+    );
+}
+
+#[test]
+fn functions_whose_reference_gets_outside_are_reached() {
+    let unreached = |text: &str, is_resolved: bool| {
+        let program = read(&format!(
+            "(module (import \"env\" \"out\" (func $out (param funcref)))
+             (table $t 2 funcref) (func $d) (func $e) {text})"
+        ));
+        let mut calls = Calls::of(&program);
+        if is_resolved {
+            calls = Calls::resolved(&program, &ask(&program, OpenTables::Changed, 1));
+        }
+        let on = On::new(Machine::cpu(NonZeroUsize::new(1)));
+        let (is_reached, _) = calls::reached(&calls, on).unwrap();
+        let names = (0..3).filter(|number| !is_reached[*number]);
+        names.collect::<Vec<usize>>()
+    };
+    let passes = "(elem declare func $d) (func (export \"f\") ref.func $d call $out)";
+    assert_eq!(unreached(passes, false), [2]);
+    assert_eq!(unreached(passes, true), [2]);
+    // By type, a reference that code names may get anywhere.
+    let drops = "(elem declare func $d) (func (export \"f\") ref.func $d drop i32.const 0 drop)";
+    assert_eq!(unreached(drops, false), [0, 2]);
+    assert_eq!(unreached(drops, true), [0, 1, 2]);
+    let reads = "(elem (i32.const 0) $d)
+        (func (export \"f\") i32.const 0 table.get $t call $out)";
+    assert_eq!(unreached(reads, false), [2]);
+    assert_eq!(unreached(reads, true), [2]);
+    let holds = "(elem (i32.const 0) $d) (func (export \"f\"))";
+    assert_eq!(unreached(holds, false), [0, 1, 2]);
+    let global = "(global (export \"g\") funcref (ref.func $d)) (func (export \"f\"))";
+    assert_eq!(unreached(global, false), [0, 2]);
+    assert_eq!(unreached(global, true), [0, 2]);
 }
 
 /// An object of the interpreter; `Initial::Unknown` stands for all.
@@ -888,7 +997,7 @@ fn the_call_graph_and_taint_go_by_what_is_found() {
         let report = taint(&program, calls, &source, &sink, on).unwrap();
         report.findings.len()
     };
-    let resolved = Calls::resolved(&program, &found.choices);
+    let resolved = Calls::resolved(&program, &found);
     assert_eq!(leaks(&Calls::of(&program)), 1);
     assert_eq!(leaks(&resolved), 0);
     let (is_reached, _) = calls::reached(&resolved, on).unwrap();
@@ -911,7 +1020,7 @@ proptest! {
         let program = read(&module(&mut Numbers::new(&numbers)));
         let by_type = Calls::of(&program);
         let found = ask(&program, OpenTables::Extended, 1);
-        let resolved = Calls::resolved(&program, &found.choices);
+        let resolved = Calls::resolved(&program, &found);
         let row = |calls: &Calls, choice: &Choice| {
             let (function, op) = (choice.function as usize, choice.op as usize);
             let callee = calls.callee(&program, function, op).unwrap();

@@ -2,7 +2,8 @@
 
 use super::marks::{Found, Marks, Numbers, of_all};
 use crate::cells::{Access, Cells, visit};
-use crate::flow::{Direction, Meet, Problem, Setup, Solution, Span};
+use crate::error::ModuleError;
+use crate::flow::{Direction, Meet, On, Problem, Setup, Solution, Span, solve};
 use crate::model::{Function, Kind, Program};
 use rayon::prelude::*;
 
@@ -18,6 +19,27 @@ pub const LIVENESS: Setup = Setup {
 pub struct Live {
     /// The cell of each fact.
     pub cells: Vec<u32>,
+}
+
+/// Liveness of all functions.
+#[derive(Clone, Debug)]
+pub struct Lived {
+    /// The facts of each function.
+    pub live: Vec<Live>,
+    /// The blocks where they hold.
+    pub solution: Solution,
+}
+
+impl Lived {
+    /// Solves the liveness of a program.
+    ///
+    /// # Errors
+    /// As for [`solve`].
+    pub fn of(program: &Program, on: On) -> Result<Self, ModuleError> {
+        let (problems, live) = liveness(program);
+        let solution = solve(program, LIVENESS, &problems, on)?;
+        Ok(Self { live, solution })
+    }
 }
 
 /// The problems of all functions. Costs two passes over all operations, on all threads.

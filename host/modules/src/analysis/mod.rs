@@ -15,5 +15,5 @@ pub use dominators::{Dominators, Loops, NONE, dominates, dominators, loops};
 pub use expressions::{AVAILABLE, Expressions, VERY_BUSY, available, expressions, very_busy};
 pub use facts::{text_facts, text_setup};
 pub use initialised::{INITIALISED, Reads, Uninitialised, initialised, uninitialised_uses};
-pub use liveness::{DeadStore, LIVENESS, Live, dead_stores, liveness};
+pub use liveness::{DeadStore, LIVENESS, Live, Lived, dead_stores, liveness};
 pub use reaching::{REACHING, Reaching, reaching};

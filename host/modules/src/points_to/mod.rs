@@ -22,6 +22,7 @@
 mod net;
 mod rounds;
 
+use crate::analysis::Lived;
 use crate::calls::Calls;
 use crate::error::ModuleError;
 use crate::flow::{On, SolveStats};
@@ -82,6 +83,8 @@ pub struct Choice {
 pub struct PointsTo {
     /// The calls, in the order of functions and operations.
     pub choices: Vec<Choice>,
+    /// Functions whose references get outside, sorted; `None` if rounds ended before all were known.
+    pub escaped: Option<Vec<u32>>,
     /// Fixpoints until nothing was new.
     pub rounds: u32,
     /// Values that choices depend on.
@@ -104,6 +107,17 @@ pub fn points_to(
     open_tables: OpenTables,
     on: On,
 ) -> Result<PointsTo, ModuleError> {
-    let net = Net::of(program, calls, open_tables, on)?;
+    points_to_over(program, calls, open_tables, &Lived::of(program, on)?, on)
+}
+
+/// As [`points_to`], of a program whose liveness is known.
+pub(crate) fn points_to_over(
+    program: &Program,
+    calls: &Calls,
+    open_tables: OpenTables,
+    lived: &Lived,
+    on: On,
+) -> Result<PointsTo, ModuleError> {
+    let net = Net::of(program, calls, open_tables, lived, on)?;
     Rounds::new(&net, on)?.run()
 }

@@ -1,6 +1,7 @@
 //! The graph of inclusions.
 
 use super::OpenTables;
+use crate::analysis::Lived;
 use crate::calls::Calls;
 use crate::error::ModuleError;
 use crate::flow::On;
@@ -86,10 +87,11 @@ impl<'a> Net<'a> {
         program: &'a Program,
         calls: &'a Calls,
         open_tables: OpenTables,
+        lived: &Lived,
         on: On,
     ) -> Result<Self, ModuleError> {
         let references: Vec<References<'_>> = program.modules.iter().map(References::of).collect();
-        let whole = Whole::of(program, calls, "points-to", Some(&references), on)?;
+        let whole = Whole::of(program, calls, "points-to", Some(&references), lived)?;
         let mut next = whole.len() as u32;
         let mut cells = Vec::with_capacity(program.modules.len());
         for module in &program.modules {

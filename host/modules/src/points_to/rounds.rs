@@ -124,24 +124,26 @@ impl<'a> Rounds<'a> {
     pub(super) fn run(mut self) -> Result<PointsTo, ModuleError> {
         let mut stats = SolveStats::default();
         let mut rounds = 0;
-        loop {
+        let is_done = loop {
             rounds += 1;
             let solution = self.solve()?;
             stats = stats.plus(solution.stats);
             let is_new = self.take_targets(&solution)? | self.take_escaped(&solution);
             if !is_new {
-                break;
+                break true;
             }
             if rounds == ROUNDS_MOST {
                 self.targets.fill(None);
-                break;
+                break false;
             }
-        }
+        };
         let objects: usize = self.objects.iter().map(Vec::len).sum();
         let modules = self.blocks.iter().filter(|blocks| **blocks > 0).count();
         let (values, facts) = (self.place.len(), (objects + modules) as u64);
+        let escaped = is_done.then(|| std::mem::take(&mut self.escaped));
         Ok(PointsTo {
             choices: self.choices(),
+            escaped,
             rounds,
             values,
             facts,

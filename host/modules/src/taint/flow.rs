@@ -3,6 +3,7 @@
 use super::spec::{LOAD, Port, Spec};
 use super::summary::{bit, summaries};
 use super::witness::Witnesses;
+use crate::analysis::Lived;
 use crate::calls::Calls;
 use crate::error::ModuleError;
 use crate::finding::{Finding, FindingKind, Place};
@@ -44,7 +45,24 @@ pub fn taint(
     sinks: &[Spec],
     on: On,
 ) -> Result<TaintReport, ModuleError> {
-    let whole = Whole::of(program, calls, "taint", None, on)?;
+    taint_over(
+        program,
+        calls,
+        (sources, sinks),
+        &Lived::of(program, on)?,
+        on,
+    )
+}
+
+/// As [`taint`], of a program whose liveness is known.
+pub(crate) fn taint_over(
+    program: &Program,
+    calls: &Calls,
+    (sources, sinks): (&[Spec], &[Spec]),
+    lived: &Lived,
+    on: On,
+) -> Result<TaintReport, ModuleError> {
+    let whole = Whole::of(program, calls, "taint", None, lived)?;
     let seeds = seeds(&whole, sources)?;
     let wanted = wanted(&whole, sinks)?;
     let found = summaries(&whole, on)?;

@@ -21,5 +21,6 @@ mod spec;
 mod summary;
 mod witness;
 
+pub(crate) use flow::taint_over;
 pub use flow::{TaintReport, taint};
 pub use spec::{Port, Spec};

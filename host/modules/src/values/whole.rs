@@ -2,10 +2,9 @@
 
 use super::follow::{Follow, References};
 use super::function::{LiveIn, Maker, NONE, Shape, Values};
-use crate::analysis::{LIVENESS, liveness};
+use crate::analysis::Lived;
 use crate::calls::Calls;
 use crate::error::ModuleError;
-use crate::flow::{On, solve};
 use crate::model::Program;
 use rayon::prelude::*;
 
@@ -28,16 +27,14 @@ impl<'a> Whole<'a> {
     /// `references` has the references of each module, if not data but those are followed.
     ///
     /// # Errors
-    /// As for [`solve`]; [`ModuleError::TooLarge`] beyond 2^30 values.
+    /// [`ModuleError::TooLarge`] beyond 2^30 values.
     pub(crate) fn of(
         program: &'a Program,
         calls: &'a Calls,
         name: &str,
         references: Option<&[References<'_>]>,
-        on: On,
+        lived: &Lived,
     ) -> Result<Self, ModuleError> {
-        let (problems, live) = liveness(program);
-        let solution = solve(program, LIVENESS, &problems, on)?;
         let shapes: Vec<Shape> = program
             .modules
             .iter()
@@ -56,8 +53,8 @@ impl<'a> Whole<'a> {
                 };
             }
             let live = LiveIn {
-                cells: &live[number].cells,
-                solution: &solution,
+                cells: &lived.live[number].cells,
+                solution: &lived.solution,
                 function: number,
             };
             let callee = |op: usize| {

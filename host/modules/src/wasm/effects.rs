@@ -48,6 +48,11 @@ impl Effect {
             _ => None,
         }
     }
+
+    /// Whether references of tables or segments become values, or parts of objects.
+    pub(super) const fn reads_references(self) -> bool {
+        matches!(self, Self::TableGet(_) | Self::SegmentEscapes)
+    }
 }
 
 /// A constant as an index of a table.

@@ -1,7 +1,7 @@
 //! Sections of a module: types, imports, exports, tables' elements, names.
 
 use super::declared;
-use super::effects::{effect, index_of};
+use super::effects::{Effect, effect, index_of};
 use crate::model::{
     ANY_INDEX, ANY_TABLE, Body, Element, Entry, Function, Global, Image, Initial, Kind, Module,
     Program,
@@ -32,6 +32,7 @@ pub(super) struct Sections {
     entries: Vec<Entry>,
     referenced: Vec<u32>,
     boxed: Vec<u32>,
+    given: Vec<u32>,
     start: Option<u32>,
     code_bytes: u64,
 }
@@ -76,7 +77,9 @@ impl Sections {
             }
             Payload::GlobalSection(globals) => {
                 for global in globals {
+                    let first = self.referenced.len();
                     let initial = self.initial(&global?.init_expr)?;
+                    self.given.extend(&self.referenced[first..]);
                     let is_open = false;
                     self.globals.push(Global { initial, is_open });
                 }
@@ -295,16 +298,31 @@ impl Sections {
         Ok(())
     }
 
-    /// Notes the tables that instructions write to.
-    fn note_writes(&mut self, image: &[u8], bodies: &[Body]) {
+    /// Notes the tables that instructions write to, and the references that they get.
+    fn note_references(&mut self, image: &[u8], bodies: &[Body]) {
+        let mut reads = false;
         let ops = bodies.iter().flat_map(|body| &body.ops);
-        for op in ops.filter(|op| op.kind() == Kind::Opaque) {
-            if let Some(table) = effect(image, *op).written_table()
+        for op in ops.filter(|op| matches!(op.kind(), Kind::Opaque | Kind::Constant)) {
+            let effect = effect(image, *op);
+            reads |= effect.reads_references();
+            if let Effect::Makes(Initial::Function(function)) = effect {
+                self.given.push(function);
+            }
+            if let Some(table) = effect.written_table()
                 && let Some(is_written) = self.written_tables.get_mut(table as usize)
             {
                 *is_written = true;
             }
         }
+        if reads {
+            let held = self.entries.iter().filter_map(|entry| match entry.initial {
+                Initial::Function(function) => Some(function),
+                _ => None,
+            });
+            self.given.extend(held);
+        }
+        self.given.sort_unstable();
+        self.given.dedup();
     }
 
     /// Names of functions. Names are no part of a module's meaning, so a damaged section only ends
@@ -332,9 +350,7 @@ impl Sections {
         image: Image,
         bodies: Vec<Body>,
     ) {
-        if !self.written_tables.is_empty() {
-            self.note_writes(&image.0, &bodies);
-        }
+        self.note_references(&image.0, &bodies);
         let module = program.modules.len() as u32;
         let first = program.functions.len();
         let defined = self.functions.iter_mut().skip(self.imported);
@@ -364,6 +380,7 @@ impl Sections {
             entries: self.entries,
             referenced: self.referenced,
             boxed: self.boxed,
+            given: self.given,
             open_tables: self.open_tables,
             table_sizes: self.table_sizes,
             written_tables: self.written_tables,
