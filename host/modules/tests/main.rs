@@ -9,5 +9,6 @@ mod oracle;
 mod points_to;
 mod random;
 mod real;
+mod registers;
 mod solver;
 mod taint;

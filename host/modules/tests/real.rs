@@ -2,6 +2,7 @@
 //! prints why and skips. `SEAWALL_MODULES` names a folder that keeps them from run to run.
 
 use crate::analyses::{check_all, check_dominators};
+use crate::registers::check_registers;
 use seawall_modules::model::Program;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -53,6 +54,7 @@ fn check(name: &str, file: &str) {
     let mut program = Program::default();
     seawall_modules::read(&mut program, file, bytes).unwrap();
     check_dominators(&program);
+    check_registers(&program);
     // The plain analyses are slow on purpose: functions of many blocks would take minutes.
     let most = 60;
     for function in &mut program.functions {
