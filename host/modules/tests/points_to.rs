@@ -732,6 +732,14 @@ fn check(program: &Program, open_tables: OpenTables, text: &str) {
     let found = ask(program, open_tables, 1);
     let several = ask(program, open_tables, 3);
     assert_eq!(found.choices, several.choices, "{text}");
+    let outside = interpreter
+        .outside
+        .iter()
+        .filter_map(|object| match object {
+            Initial::Function(function) => Some(*function),
+            _ => None,
+        });
+    assert_eq!(found.escaped, Some(outside.collect()), "{text}");
     let count = interpreter.found.len();
     assert_eq!(found.choices.len(), count, "{text}");
     for choice in &found.choices {

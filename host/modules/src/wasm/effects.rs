@@ -6,6 +6,9 @@
 use crate::model::{Initial, Op};
 use wasmparser::{BinaryReader, Error};
 
+/// The byte of `ref.func`.
+pub(super) const REF_FUNC: u8 = 0xd2;
+
 /// An effect on references and indices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Effect {
@@ -82,7 +85,7 @@ fn decoded(bytes: &[u8]) -> Result<Effect, Error> {
         0x41 => Effect::Makes(Initial::Index(reader.read_var_i32()? as u32)),
         0x42 => Effect::Makes(index_of(reader.read_var_i64()?)),
         0xd0 => Effect::Makes(Initial::Null),
-        0xd2 => Effect::Makes(Initial::Function(reader.read_var_u32()?)),
+        REF_FUNC => Effect::Makes(Initial::Function(reader.read_var_u32()?)),
         0xd4 => Effect::Chooses(1),
         0xfb => of_objects(reader.read_var_u32()?),
         0xfc => of_tables(&mut reader)?,

@@ -1,9 +1,9 @@
 //! Sections of a module: types, imports, exports, tables' elements, names.
 
 use super::declared;
-use super::effects::{Effect, effect, index_of};
+use super::effects::{Effect, REF_FUNC, effect, index_of};
 use crate::model::{
-    ANY_INDEX, ANY_TABLE, Body, Element, Entry, Function, Global, Image, Initial, Kind, Module,
+    ANY_INDEX, ANY_TABLE, Body, Element, Entry, Function, Global, Image, Initial, Kind, Module, Op,
     Program,
 };
 use hashbrown::HashMap;
@@ -301,8 +301,14 @@ impl Sections {
     /// Notes the tables that instructions write to, and the references that they get.
     fn note_references(&mut self, image: &[u8], bodies: &[Body]) {
         let mut reads = false;
+        let is_reference = |op: &Op| image.get(op.offset as usize) == Some(&REF_FUNC);
         let ops = bodies.iter().flat_map(|body| &body.ops);
-        for op in ops.filter(|op| matches!(op.kind(), Kind::Opaque | Kind::Constant)) {
+        for op in ops.filter(|op| match op.kind() {
+            Kind::Opaque => true,
+            // Constants are many, and few of them are references.
+            Kind::Constant => is_reference(op),
+            _ => false,
+        }) {
             let effect = effect(image, *op);
             reads |= effect.reads_references();
             if let Effect::Makes(Initial::Function(function)) = effect {
