@@ -1,7 +1,10 @@
-//! Forecasts of runs on the CPU, by the cost model that chooses machines.
+//! Forecasts of runs on the CPU, by the cost model that chooses machines, and the sizes of graphs that
+//! they ask for.
 
 use crate::graph::kind_of;
+use pyo3::intern;
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 use seawall::analysis::AnalysisKind;
 use seawall::calibrate::{Calibration, predict};
 use seawall::cost::{Costs, Job, Tally};
@@ -48,7 +51,34 @@ fn forecast(
     Ok((found.one_ns, found.all_ns))
 }
 
-/// Adds the function to the module.
+/// Nodes and entries of the adjacency of a graph of NetworkX, and whether it keeps a conversion:
+/// what a forecast is made of, in less time than the shortest calls take.
+#[pyfunction]
+fn sizes(graph: &Bound<'_, PyAny>) -> PyResult<(usize, usize, bool)> {
+    let py = graph.py();
+    let mut is_converted = false;
+    if let Some(cache) = graph.getattr_opt(intern!(py, "__networkx_cache__"))?
+        && let Ok(cache) = cache.cast::<PyDict>()
+        && let Some(backends) = cache.get_item(intern!(py, "backends"))?
+    {
+        is_converted = backends.contains(intern!(py, "seawall"))?;
+    }
+    let adjacency = graph.getattr(intern!(py, "_adj"))?;
+    let mut entries = 0;
+    if let Ok(rows) = adjacency.cast::<PyDict>() {
+        for (_, row) in rows {
+            entries += row.len()?;
+        }
+    } else {
+        for row in adjacency.call_method0(intern!(py, "values"))?.try_iter()? {
+            entries += row?.len()?;
+        }
+    }
+    Ok((adjacency.len()?, entries, is_converted))
+}
+
+/// Adds the functions to the module.
 pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_function(wrap_pyfunction!(forecast, module)?)
+    module.add_function(wrap_pyfunction!(forecast, module)?)?;
+    module.add_function(wrap_pyfunction!(sizes, module)?)
 }

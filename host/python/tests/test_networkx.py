@@ -190,6 +190,17 @@ def test_many_sources_equal_networkx(name: str, kind: str, graphs: list[nx.Graph
         assert here == there
 
 
+def test_small_graphs_are_judged_by_all_that_a_call_takes() -> None:
+    graph = nx.gnm_random_graph(10, 20, seed=1)
+    # NetworkX asks the backend again for each source, so that declining costs more than a run.
+    for name in ("closeness_centrality", "all_pairs_shortest_path_length", "harmonic_centrality"):
+        assert Backend.should_run(name, (graph,), {}) is True
+    for name in ("degree_centrality", "connected_components", "isolates"):
+        assert isinstance(Backend.should_run(name, (graph,), {}), str)
+        assert isinstance(Backend.should_run(name, (graph.subgraph([0, 1]),), {}), str)
+    assert Backend.should_run("degree_centrality", (Backend.convert_from_nx(graph),), {}) is True
+
+
 def test_parameters_of_pagerank_round_alike() -> None:
     graph = nx.gnp_random_graph(200, 0.03, seed=1, directed=True)
     some = {v: v % 7 for v in range(0, 200, 3)}

@@ -78,55 +78,49 @@ class Backend:
 class _Signature(NamedTuple):
     """What decides whether arguments fit a function."""
 
-    #: Names of the arguments that may be given by place, in order.
-    places: tuple[str, ...]
-    #: Defaults of arguments.
-    defaults: dict[str, Any]
-    #: Arguments that have none.
+    #: Place of each argument; behind all places where it is given by name alone.
+    places: dict[str, int]
+    #: How many arguments may be given by place.
+    most: int
+    #: Arguments without a default, which come first.
     required: tuple[str, ...]
-    #: Arguments that the check takes.
-    wanted: tuple[str, ...]
-    #: Those beside the graph, by default; None if the function needs more than a graph.
-    with_graph: tuple[Any, ...] | None
+    #: Arguments that the check takes: name, place and default.
+    wanted: tuple[tuple[str, int, Any], ...]
 
 
 @cache
 def _signature(name: str) -> _Signature:
     parameters = inspect.signature(getattr(Backend, name)).parameters.values()
     empty = inspect.Parameter.empty
-    defaults = {p.name: p.default for p in parameters if p.default is not empty}
-    required = tuple(p.name for p in parameters if p.default is empty)
-    wanted = tuple(inspect.signature(_CHECKS[name]).parameters)
-    rest = wanted[1:] if wanted[:1] == ("G",) else wanted
+    by_place = [p.name for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD]
+    places = {p.name: len(by_place) for p in parameters}
+    places.update({key: place for place, key in enumerate(by_place)})
+    defaults = {p.name: p.default for p in parameters}
     return _Signature(
-        tuple(p.name for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD),
-        defaults,
-        required,
-        wanted,
-        tuple(defaults[key] for key in rest) if required == ("G",) else None,
+        places,
+        len(by_place),
+        tuple(key for key, default in defaults.items() if default is empty),
+        tuple(
+            (key, places[key], defaults[key]) for key in inspect.signature(_CHECKS[name]).parameters
+        ),
     )
 
 
 def _bound(name: str, check: Callable[..., Answer], args: Any, kwargs: Any) -> Answer:
     # `inspect.Signature.bind` takes 20 µs, which small graphs have not.
-    places, defaults, required, wanted, with_graph = _signature(name)
-    if with_graph is not None and len(args) == 1 and not kwargs:
-        # Most calls name a graph alone.
-        return check(*args, *with_graph) if len(with_graph) < len(wanted) else check(*with_graph)
-    given = dict(zip(places, args))
-    known = len(given)
-    given.update(kwargs)
-    given.pop("backend", None)
+    places, most, required, wanted = _signature(name)
+    count = len(args)
     # NetworkX raises its own error for arguments that are too many, unknown, double or missing.
-    fits = (
-        len(args) <= len(places)
-        and len(given) == known + len(kwargs) - ("backend" in kwargs)
-        and all(key in defaults or key in required for key in given)
-        and all(key in given for key in required)
-    )
+    fits = count <= most
+    for key in kwargs:
+        fits = fits and (key == "backend" or places.get(key, -1) >= count)
+    for key in required[count:]:
+        fits = fits and key in kwargs
     if not fits:
         return "arguments that do not fit the signature"
-    return check(*[given[key] if key in given else defaults[key] for key in wanted])
+    return check(
+        *[args[at] if at < count else kwargs.get(key, default) for key, at, default in wanted]
+    )
 
 
 def _has(cost: Cost, check: Callable[..., Answer] | None = None) -> Callable[[Any], Any]:
@@ -602,19 +596,19 @@ def node_connected_component(G: Graph, n: Node) -> set[Any]:
     return G.any.reached(G.index[n], is_strict=False)
 
 
-@_has(Cost.COMPONENTS)
+@_has(Cost.WEAK)
 @not_implemented_for("undirected")
 def weakly_connected_components(G: Graph) -> Iterator[set[Any]]:
     yield from G.any.components()
 
 
-@_has(Cost.COMPONENTS)
+@_has(Cost.WEAK)
 @not_implemented_for("undirected")
 def number_weakly_connected_components(G: Graph) -> int:
     return G.any.component_count()
 
 
-@_has(Cost.COMPONENTS)
+@_has(Cost.WEAK)
 @not_implemented_for("undirected")
 def is_weakly_connected(G: Graph) -> bool:
     if len(G) == 0:
@@ -747,12 +741,12 @@ def _clustering_check(G: Any, weight: Any) -> Answer:
     return _is_plain(weight)
 
 
-@_has(Cost.TRIANGLES, _clustering_check)
+@_has(Cost.CLUSTERING, _clustering_check)
 def clustering(G: Graph, nodes: Any = None, weight: Any = None) -> Any:
     return _chosen(G, G.any.clustering(), nodes)
 
 
-@_has(Cost.TRIANGLES, _clustering_check)
+@_has(Cost.CLUSTERING, _clustering_check)
 def average_clustering(
     G: Graph, nodes: Any = None, weight: Any = None, count_zeros: bool = True
 ) -> float:
@@ -766,7 +760,7 @@ def _transitivity_check(G: Any) -> Answer:
     return _clustering_check(G, None)
 
 
-@_has(Cost.TRIANGLES, _transitivity_check)
+@_has(Cost.CLUSTERING, _transitivity_check)
 def transitivity(G: Graph) -> float:
     triangles, pairs = G.any.triads()
     return 0 if triangles == 0 else triangles / pairs
