@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import itertools
 import multiprocessing
 import random
@@ -190,6 +191,66 @@ def test_many_sources_equal_networkx(name: str, kind: str, graphs: list[nx.Graph
         assert here == there
 
 
+@pytest.mark.parametrize("heaviest", [1, 9, 256, 257, 10**6])
+def test_lightest_paths_of_any_whole_weights(heaviest: int) -> None:
+    # Up to 256 they wait in buckets, beyond in a heap; zeroes join the bucket that is read.
+    rng = random.Random(heaviest)
+    for kind in (nx.Graph, nx.DiGraph):
+        graph = nx.gnm_random_graph(300, 1200, seed=heaviest, directed=kind is nx.DiGraph)
+        for _, _, data in graph.edges(data=True):
+            data["weight"] = rng.choice([0, rng.randint(1, heaviest), heaviest])
+        some = list(graph)[:3]
+        for cutoff in (None, -1, 0, heaviest, 2.5 * heaviest):
+            for name in ("single_source_dijkstra", "dijkstra_predecessor_and_distance"):
+                there, here = both(name, graph, 5, cutoff=cutoff)
+                assert here == there
+            there, here = both("multi_source_dijkstra", graph, some, cutoff=cutoff)
+            assert here == there
+        for target in (17, 42, 99):
+            there, here = both("single_source_dijkstra", graph, 5, target)
+            assert here == there
+        there, here = both("single_source_dijkstra_path_length", graph, 5, weight=None)
+        assert here == there
+
+
+@pytest.mark.parametrize("name", ["minimum_spanning_tree", "maximum_spanning_tree"])
+def test_trees_have_copies_of_attributes(name: str) -> None:
+    graph = nx.Graph(title="roads")
+    graph.add_node("c", colour="red")
+    for at, (u, v) in enumerate([("a", "b"), ("b", "c"), ("c", "a"), ("d", "e"), ("e", "e")]):
+        graph.add_edge(u, v, weight=[-0.0, 0.0, -3.5, 2.0, 1.0][at], lanes=at)
+    there, here = both(name, graph)
+    assert here == there
+    tree = getattr(nx, name)(graph, backend="seawall")
+    assert type(tree) is nx.Graph
+    assert tree.nodes["c"] is not graph.nodes["c"]
+    for u, v, data in tree.edges(data=True):
+        assert data is tree[v][u]
+        assert data is not graph[u][v]
+    tree.add_edge("a", "f")
+    assert tree.number_of_nodes() == 6
+
+    class Roads(nx.Graph):
+        pass
+
+    there, here = both(name, Roads(graph))
+    assert here == there
+    assert type(getattr(nx, name)(Roads(graph), backend="seawall")) is Roads
+
+
+def test_the_collector_is_left_as_it_was() -> None:
+    graph = nx.path_graph(50)
+    try:
+        for is_enabled in (True, False):
+            (gc.enable if is_enabled else gc.disable)()
+            for name in ("minimum_spanning_tree", "connected_components", "bfs_tree"):
+                args = (0,) if name == "bfs_tree" else ()
+                outcome(True, getattr(nx, name), graph, *args, backend="seawall")
+                assert gc.isenabled() == is_enabled
+    finally:
+        gc.enable()
+
+
 def test_small_graphs_are_judged_by_all_that_a_call_takes() -> None:
     graph = nx.gnm_random_graph(10, 20, seed=1)
     # NetworkX asks the backend again for each source, so that declining costs more than a run.
@@ -349,7 +410,8 @@ def test_a_large_graph_keeps_its_thread() -> None:
 
 @pytest.mark.parametrize("entries", [200, 6000])
 def test_loops_and_the_library_answer_alike(entries: int) -> None:
-    # Loops answer for graphs of fewer than 4,096 entries, the library for others.
+    # Loops answer for graphs of fewer than 4,096 entries, the library for others, but for triangles
+    # where there is no GPU.
     for is_directed in (False, True):
         graph = nx.gnm_random_graph(300, entries // (2 - is_directed), 5, is_directed)
         converted = Backend.convert_from_nx(graph)

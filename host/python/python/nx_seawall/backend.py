@@ -750,7 +750,7 @@ def clustering(G: Graph, nodes: Any = None, weight: Any = None) -> Any:
 def average_clustering(
     G: Graph, nodes: Any = None, weight: Any = None, count_zeros: bool = True
 ) -> float:
-    values = clustering(G, nodes).values()
+    values = G.any.clustering_values() if nodes is None else list(clustering(G, nodes).values())
     if not count_zeros:
         values = [value for value in values if abs(value) > 0]
     return sum(values) / len(values)
@@ -825,19 +825,19 @@ def maximum_spanning_edges(
     return _spanning(G, False, weight, data)
 
 
-def _tree(G: Graph, edges: Iterator[Any]) -> Any:
+def _tree(G: Graph, minimum: bool, weight: Any) -> Any:
     source = G.source
     tree = source.__class__()
     tree.graph.update(source.graph)
+    parts = source._node, source._adj
+    if type(source) is nx.Graph and all(type(part) is dict for part in parts):
+        # As `add_edges_from` leaves them, without its checks of each edge.
+        G.rows(weight).spanning_into(minimum, parts, (tree._node, tree._adj))
+        return tree
+    edges = _spanning(G, minimum, weight, True)
     with _no_collection():
         tree.add_nodes_from(source.nodes.items())
-        if type(source) is not nx.Graph:
-            tree.add_edges_from(edges)
-            return tree
-        # As `add_edges_from` leaves them, without its checks of each edge.
-        rows = tree._adj
-        for u, v, data in edges:
-            rows[u][v] = rows[v][u] = dict(data)
+        tree.add_edges_from(edges)
     return tree
 
 
@@ -855,17 +855,19 @@ def _no_collection() -> Iterator[None]:
 
 
 @_has(Cost.SORTED, _tree_check)
+@not_implemented_for("directed")
 def minimum_spanning_tree(
     G: Graph, weight: Any = "weight", algorithm: str = "kruskal", ignore_nan: bool = False
 ) -> Any:
-    return _tree(G, minimum_spanning_edges(G, algorithm, weight))
+    return _tree(G, True, weight)
 
 
 @_has(Cost.SORTED, _tree_check)
+@not_implemented_for("directed")
 def maximum_spanning_tree(
     G: Graph, weight: Any = "weight", algorithm: str = "kruskal", ignore_nan: bool = False
 ) -> Any:
-    return _tree(G, maximum_spanning_edges(G, algorithm, weight))
+    return _tree(G, False, weight)
 
 
 # Centralities and distances.

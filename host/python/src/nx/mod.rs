@@ -6,6 +6,7 @@
 //! Python would take most of the time.
 
 mod centrality;
+mod objects;
 pub(crate) mod rows;
 pub(crate) mod search;
 pub(crate) mod structure;
@@ -14,13 +15,15 @@ use crate::error;
 use crate::worker::{Question, Worker};
 use centrality::{Reach, Walk};
 use numpy::{PyArray1, PyReadonlyArray1, ToPyArray};
+use objects::Uncollected;
 use pyo3::exceptions::{PyNotImplementedError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyFloat, PyInt, PyList, PySet, PyTuple};
 use pyo3::{IntoPyObjectExt, intern};
 use rows::{Rows, Weights};
-use search::{Contradiction, Goal, Length, Lengths, Levels, NONE};
+use search::{BUCKETS_MAX, Contradiction, Goal, Length, Lengths, Levels, NONE};
 use seawall::analysis::AnalysisKind;
+use seawall::backend::cuda;
 use seawall::graph::Graph;
 use seawall::outcome::Column;
 use seawall::run::{self, Machine, RunRequest};
@@ -34,6 +37,10 @@ const ENTRIES_OF_THREAD: usize = 1 << 14;
 /// beside its run, in which these loops end.
 const ENTRIES_OF_QUESTION: usize = 1 << 12;
 
+/// Entries of the adjacency below which a loop counts triangles where there is no GPU: in half the
+/// time that the library takes on two threads.
+const ENTRIES_OF_TRIANGLES: usize = 1 << 22;
+
 /// A graph of NetworkX, converted. It does not change with the graph that it was made of.
 #[pyclass(frozen, module = "seawall._seawall")]
 #[derive(Debug)]
@@ -46,6 +53,8 @@ pub(crate) struct NxGraph {
     rows: Rows,
     back: OnceLock<(Rows, Vec<usize>)>,
     weights: Weights,
+    /// The heaviest weight, if all are whole, none is negative and none exceeds [`BUCKETS_MAX`].
+    heaviest: OnceLock<Option<u32>>,
     walk: OnceLock<Walk>,
     /// The same graph in the library, from the first question on, and its thread.
     graph: OnceLock<Arc<Graph>>,
@@ -269,9 +278,8 @@ impl NxGraph {
     ) -> PyResult<Bound<'py, PyDict>> {
         let found = self.search(py, &sources, cutoff, reverse)?;
         let dict = PyDict::new(py);
-        for &node in &found.order {
-            dict.set_item(self.node(py, node), found.level[node as usize])?;
-        }
+        let level = |node: u32| found.level[node as usize];
+        self.put(py, &dict, &found.order, level)?;
         Ok(dict)
     }
 
@@ -293,6 +301,7 @@ impl NxGraph {
         to_source: bool,
     ) -> PyResult<Bound<'py, PyDict>> {
         let found = self.search(py, &[source], cutoff, false)?;
+        let _uncollected = Uncollected::new(py);
         let dict = PyDict::new(py);
         for &node in &found.order {
             let mut path = path_to(&found.parent, node);
@@ -314,6 +323,7 @@ impl NxGraph {
         reverse: bool,
     ) -> PyResult<Bound<'py, PyList>> {
         let found = self.search(py, &[source], depth_limit, reverse)?;
+        let _uncollected = Uncollected::new(py);
         let edge = |node: &u32| {
             (
                 self.node(py, found.parent[*node as usize]),
@@ -326,6 +336,7 @@ impl NxGraph {
     /// The layers of a breadth-first search from sources in this order.
     fn layers<'py>(&self, py: Python<'py>, sources: Vec<u32>) -> PyResult<Bound<'py, PyList>> {
         let found = self.search(py, &sources, None, false)?;
+        let _uncollected = Uncollected::new(py);
         let same = |a: &u32, b: &u32| found.level[*a as usize] == found.level[*b as usize];
         let layers: PyResult<Vec<_>> = found
             .order
@@ -366,6 +377,7 @@ impl NxGraph {
                 }
             }
         }
+        let _uncollected = Uncollected::new(py);
         let (lists, levels) = (PyDict::new(py), PyDict::new(py));
         for &node in &found.order {
             lists.set_item(self.node(py, node), self.list(py, &before[node as usize])?)?;
@@ -463,14 +475,17 @@ impl NxGraph {
         let found = self.triangle_counts(py)?;
         let dict = PyDict::new(py);
         for (node, count) in self.rows.all().zip(found) {
-            let degree = self.simple_degree(node);
-            let node = self.node(py, node);
-            match count {
-                0 => dict.set_item(node, 0)?,
-                _ => dict.set_item(node, (2 * count) as f64 / (degree * (degree - 1)) as f64)?,
-            }
+            dict.set_item(self.node(py, node), self.share(py, node, count)?)?;
         }
         Ok(dict)
+    }
+
+    /// The values of `clustering` alone.
+    fn clustering_values<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let found = self.triangle_counts(py)?;
+        let share = |(node, count)| self.share(py, node, count);
+        let values: PyResult<Vec<_>> = self.rows.all().zip(found).map(share).collect();
+        PyList::new(py, values?)
     }
 
     /// Twice the triangles at all nodes, and the pairs of neighbours of all nodes.
@@ -483,10 +498,9 @@ impl NxGraph {
     /// Colours of nodes by falling degree, in that order.
     fn largest_first<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let found = py.detach(|| structure::largest_first(&self.rows));
+        let (order, colours) = found;
         let dict = PyDict::new(py);
-        for (node, colour) in found {
-            dict.set_item(self.node(py, node), colour)?;
-        }
+        self.put(py, &dict, &order, |node| colours[node as usize])?;
         Ok(dict)
     }
 
@@ -510,18 +524,23 @@ impl NxGraph {
 
     /// Edges of a spanning forest as pairs, lightest or heaviest first.
     fn spanning<'py>(&self, py: Python<'py>, minimum: bool) -> PyResult<Bound<'py, PyList>> {
-        let towards = |order: std::cmp::Ordering| if minimum { order } else { order.reverse() };
-        let edges = py.detach(|| match &self.weights {
-            Weights::Unit => structure::kruskal(&self.rows, |_, _| std::cmp::Ordering::Equal),
-            Weights::Whole(w) => structure::kruskal(&self.rows, |a, b| towards(w[a].cmp(&w[b]))),
-            Weights::Real(w) => {
-                let zero = |weight: f64| weight + 0.0;
-                let compare = |a: usize, b: usize| zero(w[a]).total_cmp(&zero(w[b]));
-                structure::kruskal(&self.rows, |a, b| towards(compare(a, b)))
-            }
-        });
-        let pair = |(from, to, _): (u32, u32, usize)| (self.node(py, from), self.node(py, to));
-        PyList::new(py, edges.into_iter().map(pair).collect::<Vec<_>>())
+        let edges = py.detach(|| self.forest(minimum));
+        let _uncollected = Uncollected::new(py);
+        let pair = |(from, to): &(u32, u32)| (self.node(py, *from), self.node(py, *to));
+        PyList::new(py, edges.iter().map(pair))
+    }
+
+    /// Puts a spanning forest into the empty dictionaries `nodes` and `rows` of a `Graph`; those of
+    /// the graph that this was made of are `source_nodes` and `source_rows`.
+    fn spanning_into<'py>(
+        &self,
+        py: Python<'py>,
+        minimum: bool,
+        source: (Bound<'py, PyDict>, Bound<'py, PyDict>),
+        forest: (Bound<'py, PyDict>, Bound<'py, PyDict>),
+    ) -> PyResult<()> {
+        let edges = py.detach(|| self.forest(minimum));
+        self.grow(py, (&source.0, &source.1), (&forest.0, &forest.1), &edges)
     }
 
     /// Generations of a directed graph as lists, and how many nodes they have.
@@ -766,6 +785,7 @@ impl NxGraph {
             rows,
             back: OnceLock::new(),
             weights,
+            heaviest: OnceLock::new(),
             walk: OnceLock::new(),
             graph: OnceLock::new(),
             worker: OnceLock::new(),
@@ -831,9 +851,33 @@ impl NxGraph {
         self.rows.targets.len() < ENTRIES_OF_QUESTION
     }
 
+    /// Edges of a spanning forest, lightest or heaviest first.
+    fn forest(&self, minimum: bool) -> Vec<(u32, u32)> {
+        let towards = |key: u64| if minimum { key } else { !key };
+        match &self.weights {
+            Weights::Unit => structure::kruskal(&self.rows, |_| 0),
+            Weights::Whole(w) => {
+                structure::kruskal(&self.rows, |at| towards(structure::key_of_whole(w[at])))
+            }
+            Weights::Real(w) => {
+                structure::kruskal(&self.rows, |at| towards(structure::key_of_real(w[at])))
+            }
+        }
+    }
+
+    /// The share of pairs of neighbours that are neighbours themselves, a whole 0 for none.
+    fn share<'py>(&self, py: Python<'py>, node: u32, count: u64) -> PyResult<Bound<'py, PyAny>> {
+        if count == 0 {
+            return 0.into_bound_py_any(py);
+        }
+        let degree = self.simple_degree(node);
+        ((2 * count) as f64 / (degree * (degree - 1)) as f64).into_bound_py_any(py)
+    }
+
     fn triangle_counts(&self, py: Python<'_>) -> PyResult<Vec<u64>> {
-        if self.is_small() {
-            return Ok(structure::triangles(&self.rows));
+        let entries = self.rows.targets.len();
+        if self.is_small() || (entries < ENTRIES_OF_TRIANGLES && !has_device()) {
+            return Ok(py.detach(|| structure::triangles(&self.rows)));
         }
         match self.ask(py, AnalysisKind::Triangles, Vec::new())? {
             Column::U32(words) => Ok(words.into_iter().map(u64::from).collect()),
@@ -942,15 +986,50 @@ impl NxGraph {
                     target,
                     all_parents: wanted == Wanted::Predecessors,
                 };
-                let found = match weights {
-                    Weights::Whole(weights) => {
+                let found = match (weights, self.heaviest()) {
+                    (Weights::Whole(weights), Some(heaviest)) if !goal.all_parents => {
+                        let weight = |place: usize| weights[place] as u32;
+                        self.run_light(py, weight, &sources, goal, heaviest)
+                    }
+                    (Weights::Whole(weights), _) => {
                         self.run(py, |place| weights[place], &sources, goal)?
                     }
-                    _ => self.run(py, |_| 1, &sources, goal)?,
+                    _ if goal.all_parents => self.run(py, |_| 1, &sources, goal)?,
+                    _ => self.run_light(py, |_| 1, &sources, goal, 1),
                 };
                 self.lightest_dicts(py, &sources, target, &found, wanted)
             }
         }
+    }
+
+    /// The heaviest weight, where a search may take buckets: they are no more than nodes.
+    fn heaviest(&self) -> Option<u32> {
+        *self.heaviest.get_or_init(|| {
+            let Weights::Whole(weights) = &self.weights else {
+                return None;
+            };
+            // The longest path has a length of 32 bits.
+            let nodes = self.nodes.len().max(1) as i64;
+            let most = BUCKETS_MAX.min(nodes).min(i64::from(NONE) / nodes);
+            let is_light = weights.iter().all(|weight| (0..=most).contains(weight));
+            let heaviest = weights.iter().copied().max().unwrap_or(0);
+            is_light.then(|| u32::try_from(heaviest).unwrap_or(0))
+        })
+    }
+
+    fn run_light(
+        &self,
+        py: Python<'_>,
+        weight: impl Fn(usize) -> u32 + Sync + Send,
+        sources: &[u32],
+        goal: Goal<i64>,
+        heaviest: u32,
+    ) -> Lengths<i64> {
+        py.detach(|| {
+            let mut lengths = Lengths::new(self.nodes.len());
+            lengths.search_light(&self.rows, weight, sources, goal, heaviest);
+            lengths
+        })
     }
 
     fn run<W: Length>(
@@ -966,9 +1045,7 @@ impl NxGraph {
                 .search(&self.rows, weight, sources, goal)
                 .map(|()| lengths)
         };
-        py.detach(search).map_err(|Contradiction| {
-            PyValueError::new_err(("Contradictory paths found:", "negative weights?"))
-        })
+        py.detach(search).map_err(contradiction)
     }
 
     fn lightest_dicts<'py, W>(
@@ -982,14 +1059,14 @@ impl NxGraph {
     where
         W: Length + IntoPyObject<'py>,
     {
+        let _uncollected = Uncollected::new(py);
         let (lengths, more) = (PyDict::new(py), PyDict::new(py));
-        let is_source = |node: u32| found.parent[node as usize] == NONE;
-        for &node in &found.order {
-            let own = self.node(py, node);
-            match is_source(node) {
-                // A whole 0, also along floats.
-                true => lengths.set_item(own, 0)?,
-                false => lengths.set_item(own, found.length[node as usize])?,
+        let length = |node: u32| found.length[node as usize];
+        self.put(py, &lengths, &found.order, length)?;
+        for &source in sources {
+            // A whole 0, also along floats; its place is known, so that it stays there.
+            if found.is_done(source) && found.parent[source as usize] == NONE {
+                lengths.set_item(self.node(py, source), 0)?;
             }
         }
         match wanted {
@@ -1024,6 +1101,7 @@ impl NxGraph {
     }
 
     fn sets<'py>(&self, py: Python<'py>, all: &[Vec<u32>]) -> PyResult<Bound<'py, PyList>> {
+        let _uncollected = Uncollected::new(py);
         let sets: PyResult<Vec<_>> = all.iter().map(|nodes| self.set(py, nodes)).collect();
         PyList::new(py, sets?)
     }
@@ -1039,6 +1117,16 @@ impl NxGraph {
         }
         Ok(dict)
     }
+}
+
+/// Tells whether this machine has a GPU that a driver knows.
+fn has_device() -> bool {
+    static KNOWN: OnceLock<bool> = OnceLock::new();
+    *KNOWN.get_or_init(|| cuda::probe().is_ok_and(|found| !found.is_empty()))
+}
+
+fn contradiction(_: Contradiction) -> PyErr {
+    PyValueError::new_err(("Contradictory paths found:", "negative weights?"))
 }
 
 /// Returns the number of each node.

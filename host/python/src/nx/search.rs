@@ -16,6 +16,30 @@ pub(crate) struct Levels {
     pub(crate) level: Vec<u32>,
     /// The node from which each was found.
     pub(crate) parent: Vec<u32>,
+    /// The reached nodes: bits stay in the caches, where levels of many nodes do not.
+    seen: Bits,
+}
+
+/// A set of nodes.
+#[derive(Debug, Default)]
+struct Bits(Vec<u64>);
+
+impl Bits {
+    fn new(nodes: usize) -> Self {
+        Self(vec![0; nodes.div_ceil(64)])
+    }
+
+    /// Adds a node; tells whether it is new.
+    fn insert(&mut self, node: u32) -> bool {
+        let (word, bit) = (&mut self.0[node as usize / 64], 1 << (node % 64));
+        let is_new = *word & bit == 0;
+        *word |= bit;
+        is_new
+    }
+
+    fn remove(&mut self, node: u32) {
+        self.0[node as usize / 64] &= !(1 << (node % 64));
+    }
 }
 
 impl Levels {
@@ -25,6 +49,7 @@ impl Levels {
             order: Vec::new(),
             level: vec![NONE; nodes],
             parent: vec![NONE; nodes],
+            seen: Bits::new(nodes),
         }
     }
 
@@ -32,11 +57,12 @@ impl Levels {
     /// what the search before reached.
     pub(crate) fn search(&mut self, rows: &Rows, sources: &[u32], cutoff: u32) {
         for node in self.order.drain(..) {
+            self.seen.remove(node);
             self.level[node as usize] = NONE;
             self.parent[node as usize] = NONE;
         }
         for &source in sources {
-            if self.level[source as usize] == NONE {
+            if self.seen.insert(source) {
                 self.level[source as usize] = 0;
                 self.order.push(source);
             }
@@ -49,7 +75,7 @@ impl Levels {
                 break;
             }
             for &next in rows.of(node) {
-                if self.level[next as usize] == NONE {
+                if self.seen.insert(next) {
                     self.level[next as usize] = level + 1;
                     self.parent[next as usize] = node;
                     self.order.push(next);
@@ -105,7 +131,8 @@ impl Length for f64 {
 #[derive(Clone, Copy)]
 struct Entry<W> {
     length: W,
-    count: usize,
+    /// Pushes before; what is pushed later than 32 bits count stays in no order.
+    count: u32,
     node: u32,
 }
 
@@ -129,6 +156,61 @@ impl<W: Length> PartialEq for Entry<W> {
 }
 
 impl<W: Length> Eq for Entry<W> {}
+
+/// The largest weight that [`Buckets`] are used for: they look at each length on the way, which takes
+/// as long as a heap on a path whose edges are this heavy.
+pub(crate) const BUCKETS_MAX: i64 = 1 << 8;
+
+/// Waiting entries whose lengths are less than the number of buckets beyond the shortest one (Dial,
+/// 1969). A bucket is a queue, so equal lengths keep the order of their pushes.
+struct Buckets {
+    /// Nodes by length modulo the number of buckets, a power of two.
+    queues: Vec<Vec<u32>>,
+    /// Length of the bucket that is read, and how much of it was.
+    length: usize,
+    read: usize,
+    /// Entries that wait.
+    count: usize,
+}
+
+impl Buckets {
+    /// Prepares for weights from 0 to `heaviest`.
+    fn new(heaviest: u32) -> Self {
+        let buckets = (heaviest as usize + 1).next_power_of_two();
+        Self {
+            queues: vec![Vec::new(); buckets],
+            length: 0,
+            read: 0,
+            count: 0,
+        }
+    }
+}
+
+impl Buckets {
+    fn push(&mut self, length: u32, node: u32) {
+        let mask = self.queues.len() - 1;
+        self.queues[length as usize & mask].push(node);
+        self.count += 1;
+    }
+
+    fn pop(&mut self) -> Option<(u32, u32)> {
+        if self.count == 0 {
+            return None;
+        }
+        let mask = self.queues.len() - 1;
+        loop {
+            let queue = &mut self.queues[self.length & mask];
+            if let Some(&node) = queue.get(self.read) {
+                self.read += 1;
+                self.count -= 1;
+                return Some((self.length as u32, node));
+            }
+            queue.clear();
+            self.read = 0;
+            self.length += 1;
+        }
+    }
+}
 
 /// A path to a finished node became shorter, so some weight is negative.
 #[derive(Debug)]
@@ -202,7 +284,7 @@ impl<W: Length> Lengths<W> {
             self.parents = vec![Vec::new(); rows.nodes()];
         }
         let mut heap = BinaryHeap::new();
-        let mut count = 0;
+        let mut count = 0_u32;
         for &node in sources {
             self.state[node as usize] = SEEN;
             self.length[node as usize] = W::default();
@@ -211,7 +293,7 @@ impl<W: Length> Lengths<W> {
                 count,
                 node,
             }));
-            count += 1;
+            count = count.saturating_add(1);
         }
         while let Some(Reverse(Entry { length, node, .. })) = heap.pop() {
             if self.is_done(node) {
@@ -235,7 +317,7 @@ impl<W: Length> Lengths<W> {
                         count,
                         node: next,
                     }));
-                    count += 1;
+                    count = count.saturating_add(1);
                 }
             }
         }
@@ -271,5 +353,58 @@ impl<W: Length> Lengths<W> {
             self.parents[at] = vec![node];
         }
         Ok(true)
+    }
+}
+
+impl Lengths<i64> {
+    /// As [`search`](Self::search) without all parents, along weights from 0 to `heaviest`, where no
+    /// path is longer than 32 bits hold. No length becomes shorter once it is final, so that one word
+    /// decides about an edge.
+    pub(crate) fn search_light(
+        &mut self,
+        rows: &Rows,
+        weight: impl Fn(usize) -> u32,
+        sources: &[u32],
+        goal: Goal<i64>,
+        heaviest: u32,
+    ) {
+        self.order.clear();
+        self.state.fill(0);
+        let longest = goal.cutoff.map_or(NONE - 1, |most| {
+            most.clamp(-1, i64::from(NONE) - 1).try_into().unwrap_or(0)
+        });
+        let is_cut = goal.cutoff.is_some_and(|most| most < 0);
+        // Length and parent of each node.
+        let mut seen = vec![(NONE, NONE); rows.nodes()];
+        let mut buckets = Buckets::new(heaviest);
+        for &node in sources {
+            seen[node as usize] = (0, NONE);
+            buckets.push(0, node);
+        }
+        while let Some((length, node)) = buckets.pop() {
+            if self.is_done(node) {
+                continue;
+            }
+            self.state[node as usize] = DONE;
+            self.order.push(node);
+            if goal.target == Some(node) {
+                break;
+            }
+            if is_cut {
+                continue;
+            }
+            for place in rows.range(node) {
+                let next = rows.targets[place];
+                let longer = length + weight(place);
+                if longer < seen[next as usize].0 && longer <= longest {
+                    seen[next as usize] = (longer, node);
+                    buckets.push(longer, next);
+                }
+            }
+        }
+        for (node, (length, parent)) in seen.into_iter().enumerate() {
+            self.length[node] = i64::from(length);
+            self.parent[node] = parent;
+        }
     }
 }

@@ -3,7 +3,6 @@
 
 use super::rows::Rows;
 use super::search::NONE;
-use std::cmp::Ordering;
 
 /// Returns the strongly connected components in the order in which Tarjan's search, with
 /// Nuutila's changes, finishes them.
@@ -82,14 +81,16 @@ pub(crate) fn components(rows: &Rows) -> Vec<u32> {
 /// sides. Each edge is followed to its end of more neighbours, so that hubs are not searched again
 /// and again.
 pub(crate) fn triangles(rows: &Rows) -> Vec<u64> {
-    let rank = |node: u32| (rows.degree(node), node);
-    let mut later = Rows::default();
+    let degrees: Vec<u32> = rows.all().map(|node| rows.degree(node) as u32).collect();
+    let rank = |node: u32| (degrees[node as usize], node);
+    let mut later = Rows {
+        offsets: Vec::with_capacity(rows.offsets.len()),
+        targets: Vec::with_capacity(rows.targets.len() / 2),
+    };
     later.offsets.push(0);
     for node in rows.all() {
-        let larger = rows
-            .of(node)
-            .iter()
-            .filter(|next| rank(**next) > rank(node));
+        let own = rank(node);
+        let larger = rows.of(node).iter().filter(|next| rank(**next) > own);
         later.targets.extend(larger);
         later.offsets.push(later.targets.len());
     }
@@ -152,11 +153,13 @@ pub(crate) fn core_numbers(rows: &Rows, back: Option<&Rows>) -> Vec<usize> {
     core
 }
 
-/// Returns nodes by falling degree, and the least colour that no neighbour before has.
-pub(crate) fn largest_first(rows: &Rows) -> Vec<(u32, u32)> {
+/// Returns nodes by falling degree, and for every node the least colour that no neighbour before it
+/// has.
+pub(crate) fn largest_first(rows: &Rows) -> (Vec<u32>, Vec<u32>) {
     let loops = |node: u32| rows.of(node).iter().filter(|next| **next == node).count();
+    let degrees: Vec<usize> = rows.all().map(|v| rows.degree(v) + loops(v)).collect();
     let mut nodes: Vec<u32> = rows.all().collect();
-    nodes.sort_by_key(|node| std::cmp::Reverse(rows.degree(*node) + loops(*node)));
+    nodes.sort_by_key(|node| std::cmp::Reverse(degrees[*node as usize]));
     let mut colour = vec![NONE; rows.nodes()];
     let mut taken: Vec<u32> = Vec::new();
     for &node in &nodes {
@@ -173,19 +176,17 @@ pub(crate) fn largest_first(rows: &Rows) -> Vec<(u32, u32)> {
         let free = taken.iter().position(|slot| *slot != node);
         colour[node as usize] = free.unwrap_or(taken.len()) as u32;
     }
-    nodes
-        .iter()
-        .map(|node| (*node, colour[*node as usize]))
-        .collect()
+    (nodes, colour)
 }
 
 /// Returns the label of every node by semi-synchronous propagation (Cordasco and Gargano, 2010),
 /// colour by colour until every label is one of the most frequent around it.
 pub(crate) fn propagated_labels(rows: &Rows) -> Vec<u32> {
-    let coloured = largest_first(rows);
+    let (nodes, colours) = largest_first(rows);
     let mut order: Vec<u32> = Vec::new();
     let mut groups: Vec<Vec<u32>> = Vec::new();
-    for (node, colour) in coloured {
+    for node in nodes {
+        let colour = colours[node as usize];
         match order.iter().position(|known| *known == colour) {
             Some(at) => groups[at].push(node),
             None => {
@@ -231,28 +232,46 @@ fn best_labels(rows: &Rows, labels: &[u32], votes: &mut [u32], node: u32) -> Opt
     best.map(|(most, label)| (label, own == most))
 }
 
-/// Returns the places of the edges of a spanning forest, as Kruskal's algorithm finds them in the
-/// order of `compare`, equal ones in the order of their places.
-pub(crate) fn kruskal(
-    rows: &Rows,
-    compare: impl Fn(usize, usize) -> Ordering,
-) -> Vec<(u32, u32, usize)> {
+/// Returns the edges of a spanning forest, as Kruskal's algorithm finds them in the order of
+/// `key(place)`, equal ones in the order of their places.
+pub(crate) fn kruskal(rows: &Rows, key: impl Fn(usize) -> u64) -> Vec<(u32, u32)> {
     let mut edges = Vec::with_capacity(rows.targets.len() / 2 + 1);
     for node in rows.all() {
         for place in rows.range(node) {
             if rows.targets[place] >= node {
-                edges.push((node, rows.targets[place], place));
+                edges.push((key(place), node, rows.targets[place]));
             }
         }
     }
-    edges.sort_by(|a, b| compare(a.2, b.2));
+    edges.sort_by_key(|edge| edge.0);
     let mut root: Vec<u32> = rows.all().collect();
-    edges.retain(|&(from, to, _)| {
+    let mut forest = Vec::with_capacity(rows.nodes());
+    for (_, from, to) in edges {
+        if forest.len() + 1 >= rows.nodes() {
+            break;
+        }
         let (a, b) = (find(&mut root, from), find(&mut root, to));
-        root[a.max(b) as usize] = a.min(b);
-        a != b
-    });
-    edges
+        if a != b {
+            root[a.max(b) as usize] = a.min(b);
+            forest.push((from, to));
+        }
+    }
+    forest
+}
+
+/// Returns a word whose order is that of whole numbers.
+pub(crate) fn key_of_whole(weight: i64) -> u64 {
+    weight as u64 ^ (1 << 63)
+}
+
+/// Returns a word whose order is that of floats without NaN; both zeroes are alike.
+pub(crate) fn key_of_real(weight: f64) -> u64 {
+    let bits = (weight + 0.0).to_bits();
+    if bits >> 63 == 0 {
+        bits ^ (1 << 63)
+    } else {
+        !bits
+    }
 }
 
 pub(crate) fn find(root: &mut [u32], mut node: u32) -> u32 {
