@@ -51,6 +51,7 @@ pub(crate) fn run(options: &Options) -> Result<(), Error> {
         std::fs::remove_dir_all(&folder).map_err(failed("removing", &folder))?;
     }
     fill(&folder, &program)?;
+    name_latest(&out, &name)?;
     let archive = out.join(format!("{name}.tar.gz"));
     pack(&out, &name, &archive)?;
     check(&archive, &name)?;
@@ -72,6 +73,23 @@ fn failed(doing: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> Er
         path,
         source,
     }
+}
+
+/// Names the folder `latest` as well, where the package for Debian finds it whatever its version
+/// (`package.metadata.deb` of `seawall-cli`).
+#[cfg(unix)]
+fn name_latest(out: &Path, name: &str) -> Result<(), Error> {
+    let link = out.join("latest");
+    if link.is_symlink() {
+        std::fs::remove_file(&link).map_err(failed("removing", &link))?;
+    }
+    std::os::unix::fs::symlink(name, &link).map_err(failed("linking", &link))
+}
+
+/// Only Debian's packages need the name.
+#[cfg(not(unix))]
+fn name_latest(_: &Path, _: &str) -> Result<(), Error> {
+    Ok(())
 }
 
 /// A release build without symbols.
