@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import itertools
 import multiprocessing
+import pickle
 import random
 import subprocess
 import sys
@@ -236,6 +237,24 @@ def test_trees_have_copies_of_attributes(name: str) -> None:
     there, here = both(name, Roads(graph))
     assert here == there
     assert type(getattr(nx, name)(Roads(graph), backend="seawall")) is Roads
+
+
+def test_trees_of_graphs_that_changed_or_were_copied() -> None:
+    graph = nx.gnm_random_graph(400, 900, seed=3)
+    # Numbers of its two dictionaries are other objects then.
+    copied = pickle.loads(pickle.dumps(graph))
+    there, here = both("minimum_spanning_tree", copied)
+    assert here == there
+    for change in ("add", "remove", "swap", "edge"):
+        stale = Backend.convert_from_nx(graph.copy(), {"weight": 1})
+        if change in ("remove", "swap"):
+            stale.source.remove_node(3)
+        if change in ("add", "swap"):
+            stale.source.add_node("new")
+        if change == "edge":
+            stale.source.remove_edges_from(list(graph.edges)[:800])
+        with pytest.raises(NotImplementedError, match="changed after its conversion"):
+            Backend.minimum_spanning_tree(stale)
 
 
 def test_the_collector_is_left_as_it_was() -> None:

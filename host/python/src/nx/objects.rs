@@ -32,6 +32,10 @@ impl Drop for Uncollected<'_> {
     }
 }
 
+fn changed() -> PyErr {
+    super::refused("a graph that changed after its conversion")
+}
+
 /// Nodes whose objects are fetched before the first of them is used: they lie anywhere in memory, and
 /// so the waits for them overlap.
 const AHEAD: usize = 32;
@@ -60,6 +64,9 @@ impl NxGraph {
 
     /// Adds nodes and edges of a forest to an empty graph of the class `Graph`, by its dictionaries:
     /// attributes of nodes and of edges are copied, as `add_nodes_from` and `add_edges_from` do.
+    ///
+    /// # Errors
+    /// NotImplementedError where the nodes and edges of `source` are no longer those of this.
     pub(super) fn grow<'py>(
         &self,
         py: Python<'py>,
@@ -70,15 +77,28 @@ impl NxGraph {
         let _uncollected = Uncollected::new(py);
         let (source_nodes, source_rows) = source;
         let (nodes, rows) = forest;
+        if source_nodes.len() != self.nodes.len() || source_rows.len() != self.nodes.len() {
+            return Err(changed());
+        }
+        let is_own = |at: usize, node: &Bound<'py, PyAny>| match self.nodes.get(at) {
+            Some(known) => Ok(known.is(node) || node.eq(known)?),
+            None => PyResult::Ok(false),
+        };
         let mut own = Vec::with_capacity(self.nodes.len());
         let mut given = Vec::with_capacity(self.nodes.len());
-        for (node, attributes) in source_nodes {
+        for (at, (node, attributes)) in source_nodes.iter().enumerate() {
+            if !is_own(at, &node)? {
+                return Err(changed());
+            }
             let row = PyDict::new(py);
             nodes.set_item(&node, attributes.cast::<PyDict>()?.copy()?)?;
             rows.set_item(&node, &row)?;
             own.push(row);
         }
-        for row in source_rows.values() {
+        for (at, (node, row)) in source_rows.iter().enumerate() {
+            if !is_own(at, &node)? {
+                return Err(changed());
+            }
             given.push(row.cast_into::<PyDict>()?);
         }
         for &(from, to) in edges {
@@ -86,7 +106,7 @@ impl NxGraph {
             let data = given[from as usize].get_item(to_node)?;
             let data = match data {
                 Some(data) => data.cast_into::<PyDict>()?.copy()?,
-                None => return Err(super::refused("a graph that changed")),
+                None => return Err(changed()),
             };
             let data = data.into_bound_py_any(py)?;
             own[from as usize].set_item(to_node, &data)?;
