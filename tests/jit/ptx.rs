@@ -127,6 +127,9 @@ impl<'g> Assembling<'g> {
         });
         let reports: Vec<EachCall> = reports.iter().map(|words| call_of(words)).collect();
         let (expected, mut left) = wave.machine_code(program, &arrays, (&arena, &inputs), items);
+        if wave.is_in_any_order(program) {
+            return;
+        }
         let has_missed = reports.iter().any(|report| report.misses != 0);
         assert_eq!(
             has_missed,
@@ -134,7 +137,7 @@ impl<'g> Assembling<'g> {
             "{:#?}",
             wave.code(program)
         );
-        if has_missed || wave.is_in_any_order(program) {
+        if has_missed {
             return;
         }
         let raised = reports.iter().any(|report| report.raised != 0);
