@@ -175,8 +175,8 @@ impl<'t> Emitter<'t> {
             return Ok(None);
         };
         if part.ends_early {
-            for slot in 0..self.slots {
-                self.note_settled(part, partial, slot, enough[slot]);
+            for (slot, enough) in enough.into_iter().enumerate().take(self.slots) {
+                self.note_settled(part, partial, slot, enough);
             }
         }
         Ok(Some(enough))

@@ -4,7 +4,7 @@ use super::edges::Part;
 use super::values::{Four, Held, Temps};
 use super::writer::{Label, Reg, put};
 use super::{Emitted, Emitter, Place, SLOTS};
-use seawall_core::abi::code::{Kind, TEMPS};
+use seawall_core::abi::code::{Joined, Kind, TEMPS};
 
 /// Lanes of a small group.
 pub(super) const GROUP: u32 = 8;
@@ -209,16 +209,9 @@ impl<'t> Emitter<'t> {
             let joined = reduction.joined;
             self.join_lanes(joined, found, Some(is_warp));
             let found = self.shuffled("idx", found, &source.to_string());
-            for number in 0..self.slots {
-                let result = reduction.results[number];
-                let now = self.joined(joined, result, found);
-                self.replace_if(is_slot[number], joined.kind, result, now);
-            }
+            self.join_slot(is_slot, joined, reduction.results, found);
         }
-        for number in 0..self.slots {
-            let (from, to) = (part.from[number], part.to[number]);
-            put!(self.w, "@{} mov.b32 {from}, {to}", is_slot[number]);
-        }
+        self.end_row(part, is_slot);
         put!(self.w, "mov.b32 {votes}, {rest}");
         put!(self.w, "bra {again}");
         Ok(())
@@ -231,6 +224,22 @@ impl<'t> Emitter<'t> {
             put!(self.w, "setp.eq.and.u32 {flag}, {slot}, {number}, {holds}");
             flag
         })
+    }
+
+    /// Joins a value to the result of one slot.
+    fn join_slot(&mut self, is_slot: Four, joined: Joined, results: Four, value: Reg) {
+        for (holds, result) in is_slot.into_iter().zip(results).take(self.slots) {
+            let now = self.joined(joined, result, value);
+            self.replace_if(holds, joined.kind, result, now);
+        }
+    }
+
+    /// Leaves no edges in the row of one slot.
+    fn end_row(&mut self, part: &Part<'t>, is_slot: Four) {
+        let rows = part.from.into_iter().zip(part.to);
+        for (holds, (from, to)) in is_slot.into_iter().zip(rows).take(self.slots) {
+            put!(self.w, "@{holds} mov.b32 {from}, {to}");
+        }
     }
 
     /// The temporaries of another lane's item.
@@ -507,19 +516,12 @@ impl<'t> Emitter<'t> {
             };
             let place = 4 * PARTS + each * number;
             put!(self.w, "ld.shared.{bits} {of_warp}, [{at}+{place}]");
-            for number in 0..self.slots {
-                let result = reduction.results[number];
-                let now = self.joined(joined, result, of_warp);
-                self.replace_if(is_slot[number], joined.kind, result, now);
-            }
+            self.join_slot(is_slot, joined, reduction.results, of_warp);
         }
         put!(self.w, "add.u32 {warp}, {warp}, 1");
         put!(self.w, "setp.lt.u32 {over}, {warp}, {warps}");
         put!(self.w, "@{over} bra {again}");
-        for number in 0..self.slots {
-            let (from, to) = (part.from[number], part.to[number]);
-            put!(self.w, "@{} mov.b32 {from}, {to}", is_slot[number]);
-        }
+        self.end_row(part, is_slot);
         self.w.mark(after);
         put!(self.w, "barrier.sync.aligned 0");
         Ok(())

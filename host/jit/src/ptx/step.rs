@@ -155,9 +155,8 @@ impl Emitter<'_> {
 
     /// Leaves the item or edge unless a condition holds.
     fn only(&mut self, holds: Four) {
-        for slot in 0..self.slots {
-            let active = self.active[slot];
-            put!(self.w, "and.pred {active}, {active}, {}", holds[slot]);
+        for (active, holds) in self.active.into_iter().zip(holds).take(self.slots) {
+            put!(self.w, "and.pred {active}, {active}, {holds}");
         }
     }
 
@@ -193,9 +192,9 @@ impl Emitter<'_> {
     fn fold(&mut self, number: usize, joined: Joined) -> Option<()> {
         let part = *self.folds.get(&number)?;
         let more = self.in_kind(joined.kind, self.hand);
-        for slot in 0..self.slots {
-            let now = self.joined(joined, part, more[slot]);
-            self.replace_if(self.active[slot], joined.kind, part, now);
+        for (active, more) in self.active.into_iter().zip(more).take(self.slots) {
+            let now = self.joined(joined, part, more);
+            self.replace_if(active, joined.kind, part, now);
         }
         Some(())
     }
