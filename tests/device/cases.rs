@@ -47,9 +47,10 @@ impl Case {
             seed,
             sources,
             options,
-            // The driver takes a second for the machine code of each.
+            // The driver takes seconds for the machine code of a program, for each of its packings.
             scripts: match (options.jit, quick) {
-                (Jit::Always, _) | (_, true) => 3,
+                (Jit::Always, _) => 1,
+                (_, true) => 3,
                 _ => 12,
             },
             words: if quick { 400 } else { 30_000 },
@@ -387,7 +388,11 @@ fn scripts(session: &mut CudaSession<'_>, case: &Case, name: &'static str, tally
     for which in 0..case.scripts {
         let limits = Limits {
             nodes: case.list.nodes,
-            waves: 1 + random.below(20),
+            waves: 1 + random.below(if case.options.jit == Jit::Always {
+                4
+            } else {
+                20
+            }),
             words: case.words,
         };
         let script = draw::draw(limits, &mut random);

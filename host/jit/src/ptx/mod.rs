@@ -1,6 +1,6 @@
 //! PTX of waves of code, which a host puts into the text of a GPU's kernel.
 //!
-//! A wave becomes a function that all lanes of a block call. A lane has up to [`SLOTS`] items at a
+//! A wave becomes a function that all lanes of a block call. A lane has up to four items at a
 //! time, so that as many accesses to memory are in flight. The shape of a function:
 //!
 //! ```text
