@@ -30,6 +30,9 @@ const EDGES_MAX: u32 = u32::MAX - (1 << 16);
 /// Time that compiling is expected to take, nanoseconds; see `docs/experiments/vocabulary.md`.
 const COMPILE_NS: u64 = 1_000_000_000;
 
+/// Time from which on a run, or all so far, is worth a look for code that was kept, nanoseconds.
+const LOOK_NS: u64 = 5_000_000;
+
 /// Time that the interpreter is expected to take for an instruction, picoseconds.
 const STEP_PS: u64 = 4;
 
@@ -38,9 +41,9 @@ const STEP_PS: u64 = 4;
 pub(super) struct LinkedCode {
     jit: Jit,
     shape: RequestedShape,
-    /// The functions, or the reason for which there are none.
-    text: Result<Arc<str>, String>,
-    waves: u32,
+    program: EncodedProgram,
+    /// The functions once they are written, or the reason for which there are none.
+    text: Option<Result<Arc<str>, String>>,
     /// Time that a run is expected to take, and that runs took so far, nanoseconds.
     expected_ns: u64,
     ran_ns: u64,
@@ -51,9 +54,9 @@ pub(super) struct LinkedCode {
 /// Progress of compiling.
 #[derive(Debug)]
 enum State {
-    /// Whether the cache was looked into.
     Open {
-        is_cached: Option<bool>,
+        /// Whether the cache was looked into.
+        has_looked: bool,
     },
     Beside(JoinHandle<Result<Made, BackendError>>),
     Ended,
@@ -64,6 +67,8 @@ enum State {
 struct Made {
     image: Vec<u8>,
     compile_ns: u64,
+    /// Whether it comes from the cache.
+    is_kept: bool,
 }
 
 /// What a report says of machine code that runs.
@@ -93,19 +98,19 @@ impl LinkedCode {
         graph: &Graph,
         (jit, shape): (Jit, RequestedShape),
     ) -> Self {
-        let text = match jit {
-            Jit::Never => Err("not asked for".to_owned()),
-            _ if graph.edges() > EDGES_MAX => Err(format!("more than {EDGES_MAX} edges")),
-            _ => code::ptx(program),
+        let refused = match jit {
+            Jit::Never => Some("not asked for".to_owned()),
+            _ if graph.edges() > EDGES_MAX => Some(format!("more than {EDGES_MAX} edges")),
+            _ => None,
         };
         Self {
             jit,
             shape,
-            text: text.map(Into::into),
-            waves: code::code_waves(program).len() as u32,
+            program: program.clone(),
+            text: refused.map(Err),
             expected_ns: code::steps(program, graph).saturating_mul(STEP_PS) / 1000,
             ran_ns: 0,
-            state: State::Open { is_cached: None },
+            state: State::Open { has_looked: false },
             made: None,
         }
     }
@@ -117,25 +122,26 @@ impl LinkedCode {
 
     /// The kernel with the code, once that is there. Compiles it, or begins to, if that is due.
     pub(super) fn grid(&mut self, module: &Rc<Module>) -> Option<Grid> {
-        let text = Arc::clone(self.text.as_ref().ok()?);
-        match self.advance(module, &text) {
+        if matches!(self.text, Some(Err(_))) {
+            return None;
+        }
+        match self.advance(module) {
             Ok(None) => None,
-            Ok(Some((made, is_beside))) => {
-                self.state = State::Ended;
-                let figures = Figures {
-                    compile_ns: made.compile_ns,
-                    bytes: made.image.len() as u64,
-                    is_beside,
-                };
-                match self.load(module, &made.image) {
-                    Ok(grid) => {
-                        tracing::debug!(ms = spans::ms(made.compile_ns), is_beside, "compiled");
-                        self.made = Some(figures);
-                        Some(grid)
-                    }
-                    Err(error) => self.refuse(&error),
+            Ok(Some((made, is_beside))) => match self.load(module, &made.image) {
+                Ok(grid) => {
+                    tracing::debug!(ms = spans::ms(made.compile_ns), is_beside, "compiled");
+                    self.state = State::Ended;
+                    self.made = Some(Figures {
+                        compile_ns: made.compile_ns,
+                        bytes: made.image.len() as u64,
+                        is_beside,
+                    });
+                    Some(grid)
                 }
-            }
+                // The driver takes no longer what it made once: it is made anew.
+                Err(_) if made.is_kept => self.grid(module),
+                Err(error) => self.refuse(&error),
+            },
             Err(error) => self.refuse(&error),
         }
     }
@@ -143,8 +149,20 @@ impl LinkedCode {
     fn refuse(&mut self, error: &BackendError) -> Option<Grid> {
         tracing::warn!(%error, "waves stay interpreted");
         self.state = State::Ended;
-        self.text = Err(error.to_string());
+        self.text = Some(Err(error.to_string()));
         None
+    }
+
+    /// The functions, written on first use.
+    fn text(&mut self) -> Result<Arc<str>, BackendError> {
+        let program = &self.program;
+        let text = self
+            .text
+            .get_or_insert_with(|| code::ptx(program).map(Into::into));
+        let no_code = |reason: &String| BackendError::NoCode {
+            reason: reason.clone(),
+        };
+        text.as_ref().map(Arc::clone).map_err(no_code)
     }
 
     fn load(&self, module: &Rc<Module>, image: &[u8]) -> Result<Grid, BackendError> {
@@ -153,11 +171,7 @@ impl LinkedCode {
     }
 
     /// Machine code, if it is there now, and whether it was made beside a run.
-    fn advance(
-        &mut self,
-        module: &Module,
-        text: &Arc<str>,
-    ) -> Result<Option<(Made, bool)>, BackendError> {
+    fn advance(&mut self, module: &Module) -> Result<Option<(Made, bool)>, BackendError> {
         match &self.state {
             State::Ended => Ok(None),
             State::Beside(thread) if !thread.is_finished() => Ok(None),
@@ -170,52 +184,52 @@ impl LinkedCode {
                 })?;
                 Ok(Some((made?, true)))
             }
-            State::Open { is_cached } => {
-                let looks = is_cached.is_none();
-                let is_due = self.jit == Jit::Always || self.expected_ns > COMPILE_NS;
-                let is_due_beside = self.ran_ns > COMPILE_NS / 4;
-                if !(looks || is_due || is_due_beside) {
-                    return Ok(None);
-                }
-                let order = self.order(module, text);
-                if looks {
+            State::Open { has_looked } => match self.next(*has_looked) {
+                Next::Wait => Ok(None),
+                Next::Look => {
+                    self.state = State::Open { has_looked: true };
                     let started = Instant::now();
-                    let image = order.key.find();
-                    self.state = State::Open {
-                        is_cached: Some(image.is_some()),
+                    let Some(image) = self.order(module)?.key.find() else {
+                        return self.advance(module);
                     };
-                    if let Some(image) = image {
-                        let compile_ns = elapsed_ns(started);
-                        return Ok(Some((Made { image, compile_ns }, false)));
-                    }
+                    let made = Made {
+                        image,
+                        compile_ns: elapsed_ns(started),
+                        is_kept: true,
+                    };
+                    Ok(Some((made, false)))
                 }
-                if is_due {
-                    return Ok(Some((order.compile()?, false)));
-                }
-                if is_due_beside {
+                Next::Compile => Ok(Some((self.order(module)?.compile()?, false))),
+                Next::CompileBeside => {
+                    let order = self.order(module)?;
                     let builder = std::thread::Builder::new().name("seawall-jit".to_owned());
                     // Without a thread, runs go on interpreted.
                     self.state = match builder.spawn(move || order.compile()) {
                         Ok(thread) => State::Beside(thread),
                         Err(_) => State::Ended,
                     };
+                    Ok(None)
                 }
-                Ok(None)
-            }
+            },
         }
     }
 
-    fn order(&self, module: &Module, text: &Arc<str>) -> Order {
+    const fn next(&self, has_looked: bool) -> Next {
+        next(self.jit, self.expected_ns, self.ran_ns, has_looked)
+    }
+
+    fn order(&mut self, module: &Module) -> Result<Order, BackendError> {
+        let text = self.text()?;
         let limits = module.context().limits();
         let bound = self.shape.bound(limits.info.units);
         let image = module.embedded();
-        Order {
+        Ok(Order {
             context: module.context().raw(),
             image,
             bound,
-            text: Arc::clone(text),
+            text: Arc::clone(&text),
             key: Key::of(
-                text,
+                &text,
                 &format!(
                     "{} {} {} {:?}",
                     image.sources(),
@@ -224,32 +238,58 @@ impl LinkedCode {
                     limits.info.compute_capability
                 ),
             ),
-        }
+        })
     }
 
     /// How waves of code run.
     pub(super) fn report(&self) -> CodeReport {
         let unmade = CodeReport {
-            waves: self.waves,
+            waves: code::code_waves(&self.program).len() as u32,
             ..CodeReport::default()
         };
         match (&self.text, self.made) {
-            (Err(reason), _) => CodeReport {
+            (Some(Err(reason)), _) => CodeReport {
                 reason: Some(reason.clone()),
                 ..unmade
             },
-            (Ok(_), None) => CodeReport {
+            (_, None) => CodeReport {
                 reason: Some("too little work".to_owned()),
                 ..unmade
             },
-            (Ok(_), Some(made)) => CodeReport {
-                compiled: self.waves,
+            (_, Some(made)) => CodeReport {
+                compiled: unmade.waves,
                 compile_ns: made.compile_ns,
                 bytes: made.bytes,
                 is_beside: made.is_beside,
                 ..unmade
             },
         }
+    }
+}
+
+/// What to do about machine code before a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Next {
+    Wait,
+    /// Look for code that was kept.
+    Look,
+    Compile,
+    /// Compile while runs go on.
+    CompileBeside,
+}
+
+/// What to do before a run that is expected to take `expected_ns` interpreted, after runs of `ran_ns`
+/// in all.
+const fn next(jit: Jit, expected_ns: u64, ran_ns: u64, has_looked: bool) -> Next {
+    let is_due = matches!(jit, Jit::Always) || expected_ns > COMPILE_NS;
+    let is_due_beside = ran_ns > COMPILE_NS / 4;
+    let is_long = expected_ns > LOOK_NS || ran_ns > LOOK_NS;
+    match (has_looked, is_due, is_due_beside) {
+        (false, true, _) => Next::Look,
+        (false, ..) if is_long => Next::Look,
+        (_, true, _) => Next::Compile,
+        (_, _, true) => Next::CompileBeside,
+        _ => Next::Wait,
     }
 }
 
@@ -274,6 +314,35 @@ impl Order {
         let image = assemble(&text)?;
         let compile_ns = elapsed_ns(started);
         self.key.keep(&image);
-        Ok(Made { image, compile_ns })
+        Ok(Made {
+            image,
+            compile_ns,
+            is_kept: false,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LONG: u64 = COMPILE_NS + 1;
+    const SHORT: u64 = LOOK_NS / 5;
+
+    #[test]
+    fn short_runs_stay_interpreted_until_they_add_up() {
+        let next = |ran_ns, has_looked| next(Jit::Auto, SHORT, ran_ns, has_looked);
+        assert_eq!(next(0, false), Next::Wait);
+        assert_eq!(next(LOOK_NS + 1, false), Next::Look);
+        assert_eq!(next(LOOK_NS + 1, true), Next::Wait);
+        assert_eq!(next(COMPILE_NS / 4 + 1, true), Next::CompileBeside);
+    }
+
+    #[test]
+    fn what_is_asked_for_or_long_is_compiled_before_the_first_run_unless_it_was_kept() {
+        for (jit, expected_ns) in [(Jit::Always, SHORT), (Jit::Auto, LONG), (Jit::Always, LONG)] {
+            assert_eq!(next(jit, expected_ns, 0, false), Next::Look);
+            assert_eq!(next(jit, expected_ns, 0, true), Next::Compile);
+        }
     }
 }

@@ -41,7 +41,7 @@ pub(super) struct Mega {
     whole: Option<Grid>,
     /// The code of the loaded program, if it has some, and the grid of the kernel with it once
     /// there is one.
-    code: Option<LinkedCode>,
+    code: Option<Box<LinkedCode>>,
     linked: Option<Grid>,
 }
 
@@ -92,7 +92,8 @@ impl Mega {
         let kernel = kernel(&self.module, entry, own, &flat)?;
         self.whole = Some(Grid::new(kernel, flat, Residency::Cooperative)?);
         if entry == Entry::MegaCode {
-            self.code = Some(LinkedCode::of(program, graph, (self.jit, flat)));
+            let code = LinkedCode::of(program, graph, (self.jit, flat));
+            self.code = Some(Box::new(code));
             self.link();
         }
         Ok(())
@@ -122,7 +123,7 @@ impl Mega {
 
     /// How waves of code run, if the program has some.
     pub(super) fn code_report(&self) -> Option<CodeReport> {
-        self.code.as_ref().map(LinkedCode::report)
+        self.code.as_deref().map(LinkedCode::report)
     }
 
     /// The grid of the launch.
