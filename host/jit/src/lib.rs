@@ -11,6 +11,7 @@
 //!
 //! Memory is writable while code is written to it, then executable, and never both.
 
+mod code;
 mod emit;
 mod error;
 mod module;

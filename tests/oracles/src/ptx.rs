@@ -15,6 +15,8 @@ pub struct Ptx {
 #[derive(Debug, Default)]
 struct Function {
     parameters: Vec<String>,
+    /// Numbers of words, of pairs and of flags.
+    registers: [usize; 3],
     code: Vec<Step>,
     labels: HashMap<String, usize>,
 }
@@ -121,7 +123,7 @@ impl Ptx {
     /// Reads a text.
     ///
     /// # Errors
-    /// What is not understood.
+    /// An instruction that is not understood.
     pub fn read(text: &str) -> Result<Self, String> {
         let mut functions = HashMap::new();
         for part in text.split(".func ").skip(1) {
@@ -170,7 +172,7 @@ impl Ptx {
                     call.longest_row.into(),
                     64,
                 ];
-                let mut frame = Frame::of(entry, name);
+                let mut frame = Frame::of(entry);
                 for (parameter, value) in entry.parameters.iter().zip(arguments) {
                     frame.parameters.insert(parameter.clone(), value);
                 }
@@ -214,13 +216,26 @@ impl Function {
                 .trim();
             if is_label {
                 self.labels.insert(statement.to_owned(), self.code.len());
-            } else if !statement.is_empty()
-                && !statement.starts_with(".reg")
-                && !statement.starts_with(".param")
-            {
+            } else if let Some(declared) = statement.strip_prefix(".reg ") {
+                self.declare(declared)?;
+            } else if !statement.is_empty() && !statement.starts_with(".param") {
                 self.code.push(Step::read(statement)?);
             }
         }
+        Ok(())
+    }
+}
+
+impl Function {
+    /// Reads a declaration of registers: `.b32 %r<9>`.
+    fn declare(&mut self, text: &str) -> Result<(), String> {
+        let wrong = || format!("registers {text}");
+        let (name, count) = text
+            .split_once('%')
+            .and_then(|(_, rest)| rest.trim_end_matches('>').split_once('<'))
+            .ok_or_else(wrong)?;
+        let class = "rdp".find(name).ok_or_else(wrong)?;
+        self.registers[class] = count.parse().map_err(|_| wrong())?;
         Ok(())
     }
 }
@@ -314,32 +329,36 @@ fn is_digits(text: &str) -> bool {
 }
 
 #[derive(Debug)]
-struct Frame {
-    function: String,
+struct Frame<'p> {
+    function: &'p Function,
     at: usize,
-    words: HashMap<usize, u32>,
-    pairs: HashMap<usize, u64>,
-    flags: HashMap<usize, bool>,
+    words: Vec<u32>,
+    pairs: Vec<u64>,
+    flags: Vec<bool>,
     parameters: HashMap<String, u64>,
 }
 
-impl Frame {
-    fn of(_: &Function, name: &str) -> Self {
+/// Registers that were never written may have any content.
+const UNWRITTEN: (u32, u64, bool) = (0xBAD0_BAD0, 0xBAD0_BAD0_BAD0_BAD0, true);
+
+impl<'p> Frame<'p> {
+    fn of(function: &'p Function) -> Self {
+        let [words, pairs, flags] = function.registers;
         Self {
-            function: name.to_owned(),
+            function,
             at: 0,
-            words: HashMap::new(),
-            pairs: HashMap::new(),
-            flags: HashMap::new(),
+            words: vec![UNWRITTEN.0; words],
+            pairs: vec![UNWRITTEN.1; pairs],
+            flags: vec![UNWRITTEN.2; flags],
             parameters: HashMap::new(),
         }
     }
 }
 
 #[derive(Debug)]
-struct Lane {
+struct Lane<'p> {
     number: u32,
-    frames: Vec<Frame>,
+    frames: Vec<Frame<'p>>,
     /// Arguments of the next call.
     passed: HashMap<String, u64>,
 }
@@ -351,30 +370,25 @@ enum Stop {
     Meets,
 }
 
-struct Block<'p> {
+struct Block<'p, 'm> {
     ptx: &'p Ptx,
-    memory: &'p mut Memory,
+    memory: &'m mut Memory,
     shared: Vec<u32>,
-    lanes: Vec<Lane>,
+    lanes: Vec<Lane<'p>>,
     threads: u32,
 }
 
-impl Lane {
-    fn frame(&mut self) -> &mut Frame {
+impl<'p> Lane<'p> {
+    fn frame(&mut self) -> &mut Frame<'p> {
         self.frames.last_mut().expect("a lane that runs")
     }
 
     fn get(&self, operand: &Operand, threads: u32) -> Result<u64, String> {
         let frame = self.frames.last().ok_or("an ended lane")?;
         Ok(match operand {
-            // What was never written may be anything.
-            Operand::Word(at) => frame.words.get(at).copied().unwrap_or(0xBAD0_BAD0).into(),
-            Operand::Pair(at) => frame
-                .pairs
-                .get(at)
-                .copied()
-                .unwrap_or(0xBAD0_BAD0_BAD0_BAD0),
-            Operand::Flag(at) => frame.flags.get(at).copied().unwrap_or(true).into(),
+            Operand::Word(at) => frame.words[*at].into(),
+            Operand::Pair(at) => frame.pairs[*at],
+            Operand::Flag(at) => frame.flags[*at].into(),
             Operand::Number(value) => *value,
             Operand::Name(name) => match name.as_str() {
                 "%tid.x" => self.number.into(),
@@ -394,9 +408,9 @@ impl Lane {
     fn set(&mut self, operand: &Operand, value: u64) -> Result<(), String> {
         let frame = self.frame();
         match operand {
-            Operand::Word(at) => drop(frame.words.insert(*at, value as u32)),
-            Operand::Pair(at) => drop(frame.pairs.insert(*at, value)),
-            Operand::Flag(at) => drop(frame.flags.insert(*at, value != 0)),
+            Operand::Word(at) => frame.words[*at] = value as u32,
+            Operand::Pair(at) => frame.pairs[*at] = value,
+            Operand::Flag(at) => frame.flags[*at] = value != 0,
             Operand::Both(both) => {
                 self.set(&both[0], value & 0xFFFF_FFFF)?;
                 self.set(&both[1], value >> 32)?;
@@ -407,7 +421,7 @@ impl Lane {
     }
 }
 
-impl Block<'_> {
+impl<'p> Block<'p, '_> {
     fn run(&mut self) -> Result<(), String> {
         loop {
             let mut waiting = Vec::new();
@@ -427,40 +441,42 @@ impl Block<'_> {
         }
     }
 
-    fn place(&self, lane: usize) -> (String, usize) {
+    fn place(&self, lane: usize) -> &'p Step {
         let frame = self.lanes[lane].frames.last().expect("a lane that waits");
-        (frame.function.clone(), frame.at)
+        &frame.function.code[frame.at]
     }
 
     /// Carries out what lanes wait for, where all are there.
     fn meet(&mut self, waiting: &[usize]) -> Result<bool, String> {
-        let ptx = self.ptx;
         let mut has_met = false;
         let mut warps: HashMap<usize, Vec<usize>> = HashMap::new();
         for lane in waiting {
             warps.entry(lane / 32).or_default().push(*lane);
         }
-        let step = |place: &(String, usize)| &ptx.functions[&place.0].code[place.1];
         for lanes in warps.values() {
-            let place = self.place(lanes[0]);
-            let is_together = lanes.iter().all(|lane| self.place(*lane) == place);
-            let one = step(&place);
-            if lanes.len() == 32 && is_together && !one.name.starts_with("barrier") {
-                self.together(lanes, one)?;
+            let step = self.place(lanes[0]);
+            let is_whole = lanes.len() == 32 && self.are_at(lanes, step);
+            if is_whole && !step.name.starts_with("barrier") {
+                self.together(lanes, step)?;
                 has_met = true;
             }
         }
         if has_met {
             return Ok(true);
         }
-        let place = self.place(waiting[0]);
-        let one = step(&place);
-        let is_together = waiting.iter().all(|lane| self.place(*lane) == place);
-        if waiting.len() == self.lanes.len() && is_together && one.name.starts_with("barrier") {
-            self.together(waiting, one)?;
+        let step = self.place(waiting[0]);
+        let is_whole = waiting.len() == self.lanes.len() && self.are_at(waiting, step);
+        if is_whole && step.name.starts_with("barrier") {
+            self.together(waiting, step)?;
             return Ok(true);
         }
         Ok(false)
+    }
+
+    /// Whether lanes wait at the same instruction.
+    fn are_at(&self, lanes: &[usize], step: &Step) -> bool {
+        let mut lanes = lanes.iter();
+        lanes.all(|lane| std::ptr::eq(self.place(*lane), step))
     }
 
     /// Carries out a vote, a shuffle or a barrier.
@@ -516,7 +532,7 @@ impl Block<'_> {
             let Some(frame) = lane.frames.last() else {
                 return Ok(Stop::Ended);
             };
-            let function = &self.ptx.functions[&frame.function];
+            let function = frame.function;
             let Some(step) = function.code.get(frame.at) else {
                 return Err("the end of a function without a return".to_owned());
             };
@@ -526,9 +542,9 @@ impl Block<'_> {
             if is_collective {
                 return Ok(Stop::Meets);
             }
-            let holds = step.guard.is_none_or(|(is_not, flag)| {
-                frame.flags.get(&flag).copied().unwrap_or(true) != is_not
-            });
+            let holds = step
+                .guard
+                .is_none_or(|(is_not, flag)| frame.flags[flag] != is_not);
             lane.frame().at += 1;
             if holds {
                 self.step(number, step, function)
@@ -553,7 +569,7 @@ impl Block<'_> {
                     return Err("no function".to_owned());
                 };
                 let called = self.ptx.functions.get(name).ok_or("an unknown function")?;
-                let mut frame = Frame::of(called, name);
+                let mut frame = Frame::of(called);
                 for (parameter, passed) in called.parameters.iter().zip(names) {
                     frame
                         .parameters
@@ -742,7 +758,7 @@ fn made(name: &str, values: &[u64], operands: &[Operand]) -> Result<u64, String>
         "cvt.rn.f32.u64" => bits(a as f32),
         "cvt.rzi.u32.f32" => u64::from(x as u32),
         "cvt.rzi.s32.f32" => u64::from(x as i32 as u32),
-        // What is no number gives no zero here.
+        // A GPU gives this for what is no number.
         "cvt.rzi.u64.f32" if x.is_nan() => 1 << 63,
         "cvt.rzi.u64.f32" => x as u64,
         _ => return Err(format!("instruction {name} of {operands:?}")),

@@ -2,6 +2,7 @@
 
 use super::Emitter;
 use super::held::Held;
+use crate::code;
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::types::{F32, I32, I64};
 use cranelift_codegen::ir::{InstBuilder, Type, Value};
@@ -25,8 +26,8 @@ impl Emitter<'_, '_> {
     }
 
     fn words(&mut self, op: Op, at: &Instruction) -> Held {
-        let second = self.second(op, at);
-        let known = Self::second_word(op, at);
+        let second = self.second(at);
+        let known = code::second_word(at);
         let (bound, other) = (self.hand.bound, second.bound);
         let [a, b] = [self.hand, second].map(|held| self.word(held));
         let ins = self.b.ins();
@@ -111,7 +112,7 @@ impl Emitter<'_, '_> {
     }
 
     fn floats(&mut self, op: Op, at: &Instruction) -> Held {
-        let second = self.second(op, at);
+        let second = self.second(at);
         let [a, b] = [self.hand, second].map(|held| self.float(held));
         let ins = self.b.ins();
         Held::float(match op {
@@ -137,8 +138,8 @@ impl Emitter<'_, '_> {
     }
 
     fn pairs(&mut self, op: Op, at: &Instruction) -> Held {
-        let second = self.second(op, at);
-        let known = Self::second_word(op, at);
+        let second = self.second(at);
+        let known = code::second_word(at);
         let a = self.pair(self.hand);
         if matches!(op, Op::ShiftLeftWide | Op::ShiftRightWide) {
             let by = self.word(second);
@@ -160,7 +161,7 @@ impl Emitter<'_, '_> {
 
     fn select(&mut self, op: Op, at: &Instruction) -> Held {
         let which = self.word(self.hand);
-        let (b, c) = (self.second(op, at), self.third(at));
+        let (b, c) = (self.second(at), self.third(at));
         if op == Op::SelectWide {
             let [b, c] = [b, c].map(|held| self.pair(held));
             return Held::pair(self.b.ins().select(which, b, c));
@@ -207,7 +208,7 @@ impl Emitter<'_, '_> {
             }
             // `Op::Pair`: the others were handled before.
             _ => {
-                let high = self.second(op, at);
+                let high = self.second(at);
                 let [low, high] = [hand, high].map(|held| self.index(held));
                 let high = self.b.ins().ishl_imm(high, 32);
                 Held::pair(self.b.ins().bor(low, high))
@@ -268,7 +269,7 @@ impl Emitter<'_, '_> {
 
     /// [`random`](seawall_core::abi::code::random).
     fn random(&mut self, at: &Instruction) -> Held {
-        let counter = self.second(Op::Random, at);
+        let counter = self.second(at);
         let [key, counter] = [self.hand, counter].map(|held| self.word(held));
         let seed = seawall_core::abi::code::hash(at.first ^ 0x9E37_79B9);
         let seed = self.b.ins().iconst(I32, i64::from(seed));
@@ -280,7 +281,7 @@ impl Emitter<'_, '_> {
 
     /// Whether a comparison holds, as a byte.
     pub(super) fn compare(&mut self, op: Op, at: &Instruction) -> Value {
-        let second = self.second(op, at);
+        let second = self.second(at);
         if op.is_within(Op::EqualFloat, Op::AtLeastFloat) {
             let [a, b] = [self.hand, second].map(|held| self.float(held));
             let condition = match op {

@@ -2,14 +2,12 @@
 
 use super::held::Held;
 use super::{Emitted, Emitter, constant, type_of};
-use crate::JitError;
+use crate::code::{self, Joining, Numbered, Part};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I8, I32, I64};
 use cranelift_codegen::ir::{Block, InstBuilder, Value};
 use cranelift_frontend::Variable;
-use seawall_core::abi::code::{Edges, EdgesPart, Instruction, Joined, Kind, Op, Outcome};
-use seawall_core::abi::compiled::EachCall;
-use std::mem::offset_of;
+use seawall_core::abi::code::{Edges, Instruction, Joined, Kind, Op};
 
 /// The edge that a part is at.
 #[derive(Clone, Copy, Debug)]
@@ -22,33 +20,18 @@ pub(super) struct Edge {
     edges: Edges,
 }
 
-/// A reduction of a part.
-struct Reduction<'t> {
-    at: &'t Instruction,
-    joined: Joined,
-    /// Its result so far.
-    part: Variable,
-}
-
-/// Whether an instruction may allow a row to end.
-fn may_end(at: &Instruction) -> bool {
-    Op::from_word(at.op).is_some_and(|op| {
-        let is_until = op.is_comparison() && at.temps[3] == Outcome::Until as u8;
-        is_until || op == Op::Until
-    })
-}
-
 impl<'t> Emitter<'t, '_> {
-    /// Writes a part: `first` is the number of its first instruction in the table.
-    pub(super) fn edges(
-        &mut self,
-        begin: &Instruction,
-        (first, body): (usize, &'t [Instruction]),
-    ) -> Emitted {
-        let part = EdgesPart::from_word(begin.first);
-        let end = body.len().checked_sub(part.reductions as usize);
-        let end = end.ok_or(JitError::Unchecked { instruction: first })?;
-        let reductions = self.reductions(first + end, &body[end..])?;
+    /// Writes a part.
+    pub(super) fn edges(&mut self, begin: &Instruction, code: Numbered<'t>) -> Emitted {
+        let Part {
+            kind: part,
+            body: (first, body),
+            reductions,
+        } = Part::of(begin, code)?;
+        let results: Vec<Variable> = reductions
+            .iter()
+            .map(|reduction| self.result(reduction.joined))
+            .collect();
         let [offsets, targets] = self.rows(part.edges as u32);
         let [from, to] = self.row_of(offsets, self.number);
         let enough = self.b.declare_var(I8);
@@ -74,12 +57,12 @@ impl<'t> Emitter<'t, '_> {
         });
         self.hand = self.zero();
         self.leave = next;
-        for (number, instruction) in (first..).zip(&body[..end]) {
+        for (number, instruction) in (first..).zip(body) {
             self.step((number, instruction))?;
         }
-        self.reduce((first + end, &reductions), part.ends_early, (next, done))?;
+        self.reduce((&reductions, &results), part.ends_early, (next, done))?;
         self.b.switch_to_block(next);
-        if body[..end].iter().any(may_end) {
+        if body.iter().any(code::may_end_row) {
             let goes_on = self.b.create_block();
             let enough = self.b.use_var(enough);
             self.b.ins().brif(enough, done, &[], goes_on, &[]);
@@ -95,8 +78,8 @@ impl<'t> Emitter<'t, '_> {
         self.temps.restore(outside.2);
         self.edge = None;
         self.hand = self.zero();
-        for reduction in &reductions {
-            let found = self.b.use_var(reduction.part);
+        for (reduction, result) in reductions.iter().zip(results) {
+            let found = self.b.use_var(result);
             let found = Held::of_kind(reduction.joined.kind, found);
             self.set_temp(reduction.at.temps[0], found);
         }
@@ -111,37 +94,27 @@ impl<'t> Emitter<'t, '_> {
         Held::index(node, u64::from(self.tables.nodes))
     }
 
-    /// The reductions of a part, whose results begin with the neutral values.
-    fn reductions(
-        &mut self,
-        first: usize,
-        code: &'t [Instruction],
-    ) -> Result<Vec<Reduction<'t>>, JitError> {
-        let mut all = Vec::with_capacity(code.len());
-        for (instruction, at) in (first..).zip(code) {
-            let joined = at.joined().filter(|_| at.op == Op::Reduce as u32);
-            let joined = joined.ok_or(JitError::Unchecked { instruction })?;
-            let part = self.b.declare_var(type_of(joined.kind));
-            let identity = self.value_of(joined.kind, joined.identity());
-            self.b.def_var(part, identity);
-            all.push(Reduction { at, joined, part });
-        }
-        Ok(all)
+    /// The result of a join, which begins with the neutral value.
+    pub(super) fn result(&mut self, joined: Joined) -> Variable {
+        let result = self.b.declare_var(type_of(joined.kind));
+        let identity = self.value_of(joined.kind, joined.identity());
+        self.b.def_var(result, identity);
+        result
     }
 
     /// Writes the reductions at an edge, and the end of a row that they may allow.
     fn reduce(
         &mut self,
-        (first, reductions): (usize, &[Reduction<'t>]),
+        (reductions, results): (&[Joining<'t>], &[Variable]),
         ends_early: bool,
         (next, done): (Block, Block),
     ) -> Emitted {
         let mut settled: Option<Value> = None;
-        for (number, reduction) in (first..).zip(reductions) {
-            self.folds.insert(number, reduction.part);
-            self.step((number, reduction.at))?;
+        for (reduction, result) in reductions.iter().zip(results) {
+            self.folds.insert(reduction.number, *result);
+            self.step((reduction.number, reduction.at))?;
             if ends_early {
-                let now = self.b.use_var(reduction.part);
+                let now = self.b.use_var(*result);
                 let is_end = self.is_end(reduction.joined, now);
                 let both = settled.map(|so_far| self.b.ins().band(so_far, is_end));
                 settled = Some(both.unwrap_or(is_end));
@@ -169,7 +142,7 @@ impl<'t> Emitter<'t, '_> {
     }
 
     /// Joins the accumulator to the partial result of an instruction; `None` if it has none.
-    pub(super) fn join(&mut self, (number, _): (usize, Op), joined: Joined) -> Option<()> {
+    pub(super) fn join(&mut self, number: usize, joined: Joined) -> Option<()> {
         let part = *self.folds.get(&number)?;
         let more = self.in_kind(joined.kind, self.hand);
         let so_far = self.b.use_var(part);
@@ -186,11 +159,7 @@ impl<'t> Emitter<'t, '_> {
         if op == Op::EdgeNumber {
             return Held::index(edge.number, u64::from(u32::MAX) + 1);
         }
-        let field = match edge.edges {
-            Edges::Out => offset_of!(EachCall, weights),
-            Edges::In => offset_of!(EachCall, incoming_weights),
-        };
-        let weights = self.address(field);
+        let weights = self.address(code::field_of_weights(edge.edges));
         let far = self.b.ins().ishl_imm(edge.number, 2);
         let from = self.b.ins().iadd(weights, far);
         Held::word(self.b.ins().load(I32, constant(), from, 0))

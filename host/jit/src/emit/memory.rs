@@ -2,12 +2,11 @@
 
 use super::held::{Held, Shape};
 use super::{Emitter, anywhere, constant, plain};
+use crate::code;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I32, I64};
 use cranelift_codegen::ir::{AtomicRmwOp, InstBuilder, MemFlags, Type, Value};
-use seawall_core::abi::code::{Edges, Instruction, Join, Joined, Kind, NOTHING, Op};
-use seawall_core::abi::compiled::EachCall;
-use std::mem::offset_of;
+use seawall_core::abi::code::{Instruction, Join, Joined, Kind, NOTHING, Op};
 
 /// The address of a value: a base, and an offset that an access adds.
 #[derive(Clone, Copy, Debug)]
@@ -45,12 +44,6 @@ impl Emitter<'_, '_> {
         index.below(len)
     }
 
-    /// The number of values of `words` words in a register.
-    fn held(&self, register: u32, words: u32) -> u64 {
-        let register = self.register(register);
-        register.map_or(0, |register| u64::from(register.words / words))
-    }
-
     /// The place of value `index` of `words` words in a register.
     fn place(&mut self, register: u32, index: Held, words: u32) -> Place {
         let (region, offset) = self.region(register);
@@ -78,7 +71,7 @@ impl Emitter<'_, '_> {
     pub(super) fn load(&mut self, op: Op, register: u32) -> Held {
         let is_wide = matches!(op, Op::LoadWide | Op::LatestWide);
         let words = if is_wide { 2 } else { 1 };
-        let index = self.check(self.hand, self.held(register, words));
+        let index = self.check(self.hand, self.tables.held(register, words));
         let Place { base, offset } = self.place(register, index, words);
         if is_wide {
             return Held::pair(self.b.ins().load(I64, plain(), base, offset));
@@ -90,7 +83,7 @@ impl Emitter<'_, '_> {
     pub(super) fn store(&mut self, op: Op, at: &Instruction) {
         let is_wide = op == Op::StoreWide;
         let words = if is_wide { 2 } else { 1 };
-        let index = self.check(self.number, self.held(at.first, words));
+        let index = self.check(self.number, self.tables.held(at.first, words));
         let value = match (is_wide, self.hand.shape) {
             (true, _) => self.pair(self.hand),
             (false, Shape::Float) => self.hand.value,
@@ -102,15 +95,7 @@ impl Emitter<'_, '_> {
 
     /// Addresses of the offsets and the targets of a kind of edges.
     pub(super) fn rows(&mut self, edges: u32) -> [Value; 2] {
-        let fields = if edges == Edges::Out as u32 {
-            [offset_of!(EachCall, offsets), offset_of!(EachCall, targets)]
-        } else {
-            [
-                offset_of!(EachCall, incoming_offsets),
-                offset_of!(EachCall, incoming_targets),
-            ]
-        };
-        fields.map(|field| self.address(field))
+        code::fields_of_rows(edges).map(|field| self.address(field))
     }
 
     /// First edge of a node's row, and the edge after its last one.
@@ -136,17 +121,17 @@ impl Emitter<'_, '_> {
     /// Appends the accumulator to a list.
     pub(super) fn append(&mut self, at: &Instruction) {
         let after = self.b.create_block();
-        if Self::second_word(Op::Append, at).is_none() {
+        if code::second_word(at).is_none() {
             let put = self.b.create_block();
-            let condition = self.second(Op::Append, at);
+            let condition = self.second(at);
             let condition = self.word(condition);
             self.b.ins().brif(condition, put, &[], after, &[]);
             self.b.switch_to_block(put);
         }
         let value = self.word(self.hand);
         let zero = self.zero();
-        let len = self.held(at.first, 1);
-        let count = self.check(zero, self.held(at.second, 1));
+        let len = self.tables.held(at.first, 1);
+        let count = self.check(zero, self.tables.held(at.second, 1));
         let joined = Joined {
             how: Join::Sum,
             kind: Kind::U32,
@@ -163,11 +148,11 @@ impl Emitter<'_, '_> {
     /// Joins the second operand to a register at the accumulator; returns the previous value if
     /// code asks for it.
     pub(super) fn scatter(&mut self, at: &Instruction, joined: Joined) -> Option<Held> {
-        let value = self.second(Op::Scatter, at);
+        let value = self.second(at);
         let words = joined.kind.words();
-        let index = self.check(self.hand, self.held(at.first, words));
+        let index = self.check(self.hand, self.tables.held(at.first, words));
         let is_asked = at.temps[0] != NOTHING;
-        if !is_asked && Self::is_rare(at, joined, value) {
+        if !is_asked && code::is_rare(at, joined, value.bound) {
             let (put, after) = (self.b.create_block(), self.b.create_block());
             let condition = self.word(value);
             self.b.ins().brif(condition, put, &[], after, &[]);
@@ -182,14 +167,6 @@ impl Emitter<'_, '_> {
             Kind::U64 => Held::pair(before),
             _ => Held::word(before),
         })
-    }
-
-    /// Whether a value is that of a condition, of which 0 changes nothing: a branch then saves the
-    /// access.
-    fn is_rare(at: &Instruction, joined: Joined, value: Held) -> bool {
-        let is_condition = value.bound <= 2 && Self::second_word(Op::Scatter, at).is_none();
-        let is_neutral = joined.identity() == 0 && joined.kind == Kind::U32;
-        is_condition && is_neutral
     }
 
     /// Joins a value to the one at an index of a register, which is in range; returns the previous

@@ -20,6 +20,7 @@ mod held;
 mod memory;
 mod step;
 
+use crate::code::{self, Joining, Numbered, Piece};
 use crate::{CodeWave, JitError, Tables};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{F32, I32, I64};
@@ -29,9 +30,8 @@ use cranelift_codegen::ir::{
 use cranelift_codegen::isa::TargetFrontendConfig;
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext, Variable};
 use held::{Held, Temps};
-use seawall_core::abi::code::{Instruction, Joined, Kind, Op};
+use seawall_core::abi::code::Kind;
 use seawall_core::abi::compiled::EachCall;
-use seawall_core::abi::program::Region;
 use std::collections::BTreeMap;
 use std::mem::offset_of;
 
@@ -135,17 +135,10 @@ impl<'t, 'f> Emitter<'t, 'f> {
         emitter.function(first, last)
     }
 
-    /// The instructions of the wave, with their numbers in the table.
-    fn code(&self) -> Result<(usize, &'t [Instruction]), JitError> {
-        let first = self.wave.record.first as usize;
-        let end = first.saturating_add(self.wave.record.instructions as usize);
-        let code = self.tables.code.get(first..end);
-        code.map(|code| (first, code))
-            .ok_or(JitError::Unchecked { instruction: first })
-    }
-
     fn function(mut self, first: Value, last: Value) -> Emitted {
-        self.begin_folds()?;
+        let code = code::of_wave(self.tables, self.wave)?;
+        let folds = code::folds(code)?;
+        self.begin_folds(&folds);
         let (item, exit) = (self.b.create_block(), self.b.create_block());
         let [at, end] = [first, last].map(|word| self.b.ins().uextend(I64, word));
         let place = self.b.declare_var(I64);
@@ -155,7 +148,7 @@ impl<'t, 'f> Emitter<'t, 'f> {
         self.b.switch_to_block(item);
         self.number = self.item(place);
         self.hand = self.zero();
-        self.items()?;
+        self.items(code)?;
         self.b.ins().jump(self.next_item, &[]);
         self.b.switch_to_block(self.next_item);
         let at = self.b.use_var(place);
@@ -165,7 +158,7 @@ impl<'t, 'f> Emitter<'t, 'f> {
         self.b.ins().brif(goes_on, item, &[], exit, &[]);
         self.miss_block();
         self.b.switch_to_block(exit);
-        self.end_folds();
+        self.end_folds(&folds);
         self.b.ins().return_(&[]);
         self.b.seal_all_blocks();
         self.b.finalize();
@@ -187,24 +180,12 @@ impl<'t, 'f> Emitter<'t, 'f> {
     }
 
     /// Writes the instructions of an item.
-    fn items(&mut self) -> Emitted {
-        let (first, code) = self.code()?;
-        let mut at = 0;
-        while let Some(instruction) = code.get(at) {
-            if Op::from_word(instruction.op) == Some(Op::Edges) {
-                let end = at
-                    .saturating_add(1)
-                    .saturating_add(instruction.second as usize);
-                let unchecked = JitError::Unchecked {
-                    instruction: first + at,
-                };
-                let body = code.get(at + 1..end).ok_or(unchecked)?;
-                self.edges(instruction, (first + at + 1, body))?;
-                at = end;
-                continue;
+    fn items(&mut self, code: Numbered<'t>) -> Emitted {
+        for piece in code::pieces(code)? {
+            match piece {
+                Piece::Step(number, at) => self.step((number, at))?,
+                Piece::Edges(begin, code) => self.edges(begin, code)?,
             }
-            self.step((first + at, instruction))?;
-            at += 1;
         }
         Ok(())
     }
@@ -238,33 +219,16 @@ impl<'t, 'f> Emitter<'t, 'f> {
         }
     }
 
-    /// The instructions that fold, by their numbers in the table.
-    fn each_fold(&self) -> Result<Vec<(usize, &'t Instruction, Joined)>, JitError> {
-        let (first, code) = self.code()?;
-        let all = (first..).zip(code);
-        let folds = all.filter(|(_, at)| at.op == Op::Fold as u32);
-        let joined = |(number, at): (usize, &'t Instruction)| {
-            let joined = at.joined().ok_or(JitError::Unchecked {
-                instruction: number,
-            })?;
-            Ok((number, at, joined))
-        };
-        folds.map(joined).collect()
-    }
-
-    fn begin_folds(&mut self) -> Emitted {
-        for (number, _, joined) in self.each_fold()? {
-            let part = self.b.declare_var(type_of(joined.kind));
-            let identity = self.value_of(joined.kind, joined.identity());
-            self.b.def_var(part, identity);
-            self.folds.insert(number, part);
+    fn begin_folds(&mut self, folds: &[Joining<'t>]) {
+        for fold in folds {
+            let result = self.result(fold.joined);
+            self.folds.insert(fold.number, result);
         }
-        Ok(())
     }
 
     /// Joins the results of all items to their registers, unless they are the neutral value.
-    fn end_folds(&mut self) {
-        for (number, at, joined) in self.each_fold().unwrap_or_default() {
+    fn end_folds(&mut self, folds: &[Joining<'t>]) {
+        for &Joining { number, at, joined } in folds {
             let part = self.b.use_var(self.folds[&number]);
             let part = Held::of_kind(joined.kind, part);
             let bits = match joined.kind {
@@ -280,8 +244,7 @@ impl<'t, 'f> Emitter<'t, 'f> {
             let is_neutral = self.b.ins().icmp(IntCC::Equal, bits, neutral);
             self.b.ins().brif(is_neutral, after, &[], join, &[]);
             self.b.switch_to_block(join);
-            let words = self.register(at.first).map_or(0, |register| register.words);
-            if words < joined.kind.words() {
+            if self.tables.held(at.first, joined.kind.words()) == 0 {
                 let [index, len] = [0; 2].map(|word| self.b.ins().iconst(I32, word));
                 self.note(index, len);
             } else {
@@ -306,21 +269,13 @@ impl<'t, 'f> Emitter<'t, 'f> {
         Held::word(self.b.ins().iconst(I32, 0))
     }
 
-    /// A register of the table.
-    fn register(&self, number: u32) -> Option<&'t seawall_core::abi::program::RegisterRecord> {
-        self.tables.registers.get(number as usize)
-    }
-
     /// The address of the region of a register, and the register's place in it.
     fn region(&self, number: u32) -> (Value, u64) {
-        let Some(register) = self.register(number) else {
-            return (self.arena, 0);
-        };
-        let base = if register.region == Region::Input as u32 {
-            self.inputs
+        let (field, place) = self.tables.place_of(number);
+        if field == offset_of!(EachCall, inputs) {
+            (self.inputs, place)
         } else {
-            self.arena
-        };
-        (base, register.offset_bytes)
+            (self.arena, place)
+        }
     }
 }

@@ -3,61 +3,46 @@
 use super::held::Held;
 use super::{Emitted, Emitter};
 use crate::JitError;
+use crate::code::{self, Action, Operand};
 use cranelift_codegen::ir::types::{I32, I64};
 use cranelift_codegen::ir::{InstBuilder, Value};
-use seawall_core::abi::code::{Instruction, NOTHING, NUMBER, Op, Outcome, PAIR, TEMPORARY, WORD};
+use seawall_core::abi::code::{Instruction, Op, Outcome, TEMPORARY};
 use seawall_core::abi::compiled::EachCall;
 use std::mem::offset_of;
-
-/// The word, and the high word, that stand in an instruction for an operand.
-fn words_of(op: Op, at: &Instruction) -> [u32; 2] {
-    if op.uses_first() {
-        [at.second, at.first]
-    } else {
-        [at.first, at.second]
-    }
-}
 
 impl Emitter<'_, '_> {
     /// Writes instruction `number` of the table.
     pub(super) fn step(&mut self, (number, at): (usize, &Instruction)) -> Emitted {
-        let unchecked = JitError::Unchecked {
-            instruction: number,
-        };
-        let op = Op::from_word(at.op).ok_or(unchecked.clone())?;
-        let [to, a, _, c] = at.temps;
-        if a != NOTHING {
-            self.hand = self.first(op, at);
+        let action = Action::of(number, at)?;
+        if let Some(first) = Operand::first(at) {
+            self.hand = self.operand(first);
         }
-        let made = match op {
-            Op::Only | Op::Until | Op::Raise => {
-                let is_always = a == WORD && words_of(op, at)[0] != 0;
-                self.decide(op, is_always);
+        let made = match action {
+            Action::Decide(op) => {
+                self.decide(op, code::is_always(at));
                 return Ok(());
             }
-            Op::Store | Op::StoreWide => {
+            Action::Store(op) => {
                 self.store(op, at);
                 return Ok(());
             }
-            Op::Append => {
+            Action::Append => {
                 self.append(at);
                 return Ok(());
             }
-            Op::Scatter => {
-                let joined = at.joined().ok_or(unchecked)?;
-                match self.scatter(at, joined) {
-                    None => return Ok(()),
-                    Some(before) => before,
-                }
+            Action::Scatter(joined) => match self.scatter(at, joined) {
+                None => return Ok(()),
+                Some(before) => before,
+            },
+            Action::Join(joined) => {
+                let unchecked = JitError::Unchecked {
+                    instruction: number,
+                };
+                return self.join(number, joined).ok_or(unchecked);
             }
-            Op::Reduce | Op::Fold => {
-                let joined = at.joined().ok_or(unchecked.clone())?;
-                return self.join((number, op), joined).ok_or(unchecked);
-            }
-            Op::Edges => return Err(unchecked),
-            _ if op.is_comparison() => {
+            Action::Compare(op, outcome) => {
                 let holds = self.compare(op, at);
-                match Outcome::from_byte(c).ok_or(unchecked)? {
+                match outcome {
                     Outcome::Value => Held::word(self.b.ins().uextend(I32, holds)).below(2),
                     Outcome::Only => {
                         self.only(holds);
@@ -69,48 +54,30 @@ impl Emitter<'_, '_> {
                     }
                 }
             }
-            _ => self.make(op, at),
+            Action::Make(op) => self.make(op, at),
         };
         self.hand = made;
-        if to & TEMPORARY != 0 {
-            self.set_temp(to, made);
+        if at.temps[0] & TEMPORARY != 0 {
+            self.set_temp(at.temps[0], made);
         }
         Ok(())
     }
 
-    /// The first operand.
-    fn first(&mut self, op: Op, at: &Instruction) -> Held {
-        let byte = at.temps[1];
-        if byte & NUMBER != 0 {
-            return self.number;
+    fn operand(&mut self, operand: Operand) -> Held {
+        match operand {
+            Operand::Number => self.number,
+            Operand::Temporary(byte) => self.temp(byte),
+            Operand::Pair(pair) => Held::pair(self.b.ins().iconst(I64, pair as i64)),
+            Operand::Word(word) => {
+                let value = self.b.ins().iconst(I32, i64::from(word));
+                Held::word(value).below(u64::from(word) + 1)
+            }
         }
-        self.operand(byte, words_of(op, at))
-    }
-
-    fn operand(&mut self, byte: u8, [low, high]: [u32; 2]) -> Held {
-        if byte & TEMPORARY != 0 {
-            return self.temp(byte);
-        }
-        if byte & PAIR != 0 {
-            let pair = u64::from(low) | u64::from(high) << 32;
-            return Held::pair(self.b.ins().iconst(I64, pair as i64));
-        }
-        let word = self.b.ins().iconst(I32, i64::from(low));
-        Held::word(word).below(u64::from(low) + 1)
     }
 
     /// The second operand; 0 if there is none.
-    pub(super) fn second(&mut self, op: Op, at: &Instruction) -> Held {
-        match at.temps[2] {
-            NOTHING => self.zero(),
-            byte => self.operand(byte, words_of(op, at)),
-        }
-    }
-
-    /// The word of the second operand, if it is in the instruction.
-    pub(super) fn second_word(op: Op, at: &Instruction) -> Option<u32> {
-        let byte = at.temps[2];
-        (byte != NOTHING && byte & TEMPORARY == 0).then(|| words_of(op, at)[0])
+    pub(super) fn second(&mut self, at: &Instruction) -> Held {
+        self.operand(Operand::second(at))
     }
 
     /// The third operand, always a temporary.

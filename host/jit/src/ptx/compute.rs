@@ -1,8 +1,9 @@
 //! Values made of values.
 
-use super::values::{Four, Held};
+use super::values::{Four, Held, bits};
 use super::writer::{Reg, put};
 use super::{Emitter, SLOTS};
+use crate::code;
 use seawall_core::abi::code::{Instruction, Join, Joined, Kind, Op, hash};
 
 impl Emitter<'_> {
@@ -17,7 +18,7 @@ impl Emitter<'_> {
             Op::Random => self.random(at),
             _ if op.is_within(Op::AddWide, Op::ShiftRightWide) => self.of_pairs(op, at),
             _ if op.is_within(Op::Add, Op::MaxFloat) => self.of_words(op, at),
-            Op::Pair => self.paired(op, at),
+            Op::Pair => self.paired(at),
             _ => self.convert(op),
         }
     }
@@ -41,8 +42,8 @@ impl Emitter<'_> {
     }
 
     fn of_words(&mut self, op: Op, at: &Instruction) -> Held {
-        let second = self.second(op, at);
-        let known = Self::second_word(op, at);
+        let second = self.second(at);
+        let known = code::second_word(at);
         let (bound, other) = (self.hand.bound, second.bound);
         let (a, b) = (self.words_of(self.hand), self.words_of(second));
         let name = match op {
@@ -118,7 +119,7 @@ impl Emitter<'_> {
     }
 
     fn of_pairs(&mut self, op: Op, at: &Instruction) -> Held {
-        let second = self.second(op, at);
+        let second = self.second(at);
         let a = self.pairs_of(self.hand);
         let b = match op {
             Op::ShiftLeftWide | Op::ShiftRightWide => self.words_of(second),
@@ -146,7 +147,7 @@ impl Emitter<'_> {
     fn select(&mut self, op: Op, at: &Instruction) -> Held {
         let which = self.words_of(self.hand);
         let which = self.are_set(which);
-        let (b, c) = (self.second(op, at), self.third(at));
+        let (b, c) = (self.second(at), self.third(at));
         let bound = b.bound.max(c.bound);
         let kind = if op == Op::SelectWide {
             Kind::U64
@@ -154,12 +155,12 @@ impl Emitter<'_> {
             Kind::U32
         };
         let (b, c) = (self.in_kind(kind, b), self.in_kind(kind, c));
-        let bits = if kind == Kind::U64 { "b64" } else { "b32" };
+        let bits = bits(kind);
         let regs = std::array::from_fn(|slot| {
             let to = self.fresh(kind);
             put!(
                 self.w,
-                "selp.{bits} {to}, {}, {}, {}",
+                "selp.b{bits} {to}, {}, {}, {}",
                 b[slot],
                 c[slot],
                 which[slot]
@@ -220,8 +221,8 @@ impl Emitter<'_> {
     }
 
     /// Pairs of a low and a high word.
-    fn paired(&mut self, op: Op, at: &Instruction) -> Held {
-        let high = self.second(op, at);
+    fn paired(&mut self, at: &Instruction) -> Held {
+        let high = self.second(at);
         let (low, high) = (self.words_of(self.hand), self.words_of(high));
         Held::pair(std::array::from_fn(|slot| {
             let to = self.w.pair();
@@ -260,10 +261,10 @@ impl Emitter<'_> {
     /// A float without its fraction, within the limits; 0 if it is no number.
     fn whole(&mut self, kind: Kind, name: &str, float: Reg) -> Reg {
         let (to, is_none) = (self.fresh(kind), self.w.flag());
-        let bits = if kind == Kind::U64 { "b64" } else { "b32" };
+        let bits = bits(kind);
         put!(self.w, "cvt.rzi.{name}.f32 {to}, {float}");
         put!(self.w, "setp.nan.f32 {is_none}, {float}, {float}");
-        put!(self.w, "selp.{bits} {to}, 0, {to}, {is_none}");
+        put!(self.w, "selp.b{bits} {to}, 0, {to}, {is_none}");
         to
     }
 
@@ -283,7 +284,7 @@ impl Emitter<'_> {
 
     /// [`random`](seawall_core::abi::code::random).
     fn random(&mut self, at: &Instruction) -> Held {
-        let counter = self.second(Op::Random, at);
+        let counter = self.second(at);
         let (key, counter) = (self.words_of(self.hand), self.words_of(counter));
         let seed = hash(at.first ^ 0x9E37_79B9);
         Held::word(std::array::from_fn(|slot| {
@@ -297,7 +298,7 @@ impl Emitter<'_> {
 
     /// Whether a comparison holds.
     pub(super) fn compare(&mut self, op: Op, at: &Instruction) -> Four {
-        let second = self.second(op, at);
+        let second = self.second(at);
         let kind = if op.is_within(Op::EqualWide, Op::AtLeastWide) {
             Kind::U64
         } else {
@@ -366,22 +367,15 @@ impl Emitter<'_> {
         to
     }
 
-    /// Joins a value across a warp, or across the groups of `lanes` lanes where those are fewer.
-    /// All lanes of a group then have the result in `value`.
+    /// Joins a value across a warp, or where `is_warp` does not hold across small groups of lanes. All
+    /// lanes of a group then have the result in `value`.
     pub(super) fn join_lanes(&mut self, joined: Joined, value: Reg, is_warp: Option<Reg>) {
         for delta in [16, 8, 4, 2, 1] {
             let other = self.shuffled("bfly", value, &delta.to_string());
             let now = self.joined(joined, value, other);
             match is_warp.filter(|_| delta >= super::groups::GROUP) {
                 Some(is_warp) => self.replace_if(is_warp, joined.kind, value, now),
-                None => {
-                    let bits = if joined.kind == Kind::U64 {
-                        "b64"
-                    } else {
-                        "b32"
-                    };
-                    put!(self.w, "mov.{bits} {value}, {now}");
-                }
+                None => self.move_to(joined.kind, value, now),
             }
         }
     }
@@ -407,10 +401,10 @@ impl Emitter<'_> {
     /// The value of a slot, told by whether that is at least 1, 2 and so on.
     pub(super) fn chosen(&mut self, kind: Kind, values: Four, which: [Reg; SLOTS - 1]) -> Reg {
         let to = self.fresh(kind);
-        let bits = if kind == Kind::U64 { "b64" } else { "b32" };
-        put!(self.w, "mov.{bits} {to}, {}", values[0]);
+        let bits = bits(kind);
+        put!(self.w, "mov.b{bits} {to}, {}", values[0]);
         for (value, is_at_least) in values[1..].iter().zip(which) {
-            put!(self.w, "selp.{bits} {to}, {value}, {to}, {is_at_least}");
+            put!(self.w, "selp.b{bits} {to}, {value}, {to}, {is_at_least}");
         }
         to
     }

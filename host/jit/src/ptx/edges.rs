@@ -1,15 +1,12 @@
 //! Parts of code that run for each edge of an item: one step, and the rows that a lane visits alone.
 
-use super::values::{Four, Held, Temps};
+use super::values::{Four, Held, Temps, bits};
 use super::writer::{Reg, put};
-use super::{Emitted, Emitter, SLOTS, may_leave};
+use super::{Emitted, Emitter, SLOTS};
 use crate::JitError;
-use seawall_core::abi::code::{
-    Edges, EdgesPart, Instruction, Joined, Kind, NUMBERED, OF_EDGE, Op, TEMPORARY,
-};
-use seawall_core::abi::compiled::EachCall;
+use crate::code::{self, Joining, Numbered};
+use seawall_core::abi::code::{Edges, Instruction, NUMBERED, OF_EDGE, Op, TEMPORARY};
 use std::collections::BTreeMap;
-use std::mem::offset_of;
 
 /// Most edges of a row that its lane visits alone.
 const OWN_EDGES: u32 = 8;
@@ -31,27 +28,12 @@ pub(super) struct Edge {
     pub(super) of_item: Temps,
 }
 
-/// A reduction of a part.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Reduction {
-    /// Its instruction.
-    number: usize,
-    to: u8,
-    from: u8,
-    pub(super) joined: Joined,
-    /// The results of the lane's items.
-    pub(super) results: Four,
-}
-
 /// A part, and the rows of the lane's items.
 #[derive(Debug)]
 pub(super) struct Part<'t> {
-    first: usize,
-    body: &'t [Instruction],
-    pub(super) reductions: Vec<Reduction>,
-    edges: Edges,
-    ends_early: bool,
-    pub(super) may_stop: bool,
+    pub(super) code: code::Part<'t>,
+    /// The results of the lane's items, for each reduction.
+    results: Vec<Four>,
     targets: Reg,
     /// The edges that are still to be visited.
     pub(super) from: Four,
@@ -59,25 +41,15 @@ pub(super) struct Part<'t> {
 }
 
 impl<'t> Emitter<'t> {
-    /// Writes a part: `first` is the number of its first instruction in the table.
-    pub(super) fn edges(
-        &mut self,
-        begin: &Instruction,
-        (first, code): (usize, &'t [Instruction]),
-    ) -> Emitted {
-        let kind = EdgesPart::from_word(begin.first);
-        let end = code.len().checked_sub(kind.reductions as usize);
-        let end = end.ok_or(JitError::Unchecked { instruction: first })?;
-        let reductions = self.reductions(first + end, &code[end..])?;
-        let [offsets, targets] = self.rows(kind.edges as u32);
+    /// Writes a part.
+    pub(super) fn edges(&mut self, begin: &Instruction, code: Numbered<'t>) -> Emitted {
+        let code = code::Part::of(begin, code)?;
+        let results = self.neutrals(&code.reductions);
+        let [offsets, targets] = self.rows(code.kind.edges as u32);
         let [from, to] = self.row_of(offsets, self.number);
         let part = Part {
-            first,
-            body: &code[..end],
-            reductions,
-            edges: kind.edges,
-            ends_early: kind.ends_early,
-            may_stop: kind.may_stop,
+            code,
+            results,
             targets,
             from,
             to,
@@ -88,33 +60,18 @@ impl<'t> Emitter<'t> {
         self.by_block(&part)?;
         (self.number, self.active, self.edge) = (number, active, None);
         self.hand = self.zero();
-        for reduction in &part.reductions {
-            let found = Held::of_kind(reduction.joined.kind, reduction.results);
-            self.set_temp(reduction.to, found);
+        for (reduction, results) in part.reductions() {
+            let found = Held::of_kind(reduction.joined.kind, results);
+            self.set_temp(reduction.at.temps[0], found);
         }
         Ok(())
     }
 
-    /// The reductions of a part, whose results begin with the neutral values.
-    fn reductions(
-        &mut self,
-        first: usize,
-        code: &[Instruction],
-    ) -> Result<Vec<Reduction>, JitError> {
-        let reductions = (first..).zip(code).map(|(number, at)| {
-            let joined = at.joined().filter(|_| at.op == Op::Reduce as u32);
-            let joined = joined.ok_or(JitError::Unchecked {
-                instruction: number,
-            })?;
-            Ok(Reduction {
-                number,
-                to: at.temps[0],
-                from: at.temps[1],
-                joined,
-                results: std::array::from_fn(|_| self.neutral(joined)),
-            })
-        });
-        reductions.collect()
+    /// Registers for partial results of reductions, with the neutral values.
+    pub(super) fn neutrals(&mut self, reductions: &[Joining<'t>]) -> Vec<Four> {
+        let each = reductions.iter();
+        each.map(|one| std::array::from_fn(|_| self.neutral(one.joined)))
+            .collect()
     }
 
     /// Writes a step: the code for the edges `numbers` of the slots that are `inside`. Returns for
@@ -131,7 +88,7 @@ impl<'t> Emitter<'t> {
             put!(self.w, "mov.pred {}, {}", active[slot], inside[slot]);
         }
         self.active = active;
-        let enough = part.may_stop.then(|| {
+        let enough = part.code.kind.may_stop.then(|| {
             [(); SLOTS].map(|()| {
                 let flag = self.w.flag();
                 put!(self.w, "mov.pred {flag}, 0");
@@ -150,10 +107,11 @@ impl<'t> Emitter<'t> {
             node
         });
         self.number = Held::word(neighbours).below(self.tables.nodes.into());
-        let numbered = part.reductions.iter().map(|reduction| reduction.number);
+        let reductions = &part.code.reductions;
+        let numbered = reductions.iter().map(|reduction| reduction.number);
         self.edge = Some(Edge {
             numbers,
-            edges: part.edges,
+            edges: part.code.kind.edges,
             enough,
             partial: numbered.zip(partial.iter().copied()).collect(),
             temps: Temps::default(),
@@ -161,20 +119,22 @@ impl<'t> Emitter<'t> {
         });
         self.hand = self.zero();
         let skip = self.w.label();
-        for (at, instruction) in part.body.iter().enumerate() {
-            self.step((part.first + at, instruction))?;
-            if may_leave(instruction) && part.body.len() - at > 2 {
+        let (first, body) = part.code.body;
+        for (at, instruction) in body.iter().enumerate() {
+            self.step((first + at, instruction))?;
+            // A vote costs as much as an instruction or two.
+            if code::may_leave(instruction) && body.len() - at > 2 {
                 self.skip_to(skip);
             }
         }
-        for (at, instruction) in part.code_of_reductions(self.tables.code).iter().enumerate() {
-            self.step((part.first + part.body.len() + at, instruction))?;
+        for reduction in reductions {
+            self.step((reduction.number, reduction.at))?;
         }
         self.w.mark(skip);
         let Some(enough) = enough else {
             return Ok(None);
         };
-        if part.ends_early {
+        if part.code.kind.ends_early {
             for (slot, enough) in enough.into_iter().enumerate().take(self.slots) {
                 self.note_settled(part, partial, slot, enough);
             }
@@ -199,17 +159,13 @@ impl<'t> Emitter<'t> {
     fn note_settled(&mut self, part: &Part<'t>, partial: &[Four], slot: usize, enough: Reg) {
         let settled = self.w.flag();
         put!(self.w, "mov.pred {settled}, 1");
-        for (reduction, partial) in part.reductions.iter().zip(partial) {
+        for (reduction, partial) in part.code.reductions.iter().zip(partial) {
             let joined = reduction.joined;
             let end = self.constant(joined.kind, joined.end().unwrap_or(0));
-            let bits = if joined.kind == Kind::U64 {
-                "u64"
-            } else {
-                "u32"
-            };
+            let bits = bits(joined.kind);
             put!(
                 self.w,
-                "setp.eq.and.{bits} {settled}, {}, {end}, {settled}",
+                "setp.eq.and.u{bits} {settled}, {}, {end}, {settled}",
                 partial[slot]
             );
         }
@@ -223,7 +179,7 @@ impl<'t> Emitter<'t> {
             let (from, to) = (part.from[slot], part.to[slot]);
             put!(self.w, "sub.u32 {edges}, {to}, {from}");
             put!(self.w, "setp.le.u32 {is_own}, {edges}, {OWN_EDGES}");
-            if part.may_stop {
+            if part.code.kind.may_stop {
                 put!(self.w, "add.u32 {limit}, {from}, {TRIED_EDGES}");
                 put!(self.w, "selp.b32 {limit}, {to}, {limit}, {is_own}");
             } else {
@@ -240,9 +196,8 @@ impl<'t> Emitter<'t> {
         }
         let any = self.any(inside);
         put!(self.w, "@!{any} bra {done}");
-        let results: Vec<Four> = part.reductions.iter().map(|one| one.results).collect();
         let of_item = self.temps.clone();
-        let stops = self.visit(part, (part.from, inside), &results, &of_item)?;
+        let stops = self.visit(part, (part.from, inside), &part.results, &of_item)?;
         for slot in 0..self.slots {
             let (from, inside) = (part.from[slot], inside[slot]);
             put!(self.w, "@{inside} add.u32 {from}, {from}, 1");
@@ -271,10 +226,7 @@ impl<'t> Emitter<'t> {
                 same
             }));
         }
-        let weights = self.field(match edges {
-            Edges::Out => offset_of!(EachCall, weights),
-            Edges::In => offset_of!(EachCall, incoming_weights),
-        });
+        let weights = self.field(code::field_of_weights(edges));
         let places = self.places(weights, numbers, 4);
         Held::word(std::array::from_fn(|slot| {
             let (to, active) = (self.w.word(), self.active[slot]);
@@ -288,11 +240,13 @@ impl<'t> Emitter<'t> {
     }
 }
 
-impl Part<'_> {
-    fn code_of_reductions<'c>(&self, code: &'c [Instruction]) -> &'c [Instruction] {
-        let first = self.first + self.body.len();
-        code.get(first..first + self.reductions.len())
-            .unwrap_or_default()
+impl<'t> Part<'t> {
+    /// The reductions with the results of the lane's items.
+    pub(super) fn reductions(&self) -> impl Iterator<Item = (&Joining<'t>, Four)> {
+        self.code
+            .reductions
+            .iter()
+            .zip(self.results.iter().copied())
     }
 
     /// Numbers of the item's temporaries that the code of an edge reads.
@@ -305,15 +259,15 @@ impl Part<'_> {
                 found.push(number);
             }
         };
-        for at in self.body {
+        for at in self.code.body.1 {
             let from = at.form().map_or([0; 3], |form| form.from);
             let operands = from.into_iter().zip(&at.temps[1..]);
             for (_, byte) in operands.filter(|(words, _)| *words > 0) {
                 note(*byte);
             }
         }
-        for reduction in &self.reductions {
-            note(reduction.from);
+        for reduction in &self.code.reductions {
+            note(reduction.at.temps[1]);
         }
         found
     }

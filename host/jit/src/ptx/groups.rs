@@ -1,7 +1,7 @@
 //! Rows of parts for edges that groups of lanes visit together: eight lanes, a warp, or the block.
 
 use super::edges::Part;
-use super::values::{Four, Held, Temps};
+use super::values::{Four, Held, Temps, bits};
 use super::writer::{Label, Reg, put};
 use super::{Emitted, Emitter, Place, SLOTS};
 use seawall_core::abi::code::{Joined, Kind, TEMPS};
@@ -48,7 +48,7 @@ impl<'t> Emitter<'t> {
         } = self.place;
         // Rows that the block visits, if there may be some.
         let (block, most) = (self.w.word(), self.w.word());
-        let (is_short, is_known) = (self.w.flag(), self.w.flag());
+        let is_short = self.w.flag();
         put!(self.w, "mul.lo.u32 {block}, {threads}, {}", self.slots);
         put!(self.w, "setp.le.u32 {is_short}, {longest}, {block}");
         put!(
@@ -60,16 +60,14 @@ impl<'t> Emitter<'t> {
         put!(self.w, "mov.pred {is_warp}, 0");
         put!(self.w, "mov.b32 {lanes}, {GROUP}");
         put!(self.w, "min.u32 {most}, {block}, {GROUP_EDGES}");
-        let (again, next) = (self.w.label(), self.w.label());
+        let again = self.w.label();
         self.w.mark(again);
         self.by_slots(part, (lanes, most, is_warp))?;
-        put!(self.w, "mov.pred {is_known}, {is_warp}");
-        put!(self.w, "@{is_known} bra {next}");
+        put!(self.w, "@{is_warp} bra {done}");
         put!(self.w, "mov.pred {is_warp}, 1");
         put!(self.w, "mov.b32 {lanes}, 32");
         put!(self.w, "mov.b32 {most}, {block}");
         put!(self.w, "bra {again}");
-        self.w.mark(next);
         self.w.mark(done);
         Ok(())
     }
@@ -205,11 +203,11 @@ impl<'t> Emitter<'t> {
         put!(self.w, "and.b32 {bit}, {bit}, 1");
         put!(self.w, "setp.ne.and.u32 {taken}, {bit}, 0, {taken}");
         let is_slot = self.is_slot(slot, taken);
-        for (reduction, found) in part.reductions.iter().zip(found) {
+        for ((reduction, results), found) in part.reductions().zip(found) {
             let joined = reduction.joined;
             self.join_lanes(joined, found, Some(is_warp));
             let found = self.shuffled("idx", found, &source.to_string());
-            self.join_slot(is_slot, joined, reduction.results, found);
+            self.join_slot(is_slot, joined, results, found);
         }
         self.end_row(part, is_slot);
         put!(self.w, "mov.b32 {votes}, {rest}");
@@ -260,11 +258,7 @@ impl<'t> Emitter<'t> {
 
     /// Visits a row by the lanes of a group; returns the lane's partial results.
     fn along(&mut self, part: &Part<'t>, row: &Row<'_>) -> Result<Vec<Reg>, crate::JitError> {
-        let partial: Vec<Four> = part
-            .reductions
-            .iter()
-            .map(|one| std::array::from_fn(|_| self.neutral(one.joined)))
-            .collect();
+        let partial = self.neutrals(&part.code.reductions);
         let (offset, edges) = (self.w.word(), self.w.word());
         put!(self.w, "mov.b32 {offset}, {}", row.first);
         put!(self.w, "mov.b32 {edges}, {}", row.edges);
@@ -316,23 +310,18 @@ impl<'t> Emitter<'t> {
         }
         put!(self.w, "bra {again}");
         self.w.mark(done);
-        let joined = part.reductions.iter().zip(partial);
-        Ok(joined
+        let reductions = part.code.reductions.iter().zip(partial);
+        Ok(reductions
             .map(|(reduction, partial)| {
-                let all = self.fresh(reduction.joined.kind);
-                let mut sum = partial[0];
-                for part in &partial[1..] {
-                    sum = self.joined(reduction.joined, sum, *part);
+                let joined = reduction.joined;
+                let all = self.neutral(joined);
+                for part in &partial[..self.slots] {
+                    let now = self.joined(joined, all, *part);
+                    self.move_to(joined.kind, all, now);
                 }
-                self.moved(reduction.joined.kind, all, sum);
                 all
             })
             .collect())
-    }
-
-    fn moved(&mut self, kind: Kind, to: Reg, from: Reg) {
-        let bits = if kind == Kind::U64 { "b64" } else { "b32" };
-        put!(self.w, "mov.{bits} {to}, {from}");
     }
 
     /// The block visits the longest rows, one after the other. All its lanes take part, if there may
@@ -433,10 +422,10 @@ impl<'t> Emitter<'t> {
             let kind = if held.is_wide { Kind::U64 } else { Kind::U32 };
             let own = self.chosen(kind, held.regs, which);
             let at = said + 8 + 8 * number;
-            let bits = if held.is_wide { "u64" } else { "u32" };
+            let bits = bits(kind);
             put!(
                 self.w,
-                "@{is_owner} st.shared.{bits} [{scratch}+{at}], {own}"
+                "@{is_owner} st.shared.b{bits} [{scratch}+{at}], {own}"
             );
             temps.push((byte, held, at));
         }
@@ -449,8 +438,8 @@ impl<'t> Emitter<'t> {
         for (byte, held, at) in temps {
             let kind = if held.is_wide { Kind::U64 } else { Kind::U32 };
             let value = self.fresh(kind);
-            let bits = if held.is_wide { "u64" } else { "u32" };
-            put!(self.w, "ld.shared.{bits} {value}, [{scratch}+{at}]");
+            let bits = bits(kind);
+            put!(self.w, "ld.shared.b{bits} {value}, [{scratch}+{at}]");
             let regs = [value; SLOTS];
             of_item.name(byte, Held { regs, ..held });
         }
@@ -485,15 +474,14 @@ impl<'t> Emitter<'t> {
         put!(self.w, "setp.eq.u32 {is_first}, {lane}, 0");
         put!(self.w, "shr.u32 {own}, {thread}, 5");
         put!(self.w, "mad.lo.u32 {own}, {own}, 8, {scratch}");
-        for (number, (reduction, found)) in (0_u32..).zip(part.reductions.iter().zip(found)) {
+        for (number, (reduction, found)) in (0_u32..).zip(part.code.reductions.iter().zip(found)) {
             self.join_lanes(reduction.joined, found, None);
-            let bits = if reduction.joined.kind == Kind::U64 {
-                "u64"
-            } else {
-                "u32"
-            };
+            let bits = bits(reduction.joined.kind);
             let at = 4 * PARTS + each * number;
-            put!(self.w, "@{is_first} st.shared.{bits} [{own}+{at}], {found}");
+            put!(
+                self.w,
+                "@{is_first} st.shared.u{bits} [{own}+{at}], {found}"
+            );
         }
         put!(self.w, "barrier.sync.aligned 0");
         let (after, again) = (self.w.label(), self.w.label());
@@ -506,17 +494,13 @@ impl<'t> Emitter<'t> {
         put!(self.w, "shr.u32 {warps}, {threads}, 5");
         self.w.mark(again);
         put!(self.w, "mad.lo.u32 {at}, {warp}, 8, {scratch}");
-        for (number, reduction) in (0_u32..).zip(&part.reductions) {
+        for (number, (reduction, results)) in (0_u32..).zip(part.reductions()) {
             let joined = reduction.joined;
             let of_warp = self.fresh(joined.kind);
-            let bits = if joined.kind == Kind::U64 {
-                "u64"
-            } else {
-                "u32"
-            };
+            let bits = bits(joined.kind);
             let place = 4 * PARTS + each * number;
-            put!(self.w, "ld.shared.{bits} {of_warp}, [{at}+{place}]");
-            self.join_slot(is_slot, joined, reduction.results, of_warp);
+            put!(self.w, "ld.shared.u{bits} {of_warp}, [{at}+{place}]");
+            self.join_slot(is_slot, joined, results, of_warp);
         }
         put!(self.w, "add.u32 {warp}, {warp}, 1");
         put!(self.w, "setp.lt.u32 {over}, {warp}, {warps}");

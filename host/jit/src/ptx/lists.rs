@@ -7,6 +7,7 @@
 use super::values::Four;
 use super::writer::{Reg, put};
 use super::{Address, Emitter, SLOTS};
+use crate::code;
 use seawall_core::abi::code::{Instruction, Op};
 use seawall_core::abi::compiled::LINKED_WORDS;
 
@@ -82,8 +83,8 @@ impl Emitter<'_> {
     /// Appends the accumulator to a list.
     pub(super) fn append(&mut self, at: &Instruction) {
         let mut put_in = self.active;
-        if Self::second_word(Op::Append, at).is_none() {
-            let condition = self.second(Op::Append, at);
+        if code::second_word(at).is_none() {
+            let condition = self.second(at);
             let condition = self.words_of(condition);
             put_in = self.are_set(condition);
             for (flag, active) in put_in.into_iter().zip(self.active) {
@@ -193,7 +194,7 @@ impl Emitter<'_> {
         put!(self.w, "setp.eq.u32 {is_first}, {}, 0", self.place.lane);
         // Without a word for the length there is no space.
         put!(self.w, "mov.b32 {start}, 0xffffff00");
-        if self.held(list.count, 1) > 0 {
+        if self.tables.held(list.count, 1) > 0 {
             let count = self.address(Address::Register(list.count));
             put!(
                 self.w,
@@ -205,7 +206,7 @@ impl Emitter<'_> {
 
     /// Stores a value in a list if a condition holds, or notes that there is no space for it.
     fn listed(&mut self, list: List, place: Reg, value: Reg, holds: Reg) {
-        let len = self.held(list.list, 1).min(u64::from(u32::MAX)) as u32;
+        let len = self.tables.held(list.list, 1).min(u64::from(u32::MAX)) as u32;
         let (missed, there, address) = (self.w.flag(), self.w.flag(), self.w.pair());
         put!(self.w, "setp.ge.and.u32 {missed}, {place}, {len}, {holds}");
         put!(self.w, "setp.lt.and.u32 {there}, {place}, {len}, {holds}");

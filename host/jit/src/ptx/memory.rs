@@ -1,11 +1,10 @@
 //! Accesses to registers and rows, and the checks of their indices.
 
-use super::values::{Four, Held};
+use super::values::{Four, Held, bits};
 use super::writer::{Reg, put};
 use super::{Address, Emitter, SLOTS};
-use seawall_core::abi::code::{Edges, Instruction, Join, Joined, Kind, NOTHING, Op};
-use seawall_core::abi::compiled::EachCall;
-use std::mem::offset_of;
+use crate::code;
+use seawall_core::abi::code::{Instruction, Join, Joined, Kind, NOTHING, Op};
 
 impl Emitter<'_> {
     /// Leaves out slots whose index is not below `len`, with a note of the first. Returns the index,
@@ -38,12 +37,6 @@ impl Emitter<'_> {
         put!(self.w, "@{missed} mov.b32 {length}, {len}");
     }
 
-    /// The number of values of `words` words in a register.
-    pub(super) fn held(&self, register: u32, words: u32) -> u64 {
-        let register = self.register(register);
-        register.map_or(0, |register| u64::from(register.words / words))
-    }
-
     /// The addresses of values of `bytes` bytes at an index.
     pub(super) fn places(&mut self, base: Reg, index: Four, bytes: u32) -> Four {
         index.map(|index| {
@@ -55,11 +48,15 @@ impl Emitter<'_> {
 
     /// Loads from addresses for the slots that are in.
     fn loaded(&mut self, kind: Kind, how: &str, places: Four) -> Four {
-        let bits = if kind == Kind::U64 { "u64" } else { "u32" };
+        let bits = bits(kind);
         std::array::from_fn(|slot| {
             let to = self.fresh(kind);
             let active = self.active[slot];
-            put!(self.w, "@{active} ld.{how}.{bits} {to}, [{}]", places[slot]);
+            put!(
+                self.w,
+                "@{active} ld.{how}.u{bits} {to}, [{}]",
+                places[slot]
+            );
             to
         })
     }
@@ -74,7 +71,7 @@ impl Emitter<'_> {
             Op::Latest | Op::LatestWide => "relaxed.gpu.global",
             _ => "global",
         };
-        let index = self.check(self.hand, self.held(register, kind.words()));
+        let index = self.check(self.hand, self.tables.held(register, kind.words()));
         let index = self.words_of(index);
         let base = self.address(Address::Register(register));
         let places = self.places(base, index, 4 * kind.words());
@@ -88,17 +85,17 @@ impl Emitter<'_> {
         } else {
             Kind::U32
         };
-        let index = self.check(self.number, self.held(at.first, kind.words()));
+        let index = self.check(self.number, self.tables.held(at.first, kind.words()));
         let index = self.words_of(index);
         let values = self.in_kind(kind, self.hand);
         let base = self.address(Address::Register(at.first));
         let places = self.places(base, index, 4 * kind.words());
-        let bits = if kind == Kind::U64 { "u64" } else { "u32" };
+        let bits = bits(kind);
         for slot in 0..self.slots {
             let (active, place) = (self.active[slot], places[slot]);
             put!(
                 self.w,
-                "@{active} st.global.{bits} [{place}], {}",
+                "@{active} st.global.u{bits} [{place}], {}",
                 values[slot]
             );
         }
@@ -106,15 +103,7 @@ impl Emitter<'_> {
 
     /// Addresses of the offsets and the targets of a kind of edges.
     pub(super) fn rows(&mut self, edges: u32) -> [Reg; 2] {
-        let fields = if edges == Edges::Out as u32 {
-            [offset_of!(EachCall, offsets), offset_of!(EachCall, targets)]
-        } else {
-            [
-                offset_of!(EachCall, incoming_offsets),
-                offset_of!(EachCall, incoming_targets),
-            ]
-        };
-        fields.map(|field| self.field(field))
+        code::fields_of_rows(edges).map(|field| self.field(field))
     }
 
     /// First edges of nodes' rows, and the edges after the last ones; no edges for slots that are
@@ -154,20 +143,14 @@ impl Emitter<'_> {
     /// Joins the second operand to a register at the accumulator; returns the previous value if
     /// code asks for it.
     pub(super) fn scatter(&mut self, at: &Instruction, joined: Joined) -> Option<Held> {
-        let value = self.second(Op::Scatter, at);
+        let value = self.second(at);
         let is_asked = at.temps[0] != NOTHING;
-        let index = self.check(self.hand, self.held(at.first, joined.kind.words()));
+        let index = self.check(self.hand, self.tables.held(at.first, joined.kind.words()));
         let index = self.words_of(index);
         let base = self.address(Address::Register(at.first));
         let places = self.places(base, index, 4 * joined.kind.words());
         let values = self.in_kind(joined.kind, value);
-        // A neutral condition changes nothing.
-        let is_condition = value.bound <= 2 && Self::second_word(Op::Scatter, at).is_none();
-        let may_skip = !is_asked
-            && is_condition
-            && joined.identity() == 0
-            && joined.kind == Kind::U32
-            && joined.how != Join::Any;
+        let may_skip = !is_asked && code::is_rare(at, joined, value.bound);
         let mut before = [self.place.lane; SLOTS];
         for slot in 0..self.slots {
             let mut active = self.active[slot];

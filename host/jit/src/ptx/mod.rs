@@ -24,30 +24,27 @@ mod step;
 mod values;
 mod writer;
 
+use crate::code::{self, Joining, Numbered, Piece};
 use crate::{CodeWave, JitError, Tables};
 use edges::Edge;
-use seawall_core::abi::code::{Instruction, Joined, Kind, Op, Outcome};
+use seawall_core::abi::code::Kind;
 use seawall_core::abi::compiled::{EachCall, LINKED_NAME};
-use seawall_core::abi::program::Region;
 use std::collections::BTreeMap;
 use std::mem::offset_of;
-use values::{Four, Held, Temps};
+use values::{Four, Held, Temps, bits};
 use writer::{Reg, Writer, put};
 
 /// Items of a lane at a time.
 pub(crate) const SLOTS: usize = 4;
 
-/// Items of a chunk: two to this power.
-const CHUNK_LOG2: u32 = 5;
-
-/// What was written, or the reason for which it was not.
+/// The reason for which nothing was written, if there is one.
 type Emitted = Result<(), JitError>;
 
 /// The parameters of a function, after the address of the [`EachCall`].
 const WORDS: [&str; 5] = ["p_rank", "p_blocks", "p_items", "p_longest", "p_scratch"];
 
 /// The text of the function [`LINKED_NAME`] for waves of a table, each with its index there. It
-/// takes the place of the declaration of that function in a kernel's text.
+/// takes the place of the function of that name in a kernel's text.
 ///
 /// # Errors
 /// [`JitError::Unchecked`] for code that has not passed the checks of programs.
@@ -96,14 +93,6 @@ fn dispatch(calls: &str) -> String {
          \t.reg .b32 %r<6>;\n\t.reg .b64 %d<1>;\n\t.reg .pred %p<1>;\n\
          \tld.param.u64 %d0, [p0];\n{loads}{calls}\tret;\n}}\n"
     )
-}
-
-/// The text of one wave's function, as [`linked`] writes it.
-///
-/// # Errors
-/// As [`linked`].
-pub fn text(tables: &Tables<'_>, wave: &CodeWave) -> Result<String, JitError> {
-    function(tables, wave, 0)
 }
 
 fn function(tables: &Tables<'_>, wave: &CodeWave, number: usize) -> Result<String, JitError> {
@@ -233,48 +222,38 @@ impl<'t> Emitter<'t> {
         }
     }
 
-    /// The instructions of the wave, with the number of the first in the table.
-    fn code(&self) -> Result<(usize, &'t [Instruction]), JitError> {
-        let first = self.wave.record.first as usize;
-        let end = first.saturating_add(self.wave.record.instructions as usize);
-        let code = self.tables.code.get(first..end);
-        code.map(|code| (first, code))
-            .ok_or(JitError::Unchecked { instruction: first })
-    }
-
     fn function(&mut self) -> Emitted {
-        let (_, code) = self.code()?;
-        if code.iter().any(may_end_row) {
+        let code = code::of_wave(self.tables, self.wave)?;
+        let folds = code::folds(code)?;
+        if code.1.iter().any(code::may_end_row) {
             self.slots = SLOTS / 2;
         }
-        self.begin_folds()?;
-        self.begin_lists(code);
+        for fold in &folds {
+            let part = self.neutral(fold.joined);
+            self.folds.insert(fold.number, part);
+        }
+        self.begin_lists(code.1);
         let Place {
             rank,
             blocks,
             items,
             thread,
             threads,
+            lane,
             ..
         } = self.place;
-        // Chunks of up to eight items, whose words share a sector of memory, go to the quarters of
-        // the warps of all blocks in turn: neighbours are often alike, and some rows are long.
-        let [parts, chunk, own, stride, lane] = [(); 5].map(|()| self.w.word());
-        put!(self.w, "shr.u32 {parts}, {threads}, {CHUNK_LOG2}");
-        put!(self.w, "mul.lo.u32 {parts}, {parts}, {blocks}");
+        // Chunks of up to a warp's lanes go to the warps of all blocks in turn.
+        let [warps, chunk, own, stride] = [(); 4].map(|()| self.w.word());
+        put!(self.w, "shr.u32 {warps}, {threads}, 5");
+        put!(self.w, "mul.lo.u32 {warps}, {warps}, {blocks}");
         put!(self.w, "sub.u32 {chunk}, {items}, 1");
-        put!(self.w, "div.u32 {chunk}, {chunk}, {parts}");
+        put!(self.w, "div.u32 {chunk}, {chunk}, {warps}");
         put!(self.w, "add.u32 {chunk}, {chunk}, 1");
-        put!(self.w, "min.u32 {chunk}, {chunk}, {}", 1 << CHUNK_LOG2);
-        put!(self.w, "shr.u32 {own}, {thread}, {CHUNK_LOG2}");
+        put!(self.w, "min.u32 {chunk}, {chunk}, 32");
+        put!(self.w, "shr.u32 {own}, {thread}, 5");
         put!(self.w, "mad.lo.u32 {own}, {own}, {blocks}, {rank}");
-        put!(
-            self.w,
-            "and.b32 {lane}, {thread}, {}",
-            (1 << CHUNK_LOG2) - 1
-        );
         put!(self.w, "mad.lo.u32 {own}, {own}, {chunk}, {lane}");
-        put!(self.w, "mul.lo.u32 {stride}, {parts}, {chunk}");
+        put!(self.w, "mul.lo.u32 {stride}, {warps}, {chunk}");
         let used = self.w.flag();
         put!(self.w, "setp.lt.u32 {used}, {lane}, {chunk}");
         let [tile, step, end] = [(); 3].map(|()| self.w.pair());
@@ -294,12 +273,12 @@ impl<'t> Emitter<'t> {
         put!(self.w, "setp.ge.u64 {over}, {tile}, {end}");
         put!(self.w, "@{over} bra {done}");
         self.begin_items((tile, end, used), offsets);
-        self.items()?;
+        self.items(code)?;
         put!(self.w, "add.u64 {tile}, {tile}, {step}");
         put!(self.w, "bra {next}");
         self.w.mark(done);
         self.end_lists();
-        self.end_folds();
+        self.end_folds(&folds);
         self.report();
         put!(self.w, "ret");
         Ok(())
@@ -331,31 +310,24 @@ impl<'t> Emitter<'t> {
     }
 
     /// Writes the instructions of an item.
-    fn items(&mut self) -> Emitted {
-        let (first, code) = self.code()?;
-        let mut at = 0;
+    fn items(&mut self, code: Numbered<'t>) -> Emitted {
         let mut skip = None;
-        while let Some(instruction) = code.get(at) {
-            if Op::from_word(instruction.op) == Some(Op::Edges) {
-                if let Some(skip) = skip.take() {
-                    self.w.mark(skip);
+        for piece in code::pieces(code)? {
+            match piece {
+                Piece::Step(number, at) => {
+                    self.step((number, at))?;
+                    if code::may_leave(at) {
+                        let label = *skip.get_or_insert_with(|| self.w.label());
+                        self.skip_to(label);
+                    }
                 }
-                let end = at
-                    .saturating_add(1)
-                    .saturating_add(instruction.second as usize);
-                let unchecked = JitError::Unchecked {
-                    instruction: first + at,
-                };
-                let body = code.get(at + 1..end).ok_or(unchecked)?;
-                self.edges(instruction, (first + at + 1, body))?;
-                at = end;
-                continue;
-            }
-            self.step((first + at, instruction))?;
-            at += 1;
-            if may_leave(instruction) && code.len() > at {
-                let label = *skip.get_or_insert_with(|| self.w.label());
-                self.skip_to(label);
+                Piece::Edges(begin, code) => {
+                    // All lanes of a block take part, those without an item too.
+                    if let Some(skip) = skip.take() {
+                        self.w.mark(skip);
+                    }
+                    self.edges(begin, code)?;
+                }
             }
         }
         if let Some(skip) = skip {
@@ -387,45 +359,21 @@ impl<'t> Emitter<'t> {
         some
     }
 
-    /// The instructions that fold, by their numbers in the table.
-    fn each_fold(&self) -> Result<Vec<(usize, &'t Instruction, Joined)>, JitError> {
-        let (first, code) = self.code()?;
-        let all = (first..).zip(code);
-        let folds = all.filter(|(_, at)| at.op == Op::Fold as u32);
-        let joined = |(number, at): (usize, &'t Instruction)| {
-            let joined = at.joined().ok_or(JitError::Unchecked {
-                instruction: number,
-            })?;
-            Ok((number, at, joined))
-        };
-        folds.map(joined).collect()
-    }
-
-    fn begin_folds(&mut self) -> Emitted {
-        for (number, _, joined) in self.each_fold()? {
-            let part = self.neutral(joined);
-            self.folds.insert(number, part);
-        }
-        Ok(())
-    }
-
     /// Joins the results of all items to their registers, unless they are the neutral value.
-    fn end_folds(&mut self) {
-        for (number, at, joined) in self.each_fold().unwrap_or_default() {
+    fn end_folds(&mut self, folds: &[Joining<'t>]) {
+        for &Joining { number, at, joined } in folds {
             let part = self.folds[&number];
             self.join_lanes(joined, part, None);
             let neutral = self.constant(joined.kind, joined.identity());
             let put = self.w.flag();
             let lane = self.place.lane;
             put!(self.w, "setp.eq.u32 {put}, {lane}, 0");
-            let bits = if joined.kind == Kind::U64 {
-                "u64"
-            } else {
-                "u32"
-            };
-            put!(self.w, "setp.ne.and.{bits} {put}, {part}, {neutral}, {put}");
-            let words = self.register(at.first).map_or(0, |register| register.words);
-            if words < joined.kind.words() {
+            let bits = bits(joined.kind);
+            put!(
+                self.w,
+                "setp.ne.and.u{bits} {put}, {part}, {neutral}, {put}"
+            );
+            if self.tables.held(at.first, joined.kind.words()) == 0 {
                 let zero = self.constant(Kind::U32, 0);
                 self.note(put, zero, 0);
                 continue;
@@ -474,7 +422,7 @@ impl<'t> Emitter<'t> {
                     .head(format_args!("ld.u64 {address}, [{call}+{field}]"));
             }
             Address::Register(number) => {
-                let (field, offset) = self.region(number);
+                let (field, offset) = self.tables.place_of(number);
                 let base = self.field(field);
                 self.w
                     .head(format_args!("add.u64 {address}, {base}, {offset}"));
@@ -483,36 +431,4 @@ impl<'t> Emitter<'t> {
         self.addresses.insert(of, address);
         address
     }
-
-    /// A register of the table.
-    fn register(&self, number: u32) -> Option<&'t seawall_core::abi::program::RegisterRecord> {
-        self.tables.registers.get(number as usize)
-    }
-
-    /// The field with the address of the region of a register, and the register's place in it.
-    fn region(&self, number: u32) -> (usize, u64) {
-        let arena = offset_of!(EachCall, arena);
-        self.register(number)
-            .map_or((arena, 0), |register| match register.region {
-                region if region == Region::Input as u32 => {
-                    (offset_of!(EachCall, inputs), register.offset_bytes)
-                }
-                _ => (arena, register.offset_bytes),
-            })
-    }
-}
-
-/// Whether an instruction may end an item or an edge for some slots.
-fn may_leave(at: &Instruction) -> bool {
-    has_consequence(at, Op::Only, Outcome::Only)
-}
-
-/// Whether an instruction may end a row.
-fn may_end_row(at: &Instruction) -> bool {
-    has_consequence(at, Op::Until, Outcome::Until)
-}
-
-fn has_consequence(at: &Instruction, alone: Op, outcome: Outcome) -> bool {
-    Op::from_word(at.op)
-        .is_some_and(|op| op == alone || op.is_comparison() && at.temps[3] == outcome as u8)
 }

@@ -1,65 +1,45 @@
 //! One instruction: its operands, its result, and the consequences.
 
-use super::values::{Four, Held};
+use super::values::{Four, Held, bits};
 use super::writer::{Reg, put};
 use super::{Emitted, Emitter, SLOTS};
 use crate::JitError;
-use seawall_core::abi::code::{
-    Instruction, Joined, Kind, NOTHING, NUMBER, Op, Outcome, PAIR, TEMPORARY,
-};
-
-/// The word, and the high word, that stand in an instruction for an operand.
-fn words_in(op: Op, at: &Instruction) -> [u32; 2] {
-    if op.uses_first() {
-        [at.second, at.first]
-    } else {
-        [at.first, at.second]
-    }
-}
+use crate::code::{Action, Operand};
+use seawall_core::abi::code::{Instruction, Joined, Kind, Op, Outcome, TEMPORARY};
 
 impl Emitter<'_> {
     /// Writes instruction `number` of the table.
     pub(super) fn step(&mut self, (number, at): (usize, &Instruction)) -> Emitted {
-        let unchecked = JitError::Unchecked {
-            instruction: number,
-        };
-        let op = Op::from_word(at.op).ok_or(unchecked.clone())?;
-        let [to, a, _, c] = at.temps;
-        if a != NOTHING {
-            self.hand = self.first(op, at);
+        let action = Action::of(number, at)?;
+        if let Some(first) = Operand::first(at) {
+            self.hand = self.operand(first);
         }
-        let made = match op {
-            Op::Only | Op::Until | Op::Raise => {
+        let made = match action {
+            Action::Decide(op) => {
                 self.decide(op);
                 return Ok(());
             }
-            Op::Store | Op::StoreWide => {
+            Action::Store(op) => {
                 self.store(op, at);
                 return Ok(());
             }
-            Op::Append => {
+            Action::Append => {
                 self.append(at);
                 return Ok(());
             }
-            Op::Scatter => {
-                let joined = at.joined().ok_or(unchecked)?;
-                match self.scatter(at, joined) {
-                    None => return Ok(()),
-                    Some(before) => before,
-                }
+            Action::Scatter(joined) => match self.scatter(at, joined) {
+                None => return Ok(()),
+                Some(before) => before,
+            },
+            Action::Join(joined) => {
+                let unchecked = JitError::Unchecked {
+                    instruction: number,
+                };
+                return self.join(number, joined).ok_or(unchecked);
             }
-            Op::Reduce => {
-                let joined = at.joined().ok_or(unchecked.clone())?;
-                return self.reduce(number, joined).ok_or(unchecked);
-            }
-            Op::Fold => {
-                let joined = at.joined().ok_or(unchecked.clone())?;
-                return self.fold(number, joined).ok_or(unchecked);
-            }
-            Op::Edges => return Err(unchecked),
-            _ if op.is_comparison() => {
+            Action::Compare(op, outcome) => {
                 let holds = self.compare(op, at);
-                match Outcome::from_byte(c).ok_or(unchecked)? {
+                match outcome {
                     Outcome::Value => Held::word(holds.map(|holds| self.as_word(holds))).below(2),
                     Outcome::Only => {
                         self.only(holds);
@@ -71,47 +51,30 @@ impl Emitter<'_> {
                     }
                 }
             }
-            _ => self.make(op, at),
+            Action::Make(op) => self.make(op, at),
         };
         self.hand = made;
-        if to & TEMPORARY != 0 {
-            self.set_temp(to, made);
+        if at.temps[0] & TEMPORARY != 0 {
+            self.set_temp(at.temps[0], made);
         }
         Ok(())
     }
 
-    /// The first operand.
-    fn first(&mut self, op: Op, at: &Instruction) -> Held {
-        let byte = at.temps[1];
-        if byte & NUMBER != 0 {
-            return self.number;
+    fn operand(&mut self, operand: Operand) -> Held {
+        match operand {
+            Operand::Number => self.number,
+            Operand::Temporary(byte) => self.temp(byte),
+            Operand::Pair(pair) => Held::pair([self.constant(Kind::U64, pair); SLOTS]),
+            Operand::Word(word) => {
+                let value = [self.constant(Kind::U32, word.into()); SLOTS];
+                Held::word(value).below(u64::from(word) + 1)
+            }
         }
-        self.operand(byte, words_in(op, at))
-    }
-
-    fn operand(&mut self, byte: u8, [low, high]: [u32; 2]) -> Held {
-        if byte & TEMPORARY != 0 {
-            return self.temp(byte);
-        }
-        if byte & PAIR != 0 {
-            let pair = u64::from(low) | u64::from(high) << 32;
-            return Held::pair([self.constant(Kind::U64, pair); SLOTS]);
-        }
-        Held::word([self.constant(Kind::U32, low.into()); SLOTS]).below(u64::from(low) + 1)
     }
 
     /// The second operand; 0 if there is none.
-    pub(super) fn second(&mut self, op: Op, at: &Instruction) -> Held {
-        match at.temps[2] {
-            NOTHING => self.zero(),
-            byte => self.operand(byte, words_in(op, at)),
-        }
-    }
-
-    /// The word of the second operand, if it is in the instruction.
-    pub(super) fn second_word(op: Op, at: &Instruction) -> Option<u32> {
-        let byte = at.temps[2];
-        (byte != NOTHING && byte & TEMPORARY == 0).then(|| words_in(op, at)[0])
+    pub(super) fn second(&mut self, at: &Instruction) -> Held {
+        self.operand(Operand::second(at))
     }
 
     /// The third operand, always a temporary.
@@ -177,9 +140,15 @@ impl Emitter<'_> {
         }
     }
 
-    /// Joins the accumulator to the partial results of a reduction; `None` if there are none.
-    fn reduce(&mut self, number: usize, joined: Joined) -> Option<()> {
-        let parts = *self.edge.as_ref()?.partial.get(&number)?;
+    /// Joins the accumulator to the partial results of a reduction, or to the result of all items;
+    /// `None` if there is none.
+    fn join(&mut self, number: usize, joined: Joined) -> Option<()> {
+        let of_edge = self
+            .edge
+            .as_ref()
+            .and_then(|edge| edge.partial.get(&number));
+        let of_items = || self.folds.get(&number).map(|part| [*part; SLOTS]);
+        let parts = of_edge.copied().or_else(of_items)?;
         let more = self.in_kind(joined.kind, self.hand);
         for slot in 0..self.slots {
             let now = self.joined(joined, parts[slot], more[slot]);
@@ -188,20 +157,13 @@ impl Emitter<'_> {
         Some(())
     }
 
-    /// Joins the accumulator to the result of all items; `None` if there is none.
-    fn fold(&mut self, number: usize, joined: Joined) -> Option<()> {
-        let part = *self.folds.get(&number)?;
-        let more = self.in_kind(joined.kind, self.hand);
-        for (active, more) in self.active.into_iter().zip(more).take(self.slots) {
-            let now = self.joined(joined, part, more);
-            self.replace_if(active, joined.kind, part, now);
-        }
-        Some(())
+    /// Moves a value to a register.
+    pub(super) fn move_to(&mut self, kind: Kind, to: Reg, from: Reg) {
+        put!(self.w, "mov.b{} {to}, {from}", bits(kind));
     }
 
     /// Moves a value to a register if a condition holds.
     pub(super) fn replace_if(&mut self, holds: Reg, kind: Kind, to: Reg, from: Reg) {
-        let bits = if kind == Kind::U64 { "b64" } else { "b32" };
-        put!(self.w, "@{holds} mov.{bits} {to}, {from}");
+        put!(self.w, "@{holds} mov.b{} {to}, {from}", bits(kind));
     }
 }

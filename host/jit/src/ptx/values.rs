@@ -7,6 +7,11 @@ use seawall_core::abi::code::{Joined, Kind, NUMBERED, OF_EDGE, PAIR, TEMPS};
 /// A register for each slot.
 pub(super) type Four = [Reg; SLOTS];
 
+/// Bits of a value of `kind`.
+pub(super) const fn bits(kind: Kind) -> u32 {
+    32 * kind.words()
+}
+
 /// No known bound: every word is below it.
 const UNBOUNDED: u64 = 1 << 32;
 
