@@ -28,7 +28,7 @@ class _Kind(NamedTuple):
     networkx_ns: float
     #: Making the result here, for a node.
     result_ns: float = 0.0
-    #: What a call takes here beside that, conversion left out.
+    #: The rest of a call here, conversion left out.
     call_ns: float = 5_000.0
     #: NetworkX, for a start, if each node is one: its functions call others for each, and these ask
     #: the backend again.
@@ -91,7 +91,7 @@ _ENTRIES_OF_QUESTION = 1 << 12
 #: A question to the library.
 _QUESTION_NS = 60_000.0
 
-#: What forecasts have for the opening of a machine, which loops do without.
+#: The opening of a machine in forecasts, which loops do without.
 _OPENING_NS = 10_000.0
 
 

@@ -78,7 +78,7 @@ class Backend:
 class _Signature(NamedTuple):
     """What decides whether arguments fit a function."""
 
-    #: Place of each argument; behind all places where it is given by name alone.
+    #: Place of each argument; after the last place where it is given by name alone.
     places: dict[str, int]
     #: How many arguments may be given by place.
     most: int

@@ -71,7 +71,7 @@ struct Made {
     is_kept: bool,
 }
 
-/// What a report says of machine code that runs.
+/// Figures of machine code that runs, for reports.
 #[derive(Clone, Copy, Debug)]
 struct Figures {
     compile_ns: u64,
@@ -79,7 +79,7 @@ struct Figures {
     is_beside: bool,
 }
 
-/// What a compiler needs, on any thread.
+/// A program for the compiler, on any thread.
 struct Order {
     context: CUcontext,
     image: &'static Embedded,
@@ -267,7 +267,7 @@ impl LinkedCode {
     }
 }
 
-/// What to do about machine code before a run.
+/// The next step towards machine code, before a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Next {
     Wait,
@@ -278,8 +278,8 @@ enum Next {
     CompileBeside,
 }
 
-/// What to do before a run that is expected to take `expected_ns` interpreted, after runs of `ran_ns`
-/// in all.
+/// The step before a run that is expected to take `expected_ns` interpreted, after runs of `ran_ns` in
+/// all.
 const fn next(jit: Jit, expected_ns: u64, ran_ns: u64, has_looked: bool) -> Next {
     let is_due = matches!(jit, Jit::Always) || expected_ns > COMPILE_NS;
     let is_due_beside = ran_ns > COMPILE_NS / 4;

@@ -262,15 +262,8 @@ fn compile(text: &str) -> Result<CUmodule, BackendError> {
 /// machine code.
 pub(super) fn assemble(text: &str) -> Result<Vec<u8>, BackendError> {
     debug_assert!(text.ends_with('\0'));
-    let mut log = vec![0u8; LOG_BYTES];
-    let mut options = [
-        CUjit_option::CU_JIT_ERROR_LOG_BUFFER,
-        CUjit_option::CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES,
-    ];
-    let mut values = [
-        log.as_mut_ptr().cast::<c_void>(),
-        std::ptr::without_provenance_mut(LOG_BYTES),
-    ];
+    let mut log = Log::new();
+    let (mut options, mut values) = log.options();
     let mut state = std::ptr::null_mut();
     // SAFETY: both arrays have two elements, and they and the log outlive the linker.
     let answer = unsafe {
@@ -309,22 +302,14 @@ pub(super) fn assemble(text: &str) -> Result<Vec<u8>, BackendError> {
     });
     // SAFETY: the linker is open, and nothing uses it afterwards.
     unsafe { sys::cuLinkDestroy(state) };
-    made.map_err(|error| with_log(error, &log))
+    made.map_err(|error| log.explain(error))
 }
 
 /// Passes an image to the driver: zero-terminated PTX, or machine code.
 fn load(image: &[u8]) -> Result<CUmodule, BackendError> {
     let mut raw = std::ptr::null_mut();
-    let mut log = vec![0u8; LOG_BYTES];
-    let mut options = [
-        CUjit_option::CU_JIT_ERROR_LOG_BUFFER,
-        CUjit_option::CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES,
-    ];
-    // The interface passes the length as a pointer's value.
-    let mut values = [
-        log.as_mut_ptr().cast::<c_void>(),
-        std::ptr::without_provenance_mut(LOG_BYTES),
-    ];
+    let mut log = Log::new();
+    let (mut options, mut values) = log.options();
     // SAFETY: PTX is zero-terminated, and machine code says how long it is, in a header
     // that the assembler wrote; both arrays have two elements and outlive the call, as
     // does the log of the length given.
@@ -337,27 +322,51 @@ fn load(image: &[u8]) -> Result<CUmodule, BackendError> {
             values.as_mut_ptr(),
         )
     };
-    check("compiling the embedded kernels", answer).map_err(|error| with_log(error, &log))?;
+    check("compiling the embedded kernels", answer).map_err(|error| log.explain(error))?;
     Ok(raw)
 }
 
-/// Adds the compiler's log to the error's name.
-fn with_log(error: BackendError, log: &[u8]) -> BackendError {
-    let text = CStr::from_bytes_until_nul(log).map(|log| log.to_string_lossy().trim().to_owned());
-    match (error, text) {
-        (
-            BackendError::Cuda {
+/// Space for the log of the driver's compiler.
+struct Log(Vec<u8>);
+
+impl Log {
+    fn new() -> Self {
+        Self(vec![0; LOG_BYTES])
+    }
+
+    /// The options of a call that fills it, which must not outlast it.
+    fn options(&mut self) -> ([CUjit_option; 2], [*mut c_void; 2]) {
+        let options = [
+            CUjit_option::CU_JIT_ERROR_LOG_BUFFER,
+            CUjit_option::CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES,
+        ];
+        // The interface passes the length as a pointer's value.
+        let values = [
+            self.0.as_mut_ptr().cast::<c_void>(),
+            std::ptr::without_provenance_mut(self.0.len()),
+        ];
+        (options, values)
+    }
+
+    /// Adds it to the error's name.
+    fn explain(&self, error: BackendError) -> BackendError {
+        let text = CStr::from_bytes_until_nul(&self.0);
+        let text = text.map(|log| log.to_string_lossy().trim().to_owned());
+        match (error, text) {
+            (
+                BackendError::Cuda {
+                    doing,
+                    name,
+                    remedy,
+                },
+                Ok(text),
+            ) if !text.is_empty() => BackendError::Cuda {
                 doing,
-                name,
+                name: format!("{name}\n{text}\n"),
                 remedy,
             },
-            Ok(text),
-        ) if !text.is_empty() => BackendError::Cuda {
-            doing,
-            name: format!("{name}\n{text}\n"),
-            remedy,
-        },
-        (error, _) => error,
+            (error, _) => error,
+        }
     }
 }
 
@@ -532,13 +541,18 @@ mod tests {
             name: "CUDA_ERROR_INVALID_PTX".to_owned(),
             remedy: None,
         };
-        let text = with_log(error, b"ptxas fatal: line 7\0rest").to_string();
+        let text = Log(b"ptxas fatal: line 7\0rest".to_vec())
+            .explain(error)
+            .to_string();
         assert!(text.contains("line 7") && !text.contains("rest"), "{text}");
         let error = BackendError::Cuda {
             doing: "compiling",
             name: "X".to_owned(),
             remedy: None,
         };
-        assert_eq!(with_log(error, b"\0").to_string(), "compiling: X");
+        assert_eq!(
+            Log(b"\0".to_vec()).explain(error).to_string(),
+            "compiling: X"
+        );
     }
 }
