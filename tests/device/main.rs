@@ -6,13 +6,15 @@
 //!
 //! ```text
 //! cargo build --release -p seawall-tests --test device
-//! device [--quick] [--seconds N] [--slots N] [--own-ptx FOLDER] [--part NAME]...
+//! device [--quick] [--seconds N] [--slots N] [--own-ptx FOLDER] [--part NAME]... [--mega]
 //! device --load GRAPH...
 //! device --stream FILE...
 //! ```
 //!
 //! Without `--part`, all of [`PARTS`] run that the other options allow. `--slots` is the number of
-//! slots that the counters of a service have. `--load` prints the times of a service on each graph, on
+//! slots that the counters of a service have. With `--mega`, drawn cases run on the persistent kernel
+//! alone: on a machine whose driver has no kernels in its cache, those of the others and of batches take
+//! some two minutes to compile. `--load` prints the times of a service on each graph, on
 //! the GPU and on threads, and `--stream` those of streams of a `.swg` file beside a bare upload;
 //! both test nothing.
 //!
@@ -70,6 +72,8 @@ pub(crate) struct Options {
     time: Duration,
     /// Seed of the first case.
     seed: u64,
+    /// Whether drawn cases are for the persistent kernel alone.
+    mega: bool,
     /// Folder of the PTX of `examples/own-wave`.
     own_ptx: Option<PathBuf>,
     /// Names of the parts to run; empty means all.
@@ -84,7 +88,7 @@ pub(crate) struct Options {
 
 impl Options {
     fn parse(arguments: impl Iterator<Item = String>) -> Result<Self, String> {
-        let mut quick = false;
+        let (mut quick, mut mega) = (false, false);
         let mut seconds = None;
         let mut own_ptx = None;
         let mut parts = Vec::new();
@@ -107,6 +111,7 @@ impl Options {
                     let folder = arguments.next().ok_or("--own-ptx takes a folder")?;
                     own_ptx = Some(PathBuf::from(folder));
                 }
+                "--mega" => mega = true,
                 "--part" => {
                     let name = arguments.next().unwrap_or_default();
                     if !PARTS.iter().any(|part| part.0 == name) {
@@ -118,13 +123,14 @@ impl Options {
                 other => {
                     return Err(format!(
                         "unknown option {other}; there are --quick, --seconds N, --slots N, \
-                         --own-ptx FOLDER, --part NAME, --load GRAPH and --stream FILE"
+                         --own-ptx FOLDER, --part NAME, --mega, --load GRAPH and --stream FILE"
                     ));
                 }
             }
         }
         Ok(Self {
             quick,
+            mega,
             time: Duration::from_secs(seconds.unwrap_or(if quick { 20 } else { 120 })),
             seed: seed()?,
             own_ptx,
@@ -260,9 +266,13 @@ fn run_cases(options: &Options, tally: &mut Tally) {
     let mut seed = options.seed;
     loop {
         for (executor, name) in EXECUTORS {
-            cases::run(executor, name, seed, options.quick, tally);
+            if executor == Executor::Mega || !options.mega {
+                cases::run(executor, name, seed, options.quick, tally);
+            }
         }
-        batches::run(seed, options.quick, tally);
+        if !options.mega {
+            batches::run(seed, options.quick, tally);
+        }
         seed = seed.wrapping_add(1);
         if start.elapsed() >= options.time {
             break;
