@@ -8,8 +8,8 @@ use seawall::backend::{
     BackendError, Canceller, DeviceInfo, RunLimits, RunStats, Session, SessionMemory, SessionWork,
 };
 use seawall::graph::{Form, Graph, Parallel};
-use seawall::program::{EncodedProgram, RegisterId};
-use seawall_core::abi::code::{Instruction, Kind, NOTHING, Op};
+use seawall::program::{Edges, EncodedProgram, Join, Kind, Over, ProgramBuilder, RegisterId};
+use seawall_core::abi::code::{self, Instruction, NOTHING, Op};
 use seawall_core::abi::compiled::EachCall;
 use seawall_core::abi::program::{EachRecord, NO_REGISTER, Opcode, Region};
 use seawall_jit::{CodeWave, Compiled, Tables};
@@ -216,7 +216,10 @@ impl Wave {
         self.code(program).iter().any(|at| {
             let op = Op::from_word(at.op);
             let joins = [Op::Scatter, Op::Reduce, Op::Fold].map(Some).contains(&op);
-            let of_floats = || at.joined().is_some_and(|joined| joined.kind == Kind::F32);
+            let of_floats = || {
+                at.joined()
+                    .is_some_and(|joined| joined.kind == code::Kind::F32)
+            };
             matches!(op, Some(Op::Latest | Op::LatestWide))
                 || op == Some(Op::Scatter) && at.temps[0] != NOTHING
                 || joins && of_floats()
@@ -325,7 +328,14 @@ impl Arrays {
         let mut rows: Vec<Vec<u32>> = (0..graph.nodes())
             .map(|node| graph.neighbours(node).to_vec())
             .collect();
-        // Some rows are too long for a lane, for a small group, and for a warp of small blocks.
+        // Many rows are too long for a lane, so that groups of a warp visit several at a time; a few for
+        // a small group, and for a warp of small blocks.
+        for row in &mut rows {
+            if random.once_in(3) {
+                let more = 9 + random.below(115);
+                row.extend((0..more).map(|_| random.below(graph.nodes())));
+            }
+        }
         for length in [30, 150, 700] {
             if !rows.is_empty() && random.once_in(2) {
                 let node = random.below(graph.nodes()) as usize;
@@ -433,5 +443,24 @@ fn analyses_equal_machine_code() {
     for kind in COMPOSED {
         let mut session = Assembling::open(graph);
         run_composed(&mut session, graph, kind, &[3]).unwrap();
+    }
+}
+
+#[test]
+fn an_edge_that_ends_its_row_ends_no_other() {
+    let graph = Graph::from_edges(300, &[(0, 1)], true).unwrap();
+    let mut program = ProgramBuilder::new(graph.nodes());
+    let [value, found] = ["value", "found"].map(|name| program.per_node(name, Kind::U32).unwrap());
+    program.iota("number", value);
+    // One of some 400 drawn words is a 3, so that most rows end late, and many not at all.
+    program.each("find", Over::Nodes, |node| {
+        let any = node.gather(Edges::Out, Join::Any, |edge| edge.there(value).equals(3));
+        node.store(found, any);
+    });
+    program.keep(found);
+    let (program, _) = program.encode(&Default::default()).unwrap();
+    let mut session = Assembling::open(&graph);
+    for _ in 0..4 {
+        session.compare(&program);
     }
 }
