@@ -6,7 +6,7 @@ use seawall::backend::cuda::{CudaOptions, CudaSession, Executor, LoopNodes};
 use seawall::executor::Jit;
 use seawall::graph::Graph;
 use seawall::program::SliceShape;
-use seawall::run::{AnalysisKind, Detail};
+use seawall::run::{AnalysisKind, Detail, RunRequest};
 use seawall_core::abi::search::SearchPolicy;
 use seawall_oracles::composed::{COMPOSED, run_composed};
 use seawall_oracles::draw::{self, Limits, UNLIMITED};
@@ -175,9 +175,12 @@ fn composed(executor: Executor, case: &Case, name: &'static str, tally: &mut Tal
             let what = format!("{kind}, both directions {both}, {}", case.repeat());
             tally.check("analyses of code, twice", name, what, || {
                 let graph = graph.as_ref().map_err(Clone::clone)?;
-                let opened = CudaSession::open(executor, graph, case.options);
-                let mut session = opened.map_err(|error| error.to_string())?;
                 let sources = &case.sources[..case.sources.len().min(3)];
+                let request = RunRequest::new(kind, sources.to_vec());
+                let form = request.form().map_err(|e| e.to_string())?;
+                let graph = graph.form(form).map_err(|e| e.to_string())?;
+                let mut session =
+                    CudaSession::open(executor, graph, case.options).map_err(|e| e.to_string())?;
                 (0..2).try_for_each(|_| run_composed(&mut session, graph, kind, sources))
             });
         }
