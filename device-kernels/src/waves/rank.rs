@@ -84,12 +84,12 @@ pub fn run_rank<G: Grid>(cx: ContextRef<G>, opcode: Opcode, wave: Wave) -> Resul
         // SAFETY: indices are those of the totals.
         totals: unsafe { tables.proven_of(grid, wave.source(grid, 2), TOTALS_WORDS)? },
     };
+    // SAFETY: indices are nodes of the graph.
+    let starts = unsafe { starts_of(context, wave)? };
     if opcode == Opcode::SeedRanks {
-        // SAFETY: indices are nodes of the graph.
-        let starts = unsafe { starts_of(context, wave)? };
         ranks.seed(context, !by_rows, starts);
     } else {
-        ranks.apply(context, f32::from_bits(wave.parameter(grid, 0)));
+        ranks.apply(context, f32::from_bits(wave.parameter(grid, 0)), starts);
     }
     Ok(())
 }
@@ -118,8 +118,8 @@ impl Sums {
                 self.clear(grid, node);
             }
             let rank = match starts {
-                Some(starts) if G::WARP == 1 => f32::from_bits(starts.load_weak(grid, node)),
-                _ => rank,
+                Some(starts) => f32::from_bits(starts.load_weak(grid, node)),
+                None => rank,
             };
             let own = self.made.store(grid, node, end - start, rank);
             dangling = dangling.wrapping_add(own);
@@ -135,25 +135,23 @@ impl Sums {
 
     /// Makes new ranks from the sums, and clears the sums for the next gathering.
     #[inline(never)]
-    fn apply<G: Grid>(&self, context: &Context<G>, damping: f32) {
+    fn apply<G: Grid>(&self, context: &Context<G>, damping: f32, starts: Option<Proven>) {
         let (team, grid) = (&context.team, context.team.grid);
         let nodes = context.tables.nodes(grid);
         let rows = context.tables.outgoing(grid);
-        let walk = Walk::of(grid, self.totals, damping, nodes);
+        let walk = Walk::of(grid, self.totals, damping, nodes, starts);
         let mut tally = Tally::default();
         let fetch = |node: u32| {
             let sum = wide(grid, self.sums, 2 * node);
-            (
-                sum,
-                self.made.ranks.load_weak(grid, node),
-                rows.row(grid, node),
-            )
+            let share = starts.map(|starts| starts.load_weak(grid, node));
+            let old = self.made.ranks.load_weak(grid, node);
+            (sum, share, old, rows.row(grid, node))
         };
-        team.each_ahead(nodes, fetch, |node, (sum, old, (start, end))| {
+        team.each_ahead(nodes, fetch, |node, (sum, share, old, (start, end))| {
             if sum != 0 {
                 self.clear(grid, node);
             }
-            let old = f32::from_bits(old);
+            let (walk, old) = (walk.at(share), f32::from_bits(old));
             tally.add(self.made.make(grid, walk, node, end - start, sum, old));
         });
         add_total(grid, self.totals, CHANGE, tally.change);

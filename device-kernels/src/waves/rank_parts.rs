@@ -41,38 +41,40 @@ pub(super) struct Walk {
 }
 
 impl Walk {
-    /// The walk of an iteration over `nodes` nodes that begins with these totals.
+    /// The walk of an iteration over `nodes` nodes that begins with these totals. With the shares of a
+    /// walk that `starts` at each node, a node gets the base times its share.
     #[inline(always)]
-    pub(super) fn of<G: Grid>(grid: G, totals: Proven, damping: f32, nodes: u32) -> Self {
-        let anew = Self::anew(grid, totals, damping);
-        Self {
-            base: anew.base / nodes as f32,
-            ..anew
-        }
-    }
-
-    /// The same from given nodes: a node gets the base times the share of a walk that starts there.
-    #[inline(always)]
-    pub(super) fn anew<G: Grid>(grid: G, totals: Proven, damping: f32) -> Self {
+    pub(super) fn of<G: Grid>(
+        grid: G,
+        totals: Proven,
+        damping: f32,
+        nodes: u32,
+        starts: Option<Proven>,
+    ) -> Self {
         let lost = part(wide(grid, totals, DANGLING));
-        Self {
-            base: 1.0 - damping + damping * lost,
-            damping,
-        }
+        let anew = 1.0 - damping + damping * lost;
+        let base = match starts {
+            Some(_) => anew,
+            None => anew / nodes as f32,
+        };
+        Self { base, damping }
     }
 
-    /// The walk of a node where this share of it starts.
+    /// The walk at a node where the share with these bits of it starts, if shares differ.
     #[inline(always)]
-    pub(super) fn at(self, start: f32) -> Self {
-        Self {
-            base: self.base * start,
-            ..self
+    pub(super) fn at(self, start: Option<u32>) -> Self {
+        match start {
+            Some(start) => Self {
+                base: self.base * f32::from_bits(start),
+                ..self
+            },
+            None => self,
         }
     }
 }
 
-/// The share of a walk that starts at each node, if a wave of CPU threads has such a register as its
-/// fourth source. GPUs rank from all nodes alike.
+/// The share of a walk that starts at each node, if a wave has such a register as its fourth source;
+/// otherwise all nodes have the same.
 ///
 /// # Errors
 /// [`FaultCode::BadRegister`] if it is too short.
@@ -85,7 +87,7 @@ pub(super) unsafe fn starts_of<G: Grid>(
     wave: Wave,
 ) -> Result<Option<Proven>, FaultCode> {
     let (tables, grid) = (context.tables, context.team.grid);
-    if G::WARP != 1 || wave.source(grid, 3) == NO_REGISTER {
+    if wave.source(grid, 3) == NO_REGISTER {
         return Ok(None);
     }
     // SAFETY: the caller's indices are nodes.

@@ -64,10 +64,7 @@ pub(super) fn step<G: Grid>(cx: ContextRef<G>, wave: Wave) -> Result<(), FaultCo
     };
     // SAFETY: indices are nodes of the graph.
     let starts = unsafe { starts_of(context, wave)? };
-    let walk = match starts {
-        Some(_) => Walk::anew(grid, totals, damping),
-        None => Walk::of(grid, totals, damping, nodes),
-    };
+    let walk = Walk::of(grid, totals, damping, nodes, starts);
     let Tally { change, dangling } = pass.all(context, after, walk, starts);
     close(cx, wave, change, dangling)
 }
@@ -128,16 +125,14 @@ impl<G: Grid> Pass<G> {
         let mut make = |node, sum| {
             let old = f32::from_bits(self.ranks.load_weak(grid, node));
             let (start, end) = context.tables.outgoing(grid).row(grid, node);
-            let walk = match starts {
-                Some(starts) => walk.at(f32::from_bits(starts.load_weak(grid, node))),
-                None => walk,
-            };
+            let walk = walk.at(starts.map(|starts| starts.load_weak(grid, node)));
             tally.add(made.make(grid, walk, node, end - start, sum, old));
         };
         let nodes = context.tables.nodes(grid);
         if G::WARP == 1 {
             rows.each(team, make);
-        } else if self.incoming.edges() == 0 || nodes > NODES_MAX {
+        } else if self.incoming.edges() == 0 || nodes > NODES_MAX || starts.is_some() {
+            // The loop below has no registers left for shares of the walk.
             team.each(nodes, |node| make(node, rows.one(grid, node)));
         } else {
             self.keep(after, walk);

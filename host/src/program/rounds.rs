@@ -99,6 +99,8 @@ pub struct Ranks {
     pub sums: RegisterId,
     /// See [`ProgramBuilder::totals`].
     pub totals: RegisterId,
+    /// The share of the walk that starts at each node, the bits of a float; without, all are alike.
+    pub starts: Option<RegisterId>,
 }
 
 // Waves of the ready analyses: public for benchmarks and tests.
@@ -182,7 +184,7 @@ impl ProgramBuilder {
         self.push(wave.updating_source(0, work));
     }
 
-    /// Sets the same rank for every node; the totals must be 0.
+    /// Sets the rank of every node to the share of the walk that starts there; the totals must be 0.
     pub fn seed_ranks(&mut self, name: &str, ranks: Ranks) {
         self.seed_ranks_with(name, ranks, 0);
     }
@@ -193,15 +195,14 @@ impl ProgramBuilder {
         self.seed_ranks_with(name, ranks, 1);
     }
 
-    /// Works as [`Self::seed_ranks_by_rows`], from the share of a walk that starts at each node, on
-    /// CPU threads.
-    pub(crate) fn seed_ranks_from(&mut self, name: &str, ranks: Ranks, starts: RegisterId) {
-        let wave = seed_wave(name, ranks, 1);
-        self.push(wave.reading(3, starts));
-    }
-
     fn seed_ranks_with(&mut self, name: &str, ranks: Ranks, by_rows: u32) {
-        self.push(seed_wave(name, ranks, by_rows));
+        let wave = WaveSpec::new(name, Opcode::SeedRanks)
+            .writing(ranks.ranks)
+            .writing_source(0, ranks.contributions)
+            .writing_source(1, ranks.sums)
+            .updating_source(2, ranks.totals)
+            .with(0, by_rows);
+        self.push(starting(wave, ranks));
     }
 
     /// One iteration of a ranking in three waves, the body of a fixpoint that
@@ -236,7 +237,7 @@ impl ProgramBuilder {
             .updating_source(0, ranks.contributions)
             .updating_source(1, ranks.sums)
             .updating_source(2, ranks.totals);
-        self.push(apply.with(0, damping.to_bits()));
+        self.push(starting(apply.with(0, damping.to_bits()), ranks));
         let settle = WaveSpec::new("settle", Opcode::SettleRanks).updating(ranks.totals);
         self.push(settle.with(0, tolerance.to_bits()));
     }
@@ -247,32 +248,21 @@ impl ProgramBuilder {
     /// slow as one lane with the longest row.
     pub fn step_ranks_by_rows(&mut self, ranks: Ranks, step: (f32, f32)) {
         self.needs.incoming = true;
-        self.push(step_wave(ranks, step.0, step.1));
-    }
-
-    /// Works as [`Self::step_ranks_by_rows`], with a walk that restarts with the shares `starts`,
-    /// on CPU threads.
-    pub(crate) fn step_ranks_from(&mut self, ranks: Ranks, starts: RegisterId, step: (f32, f32)) {
-        self.needs.incoming = true;
-        self.push(step_wave(ranks, step.0, step.1).reading(3, starts));
+        let wave = WaveSpec::new("step", Opcode::StepRanks)
+            .updating(ranks.ranks)
+            .updating_source(0, ranks.contributions)
+            .updating_source(1, ranks.sums)
+            .updating_source(2, ranks.totals)
+            .with(0, step.0.to_bits())
+            .with(1, step.1.to_bits());
+        self.push(starting(wave, ranks));
     }
 }
 
-fn seed_wave(name: &str, ranks: Ranks, by_rows: u32) -> WaveSpec {
-    WaveSpec::new(name, Opcode::SeedRanks)
-        .writing(ranks.ranks)
-        .writing_source(0, ranks.contributions)
-        .writing_source(1, ranks.sums)
-        .updating_source(2, ranks.totals)
-        .with(0, by_rows)
-}
-
-fn step_wave(ranks: Ranks, damping: f32, tolerance: f32) -> WaveSpec {
-    WaveSpec::new("step", Opcode::StepRanks)
-        .updating(ranks.ranks)
-        .updating_source(0, ranks.contributions)
-        .updating_source(1, ranks.sums)
-        .updating_source(2, ranks.totals)
-        .with(0, damping.to_bits())
-        .with(1, tolerance.to_bits())
+/// The wave with the shares of a walk that starts at each node, if there are any.
+fn starting(wave: WaveSpec, ranks: Ranks) -> WaveSpec {
+    match ranks.starts {
+        Some(starts) => wave.reading(3, starts),
+        None => wave,
+    }
 }

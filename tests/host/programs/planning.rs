@@ -323,6 +323,7 @@ fn invalid_parameters_are_refused() {
                 contributions: a,
                 sums,
                 totals,
+                starts: None,
             };
             program.fill("fill", totals, 0);
             program.fixpoint("rank", 3, |body| body.step_ranks(ranks, damping, 0.0));

@@ -228,11 +228,11 @@ opcodes! {
     StepPeel = 27 => PEEL, Some(&[Nodes(1), WorkWords]), Facts::of(&[To, First], &[To, First])
         .needing(&[(First, Peeling)])
         .at(Stage::Round);
-    /// Stores the even start of a ranking: ranks in `destination`, contributions in `sources[0]`,
-    /// zero sums in `sources[1]`, and adds the mass of nodes without edges to the zero totals
+    /// Stores the start of a ranking: ranks in `destination`, contributions in `sources[0]`, zero
+    /// sums in `sources[1]`, and adds the mass of nodes without edges to the zero totals
     /// `sources[2]`. If `parameters[0]` is not 0, for [`StepRanks`](Self::StepRanks), `sources[1]`
-    /// has a word per node, whose contents are unspecified until an iteration. On CPU threads ranks
-    /// start as `sources[3]`, if it is there.
+    /// has a word per node, whose contents are unspecified until an iteration. Ranks start as the
+    /// shares `sources[3]`, if they are there, else all alike.
     SeedRanks = 28 => RANK, None, Facts::of(&[Third], &[To, First, Second, Third])
         .wide_per_word_of(To);
     /// Adds the contributions `sources[0]` of the predecessors of every node
@@ -242,7 +242,8 @@ opcodes! {
         .reading(&[Array::Incoming]);
     /// Turns the sums `sources[1]` into ranks `destination`, their
     /// contributions `sources[0]` and totals `sources[2]`, and clears the sums;
-    /// `parameters[0]` holds the bits of the damping.
+    /// `parameters[0]` holds the bits of the damping. The walk starts anew with the shares
+    /// `sources[3]`, if they are there, else at all nodes alike.
     ApplyRanks = 30 => RANK, Some(&[Nodes(1), Nodes(1), Nodes(2), Words(TOTALS_WORDS)]),
         Facts::of(&[To, First, Second, Third], &[To, First, Second, Third])
         .wide_per_word_of(To);
@@ -343,9 +344,8 @@ opcodes! {
     /// makes ranks `destination`, their contributions and totals `sources[2]` of the sums.
     /// Contributions are kept twice, in `sources[0]` and the first words of `sources[1]`, and take
     /// turns. `parameters[0]` and `parameters[1]` hold the bits of the damping and of the total
-    /// change up to which the fixpoint's flag stays down. A lane of a GPU sums a row alone. On CPU
-    /// threads the walk starts anew with the shares `sources[3]`, if they are there, else at all
-    /// nodes alike.
+    /// change up to which the fixpoint's flag stays down. A lane of a GPU sums a row alone. The
+    /// walk starts anew with the shares `sources[3]`, if they are there, else at all nodes alike.
     StepRanks = 47 => RANK, Some(&[Nodes(1), Nodes(1), Nodes(1), Words(TOTALS_WORDS)]),
         Facts::of(&[To, First, Second, Third], &[To, First, Second, Third])
         .reading(&[Array::Incoming]);

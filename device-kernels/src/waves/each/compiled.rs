@@ -43,7 +43,7 @@ pub(super) fn run<G: Grid>(
 /// call it. See [`seawall_core::abi::compiled`]. A kernel that is launched as it is traps here.
 ///
 /// # Safety
-/// None; what takes its place needs what the tables promise.
+/// The function that takes its place reads and writes where the tables say; this one only traps.
 #[cfg(target_arch = "nvptx64")]
 #[unsafe(no_mangle)]
 #[inline(never)]

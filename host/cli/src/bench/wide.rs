@@ -76,6 +76,7 @@ fn gather(program: &mut ProgramBuilder, nodes: u32) -> Result<RegisterId, Progra
         contributions: program.words("contributions", nodes)?,
         sums: program.words("sums", 2 * nodes)?,
         totals: program.totals("totals")?,
+        starts: None,
     };
     program.fill("clear totals", ranks.totals, 0);
     program.seed_ranks("start even", ranks);

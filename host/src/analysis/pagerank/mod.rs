@@ -15,7 +15,7 @@ use super::{
 use crate::column::Column;
 use crate::cost::{Job, Worker};
 use crate::graph::{Csr, Graph};
-use crate::program::{ProgramBuilder, ProgramError, Ranks, Slices};
+use crate::program::{ProgramBuilder, ProgramError, Ranks, RegisterId, Slices};
 use slices::{Slicing, slicing_for};
 
 /// The analysis `pagerank`.
@@ -54,8 +54,7 @@ impl Analysis for Pagerank {
         if question.weighted && graph.weights().is_some() {
             return super::ppr::build_even(graph, question);
         }
-        let slicing = question.warps.then(|| slicing_for(graph)).flatten();
-        build(graph, question, slicing)
+        build(graph, question, suited(graph, question))
     }
 
     /// Ranks may differ from those in double precision by their roundings.
@@ -98,7 +97,7 @@ impl Analysis for Pagerank {
     }
 
     fn tiled_passes(&self, job: &Job) -> f64 {
-        job.rounds
+        if job.weighted { 0.0 } else { job.rounds }
     }
 }
 
@@ -112,16 +111,50 @@ pub(super) fn highest_rank(graph: &Graph, column: &Column) -> Answer {
     )
 }
 
-/// Starts with equal ranks, then gathers, applies and settles until nothing changes. Warps gather
-/// along edges in slices if there is a `slicing`, unless rows are short or memory is scarce.
+/// The slices that pay for the machine of `question`.
+fn suited(graph: &Graph, question: &Question) -> Option<Slicing> {
+    question.warps.then(|| slicing_for(graph)).flatten()
+}
+
 fn build(
     graph: &Graph,
     question: &Question,
     slicing: Option<Slicing>,
 ) -> Result<Built, ProgramError> {
+    let mut program = ProgramBuilder::new(graph.nodes());
+    let result = by_kernel(&mut program, (graph, question), slicing, None)?;
+    program.keep(result);
+    Ok(Built {
+        program,
+        inputs: Vec::new(),
+        result,
+        parents: None,
+        reading: Reading::Floats,
+    })
+}
+
+/// Adds the waves that rank nodes for a walk with these `starts`, one share per node; returns the
+/// register of ranks.
+pub(super) fn rank_from(
+    program: &mut ProgramBuilder,
+    (graph, question): (&Graph, &Question),
+    starts: RegisterId,
+) -> Result<RegisterId, ProgramError> {
+    let slicing = suited(graph, question);
+    by_kernel(program, (graph, question), slicing, Some(starts))
+}
+
+/// Starts with the shares `starts`, else with equal ranks; then gathers, applies and settles until
+/// nothing changes. Warps gather along edges in slices if there is a `slicing`, unless rows are short
+/// or memory is scarce.
+fn by_kernel(
+    program: &mut ProgramBuilder,
+    (graph, question): (&Graph, &Question),
+    slicing: Option<Slicing>,
+    starts: Option<RegisterId>,
+) -> Result<RegisterId, ProgramError> {
     let nodes = u64::from(graph.nodes());
     let by_rows = !question.warps || has_short_rows(graph);
-    let mut program = ProgramBuilder::new(graph.nodes());
     let slicing = slicing.filter(|_| !by_rows && !question.low_memory);
     let sliced = slicing.and_then(|slicing| Some((slicing, graph.try_incoming().ok()?)));
     let frequent = sliced.and_then(|(slicing, _)| slicing.frequent);
@@ -131,18 +164,19 @@ fn build(
         contributions: program.words("contributions", nodes + again)?,
         sums: program.words("sums", if by_rows { nodes } else { 2 * nodes })?,
         totals: program.totals("totals")?,
+        starts,
     };
     let slices = match sliced {
-        Some((slicing, incoming)) => Some(make_slices(&mut program, slicing, incoming)?),
+        Some((slicing, incoming)) => Some(make_slices(program, slicing, incoming)?),
         None => None,
     };
     let damping = question.ranking.damping;
     let limit = limit_of(question);
     program.fill("clear totals", ranks.totals, 0);
     if by_rows {
-        program.seed_ranks_by_rows("start even", ranks);
+        program.seed_ranks_by_rows("start", ranks);
     } else {
-        program.seed_ranks("start even", ranks);
+        program.seed_ranks("start", ranks);
     }
     let step = (damping, question.ranking.tolerance);
     program.fixpoint("rank", limit, |body| match slices {
@@ -150,14 +184,7 @@ fn build(
         None if by_rows => body.step_ranks_by_rows(ranks, step),
         None => body.step_ranks(ranks, step.0, step.1),
     });
-    program.keep(ranks.ranks);
-    Ok(Built {
-        program,
-        inputs: Vec::new(),
-        result: ranks.ranks,
-        parents: None,
-        reading: Reading::Floats,
-    })
+    Ok(ranks.ranks)
 }
 
 /// Registers of slices, and the waves that make them.

@@ -8,18 +8,18 @@
 //! Shares of rank are added up as whole numbers of small units, so that their order does not matter
 //! and every machine finds the same bits.
 //!
-//! CPU threads run the kernel of `pagerank`, a round of which visits each edge once, or along
-//! weights one of them pushes ranks, with two visits of each edge at first and then one per round.
-//! GPUs run a program of code.
+//! The kernel of `pagerank` ranks, with one visit of each edge per round. Along weights, one CPU
+//! thread pushes ranks, with two visits of each edge at first and then one per round, and a GPU runs
+//! a program of code. Such a program also ranks where the machine is not known.
 
 mod threads;
 mod weights;
 
 use super::definition::padded;
-use super::pagerank::{highest_rank, limit_of, oracle};
+use super::pagerank::{highest_rank, limit_of, oracle, rank_from};
 use super::{
     Analysis, AnalysisOutput, Answer, Bars, Built, Case, End, Facts, Highlight, LoopRule,
-    ParallelRule, Picture, Question, Ranking, Reading,
+    ParallelRule, Picture, Question, Ranking, Reading, alone,
 };
 use crate::column::Column;
 use crate::cost::{Job, Times, Worker};
@@ -28,6 +28,7 @@ use crate::program::{
     Edges, Item, Join, Kind, Over, ProgramBuilder, ProgramError, RegisterId, Value,
 };
 use seawall_core::abi::rank::unit_exponent;
+use seawall_core::abi::sequential::Lengths;
 use std::collections::BTreeMap;
 use weights::Weighing;
 
@@ -96,11 +97,11 @@ impl Analysis for Ppr {
     }
 
     fn cost_ns(&self, job: &Job, worker: &Worker) -> f64 {
-        if worker.is_cpu() && job.weighted {
-            return pushed_ns(job, worker);
+        if !job.weighted {
+            return super::pagerank::Pagerank.cost_ns(job, worker);
         }
         if worker.is_cpu() {
-            return super::pagerank::Pagerank.cost_ns(job, worker);
+            return pushed_ns(job, worker);
         }
         let [passes, levels] = PASSES;
         job.rounds * worker.code_ns(job, passes, levels)
@@ -108,6 +109,10 @@ impl Analysis for Ppr {
 
     fn rounds_predicted(&self, ranking: Ranking) -> f64 {
         super::pagerank::Pagerank.rounds_predicted(ranking)
+    }
+
+    fn tiled_passes(&self, job: &Job) -> f64 {
+        super::pagerank::Pagerank.tiled_passes(job)
     }
 }
 
@@ -183,17 +188,31 @@ fn build(graph: &Graph, question: &Question, start: Start) -> Result<Built, Prog
     let mut program = ProgramBuilder::new(graph.nodes());
     let nodes = graph.nodes();
     let starts = begin(&mut program, nodes, &start)?;
-    if question.threads.is_some() {
-        let result = threads::rank(&mut program, (graph, question), starts)?;
-        program.keep(result);
-        return Ok(Built {
-            program,
-            inputs: start.into_inputs(),
-            result,
-            parents: None,
-            reading: Reading::Floats,
-        });
-    }
+    let lengths = alone::lengths(graph, question.weighted);
+    let is_weighted = lengths != Lengths::Edges;
+    let result = if question.threads.is_some() && is_weighted {
+        threads::rank(&mut program, (graph, question), starts, lengths)?
+    } else if !is_weighted && (question.threads.is_some() || question.warps) {
+        rank_from(&mut program, (graph, question), starts)?
+    } else {
+        by_code(&mut program, (graph, question), starts)?
+    };
+    program.keep(result);
+    Ok(Built {
+        program,
+        inputs: start.into_inputs(),
+        result,
+        parents: None,
+        reading: Reading::Floats,
+    })
+}
+
+/// Adds the program of code; returns the register of ranks.
+fn by_code(
+    program: &mut ProgramBuilder,
+    (graph, question): (&Graph, &Question),
+    starts: RegisterId,
+) -> Result<RegisterId, ProgramError> {
     let registers = Registers {
         ranks: program.per_node("ranks", Kind::F32)?,
         starts,
@@ -204,7 +223,7 @@ fn build(graph: &Graph, question: &Question, start: Start) -> Result<Built, Prog
     program.each("start", Over::Nodes, |node| {
         node.store(registers.ranks, node.load(starts));
     });
-    let weighing = Weighing::of(&mut program, graph, question)?;
+    let weighing = Weighing::of(program, graph, question)?;
     if weighing.is_some() {
         program.fill("nothing has come", registers.shares, 0);
     }
@@ -213,14 +232,7 @@ fn build(graph: &Graph, question: &Question, start: Start) -> Result<Built, Prog
     program.fixpoint("rank", limit_of(question), |body| {
         step(body, (registers, weighing), step_of);
     });
-    program.keep(registers.ranks);
-    Ok(Built {
-        program,
-        inputs: start.into_inputs(),
-        result: registers.ranks,
-        parents: None,
-        reading: Reading::Floats,
-    })
+    Ok(registers.ranks)
 }
 
 /// The register of the share of a walk that starts at each node, and the waves that fill it.

@@ -4,6 +4,10 @@
 //! other until they vote, shuffle or meet at a barrier, which all lanes of a warp or block must reach
 //! at the same instruction. Every access to memory is checked: it must lie within an array.
 
+mod waves;
+
+pub use waves::SessionWithPtx;
+
 use std::collections::HashMap;
 
 /// A text, ready to run.
