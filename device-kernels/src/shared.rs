@@ -124,7 +124,7 @@ pub const LONG_NODES: Area = Area::after(LONG_COUNT, LANES_MAX);
 /// Overlay: partial totals of a ranking by the warps of a block, four words each.
 pub const TALLIES: Area = Area::scratch(4 * LANES_MAX / 32);
 /// Values that its lanes look up again for each row.
-pub const MAKING: Area = Area::after(TALLIES, 4);
+pub const MAKING: Area = Area::after(TALLIES, 6);
 
 /// Overlay of full blocks: a sample of labels.
 pub const SAMPLE: Area = Area::scratch(256);

@@ -140,10 +140,15 @@ impl Sums {
         let nodes = context.tables.nodes(grid);
         let rows = context.tables.outgoing(grid);
         let walk = Walk::of(grid, self.totals, damping, nodes, starts);
+        // Without starts, any word is loaded: codegen rule `LOADS_TOGETHER`.
+        let (shares, of_node) = match starts {
+            Some(starts) => (starts, u32::MAX),
+            None => (self.totals, 0),
+        };
         let mut tally = Tally::default();
         let fetch = |node: u32| {
             let sum = wide(grid, self.sums, 2 * node);
-            let share = starts.map(|starts| starts.load_weak(grid, node));
+            let share = shares.load_weak(grid, node & of_node);
             let old = self.made.ranks.load_weak(grid, node);
             (sum, share, old, rows.row(grid, node))
         };
@@ -151,6 +156,7 @@ impl Sums {
             if sum != 0 {
                 self.clear(grid, node);
             }
+            let share = starts.is_some().then_some(share);
             let (walk, old) = (walk.at(share), f32::from_bits(old));
             tally.add(self.made.make(grid, walk, node, end - start, sum, old));
         });

@@ -27,6 +27,12 @@ const TURN: u32 = 2;
 /// Word of the totals: blocks that have done their share of the running iteration.
 const DONE: u32 = CHANGE + 2;
 
+/// Words of [`MAKING`]: the walk, the address of the contributions that an iteration makes, and that
+/// of the shares of the walk that starts at each node, 0 without.
+const WALK: u32 = 0;
+const AFTER: u32 = 2;
+const STARTS: u32 = 4;
+
 /// Edges of a row that a lane has in flight at a time.
 const EACH: usize = 4;
 
@@ -131,11 +137,10 @@ impl<G: Grid> Pass<G> {
         let nodes = context.tables.nodes(grid);
         if G::WARP == 1 {
             rows.each(team, make);
-        } else if self.incoming.edges() == 0 || nodes > NODES_MAX || starts.is_some() {
-            // The loop below has no registers left for shares of the walk.
+        } else if self.incoming.edges() == 0 || nodes > NODES_MAX {
             team.each(nodes, |node| make(node, rows.one(grid, node)));
         } else {
-            self.keep(after, walk);
+            self.keep(after, walk, starts);
             tally = self.by_lanes(context);
             // Codegen rule `CONVERGE`.
             grid.warp_barrier();
@@ -156,16 +161,19 @@ impl<G: Grid> Pass<G> {
     /// Stores the inputs of ranks in shared memory, as a lane has too few registers for them beside
     /// the rows: codegen rule `LOOK_UP_AGAIN`. A block operation.
     #[inline(always)]
-    fn keep(&self, after: Proven, walk: Walk) {
+    fn keep(&self, after: Proven, walk: Walk, starts: Option<Proven>) {
         let grid = self.grid;
-        let address = after.address();
-        // SAFETY: the area has four words.
+        // SAFETY: the area has six words.
         let store = |at, word| unsafe { MAKING.store(grid, at, word) };
+        let store_address = |at, address: u64| {
+            store(at, address as u32);
+            store(at + 1, (address >> 32) as u32);
+        };
         if grid.lane() == 0 {
-            store(0, address as u32);
-            store(1, (address >> 32) as u32);
-            store(2, walk.base.to_bits());
-            store(3, walk.damping.to_bits());
+            store_address(AFTER, after.address());
+            store_address(STARTS, starts.map_or(0, Proven::address));
+            store(WALK, walk.base.to_bits());
+            store(WALK + 1, walk.damping.to_bits());
         }
         grid.block_barrier();
     }
@@ -175,16 +183,20 @@ impl<G: Grid> Pass<G> {
     #[inline(always)]
     fn make(&self, node: u32, degree: u32, sum: u64, old: f32) -> Tally {
         let grid = self.grid;
-        // SAFETY: the area has four words.
+        // SAFETY: the area has six words.
         let word = |at| unsafe { MAKING.load(grid, at) };
-        let address = u64::from(word(0)) | u64::from(word(1)) << 32;
+        let address = |at| (u64::from(word(at)) | u64::from(word(at + 1)) << 32) as *mut u32;
         // SAFETY: `keep` left the address of words for all nodes.
-        let after = unsafe { Proven::trusted(address as *mut u32, self.ranks.len()) };
+        let per_node = |address| unsafe { Proven::trusted(address, self.ranks.len()) };
         let walk = Walk {
-            base: f32::from_bits(word(2)),
-            damping: f32::from_bits(word(3)),
+            base: f32::from_bits(word(WALK)),
+            damping: f32::from_bits(word(WALK + 1)),
         };
-        self.made(after).make(grid, walk, node, degree, sum, old)
+        let starts = address(STARTS);
+        let start = (!starts.is_null()).then(|| per_node(starts).load_weak(grid, node));
+        let after = per_node(address(AFTER));
+        self.made(after)
+            .make(grid, walk.at(start), node, degree, sum, old)
     }
 
     /// Every lane takes whole rows of a graph with edges. Loads are unconditional, of the
