@@ -154,14 +154,12 @@ fn run(
     let result = program.words("result", u64::from(graph.nodes()) * words)?;
     program.fill("no result yet", result, sought.none);
     program.sequential("run alone", result, record, given);
-    program.keep(result);
-    Ok(Built {
+    Ok(Built::of(
         program,
-        inputs: padded(question.sources.clone()),
+        padded(question.sources.clone()),
         result,
-        parents: None,
-        reading: sought.reading,
-    })
+        sought.reading,
+    ))
 }
 
 /// Work of a search, in edges of a pass.

@@ -112,6 +112,25 @@ pub struct Built {
     pub reading: Reading,
 }
 
+impl Built {
+    /// A program that keeps `result` as its answer, without parents.
+    pub(super) fn of(
+        mut program: ProgramBuilder,
+        inputs: Vec<u32>,
+        result: RegisterId,
+        reading: Reading,
+    ) -> Self {
+        program.keep(result);
+        Self {
+            program,
+            inputs,
+            result,
+            parents: None,
+            reading,
+        }
+    }
+}
+
 /// Words of an input register, padded to the alignment of the input region.
 pub(super) fn padded(mut words: Vec<u32>) -> Vec<u32> {
     words.resize(words.len().next_multiple_of(64), u32::MAX);

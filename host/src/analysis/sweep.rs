@@ -76,14 +76,7 @@ pub(super) fn build(
         });
         program.settle_sweep("settle", result, sought.measure, sweep, list);
     }
-    program.keep(result);
-    Ok(Built {
-        program,
-        inputs,
-        result,
-        parents: None,
-        reading: sought.reading,
-    })
+    Ok(Built::of(program, inputs, result, sought.reading))
 }
 
 /// Least number of sources that sweep together, on graphs of few levels.

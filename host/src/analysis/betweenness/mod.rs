@@ -188,14 +188,12 @@ fn build_alone(graph: &Graph, question: &Question) -> Result<Built, ProgramError
         weights: None,
     };
     program.sequential("scores", result, record, given);
-    program.keep(result);
-    Ok(Built {
+    Ok(Built::of(
         program,
-        inputs: padded(question.sources.clone()),
+        padded(question.sources.clone()),
         result,
-        parents: None,
-        reading: Reading::Floats,
-    })
+        Reading::Floats,
+    ))
 }
 
 fn tolerance(nodes: u32) -> f64 {
@@ -231,14 +229,12 @@ fn build(graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
     if shares == Shares::Normalized && graph.nodes() > 2 {
         normalize(&mut program, registers, [graph.nodes(), count]);
     }
-    program.keep(registers.scores);
-    Ok(Built {
+    Ok(Built::of(
         program,
-        inputs: padded(question.sources.clone()),
-        result: registers.scores,
-        parents: None,
-        reading: Reading::Floats,
-    })
+        padded(question.sources.clone()),
+        registers.scores,
+        Reading::Floats,
+    ))
 }
 
 /// Adds what the paths from a source come to.

@@ -115,14 +115,7 @@ pub(super) fn build(graph: &Graph, low_memory: bool) -> Result<Built, ProgramErr
         program.components("link the rest", rest, labels);
     }
     program.components("compress", ComponentStep::Compress, labels);
-    program.keep(labels);
-    Ok(Built {
-        program,
-        inputs: Vec::new(),
-        result: labels,
-        parents: None,
-        reading: Reading::Words,
-    })
+    Ok(Built::of(program, Vec::new(), labels, Reading::Words))
 }
 
 /// A search from a node of many edges finds the largest component of most rich graphs in a few

@@ -189,14 +189,12 @@ fn build(graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
             }
         }
     });
-    program.keep(registers.colours);
-    Ok(Built {
+    Ok(Built::of(
         program,
-        inputs: Vec::new(),
-        result: registers.colours,
-        parents: None,
-        reading: Reading::Words,
-    })
+        Vec::new(),
+        registers.colours,
+        Reading::Words,
+    ))
 }
 
 /// Counts the predecessors of each node; nodes without any are ready.

@@ -74,12 +74,5 @@ pub(super) fn build(graph: &Graph, question: &Question) -> Result<Built, Program
             });
         }
     });
-    program.keep(colours);
-    Ok(Built {
-        program,
-        inputs: Vec::new(),
-        result: colours,
-        parents: None,
-        reading: Reading::Words,
-    })
+    Ok(Built::of(program, Vec::new(), colours, Reading::Words))
 }

@@ -141,14 +141,7 @@ fn build(graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
     program.fixpoint("peel", question.max_iterations, |body| {
         body.step_peel("step", cores, work);
     });
-    program.keep(cores);
-    Ok(Built {
-        program,
-        inputs: Vec::new(),
-        result: cores,
-        parents: None,
-        reading: Reading::Words,
-    })
+    Ok(Built::of(program, Vec::new(), cores, Reading::Words))
 }
 
 #[cfg(test)]

@@ -228,14 +228,7 @@ fn build(graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
         LabelRule::Ldbc => registers.labels,
         LabelRule::Stable => name_communities(&mut program, registers)?,
     };
-    program.keep(result);
-    Ok(Built {
-        program,
-        inputs: Vec::new(),
-        result,
-        parents: None,
-        reading: Reading::Words,
-    })
+    Ok(Built::of(program, Vec::new(), result, Reading::Words))
 }
 
 /// Changes labels once the best one of each node that looks is known, and lists the nodes that look

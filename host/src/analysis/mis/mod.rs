@@ -147,14 +147,7 @@ fn build(graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
             });
         }
     });
-    program.keep(members);
-    Ok(Built {
-        program,
-        inputs: Vec::new(),
-        result: members,
-        parents: None,
-        reading: Reading::Words,
-    })
+    Ok(Built::of(program, Vec::new(), members, Reading::Words))
 }
 
 /// Puts a node into the set if it comes before all of its undecided neighbours, and takes those

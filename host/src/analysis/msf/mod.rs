@@ -191,14 +191,12 @@ fn build(graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
     program.while_nonzero("join trees", condition.0, condition.1, |body| {
         turn(body, registers)
     });
-    program.keep(registers.edges);
-    Ok(Built {
+    Ok(Built::of(
         program,
-        inputs: Vec::new(),
-        result: registers.edges,
-        parents: None,
-        reading: Reading::WideWords,
-    })
+        Vec::new(),
+        registers.edges,
+        Reading::WideWords,
+    ))
 }
 
 /// The weight of an edge as a word that orders like the weights, least first.

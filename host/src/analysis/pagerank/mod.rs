@@ -123,14 +123,7 @@ fn build(
 ) -> Result<Built, ProgramError> {
     let mut program = ProgramBuilder::new(graph.nodes());
     let result = by_kernel(&mut program, (graph, question), slicing, None)?;
-    program.keep(result);
-    Ok(Built {
-        program,
-        inputs: Vec::new(),
-        result,
-        parents: None,
-        reading: Reading::Floats,
-    })
+    Ok(Built::of(program, Vec::new(), result, Reading::Floats))
 }
 
 /// Adds the waves that rank nodes for a walk with these `starts`, one share per node; returns the

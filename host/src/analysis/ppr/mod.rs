@@ -197,14 +197,12 @@ fn build(graph: &Graph, question: &Question, start: Start) -> Result<Built, Prog
     } else {
         by_code(&mut program, (graph, question), starts)?
     };
-    program.keep(result);
-    Ok(Built {
+    Ok(Built::of(
         program,
-        inputs: start.into_inputs(),
+        start.into_inputs(),
         result,
-        parents: None,
-        reading: Reading::Floats,
-    })
+        Reading::Floats,
+    ))
 }
 
 /// Adds the program of code; returns the register of ranks.

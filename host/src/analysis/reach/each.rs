@@ -32,12 +32,10 @@ pub(super) fn build(graph: &Graph, question: &Question) -> Result<Built, Program
         body.step_sets("step", sets);
     });
     program.combine("join the copies", BitOp::Or, even, [even, odd]);
-    program.keep(even);
-    Ok(Built {
+    Ok(Built::of(
         program,
-        inputs: padded(question.sources.clone()),
-        result: even,
-        parents: None,
-        reading: Reading::Sets { sources: count },
-    })
+        padded(question.sources.clone()),
+        even,
+        Reading::Sets { sources: count },
+    ))
 }

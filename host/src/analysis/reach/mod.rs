@@ -107,12 +107,10 @@ fn build(graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
         question.max_iterations,
     );
     program.visited("copy visited", reached, frontier);
-    program.keep(reached);
-    Ok(Built {
+    Ok(Built::of(
         program,
-        inputs: padded(question.sources.clone()),
-        result: reached,
-        parents: None,
-        reading: Reading::Bits,
-    })
+        padded(question.sources.clone()),
+        reached,
+        Reading::Bits,
+    ))
 }

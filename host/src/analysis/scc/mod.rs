@@ -174,14 +174,7 @@ fn build(graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
         node.only(found.differs(UNREACHED));
         node.store(labels, node.at(least, found));
     });
-    program.keep(labels);
-    Ok(Built {
-        program,
-        inputs: Vec::new(),
-        result: labels,
-        parents: None,
-        reading: Reading::Words,
-    })
+    Ok(Built::of(program, Vec::new(), labels, Reading::Words))
 }
 
 /// Rounds of [`trim`]: each finds the nodes that the previous one isolated. Longer chains are left

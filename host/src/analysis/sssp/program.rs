@@ -40,18 +40,13 @@ pub(super) fn build(graph: &Graph, question: &Question) -> Result<Built, Program
             body.step_paths("step", paths);
         }
     });
-    program.keep(paths.distances);
-    Ok(Built {
-        program,
-        inputs: padded(question.sources.clone()),
-        result: paths.distances,
-        parents: None,
-        reading: match lengths {
-            Lengths::Whole => Reading::Words,
-            Lengths::Wide { .. } => Reading::WideWords,
-            Lengths::Float => Reading::Floats,
-        },
-    })
+    let reading = match lengths {
+        Lengths::Whole => Reading::Words,
+        Lengths::Wide { .. } => Reading::WideWords,
+        Lengths::Float => Reading::Floats,
+    };
+    let inputs = padded(question.sources.clone());
+    Ok(Built::of(program, inputs, paths.distances, reading))
 }
 
 /// Finest part of delta that limits of 64-bit distances distinguish, as a power of two.

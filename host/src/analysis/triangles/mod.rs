@@ -105,14 +105,7 @@ pub(super) fn build(
         Method::Rows
     };
     count_by_rows(&mut program, graph, corners, counts, method)?;
-    program.keep(corners);
-    Ok(Built {
-        program,
-        inputs: Vec::new(),
-        result: corners,
-        parents: None,
-        reading: Reading::Words,
-    })
+    Ok(Built::of(program, Vec::new(), corners, Reading::Words))
 }
 
 /// Keeps one direction of every edge, and intersects rows; rows of hubs by bits.

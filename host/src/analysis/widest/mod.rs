@@ -177,17 +177,12 @@ fn build(graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
         let own = node.load(widths);
         node.store(widths, finished(own, width));
     });
-    program.keep(widths);
-    Ok(Built {
-        program,
-        inputs: padded(question.sources.clone()),
-        result: widths,
-        parents: None,
-        reading: match width {
-            Width::Whole => Reading::Words,
-            Width::Float => Reading::Floats,
-        },
-    })
+    let reading = match width {
+        Width::Whole => Reading::Words,
+        Width::Float => Reading::Floats,
+    };
+    let inputs = padded(question.sources.clone());
+    Ok(Built::of(program, inputs, widths, reading))
 }
 
 /// One search by a heap.
