@@ -271,7 +271,7 @@ fn add_composite(program: &mut ProgramBuilder, registers: &Registers, call: &Cal
         contributions: b,
         sums: c,
         totals: d,
-        starts: (x % 2 == 0).then_some(b),
+        starts: (x % 2 == 0).then(|| registers.named((y / 2) as u8)),
     };
     let sets = Sets {
         sets: [a, b],

@@ -131,7 +131,7 @@ fn on_blocks_ns(job: &BatchJob, grid: &MachineCosts, units: f64) -> f64 {
         }),
         ..block
     };
-    let [block, work] = [block, work].map(Worker::that_hides_misses);
+    let [block, work] = [block, work].map(Worker::block_of_batch);
     let alone_ns = |graph: &Job| job.run_ns(graph, &block);
     let work_ns = job.sum(|graph| job.run_ns(graph, &work));
     let wait_ns = job.sum(alone_ns) - work_ns;

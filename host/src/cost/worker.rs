@@ -63,6 +63,8 @@ pub struct Worker {
     ahead: Option<LevelCost>,
     /// Whether it is threads of a CPU.
     is_cpu: bool,
+    /// Whether it is a block of a GPU that takes whole graphs.
+    is_of_batch: bool,
 }
 
 impl Worker {
@@ -77,6 +79,17 @@ impl Worker {
             shared: None,
             ahead: None,
             is_cpu: false,
+            is_of_batch: false,
+        }
+    }
+
+    /// Returns a block of a GPU that takes whole graphs of a batch, with programs that are made for any
+    /// machine.
+    #[must_use]
+    pub const fn block_of_batch(costs: MachineCosts) -> Self {
+        Self {
+            is_of_batch: true,
+            ..Self::that_hides_misses(costs)
         }
     }
 
@@ -92,6 +105,7 @@ impl Worker {
             shared: None,
             ahead: None,
             is_cpu: true,
+            is_of_batch: false,
         }
     }
 
@@ -115,6 +129,12 @@ impl Worker {
     #[must_use]
     pub const fn is_cpu(&self) -> bool {
         self.is_cpu
+    }
+
+    /// Tells whether a block of a GPU does the work for whole graphs.
+    #[must_use]
+    pub const fn is_of_batch(&self) -> bool {
+        self.is_of_batch
     }
 
     /// Threads that share `pieces` pieces of work.

@@ -102,7 +102,7 @@ fn fewest(around: Around<'_>, wave: &WaveSpec) -> Fewest {
     };
     Fewest {
         destination: words(Operand::To as usize),
-        sources: [words(1), words(2), words(3), 0],
+        sources: [words(1), words(2), words(3), words(4)],
     }
 }
 
@@ -113,7 +113,7 @@ fn computed(around: Around<'_>, wave: &WaveSpec, opcode: Opcode) -> Fewest {
         // Whether it has sums, or one word per node.
         Opcode::SeedRanks => {
             let per_node = if wave.parameters[0] == 0 { 2 } else { 1 };
-            (nodes, [nodes, per_node * nodes, TOTALS_WORDS.into(), 0])
+            (nodes, [nodes, per_node * nodes, TOTALS_WORDS.into(), nodes])
         }
         Opcode::ResetHubs => {
             let layout = HubLayout::new(around.nodes, wave.parameters[0]);

@@ -312,20 +312,49 @@ fn registers_too_short_are_refused_with_the_length_needed() {
     }
 }
 
+/// The registers of a ranking, with `a` for ranks and contributions.
+fn ranks(program: &mut ProgramBuilder, a: RegisterId, starts: Option<RegisterId>) -> Ranks {
+    let totals = program.totals("totals").unwrap();
+    program.fill("fill", totals, 0);
+    Ranks {
+        ranks: a,
+        contributions: a,
+        sums: program.words("sums", 20).unwrap(),
+        totals,
+        starts,
+    }
+}
+
+#[test]
+fn start_shares_that_are_too_few_are_refused() {
+    type Add = fn(&mut ProgramBuilder, Ranks);
+    let cases: [(&str, Add); 3] = [
+        ("seed", |program, ranks| program.seed_ranks("seed", ranks)),
+        ("apply", |program, ranks| {
+            program.step_ranks(ranks, 0.85, 0.0)
+        }),
+        ("step", |program, ranks| {
+            program.step_ranks_by_rows(ranks, (0.85, 0.0))
+        }),
+    ];
+    for (name, add) in cases {
+        let error = refused(|program, [a, b]| {
+            let ranks = ranks(program, a, Some(b));
+            program.fixpoint("rank", 3, |body| add(body, ranks));
+        });
+        let text = error.to_string();
+        let ProgramError::RegisterTooShort { wave, needed, .. } = error else {
+            panic!("{text}")
+        };
+        assert_eq!((wave.as_str(), needed), (name, 10));
+    }
+}
+
 #[test]
 fn invalid_parameters_are_refused() {
     for damping in [1.0, -0.5, 2.0, f32::NAN] {
         let error = refused(|program, [a, _]| {
-            let totals = program.totals("totals").unwrap();
-            let sums = program.words("sums", 20).unwrap();
-            let ranks = Ranks {
-                ranks: a,
-                contributions: a,
-                sums,
-                totals,
-                starts: None,
-            };
-            program.fill("fill", totals, 0);
+            let ranks = ranks(program, a, None);
             program.fixpoint("rank", 3, |body| body.step_ranks(ranks, damping, 0.0));
         });
         assert!(matches!(error, ProgramError::Damping { .. }), "{error}");

@@ -244,7 +244,7 @@ opcodes! {
     /// contributions `sources[0]` and totals `sources[2]`, and clears the sums;
     /// `parameters[0]` holds the bits of the damping. The walk starts anew with the shares
     /// `sources[3]`, if they are there, else at all nodes alike.
-    ApplyRanks = 30 => RANK, Some(&[Nodes(1), Nodes(1), Nodes(2), Words(TOTALS_WORDS)]),
+    ApplyRanks = 30 => RANK, Some(&[Nodes(1), Nodes(1), Nodes(2), Words(TOTALS_WORDS), Nodes(1)]),
         Facts::of(&[To, First, Second, Third], &[To, First, Second, Third])
         .wide_per_word_of(To);
     /// Closes an iteration in the totals `destination`; raises the fixpoint's flag when the ranks
@@ -346,7 +346,7 @@ opcodes! {
     /// turns. `parameters[0]` and `parameters[1]` hold the bits of the damping and of the total
     /// change up to which the fixpoint's flag stays down. A lane of a GPU sums a row alone. The
     /// walk starts anew with the shares `sources[3]`, if they are there, else at all nodes alike.
-    StepRanks = 47 => RANK, Some(&[Nodes(1), Nodes(1), Nodes(1), Words(TOTALS_WORDS)]),
+    StepRanks = 47 => RANK, Some(&[Nodes(1), Nodes(1), Nodes(1), Words(TOTALS_WORDS), Nodes(1)]),
         Facts::of(&[To, First, Second, Third], &[To, First, Second, Third])
         .reading(&[Array::Incoming]);
     /// Clears the register of hubs `destination`, with space for `parameters[0]`, see

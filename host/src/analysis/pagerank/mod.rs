@@ -122,7 +122,7 @@ fn build(
     slicing: Option<Slicing>,
 ) -> Result<Built, ProgramError> {
     let mut program = ProgramBuilder::new(graph.nodes());
-    let result = by_kernel(&mut program, (graph, question), slicing, None)?;
+    let result = by_kernel(&mut program, graph, question, slicing, None)?;
     Ok(Built::of(program, Vec::new(), result, Reading::Floats))
 }
 
@@ -130,11 +130,12 @@ fn build(
 /// register of ranks.
 pub(super) fn rank_from(
     program: &mut ProgramBuilder,
-    (graph, question): (&Graph, &Question),
+    graph: &Graph,
+    question: &Question,
     starts: RegisterId,
 ) -> Result<RegisterId, ProgramError> {
     let slicing = suited(graph, question);
-    by_kernel(program, (graph, question), slicing, Some(starts))
+    by_kernel(program, graph, question, slicing, Some(starts))
 }
 
 /// Starts with the shares `starts`, else with equal ranks; then gathers, applies and settles until
@@ -142,7 +143,8 @@ pub(super) fn rank_from(
 /// or memory is scarce.
 fn by_kernel(
     program: &mut ProgramBuilder,
-    (graph, question): (&Graph, &Question),
+    graph: &Graph,
+    question: &Question,
     slicing: Option<Slicing>,
     starts: Option<RegisterId>,
 ) -> Result<RegisterId, ProgramError> {

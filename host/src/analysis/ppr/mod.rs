@@ -10,7 +10,7 @@
 //!
 //! The kernel of `pagerank` ranks, with one visit of each edge per round. Along weights, one CPU
 //! thread pushes ranks, with two visits of each edge at first and then one per round, and a GPU runs
-//! a program of code. Such a program also ranks where the machine is not known.
+//! a program of code. Such a program also ranks where the machine is not known, as in batches on a GPU.
 
 mod threads;
 mod weights;
@@ -97,7 +97,7 @@ impl Analysis for Ppr {
     }
 
     fn cost_ns(&self, job: &Job, worker: &Worker) -> f64 {
-        if !job.weighted {
+        if !job.weighted && !worker.is_of_batch() {
             return super::pagerank::Pagerank.cost_ns(job, worker);
         }
         if worker.is_cpu() {
@@ -191,11 +191,11 @@ fn build(graph: &Graph, question: &Question, start: Start) -> Result<Built, Prog
     let lengths = alone::lengths(graph, question.weighted);
     let is_weighted = lengths != Lengths::Edges;
     let result = if question.threads.is_some() && is_weighted {
-        threads::rank(&mut program, (graph, question), starts, lengths)?
+        threads::rank(&mut program, graph, question, starts, lengths)?
     } else if !is_weighted && (question.threads.is_some() || question.warps) {
-        rank_from(&mut program, (graph, question), starts)?
+        rank_from(&mut program, graph, question, starts)?
     } else {
-        by_code(&mut program, (graph, question), starts)?
+        by_code(&mut program, graph, question, starts)?
     };
     Ok(Built::of(
         program,
@@ -208,7 +208,8 @@ fn build(graph: &Graph, question: &Question, start: Start) -> Result<Built, Prog
 /// Adds the program of code; returns the register of ranks.
 fn by_code(
     program: &mut ProgramBuilder,
-    (graph, question): (&Graph, &Question),
+    graph: &Graph,
+    question: &Question,
     starts: RegisterId,
 ) -> Result<RegisterId, ProgramError> {
     let registers = Registers {

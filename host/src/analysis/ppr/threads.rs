@@ -10,7 +10,8 @@ use seawall_core::abi::sequential::{Algorithm, Lengths, SequentialRecord};
 /// thread pushes ranks along edges, since threads that share edges would have to add atomically.
 pub(super) fn rank(
     program: &mut ProgramBuilder,
-    (graph, question): (&Graph, &Question),
+    graph: &Graph,
+    question: &Question,
     starts: RegisterId,
     lengths: Lengths,
 ) -> Result<RegisterId, ProgramError> {

@@ -13,7 +13,7 @@ use seawall_core::abi::code::{Instruction, Kind, NOTHING, Op};
 use seawall_core::abi::compiled::EachCall;
 use seawall_core::abi::program::{EachRecord, NO_REGISTER, Opcode, Region};
 use seawall_jit::{CodeWave, Compiled, Tables};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// A session of the CPU that also runs each wave of code alone, on drawn memory, by simulated lanes
@@ -106,16 +106,7 @@ impl<'g> SessionWithPtx<'g> {
             incoming_weights: memory.add(&arrays.weights),
             ..EachCall::default()
         };
-        let places = call;
-        if let Some((list, _)) = wave.list {
-            let list = register(list);
-            let base = if list.region == Region::Input as u32 {
-                call.inputs
-            } else {
-                call.arena
-            };
-            call.list = base + list.offset_bytes;
-        }
+        call.list = wave.list_address(program, &call);
         let launch = Call {
             wave: wave.index,
             blocks,
@@ -148,7 +139,7 @@ impl<'g> SessionWithPtx<'g> {
         }
         let raised = reports.iter().any(|report| report.raised != 0);
         assert_eq!(raised, expected.raised != 0, "{:#?}", wave.code(program));
-        let mut found = memory.words(places.arena).to_vec();
+        let mut found = memory.words(call.arena).to_vec();
         for at in wave
             .code(program)
             .iter()
@@ -171,12 +162,8 @@ impl<'g> SessionWithPtx<'g> {
         );
     }
 
-    fn assemble(&self, program: &EncodedProgram) {
+    fn assemble(ptxas: &Path, program: &EncodedProgram) {
         let text = seawall::backend::ptx(program).unwrap();
-        let Some(ptxas) = &self.ptxas else {
-            eprintln!("PTXAS names no assembler: the PTX is not assembled");
-            return;
-        };
         for (machine, version) in [("sm_70", "7.0"), ("sm_90", "8.0")] {
             let folder = tempfile::tempdir().unwrap();
             let file = folder.path().join("code.ptx");
@@ -214,6 +201,15 @@ impl Wave {
     fn code<'p>(&self, program: &'p EncodedProgram) -> &'p [Instruction] {
         let first = self.record.first as usize;
         &program.code[first..first + self.record.instructions as usize]
+    }
+
+    /// The address of its list; 0 without.
+    fn list_address(&self, program: &EncodedProgram, call: &EachCall) -> u64 {
+        self.list.map_or(0, |(list, _)| {
+            let list = program.registers[list as usize];
+            let is_input = list.region == Region::Input as u32;
+            list.offset_bytes + if is_input { call.inputs } else { call.arena }
+        })
     }
 
     /// Whether what it leaves depends on the order of its items or edges, which here may begin with
@@ -269,15 +265,7 @@ impl Wave {
             incoming_weights: arrays.weights.as_ptr() as u64,
             ..EachCall::default()
         };
-        if let Some((list, _)) = self.list {
-            let list = program.registers[list as usize];
-            let base = if list.region == Region::Input as u32 {
-                call.inputs
-            } else {
-                call.arena
-            };
-            call.list = base + list.offset_bytes;
-        }
+        call.list = self.list_address(program, &call);
         let code = compiled.waves()[0].code;
         // SAFETY: the arrays have the lengths that the tables state.
         unsafe { code(&raw mut call, 0, items) };
@@ -400,7 +388,9 @@ impl Session for SessionWithPtx<'_> {
     }
 
     fn load(&mut self, program: &EncodedProgram) -> Result<(), BackendError> {
-        self.assemble(program);
+        if let Some(ptxas) = &self.ptxas {
+            Self::assemble(ptxas, program);
+        }
         self.compare(program);
         self.session.load(program)
     }
