@@ -110,6 +110,9 @@ pub struct Machine {
     pub time_budget_ns: u64,
     /// Whether waves of code become machine code. Results are the same.
     pub jit: Jit,
+    /// Whether CPU threads take over a run that a persistent kernel has not ended in twice the time
+    /// that they are expected to take: a GPU is slow where a search is deep and narrow.
+    pub takeover: bool,
 }
 
 impl Machine {
@@ -123,6 +126,7 @@ impl Machine {
             budget_bytes: None,
             time_budget_ns: TIME_BUDGET_NS,
             jit: Jit::Auto,
+            takeover: true,
         }
     }
 
@@ -136,12 +140,13 @@ impl Machine {
         }
     }
 
-    /// Returns an executor on GPU number `device`.
+    /// Returns an executor on GPU number `device`, from which no CPU threads take a run over.
     #[must_use]
     pub const fn gpu(executor: Executor, device: u32) -> Self {
         Self {
             executor: Some(executor),
             device,
+            takeover: false,
             ..Self::auto()
         }
     }

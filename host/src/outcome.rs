@@ -257,6 +257,8 @@ pub struct RunOutcome {
     /// Reason of the choice if the caller left it open, otherwise the better executor if there is
     /// one.
     pub backend_reason: Option<String>,
+    /// Name of the GPU from which CPU threads took over the run, or an earlier one of its session.
+    pub taken_over_from: Option<String>,
     /// Name of the device.
     pub device: String,
     /// Nodes of the graph.

@@ -155,6 +155,28 @@ fn every_source_has_its_own_distances_on_warps() {
     }
 }
 
+/// A GPU searches from few sources one after another, and from more together.
+#[test]
+fn few_sources_of_a_gpu_have_their_own_distances() {
+    for seed in 0..40 {
+        let on_warps = seed >= 32;
+        let (list, mut random) = drawn(seed, if on_warps { 40 } else { 220 });
+        if list.nodes == 0 {
+            continue;
+        }
+        let graph = list.graph().unwrap();
+        let mut question = question(&list, 1 + seed as u32 % 9, &mut random);
+        question.warps = true;
+        let threads = NonZeroUsize::new(1 + seed as usize % 3);
+        let session = CpuSession::open(&graph, threads, RunLimits::default()).unwrap();
+        let mut session = match on_warps {
+            true => session.with_machine(lanes::run::<2, 64>),
+            false => session,
+        };
+        compare(&mut session, &graph, &list, &question);
+    }
+}
+
 /// Rows long enough for a whole block, among short ones; some entries are repeated.
 #[test]
 fn blocks_share_long_rows() {

@@ -236,6 +236,11 @@ struct MachineArgs {
         hide_short_help = true
     )]
     jit: JitName,
+    /// Leave a run to the GPU also if CPU threads are expected to be faster.
+    ///
+    /// Otherwise they take it over once it has taken twice as long as they are expected to take.
+    #[arg(long, hide_short_help = true)]
+    no_takeover: bool,
     /// Print a program's machine code for CPU threads or its PTX for GPUs instead of running it.
     #[arg(
         long,
@@ -596,6 +601,7 @@ impl RunArgs {
         machine.device = asked.device;
         machine.threads = asked.threads;
         machine.jit = asked.jit.0;
+        machine.takeover = !asked.no_takeover;
         machine.budget_bytes = asked.budget;
         machine.time_budget_ns = (self.limits.time_budget * 1e9) as u64;
         machine

@@ -52,6 +52,8 @@ struct Options {
     #[pyo3(default)]
     jit: Option<String>,
     #[pyo3(default)]
+    takeover: Option<bool>,
+    #[pyo3(default)]
     detail: Option<String>,
     #[pyo3(default)]
     damping: Option<f32>,
@@ -611,6 +613,7 @@ fn machine(py: Python<'_>, options: &Options) -> PyResult<Machine> {
     }
     let policies = Jit::ALL.map(|policy| (policy.name(), policy));
     machine.jit = chosen(py, "jit", &options.jit, &policies)?.unwrap_or(machine.jit);
+    machine.takeover = options.takeover.unwrap_or(machine.takeover);
     Ok(machine)
 }
 
@@ -636,6 +639,7 @@ fn report<'py>(py: Python<'py>, outcome: RunOutcome) -> PyResult<Bound<'py, PyDi
     dict.set_item("analysis", outcome.analysis.name())?;
     dict.set_item("machine", outcome.backend.name())?;
     dict.set_item("reason", outcome.backend_reason)?;
+    dict.set_item("taken_over_from", outcome.taken_over_from)?;
     dict.set_item("device", outcome.device)?;
     let devices = outcome.devices.map_or(1, |devices| devices.count);
     dict.set_item("devices", devices)?;

@@ -16,6 +16,8 @@ pub(super) struct Head<'a> {
     backend: Executor,
     #[serde(skip_serializing_if = "Option::is_none")]
     backend_reason: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    taken_over_from: Option<&'a str>,
     device: &'a str,
 }
 
@@ -25,6 +27,7 @@ impl<'a> From<&'a RunOutcome> for Head<'a> {
             analysis: outcome.analysis,
             backend: outcome.backend,
             backend_reason: outcome.backend_reason.as_deref(),
+            taken_over_from: outcome.taken_over_from.as_deref(),
             device: &outcome.device,
         }
     }
@@ -36,6 +39,7 @@ impl<'a> From<&'a BatchOutcome> for Head<'a> {
             analysis: outcome.analysis,
             backend: outcome.backend,
             backend_reason: outcome.backend_reason.as_deref(),
+            taken_over_from: None,
             device: &outcome.device,
         }
     }
@@ -47,11 +51,14 @@ impl Head<'_> {
         writeln!(out, "{} of {size}\n", self.analysis.facts().title)
     }
 
-    /// Writes the machine, and if `explains` the reason of its choice.
+    /// Writes the machine, and if `explains`, or if it took over from another one, the reason of
+    /// its choice.
     pub(super) fn write_machine(&self, out: &mut dyn Write, explains: bool) -> io::Result<()> {
         let machine = format!("{} (backend {})", self.device, self.backend);
         row(out, "ran on", &machine)?;
-        let reason = self.backend_reason.filter(|_| explains);
+        let reason = self
+            .backend_reason
+            .filter(|_| explains || self.taken_over_from.is_some());
         reason.map_or(Ok(()), |reason| row(out, "", reason))
     }
 }

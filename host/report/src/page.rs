@@ -17,10 +17,11 @@ td.number,th.number{text-align:right;font-variant-numeric:tabular-nums}.faint{co
 .bar{fill:#2f6f9f}svg{width:100%;height:auto}details{margin-top:2rem}";
 
 /// Fields that the head of the page shows, or a section of its own.
-const ELSEWHERE: [&str; 14] = [
+const ELSEWHERE: [&str; 15] = [
     "analysis",
     "backend",
     "backend_reason",
+    "taken_over_from",
     "device",
     "nodes",
     "edges",

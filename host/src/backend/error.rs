@@ -180,6 +180,15 @@ pub enum BackendError {
     /// The run was cancelled.
     #[error("the run was cancelled before it was done")]
     Cancelled,
+    /// The run took longer than its caller waits for this machine.
+    #[error(
+        "the run was ended after {:.1} ms, as another machine is expected to take less",
+        *after_ns as f64 / 1e6
+    )]
+    Overdue {
+        /// Time since the run began, nanoseconds.
+        after_ns: u64,
+    },
     /// No program is loaded yet.
     #[error("no program is loaded; call load before run or read")]
     NotLoaded,
@@ -362,6 +371,7 @@ impl BackendError {
             | Self::RankLost { .. }
             | Self::RankEnded { .. }
             | Self::Cancelled
+            | Self::Overdue { .. }
             | Self::Stuck { .. }
             | Self::Closed { .. }
             | Self::MissingKernel { .. }

@@ -9,6 +9,7 @@ use crate::graph::Graph;
 use crate::program::encoded::{EncodedProgram, RegisterId};
 use serde::Serialize;
 use std::mem::offset_of;
+use std::time::Duration;
 
 mod cancel;
 mod code;
@@ -240,6 +241,10 @@ pub trait Session: Send {
 
     /// Lets `canceller` end the runs of this session.
     fn cancel_by(&mut self, canceller: Canceller);
+
+    /// Sets the time after which a persistent kernel's later runs end with
+    /// [`BackendError::Overdue`], for a caller with another machine. Other sessions ignore it.
+    fn end_after(&mut self, _limit: Option<Duration>) {}
 
     /// Sets whether later runs have a [`Trace`]. Programs are then loaded with space for one, whose
     /// memory counts to no budget. Without a persistent kernel, it has only the times of top-level

@@ -20,6 +20,7 @@ mod tuning;
 
 pub use batch::{BatchJob, BatchPrediction, predict_batch};
 pub use groups::predict_groups;
+pub(crate) use predict::time;
 pub use predict::{Candidate, Prediction, predict};
 pub use store::{Calibration, Key, tuned_settings};
 pub use tiles::{TilePrediction, predict_tiles};

@@ -167,7 +167,8 @@ impl Prediction {
         }
     }
 
-    fn threads_text(&self) -> String {
+    /// The faster number of CPU threads, in words.
+    pub(crate) fn threads_text(&self) -> String {
         match self.best_cpu() {
             Candidate::OneThread => "one thread".to_owned(),
             _ => counted(u64::from(self.threads), "CPU thread"),
@@ -176,7 +177,7 @@ impl Prediction {
 }
 
 /// Formats a predicted time, with few digits.
-pub(super) fn time(ns: f64) -> String {
+pub(crate) fn time(ns: f64) -> String {
     let digit = 10_f64.powf(ns.max(1.0).log10().floor() - 1.0);
     let rounded = (ns / digit.max(1.0)).round() * digit.max(1.0);
     Nanoseconds(rounded as u64).to_string()

@@ -72,18 +72,18 @@ impl ProgramBuilder {
         self.push(wave);
     }
 
-    /// Stores `measure` of the totals of the sources `list` in `to`, at their nodes.
+    /// Stores `measure` of the `totals` of the sources `list` in `to`, at their nodes.
     pub fn settle_sweep(
         &mut self,
         name: &str,
         to: RegisterId,
         measure: Measure,
-        sweep: Sweep,
+        totals: RegisterId,
         list: RegisterId,
     ) {
         let wave = WaveSpec::new(name, Opcode::SettleSweep)
             .updating(to)
-            .reading(0, sweep.totals)
+            .reading(0, totals)
             .reading(1, list)
             .with(0, measure as u32);
         self.push(wave);

@@ -7,8 +7,10 @@ use super::forecast::Ledger;
 use super::opened::Opened;
 use super::plan::{Target, memory_of};
 use super::planned::Planned;
+use super::takeover::{self, Patience};
 use super::{Machine, Phase, RunError, RunRequest, steps};
 use crate::Cause;
+use crate::analysis::AnalysisKind;
 use crate::backend::{BackendError, Canceller, SessionWork};
 use crate::graph::Graph;
 use crate::outcome::{Dropped, RunOutcome, Taken, Times, waves};
@@ -46,17 +48,81 @@ pub struct Analyzer<'g> {
     canceller: Canceller,
 }
 
-/// A machine that holds the graph.
+/// The machines that hold the graph.
 pub(super) struct Resident<'g> {
     /// The requested machine.
     pub(super) asked: Machine,
     /// The form of the graph that is on it.
     pub(super) graph: &'g Graph,
+    main: Station<'g>,
+    /// CPU threads that took over runs, and the analyses that they run.
+    takeover: Option<(Station<'g>, Vec<AnalysisKind>)>,
+}
+
+/// A machine that holds the graph.
+pub(super) struct Station<'g> {
     pub(super) opened: Opened<'g>,
     /// The target of plans for the machine.
     pub(super) target: Target,
     /// The loaded program.
     pub(super) loaded: Option<Planned>,
+    patience: Patience,
+}
+
+impl<'g> Station<'g> {
+    /// Opens the chosen machine, whose runs `canceller` ends.
+    fn open(
+        submission: &mut Submission<'g, '_>,
+        choice: Choice,
+        canceller: Canceller,
+    ) -> Result<Self, RunError> {
+        let mut opened = submission.open(choice.clone())?;
+        opened.session.cancel_by(canceller);
+        Ok(Self {
+            target: Target::of(submission.request, &choice.opened(opened.executor)),
+            opened,
+            loaded: None,
+            patience: Patience::default(),
+        })
+    }
+}
+
+impl<'g> Resident<'g> {
+    /// The machine that runs `analysis`.
+    fn station(&mut self, analysis: AnalysisKind) -> &mut Station<'g> {
+        match &mut self.takeover {
+            Some((threads, analyses)) if analyses.contains(&analysis) => threads,
+            _ => &mut self.main,
+        }
+    }
+
+    /// Name of the machine from which CPU threads took over `analysis`, if they did.
+    fn left_to(&self, analysis: AnalysisKind) -> Option<String> {
+        let (_, analyses) = self.takeover.as_ref()?;
+        let name = || self.main.opened.session.device().name.clone();
+        analyses.contains(&analysis).then(name)
+    }
+
+    /// The CPU threads that run the analysis of `submission` from now on, as the other machine has
+    /// not ended it after `after_ns` nanoseconds.
+    fn taken_over(
+        &mut self,
+        submission: &mut Submission<'g, '_>,
+        after_ns: u64,
+        canceller: Canceller,
+    ) -> Result<&mut Station<'g>, RunError> {
+        let (graph, request) = (submission.graph, submission.request);
+        let device = &self.main.opened.session.device().name;
+        let choice = takeover::choice(graph, request, device, after_ns);
+        let reason = choice.reason.clone();
+        let (threads, analyses) = match &mut self.takeover {
+            Some(taken) => taken,
+            none => none.insert((Station::open(submission, choice, canceller)?, Vec::new())),
+        };
+        threads.opened.reason = reason;
+        analyses.push(request.analysis);
+        Ok(threads)
+    }
 }
 
 impl<'g> Analyzer<'g> {
@@ -153,7 +219,10 @@ impl<'g> Analyzer<'g> {
             self.resident = None;
         }
         let (choice, meant, known) = match &mut self.resident {
-            Some(resident) => (None, resident.target, resident.loaded.take()),
+            Some(resident) => {
+                let station = resident.station(request.analysis);
+                (None, station.target, station.loaded.take())
+            }
             None => {
                 let choice = choose(graph, request);
                 let target = Target::of(request, &choice);
@@ -163,24 +232,35 @@ impl<'g> Analyzer<'g> {
         let mut planned = submission.plan((meant, false), known.as_ref())?;
         submission.progress(Phase::Upload);
         let is_new = choice.is_some();
+        let canceller = self.canceller.of_session();
         let (resident, uploaded_ns) = self.resident(&mut submission, choice)?;
-        let target = resident.target;
+        let station = resident.station(request.analysis);
+        let target = station.target;
         if target.executor != meant.executor {
             // A plan for a machine that failed to open is refused by another one.
             planned = submission.plan((target, false), None)?;
         }
-        let session = resident.opened.session.as_mut();
+        let session = station.opened.session.as_mut();
+        session.end_after(station.patience.of(graph, request, target.executor));
         let start = if is_new {
             SessionWork::default()
         } else {
             session.work()
         };
         submission.ledger = Ledger::begin(start);
-        let (planned, answer) = submission.settle(session, planned, target)?;
         let upload_ns = session.upload_ns().saturating_sub(uploaded_ns);
-        let opened = &resident.opened;
-        let outcome = submission.outcome(read, opened, &planned, answer, form_ns, upload_ns);
-        resident.loaded = Some(planned.into_loaded());
+        let (planned, answer) = match submission.settle(session, planned, target) {
+            Err(RunError::Backend(BackendError::Overdue { after_ns })) => {
+                let station = resident.taken_over(&mut submission, after_ns, canceller)?;
+                submission.take_over(station, after_ns)?
+            }
+            settled => settled?,
+        };
+        let station = resident.station(request.analysis);
+        let opened = &station.opened;
+        let mut outcome = submission.outcome(read, opened, &planned, answer, form_ns, upload_ns);
+        station.loaded = Some(planned.into_loaded());
+        outcome.taken_over_from = resident.left_to(request.analysis);
         Ok(outcome)
     }
 
@@ -193,17 +273,15 @@ impl<'g> Analyzer<'g> {
     ) -> Result<(&mut Resident<'g>, u64), RunError> {
         let Some(choice) = choice else {
             let resident = self.resident.as_mut().ok_or(BackendError::NotLoaded)?;
-            let uploaded_ns = resident.opened.session.upload_ns();
+            let station = resident.station(submission.request.analysis);
+            let uploaded_ns = station.opened.session.upload_ns();
             return Ok((resident, uploaded_ns));
         };
-        let mut opened = submission.open(choice.clone())?;
-        opened.session.cancel_by(self.canceller.of_session());
         let resident = Resident {
             asked: submission.request.machine,
             graph: submission.graph,
-            target: Target::of(submission.request, &choice.opened(opened.executor)),
-            opened,
-            loaded: None,
+            main: Station::open(submission, choice, self.canceller.of_session())?,
+            takeover: None,
         };
         Ok((self.resident.insert(resident), 0))
     }
@@ -299,3 +377,7 @@ impl Submission<'_, '_> {
         }
     }
 }
+
+#[cfg(test)]
+#[path = "takeover_tests.rs"]
+mod tests;

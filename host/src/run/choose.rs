@@ -171,7 +171,7 @@ fn choose_beside(
 }
 
 /// Returns the CPU with the best number of threads, for `reason`.
-fn on_cpu(request: &RunRequest, prediction: &Prediction, reason: String) -> Choice {
+pub(super) fn on_cpu(request: &RunRequest, prediction: &Prediction, reason: String) -> Choice {
     Choice {
         executor: Some(Executor::Cpu),
         threads: threads(request, prediction),
@@ -235,13 +235,18 @@ impl Narrow {
 /// per cent of the edges.
 #[must_use]
 pub fn forecast_ns(graph: &Graph, request: &RunRequest) -> f64 {
-    let job = job(graph, request, sample_edges(graph));
-    let prediction = predicted(&job, request, LoadedCalibration::get().costs(request, None));
+    let prediction = expected(graph, request);
     match request.machine.executor {
         Some(executor) if executor.is_on_gpu() => prediction.gpu_ns,
         Some(_) => prediction.cpu_ns(),
         None => prediction.cpu_ns().max(prediction.gpu_ns),
     }
+}
+
+/// Predicts a single run of `request` on `graph`. Samples at most a few per cent of the edges.
+pub(super) fn expected(graph: &Graph, request: &RunRequest) -> Prediction {
+    let job = job(graph, request, sample_edges(graph));
+    predicted(&job, request, LoadedCalibration::get().costs(request, None))
 }
 
 /// Predicts a single run of `job`.

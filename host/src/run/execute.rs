@@ -1,5 +1,6 @@
 //! Execution of a request: program, plan, backend, result.
 
+use super::analyzer::Station;
 use super::choose::Choice;
 use super::cost_model::LoadedCalibration;
 use super::forecast::Ledger;
@@ -11,7 +12,7 @@ use super::steps::BuildOptions;
 use super::{Detail, Executor, Phase, RunError, RunRequest, steps};
 use crate::analysis::{self, Built, End};
 use crate::backend::cpu::prepare_threads;
-use crate::backend::{RunStats, Session};
+use crate::backend::{RunStats, Session, SessionWork};
 use crate::graph::Graph;
 use crate::outcome::{Column, Event, Track};
 use crate::program::{EncodedProgram, PlanCache, PlanCounters, RegisterId};
@@ -163,6 +164,37 @@ impl<'g, 'p> Submission<'g, 'p> {
         };
         let again = self.answer((session, target.executor), &other, &mut spent)?;
         Ok((other, again))
+    }
+
+    /// Answers on the threads of `station`, after another machine ran for `after_ns` nanoseconds,
+    /// which count.
+    pub(super) fn take_over(
+        &mut self,
+        station: &mut Station<'_>,
+        after_ns: u64,
+    ) -> Result<(Planned, Answer), RunError> {
+        let end = elapsed_ns(self.log.clock);
+        self.log.add(Event {
+            name: "run without an end".to_owned(),
+            track: Track::Device,
+            start_ns: end.saturating_sub(after_ns),
+            duration_ns: after_ns,
+        });
+        let target = station.target;
+        let planned = self.plan((target, false), None)?;
+        let session = station.opened.session.as_mut();
+        let work = session.work();
+        self.ledger = Ledger::begin(if work.runs == 0 {
+            SessionWork::default()
+        } else {
+            work
+        });
+        let (planned, mut answer) = self.settle(session, planned, target)?;
+        answer.spent.first_run_ns += after_ns;
+        if self.request.repeat == NonZeroU32::MIN {
+            answer.spent.run_ns += after_ns;
+        }
+        Ok((planned, answer))
     }
 
     /// Returns whether the sequential implementation has the same result for the graph `read`.

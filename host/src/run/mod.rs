@@ -14,6 +14,7 @@ mod opened;
 mod plan;
 mod planned;
 mod request;
+mod takeover;
 pub(crate) mod steps;
 mod validate;
 pub(crate) mod cost_model;

@@ -132,6 +132,7 @@ pub(crate) fn outcome(
         analysis: request.analysis,
         backend,
         backend_reason: None,
+        taken_over_from: None,
         device: String::new(),
         nodes: u64::from(graph.nodes()),
         edges: u64::from(graph.edges()),

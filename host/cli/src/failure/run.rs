@@ -205,6 +205,9 @@ fn backend_fields(error: &BackendError) -> Value {
         }
         BackendError::RankEnded { rank } => json!({"kind": "rank_ended", "rank": rank}),
         BackendError::Cancelled => json!({"kind": "cancelled"}),
+        BackendError::Overdue { after_ns } => {
+            json!({"kind": "overdue", "after_ns": after_ns})
+        }
         BackendError::TooManyThreads { threads, most } => {
             json!({"kind": "too_many_threads", "threads": threads, "most": most})
         }

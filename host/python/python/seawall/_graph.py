@@ -352,7 +352,8 @@ class Graph:
 
         The options are those of every analysis: `machine` (``auto``, ``cpu``, ``mega``,
         ``launches``, ``graph``), `threads`, `device`, `budget_bytes`, `time_budget` in seconds,
-        `jit` (``auto``, ``never``, ``always``: whether waves of code become machine code), and
+        `jit` (``auto``, ``never``, ``always``: whether waves of code become machine code),
+        `takeover` (False leaves a run to the GPU where CPU threads would take it over), and
         `progress`: True for a line on standard error, or a function that is called with the
         phase and the seconds so far.
 
@@ -790,7 +791,16 @@ class Graph:
 
 
 _MACHINE_OPTIONS = frozenset(
-    {"budget_bytes", "device", "jit", "machine", "progress", "threads", "time_budget"}
+    {
+        "budget_bytes",
+        "device",
+        "jit",
+        "machine",
+        "progress",
+        "takeover",
+        "threads",
+        "time_budget",
+    }
 )
 
 _OPTIONS = _MACHINE_OPTIONS | {

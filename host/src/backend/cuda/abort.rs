@@ -7,6 +7,7 @@ use crate::backend::{BackendError, Canceller};
 use seawall_core::abi::control::FaultCode;
 use std::cell::Cell;
 use std::rc::Rc;
+use std::time::Instant;
 
 /// Access to the fault words that kernels poll, independent of the run. Made before the run,
 /// because the driver may make an allocation wait for kernels.
@@ -72,6 +73,7 @@ impl FaultWords {
 pub(super) struct Watch<'a> {
     canceller: &'a Canceller,
     abort: Option<&'a AbortFlag>,
+    deadline: Option<Instant>,
     is_pulled: Cell<bool>,
 }
 
@@ -80,13 +82,19 @@ impl<'a> Watch<'a> {
         Self {
             canceller,
             abort,
+            deadline: None,
             is_pulled: Cell::new(false),
         }
     }
 
+    /// Ends the run at `deadline`, too.
+    pub(super) fn until(self, deadline: Option<Instant>) -> Self {
+        Self { deadline, ..self }
+    }
+
     /// Whether the run is to end.
     pub(super) fn is_cancelled(&self) -> bool {
-        self.canceller.is_asked()
+        self.canceller.is_asked() || self.deadline.is_some_and(|at| Instant::now() >= at)
     }
 
     /// Ends the kernels that poll `words` if the run is to end; does so once.

@@ -24,11 +24,13 @@ use crate::backend::{
 use crate::graph::Graph;
 use crate::program::encoded::{EncodedProgram, GraphNeeds, RegisterId};
 use crate::tiles::{TILE_SLOTS, TileShape};
+use crate::units::elapsed_ns;
 use bytemuck::Zeroable;
-use seawall_core::abi::control::ControlRecord;
+use seawall_core::abi::control::{ControlRecord, FaultCode};
 use seawall_core::abi::program::{Opcode, WaveRecord};
 use seawall_device::shared::{EACH_LANE, EACH_LANES};
 use std::rc::Rc;
+use std::time::{Duration, Instant};
 
 /// Words of shared memory for neighbour hash tables: as many as for tiles, for the same reason.
 const HELD_WORDS: u32 = TILE_SLOTS;
@@ -51,6 +53,8 @@ pub struct CudaSession<'g> {
     tiles: Option<bool>,
     canceller: Canceller,
     abort: Option<AbortFlag>,
+    /// Time after which a run ends because another machine takes it over.
+    patience: Option<Duration>,
     traces: bool,
     /// Whether the starts of groups are marked in the stream.
     marks: bool,
@@ -118,6 +122,7 @@ impl<'g> CudaSession<'g> {
             tiles: options.tiles,
             canceller: Canceller::default(),
             abort: None,
+            patience: None,
             traces: false,
             marks: false,
             work: SessionWork::default(),
@@ -256,10 +261,11 @@ impl<'g> CudaSession<'g> {
         program.outgrowing.begin_run();
         program.clear_trace(&mut uploader(&self.stream, &mut self.staging))?;
         let program = &*program;
-        if self.abort.is_none() && self.canceller.is_shared() {
+        if self.abort.is_none() && (self.canceller.is_shared() || self.patience.is_some()) {
             self.abort = Some(AbortFlag::new(&self.context, 1)?);
         }
-        let watch = Watch::new(&self.canceller, self.abort.as_ref());
+        let deadline = self.patience.map(|limit| Instant::now() + limit);
+        let watch = Watch::new(&self.canceller, self.abort.as_ref()).until(deadline);
         let limits = (self.limits.time_budget_ns, watch);
         let mut running = Running::new(&self.stream, program, limits)
             .with_copies(self.copies.as_ref())
@@ -410,6 +416,11 @@ fn finish(running: &mut Running<'_>) -> Result<ControlRecord, BackendError> {
     Ok(control)
 }
 
+/// Whether a run ended because the host asked for it.
+fn is_given_up(error: &BackendError) -> bool {
+    matches!(error, BackendError::Fault { record, .. } if record.code == FaultCode::GivenUp as u32)
+}
+
 impl Session for CudaSession<'_> {
     fn device(&self) -> &DeviceInfo {
         &self.context.limits().info
@@ -421,6 +432,10 @@ impl Session for CudaSession<'_> {
 
     fn cancel_by(&mut self, canceller: Canceller) {
         self.canceller = canceller;
+    }
+
+    fn end_after(&mut self, limit: Option<Duration>) {
+        self.patience = limit.filter(|_| matches!(self.runner, Runner::Mega(_)));
     }
 
     fn trace_runs(&mut self, trace: bool) {
@@ -455,10 +470,18 @@ impl Session for CudaSession<'_> {
 
     fn run(&mut self, inputs: &[u32]) -> Result<RunStats, BackendError> {
         self.canceller.settle()?;
+        let began = Instant::now();
         let result = self.run_program(inputs);
         let result = self.settled(result);
         self.canceller.settle()?;
-        result
+        match (result, self.patience) {
+            (Err(error), Some(limit)) if is_given_up(&error) && began.elapsed() >= limit => {
+                Err(BackendError::Overdue {
+                    after_ns: elapsed_ns(began),
+                })
+            }
+            (result, _) => result,
+        }
     }
 
     fn read(&mut self, register: RegisterId, words: &mut Vec<u32>) -> Result<(), BackendError> {

@@ -1,0 +1,218 @@
+//! Runs that CPU threads take over, from a GPU that ends none.
+
+use super::*;
+use crate::backend::{DeviceInfo, RunStats, Session, SessionMemory};
+use crate::program::{EncodedProgram, RegisterId};
+use crate::run::{Executor, Topology};
+use std::num::NonZeroU32;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+const NAME: &str = "a GPU";
+
+/// The limits that a session was given, one for each run.
+type Limits = Arc<Mutex<Vec<Option<Duration>>>>;
+
+/// A GPU whose runs end only at their limit.
+struct Endless {
+    device: DeviceInfo,
+    limit: Option<Duration>,
+    limits: Limits,
+}
+
+impl Session for Endless {
+    fn device(&self) -> &DeviceInfo {
+        &self.device
+    }
+
+    fn upload_ns(&self) -> u64 {
+        7
+    }
+
+    fn cancel_by(&mut self, _canceller: Canceller) {}
+
+    fn end_after(&mut self, limit: Option<Duration>) {
+        self.limit = limit;
+    }
+
+    fn trace_runs(&mut self, _trace: bool) {}
+
+    fn load(&mut self, _program: &EncodedProgram) -> Result<(), BackendError> {
+        Ok(())
+    }
+
+    fn run(&mut self, _inputs: &[u32]) -> Result<RunStats, BackendError> {
+        self.limits.lock().unwrap().push(self.limit);
+        let limit = self.limit.ok_or(BackendError::Cancelled)?;
+        Err(BackendError::Overdue {
+            after_ns: u64::try_from(limit.as_nanos()).unwrap(),
+        })
+    }
+
+    fn work(&self) -> SessionWork {
+        SessionWork::default()
+    }
+
+    fn memory(&self) -> SessionMemory {
+        SessionMemory::default()
+    }
+
+    fn read(&mut self, _of: RegisterId, _words: &mut Vec<u32>) -> Result<(), BackendError> {
+        Err(BackendError::NotLoaded)
+    }
+}
+
+fn path() -> Graph {
+    let edges: Vec<(u32, u32)> = (0..3_000).map(|node| (node, node + 1)).collect();
+    Graph::from_edges(3_001, &edges, true).unwrap()
+}
+
+fn machine() -> Machine {
+    Machine {
+        takeover: true,
+        ..Machine::gpu(Executor::Mega, 0)
+    }
+}
+
+/// An analyzer of `graph` on that GPU, opened for requests of `asked`, and its limits.
+fn analyzer(graph: &Graph, asked: Machine) -> (Analyzer<'_>, Limits) {
+    let limits = Limits::default();
+    let device = DeviceInfo {
+        name: NAME.to_owned(),
+        compute_capability: Some((9, 0)),
+        units: 132,
+        memory_bytes: 1 << 37,
+    };
+    let session = Endless {
+        device,
+        limit: None,
+        limits: Arc::clone(&limits),
+    };
+    let request = RunRequest::new(AnalysisKind::Bfs, vec![0]).on(asked);
+    let choice = choose(graph, &request);
+    let resident = Resident {
+        asked,
+        graph: graph.form(request.form().unwrap()).unwrap(),
+        main: Station {
+            opened: Opened {
+                session: Box::new(session),
+                executor: Executor::Mega,
+                reason: None,
+            },
+            target: Target::of(&request, &choice),
+            loaded: None,
+            patience: Patience::default(),
+        },
+        takeover: None,
+    };
+    let analyzer = Analyzer {
+        resident: Some(resident),
+        ..Analyzer::new(graph)
+    };
+    (analyzer, limits)
+}
+
+#[test]
+fn threads_answer_in_place_of_a_gpu_without_an_end() {
+    let graph = path();
+    let (mut analyzer, limits) = analyzer(&graph, machine());
+    let given = || limits.lock().unwrap().clone();
+    let ask = |analysis, on| RunRequest::new(analysis, vec![5]).on(on);
+    let kinds = [
+        AnalysisKind::Bfs,
+        AnalysisKind::Closeness,
+        AnalysisKind::Betweenness,
+        AnalysisKind::Bfs,
+        AnalysisKind::Closeness,
+    ];
+    let mut asked = Vec::new();
+    for kind in kinds {
+        let runs = given().len();
+        let outcome = analyzer.run(&ask(kind, machine())).unwrap();
+        let plain = crate::run::execute(&graph, &ask(kind, Machine::cpu(None))).unwrap();
+        assert_eq!(outcome.backend, Executor::Cpu);
+        assert_eq!(outcome.taken_over_from.as_deref(), Some(NAME));
+        assert_eq!(outcome.values, plain.values, "{kind}");
+        assert_eq!(outcome.session.predicted, outcome.session.counted, "{kind}");
+        let reason = outcome.backend_reason.unwrap();
+        assert!(
+            reason.starts_with("a GPU had not ended the run after"),
+            "{reason}"
+        );
+        // The GPU ran each analysis once.
+        let is_first = !asked.contains(&kind);
+        asked.push(kind);
+        assert_eq!(given().len() - runs, usize::from(is_first), "{kind}");
+        let limit = given().last().copied().flatten().unwrap();
+        assert!(limit >= Duration::from_millis(10), "{limit:?}");
+        if is_first {
+            assert!(u128::from(outcome.times.run) > limit.as_nanos());
+            assert_eq!(outcome.times.run, outcome.times.first_run);
+            let names: Vec<_> = outcome.events.iter().map(|event| &*event.name).collect();
+            assert!(names.contains(&"run without an end"), "{names:?}");
+        }
+    }
+}
+
+#[test]
+fn the_time_before_counts_to_the_first_of_several_runs() {
+    let graph = path();
+    let (mut analyzer, _) = analyzer(&graph, machine());
+    let request = RunRequest {
+        repeat: NonZeroU32::new(3).unwrap(),
+        ..RunRequest::new(AnalysisKind::Bfs, vec![0]).on(machine())
+    };
+    let times = analyzer.run(&request).unwrap().times;
+    assert!(times.first_run >= 10_000_000, "{times:?}");
+    assert!(times.run < times.first_run, "{times:?}");
+}
+
+#[test]
+fn requests_for_rounds_steps_or_that_machine_alone_stay_on_it() {
+    let graph = path();
+    let request = RunRequest::new(AnalysisKind::Bfs, vec![0]).on(machine());
+    let stays = [
+        request.clone().on(Machine::gpu(Executor::Mega, 0)),
+        RunRequest {
+            max_iterations: NonZeroU32::new(1 << 20),
+            ..request.clone()
+        },
+        RunRequest {
+            topology: Some(Topology::Fused),
+            ..request.clone()
+        },
+    ];
+    for request in stays {
+        let (mut analyzer, limits) = analyzer(&graph, request.machine);
+        assert!(analyzer.run(&request).is_err());
+        assert_eq!(*limits.lock().unwrap(), [None]);
+    }
+    let mut patience = Patience::default();
+    assert!(patience.of(&graph, &request, Executor::Graph).is_none());
+    assert!(patience.of(&graph, &request, Executor::Cpu).is_none());
+    let one = patience.of(&graph, &request, Executor::Mega).unwrap();
+    assert_eq!(one, Duration::from_millis(10));
+}
+
+/// A graph that keeps threads busy gives a GPU more than the least time.
+#[test]
+fn a_gpu_gets_twice_the_time_of_threads() {
+    let graph = crate::graph::load("gen:grid:700", &Default::default(), None).unwrap();
+    let request = RunRequest::new(AnalysisKind::Betweenness, vec![0]).on(machine());
+    let mut patience = Patience::default();
+    let one = patience.of(&graph.graph, &request, Executor::Mega).unwrap();
+    let expected = crate::run::forecast_ns(&graph.graph, &request.clone().on(Machine::cpu(None)));
+    let share = one.as_nanos() as f64 / expected;
+    assert!((1.9..2.1).contains(&share), "{one:?}, {expected}");
+    // It is kept for as many sources, and made anew for others.
+    let other = RunRequest {
+        sources: vec![3],
+        ..request.clone()
+    };
+    assert_eq!(patience.of(&graph.graph, &other, Executor::Mega), Some(one));
+    let many = RunRequest {
+        sources: (0..64).collect(),
+        ..request
+    };
+    assert!(patience.of(&graph.graph, &many, Executor::Mega) > Some(one));
+}
