@@ -11,6 +11,7 @@ use seawall::run::{
     AnalysisKind, Analyzer, Centrality, Direction, Executor, Machine, RunError, RunRequest, execute,
 };
 use seawall_cli::bench::{Sample, samples};
+use seawall_core::abi::rank::unit_exponent;
 use seawall_oracles::random::Random;
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::time::{Duration, Instant};
@@ -638,49 +639,130 @@ fn ranks_of_code(graph: &Graph, kind: AnalysisKind, question: &Question) -> Vec<
     found
 }
 
+/// A walk along weights, edge by edge: weights in units of their row's largest one, and ranks along
+/// edges as whole numbers of small units.
+struct Walk {
+    starts: Vec<f32>,
+    /// The share of each edge in the weights of its row; `None` for a row without any.
+    shares: Vec<Option<f32>>,
+    exponent: u32,
+}
+
+fn in_units(value: f32, exponent: u32) -> u64 {
+    (value * 2.0_f32.powi(exponent as i32)) as u64
+}
+
+fn of_units(units: u64, exponent: u32) -> f32 {
+    units as f32 * 0.5_f32.powi(exponent as i32)
+}
+
+impl Walk {
+    fn of(graph: &Graph, starts: Vec<f32>) -> Self {
+        let (offsets, weights) = (graph.offsets(), graph.weights().unwrap());
+        let rows = || {
+            offsets
+                .windows(2)
+                .map(|row| row[0] as usize..row[1] as usize)
+        };
+        let degree = rows().map(|row| row.len()).max().unwrap_or(0) as u32;
+        let exponent = 62 - (32 - degree.leading_zeros());
+        let mut shares = Vec::new();
+        for row in rows() {
+            let weights: Vec<f32> = weights[row].iter().map(|weight| *weight as f32).collect();
+            let largest = weights.iter().copied().fold(0.0, f32::max);
+            let units = weights
+                .iter()
+                .map(|weight| in_units(weight / largest, exponent));
+            let sum = of_units(units.sum(), exponent);
+            let share = |weight: &f32| (largest > 0.0).then_some(weight / largest / sum);
+            shares.extend(weights.iter().map(share));
+        }
+        Self {
+            starts,
+            shares,
+            exponent: unit_exponent(graph.edges()),
+        }
+    }
+
+    /// The ranks after another round.
+    fn step(&self, graph: &Graph, ranks: &[f32], damping: f32) -> Vec<f32> {
+        const TOTAL: u32 = 60;
+        let mut coming = vec![0_u64; ranks.len()];
+        let mut jumping = 0_u64;
+        for (node, own) in ranks.iter().enumerate() {
+            let edges = graph.offsets()[node] as usize..graph.offsets()[node + 1] as usize;
+            if edges.clone().all(|edge| self.shares[edge].is_none()) {
+                jumping += in_units(*own, TOTAL);
+            }
+            for edge in edges {
+                let share = self.shares[edge].unwrap_or(0.0);
+                coming[graph.targets()[edge] as usize] += in_units(share * own, self.exponent);
+            }
+        }
+        let anew = of_units(jumping, TOTAL) * damping + (1.0 - damping);
+        let next = coming.into_iter().zip(&self.starts);
+        next.map(|(sum, start)| anew * start + of_units(sum, self.exponent) * damping)
+            .collect()
+    }
+}
+
+/// The share of a walk that starts at each node.
+fn starts(nodes: u32, kind: AnalysisKind, sources: &[u32]) -> Vec<f32> {
+    if kind == AnalysisKind::Pagerank {
+        return vec![1.0 / nodes as f32; nodes as usize];
+    }
+    let mut starts = vec![0.0; nodes as usize];
+    for source in sources {
+        starts[*source as usize] += 1.0;
+    }
+    let sum = sources.len() as f64;
+    starts
+        .into_iter()
+        .map(|count| (count / sum) as f32)
+        .collect()
+}
+
 #[test]
-fn ranks_of_threads_are_those_of_code_bit_by_bit() {
+fn ranks_of_threads_are_those_of_code_or_of_a_plain_walk_bit_by_bit() {
     let random = &mut Random::new(15);
     let mut graphs = graphs(80, 15);
     graphs.retain(|(_, graph)| graph.nodes() > 0);
     graphs.extend((0..8).map(|at| (format!("drawn {at}"), drawn(random))));
     for (name, graph) in graphs {
         let sources = &lists(graph.nodes(), random)[1];
-        for kind in [AnalysisKind::Ppr, AnalysisKind::Pagerank] {
-            let sources: &[u32] = if kind == AnalysisKind::Ppr {
-                sources
-            } else {
-                &[]
+        for (kind, weighted) in [
+            (AnalysisKind::Ppr, false),
+            (AnalysisKind::Ppr, true),
+            (AnalysisKind::Pagerank, true),
+        ] {
+            let sources: &[u32] = match kind {
+                AnalysisKind::Ppr => sources,
+                _ => &[],
             };
-            for weighted in [false, true] {
-                if kind == AnalysisKind::Pagerank && !weighted {
-                    continue;
-                }
-                let mut question = Question::new(sources.to_vec());
-                question.weighted = weighted;
-                let expected = ranks_of_code(&graph, kind, &question);
-                for threads in THREADS {
-                    let mut request = request(kind, sources, threads);
-                    request.weighted = weighted;
-                    let outcome = run(&graph, &request);
-                    let found: Vec<u32> = outcome
-                        .values
-                        .floats()
-                        .unwrap()
-                        .iter()
-                        .map(|rank| rank.to_bits())
-                        .collect();
-                    assert!(
-                        found == expected[..found.len()],
-                        "{name}, {kind}, {weighted}"
-                    );
-                    let Rounds::Iterations(rounds) = outcome.rounds else {
-                        panic!("{:?}", outcome.rounds)
-                    };
-                    let rounds = u64::from(rounds);
-                    let looks = weighted.then(|| u64::from(graph.edges()) * (rounds + 2));
-                    assert_eq!(outcome.edges_examined, looks, "{name}, {kind}");
-                }
+            for threads in THREADS {
+                let mut request = request(kind, sources, threads);
+                request.weighted = weighted;
+                let outcome = run(&graph, &request);
+                assert_eq!(outcome.edges_examined, None, "{name}, {kind}");
+                let Rounds::Iterations(rounds) = outcome.rounds else {
+                    panic!("{:?}", outcome.rounds)
+                };
+                let found = outcome.values.floats().unwrap().iter();
+                let found: Vec<u32> = found.map(|rank| rank.to_bits()).collect();
+                let expected = if weighted {
+                    let walk = Walk::of(&graph, starts(graph.nodes(), kind, sources));
+                    let mut ranks = walk.starts.clone();
+                    for _ in 0..rounds {
+                        ranks = walk.step(&graph, &ranks, request.ranking.damping);
+                    }
+                    ranks.into_iter().map(f32::to_bits).collect()
+                } else {
+                    ranks_of_code(&graph, kind, &Question::new(sources.to_vec()))
+                };
+                assert!(
+                    found == expected[..found.len()],
+                    "{name}, {kind}, {weighted}"
+                );
             }
         }
     }

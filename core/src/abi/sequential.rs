@@ -34,10 +34,6 @@ pub enum Algorithm {
     Labels = 7,
     /// Stores the core number of every node.
     Cores = 8,
-    /// Stores the share of every edge in the weights of its node's edges, the bits of a float.
-    Shares = 9,
-    /// Moves ranks along every edge once, by the shares of edges that the third source holds.
-    Ranks = 10,
     /// Stores the level of every node in a breadth-first search from the listed nodes.
     Levels = 11,
     /// Stores a 1 for every node that the listed nodes reach.
@@ -60,7 +56,7 @@ pub enum Algorithm {
 
 impl Algorithm {
     /// Every algorithm, in order of its word.
-    pub const ALL: [Self; 18] = [
+    pub const ALL: [Self; 16] = [
         Self::StrongComponents,
         Self::Closeness,
         Self::Eccentricity,
@@ -70,8 +66,6 @@ impl Algorithm {
         Self::Forest,
         Self::Labels,
         Self::Cores,
-        Self::Shares,
-        Self::Ranks,
         Self::Levels,
         Self::Reached,
         Self::SignedPaths,
@@ -94,8 +88,6 @@ impl Algorithm {
             6 => Some(Self::Forest),
             7 => Some(Self::Labels),
             8 => Some(Self::Cores),
-            9 => Some(Self::Shares),
-            10 => Some(Self::Ranks),
             11 => Some(Self::Levels),
             12 => Some(Self::Reached),
             13 => Some(Self::SignedPaths),
@@ -154,10 +146,6 @@ pub struct SequentialRecord {
     pub blocks: u32,
     /// The division of sums.
     pub shares: Shares,
-    /// The bits of the share of rank that moves along edges, for [`Algorithm::Ranks`].
-    pub damping: u32,
-    /// The bits of the sum of changes above which another round follows, likewise.
-    pub tolerance: u32,
 }
 
 impl SequentialRecord {
@@ -172,15 +160,13 @@ impl SequentialRecord {
             maximum: false,
             blocks: 1,
             shares: Shares::Each,
-            damping: 0,
-            tolerance: 0,
         }
     }
 
     /// Reads the parameters of such a wave; `None` if a word names nothing.
     #[must_use]
     pub const fn from_parameters(words: [u32; 5]) -> Option<Self> {
-        let [algorithm, options, blocks, damping, tolerance] = words;
+        let [algorithm, options, blocks, ..] = words;
         let Some(algorithm) = Algorithm::from_word(algorithm) else {
             return None;
         };
@@ -207,8 +193,6 @@ impl SequentialRecord {
             maximum: options & MAXIMUM != 0,
             blocks,
             shares,
-            damping,
-            tolerance,
         })
     }
 
@@ -223,8 +207,8 @@ impl SequentialRecord {
             self.algorithm as u32,
             choices | inward | together | maximum,
             self.blocks,
-            self.damping,
-            self.tolerance,
+            0,
+            0,
         ]
     }
 
@@ -250,7 +234,7 @@ impl SequentialRecord {
                     SCORE_WORDS.saturating_add(6)
                 }
             }
-            Algorithm::Scores | Algorithm::Shares => 0,
+            Algorithm::Scores => 0,
             Algorithm::Widest | Algorithm::Paths => QUEUE_WORDS,
             Algorithm::WidePaths => HEAP_WORDS,
             Algorithm::Levels | Algorithm::Reached => 1,
@@ -260,8 +244,6 @@ impl SequentialRecord {
             Algorithm::Labels => 8,
             // Nodes by their degree, the place of each, and the first place of every degree.
             Algorithm::Cores => 3,
-            // The rank that has come along edges.
-            Algorithm::Ranks => 2,
             // Two copies of the priorities, a pair of words and the node each.
             Algorithm::IndependentSet | Algorithm::Colours => 6,
         }
@@ -339,19 +321,11 @@ mod tests {
                 maximum: true,
                 blocks: 7,
                 shares: Shares::Normalized,
-                damping: 8,
-                tolerance: 9,
                 ..SequentialRecord::new(algorithm)
             };
             let words = record.to_parameters();
             assert_eq!(SequentialRecord::from_parameters(words), Some(record));
-            for (at, word) in [
-                (0, Algorithm::ALL.len() as u32),
-                (1, 3),
-                (1, 12),
-                (1, 128),
-                (2, 0),
-            ] {
+            for (at, word) in [(0, 9), (0, 18), (1, 3), (1, 12), (1, 128), (2, 0)] {
                 let mut wrong = words;
                 wrong[at] = word;
                 assert_eq!(SequentialRecord::from_parameters(wrong), None, "{at}");

@@ -23,14 +23,13 @@ mod levels;
 mod nearest;
 mod paths;
 mod queue;
-mod ranks;
 mod scores;
 mod searches;
 mod signed;
 mod together;
 mod work;
 
-use crate::context::{ContextRef, Tag};
+use crate::context::ContextRef;
 use crate::grid::Grid;
 use crate::memory::{Words, none_missed};
 use crate::tables::Wave;
@@ -98,7 +97,6 @@ pub fn run_sequential<G: Grid>(cx: ContextRef<G>, wave: Wave) -> Result<(), Faul
         rows: rows_of(context, &operands)?,
         scratch,
         third,
-        tag: context.tag,
     };
     let mut work = Work::new(&team);
     let ended = run(&mut work, &operands, given);
@@ -121,8 +119,6 @@ struct Given {
     scratch: Scratch,
     /// The third source.
     third: Words,
-    /// The iteration that the wave is part of.
-    tag: Tag,
 }
 
 fn run<G: Grid>(
@@ -134,7 +130,6 @@ fn run<G: Grid>(
         rows,
         scratch,
         third,
-        tag,
     } = given;
     match operands.record.algorithm {
         Algorithm::StrongComponents => components::label(work, operands, rows, scratch),
@@ -145,8 +140,6 @@ fn run<G: Grid>(
         Algorithm::Forest => forest::grow(work, operands, rows, scratch),
         Algorithm::Labels => labels::propagate(work, operands, rows, scratch),
         Algorithm::Cores => cores::peel(work, operands, rows, scratch),
-        Algorithm::Shares => ranks::share(work, operands, rows),
-        Algorithm::Ranks => ranks::step(work, operands, rows, scratch, third, tag),
         Algorithm::Levels | Algorithm::Reached => levels::search(work, operands, rows, scratch),
         Algorithm::SignedPaths => signed::relax(work, operands, rows, scratch),
         Algorithm::Paths => nearest::shorten(work, operands, rows, scratch),

@@ -154,7 +154,7 @@ fn fewest_of_sequential(around: Around<'_>, wave: &WaveSpec) -> (u64, [u64; 4]) 
     let to = match record.algorithm {
         Algorithm::Eccentricity if record.lengths == Lengths::Whole => 2 * nodes,
         Algorithm::Forest | Algorithm::WidePaths => 2 * nodes,
-        Algorithm::Betweenness | Algorithm::Shares => 0,
+        Algorithm::Betweenness => 0,
         _ => nodes,
     };
     (to, [record.scratch_words(around.nodes, 0), 0, 0, 0])

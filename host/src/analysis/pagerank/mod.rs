@@ -80,7 +80,7 @@ impl Analysis for Pagerank {
 
     fn cost_ns(&self, job: &Job, worker: &Worker) -> f64 {
         if worker.is_cpu() && job.weighted {
-            return super::ppr::pushed_ns(job, worker);
+            return super::ppr::weighted_ns(job, worker);
         }
         job.rounds * worker.passes_ns(job, 1.0, LEVELS)
     }

@@ -8,27 +8,25 @@
 //! Shares of rank are added up as whole numbers of small units, so that their order does not matter
 //! and every machine finds the same bits.
 //!
-//! The kernel of `pagerank` ranks, with one visit of each edge per round. Along weights, one CPU
-//! thread pushes ranks, with two visits of each edge at first and then one per round, and a GPU runs
-//! a program of code. Such a program also ranks where the machine is not known, as in batches on a GPU.
+//! The kernel of `pagerank` ranks, with one visit of each edge per round. Along weights, a program of
+//! code does, with three visits of each edge at first and then one per round. Such a program also
+//! ranks where the machine is not known, as in batches on a GPU.
 
-mod threads;
 mod weights;
 
 use super::definition::padded;
 use super::pagerank::{highest_rank, limit_of, oracle, rank_from};
 use super::{
     Analysis, AnalysisOutput, Answer, Bars, Built, Case, End, Facts, Highlight, LoopRule,
-    ParallelRule, Picture, Question, Ranking, Reading, alone,
+    ParallelRule, Picture, Question, Ranking, Reading,
 };
 use crate::column::Column;
-use crate::cost::{Job, Times, Worker};
-use crate::graph::Graph;
+use crate::cost::{Job, Worker};
+use crate::graph::{Graph, WeightKind};
 use crate::program::{
     Edges, Item, Join, Kind, Over, ProgramBuilder, ProgramError, RegisterId, Value,
 };
 use seawall_core::abi::rank::unit_exponent;
-use seawall_core::abi::sequential::Lengths;
 use std::collections::BTreeMap;
 use weights::Weighing;
 
@@ -57,11 +55,8 @@ const FACTS: Facts = Facts {
 /// Passes over all edges, and levels in between, in an iteration.
 const PASSES: [f64; 2] = [1.0, 4.0];
 
-/// Work of a round along weights of one thread, in edges of a pass.
-const PUSH: Times = Times {
-    node: 15.0,
-    edge: 2.0,
-};
+/// Visits of each edge before the first iteration, if it has a weight.
+const WEIGHING: f64 = 3.0;
 
 /// Units of a total in 1, as a power of two.
 const TOTAL_EXPONENT: u32 = 60;
@@ -101,7 +96,7 @@ impl Analysis for Ppr {
             return super::pagerank::Pagerank.cost_ns(job, worker);
         }
         if worker.is_cpu() {
-            return pushed_ns(job, worker);
+            return weighted_ns(job, worker);
         }
         let [passes, levels] = PASSES;
         job.rounds * worker.code_ns(job, passes, levels)
@@ -116,9 +111,12 @@ impl Analysis for Ppr {
     }
 }
 
-/// Cost of ranks along weights on one CPU thread, nanoseconds.
-pub(super) fn pushed_ns(job: &Job, worker: &Worker) -> f64 {
-    job.rounds * worker.alone_ns(job, PUSH)
+/// Cost of ranks along weights on CPU threads, nanoseconds: compiled code takes about twice as long
+/// for an edge as the kernel of `pagerank` (two shared x86-64 cores, 2026-11-29).
+pub(super) fn weighted_ns(job: &Job, worker: &Worker) -> f64 {
+    let [passes, levels] = PASSES;
+    let rounds = job.rounds + WEIGHING;
+    rounds * worker.passes_ns(job, 2.0 * passes, levels)
 }
 
 /// The share of a walk that starts at each node, for checks.
@@ -171,8 +169,8 @@ struct Registers {
     ranks: RegisterId,
     /// The share of a walk that starts at each node.
     starts: RegisterId,
-    /// The rank that a node passes on along each of its edges, in units; with weights, the rank
-    /// received along edges.
+    /// The rank that a node passes on along each of its edges, in units; with weights, all of its
+    /// rank, a float.
     shares: RegisterId,
     /// Rank of nodes without edges, and the sum of changes, in units of totals.
     jumping: RegisterId,
@@ -188,14 +186,10 @@ fn build(graph: &Graph, question: &Question, start: Start) -> Result<Built, Prog
     let mut program = ProgramBuilder::new(graph.nodes());
     let nodes = graph.nodes();
     let starts = begin(&mut program, nodes, &start)?;
-    let lengths = alone::lengths(graph, question.weighted);
-    let is_weighted = lengths != Lengths::Edges;
-    let result = if question.threads.is_some() && is_weighted {
-        threads::rank(&mut program, graph, question, starts, lengths)?
-    } else if !is_weighted && (question.threads.is_some() || question.warps) {
-        rank_from(&mut program, graph, question, starts)?
-    } else {
-        by_code(&mut program, graph, question, starts)?
+    let is_known = question.threads.is_some() || question.warps;
+    let result = match weights(graph, question) {
+        None if is_known => rank_from(&mut program, graph, question, starts)?,
+        kind => by_code(&mut program, graph, question, (starts, kind))?,
     };
     Ok(Built::of(
         program,
@@ -205,27 +199,31 @@ fn build(graph: &Graph, question: &Question, start: Start) -> Result<Built, Prog
     ))
 }
 
-/// Adds the program of code; returns the register of ranks.
+/// The kind of the weights that `question` follows, if it does.
+fn weights(graph: &Graph, question: &Question) -> Option<WeightKind> {
+    graph.weight_kind().filter(|_| question.weighted)
+}
+
+/// Adds the program of code for weights of `kind`, if it follows them; returns the register of ranks.
 fn by_code(
     program: &mut ProgramBuilder,
     graph: &Graph,
     question: &Question,
-    starts: RegisterId,
+    (starts, kind): (RegisterId, Option<WeightKind>),
 ) -> Result<RegisterId, ProgramError> {
+    let shares = kind.map_or(Kind::U64, |_| Kind::F32);
     let registers = Registers {
         ranks: program.per_node("ranks", Kind::F32)?,
         starts,
-        shares: program.per_node("shares", Kind::U64)?,
+        shares: program.per_node("shares", shares)?,
         jumping: program.values("jumping", Kind::U64, 1)?,
         change: program.values("change", Kind::U64, 1)?,
     };
     program.each("start", Over::Nodes, |node| {
         node.store(registers.ranks, node.load(starts));
     });
-    let weighing = Weighing::of(program, graph, question)?;
-    if weighing.is_some() {
-        program.fill("nothing has come", registers.shares, 0);
-    }
+    let weighing = kind.map(|kind| Weighing::of(program, graph, kind));
+    let weighing = weighing.transpose()?;
     let exponent = unit_exponent(graph.edges());
     let step_of = (question.ranking, exponent);
     program.fixpoint("rank", limit_of(question), |body| {
@@ -280,17 +278,14 @@ fn step(
     body.fill("none jumps", jumping, 0);
     body.fill("no change", change, 0);
     match weighing {
-        Some(weighing) => weighing.share(body, registers, exponent),
+        Some(weighing) => weighing.share(body, registers),
         None => share(body, registers, exponent),
     }
     body.each("gather", Over::Nodes, |node| {
         let along = match weighing {
-            Some(_) => node.load(shares),
+            Some(weighing) => weighing.arriving(node, registers, exponent),
             None => node.gather(Edges::In, Join::Sum, |edge| edge.there(shares)),
         };
-        if weighing.is_some() {
-            node.store(shares, 0_u64);
-        }
         let along = along.to_f32() * unit(exponent);
         let anew = anew(node, jumping, ranking.damping) * node.load(starts);
         let next = anew + along * ranking.damping;
