@@ -82,6 +82,14 @@ impl Cells {
         }
     }
 
+    /// Name of a cell in reports: that of the text, or its number.
+    pub(crate) fn label(self, function: &Function, cell: u32) -> String {
+        match function.body.names.get(cell as usize) {
+            Some(name) => name.clone(),
+            None => self.cell(cell).to_string(),
+        }
+    }
+
     /// Whether what runs after the function, or beside it, sees the cell.
     #[must_use]
     pub const fn outlives(self, number: u32) -> bool {

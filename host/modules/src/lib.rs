@@ -15,12 +15,14 @@ pub mod cells;
 pub mod flow;
 pub mod analysis;
 pub mod calls;
+pub mod around;
 mod values;
 pub mod finding;
 pub mod points_to;
 pub mod taint;
 pub mod grammar;
 pub mod report;
+pub mod blocks;
 pub mod sarif;
 
 pub use error::ModuleError;

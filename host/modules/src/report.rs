@@ -221,40 +221,7 @@ pub struct Answer {
 /// The first analysis that fails ends it, as [`solve`] does; [`ModuleError::NoSuchName`] for an
 /// import that no module has.
 pub fn run(program: &Program, request: &Request) -> Result<Answer, ModuleError> {
-    let mut answer = Answer {
-        program: Sizes::of(program),
-        analyses: Vec::new(),
-        findings: Vec::new(),
-    };
-    let session = Run {
-        program,
-        request,
-        lived: OnceCell::new(),
-        found: OnceCell::new(),
-    };
-    for name in &request.analyses {
-        session.resolve(*name, &mut answer)?;
-        let clock = Instant::now();
-        let first = answer.analyses.len();
-        match name {
-            AnalysisName::Calls => session.calls(&mut answer)?,
-            AnalysisName::Liveness => session.liveness(&mut answer)?,
-            AnalysisName::Initialised => session.initialised(&mut answer)?,
-            AnalysisName::Reaching => session.reaching(&mut answer)?,
-            AnalysisName::Available => session.available(&mut answer)?,
-            AnalysisName::VeryBusy => session.very_busy(&mut answer)?,
-            AnalysisName::Loops => session.loops(&mut answer)?,
-            AnalysisName::PointsTo => session.points_to(&mut answer)?,
-            AnalysisName::Taint => session.taint(&mut answer)?,
-        }
-        let total_ns = elapsed_ns(clock);
-        if let [report] = &mut answer.analyses[first..]
-            && report.total_ns == 0
-        {
-            report.total_ns = total_ns;
-        }
-    }
-    Ok(answer)
+    Run::new(program, request).answer()
 }
 
 /// Imports that a name means: MODULE.FIELD, or FIELD alone.
@@ -262,16 +229,8 @@ pub fn run(program: &Program, request: &Request) -> Result<Answer, ModuleError> 
 /// # Errors
 /// [`ModuleError::NoSuchName`] if there is none.
 pub fn imports_named(program: &Program, name: &str) -> Result<Vec<u32>, ModuleError> {
-    let numbered = (0..).zip(&program.functions);
-    let found: Vec<u32> = numbered
-        .filter(|(_, function)| {
-            let import = function.import.as_ref();
-            import.is_some_and(|(module, field)| {
-                field == name || name.strip_prefix(module.as_str()) == Some(&format!(".{field}"))
-            })
-        })
-        .map(|(number, _)| number)
-        .collect();
+    let mut found = program.named(name);
+    found.retain(|number| program.functions[*number as usize].import.is_some());
     if found.is_empty() {
         return Err(ModuleError::NoSuchName {
             role: "import",
@@ -295,7 +254,8 @@ fn meant_import(program: &Program, name: &str) -> String {
     did_you_mean(field, imports.map(|(_, field)| field.as_str()))
 }
 
-struct Run<'a> {
+/// A request over a program, with the results that its analyses share.
+pub struct Run<'a> {
     program: &'a Program,
     request: &'a Request,
     /// Liveness, once it was asked for.
@@ -315,7 +275,53 @@ fn facts_of(problems: &[Problem]) -> u64 {
     problems.iter().map(|one| u64::from(one.facts)).sum()
 }
 
-impl Run<'_> {
+impl<'a> Run<'a> {
+    /// A request over a program; nothing has run yet.
+    #[must_use]
+    pub fn new(program: &'a Program, request: &'a Request) -> Self {
+        Self {
+            program,
+            request,
+            lived: OnceCell::new(),
+            found: OnceCell::new(),
+        }
+    }
+
+    /// Carries out the request.
+    ///
+    /// # Errors
+    /// As for [`run`].
+    pub fn answer(&self) -> Result<Answer, ModuleError> {
+        let mut answer = Answer {
+            program: Sizes::of(self.program),
+            analyses: Vec::new(),
+            findings: Vec::new(),
+        };
+        for name in &self.request.analyses {
+            self.resolve(*name, &mut answer)?;
+            let clock = Instant::now();
+            let first = answer.analyses.len();
+            match name {
+                AnalysisName::Calls => self.calls(&mut answer)?,
+                AnalysisName::Liveness => self.liveness(&mut answer)?,
+                AnalysisName::Initialised => self.initialised(&mut answer)?,
+                AnalysisName::Reaching => self.reaching(&mut answer)?,
+                AnalysisName::Available => self.available(&mut answer)?,
+                AnalysisName::VeryBusy => self.very_busy(&mut answer)?,
+                AnalysisName::Loops => self.loops(&mut answer)?,
+                AnalysisName::PointsTo => self.points_to(&mut answer)?,
+                AnalysisName::Taint => self.taint(&mut answer)?,
+            }
+            let total_ns = elapsed_ns(clock);
+            if let [report] = &mut answer.analyses[first..]
+                && report.total_ns == 0
+            {
+                report.total_ns = total_ns;
+            }
+        }
+        Ok(answer)
+    }
+
     fn solve(&self, setup: Setup, problems: &[Problem]) -> Result<Solution, ModuleError> {
         solve(self.program, setup, problems, self.request.on)
     }
@@ -354,7 +360,7 @@ impl Run<'_> {
         for store in dead {
             let function = &self.program.functions[store.function];
             let cells = Cells::of(function, &self.program.modules[function.module as usize]);
-            let cell = self.cell(store.function, cells, store.cell);
+            let cell = cells.label(function, store.cell);
             let message = format!("nothing reads what this stores in {cell}");
             let kind = FindingKind::DeadStore;
             let finding = self.finding(kind, store.function, store.op, message);
@@ -371,15 +377,6 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Name of a cell: that of the text, or its number.
-    fn cell(&self, function: usize, cells: Cells, cell: u32) -> String {
-        let names = &self.program.functions[function].body.names;
-        match names.get(cell as usize) {
-            Some(name) => name.clone(),
-            None => cells.cell(cell).to_string(),
-        }
-    }
-
     fn initialised(&self, answer: &mut Answer) -> Result<(), ModuleError> {
         let (problems, reads) = initialised(self.program);
         let solution = self.solve(INITIALISED, &problems)?;
@@ -391,7 +388,7 @@ impl Run<'_> {
         for read in uses {
             let function = &self.program.functions[read.function];
             let cells = Cells::of(function, &self.program.modules[function.module as usize]);
-            let local = self.cell(read.function, cells, read.local);
+            let local = cells.label(function, read.local);
             let message = format!("a way from the entry reads {local} before it is written");
             let kind = FindingKind::UninitialisedRead;
             let finding = self.finding(kind, read.function, read.op, message);
@@ -408,7 +405,7 @@ impl Run<'_> {
         let mut words = Vec::new();
         for (number, facts) in reaching.iter().enumerate() {
             let (starts, rows) = predecessors(&self.program.functions[number].body);
-            let entry = boundary_words(&problems[number]);
+            let entry = problems[number].boundary_words();
             for (block, cell, _) in &facts.uses {
                 let block = *block as usize;
                 let row = &rows[starts[block] as usize..starts[block + 1] as usize];
@@ -555,7 +552,10 @@ impl Run<'_> {
     }
 
     /// The call graph that was asked for.
-    fn call_graph(&self) -> Result<Calls, ModuleError> {
+    ///
+    /// # Errors
+    /// As for [`solve`], if points-to resolves calls.
+    pub fn call_graph(&self) -> Result<Calls, ModuleError> {
         Ok(match self.request.resolve {
             Resolve::Type => Calls::of(self.program),
             Resolve::PointsTo => Calls::resolved(self.program, &self.found()?.0),
@@ -755,14 +755,4 @@ fn points_to_report((found, total_ns): &(PointsTo, u64)) -> AnalysisReport {
         work: found.stats,
         total_ns: *total_ns,
     }
-}
-
-fn boundary_words(problem: &Problem) -> Vec<u64> {
-    let mut words = vec![0_u64; problem.columns()];
-    for (first, end) in &problem.boundary {
-        for fact in *first..*end {
-            words[fact as usize / 64] |= 1 << (fact % 64);
-        }
-    }
-    words
 }

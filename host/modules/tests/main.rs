@@ -6,6 +6,7 @@ mod front_ends;
 mod grammar;
 mod loans;
 mod oracle;
+mod pictures;
 mod points_to;
 mod random;
 mod real;

@@ -35,7 +35,7 @@ pub struct Reads {
     /// Block, fact, operation.
     uses: Vec<(u32, u32, u32)>,
     /// The local of each fact.
-    locals: Vec<u32>,
+    pub(crate) locals: Vec<u32>,
 }
 
 /// The problems of all functions.

@@ -72,6 +72,17 @@ impl Problem {
     pub const fn columns(&self) -> usize {
         self.facts.div_ceil(64) as usize
     }
+
+    /// The facts of the boundary, a word a column.
+    pub(crate) fn boundary_words(&self) -> Vec<u64> {
+        let mut all = vec![0; self.columns()];
+        for (first, end) in &self.boundary {
+            for (column, bits) in words(*first, *end) {
+                all[column] |= bits;
+            }
+        }
+        all
+    }
 }
 
 /// The bits of facts `first..end` that lie in a column, as (column, bits).

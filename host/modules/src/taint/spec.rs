@@ -74,20 +74,7 @@ impl Spec {
         role: &'static str,
         program: &Program,
     ) -> Result<Vec<u32>, ModuleError> {
-        let numbered = (0..).zip(&program.functions);
-        let named: Vec<u32> = numbered
-            .filter(|(_, function)| match &function.import {
-                Some((module, field)) => {
-                    let rest = self.name.strip_prefix(module.as_str());
-                    *field == self.name || rest.is_some_and(|rest| rest == format!(".{field}"))
-                }
-                None => {
-                    function.exports.contains(&self.name)
-                        || function.name.as_ref() == Some(&self.name)
-                }
-            })
-            .map(|(number, _)| number)
-            .collect();
+        let named = program.named(&self.name);
         let problem = match (named.is_empty(), self.port) {
             (true, _) => "no module has an import, an export or a function of this name",
             (false, Port::Parameter(parameter)) => {
