@@ -7,6 +7,7 @@ pub mod batch;
 pub mod canvas;
 pub mod code;
 pub mod date;
+pub mod diagram;
 pub mod draw;
 pub mod explain;
 pub mod head;

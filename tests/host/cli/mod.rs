@@ -11,6 +11,7 @@ mod columns;
 mod costs;
 mod details;
 mod devices;
+mod diagrams;
 mod drawings;
 mod evidence;
 #[cfg(target_os = "linux")]

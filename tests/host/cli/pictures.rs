@@ -13,13 +13,13 @@ use seawall_core::scratch::{GroupScratchView, ScratchView};
 type Area = [f64; 4];
 
 /// The value of an attribute of the element that `text` begins with.
-fn attribute<'a>(text: &'a str, name: &str) -> &'a str {
+pub(super) fn attribute<'a>(text: &'a str, name: &str) -> &'a str {
     let element = &text[..text.find('>').unwrap()];
     let start = element.find(&format!(" {name}=\"")).unwrap() + name.len() + 3;
     &element[start..start + element[start..].find('"').unwrap()]
 }
 
-fn number(text: &str, name: &str) -> f64 {
+pub(super) fn number(text: &str, name: &str) -> f64 {
     attribute(text, name).parse().unwrap()
 }
 
@@ -88,7 +88,7 @@ pub(super) fn assert_whole(picture: &str) {
     }
 }
 
-fn corners(arrow: &str) -> Vec<[f64; 2]> {
+pub(super) fn corners(arrow: &str) -> Vec<[f64; 2]> {
     let pair = |pair: &str| {
         let (x, y) = pair.split_once(',').unwrap();
         [x.parse().unwrap(), y.parse().unwrap()]

@@ -20,9 +20,11 @@ pub(super) struct Style {
 
 const INK: Colour = Colour([0x1b, 0x27, 0x33]);
 const GREY: Colour = Colour([0x5b, 0x6b, 0x7a]);
-const LINES: Colour = Colour([0x7d, 0x8f, 0xa0]);
+pub(super) const LINES: Colour = Colour([0x7d, 0x8f, 0xa0]);
 const BLUE: Colour = Colour([0x2f, 0x6f, 0x9f]);
-const ORANGE: Colour = Colour([0xc2, 0x57, 0x1a]);
+const GREEN: Colour = Colour([0x2e, 0x7d, 0x5b]);
+pub(super) const PURPLE: Colour = Colour([0x7b, 0x4b, 0x9e]);
+pub(super) const ORANGE: Colour = Colour([0xc2, 0x57, 0x1a]);
 pub(super) const WHITE: Colour = Colour([0xff; 3]);
 
 const fn filled(class: &'static str, fill: Colour, stroke: Colour) -> Style {
@@ -53,7 +55,7 @@ const fn text(class: &'static str, fill: Colour, size: f32, is_bold: bool) -> St
 }
 
 /// All classes.
-pub(super) const STYLES: [Style; 19] = [
+pub(super) const STYLES: [Style; 28] = [
     text("title", INK, 16.0, true),
     text("faint", GREY, 12.0, false),
     text("name", INK, 12.0, false),
@@ -77,7 +79,27 @@ pub(super) const STYLES: [Style; 19] = [
         dash: Some((5.0, 3.0)),
         ..filled("body", Colour([0xfd, 0xf3, 0xe7]), ORANGE)
     },
+    // Boxes of a call graph and of blocks.
+    filled("outer", Colour([0xee, 0xee, 0xee]), GREY),
+    filled("export", Colour([0xd9, 0xf0, 0xe3]), GREEN),
+    Style {
+        dash: Some((4.0, 3.0)),
+        ..filled("dispatch", WHITE, GREY)
+    },
+    filled("subject", Colour([0xff, 0xe9, 0xb8]), INK),
+    // Around boxes of a way.
+    filled("ring", Colour([0xfb, 0xe3, 0xd4]), ORANGE),
+    text("fact", INK, 11.0, false),
     line("edge", LINES, 1.0),
+    line("way", ORANGE, 2.2),
+    Style {
+        dash: Some((5.0, 4.0)),
+        ..line("gap", ORANGE, 1.6)
+    },
+    Style {
+        dash: Some((6.0, 3.0)),
+        ..line("back", PURPLE, 1.4)
+    },
     line("barrier", ORANGE, 3.0),
     line("axis", LINES, 1.0),
     line("link", Colour([0xae, 0xbb, 0xc6]), 0.8),
@@ -88,6 +110,9 @@ pub(super) const STYLES: [Style; 19] = [
     line("marked", INK, 2.5),
     line("none", WHITE, 0.0),
 ];
+
+/// Classes of arrows, whose corners enclose nothing.
+pub(super) const LINES_OF_ARROWS: [&str; 5] = ["edge", "tree", "way", "gap", "back"];
 
 impl Style {
     /// The style of a class; every class that is drawn has one.
@@ -104,7 +129,7 @@ impl fmt::Display for Style {
         write!(f, ".{}{{", self.class)?;
         match self.fill {
             Some(fill) => write!(f, "fill:{fill};")?,
-            None if self.class == "edge" || self.class == "tree" => write!(f, "fill:none;")?,
+            None if LINES_OF_ARROWS.contains(&self.class) => write!(f, "fill:none;")?,
             None => {}
         }
         if let Some((stroke, width)) = self.stroke {

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::io::{self, Write};
 
-use super::style::{STYLES, Style};
+use super::style::{LINES, ORANGE, PURPLE, STYLES, Style};
 use super::{Anchor, Area, Colour, Point};
 
 /// Escapes text for XML: markup is escaped, control characters become `?`.
@@ -35,6 +35,9 @@ impl fmt::Display for Colour {
     }
 }
 
+/// Tips of arrows, by the colours of their lines. Arrows in other colours have the first.
+const TIPS: [(&str, Colour); 3] = [("tip", LINES), ("tip-way", ORANGE), ("tip-back", PURPLE)];
+
 /// An element that is being written.
 pub(super) struct Svg;
 
@@ -49,10 +52,14 @@ impl Svg {
             write!(out, "{style}")?;
         }
         writeln!(out, "</style>")?;
-        writeln!(
-            out,
-            "<defs><marker id=\"tip\" viewBox=\"0 0 8 8\" refX=\"8\" refY=\"4\" markerWidth=\"7\" markerHeight=\"7\" markerUnits=\"userSpaceOnUse\" orient=\"auto\"><path d=\"M0 0L8 4L0 8z\" fill=\"#7d8fa0\"/></marker></defs>"
-        )?;
+        write!(out, "<defs>")?;
+        for (tip, colour) in TIPS {
+            write!(
+                out,
+                "<marker id=\"{tip}\" viewBox=\"0 0 8 8\" refX=\"8\" refY=\"4\" markerWidth=\"7\" markerHeight=\"7\" markerUnits=\"userSpaceOnUse\" orient=\"auto\"><path d=\"M0 0L8 4L0 8z\" fill=\"{colour}\"/></marker>"
+            )?;
+        }
+        writeln!(out, "</defs>")?;
         writeln!(out, "<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>")?;
         Ok(Self)
     }
@@ -100,10 +107,12 @@ impl Svg {
         corners: &[Point],
         hint: &str,
     ) -> io::Result<()> {
-        let class = Style::of(class).class;
+        let Style { class, stroke, .. } = Style::of(class);
+        let of_colour = |(_, tip): &&(&str, Colour)| stroke.is_some_and(|(line, _)| line == *tip);
+        let (tip, _) = TIPS.iter().find(of_colour).unwrap_or(&TIPS[0]);
         write!(
             out,
-            "<polyline class=\"{class}\" marker-end=\"url(#tip)\" points=\""
+            "<polyline class=\"{class}\" marker-end=\"url(#{tip})\" points=\""
         )?;
         for (at, (x, y)) in corners.iter().enumerate() {
             let between = if at > 0 { " " } else { "" };
