@@ -1,5 +1,7 @@
 //! `seawall analyze`: dataflow, call graph and taint of whole programs.
 
+mod pictures;
+
 use std::io::{self, Read, Write};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
@@ -17,6 +19,7 @@ use super::names::BackendName;
 use super::numbers::{seconds, size, thread_count};
 use super::output::print;
 use super::progress::ProgressLine;
+use pictures::{PictureArgs, draw_calls, shown};
 use seawall::executor::Machine;
 use seawall::graph::file::write_whole;
 use seawall::units::{bytes, counted};
@@ -24,19 +27,18 @@ use seawall_modules::finding::{Finding, FindingKind, Place};
 use seawall_modules::flow::{Limits, On};
 use seawall_modules::model::Program;
 use seawall_modules::points_to::OpenTables;
-use seawall_modules::report::{AnalysisName, AnalysisReport, Answer, Request, Resolve, run};
+use seawall_modules::report::{AnalysisName, AnalysisReport, Answer, Request, Resolve, Run};
 use seawall_modules::taint::Spec;
 use seawall_modules::{ModuleError, read, sarif};
 
 const EXAMPLES: &str = "\
 Examples:
   seawall analyze module.wasm
-  seawall analyze module.wasm --analysis liveness --explain
+  seawall analyze module.wasm --analysis liveness --function main --draw-blocks blocks.svg
   seawall analyze module.wasm --reach env.abort --json | jq .findings
   seawall analyze module.wasm --analysis points-to --open-tables extended
-  seawall analyze module.wasm --source env.read --sink env.send --fail-on taint
+  seawall analyze module.wasm --source env.read --sink env.send --draw-calls calls.svg
   seawall analyze app.wasm lib.wasm --sarif findings.sarif --fail-on uninitialised-read
-  seawall analyze graph.flow
 
 A file is a WebAssembly core module, or text that begins with `seawall-flow 1`
 (docs/program-analysis.md). All functions of all files go to the machine together.
@@ -105,7 +107,9 @@ pub(super) struct AnalyzeArgs {
     /// Write the findings as SARIF 2.1.0.
     #[arg(long, value_name = "FILE", value_parser = PathBufValueParser::new().map(named), help_heading = "Results")]
     sarif: Option<PathBuf>,
-    /// Findings of each kind that the text shows; --json and --sarif have all of them.
+    #[command(flatten)]
+    pictures: PictureArgs,
+    /// Findings of each kind that the text shows and --draw-calls draws; --json and --sarif have all of them.
     #[arg(
         long,
         default_value_t = 10,
@@ -222,12 +226,14 @@ impl AnalyzeArgs {
         }
     }
 
-    /// Refuses outputs that would overwrite an input; returns whether a report follows.
-    fn check_files(&self) -> Result<bool, CliError> {
+    /// Refuses outputs that would overwrite an input or each other; returns whether a report
+    /// follows. `pictures` are those of findings, once they are known.
+    fn check_files(&self, pictures: Option<&[PathBuf]>) -> Result<bool, CliError> {
         let mut outputs = Outputs::default();
         if let Some(path) = &self.sarif {
             outputs.add("--sarif", path)?;
         }
+        self.pictures.add_to(&mut outputs, pictures)?;
         for file in &self.files {
             outputs.spare(file.as_os_str())?;
         }
@@ -237,6 +243,29 @@ impl AnalyzeArgs {
         }
         outputs.spare_report()?;
         Ok(true)
+    }
+
+    /// Draws the calls around the findings that the report shows.
+    fn draw_calls(
+        &self,
+        program: &Program,
+        run: &Run<'_>,
+        answer: &Answer,
+    ) -> Result<(), CliError> {
+        let shown = shown(answer, self.limit).filter_map(|(number, finding)| {
+            let path = self.pictures.of_finding(finding.kind, number)?;
+            Some((path, finding))
+        });
+        let (paths, findings): (Vec<PathBuf>, Vec<&Finding>) = shown.unzip();
+        if paths.is_empty() {
+            return Ok(());
+        }
+        self.check_files(Some(&paths))?;
+        let calls = run.call_graph()?;
+        for (path, finding) in paths.iter().zip(findings) {
+            draw_calls(path, program, &calls, finding)?;
+        }
+        Ok(())
     }
 
     /// Reads the files on the threads that were asked for.
@@ -280,14 +309,21 @@ pub(super) fn content(file: &Path) -> Result<Vec<u8>, ModuleError> {
 
 /// Reads, analyses and reports.
 pub(super) fn command(args: &AnalyzeArgs) -> Result<ExitCode, CliError> {
-    let has_report = args.check_files()?;
+    let has_report = args.check_files(None)?;
     let line = ProgressLine::new(args.quiet);
     line.say("reading".to_owned());
     let clock = Instant::now();
     let program = args.program()?;
     let read_ns = u64::try_from(clock.elapsed().as_nanos()).unwrap_or(u64::MAX);
     line.say(format!("analysing {} functions", program.functions.len()));
-    let answer = run(&program, &args.request())?;
+    let request = args.request();
+    let blocks = args.pictures.blocks(&program, &request.analyses)?;
+    let run = Run::new(&program, &request);
+    let answer = run.answer()?;
+    args.draw_calls(&program, &run, &answer)?;
+    if let Some(blocks) = blocks {
+        blocks.draw(&program, request.on)?;
+    }
     drop(line);
     if let Some(path) = &args.sarif {
         let log = sarif::log(&answer.findings);
@@ -351,9 +387,12 @@ fn write_text(
         write_analysis(out, analysis, args.explain)?;
     }
     for kind in FindingKind::ALL {
-        write_findings(out, kind, answer, args.limit)?;
+        write_findings(out, kind, answer, args)?;
     }
-    Ok(())
+    match args.pictures.written() {
+        Some(path) => writeln!(out, "  {:<10}{}", "wrote", path.display()),
+        None => Ok(()),
+    }
 }
 
 fn write_analysis(out: &mut dyn Write, analysis: &AnalysisReport, explain: bool) -> io::Result<()> {
@@ -389,7 +428,7 @@ fn write_findings(
     out: &mut dyn Write,
     kind: FindingKind,
     answer: &Answer,
-    limit: usize,
+    args: &AnalyzeArgs,
 ) -> io::Result<()> {
     let of_kind = || {
         answer
@@ -402,7 +441,7 @@ fn write_findings(
         return Ok(());
     }
     writeln!(out, "{kind}: {}", counted(count as u64, "finding"))?;
-    for finding in of_kind().take(limit) {
+    for (number, finding) in (1..).zip(of_kind().take(args.limit)) {
         writeln!(out, "  {}: {}", finding.place, finding.message)?;
         for step in &finding.witness {
             let Place {
@@ -415,9 +454,12 @@ fn write_findings(
             };
             writeln!(out, "    {at}{function}: {}", step.what)?;
         }
+        if let Some(path) = args.pictures.of_finding(kind, number) {
+            writeln!(out, "    drawn in {}", path.display())?;
+        }
     }
-    if count > limit {
-        writeln!(out, "  and {} more (--limit)", count - limit)?;
+    if count > args.limit {
+        writeln!(out, "  and {} more (--limit)", count - args.limit)?;
     }
     Ok(())
 }

@@ -157,6 +157,22 @@ pub(super) enum CliError {
         /// Its size, and the largest.
         reason: String,
     },
+    /// A function whose blocks cannot be drawn.
+    #[error("--draw-blocks: {function}: {reason}")]
+    BlocksNotDrawn {
+        /// The function.
+        function: String,
+        /// Its size, and the largest; or what it lacks.
+        reason: String,
+    },
+    /// Blocks that are to be drawn with facts, and no analysis that has facts of blocks.
+    #[error("--draw-blocks: {given} has no facts of blocks; use --analysis {}", known.join(", "))]
+    NoBlockFacts {
+        /// The analyses.
+        given: String,
+        /// Those that have facts of blocks.
+        known: Vec<&'static str>,
+    },
     /// A column that is not in the table.
     #[error("--columns {column}: this table has no such column{}; it has {}",
         did_you_mean(column, known.iter().map(String::as_str)), known.join(", "))]
@@ -250,6 +266,8 @@ impl CliError {
             | Self::ColumnTwice { .. }
             | Self::UnknownOutput { .. }
             | Self::UnknownPicture { .. }
+            | Self::BlocksNotDrawn { .. }
+            | Self::NoBlockFacts { .. }
             | Self::TooLargeToDraw { .. } => Cause::Request,
         }
     }

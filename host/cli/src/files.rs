@@ -6,7 +6,8 @@
 use std::path::{Path, PathBuf};
 
 use super::CliError;
-use seawall::graph::file::{FileId, WriteError, is_standard_output, probe};
+use seawall::graph::file::{FileId, WriteError, is_standard_output, is_written_through, probe};
+use seawall_report::canvas::PictureFormat;
 
 /// Returns a path for the standard output, instead of a file with the name `-`.
 pub(super) fn named(output: PathBuf) -> PathBuf {
@@ -14,6 +15,19 @@ pub(super) fn named(output: PathBuf) -> PathBuf {
         Some("-") => PathBuf::from("/dev/stdout"),
         _ => output,
     }
+}
+
+/// The format of the picture that `option` names. Pipes and devices may have any name.
+///
+/// # Errors
+/// If the suffix matches no format.
+pub(super) fn picture(option: &'static str, path: &Path) -> Result<PictureFormat, CliError> {
+    let is_open = path.extension().is_none() && is_written_through(path);
+    let format = PictureFormat::of(path).or(is_open.then_some(PictureFormat::Svg));
+    format.ok_or_else(|| CliError::UnknownPicture {
+        option,
+        path: path.display().to_string(),
+    })
 }
 
 /// An output of the command line.

@@ -1,5 +1,6 @@
-//! `seawall analyze`: what calls through a table reach, by type and by points-to.
+//! `seawall analyze`: what calls through a table reach, by type and by points-to; and pictures.
 
+use super::pictures::assert_whole;
 use super::{Fixture, finish, seawall};
 use serde_json::Value;
 
@@ -42,4 +43,277 @@ fn calls_that_are_resolved_leave_functions_unreachable() {
     let resolved = findings(&["--analysis", "calls", "--resolve", "points-to"]);
     let kinds: Vec<&str> = resolved.iter().map(|(kind, _)| kind.as_str()).collect();
     assert_eq!(kinds, ["unreachable-function"], "{resolved:?}");
+}
+
+/// A program whose export reaches an import with a name that is markup, past a function of its own
+/// file that is three calls away from the export, and one that nothing calls.
+const CALLS: &str = "seawall-flow 1
+function main exported
+block b
+ call step
+function step
+block b
+ call next
+function next
+block b
+ call a<b&\"c
+ call far
+function far
+block b
+function a<b&\"c imported
+function lonely
+block b
+";
+
+/// Names of the boxes of a picture: the first lines of their text.
+fn names(picture: &str) -> Vec<&str> {
+    let texts = picture.split("<text class=\"name\"").skip(1);
+    let mut names: Vec<&str> = texts
+        .map(|text| {
+            let start = text.find('>').unwrap() + 1;
+            &text[start..text.find("</text>").unwrap()]
+        })
+        .collect();
+    names.sort_unstable();
+    names
+}
+
+/// Arrows of a class, by what they show on hover.
+fn arrows<'a>(picture: &'a str, class: &str) -> Vec<&'a str> {
+    let start = format!("<polyline class=\"{class}\"");
+    let lines = picture.lines().filter(|line| line.starts_with(&start));
+    let hint = |line: &'a str| {
+        let from = line.find("<title>").unwrap() + "<title>".len();
+        &line[from..line.find("</title>").unwrap()]
+    };
+    let mut found: Vec<&str> = lines.map(hint).filter(|hint| hint.contains('→')).collect();
+    found.sort_unstable();
+    found
+}
+
+#[test]
+fn the_calls_around_a_finding_are_drawn_with_its_way() {
+    let flow = Fixture::new("calls.flow", CALLS.as_bytes());
+    let picture = flow.beside("calls.svg");
+    let ask = [
+        "analyze",
+        flow.path(),
+        "--analysis",
+        "calls",
+        "--reach",
+        "a<b&\"c",
+    ];
+    let done = finish(seawall(&ask).args(["--draw-calls", &picture]));
+    assert_eq!((done.code, done.stderr.as_str()), (0, ""));
+    let drawn = flow.beside("calls-reaches-import-1.svg");
+    assert!(
+        done.stdout.contains(&format!("drawn in {drawn}")),
+        "{}",
+        done.stdout
+    );
+    let picture = std::fs::read_to_string(drawn).unwrap();
+    assert_whole(&picture);
+    let hostile = "text.a&lt;b&amp;&quot;c";
+    assert_eq!(names(&picture), ["main", "next", "step", hostile]);
+    let to_import = format!("next → {hostile}");
+    assert_eq!(
+        arrows(&picture, "way"),
+        ["main → step", &to_import, "step → next"]
+    );
+    assert!(arrows(&picture, "edge").is_empty());
+    for (text, times) in [
+        ("class=\"ring\"", 5),
+        (">export, step 1<", 1),
+        (">import, step 4<", 1),
+        (">+1 callee<", 1),
+        ("calls.flow, ", 1),
+    ] {
+        assert_eq!(picture.matches(text).count(), times, "{text}\n{picture}");
+    }
+    // Of a function that nothing calls there is nothing but itself.
+    let alone = flow.beside("calls-unreachable-function-1.svg");
+    let alone = std::fs::read_to_string(alone).unwrap();
+    assert_eq!(names(&alone), ["lonely"]);
+    assert!(!alone.contains("class=\"ring\""));
+}
+
+#[test]
+fn as_many_findings_are_drawn_as_the_report_shows() {
+    let mut text = String::from("seawall-flow 1\nfunction main exported\nblock b\n");
+    (0..20).for_each(|number| text.push_str(&format!("function alone{number}\nblock b\n")));
+    let flow = Fixture::new("many.flow", text.as_bytes());
+    let picture = flow.beside("c.png");
+    let ask = [
+        "analyze",
+        flow.path(),
+        "--analysis",
+        "calls",
+        "--limit",
+        "3",
+    ];
+    let done = finish(seawall(&ask).args(["--draw-calls", &picture]));
+    assert_eq!((done.code, done.stderr.as_str()), (0, ""));
+    assert_eq!(done.stdout.matches("drawn in").count(), 3);
+    let files = std::fs::read_dir(flow.folder.path()).unwrap();
+    let names = files.map(|file| file.unwrap().file_name().into_string().unwrap());
+    let mut pictures: Vec<String> = names.filter(|name| name.ends_with("png")).collect();
+    pictures.sort_unstable();
+    let expected = [1, 2, 3].map(|number| format!("c-unreachable-function-{number}.png"));
+    assert_eq!(pictures, expected);
+}
+
+const LOOP: &str = "seawall-flow 1
+function count exported
+parameters n
+block entry -> head
+ def i
+block head -> body done
+ use n
+ use i
+block body -> head
+ use i
+ def i
+block done
+ use i
+";
+
+fn blocks(analysis: &str) -> String {
+    let flow = Fixture::new("loop.flow", LOOP.as_bytes());
+    let picture = flow.beside("blocks.svg");
+    let ask = [
+        "analyze",
+        flow.path(),
+        "--function",
+        "count",
+        "--analysis",
+        analysis,
+    ];
+    let done = finish(seawall(&ask).args(["--draw-blocks", &picture]));
+    assert_eq!((done.code, done.stderr.as_str()), (0, ""));
+    assert!(
+        done.stdout.contains(&format!("wrote     {picture}")),
+        "{}",
+        done.stdout
+    );
+    let picture = std::fs::read_to_string(picture).unwrap();
+    assert_whole(&picture);
+    assert_eq!(
+        names(&picture),
+        ["block 0", "block 1", "block 2", "block 3"]
+    );
+    assert_eq!(arrows(&picture, "back"), ["block 2 → block 1"]);
+    let forward = [
+        "block 0 → block 1",
+        "block 1 → block 2",
+        "block 1 → block 3",
+    ];
+    assert_eq!(arrows(&picture, "edge"), forward);
+    picture
+}
+
+#[test]
+fn blocks_are_drawn_with_the_facts_of_the_analysis() {
+    let cases: [(&str, [&str; 4]); 3] = [
+        (
+            "liveness",
+            [
+                "in: n; out: n, i",
+                "in: n, i; out: n, i",
+                "in: n, i; out: n, i",
+                "in: i; out: nothing",
+            ],
+        ),
+        (
+            "reaching",
+            [
+                "in: i at entry, n at entry; out: i of block 0, n at entry",
+                "in: i of block 0, i of block 2, n at entry; out: i of block 0, i of block 2, n at entry",
+                "in: i of block 0, i of block 2, n at entry; out: i of block 2, n at entry",
+                "in: i of block 0, i of block 2, n at entry; out: i of block 0, i of block 2, n at entry",
+            ],
+        ),
+        (
+            "loops",
+            [
+                "dominators: nothing; loop: nothing",
+                "dominators: block 0; loop: block 1",
+                "dominators: block 0, block 1; loop: block 1",
+                "dominators: block 0, block 1; loop: nothing",
+            ],
+        ),
+    ];
+    for (analysis, facts) in cases {
+        let picture = blocks(analysis);
+        for ((block, line), facts) in [4, 6, 9, 12].iter().enumerate().zip(facts) {
+            let hint = format!("<title>block {block}, line {line}; ");
+            let start = picture
+                .find(&hint)
+                .unwrap_or_else(|| panic!("{hint}: {picture}"))
+                + hint.len();
+            let found = &picture[start..start + picture[start..].find("</title>").unwrap()];
+            let sorted = |text: &str| {
+                let lists = text.split("; ").map(|list| {
+                    let (name, facts) = list.split_once(": ").unwrap();
+                    let mut facts: Vec<&str> = facts.split(", ").collect();
+                    facts.sort_unstable();
+                    format!("{name}: {}", facts.join(", "))
+                });
+                lists.collect::<Vec<_>>()
+            };
+            assert_eq!(sorted(found), sorted(facts), "{analysis} of block {block}");
+        }
+    }
+}
+
+#[test]
+fn pictures_that_cannot_be_drawn_are_refused_with_the_reason() {
+    let mut text = String::from("seawall-flow 1\nfunction long exported\n");
+    (0..600).for_each(|block| text.push_str(&format!("block {block} -> {}\n", block + 1)));
+    text.push_str("block 600\nfunction outside imported\nfunction twice\nblock b\n");
+    let flow = Fixture::new("long.flow", text.as_bytes());
+    let picture = flow.beside("blocks.svg");
+    let draw = |more: &[&str]| {
+        let ask = ["analyze", flow.path(), "--draw-blocks", &picture];
+        finish(seawall(&ask).args(more))
+    };
+    draw(&["--function", "long"]).refused(&["--draw-blocks", "601 blocks", "at most 512"]);
+    draw(&["--function", "outside"]).refused(&["outside", "imported"]);
+    draw(&["--function", "ling"]).refused(&["ling", "did you mean \"long\""]);
+    draw(&["--function", "99"]).refused(&["99", "no file has a function"]);
+    draw(&["--function", "long", "--analysis", "calls"]).refused(&["calls", "liveness"]);
+    draw(&[]).refused(&["--function"]);
+    let with = |more: &[&str]| finish(seawall(&["analyze", flow.path()]).args(more));
+    with(&["--draw-calls", "calls.jpg"]).refused(&["--draw-calls", ".svg or .png"]);
+    with(&["--draw-calls", "-"]).refused(&["--draw-calls", ".svg or .png"]);
+    let missing = flow.beside("missing/calls.svg");
+    assert_ne!(with(&["--draw-calls", &missing]).code, 0);
+    assert!(!std::path::Path::new(&picture).exists());
+}
+
+#[test]
+fn pictures_overwrite_no_input_and_no_other_picture() {
+    let flow = Fixture::new("calls-unreachable-function-1.svg", CALLS.as_bytes());
+    let calls = flow.beside("calls.svg");
+    let ask = [
+        "analyze",
+        flow.path(),
+        "--analysis",
+        "calls",
+        "--draw-calls",
+        &calls,
+    ];
+    finish(&mut seawall(&ask)).refused(&["calls-unreachable-function-1.svg", "read from"]);
+    assert_eq!(std::fs::read_to_string(flow.path()).unwrap(), CALLS);
+    let flow = Fixture::new("calls.flow", CALLS.as_bytes());
+    let [calls, same] = ["c.svg", "c-unreachable-function-1.svg"].map(|name| flow.beside(name));
+    std::fs::write(&same, "old").unwrap();
+    let ask = [
+        "analyze",
+        flow.path(),
+        "--analysis",
+        "calls",
+        "--draw-calls",
+        &calls,
+    ];
+    finish(seawall(&ask).args(["--sarif", &same])).refused(&["one file"]);
 }

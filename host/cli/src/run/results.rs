@@ -6,12 +6,11 @@ use clap::builder::{PathBufValueParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 
 use crate::CliError;
-use crate::files::{Outputs, named};
+use crate::files::{Outputs, named, picture};
 use crate::output::print;
 use seawall::graph::Graph;
 use seawall::graph::file::{is_written_through, write_whole};
 use seawall::outcome::RunOutcome;
-use seawall_report::canvas::PictureFormat;
 use seawall_report::date::today;
 use seawall_report::rows::Rows;
 use seawall_report::table::{RowFormat, TableColumn};
@@ -135,11 +134,8 @@ impl OutputArgs {
         known: impl Fn(RowFormat) -> &'static [TableColumn],
     ) -> Result<Option<TableChoice>, CliError> {
         for (option, path) in [("--plot", &self.plot), ("--draw", &self.draw)] {
-            if let Some(path) = path.as_deref().filter(|path| picture(path).is_none()) {
-                return Err(CliError::UnknownPicture {
-                    option,
-                    path: path.display().to_string(),
-                });
+            if let Some(path) = path {
+                picture(option, path)?;
             }
         }
         let Some(path) = &self.out else {
@@ -212,11 +208,11 @@ impl OutputArgs {
         }
         let source = format!("{name}, {}, seawall {}", today(), env!("CARGO_PKG_VERSION"));
         if let Some(path) = &self.plot {
-            let format = picture(path).unwrap_or(PictureFormat::Svg);
+            let format = picture("--plot", path)?;
             write_whole(path, |out| plot::write(outcome, &source, format, out))?;
         }
         if let Some(path) = &self.draw {
-            let format = picture(path).unwrap_or(PictureFormat::Svg);
+            let format = picture("--draw", path)?;
             let label = |node| graph.label_of(node).to_string();
             write_whole(path, |out| {
                 draw::write(outcome, graph, &label, &source, format, out)
@@ -257,13 +253,6 @@ impl OutputArgs {
                 .try_for_each(|path| writeln!(out, "  {:<10}{}", "wrote", path.display()))
         })
     }
-}
-
-/// The format of a picture with this name; `None` if it may not have that. Pipes and devices may
-/// have any.
-fn picture(path: &Path) -> Option<PictureFormat> {
-    let is_open = path.extension().is_none() && is_written_through(path);
-    PictureFormat::of(path).or(is_open.then_some(PictureFormat::Svg))
 }
 
 /// Returns the format by the suffix; CSV for pipes and devices without one.
