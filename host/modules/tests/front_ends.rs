@@ -108,6 +108,50 @@ fn calls_by_table_reach_the_elements_of_their_type() {
 }
 
 #[test]
+fn operators_on_references_and_tables_are_noted() {
+    for (code, given, is_written) in [
+        ("ref.func $f drop", &[0][..], false),
+        ("i32.const 0 table.get $t drop", &[0], false),
+        (
+            "i32.const 0 i32.const 1 array.new_elem $a $e drop",
+            &[0],
+            false,
+        ),
+        (
+            "local.get 0 i32.const 0 i32.const 0 i32.const 1 array.init_elem $a $e",
+            &[0],
+            false,
+        ),
+        ("i32.const 0 ref.null func table.set $t", &[], true),
+        ("ref.null func i32.const 1 table.grow $t drop", &[], true),
+        (
+            "i32.const 0 ref.null func i32.const 1 table.fill $t",
+            &[],
+            true,
+        ),
+        (
+            "i32.const 0 i32.const 0 i32.const 1 table.copy $t $t",
+            &[],
+            true,
+        ),
+        (
+            "i32.const 0 i32.const 0 i32.const 1 table.init $t $e",
+            &[],
+            false,
+        ),
+        ("unreachable ref.func $f drop", &[], false),
+    ] {
+        let program = read(&format!(
+            "(module (type $a (array (mut funcref))) (table $t 4 funcref) (elem $e func $f)
+             (func $f) (func (param (ref null $a)) {code}))"
+        ));
+        let module = &program.modules[0];
+        assert_eq!(module.given, given, "{code}");
+        assert_eq!(module.written_tables, [is_written], "{code}");
+    }
+}
+
+#[test]
 fn text_is_read_and_its_errors_name_the_line() {
     let read = |text: &str| {
         let mut program = Program::default();

@@ -445,7 +445,7 @@ impl<'a> Maker<'a> {
                 self.values.ports.push((top, Port::ToGlobal(op.arg)));
                 return self.none;
             }
-            _ => effect(image, op),
+            _ => effect(image, op.offset),
         };
         match effect {
             Effect::Makes(initial) => return self.object(initial),

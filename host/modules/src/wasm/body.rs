@@ -34,6 +34,18 @@ pub(super) struct Cutter {
     is_measured: bool,
     /// Jumps in the order of their blocks, as [`Cutter::finish`] sorts them.
     rows: Vec<u32>,
+    /// Blocks that they lead to.
+    targets: Vec<u32>,
+    /// Offsets of operators on references of functions and on tables.
+    references: Vec<u32>,
+}
+
+/// A body that has been cut.
+#[derive(Debug)]
+pub(super) struct Cut {
+    pub(super) body: Body,
+    /// Offsets of its operators on references of functions and on tables.
+    pub(super) references: Vec<u32>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -72,6 +84,8 @@ struct Frame {
     results: u32,
     /// Handlers of a `try_table`.
     catches: Vec<Catch>,
+    /// Landing block of the nearest `try` around it.
+    outer: Option<u32>,
 }
 
 /// A target of a jump: its label, the height of the stack there, and the values that it takes.
@@ -83,6 +97,14 @@ struct Target {
 }
 
 impl Frame {
+    /// The landing block of exceptions inside.
+    const fn landing(&self) -> Option<u32> {
+        match self.kind {
+            FrameKind::Try(landing) => Some(landing),
+            _ => self.outer,
+        }
+    }
+
     const fn target(&self) -> Target {
         Target {
             label: self.label,
@@ -102,13 +124,16 @@ impl Cutter {
         sections: &Sections,
         validator: &mut Validator,
         body: &FunctionBody<'_>,
-    ) -> Result<Body, Problem> {
-        let mut locals = body.get_binary_reader();
-        validator.read_locals(&mut locals)?;
+    ) -> Result<Cut, Problem> {
+        let mut reader = body.get_binary_reader();
+        validator.read_locals(&mut reader)?;
         let results = sections.results_of(validator.index());
         self.begin(body, validator.len_locals(), results);
-        Reading::new(self, sections, validator).read(body)?;
-        Ok(self.finish())
+        Reading::new(self, sections, validator).read(reader)?;
+        Ok(Cut {
+            body: self.finish(),
+            references: std::mem::take(&mut self.references),
+        })
     }
 
     /// Begins an operator at a byte.
@@ -134,6 +159,7 @@ impl Cutter {
         self.jumps.clear();
         self.labels.clear();
         self.frames.clear();
+        self.references.clear();
         self.open = None;
         self.height = 0;
         self.offset = range.start as u32;
@@ -141,12 +167,18 @@ impl Cutter {
         self.start_block();
     }
 
-    /// Pops and pushes of an operator whose arity depends on types or labels, before it changes
-    /// frames.
-    pub(super) fn arity(&self, operator: &Operator<'_>, validator: &Validator) -> (u32, u32) {
+    /// Pops and pushes of an operator whose arity depends on types.
+    fn arity(&self, operator: &Operator<'_>, validator: &Validator) -> (u32, u32) {
         match self.open {
             Some(_) => operator.operator_arity(validator).unwrap_or_default(),
             None => (0, 0),
+        }
+    }
+
+    /// Notes the open operator, if it can be reached, as one on references or tables.
+    pub(super) fn note_references(&mut self) {
+        if self.open.is_some() {
+            self.references.push(self.offset);
         }
     }
 
@@ -173,11 +205,8 @@ impl Cutter {
         Ok(())
     }
 
-    fn error(&self, message: &'static str) -> Problem {
-        Problem {
-            offset: u64::from(self.offset),
-            message: message.to_owned(),
-        }
+    fn error(&self, message: &str) -> Problem {
+        Problem::new(u64::from(self.offset), message)
     }
 
     fn new_label(&mut self) -> u32 {
@@ -217,6 +246,7 @@ impl Cutter {
 
     fn enter(&mut self, kind: FrameKind, (parameters, results): (u32, u32)) {
         let label = self.new_label();
+        let outer = self.landing();
         self.frames.push(Frame {
             kind,
             label,
@@ -224,6 +254,7 @@ impl Cutter {
             parameters,
             results,
             catches: Vec::new(),
+            outer,
         });
     }
 
@@ -281,13 +312,14 @@ impl Cutter {
         Ok(())
     }
 
-    /// Operators that end blocks or call.
+    /// Operators that end blocks or call. Inlined where the operator is known, so that its case alone
+    /// is left.
+    #[inline(always)]
     pub(super) fn control(
         &mut self,
         sections: &Sections,
         validator: &Validator,
         operator: &Operator<'_>,
-        arity: (u32, u32),
     ) -> Result<(), Problem> {
         use Operator as O;
         let block = |ty: &BlockType| validator.block_type_arity(*ty).unwrap_or_default();
@@ -328,31 +360,38 @@ impl Cutter {
                 self.close();
             }
             O::Throw { .. } | O::ThrowRef | O::Rethrow { .. } => {
+                let arity = self.arity(operator, validator);
                 self.add(Kind::Opaque, 0, arity)?;
                 self.throw();
                 self.close();
             }
-            _ => return self.calls(sections, operator, arity),
+            _ => return self.calls(sections, validator, operator),
         }
         Ok(())
     }
 
-    /// Calls, and the few operators whose arity depends on types.
+    /// Calls, and the few operators whose arity depends on types. Inlined as [`Cutter::control`].
+    #[inline(always)]
     fn calls(
         &mut self,
         sections: &Sections,
+        validator: &Validator,
         operator: &Operator<'_>,
-        arity: (u32, u32),
     ) -> Result<(), Problem> {
         use Operator as O;
         let is_tail = matches!(
             operator,
             O::ReturnCall { .. } | O::ReturnCallIndirect { .. } | O::ReturnCallRef { .. }
         );
-        let results = self.frames.first().map_or(0, |frame| frame.results);
-        let arity = if is_tail { (arity.0, results) } else { arity };
         match operator {
             O::Call { function_index } | O::ReturnCall { function_index } => {
+                let type_index = validator.type_index_of_function(*function_index);
+                let arity = sections.arity(sections.canonical(type_index.unwrap_or(u32::MAX)));
+                let arity = if is_tail {
+                    (arity.0, self.results())
+                } else {
+                    arity
+                };
                 self.add(Kind::Call, *function_index, arity)?;
             }
             O::CallIndirect {
@@ -362,11 +401,14 @@ impl Cutter {
             | O::ReturnCallIndirect {
                 type_index,
                 table_index,
-            } => self.call_by(sections, *type_index, *table_index, arity)?,
+            } => self.call_by(sections, *type_index, *table_index, is_tail)?,
             O::CallRef { type_index } | O::ReturnCallRef { type_index } => {
-                self.call_by(sections, *type_index, ANY_TABLE, arity)?;
+                self.call_by(sections, *type_index, ANY_TABLE, is_tail)?;
             }
-            _ => return self.add(Kind::Opaque, 0, arity),
+            _ => {
+                let arity = self.arity(operator, validator);
+                return self.add(Kind::Opaque, 0, arity);
+            }
         }
         if is_tail {
             return self.always(self.frames.len() as u32 - 1);
@@ -383,15 +425,22 @@ impl Cutter {
         sections: &Sections,
         type_index: u32,
         table: u32,
-        arity: (u32, u32),
+        is_tail: bool,
     ) -> Result<(), Problem> {
         if self.open.is_none() {
             return Ok(());
         }
         let signature = sections.canonical(type_index);
+        let (parameters, results) = sections.arity(signature);
+        let results = if is_tail { self.results() } else { results };
         let entry = self.body.indirect.len() as u32;
         self.body.indirect.push(Indirect { table, signature });
-        self.add(Kind::Indirect, entry, arity)
+        self.add(Kind::Indirect, entry, (parameters + 1, results))
+    }
+
+    /// Number of results of the function.
+    fn results(&self) -> u32 {
+        self.frames.first().map_or(0, |frame| frame.results)
     }
 
     /// A jump that is always taken.
@@ -471,9 +520,9 @@ impl Cutter {
         }
     }
 
-    /// The landing block of the nearest enclosing `try`.
+    /// The landing block of exceptions.
     fn landing(&self) -> Option<u32> {
-        landing_of(&self.frames)
+        self.frames.last().and_then(Frame::landing)
     }
 
     fn throw(&mut self) {
@@ -516,7 +565,8 @@ impl Cutter {
         if let FrameKind::Try(landing) = frame.kind {
             self.open_if_used(landing, frame.height);
             let last = (self.frames.len() as u32).saturating_sub(depth) as usize;
-            if let Some(outer) = landing_of(self.frames.get(..last).unwrap_or_default()) {
+            let target = last.checked_sub(1).and_then(|last| self.frames.get(last));
+            if let Some(outer) = target.and_then(Frame::landing) {
                 self.jump(outer);
             }
         }
@@ -612,47 +662,39 @@ impl Cutter {
     fn finish(&mut self) -> Body {
         // The cutter keeps its own lists, which have grown, and gives away copies of the right size.
         let mut body = self.body.clone();
-        let blocks = body.blocks.len();
         self.rows.clear();
-        self.rows.resize(blocks + 1, 0);
+        self.rows.resize(body.blocks.len(), 0);
         for jump in &self.jumps {
-            self.rows[jump.from as usize + 1] += 1;
+            self.rows[jump.from as usize] += 1;
         }
-        for block in 0..blocks {
-            self.rows[block + 1] += self.rows[block];
+        let mut first = 0;
+        for row in &mut self.rows {
+            first += std::mem::replace(row, first);
         }
-        let mut all = vec![0_u32; self.jumps.len()];
-        let mut next = self.rows.clone();
+        self.targets.clear();
+        self.targets.resize(self.jumps.len(), 0);
         for jump in &self.jumps {
-            let place = &mut next[jump.from as usize];
-            all[*place as usize] = self.labels[jump.label as usize].block;
+            // Rows end where the next one starts, once they are full.
+            let place = &mut self.rows[jump.from as usize];
+            self.targets[*place as usize] = self.labels[jump.label as usize].block;
             *place += 1;
         }
-        let mut kept = 0;
-        for block in 0..blocks {
-            let range = self.rows[block] as usize..self.rows[block + 1] as usize;
-            let row = &mut all[range.clone()];
-            row.sort_unstable();
-            body.blocks[block].first_successor = kept as u32;
+        let (mut start, mut kept) = (0, 0);
+        for (block, end) in body.blocks.iter_mut().zip(&self.rows) {
+            let end = *end as usize;
+            self.targets[start..end].sort_unstable();
+            block.first_successor = kept as u32;
             let first = kept;
-            for at in range {
-                if kept == first || all[kept - 1] != all[at] {
-                    all[kept] = all[at];
+            for at in start..end {
+                let target = self.targets[at];
+                if kept == first || self.targets[kept - 1] != target {
+                    self.targets[kept] = target;
                     kept += 1;
                 }
             }
+            start = end;
         }
-        all.truncate(kept);
-        all.shrink_to_fit();
-        body.successors = all;
+        body.successors = self.targets[..kept].to_vec();
         body
     }
-}
-
-/// The landing block of the innermost `try` among frames.
-fn landing_of(frames: &[Frame]) -> Option<u32> {
-    frames.iter().rev().find_map(|frame| match frame.kind {
-        FrameKind::Try(landing) => Some(landing),
-        _ => None,
-    })
 }

@@ -142,6 +142,24 @@ const OPAQUE: &[&str] = &[
     "ArrayNewElem",
 ];
 
+/// Whether an operator makes a reference of a function, or reads or changes tables or their
+/// segments.
+pub(super) const fn moves_references(name: &str) -> bool {
+    is_one_of(name, REFERENCES)
+}
+
+const REFERENCES: &[&str] = &[
+    "RefFunc",
+    "TableGet",
+    "TableSet",
+    "TableGrow",
+    "TableFill",
+    "TableCopy",
+    "TableInit",
+    "ArrayNewElem",
+    "ArrayInitElem",
+];
+
 const fn is_one_of(name: &str, list: &[&str]) -> bool {
     let mut at = 0;
     while at < list.len() {

@@ -3,11 +3,8 @@
 //! The model keeps for most operations the place of their bytes alone. They are read again here,
 //! by the questions that need more.
 
-use crate::model::{Initial, Op};
+use crate::model::Initial;
 use wasmparser::{BinaryReader, Error};
-
-/// The byte of `ref.func`.
-pub(super) const REF_FUNC: u8 = 0xd2;
 
 /// An effect on references and indices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,10 +63,10 @@ pub(super) fn index_of(value: i64) -> Initial {
     }
 }
 
-/// The effect of an operation other than those on locals and globals, calls and moves. Without the
-/// bytes of a module, everything escapes.
-pub(crate) fn effect(image: &[u8], op: Op) -> Effect {
-    let bytes = image.get(op.offset as usize..).unwrap_or_default();
+/// The effect of the operation at an offset, other than those on locals and globals, calls and
+/// moves. Without the bytes of a module, everything escapes.
+pub(crate) fn effect(image: &[u8], offset: u32) -> Effect {
+    let bytes = image.get(offset as usize..).unwrap_or_default();
     decoded(bytes).unwrap_or(Effect::Escapes)
 }
 
@@ -85,7 +82,7 @@ fn decoded(bytes: &[u8]) -> Result<Effect, Error> {
         0x41 => Effect::Makes(Initial::Index(reader.read_var_i32()? as u32)),
         0x42 => Effect::Makes(index_of(reader.read_var_i64()?)),
         0xd0 => Effect::Makes(Initial::Null),
-        REF_FUNC => Effect::Makes(Initial::Function(reader.read_var_u32()?)),
+        0xd2 => Effect::Makes(Initial::Function(reader.read_var_u32()?)),
         0xd4 => Effect::Chooses(1),
         0xfb => of_objects(reader.read_var_u32()?),
         0xfc => of_tables(&mut reader)?,

@@ -13,7 +13,8 @@ mod visit;
 pub(crate) use effects::{Effect, effect};
 
 use crate::error::ModuleError;
-use crate::model::{Body, Function, Image, Program};
+use crate::model::{Function, Image, Program};
+use body::Cut;
 use rayon::prelude::*;
 use sections::Sections;
 use std::sync::Arc;
@@ -43,8 +44,8 @@ pub fn read(program: &mut Program, path: &str, bytes: Vec<u8>) -> Result<(), Mod
     let bytes = Arc::new(bytes);
     let invalid = |problem: Problem| ModuleError::Invalid {
         path: path.to_owned(),
-        offset: problem.offset,
-        message: problem.message,
+        offset: problem.0.offset,
+        message: problem.0.message,
     };
     let broken = |error: wasmparser::Error| invalid(error.into());
     let mut sections = Sections::default();
@@ -70,19 +71,28 @@ pub fn read(program: &mut Program, path: &str, bytes: Vec<u8>) -> Result<(), Mod
     Ok(())
 }
 
-/// Why bytes are no valid module.
+/// Why bytes are no valid module. It is one word, so that results of operators are in registers.
 #[derive(Debug)]
-struct Problem {
+struct Problem(Box<Reason>);
+
+#[derive(Debug)]
+struct Reason {
     offset: u64,
     message: String,
 }
 
+impl Problem {
+    #[cold]
+    fn new(offset: u64, message: &str) -> Self {
+        let message = message.to_owned();
+        Self(Box::new(Reason { offset, message }))
+    }
+}
+
 impl From<wasmparser::Error> for Problem {
+    #[cold]
     fn from(error: wasmparser::Error) -> Self {
-        Self {
-            offset: error.offset(),
-            message: error.message().to_owned(),
-        }
+        Self::new(error.offset(), error.message())
     }
 }
 
@@ -95,8 +105,8 @@ fn features() -> WasmFeatures {
 fn cut_all(
     sections: &Sections,
     bodies: Vec<(FuncToValidate<ValidatorResources>, FunctionBody<'_>)>,
-) -> Result<Vec<Body>, Problem> {
-    let cut: Vec<Result<Body, Problem>> = bodies
+) -> Result<Vec<Cut>, Problem> {
+    let cut: Vec<Result<Cut, Problem>> = bodies
         .into_par_iter()
         .map_init(
             || (FuncValidatorAllocations::default(), body::Cutter::default()),

@@ -1,10 +1,10 @@
 //! Sections of a module: types, imports, exports, tables' elements, names.
 
+use super::body::Cut;
 use super::declared;
-use super::effects::{Effect, REF_FUNC, effect, index_of};
+use super::effects::{Effect, effect, index_of};
 use crate::model::{
-    ANY_INDEX, ANY_TABLE, Body, Element, Entry, Function, Global, Image, Initial, Kind, Module, Op,
-    Program,
+    ANY_INDEX, ANY_TABLE, Element, Entry, Function, Global, Image, Initial, Module, Program,
 };
 use hashbrown::HashMap;
 use wasmparser::{
@@ -42,6 +42,12 @@ impl Sections {
     pub(super) fn canonical(&self, type_index: u32) -> u32 {
         let known = self.canonical.get(type_index as usize);
         known.copied().unwrap_or(u32::MAX)
+    }
+
+    /// Numbers of parameters and results of a canonical type.
+    pub(super) fn arity(&self, signature: u32) -> (u32, u32) {
+        let arity = self.arities.get(signature as usize);
+        arity.copied().unwrap_or_default()
     }
 
     /// Number of results of a function.
@@ -138,8 +144,7 @@ impl Sections {
 
     fn add_function(&mut self, type_index: u32, import: Option<(String, String)>) {
         let signature = self.canonical(type_index);
-        let arity = self.arities.get(signature as usize);
-        let (parameters, results) = arity.copied().unwrap_or_default();
+        let (parameters, results) = self.arity(signature);
         let index = self.functions.len() as u32;
         self.functions.push(Function {
             import,
@@ -298,18 +303,12 @@ impl Sections {
         Ok(())
     }
 
-    /// Notes the tables that instructions write to, and the references that they get.
-    fn note_references(&mut self, image: &[u8], bodies: &[Body]) {
+    /// Notes the tables that instructions write to, and the references that they get, of operators
+    /// at these offsets.
+    fn note_references(&mut self, image: &[u8], offsets: impl Iterator<Item = u32>) {
         let mut reads = false;
-        let is_reference = |op: &Op| image.get(op.offset as usize) == Some(&REF_FUNC);
-        let ops = bodies.iter().flat_map(|body| &body.ops);
-        for op in ops.filter(|op| match op.kind() {
-            Kind::Opaque => true,
-            // Constants are many, and few of them are references.
-            Kind::Constant => is_reference(op),
-            _ => false,
-        }) {
-            let effect = effect(image, *op);
+        for offset in offsets {
+            let effect = effect(image, offset);
             reads |= effect.reads_references();
             if let Effect::Makes(Initial::Function(function)) = effect {
                 self.given.push(function);
@@ -354,14 +353,15 @@ impl Sections {
         program: &mut Program,
         path: &str,
         image: Image,
-        bodies: Vec<Body>,
+        bodies: Vec<Cut>,
     ) {
-        self.note_references(&image.0, &bodies);
+        let offsets = bodies.iter().flat_map(|cut| &cut.references);
+        self.note_references(&image.0, offsets.copied());
         let module = program.modules.len() as u32;
         let first = program.functions.len();
         let defined = self.functions.iter_mut().skip(self.imported);
-        for (function, body) in defined.zip(bodies) {
-            function.body = body;
+        for (function, cut) in defined.zip(bodies) {
+            function.body = cut.body;
         }
         for function in &mut self.functions {
             function.module = module;

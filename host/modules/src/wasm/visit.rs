@@ -5,9 +5,9 @@
 
 use super::Problem;
 use super::body::{Cutter, Validator};
-use super::classes::{Class, How, class, how};
+use super::classes::{Class, How, class, how, moves_references};
 use super::sections::Sections;
-use wasmparser::{FrameKind, FrameStack, FunctionBody, Operator, VisitOperator, VisitSimdOperator};
+use wasmparser::{BinaryReader, FrameKind, FrameStack, Operator, VisitOperator, VisitSimdOperator};
 
 /// The reader of one body.
 pub(super) struct Reading<'r> {
@@ -32,8 +32,7 @@ impl<'r> Reading<'r> {
     }
 
     /// Reads all operators of a body.
-    pub(super) fn read(mut self, body: &FunctionBody<'_>) -> Result<(), Problem> {
-        let mut reader = body.get_binary_reader_for_operators()?;
+    pub(super) fn read(mut self, mut reader: BinaryReader<'_>) -> Result<(), Problem> {
         while !reader.eof() {
             self.offset = reader.original_position();
             self.cutter.begin_operator(self.offset as u32);
@@ -41,14 +40,6 @@ impl<'r> Reading<'r> {
             self.cutter.end_operator(reader.original_position() as u32);
         }
         Ok(reader.finish_expression(&self)?)
-    }
-
-    /// Validates an operator of a variable arity, and takes it.
-    fn control(&mut self, operator: &Operator<'_>) -> Result<(), Problem> {
-        let arity = self.cutter.arity(operator, self.validator);
-        self.validator.op(self.offset, operator)?;
-        self.cutter
-            .control(self.sections, self.validator, operator, arity)
     }
 }
 
@@ -79,7 +70,11 @@ macro_rules! visit {
         fn $visit(&mut self $($(, $arg: $type)*)?) -> Result<(), Problem> {
             const HOW: How = how(stringify!($op), class!({ $($($arg)*)? } $($arity)*));
             match HOW {
-                How::Control => self.control(&Operator::$op $({ $($arg),* })?),
+                How::Control => {
+                    self.validator.$visitor(self.offset).$visit($($($arg.clone()),*)?)?;
+                    let operator = Operator::$op $({ $($arg),* })?;
+                    self.cutter.control(self.sections, self.validator, &operator)
+                }
                 How::Nothing => {
                     self.validator.$visitor(self.offset).$visit($($($arg),*)?)?;
                     Ok(())
@@ -91,6 +86,9 @@ macro_rules! visit {
                 }
                 How::Plain(kind, pops, pushes) => {
                     self.validator.$visitor(self.offset).$visit($($($arg),*)?)?;
+                    if const { moves_references(stringify!($op)) } {
+                        self.cutter.note_references();
+                    }
                     self.cutter.add_measured(kind, (pops, pushes))
                 }
             }
