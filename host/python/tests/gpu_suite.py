@@ -15,7 +15,7 @@ MACHINE = os.environ["SEAWALL_TEST_MACHINE"]
 
 RUNS: Counter[str] = Counter()
 
-graph._AUTO["machine"] = MACHINE
+graph._AUTO.update(machine=MACHINE, takeover=False)
 
 
 def counted(function: Any) -> Any:

@@ -147,9 +147,9 @@ PAIRS = [("a", "b"), ("b", "c"), ("d", "a")]
 
 
 def test_edges_of_every_kind() -> None:
-    import pandas
+    pandas = pytest.importorskip("pandas")
     polars = pytest.importorskip("polars")
-    import pyarrow
+    pyarrow = pytest.importorskip("pyarrow")
 
     columns = {
         "weight": [2, 3, 4],

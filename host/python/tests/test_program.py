@@ -296,7 +296,7 @@ def test_plans() -> None:
 
 def test_results_are_columns_of_arrow_and_tensors() -> None:
     polars = pytest.importorskip("polars")
-    import pyarrow
+    pyarrow = pytest.importorskip("pyarrow")
 
     graph = Graph.load("gen:grid:20x20")
     levels = graph.bfs(0)

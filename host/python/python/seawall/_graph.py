@@ -135,6 +135,8 @@ class RunReport(NamedTuple):
     times: dict[str, float]
     #: The answer in numbers.
     answer: dict[str, float]
+    #: The GPU from which CPU threads took the run over, if they did.
+    taken_over_from: str | None
 
 
 def analyses() -> list[dict[str, Any]]:
