@@ -9,6 +9,7 @@ use crate::program::{
     Join, Kind, Mark, Measure, Over, ProgramBuilder, ProgramError, RegisterId, Sweep,
 };
 use seawall_core::abi::UNREACHED;
+use seawall_core::abi::control::LOOPS_MAX;
 use seawall_core::abi::sequential::{Lengths, SequentialRecord};
 use seawall_core::abi::sweep::{SWEEP_FARTHEST, SWEEP_REACHED, SWEEP_TOTALS, SWEEP_WORDS_MAX};
 
@@ -44,6 +45,7 @@ pub(crate) fn sources_at_once(nodes: u32, count: usize) -> usize {
 /// random graph, and 90 times on a grid of 2048 × 2048. Sweeps of up to 32 sources take as long as
 /// those of one.
 const SEARCHES_MAX: usize = 8;
+const _: () = assert!(SEARCHES_MAX <= LOOPS_MAX, "a search is a loop");
 
 /// Whether a GPU searches from `sources` sources one after another.
 const fn searches(is_on_gpu: bool, sources: usize, is_back: bool) -> bool {

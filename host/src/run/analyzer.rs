@@ -88,19 +88,20 @@ impl<'g> Station<'g> {
 }
 
 impl<'g> Resident<'g> {
-    /// The machine that runs `analysis`.
-    fn station(&mut self, analysis: AnalysisKind) -> &mut Station<'g> {
-        match &mut self.takeover {
-            Some((threads, analyses)) if analyses.contains(&analysis) => threads,
-            _ => &mut self.main,
-        }
+    /// Whether CPU threads run `request`, as they took over an earlier one of its analysis.
+    fn is_taken_over(&self, request: &RunRequest) -> bool {
+        let taken = self.takeover.as_ref();
+        let knows = taken.is_some_and(|(_, analyses)| analyses.contains(&request.analysis));
+        knows && takeover::is_allowed(request)
     }
 
-    /// Name of the machine from which CPU threads took over `analysis`, if they did.
-    fn left_to(&self, analysis: AnalysisKind) -> Option<String> {
-        let (_, analyses) = self.takeover.as_ref()?;
-        let name = || self.main.opened.session.device().name.clone();
-        analyses.contains(&analysis).then(name)
+    /// The machine that runs `request`.
+    fn station(&mut self, request: &RunRequest) -> &mut Station<'g> {
+        let is_taken_over = self.is_taken_over(request);
+        match &mut self.takeover {
+            Some((threads, _)) if is_taken_over => threads,
+            _ => &mut self.main,
+        }
     }
 
     /// The CPU threads that run the analysis of `submission` from now on, as the other machine has
@@ -220,7 +221,7 @@ impl<'g> Analyzer<'g> {
         }
         let (choice, meant, known) = match &mut self.resident {
             Some(resident) => {
-                let station = resident.station(request.analysis);
+                let station = resident.station(request);
                 (None, station.target, station.loaded.take())
             }
             None => {
@@ -234,7 +235,7 @@ impl<'g> Analyzer<'g> {
         let is_new = choice.is_some();
         let canceller = self.canceller.of_session();
         let (resident, uploaded_ns) = self.resident(&mut submission, choice)?;
-        let station = resident.station(request.analysis);
+        let station = resident.station(request);
         let target = station.target;
         if target.executor != meant.executor {
             // A plan for a machine that failed to open is refused by another one.
@@ -256,11 +257,12 @@ impl<'g> Analyzer<'g> {
             }
             settled => settled?,
         };
-        let station = resident.station(request.analysis);
+        let station = resident.station(request);
         let opened = &station.opened;
         let mut outcome = submission.outcome(read, opened, &planned, answer, form_ns, upload_ns);
         station.loaded = Some(planned.into_loaded());
-        outcome.taken_over_from = resident.left_to(request.analysis);
+        let name = || resident.main.opened.session.device().name.clone();
+        outcome.taken_over_from = resident.is_taken_over(request).then(name);
         Ok(outcome)
     }
 
@@ -273,7 +275,7 @@ impl<'g> Analyzer<'g> {
     ) -> Result<(&mut Resident<'g>, u64), RunError> {
         let Some(choice) = choice else {
             let resident = self.resident.as_mut().ok_or(BackendError::NotLoaded)?;
-            let station = resident.station(submission.request.analysis);
+            let station = resident.station(submission.request);
             let uploaded_ns = station.opened.session.upload_ns();
             return Ok((resident, uploaded_ns));
         };

@@ -22,24 +22,25 @@ const LEAST: Duration = Duration::from_millis(10);
 /// Times what CPU threads are expected to take that a GPU gets.
 const FACTOR: f64 = 2.0;
 
+/// Whether CPU threads may take over `request`: unless it says no, or asks for rounds or steps that
+/// their methods do not have.
+pub(super) fn is_allowed(request: &RunRequest) -> bool {
+    request.machine.takeover && request.topology.is_none() && request.max_iterations.is_none()
+}
+
 /// Times that a machine gets. The last one is kept, since a forecast samples edges.
 #[derive(Debug, Default)]
 pub(super) struct Patience(Option<(AnalysisKind, usize, Duration)>);
 
 impl Patience {
-    /// Time after which CPU threads take over `request` from `executor`; `None` if they never do:
-    /// if the request says so, or asks for rounds or steps that their methods do not have.
+    /// Time after which CPU threads take over `request` from `executor`; `None` if they never do.
     pub(super) fn of(
         &mut self,
         graph: &Graph,
         request: &RunRequest,
         executor: Executor,
     ) -> Option<Duration> {
-        let may = request.machine.takeover
-            && executor == Executor::Mega
-            && request.topology.is_none()
-            && request.max_iterations.is_none();
-        if !may {
+        if executor != Executor::Mega || !is_allowed(request) {
             return None;
         }
         let (analysis, sources) = (request.analysis, request.sources.len());

@@ -187,6 +187,16 @@ fn requests_for_rounds_steps_or_that_machine_alone_stay_on_it() {
         assert!(analyzer.run(&request).is_err());
         assert_eq!(*limits.lock().unwrap(), [None]);
     }
+    // So do those that follow one that was taken over.
+    let (mut analyzer, limits) = analyzer(&graph, request.machine);
+    assert!(analyzer.run(&request).is_ok());
+    let limited = RunRequest {
+        max_iterations: NonZeroU32::new(1 << 20),
+        ..request.clone()
+    };
+    assert!(analyzer.run(&limited).is_err());
+    let given = limits.lock().unwrap().clone();
+    assert_eq!(given, [Some(Duration::from_millis(10)), None]);
     let mut patience = Patience::default();
     assert!(patience.of(&graph, &request, Executor::Graph).is_none());
     assert!(patience.of(&graph, &request, Executor::Cpu).is_none());
