@@ -126,7 +126,9 @@ fn load_source(
     if named == Some(Format::Gbbs) || gbbs::starts(head) {
         return gbbs::load_gbbs(source, options, progress);
     }
-    if named == Some(Format::Ecl) || ecl::starts(head, total) {
+    // The length of a stream is unknown, and without it much looks like this format.
+    let may_be_ecl = named != Some(Format::Binary) && ecl::starts(head, total);
+    if named == Some(Format::Ecl) || may_be_ecl {
         return ecl::load_ecl(source, options, progress);
     }
     if head.is_empty() {

@@ -180,3 +180,22 @@ fn packed_formats_that_are_only_read_are_refused_before_writing() {
     }
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
 }
+
+/// Without the length of a stream, any words with a 0 in the third place look like an ECL binary.
+#[test]
+fn a_file_and_a_stream_named_swg_are_refused_alike() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.swg");
+    let name = path.to_str().unwrap();
+    for bytes in [&b"SEAW"[..], b"\0\0\0\0", b"\x03\0\0\0"] {
+        for length in [16, 511, 512, 700] {
+            let mut bytes = bytes.to_vec();
+            bytes.resize(length, 0);
+            std::fs::write(&path, &bytes).unwrap();
+            let filed = seawall_graph::load(name, &weighted(), None).unwrap_err();
+            assert_eq!(refusal(name, &bytes, &weighted()), filed.to_string());
+            let expected = "not a valid .swg file: it does not start with the magic bytes";
+            assert!(filed.to_string().contains(expected), "{filed}");
+        }
+    }
+}
