@@ -76,7 +76,7 @@ struct Stated {
     setup: Setup,
     problem: Problem,
     facts: Vec<String>,
-    /// What facts are listed by.
+    /// Keys by which the facts of a list are sorted.
     order: Vec<u32>,
     /// Facts that hold at the end of blocks that nothing follows, in a backward problem.
     at_exits: Vec<u32>,

@@ -1,4 +1,4 @@
-//! What pictures show, against plain neighbourhoods and plain analyses.
+//! Content of pictures, against plain neighbourhoods and plain analyses.
 
 use crate::analyses::read;
 use crate::oracle::{self, Set};

@@ -5,7 +5,8 @@
 //! takes a GPU ten to a thousand times as long as one thread. The depth is not known before. A run
 //! therefore gets [`FACTOR`] times what CPU threads are expected to take, and at least
 //! [`LEAST`]; then it ends, and they run the analysis from its start. With a right forecast the
-//! answer comes within three times their own time (the rule of ski rental, Karlin et al. 1988).
+//! answer comes within three times their own time, or 10 ms after it (the rule of ski rental, Karlin
+//! et al. 1988).
 
 use super::choose::{Choice, expected, on_cpu};
 use super::{Executor, RunRequest};
@@ -13,6 +14,7 @@ use crate::analysis::AnalysisKind;
 use crate::calibrate::time;
 use crate::graph::Graph;
 use crate::units::Nanoseconds;
+use std::collections::HashMap;
 use std::time::Duration;
 
 /// Least time that a GPU gets: the first run of a kernel may take some milliseconds longer than
@@ -28,9 +30,10 @@ pub(super) fn is_allowed(request: &RunRequest) -> bool {
     request.machine.takeover && request.topology.is_none() && request.max_iterations.is_none()
 }
 
-/// Times that a machine gets. The last one is kept, since a forecast samples edges.
+/// Times that a machine gets. The last one of each analysis is kept, with its number of sources, since
+/// a forecast samples edges.
 #[derive(Debug, Default)]
-pub(super) struct Patience(Option<(AnalysisKind, usize, Duration)>);
+pub(super) struct Patience(HashMap<AnalysisKind, (usize, Duration)>);
 
 impl Patience {
     /// Time after which CPU threads take over `request` from `executor`; `None` if they never do.
@@ -43,15 +46,15 @@ impl Patience {
         if executor != Executor::Mega || !is_allowed(request) {
             return None;
         }
-        let (analysis, sources) = (request.analysis, request.sources.len());
-        let limit = match self.0 {
-            Some((known, of, limit)) if (known, of) == (analysis, sources) => limit,
+        let sources = request.sources.len();
+        let limit = match self.0.get(&request.analysis) {
+            Some((of, limit)) if *of == sources => *limit,
             _ => {
                 let ns = expected(graph, request).cpu_ns() * FACTOR;
                 LEAST.max(Duration::from_nanos(ns as u64))
             }
         };
-        self.0 = Some((analysis, sources, limit));
+        self.0.insert(request.analysis, (sources, limit));
         Some(limit)
     }
 }

@@ -1,7 +1,7 @@
 //! `seawall analyze`: what calls through a table reach, by type and by points-to; and pictures.
 
 use super::pictures::assert_whole;
-use super::{Fixture, finish, seawall};
+use super::{Finished, Fixture, finish, seawall};
 use serde_json::Value;
 
 /// Functions 0 and 1 are in the table, and the export `run` calls its entry 1.
@@ -91,19 +91,17 @@ fn arrows<'a>(picture: &'a str, class: &str) -> Vec<&'a str> {
     found
 }
 
+/// Runs `--analysis calls` on a flow graph with pictures of calls, and more options.
+fn draw_calls(flow: &Fixture, picture: &str, more: &[&str]) -> Finished {
+    let ask = ["analyze", flow.path(), "--analysis", "calls"];
+    finish(seawall(&ask).args(["--draw-calls", picture]).args(more))
+}
+
 #[test]
 fn the_calls_around_a_finding_are_drawn_with_its_way() {
     let flow = Fixture::new("calls.flow", CALLS.as_bytes());
     let picture = flow.beside("calls.svg");
-    let ask = [
-        "analyze",
-        flow.path(),
-        "--analysis",
-        "calls",
-        "--reach",
-        "a<b&\"c",
-    ];
-    let done = finish(seawall(&ask).args(["--draw-calls", &picture]));
+    let done = draw_calls(&flow, &picture, &["--reach", "a<b&\"c"]);
     assert_eq!((done.code, done.stderr.as_str()), (0, ""));
     let drawn = flow.beside("calls-reaches-import-1.svg");
     assert!(
@@ -143,15 +141,7 @@ fn as_many_findings_are_drawn_as_the_report_shows() {
     (0..20).for_each(|number| text.push_str(&format!("function alone{number}\nblock b\n")));
     let flow = Fixture::new("many.flow", text.as_bytes());
     let picture = flow.beside("c.png");
-    let ask = [
-        "analyze",
-        flow.path(),
-        "--analysis",
-        "calls",
-        "--limit",
-        "3",
-    ];
-    let done = finish(seawall(&ask).args(["--draw-calls", &picture]));
+    let done = draw_calls(&flow, &picture, &["--limit", "3"]);
     assert_eq!((done.code, done.stderr.as_str()), (0, ""));
     assert_eq!(done.stdout.matches("drawn in").count(), 3);
     let files = std::fs::read_dir(flow.folder.path()).unwrap();
@@ -294,26 +284,10 @@ fn pictures_that_cannot_be_drawn_are_refused_with_the_reason() {
 fn pictures_overwrite_no_input_and_no_other_picture() {
     let flow = Fixture::new("calls-unreachable-function-1.svg", CALLS.as_bytes());
     let calls = flow.beside("calls.svg");
-    let ask = [
-        "analyze",
-        flow.path(),
-        "--analysis",
-        "calls",
-        "--draw-calls",
-        &calls,
-    ];
-    finish(&mut seawall(&ask)).refused(&["calls-unreachable-function-1.svg", "read from"]);
+    draw_calls(&flow, &calls, &[]).refused(&["calls-unreachable-function-1.svg", "read from"]);
     assert_eq!(std::fs::read_to_string(flow.path()).unwrap(), CALLS);
     let flow = Fixture::new("calls.flow", CALLS.as_bytes());
     let [calls, same] = ["c.svg", "c-unreachable-function-1.svg"].map(|name| flow.beside(name));
     std::fs::write(&same, "old").unwrap();
-    let ask = [
-        "analyze",
-        flow.path(),
-        "--analysis",
-        "calls",
-        "--draw-calls",
-        &calls,
-    ];
-    finish(seawall(&ask).args(["--sarif", &same])).refused(&["one file"]);
+    draw_calls(&flow, &calls, &["--sarif", &same]).refused(&["one file"]);
 }

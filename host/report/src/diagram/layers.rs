@@ -254,7 +254,7 @@ impl Net {
         }
     }
 
-    /// Where an item would be for short lines: below, above, or in the middle of both.
+    /// Place of an item that makes its lines short: below, above, or in the middle of both.
     fn wish(&self, item: usize, is_down: bool, is_last: bool) -> f64 {
         let (up, down) = (&self.up[item], &self.down[item]);
         let sides: [&[usize]; 2] = match (is_last, is_down) {
@@ -380,8 +380,8 @@ impl Net {
         all
     }
 
-    /// Where each arrow leaves its upper box and reaches its lower one: apart from others, in the
-    /// order of the items that they lead to.
+    /// Places at which each arrow leaves its upper box and reaches its lower one: apart from others,
+    /// in the order of the items that they lead to.
     fn ports(&self, boxes: &[Area]) -> Vec<[f64; 2]> {
         let mut ports = vec![[0.0; 2]; self.ways.len()];
         for is_upper in [true, false] {

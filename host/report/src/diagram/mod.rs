@@ -170,7 +170,7 @@ impl ArrowKind {
 struct Drawing<'a> {
     diagram: &'a Diagram,
     layers: Layers,
-    /// Where the layers begin.
+    /// Height at which the layers begin.
     corner: Point,
     /// Entries of the legend, each with the place of its sample.
     legend: Vec<(Point, Sample, &'static str)>,
