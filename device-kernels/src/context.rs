@@ -64,6 +64,11 @@ impl<G: Grid> Context<G> {
             forget_missed(grid);
         }
         grid.block_barrier();
+        if grid.lane() == 0
+            && let Some(trace) = tables.trace(grid)
+        {
+            trace.hold_barriers(grid);
+        }
         Self {
             team,
             tables,

@@ -32,8 +32,11 @@ pub const BROADCAST: Slot<1> = Slot::after(PARTS);
 pub const STOPPED: Slot<1> = Slot::after(BROADCAST);
 /// Grid barriers that the block crossed.
 pub const EPOCH: Slot<1> = Slot::after(STOPPED);
+/// Address of the block's barriers in a trace, low word first; 0 without a trace. Only the block's
+/// first lane uses it.
+pub const BARRIERS_TRACED: Slot<2> = Slot::after(EPOCH);
 /// Pieces of work of which the block took shares.
-pub const PIECES: Slot<1> = Slot::after(EPOCH);
+pub const PIECES: Slot<1> = Slot::after(BARRIERS_TRACED);
 /// Uses of an index out of range in this block.
 pub const MISSES: Slot<1> = Slot::after(PIECES);
 /// The first of these indices, and the length of its array.

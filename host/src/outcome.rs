@@ -10,8 +10,8 @@ mod waves;
 
 pub use crate::column::{Column, Rounds, SourceSets};
 pub use crate::program::{PlanCounters, PlanSummary};
-pub use groups::{GroupSummary, StepSummary};
-pub(crate) use groups::{groups, steps};
+pub use groups::{BarrierSummary, GroupSummary, StepSummary, Timeline};
+pub(crate) use groups::{groups, steps, timeline};
 pub use taken::{Direction, Taken};
 pub use waves::waves;
 
@@ -330,6 +330,9 @@ pub struct RunOutcome {
     pub steps: Vec<StepSummary>,
     /// Number of all these steps.
     pub steps_total: u32,
+    /// What each block or thread did between barriers in the last repetition, if requested and if
+    /// several of them ran it in one launch.
+    pub timeline: Option<Timeline>,
     /// The edges that were read while the run needed them; `None` if the graph was resident.
     pub stream: Option<StreamReport>,
     /// The cut of the graph; `None` unless it ran on several devices.

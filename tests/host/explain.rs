@@ -1,11 +1,15 @@
 //! Reasons of steps: each rule for the shape of a search's step decides at least one here, from the
-//! counters of a real run.
+//! counters of a real run. And what threads do between barriers.
 
+use seawall::analysis::AnalysisKind;
 use seawall::backend::cpu::CpuSession;
 use seawall::backend::{BackendError, RunLimits, Session, StepTaken};
 use seawall::graph::Graph;
+
+use seawall::outcome::Timeline;
+use seawall::run::{Machine, RunRequest, execute};
 use seawall_oracles::ladder;
-use std::num::NonZeroUsize;
+use std::num::{NonZeroU32, NonZeroUsize};
 
 fn open(graph: &Graph) -> Result<Box<dyn Session + '_>, BackendError> {
     let session = CpuSession::open(graph, NonZeroUsize::new(2), RunLimits::default())?;
@@ -37,4 +41,61 @@ fn steps_follow_each_other_and_their_counters_are_those_of_the_search() {
     let counted: u32 = stats.control.loops[0].steps.iter().sum();
     let compactions = stats.control.loops[0].compactions;
     assert_eq!(steps.len() as u32, counted + compactions);
+}
+
+/// The timeline of an analysis from `sources` on so many threads, and the barriers that it crossed.
+fn timeline(
+    graph: &str,
+    analysis: AnalysisKind,
+    sources: &[u32],
+    threads: usize,
+) -> (Option<Timeline>, u64) {
+    let graph = ladder::graph(graph).unwrap();
+    let machine = Machine::cpu(NonZeroUsize::new(threads));
+    let mut request = RunRequest::new(analysis, sources.to_vec()).on(machine);
+    request.explain = true;
+    // A ranking goes on for many iterations.
+    request.ranking.tolerance = 1e-30;
+    request.max_iterations = NonZeroU32::new(80);
+    let outcome = execute(&graph, &request).unwrap();
+    (outcome.timeline, outcome.device_barriers)
+}
+
+#[test]
+fn every_thread_leaves_each_barrier_after_it_arrived_and_before_it_arrives_at_the_next() {
+    for threads in [2, 5] {
+        let (timeline, crossed) = timeline("gen:rmat:10:8", AnalysisKind::Bfs, &[0], threads);
+        let timeline = timeline.unwrap();
+        assert!(timeline.is_whole());
+        assert_eq!(timeline.blocks, threads);
+        assert_eq!(timeline.barriers.len() as u64, crossed.min(64));
+        let mut before = vec![0; threads];
+        for barrier in &timeline.barriers {
+            assert!(!barrier.wave.is_empty());
+            let [arrived, left] = [&barrier.arrived_ns, &barrier.left_ns];
+            assert!(
+                arrived
+                    .iter()
+                    .zip(left)
+                    .all(|(arrived, left)| arrived <= left)
+            );
+            assert!(
+                before
+                    .iter()
+                    .zip(arrived)
+                    .all(|(before, arrived)| before <= arrived)
+            );
+            before.clone_from(&barrier.left_ns);
+        }
+        let [least, mean, most] = timeline.waited_percent();
+        assert!(0.0 <= least && least <= mean && mean <= most && most <= 100.0);
+    }
+}
+
+#[test]
+fn a_timeline_has_the_first_barriers_of_a_long_run_and_one_thread_has_none() {
+    let (long, crossed) = timeline("gen:grid:20", AnalysisKind::Pagerank, &[], 2);
+    assert!(crossed > 64, "{crossed}");
+    assert_eq!(long.unwrap().barriers.len(), 64);
+    assert_eq!(timeline("gen:grid:10", AnalysisKind::Bfs, &[0], 1).0, None);
 }

@@ -1,9 +1,10 @@
-//! A trace: the time that groups of a run took, and the steps of its searches with their
-//! reasons.
+//! A trace: the time that groups of a run took, the steps of its searches with their reasons, and
+//! what each block did between barriers.
 //!
-//! The leading block writes it if the launch record has its address. It is a [`TraceHead`], then a
-//! [`GroupTrace`] for each group of the table, then as many [`StepTrace`]s as there is space for.
-//! Further steps are counted and not kept. All of it except the space is zero before a run.
+//! Blocks write it if the launch record has its address. It is a [`TraceHead`], then a
+//! [`GroupTrace`] for each group of the table, then as many [`StepTrace`]s as there is space for,
+//! both by the leading block, then [`BARRIERS_KEPT`] [`BarrierTrace`]s of each block. Further steps
+//! are counted and not kept. All of it except the space and the blocks is zero before a run.
 
 use super::assert_words;
 use crate::topology::Reason;
@@ -18,10 +19,32 @@ pub struct TraceHead {
     pub steps: u32,
     /// Records of steps that there is space for.
     pub space: u32,
+    /// Blocks that there is space for.
+    pub blocks: u32,
     /// Zero.
-    pub reserved: [u32; 2],
+    pub reserved: u32,
 }
 assert_words!(TraceHead, 4);
+
+/// Barriers of the whole grid that a trace keeps, from the start of the run.
+pub const BARRIERS_KEPT: u32 = 64;
+
+/// A barrier of the whole grid, as one block crossed it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
+#[repr(C)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct BarrierTrace {
+    /// Number of the wave whose work it ends.
+    pub wave: u32,
+    /// Iteration of the innermost loop around it.
+    pub iteration: u32,
+    /// Clock right after the block announced its arrival, nanoseconds, low and high word. Others
+    /// may go on before this is read.
+    pub arrived_ns: [u32; 2],
+    /// Clock when it went on, nanoseconds, low and high word; 0 if it did not.
+    pub left_ns: [u32; 2],
+}
+assert_words!(BarrierTrace, 6);
 
 /// The time of a group, barriers after it included, as the leading block saw it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]

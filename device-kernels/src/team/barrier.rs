@@ -3,7 +3,8 @@
 use super::members::Team;
 use crate::control::{Control, ProgramPoint, Stop};
 use crate::grid::Grid;
-use crate::shared::{EPOCH, STOPPED};
+use crate::shared::{BARRIERS_TRACED, EPOCH, STOPPED};
+use crate::trace::records::BlockTrace;
 use seawall_core::abi::control::{FaultCode, FaultRecord};
 
 /// Clock cycles between an arrival and the first poll. No barrier is shorter, and polls
@@ -121,11 +122,20 @@ impl<G: Grid> Team<G> {
         let met = self.barriers().wrapping_add(1);
         EPOCH.store(self.grid, met);
         let target = met.wrapping_mul(self.size);
+        // Read while others arrive, so that it costs a run without a trace nothing.
+        let is_traced = BARRIERS_TRACED.load_wide(self.grid) != 0;
+        if is_traced {
+            let point = point();
+            note_arrival(self.grid, met, point.wave, point.iteration);
+        }
         self.grid.delay(FIRST_POLL_CYCLES);
         let mut polls = 0_u32;
         loop {
             let arrivals = self.control.arrivals(self.grid);
             if arrivals.wrapping_sub(target) as i32 >= 0 {
+                if is_traced {
+                    note_departure(self.grid, met);
+                }
                 return true;
             }
             polls = polls.wrapping_add(1);
@@ -146,6 +156,24 @@ impl<G: Grid> Team<G> {
                 return false;
             }
         }
+    }
+}
+
+/// Notes in the trace that this block arrived at barrier `met` of the grid, counted from 1.
+#[cold]
+#[inline(never)]
+fn note_arrival<G: Grid>(grid: G, met: u32, wave: u32, iteration: u32) {
+    if let Some(trace) = BlockTrace::held(grid) {
+        trace.arrive(grid, met, wave, iteration);
+    }
+}
+
+/// Notes in the trace that this block left barrier `met`.
+#[cold]
+#[inline(never)]
+fn note_departure<G: Grid>(grid: G, met: u32) {
+    if let Some(trace) = BlockTrace::held(grid) {
+        trace.leave(grid, met);
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::control::Control;
 use crate::grid::Grid;
-use crate::shared::{EPOCH, PIECES, STOPPED};
+use crate::shared::{BARRIERS_TRACED, EPOCH, PIECES, STOPPED};
 
 /// Blocks that share work and barriers.
 #[derive(Clone, Copy, Debug)]
@@ -23,6 +23,7 @@ impl<G: Grid> Team<G> {
     pub fn whole(grid: G, control: Control, deadline_ns: u64) -> Self {
         if grid.lane() == 0 {
             EPOCH.store(grid, 0);
+            BARRIERS_TRACED.store_wide(grid, 0);
             STOPPED.store(grid, 0);
             if G::TAKES {
                 PIECES.store(grid, 0);

@@ -1,13 +1,15 @@
-//! Records of a trace, in memory that only the leading block writes.
+//! Records of a trace, in memory of which each word has one block that writes it.
 
 use crate::grid::Grid;
 use crate::memory::{Proven, word_of};
+use crate::shared::BARRIERS_TRACED;
 use seawall_core::abi::search::DriveRecord;
-use seawall_core::abi::trace::{GroupTrace, StepTrace, TraceHead};
+use seawall_core::abi::trace::{BARRIERS_KEPT, BarrierTrace, GroupTrace, StepTrace, TraceHead};
 
 const HEAD_WORDS: u32 = (size_of::<TraceHead>() / 4) as u32;
 const GROUP_WORDS: u32 = (size_of::<GroupTrace>() / 4) as u32;
 const STEP_WORDS: u32 = (size_of::<StepTrace>() / 4) as u32;
+const BARRIER_WORDS: u32 = (size_of::<BarrierTrace>() / 4) as u32;
 
 /// A trace in the device's memory.
 #[derive(Clone, Copy, Debug)]
@@ -20,8 +22,8 @@ impl Trace {
     /// The trace at `address`, of a table of `groups` groups.
     ///
     /// # Safety
-    /// There must be one with the space that it states, for the leading block alone, valid
-    /// for the whole run.
+    /// There must be one with the space that it states, for this run alone, valid for the whole
+    /// run.
     #[inline(always)]
     #[must_use]
     pub unsafe fn at(address: u64, groups: u32) -> Self {
@@ -38,8 +40,22 @@ impl Trace {
 
     #[inline(always)]
     fn set_time<G: Grid>(self, grid: G, at: u32, time: u64) {
-        self.words.store(grid, at, time as u32);
-        self.words.store(grid, at + 1, (time >> 32) as u32);
+        set_time(grid, self.words, at, time);
+    }
+
+    /// Lets this block note its barriers in the trace, if there is space for the block. For its
+    /// first lane.
+    pub(crate) fn hold_barriers<G: Grid>(self, grid: G) {
+        let [blocks, steps] = [word_of!(TraceHead, blocks), word_of!(TraceHead, space)]
+            .map(|at| self.words.load(grid, at));
+        if grid.block() < blocks {
+            let before = HEAD_WORDS + self.groups * GROUP_WORDS + steps * STEP_WORDS;
+            let at = before + grid.block() * BARRIERS_KEPT * BARRIER_WORDS;
+            let own = self
+                .words
+                .part(u64::from(at), BARRIERS_KEPT * BARRIER_WORDS);
+            BARRIERS_TRACED.store_wide(grid, own.address());
+        }
     }
 
     /// The record of a group of the table.
@@ -112,5 +128,46 @@ impl Trace {
             self.words.store(grid, at, word);
         }
         self.set_time(grid, at + word_of!(StepTrace, begun_ns), grid.now_ns());
+    }
+}
+
+#[inline(always)]
+fn set_time<G: Grid>(grid: G, words: Proven, at: u32, time: u64) {
+    words.store(grid, at, time as u32);
+    words.store(grid, at + 1, (time >> 32) as u32);
+}
+
+/// The barriers of one block in a trace.
+#[derive(Clone, Copy, Debug)]
+pub struct BlockTrace(Proven);
+
+impl BlockTrace {
+    /// The barriers that this block notes; `None` without a trace. For its first lane.
+    pub(crate) fn held<G: Grid>(grid: G) -> Option<Self> {
+        let address = BARRIERS_TRACED.load_wide(grid);
+        let words = BARRIERS_KEPT * BARRIER_WORDS;
+        // SAFETY: `hold_barriers` found space for the block there, which is valid for the run.
+        (address != 0).then(|| Self(unsafe { Proven::trusted(address as *mut u32, words) }))
+    }
+
+    /// The record of barrier `met`, counted from 1.
+    fn record(met: u32) -> Option<u32> {
+        let index = met.checked_sub(1)?;
+        (index < BARRIERS_KEPT).then(|| index * BARRIER_WORDS)
+    }
+
+    pub(crate) fn arrive<G: Grid>(self, grid: G, met: u32, wave: u32, iteration: u32) {
+        let Some(at) = Self::record(met) else { return };
+        self.0.store(grid, at + word_of!(BarrierTrace, wave), wave);
+        let told = at + word_of!(BarrierTrace, iteration);
+        self.0.store(grid, told, iteration);
+        let arrived = at + word_of!(BarrierTrace, arrived_ns);
+        set_time(grid, self.0, arrived, grid.now_ns());
+    }
+
+    pub(crate) fn leave<G: Grid>(self, grid: G, met: u32) {
+        let Some(at) = Self::record(met) else { return };
+        let left = at + word_of!(BarrierTrace, left_ns);
+        set_time(grid, self.0, left, grid.now_ns());
     }
 }

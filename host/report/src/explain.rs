@@ -5,9 +5,9 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
-use super::stream;
+use super::{stream, timeline};
 use seawall::analysis::AnalysisKind;
-use seawall::outcome::{Column, GroupSummary, PassSummary, RunOutcome, StepSummary};
+use seawall::outcome::{Column, GroupSummary, PassSummary, RunOutcome, StepSummary, Timeline};
 use seawall::run::ProgramExplanation;
 use seawall::units::{Count, Nanoseconds, bytes};
 
@@ -20,6 +20,8 @@ pub struct Explanation<'a> {
     groups: &'a [GroupSummary],
     steps: &'a [StepSummary],
     steps_total: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    timeline: Option<&'a Timeline>,
     /// Nodes of each level of a search.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     frontier: Vec<u32>,
@@ -33,6 +35,7 @@ impl<'a> Explanation<'a> {
             groups: &outcome.groups,
             steps: &outcome.steps,
             steps_total: outcome.steps_total,
+            timeline: outcome.timeline.as_ref(),
             frontier: frontier(outcome),
             passes: outcome.stream.as_ref().map(|stream| &*stream.pass_list),
         }
@@ -45,9 +48,28 @@ impl<'a> Explanation<'a> {
             groups: &described.groups,
             steps: &described.steps,
             steps_total: described.steps_total,
+            timeline: described.timeline.as_ref(),
             frontier: Vec::new(),
             passes: None,
         }
+    }
+
+    /// Writes groups, what blocks did between barriers, and the recorded steps of searches.
+    ///
+    /// # Errors
+    /// If `out` fails.
+    pub fn write(&self, out: &mut dyn Write) -> io::Result<()> {
+        let head = ["group", "bytes", "predicted", "measured", "runs", "waves"];
+        writeln!(out)?;
+        line(out, head)?;
+        for group in self.groups {
+            line(out, cells(group).each_ref().map(String::as_str))?;
+            writeln!(out, "  {:>5}  {}: {}", "", group.topology, group.reason)?;
+        }
+        if let Some(timeline) = self.timeline {
+            writeln!(out, "\n  {}", timeline::described(timeline))?;
+        }
+        write_steps(self.steps, self.steps_total, out)
     }
 }
 
@@ -84,24 +106,7 @@ pub fn write(outcome: &RunOutcome, out: &mut dyn Write) -> io::Result<()> {
         // Its kernels walk no groups.
         return Ok(());
     }
-    write_groups(&outcome.groups, &outcome.steps, outcome.steps_total, out)
-}
-
-/// Writes groups, and the recorded `steps` out of all `total` steps of searches.
-pub fn write_groups(
-    groups: &[GroupSummary],
-    steps: &[StepSummary],
-    total: u32,
-    out: &mut dyn Write,
-) -> io::Result<()> {
-    let head = ["group", "bytes", "predicted", "measured", "runs", "waves"];
-    writeln!(out)?;
-    line(out, head)?;
-    for group in groups {
-        line(out, cells(group).each_ref().map(String::as_str))?;
-        writeln!(out, "  {:>5}  {}: {}", "", group.topology, group.reason)?;
-    }
-    write_steps(steps, total, out)
+    Explanation::of(outcome).write(out)
 }
 
 fn line(out: &mut dyn Write, cells: [&str; 6]) -> io::Result<()> {

@@ -24,4 +24,5 @@ pub mod weights;
 
 mod devices;
 mod stream;
+mod timeline;
 mod top;

@@ -2,12 +2,13 @@
 
 use std::io::{self, Write};
 
+use serde::Deserialize as _;
 use serde_json::{Map, Value};
 
 use super::canvas::Escaped;
-use super::json;
+use super::{json, timeline};
 use seawall::analysis::AnalysisKind;
-use seawall::outcome::RunOutcome;
+use seawall::outcome::{RunOutcome, Timeline};
 use seawall::units::{Count, Nanoseconds, bytes, counted};
 
 const STYLE: &str = "body{font:15px/1.5 system-ui,sans-serif;color:#1b2733;max-width:60rem;margin:2rem auto;padding:0 1rem}\
@@ -123,6 +124,7 @@ impl<'a> Page<'a> {
         self.write_answer(out)?;
         self.write_times(out)?;
         self.write_groups(out)?;
+        self.write_timeline(out)?;
         self.write_frontier(out)?;
         writeln!(out, "<details><summary>Every field</summary><table>")?;
         write_fields(out, "", &Value::Object(self.fields.clone()))?;
@@ -215,6 +217,17 @@ impl<'a> Page<'a> {
             start += measured(group);
         }
         writeln!(out, "</table>")
+    }
+
+    /// What blocks did between barriers; nothing if a report's timeline is not one.
+    fn write_timeline(&self, out: &mut dyn Write) -> io::Result<()> {
+        let explained = self.fields.get("explain");
+        let timeline = explained.and_then(|explained| explained.get("timeline"));
+        let timeline = timeline.and_then(|timeline| Timeline::deserialize(timeline).ok());
+        match timeline.filter(Timeline::is_whole) {
+            Some(timeline) => timeline::draw(&timeline, out),
+            None => Ok(()),
+        }
     }
 
     /// The frontier over the levels of a search, or else over the steps of searches.

@@ -8,7 +8,8 @@ mod path;
 use std::io::{self, Write};
 
 use super::canvas::{Anchor, Area, Canvas, PictureFormat, TEXT_SIZE, fitted, text_width};
-use histogram::{Bar, Histogram, Scale, Tick, round_step};
+pub(crate) use histogram::round_step;
+use histogram::{Bar, Histogram, Scale, Tick};
 use seawall::analysis::Picture;
 use seawall::outcome::RunOutcome;
 use seawall::units::Count;

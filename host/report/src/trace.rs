@@ -3,13 +3,17 @@
 //! A trace shows the times on one row for the host and one for the device. A third row has the
 //! waves of the last run, each for the time of its group; a body's time is that of all its
 //! iterations, put at the first one. Waves whose group was not measured are marks without a
-//! length. A fourth row has the steps of searches with the reason of each.
+//! length. A fourth row has the steps of searches with the reason of each. A row for each block
+//! follows, where several ran the program in one launch: its work and its waiting at barriers.
 
 use std::io::{self, Write};
 
 use serde::Serialize;
 
-use seawall::outcome::{Event, GroupSummary, RunOutcome, StepSummary, Track, WaveSummary};
+use super::timeline;
+use seawall::outcome::{
+    Event, GroupSummary, RunOutcome, StepSummary, Timeline, Track, WaveSummary,
+};
 
 #[derive(Serialize)]
 struct Trace<'a> {
@@ -103,6 +107,8 @@ pub struct Traced<'a> {
     pub groups: &'a [GroupSummary],
     /// Steps of searches.
     pub steps: &'a [StepSummary],
+    /// What blocks did between barriers.
+    pub timeline: Option<&'a Timeline>,
 }
 
 /// Writes the trace as one JSON object; its times are microseconds from the
@@ -118,6 +124,7 @@ pub fn write(outcome: &RunOutcome, out: &mut dyn Write) -> io::Result<()> {
         waves: &outcome.waves,
         groups: &outcome.groups,
         steps: &outcome.steps,
+        timeline: outcome.timeline.as_ref(),
     };
     write_traced(traced, out)
 }
@@ -150,6 +157,9 @@ pub fn write_traced(traced: Traced<'_>, out: &mut dyn Write) -> io::Result<()> {
     let waves = traced.waves.iter();
     events.extend(waves.map(|wave| timed(wave, group(wave), start)));
     events.extend(traced.steps.iter().map(|taken| step(taken, start)));
+    if let Some(timeline) = traced.timeline {
+        events.extend(timeline::rows(timeline, STEPS + 1, start));
+    }
     finish(events, out)
 }
 

@@ -301,7 +301,8 @@ impl Session for CpuSession<'_> {
         let outgrowing = Overflowing::of(program, self.graph)?;
         let arena = lines("the arena", program.arena_bytes)?;
         let inputs = lines("the input region", program.input_bytes)?;
-        let trace = self.traces.then(|| TraceMemory::new(program.groups.len()));
+        let groups = program.groups.len();
+        let trace = self.traces.then(|| TraceMemory::new(groups, self.threads));
         self.loaded = Some(Box::new(Loaded {
             program: program.clone(),
             ids: Ids::of(program),

@@ -299,6 +299,6 @@ pub use footprint::{SessionMemory, session_bytes};
 pub(crate) use footprint::{TableLengths, graph_bytes};
 pub use identity::resident_digest;
 pub use program_session::ProgramSession;
-pub use trace::{GroupTime, STEPS_KEPT, StepTaken, Trace};
+pub use trace::{BarrierCrossed, GroupTime, STEPS_KEPT, StepTaken, Trace};
 pub use work::SessionWork;
 pub(crate) use work::{BATCH_ALLOCATIONS, PROGRAM_ALLOCATIONS};

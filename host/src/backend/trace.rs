@@ -1,17 +1,20 @@
-//! The trace of a run: a kernel's records of its groups and steps, in times since its start.
+//! The trace of a run: a kernel's records of its groups, steps and barriers, in times since its
+//! start.
 
 use super::BackendError;
 use crate::graph::memory;
 use bytemuck::AnyBitPattern;
 use seawall_core::abi::control::ControlRecord;
 use seawall_core::abi::search::Step;
-use seawall_core::abi::trace::{GroupTrace, StepReason, StepTrace, TraceHead, nanoseconds};
+use seawall_core::abi::trace::{
+    BARRIERS_KEPT, BarrierTrace, GroupTrace, StepReason, StepTrace, TraceHead, nanoseconds,
+};
 use seawall_core::topology::Topology;
 
 /// Steps that a trace keeps; further ones are counted.
 pub const STEPS_KEPT: u32 = 4096;
 
-/// Times and steps of a run, as its leading block saw them.
+/// Times and steps of a run, as its leading block saw them, and the barriers of all blocks.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Trace {
     /// Groups that ran, by number.
@@ -20,6 +23,22 @@ pub struct Trace {
     pub steps: Vec<StepTaken>,
     /// Number of all steps.
     pub steps_total: u32,
+    /// Barriers of the whole grid in their order, the first [`BARRIERS_KEPT`] of them. One block
+    /// alone has none.
+    pub barriers: Vec<BarrierCrossed>,
+}
+
+/// A barrier of the whole grid, as all blocks crossed it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BarrierCrossed {
+    /// Number of the wave whose work it ends.
+    pub wave: u32,
+    /// Iteration of the innermost loop around it.
+    pub iteration: u32,
+    /// When each block arrived, since the start of the program, nanoseconds.
+    pub arrived_ns: Vec<u64>,
+    /// When each block went on.
+    pub left_ns: Vec<u64>,
 }
 
 /// The time of a group in all its runs, barriers after it included.
@@ -66,26 +85,33 @@ pub struct StepTaken {
 pub(super) struct TraceMemory {
     words: Vec<u64>,
     groups: usize,
+    blocks: u32,
 }
 
 const HEAD: usize = size_of::<TraceHead>();
 const GROUP: usize = size_of::<GroupTrace>();
 const STEP: usize = size_of::<StepTrace>();
+const BARRIER: usize = size_of::<BarrierTrace>();
 
 impl TraceMemory {
-    /// Allocates a trace for a table of `groups` groups.
+    /// Allocates a trace for a table of `groups` groups that `blocks` blocks run.
     ///
     /// # Errors
     /// [`BackendError::OutOfMemory`].
-    pub(super) fn new(groups: usize) -> Result<Self, BackendError> {
-        let bytes = HEAD + groups.saturating_mul(GROUP) + STEPS_KEPT as usize * STEP;
+    pub(super) fn new(groups: usize, blocks: u32) -> Result<Self, BackendError> {
+        let barriers = (blocks as usize).saturating_mul(BARRIERS_KEPT as usize * BARRIER);
+        let bytes = first_barrier(groups).saturating_add(barriers);
         let words = memory::zeroed(bytes.div_ceil(8));
         let words = words.map_err(|short| BackendError::OutOfMemory {
             what: "the trace of a run",
             needed: short.needed,
             available: short.available,
         })?;
-        Ok(Self { words, groups })
+        Ok(Self {
+            words,
+            groups,
+            blocks,
+        })
     }
 
     /// Empties the trace for the next run.
@@ -93,6 +119,7 @@ impl TraceMemory {
         self.words.fill(0);
         let head = TraceHead {
             space: STEPS_KEPT,
+            blocks: self.blocks,
             ..TraceHead::default()
         };
         self.bytes_mut()[..HEAD].copy_from_slice(bytemuck::bytes_of(&head));
@@ -125,8 +152,49 @@ impl TraceMemory {
             groups: (0..self.groups).filter_map(group).collect(),
             steps: (0..kept).filter_map(step).collect(),
             steps_total: head.steps,
+            barriers: self.barriers(zero),
         }
     }
+
+    /// The barriers that all blocks of the run crossed.
+    fn barriers(&self, zero: u64) -> Vec<BarrierCrossed> {
+        let ran = |block: &u32| nanoseconds(self.barrier_of(*block, 0).left_ns) != 0;
+        let blocks = (0..self.blocks).take_while(ran).count() as u32;
+        let crossed = |barrier| self.barrier(barrier, blocks, zero);
+        (0..BARRIERS_KEPT).map_while(crossed).collect()
+    }
+
+    fn barrier_of(&self, block: u32, barrier: u32) -> BarrierTrace {
+        let before = block as usize * BARRIERS_KEPT as usize + barrier as usize;
+        self.record(first_barrier(self.groups) + before * BARRIER)
+    }
+
+    /// The barrier with this index; `None` if one of `blocks` did not cross it.
+    fn barrier(&self, barrier: u32, blocks: u32, zero: u64) -> Option<BarrierCrossed> {
+        let crossings = (0..blocks).map(|block| self.barrier_of(block, barrier));
+        let of_first = crossings.clone().next()?;
+        let mut crossed = BarrierCrossed {
+            wave: of_first.wave,
+            iteration: of_first.iteration,
+            arrived_ns: Vec::new(),
+            left_ns: Vec::new(),
+        };
+        for crossing in crossings {
+            let [arrived, left] = [crossing.arrived_ns, crossing.left_ns].map(nanoseconds);
+            if left == 0 {
+                return None;
+            }
+            crossed.arrived_ns.push(arrived.saturating_sub(zero));
+            crossed.left_ns.push(left.saturating_sub(zero));
+        }
+        Some(crossed)
+    }
+}
+
+/// Offset of the barriers in the trace of a table of `groups` groups.
+const fn first_barrier(groups: usize) -> usize {
+    HEAD.saturating_add(groups.saturating_mul(GROUP))
+        .saturating_add(STEPS_KEPT as usize * STEP)
 }
 
 fn group_time(group: usize, record: &GroupTrace, zero: u64) -> Option<GroupTime> {

@@ -1,10 +1,10 @@
 //! The groups of a program as they were planned and as they ran, for explanations and traces.
 
 use super::WaveSummary;
-use crate::backend::{GroupTime, StepTaken, Trace};
+use crate::backend::{BarrierCrossed, GroupTime, StepTaken, Trace};
 use crate::program::EncodedProgram;
 use seawall_core::abi::search::Step;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// A group of waves.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -59,6 +59,67 @@ pub struct StepSummary {
     pub start_ns: u64,
     /// Duration, nanoseconds.
     pub duration_ns: u64,
+}
+
+/// What each block of the grid did between barriers.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Timeline {
+    /// Blocks of a GPU, or threads.
+    pub blocks: usize,
+    /// The first barriers of the whole grid, in their order.
+    pub barriers: Vec<BarrierSummary>,
+}
+
+/// A barrier of the whole grid. Its times are those of each block, since the start of the program,
+/// nanoseconds.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BarrierSummary {
+    /// Name of the wave whose work it ends.
+    pub wave: String,
+    /// Iteration of the innermost loop around it.
+    pub iteration: u32,
+    /// When the block arrived.
+    pub arrived_ns: Vec<u64>,
+    /// When it went on.
+    pub left_ns: Vec<u64>,
+}
+
+impl Timeline {
+    /// Whether there is a barrier, and each has the times of all blocks: so is every timeline of a
+    /// run, but one from a file may not be.
+    #[must_use]
+    pub fn is_whole(&self) -> bool {
+        let whole = |barrier: &BarrierSummary| {
+            let lengths = [barrier.arrived_ns.len(), barrier.left_ns.len()];
+            lengths == [self.blocks; 2]
+        };
+        !self.barriers.is_empty() && self.barriers.iter().all(whole)
+    }
+
+    /// Shares of the time up to the last barrier for which blocks waited at barriers: the least, the
+    /// mean and the greatest, in percent.
+    #[must_use]
+    pub fn waited_percent(&self) -> [f64; 3] {
+        let waited = |block: usize| {
+            let times = self.barriers.iter().map(|barrier| {
+                let [arrived, left] =
+                    [&barrier.arrived_ns, &barrier.left_ns].map(|ns| ns.get(block));
+                left.copied()
+                    .unwrap_or(0)
+                    .saturating_sub(arrived.copied().unwrap_or(0))
+            });
+            times.fold(0, u64::saturating_add)
+        };
+        let last = self.barriers.last();
+        let all = last.and_then(|last| last.left_ns.iter().max());
+        let percent = |ns: u64| 100.0 * ns as f64 / (all.copied().unwrap_or(0).max(1)) as f64;
+        let each: Vec<u64> = (0..self.blocks).map(waited).collect();
+        let sum = each.iter().copied().fold(0, u64::saturating_add);
+        let mean = percent(sum) / self.blocks.max(1) as f64;
+        let [least, most] = [each.iter().min(), each.iter().max()];
+        let [least, most] = [least, most].map(|ns| percent(ns.copied().unwrap_or(0)));
+        [least, mean, most]
+    }
 }
 
 /// Lists the groups of `program`, whose waves are `waves`; `predicted` has the times of its
@@ -161,6 +222,24 @@ pub(crate) fn steps(trace: &Trace, names: &[String]) -> Vec<StepSummary> {
         duration_ns: step.duration_ns,
     };
     trace.steps.iter().map(summary).collect()
+}
+
+/// The timeline of a trace, if it has barriers; `names` are those of waves by number.
+pub(crate) fn timeline(trace: &Trace, names: &[String]) -> Option<Timeline> {
+    let first = trace.barriers.first()?;
+    let summary = |barrier: &BarrierCrossed| BarrierSummary {
+        wave: names
+            .get(barrier.wave as usize)
+            .cloned()
+            .unwrap_or_default(),
+        iteration: barrier.iteration,
+        arrived_ns: barrier.arrived_ns.clone(),
+        left_ns: barrier.left_ns.clone(),
+    };
+    Some(Timeline {
+        blocks: first.arrived_ns.len(),
+        barriers: trace.barriers.iter().map(summary).collect(),
+    })
 }
 
 /// The name of a step: that of its topology.

@@ -374,6 +374,7 @@ impl Submission<'_, '_> {
             groups: explanation.groups,
             steps: explanation.steps,
             steps_total: explanation.steps_total,
+            timeline: explanation.timeline,
             parents,
             ..steps::outcome(graph, request, opened.executor, values, end)
         }

@@ -8,7 +8,9 @@ use super::planned::Planned;
 use crate::backend::RunStats;
 use crate::calibrate::predict_groups;
 use crate::graph::Graph;
-use crate::outcome::{GroupSummary, StepSummary, WaveSummary, groups, steps, waves};
+use crate::outcome::{
+    GroupSummary, StepSummary, Timeline, WaveSummary, groups, steps, timeline, waves,
+};
 use crate::program::EncodedProgram;
 
 /// Groups and steps of a run, with their reasons.
@@ -17,6 +19,7 @@ pub(super) struct Explanation {
     pub(super) groups: Vec<GroupSummary>,
     pub(super) steps: Vec<StepSummary>,
     pub(super) steps_total: u32,
+    pub(super) timeline: Option<Timeline>,
 }
 
 /// Explains a run with the waves `waves`; empty if not requested.
@@ -41,6 +44,7 @@ pub(super) fn explain(
         groups: groups(program, waves, trace, &predicted),
         steps: trace.map_or_else(Vec::new, |trace| steps(trace, &program.wave_names)),
         steps_total: trace.map_or(0, |trace| trace.steps_total),
+        timeline: trace.and_then(|trace| timeline(trace, &program.wave_names)),
     }
 }
 
@@ -56,6 +60,8 @@ pub struct ProgramExplanation {
     pub steps: Vec<StepSummary>,
     /// All of its searches' steps.
     pub steps_total: u32,
+    /// What each block or thread did between barriers, if several ran it in one launch.
+    pub timeline: Option<Timeline>,
 }
 
 /// Explains a run of `program`; its times are there if the session traced it
@@ -68,6 +74,7 @@ pub fn explain_program(program: &EncodedProgram, stats: &RunStats) -> ProgramExp
         groups: groups(program, &waves, trace, &[]),
         steps: trace.map_or_else(Vec::new, |trace| steps(trace, &program.wave_names)),
         steps_total: trace.map_or(0, |trace| trace.steps_total),
+        timeline: trace.and_then(|trace| timeline(trace, &program.wave_names)),
         waves,
     }
 }

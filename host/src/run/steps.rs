@@ -164,6 +164,7 @@ pub(crate) fn outcome(
         groups: Vec::new(),
         steps: Vec::new(),
         steps_total: 0,
+        timeline: None,
         stream: None,
         devices: None,
         values,

@@ -26,7 +26,7 @@ use seawall::program::{EncodedProgram, GraphSize, Kind, PlanSummary, TextProgram
 use seawall::run::{ProgramExplanation, explain_program, program_report};
 use seawall::units::{Nanoseconds, counted, elapsed_ns};
 use seawall_report::code;
-use seawall_report::explain::{Explanation, write_groups};
+use seawall_report::explain::Explanation;
 use seawall_report::head::row;
 use seawall_report::table::RowFormat;
 use seawall_report::taken;
@@ -175,6 +175,7 @@ impl Ran {
             waves: &self.described.waves,
             groups: &self.described.groups,
             steps: &self.described.steps,
+            timeline: self.described.timeline.as_ref(),
         }
     }
 }
@@ -340,12 +341,7 @@ impl Report {
             self.write_internals(out)?;
         }
         match &self.explain {
-            Some(Explained(described)) => write_groups(
-                &described.groups,
-                &described.steps,
-                described.steps_total,
-                out,
-            ),
+            Some(Explained(described)) => Explanation::of_program(described).write(out),
             None => Ok(()),
         }
     }

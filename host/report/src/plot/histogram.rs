@@ -237,7 +237,7 @@ impl Bar {
 }
 
 /// The smallest of 1, 2 and 5 times a power of ten that divides `span` into at most `most` steps.
-pub(super) fn round_step(span: u64, most: u64) -> u64 {
+pub(crate) fn round_step(span: u64, most: u64) -> u64 {
     let powers = (0..19).map(|power| 10_u64.pow(power));
     let mut steps = powers.flat_map(|power| [1, 2, 5].map(|factor| power.saturating_mul(factor)));
     let step = steps.find(|step| span / step <= most);

@@ -35,8 +35,8 @@ pub(super) struct Surroundings<'g> {
     pub(super) graph: &'g Graph,
     /// The graph on the device.
     pub(super) addresses: GraphAddresses,
-    /// Whether runs write a trace.
-    pub(super) traces: bool,
+    /// Blocks of runs that write a trace; `None` if they do not.
+    pub(super) traced_blocks: Option<u32>,
     /// Time budget of a run, nanoseconds.
     pub(super) time_budget_ns: u64,
 }
@@ -71,8 +71,12 @@ struct DeviceTrace {
 }
 
 impl DeviceTrace {
-    fn new(context: &Rc<Context>, program: &EncodedProgram) -> Result<Self, BackendError> {
-        let mut host = TraceMemory::new(program.groups.len())?;
+    fn new(
+        context: &Rc<Context>,
+        program: &EncodedProgram,
+        blocks: u32,
+    ) -> Result<Self, BackendError> {
+        let mut host = TraceMemory::new(program.groups.len(), blocks)?;
         let bytes = host.bytes_mut().len() as u64;
         let device = DeviceMemory::take(context, "the trace of a run", bytes)?;
         Ok(Self { device, host })
@@ -132,7 +136,8 @@ impl Loaded {
         let layout = Layout::of(program);
         let context = uploader.stream.context();
         let input_bytes = usize::try_from(program.input_bytes).unwrap_or(usize::MAX);
-        let trace = around.traces.then(|| DeviceTrace::new(context, program));
+        let trace = around.traced_blocks;
+        let trace = trace.map(|blocks| DeviceTrace::new(context, program, blocks));
         let loaded = Self {
             outgrowing: Overflowing::of(program, around.graph)?,
             arena: DeviceMemory::take(context, "the program's arena", program.arena_bytes)?,

@@ -207,7 +207,7 @@ impl<'g> CudaSession<'g> {
             } else {
                 self.graph.addresses()
             },
-            traces: self.traces,
+            traced_blocks: self.traces.then(|| self.runner.shape().blocks),
             time_budget_ns: self.limits.time_budget_ns,
         };
         let uploader = Uploader {
