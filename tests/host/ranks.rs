@@ -63,6 +63,29 @@ fn edges(graph: &Graph, weight: impl Fn(u32) -> f64) -> Vec<(u32, u32, f64)> {
 }
 
 #[test]
+fn equal_weights_rank_as_none_and_zeroes_do_not() {
+    let ends = [(0, 1), (0, 2), (0, 2), (1, 0), (2, 3), (3, 3), (4, 0)];
+    let plain = Graph::from_edges(6, &ends, false).unwrap();
+    for analysis in [AnalysisKind::Pagerank, AnalysisKind::Ppr] {
+        let mut request = RunRequest::new(analysis, vec![0]);
+        if analysis == AnalysisKind::Pagerank {
+            request.sources.clear();
+        }
+        let expected = run(&plain, &request);
+        for weight in [0.25, 3.0] {
+            let edges = ends.map(|(from, to)| (from, to, weight));
+            let graph = Graph::from_float_edges(6, &edges, false).unwrap();
+            assert_eq!(graph.steering_weights(), None);
+            assert_eq!(run(&graph, &request).values, expected.values);
+        }
+        let edges = ends.map(|(from, to)| (from, to, 0));
+        let zeroes = Graph::from_weighted_edges(6, &edges, false).unwrap();
+        assert!(zeroes.steering_weights().is_some());
+        assert_ne!(run(&zeroes, &request).values, expected.values);
+    }
+}
+
+#[test]
 fn weights_share_ranks_out() {
     let edges = [(0, 1, 9.0), (0, 2, 1.0), (1, 0, 1.0), (2, 0, 1.0)];
     let graph = Graph::from_float_edges(3, &edges, false).unwrap();

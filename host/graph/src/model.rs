@@ -48,6 +48,7 @@ pub struct Graph {
     ids: Ids,
     pub(super) forms: Forms,
     matched: OnceLock<bool>,
+    even: OnceLock<bool>,
 }
 
 /// Rows of a graph that stay in memory as long as this does.
@@ -212,6 +213,7 @@ impl Graph {
             ids,
             forms: Forms::default(),
             matched: OnceLock::new(),
+            even: OnceLock::new(),
         }
     }
 
@@ -329,6 +331,23 @@ impl Graph {
             || *self
                 .matched
                 .get_or_init(|| mirror::are_matched(&self.outgoing))
+    }
+
+    /// Returns the kind of the weights that steer a random walk: `None` without weights, and where
+    /// all edges have the same one above 0, since a walk then follows each with the same chance.
+    ///
+    /// The first call reads weights up to one that differs from the first.
+    pub fn steering_weights(&self) -> Option<WeightKind> {
+        let kind = self.weight_kind()?;
+        let is_even = || {
+            let [first, rest @ ..] = self.weights().unwrap_or(&[]) else {
+                return true;
+            };
+            // Of signed weights that are equal, all are negative.
+            let is_unsigned = matches!(kind, WeightKind::Integer | WeightKind::Float);
+            is_unsigned && *first > 0 && rest.iter().all(|weight| weight == first)
+        };
+        (!*self.even.get_or_init(is_even)).then_some(kind)
     }
 
     /// Rows of outgoing edges.

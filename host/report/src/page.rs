@@ -210,8 +210,8 @@ impl<'a> Page<'a> {
                 Escaped(&waves.join(", ")),
                 Escaped(reason),
                 bytes(group["bytes"].as_u64().unwrap_or(0)),
-                Nanoseconds(group["predicted_ns"].as_u64().unwrap_or(0)),
-                Nanoseconds(measured(group)),
+                time_of(&group["predicted_ns"]),
+                time_of(&group["measured_ns"]),
                 bar(start, measured(group), all),
             )?;
             start += measured(group);
@@ -259,6 +259,13 @@ impl<'a> Page<'a> {
         let list = self.fields.get("explain")?.get(list)?;
         Some(list.as_array()?.as_slice())
     }
+}
+
+/// A time, or a dash where there is none.
+fn time_of(ns: &Value) -> String {
+    let dash = || "–".to_owned();
+    ns.as_u64()
+        .map_or_else(dash, |ns| Nanoseconds(ns).to_string())
 }
 
 /// Draws the frontier at each `step`: its nodes and a text that appears on hover.

@@ -358,7 +358,7 @@ impl<'g> Cut<'g> {
     ) -> Result<Self, RunError> {
         let form = graph.form(request.form_of(graph)?)?;
         request.check_form(form)?;
-        if work == Work::Ranks && request.weighted && form.weights().is_some() {
+        if work == Work::Ranks && request.weighted && form.steering_weights().is_some() {
             let (analysis, what) = (
                 request.analysis,
                 "ranks that follow weights are found on one device; ignore them (--unit-weights)"

@@ -136,7 +136,7 @@ pub(crate) fn job(graph: &Graph, request: &RunRequest, edges: u64) -> Job {
     Job {
         nodes: f64::from(graph.nodes()),
         edges: f64::from(graph.edges()),
-        weighted: request.reads_weights() || request.weighted && graph.weights().is_some(),
+        weighted: request.reads_weights() || request.weighted && graph.steering_weights().is_some(),
         can_pull: graph.is_symmetric(),
         tally: if facts.takes_sources {
             sample(graph, &request.sources, edges)

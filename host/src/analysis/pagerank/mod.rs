@@ -51,7 +51,7 @@ impl Analysis for Pagerank {
     }
 
     fn build(&self, graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
-        if question.weighted && graph.weights().is_some() {
+        if question.weighted && graph.steering_weights().is_some() {
             return super::ppr::build_even(graph, question);
         }
         build(graph, question, suited(graph, question))

@@ -3,7 +3,7 @@
 //! proportion to start weights.
 //!
 //! Each loop and each parallel edge counts. With weights, an edge is followed in proportion to its
-//! weight, and an edge of weight 0 never.
+//! weight, and an edge of weight 0 never. Equal weights above 0 say nothing and are not read.
 //!
 //! Shares of rank are added up as whole numbers of small units, so that their order does not matter
 //! and every machine finds the same bits.
@@ -201,7 +201,7 @@ fn build(graph: &Graph, question: &Question, start: Start) -> Result<Built, Prog
 
 /// The kind of the weights that `question` follows, if it does.
 fn weights(graph: &Graph, question: &Question) -> Option<WeightKind> {
-    graph.weight_kind().filter(|_| question.weighted)
+    graph.steering_weights().filter(|_| question.weighted)
 }
 
 /// Adds the program of code for weights of `kind`, if it follows them; returns the register of ranks.
