@@ -1,13 +1,15 @@
 //! `cargo xtask api`: the public API of the libraries, as it is recorded in `xtask/api`.
 //!
 //! A change of the API is so a change of a file that a reviewer sees, and CI refuses one that
-//! nobody meant.
+//! nobody meant. `--semver` also compares each library with the release of the commit in
+//! `xtask/api/released`: what breaks users needs a new version.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 use public_api::Builder;
+use std::process::Command;
 
 use crate::error::Error;
 use crate::process;
@@ -35,6 +37,9 @@ pub(crate) struct Options {
     /// Write the record instead of comparing with it.
     #[arg(long)]
     bless: bool,
+    /// Compare with the last release too, by this `cargo-semver-checks`.
+    #[arg(long, value_name = "PROGRAM", conflicts_with = "bless")]
+    semver: Option<PathBuf>,
     /// The compiler to use.
     #[arg(long, value_enum, default_value_t = Route::Auto)]
     toolchain: Route,
@@ -44,9 +49,16 @@ pub(crate) struct Options {
 pub(crate) fn run(options: &Options) -> Result<(), Error> {
     let toolchain = Toolchain::find(options.toolchain)?;
     println!("toolchain: {}", toolchain.describe());
+    let released = match &options.semver {
+        Some(_) => unpack_released()?,
+        None => None,
+    };
     let mut findings = Vec::new();
     for name in CRATES {
-        let json = described(&toolchain, name)?;
+        let before = released.as_ref();
+        let before = before.map(|released| described(&toolchain, released, name));
+        let before = before.transpose()?;
+        let json = described(&toolchain, &workspace::root(), name)?;
         let found = format_of(&json)?;
         if found != FORMAT {
             println!("skipped: rustdoc writes format {found} and this command reads {FORMAT}");
@@ -54,6 +66,9 @@ pub(crate) fn run(options: &Options) -> Result<(), Error> {
         }
         let items = items(&json)?;
         println!("{name}: {} public items", items.len());
+        if let (Some(before), Some(program)) = (before, &options.semver) {
+            findings.extend(version_needed(program, name, [&before, &json])?);
+        }
         let record = record_of(name);
         if options.bless {
             workspace::write(&record, &text(&items))?;
@@ -67,7 +82,7 @@ pub(crate) fn run(options: &Options) -> Result<(), Error> {
         false => Err(Error::Refused {
             what: "changes of the public API",
             findings: findings.into_iter().take(SHOWN).collect(),
-            remedy: "if they are meant, name what breaks users in CHANGELOG.md and run `cargo xtask api --bless`",
+            remedy: "if they are meant, name what breaks users in CHANGELOG.md, run `cargo xtask api --bless`, and raise the version where it has been released (commit of `xtask/api/released`)",
         }),
     }
 }
@@ -76,12 +91,57 @@ fn record_of(name: &str) -> PathBuf {
     workspace::root().join(format!("xtask/api/{name}.txt"))
 }
 
-/// The items of a library in rustdoc's JSON.
-fn described(toolchain: &Toolchain, name: &str) -> Result<PathBuf, Error> {
-    let target = workspace::target("api");
+/// Unpacks the sources of the last release and returns their folder; `None` if this clone does not
+/// have the recorded commit.
+fn unpack_released() -> Result<Option<PathBuf>, Error> {
+    let commit = workspace::read(&workspace::root().join("xtask/api/released"))?;
+    let commit = commit.trim();
+    let folder = workspace::target("released");
+    let archive = folder.with_extension("tar");
+    let mut git = Command::new("git");
+    git.current_dir(workspace::root())
+        .args(["archive", "--format=tar", "--output"])
+        .arg(&archive)
+        .arg(commit);
+    if let Err(error) = process::capture(&mut git) {
+        println!("skipped versions: this clone has no commit {commit} ({error})");
+        return Ok(None);
+    }
+    workspace::create_folder(&folder)?;
+    process::show(
+        Command::new("tar")
+            .arg("-xf")
+            .arg(&archive)
+            .arg("-C")
+            .arg(&folder),
+    )?;
+    Ok(Some(folder))
+}
+
+/// The finding that changes between two descriptions of a library need another version than it has;
+/// the program prints these changes.
+fn version_needed(
+    program: &Path,
+    name: &str,
+    [before, now]: [&Path; 2],
+) -> Result<Option<String>, Error> {
+    let mut check = Command::new(program);
+    check.args(["semver-checks", "--baseline-rustdoc"]);
+    check.arg(before).arg("--current-rustdoc").arg(now);
+    match process::show(&mut check) {
+        Ok(()) => Ok(None),
+        Err(Error::Failed { .. }) => Ok(Some(format!("{name}: breaks users of its version"))),
+        Err(error) => Err(error),
+    }
+}
+
+/// The items of a library of the workspace in `root`, in rustdoc's JSON.
+fn described(toolchain: &Toolchain, root: &Path, name: &str) -> Result<PathBuf, Error> {
+    // Of its own: cargo does not tell crates of two workspaces apart within one.
+    let target = root.join("target/api");
     let mut cargo = toolchain.cargo();
     cargo
-        .current_dir(workspace::root())
+        .current_dir(root)
         .args(["rustdoc", "--quiet", "--lib", "--package", name])
         .arg("--target-dir")
         .arg(&target)

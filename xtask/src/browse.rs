@@ -21,11 +21,12 @@ pub(crate) struct Options {
 }
 
 /// Sections of the page of a search that is explained.
-const SECTIONS: [&str; 5] = [
+const SECTIONS: [&str; 6] = [
     "<h1>Breadth-first search of 4,096 nodes",
     "<h2>Answer</h2>",
     "<h2>Times</h2>",
     "<h2>Plan</h2>",
+    "<h2>Blocks between barriers</h2>",
     "<h2>Frontier at each level</h2>",
 ];
 
@@ -48,6 +49,7 @@ pub(crate) fn run(options: &Options) -> Result<(), Error> {
     let search = ["run", "gen:grid:64", "--analysis", "bfs", "--source", "0"];
     let mut run = Command::new(&options.program);
     run.args(search)
+        .args(["--backend", "cpu", "--threads", "2"])
         .args(["--explain", "--json", "--draw"])
         .arg(&drawing);
     workspace::write(&json, &process::capture(&mut run)?)?;

@@ -16,6 +16,7 @@ pub const STEPS_KEPT: u32 = 4096;
 
 /// Times and steps of a run, as its leading block saw them, and the barriers of all blocks.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Trace {
     /// Groups that ran, by number.
     pub groups: Vec<GroupTime>,
@@ -30,6 +31,7 @@ pub struct Trace {
 
 /// A barrier of the whole grid, as all blocks crossed it.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct BarrierCrossed {
     /// Number of the wave whose work it ends.
     pub wave: u32,
