@@ -2,7 +2,7 @@
 
 use crate::error;
 use crate::nx::rows::Rows;
-use crate::nx::search::{Contradiction, Goal, Lengths, Levels, NONE};
+use crate::nx::search::{Contradiction, Goal, Lengths, Levels, NONE, Ways};
 use crate::nx::structure;
 use numpy::{Element, PyArray1, PyArrayMethods, PyReadonlyArray1};
 use pyo3::prelude::*;
@@ -150,7 +150,7 @@ impl Matrix {
     fn breadth_first<'py>(&self, py: Python<'py>, source: u32) -> PyResult<(Ints<'py>, Ints<'py>)> {
         self.check(py, source)?;
         let mut levels = Levels::new(self.rows.nodes());
-        py.detach(|| levels.search(&self.rows, &[source], NONE));
+        py.detach(|| levels.search(Ways::forward(&self.rows), &[source], NONE, None));
         let order = levels.order.iter().map(|node| *node as i32).collect();
         let parents = levels.parent.iter().map(|node| absent(*node)).collect();
         Ok((

@@ -223,7 +223,8 @@ def predecessor(
     return_seen: bool | None = None,
 ) -> Any:
     number = _number(G, source, f"Source {source} not in G")
-    lists, seen = G.any.predecessors(number, math.ceil(cutoff) if cutoff else None)
+    most = math.ceil(cutoff) if cutoff else None
+    lists, seen = G.any.predecessors(number, most, bool(return_seen))
     if target is None:
         return (lists, seen) if return_seen else lists
     if return_seen:
@@ -460,12 +461,16 @@ def _unsorted(sort_neighbors: Any) -> Answer:
     return True if sort_neighbors is None else "sort_neighbors is Python"
 
 
-def _edges(G: Graph, source: Node, depth_limit: Any = None, reverse: bool = False) -> Any:
+def _start(G: Graph, source: Node) -> int:
     number = G.number(source)
     if number is None:
         # As the neighbours of a node that is none.
         raise nx.NetworkXError(f"The node {source} is not in the {_kind(G)}.")
-    return G.any.bfs_edges(number, depth_limit, reverse)
+    return number
+
+
+def _edges(G: Graph, source: Node, depth_limit: Any = None) -> list[tuple[Any, Any]]:
+    return G.any.bfs_edges(_start(G, source), depth_limit)
 
 
 def _kind(G: Graph) -> str:
@@ -492,10 +497,8 @@ def bfs_tree(
     sort_neighbors: Any = None,
 ) -> Any:
     tree = nx.DiGraph()
-    edges = _edges(G, source, depth_limit)
-    with _no_collection():
-        tree.add_node(source)
-        tree.add_edges_from(edges)
+    parts = tree._node, tree._succ, tree._pred
+    G.any.bfs_tree_into(_start(G, source), depth_limit, parts)
     return tree
 
 
@@ -545,18 +548,12 @@ def descendants_at_distance(G: Graph, source: Node, distance: int) -> set[Any]:
 
 @_has(Cost.SEARCH)
 def descendants(G: Graph, source: Node) -> set[Any]:
-    number = G.number(source)
-    if number is None:
-        raise nx.NetworkXError(f"The node {source} is not in the {_kind(G)}.")
-    return G.any.reached(number)
+    return G.any.reached(_start(G, source))
 
 
 @_has(Cost.SEARCH)
 def ancestors(G: Graph, source: Node) -> set[Any]:
-    number = G.number(source)
-    if number is None:
-        raise nx.NetworkXError(f"The node {source} is not in the {_kind(G)}.")
-    return G.any.reached(number, reverse=True)
+    return G.any.reached(_start(G, source), reverse=True)
 
 
 @_has(Cost.DEGREES)
@@ -587,7 +584,7 @@ def number_connected_components(G: Graph) -> int:
 def is_connected(G: Graph) -> bool:
     if len(G) == 0:
         raise nx.NetworkXPointlessConcept(_NULL)
-    return len(G.any.reached(0, is_strict=False)) == len(G)
+    return G.any.reached_count(0) == len(G)
 
 
 @_has(Cost.SEARCH)
@@ -679,7 +676,21 @@ def _core_subgraph(
 ) -> Any:
     core = _core_numbers(G) if core is None else core
     k = max(core.values()) if k is None else k
-    return G.source.subgraph([v for v in core if is_kept(v, k, core)]).copy()
+    return _induced(G, [v for v in core if is_kept(v, k, core)])
+
+
+def _induced(G: Graph, nodes: list[Any]) -> Any:
+    """A copy of the part of a graph with these nodes, in the order that NetworkX copies them."""
+    source = G.source
+    view = source.subgraph(nodes)
+    if not _is_plain_graph(source):
+        return view.copy()
+    made, index = source.__class__(), G.index
+    made.graph.update(source.graph)
+    order = [index[node] for node in view._node]
+    parts = (source._node, source._adj), (made._node, made._adj)
+    G.any.induced_into(order, *parts)
+    return made
 
 
 def _core_numbers(G: Graph) -> dict[Any, int]:
@@ -704,7 +715,7 @@ def k_shell(G: Graph, k: int | None = None, core_number: Any = None) -> Any:
 def k_crust(G: Graph, k: int | None = None, core_number: Any = None) -> Any:
     core = _core_numbers(G) if core_number is None else core_number
     k = max(core.values()) - 1 if k is None else k
-    return G.source.subgraph([v for v in core if core[v] <= k]).copy()
+    return _induced(G, [v for v in core if core[v] <= k])
 
 
 @_has(Cost.SUBGRAPH)
@@ -792,10 +803,12 @@ def _tree_check(G: Any, weight: Any, algorithm: Any) -> Answer:
 
 
 def _spanning(G: Graph, minimum: bool, weight: Any, data: bool) -> Iterator[Any]:
-    edges = G.rows(weight).spanning(minimum)
+    rows, neighbours = G.rows(weight), G.source._adj
+    if data and _is_plain_graph(G.source):
+        return iter(rows.spanning_data(minimum, neighbours))
+    edges = rows.spanning(minimum)
     if not data:
         return iter(edges)
-    neighbours = G.source._adj
     return ((u, v, neighbours[u][v]) for u, v in edges)
 
 
@@ -825,12 +838,17 @@ def maximum_spanning_edges(
     return _spanning(G, False, weight, data)
 
 
+def _is_plain_graph(graph: Any) -> bool:
+    """Whether a graph has the dictionaries of the class `Graph`, rather than views or others."""
+    return type(graph) is nx.Graph and type(graph._node) is type(graph._adj) is dict
+
+
 def _tree(G: Graph, minimum: bool, weight: Any) -> Any:
     source = G.source
     tree = source.__class__()
     tree.graph.update(source.graph)
-    parts = source._node, source._adj
-    if type(source) is nx.Graph and all(type(part) is dict for part in parts):
+    if _is_plain_graph(source):
+        parts = source._node, source._adj
         # As `add_edges_from` leaves them, without its checks of each edge.
         G.rows(weight).spanning_into(minimum, parts, (tree._node, tree._adj))
         return tree

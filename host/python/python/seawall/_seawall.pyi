@@ -117,8 +117,9 @@ class NxGraph:
     def reached(
         self, source: int, reverse: bool = False, is_strict: bool = True
     ) -> set[Any]: ...
+    def reached_count(self, source: int) -> int: ...
     def predecessors(
-        self, source: int, cutoff: int | None
+        self, source: int, cutoff: int | None, with_levels: bool
     ) -> tuple[dict[Any, list[Any]], dict[Any, int]]: ...
     def lengths(
         self, sources: list[int], cutoff: Any = None, target: int | None = None
@@ -146,6 +147,21 @@ class NxGraph:
         minimum: bool,
         source: tuple[dict[Any, Any], dict[Any, Any]],
         forest: tuple[dict[Any, Any], dict[Any, Any]],
+    ) -> None: ...
+    def spanning_data(
+        self, minimum: bool, source_rows: dict[Any, Any]
+    ) -> list[tuple[Any, Any, dict[Any, Any]]]: ...
+    def induced_into(
+        self,
+        order: list[int],
+        source: tuple[dict[Any, Any], dict[Any, Any]],
+        made: tuple[dict[Any, Any], dict[Any, Any]],
+    ) -> None: ...
+    def bfs_tree_into(
+        self,
+        source: int,
+        depth_limit: float | None,
+        tree: tuple[dict[Any, Any], dict[Any, Any], dict[Any, Any]],
     ) -> None: ...
     def generations(self) -> tuple[list[list[Any]], int]: ...
     def reaches(self) -> tuple[list[int], list[int]]: ...

@@ -1,7 +1,7 @@
 //! Centralities, with floats added in the order in which NetworkX adds them.
 
 use super::rows::Rows;
-use super::search::{Levels, NONE};
+use super::search::{Levels, NONE, Ways};
 use rayon::prelude::*;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -21,16 +21,16 @@ pub(crate) struct Reach {
 }
 
 /// Searches from each of `sources` on all threads.
-pub(crate) fn reaches(rows: &Rows, sources: &[u32]) -> Vec<Reach> {
+pub(crate) fn reaches(ways: Ways<'_>, sources: &[u32]) -> Vec<Reach> {
     let search = |levels: &mut Levels, source: &u32| {
-        levels.search(rows, &[*source], NONE);
+        levels.search(ways, &[*source], NONE, None);
         Reach {
             nodes: levels.order.len() as u64,
             total: levels.total(),
             largest: levels.largest(),
         }
     };
-    let new = || Levels::new(rows.nodes());
+    let new = || Levels::of_order(ways.rows.nodes());
     sources
         .par_iter()
         .with_min_len(8)
@@ -40,14 +40,18 @@ pub(crate) fn reaches(rows: &Rows, sources: &[u32]) -> Vec<Reach> {
 
 /// Adds 1 over its level to each node that a source reaches, or to the source (`to_source`), of
 /// those that `wanted` has. Sources in order, so that sums round as they do in NetworkX.
-pub(crate) fn harmonic(rows: &Rows, sources: &[u32], wanted: &[bool], to_source: bool) -> Vec<f64> {
-    let mut sums = vec![0.0; rows.nodes()];
-    let mut levels = Levels::new(rows.nodes());
+pub(crate) fn harmonic(
+    ways: Ways<'_>,
+    sources: &[u32],
+    wanted: &[bool],
+    to_source: bool,
+) -> Vec<f64> {
+    let mut sums = vec![0.0; ways.rows.nodes()];
+    let mut levels = Levels::of_order(ways.rows.nodes());
     for &source in sources {
-        levels.search(rows, &[source], NONE);
-        for &node in &levels.order {
-            let level = levels.level[node as usize];
-            if level != 0 && wanted[node as usize] {
+        levels.search(ways, &[source], NONE, None);
+        for (level, nodes) in (0_u32..).zip(levels.layers()).skip(1) {
+            for &node in nodes.iter().filter(|node| wanted[**node as usize]) {
                 let to = if to_source { source } else { node };
                 sums[to as usize] += 1.0 / f64::from(level);
             }
@@ -84,7 +88,8 @@ impl Paths {
 
     /// Counts paths of fewest edges.
     fn plain(&mut self, rows: &Rows, source: u32) {
-        self.levels.search(rows, &[source], NONE);
+        self.levels
+            .search(Ways::forward(rows), &[source], NONE, None);
         self.order.clone_from(&self.levels.order);
         for &node in &self.order {
             self.count[node as usize] = 0.0;

@@ -15,13 +15,13 @@ use crate::error;
 use crate::worker::{Question, Worker};
 use centrality::{Reach, Walk};
 use numpy::{PyArray1, PyReadonlyArray1, ToPyArray};
-use objects::Uncollected;
+use objects::{Ends, Uncollected};
 use pyo3::exceptions::{PyNotImplementedError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyFloat, PyInt, PyList, PySet, PyTuple};
 use pyo3::{IntoPyObjectExt, intern};
 use rows::{Rows, Weights};
-use search::{BUCKETS_MAX, Contradiction, Goal, Length, Lengths, Levels, NONE};
+use search::{BUCKETS_MAX, Contradiction, Goal, Length, Lengths, Levels, NONE, Ways};
 use seawall::analysis::AnalysisKind;
 use seawall::backend::cuda;
 use seawall::graph::Graph;
@@ -278,16 +278,21 @@ impl NxGraph {
     ) -> PyResult<Bound<'py, PyDict>> {
         let found = self.search(py, &sources, cutoff, reverse)?;
         let dict = PyDict::new(py);
-        let level = |node: u32| found.level[node as usize];
-        self.put(py, &dict, &found.order, level)?;
+        for (level, nodes) in found.layers().enumerate() {
+            let level = level.into_pyobject(py)?;
+            self.put(py, &dict, nodes, |_| &level)?;
+        }
         Ok(dict)
     }
 
     /// Level of `target`; None if it is not reached.
     fn level_of(&self, py: Python<'_>, source: u32, target: u32) -> PyResult<Option<u32>> {
-        let found = self.search(py, &[source], None, false)?;
-        let level = found.level.get(target as usize).copied();
-        Ok(level.filter(|level| *level != NONE))
+        let sources = self.checked(Some(vec![source]))?;
+        Ok(py.detach(|| {
+            let mut levels = Levels::of_order(self.nodes.len());
+            levels.search(self.ways(false), &sources, NONE, Some(target));
+            levels.level_of_target(target)
+        }))
     }
 
     /// A path to each node that the source reaches, in the order in which they are found;
@@ -300,16 +305,10 @@ impl NxGraph {
         cutoff: Option<f64>,
         to_source: bool,
     ) -> PyResult<Bound<'py, PyDict>> {
-        let found = self.search(py, &[source], cutoff, false)?;
+        let found = self.search_tree(py, &[source], cutoff, false)?;
         let _uncollected = Uncollected::new(py);
         let dict = PyDict::new(py);
-        for &node in &found.order {
-            let mut path = path_to(&found.parent, node);
-            if to_source {
-                path.reverse();
-            }
-            dict.set_item(self.node(py, node), self.list(py, &path)?)?;
-        }
+        self.put_paths(py, &dict, &found.order, &found.parent, to_source)?;
         Ok(dict)
     }
 
@@ -322,7 +321,7 @@ impl NxGraph {
         depth_limit: Option<f64>,
         reverse: bool,
     ) -> PyResult<Bound<'py, PyList>> {
-        let found = self.search(py, &[source], depth_limit, reverse)?;
+        let found = self.search_tree(py, &[source], depth_limit, reverse)?;
         let _uncollected = Uncollected::new(py);
         let edge = |node: &u32| {
             (
@@ -337,12 +336,7 @@ impl NxGraph {
     fn layers<'py>(&self, py: Python<'py>, sources: Vec<u32>) -> PyResult<Bound<'py, PyList>> {
         let found = self.search(py, &sources, None, false)?;
         let _uncollected = Uncollected::new(py);
-        let same = |a: &u32, b: &u32| found.level[*a as usize] == found.level[*b as usize];
-        let layers: PyResult<Vec<_>> = found
-            .order
-            .chunk_by(same)
-            .map(|layer| self.list(py, layer))
-            .collect();
+        let layers: PyResult<Vec<_>> = found.layers().map(|nodes| self.list(py, nodes)).collect();
         PyList::new(py, layers?)
     }
 
@@ -356,32 +350,35 @@ impl NxGraph {
         is_strict: bool,
     ) -> PyResult<Bound<'py, PySet>> {
         let found = self.search(py, &[source], None, reverse)?;
-        self.set(py, &found.order[usize::from(is_strict)..])
+        // Ascending nodes lie side by side in memory, and in the set where they are numbers.
+        let nodes = found.reached().filter(|node| !is_strict || *node != source);
+        self.set(py, &nodes.collect::<Vec<_>>())
     }
 
-    /// Predecessors on shortest paths, and levels: two dictionaries.
+    /// Number of nodes that the source reaches, itself included.
+    fn reached_count(&self, py: Python<'_>, source: u32) -> PyResult<usize> {
+        Ok(self.search(py, &[source], None, false)?.order.len())
+    }
+
+    /// Predecessors on shortest paths, and levels if these are wanted: two dictionaries.
     fn predecessors<'py>(
         &self,
         py: Python<'py>,
         source: u32,
         cutoff: Option<u32>,
+        with_levels: bool,
     ) -> PyResult<(Bound<'py, PyDict>, Bound<'py, PyDict>)> {
         let limit = cutoff.filter(|most| *most > 0);
         let found = self.search(py, &[source], limit.map(f64::from), false)?;
-        let mut before: Vec<Vec<u32>> = vec![Vec::new(); self.nodes.len()];
-        for &node in &found.order {
-            for &next in self.rows.of(node) {
-                let (level, later) = (found.level[node as usize], found.level[next as usize]);
-                if later != NONE && later == level + 1 {
-                    before[next as usize].push(node);
-                }
-            }
-        }
+        let before = py.detach(|| search::parents(&self.rows, &found));
         let _uncollected = Uncollected::new(py);
         let (lists, levels) = (PyDict::new(py), PyDict::new(py));
-        for &node in &found.order {
-            lists.set_item(self.node(py, node), self.list(py, &before[node as usize])?)?;
-            levels.set_item(self.node(py, node), found.level[node as usize])?;
+        for (at, &node) in (0..).zip(&found.order) {
+            lists.set_item(self.node(py, node), self.list(py, before.of(at))?)?;
+        }
+        for (level, nodes) in found.layers().enumerate().filter(|_| with_levels) {
+            let level = level.into_pyobject(py)?;
+            self.put(py, &levels, nodes, |_| &level)?;
         }
         Ok((lists, levels))
     }
@@ -499,8 +496,12 @@ impl NxGraph {
     fn largest_first<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let found = py.detach(|| structure::largest_first(&self.rows));
         let (order, colours) = found;
+        let most = order.iter().map(|node| colours[*node as usize] + 1).max();
+        let known = (0..most.unwrap_or(0)).map(|colour| colour.into_pyobject(py));
+        let known: Vec<Bound<'py, PyInt>> = known.collect::<Result<_, _>>()?;
         let dict = PyDict::new(py);
-        self.put(py, &dict, &order, |node| colours[node as usize])?;
+        let colour = |node: u32| &known[colours[node as usize] as usize];
+        self.put(py, &dict, &order, colour)?;
         Ok(dict)
     }
 
@@ -530,6 +531,23 @@ impl NxGraph {
         PyList::new(py, edges.iter().map(pair))
     }
 
+    /// The same edges with their data, which the rows of the graph that this was made of have.
+    fn spanning_data<'py>(
+        &self,
+        py: Python<'py>,
+        minimum: bool,
+        source_rows: Bound<'py, PyDict>,
+    ) -> PyResult<Bound<'py, PyList>> {
+        let edges = py.detach(|| self.forest(minimum));
+        let _uncollected = Uncollected::new(py);
+        let data = self.data_of(py, &source_rows, &edges)?;
+        let edges = edges.iter().zip(&data);
+        PyList::new(
+            py,
+            edges.map(|((from, to), data)| (self.node(py, *from), self.node(py, *to), data)),
+        )
+    }
+
     /// Puts a spanning forest into the empty dictionaries `nodes` and `rows` of a `Graph`; those of
     /// the graph that this was made of are `source_nodes` and `source_rows`.
     fn spanning_into<'py>(
@@ -539,8 +557,51 @@ impl NxGraph {
         source: (Bound<'py, PyDict>, Bound<'py, PyDict>),
         forest: (Bound<'py, PyDict>, Bound<'py, PyDict>),
     ) -> PyResult<()> {
-        let edges = py.detach(|| self.forest(minimum));
-        self.grow(py, (&source.0, &source.1), (&forest.0, &forest.1), &edges)
+        let ends = py.detach(|| Ends::new(self.nodes.len(), &self.forest(minimum)));
+        let order: Vec<u32> = self.rows.all().collect();
+        self.grow(
+            py,
+            (&source.0, &source.1),
+            (&forest.0, &forest.1),
+            &order,
+            &ends,
+        )
+    }
+
+    /// Puts the nodes of `order` and the edges between them into the empty dictionaries of a `Graph`, as
+    /// in `spanning_into`.
+    fn induced_into<'py>(
+        &self,
+        py: Python<'py>,
+        order: Vec<u32>,
+        source: (Bound<'py, PyDict>, Bound<'py, PyDict>),
+        made: (Bound<'py, PyDict>, Bound<'py, PyDict>),
+    ) -> PyResult<()> {
+        let order = self.checked(Some(order))?;
+        let ends = py.detach(|| {
+            let edges = structure::induced(&self.rows, &order);
+            Ends::new(self.nodes.len(), &edges)
+        });
+        self.grow(
+            py,
+            (&source.0, &source.1),
+            (&made.0, &made.1),
+            &order,
+            &ends,
+        )
+    }
+
+    /// Puts the tree of a breadth-first search into the empty dictionaries of a `DiGraph`: nodes,
+    /// successors and predecessors.
+    fn bfs_tree_into<'py>(
+        &self,
+        py: Python<'py>,
+        source: u32,
+        depth_limit: Option<f64>,
+        tree: (Bound<'py, PyDict>, Bound<'py, PyDict>, Bound<'py, PyDict>),
+    ) -> PyResult<()> {
+        let found = self.search_tree(py, &[source], depth_limit, false)?;
+        self.grow_tree(py, &found, (&tree.0, &tree.1, &tree.2))
     }
 
     /// Generations of a directed graph as lists, and how many nodes they have.
@@ -553,7 +614,7 @@ impl NxGraph {
     /// Searches from each node: nodes that it reaches, and the sum of their levels.
     fn reaches(&self, py: Python<'_>) -> (Vec<u64>, Vec<u64>) {
         let sources: Vec<u32> = self.rows.all().collect();
-        let found = py.detach(|| centrality::reaches(&self.rows, &sources));
+        let found = py.detach(|| centrality::reaches(self.ways(false), &sources));
         found.iter().map(|reach| (reach.nodes, reach.total)).unzip()
     }
 
@@ -565,7 +626,7 @@ impl NxGraph {
             false => AnalysisKind::Cc,
         };
         if sources.is_empty() || self.is_small() || count(&self.labels(py, kind)?) != 1 {
-            let found = py.detach(|| centrality::reaches(&self.rows, &sources));
+            let found = py.detach(|| centrality::reaches(self.ways(false), &sources));
             let is_whole = |reach: &Reach| reach.nodes == self.nodes.len() as u64;
             let largest = found.iter().map(|reach| reach.largest).collect();
             return Ok(found.iter().all(is_whole).then_some(largest));
@@ -591,7 +652,7 @@ impl NxGraph {
         is_improved: bool,
     ) -> PyResult<Bound<'py, PyDict>> {
         let sources = self.checked(sources)?;
-        let found = py.detach(|| centrality::reaches(self.towards(true), &sources));
+        let found = py.detach(|| centrality::reaches(self.ways(true), &sources));
         let dict = PyDict::new(py);
         for (&node, reach) in sources.iter().zip(found) {
             let mut value = 0.0;
@@ -620,8 +681,8 @@ impl NxGraph {
         for &node in &wanted {
             flags[node as usize] = true;
         }
-        let rows = self.towards(is_transposed);
-        let found = py.detach(|| centrality::harmonic(rows, &sources, &flags, is_transposed));
+        let ways = self.ways(is_transposed);
+        let found = py.detach(|| centrality::harmonic(ways, &sources, &flags, is_transposed));
         let dict = PyDict::new(py);
         for &node in if is_transposed { &sources } else { &wanted } {
             match found[node as usize] {
@@ -936,6 +997,17 @@ impl NxGraph {
         }
     }
 
+    /// Edges to follow, or the reversed ones.
+    fn ways(&self, reverse: bool) -> Ways<'_> {
+        let (rows, other) = match (self.is_directed, reverse) {
+            (false, _) => (&self.rows, Some(&self.rows)),
+            (true, false) => (&self.rows, self.back.get().map(|back| &back.0)),
+            (true, true) => (self.towards(true), Some(&self.rows)),
+        };
+        Ways { rows, back: other }
+    }
+
+    /// Searches for nodes by level.
     fn search(
         &self,
         py: Python<'_>,
@@ -943,14 +1015,36 @@ impl NxGraph {
         cutoff: Option<f64>,
         reverse: bool,
     ) -> PyResult<Levels> {
+        let levels = Levels::of_order(self.nodes.len());
+        self.search_with(py, levels, sources, (cutoff, reverse))
+    }
+
+    /// As [`search`](Self::search), with parents.
+    fn search_tree(
+        &self,
+        py: Python<'_>,
+        sources: &[u32],
+        cutoff: Option<f64>,
+        reverse: bool,
+    ) -> PyResult<Levels> {
+        let levels = Levels::new(self.nodes.len());
+        self.search_with(py, levels, sources, (cutoff, reverse))
+    }
+
+    fn search_with(
+        &self,
+        py: Python<'_>,
+        mut levels: Levels,
+        sources: &[u32],
+        (cutoff, reverse): (Option<f64>, bool),
+    ) -> PyResult<Levels> {
         let sources = self.checked(Some(sources.to_vec()))?;
         // The search goes on while the level is below the cutoff.
         let most = cutoff.map_or(NONE, |cutoff| {
             cutoff.ceil().clamp(0.0, f64::from(NONE)) as u32
         });
         Ok(py.detach(|| {
-            let mut levels = Levels::new(self.nodes.len());
-            levels.search(self.towards(reverse), &sources, most);
+            levels.search(self.ways(reverse), &sources, most, None);
             levels
         }))
     }
@@ -1075,11 +1169,13 @@ impl NxGraph {
                 for &source in sources {
                     more.set_item(self.node(py, source), self.list(py, &[source])?)?;
                 }
-                let one = target.map(|target| [target]);
-                let nodes: &[u32] = one.as_ref().map_or(&found.order, |one| one);
-                for &node in nodes.iter().filter(|node| found.is_done(**node)) {
-                    let path = path_to(&found.parent, node);
-                    more.set_item(self.node(py, node), self.list(py, &path)?)?;
+                match target {
+                    None => self.put_paths(py, &more, &found.order, &found.parent, false)?,
+                    Some(node) if found.is_done(node) => {
+                        let path = path_to(&found.parent, node);
+                        more.set_item(self.node(py, node), self.list(py, &path)?)?;
+                    }
+                    Some(_) => (),
                 }
             }
             Wanted::Predecessors => {

@@ -1,9 +1,10 @@
 //! Objects of Python, made in great numbers.
 
 use super::NxGraph;
+use super::search::Levels;
+use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
-use pyo3::{IntoPyObjectExt, ffi};
+use pyo3::types::{PyDict, PyList, PySequence};
 
 /// Keeps the collector of cycles from walking over all objects again and again while many are made,
 /// none of which is garbage.
@@ -52,18 +53,53 @@ impl NxGraph {
     where
         V: IntoPyObject<'py>,
     {
-        let mut held = Vec::with_capacity(AHEAD);
         for nodes in order.chunks(AHEAD) {
-            held.extend(nodes.iter().map(|node| self.node(py, *node).clone()));
-            for (object, node) in held.drain(..).zip(nodes) {
-                dict.set_item(object, value(*node))?;
+            self.touch(py, nodes);
+            for &node in nodes {
+                dict.set_item(self.node(py, node), value(node))?;
             }
         }
         Ok(())
     }
 
-    /// Adds nodes and edges of a forest to an empty graph of the class `Graph`, by its dictionaries:
+    /// Fetches the objects of some nodes.
+    fn touch(&self, py: Python<'_>, nodes: &[u32]) {
+        touch(nodes.iter().map(|node| self.node(py, *node)));
+    }
+
+    /// Adds the nodes with the paths to them, or the paths from them if `to_source`: `order` has each
+    /// after its parent. A path is its parent's and a node, which is made in one piece.
+    pub(super) fn put_paths<'py>(
+        &self,
+        py: Python<'py>,
+        dict: &Bound<'py, PyDict>,
+        order: &[u32],
+        parent: &[u32],
+        to_source: bool,
+    ) -> PyResult<()> {
+        let mut paths: Vec<Option<Bound<'py, PySequence>>> = vec![None; self.nodes.len()];
+        let last = PyList::new(py, [py.None()])?;
+        for nodes in order.chunks(AHEAD) {
+            self.touch(py, nodes);
+            for &node in nodes {
+                last.set_item(0, self.node(py, node))?;
+                let before = paths.get(parent[node as usize] as usize);
+                let path = match before.and_then(Option::as_ref) {
+                    Some(path) if to_source => last.as_sequence().concat(path)?,
+                    Some(path) => path.concat(last.as_sequence())?,
+                    None => last.as_sequence().to_list()?.into_sequence(),
+                };
+                dict.set_item(self.node(py, node), &path)?;
+                paths[node as usize] = Some(path);
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds nodes, in this order, and edges to an empty graph of the class `Graph`, by its dictionaries:
     /// attributes of nodes and of edges are copied, as `add_nodes_from` and `add_edges_from` do.
+    ///
+    /// Row after row: what is made together lies together in memory, and so do rows of the source.
     ///
     /// # Errors
     /// NotImplementedError where the nodes and edges of `source` are no longer those of this.
@@ -71,47 +107,174 @@ impl NxGraph {
         &self,
         py: Python<'py>,
         source: (&Bound<'py, PyDict>, &Bound<'py, PyDict>),
-        forest: (&Bound<'py, PyDict>, &Bound<'py, PyDict>),
-        edges: &[(u32, u32)],
+        made: (&Bound<'py, PyDict>, &Bound<'py, PyDict>),
+        order: &[u32],
+        ends: &Ends,
     ) -> PyResult<()> {
         let _uncollected = Uncollected::new(py);
-        let (source_nodes, source_rows) = source;
-        let (nodes, rows) = forest;
-        if source_nodes.len() != self.nodes.len() || source_rows.len() != self.nodes.len() {
-            return Err(changed());
-        }
-        let is_own = |at: usize, node: &Bound<'py, PyAny>| match self.nodes.get(at) {
-            Some(known) => Ok(known.is(node) || node.eq(known)?),
-            None => PyResult::Ok(false),
-        };
-        let mut own = Vec::with_capacity(self.nodes.len());
-        let mut given = Vec::with_capacity(self.nodes.len());
-        for (at, (node, attributes)) in source_nodes.iter().enumerate() {
-            if !is_own(at, &node)? {
-                return Err(changed());
+        let attributes = self.parts(source.0)?;
+        let rows = self.parts(source.1)?;
+        let mut data: Vec<Option<Bound<'py, PyDict>>> = vec![None; ends.edges];
+        for ahead in order.chunks(AHEAD) {
+            touch(ahead.iter().map(|node| rows[*node as usize].as_any()));
+            for &node in ahead {
+                let near = ends.of(node);
+                touch(near.iter().map(|end| self.node(py, end.0)));
+                touch(
+                    near.iter()
+                        .filter_map(|end| Some(data[end.1 as usize].as_ref()?.as_any())),
+                );
             }
-            let row = PyDict::new(py);
-            nodes.set_item(&node, attributes.cast::<PyDict>()?.copy()?)?;
-            rows.set_item(&node, &row)?;
-            own.push(row);
-        }
-        for (at, (node, row)) in source_rows.iter().enumerate() {
-            if !is_own(at, &node)? {
-                return Err(changed());
+            for &node in ahead {
+                let row = PyDict::new(py);
+                for &(other, edge) in ends.of(node) {
+                    let other = self.node(py, other);
+                    let known = &mut data[edge as usize];
+                    let copy = match known {
+                        Some(copy) => &*copy,
+                        None => {
+                            let found = rows[node as usize].get_item(other)?;
+                            let found = found.ok_or_else(changed)?;
+                            known.insert(found.cast::<PyDict>()?.copy()?)
+                        }
+                    };
+                    row.set_item(other, copy)?;
+                }
+                let object = self.node(py, node);
+                made.0.set_item(object, attributes[node as usize].copy()?)?;
+                made.1.set_item(object, row)?;
             }
-            given.push(row.cast_into::<PyDict>()?);
-        }
-        for &(from, to) in edges {
-            let (from_node, to_node) = (self.node(py, from), self.node(py, to));
-            let data = given[from as usize].get_item(to_node)?;
-            let data = match data {
-                Some(data) => data.cast_into::<PyDict>()?.copy()?,
-                None => return Err(changed()),
-            };
-            let data = data.into_bound_py_any(py)?;
-            own[from as usize].set_item(to_node, &data)?;
-            own[to as usize].set_item(from_node, &data)?;
         }
         Ok(())
+    }
+
+    /// Adds the nodes and edges of a search to an empty graph of the class `DiGraph`, by its
+    /// dictionaries of nodes, successors and predecessors.
+    pub(super) fn grow_tree<'py>(
+        &self,
+        py: Python<'py>,
+        found: &Levels,
+        (nodes, next, before): (
+            &Bound<'py, PyDict>,
+            &Bound<'py, PyDict>,
+            &Bound<'py, PyDict>,
+        ),
+    ) -> PyResult<()> {
+        let _uncollected = Uncollected::new(py);
+        let parent = |node: u32| found.parent[node as usize];
+        // Data of the edge to each node but the first, in the order of the search: children follow
+        // each other in it, as their parents do.
+        let mut data = Vec::with_capacity(found.order.len());
+        for (place, &node) in found.order.iter().enumerate() {
+            if place % AHEAD == 0 {
+                let ahead = found.order[place..].iter().take(AHEAD);
+                touch(ahead.map(|node| self.node(py, *node)));
+            }
+            let row = PyDict::new(py);
+            while let Some(&child) = found.order.get(data.len() + 1)
+                && parent(child) == node
+            {
+                let edge = PyDict::new(py);
+                row.set_item(self.node(py, child), &edge)?;
+                data.push(edge);
+            }
+            let back = PyDict::new(py);
+            if let Some(edge) = place.checked_sub(1).and_then(|at| data.get(at)) {
+                back.set_item(self.node(py, parent(node)), edge)?;
+            }
+            let object = self.node(py, node);
+            nodes.set_item(object, PyDict::new(py))?;
+            next.set_item(object, row)?;
+            before.set_item(object, back)?;
+        }
+        Ok(())
+    }
+
+    /// The data of some edges, found at their first ends: in the order of those, whose rows lie
+    /// together in memory.
+    pub(super) fn data_of<'py>(
+        &self,
+        py: Python<'py>,
+        source_rows: &Bound<'py, PyDict>,
+        edges: &[(u32, u32)],
+    ) -> PyResult<Vec<Bound<'py, PyAny>>> {
+        let rows = self.parts(source_rows)?;
+        let mut places: Vec<usize> = (0..edges.len()).collect();
+        places.sort_by_key(|at| edges[*at].0);
+        let mut data: Vec<Option<Bound<'py, PyAny>>> = vec![None; edges.len()];
+        for ahead in places.chunks(AHEAD) {
+            touch(ahead.iter().map(|at| rows[edges[*at].0 as usize].as_any()));
+            touch(ahead.iter().map(|at| self.node(py, edges[*at].1)));
+            for &at in ahead {
+                let (from, to) = edges[at];
+                data[at] = rows[from as usize].get_item(self.node(py, to))?;
+            }
+        }
+        data.into_iter()
+            .map(|found| found.ok_or_else(changed))
+            .collect()
+    }
+
+    /// The dictionaries that a dictionary of the source has for each node.
+    fn parts<'py>(&self, whole: &Bound<'py, PyDict>) -> PyResult<Vec<Bound<'py, PyDict>>> {
+        if whole.len() != self.nodes.len() {
+            return Err(changed());
+        }
+        let mut parts = Vec::with_capacity(self.nodes.len());
+        for ((node, part), known) in whole.iter().zip(&self.nodes) {
+            if !known.is(&node) && !node.eq(known)? {
+                return Err(changed());
+            }
+            parts.push(part.cast_into::<PyDict>()?);
+        }
+        Ok(parts)
+    }
+}
+
+/// Fetches objects that lie anywhere in memory, so that the waits for them overlap.
+fn touch<'a, 'py: 'a>(objects: impl Iterator<Item = &'a Bound<'py, PyAny>>) {
+    // SAFETY: each is an object that somebody refers to.
+    let counts = objects.map(|object| unsafe { ffi::Py_REFCNT(object.as_ptr()) });
+    std::hint::black_box(counts.fold(0, |all, count| all ^ count));
+}
+
+/// Edges without directions at each of their ends.
+pub(super) struct Ends {
+    offsets: Vec<usize>,
+    /// The other end, and the number of the edge.
+    near: Vec<(u32, u32)>,
+    /// Number of edges.
+    edges: usize,
+}
+
+impl Ends {
+    fn of(&self, node: u32) -> &[(u32, u32)] {
+        &self.near[self.offsets[node as usize]..self.offsets[node as usize + 1]]
+    }
+
+    /// The ends of edges, at each node in the order of the edges; a loop has one.
+    pub(super) fn new(nodes: usize, edges: &[(u32, u32)]) -> Self {
+        let mut offsets = vec![0; nodes + 1];
+        for &(from, to) in edges {
+            offsets[from as usize + 1] += 1;
+            offsets[to as usize + 1] += usize::from(from != to);
+        }
+        for node in 1..offsets.len() {
+            offsets[node] += offsets[node - 1];
+        }
+        let mut next = offsets.clone();
+        let mut near = vec![(0, 0); offsets.last().copied().unwrap_or(0)];
+        for (edge, &(from, to)) in (0..).zip(edges) {
+            let both = [(from, to), (to, from)];
+            for (one, other) in both.into_iter().take(1 + usize::from(from != to)) {
+                near[next[one as usize]] = (other, edge);
+                next[one as usize] += 1;
+            }
+        }
+        Self {
+            offsets,
+            near,
+            edges: edges.len(),
+        }
     }
 }

@@ -3,6 +3,10 @@
 use seawall::graph::{CsrArrays, Graph, GraphError, WeightKind};
 use std::ops::Range;
 
+/// Nodes whose rows are read before the first of them is followed: they lie anywhere in memory, and so
+/// the waits for them overlap.
+pub(crate) const ROWS_AHEAD: usize = 16;
+
 /// Edges by the node that they leave, each row in the order of the caller.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Rows {
@@ -27,6 +31,12 @@ impl Rows {
     /// Ends of the edges that leave `node`.
     pub(crate) fn of(&self, node: u32) -> &[u32] {
         &self.targets[self.range(node)]
+    }
+
+    /// Reads the beginning of some rows.
+    pub(crate) fn touch(&self, nodes: &[u32]) {
+        let first = nodes.iter().filter_map(|node| self.of(*node).first());
+        std::hint::black_box(first.fold(0, |all, next| all ^ next));
     }
 
     /// Number of edges that leave `node`.

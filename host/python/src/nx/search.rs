@@ -1,23 +1,43 @@
 //! Searches that visit nodes in the order in which NetworkX does.
 
-use super::rows::Rows;
+use super::rows::{ROWS_AHEAD, Rows};
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
+use std::ops::Range;
 
 /// Stands for no node.
 pub(crate) const NONE: u32 = u32::MAX;
+
+/// Edges to follow.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ways<'a> {
+    pub(crate) rows: &'a Rows,
+    /// The reversed edges, where they are at hand: levels that find few of many nodes look from these.
+    pub(crate) back: Option<&'a Rows>,
+}
+
+impl<'a> Ways<'a> {
+    /// Edges whose reversed ones are not at hand.
+    pub(crate) fn forward(rows: &'a Rows) -> Self {
+        Self { rows, back: None }
+    }
+}
 
 /// A breadth-first search, with memory that is kept from search to search.
 #[derive(Debug, Default)]
 pub(crate) struct Levels {
     /// Reached nodes in the order in which they were found.
     pub(crate) order: Vec<u32>,
-    /// Level of every node, [`NONE`] where none is known.
+    /// Where each level ends in `order`.
+    pub(crate) ends: Vec<usize>,
+    /// Level of every node, [`NONE`] where none is known; empty if they are not kept.
     pub(crate) level: Vec<u32>,
-    /// The node from which each was found.
+    /// The node from which each was found; empty if they are not kept.
     pub(crate) parent: Vec<u32>,
     /// The reached nodes: bits stay in the caches, where levels of many nodes do not.
     seen: Bits,
+    /// Place in `order` of nodes of levels that were searched against the edges, else [`NONE`].
+    place: Vec<u32>,
 }
 
 /// A set of nodes.
@@ -40,62 +60,216 @@ impl Bits {
     fn remove(&mut self, node: u32) {
         self.0[node as usize / 64] &= !(1 << (node % 64));
     }
+
+    fn has(&self, node: u32) -> bool {
+        let word = self.0.get(node as usize / 64);
+        word.is_some_and(|word| word >> (node % 64) & 1 != 0)
+    }
+
+    /// The nodes whose bits `word` picks out of each word, ascending.
+    fn picked(&self, pick: impl Fn(u64) -> u64) -> impl Iterator<Item = u32> {
+        let words = (0..).step_by(64).zip(&self.0);
+        words.flat_map(move |(first, word)| {
+            let mut rest = pick(*word);
+            std::iter::from_fn(move || {
+                let bit = rest.trailing_zeros();
+                rest &= rest.wrapping_sub(1);
+                (bit < 64).then_some(first + bit)
+            })
+        })
+    }
 }
+
+/// Nodes of the last level for each node that is not reached, from which on the next level is looked
+/// for from those.
+const PULL_SHARE: usize = 4;
 
 impl Levels {
     /// Prepares for a graph of `nodes` nodes.
     pub(crate) fn new(nodes: usize) -> Self {
         Self {
-            order: Vec::new(),
             level: vec![NONE; nodes],
             parent: vec![NONE; nodes],
-            seen: Bits::new(nodes),
+            ..Self::of_order(nodes)
         }
     }
 
-    /// Searches from `sources` up to level `cutoff`. Time is linear in what is reached, and in
-    /// what the search before reached.
-    pub(crate) fn search(&mut self, rows: &Rows, sources: &[u32], cutoff: u32) {
-        for node in self.order.drain(..) {
-            self.seen.remove(node);
-            self.level[node as usize] = NONE;
-            self.parent[node as usize] = NONE;
+    /// As [`new`](Self::new), without the level and parent of each node.
+    pub(crate) fn of_order(nodes: usize) -> Self {
+        Self {
+            seen: Bits::new(nodes),
+            ..Self::default()
         }
+    }
+
+    /// Searches from `sources` up to level `cutoff`, or up to the level of `target`. Time is linear in
+    /// what is reached, in what the search before reached, and in nodes over 64.
+    pub(crate) fn search(
+        &mut self,
+        ways: Ways<'_>,
+        sources: &[u32],
+        cutoff: u32,
+        target: Option<u32>,
+    ) {
+        self.forget();
         for &source in sources {
-            if self.seen.insert(source) {
-                self.level[source as usize] = 0;
-                self.order.push(source);
-            }
+            self.find(source, 0, NONE);
         }
-        let mut at = 0;
-        while let Some(&node) = self.order.get(at) {
-            at += 1;
-            let level = self.level[node as usize];
-            if level >= cutoff {
+        let nodes = ways.rows.nodes();
+        let mut start = 0;
+        for level in 1.. {
+            let end = self.order.len();
+            if start == end {
                 break;
             }
-            for &next in rows.of(node) {
-                if self.seen.insert(next) {
-                    self.level[next as usize] = level + 1;
-                    self.parent[next as usize] = node;
-                    self.order.push(next);
+            self.ends.push(end);
+            if level > cutoff || target.is_some_and(|target| self.seen.has(target)) {
+                break;
+            }
+            match ways.back {
+                Some(back) if (nodes - end) * PULL_SHARE < end - start => {
+                    let parents = self.first_parents(back, start..end);
+                    self.follow(ways.rows, &parents, level);
+                }
+                _ => {
+                    let mut ahead = [0; ROWS_AHEAD];
+                    for first in (start..end).step_by(ROWS_AHEAD) {
+                        let count = ROWS_AHEAD.min(end - first);
+                        ahead[..count].copy_from_slice(&self.order[first..first + count]);
+                        ways.rows.touch(&ahead[..count]);
+                        self.follow(ways.rows, &ahead[..count], level);
+                    }
                 }
             }
+            start = end;
         }
+    }
+
+    fn forget(&mut self) {
+        self.ends.clear();
+        for node in self.order.drain(..) {
+            self.seen.remove(node);
+            if let Some(level) = self.level.get_mut(node as usize) {
+                *level = NONE;
+            }
+            if let Some(parent) = self.parent.get_mut(node as usize) {
+                *parent = NONE;
+            }
+            if let Some(place) = self.place.get_mut(node as usize) {
+                *place = NONE;
+            }
+        }
+    }
+
+    fn find(&mut self, node: u32, level: u32, parent: u32) {
+        if self.seen.insert(node) {
+            self.order.push(node);
+            if let Some(own) = self.level.get_mut(node as usize) {
+                *own = level;
+                self.parent[node as usize] = parent;
+            }
+        }
+    }
+
+    fn follow(&mut self, rows: &Rows, nodes: &[u32], level: u32) {
+        for &node in nodes {
+            for &next in rows.of(node) {
+                self.find(next, level, node);
+            }
+        }
+    }
+
+    /// Returns the nodes of the level at `range` of the order from which new ones are found: the first
+    /// neighbour of each, in their order.
+    fn first_parents(&mut self, back: &Rows, range: Range<usize>) -> Vec<u32> {
+        self.place.resize(back.nodes(), NONE);
+        let (start, count) = (range.start as u32, range.len() as u32);
+        for (place, &node) in (start..).zip(&self.order[range]) {
+            self.place[node as usize] = place;
+        }
+        let mut first = Vec::new();
+        // Bits beyond the last node stand for none.
+        let unseen = self.seen.picked(|word| !word);
+        for node in unseen.take_while(|node| (*node as usize) < back.nodes()) {
+            // Other levels, and no place, wrap around or are beyond.
+            let places = back.of(node).iter().map(|v| self.place[*v as usize]);
+            let least = places.map(|place| place.wrapping_sub(start)).min();
+            first.extend(least.filter(|place| *place < count));
+        }
+        first.sort_unstable();
+        first.dedup();
+        for place in &mut first {
+            *place = self.order[(start + *place) as usize];
+        }
+        first
+    }
+
+    /// The nodes of each level.
+    pub(crate) fn layers(&self) -> impl Iterator<Item = &[u32]> {
+        let starts = std::iter::once(0).chain(self.ends.iter().copied());
+        starts
+            .zip(&self.ends)
+            .map(|(start, end)| &self.order[start..*end])
+    }
+
+    /// The reached nodes, ascending.
+    pub(crate) fn reached(&self) -> impl Iterator<Item = u32> {
+        self.seen.picked(|word| word)
+    }
+
+    /// Level of a node, if the last search kept to it.
+    pub(crate) fn level_of_target(&self, target: u32) -> Option<u32> {
+        let is_reached = self.seen.has(target);
+        is_reached.then(|| self.ends.len().saturating_sub(1) as u32)
     }
 
     /// The sum of all levels.
     pub(crate) fn total(&self) -> u64 {
-        let level = |node: &u32| u64::from(self.level[*node as usize]);
-        self.order.iter().map(level).sum()
+        (0..)
+            .zip(self.layers())
+            .map(|(level, nodes): (u64, _)| level * nodes.len() as u64)
+            .sum()
     }
 
     /// The largest level.
     pub(crate) fn largest(&self) -> u32 {
-        self.order
-            .last()
-            .map_or(0, |last| self.level[*last as usize])
+        self.ends.len().saturating_sub(1) as u32
     }
+}
+
+/// Returns for each place in the order of a search the neighbours of the level before, as they come
+/// in that order.
+pub(crate) fn parents(rows: &Rows, found: &Levels) -> Rows {
+    let mut place = vec![NONE; rows.nodes()];
+    for (at, &node) in (0..).zip(&found.order) {
+        place[node as usize] = at;
+    }
+    let mut edges = Vec::with_capacity(rows.targets.len() / 2);
+    let mut offsets = vec![0; found.order.len() + 1];
+    let mut at = 0;
+    for (end, later) in found.ends.iter().zip(found.ends.iter().skip(1)) {
+        while at < *end {
+            let node = found.order[at];
+            for &next in rows.of(node) {
+                let child = place[next as usize] as usize;
+                if (*end..*later).contains(&child) {
+                    edges.push((child as u32, node));
+                    offsets[child + 1] += 1;
+                }
+            }
+            at += 1;
+        }
+    }
+    for child in 1..offsets.len() {
+        offsets[child] += offsets[child - 1];
+    }
+    let mut next = offsets.clone();
+    let mut targets = vec![0; edges.len()];
+    for (child, parent) in edges {
+        targets[next[child as usize]] = parent;
+        next[child as usize] += 1;
+    }
+    Rows { offsets, targets }
 }
 
 /// Lengths of paths.

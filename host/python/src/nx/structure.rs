@@ -1,7 +1,7 @@
 //! Components, cores, colours, trees and communities whose results depend on an order, and plain
 //! loops for graphs so small that the library's analyses take longer to open than they run.
 
-use super::rows::Rows;
+use super::rows::{ROWS_AHEAD, Rows};
 use super::search::NONE;
 
 /// Returns the strongly connected components in the order in which Tarjan's search, with
@@ -157,26 +157,50 @@ pub(crate) fn core_numbers(rows: &Rows, back: Option<&Rows>) -> Vec<usize> {
 /// has.
 pub(crate) fn largest_first(rows: &Rows) -> (Vec<u32>, Vec<u32>) {
     let loops = |node: u32| rows.of(node).iter().filter(|next| **next == node).count();
-    let degrees: Vec<usize> = rows.all().map(|v| rows.degree(v) + loops(v)).collect();
-    let mut nodes: Vec<u32> = rows.all().collect();
-    nodes.sort_by_key(|node| std::cmp::Reverse(degrees[*node as usize]));
+    let keyed = rows.all().map(|v| (rows.degree(v) + loops(v), v)).collect();
+    let nodes = sorted_by_key(keyed, |entry: &(usize, u32)| !(entry.0 as u64));
+    let nodes: Vec<u32> = nodes.into_iter().map(|entry| entry.1).collect();
     let mut colour = vec![NONE; rows.nodes()];
-    let mut taken: Vec<u32> = Vec::new();
-    for &node in &nodes {
-        let degree = rows.degree(node);
-        if taken.len() <= degree {
-            taken.resize(degree + 1, NONE);
-        }
-        for &next in rows.of(node) {
-            let other = colour[next as usize] as usize;
-            if let Some(slot) = taken.get_mut(other) {
-                *slot = node;
+    // The same in a byte, where it is one of the least colours: these stay in the caches.
+    let mut low = vec![u8::MAX; rows.nodes()];
+    let mut taken = Vec::new();
+    for ahead in nodes.chunks(ROWS_AHEAD) {
+        rows.touch(ahead);
+        for &node in ahead {
+            let mut seen = 0_u64;
+            for &next in rows.of(node) {
+                let own = u32::from(low[next as usize]);
+                seen |= u64::from(own < LOW_COLOURS) << (own % LOW_COLOURS);
+            }
+            let free = match seen.trailing_ones() {
+                LOW_COLOURS => free_colour(rows, &colour, &mut taken, node),
+                free => free,
+            };
+            colour[node as usize] = free;
+            if free < LOW_COLOURS {
+                low[node as usize] = free as u8;
             }
         }
-        let free = taken.iter().position(|slot| *slot != node);
-        colour[node as usize] = free.unwrap_or(taken.len()) as u32;
     }
     (nodes, colour)
+}
+
+/// Colours that a word has bits for.
+const LOW_COLOURS: u32 = u64::BITS;
+
+/// The least colour that no neighbour has; `taken` names for each colour the last node that saw it.
+fn free_colour(rows: &Rows, colour: &[u32], taken: &mut Vec<u32>, node: u32) -> u32 {
+    let degree = rows.degree(node);
+    if taken.len() <= degree {
+        taken.resize(degree + 1, NONE);
+    }
+    for &next in rows.of(node) {
+        if let Some(slot) = taken.get_mut(colour[next as usize] as usize) {
+            *slot = node;
+        }
+    }
+    let free = taken.iter().position(|slot| *slot != node);
+    free.unwrap_or(taken.len()) as u32
 }
 
 /// Returns the label of every node by semi-synchronous propagation (Cordasco and Gargano, 2010),
@@ -243,7 +267,7 @@ pub(crate) fn kruskal(rows: &Rows, key: impl Fn(usize) -> u64) -> Vec<(u32, u32)
             }
         }
     }
-    edges.sort_by_key(|edge| edge.0);
+    let edges = sorted_by_key(edges, |edge| edge.0);
     let mut root: Vec<u32> = rows.all().collect();
     let mut forest = Vec::with_capacity(rows.nodes());
     for (_, from, to) in edges {
@@ -257,6 +281,49 @@ pub(crate) fn kruskal(rows: &Rows, key: impl Fn(usize) -> u64) -> Vec<(u32, u32)
         }
     }
     forest
+}
+
+/// Returns the edges between the nodes of `order`, each at the first of its ends.
+pub(crate) fn induced(rows: &Rows, order: &[u32]) -> Vec<(u32, u32)> {
+    let mut place = vec![NONE; rows.nodes()];
+    for (at, &node) in (0..).zip(order) {
+        place[node as usize] = at;
+    }
+    let mut edges = Vec::new();
+    for (at, &node) in (0..).zip(order) {
+        let later = rows.of(node).iter().filter(|next| {
+            let other = place[**next as usize];
+            other >= at && other != NONE
+        });
+        edges.extend(later.map(|next| (node, *next)));
+    }
+    edges
+}
+
+/// Sorts by a word, equal ones in the order that they have: by counting, where the words are no
+/// farther apart than there are entries.
+fn sorted_by_key<T: Copy>(mut entries: Vec<T>, key: impl Fn(&T) -> u64) -> Vec<T> {
+    let keys = entries.iter().map(&key);
+    let (least, most) = keys.fold((u64::MAX, 0), |(a, b), key| (a.min(key), b.max(key)));
+    let spread = most.saturating_sub(least);
+    if spread >= entries.len() as u64 {
+        entries.sort_by_key(key);
+        return entries;
+    }
+    let mut next = vec![0_usize; spread as usize + 2];
+    for entry in &entries {
+        next[(key(entry) - least) as usize + 1] += 1;
+    }
+    for at in 1..next.len() {
+        next[at] += next[at - 1];
+    }
+    let mut sorted = entries.clone();
+    for entry in &entries {
+        let slot = &mut next[(key(entry) - least) as usize];
+        sorted[*slot] = *entry;
+        *slot += 1;
+    }
+    sorted
 }
 
 /// Returns a word whose order is that of whole numbers.
