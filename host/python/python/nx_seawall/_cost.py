@@ -8,18 +8,15 @@ them, too.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from enum import Enum
-from functools import lru_cache, partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from seawall._seawall import forecast as _forecast
-from seawall._seawall import sizes as _sizes
-
-from ._graph import Graph
 
 
-class _Kind(NamedTuple):
+class Kind(NamedTuple):
+    """What a call takes, by the sizes of the graph."""
+
     #: The analysis whose forecast stands for the work.
     analysis: str
     #: NetworkX, for a call.
@@ -46,26 +43,26 @@ class _Kind(NamedTuple):
 class Cost(Enum):
     """Kinds of functions."""
 
-    LOCAL = _Kind("bfs", 3_000.0, 0.0)
-    PAIR = _Kind("bfs", 8_000.0, 2.0)
-    SEARCH = _Kind("bfs", 5_000.0, 50.0, 70.0)
-    PATHS = _Kind("bfs", 5_000.0, 50.0, 160.0)
-    DEGREES = _Kind("cc", 4_000.0, 20.0, 70.0)
-    COMPONENTS = _Kind("cc", 5_000.0, 42.0, 40.0, is_asked=True)
-    WEAK = _Kind("cc", 6_000.0, 62.0, 40.0, is_asked=True)
-    STRONG = _Kind("scc", 8_000.0, 250.0, is_asked=True)
-    STRONG_SETS = _Kind("scc", 5_000.0, 260.0, 90.0)
-    CORES = _Kind("kcore", 7_000.0, 185.0, 60.0, 8_000.0, is_asked=True)
-    COLOURS = _Kind("cc", 4_000.0, 180.0, 100.0, 7_000.0)
-    COMMUNITIES = _Kind("labels", 10_000.0, 1_500.0, 200.0)
-    SUBGRAPH = _Kind("kcore", 30_000.0, 1_250.0, 5_300.0, 38_000.0, is_asked=True)
-    SORTED = _Kind("msf", 10_000.0, 560.0, 300.0, 7_000.0, is_weighted=True)
-    WEIGHTED = _Kind("sssp", 6_000.0, 165.0, 100.0, is_weighted=True)
-    TRIANGLES = _Kind("triangles", 5_000.0, 310.0, 70.0, 8_000.0, is_asked=True)
-    CLUSTERING = _Kind("triangles", 2_000.0, 900.0, 70.0, 8_000.0, is_asked=True)
-    RANKS = _Kind("pagerank", 190_000.0, 800.0, 100.0, 60_000.0, is_weighted=True, rounds=50.0)
-    ALL_PAIRS = _Kind("closeness", 5_000.0, 50.0, networkx_start_ns=4_000.0, is_repeated=True)
-    FARTHEST = _Kind(
+    LOCAL = Kind("bfs", 3_000.0, 0.0)
+    PAIR = Kind("bfs", 8_000.0, 2.0)
+    SEARCH = Kind("bfs", 5_000.0, 50.0, 70.0)
+    PATHS = Kind("bfs", 5_000.0, 50.0, 160.0)
+    DEGREES = Kind("cc", 4_000.0, 20.0, 70.0)
+    COMPONENTS = Kind("cc", 5_000.0, 42.0, 40.0, is_asked=True)
+    WEAK = Kind("cc", 6_000.0, 62.0, 40.0, is_asked=True)
+    STRONG = Kind("scc", 8_000.0, 250.0, is_asked=True)
+    STRONG_SETS = Kind("scc", 5_000.0, 260.0, 90.0)
+    CORES = Kind("kcore", 7_000.0, 185.0, 60.0, 8_000.0, is_asked=True)
+    COLOURS = Kind("cc", 4_000.0, 180.0, 100.0, 7_000.0)
+    COMMUNITIES = Kind("labels", 10_000.0, 1_500.0, 200.0)
+    SUBGRAPH = Kind("kcore", 30_000.0, 1_250.0, 5_300.0, 38_000.0, is_asked=True)
+    SORTED = Kind("msf", 10_000.0, 560.0, 300.0, 7_000.0, is_weighted=True)
+    WEIGHTED = Kind("sssp", 6_000.0, 165.0, 100.0, is_weighted=True)
+    TRIANGLES = Kind("triangles", 5_000.0, 310.0, 70.0, 8_000.0, is_asked=True)
+    CLUSTERING = Kind("triangles", 2_000.0, 900.0, 70.0, 8_000.0, is_asked=True)
+    RANKS = Kind("pagerank", 190_000.0, 800.0, 100.0, 60_000.0, is_weighted=True, rounds=50.0)
+    ALL_PAIRS = Kind("closeness", 5_000.0, 50.0, networkx_start_ns=4_000.0, is_repeated=True)
+    FARTHEST = Kind(
         "eccentricity", 5_000.0, 50.0, networkx_start_ns=11_000.0, is_repeated=True, is_asked=True
     )
 
@@ -95,7 +92,9 @@ _QUESTION_NS = 60_000.0
 _OPENING_NS = 10_000.0
 
 
-def _verdict(kind: _Kind, nodes: int, entries: int, is_converted: bool) -> bool | str:
+def verdict(kind: Kind, nodes: int, entries: int, is_converted: bool) -> bool | str:
+    """Tells whether a call for a graph is expected to take less time here, or how much each would
+    take."""
     starts = nodes if kind.is_repeated else 1
     there = kind.networkx_call_ns + kind.networkx_start_ns * starts
     there += kind.networkx_ns * (nodes + entries) * starts
@@ -120,25 +119,6 @@ def _verdict(kind: _Kind, nodes: int, entries: int, is_converted: bool) -> bool 
         f"NetworkX is expected to take {_text(there)}; "
         f"here a run takes {_text(run)} after a conversion of {_text(conversion)}"
     )
-
-
-#: The answer for each kind of function by nodes, entries, and whether the graph is converted. Small
-#: graphs of equal sizes are common, and a forecast takes as long as the shortest calls.
-_VERDICTS = {cost: lru_cache(1 << 12)(partial(_verdict, cost.value)) for cost in Cost}
-
-
-def forecasts(cost: Cost) -> Callable[[Any], bool | str]:
-    """Returns what tells whether a call for a graph is expected to take less time here, or how much
-    each would take."""
-    verdict = _VERDICTS[cost]
-
-    def forecast(graph: Any) -> bool | str:
-        if type(graph) is Graph:
-            return True
-        # `number_of_edges` takes longer than everything else here.
-        return verdict(*_sizes(graph))
-
-    return forecast
 
 
 def _text(ns: float) -> str:

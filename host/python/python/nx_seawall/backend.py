@@ -11,14 +11,15 @@ import inspect
 import math
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from contextlib import contextmanager
-from functools import cache
-from typing import Any, NamedTuple
+from functools import partial
+from typing import Any
 
 import networkx as nx
 from networkx.utils import not_implemented_for, py_random_state
+from seawall._seawall import Adviser, Rule
 
 from . import FUNCTIONS
-from ._cost import Cost, forecasts
+from ._cost import Cost, verdict
 from ._graph import Graph
 
 #: True, or the reason why not.
@@ -27,8 +28,8 @@ Node = Hashable
 Lengths = dict[Any, Any]
 Paths = dict[Any, list[Any]]
 
-_CHECKS: dict[str, Callable[..., Answer]] = {}
-_FORECASTS: dict[str, Callable[[Any], Answer]] = {}
+_RULES: dict[str, Rule] = {}
+_ADVISER = Adviser(_RULES, Graph)
 
 
 class Backend:
@@ -55,17 +56,12 @@ class Backend:
         """Returns the graph that a conversion was made of, and anything else as it is."""
         return result.source if isinstance(result, Graph) else result
 
-    @staticmethod
-    def can_run(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Answer:
-        """Tells whether a function takes these arguments, or why not."""
-        check = _CHECKS.get(name)
-        return True if check is None else _bound(name, check, args, kwargs)
+    #: Tells whether a function takes these arguments, or why not.
+    can_run = _ADVISER.can_run
 
-    @staticmethod
-    def should_run(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Answer:
-        """Tells whether conversion and run are expected to take less time than NetworkX; the
-        forecast is the reason why not."""
-        return _FORECASTS[name](args[0] if args else kwargs.get("G"))
+    #: Tells whether conversion and run are expected to take less time than NetworkX; the forecast is
+    #: the reason why not.
+    should_run = _ADVISER.should_run
 
     @staticmethod
     def on_start_tests(items: list[Any]) -> None:
@@ -75,52 +71,18 @@ class Backend:
         mark(items)
 
 
-class _Signature(NamedTuple):
-    """What decides whether arguments fit a function."""
-
-    #: Place of each argument; after the last place where it is given by name alone.
-    places: dict[str, int]
-    #: How many arguments may be given by place.
-    most: int
-    #: Arguments without a default, which come first.
-    required: tuple[str, ...]
-    #: Arguments that the check takes: name, place and default.
-    wanted: tuple[tuple[str, int, Any], ...]
-
-
-@cache
-def _signature(name: str) -> _Signature:
-    parameters = inspect.signature(getattr(Backend, name)).parameters.values()
+def _signature(function: Any, check: Callable[..., Answer] | None) -> tuple[Any, ...]:
+    """What decides whether arguments fit a function, for its rule."""
+    parameters = inspect.signature(function).parameters.values()
     empty = inspect.Parameter.empty
     by_place = [p.name for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD]
     places = {p.name: len(by_place) for p in parameters}
     places.update({key: place for place, key in enumerate(by_place)})
     defaults = {p.name: p.default for p in parameters}
-    return _Signature(
-        places,
-        len(by_place),
-        tuple(key for key, default in defaults.items() if default is empty),
-        tuple(
-            (key, places[key], defaults[key]) for key in inspect.signature(_CHECKS[name]).parameters
-        ),
-    )
-
-
-def _bound(name: str, check: Callable[..., Answer], args: Any, kwargs: Any) -> Answer:
-    # `inspect.Signature.bind` takes 20 µs, which small graphs have not.
-    places, most, required, wanted = _signature(name)
-    count = len(args)
-    # NetworkX raises its own error for arguments that are too many, unknown, double or missing.
-    fits = count <= most
-    for key in kwargs:
-        fits = fits and (key == "backend" or places.get(key, -1) >= count)
-    for key in required[count:]:
-        fits = fits and key in kwargs
-    if not fits:
-        return "arguments that do not fit the signature"
-    return check(
-        *[args[at] if at < count else kwargs.get(key, default) for key, at, default in wanted]
-    )
+    required = [key for key, default in defaults.items() if default is empty]
+    taken = inspect.signature(check).parameters if check else ()
+    wanted = [(key, places[key], defaults[key]) for key in taken]
+    return places, len(by_place), required, wanted
 
 
 def _has(cost: Cost, check: Callable[..., Answer] | None = None) -> Callable[[Any], Any]:
@@ -131,9 +93,7 @@ def _has(cost: Cost, check: Callable[..., Answer] | None = None) -> Callable[[An
         if name not in FUNCTIONS:
             raise KeyError(f"{name} is missing in nx_seawall.FUNCTIONS")
         setattr(Backend, name, staticmethod(function))
-        _FORECASTS[name] = forecasts(cost)
-        if check is not None:
-            _CHECKS[name] = check
+        _RULES[name] = Rule(_signature(function, check), check, partial(verdict, cost.value))
         return function
 
     return add
@@ -1095,5 +1055,5 @@ def center(G: Graph, e: Any = None, usebounds: bool = False, weight: Any = None)
     return [node for node in values if values[node] == least]
 
 
-if missing := FUNCTIONS.keys() - _FORECASTS.keys():
+if missing := FUNCTIONS.keys() - _RULES.keys():
     raise ImportError(f"nx_seawall.FUNCTIONS has names without functions: {sorted(missing)}")

@@ -16,7 +16,6 @@ def arrow_array(array: Array, bits: int | None) -> tuple[object, object]: ...
 def forecast(
     analysis: str, size: tuple[float, float], sources: float, rounds: float
 ) -> tuple[float, float]: ...
-def sizes(graph: Any) -> tuple[int, int, bool]: ...
 def plan(
     waves: list[tuple[int, int, int]],
     dependencies: list[tuple[int, int]],
@@ -92,6 +91,23 @@ def breadth_first(
     targets: npt.NDArray[np.signedinteger[Any]],
     source: int,
 ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]: ...
+
+class Rule:
+    def __init__(
+        self,
+        signature: tuple[Any, ...],
+        check: Callable[..., bool | str] | None,
+        verdict: Callable[[int, int, bool], bool | str],
+    ) -> None: ...
+
+class Adviser:
+    def __init__(self, rules: dict[str, Rule], converted: type) -> None: ...
+    def can_run(
+        self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> bool | str: ...
+    def should_run(
+        self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> bool | str: ...
 
 class NxGraph:
     is_directed: bool
