@@ -3,8 +3,9 @@
 
 use crate::graph::kind_of;
 use pyo3::prelude::*;
+use pyo3::sync::critical_section::with_critical_section;
 use pyo3::types::{PyDict, PyString, PyTuple};
-use pyo3::{IntoPyObjectExt, intern};
+use pyo3::{Borrowed, IntoPyObjectExt, ffi, intern};
 use seawall::analysis::AnalysisKind;
 use seawall::calibrate::{Calibration, predict};
 use seawall::cost::{Costs, Job, Tally};
@@ -64,17 +65,48 @@ fn sizes(graph: &Bound<'_, PyAny>) -> PyResult<(usize, usize, bool)> {
         is_converted = backends.contains(intern!(py, "seawall"))?;
     }
     let adjacency = graph.getattr(intern!(py, "_adj"))?;
-    let mut entries = 0;
-    if let Ok(rows) = adjacency.cast::<PyDict>() {
-        for (_, row) in rows {
-            entries += row.len()?;
+    let nodes = adjacency.len()?;
+    let entries = match adjacency.cast::<PyDict>() {
+        Ok(rows) => sampled_entries(rows),
+        Err(_) => {
+            let mut entries = 0;
+            for row in adjacency.call_method0(intern!(py, "values"))?.try_iter()? {
+                entries += row?.len()?;
+            }
+            entries
         }
-    } else {
-        for row in adjacency.call_method0(intern!(py, "values"))?.try_iter()? {
-            entries += row?.len()?;
+    };
+    Ok((nodes, entries, is_converted))
+}
+
+/// Rows that a forecast looks at: those of a large graph would take longer than many a call.
+const ROWS_SAMPLED: usize = 32;
+
+/// Entries of all rows, of more than [`ROWS_SAMPLED`] by those of some that lie evenly among them.
+fn sampled_entries(rows: &Bound<'_, PyDict>) -> usize {
+    let nodes = rows.len();
+    let stride = (nodes / ROWS_SAMPLED).max(1);
+    let (mut looked, mut entries) = (0, 0);
+    with_critical_section(rows, || {
+        for first in (0..nodes).step_by(stride).take(ROWS_SAMPLED) {
+            let (mut at, mut row) = (first as ffi::Py_ssize_t, std::ptr::null_mut());
+            // SAFETY: `rows` is a dictionary. A place is the number of an entry, whatever its value: the
+            // call looks for the next one that is there, and for none beyond the last.
+            let is_found =
+                unsafe { ffi::PyDict_Next(rows.as_ptr(), &mut at, std::ptr::null_mut(), &mut row) };
+            if is_found == 0 {
+                break;
+            }
+            looked += 1;
+            // SAFETY: the row is alive, as nothing ran since it was found.
+            let row = unsafe { Borrowed::from_ptr(rows.py(), row) }.to_owned();
+            entries += row.len().unwrap_or(0);
         }
+    });
+    match looked {
+        0 => 0,
+        _ => entries * nodes / looked,
     }
-    Ok((adjacency.len()?, entries, is_converted))
 }
 
 /// Verdicts that a rule keeps: small graphs of equal sizes are common, and a forecast takes as long as

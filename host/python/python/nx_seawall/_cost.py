@@ -45,19 +45,25 @@ class Cost(Enum):
 
     LOCAL = Kind("bfs", 3_000.0, 0.0)
     PAIR = Kind("bfs", 8_000.0, 2.0)
-    SEARCH = Kind("bfs", 5_000.0, 50.0, 70.0)
+    SEARCH = Kind("bfs", 4_000.0, 48.0, 70.0)
+    SEARCH_OF_OTHERS = Kind("bfs", 11_000.0, 55.0, 70.0)
     PATHS = Kind("bfs", 5_000.0, 50.0, 160.0)
     DEGREES = Kind("cc", 4_000.0, 20.0, 70.0)
-    COMPONENTS = Kind("cc", 5_000.0, 42.0, 40.0, is_asked=True)
-    WEAK = Kind("cc", 6_000.0, 62.0, 40.0, is_asked=True)
+    COMPONENTS = Kind("cc", 3_500.0, 40.0, 40.0, is_asked=True)
+    COUNT = Kind("cc", 7_300.0, 36.0, is_asked=True)
+    WEAK = Kind("cc", 3_000.0, 62.0, 40.0, is_asked=True)
+    WEAK_COUNT = Kind("cc", 6_600.0, 61.0, is_asked=True)
     STRONG = Kind("scc", 8_000.0, 250.0, is_asked=True)
     STRONG_SETS = Kind("scc", 5_000.0, 260.0, 90.0)
-    CORES = Kind("kcore", 7_000.0, 185.0, 60.0, 8_000.0, is_asked=True)
+    CORES = Kind("kcore", 9_000.0, 185.0, 60.0, is_asked=True)
     COLOURS = Kind("cc", 4_000.0, 180.0, 100.0, 7_000.0)
     COMMUNITIES = Kind("labels", 10_000.0, 1_500.0, 200.0)
-    SUBGRAPH = Kind("kcore", 30_000.0, 1_250.0, 5_300.0, 38_000.0, is_asked=True)
+    SUBGRAPH = Kind("kcore", 30_000.0, 1_250.0, 1_300.0, 38_000.0, is_asked=True)
     SORTED = Kind("msf", 10_000.0, 560.0, 300.0, 7_000.0, is_weighted=True)
-    WEIGHTED = Kind("sssp", 6_000.0, 165.0, 100.0, is_weighted=True)
+    WEIGHTED = Kind("sssp", 7_500.0, 160.0, 100.0, 3_500.0, is_weighted=True)
+    WEIGHTED_PATHS = Kind("sssp", 10_500.0, 200.0, 220.0, 3_500.0, is_weighted=True)
+    WEIGHTED_PAIR = Kind("sssp", 5_000.0, 120.0, 20.0, 3_500.0, is_weighted=True)
+    WEIGHTED_SET = Kind("sssp", 4_500.0, 175.0, 150.0, 3_500.0, is_weighted=True)
     TRIANGLES = Kind("triangles", 5_000.0, 310.0, 70.0, 8_000.0, is_asked=True)
     CLUSTERING = Kind("triangles", 2_000.0, 900.0, 70.0, 8_000.0, is_asked=True)
     RANKS = Kind("pagerank", 190_000.0, 800.0, 100.0, 60_000.0, is_weighted=True, rounds=50.0)
@@ -78,8 +84,8 @@ class _Conversion(NamedTuple):
         return self.call_ns + self.node_ns * nodes + self.entry_ns * entries
 
 
-_PLAIN = _Conversion(9_000.0, 40.0, 30.0)
-_WITH_WEIGHTS = _Conversion(18_000.0, 40.0, 75.0)
+_PLAIN = _Conversion(7_500.0, 20.0, 15.0)
+_WITH_WEIGHTS = _Conversion(15_000.0, 30.0, 55.0)
 _FOR_LIBRARY = _Conversion(130_000.0, 0.0, 10.0)
 
 #: Entries below which a loop answers in the place of the library, as in the extension.

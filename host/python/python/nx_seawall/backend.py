@@ -297,7 +297,7 @@ def _targets(G: Graph, target: Any) -> int | None:
     return None if target is None else G.number(target)
 
 
-@_has(Cost.WEIGHTED, _weight_is_name)
+@_has(Cost.WEIGHTED_SET, _weight_is_name)
 def multi_source_dijkstra(
     G: Graph, sources: Any, target: Any = None, cutoff: Any = None, weight: Any = "weight"
 ) -> Any:
@@ -320,28 +320,28 @@ def _many(G: Graph, sources: Any) -> list[int]:
     return [_number(G, node, f"Node {node} not found in graph") for node in sources]
 
 
-@_has(Cost.WEIGHTED, _weight_is_name)
+@_has(Cost.WEIGHTED_PATHS, _weight_is_name)
 def multi_source_dijkstra_path(
     G: Graph, sources: Any, cutoff: Any = None, weight: Any = "weight"
 ) -> Paths:
     return G.rows(weight).lightest_paths(_many(G, sources), cutoff)[1]
 
 
-@_has(Cost.WEIGHTED, _weight_is_name)
+@_has(Cost.WEIGHTED_SET, _weight_is_name)
 def multi_source_dijkstra_path_length(
     G: Graph, sources: Any, cutoff: Any = None, weight: Any = "weight"
 ) -> Lengths:
     return G.rows(weight).lengths(_many(G, sources), cutoff)
 
 
-@_has(Cost.WEIGHTED, _weight_is_name)
+@_has(Cost.WEIGHTED_PATHS, _weight_is_name)
 def single_source_dijkstra(
     G: Graph, source: Node, target: Any = None, cutoff: Any = None, weight: Any = "weight"
 ) -> Any:
     return multi_source_dijkstra(G, {source}, cutoff=cutoff, target=target, weight=weight)
 
 
-@_has(Cost.WEIGHTED, _weight_is_name)
+@_has(Cost.WEIGHTED_PATHS, _weight_is_name)
 def single_source_dijkstra_path(
     G: Graph, source: Node, cutoff: Any = None, weight: Any = "weight"
 ) -> Paths:
@@ -355,13 +355,13 @@ def single_source_dijkstra_path_length(
     return multi_source_dijkstra_path_length(G, {source}, cutoff, weight)
 
 
-@_has(Cost.WEIGHTED, _weight_is_name)
+@_has(Cost.WEIGHTED_PATHS, _weight_is_name)
 def dijkstra_path(G: Graph, source: Node, target: Node, weight: Any = "weight") -> list[Any]:
     found: list[Any] = single_source_dijkstra(G, source, target=target, weight=weight)[1]
     return found
 
 
-@_has(Cost.WEIGHTED, _weight_is_name)
+@_has(Cost.WEIGHTED_PAIR, _weight_is_name)
 def dijkstra_path_length(G: Graph, source: Node, target: Node, weight: Any = "weight") -> Any:
     number = _number(G, source, f"Node {source} not found in graph")
     if source == target:
@@ -462,7 +462,7 @@ def bfs_tree(
     return tree
 
 
-@_has(Cost.SEARCH, _unsorted)
+@_has(Cost.SEARCH_OF_OTHERS, _unsorted)
 def bfs_predecessors(
     G: Graph, source: Node, depth_limit: int | None = None, sort_neighbors: Any = None
 ) -> Iterator[tuple[Any, Any]]:
@@ -470,7 +470,7 @@ def bfs_predecessors(
         yield child, parent
 
 
-@_has(Cost.SEARCH, _unsorted)
+@_has(Cost.SEARCH_OF_OTHERS, _unsorted)
 def bfs_successors(
     G: Graph, source: Node, depth_limit: int | None = None, sort_neighbors: Any = None
 ) -> Iterator[tuple[Any, list[Any]]]:
@@ -506,12 +506,12 @@ def descendants_at_distance(G: Graph, source: Node, distance: int) -> set[Any]:
     return set(found[0]) if found else set()
 
 
-@_has(Cost.SEARCH)
+@_has(Cost.SEARCH_OF_OTHERS)
 def descendants(G: Graph, source: Node) -> set[Any]:
     return G.any.reached(_start(G, source))
 
 
-@_has(Cost.SEARCH)
+@_has(Cost.SEARCH_OF_OTHERS)
 def ancestors(G: Graph, source: Node) -> set[Any]:
     return G.any.reached(_start(G, source), reverse=True)
 
@@ -533,13 +533,13 @@ def connected_components(G: Graph) -> Iterator[set[Any]]:
     yield from G.any.components()
 
 
-@_has(Cost.COMPONENTS)
+@_has(Cost.COUNT)
 @not_implemented_for("directed")
 def number_connected_components(G: Graph) -> int:
     return G.any.component_count()
 
 
-@_has(Cost.SEARCH)
+@_has(Cost.COUNT)
 @not_implemented_for("directed")
 def is_connected(G: Graph) -> bool:
     if len(G) == 0:
@@ -559,13 +559,13 @@ def weakly_connected_components(G: Graph) -> Iterator[set[Any]]:
     yield from G.any.components()
 
 
-@_has(Cost.WEAK)
+@_has(Cost.WEAK_COUNT)
 @not_implemented_for("undirected")
 def number_weakly_connected_components(G: Graph) -> int:
     return G.any.component_count()
 
 
-@_has(Cost.WEAK)
+@_has(Cost.WEAK_COUNT)
 @not_implemented_for("undirected")
 def is_weakly_connected(G: Graph) -> bool:
     if len(G) == 0:

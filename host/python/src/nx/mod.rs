@@ -805,6 +805,7 @@ impl NxGraph {
             let row = plain(&row)?;
             match attribute {
                 // Data of edges that nobody asks for stays out of the caches.
+                None if is_range && objects::push_keys(&row, &mut targets) => (),
                 None => {
                     for node in row.keys() {
                         targets.push(number_of(node)?);

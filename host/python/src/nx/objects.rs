@@ -4,6 +4,7 @@ use super::NxGraph;
 use super::search::Levels;
 use pyo3::ffi;
 use pyo3::prelude::*;
+use pyo3::sync::critical_section::with_critical_section;
 use pyo3::types::{PyDict, PyList, PySequence};
 use std::sync::atomic::{AtomicPtr, Ordering::Relaxed};
 
@@ -32,6 +33,38 @@ impl Drop for Uncollected<'_> {
             unsafe { ffi::PyGC_Enable() };
         }
     }
+}
+
+/// Adds the keys of a dictionary, if all of them are whole numbers of 32 bits; else tells that they are
+/// not, and adds none. Values stay out of the caches.
+pub(super) fn push_keys(dict: &Bound<'_, PyDict>, numbers: &mut Vec<u32>) -> bool {
+    let known = numbers.len();
+    let is_whole = with_critical_section(dict, || {
+        let (mut at, mut key) = (0, std::ptr::null_mut());
+        // SAFETY: `dict` is a dictionary, and nothing here changes it.
+        while unsafe { ffi::PyDict_Next(dict.as_ptr(), &mut at, &mut key, std::ptr::null_mut()) }
+            == 1
+        {
+            let mut overflow = 0;
+            // SAFETY: the key is alive as long as the dictionary is not changed: reading the value of
+            // the type `int` itself runs no code of Python.
+            let value = unsafe {
+                match ffi::PyLong_CheckExact(key) {
+                    1 => ffi::PyLong_AsLongAndOverflow(key, &mut overflow),
+                    _ => -1,
+                }
+            };
+            match u32::try_from(value) {
+                Ok(number) => numbers.push(number),
+                Err(_) => return false,
+            }
+        }
+        true
+    });
+    if !is_whole {
+        numbers.truncate(known);
+    }
+    is_whole
 }
 
 fn changed() -> PyErr {
