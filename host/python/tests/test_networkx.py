@@ -26,7 +26,9 @@ pytestmark = pytest.mark.filterwarnings("ignore:Note. conversions to backend gra
 def plain(value: Any, typed: bool = True) -> Any:
     """A value with its order and, if `typed`, its types, so that equal ones are alike."""
     if isinstance(value, nx.Graph):
-        return "graph", list(value.nodes.items()), list(value.edges(data=True)), value.graph
+        parts = [value._adj, value._pred] if value.is_directed() else [value._adj]
+        rows = [[(node, list(row.items())) for node, row in part.items()] for part in parts]
+        return "graph", list(value.nodes.items()), rows, value.graph
     if isinstance(value, dict):
         return [(key, plain(item, typed)) for key, item in value.items()]
     if isinstance(value, (set, frozenset)):
@@ -239,6 +241,75 @@ def test_trees_have_copies_of_attributes(name: str) -> None:
     assert type(getattr(nx, name)(Roads(graph), backend="seawall")) is Roads
 
 
+@pytest.mark.parametrize("name", ["k_core", "k_shell", "k_crust"])
+def test_parts_of_graphs_have_copies_in_the_order_of_networkx(name: str) -> None:
+    graph = nx.gnm_random_graph(90, 260, seed=5)
+    graph.graph["title"] = "roads"
+    graph.add_edge(3, 3, lanes=2)
+    for at, (u, v, data) in enumerate(graph.edges(data=True)):
+        data["lanes"] = at
+        graph.nodes[u]["last"] = v
+    numbers = {v: v * 7 % 5 for v in sorted(graph, key=lambda v: -v)}
+    for k in (None, 1, 3, 4, 9):
+        there, here = both(name, graph, k=k, core_number=numbers)
+        assert here == there
+    part = getattr(nx, name)(graph, core_number=numbers, backend="seawall")
+    assert type(part) is nx.Graph
+    for u, v, data in part.edges(data=True):
+        assert data is part[v][u]
+        assert data is not graph[u][v]
+
+
+def test_a_tree_of_a_search_is_a_graph_like_any_other() -> None:
+    graph = nx.gnm_random_graph(300, 1500, seed=2)
+    for limit in (None, 0, 2):
+        there, here = both("bfs_tree", graph, 7, depth_limit=limit)
+        assert here == there
+    tree = nx.bfs_tree(graph, 7, backend="seawall")
+    assert type(tree) is nx.DiGraph
+    assert all(tree.pred[v][u] is data for u, v, data in tree.edges(data=True))
+    tree.remove_node(7)
+    tree.add_edge("new", 8)
+    assert sorted(map(str, pickle.loads(pickle.dumps(tree)))) == sorted(map(str, tree))
+
+
+@pytest.mark.parametrize("is_directed", [False, True])
+def test_levels_that_are_searched_against_the_edges(is_directed: bool) -> None:
+    # The last levels of these find few of many nodes.
+    names = ["single_source_shortest_path_length", "single_source_shortest_path", "bfs_edges"]
+    names += ["bfs_layers", "bfs_predecessors", "bfs_successors", "predecessor", "descendants"]
+    for seed, edges in enumerate((2000, 5000, 9000)):
+        graph = nx.gnm_random_graph(1000, edges, seed, is_directed)
+        converted = Backend.convert_from_nx(graph)
+        # From here on a directed graph has its reversed edges at hand.
+        assert nx.ancestors(converted, 1) == nx.ancestors(graph, 1, backend="networkx")
+        for name in names:
+            function = getattr(nx, name)
+            there = plain(function(graph, seed, backend="networkx"))
+            for _ in range(2):
+                assert plain(function(converted, seed)) == there, name
+        for target in range(20):
+            there = nx.has_path(graph, seed, target, backend="networkx")
+            assert nx.has_path(converted, seed, target) == there
+            if there:
+                length = nx.shortest_path_length(graph, seed, target, backend="networkx")
+                assert nx.shortest_path_length(converted, seed, target) == length
+        some = {"nbunch": range(9)}
+        there, here = both("harmonic_centrality", graph, **some)
+        assert here == there
+        there, here = both("closeness_centrality", graph, 3)
+        assert here == there
+
+
+def test_more_colours_than_a_word_has_bits() -> None:
+    graph = nx.complete_graph(150)
+    graph.add_edges_from((150 + v, v * w % 150) for v in range(60) for w in range(1, 90))
+    graph.add_edges_from((v, v) for v in range(0, 200, 3))
+    there, here = both("greedy_color", graph)
+    assert here == there
+    assert max(nx.greedy_color(graph, backend="seawall").values()) == 149
+
+
 def test_trees_of_graphs_that_changed_or_were_copied() -> None:
     graph = nx.gnm_random_graph(400, 900, seed=3)
     # Numbers of its two dictionaries are other objects then.
@@ -279,6 +350,26 @@ def test_small_graphs_are_judged_by_all_that_a_call_takes() -> None:
         assert isinstance(Backend.should_run(name, (graph,), {}), str)
         assert isinstance(Backend.should_run(name, (graph.subgraph([0, 1]),), {}), str)
     assert Backend.should_run("degree_centrality", (Backend.convert_from_nx(graph),), {}) is True
+
+
+def test_forecasts_look_at_few_rows_of_many() -> None:
+    looked = 0
+
+    class Row(dict):  # type: ignore[type-arg]
+        def __len__(self) -> int:
+            nonlocal looked
+            looked += 1
+            return super().__len__()
+
+    graph = nx.cycle_graph(5000)
+    graph._adj = {node: Row(row) for node, row in graph._adj.items()}
+    graph.remove_nodes_from(range(100, 1000))
+    looked = 0
+    reason = Backend.should_run("is_isolate", (graph, 3), {})
+    assert isinstance(reason, str)
+    assert 0 < looked <= 32
+    assert Backend.should_run("core_number", (), {"G": graph}) is True
+    assert Backend.should_run("core_number", (nx.Graph(),), {}) is not True
 
 
 def test_parameters_of_pagerank_round_alike() -> None:

@@ -429,10 +429,6 @@ def _start(G: Graph, source: Node) -> int:
     return number
 
 
-def _edges(G: Graph, source: Node, depth_limit: Any = None) -> list[tuple[Any, Any]]:
-    return G.any.bfs_edges(_start(G, source), depth_limit)
-
-
 def _kind(G: Graph) -> str:
     return "digraph" if G.is_directed() else "graph"
 
@@ -445,7 +441,7 @@ def bfs_edges(
     depth_limit: int | None = None,
     sort_neighbors: Any = None,
 ) -> Iterator[tuple[Any, Any]]:
-    yield from _edges(G, source, depth_limit)
+    yield from G.any.bfs_edges(_start(G, source), depth_limit)
 
 
 @_has(Cost.SEARCH, _search_check)
@@ -466,22 +462,14 @@ def bfs_tree(
 def bfs_predecessors(
     G: Graph, source: Node, depth_limit: int | None = None, sort_neighbors: Any = None
 ) -> Iterator[tuple[Any, Any]]:
-    for parent, child in _edges(G, source, depth_limit):
-        yield child, parent
+    yield from G.any.bfs_edges(_start(G, source), depth_limit, True)
 
 
 @_has(Cost.SEARCH_OF_OTHERS, _unsorted)
 def bfs_successors(
     G: Graph, source: Node, depth_limit: int | None = None, sort_neighbors: Any = None
 ) -> Iterator[tuple[Any, list[Any]]]:
-    parent: Any = source
-    children: list[Any] = []
-    for node, child in _edges(G, source, depth_limit):
-        if node != parent:
-            yield parent, children
-            parent, children = node, []
-        children.append(child)
-    yield parent, children
+    yield from G.any.bfs_successors(_start(G, source), depth_limit)
 
 
 @_has(Cost.SEARCH)

@@ -15,7 +15,7 @@ use crate::error;
 use crate::worker::{Question, Worker};
 use centrality::{Reach, Walk};
 use numpy::{PyArray1, PyReadonlyArray1, ToPyArray};
-use objects::{Ends, Uncollected};
+use objects::{AHEAD, Ends, Uncollected};
 use pyo3::exceptions::{PyNotImplementedError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyFloat, PyInt, PyList, PySet, PyTuple};
@@ -312,24 +312,52 @@ impl NxGraph {
         Ok(dict)
     }
 
-    /// The edges of a breadth-first search, in its order.
-    #[pyo3(signature = (source, depth_limit = None, reverse = false))]
+    /// The edges of a breadth-first search, in its order: parents and children, or the other way round.
+    #[pyo3(signature = (source, depth_limit = None, child_first = false))]
     fn bfs_edges<'py>(
         &self,
         py: Python<'py>,
         source: u32,
         depth_limit: Option<f64>,
-        reverse: bool,
+        child_first: bool,
     ) -> PyResult<Bound<'py, PyList>> {
-        let found = self.search_tree(py, &[source], depth_limit, reverse)?;
+        let found = self.search_tree(py, &[source], depth_limit, false)?;
         let _uncollected = Uncollected::new(py);
-        let edge = |node: &u32| {
-            (
-                self.node(py, found.parent[*node as usize]),
-                self.node(py, *node),
-            )
+        let edge = |(place, node): (usize, &u32)| {
+            self.fetch(py, found.order.get(place + AHEAD).copied().as_slice());
+            let parent = self.node(py, found.parent[*node as usize]);
+            match child_first {
+                true => (self.node(py, *node), parent),
+                false => (parent, self.node(py, *node)),
+            }
         };
-        PyList::new(py, found.order.iter().skip(1).map(edge))
+        PyList::new(py, found.order.iter().enumerate().skip(1).map(edge))
+    }
+
+    /// The children of each node that has some in a breadth-first search, and of the source.
+    #[pyo3(signature = (source, depth_limit = None))]
+    fn bfs_successors<'py>(
+        &self,
+        py: Python<'py>,
+        source: u32,
+        depth_limit: Option<f64>,
+    ) -> PyResult<Bound<'py, PyList>> {
+        let found = self.search_tree(py, &[source], depth_limit, false)?;
+        let _uncollected = Uncollected::new(py);
+        let parent = |node: &u32| found.parent[*node as usize];
+        let (_, reached) = found.order.split_at(1.min(found.order.len()));
+        let all = PyList::empty(py);
+        if reached.is_empty() {
+            all.append((self.node(py, source), PyList::empty(py)))?;
+        }
+        for children in reached.chunk_by(|a, b| parent(a) == parent(b)) {
+            self.fetch(py, children);
+            all.append((
+                self.node(py, parent(&children[0])),
+                self.list(py, children)?,
+            ))?;
+        }
+        Ok(all)
     }
 
     /// The layers of a breadth-first search from sources in this order.
@@ -350,7 +378,6 @@ impl NxGraph {
         is_strict: bool,
     ) -> PyResult<Bound<'py, PySet>> {
         let found = self.search(py, &[source], None, reverse)?;
-        // Ascending nodes lie side by side in memory, and in the set where they are numbers.
         let nodes = found.reached().filter(|node| !is_strict || *node != source);
         self.set(py, &nodes.collect::<Vec<_>>())
     }
@@ -373,9 +400,7 @@ impl NxGraph {
         let before = py.detach(|| search::parents(&self.rows, &found));
         let _uncollected = Uncollected::new(py);
         let (lists, levels) = (PyDict::new(py), PyDict::new(py));
-        for (at, &node) in (0..).zip(&found.order) {
-            lists.set_item(self.node(py, node), self.list(py, before.of(at))?)?;
-        }
+        self.put_lists(py, &lists, &found.order, &before)?;
         for (level, nodes) in found.layers().enumerate().filter(|_| with_levels) {
             let level = level.into_pyobject(py)?;
             self.put(py, &levels, nodes, |_| &level)?;
@@ -1157,7 +1182,13 @@ impl NxGraph {
         let _uncollected = Uncollected::new(py);
         let (lengths, more) = (PyDict::new(py), PyDict::new(py));
         let length = |node: u32| found.length[node as usize];
-        self.put(py, &lengths, &found.order, length)?;
+        // Who names a target looks at no other.
+        let one = target.map(|target| [target]);
+        let order = one.as_ref().map_or(&found.order[..], |one| one);
+        match target.is_some_and(|target| !found.is_done(target)) {
+            true => (),
+            false => self.put(py, &lengths, order, length)?,
+        }
         for &source in sources {
             // A whole 0, also along floats; its place is known, so that it stays there.
             if found.is_done(source) && found.parent[source as usize] == NONE {
@@ -1193,7 +1224,16 @@ impl NxGraph {
         PyList::new(py, nodes.iter().map(|node| self.node(py, *node)))
     }
 
+    /// A set of nodes, put into it in ascending order: so they lie side by side in memory, and in the
+    /// set where they are numbers.
     fn set<'py>(&self, py: Python<'py>, nodes: &[u32]) -> PyResult<Bound<'py, PySet>> {
+        let sorted = |nodes: &[u32]| {
+            let mut nodes = nodes.to_vec();
+            nodes.sort_unstable();
+            nodes
+        };
+        let sorted = (!nodes.is_sorted()).then(|| sorted(nodes));
+        let nodes = sorted.as_deref().unwrap_or(nodes);
         PySet::new(py, nodes.iter().map(|node| self.node(py, *node)))
     }
 

@@ -1,6 +1,7 @@
 //! Objects of Python, made in great numbers.
 
 use super::NxGraph;
+use super::rows::{Rows, prefetch};
 use super::search::Levels;
 use pyo3::ffi;
 use pyo3::prelude::*;
@@ -73,7 +74,7 @@ fn changed() -> PyErr {
 
 /// Nodes whose objects are fetched before the first of them is used: they lie anywhere in memory, and
 /// so the waits for them overlap.
-const AHEAD: usize = 32;
+pub(super) const AHEAD: usize = 32;
 
 impl NxGraph {
     /// Adds the nodes with their values to a dictionary, in this order.
@@ -97,8 +98,31 @@ impl NxGraph {
     }
 
     /// Asks for the objects of some nodes.
-    fn fetch(&self, py: Python<'_>, nodes: &[u32]) {
+    pub(super) fn fetch(&self, py: Python<'_>, nodes: &[u32]) {
         fetch(nodes.iter().map(|node| self.node(py, *node)));
+    }
+
+    /// Adds the nodes with the lists of nodes that `rows` has for their places in the order.
+    pub(super) fn put_lists<'py>(
+        &self,
+        py: Python<'py>,
+        dict: &Bound<'py, PyDict>,
+        order: &[u32],
+        rows: &Rows,
+    ) -> PyResult<()> {
+        let places = rows.all().map(|place| (place, order[place as usize]));
+        for (place, node) in places {
+            if place as usize % AHEAD == 0 {
+                let ahead = place as usize..order.len().min(place as usize + AHEAD);
+                self.fetch(py, &order[ahead.clone()]);
+                self.fetch(
+                    py,
+                    &rows.targets[rows.offsets[ahead.start]..rows.offsets[ahead.end]],
+                );
+            }
+            dict.set_item(self.node(py, node), self.list(py, rows.of(place))?)?;
+        }
+        Ok(())
     }
 
     /// Adds the nodes with the paths to them, or the paths from them if `to_source`: `order` has each
@@ -274,18 +298,6 @@ impl NxGraph {
         }
         Ok(parts)
     }
-}
-
-/// Asks for a line of memory; does nothing where the compiler has no stable call for that.
-fn prefetch(address: *const u8) {
-    #[cfg(target_arch = "x86_64")]
-    // SAFETY: every such processor has SSE, and a hint reads nothing, so any address will do.
-    unsafe {
-        use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        _mm_prefetch::<_MM_HINT_T0>(address.cast());
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = address;
 }
 
 /// Distance from an object's beginning to what is read of it beside the count of references: the value

@@ -7,6 +7,18 @@ use std::ops::Range;
 /// the waits for them overlap.
 pub(crate) const ROWS_AHEAD: usize = 16;
 
+/// Asks for a line of memory; does nothing where the compiler has no stable call for that.
+pub(crate) fn prefetch(address: *const u8) {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: every such processor has SSE, and a hint reads nothing, so any address will do.
+    unsafe {
+        use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        _mm_prefetch::<_MM_HINT_T0>(address.cast());
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = address;
+}
+
 /// Edges by the node that they leave, each row in the order of the caller.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Rows {
@@ -37,6 +49,17 @@ impl Rows {
     pub(crate) fn touch(&self, nodes: &[u32]) {
         let first = nodes.iter().filter_map(|node| self.of(*node).first());
         std::hint::black_box(first.fold(0, |all, next| all ^ next));
+    }
+
+    /// Asks for the place of a row, of `later`, and for the beginning of another, of `soon`.
+    pub(crate) fn fetch(&self, later: Option<u32>, soon: Option<u32>) {
+        if let Some(node) = later {
+            prefetch(self.offsets.as_ptr().wrapping_add(node as usize).cast());
+        }
+        if let Some(node) = soon {
+            let start = self.offsets[node as usize];
+            prefetch(self.targets.as_ptr().wrapping_add(start).cast());
+        }
     }
 
     /// Number of edges that leave `node`.

@@ -367,6 +367,12 @@ impl Buckets {
         self.count += 1;
     }
 
+    /// A node that comes after some others of the same length.
+    fn ahead(&self, distance: usize) -> Option<u32> {
+        let queue = &self.queues[self.length & (self.queues.len() - 1)];
+        queue.get(self.read + distance).copied()
+    }
+
     fn pop(&mut self) -> Option<(u32, u32)> {
         if self.count == 0 {
             return None;
@@ -556,6 +562,7 @@ impl Lengths<i64> {
             buckets.push(0, node);
         }
         while let Some((length, node)) = buckets.pop() {
+            rows.fetch(buckets.ahead(ROWS_AHEAD), buckets.ahead(ROWS_AHEAD / 2));
             if self.is_done(node) {
                 continue;
             }
