@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import itertools
+import math
 import multiprocessing
 import pickle
 import random
@@ -202,11 +203,13 @@ def test_lightest_paths_of_any_whole_weights(heaviest: int) -> None:
         graph = nx.gnm_random_graph(300, 1200, seed=heaviest, directed=kind is nx.DiGraph)
         for _, _, data in graph.edges(data=True):
             data["weight"] = rng.choice([0, rng.randint(1, heaviest), heaviest])
+        graph.add_edge(5, 5, weight=0)
         some = list(graph)[:3]
         for cutoff in (None, -1, 0, heaviest, 2.5 * heaviest):
             for name in ("single_source_dijkstra", "dijkstra_predecessor_and_distance"):
-                there, here = both(name, graph, 5, cutoff=cutoff)
-                assert here == there
+                for weight in ("weight", None):
+                    there, here = both(name, graph, 5, cutoff=cutoff, weight=weight)
+                    assert here == there
             there, here = both("multi_source_dijkstra", graph, some, cutoff=cutoff)
             assert here == there
         for target in (17, 42, 99):
@@ -298,6 +301,13 @@ def test_levels_that_are_searched_against_the_edges(is_directed: bool) -> None:
         there, here = both("harmonic_centrality", graph, **some)
         assert here == there
         there, here = both("closeness_centrality", graph, 3)
+        assert here == there
+
+
+def test_distances_that_no_level_has() -> None:
+    graph = nx.gnm_random_graph(200, 400, seed=4)
+    for distance in (-1, 0, 1.0, 2, 2.5, 99, 10**400, math.inf, None, "far"):
+        there, here = both("descendants_at_distance", graph, 3, distance)
         assert here == there
 
 

@@ -489,7 +489,8 @@ def bfs_layers(G: Graph, sources: Any) -> Iterator[list[Any]]:
 def descendants_at_distance(G: Graph, source: Node, distance: int) -> set[Any]:
     if source not in G:
         raise nx.NetworkXError(f"The node {source} is not in the graph.")
-    layers = G.any.layers([G.index[source]])
+    is_near = isinstance(distance, (int, float)) and abs(distance) < 1 << 32
+    layers = G.any.layers([G.index[source]], distance if is_near else None)
     found = [layer for at, layer in enumerate(layers) if at == distance]
     return set(found[0]) if found else set()
 

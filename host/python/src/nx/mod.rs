@@ -361,8 +361,14 @@ impl NxGraph {
     }
 
     /// The layers of a breadth-first search from sources in this order.
-    fn layers<'py>(&self, py: Python<'py>, sources: Vec<u32>) -> PyResult<Bound<'py, PyList>> {
-        let found = self.search(py, &sources, None, false)?;
+    #[pyo3(signature = (sources, cutoff = None))]
+    fn layers<'py>(
+        &self,
+        py: Python<'py>,
+        sources: Vec<u32>,
+        cutoff: Option<f64>,
+    ) -> PyResult<Bound<'py, PyList>> {
+        let found = self.search(py, &sources, cutoff, false)?;
         let _uncollected = Uncollected::new(py);
         let layers: PyResult<Vec<_>> = found.layers().map(|nodes| self.list(py, nodes)).collect();
         PyList::new(py, layers?)
@@ -1107,14 +1113,13 @@ impl NxGraph {
                     all_parents: wanted == Wanted::Predecessors,
                 };
                 let found = match (weights, self.heaviest()) {
-                    (Weights::Whole(weights), Some(heaviest)) if !goal.all_parents => {
+                    (Weights::Whole(weights), Some(heaviest)) => {
                         let weight = |place: usize| weights[place] as u32;
                         self.run_light(py, weight, &sources, goal, heaviest)
                     }
                     (Weights::Whole(weights), _) => {
                         self.run(py, |place| weights[place], &sources, goal)?
                     }
-                    _ if goal.all_parents => self.run(py, |_| 1, &sources, goal)?,
                     _ => self.run_light(py, |_| 1, &sources, goal, 1),
                 };
                 self.lightest_dicts(py, &sources, target, &found, wanted)
@@ -1211,7 +1216,9 @@ impl NxGraph {
                 }
             }
             Wanted::Predecessors => {
+                let mut later = found.noted.iter().skip(AHEAD);
                 for &node in sources.iter().chain(&found.noted) {
+                    self.fetch(py, later.next().copied().as_slice());
                     let parents = &found.parents[node as usize];
                     more.set_item(self.node(py, node), self.list(py, parents)?)?;
                 }

@@ -112,7 +112,7 @@ impl NxGraph {
     ) -> PyResult<()> {
         let places = rows.all().map(|place| (place, order[place as usize]));
         for (place, node) in places {
-            if place as usize % AHEAD == 0 {
+            if (place as usize).is_multiple_of(AHEAD) {
                 let ahead = place as usize..order.len().min(place as usize + AHEAD);
                 self.fetch(py, &order[ahead.clone()]);
                 self.fetch(
@@ -232,7 +232,7 @@ impl NxGraph {
         // each other in it, as their parents do.
         let mut data = Vec::with_capacity(found.order.len());
         for (place, &node) in found.order.iter().enumerate() {
-            if place % AHEAD == 0 {
+            if place.is_multiple_of(AHEAD) {
                 let ahead = found.order[place..].iter().take(AHEAD);
                 fetch(ahead.map(|node| self.node(py, *node)));
             }

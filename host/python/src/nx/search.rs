@@ -537,7 +537,7 @@ impl<W: Length> Lengths<W> {
 }
 
 impl Lengths<i64> {
-    /// As [`search`](Self::search) without all parents, along weights from 0 to `heaviest`, where no
+    /// As [`search`](Self::search), along weights from 0 to `heaviest`, where no
     /// path is longer than 32 bits hold. No length becomes shorter once it is final, so that one word
     /// decides about an edge.
     pub(crate) fn search_light(
@@ -549,6 +549,7 @@ impl Lengths<i64> {
         heaviest: u32,
     ) {
         self.order.clear();
+        self.noted.clear();
         self.state.fill(0);
         let longest = goal.cutoff.map_or(NONE - 1, |most| {
             most.clamp(-1, i64::from(NONE) - 1).try_into().unwrap_or(0)
@@ -578,6 +579,9 @@ impl Lengths<i64> {
                 let next = rows.targets[place];
                 let longer = length + weight(place);
                 if longer < seen[next as usize].0 && longer <= longest {
+                    if goal.all_parents && seen[next as usize].0 == NONE {
+                        self.noted.push(next);
+                    }
                     seen[next as usize] = (longer, node);
                     buckets.push(longer, next);
                 }
@@ -586,6 +590,29 @@ impl Lengths<i64> {
         for (node, (length, parent)) in seen.into_iter().enumerate() {
             self.length[node] = i64::from(length);
             self.parent[node] = parent;
+        }
+        if goal.all_parents {
+            self.parents = vec![Vec::new(); rows.nodes()];
+            if !is_cut {
+                self.find_parents(rows, weight);
+            }
+        }
+    }
+
+    /// Notes the ends of all lightest paths' last edges. Nodes are final in the order in which a search
+    /// would have noted them.
+    fn find_parents(&mut self, rows: &Rows, weight: impl Fn(usize) -> u32) {
+        for ahead in self.order.chunks(ROWS_AHEAD) {
+            rows.touch(ahead);
+            for &node in ahead {
+                let length = self.length[node as usize];
+                for place in rows.range(node) {
+                    let next = rows.targets[place] as usize;
+                    if self.length[next] == length + i64::from(weight(place)) {
+                        self.parents[next].push(node);
+                    }
+                }
+            }
         }
     }
 }
