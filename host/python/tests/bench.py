@@ -231,6 +231,52 @@ def every(nodes: int, count: int, rounds: int) -> None:
         show(f"`{name}`", *cells, f"{min(theirs, again) / ours:.2f}", f"{ran} of {count}")
 
 
+def dispatcher() -> None:
+    """What asking alone costs NetworkX: backends without the function, that decline, or that answer
+    at once, in the place of this one."""
+    from networkx.utils import backends
+
+    class Without:
+        pass
+
+    class Declining:
+        can_run = staticmethod(lambda *_: True)
+        should_run = staticmethod(lambda *_: False)
+        convert_from_nx = staticmethod(lambda graph, **_: graph)
+        core_number = is_isolate = staticmethod(lambda *_: {})
+
+    class Answering(Declining):
+        should_run = staticmethod(lambda *_: True)
+
+    graph = nx.gnm_random_graph(10, 20, seed=1)
+    ways = {
+        "nobody is asked": None,
+        "a backend without the function": Without,
+        "one that declines at once": Declining,
+        "one that answers at once, without converting": Answering,
+        "seawall": Backend,
+    }
+    show("10 nodes", "`is_isolate`", "`core_number`")
+    show("---", "---:", "---:")
+    loaded = backends._loaded_backends
+    for title, backend in ways.items():
+        loaded["seawall"] = backend
+        with nx.config(backend_priority=["seawall"] if backend else []):
+            cells = []
+            for function, args in ((nx.is_isolate, (0,)), (nx.core_number, ())):
+
+                def calls() -> None:
+                    for _ in range(1000):
+                        graph.__networkx_cache__.clear()
+                        function(graph, *args)
+
+                calls()
+                best = min(median(calls, 1) for _ in range(15))
+                cells.append(f"{best * 1e3:.2f} µs")
+        show(title, *cells)
+    loaded["seawall"] = Backend
+
+
 def functions(graph: nx.Graph, title: str, repeat: int) -> None:
     converted = Backend.convert_from_nx(graph, edge_attrs={"weight": 1})
     conversion = median(lambda: Backend.convert_from_nx(graph, edge_attrs={"weight": 1}), 3)
@@ -325,6 +371,7 @@ def main() -> None:
         global clock
         clock = time.process_time
     if options.every:
+        dispatcher()
         for nodes in (10, 30):
             every(nodes, 100, 7)
         return

@@ -452,7 +452,7 @@ def bfs_tree(
     depth_limit: int | None = None,
     sort_neighbors: Any = None,
 ) -> Any:
-    tree = nx.DiGraph()
+    tree: Any = nx.DiGraph()
     parts = tree._node, tree._succ, tree._pred
     G.any.bfs_tree_into(_start(G, source), depth_limit, parts)
     return tree
@@ -789,7 +789,8 @@ def maximum_spanning_edges(
 
 def _is_plain_graph(graph: Any) -> bool:
     """Whether a graph has the dictionaries of the class `Graph`, rather than views or others."""
-    return type(graph) is nx.Graph and type(graph._node) is type(graph._adj) is dict
+    kind = type(graph)
+    return kind is nx.Graph and type(graph._node) is type(graph._adj) is dict
 
 
 def _tree(G: Graph, minimum: bool, weight: Any) -> Any:
