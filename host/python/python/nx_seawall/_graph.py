@@ -21,18 +21,28 @@ class Graph:
 
     __networkx_backend__ = "seawall"
 
+    # NetworkX keeps a conversion with each graph. The fewer objects the collector has to walk over,
+    # the later it walks over all: a dictionary of conversions is made for the second one.
+    __slots__ = ("__weakref__", "_any", "_key", "_others", "graph", "source")
+
     def __init__(self, source: Any, attribute: Any = None, default: Any = 1) -> None:
         self.source = source
         self.graph = source.graph
-        self._conversions: dict[tuple[Any, Any], NxGraph] = {}
-        self._any: NxGraph = self.rows(attribute, default)
+        self._key = _PLAIN if attribute is None else (attribute, default)
+        self._any: NxGraph = NxGraph.from_networkx(source, *self._key)
+        self._others: dict[tuple[Any, Any], NxGraph] | None = None
 
     def rows(self, attribute: Any = None, default: Any = 1) -> NxGraph:
         """Returns the rows, with the weights of an attribute."""
         key = _PLAIN if attribute is None else (attribute, default)
-        if key not in self._conversions:
-            self._conversions[key] = NxGraph.from_networkx(self.source, *key)
-        return self._conversions[key]
+        if key == self._key:
+            return self._any
+        if self._others is None:
+            self._others = {}
+        others = self._others
+        if key not in others:
+            others[key] = NxGraph.from_networkx(self.source, *key)
+        return others[key]
 
     @property
     def any(self) -> NxGraph:
