@@ -304,6 +304,21 @@ def test_levels_that_are_searched_against_the_edges(is_directed: bool) -> None:
         assert here == there
 
 
+def test_a_class_with_rows_of_its_own_is_left_to_networkx() -> None:
+    class Complement(nx.Graph):
+        def __getitem__(self, node: Any) -> Any:
+            return {other: {} for other in self if other != node and other not in self._adj[node]}
+
+        def neighbors(self, node: Any) -> Any:
+            return iter(self[node])
+
+    graph = Complement(nx.path_graph(90))
+    with pytest.raises(NotImplementedError):
+        nx.node_connected_component(graph, 0, backend="seawall")
+    with nx.config(backend_priority=["seawall"]):
+        assert nx.descendants_at_distance(graph, 0, 1) == set(range(2, 90))
+
+
 def test_distances_that_no_level_has() -> None:
     graph = nx.gnm_random_graph(200, 400, seed=4)
     for distance in (-1, 0, 1.0, 2, 2.5, 99, 10**400, math.inf, None, "far"):

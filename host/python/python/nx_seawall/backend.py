@@ -44,6 +44,10 @@ class Backend:
         """Converts a graph with at most one attribute of its edges."""
         if isinstance(graph, Graph):
             return graph
+        kind = type(graph)
+        if getattr(kind, "__getitem__", None) is not nx.Graph.__getitem__:
+            # Such as NetworkX's own dense graphs, which keep the edges that they do not have.
+            raise NotImplementedError(f"seawall: {kind.__name__} has rows of its own")
         attributes = edge_attrs or {}
         if len(attributes) > 1:
             return Graph(graph)

@@ -41,6 +41,9 @@ const ENTRIES_OF_QUESTION: usize = 1 << 12;
 /// time that the library takes on two threads.
 const ENTRIES_OF_TRIANGLES: usize = 1 << 22;
 
+/// Nodes from which on the data of edges is asked for ahead: that of fewer stays in the caches.
+const NODES_OF_FETCHES: usize = 1 << 12;
+
 /// A graph of NetworkX, converted. It does not change with the graph that it was made of.
 #[pyclass(frozen, module = "seawall._seawall")]
 #[derive(Debug)]
@@ -832,8 +835,18 @@ impl NxGraph {
             let number = number.ok_or_else(|| refused("an edge to no node"))?;
             number.extract()
         };
-        for (own, (_, row)) in (0_u32..).zip(&adjacency) {
+        let mut ahead = (0_u32..).zip(&adjacency).peekable();
+        while let Some((own, (_, row))) = ahead.next() {
             let row = plain(&row)?;
+            if attribute.is_some() && nodes.len() >= NODES_OF_FETCHES {
+                let first = |own| if is_shared && is_range { own } else { 0 };
+                if let Some((next, (_, row))) = ahead.peek()
+                    && let Ok(row) = row.cast::<PyDict>()
+                {
+                    objects::fetch_data(row, first(*next), false);
+                }
+                objects::fetch_data(&row, first(own), true);
+            }
             match attribute {
                 // Data of edges that nobody asks for stays out of the caches.
                 None if is_range && objects::push_keys(&row, &mut targets) => (),

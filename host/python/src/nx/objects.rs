@@ -68,6 +68,36 @@ pub(super) fn push_keys(dict: &Bound<'_, PyDict>, numbers: &mut Vec<u32>) -> boo
     is_whole
 }
 
+/// Asks for what a row's data is read from: for the objects, or, once these are there, for the tables
+/// of those that are dictionaries. Numbers of nodes below `first` are left out.
+pub(super) fn fetch_data(row: &Bound<'_, PyDict>, first: u32, is_there: bool) {
+    with_critical_section(row, || {
+        let (mut at, mut key, mut data) = (0, std::ptr::null_mut(), std::ptr::null_mut());
+        // SAFETY: `row` is a dictionary, and nothing here changes it.
+        while unsafe { ffi::PyDict_Next(row.as_ptr(), &mut at, &mut key, &mut data) } == 1 {
+            let mut overflow = 0;
+            // SAFETY: the key is alive as long as the dictionary is not changed: reading the value of
+            // the type `int` itself runs no code of Python.
+            let is_before = unsafe {
+                ffi::PyLong_CheckExact(key) == 1
+                    && ffi::PyLong_AsLongAndOverflow(key, &mut overflow) < first.into()
+            };
+            if is_before {
+                continue;
+            }
+            if !is_there {
+                prefetch(data.cast());
+                continue;
+            }
+            // SAFETY: as is the key.
+            let data = unsafe { Borrowed::from_ptr(row.py(), data) };
+            if let Ok(dict) = data.cast::<PyDict>() {
+                fetch_table(&dict, 2);
+            }
+        }
+    });
+}
+
 fn changed() -> PyErr {
     super::refused("a graph that changed after its conversion")
 }
@@ -183,7 +213,7 @@ impl NxGraph {
                     near.iter()
                         .filter_map(|end| Some(data[end.1 as usize].as_ref()?.as_any())),
                 );
-                fetch_table(&rows[node as usize]);
+                fetch_table(&rows[node as usize], TABLE_LINES);
             }
             for &node in ahead {
                 let near = ends.of(node).iter();
@@ -192,7 +222,9 @@ impl NxGraph {
                     given.push((edge, found.ok_or_else(changed)?.cast_into::<PyDict>()?));
                 }
             }
-            given.iter().for_each(|(_, dict)| fetch_table(dict));
+            given
+                .iter()
+                .for_each(|(_, dict)| fetch_table(dict, TABLE_LINES));
             for (edge, dict) in given.drain(..) {
                 let known = &mut data[edge as usize];
                 if known.is_none() {
@@ -273,7 +305,7 @@ impl NxGraph {
             fetch(ahead.iter().map(|at| self.node(py, edges[*at].1)));
             ahead
                 .iter()
-                .for_each(|at| fetch_table(&rows[edges[*at].0 as usize]));
+                .for_each(|at| fetch_table(&rows[edges[*at].0 as usize], TABLE_LINES));
             for &at in ahead {
                 let (from, to) = edges[at];
                 data[at] = rows[from as usize].get_item(self.node(py, to))?;
@@ -320,14 +352,14 @@ const TABLE: usize = 32;
 /// Lines of the table of a dictionary of some ten entries.
 const TABLE_LINES: usize = 5;
 
-/// Asks for the table of a dictionary.
-fn fetch_table(dict: &Bound<'_, PyDict>) {
+/// Asks for so many lines of the table of a dictionary.
+fn fetch_table(dict: &Bound<'_, PyDict>, lines: usize) {
     let start = dict.as_ptr().cast::<u8>().cast_const();
     // SAFETY: an object of this type is longer than this in all versions, and aligned to words. The
     // word becomes a hint, so it does not matter which field it is, nor who writes it meanwhile.
     let table = unsafe { AtomicPtr::<u8>::from_ptr(start.add(TABLE).cast_mut().cast()) };
     let table = table.load(Relaxed).cast_const();
-    for line in 0..TABLE_LINES {
+    for line in 0..lines {
         prefetch(table.wrapping_add(64 * line));
     }
 }
