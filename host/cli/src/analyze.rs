@@ -23,6 +23,7 @@ use pictures::{PictureArgs, draw_calls, shown};
 use seawall::executor::Machine;
 use seawall::graph::file::write_whole;
 use seawall::units::{bytes, counted};
+use seawall_modules::calls::Calls;
 use seawall_modules::finding::{Finding, FindingKind, Place};
 use seawall_modules::flow::{Limits, On};
 use seawall_modules::model::Program;
@@ -81,26 +82,8 @@ pub(super) struct AnalyzeArgs {
         help_heading = "Questions"
     )]
     sink: Vec<Spec>,
-    /// Functions that calls through tables and by reference reach, for the call graph and taint.
-    #[arg(
-        long,
-        value_enum,
-        default_value = "type",
-        value_name = "HOW",
-        help_heading = "Questions",
-        hide_short_help = true
-    )]
-    resolve: Name<Resolve>,
-    /// Changes that the outside may make to imported and exported tables, for points-to.
-    #[arg(
-        long,
-        value_enum,
-        default_value = "changed",
-        value_name = "HOW",
-        help_heading = "Questions",
-        hide_short_help = true
-    )]
-    open_tables: Name<OpenTables>,
+    #[command(flatten)]
+    calls: CallArgs,
     /// Exit with code 1 if there is a finding of this kind.
     #[arg(long, value_enum, value_name = "KIND", help_heading = "Results")]
     fail_on: Vec<Name<FindingKind>>,
@@ -160,6 +143,57 @@ pub(super) struct AnalyzeArgs {
     quiet: bool,
 }
 
+/// The functions that calls reach.
+#[derive(Debug, Args)]
+pub(super) struct CallArgs {
+    /// Functions that calls through tables and by reference reach, for the call graph and taint.
+    #[arg(
+        long,
+        value_enum,
+        default_value = "type",
+        value_name = "HOW",
+        help_heading = "Questions",
+        hide_short_help = true
+    )]
+    resolve: Name<Resolve>,
+    /// Changes that the outside may make to imported and exported tables, for points-to.
+    #[arg(
+        long,
+        value_enum,
+        default_value = "changed",
+        value_name = "HOW",
+        help_heading = "Questions",
+        hide_short_help = true
+    )]
+    open_tables: Name<OpenTables>,
+}
+
+impl CallArgs {
+    /// The call graph of a program.
+    pub(super) fn graph(&self, program: &Program, on: On) -> Result<Calls, ModuleError> {
+        let request = Request {
+            analyses: Vec::new(),
+            reach: Vec::new(),
+            sources: Vec::new(),
+            sinks: Vec::new(),
+            resolve: self.resolve.0,
+            open_tables: self.open_tables.0,
+            on,
+        };
+        Run::new(program, &request).call_graph()
+    }
+
+    /// An option that was given; `None` if all are as usual.
+    pub(super) fn given(&self) -> Option<&'static str> {
+        let options = [
+            ("--resolve", self.resolve.0 != Resolve::default()),
+            ("--open-tables", self.open_tables.0 != OpenTables::default()),
+        ];
+        let mut given = options.into_iter().filter(|(_, is_given)| *is_given);
+        given.next().map(|(option, _)| option)
+    }
+}
+
 /// A value with a name on the command line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Name<T>(T);
@@ -214,8 +248,8 @@ impl AnalyzeArgs {
             reach: self.reach.clone(),
             sources: self.source.clone(),
             sinks: self.sink.clone(),
-            resolve: self.resolve.0,
-            open_tables: self.open_tables.0,
+            resolve: self.calls.resolve.0,
+            open_tables: self.calls.open_tables.0,
             on: On {
                 machine,
                 limits: Limits {
@@ -267,18 +301,21 @@ impl AnalyzeArgs {
         }
         Ok(())
     }
+}
 
-    /// Reads the files on the threads that were asked for.
-    fn program(&self) -> Result<Program, CliError> {
-        on_threads(self.threads, || {
-            let mut program = Program::default();
-            for file in &self.files {
-                let path = file.to_string_lossy();
-                read(&mut program, &path, content(file)?)?;
-            }
-            Ok(program)
-        })
-    }
+/// Reads files into one program, on this number of threads.
+pub(super) fn program(
+    files: &[PathBuf],
+    threads: Option<NonZeroUsize>,
+) -> Result<Program, ModuleError> {
+    on_threads(threads, || {
+        let mut program = Program::default();
+        for file in files {
+            let path = file.to_string_lossy();
+            read(&mut program, &path, content(file)?)?;
+        }
+        Ok(program)
+    })
 }
 
 /// Runs a job on this number of threads, by default all.
@@ -313,7 +350,7 @@ pub(super) fn command(args: &AnalyzeArgs) -> Result<ExitCode, CliError> {
     let line = ProgressLine::new(args.quiet);
     line.say("reading".to_owned());
     let clock = Instant::now();
-    let program = args.program()?;
+    let program = program(&args.files, args.threads)?;
     let read_ns = u64::try_from(clock.elapsed().as_nanos()).unwrap_or(u64::MAX);
     line.say(format!("analysing {} functions", program.functions.len()));
     let request = args.request();

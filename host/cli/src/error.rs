@@ -109,6 +109,14 @@ pub(super) enum CliError {
         /// The way to run it.
         remedy: &'static str,
     },
+    /// An option of another kind of service.
+    #[error("{option} is for {is_for}; leave it out")]
+    OtherService {
+        /// The option.
+        option: &'static str,
+        /// Its kind of service, and this one.
+        is_for: &'static str,
+    },
     /// Two outputs are one file.
     #[error("{first} and {second} are one file; give each output a file of its own")]
     OneFileTwice {
@@ -258,6 +266,7 @@ impl CliError {
             | Self::OneGraph { .. }
             | Self::NeverStreams { .. }
             | Self::NotOnRanks { .. }
+            | Self::OtherService { .. }
             | Self::Against(_)
             | Self::WeightsUnread { .. }
             | Self::OneFileTwice { .. }

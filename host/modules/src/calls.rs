@@ -226,6 +226,20 @@ impl Calls {
         }
     }
 
+    /// Functions that call one of `functions`, by a dispatch, too; sorted.
+    #[must_use]
+    pub fn callers_of(&self, functions: &[u32]) -> Vec<u32> {
+        let row = |node: &u32| self.callers.row(*node as usize).iter().copied();
+        let (mut callers, dispatches): (Vec<u32>, Vec<u32>) = functions
+            .iter()
+            .flat_map(row)
+            .partition(|node| (*node as usize) < self.functions);
+        callers.extend(dispatches.iter().flat_map(row));
+        callers.sort_unstable();
+        callers.dedup();
+        callers
+    }
+
     /// Functions that run without a call from the program, or by a reference that gets outside.
     pub fn entries(&self) -> impl Iterator<Item = u32> {
         self.roots.iter().chain(&self.given).copied()
@@ -374,6 +388,25 @@ impl ImportReach {
     pub fn reaches(&self, node: u32, import: usize) -> bool {
         let block = self.place[node as usize] as usize;
         self.solution.passes(0, block, import as u32)
+    }
+
+    /// Functions that run without a call from the program and from which calls reach an import, in
+    /// order; none if the function is no import.
+    #[must_use]
+    pub fn entries(&self, calls: &Calls, import: u32) -> Vec<u32> {
+        let mut entries = self.those_of(calls.entries(), import);
+        entries.sort_unstable();
+        entries.dedup();
+        entries
+    }
+
+    /// Those of some functions from which calls reach an import; none if it is no import.
+    #[must_use]
+    pub fn those_of(&self, functions: impl Iterator<Item = u32>, import: u32) -> Vec<u32> {
+        let Ok(number) = self.imports.binary_search(&import) else {
+            return Vec::new();
+        };
+        functions.filter(|one| self.reaches(*one, number)).collect()
     }
 
     /// Number of functions, out of the first `functions` nodes, that reach each import.

@@ -8,6 +8,7 @@
 
 pub mod error;
 pub mod model;
+pub mod names;
 pub mod wasm;
 pub mod text;
 pub mod order;
@@ -28,6 +29,12 @@ pub mod sarif;
 pub use error::ModuleError;
 
 use model::Program;
+
+/// Whether a file that begins so is one that [`read`] takes.
+#[must_use]
+pub fn is_known(start: &[u8]) -> bool {
+    start.starts_with(wasm::MAGIC) || text::is_text(start)
+}
 
 /// Reads a file by its content and adds it to `program`.
 ///

@@ -353,25 +353,6 @@ impl Program {
         self.modules[module as usize].functions.start + index as usize
     }
 
-    /// Functions of a name: MODULE.FIELD or FIELD of an import, the name of an export, or that of
-    /// the name section.
-    #[must_use]
-    pub fn named(&self, name: &str) -> Vec<u32> {
-        let is_named = |function: &Function| match &function.import {
-            Some((module, field)) => {
-                let rest = name.strip_prefix(module.as_str());
-                field == name || rest.is_some_and(|rest| rest.strip_prefix('.') == Some(field))
-            }
-            None => {
-                function.name.as_deref() == Some(name)
-                    || function.exports.iter().any(|export| export == name)
-            }
-        };
-        let numbered = (0..).zip(&self.functions);
-        let named = numbered.filter(|(_, function)| is_named(function));
-        named.map(|(number, _)| number).collect()
-    }
-
     /// Blocks of all functions.
     #[must_use]
     pub fn blocks(&self) -> usize {

@@ -167,6 +167,32 @@ pub(crate) fn rows(count: usize, edges: impl Iterator<Item = (u32, u32)> + Clone
     Rows { offsets, targets }
 }
 
+/// Rows of the edges that `each` visits, twice and in the same order.
+///
+/// # Errors
+/// Their number, if it is no word.
+pub(crate) fn rows_by(count: usize, each: &dyn Fn(&mut dyn FnMut(u32, u32))) -> Result<Rows, u64> {
+    let mut offsets = vec![0_u32; count + 1];
+    let mut edges = 0_u64;
+    each(&mut |from, _| {
+        edges += 1;
+        offsets[from as usize + 1] = offsets[from as usize + 1].wrapping_add(1);
+    });
+    if edges > u64::from(u32::MAX) {
+        return Err(edges);
+    }
+    for node in 0..count {
+        offsets[node + 1] += offsets[node];
+    }
+    let mut next = offsets.clone();
+    let mut targets = vec![0; edges as usize];
+    each(&mut |from, to| {
+        targets[next[from as usize] as usize] = to;
+        next[from as usize] += 1;
+    });
+    Ok(Rows { offsets, targets })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

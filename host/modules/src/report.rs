@@ -10,11 +10,12 @@ use crate::error::ModuleError;
 use crate::finding::{Finding, FindingKind, Place, Step};
 use crate::flow::{On, Problem, Setup, Solution, SolveStats, predecessors, solve};
 use crate::model::Program;
+use crate::names::Names;
 use crate::points_to::{Choice, OpenTables, PointsTo, points_to_over};
-use crate::taint::{Spec, taint_over};
-use seawall::graph::did_you_mean;
+use crate::taint::{Spec, TaintQuestion, TaintSession};
 use seawall::units::elapsed_ns;
 use serde::Serialize;
+use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::time::Instant;
 
@@ -222,36 +223,6 @@ pub struct Answer {
 /// import that no module has.
 pub fn run(program: &Program, request: &Request) -> Result<Answer, ModuleError> {
     Run::new(program, request).answer()
-}
-
-/// Imports that a name means: MODULE.FIELD, or FIELD alone.
-///
-/// # Errors
-/// [`ModuleError::NoSuchName`] if there is none.
-pub fn imports_named(program: &Program, name: &str) -> Result<Vec<u32>, ModuleError> {
-    let mut found = program.named(name);
-    found.retain(|number| program.functions[*number as usize].import.is_some());
-    if found.is_empty() {
-        return Err(ModuleError::NoSuchName {
-            role: "import",
-            name: name.to_owned(),
-            problem: format!(
-                "no module imports a function of this name{}; names are MODULE.FIELD or FIELD",
-                meant_import(program, name)
-            ),
-        });
-    }
-    Ok(found)
-}
-
-/// The question whether another import was meant by `name`.
-fn meant_import(program: &Program, name: &str) -> String {
-    let imports = program
-        .functions
-        .iter()
-        .flat_map(|function| &function.import);
-    let field = name.rsplit('.').next().unwrap_or(name);
-    did_you_mean(field, imports.map(|(_, field)| field.as_str()))
 }
 
 /// A request over a program, with the results that its analyses share.
@@ -642,59 +613,63 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
-    /// For each import that was asked for, the roots that reach it, with the calls in between.
+    /// For each import that was asked for, the entries that reach it, with the calls in between.
     fn import_findings(
         &self,
         answer: &mut Answer,
         calls: &Calls,
         reach: &calls::ImportReach,
     ) -> Result<(), ModuleError> {
+        if self.request.reach.is_empty() {
+            return Ok(());
+        }
+        let names = Names::of(self.program);
         for name in &self.request.reach {
-            for import in imports_named(self.program, name)? {
-                let number = reach.imports.binary_search(&import).unwrap_or(0);
-                let label = self.program.functions[import as usize].label();
-                let mut roots: Vec<u32> = calls.entries().collect();
-                roots.sort_unstable();
-                roots.dedup();
-                let roots = roots.into_iter();
-                for root in roots.filter(|root| reach.reaches(*root, number)) {
-                    let path = calls.callees.path([root].into_iter(), import);
-                    answer.findings.push(Finding {
-                        kind: FindingKind::ReachesImport,
-                        place: Place::of(self.program, root as usize, None),
-                        message: format!("calls from here reach {label}"),
-                        witness: self.call_steps(calls, &path.unwrap_or_default()),
-                    });
-                }
+            for import in names.imports(self.program, name)? {
+                let entries = reach.entries(calls, import).into_iter();
+                answer.findings.extend(
+                    entries.map(|entry| reaches_import(self.program, calls, entry, import, true)),
+                );
             }
         }
         Ok(())
     }
 
     fn taint(&self, answer: &mut Answer) -> Result<(), ModuleError> {
-        let calls = self.call_graph()?;
+        let calls = Cow::Owned(self.call_graph()?);
         let Request {
             sources, sinks, on, ..
         } = self.request;
-        let specs = (sources.as_slice(), sinks.as_slice());
-        let report = taint_over(self.program, &calls, specs, self.lived()?, *on)?;
+        let program = Cow::Borrowed(self.program);
+        let session = TaintSession::over(program, calls, self.lived()?, *on)?;
+        let found = session.ask(&TaintQuestion {
+            sources,
+            sinks,
+            limit: usize::MAX,
+            has_ways: true,
+        })?;
         let figures = vec![
             figure(
                 "ways from a source to an argument of a sink",
-                report.findings.len(),
+                found.findings.len(),
             ),
-            figure("values", report.values),
-            figure("calls", report.sites),
+            figure("values", session.values()),
+            figure("calls", session.sites()),
         ];
-        answer.findings.extend(report.findings);
-        for (name, facts, work) in [
-            ("summaries", report.values, report.summaries),
-            ("taint", self.request.sources.len(), report.flow),
+        answer.findings.extend(found.findings);
+        let search = SolveStats {
+            nodes: found.work.values,
+            build_ns: session.build_ns,
+            run_ns: found.work.ns,
+            ..SolveStats::default()
+        };
+        for (name, facts, work, figures) in [
+            ("summaries", session.values(), session.summaries, Vec::new()),
+            ("taint", sources.len(), search, figures),
         ] {
-            let is_last = name == "taint";
             answer.analyses.push(AnalysisReport {
                 name,
-                figures: if is_last { figures.clone() } else { Vec::new() },
+                figures,
                 facts: facts as u64,
                 work,
                 total_ns: work.build_ns + work.upload_ns + work.run_ns + work.read_ns,
@@ -702,26 +677,48 @@ impl<'a> Run<'a> {
         }
         Ok(())
     }
+}
 
-    fn call_steps(&self, calls: &Calls, path: &[u32]) -> Vec<Step> {
-        let functions = self.program.functions.len();
-        let mut steps = Vec::new();
-        let mut through = None;
-        for node in path {
-            if *node as usize >= functions {
-                through = Some(calls.label(self.program, *node));
-                continue;
-            }
-            let what = match (steps.is_empty(), through.take()) {
-                (true, _) => "begins".to_owned(),
-                (false, None) => "is called".to_owned(),
-                (false, Some(dispatch)) => format!("is called, {dispatch}"),
-            };
-            let place = Place::of(self.program, *node as usize, None);
-            steps.push(Step { place, what });
-        }
-        steps
+/// The finding that calls from a function reach an import; with `has_way`, by which calls, which
+/// costs a search.
+#[must_use]
+pub fn reaches_import(
+    program: &Program,
+    calls: &Calls,
+    from: u32,
+    import: u32,
+    has_way: bool,
+) -> Finding {
+    let path = match has_way {
+        true => calls.callees.path([from].into_iter(), import),
+        false => None,
+    };
+    let label = program.functions[import as usize].label();
+    Finding {
+        kind: FindingKind::ReachesImport,
+        place: Place::of(program, from as usize, None),
+        message: format!("calls from here reach {label}"),
+        witness: call_steps(program, calls, &path.unwrap_or_default()),
     }
+}
+
+fn call_steps(program: &Program, calls: &Calls, path: &[u32]) -> Vec<Step> {
+    let mut steps = Vec::new();
+    let mut through = None;
+    for node in path {
+        if *node as usize >= calls.functions {
+            through = Some(calls.label(program, *node));
+            continue;
+        }
+        let what = match (steps.is_empty(), through.take()) {
+            (true, _) => "begins".to_owned(),
+            (false, None) => "is called".to_owned(),
+            (false, Some(dispatch)) => format!("is called, {dispatch}"),
+        };
+        let place = Place::of(program, *node as usize, None);
+        steps.push(Step { place, what });
+    }
+    steps
 }
 
 /// Figures of points-to.

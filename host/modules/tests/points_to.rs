@@ -3,6 +3,7 @@
 use crate::analyses::read;
 use crate::random::Numbers;
 use crate::real;
+use crate::taint;
 use proptest::prelude::*;
 use seawall::executor::Machine;
 use seawall_modules::calls::{self, Calls};
@@ -10,7 +11,6 @@ use seawall_modules::flow::On;
 use seawall_modules::model::{ANY_INDEX, ANY_TABLE, Initial, Kind, Module, Op, Program};
 use seawall_modules::points_to::{Choice, OpenTables, PointsTo, points_to};
 use seawall_modules::report::{AnalysisName, Request, Resolve, run};
-use seawall_modules::taint::taint;
 use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroUsize;
 use wasmparser::{BinaryReader, Operator, OperatorsReader};
@@ -1000,10 +1000,9 @@ fn the_call_graph_and_taint_go_by_what_is_found() {
     );
     let found = ask(&program, OpenTables::Changed, 1);
     let on = On::new(Machine::cpu(NonZeroUsize::new(1)));
-    let (source, sink) = (["in".parse().unwrap()], ["out".parse().unwrap()]);
     let leaks = |calls: &Calls| {
-        let report = taint(&program, calls, &source, &sink, on).unwrap();
-        report.findings.len()
+        let session = taint::session(&program, calls.clone());
+        taint::all(&session, &["in"], &["out"]).findings.len()
     };
     let resolved = Calls::resolved(&program, &found);
     assert_eq!(leaks(&Calls::of(&program)), 1);

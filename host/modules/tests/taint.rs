@@ -8,19 +8,49 @@ use seawall_modules::calls::Calls;
 use seawall_modules::cells::Cells;
 use seawall_modules::finding::Finding;
 use seawall_modules::flow::On;
-use seawall_modules::model::{Kind, Program};
-use seawall_modules::taint::{Spec, taint};
-use std::collections::BTreeSet;
+use seawall_modules::model::{Function, Kind, Program};
+use seawall_modules::taint::{Port, Spec, TaintAnswer, TaintQuestion, TaintSession};
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroUsize;
 
-fn ask(program: &Program, source: &str, sink: &str) -> Vec<Finding> {
-    let calls = Calls::of(program);
-    let spec = |text: &str| vec![text.parse::<Spec>().unwrap()];
+pub(crate) fn session<'a>(program: &'a Program, calls: Calls) -> TaintSession<'a> {
     let on = On::new(Machine::cpu(NonZeroUsize::new(1)));
-    let (sources, sinks) = (spec(source), spec(sink));
-    taint(program, &calls, &sources, &sinks, on)
-        .unwrap()
-        .findings
+    TaintSession::open(Cow::Borrowed(program), Cow::Owned(calls), on).unwrap()
+}
+
+fn specs(names: &[&str]) -> Vec<Spec> {
+    names.iter().map(|name| name.parse().unwrap()).collect()
+}
+
+/// All findings, with their ways.
+pub(crate) fn all(session: &TaintSession<'_>, sources: &[&str], sinks: &[&str]) -> TaintAnswer {
+    let (sources, sinks) = (&specs(sources), &specs(sinks));
+    let (limit, has_ways) = (usize::MAX, true);
+    let question = TaintQuestion {
+        sources,
+        sinks,
+        limit,
+        has_ways,
+    };
+    session.ask(&question).unwrap()
+}
+
+/// Whether data of the sources reaches the sinks.
+fn whether(session: &TaintSession<'_>, sources: &[&str], sinks: &[&str]) -> TaintAnswer {
+    let (sources, sinks) = (&specs(sources), &specs(sinks));
+    let (limit, has_ways) = (0, false);
+    let question = TaintQuestion {
+        sources,
+        sinks,
+        limit,
+        has_ways,
+    };
+    session.ask(&question).unwrap()
+}
+
+fn ask(program: &Program, source: &str, sink: &str) -> Vec<Finding> {
+    all(&session(program, Calls::of(program)), &[source], &[sink]).findings
 }
 
 const HEAD: &str = "(import \"env\" \"in\" (func $in (result i32)))
@@ -215,16 +245,126 @@ fn parameters_memory_and_loads_are_sources() {
 #[test]
 fn names_that_nothing_has_are_refused() {
     let program = read(&format!("(module {HEAD})"));
-    let calls = Calls::of(&program);
-    let on = On::new(Machine::cpu(None));
-    for (source, sink) in [
-        ("env.no", "env.out"),
-        ("env.in", "env.out:1"),
-        ("env.in", "no"),
+    let session = session(&program, Calls::of(&program));
+    for (source, sink, part) in [
+        ("env.no", "env.out", "source env.no: no module has"),
+        ("env.in", "env.out:1", "fewer parameters"),
+        ("env.in", "oot", "did you mean \"out\"?"),
     ] {
-        let (source, sink) = ([source.parse().unwrap()], [sink.parse().unwrap()]);
-        assert!(taint(&program, &calls, &source, &sink, on).is_err());
+        for limit in [0, 1] {
+            let error = session.ask(&TaintQuestion {
+                sources: &specs(&[source]),
+                sinks: &specs(&[sink]),
+                limit,
+                has_ways: false,
+            });
+            let text = error.unwrap_err().to_string();
+            assert!(text.contains(part), "{text}");
+        }
     }
+}
+
+#[test]
+fn a_second_question_does_only_what_is_new() {
+    let program = read(&format!(
+        "(module {HEAD} (func $one (param i32)) (func $two (param i32))
+         (func (export \"f\") (param i32) call $in call $one call $in call $out
+           local.get 0 call $two))"
+    ));
+    let session = session(&program, Calls::of(&program));
+    assert_eq!((session.kept(), session.predicted(&specs(&["in"]))), (0, 1));
+    let first = all(&session, &["in"], &["one"]);
+    assert_eq!((first.count, first.work.followed), (Some(1), 1));
+    assert!(first.work.values > 0);
+    assert_eq!((session.kept(), session.predicted(&specs(&["in"]))), (1, 0));
+    // Other sinks are lookups alone.
+    let second = all(&session, &["in"], &["out", "two"]);
+    let work = second.work;
+    assert_eq!((second.count, work.followed, work.values), (Some(1), 0, 0));
+    assert_eq!(work.arguments, 2);
+    // Another source is followed, and the first one is not.
+    let third = all(&session, &["in", "f:0"], &["two"]);
+    assert_eq!((third.count, third.work.followed), (Some(1), 1));
+    assert_eq!(session.kept(), 2);
+}
+
+#[test]
+fn a_question_ends_at_the_first_sink_and_the_next_one_goes_on_there() {
+    // Each function passes the data on to the next one.
+    let link = |at: usize| {
+        let next = at + 1;
+        format!("(func $f{at} (param i32) local.get 0 i32.const 1 i32.add call $f{next})")
+    };
+    let links: String = (0..1000).map(link).collect();
+    let program = read(&format!(
+        "(module {HEAD} {links} (func $f1000 (param i32) local.get 0 call $out) (func $no (param i32))
+         (func (export \"f\") call $in call $f0))"
+    ));
+    let session = session(&program, Calls::of(&program));
+    let near = whether(&session, &["in"], &["f1"]);
+    assert!(near.is_reached && near.count.is_none() && near.findings.is_empty());
+    assert!(near.work.values < 200, "{near:?}");
+    assert_eq!(session.predicted(&specs(&["in"])), 1);
+    let far = whether(&session, &["in"], &["out"]);
+    assert!(far.is_reached && far.work.values > 900, "{far:?}");
+    let again = whether(&session, &["in"], &["f0", "f999"]);
+    assert_eq!((again.is_reached, again.work.values), (true, 0));
+    let never = whether(&session, &["in"], &["no"]);
+    assert!(!never.is_reached && never.work.arguments == 0);
+    // All of it is as much as if it had been asked for at once.
+    let rest = all(&session, &["in"], &["out"]);
+    let parts = near.work.values + far.work.values + never.work.values + rest.work.values;
+    let whole = all(
+        &self::session(&program, Calls::of(&program)),
+        &["in"],
+        &["out"],
+    );
+    assert_eq!((rest.findings, parts), (whole.findings, whole.work.values));
+}
+
+#[test]
+fn answers_have_the_first_findings_and_count_all() {
+    let calls = "call $in call $out ".repeat(9);
+    let program = read(&format!("(module {HEAD} (func (export \"f\") {calls}))"));
+    let session = session(&program, Calls::of(&program));
+    let full = all(&session, &["in"], &["out"]);
+    assert_eq!(full.findings.len(), 9);
+    let few = session.ask(&TaintQuestion {
+        sources: &specs(&["in"]),
+        sinks: &specs(&["out"]),
+        limit: 4,
+        has_ways: true,
+    });
+    let few = few.unwrap();
+    assert_eq!(
+        (few.count, &few.findings[..]),
+        (Some(9), &full.findings[..4])
+    );
+}
+
+#[test]
+fn threads_ask_one_session() {
+    let calls = "call $in call $out ".repeat(40);
+    let program = read(&format!("(module {HEAD} (func (export \"f\") {calls}))"));
+    let session = session(&program, Calls::of(&program));
+    std::thread::scope(|scope| {
+        let ask = |number: usize| {
+            let session = &session;
+            let names = ["in", "env.in", "in:memory", "load"];
+            scope.spawn(move || {
+                for at in 0..50 {
+                    let name = names[(number + at) % names.len()];
+                    let found = all(session, &[name], &["out"]).findings.len();
+                    assert_eq!(found, if name.ends_with("in") { 40 } else { 0 });
+                }
+            })
+        };
+        let threads: Vec<_> = (0..4).map(ask).collect();
+        threads
+            .into_iter()
+            .for_each(|thread| thread.join().unwrap());
+    });
+    assert_eq!(session.kept(), 4);
 }
 
 /// A run of a program in which every branch is taken by chance, which follows data as it goes.
@@ -371,6 +511,332 @@ proptest! {
                 let place = (function.index, Some(function.body.ops[op].offset));
                 prop_assert!(found.contains(&place), "{place:?} of {text}");
             }
+        }
+    }
+}
+
+/// What each cell may hold: a bit for each input of its function, and one for the source.
+#[derive(Clone, Default, PartialEq)]
+struct State {
+    locals: Vec<u64>,
+    globals: Vec<u64>,
+    memory: u64,
+    stack: Vec<u64>,
+}
+
+/// The bit of the source.
+const SOURCE: u64 = 1 << 63;
+
+/// Taint by rounds over all functions until nothing changes: states of blocks instead of a graph of
+/// values, and summaries that are computed anew. Shares no code with the analysis.
+struct Rounds<'a> {
+    program: &'a Program,
+    calls: &'a Calls,
+    source: &'a Spec,
+    /// Outputs of each function: results, globals, memory.
+    summaries: Vec<Vec<u64>>,
+    /// Arguments, globals and memory of each call: by function, operation and called function.
+    sites: BTreeMap<(usize, usize, usize), Vec<u64>>,
+}
+
+impl Rounds<'_> {
+    fn is_source(&self, number: usize, port: Port) -> bool {
+        let function = &self.program.functions[number];
+        let import = function.import.as_ref().map(|(_, field)| field.as_str());
+        let has_name = import == Some(self.source.name.as_str())
+            || function.exports.contains(&self.source.name);
+        has_name && self.source.port == port
+    }
+
+    /// Outputs of a called function for its inputs.
+    fn called(&self, target: usize, ins: &[u64]) -> Vec<u64> {
+        let function = &self.program.functions[target];
+        let Function {
+            parameters,
+            results,
+            ..
+        } = function;
+        let mut outs = match function.import {
+            Some(_) => {
+                let arguments = ins[..*parameters as usize]
+                    .iter()
+                    .fold(0, |all, one| all | one);
+                let mut outs = vec![arguments; *results as usize];
+                outs.extend(&ins[*parameters as usize..]);
+                outs
+            }
+            None => self.summaries[target]
+                .iter()
+                .map(|word| {
+                    let of_inputs = (0..ins.len()).filter(|input| word >> input & 1 == 1);
+                    of_inputs.fold(word & SOURCE, |all, input| all | ins[input])
+                })
+                .collect(),
+        };
+        for (number, out) in outs.iter_mut().enumerate() {
+            let is_result = number < *results as usize;
+            *out |= match is_result {
+                true if self.is_source(target, Port::All) => SOURCE,
+                _ => 0,
+            };
+        }
+        if self.is_source(target, Port::Memory) {
+            *outs.last_mut().unwrap() |= SOURCE;
+        }
+        outs
+    }
+
+    fn entry(&self, number: usize) -> State {
+        let function = &self.program.functions[number];
+        let cells = Cells::of(function, &self.program.modules[0]);
+        let source = |parameter| match self.is_source(number, Port::Parameter(parameter)) {
+            true => SOURCE,
+            false => 0,
+        };
+        let mut locals: Vec<u64> = (0..function.parameters)
+            .map(|parameter| 1 << parameter | source(parameter))
+            .collect();
+        locals.resize(cells.locals as usize, 0);
+        let globals = self.program.modules[0].globals;
+        let first = function.parameters;
+        State {
+            locals,
+            globals: (first..first + globals).map(|input| 1 << input).collect(),
+            memory: 1 << (first + globals),
+            stack: Vec::new(),
+        }
+    }
+
+    /// Follows a function; returns its outputs.
+    fn follow(&mut self, number: usize) -> Vec<u64> {
+        let function = &self.program.functions[number];
+        let blocks = function.body.blocks.len();
+        let mut states: Vec<Option<State>> = vec![None; blocks];
+        states[0] = Some(self.entry(number));
+        let globals = self.program.modules[0].globals as usize;
+        let mut outs = vec![0; function.results as usize + globals + 1];
+        let mut open = vec![0];
+        while let Some(block) = open.pop() {
+            let Some(mut state) = states[block].clone() else {
+                continue;
+            };
+            for at in function.body.ops_of(block) {
+                self.step(number, at, &mut state, &mut outs);
+            }
+            for to in function.body.successors_of(block) {
+                let to = *to as usize;
+                let mut next = state.clone();
+                next.stack
+                    .truncate(function.body.blocks[to].height as usize);
+                let before = states[to].clone();
+                let joined = before
+                    .clone()
+                    .map_or_else(|| next.clone(), |one| one.join(&next));
+                if before.as_ref() != Some(&joined) {
+                    states[to] = Some(joined);
+                    open.push(to);
+                }
+            }
+        }
+        outs
+    }
+
+    fn step(&mut self, number: usize, at: usize, state: &mut State, outs: &mut [u64]) {
+        let op = self.program.functions[number].body.ops[at];
+        let operands = state
+            .stack
+            .split_off(state.stack.len() - op.pops() as usize);
+        let top = operands.last().copied().unwrap_or(0);
+        let any = operands.iter().fold(0, |all, one| all | one);
+        let mut made = vec![any; op.pushes() as usize];
+        match op.kind() {
+            Kind::Constant => made = vec![0],
+            Kind::LocalGet => made = vec![state.locals[op.arg as usize]],
+            Kind::LocalSet | Kind::LocalTee => state.locals[op.arg as usize] = top,
+            Kind::GlobalGet => made = vec![state.globals[op.arg as usize]],
+            Kind::GlobalSet => state.globals[op.arg as usize] = top,
+            Kind::Load if self.source.name == "load" => made = vec![state.memory | SOURCE],
+            Kind::Load => made = vec![state.memory],
+            Kind::Store => state.memory |= operands[1..].iter().fold(0, |all, one| all | one),
+            Kind::Call | Kind::Indirect => made = self.call(number, at, operands, state),
+            Kind::Move => {
+                state.stack.truncate(op.arg as usize);
+                state.stack.extend(operands);
+                return;
+            }
+            Kind::Return => {
+                let all = operands.iter().chain(&state.globals).chain([&state.memory]);
+                outs.iter_mut()
+                    .zip(all)
+                    .for_each(|(out, value)| *out |= value);
+                return;
+            }
+            _ => {}
+        }
+        state.stack.extend(made);
+    }
+
+    fn call(
+        &mut self,
+        number: usize,
+        at: usize,
+        mut operands: Vec<u64>,
+        state: &mut State,
+    ) -> Vec<u64> {
+        let callee = self.calls.callee(self.program, number, at).unwrap();
+        let is_dispatch = callee as usize >= self.calls.functions;
+        let targets = match is_dispatch {
+            true => self.calls.callees.row(callee as usize).to_vec(),
+            false => vec![callee],
+        };
+        if is_dispatch {
+            operands.pop();
+        }
+        operands.extend(&state.globals);
+        operands.push(state.memory);
+        let pushes = self.program.functions[number].body.ops[at].pushes() as usize;
+        let mut joined = vec![0; pushes + state.globals.len() + 1];
+        for target in targets {
+            let target = target as usize;
+            let site = self.sites.entry((number, at, target)).or_default();
+            site.resize(operands.len(), 0);
+            site.iter_mut()
+                .zip(&operands)
+                .for_each(|(all, one)| *all |= one);
+            let outs = self.called(target, &operands);
+            joined
+                .iter_mut()
+                .zip(outs)
+                .for_each(|(all, one)| *all |= one);
+        }
+        let shared = joined.split_off(pushes);
+        state.memory = shared[shared.len() - 1];
+        state.globals = shared[..shared.len() - 1].to_vec();
+        joined
+    }
+
+    /// Calls of a sink that get data of the source: function, operation, argument.
+    fn leaks(mut self, sink: &Spec) -> BTreeSet<(usize, usize, u32)> {
+        let bodies = |one: &&usize| self.program.functions[**one].import.is_none();
+        let all: Vec<usize> = (0..self.program.functions.len()).collect();
+        let own: Vec<usize> = all.iter().filter(bodies).copied().collect();
+        let mut before = Vec::new();
+        while before != self.summaries {
+            before.clone_from(&self.summaries);
+            for number in &own {
+                self.summaries[*number] = self.follow(*number);
+            }
+        }
+        // Inputs that hold data of the source at some call.
+        let mut fallen: Vec<u64> = vec![0; all.len()];
+        let tainted = |word: u64, fallen: u64| word & (SOURCE | fallen) != 0;
+        let mut is_new = true;
+        while is_new {
+            is_new = false;
+            for ((caller, _, target), ins) in &self.sites {
+                for (input, word) in ins.iter().enumerate() {
+                    if tainted(*word, fallen[*caller]) && fallen[*target] >> input & 1 == 0 {
+                        fallen[*target] |= 1 << input;
+                        is_new = true;
+                    }
+                }
+            }
+        }
+        let mut leaks = BTreeSet::new();
+        for ((caller, at, target), ins) in &self.sites {
+            let callee = &self.program.functions[*target];
+            let is_sink = callee
+                .import
+                .as_ref()
+                .is_some_and(|(_, field)| *field == sink.name);
+            for (input, word) in (0..).zip(ins) {
+                let is_wanted = match sink.port {
+                    Port::Memory => input as usize == ins.len() - 1,
+                    Port::Parameter(parameter) => input == parameter,
+                    Port::All => input < callee.parameters,
+                };
+                if is_sink && is_wanted && tainted(*word, fallen[*caller]) {
+                    leaks.insert((*caller, *at, input));
+                }
+            }
+        }
+        leaks
+    }
+}
+
+impl State {
+    fn join(mut self, other: &Self) -> Self {
+        let join = |one: &mut [u64], other: &[u64]| {
+            one.iter_mut()
+                .zip(other)
+                .for_each(|(one, other)| *one |= other);
+        };
+        join(&mut self.locals, &other.locals);
+        join(&mut self.globals, &other.globals);
+        join(&mut self.stack, &other.stack);
+        self.memory |= other.memory;
+        self
+    }
+}
+
+/// What rounds over all functions find.
+fn by_rounds(program: &Program, calls: &Calls, source: &str, sink: &str) -> BTreeSet<Leak> {
+    let rounds = Rounds {
+        program,
+        calls,
+        source: &source.parse().unwrap(),
+        summaries: vec![Vec::new(); program.functions.len()],
+        sites: BTreeMap::new(),
+    };
+    let leaks = rounds.leaks(&sink.parse().unwrap()).into_iter();
+    let place = |(function, op, input): (usize, usize, u32)| {
+        let function = &program.functions[function];
+        let is_argument = input == 0;
+        (function.index, function.body.ops[op].offset, is_argument)
+    };
+    leaks.map(place).collect()
+}
+
+/// A leak: function, offset, and whether an argument leaks or memory.
+type Leak = (u32, u32, bool);
+
+fn as_leaks(findings: &[Finding]) -> BTreeSet<Leak> {
+    let leak = |finding: &Finding| {
+        let place = &finding.place;
+        let is_argument = finding.message.contains("argument 0");
+        (place.index, place.offset.unwrap(), is_argument)
+    };
+    findings.iter().map(leak).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(192))]
+    #[test]
+    fn answers_are_those_of_rounds_whatever_was_asked_before(
+        numbers in prop::collection::vec(any::<u8>(), 0..500),
+        questions in prop::collection::vec((0_usize..6, 0_usize..3, any::<bool>()), 1..16),
+    ) {
+        let text = random::module(&mut Numbers::new(&numbers));
+        let text = text.replace("local.get 0)", "call $in local.set 3 local.get 0)");
+        let program = read(&text);
+        let calls = Calls::of(&program);
+        let session = session(&program, calls.clone());
+        for (source, sink, is_whether) in questions {
+            let source = ["in", "load", "in:memory", "f0:0", "f0", "out:0"][source];
+            let sink = ["out", "out:0", "out:memory"][sink];
+            let expected = by_rounds(&program, &calls, source, sink);
+            if is_whether {
+                let answer = whether(&session, &[source], &[sink]);
+                prop_assert_eq!(answer.is_reached, !expected.is_empty(), "{} {} {}", source, sink, &text);
+                continue;
+            }
+            let predicted = session.predicted(&specs(&[source]));
+            let answer = all(&session, &[source], &[sink]);
+            // A source without values is never followed.
+            let followed = if answer.work.values > 0 { predicted } else { 0 };
+            prop_assert_eq!(answer.work.followed, followed);
+            prop_assert_eq!(&as_leaks(&answer.findings), &expected, "{} {} {}", source, sink, &text);
+            prop_assert!(answer.findings.iter().all(|finding| finding.witness.len() > 1));
         }
     }
 }

@@ -18,6 +18,7 @@ use seawall_modules::calls::Calls;
 use seawall_modules::finding::{Finding, FindingKind};
 use seawall_modules::flow::On;
 use seawall_modules::model::{Function, Program};
+use seawall_modules::names::Names;
 use seawall_modules::report::{AnalysisName, Answer};
 use seawall_report::canvas::PictureFormat;
 use seawall_report::date::today;
@@ -155,7 +156,7 @@ fn calls_format(path: &Path) -> Result<PictureFormat, CliError> {
 
 /// The only function of a name or number.
 fn function_named(program: &Program, name: &str) -> Result<usize, ModuleError> {
-    let mut found = program.named(name);
+    let mut found = Names::of(program).named(name).to_vec();
     if found.is_empty() {
         let number: Option<u32> = name.strip_prefix("function ").unwrap_or(name).parse().ok();
         let numbered = (0..).zip(&program.functions);

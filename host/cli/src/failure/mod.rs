@@ -21,6 +21,7 @@ use crate::logging::LogError;
 use crate::page::PageError;
 use crate::sources::{IdRange, SourcesError};
 
+pub(super) use modules::fields as of_module;
 pub(super) use usage::{asks_for_json, of_usage};
 
 /// Returns the object of a failed command.
@@ -40,7 +41,7 @@ pub(super) fn of(error: &CliError) -> Value {
         CliError::Evidence(EvidenceFailure::Unmeasured { graph, source }) => {
             json!({"kind": "unmeasured", "graph": graph, "reason": source.to_string()})
         }
-        CliError::Module(error) => modules::fields(error),
+        CliError::Module(error) => of_module(error),
         CliError::Graph(error) => graph::fields(error),
         CliError::Negative { analysis, source } => {
             let mut fields = graph::fields(source);

@@ -5,7 +5,7 @@ use seawall_modules::ModuleError;
 use serde_json::{Value, json};
 
 /// Kind and fields of a failure.
-pub(super) fn fields(error: &ModuleError) -> Value {
+pub(crate) fn fields(error: &ModuleError) -> Value {
     match error {
         ModuleError::Io { path, source } => {
             json!({"kind": "io", "file": path, "action": "read", "reason": source.to_string()})

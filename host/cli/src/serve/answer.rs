@@ -1,5 +1,7 @@
 //! Answers as JSON.
 
+use std::sync::Arc;
+
 use serde_json::{Value, json};
 
 use super::Served;
@@ -11,13 +13,14 @@ use seawall::program::Kind;
 use seawall::service::{Answer, Client, Refusal, Reply, Span, SubmitError, TicketError};
 
 /// Context of an answer, besides its ticket.
-#[derive(Debug)]
 pub(super) struct Form {
     pub(super) id: Id,
     /// Words of the client's window that the answer shows.
     pub(super) shown: Option<Shown>,
     /// Whether it is a fence's answer, which follows the answers of all queries of its batch.
     pub(super) is_fence: bool,
+    pub(super) client: Client,
+    pub(super) served: Arc<Served>,
 }
 
 /// Words of the window that an answer shows.
@@ -31,22 +34,17 @@ pub(super) enum Shown {
 
 impl Form {
     /// The fields of an end, besides the id.
-    pub(super) fn answer(
-        &self,
-        end: Result<Answer, TicketError>,
-        client: &Client,
-        served: &Served,
-    ) -> Value {
+    pub(super) fn answer(&self, end: Result<Answer, TicketError>) -> Value {
         match end {
-            Ok(answer) => self.reply(&answer, client, &served.graph),
-            Err(error) => json!({"error": failure(&error, &served.programs)}),
+            Ok(answer) => self.reply(&answer),
+            Err(error) => json!({"error": failure(&error, &self.served.programs)}),
         }
     }
 
-    fn reply(&self, answer: &Answer, client: &Client, graph: &Graph) -> Value {
+    fn reply(&self, answer: &Answer) -> Value {
         match (answer.reply, self.shown) {
             (Reply::Written { words, overflow }, Some(shown)) => {
-                match shown.line(words, overflow, client, graph) {
+                match shown.line(words, overflow, &self.client, &self.served.graph) {
                     Ok(line) => line,
                     Err(refusal) => {
                         json!({"error": {"kind": "fault", "message": refusal.to_string()}})

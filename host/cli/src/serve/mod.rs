@@ -6,6 +6,8 @@
 
 mod answer;
 mod fields;
+mod modules;
+mod post;
 mod programs;
 mod request;
 mod session;
@@ -13,10 +15,10 @@ mod session;
 pub(super) mod socket;
 mod stop;
 
-use std::ffi::OsString;
-use std::io;
+use std::fs::File;
+use std::io::{self, Read};
 use std::num::NonZeroUsize;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 #[cfg(unix)]
@@ -25,17 +27,22 @@ use std::time::Duration;
 use clap::{Args, ValueEnum};
 
 use super::CliError;
+use super::analyze::{CallArgs, program};
 #[cfg(unix)]
 use super::numbers::seconds;
 use super::numbers::thread_count;
 use super::progress::ProgressLine;
 use super::weights::WeightArgs;
 use crate::reading::READING;
+use modules::Modules;
+use post::Poster;
 use programs::Programs;
 use seawall::backend::cpu::available_threads;
-use seawall::graph::{Graph, LoadOptions, load};
-use seawall::service::{BLOCKS, Config, On, Service, Tenant};
-use session::{Activity, Session};
+use seawall::executor::{Executor, Machine};
+use seawall::graph::{Graph, LoadOptions, WeightChoice, load};
+use seawall::service::{BLOCKS, Client, Config, On, Service, Tenant};
+use seawall_modules::{ModuleError, flow as analysis};
+use session::{Activity, Answerer, Session};
 use stop::Stop;
 
 /// Examples and notes of the short help.
@@ -89,9 +96,9 @@ pub(super) const WINDOW: u32 = 1 << 16;
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES, after_long_help = ALL_EXAMPLES)]
 pub(super) struct ServeArgs {
-    /// Graph to serve: a file or a generator.
-    #[arg(value_name = "GRAPH")]
-    graph: OsString,
+    /// Graph to serve, a file or a generator; or WebAssembly modules and flow graphs as text.
+    #[arg(value_name = "GRAPH|MODULE", required = true)]
+    files: Vec<PathBuf>,
     /// Serve clients of this Unix socket, open to its owner alone, instead of standard input.
     #[cfg(unix)]
     #[arg(long, value_name = "PATH", help_heading = "Clients")]
@@ -136,6 +143,8 @@ pub(super) struct ServeArgs {
     threads: Option<NonZeroUsize>,
     #[command(flatten)]
     weights: WeightArgs,
+    #[command(flatten)]
+    calls: CallArgs,
     /// Print no progress.
     #[arg(short, long, help_heading = "Results")]
     quiet: bool,
@@ -156,39 +165,108 @@ enum ServeBackend {
 /// Serves until the input or a signal ends it.
 pub(super) fn command(args: &ServeArgs) -> Result<ExitCode, CliError> {
     let stop = Stop::watch();
+    let others = args.files.iter().find(|file| !is_module(file));
+    match (&*args.files, others) {
+        (_, None) => serve_modules(args, &stop)?,
+        ([graph], Some(_)) => serve_graph(args, graph, &stop)?,
+        (_, Some(other)) => {
+            let path = other.to_string_lossy().into_owned();
+            return Err(ModuleError::Unknown { path }.into());
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Whether a file begins as a module or as a flow graph.
+fn is_module(file: &Path) -> bool {
+    let mut start = Vec::new();
+    let is_file = file.metadata().is_ok_and(|file| file.is_file());
+    let read = is_file.then(|| File::open(file)?.take(64).read_to_end(&mut start));
+    read.is_some_and(|read| read.is_ok()) && seawall_modules::is_known(&start)
+}
+
+/// Refuses an option that was given and is for something else.
+fn refuse(option: Option<&'static str>, is_for: &'static str) -> Result<(), CliError> {
+    option.map_or(Ok(()), |option| {
+        Err(CliError::OtherService { option, is_for })
+    })
+}
+
+fn serve_modules(args: &ServeArgs, stop: &Stop) -> Result<(), CliError> {
+    let given = [
+        (args.undirected, "--undirected"),
+        (!args.program.is_empty(), "--program"),
+        (
+            args.weights.choice() == WeightChoice::Unit,
+            "--unit-weights",
+        ),
+        (
+            args.weights.choice() != WeightChoice::Given,
+            "--scale-weights",
+        ),
+    ];
+    let given = given.into_iter().find(|(is_given, _)| *is_given);
+    refuse(
+        given.map(|(_, option)| option),
+        "graphs, and modules are served",
+    )?;
     let line = ProgressLine::new(args.quiet);
-    line.say(format!("reading {}", args.graph.to_string_lossy()));
+    line.say("reading".to_owned());
+    let program = program(&args.files, args.threads)?;
+    line.say(format!("analysing {} functions", program.functions.len()));
+    let machine = match args.backend {
+        ServeBackend::Auto | ServeBackend::Cpu => Machine::cpu(args.threads),
+        ServeBackend::Mega => Machine::gpu(Executor::Mega, args.device),
+    };
+    let on = analysis::On::new(machine);
+    let modules = Arc::new(Modules::open(program, &args.calls, on)?);
+    drop(line);
+    let place = |number| Place::Modules(number, Arc::clone(&modules));
+    serve(args, (1..=clients(args) as u32).map(place).collect(), stop)
+}
+
+fn serve_graph(args: &ServeArgs, graph: &Path, stop: &Stop) -> Result<(), CliError> {
+    refuse(args.calls.given(), "modules, and a graph is served")?;
+    let line = ProgressLine::new(args.quiet);
+    line.say(format!("reading {}", graph.to_string_lossy()));
     let options = LoadOptions {
         undirected: args.undirected,
         weights: args.weights.choice(),
         ..LoadOptions::default()
     };
     let hear = |done, total| line.bytes(done, total);
-    let graph = Arc::new(load(&args.graph, &options, Some(&hear))?.graph);
+    let graph = Arc::new(load(graph.as_os_str(), &options, Some(&hear))?.graph);
     drop(line);
     let programs = Programs::read(&args.program, &graph)?;
     let service = Service::start(Arc::clone(&graph), config(args, &programs))?;
     let served = Arc::new(Served { graph, programs });
+    let tenants = (1..=clients(args) as u32).filter_map(|tenant| service.client(tenant));
+    let place = |client| Place::Graph(client, Arc::clone(&served));
+    serve(args, tenants.map(place).collect(), stop)?;
+    drop(service.shut_down());
+    Ok(())
+}
+
+/// Serves a client at each place, or standard input at the first one.
+fn serve(args: &ServeArgs, mut places: Vec<Place>, stop: &Stop) -> Result<(), CliError> {
+    places.reverse();
     #[cfg(unix)]
     if let Some(path) = &args.socket {
         let limits = socket::Limits {
             clients: args.clients,
             idle: Duration::from_secs_f64(args.idle_timeout),
         };
-        socket::serve(path, limits, &service, &served, &stop)?;
-        drop(service.shut_down());
-        return Ok(ExitCode::SUCCESS);
+        return Ok(socket::serve(path, limits, places, stop)?);
     }
-    if let Some(client) = service.client(1) {
-        let session = Session::new(client, served);
+    if let Some(place) = places.pop() {
+        let session = Session::new(place.begin());
         let input = io::BufReader::new(io::stdin());
         let activity = Arc::new(Activity::default());
-        let left = session.run(input, io::stdout(), &activity, &stop);
+        let left = session.run(input, io::stdout(), &activity, stop);
         let left = left.map_err(CliError::Thread)?;
         left.written.map_err(CliError::Stdout)?;
     }
-    drop(service.shut_down());
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
 
 /// Objects of the service that clients name.
@@ -196,6 +274,45 @@ pub(super) fn command(args: &ServeArgs) -> Result<ExitCode, CliError> {
 struct Served {
     graph: Arc<Graph>,
     programs: Programs,
+}
+
+/// A client that the service may have.
+#[derive(Clone)]
+enum Place {
+    Graph(Client, Arc<Served>),
+    /// The number of the client.
+    Modules(u32, Arc<Modules>),
+}
+
+impl Place {
+    /// The side that answers a new client here.
+    fn begin(&self) -> Answerer {
+        match self {
+            Self::Graph(client, served) => {
+                // Clears the data of the previous client.
+                let _ = client.write(0, &vec![0; WINDOW as usize]);
+                Answerer::Graph(Poster::new(client.clone(), Arc::clone(served)))
+            }
+            Self::Modules(_, modules) => Answerer::Modules(Arc::clone(modules)),
+        }
+    }
+
+    #[cfg(unix)]
+    fn number(&self) -> u32 {
+        match self {
+            Self::Graph(client, _) => client.tenant(),
+            Self::Modules(number, _) => *number,
+        }
+    }
+
+    /// Whether no query of the last client runs.
+    #[cfg(unix)]
+    fn is_idle(&self) -> bool {
+        match self {
+            Self::Graph(client, _) => client.is_idle(),
+            Self::Modules(..) => true,
+        }
+    }
 }
 
 /// Clients that the service may have.

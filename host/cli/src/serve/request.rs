@@ -5,6 +5,7 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use super::fields::{Fields, Id, bad};
+use super::modules::MODULE_OPS;
 use super::programs::{Run, RunLine};
 use super::{NEIGHBOURS, Served, WINDOW};
 use seawall::graph::Graph;
@@ -60,6 +61,23 @@ enum NodeText {
 const OPS: &str = "one of nop, reach, distance, neighbours, run, load, store, add, compare_swap, \
     copy, automaton, packed, print, fence, stats";
 
+/// Those that a service of modules lacks.
+pub(super) const GRAPH_OPS: [&str; 13] = [
+    "reach",
+    "distance",
+    "neighbours",
+    "run",
+    "load",
+    "store",
+    "add",
+    "compare_swap",
+    "copy",
+    "automaton",
+    "packed",
+    "print",
+    "fence",
+];
+
 /// Reads a line; nodes are named by the ids or the names of the graph's file.
 pub(super) fn read(line: &[u8], served: &Served) -> Result<Request, Bad> {
     let mut fields = Fields::of_line(line).map_err(|error| Bad {
@@ -108,7 +126,7 @@ fn priority(fields: &mut Fields<'_>) -> Result<Priority, Value> {
     found.ok_or_else(|| no_name("priority", &name, what))
 }
 
-fn no_name(field: &str, name: &str, what: &str) -> Value {
+pub(super) fn no_name(field: &str, name: &str, what: &str) -> Value {
     let shown: String = name.chars().take(60).collect();
     bad(field, &format!("{field:?} is {shown:?}; it must be {what}"))
 }
@@ -232,6 +250,12 @@ fn memory_query(op: &str, fields: &mut Fields<'_>) -> Result<Result<Query, Value
             let mut addresses = shorts.iter().map(|short| short.address);
             let checked = addresses.try_for_each(|address| inside(address, 1).map(drop));
             checked.map(|()| Query::Packed(shorts))
+        }
+        of_modules if MODULE_OPS.contains(&of_modules) => {
+            let message = format!(
+                "\"op\" is {of_modules:?}, which is for modules, and this service has a graph; it must be {OPS}"
+            );
+            return Err(bad("op", &message));
         }
         other => return Err(no_name("op", other, OPS)),
     })

@@ -18,16 +18,16 @@ use std::time::Instant;
 
 use serde_json::{Value, json};
 
-use super::answer::{Form, Shown, node_value, refused};
+use super::answer::Form;
 use super::fields::{Id, Line};
-use super::programs::Run;
-use super::request::{self, Bad, LineRequest};
+use super::modules::Modules;
+use super::post::Poster;
 use super::stop::Stop;
-use super::{BATCHES, LINE_MAX, OPEN, Served, WINDOW};
-use seawall::service::{Batch, Client, Priority, Query, Span, SubmitError, Ticket};
+use super::{LINE_MAX, OPEN};
+use seawall::service::Ticket;
 
 /// Events of a client.
-enum Event {
+pub(super) enum Event {
     /// A query was posted.
     Posted {
         space: usize,
@@ -43,6 +43,14 @@ enum Event {
     Over,
     /// The client neither asked nor waited for too long.
     Idle,
+}
+
+impl Event {
+    /// The answer of a line that is refused.
+    pub(super) fn refused(space: usize, id: Id, error: &Value) -> Self {
+        let answer = json!({"error": error});
+        Self::Said { space, id, answer }
+    }
 }
 
 /// Time of a client's last activity.
@@ -97,10 +105,7 @@ impl Activity {
 }
 
 /// A client's side of the service.
-pub(super) struct Session {
-    client: Client,
-    served: Arc<Served>,
-}
+pub(super) struct Session(Answerer);
 
 /// Wakes the writer of a client when a query ends.
 struct Ended {
@@ -116,8 +121,8 @@ impl Wake for Ended {
 }
 
 impl Session {
-    pub(super) fn new(client: Client, served: Arc<Served>) -> Self {
-        Self { client, served }
+    pub(super) const fn new(answerer: Answerer) -> Self {
+        Self(answerer)
     }
 
     /// Serves `input` until it ends or the service is to stop, and writes the answers to earlier
@@ -127,7 +132,7 @@ impl Session {
     /// # Errors
     /// [`std::io::Error`] of a thread that cannot be started.
     pub(super) fn run(
-        &self,
+        self,
         input: impl BufRead + Send + 'static,
         output: impl Write,
         activity: &Arc<Activity>,
@@ -142,9 +147,7 @@ impl Session {
         let over = events.clone();
         let _registered = stop.register(Box::new(move || drop(over.send(Event::Over))));
         let reader = Reader {
-            client: self.client.clone(),
-            served: Arc::clone(&self.served),
-            batches: HashMap::new(),
+            answerer: self.0,
             events: events.clone(),
             free,
             activity: Arc::clone(activity),
@@ -153,7 +156,6 @@ impl Session {
             .name("seawall-client".to_owned())
             .spawn(move || reader.run(input))?;
         let mut writer = Writer {
-            session: self,
             open: HashMap::new(),
             events,
             spaces,
@@ -177,12 +179,17 @@ pub(super) struct Left {
     pub(super) written: io::Result<()>,
 }
 
-/// Reads lines and posts queries.
+/// The side that answers a client's lines.
+pub(super) enum Answerer {
+    /// The service of a graph.
+    Graph(Poster),
+    /// Modules.
+    Modules(Arc<Modules>),
+}
+
+/// Reads lines and has them answered.
 struct Reader {
-    client: Client,
-    served: Arc<Served>,
-    /// Batches without a fence, by the client's names.
-    batches: HashMap<String, Batch>,
+    answerer: Answerer,
     events: Sender<Event>,
     free: Receiver<usize>,
     activity: Arc<Activity>,
@@ -216,145 +223,16 @@ impl Reader {
         if line.len() > LINE_MAX {
             let message = format!("a line of more than {LINE_MAX} bytes");
             let error = json!({"kind": "long_line", "message": message});
-            return Event::Said {
-                space,
-                id: Id::default(),
-                answer: json!({"error": error}),
-            };
+            return Event::refused(space, Id::default(), &error);
         }
-        match request::read(line, &self.served) {
-            Ok(request) => self.post(space, request),
-            Err(Bad { id, error }) => Event::Said {
-                space,
-                id,
-                answer: json!({"error": error}),
-            },
-        }
-    }
-
-    fn post(&mut self, space: usize, request: request::Request) -> Event {
-        let since = Instant::now();
-        let id = request.id;
-        let is_fence = matches!(request.asked, LineRequest::Fence);
-        match self.posted(space, request.priority, request.batch, request.asked) {
-            Ok(Posted::Query(ticket, shown)) => Event::Posted {
-                space,
-                since,
-                form: Form {
-                    id,
-                    shown,
-                    is_fence,
-                },
-                ticket,
-            },
-            Ok(Posted::Stats) => {
-                let answer = self.stats();
+        match &mut self.answerer {
+            Answerer::Graph(poster) => poster.event(space, line),
+            Answerer::Modules(modules) => {
+                let (id, answer) = modules.answer(line);
                 Event::Said { space, id, answer }
             }
-            Err(error) => Event::Said {
-                space,
-                id,
-                answer: json!({"error": error}),
-            },
         }
     }
-
-    fn posted(
-        &mut self,
-        space: usize,
-        priority: Priority,
-        batch: Option<String>,
-        asked: LineRequest,
-    ) -> Result<Posted, Value> {
-        let first = WINDOW + space as u32 * self.served.programs.space_words();
-        let (query, shown) = match asked {
-            LineRequest::Query(query) => (query, None),
-            LineRequest::Neighbours { node, limit } => {
-                let to = span(first, limit);
-                (Query::Neighbours { node, to }, Some(Shown::Neighbours(to)))
-            }
-            LineRequest::Run(run) => self.run_query(first, run)?,
-            LineRequest::Fence => return self.fence(priority, batch).map(Posted::of),
-            LineRequest::Stats => return Ok(Posted::Stats),
-        };
-        let ticket = match batch {
-            None => self.client.with_priority(priority).submit(query),
-            Some(name) => self.batch(name, priority)?.submit(query),
-        };
-        let ticket = ticket.map_err(|error| refused(&error))?;
-        Ok(Posted::Query(ticket, shown))
-    }
-
-    /// Puts a run's inputs into the window, before the place of its result.
-    fn run_query(&self, first: u32, run: Run) -> Result<(Query, Option<Shown>), Value> {
-        let inputs = span(first, run.inputs.len() as u32);
-        let written = self.client.write(inputs.address, &run.inputs);
-        written.map_err(|refusal| refused(&SubmitError::Refused(refusal)))?;
-        let to = span(first + inputs.words, run.words);
-        let query = Query::Run {
-            program: run.number,
-            inputs,
-            to,
-        };
-        Ok((query, Some(Shown::Values(run.kind, to))))
-    }
-
-    /// The client's batch of this name; its first query opens it.
-    fn batch(&mut self, name: String, priority: Priority) -> Result<&mut Batch, Value> {
-        if !self.batches.contains_key(&name) {
-            if self.batches.len() == BATCHES {
-                let message = format!("{BATCHES} batches are open; post the fence of one");
-                return Err(json!({"kind": "batches", "message": message}));
-            }
-            let batch = self.client.batch().map_err(|error| refused(&error))?;
-            self.batches.insert(name.clone(), batch);
-        }
-        let batch = self.batches.get_mut(&name);
-        let batch = batch.ok_or_else(|| no_batch(&name))?;
-        batch.set_priority(priority);
-        Ok(batch)
-    }
-
-    fn fence(&mut self, priority: Priority, name: Option<String>) -> Result<Ticket, Value> {
-        let name = name.unwrap_or_default();
-        let batch = self.batches.remove(&name);
-        let mut batch = batch.ok_or_else(|| no_batch(&name))?;
-        batch.set_priority(priority);
-        batch.fence().map_err(|error| refused(&error))
-    }
-
-    fn stats(&self) -> Value {
-        let graph = &self.served.graph;
-        let last = graph.nodes().checked_sub(1);
-        let ids = last.map(|last| [node_value(graph, 0), node_value(graph, last)]);
-        json!({
-            "stats": self.client.stats(),
-            "graph": {"nodes": graph.nodes(), "edges": graph.edges(), "ids": ids}
-        })
-    }
-}
-
-/// A request in progress.
-enum Posted {
-    /// A query, and the words that its answer shows.
-    Query(Ticket, Option<Shown>),
-    /// Statistics, which need no query.
-    Stats,
-}
-
-impl Posted {
-    const fn of(ticket: Ticket) -> Self {
-        Self::Query(ticket, None)
-    }
-}
-
-const fn span(address: u32, words: u32) -> Span {
-    Span { address, words }
-}
-
-fn no_batch(name: &str) -> Value {
-    let message = format!("no query names the batch {name:?}");
-    json!({"kind": "no_such_batch", "batch": name, "message": message})
 }
 
 /// Reads a line, of which at most a byte more than a line may have is kept; false at the
@@ -378,7 +256,6 @@ struct Open {
 
 /// Writes answers.
 struct Writer<'s, W> {
-    session: &'s Session,
     open: HashMap<usize, Open>,
     events: Sender<Event>,
     spaces: SyncSender<usize>,
@@ -445,7 +322,7 @@ impl<W: Write> Writer<'_, W> {
             return Ok(());
         };
         let is_fence = form.is_fence;
-        let answer = form.answer(end, &self.session.client, &self.session.served);
+        let answer = form.answer(end);
         let us = since.elapsed().as_micros() as u64;
         tracing::debug!(us, failed = answer.get("error").is_some(), "answered");
         let id = std::mem::take(&mut form.id);

@@ -11,12 +11,11 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 
+use super::Place;
 use super::session::{Activity, Session};
 use super::stop::Stop;
-use super::{Served, WINDOW};
 use crate::unix::connect_within;
 use seawall::Cause;
-use seawall::service::{Client, Service};
 
 /// Time between two polls for clients and for the end.
 const LOOK: Duration = Duration::from_millis(20);
@@ -72,22 +71,16 @@ pub(super) struct Limits {
     pub(super) idle: Duration,
 }
 
-/// Serves clients until the service is to stop; returns after all have their answers.
+/// Serves clients, one at each place, until the service is to stop; returns after all have their answers.
 pub(super) fn serve(
     path: &Path,
     limits: Limits,
-    service: &Service,
-    served: &Arc<Served>,
+    places: Vec<Place>,
     stop: &Stop,
 ) -> Result<(), SocketError> {
     let socket = Socket::open(path)?;
     tracing::info!(socket = %path.display(), clients = limits.clients, "listens");
-    let free: Mutex<Vec<Client>> = Mutex::new(
-        (1..=limits.clients)
-            .rev()
-            .filter_map(|tenant| service.client(tenant))
-            .collect(),
-    );
+    let free = Mutex::new(places);
     std::thread::scope(|scope| {
         while !stop.is_set() {
             let Ok((stream, _)) = socket.listener.accept() else {
@@ -95,7 +88,7 @@ pub(super) fn serve(
                 continue;
             };
             let taken = free.lock().unwrap_or_else(PoisonError::into_inner).pop();
-            let Some(client) = taken else {
+            let Some(place) = taken else {
                 tracing::warn!(
                     clients = limits.clients,
                     "refused a client: all places are taken"
@@ -103,26 +96,26 @@ pub(super) fn serve(
                 refuse(&stream, limits);
                 continue;
             };
-            let give_back = |client| {
+            let give_back = |place| {
                 let mut free = free.lock().unwrap_or_else(PoisonError::into_inner);
-                free.push(client);
+                free.push(place);
             };
-            let spare = client.clone();
+            let spare = place.clone();
             let thread = std::thread::Builder::new().name("seawall-session".to_owned());
             let started = thread.spawn_scoped(scope, move || {
-                let _entered = tracing::info_span!("client", tenant = client.tenant()).entered();
+                let _entered = tracing::info_span!("client", tenant = place.number()).entered();
                 tracing::info!("connected");
                 // A client that leaves or does not read ends its own session alone.
-                match attend(&stream, limits.idle, &client, served, stop) {
+                match attend(&stream, limits.idle, &place, stop) {
                     Ok(()) => tracing::info!("left"),
                     Err(error) => tracing::info!(%error, "lost"),
                 }
                 let _ = stream.shutdown(Shutdown::Both);
                 // Its requests may still write to its window.
-                while !client.is_idle() {
+                while !place.is_idle() {
                     std::thread::sleep(LOOK);
                 }
-                give_back(client);
+                give_back(place);
             });
             if started.is_err() {
                 tracing::error!("no thread could be started for a client");
@@ -134,19 +127,11 @@ pub(super) fn serve(
     Ok(())
 }
 
-fn attend(
-    stream: &UnixStream,
-    idle: Duration,
-    client: &Client,
-    served: &Arc<Served>,
-    stop: &Stop,
-) -> io::Result<()> {
+fn attend(stream: &UnixStream, idle: Duration, place: &Place, stop: &Stop) -> io::Result<()> {
     stream.set_nonblocking(false)?;
     let look = (idle / 4).clamp(Duration::from_millis(1), Duration::from_secs(1));
     stream.set_read_timeout(Some(look))?;
-    // Clears the data of the previous client.
-    let _ = client.write(0, &vec![0; WINDOW as usize]);
-    let session = Session::new(client.clone(), Arc::clone(served));
+    let session = Session::new(place.begin());
     let activity = Arc::new(Activity::default());
     let input = Asking {
         stream: stream.try_clone()?,

@@ -7,6 +7,7 @@ use crate::error::ModuleError;
 use crate::flow::On;
 use crate::model::{ANY_INDEX, ANY_TABLE, Initial, Module, Program};
 use crate::values::{NONE, Port, References, Site, Whole};
+use std::borrow::Cow;
 
 /// Values and cells of all modules, and the inclusions that hold whatever calls choose.
 pub(super) struct Net<'a> {
@@ -91,7 +92,8 @@ impl<'a> Net<'a> {
         on: On,
     ) -> Result<Self, ModuleError> {
         let references: Vec<References<'_>> = program.modules.iter().map(References::of).collect();
-        let whole = Whole::of(program, calls, "points-to", Some(&references), lived)?;
+        let (name, whole) = ("points-to", (Cow::Borrowed(program), Cow::Borrowed(calls)));
+        let whole = Whole::of(whole.0, whole.1, name, Some(&references), lived)?;
         let mut next = whole.len() as u32;
         let mut cells = Vec::with_capacity(program.modules.len());
         for module in &program.modules {

@@ -7,9 +7,11 @@
 //! 2. Summaries (`summary.rs`): which outputs of a function depend on which inputs, a bit matrix a
 //!    function. One fixpoint on the machine finds all of them: at a call, an argument flows to a
 //!    result if the present summary of the callee says so.
-//! 3. Data from the sources first goes up to callers, then down into callees, over summaries across
+//! 3. Data from a source first goes up to callers, then down into callees, over summaries across
 //!    calls (`flow.rs`). What went down never comes up again at another call, so that answers are
-//!    those of matching calls and returns alone.
+//!    those of matching calls and returns alone. Neither values nor summaries depend on sources and
+//!    sinks: a program stays resident (`session.rs`), and a question is a search (`reach.rs`) that
+//!    stops where it has its answer and goes on there for the next one.
 //! 4. A finding has one way from the source to the sink (`witness.rs`).
 //!
 //! Not followed: which of several ways was taken (implicit flow), addresses that choose what is
@@ -17,10 +19,11 @@
 //! named as a source. Memory is one cell, and no store cleans it.
 
 mod flow;
+mod reach;
+mod session;
 mod spec;
 mod summary;
 mod witness;
 
-pub(crate) use flow::taint_over;
-pub use flow::{TaintReport, taint};
+pub use session::{TaintAnswer, TaintQuestion, TaintSession, TaintWork};
 pub use spec::{Port, Spec};

@@ -2,6 +2,7 @@
 
 use crate::error::ModuleError;
 use crate::model::Program;
+use crate::names::Names;
 use std::fmt;
 use std::str::FromStr;
 
@@ -62,35 +63,39 @@ impl fmt::Display for Spec {
 }
 
 /// The name of the source that all reads of memory are.
-pub(super) const LOAD: &str = "load";
+const LOAD: &str = "load";
 
 impl Spec {
+    /// Whether it is the source that all reads of memory are.
+    pub(super) fn is_load(&self) -> bool {
+        self.name == LOAD && self.port == Port::All
+    }
+
     /// Functions of the name.
     ///
     /// # Errors
     /// [`ModuleError::NoSuchName`] if there is none, or none with that parameter.
-    pub(super) fn functions(
+    pub(super) fn functions<'n>(
         &self,
         role: &'static str,
         program: &Program,
-    ) -> Result<Vec<u32>, ModuleError> {
-        let named = program.named(&self.name);
-        let problem = match (named.is_empty(), self.port) {
-            (true, _) => "no module has an import, an export or a function of this name",
-            (false, Port::Parameter(parameter)) => {
-                let has = |node: &u32| program.functions[*node as usize].parameters > parameter;
-                if named.iter().all(has) {
-                    return Ok(named);
-                }
-                "the function has fewer parameters; the first one is 0"
-            }
-            _ => return Ok(named),
+        names: &'n Names,
+    ) -> Result<&'n [u32], ModuleError> {
+        let named = names.functions(role, &self.name)?;
+        let has_parameter = |parameter: u32| {
+            let has = |node: &u32| program.functions[*node as usize].parameters > parameter;
+            named.iter().all(has)
         };
-        Err(ModuleError::NoSuchName {
-            role,
-            name: self.to_string(),
-            problem: problem.to_owned(),
-        })
+        match self.port {
+            Port::Parameter(parameter) if !has_parameter(parameter) => {
+                Err(ModuleError::NoSuchName {
+                    role,
+                    name: self.to_string(),
+                    problem: "the function has fewer parameters; the first one is 0".to_owned(),
+                })
+            }
+            _ => Ok(named),
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! One way from a source to a sink.
 
-use super::flow::Reach;
+use super::flow::Flows;
+use super::reach::Reach;
 use super::spec::Spec;
 use crate::finding::{Place, Step};
 use crate::model::Kind;
@@ -9,21 +10,20 @@ use crate::values::{NONE, Whole};
 use hashbrown::HashMap;
 use std::collections::VecDeque;
 
-/// Searches ways back from sinks.
-pub(super) struct Witnesses<'a> {
+/// Searches a way back from a sink.
+pub(super) struct Way<'a> {
     pub(super) whole: &'a Whole<'a>,
-    /// Dependencies of each value, up to callers and down into callees.
-    pub(super) up: Rows,
-    pub(super) down: Rows,
-    pub(super) risen: &'a Reach,
-    pub(super) fallen: &'a Reach,
-    pub(super) seeds: &'a [(u32, u32)],
+    /// The flows the other way round.
+    pub(super) back: &'a Flows,
+    /// What the source reaches, all of it.
+    pub(super) reach: &'a Reach,
+    pub(super) source: &'a Spec,
 }
 
-/// A shortest way back from `from` over `rows`, along values that the source reaches, to one for
-/// which `is_end` holds. The way is returned from that end on.
+/// A shortest way back from `from` over `rows`, along values for which `is_on_the_way` holds, to one
+/// for which `is_end` holds. The way is returned from that end on.
 fn back(
-    rows: &Rows,
+    rows: [&Rows; 2],
     from: u32,
     is_on_the_way: &dyn Fn(u32) -> bool,
     is_end: &dyn Fn(u32) -> bool,
@@ -41,7 +41,7 @@ fn back(
             }
             return way;
         }
-        for before in rows.row(value as usize) {
+        for before in rows.iter().flat_map(|rows| rows.row(value as usize)) {
             if is_on_the_way(*before) && !next.contains_key(before) {
                 next.insert(*before, value);
                 open.push_back(*before);
@@ -51,22 +51,29 @@ fn back(
     Vec::new()
 }
 
-impl Witnesses<'_> {
-    /// The steps from a source to a value. Costs two searches.
-    pub(super) fn steps(&self, value: u32, source: u32, from: &Spec, sink: &Place) -> Vec<Step> {
-        let risen = |value: u32| self.risen.has(value, source);
-        let fallen = |value: u32| self.fallen.has(value, source);
-        let down = back(&self.down, value, &fallen, &risen);
+impl Way<'_> {
+    /// The steps from the source to a value. Costs two searches.
+    pub(super) fn steps(&self, value: u32, sink: &Place) -> Vec<Step> {
+        let Self {
+            back: flows, reach, ..
+        } = self;
+        let risen = |value: u32| reach.has_risen(value);
+        let down = back(
+            [&flows.along, &flows.down],
+            value,
+            &|value| reach.has(value),
+            &risen,
+        );
         let Some(turn) = down.first() else {
             return Vec::new();
         };
-        let is_seed = |value: u32| self.seeds.binary_search(&(value, source)).is_ok();
-        let mut way = back(&self.up, *turn, &risen, &is_seed);
+        let is_seed = |value: u32| reach.is_seed(value);
+        let mut way = back([&flows.along, &flows.up], *turn, &risen, &is_seed);
         way.extend(down.iter().skip(1));
         let mut steps = Vec::new();
         for (at, value) in way.iter().enumerate() {
             let step = if at == 0 {
-                Some((self.place(*value), format!("data of {from}")))
+                Some((self.place(*value), format!("data of {}", self.source)))
             } else {
                 self.step(*value)
             };
@@ -87,7 +94,7 @@ impl Witnesses<'_> {
         let function = self.whole.program.functions.get(node as usize)?;
         let op = self.whole.values[node as usize].ops[own as usize];
         let offset = function.body.ops.get(op as usize).map(|op| op.offset);
-        Some(Place::of(self.whole.program, node as usize, offset))
+        Some(Place::of(&self.whole.program, node as usize, offset))
     }
 
     /// Description of a value on the way, if it is more than arithmetic.

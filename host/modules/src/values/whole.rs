@@ -7,11 +7,12 @@ use crate::calls::Calls;
 use crate::error::ModuleError;
 use crate::model::Program;
 use rayon::prelude::*;
+use std::borrow::Cow;
 
 /// Values of all functions and dispatches.
 pub(crate) struct Whole<'a> {
-    pub(crate) program: &'a Program,
-    pub(crate) calls: &'a Calls,
+    pub(crate) program: Cow<'a, Program>,
+    pub(crate) calls: Cow<'a, Calls>,
     /// By node of the call graph.
     pub(crate) values: Vec<Values>,
     /// The first value of each node of the call graph, and the number of all.
@@ -29,52 +30,13 @@ impl<'a> Whole<'a> {
     /// # Errors
     /// [`ModuleError::TooLarge`] beyond 2^30 values.
     pub(crate) fn of(
-        program: &'a Program,
-        calls: &'a Calls,
+        program: Cow<'a, Program>,
+        calls: Cow<'a, Calls>,
         name: &str,
         references: Option<&[References<'_>]>,
         lived: &Lived,
     ) -> Result<Self, ModuleError> {
-        let shapes: Vec<Shape> = program
-            .modules
-            .iter()
-            .map(|module| match references {
-                None => Shape::of(module.globals),
-                Some(_) => Shape::EMPTY,
-            })
-            .collect();
-        let of_function = |number: usize| {
-            let function = &program.functions[number];
-            let shape = shapes[function.module as usize];
-            if function.import.is_some() {
-                return match references {
-                    None => Values::of_import(function, shape),
-                    Some(_) => Values::interface(function, shape),
-                };
-            }
-            let live = LiveIn {
-                cells: &lived.live[number].cells,
-                solution: &lived.solution,
-                function: number,
-            };
-            let callee = |op: usize| {
-                let callee = calls.callee(program, number, op)?;
-                Some((callee, calls.arity(program, callee).0))
-            };
-            let follow = references.map_or(Follow::Data, |references| {
-                Follow::References(&references[function.module as usize])
-            });
-            Maker::new(program, function, shape, follow).make(&live, &callee)
-        };
-        let functions = (0..program.functions.len()).into_par_iter();
-        let mut values: Vec<Values> = functions.map(of_function).collect();
-        for (number, dispatch) in calls.dispatches.iter().enumerate() {
-            let node = calls.functions + number;
-            let shape = shapes[dispatch.module as usize];
-            let arity = calls.arity(program, node as u32);
-            let is_open = references.is_none() && calls.is_open(program, node as u32);
-            values.push(Values::of_dispatch(arity, shape, is_open));
-        }
+        let (values, shapes) = values(&program, &calls, references, lived);
         let mut first = Vec::with_capacity(values.len() + 1);
         let mut next = 0_u64;
         for one in &values {
@@ -196,4 +158,54 @@ impl<'a> Whole<'a> {
             }
         }
     }
+}
+
+/// Values of each node of the call graph, and the shape of each module.
+fn values(
+    program: &Program,
+    calls: &Calls,
+    references: Option<&[References<'_>]>,
+    lived: &Lived,
+) -> (Vec<Values>, Vec<Shape>) {
+    let shapes: Vec<Shape> = program
+        .modules
+        .iter()
+        .map(|module| match references {
+            None => Shape::of(module.globals),
+            Some(_) => Shape::EMPTY,
+        })
+        .collect();
+    let of_function = |number: usize| {
+        let function = &program.functions[number];
+        let shape = shapes[function.module as usize];
+        if function.import.is_some() {
+            return match references {
+                None => Values::of_import(function, shape),
+                Some(_) => Values::interface(function, shape),
+            };
+        }
+        let live = LiveIn {
+            cells: &lived.live[number].cells,
+            solution: &lived.solution,
+            function: number,
+        };
+        let callee = |op: usize| {
+            let callee = calls.callee(program, number, op)?;
+            Some((callee, calls.arity(program, callee).0))
+        };
+        let follow = references.map_or(Follow::Data, |references| {
+            Follow::References(&references[function.module as usize])
+        });
+        Maker::new(program, function, shape, follow).make(&live, &callee)
+    };
+    let functions = (0..program.functions.len()).into_par_iter();
+    let mut values: Vec<Values> = functions.map(of_function).collect();
+    for (number, dispatch) in calls.dispatches.iter().enumerate() {
+        let node = calls.functions + number;
+        let shape = shapes[dispatch.module as usize];
+        let arity = calls.arity(program, node as u32);
+        let is_open = references.is_none() && calls.is_open(program, node as u32);
+        values.push(Values::of_dispatch(arity, shape, is_open));
+    }
+    (values, shapes)
 }
