@@ -7,6 +7,8 @@ mod hostile;
 mod life;
 #[cfg(unix)]
 mod lines;
+#[cfg(unix)]
+mod modules;
 mod orders;
 #[cfg(unix)]
 mod serve;

@@ -77,7 +77,7 @@ impl Serving {
         Self::on("gen:grid:10")
     }
 
-    fn on(graph: &str) -> Self {
+    pub(super) fn on(graph: &str) -> Self {
         Self::starting(graph, &[])
     }
 

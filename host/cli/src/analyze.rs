@@ -432,6 +432,20 @@ fn write_text(
     }
 }
 
+/// The facts of an analysis, and what went to the machine.
+fn write_work(out: &mut dyn Write, analysis: &AnalysisReport) -> io::Result<()> {
+    let work = &analysis.work;
+    writeln!(
+        out,
+        "  {:>10} facts; {} of 64 facts a block, {}, {}, {}",
+        analysis.facts,
+        counted(work.nodes, "word"),
+        counted(work.edges, "edge"),
+        counted(u64::from(work.submissions), "submission"),
+        counted(u64::from(work.iterations), "iteration"),
+    )
+}
+
 fn write_analysis(out: &mut dyn Write, analysis: &AnalysisReport, explain: bool) -> io::Result<()> {
     writeln!(out, "{}", analysis.name)?;
     for figure in &analysis.figures {
@@ -439,15 +453,13 @@ fn write_analysis(out: &mut dyn Write, analysis: &AnalysisReport, explain: bool)
     }
     if explain {
         let (work, ms) = (&analysis.work, |ns: u64| ns as f64 / 1e6);
-        writeln!(
-            out,
-            "  {:>10} facts; {} of 64 facts a block, {}, {}, {}",
-            analysis.facts,
-            counted(work.nodes, "word"),
-            counted(work.edges, "edge"),
-            counted(u64::from(work.submissions), "submission"),
-            counted(u64::from(work.iterations), "iteration"),
-        )?;
+        if analysis.name == "taint" {
+            let values = counted(work.nodes, "value");
+            let facts = analysis.facts;
+            writeln!(out, "  {facts:>10} facts; a search took {values}")?;
+        } else {
+            write_work(out, analysis)?;
+        }
         writeln!(
             out,
             "  {:>10.1} ms: layout {:.1}, upload {:.1}, run {:.1}, readback {:.1}",

@@ -15,6 +15,7 @@ use seawall_modules::model::Program;
 use seawall_modules::taint::{Port, Spec, TaintQuestion, TaintSession, TaintWork};
 use std::borrow::Cow;
 use std::error::Error;
+use std::num::NonZeroUsize;
 use std::time::Instant;
 
 /// Names of functions with their parts, for sources or for sinks.
@@ -79,7 +80,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     seawall_modules::read(&mut program, &path, std::fs::read(&path)?)?;
     let (sources, sinks) = (specs(&program, false), specs(&program, true));
     let calls = Calls::of(&program);
-    let on = On::new(Machine::cpu(None));
+    let mut machine = Machine::cpu(NonZeroUsize::new(1));
+    machine.time_budget_ns = 3_600_000_000_000;
+    let on = On::new(machine);
     let session = TaintSession::open(Cow::Owned(program), Cow::Owned(calls), on)?;
     println!(
         "{path}: open in {:.1} s; {} values, {} calls, {} sources, {} sinks",

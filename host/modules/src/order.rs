@@ -167,11 +167,14 @@ pub(crate) fn rows(count: usize, edges: impl Iterator<Item = (u32, u32)> + Clone
     Rows { offsets, targets }
 }
 
+/// Takes edges: from, to.
+pub(crate) type Visit<'v> = dyn FnMut(u32, u32) + 'v;
+
 /// Rows of the edges that `each` visits, twice and in the same order.
 ///
 /// # Errors
 /// Their number, if it is no word.
-pub(crate) fn rows_by(count: usize, each: &dyn Fn(&mut dyn FnMut(u32, u32))) -> Result<Rows, u64> {
+pub(crate) fn rows_by(count: usize, each: &dyn Fn(&mut Visit<'_>)) -> Result<Rows, u64> {
     let mut offsets = vec![0_u32; count + 1];
     let mut edges = 0_u64;
     each(&mut |from, _| {

@@ -111,9 +111,12 @@ impl<'a> Connection<'a> {
     /// The first and the last id of the graph; 0 twice if it has no nodes.
     fn ids(&mut self) -> Result<(u64, u64), QueryError> {
         let stats = self.ask(&json!({"op": "stats"}))?;
+        let path = || self.0.path.display().to_string();
+        if stats["program"].is_object() {
+            return Err(QueryError::Modules { path: path() });
+        }
         if stats["graph"]["ids"][0].is_string() {
-            let path = self.0.path.display().to_string();
-            return Err(QueryError::Named { path });
+            return Err(QueryError::Named { path: path() });
         }
         let id = |at: usize| stats["graph"]["ids"][at].as_u64().unwrap_or(0);
         Ok((id(0), id(1).max(id(0))))

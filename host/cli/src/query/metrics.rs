@@ -76,14 +76,48 @@ const METRICS: [Metric; 9] = [
     ),
 ];
 
-/// The metrics in an answer of `stats`; `None` if it is none.
-pub(super) fn text(answer: &Value) -> Option<String> {
+/// The metrics of a service of modules.
+const OF_MODULES: [Metric; 6] = [
+    gauge(
+        "program_functions",
+        "/program/functions",
+        "Functions of the modules.",
+    ),
+    gauge("values", "/values", "Values of all functions."),
+    gauge("calls", "/calls", "Calls of all functions."),
+    counter(
+        "questions_asked_total",
+        "/stats/asked",
+        "Lines that clients sent.",
+    ),
+    counter(
+        "questions_refused_total",
+        "/stats/refused",
+        "Lines that were answered with an error.",
+    ),
+    gauge(
+        "sources_kept",
+        "/stats/sources_kept",
+        "Sources whose searches are kept.",
+    ),
+];
+
+fn plain(answer: &Value, metrics: &[Metric]) -> Option<String> {
     let mut text = String::new();
-    for metric in &METRICS {
+    for metric in metrics {
         let value = answer.pointer(metric.pointer)?.as_u64()?;
         head(&mut text, metric.name, metric.kind, metric.help);
         let _ = writeln!(text, "seawall_{} {value}", metric.name);
     }
+    Some(text)
+}
+
+/// The metrics in an answer of `stats`; `None` if it is none.
+pub(super) fn text(answer: &Value) -> Option<String> {
+    if answer["program"].is_object() {
+        return plain(answer, &OF_MODULES);
+    }
+    let mut text = plain(answer, &METRICS)?;
     head(
         &mut text,
         "waiting",

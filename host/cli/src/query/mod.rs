@@ -113,6 +113,14 @@ pub(crate) enum QueryError {
         /// The answer of the service.
         message: String,
     },
+    /// Random nodes of a service without a graph.
+    #[error(
+        "{path}: it serves modules, which have no nodes; --op nop measures the way there and back"
+    )]
+    Modules {
+        /// The socket.
+        path: String,
+    },
     /// Random nodes of a graph whose nodes have names.
     #[error(
         "{path}: the nodes of its graph have names, and random ones are drawn by their ids; ask about nodes by lines, or serve a graph with ids"
@@ -179,6 +187,7 @@ impl QueryError {
             Self::Picture { .. } | Self::LongQuery { .. } => Cause::Request,
             Self::Lost { .. }
             | Self::Busy { .. }
+            | Self::Modules { .. }
             | Self::Named { .. }
             | Self::Stranger { .. }
             | Self::Cut { .. }

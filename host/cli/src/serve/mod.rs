@@ -51,6 +51,9 @@ Examples:
   echo '{\"id\":1,\"op\":\"distance\",\"source\":0,\"target\":99}' | seawall serve gen:grid:10
   seawall serve roads.gr --socket /tmp/roads.sock
   seawall query --socket /tmp/roads.sock '{\"op\":\"reach\",\"source\":1,\"target\":2}'
+  seawall serve app.wasm --socket /tmp/app.sock
+  seawall query --socket /tmp/app.sock \\
+    '{\"op\":\"taint\",\"source\":\"env.read\",\"sink\":\"env.send\"}'
 
 One JSON object a line; --help-all lists what may be asked.";
 
@@ -62,13 +65,22 @@ Examples:
   echo '{\"op\":\"run\",\"program\":\"components\",\"limit\":9}' |
     seawall serve gen:grid:10 --program examples/programs/components.json
   seawall query --socket /tmp/roads.sock '{\"op\":\"reach\",\"source\":1,\"target\":2}'
+  seawall serve app.wasm --socket /tmp/app.sock
+  seawall query --socket /tmp/app.sock \\
+    '{\"op\":\"taint\",\"source\":\"env.read\",\"sink\":\"env.send\",\"witness\":true}'
 
-One JSON object a line: op is nop, reach, distance (metric hops or weights), neighbours (limit),
-run (program, inputs, result, limit), load, store, add, compare_swap, copy, automaton, packed,
+One JSON object a line. Of a graph, op is nop, reach, distance (metric hops or weights), neighbours
+(limit), run (program, inputs, result, limit), load, store, add, compare_swap, copy, automaton, packed,
 print, fence or stats; id, priority (critical, high, normal, low, idle) and batch are free. The
 answer of a fence comes after those of all queries of its batch. Answers come in the order in which queries end, with their ids.
 The end of the input and SIGTERM answer what was asked before, and end. A field that an op does not
-have is an error. A client of a socket that neither asks nor waits for --idle-timeout is closed.";
+have is an error.
+
+Of modules (docs/program-analysis.md): op is taint (source and sink, names or lists of them; limit, 0
+for whether there is a finding; witness, explain), reaches (import, from, limit, witness), callers
+(function, limit), nop or stats; id is free.
+
+A client of a socket that neither asks nor waits for --idle-timeout is closed.";
 
 /// Most bytes of a client's line.
 pub(super) const LINE_MAX: usize = 1 << 16;
@@ -89,10 +101,13 @@ pub(super) const RESULT_WORDS: u32 = 1 << 12;
 /// Most batches of a client without a fence.
 pub(super) const BATCHES: usize = 2;
 
+/// Time after which a run of an analysis of modules is stopped, nanoseconds.
+const ANALYSIS_NS: u64 = 600_000_000_000;
+
 /// Words of a client's window that its queries may address.
 pub(super) const WINDOW: u32 = 1 << 16;
 
-/// Serve queries on a graph until the input ends.
+/// Serve queries on a graph, or on WebAssembly modules, until the input ends.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES, after_long_help = ALL_EXAMPLES)]
 pub(super) struct ServeArgs {
@@ -214,10 +229,11 @@ fn serve_modules(args: &ServeArgs, stop: &Stop) -> Result<(), CliError> {
     line.say("reading".to_owned());
     let program = program(&args.files, args.threads)?;
     line.say(format!("analysing {} functions", program.functions.len()));
-    let machine = match args.backend {
+    let mut machine = match args.backend {
         ServeBackend::Auto | ServeBackend::Cpu => Machine::cpu(args.threads),
         ServeBackend::Mega => Machine::gpu(Executor::Mega, args.device),
     };
+    machine.time_budget_ns = ANALYSIS_NS;
     let on = analysis::On::new(machine);
     let modules = Arc::new(Modules::open(program, &args.calls, on)?);
     drop(line);

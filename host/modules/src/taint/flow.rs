@@ -2,7 +2,7 @@
 
 use super::summary::bit;
 use crate::error::ModuleError;
-use crate::order::{Rows, rows_by};
+use crate::order::{Rows, Visit, rows_by};
 use crate::values::{NONE, Whole};
 
 /// The flows of a program, of which only those to callers and into callees differ by what came
@@ -22,7 +22,7 @@ impl Flows {
     /// # Errors
     /// [`ModuleError::TooLarge`] beyond 2^32 flows of a kind.
     pub(super) fn of(whole: &Whole<'_>, summaries: &[u64]) -> Result<Self, ModuleError> {
-        let made = |each: &dyn Fn(&mut dyn FnMut(u32, u32))| {
+        let made = |each: &dyn Fn(&mut Visit<'_>)| {
             rows_by(whole.len(), each).map_err(|found| ModuleError::TooLarge {
                 path: "taint".to_owned(),
                 what: "flows between values".to_owned(),
@@ -65,7 +65,7 @@ impl Flows {
 }
 
 /// Flows of all calls over the summaries of their callees.
-fn across(whole: &Whole<'_>, summaries: &[u64], visit: &mut dyn FnMut(u32, u32)) {
+fn across(whole: &Whole<'_>, summaries: &[u64], visit: &mut Visit<'_>) {
     for (node, values) in (0..).zip(&whole.values) {
         for site in &values.sites {
             for number in 0..site.made {

@@ -60,9 +60,12 @@ impl Reach {
         reach
     }
 
-    /// Bytes of a search among this number of values: its sets, and its lists while it goes on.
-    pub(super) fn bytes(values: usize) -> u64 {
-        values as u64 / 4 + 4 * values as u64
+    /// Bytes that it holds: two bits a value, and lists while it goes on.
+    pub(super) fn bytes(&self) -> u64 {
+        let words = self.risen.0.len() + self.fallen.0.len();
+        let lists = [&self.seeds, &self.rising, &self.falling, &self.turning];
+        let listed: usize = lists.iter().map(|list| list.capacity()).sum();
+        8 * words as u64 + 4 * listed as u64
     }
 
     /// Whether all is found.

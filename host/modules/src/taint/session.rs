@@ -89,9 +89,20 @@ pub struct TaintSession<'a> {
 /// Searches that are kept, the most recent ones.
 #[derive(Default)]
 struct Kept {
-    reaches: HashMap<Spec, (Arc<Mutex<Reach>>, u64)>,
+    reaches: HashMap<Spec, KeptReach>,
     /// Number of the last use.
     clock: u64,
+    /// Bytes of all of them.
+    bytes: u64,
+}
+
+/// A search that is kept.
+struct KeptReach {
+    reach: Arc<Mutex<Reach>>,
+    /// Number of its last use.
+    used: u64,
+    /// Bytes that it held then.
+    bytes: u64,
 }
 
 /// An argument of a call that a sink takes.
@@ -207,7 +218,7 @@ impl<'a> TaintSession<'a> {
     pub fn predicted(&self, sources: &[Spec]) -> usize {
         let kept: Vec<_> = {
             let kept = lock(&self.kept);
-            let found = |source| kept.reaches.get(source).map(|(reach, _)| Arc::clone(reach));
+            let found = |source| kept.reaches.get(source).map(|one| Arc::clone(&one.reach));
             sources.iter().map(found).collect()
         };
         let is_due = |reach: &&Option<Arc<Mutex<Reach>>>| {
@@ -250,8 +261,8 @@ impl<'a> TaintSession<'a> {
         let values: Vec<u32> = arguments.iter().map(|argument| argument.value).collect();
         let mut is_reached = false;
         for source in sources {
-            let reach = self.reach(source)?;
-            let (is_found, taken) = lock(&reach).until(&self.flows, &values);
+            let until = |reach: &mut Reach| reach.until(&self.flows, &values);
+            let (is_found, taken) = self.follow(source, until)?;
             work.add(taken);
             is_reached = is_found;
             if is_reached {
@@ -274,11 +285,13 @@ impl<'a> TaintSession<'a> {
     ) -> Result<TaintAnswer, ModuleError> {
         let mut pairs: Vec<(Argument, u32)> = Vec::new();
         for (number, source) in (0..).zip(question.sources) {
-            let reach = self.reach(source)?;
-            let mut reach = lock(&reach);
-            work.add(reach.complete(&self.flows));
-            let reached = arguments.iter().filter(|one| reach.has(one.value));
-            pairs.extend(reached.map(|argument| (*argument, number)));
+            let taken = self.follow(source, |reach| {
+                let taken = reach.complete(&self.flows);
+                let reached = arguments.iter().filter(|one| reach.has(one.value));
+                pairs.extend(reached.map(|argument| (*argument, number)));
+                taken
+            });
+            work.add(taken?);
         }
         pairs.sort_unstable();
         let shown = pairs.iter().take(question.limit);
@@ -319,17 +332,18 @@ impl<'a> TaintSession<'a> {
         let message = format!("data from {source} reaches {what} of {}", callee.label());
         let mut witness = Vec::new();
         if has_way {
-            let reach = self.reach(source)?;
-            let mut reach = lock(&reach);
-            // It may have been given up for others in the meantime.
-            reach.complete(&self.flows);
-            let way = Way {
-                whole: &self.whole,
-                back: self.back.get_or_init(|| self.flows.reversed()),
-                reach: &reach,
-                source,
-            };
-            witness = way.steps(argument.value, &place);
+            let back = self.back.get_or_init(|| self.flows.reversed());
+            witness = self.follow(source, |reach| {
+                // It may have been given up for others in the meantime.
+                reach.complete(&self.flows);
+                let way = Way {
+                    whole: &self.whole,
+                    back,
+                    reach,
+                    source,
+                };
+                way.steps(argument.value, &place)
+            })?;
         }
         Ok(Finding {
             kind: FindingKind::Taint,
@@ -339,14 +353,26 @@ impl<'a> TaintSession<'a> {
         })
     }
 
-    /// The search from a source: the kept one, else one that has not begun.
-    fn reach(&self, source: &Spec) -> Result<Arc<Mutex<Reach>>, ModuleError> {
-        if let Some(reach) = lock(&self.kept).find(source) {
-            return Ok(reach);
-        }
-        let reach = Reach::new(self.whole.len(), self.seeds(source)?);
-        let most = KEPT_BYTES / Reach::bytes(self.whole.len()).max(1);
-        Ok(lock(&self.kept).keep(source, reach, most.max(1) as usize))
+    /// Follows a source with the kept search, else with one that has not begun.
+    fn follow<T>(
+        &self,
+        source: &Spec,
+        follow: impl FnOnce(&mut Reach) -> T,
+    ) -> Result<T, ModuleError> {
+        let found = lock(&self.kept).find(source);
+        let reach = match found {
+            Some(reach) => reach,
+            None => {
+                let reach = Reach::new(self.whole.len(), self.seeds(source)?);
+                lock(&self.kept).keep(source, reach)
+            }
+        };
+        let (followed, bytes) = {
+            let mut reach = lock(&reach);
+            (follow(&mut reach), reach.bytes())
+        };
+        lock(&self.kept).weigh(source, bytes, KEPT_BYTES);
+        Ok(followed)
     }
 
     /// Values where data of a source begins, sorted.
@@ -431,26 +457,64 @@ impl TaintWork {
 impl Kept {
     fn find(&mut self, source: &Spec) -> Option<Arc<Mutex<Reach>>> {
         self.clock += 1;
-        let (reach, used) = self.reaches.get_mut(source)?;
-        *used = self.clock;
-        Some(Arc::clone(reach))
+        let kept = self.reaches.get_mut(source)?;
+        kept.used = self.clock;
+        Some(Arc::clone(&kept.reach))
     }
 
-    /// Keeps a search instead of the one that was not used for longest, if there are `most`.
-    fn keep(&mut self, source: &Spec, reach: Reach, most: usize) -> Arc<Mutex<Reach>> {
+    /// Keeps a search, unless another thread has begun one.
+    fn keep(&mut self, source: &Spec, reach: Reach) -> Arc<Mutex<Reach>> {
         if let Some(other) = self.find(source) {
             return other;
         }
-        while self.reaches.len() >= most {
-            let oldest = self.reaches.iter().min_by_key(|(_, (_, used))| *used);
+        let reach = Arc::new(Mutex::new(reach));
+        let kept = KeptReach {
+            reach: Arc::clone(&reach),
+            used: self.clock,
+            bytes: 0,
+        };
+        self.reaches.insert(source.clone(), kept);
+        reach
+    }
+
+    /// Counts the bytes of a search, and gives up others until all have at most `most`: those that
+    /// were not used for longest.
+    fn weigh(&mut self, source: &Spec, bytes: u64, most: u64) {
+        if let Some(kept) = self.reaches.get_mut(source) {
+            self.bytes = self.bytes - kept.bytes + bytes;
+            kept.bytes = bytes;
+        }
+        while self.bytes > most && self.reaches.len() > 1 {
+            let oldest = self.reaches.iter().min_by_key(|(_, kept)| kept.used);
             let Some(oldest) = oldest.map(|(source, _)| source.clone()) else {
                 break;
             };
-            self.reaches.remove(&oldest);
+            let given_up = self.reaches.remove(&oldest);
+            self.bytes -= given_up.map_or(0, |kept| kept.bytes);
         }
-        let reach = Arc::new(Mutex::new(reach));
-        let entry = (Arc::clone(&reach), self.clock);
-        self.reaches.insert(source.clone(), entry);
-        reach
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn searches_that_were_not_used_for_longest_are_given_up() {
+        let mut kept = Kept::default();
+        let spec = |name: &str| name.parse::<Spec>().unwrap();
+        for name in ["a", "b", "c"] {
+            kept.keep(&spec(name), Reach::new(64, Vec::new()));
+            kept.weigh(&spec(name), 40, 100);
+        }
+        assert_eq!((kept.reaches.len(), kept.bytes), (2, 80));
+        assert!(kept.find(&spec("a")).is_none() && kept.find(&spec("b")).is_some());
+        // One that shrinks leaves space, and the last one stays whatever it takes.
+        kept.weigh(&spec("b"), 10, 100);
+        assert_eq!((kept.reaches.len(), kept.bytes), (2, 50));
+        kept.keep(&spec("d"), Reach::new(64, Vec::new()));
+        kept.weigh(&spec("d"), 1000, 100);
+        assert_eq!((kept.reaches.len(), kept.bytes), (1, 1000));
+        assert!(kept.find(&spec("d")).is_some());
     }
 }
