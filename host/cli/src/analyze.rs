@@ -27,7 +27,7 @@ use seawall_modules::calls::Calls;
 use seawall_modules::finding::{Finding, FindingKind, Place};
 use seawall_modules::flow::{Limits, On};
 use seawall_modules::model::Program;
-use seawall_modules::points_to::OpenTables;
+use seawall_modules::points_to::{Constraints, GRAMMAR, OpenTables};
 use seawall_modules::report::{AnalysisName, AnalysisReport, Answer, Request, Resolve, Run};
 use seawall_modules::taint::Spec;
 use seawall_modules::{ModuleError, read, sarif};
@@ -90,6 +90,15 @@ pub(super) struct AnalyzeArgs {
     /// Write the findings as SARIF 2.1.0.
     #[arg(long, value_name = "FILE", value_parser = PathBufValueParser::new().map(named), help_heading = "Results")]
     sarif: Option<PathBuf>,
+    /// Write points-to as a grammar and its graph, points-to.cnf and points-to.g in this folder,
+    /// for seawall grammar.
+    #[arg(
+        long,
+        value_name = "FOLDER",
+        help_heading = "Results",
+        hide_short_help = true
+    )]
+    emit_grammar: Option<PathBuf>,
     #[command(flatten)]
     pictures: PictureArgs,
     /// Findings of each kind that the text shows and --draw-calls draws; --json and --sarif have all of them.
@@ -267,6 +276,9 @@ impl AnalyzeArgs {
         if let Some(path) = &self.sarif {
             outputs.add("--sarif", path)?;
         }
+        for path in self.grammar_files().iter().flatten() {
+            outputs.add("--emit-grammar", path)?;
+        }
         self.pictures.add_to(&mut outputs, pictures)?;
         for file in &self.files {
             outputs.spare(file.as_os_str())?;
@@ -277,6 +289,25 @@ impl AnalyzeArgs {
         }
         outputs.spare_report()?;
         Ok(true)
+    }
+
+    /// The grammar of points-to and its graph.
+    fn grammar_files(&self) -> Option<[PathBuf; 2]> {
+        let folder = self.emit_grammar.as_ref()?;
+        Some(["points-to.cnf", "points-to.g"].map(|name| folder.join(name)))
+    }
+
+    /// Writes points-to as a question for `seawall grammar`.
+    fn emit_grammar(&self, program: &Program, on: On) -> Result<(), CliError> {
+        let Some([grammar, graph]) = self.grammar_files() else {
+            return Ok(());
+        };
+        let calls = Calls::of(program);
+        let constraints = Constraints::of(program, &calls, self.calls.open_tables.0, on)?;
+        let text = constraints.graph(program);
+        write_whole(&grammar, |out| out.write_all(GRAMMAR.as_bytes()))?;
+        write_whole(&graph, |out| out.write_all(text.as_bytes()))?;
+        Ok(())
     }
 
     /// Draws the calls around the findings that the report shows.
@@ -358,6 +389,7 @@ pub(super) fn command(args: &AnalyzeArgs) -> Result<ExitCode, CliError> {
     let run = Run::new(&program, &request);
     let answer = run.answer()?;
     args.draw_calls(&program, &run, &answer)?;
+    args.emit_grammar(&program, request.on)?;
     if let Some(blocks) = blocks {
         blocks.draw(&program, request.on)?;
     }

@@ -8,8 +8,11 @@ use proptest::prelude::*;
 use seawall::executor::Machine;
 use seawall_modules::calls::{self, Calls};
 use seawall_modules::flow::On;
+use seawall_modules::grammar::{Edges, Grammar, Select, reach};
 use seawall_modules::model::{ANY_INDEX, ANY_TABLE, Initial, Kind, Module, Op, Program};
-use seawall_modules::points_to::{Choice, OpenTables, PointsTo, points_to};
+use seawall_modules::points_to::{
+    Choice, Constraints, GRAMMAR, OpenTables, PointsTo, points_to, value_name,
+};
 use seawall_modules::report::{AnalysisName, Request, Resolve, run};
 use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroUsize;
@@ -1040,6 +1043,49 @@ proptest! {
             let all = row(&by_type, choice);
             let expected = choice.targets.clone().unwrap_or(all);
             prop_assert_eq!(row(&resolved, choice), expected);
+        }
+    }
+}
+
+/// Objects of values by the grammar, over the graph as text: (object, value).
+fn by_grammar(program: &Program, constraints: &Constraints) -> BTreeSet<(String, String)> {
+    let grammar = Grammar::read("points-to.cnf", GRAMMAR).unwrap();
+    let mut edges = Edges::default();
+    let graph = constraints.graph(program);
+    edges.read(&grammar, "points-to.g", &graph).unwrap();
+    let reached = reach(&grammar, &edges, 1 << 30).unwrap();
+    let pairs = reached.pairs(Select {
+        symbol: grammar.start,
+        from: None,
+        to: None,
+    });
+    let name = |node: u32| edges.names[node as usize].to_string();
+    pairs.map(|pair| (name(pair.from), name(pair.to))).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(96))]
+    #[test]
+    fn inclusions_are_a_grammar(
+        numbers in prop::collection::vec(any::<u8>(), 0..600),
+        is_extended in any::<bool>(),
+    ) {
+        let program = read(&module(&mut Numbers::new(&numbers)));
+        let open_tables = if is_extended { OpenTables::Extended } else { OpenTables::Changed };
+        let on = On::new(Machine::cpu(NonZeroUsize::new(1)));
+        let calls = Calls::of(&program);
+        let constraints = Constraints::of(&program, &calls, open_tables, on).unwrap();
+        let found = constraints.found.iter();
+        let found: BTreeSet<(String, String)> =
+            found.map(|(object, value)| (object.name(), value_name(*value))).collect();
+        prop_assert_eq!(&by_grammar(&program, &constraints), &found);
+        // A call by reference reaches the functions that the grammar finds, unless it is unknown.
+        let answer = ask(&program, open_tables, 1);
+        prop_assert_eq!(answer.choices.len(), constraints.choices.len());
+        for (choice, (function, op, value)) in answer.choices.iter().zip(&constraints.choices) {
+            prop_assert_eq!((choice.function, choice.op), (*function, *op));
+            let is_unknown = found.contains(&("unknown@0".to_owned(), value_name(*value)));
+            prop_assert!(!is_unknown || choice.targets.is_none());
         }
     }
 }

@@ -37,6 +37,30 @@ fn a_constant_chooses_the_function_that_is_called() {
 }
 
 #[test]
+fn points_to_is_a_question_for_the_grammar() {
+    let module = Fixture::new("module.wasm", MODULE);
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().to_str().unwrap();
+    let emit = ["--analysis", "points-to", "-q", "--emit-grammar", path];
+    let done = finish(seawall(&["analyze", module.path()]).args(emit));
+    assert_eq!((done.code, done.stderr.as_str()), (0, ""));
+    let file = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let (grammar, graph) = (file("points-to.cnf"), file("points-to.g"));
+    let text = std::fs::read_to_string(&graph).unwrap();
+    let chosen_by = text.strip_prefix("# ").unwrap().split(' ').next().unwrap();
+    let done = finish(&mut seawall(&[
+        "grammar", &grammar, &graph, "--to", chosen_by,
+    ]));
+    assert_eq!((done.code, done.stderr.as_str()), (0, ""));
+    let pairs: Vec<&str> = done
+        .stdout
+        .lines()
+        .filter(|line| line.contains("->"))
+        .collect();
+    assert_eq!(pairs, [format!("  i1@0 -> {chosen_by}")]);
+}
+
+#[test]
 fn calls_that_are_resolved_leave_functions_unreachable() {
     let by_type = findings(&["--analysis", "calls"]);
     assert!(by_type.is_empty(), "{by_type:?}");

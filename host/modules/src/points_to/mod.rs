@@ -21,6 +21,7 @@
 
 mod net;
 mod rounds;
+mod constraints;
 
 use crate::analysis::Lived;
 use crate::calls::Calls;
@@ -29,6 +30,8 @@ use crate::flow::{On, SolveStats};
 use crate::model::Program;
 use net::Net;
 use rounds::Rounds;
+
+pub use constraints::{Constraints, GRAMMAR, Object, value_name};
 
 /// Changes that the outside may make to the tables that it sees: imported and exported ones.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

@@ -1,5 +1,6 @@
 //! Rounds over the values that choices depend on.
 
+use super::constraints::{Constraints, Object};
 use super::net::{Net, check};
 use super::{Choice, PointsTo};
 use crate::error::ModuleError;
@@ -39,6 +40,14 @@ pub(super) struct Rounds<'a> {
     targets: Vec<Option<Vec<u32>>>,
     /// Functions that the outside may call by a reference, so far.
     escaped: Vec<u32>,
+}
+
+/// The end of the rounds.
+struct Settled {
+    rounds: u32,
+    stats: SolveStats,
+    /// What the last round found; `None` if there were too many.
+    solution: Option<Solution>,
 }
 
 /// Values that `from` reaches over edges that `passes` lets through.
@@ -122,21 +131,15 @@ impl<'a> Rounds<'a> {
 
     /// Repeats rounds until nothing is new.
     pub(super) fn run(mut self) -> Result<PointsTo, ModuleError> {
-        let mut stats = SolveStats::default();
-        let mut rounds = 0;
-        let is_done = loop {
-            rounds += 1;
-            let solution = self.solve()?;
-            stats = stats.plus(solution.stats);
-            let is_new = self.take_targets(&solution)? | self.take_escaped(&solution);
-            if !is_new {
-                break true;
-            }
-            if rounds == ROUNDS_MOST {
-                self.targets.fill(None);
-                break false;
-            }
-        };
+        let Settled {
+            rounds,
+            stats,
+            solution,
+        } = self.settle()?;
+        let is_done = solution.is_some();
+        if !is_done {
+            self.targets.fill(None);
+        }
         let objects: usize = self.objects.iter().map(Vec::len).sum();
         let modules = self.blocks.iter().filter(|blocks| **blocks > 0).count();
         let (values, facts) = (self.place.len(), (objects + modules) as u64);
@@ -149,6 +152,72 @@ impl<'a> Rounds<'a> {
             facts,
             stats,
         })
+    }
+
+    fn settle(&mut self) -> Result<Settled, ModuleError> {
+        let mut stats = SolveStats::default();
+        let mut rounds = 0;
+        loop {
+            rounds += 1;
+            let solution = self.solve()?;
+            stats = stats.plus(solution.stats);
+            let is_new = self.take_targets(&solution)? | self.take_escaped(&solution);
+            if !is_new || rounds == ROUNDS_MOST {
+                return Ok(Settled {
+                    rounds,
+                    stats,
+                    solution: (!is_new).then_some(solution),
+                });
+            }
+        }
+    }
+
+    /// The inclusions of the last round, and what it found.
+    pub(super) fn constraints(mut self) -> Result<Constraints, ModuleError> {
+        let settled = self.settle()?;
+        let solution = settled.solution.ok_or(ModuleError::NotConverged {
+            analysis: SETUP.name,
+            iterations: settled.rounds,
+        })?;
+        let object = |module: u32, initial| Object { module, initial };
+        let made = self.made.iter().copied().chain(self.unknown());
+        let made = made.filter_map(|(value, fact)| {
+            let (module, _) = *self.place.get(&value)?;
+            let number = fact.checked_sub(1);
+            let initial = number.map(|number| self.objects[module as usize][number as usize]);
+            Some((object(module, initial.unwrap_or(Initial::Unknown)), value))
+        });
+        let made = made.collect();
+        let mut values: Vec<(u32, u32)> = self
+            .place
+            .iter()
+            .map(|(value, (module, _))| (*value, *module))
+            .collect();
+        values.sort_unstable();
+        let mut found = Vec::new();
+        for (value, module) in values {
+            let (objects, is_unknown) = self.objects_of(value, &solution);
+            let unknown = is_unknown.then_some(Initial::Unknown);
+            let all = objects.into_iter().chain(unknown);
+            found.extend(all.map(|initial| (object(module, initial), value)));
+        }
+        let choice = |number| {
+            let (node, site) = self.net.site(number);
+            (node, site.op, self.net.whole.value(node, site.chosen_by))
+        };
+        Ok(Constraints {
+            made,
+            inclusions: self.inclusions()?,
+            found,
+            choices: (0..self.net.sites.len()).map(choice).collect(),
+        })
+    }
+
+    /// Values that are unknown since the outside may call their functions: (value, fact).
+    fn unknown(&self) -> impl Iterator<Item = (u32, u32)> {
+        let escaped = self.escaped.iter();
+        let inputs = escaped.flat_map(|function| self.net.outside_caller(*function).0);
+        inputs.map(|input| (input, UNKNOWN))
     }
 
     fn choices(self) -> Vec<Choice> {
@@ -208,10 +277,7 @@ impl<'a> Rounds<'a> {
                 ..Problem::default()
             })
             .collect();
-        let inputs = self.escaped.iter();
-        let inputs = inputs.flat_map(|function| self.net.outside_caller(*function).0);
-        let unknown = inputs.map(|input| (input, UNKNOWN));
-        for (value, fact) in self.made.iter().copied().chain(unknown) {
+        for (value, fact) in self.made.iter().copied().chain(self.unknown()) {
             if let Some((module, block)) = self.place.get(&value) {
                 let made = &mut problems[*module as usize].made;
                 made.push(Span::one(*block, fact));

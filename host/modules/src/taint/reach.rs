@@ -2,23 +2,49 @@
 
 use super::flow::Flows;
 
-/// A set of values.
-struct Marks(Vec<u64>);
+/// Values of a page: 2 bits each in 64 words.
+const PAGE: usize = 2048;
+
+/// The bits of a value: data comes to it, and without going down into a callee.
+const FALLEN: u64 = 1;
+const RISEN: u64 = 3;
+
+/// Marks of values, with memory for the pages that have some alone: most sources reach few values.
+struct Marks {
+    pages: Vec<Option<Box<[u64; PAGE / 32]>>>,
+    /// Number of pages with memory.
+    used: usize,
+}
 
 impl Marks {
     fn new(values: usize) -> Self {
-        Self(vec![0; values.div_ceil(64)])
+        let pages = (0..values.div_ceil(PAGE)).map(|_| None).collect();
+        Self { pages, used: 0 }
     }
 
-    fn has(&self, value: u32) -> bool {
-        self.0[value as usize / 64] >> (value % 64) & 1 == 1
+    fn bytes(&self) -> u64 {
+        8 * (self.pages.len() + self.used * PAGE / 32) as u64
     }
 
-    /// Adds a value, and returns whether it is new.
-    fn insert(&mut self, value: u32) -> bool {
-        let (word, bit) = (&mut self.0[value as usize / 64], 1 << (value % 64));
-        let is_new = *word & bit == 0;
-        *word |= bit;
+    /// Whether a value has all of `bits`.
+    fn has(&self, value: u32, bits: u64) -> bool {
+        let page = self.pages[value as usize / PAGE].as_ref();
+        page.is_some_and(|page| page[value as usize % PAGE / 32] >> (value % 32 * 2) & bits == bits)
+    }
+
+    /// Gives a value `bits`, and returns whether some of them are new.
+    fn insert(&mut self, value: u32, bits: u64) -> bool {
+        let page = &mut self.pages[value as usize / PAGE];
+        let page = page.get_or_insert_with(|| {
+            self.used += 1;
+            Box::new([0; PAGE / 32])
+        });
+        let (word, bits) = (
+            &mut page[value as usize % PAGE / 32],
+            bits << (value % 32 * 2),
+        );
+        let is_new = *word & bits != bits;
+        *word |= bits;
         is_new
     }
 }
@@ -29,10 +55,7 @@ impl Marks {
 /// up and at most once more on the way down, whatever the number of questions.
 pub(super) struct Reach {
     seeds: Vec<u32>,
-    /// Values that the way up reaches.
-    risen: Marks,
-    /// These, and those that the way down reaches.
-    fallen: Marks,
+    marks: Marks,
     /// Values whose flows are still to be followed: up, and down.
     rising: Vec<u32>,
     falling: Vec<u32>,
@@ -44,28 +67,25 @@ impl Reach {
     /// A search that has not begun, among this number of values.
     pub(super) fn new(values: usize, seeds: Vec<u32>) -> Self {
         let mut reach = Self {
-            risen: Marks::new(values),
-            fallen: Marks::new(values),
+            marks: Marks::new(values),
             rising: Vec::new(),
             falling: Vec::new(),
             turning: Vec::new(),
             seeds,
         };
         for seed in &reach.seeds {
-            if reach.risen.insert(*seed) {
-                reach.fallen.insert(*seed);
+            if reach.marks.insert(*seed, RISEN) {
                 reach.rising.push(*seed);
             }
         }
         reach
     }
 
-    /// Bytes that it holds: two bits a value, and lists while it goes on.
+    /// Bytes that it holds: two bits a value of pages that it reaches, and lists while it goes on.
     pub(super) fn bytes(&self) -> u64 {
-        let words = self.risen.0.len() + self.fallen.0.len();
         let lists = [&self.seeds, &self.rising, &self.falling, &self.turning];
         let listed: usize = lists.iter().map(|list| list.capacity()).sum();
-        8 * words as u64 + 4 * listed as u64
+        self.marks.bytes() + 4 * listed as u64
     }
 
     /// Whether all is found.
@@ -80,12 +100,12 @@ impl Reach {
 
     /// Whether data comes to a value without going down into a callee.
     pub(super) fn has_risen(&self, value: u32) -> bool {
-        self.risen.has(value)
+        self.marks.has(value, RISEN)
     }
 
     /// Whether data comes to a value.
     pub(super) fn has(&self, value: u32) -> bool {
-        self.fallen.has(value)
+        self.marks.has(value, FALLEN)
     }
 
     /// Follows the source to its end; returns the number of values taken.
@@ -117,21 +137,20 @@ impl Reach {
                 self.turning.push(value);
                 let row = flows.along.row(value as usize).iter();
                 for to in row.chain(flows.up.row(value as usize)) {
-                    if self.risen.insert(*to) {
-                        self.fallen.insert(*to);
+                    if self.marks.insert(*to, RISEN) {
                         self.rising.push(*to);
                     }
                 }
             } else if let Some(value) = self.falling.pop() {
                 let row = flows.along.row(value as usize).iter();
                 for to in row.chain(flows.down.row(value as usize)) {
-                    if self.fallen.insert(*to) {
+                    if self.marks.insert(*to, FALLEN) {
                         self.falling.push(*to);
                     }
                 }
             } else if let Some(value) = self.turning.pop() {
                 for to in flows.down.row(value as usize) {
-                    if self.fallen.insert(*to) {
+                    if self.marks.insert(*to, FALLEN) {
                         self.falling.push(*to);
                     }
                 }
