@@ -209,6 +209,13 @@ pub const fn gathered_nodes<G: Grid>() -> Area {
     Area::scratch(4 * G::LANES)
 }
 
+/// Overlay: low and high words of the nodes that a block settles together, one for each lane.
+#[must_use]
+pub const fn settled_words<G: Grid>() -> [Area; 2] {
+    let low = Area::scratch(G::LANES);
+    [low, Area::after(low, G::LANES)]
+}
+
 /// Whether the slots, and the overlays of blocks of at most `lanes` lanes, fit their
 /// shared memory.
 const fn fits(lanes: u32) -> bool {

@@ -12,6 +12,7 @@ mod cli;
 mod details;
 mod drawn;
 mod execution;
+mod flows;
 mod explain;
 mod graph;
 mod labels;

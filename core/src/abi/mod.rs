@@ -16,6 +16,7 @@ pub mod control;
 pub mod search;
 pub mod work;
 pub mod rank;
+pub mod settle;
 pub mod sweep;
 pub mod sequential;
 pub mod hubs;

@@ -1,7 +1,8 @@
-//! Bit-vector dataflow over facts: transfer and meet.
+//! Bit-vector dataflow over facts: transfer and meet, and whole problems.
 //!
-//! A fact matrix has `facts` words per node; `parameters[1]` is their number.
+//! A fact matrix has `facts` words per node; `parameters[1]` of a meet is their number.
 
+use super::settle::settle;
 use crate::context::{Context, ContextRef};
 use crate::grid::Grid;
 use crate::memory::Proven;
@@ -13,11 +14,13 @@ use seawall_core::abi::program::Opcode;
 ///
 /// # Errors
 /// [`FaultCode::BadRegister`] if a register is missing or too short,
-/// [`FaultCode::NoArray`] if the launch holds no incoming edges.
+/// [`FaultCode::NoArray`] if the launch holds no incoming edges; those of [`settle`].
 #[inline(never)]
 pub fn run_flow<G: Grid>(cx: ContextRef<G>, opcode: Opcode, wave: Wave) -> Result<(), FaultCode> {
     if opcode == Opcode::GenKill {
         transfer(cx, wave)
+    } else if opcode == Opcode::Settle {
+        settle(cx, wave)
     } else {
         meet(cx, wave)
     }

@@ -10,6 +10,7 @@ pub(crate) mod row_spread;
 pub mod edges;
 pub mod components;
 pub mod flow;
+mod settle;
 pub mod work;
 pub mod collect;
 pub mod expand;

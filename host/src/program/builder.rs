@@ -4,7 +4,7 @@ use super::each::Over;
 use super::encoded::{BuilderId, GraphNeeds, RegisterId};
 use super::error::ProgramError;
 use super::operands::{self, Around};
-use super::vocabulary::{BitOp, Mark, Meet, Transfer};
+use super::vocabulary::{BitOp, Mark, Meet, Problems, Transfer};
 use super::wave::{Body, Name, RegisterSpec, Slot, WaveSpec};
 use crate::backend::TableLengths;
 use crate::own::OwnWaves;
@@ -423,6 +423,18 @@ impl ProgramBuilder {
             .updating(to)
             .reading(0, from);
         self.push(wave.with(0, u32::from(meet.intersect)).with(1, meet.facts));
+    }
+
+    /// Solves problems of 64 facts a node: `to` keeps its facts, and gains for each node what it makes,
+    /// and what it keeps of the facts of the nodes in its row, until nothing is new.
+    pub fn settle(&mut self, name: &str, to: RegisterId, problems: Problems) {
+        self.fill("no range is taken", problems.counters, 0);
+        let wave = WaveSpec::new(name, Opcode::Settle)
+            .updating(to)
+            .reading(0, problems.transfer)
+            .reading(1, problems.ranges)
+            .updating_source(2, problems.counters);
+        self.push(wave.with(0, problems.large));
     }
 
     /// Stalls one block until the time budget ends, for tests of the watchdog.

@@ -69,7 +69,7 @@ pub use text::{
 };
 pub use triangles::{Hubs, Triangles};
 pub(crate) use uses::register_of;
-pub use vocabulary::{BitOp, ComponentStep, Mark, Meet, Transfer};
+pub use vocabulary::{BitOp, ComponentStep, Mark, Meet, Problems, Transfer};
 
 use serde::Serialize;
 

@@ -3,6 +3,7 @@
 use super::encoded::RegisterId;
 use seawall_core::abi::program::Opcode;
 use seawall_core::abi::search::Visitor;
+use seawall_core::abi::settle::{COUNTER_WORDS, SWEEPS};
 
 /// Operation that joins the words of two registers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -119,4 +120,26 @@ pub struct Meet {
     pub facts: u32,
     /// Intersection instead of union.
     pub intersect: bool,
+}
+
+/// Gen/kill problems that are solved at once, each by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Problems {
+    /// What each node makes and what it keeps: two values of 64 facts a node.
+    pub transfer: RegisterId,
+    /// The problems: first node and the one after the last, two words each. They have no node in
+    /// common.
+    pub ranges: RegisterId,
+    /// The first of them, which are large: a block of a GPU solves each, and a warp each other.
+    pub large: u32,
+    /// Takes [`Problems::COUNTERS`] words, of which word [`Problems::SWEEPS`] then is the most sweeps
+    /// of a problem.
+    pub counters: RegisterId,
+}
+
+impl Problems {
+    /// Words of [`Problems::counters`].
+    pub const COUNTERS: u64 = COUNTER_WORDS as u64;
+    /// The word that takes the most sweeps of a problem.
+    pub const SWEEPS: usize = SWEEPS as usize;
 }

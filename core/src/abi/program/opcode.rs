@@ -11,6 +11,7 @@ use super::super::facts::Length::{
 use super::super::facts::Operand::{First, Second, Third, To};
 use super::super::facts::{Array, Facts, Length, Stage};
 use super::super::rank::TOTALS_WORDS;
+use super::super::settle::COUNTER_WORDS;
 use bytemuck::CheckedBitPattern;
 use core::fmt;
 
@@ -422,6 +423,15 @@ opcodes! {
     /// [`SequentialRecord`](super::super::sequential::SequentialRecord). GPU kernels do not support
     /// it.
     Sequential = 61 => SEQUENTIAL, None, Facts::of(&[To, Second, Third], &[To, First]);
+    /// Solves gen/kill problems of 64 facts: adds to the two words of every node in `destination`
+    /// what it makes, the first two of its four words in `sources[0]`, and what it keeps, the last
+    /// two, of the words of the nodes in its row, until nothing is new. `sources[1]` lists ranges of
+    /// nodes, as the first one and the one after the last, that have no node in common; edges from
+    /// one to another count for nothing. The first `parameters[0]` ranges are solved by one block
+    /// each, the others by one warp each, all of them by one thread each on a CPU. `sources[2]` has
+    /// [counters](super::super::settle), 0 before.
+    Settle = 62 => FLOW, Some(&[Nodes(2), Nodes(4), Any, Words(COUNTER_WORDS)]),
+        Facts::of(&[To, First, Second, Third], &[To, Third]);
 }
 
 impl Opcode {
