@@ -469,12 +469,13 @@ fn write_work(out: &mut dyn Write, analysis: &AnalysisReport) -> io::Result<()> 
     let work = &analysis.work;
     writeln!(
         out,
-        "  {:>10} facts; {} of 64 facts a block, {}, {}, {}",
+        "  {:>10} facts; {} of 64 facts a block, {}, {}, {}, loops nested {} deep",
         analysis.facts,
         counted(work.nodes, "word"),
         counted(work.edges, "edge"),
         counted(u64::from(work.submissions), "submission"),
         counted(u64::from(work.iterations), "iteration"),
+        work.nesting,
     )
 }
 

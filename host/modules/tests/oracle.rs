@@ -34,6 +34,10 @@ pub(crate) fn solve(body: &Body, problem: &Problem, direction: Direction, meet: 
             }
         })
         .collect();
+    let mut later = vec![Vec::new(); blocks];
+    for (block, row) in rows.iter().enumerate() {
+        row.iter().for_each(|from| later[*from].push(block));
+    }
     let outside: Set = problem
         .boundary
         .iter()
@@ -76,8 +80,7 @@ pub(crate) fn solve(body: &Body, problem: &Problem, direction: Direction, meet: 
         }
         if facts != passed[block] {
             passed[block] = facts;
-            let later = (0..blocks).filter(|later| rows[*later].contains(&block));
-            open.extend(later);
+            open.extend(&later[block]);
         }
     }
     passed

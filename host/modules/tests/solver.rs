@@ -1,4 +1,4 @@
-//! The wave program against a worklist, on random flow graphs and facts.
+//! The wave programs against a worklist, on random flow graphs and facts.
 
 use crate::oracle;
 use proptest::prelude::*;
@@ -25,6 +25,21 @@ pub(crate) fn body(blocks: usize, edges: &[(u32, u32)]) -> Body {
         row.dedup();
         body.successors.extend(row);
     }
+    body
+}
+
+/// [`body`] in time linear in the edges.
+fn body_of_sorted(blocks: usize, mut edges: Vec<(u32, u32)>) -> Body {
+    edges.sort_unstable();
+    edges.dedup();
+    let mut body = Body::default();
+    for block in 0..blocks as u32 {
+        body.blocks.push(Block {
+            first_successor: edges.partition_point(|edge| edge.0 < block) as u32,
+            ..Block::default()
+        });
+    }
+    body.successors = edges.into_iter().map(|edge| edge.1).collect();
     body
 }
 
@@ -117,6 +132,100 @@ fn facts_that_do_not_fit_are_refused_with_the_figure() {
     assert_eq!(needed, 488_000 * 32 * 7625);
 }
 
+/// A problem of `facts` facts, most of which few blocks make or kill.
+fn problem(blocks: u32, facts: u32) -> Problem {
+    let span = |step: u32, of: u32| {
+        let first = of * step % facts;
+        let end = facts.min(first + 1 + of % 3);
+        Span {
+            block: of * 7 % blocks,
+            first,
+            end,
+        }
+    };
+    let count = blocks.min(40);
+    Problem {
+        facts,
+        made: (0..count).map(|of| span(31, of)).collect(),
+        killed: (0..count).map(|of| span(17, of + 3)).collect(),
+        boundary: vec![(facts / 2, facts)],
+    }
+}
+
+/// Bodies of one block, with and without an edge to itself, of a loop with two entries, and of
+/// chains as long as given, with such loops in them.
+fn odd_bodies(chains: &[u32]) -> Vec<Body> {
+    let mut bodies = vec![
+        body(1, &[]),
+        body(1, &[(0, 0)]),
+        body(4, &[(0, 1), (0, 2), (1, 2), (2, 1), (2, 3)]),
+    ];
+    for blocks in chains {
+        // Ways of up to 400 blocks.
+        let before = |block: u32| {
+            if block.is_multiple_of(400) {
+                0
+            } else {
+                block - 1
+            }
+        };
+        let mut edges: Vec<(u32, u32)> = (1..*blocks).map(|block| (before(block), block)).collect();
+        let loops = (0..*blocks).step_by(11).filter(|block| block + 9 < *blocks);
+        edges.extend(loops.flat_map(|at| [(at + 6, at + 1), (at, at + 4), (at + 9, at)]));
+        bodies.push(body_of_sorted(*blocks as usize, edges));
+    }
+    bodies
+}
+
+#[test]
+fn bodies_of_all_sizes_settle_together_where_a_worklist_does() {
+    let mut bodies = odd_bodies(&[31, 33, 300, 1100]);
+    let few = bodies.len();
+    // Thousands that end at once, beside one of which all threads share each iteration.
+    bodies.extend((0..3000).map(|number| body(1 + number % 3, &[(0, 0)])));
+    bodies.extend(odd_bodies(&[66_000]).pop());
+    let facts = [1, 64, 65, 1000];
+    let problems: Vec<Problem> = bodies
+        .iter()
+        .enumerate()
+        .map(|(number, body)| {
+            let blocks = body.blocks.len() as u32;
+            let facts = if number < few {
+                facts[number % 4]
+            } else {
+                1 + number as u32 % 2
+            };
+            problem(blocks, facts)
+        })
+        .collect();
+    let program = program(bodies);
+    for (direction, meet, threads) in [
+        (Direction::Forward, Meet::Any, 1),
+        (Direction::Backward, Meet::All, 3),
+    ] {
+        let setup = Setup {
+            name: "sizes",
+            direction,
+            meet,
+        };
+        let on = On::new(Machine::cpu(NonZeroUsize::new(threads)));
+        let solution = solve(&program, setup, &problems, on).unwrap();
+        assert_eq!(solution.stats.submissions, 2);
+        for (number, problem) in problems.iter().enumerate() {
+            let body = &program.functions[number].body;
+            let expected = oracle::solve(body, problem, direction, meet);
+            for (block, expected) in expected.iter().enumerate() {
+                let facts = 0..problem.facts;
+                let found = facts.filter(|fact| solution.passes(number, block, *fact));
+                assert!(
+                    found.eq(expected.iter().copied()),
+                    "block {block} of body {number}"
+                );
+            }
+        }
+    }
+}
+
 #[test]
 fn a_nest_of_loops_takes_its_depth_and_three_sweeps() {
     for depth in 1..6_u32 {
@@ -139,6 +248,7 @@ fn a_nest_of_loops_takes_its_depth_and_three_sweeps() {
             };
             let solution = solve(&program, setup, std::slice::from_ref(&problem), on).unwrap();
             let iterations = solution.stats.iterations;
+            assert_eq!(solution.stats.nesting, depth);
             assert!(iterations <= depth + 3, "{iterations} at depth {depth}");
         }
     }

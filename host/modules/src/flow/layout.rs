@@ -16,8 +16,8 @@ pub(super) struct Piece {
     pub(super) base: usize,
 }
 
-/// Bytes that a node takes on the machine: made, kept and passed on facts, its part, its row's
-/// offset.
+/// Bytes that a node takes on the machine: made, kept and passed on facts, its row's offset, and its
+/// part or its share of a range.
 pub(super) const NODE_BYTES: u64 = 3 * 8 + 4 + 4;
 
 /// Bytes that an edge takes.
@@ -33,24 +33,103 @@ struct Part<'a> {
     piece: &'a Piece,
     offsets: &'a mut [u32],
     targets: &'a mut [u32],
-    made: &'a mut [u64],
-    kept: &'a mut [u64],
-    parts: &'a mut [u32],
+    transfer: &'a mut [[u64; 2]],
     /// Number of its first edge.
     first_edge: usize,
-    /// Number of its first column among those of all pieces.
-    first_column: u32,
 }
 
 /// Arrays of a submission.
 pub(super) struct Arrays {
     pub(super) graph: CsrArrays,
-    pub(super) made: Vec<u64>,
-    pub(super) kept: Vec<u64>,
-    /// The part of each node: a column of a function. Nothing flows from one part to another.
-    pub(super) parts: Vec<u32>,
-    /// Number of parts.
-    pub(super) part_count: u32,
+    /// What each node makes, and what it keeps.
+    pub(super) transfer: Vec<[u64; 2]>,
+}
+
+/// Fewest nodes of a range that a warp of a GPU solves, if there are as many: those of several
+/// columns, so that few lanes have none.
+const TOGETHER: usize = 128;
+
+/// Most nodes of such a range. A block has as many lanes as four of them.
+const WARP_MOST: usize = 256;
+
+/// Nodes that are solved together, adjacent columns of which nothing flows from one to another.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Ranges {
+    /// The first node and the one after the last of each. Long ranges come first, and those that
+    /// hardly differ in length in the order of their nodes.
+    pub(super) ends: Vec<[u32; 2]>,
+    /// Ranges that are too long for a warp.
+    pub(super) large: u32,
+}
+
+/// The ranges of pieces whose bases are set.
+pub(super) fn ranges(bodies: &[&Body], pieces: &[Piece]) -> Ranges {
+    let mut ends = Vec::new();
+    let mut open = [0, 0];
+    for piece in pieces {
+        let blocks = bodies[piece.function].blocks.len();
+        for column in 0..piece.columns.len() {
+            let first = piece.base + column * blocks;
+            if open[1] + blocks > open[0] + TOGETHER && open[1] > open[0] {
+                ends.push(open);
+                open[0] = first;
+            }
+            open[1] = first + blocks;
+        }
+    }
+    if open[1] > open[0] {
+        ends.push(open);
+    }
+    let length = |[first, end]: &[usize; 2]| end - first;
+    ends.sort_by_key(|range| std::cmp::Reverse(length(range).div_ceil(WARP_MOST).ilog2()));
+    let large = ends
+        .iter()
+        .filter(|range| length(range) > WARP_MOST)
+        .count();
+    Ranges {
+        ends: ends
+            .iter()
+            .map(|range| range.map(|node| node as u32))
+            .collect(),
+        large: large as u32,
+    }
+}
+
+/// The part of each node, a column of a function, and the number of parts. Nothing flows from one
+/// part to another.
+pub(super) fn parts(bodies: &[&Body], pieces: &[Piece]) -> (Vec<u32>, u32) {
+    let (mut of_nodes, mut count) = (Vec::new(), 0);
+    for piece in pieces {
+        for _ in piece.columns.clone() {
+            let nodes = of_nodes.len() + bodies[piece.function].blocks.len();
+            of_nodes.resize(nodes, count);
+            count += 1;
+        }
+    }
+    (of_nodes, count)
+}
+
+/// Most loops around a block, where edges that lead back close loops.
+pub(super) fn nesting(body: &Body) -> u32 {
+    let blocks = body.blocks.len();
+    // Last block of the loop that begins at each.
+    let mut last = vec![None; blocks];
+    for block in 0..blocks {
+        let back = body.successors_of(block).iter().map(|to| *to as usize);
+        back.filter(|to| *to <= block)
+            .for_each(|to| last[to] = Some(block));
+    }
+    let mut ends = vec![0_u32; blocks];
+    let (mut around, mut most) = (0_u32, 0);
+    for block in 0..blocks {
+        if let Some(last) = last[block] {
+            ends[last] += 1;
+            around += 1;
+        }
+        most = most.max(around);
+        around -= ends[block];
+    }
+    most
 }
 
 /// A batch of pieces whose bases are set, as arrays.
@@ -69,57 +148,36 @@ pub(super) fn arrays(
         targets: vec![0; edges],
         ..CsrArrays::default()
     };
-    let (mut made, mut kept) = (vec![0_u64; nodes], vec![u64::MAX; nodes]);
-    let mut of_nodes = vec![0_u32; nodes];
+    let mut transfer = vec![[0, u64::MAX]; nodes];
     graph.offsets[nodes] = edges as u32;
     let mut rest = (
         graph.offsets.as_mut_slice(),
         graph.targets.as_mut_slice(),
-        made.as_mut_slice(),
-        kept.as_mut_slice(),
-        of_nodes.as_mut_slice(),
+        transfer.as_mut_slice(),
     );
     let mut parts = Vec::with_capacity(pieces.len());
-    let (mut first_edge, mut first_column) = (0, 0);
+    let mut first_edge = 0;
     for piece in pieces {
         let (nodes, edges) = (blocks_of(piece), edges_of(piece));
         let (offsets, offsets_left) = rest.0.split_at_mut(nodes);
         let (targets, targets_left) = rest.1.split_at_mut(edges);
-        let (made, made_left) = rest.2.split_at_mut(nodes);
-        let (kept, kept_left) = rest.3.split_at_mut(nodes);
-        let (of_nodes, of_nodes_left) = rest.4.split_at_mut(nodes);
-        rest = (
-            offsets_left,
-            targets_left,
-            made_left,
-            kept_left,
-            of_nodes_left,
-        );
+        let (transfer, transfer_left) = rest.2.split_at_mut(nodes);
+        rest = (offsets_left, targets_left, transfer_left);
         parts.push(Part {
             piece,
             offsets,
             targets,
-            made,
-            kept,
-            parts: of_nodes,
+            transfer,
             first_edge,
-            first_column,
         });
         first_edge += edges;
-        first_column += piece.columns.len() as u32;
     }
     parts.into_par_iter().for_each(|mut part| {
         let body = bodies[part.piece.function];
         part.fill_rows(body, setup.direction);
         part.fill_facts(body, &problems[part.piece.function], setup);
     });
-    Arrays {
-        graph,
-        made,
-        kept,
-        parts: of_nodes,
-        part_count: first_column,
-    }
+    Arrays { graph, transfer }
 }
 
 /// The node of a block in its column.
@@ -156,8 +214,6 @@ impl Part<'_> {
             }
         }
         for column in 0..self.piece.columns.len() {
-            self.parts[column * blocks..(column + 1) * blocks]
-                .fill(self.first_column + column as u32);
             let base = (self.piece.base + column * blocks) as u32;
             let first = (self.first_edge + column * edges) as u32;
             let offsets = &mut self.offsets[column * blocks..(column + 1) * blocks];
@@ -180,12 +236,12 @@ impl Part<'_> {
         let is_here = |(column, _): &(usize, u64)| columns.contains(column);
         for span in &problem.made {
             for (column, bits) in words(span.first, span.end).filter(is_here) {
-                self.made[at(column, span.block as usize)] |= bits;
+                self.transfer[at(column, span.block as usize)][0] |= bits;
             }
         }
         for span in &problem.killed {
             for (column, bits) in words(span.first, span.end).filter(is_here) {
-                self.kept[at(column, span.block as usize)] &= !bits;
+                self.transfer[at(column, span.block as usize)][1] &= !bits;
             }
         }
         let mut coming = vec![0_u64; columns.len()];
@@ -203,19 +259,79 @@ impl Part<'_> {
                     Direction::Backward => body.is_exit(block),
                 };
                 let node = at(column, block);
-                let (made, kept) = (self.made[node], self.kept[node]);
-                let (made, kept) = match setup.meet {
+                let [made, kept] = self.transfer[node];
+                self.transfer[node] = match setup.meet {
                     Meet::Any => {
                         let coming = if is_boundary { coming } else { 0 };
-                        (made | coming & kept, kept)
+                        [made | coming & kept, kept]
                     }
                     Meet::All => {
                         let coming = if is_boundary { !coming } else { 0 };
-                        ((!kept | coming) & !made & all, !made)
+                        [(!kept | coming) & !made & all, !made]
                     }
                 };
-                (self.made[node], self.kept[node]) = (made, kept);
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Block;
+
+    fn body(blocks: usize, edges: &[(u32, u32)]) -> Body {
+        let mut body = Body::default();
+        for block in 0..blocks as u32 {
+            body.blocks.push(Block {
+                first_successor: body.successors.len() as u32,
+                ..Block::default()
+            });
+            let row = edges.iter().filter(|edge| edge.0 == block);
+            body.successors.extend(row.map(|edge| edge.1));
+        }
+        body
+    }
+
+    #[test]
+    fn small_columns_share_a_range_and_long_ones_come_first() {
+        let sizes = [100, 28, 1, 300, 5, 2000, 129];
+        let bodies = sizes.map(|blocks| body(blocks, &[]));
+        let bodies: Vec<&Body> = bodies.iter().collect();
+        let mut pieces = Vec::new();
+        let mut base = 0;
+        for (function, blocks) in sizes.into_iter().enumerate() {
+            let columns = 0..if blocks == 5 { 3 } else { 1 };
+            pieces.push(Piece {
+                function,
+                columns: columns.clone(),
+                base,
+            });
+            base += blocks * columns.len();
+        }
+        let found = ranges(&bodies, &pieces);
+        let ends = [
+            [444, 2444],
+            [129, 429],
+            [0, 128],
+            [128, 129],
+            [429, 444],
+            [2444, 2573],
+        ];
+        assert_eq!((found.ends, found.large), (ends.to_vec(), 2));
+        let (parts, count) = parts(&bodies, &pieces[3..5]);
+        assert_eq!((parts.len(), count), (315, 4));
+        assert_eq!((parts[299], parts[300], parts[314]), (0, 1, 3));
+    }
+
+    #[test]
+    fn loops_nest_that_have_a_block_in_common() {
+        let chain: Vec<(u32, u32)> = (1..6).map(|block| (block - 1, block)).collect();
+        let with = |more: &[(u32, u32)]| nesting(&body(6, &[&chain, more].concat()));
+        assert_eq!(with(&[]), 0);
+        assert_eq!(with(&[(3, 3)]), 1);
+        assert_eq!(with(&[(1, 0), (3, 2)]), 1);
+        assert_eq!(with(&[(3, 0), (4, 0), (3, 2)]), 2);
+        assert_eq!(with(&[(5, 0), (4, 1), (3, 2)]), 3);
     }
 }

@@ -1,21 +1,24 @@
-//! Gen/kill problems, and the wave program that solves them.
+//! Gen/kill problems, and the wave programs that solve them.
 //!
 //! A [`Problem`] states the facts of one function. [`solve`] lays the block graphs of all functions
 //! side by side in one graph: a node is a block together with 64 of its facts, so that a function
-//! with more facts has its blocks several times, and every node one word. The program is one wave
-//! in a fixpoint:
+//! with more facts has its blocks several times, and every node one word. A wave repeats this until
+//! nothing is new:
 //!
 //! ```text
 //! after = made | (join of the rows' `after` & kept)
 //! ```
 //!
 //! A row has the predecessors of a block, or for a backward problem the successors, and nodes are
-//! numbered so that rows point to lower numbers, but for edges that close loops. Threads that take
-//! the nodes in order then settle a function in two sweeps more than its loops are nested. Problems
-//! that intersect are solved by their complements: `after` then has the facts that do *not* hold.
+//! numbered so that rows point to lower numbers, but for edges that close loops. Each function is
+//! solved by itself, in that order, by a thread, or by a warp or a block of a GPU: in as many
+//! iterations as its loops are nested, and three. Of very large functions, all threads or blocks
+//! share each iteration. Problems that intersect are solved by their complements: `after` then has
+//! the facts that do *not* hold.
 
 mod layout;
 mod problem;
+mod programs;
 mod solution;
 mod wave;
 

@@ -1,16 +1,16 @@
-//! The wave program, and its submissions.
+//! Submissions.
 
-use super::layout::{Arrays, Piece, arrays, column_bytes};
+use super::layout::{Arrays, Piece, arrays, column_bytes, nesting, parts, ranges};
 use super::problem::{Problem, Setup};
+use super::programs::{ITERATIONS_MOST, Ready, rounds, settle};
 use super::solution::{Solution, SolveStats};
 use crate::error::ModuleError;
 use crate::model::{Body, Program};
+use rayon::prelude::*;
 use seawall::backend::ProgramSession;
 use seawall::executor::Machine;
 use seawall::graph::Graph;
-use seawall::program::{
-    Edges, EncodedProgram, Join, Kind, Over, PlanRequest, ProgramBuilder, ProgramError, RegisterId,
-};
+use seawall::program::Problems;
 use std::time::Instant;
 
 /// Memory of a solver.
@@ -81,12 +81,25 @@ pub(crate) fn solve_bodies(
 ) -> Result<Solution, ModuleError> {
     check(bodies, label, setup, problems, on.limits)?;
     let mut solution = Solution::new(bodies, problems, setup);
-    for pieces in batches(bodies, problems, on.limits) {
-        let clock = Instant::now();
-        let arrays = arrays(bodies, problems, setup, &pieces);
-        solution.stats.build_ns += elapsed(clock);
-        let words = run(arrays, setup, &on.machine, &mut solution.stats)?;
-        solution.take(bodies, &pieces, &words);
+    let clock = Instant::now();
+    let nestings = bodies.par_iter().zip(problems);
+    let nestings = nestings.filter(|(_, problem)| problem.facts > 0);
+    solution.stats.nesting = nestings.map(|(body, _)| nesting(body)).max().unwrap_or(0);
+    solution.stats.build_ns += elapsed(clock);
+    for by_rounds in [false, true] {
+        let is_here = |body: &Body| by_rounds == (body.blocks.len() > ALONE_MOST);
+        for pieces in batches(bodies, problems, on.limits, is_here) {
+            let clock = Instant::now();
+            let arrays = arrays(bodies, problems, setup, &pieces);
+            let nodes = arrays.transfer.len() as u32;
+            let program = match by_rounds {
+                false => settle(nodes, ranges(bodies, &pieces))?,
+                true => rounds(nodes, parts(bodies, &pieces))?,
+            };
+            solution.stats.build_ns += elapsed(clock);
+            let words = run(arrays, &program, setup, &on.machine, &mut solution.stats)?;
+            solution.take(bodies, &pieces, &words);
+        }
     }
     Ok(solution)
 }
@@ -120,17 +133,26 @@ fn check(
     Ok(())
 }
 
-/// Most nodes or edges of a submission: numbers of both are words.
-const MOST: u64 = 1 << 30;
+/// Most nodes or edges of a submission: a node has four words, and their numbers are words.
+const MOST: u64 = 1 << 29;
 
-/// The pieces of each submission.
-fn batches(bodies: &[&Body], problems: &[Problem], limits: Limits) -> Vec<Vec<Piece>> {
+/// Most blocks of a function that is solved by itself. Of larger ones, all threads or blocks of a GPU
+/// share each iteration.
+const ALONE_MOST: usize = 1 << 16;
+
+/// The pieces of each submission, of the bodies that it is for.
+fn batches(
+    bodies: &[&Body],
+    problems: &[Problem],
+    limits: Limits,
+    is_for: impl Fn(&Body) -> bool,
+) -> Vec<Vec<Piece>> {
     let mut all: Vec<Vec<Piece>> = Vec::new();
     let mut open: Vec<Piece> = Vec::new();
     let (mut bytes, mut nodes, mut edges) = (0, 0, 0);
     for (function, (body, problem)) in bodies.iter().zip(problems).enumerate() {
         let (blocks, successors) = (body.blocks.len() as u64, body.successors.len() as u64);
-        if blocks == 0 {
+        if blocks == 0 || !is_for(body) {
             continue;
         }
         let column = column_bytes(body);
@@ -166,89 +188,44 @@ fn batches(bodies: &[&Body], problems: &[Problem], limits: Limits) -> Vec<Vec<Pi
     all
 }
 
-/// Registers of the program.
-struct Registers {
-    made: RegisterId,
-    kept: RegisterId,
-    parts: RegisterId,
-    after: RegisterId,
-}
-
-/// The program for a graph of `nodes` nodes in `parts` parts: a wave in a fixpoint. It leaves out
-/// nodes of parts in which the last iteration changed nothing, since those are settled: functions
-/// without loops are done after two iterations, however deep others nest.
-fn program(nodes: u32, parts: u32) -> Result<(EncodedProgram, Registers), ProgramError> {
-    let mut program = ProgramBuilder::new(nodes);
-    let made = program.input_values("made", Kind::U64, u64::from(nodes))?;
-    let kept = program.input_values("kept", Kind::U64, u64::from(nodes))?;
-    let of_node = program.input_values("parts", Kind::U32, u64::from(nodes))?;
-    let after = program.per_node("after", Kind::U64)?;
-    let changed = program.values("last change of parts", Kind::U32, u64::from(parts))?;
-    let turn = program.values("iteration", Kind::U32, 1)?;
-    program.fill("nothing holds", after, 0);
-    program.fill("no part has changed", changed, 0);
-    program.fill("the first iteration", turn, 1);
-    program.fixpoint("settle", u32::MAX - 1, |body| {
-        body.each("meet and pass on", Over::Nodes, |node| {
-            let (part, now) = (node.load(of_node), node.at(turn, 0));
-            node.only(now.at_most(node.latest(changed, part) + 1));
-            let coming = node.gather(Edges::Out, Join::Or, |edge| {
-                edge.latest(after, edge.neighbour())
-            });
-            let passed = node.load(made) | (coming & node.load(kept));
-            node.only(passed.differs(node.load(after)));
-            node.store(after, passed);
-            node.scatter(changed, part, Join::Max, now);
-            node.changed(1);
-        });
-        body.each("count the iteration", Over::Count(1), |one| {
-            one.store(turn, one.load(turn) + 1);
-        });
-    });
-    program.keep(after);
-    let (encoded, _) = program.encode(&PlanRequest::default())?;
-    let registers = Registers {
-        made,
-        kept,
-        parts: of_node,
-        after,
-    };
-    Ok((encoded, registers))
-}
-
 fn run(
     arrays: Arrays,
+    program: &Ready,
     setup: Setup,
     machine: &Machine,
     stats: &mut SolveStats,
 ) -> Result<Vec<u32>, ModuleError> {
     let clock = Instant::now();
-    let nodes = arrays.made.len() as u32;
+    let nodes = arrays.transfer.len() as u64;
     let edges = arrays.graph.targets.len() as u64;
     let graph = Graph::from_csr(arrays.graph)?;
-    let (encoded, registers) = program(nodes, arrays.part_count)?;
     let mut session = ProgramSession::open(&graph, machine)?;
-    session.load(&encoded)?;
-    session.set_input(registers.made, bytemuck::cast_slice(&arrays.made))?;
-    session.set_input(registers.kept, bytemuck::cast_slice(&arrays.kept))?;
-    session.set_input(registers.parts, &arrays.parts)?;
+    session.load(&program.encoded)?;
+    session.set_input(program.transfer, bytemuck::cast_slice(&arrays.transfer))?;
+    session.set_input(program.problems.0, &program.problems.1)?;
     stats.upload_ns += elapsed(clock);
     let run = session.run()?;
-    let iterations = run.control.loops.first().map_or(0, |one| one.iterations);
-    if iterations >= u32::MAX - 1 {
+    stats.run_ns += run.run_ns;
+    let clock = Instant::now();
+    let mut words = Vec::new();
+    let iterations = match program.counters {
+        Some(counters) => {
+            session.read(counters, &mut words)?;
+            words[Problems::SWEEPS]
+        }
+        None => run.control.loops.first().map_or(0, |one| one.iterations),
+    };
+    if iterations >= ITERATIONS_MOST {
         return Err(ModuleError::NotConverged {
             analysis: setup.name,
             iterations,
         });
     }
-    stats.run_ns += run.run_ns;
-    let clock = Instant::now();
-    let mut words = Vec::new();
-    session.read(registers.after, &mut words)?;
+    session.read(program.after, &mut words)?;
     stats.read_ns += elapsed(clock);
     stats.submissions += 1;
     stats.iterations = stats.iterations.max(iterations);
-    stats.nodes += u64::from(nodes);
+    stats.nodes += nodes;
     stats.edges += edges;
     Ok(words)
 }
