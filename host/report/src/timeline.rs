@@ -245,7 +245,7 @@ mod tests {
         );
         assert!(text.contains("a &lt; b, iteration 3") && !text.contains("a < b"));
         assert!(
-            text.contains("block 1") && text.contains("2.00 µs"),
+            text.contains("block 1") && text.contains("2.0 us"),
             "{text}"
         );
     }
