@@ -14,7 +14,9 @@ use seawall_core::abi::program::Opcode;
 ///
 /// # Errors
 /// [`FaultCode::BadRegister`] if a register is missing or too short,
-/// [`FaultCode::NoArray`] if the launch holds no incoming edges; those of [`settle`].
+/// [`FaultCode::NoArray`] if the launch holds no incoming edges; of [`Opcode::Settle`]
+/// [`FaultCode::BadIndex`] if a range has nodes that the graph lacks, and
+/// [`FaultCode::TimeBudget`].
 #[inline(never)]
 pub fn run_flow<G: Grid>(cx: ContextRef<G>, opcode: Opcode, wave: Wave) -> Result<(), FaultCode> {
     if opcode == Opcode::GenKill {
