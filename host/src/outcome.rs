@@ -330,7 +330,7 @@ pub struct RunOutcome {
     pub steps: Vec<StepSummary>,
     /// Number of all these steps.
     pub steps_total: u32,
-    /// What each block or thread did between barriers in the last repetition, if requested and if
+    /// The work of each block or thread between barriers in the last repetition, if requested and if
     /// several of them ran it in one launch.
     pub timeline: Option<Timeline>,
     /// The edges that were read while the run needed them; `None` if the graph was resident.

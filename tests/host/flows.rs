@@ -206,7 +206,7 @@ fn by_threads(graph: &Graph, threads: usize) -> CpuSession<'_> {
     CpuSession::open(graph, NonZeroUsize::new(threads), LIMITS).unwrap()
 }
 
-fn by_lanes((seed, machine): (u64, u32)) -> Tried {
+fn by_lanes(seed: u64, machine: u32) -> Tried {
     let mut random = Random::new(seed);
     let flows = Flows::draw(&mut random);
     let large = random.below(flows.ranges.len() as u32 + 2);
@@ -217,7 +217,8 @@ fn by_lanes((seed, machine): (u64, u32)) -> Tried {
 
 #[test]
 fn warps_and_blocks_settle_where_a_plain_iteration_does() {
-    each(12, (any::<u64>(), MACHINES), by_lanes);
+    let drawn = (any::<u64>(), MACHINES);
+    each(12, drawn, |(seed, machine)| by_lanes(seed, machine));
 }
 
 proptest! {

@@ -6,10 +6,10 @@
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use clap::Args;
 use public_api::Builder;
-use std::process::Command;
 
 use crate::error::Error;
 use crate::process;

@@ -26,12 +26,11 @@ fn specs(names: &[&str]) -> Vec<Spec> {
 /// All findings, with their ways.
 pub(crate) fn all(session: &TaintSession<'_>, sources: &[&str], sinks: &[&str]) -> TaintAnswer {
     let (sources, sinks) = (&specs(sources), &specs(sinks));
-    let (limit, has_ways) = (usize::MAX, true);
     let question = TaintQuestion {
         sources,
         sinks,
-        limit,
-        has_ways,
+        limit: usize::MAX,
+        has_ways: true,
     };
     session.ask(&question).unwrap()
 }
@@ -39,12 +38,11 @@ pub(crate) fn all(session: &TaintSession<'_>, sources: &[&str], sinks: &[&str]) 
 /// Whether data of the sources reaches the sinks.
 fn whether(session: &TaintSession<'_>, sources: &[&str], sinks: &[&str]) -> TaintAnswer {
     let (sources, sinks) = (&specs(sources), &specs(sinks));
-    let (limit, has_ways) = (0, false);
     let question = TaintQuestion {
         sources,
         sinks,
-        limit,
-        has_ways,
+        limit: 0,
+        has_ways: false,
     };
     session.ask(&question).unwrap()
 }
@@ -515,7 +513,7 @@ proptest! {
     }
 }
 
-/// What each cell may hold: a bit for each input of its function, and one for the source.
+/// The data that each cell may hold: a bit for each input of its function, and one for the source.
 #[derive(Clone, Default, PartialEq)]
 struct State {
     locals: Vec<u64>,
@@ -779,7 +777,7 @@ impl State {
     }
 }
 
-/// What rounds over all functions find.
+/// Findings of rounds over all functions.
 fn by_rounds(program: &Program, calls: &Calls, source: &str, sink: &str) -> BTreeSet<Leak> {
     let rounds = Rounds {
         program,

@@ -113,7 +113,7 @@ fn sampled_entries(rows: &Bound<'_, PyDict>) -> usize {
 /// the shortest calls.
 const VERDICTS_MAX: usize = 1 << 12;
 
-/// What decides about a call of one function.
+/// The rules that decide about a call of one function.
 #[pyclass(frozen, module = "seawall._seawall")]
 struct Rule {
     /// Place of each argument; after the last place where it is given by name alone.

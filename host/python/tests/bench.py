@@ -62,7 +62,7 @@ def median(call: Callable[[], Any], repeat: int = 5) -> float:
         if hasattr(result, "__next__"):
             list(result)
         times.append(clock() - start)
-        # What the last call made is not freed in the time of the next one.
+        # Objects of the last call are not freed in the time of the next one.
         del result
     return statistics.median(times)
 

@@ -219,7 +219,7 @@ impl<'a> Page<'a> {
         writeln!(out, "</table>")
     }
 
-    /// What blocks did between barriers; nothing if a report's timeline is not one.
+    /// The work of blocks between barriers; nothing if a report's timeline is not one.
     fn write_timeline(&self, out: &mut dyn Write) -> io::Result<()> {
         let explained = self.fields.get("explain");
         let timeline = explained.and_then(|explained| explained.get("timeline"));

@@ -1,4 +1,4 @@
-//! What each block did between the barriers of a run: as a line of text, as rows of a trace, and as
+//! The work of each block between the barriers of a run: as a line of text, as rows of a trace, and as
 //! a drawing of a page.
 //!
 //! A block works from where it left a barrier until it arrives at the next one, and waits until it

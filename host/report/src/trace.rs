@@ -107,7 +107,7 @@ pub struct Traced<'a> {
     pub groups: &'a [GroupSummary],
     /// Steps of searches.
     pub steps: &'a [StepSummary],
-    /// What blocks did between barriers.
+    /// The work of blocks between barriers.
     pub timeline: Option<&'a Timeline>,
 }
 

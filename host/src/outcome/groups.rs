@@ -61,7 +61,7 @@ pub struct StepSummary {
     pub duration_ns: u64,
 }
 
-/// What each block of the grid did between barriers.
+/// The work of each block of the grid between barriers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Timeline {
     /// Blocks of a GPU, or threads.

@@ -125,7 +125,7 @@ pub struct Meet {
 /// Gen/kill problems that are solved at once, each by itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Problems {
-    /// What each node makes and what it keeps: two values of 64 facts a node.
+    /// The facts that each node makes and those that it keeps: two values of 64 facts a node.
     pub transfer: RegisterId,
     /// The problems: first node and the one after the last, two words each. They have no node in
     /// common.

@@ -60,7 +60,7 @@ pub struct ProgramExplanation {
     pub steps: Vec<StepSummary>,
     /// All of its searches' steps.
     pub steps_total: u32,
-    /// What each block or thread did between barriers, if several ran it in one launch.
+    /// The work of each block or thread between barriers, if several ran it in one launch.
     pub timeline: Option<Timeline>,
 }
 

@@ -41,7 +41,7 @@ struct Part<'a> {
 /// Arrays of a submission.
 pub(super) struct Arrays {
     pub(super) graph: CsrArrays,
-    /// What each node makes, and what it keeps.
+    /// Facts that each node makes, and those that it keeps.
     pub(super) transfer: Vec<[u64; 2]>,
 }
 

@@ -12,11 +12,11 @@ pub(super) const ITERATIONS_MOST: u32 = u32::MAX - 1;
 /// A program that is ready to run, and its input.
 pub(super) struct Ready {
     pub(super) encoded: EncodedProgram,
-    /// What each node makes, and what it keeps.
+    /// Facts that each node makes, and those that it keeps.
     pub(super) transfer: RegisterId,
     /// The nodes of each problem, or the problem of each node.
     pub(super) problems: (RegisterId, Vec<u32>),
-    /// What each node passes on.
+    /// Facts that each node passes on.
     pub(super) after: RegisterId,
     /// Counters of sweeps; without them, the iterations are those of the fixpoint.
     pub(super) counters: Option<RegisterId>,

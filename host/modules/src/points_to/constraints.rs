@@ -28,7 +28,7 @@ pub struct Constraints {
     pub made: Vec<(Object, u32)>,
     /// Inclusions: (value, the value that includes it).
     pub inclusions: Vec<(u32, u32)>,
-    /// What the solver found: (object, value).
+    /// Pairs of an object and a value that the solver found.
     pub found: Vec<(Object, u32)>,
     /// Calls through tables and by reference: function, operation, and the value that chooses.
     pub choices: Vec<(u32, u32, u32)>,

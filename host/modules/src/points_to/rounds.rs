@@ -46,7 +46,7 @@ pub(super) struct Rounds<'a> {
 struct Settled {
     rounds: u32,
     stats: SolveStats,
-    /// What the last round found; `None` if there were too many.
+    /// Findings of the last round; `None` if there were too many rounds.
     solution: Option<Solution>,
 }
 

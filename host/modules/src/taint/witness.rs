@@ -15,7 +15,7 @@ pub(super) struct Way<'a> {
     pub(super) whole: &'a Whole<'a>,
     /// The flows the other way round.
     pub(super) back: &'a Flows,
-    /// What the source reaches, all of it.
+    /// All values that the source reaches.
     pub(super) reach: &'a Reach,
     pub(super) source: &'a Spec,
 }

@@ -1061,7 +1061,7 @@ impl NxGraph {
         reverse: bool,
     ) -> PyResult<Levels> {
         let levels = Levels::of_order(self.nodes.len());
-        self.search_with(py, levels, sources, (cutoff, reverse))
+        self.search_with(py, levels, sources, cutoff, reverse)
     }
 
     /// As [`search`](Self::search), with parents.
@@ -1073,7 +1073,7 @@ impl NxGraph {
         reverse: bool,
     ) -> PyResult<Levels> {
         let levels = Levels::new(self.nodes.len());
-        self.search_with(py, levels, sources, (cutoff, reverse))
+        self.search_with(py, levels, sources, cutoff, reverse)
     }
 
     fn search_with(
@@ -1081,7 +1081,8 @@ impl NxGraph {
         py: Python<'_>,
         mut levels: Levels,
         sources: &[u32],
-        (cutoff, reverse): (Option<f64>, bool),
+        cutoff: Option<f64>,
+        reverse: bool,
     ) -> PyResult<Levels> {
         let sources = self.checked(Some(sources.to_vec()))?;
         // The search goes on while the level is below the cutoff.
@@ -1200,7 +1201,7 @@ impl NxGraph {
         let _uncollected = Uncollected::new(py);
         let (lengths, more) = (PyDict::new(py), PyDict::new(py));
         let length = |node: u32| found.length[node as usize];
-        // Who names a target looks at no other.
+        // A caller that names a target looks at no other.
         let one = target.map(|target| [target]);
         let order = one.as_ref().map_or(&found.order[..], |one| one);
         match target.is_some_and(|target| !found.is_done(target)) {

@@ -28,7 +28,7 @@ impl<'a> Ways<'a> {
 pub(crate) struct Levels {
     /// Reached nodes in the order in which they were found.
     pub(crate) order: Vec<u32>,
-    /// Where each level ends in `order`.
+    /// Ends of levels in `order`.
     pub(crate) ends: Vec<usize>,
     /// Level of every node, [`NONE`] where none is known; empty if they are not kept.
     pub(crate) level: Vec<u32>,
