@@ -114,7 +114,19 @@ fn matrix_market(text: &str) -> Option<Plain> {
         "%%MatrixMarket matrix coordinate integer general" => (true, false),
         _ => return None,
     };
-    let mut lines = lines.skip_while(|line| line.starts_with('%'));
+    let lines = lines.collect::<Vec<_>>();
+    let comments = lines
+        .iter()
+        .take_while(|line| line.starts_with('%'))
+        .count();
+    // Notes of seawall in comments change the nodes' ids: this reader does not know them.
+    if lines[..comments]
+        .iter()
+        .any(|line| line.contains("seawall:"))
+    {
+        return None;
+    }
+    let mut lines = lines.into_iter().skip(comments);
     let [rows, columns, entries] = numbers(lines.next()?)?.try_into().ok()?;
     if rows != columns || rows > NODES_MAX {
         return None;
