@@ -8,7 +8,7 @@ use crate::program::ProgramRequest;
 use crate::worker::{Question, Worker};
 use numpy::{PyArray1, PyArrayMethods, PyReadonlyArray1, ToPyArray};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList};
+use pyo3::types::{PyDict, PyList, PyString};
 use rayon::prelude::*;
 use seawall::analysis::{Direction, Number};
 use seawall::executor::Jit;
@@ -372,18 +372,17 @@ impl Graph {
         self.graph.memory_bytes()
     }
 
-    /// Ids of the nodes in the file, or None if they are the numbers.
-    fn ids<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyArray1<u64>>> {
-        let ids: Vec<u64> = (0..self.graph.nodes())
-            .map(|v| self.graph.original_id(v))
-            .collect();
+    /// Names or ids of the nodes in the file, or None if they are the numbers.
+    fn ids<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyAny>> {
+        let nodes = 0..self.graph.nodes();
+        if self.graph.has_names() {
+            let name = |node| PyString::new(py, self.graph.name_of(node).unwrap_or_default());
+            let names: Vec<Py<PyAny>> = nodes.map(|node| name(node).into_any().unbind()).collect();
+            return Some(PyArray1::from_vec(py, names).into_any());
+        }
+        let ids: Vec<u64> = nodes.map(|node| self.graph.original_id(node)).collect();
         let is_plain = (0..).zip(&ids).all(|(node, id): (u64, _)| node == *id);
-        (!is_plain).then(|| PyArray1::from_vec(py, ids))
-    }
-
-    /// The node with this id in the file, if there is one.
-    fn node_of(&self, id: u64) -> Option<u32> {
-        self.graph.node_of(id)
+        (!is_plain).then(|| PyArray1::from_vec(py, ids).into_any())
     }
 
     /// Offsets and targets, copied, and weights if there are any.

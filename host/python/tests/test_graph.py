@@ -229,6 +229,12 @@ def test_files(tmp_path: Path) -> None:
     assert graph.to_dict(graph.bfs(10)) == {10: 0, 20: 1, 30: 2}
     assert graph.stats["listed_edges"] == 4
     assert Graph.load(file, directed=False).bfs([30])[0] == 2
+    file.write_text("ann eve\neve b\u00f6b\n")
+    named = Graph.load(file)
+    assert named.to_dict(named.bfs("ann")) == {"ann": 0, "b\u00f6b": 2, "eve": 1}
+    assert named.frame(level=named.bfs(["eve"])).level["ann"] == -1
+    file.write_text("0 1\n1 2\n")
+    assert Graph.load(file).names is None
     with pytest.raises(seawall.GraphError) as caught:
         Graph.load(tmp_path / "missing")
     assert caught.value.kind == "Io"

@@ -9,8 +9,8 @@ use seawall::units::{Count, Nanoseconds, bytes, counted};
 /// Lines of passes in the text; the rest are counted.
 const LINES_MAX: usize = 40;
 
-/// Writes the rows of a streamed run, in place of those of a plan.
-pub(super) fn write(out: &mut dyn Write, report: &StreamReport, memory: &Memory) -> io::Result<()> {
+/// Writes what was read, which also the short report says.
+pub(super) fn summary(out: &mut dyn Write, report: &StreamReport) -> io::Result<()> {
     let mut text = format!(
         "{} in {} over {} of edges",
         bytes(report.streamed_bytes),
@@ -23,7 +23,11 @@ pub(super) fn write(out: &mut dyn Write, report: &StreamReport, memory: &Memory)
     if report.skipped_bytes > 0 {
         text += &format!(", {} left out", bytes(report.skipped_bytes));
     }
-    row(out, "streamed", &text)?;
+    row(out, "streamed", &text)
+}
+
+/// Writes the rows of a streamed run after the summary, in place of those of a plan.
+pub(super) fn write(out: &mut dyn Write, report: &StreamReport, memory: &Memory) -> io::Result<()> {
     let cache = if report.direct {
         "around the page cache"
     } else {

@@ -47,7 +47,9 @@ pub fn write(
     }
     taken(outcome, out)?;
     writeln!(out)?;
-    head.write_machine(out, shown.internals || shown.reason)?;
+    let streams = outcome.stream.as_ref();
+    head.write_machine(out, shown.internals || shown.reason || streams.is_some())?;
+    streams.map_or(Ok(()), |report| stream::summary(out, report))?;
     if !shown.internals {
         let times = &outcome.times;
         return row(out, "time", &time(times, outcome.repeat));

@@ -8,12 +8,14 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 /// Pages whose listings are run.
-const PAGES: [&str; 5] = [
+const PAGES: [&str; 7] = [
     "tutorial.md",
     "concepts.md",
     "command-line.md",
     "many-gpus.md",
     "operating.md",
+    "program-text.md",
+    "streams.md",
 ];
 
 /// Begins a line of the shell that separates the outputs of commands.
@@ -22,8 +24,8 @@ const MARK: &str = "@@seawall-listing";
 /// The line that stands for any number of lines.
 const ELISION: &str = "...";
 
-fn docs() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs")
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
 /// A command with the output below it.
@@ -101,6 +103,7 @@ fn run(commands: &[&str], folder: &Path) -> Vec<Vec<String>> {
     bash.args(["--norc", "-c", &script])
         .env("PATH", format!("{}:{path}", folder.display()))
         .env("code", "0")
+        .env("HOME", folder)
         .env_remove("NO_COLOR")
         .current_dir(folder);
     let printed = String::from_utf8(bash.output().unwrap().stdout).unwrap();
@@ -163,6 +166,7 @@ fn check(name: &str, page: &str) -> (String, String) {
     if let Some(file) = &roads {
         std::os::unix::fs::symlink(file, folder.path().join("NY.gr.xz")).unwrap();
     }
+    std::os::unix::fs::symlink(root().join("examples"), folder.path().join("examples")).unwrap();
     let mut blocks = blocks(page);
     assert!(!blocks.is_empty(), "{name} has no listing");
     if roads.is_none() && blocks.iter().any(|block| block.needs_roads) {
@@ -214,7 +218,7 @@ fn listings_print_what_the_pages_say() {
     let is_blessing = std::env::var_os("SEAWALL_BLESS").is_some();
     let mut differences = String::new();
     for name in PAGES {
-        let path = docs().join(name);
+        let path = root().join("docs").join(name);
         let page = std::fs::read_to_string(&path).unwrap();
         let (right, differs) = check(name, &page);
         if is_blessing {
@@ -224,6 +228,29 @@ fn listings_print_what_the_pages_say() {
         }
     }
     assert!(differences.is_empty(), "{differences}");
+}
+
+/// The commands that a newcomer tries first, on a table like the one that the README names.
+#[test]
+fn commands_of_the_readme_succeed() {
+    let readme = std::fs::read_to_string(root().join("README.md")).unwrap();
+    let commands: Vec<&str> = readme
+        .lines()
+        .filter(|line| line.starts_with("seawall "))
+        .collect();
+    assert_eq!(commands.len(), 3, "{commands:?}");
+    let folder = tempfile::tempdir().unwrap();
+    let calls = "source,target\nann,eve\neve,bob\nbob,ann\n";
+    std::fs::write(folder.path().join("calls.csv"), calls).unwrap();
+    let with_code = |command: &&str| format!("{command} && echo done");
+    let commands: Vec<String> = commands.iter().map(with_code).collect();
+    let commands: Vec<&str> = commands.iter().map(String::as_str).collect();
+    for printed in run(&commands, folder.path()) {
+        assert_eq!(printed.last().map(String::as_str), Some("done"), "{printed:?}");
+    }
+    let parts = std::fs::read_to_string(folder.path().join("parts.csv")).unwrap();
+    assert_eq!(parts, "node,name,value\n0,ann,ann\n1,bob,ann\n2,eve,ann\n");
+    assert!(folder.path().join("path.png").exists());
 }
 
 #[test]

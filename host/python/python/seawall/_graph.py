@@ -293,8 +293,8 @@ class Graph:
         """Loads a file in any format that the command line reads, or a generator (``gen:...``).
 
         With `directed=False` every edge counts in both directions. `weights` is ``given``,
-        ``unit`` for 1 on every edge, or ``ignored``; generators draw 1 to 64. Ids of the file are
-        the names of nodes where they are not the numbers from 0. `stats` has what was dropped.
+        ``unit`` for 1 on every edge, or ``ignored``; generators draw 1 to 64. Names or ids of the file
+        are the names of nodes where they are not the numbers from 0. `stats` has what was dropped.
 
         >>> import seawall
         >>> seawall.Graph.load("gen:grid:3x2")
