@@ -35,6 +35,7 @@ mod petgraph;
 mod radix;
 mod read;
 mod scale;
+mod shortcuts;
 mod spec;
 pub mod threads;
 mod dedup;
@@ -57,6 +58,7 @@ pub use model::{Graph, KeptRows};
 pub use nearest::{did_you_mean, nearest};
 pub use read::is_graph_name;
 pub use scale::{Scale, ScaleError};
+pub use shortcuts::EdgeLengths;
 pub use weights::WeightKind;
 pub use write::{Saved, save, save_and_free};
 

@@ -15,6 +15,7 @@ use super::ids::Ids;
 use super::memory::{self, Shortage};
 use super::mirror::{self, Missing};
 use super::mix;
+use super::shortcuts::Shortcuts;
 use super::weights::{self, WeightKind};
 
 /// A directed or symmetric graph with 32-bit node numbers `0..nodes`.
@@ -47,6 +48,7 @@ pub struct Graph {
     order: Order,
     ids: Ids,
     pub(super) forms: Forms,
+    pub(super) shortcuts: Shortcuts,
     matched: OnceLock<bool>,
     even: OnceLock<bool>,
 }
@@ -212,6 +214,7 @@ impl Graph {
             order: Order::Listed,
             ids,
             forms: Forms::default(),
+            shortcuts: Shortcuts::default(),
             matched: OnceLock::new(),
             even: OnceLock::new(),
         }
@@ -493,7 +496,7 @@ impl Graph {
     pub fn memory_bytes(&self) -> usize {
         let incoming = self.incoming.get().map_or(0, |rows| rows.bytes());
         let table = self.ids.bytes();
-        self.outgoing.bytes() + incoming + table + self.forms.bytes()
+        self.outgoing.bytes() + incoming + table + self.forms.bytes() + self.shortcuts.bytes()
     }
 
     /// Relation of node numbers to the file's ids.

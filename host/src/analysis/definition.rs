@@ -1,9 +1,9 @@
 //! The one trait that an analysis implements.
 
-use super::{Answer, Facts, ParallelRule, Picture, Question, Ranking, Reading, Values};
+use super::{Answer, Detail, Facts, ParallelRule, Picture, Question, Ranking, Reading, Values};
 use crate::column::{Column, Rounds};
 use crate::cost::{Job, Worker};
-use crate::graph::Graph;
+use crate::graph::{EdgeLengths, Graph};
 use crate::program::{ProgramBuilder, ProgramError, RegisterId};
 use crate::run::RunError;
 use seawall_core::abi::UNREACHED;
@@ -57,6 +57,12 @@ pub trait Analysis: Sync {
     /// Returns the parent of every node by the final values, if the program of `question` has no
     /// register for it. Linear in nodes and edges.
     fn parents(&self, _graph: &Graph, _question: &Question, _column: &Column) -> Option<Vec<u32>> {
+        None
+    }
+
+    /// Lengths that shortcuts along chains have to keep, if its program for `detail` takes them, which
+    /// then has few rounds on long paths.
+    fn shortcuts(&self, _detail: Detail) -> Option<EdgeLengths> {
         None
     }
 

@@ -34,6 +34,9 @@ pub struct Question {
     /// Whether memory is scarce, which excludes methods that take more memory to be faster. Results
     /// are the same.
     pub low_memory: bool,
+    /// Whether the graph has shortcuts ([`Graph::with_shortcuts`](crate::graph::Graph::with_shortcuts)),
+    /// whose weights are the lengths that the [analysis](super::Analysis::shortcuts) asked for.
+    pub shortcuts: bool,
 }
 
 impl Question {
@@ -57,6 +60,7 @@ impl Question {
             threads: None,
             centrality: Centrality::default(),
             low_memory: false,
+            shortcuts: false,
         }
     }
 }

@@ -33,6 +33,8 @@ pub struct Taken {
     /// Listed edges of an undirected graph that are the other direction of an edge that was listed.
     /// The loader of the graph fills this in.
     pub mirrored_edges: u64,
+    /// Edges along chains that the run had besides, each as long as the way that it replaces.
+    pub shortcuts: u64,
     /// Loops that were taken.
     #[serde(serialize_with = "loops_name")]
     pub loops_taken: Loops,

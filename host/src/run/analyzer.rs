@@ -1,6 +1,6 @@
 //! A graph that stays on its machine for many requests.
 
-use super::choose::{Choice, choose};
+use super::choose::Choice;
 use super::execute::{Answer, Submission, barriers};
 use super::explain::explain;
 use super::forecast::Ledger;
@@ -43,7 +43,8 @@ use std::time::Instant;
 /// ```
 pub struct Analyzer<'g> {
     graph: &'g Graph,
-    resident: Option<Resident<'g>>,
+    /// The graph on its machine, and with shortcuts.
+    residents: [Option<Resident<'g>>; 2],
     plans: PlanCache,
     canceller: Canceller,
 }
@@ -104,6 +105,29 @@ impl<'g> Resident<'g> {
         }
     }
 
+    /// Returns the open machine and the time of its earlier uploads; opens the chosen one if none is
+    /// open.
+    fn in_place<'r>(
+        place: &'r mut Option<Self>,
+        submission: &mut Submission<'g, '_>,
+        choice: Option<Choice>,
+        canceller: Canceller,
+    ) -> Result<(&'r mut Self, u64), RunError> {
+        let Some(choice) = choice else {
+            let resident = place.as_mut().ok_or(BackendError::NotLoaded)?;
+            let station = resident.station(submission.request);
+            let uploaded_ns = station.opened.session.upload_ns();
+            return Ok((resident, uploaded_ns));
+        };
+        let resident = Resident {
+            asked: submission.request.machine,
+            graph: submission.placed,
+            main: Station::open(submission, choice, canceller)?,
+            takeover: None,
+        };
+        Ok((place.insert(resident), 0))
+    }
+
     /// The CPU threads that run the analysis of `submission` from now on, as the other machine has
     /// not ended it after `after_ns` nanoseconds.
     fn taken_over(
@@ -132,7 +156,7 @@ impl<'g> Analyzer<'g> {
     pub fn new(graph: &'g Graph) -> Self {
         Self {
             graph,
-            resident: None,
+            residents: [None, None],
             plans: PlanCache::default(),
             canceller: Canceller::default(),
         }
@@ -192,17 +216,18 @@ impl<'g> Analyzer<'g> {
         request.check_for(self.graph)?;
         let clock = Instant::now();
         let graph = self.graph.form(request.form_of(self.graph)?)?;
-        let form_ns = elapsed_ns(clock);
         request.check_form(graph)?;
         let mut plans = std::mem::replace(&mut self.plans, PlanCache::new(0));
         let mut submission = Submission::begin(graph, request, &mut plans, progress);
-        if !std::ptr::eq(graph, self.graph) {
+        submission.take_shortcuts();
+        let form_ns = elapsed_ns(clock);
+        if !std::ptr::eq(graph, self.graph) || submission.has_shortcuts() {
             submission.log.formed(form_ns);
         }
         let outcome = self.carry_out(submission, form_ns);
         self.plans = plans;
         if outcome.as_ref().is_err_and(has_failed) {
-            self.resident = None;
+            self.residents = [None, None];
         }
         outcome
     }
@@ -214,18 +239,22 @@ impl<'g> Analyzer<'g> {
     ) -> Result<RunOutcome, RunError> {
         let (read, graph, request) = (self.graph, submission.graph, submission.request);
         submission.progress(Phase::Plan);
-        if let Some(other) = &self.resident
-            && (other.asked != request.machine || !std::ptr::eq(other.graph, graph))
-        {
-            self.resident = None;
+        let has_other = |it: &Resident<'_>| it.asked != request.machine;
+        for resident in &mut self.residents {
+            resident.take_if(|it| has_other(it));
         }
-        let (choice, meant, known) = match &mut self.resident {
+        let resident = &mut self.residents[usize::from(submission.has_shortcuts())];
+        resident.take_if(|it| !std::ptr::eq(it.graph, submission.placed));
+        let (choice, meant, known) = match resident {
             Some(resident) => {
+                if resident.is_taken_over(request) {
+                    submission.placed = graph;
+                }
                 let station = resident.station(request);
                 (None, station.target, station.loaded.take())
             }
             None => {
-                let choice = choose(graph, request);
+                let choice = submission.choose();
                 let target = Target::of(request, &choice);
                 (Some(choice), target, None)
             }
@@ -234,7 +263,12 @@ impl<'g> Analyzer<'g> {
         submission.progress(Phase::Upload);
         let is_new = choice.is_some();
         let canceller = self.canceller.of_session();
-        let (resident, uploaded_ns) = self.resident(&mut submission, choice)?;
+        let (resident, uploaded_ns) = Resident::in_place(
+            resident,
+            &mut submission,
+            choice,
+            self.canceller.of_session(),
+        )?;
         let station = resident.station(request);
         let target = station.target;
         if target.executor != meant.executor {
@@ -252,6 +286,7 @@ impl<'g> Analyzer<'g> {
         let upload_ns = session.upload_ns().saturating_sub(uploaded_ns);
         let (planned, answer) = match submission.settle(session, planned, target) {
             Err(RunError::Backend(BackendError::Overdue { after_ns })) => {
+                submission.placed = graph;
                 let station = resident.taken_over(&mut submission, after_ns, canceller)?;
                 submission.take_over(station, after_ns)?
             }
@@ -264,28 +299,6 @@ impl<'g> Analyzer<'g> {
         let name = || resident.main.opened.session.device().name.clone();
         outcome.taken_over_from = resident.is_taken_over(request).then(name);
         Ok(outcome)
-    }
-
-    /// Returns the open machine and the time of its earlier uploads; opens the chosen one if none
-    /// is open.
-    fn resident(
-        &mut self,
-        submission: &mut Submission<'g, '_>,
-        choice: Option<Choice>,
-    ) -> Result<(&mut Resident<'g>, u64), RunError> {
-        let Some(choice) = choice else {
-            let resident = self.resident.as_mut().ok_or(BackendError::NotLoaded)?;
-            let station = resident.station(submission.request);
-            let uploaded_ns = station.opened.session.upload_ns();
-            return Ok((resident, uploaded_ns));
-        };
-        let resident = Resident {
-            asked: submission.request.machine,
-            graph: submission.graph,
-            main: Station::open(submission, choice, self.canceller.of_session())?,
-            takeover: None,
-        };
-        Ok((self.resident.insert(resident), 0))
     }
 }
 
@@ -342,17 +355,20 @@ impl Submission<'_, '_> {
         } = answer;
         let device = opened.session.device();
         let waves = waves(&planned.encoded, &stats.control);
-        let explanation = explain(graph, request, planned, opened, &stats, &waves);
+        let explanation = explain(self.placed, request, planned, opened, &stats, &waves);
         RunOutcome {
             backend_reason: opened.reason.clone(),
             device: device.name.clone(),
             edges: u64::from(read.edges()),
-            taken: Taken::of(read, graph, request),
+            taken: Taken {
+                shortcuts: u64::from(self.placed.edges() - graph.edges()),
+                ..Taken::of(read, graph, request)
+            },
             dropped: Dropped::between(read, graph),
             plan: planned.summary,
             plans: self.plan_counters(),
             session: self.ledger.report(),
-            memory: memory_of(graph, request, &planned.encoded, opened),
+            memory: memory_of(self.placed, request, &planned.encoded, opened),
             topology: steps::topology_name(&stats.control),
             times: Times {
                 load: 0,
@@ -384,3 +400,7 @@ impl Submission<'_, '_> {
 #[cfg(test)]
 #[path = "takeover_tests.rs"]
 mod tests;
+
+#[cfg(test)]
+#[path = "shortcuts_tests.rs"]
+mod shortcuts_tests;

@@ -1,7 +1,7 @@
 //! Execution of a request: program, plan, backend, result.
 
 use super::analyzer::Station;
-use super::choose::Choice;
+use super::choose::{Choice, choose};
 use super::cost_model::LoadedCalibration;
 use super::forecast::Ledger;
 use super::log::Log;
@@ -16,7 +16,7 @@ use crate::backend::{RunStats, Session, SessionWork};
 use crate::graph::Graph;
 use crate::outcome::{Column, Event, Track};
 use crate::program::{EncodedProgram, PlanCache, PlanCounters, RegisterId};
-use crate::units::elapsed_ns;
+use crate::units::{Count, elapsed_ns};
 use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::time::Instant;
@@ -36,6 +36,8 @@ pub fn prepare(request: &RunRequest) {
 pub(super) struct Submission<'g, 'p> {
     /// The graph in the form of the request.
     pub(super) graph: &'g Graph,
+    /// The graph that is on the machine: the same, or with shortcuts.
+    pub(super) placed: &'g Graph,
     pub(super) request: &'p RunRequest,
     plans: &'p mut PlanCache,
     progress: &'p mut dyn FnMut(Phase),
@@ -68,11 +70,42 @@ impl<'g, 'p> Submission<'g, 'p> {
     ) -> Self {
         Self {
             graph,
+            placed: graph,
             request,
             plans,
             progress,
             log: Log::begin(),
             ledger: Ledger::default(),
+        }
+    }
+
+    /// Takes the graph with shortcuts, if a GPU is asked for and its program then has few rounds where
+    /// it has many levels.
+    pub(super) fn take_shortcuts(&mut self) {
+        let (graph, request) = (self.graph, self.request);
+        let lengths = request.shortcuts();
+        self.placed = lengths
+            .and_then(|lengths| graph.with_shortcuts(lengths))
+            .unwrap_or(graph);
+    }
+
+    /// Whether the graph on the machine has shortcuts.
+    pub(super) fn has_shortcuts(&self) -> bool {
+        !std::ptr::eq(self.graph, self.placed)
+    }
+
+    /// Chooses the machine.
+    pub(super) fn choose(&self) -> Choice {
+        let choice = choose(self.graph, self.request);
+        if !self.has_shortcuts() {
+            return choice;
+        }
+        // A forecast knows no rounds along shortcuts.
+        let edges = Count(u64::from(self.placed.edges() - self.graph.edges()));
+        let reason = format!("{edges} shortcuts along chains save it most rounds of long paths");
+        Choice {
+            reason: Some(reason),
+            ..choice
         }
     }
 
@@ -93,6 +126,7 @@ impl<'g, 'p> Submission<'g, 'p> {
             warps: target.executor.is_on_gpu(),
             threads: target.threads,
             low_memory: false,
+            shortcuts: self.has_shortcuts(),
         };
         build_options.plan(|build_options| self.plan_as(target, build_options, known))
     }
@@ -104,7 +138,7 @@ impl<'g, 'p> Submission<'g, 'p> {
         known: Option<&Planned>,
     ) -> Result<Planned, RunError> {
         let start = Instant::now();
-        let (graph, request) = (self.graph, self.request);
+        let (graph, request) = (self.placed, self.request);
         let mut built = steps::build(graph, request, build_options)?;
         let plans = &mut *self.plans;
         let (encoded, summary) = plan_program(graph, request, &mut built.program, target, plans)?;
@@ -131,7 +165,7 @@ impl<'g, 'p> Submission<'g, 'p> {
 
     /// Opens the machine, which ends with the upload of the graph.
     pub(super) fn open(&mut self, choice: Choice) -> Result<Opened<'g>, RunError> {
-        let (graph, request) = (self.graph, self.request);
+        let (graph, request) = (self.placed, self.request);
         let opened = self
             .log
             .until_now("open", || open(graph, request, choice))?;
@@ -217,7 +251,7 @@ impl<'g, 'p> Submission<'g, 'p> {
         spent: &mut Spent,
     ) -> Result<Answer, RunError> {
         self.ledger
-            .predict(self.graph, self.request, planned, executor);
+            .predict(self.placed, self.request, planned, executor);
         if !planned.is_loaded {
             session.trace_runs(self.request.explain);
             self.log

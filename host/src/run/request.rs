@@ -7,8 +7,8 @@ use super::RunError;
 use crate::analysis::{
     AnalysisKind, Centrality, Detail, LabelRule, LoopRule, ParallelRule, Question, Ranking,
 };
-use crate::executor::Machine;
-use crate::graph::{Form, Graph, Loops, Parallel, WeightKind};
+use crate::executor::{Executor, Machine};
+use crate::graph::{EdgeLengths, Form, Graph, Loops, Parallel, WeightKind};
 use seawall_core::topology::Topology;
 use std::num::NonZeroU32;
 
@@ -136,6 +136,7 @@ impl RunRequest {
             threads: None,
             centrality: self.centrality,
             low_memory: false,
+            shortcuts: false,
         }
     }
 }
@@ -161,6 +162,19 @@ impl RunRequest {
             loops: if keeps_loops { Loops::Keep } else { form.loops },
             ..form
         })
+    }
+
+    /// Lengths that shortcuts have to keep, if a GPU is asked for and rounds along them give the same
+    /// answer: steps have no shape that was asked for, no limit counts them, and memory for a second
+    /// graph is not limited.
+    pub(crate) fn shortcuts(&self) -> Option<EdgeLengths> {
+        let machine = &self.machine;
+        let is_free = self.topology.is_none()
+            && self.max_iterations.is_none()
+            && machine.budget_bytes.is_none()
+            && machine.executor.is_some_and(Executor::is_on_gpu);
+        let lengths = || self.analysis.definition().shortcuts(self.detail);
+        is_free.then(lengths)?
     }
 
     /// Returns whether no GPU answers it.

@@ -23,6 +23,8 @@ pub(crate) struct BuildOptions {
     pub(crate) threads: Option<u32>,
     /// Whether to use low-memory methods.
     pub(crate) low_memory: bool,
+    /// Whether the graph has shortcuts.
+    pub(crate) shortcuts: bool,
 }
 
 impl BuildOptions {
@@ -33,6 +35,7 @@ impl BuildOptions {
             warps: false,
             threads: None,
             low_memory: false,
+            shortcuts: false,
         }
     }
 
@@ -69,6 +72,7 @@ pub(crate) fn build(
     let question = Question {
         warps: build_options.warps,
         threads: build_options.threads,
+        shortcuts: build_options.shortcuts,
         // A shape is for searches, which low-memory methods do not use.
         low_memory: build_options.low_memory && request.topology.is_none(),
         ..request.question(build_options.wide)

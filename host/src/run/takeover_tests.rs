@@ -3,6 +3,7 @@
 use super::*;
 use crate::backend::{DeviceInfo, RunStats, Session, SessionMemory};
 use crate::program::{EncodedProgram, RegisterId};
+use crate::run::choose::choose;
 use crate::run::{Executor, Topology};
 use std::num::NonZeroU32;
 use std::sync::{Arc, Mutex};
@@ -62,9 +63,10 @@ impl Session for Endless {
     }
 }
 
+/// A path that is too short for shortcuts.
 fn path() -> Graph {
-    let edges: Vec<(u32, u32)> = (0..3_000).map(|node| (node, node + 1)).collect();
-    Graph::from_edges(3_001, &edges, true).unwrap()
+    let edges: Vec<(u32, u32)> = (0..1_000).map(|node| (node, node + 1)).collect();
+    Graph::from_edges(1_001, &edges, true).unwrap()
 }
 
 fn machine() -> Machine {
@@ -106,7 +108,7 @@ fn analyzer(graph: &Graph, asked: Machine) -> (Analyzer<'_>, Limits) {
         takeover: None,
     };
     let analyzer = Analyzer {
-        resident: Some(resident),
+        residents: [Some(resident), None],
         ..Analyzer::new(graph)
     };
     (analyzer, limits)

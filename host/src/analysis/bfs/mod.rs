@@ -3,13 +3,14 @@
 pub(super) mod oracle;
 
 use super::definition::padded;
+use super::sssp::rounds_of_paths;
 use super::{
     Analysis, AnalysisOutput, Answer, Bars, Built, Case, Detail, Facts, Figure, Highlight, Number,
     Picture, Question, Reading, Sentence, Streaming, Values, alone,
 };
 use crate::column::{Column, Rounds};
 use crate::cost::{Job, Worker};
-use crate::graph::Graph;
+use crate::graph::{EdgeLengths, Graph};
 use crate::program::{Mark, ProgramBuilder, ProgramError, RegisterId};
 use crate::units::Count;
 use seawall_core::abi::UNREACHED;
@@ -45,6 +46,9 @@ impl Analysis for Bfs {
     /// Fills the levels, resets and seeds the frontier and searches; parents follow from the final
     /// levels.
     fn build(&self, graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
+        if question.shortcuts {
+            return rounds_of_paths(graph, question);
+        }
         let nodes = graph.nodes();
         if question.low_memory && alone::suits(question) {
             let mut built = alone::build(graph, question, LEVELS_ALONE)?;
@@ -80,6 +84,10 @@ impl Analysis for Bfs {
 
     fn answer(&self, _graph: &Graph, column: &Column) -> Answer {
         farthest(column, "level")
+    }
+
+    fn shortcuts(&self, detail: Detail) -> Option<EdgeLengths> {
+        (detail == Detail::Plain).then_some(EdgeLengths::One)
     }
 
     fn rounds(&self, column: &Column, iterations: u32) -> Rounds {

@@ -10,7 +10,7 @@ use super::{
 };
 use crate::column::Column;
 use crate::cost::{Job, Worker};
-use crate::graph::Graph;
+use crate::graph::{EdgeLengths, Graph};
 use crate::program::{Mark, ProgramBuilder, ProgramError};
 use seawall_core::abi::sequential::{Algorithm, SequentialRecord};
 
@@ -78,6 +78,11 @@ impl Analysis for Reach {
 
     fn answer(&self, _graph: &Graph, _column: &Column) -> Answer {
         Answer::reached()
+    }
+
+    /// Any lengths will do.
+    fn shortcuts(&self, detail: Detail) -> Option<EdgeLengths> {
+        (detail == Detail::Plain).then_some(EdgeLengths::One)
     }
 
     fn picture(&self, column: &Column) -> Picture {

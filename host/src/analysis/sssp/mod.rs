@@ -15,10 +15,11 @@ use super::{
 };
 use crate::column::Column;
 use crate::cost::{Job, Times, Worker};
-use crate::graph::Graph;
+use crate::graph::{EdgeLengths, Graph};
 use crate::program::ProgramError;
 use crate::run::RunError;
 use program::bounds_of_a_level;
+pub(super) use program::build as rounds_of_paths;
 
 /// The analysis `sssp`.
 pub(super) struct Sssp;
@@ -79,10 +80,10 @@ impl Analysis for Sssp {
         if signed::is_signed(graph) {
             return signed::build(graph, question);
         }
-        if alone::suits(graph, question) {
+        if !question.shortcuts && alone::suits(graph, question) {
             return alone::build(graph, question);
         }
-        program::build(graph, question)
+        rounds_of_paths(graph, question)
     }
 
     /// Distances in floats must also be near those in doubles.
@@ -128,6 +129,11 @@ impl Analysis for Sssp {
 
     fn tolerance(&self, column: &Column, _end: End) -> Option<f64> {
         Some(distance_tolerance(column.floats()?.len()))
+    }
+
+    /// Parents follow from the distances.
+    fn shortcuts(&self, _detail: Detail) -> Option<EdgeLengths> {
+        Some(EdgeLengths::Weights)
     }
 
     fn answer(&self, _graph: &Graph, column: &Column) -> Answer {

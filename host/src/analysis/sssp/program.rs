@@ -18,12 +18,19 @@ const LEAN_WIDTH: u64 = 48;
 /// neighbours. Twice the delta doubles the time on random graphs of 32 edges per node.
 const WIDTH: u64 = 32;
 
+/// Delta with shortcuts: rounds go as far as they can, since each is as long as many edges.
+const UNLIMITED: u32 = u32::MAX;
+
 /// Fills distances, queues the sources and settles bucket after bucket.
-pub(super) fn build(graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
+pub(in crate::analysis) fn build(
+    graph: &Graph,
+    question: &Question,
+) -> Result<Built, ProgramError> {
     let nodes = graph.nodes();
     let mut program = ProgramBuilder::new(nodes);
     let sources = program.input("sources", question.sources.len() as u64)?;
     let (lengths, width) = bounds(graph, question.wide);
+    let width = if question.shortcuts { UNLIMITED } else { width };
     let paths = Paths {
         distances: program.words("distances", u64::from(nodes) * lengths.words())?,
         work: program.work("work")?,
