@@ -34,6 +34,7 @@ pub struct Taken {
     /// The loader of the graph fills this in.
     pub mirrored_edges: u64,
     /// Edges along chains that the run had besides, each as long as the way that it replaces.
+    #[serde(skip_serializing_if = "is_zero")]
     pub shortcuts: u64,
     /// Loops that were taken.
     #[serde(serialize_with = "loops_name")]
@@ -50,6 +51,14 @@ pub struct Taken {
     /// Whether a search reached almost nothing, and would reach more if edges had both directions.
     /// The loader of the graph fills this in.
     pub undirected_reaches_more: bool,
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde calls it with a reference"
+)]
+const fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 fn loops_name<S: Serializer>(loops: &Loops, serializer: S) -> Result<S::Ok, S::Error> {

@@ -102,7 +102,7 @@ impl<'g, 'p> Submission<'g, 'p> {
         }
         // A forecast knows no rounds along shortcuts.
         let edges = Count(u64::from(self.placed.edges() - self.graph.edges()));
-        let reason = format!("{edges} shortcuts along chains save it most rounds of long paths");
+        let reason = format!("{edges} shortcuts along chains, so that long paths take few rounds");
         Choice {
             reason: Some(reason),
             ..choice

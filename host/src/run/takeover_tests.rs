@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::backend::{DeviceInfo, RunStats, Session, SessionMemory};
+use crate::column::Column;
 use crate::program::{EncodedProgram, RegisterId};
 use crate::run::choose::choose;
 use crate::run::{Executor, Topology};
@@ -76,8 +77,8 @@ fn machine() -> Machine {
     }
 }
 
-/// An analyzer of `graph` on that GPU, opened for requests of `asked`, and its limits.
-fn analyzer(graph: &Graph, asked: Machine) -> (Analyzer<'_>, Limits) {
+/// That GPU with `placed`, opened for requests of `asked` about `graph`, and its limits.
+fn resident<'g>(graph: &'g Graph, placed: &'g Graph, asked: Machine) -> (Resident<'g>, Limits) {
     let limits = Limits::default();
     let device = DeviceInfo {
         name: NAME.to_owned(),
@@ -94,7 +95,7 @@ fn analyzer(graph: &Graph, asked: Machine) -> (Analyzer<'_>, Limits) {
     let choice = choose(graph, &request);
     let resident = Resident {
         asked,
-        graph: graph.form(request.form().unwrap()).unwrap(),
+        graph: placed,
         main: Station {
             opened: Opened {
                 session: Box::new(session),
@@ -107,11 +108,51 @@ fn analyzer(graph: &Graph, asked: Machine) -> (Analyzer<'_>, Limits) {
         },
         takeover: None,
     };
+    (resident, limits)
+}
+
+/// An analyzer of `graph` on that GPU, opened for requests of `asked`, and its limits.
+fn analyzer(graph: &Graph, asked: Machine) -> (Analyzer<'_>, Limits) {
+    let (resident, limits) = resident(graph, graph, asked);
     let analyzer = Analyzer {
         residents: [Some(resident), None],
         ..Analyzer::new(graph)
     };
     (analyzer, limits)
+}
+
+#[test]
+fn a_graph_with_shortcuts_is_beside_the_graph_and_threads_take_the_graph() {
+    let edges: Vec<(u32, u32)> = (0..3_000).map(|node| (node, node + 1)).collect();
+    let graph = Graph::from_edges(3_001, &edges, true).unwrap();
+    let more = graph
+        .with_shortcuts(crate::graph::EdgeLengths::One)
+        .unwrap();
+    let (plain, plain_limits) = resident(&graph, &graph, machine());
+    let (shortened, limits) = resident(&graph, more, machine());
+    let mut analyzer = Analyzer {
+        residents: [Some(plain), Some(shortened)],
+        ..Analyzer::new(&graph)
+    };
+    let runs = || [&plain_limits, &limits].map(|all| all.lock().unwrap().len());
+    let levels = Column::U32((0..3_001_u32).map(|node| node.abs_diff(5)).collect());
+    for (analysis, expected) in [
+        (AnalysisKind::Bfs, [0, 1]),
+        (AnalysisKind::Closeness, [1, 1]),
+        (AnalysisKind::Bfs, [1, 1]),
+        (AnalysisKind::Reach, [1, 2]),
+    ] {
+        let request = RunRequest::new(analysis, vec![5]).on(machine());
+        let outcome = analyzer.run(&request).unwrap();
+        assert_eq!(runs(), expected, "{analysis}");
+        assert_eq!(outcome.taken.shortcuts, 0, "{analysis}");
+        assert_eq!(outcome.taken_over_from.as_deref(), Some(NAME));
+        assert!(analysis != AnalysisKind::Bfs || outcome.values == levels);
+    }
+    // Another machine takes the place of both.
+    let request = RunRequest::new(AnalysisKind::Bfs, vec![5]).on(Machine::cpu(None));
+    assert!(analyzer.run(&request).unwrap().values == levels);
+    assert!(analyzer.residents[1].is_none());
 }
 
 #[test]
