@@ -26,10 +26,11 @@ use seawall::units::{bytes, counted};
 use seawall_modules::calls::Calls;
 use seawall_modules::finding::{Finding, FindingKind, Place};
 use seawall_modules::flow::{Limits, On};
+use seawall_modules::grammar::GraphSize;
 use seawall_modules::model::Program;
 use seawall_modules::points_to::{Constraints, GRAMMAR, OpenTables};
 use seawall_modules::report::{AnalysisName, AnalysisReport, Answer, Request, Resolve, Run};
-use seawall_modules::taint::Spec;
+use seawall_modules::taint::{self, Spec, TaintGraph};
 use seawall_modules::{ModuleError, read, sarif};
 
 const EXAMPLES: &str = "\
@@ -90,8 +91,8 @@ pub(super) struct AnalyzeArgs {
     /// Write the findings as SARIF 2.1.0.
     #[arg(long, value_name = "FILE", value_parser = PathBufValueParser::new().map(named), help_heading = "Results")]
     sarif: Option<PathBuf>,
-    /// Write points-to as a grammar and its graph, points-to.cnf and points-to.g in this folder,
-    /// for seawall grammar.
+    /// Write a problem as a grammar and its graph, NAME.cnf and NAME.g in this folder, for
+    /// seawall grammar.
     #[arg(
         long,
         value_name = "FOLDER",
@@ -99,6 +100,18 @@ pub(super) struct AnalyzeArgs {
         hide_short_help = true
     )]
     emit_grammar: Option<PathBuf>,
+    /// Problem that --emit-grammar writes.
+    #[arg(
+        long,
+        value_enum,
+        default_value = "points-to",
+        value_name = "NAME",
+        requires = "emit_grammar",
+        requires_if("taint", "source"),
+        help_heading = "Results",
+        hide_short_help = true
+    )]
+    grammar_of: Name<GrammarOf>,
     #[command(flatten)]
     pictures: PictureArgs,
     /// Findings of each kind that the text shows and --draw-calls draws; --json and --sarif have all of them.
@@ -207,6 +220,41 @@ impl CallArgs {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Name<T>(T);
 
+/// A problem as reachability under a grammar.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum GrammarOf {
+    PointsTo,
+    Taint,
+}
+
+impl GrammarOf {
+    const ALL: [Self; 2] = [Self::PointsTo, Self::Taint];
+
+    const fn name(self) -> &'static str {
+        match self {
+            Self::PointsTo => "points-to",
+            Self::Taint => "taint",
+        }
+    }
+
+    const fn summary(self) -> &'static str {
+        match self {
+            Self::PointsTo => "Functions and indices that values may be",
+            Self::Taint => {
+                "Data from --source to --sink; calls are words of two kinds of parentheses"
+            }
+        }
+    }
+}
+
+/// A graph that was written for a grammar.
+#[derive(Serialize)]
+struct Emitted {
+    path: String,
+    nodes: u64,
+    edges: u64,
+}
+
 /// Types that tell their names and a few words on each.
 macro_rules! names {
     ($($named:ty),*) => {$(
@@ -224,7 +272,7 @@ macro_rules! names {
     )*};
 }
 
-names!(AnalysisName, FindingKind, OpenTables, Resolve);
+names!(AnalysisName, FindingKind, GrammarOf, OpenTables, Resolve);
 
 /// Analyses of a request that names none.
 const USUAL: [AnalysisName; 4] = [
@@ -291,23 +339,46 @@ impl AnalyzeArgs {
         Ok(true)
     }
 
-    /// The grammar of points-to and its graph.
+    /// The files of a problem as a grammar, and its graph.
     fn grammar_files(&self) -> Option<[PathBuf; 2]> {
         let folder = self.emit_grammar.as_ref()?;
-        Some(["points-to.cnf", "points-to.g"].map(|name| folder.join(name)))
+        let name = self.grammar_of.0.name();
+        Some(["cnf", "g"].map(|suffix| folder.join(format!("{name}.{suffix}"))))
     }
 
-    /// Writes points-to as a question for `seawall grammar`.
-    fn emit_grammar(&self, program: &Program, on: On) -> Result<(), CliError> {
+    /// Writes a problem as a question for `seawall grammar`.
+    fn emit_grammar(&self, program: &Program, on: On) -> Result<Option<Emitted>, CliError> {
         let Some([grammar, graph]) = self.grammar_files() else {
-            return Ok(());
+            return Ok(None);
         };
-        let calls = Calls::of(program);
-        let constraints = Constraints::of(program, &calls, self.calls.open_tables.0, on)?;
-        let text = constraints.graph(program);
-        write_whole(&grammar, |out| out.write_all(GRAMMAR.as_bytes()))?;
-        write_whole(&graph, |out| out.write_all(text.as_bytes()))?;
-        Ok(())
+        let text = match self.grammar_of.0 {
+            GrammarOf::PointsTo => GRAMMAR,
+            GrammarOf::Taint => taint::GRAMMAR,
+        };
+        let mut size = GraphSize::default();
+        match self.grammar_of.0 {
+            GrammarOf::PointsTo => {
+                let calls = Calls::of(program);
+                let constraints = Constraints::of(program, &calls, self.calls.open_tables.0, on)?;
+                let text = constraints.graph(program);
+                size = constraints.size();
+                write_whole(&graph, |out| out.write_all(text.as_bytes()))?;
+            }
+            GrammarOf::Taint => {
+                let calls = self.calls.graph(program, on)?;
+                let made = TaintGraph::of(program, &calls, [&self.source, &self.sink], on)?;
+                write_whole(&graph, |out| {
+                    size = made.write(out)?;
+                    Ok(())
+                })?;
+            }
+        }
+        write_whole(&grammar, |out| out.write_all(text.as_bytes()))?;
+        Ok(Some(Emitted {
+            path: graph.display().to_string(),
+            nodes: size.nodes,
+            edges: size.edges,
+        }))
     }
 
     /// Draws the calls around the findings that the report shows.
@@ -389,7 +460,7 @@ pub(super) fn command(args: &AnalyzeArgs) -> Result<ExitCode, CliError> {
     let run = Run::new(&program, &request);
     let answer = run.answer()?;
     args.draw_calls(&program, &run, &answer)?;
-    args.emit_grammar(&program, request.on)?;
+    let emitted = args.emit_grammar(&program, request.on)?;
     if let Some(blocks) = blocks {
         blocks.draw(&program, request.on)?;
     }
@@ -403,9 +474,9 @@ pub(super) fn command(args: &AnalyzeArgs) -> Result<ExitCode, CliError> {
     if has_report {
         print(|out| {
             if args.json {
-                write_json(out, &answer, read_ns)
+                write_json(out, &answer, emitted, read_ns)
             } else {
-                write_text(out, args, &answer, read_ns)
+                write_text(out, args, &answer, emitted, read_ns)
             }
         })?;
     }
@@ -419,11 +490,23 @@ pub(super) fn command(args: &AnalyzeArgs) -> Result<ExitCode, CliError> {
 struct Report<'a> {
     #[serde(flatten)]
     answer: &'a Answer,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    emitted: Option<Emitted>,
     read_ns: u64,
 }
 
-fn write_json(out: &mut dyn Write, answer: &Answer, read_ns: u64) -> io::Result<()> {
-    serde_json::to_writer(&mut *out, &Report { answer, read_ns })?;
+fn write_json(
+    out: &mut dyn Write,
+    answer: &Answer,
+    emitted: Option<Emitted>,
+    read_ns: u64,
+) -> io::Result<()> {
+    let report = Report {
+        answer,
+        emitted,
+        read_ns,
+    };
+    serde_json::to_writer(&mut *out, &report)?;
     writeln!(out)
 }
 
@@ -431,6 +514,7 @@ fn write_text(
     out: &mut dyn Write,
     args: &AnalyzeArgs,
     answer: &Answer,
+    emitted: Option<Emitted>,
     read_ns: u64,
 ) -> io::Result<()> {
     let sizes = &answer.program;
@@ -457,6 +541,10 @@ fn write_text(
     }
     for kind in FindingKind::ALL {
         write_findings(out, kind, answer, args)?;
+    }
+    if let Some(Emitted { path, nodes, edges }) = emitted {
+        let (nodes, edges) = (counted(nodes, "node"), counted(edges, "edge"));
+        writeln!(out, "  {:<10}{path}: {nodes}, {edges}", "wrote")?;
     }
     match args.pictures.written() {
         Some(path) => writeln!(out, "  {:<10}{}", "wrote", path.display()),

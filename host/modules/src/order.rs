@@ -115,6 +115,54 @@ impl Rows {
         }
     }
 
+    /// Calls `each` with every strong component that `roots` reach, after those that it leads to
+    /// (R. Tarjan, "Depth-first search and linear graph algorithms", 1972).
+    pub(crate) fn each_component(
+        &self,
+        roots: impl Iterator<Item = u32>,
+        each: &mut dyn FnMut(&[u32]),
+    ) {
+        // The least number that a node is known to lead to; 0 before it is seen.
+        const DONE: u32 = u32::MAX;
+        let mut least = vec![0_u32; self.nodes()];
+        let (mut seen, mut open, mut members) = (0, Vec::new(), Vec::new());
+        for root in roots {
+            let mut next = (least[root as usize] == 0).then_some(root);
+            loop {
+                if let Some(node) = next.take() {
+                    seen += 1;
+                    least[node as usize] = seen;
+                    open.push((node, self.offsets[node as usize], seen));
+                    members.push(node);
+                }
+                let Some((node, edge, number)) = open.last_mut() else {
+                    break;
+                };
+                if *edge < self.offsets[*node as usize + 1] {
+                    let to = self.targets[*edge as usize];
+                    *edge += 1;
+                    match least[to as usize] {
+                        0 => next = Some(to),
+                        known => least[*node as usize] = least[*node as usize].min(known),
+                    }
+                    continue;
+                }
+                let (node, number) = (*node, *number);
+                open.pop();
+                let found = least[node as usize];
+                if let Some((parent, ..)) = open.last() {
+                    least[*parent as usize] = least[*parent as usize].min(found);
+                }
+                if found == number {
+                    let first = members.iter().rposition(|member| *member == node);
+                    let component = members.split_off(first.unwrap_or(0));
+                    component.iter().for_each(|one| least[*one as usize] = DONE);
+                    each(&component);
+                }
+            }
+        }
+    }
+
     /// A shortest way from one of `from` to `to`, both included; `None` without one. Costs a search.
     #[must_use]
     pub fn path(&self, from: impl Iterator<Item = u32>, to: u32) -> Option<Vec<u32>> {
@@ -207,5 +255,23 @@ mod tests {
         assert_eq!(rows.path([0].into_iter(), 1), Some(vec![0, 3, 1]));
         assert_eq!(rows.path([1].into_iter(), 0), None);
         assert_eq!(rows.reversed().row(1), [2, 3]);
+    }
+
+    #[test]
+    fn components_come_after_those_that_they_lead_to() {
+        // 0 -> 1 <-> 2 -> 3 -> 3, 4 -> 1; 5 is not reached.
+        let rows = Rows::of(&[vec![1], vec![2], vec![1, 3], vec![3], vec![1], vec![0]]);
+        let mut found = Vec::new();
+        rows.each_component([0, 4, 0].into_iter(), &mut |members| {
+            let mut members = members.to_vec();
+            members.sort_unstable();
+            found.push(members);
+        });
+        assert_eq!(found, [vec![3], vec![1, 2], vec![0], vec![4]]);
+        // A figure of eight whose lower half is found last.
+        let rows = Rows::of(&[vec![1, 2], vec![0], vec![3], vec![2, 0]]);
+        let mut sizes = Vec::new();
+        rows.each_component(0..4, &mut |members| sizes.push(members.len()));
+        assert_eq!(sizes, [4]);
     }
 }

@@ -641,7 +641,7 @@ impl<'a> Run<'a> {
             sources, sinks, on, ..
         } = self.request;
         let program = Cow::Borrowed(self.program);
-        let session = TaintSession::over(program, calls, self.lived()?, *on)?;
+        let session = TaintSession::over(program, calls, Cow::Borrowed(self.lived()?), *on)?;
         let found = session.ask(&TaintQuestion {
             sources,
             sinks,

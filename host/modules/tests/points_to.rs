@@ -1053,6 +1053,8 @@ fn by_grammar(program: &Program, constraints: &Constraints) -> BTreeSet<(String,
     let mut edges = Edges::default();
     let graph = constraints.graph(program);
     edges.read(&grammar, "points-to.g", &graph).unwrap();
+    let size = (edges.names.len() as u64, edges.edges.len() as u64);
+    assert_eq!((constraints.size().nodes, constraints.size().edges), size);
     let reached = reach(&grammar, &edges, 1 << 30).unwrap();
     let pairs = reached.pairs(Select {
         symbol: grammar.start,

@@ -8,8 +8,11 @@ use seawall_modules::calls::Calls;
 use seawall_modules::cells::Cells;
 use seawall_modules::finding::Finding;
 use seawall_modules::flow::On;
+use seawall_modules::grammar::{Edges, Grammar, GraphSize, Select, reach};
 use seawall_modules::model::{Function, Kind, Program};
-use seawall_modules::taint::{Port, Spec, TaintAnswer, TaintQuestion, TaintSession};
+use seawall_modules::taint::{
+    GRAMMAR, Port, Spec, TaintAnswer, TaintGraph, TaintQuestion, TaintSession,
+};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroUsize;
@@ -51,18 +54,80 @@ fn ask(program: &Program, source: &str, sink: &str) -> Vec<Finding> {
     all(&session(program, Calls::of(program)), &[source], &[sink]).findings
 }
 
+/// A source, an argument of a sink with its place, by their names in the graph of a grammar.
+type Leaked = (String, String);
+
+/// The pairs that the grammar's closure finds over the graph as text, and the size of that.
+fn by_grammar(
+    program: &Program,
+    calls: &Calls,
+    sources: &[&str],
+    sinks: &[&str],
+) -> (BTreeSet<Leaked>, GraphSize) {
+    let on = On::new(Machine::cpu(NonZeroUsize::new(1)));
+    let ends = [&*specs(sources), &*specs(sinks)];
+    let graph = TaintGraph::of(program, calls, ends, on).unwrap();
+    let mut text = Vec::new();
+    let size = graph.write(&mut text).unwrap();
+    let text = String::from_utf8(text).unwrap();
+    let named = text.lines().filter_map(|line| line.strip_prefix("# "));
+    let named: BTreeMap<&str, &str> = named.map(|line| line.split_once(": ").unwrap()).collect();
+    let grammar = Grammar::read("taint.cnf", GRAMMAR).unwrap();
+    let mut edges = Edges::default();
+    edges.read(&grammar, "taint.g", &text).unwrap();
+    let read = (edges.names.len() as u64, edges.edges.len() as u64);
+    assert_eq!((size.nodes, size.edges, edges.others), (read.0, read.1, 0));
+    let reached = reach(&grammar, &edges, 1 << 30).unwrap();
+    let pairs = reached.pairs(Select {
+        symbol: grammar.start,
+        from: None,
+        to: None,
+    });
+    let name = |node: u32| named[&*edges.names[node as usize]].to_owned();
+    let pairs = pairs.map(|pair| (name(pair.from), name(pair.to)));
+    (pairs.collect(), size)
+}
+
+/// The pairs of a session's answer.
+fn by_session(
+    program: &Program,
+    calls: &Calls,
+    sources: &[&str],
+    sinks: &[&str],
+) -> BTreeSet<Leaked> {
+    let session = session(program, calls.clone());
+    let findings = all(&session, sources, sinks).findings.into_iter();
+    let pair = |finding: Finding| {
+        let message = finding.message.strip_prefix("data from ").unwrap();
+        let (source, sink) = message.split_once(" reaches ").unwrap();
+        (source.to_owned(), format!("{}: {sink}", finding.place))
+    };
+    findings.map(pair).collect()
+}
+
+/// Whether the grammar says what the session does; returns the number of pairs.
+fn is_a_grammar(program: &Program, sources: &[&str], sinks: &[&str]) -> usize {
+    let calls = Calls::of(program);
+    let (by_grammar, _) = by_grammar(program, &calls, sources, sinks);
+    let found = by_session(program, &calls, sources, sinks);
+    assert_eq!(by_grammar, found);
+    found.len()
+}
+
 const HEAD: &str = "(import \"env\" \"in\" (func $in (result i32)))
     (import \"env\" \"out\" (func $out (param i32)))
     (memory 1) (table 4 funcref) (type $f (func (param i32) (result i32)))
     (global $g (mut i32) (i32.const 0)) (global $h (mut i32) (i32.const 0))";
 
-/// Findings of a module with the usual imports.
+/// Findings of a module with the usual imports, which are those of the grammar.
 fn leaks(text: &str) -> Vec<Finding> {
-    ask(
-        &read(&format!("(module {HEAD} {text})")),
-        "env.in",
-        "env.out",
-    )
+    let program = read(&format!("(module {HEAD} {text})"));
+    let found = ask(&program, "env.in", "env.out");
+    assert_eq!(
+        is_a_grammar(&program, &["env.in"], &["env.out"]),
+        found.len()
+    );
+    found
 }
 
 fn is_safe(text: &str) {
@@ -363,6 +428,66 @@ fn threads_ask_one_session() {
             .for_each(|thread| thread.join().unwrap());
     });
     assert_eq!(session.kept(), 4);
+}
+
+#[test]
+fn calls_of_one_function_match_by_their_words() {
+    // The data goes in at one call in nine, and comes out there alone.
+    for at in 0..9 {
+        let call = |number: usize| match number == at {
+            true => "call $in call $same call $out ",
+            false => "i32.const 1 call $same call $out ",
+        };
+        let calls: String = (0..9).map(call).collect();
+        let same = "(func $same (param i32) (result i32) local.get 0)";
+        leaks_once(&format!("{same} (func (export \"f\") {calls})"));
+    }
+}
+
+#[test]
+fn a_graph_grows_with_the_logarithm_of_the_calls_of_a_function() {
+    let size = |count: usize| {
+        let calls = "call $in call $same call $out ".repeat(count);
+        let program = read(&format!(
+            "(module {HEAD} (func $same (param i32) (result i32) local.get 0)
+             (func (export \"f\") {calls}))"
+        ));
+        by_grammar(&program, &Calls::of(&program), &["in"], &["out"]).1
+    };
+    let (few, many) = (size(8), size(64));
+    // Each call has a word for its argument, result and memory; words have 3 and 6 bits.
+    assert!(
+        many.edges > 8 * few.edges && many.edges < 16 * few.edges,
+        "{few:?} {many:?}"
+    );
+    assert!(
+        many.nodes > 8 * few.nodes && many.nodes < 20 * few.nodes,
+        "{few:?} {many:?}"
+    );
+}
+
+#[test]
+fn names_of_several_lines_stay_in_comments() {
+    let program = read(
+        "(module (import \"env\" \"a\\nv0 v0 sink\" (func $in (result i32)))
+         (import \"env\" \"out\" (func $out (param i32)))
+         (func (export \"f\") call $in call $out))",
+    );
+    let pairs = by_grammar(&program, &Calls::of(&program), &["a\nv0 v0 sink"], &["out"]).0;
+    let sources: Vec<&str> = pairs.iter().map(|(source, _)| source.as_str()).collect();
+    assert_eq!(sources, ["a v0 v0 sink"]);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(96))]
+    #[test]
+    fn taint_is_a_grammar(numbers in prop::collection::vec(any::<u8>(), 0..500)) {
+        let text = random::module(&mut Numbers::new(&numbers));
+        let text = text.replace("local.get 0)", "call $in local.set 3 local.get 0)");
+        let program = read(&text);
+        let sources = ["in", "load", "in:memory", "f0:0", "f0", "out:0"];
+        is_a_grammar(&program, &sources, &["out", "out:memory", "f0"]);
+    }
 }
 
 /// A run of a program in which every branch is taken by chance, which follows data as it goes.

@@ -60,6 +60,55 @@ fn points_to_is_a_question_for_the_grammar() {
     assert_eq!(pairs, [format!("  i1@0 -> {chosen_by}")]);
 }
 
+/// What `env.in` returns goes through function 2 and into `env.out`; then a constant does.
+const LEAK: &[u8] = b"\0asm\x01\0\0\0\
+    \x01\x11\x04\x60\0\x01\x7f\x60\x01\x7f\0\x60\x01\x7f\x01\x7f\x60\0\0\
+    \x02\x14\x02\x03env\x02in\0\0\x03env\x03out\0\x01\
+    \x03\x03\x02\x02\x03\
+    \x07\x05\x01\x01f\0\x03\
+    \x0a\x15\x02\x04\0\x20\0\x0b\
+    \x0e\0\x10\0\x10\x02\x10\x01\x41\x01\x10\x02\x10\x01\x0b";
+
+#[test]
+fn taint_is_a_question_for_the_grammar() {
+    let module = Fixture::new("module.wasm", LEAK);
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().to_str().unwrap();
+    let of_taint = ["--emit-grammar", path, "--grammar-of", "taint", "--json"];
+    let refused = finish(seawall(&["analyze", module.path()]).args(of_taint));
+    assert_eq!(refused.code, 2);
+    assert!(refused.stderr.contains("--source"), "{}", refused.stderr);
+    let ends = [
+        "--source",
+        "env.in",
+        "--sink",
+        "env.out",
+        "--analysis",
+        "taint",
+    ];
+    let done = finish(
+        seawall(&["analyze", module.path()])
+            .args(of_taint)
+            .args(ends),
+    );
+    assert_eq!((done.code, done.stderr.as_str()), (0, ""));
+    let report: Value = serde_json::from_str(&done.stdout).unwrap();
+    let file = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let (grammar, graph) = (file("taint.cnf"), file("taint.g"));
+    assert_eq!(report["emitted"]["path"], graph);
+    let done = finish(&mut seawall(&["grammar", &grammar, &graph, "--json"]));
+    assert_eq!((done.code, done.stderr.as_str()), (0, ""));
+    let reached: Value = serde_json::from_str(&done.stdout).unwrap();
+    assert_eq!(reached["nodes"], report["emitted"]["nodes"]);
+    assert_eq!(reached["edges"], report["emitted"]["edges"]);
+    let pairs = reached["pairs"].as_array().unwrap();
+    assert_eq!(
+        (pairs.len(), report["findings"].as_array().unwrap().len()),
+        (1, 1)
+    );
+    assert!(pairs[0].to_string().contains("\"source0\""), "{pairs:?}");
+}
+
 #[test]
 fn calls_that_are_resolved_leave_functions_unreachable() {
     let by_type = findings(&["--analysis", "calls"]);

@@ -36,3 +36,12 @@ impl Symbol {
         self.0 as usize
     }
 }
+
+/// Size of a graph that is written as text.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct GraphSize {
+    /// Nodes that edges have.
+    pub nodes: u64,
+    /// Edges.
+    pub edges: u64,
+}

@@ -7,7 +7,9 @@ use crate::analysis::Lived;
 use crate::calls::Calls;
 use crate::error::ModuleError;
 use crate::flow::On;
+use crate::grammar::GraphSize;
 use crate::model::{ANY_INDEX, Initial, Program};
+use hashbrown::HashSet;
 use std::fmt::Write;
 
 /// The grammar: an object flows from where it is made along inclusions.
@@ -77,6 +79,18 @@ impl Constraints {
         let lived = Lived::of(program, on)?;
         let net = Net::of(program, calls, open_tables, &lived, on)?;
         Rounds::new(&net, on)?.constraints()
+    }
+
+    /// The size of the graph.
+    #[must_use]
+    pub fn size(&self) -> GraphSize {
+        let objects: HashSet<Object> = self.made.iter().map(|(object, _)| *object).collect();
+        let ends = self.inclusions.iter().flat_map(|(from, to)| [*from, *to]);
+        let values: HashSet<u32> = self.made.iter().map(|made| made.1).chain(ends).collect();
+        GraphSize {
+            nodes: (objects.len() + values.len()) as u64,
+            edges: (self.made.len() + self.inclusions.len()) as u64,
+        }
     }
 
     /// The graph, as `seawall grammar` reads it; comments name the values that choose calls.

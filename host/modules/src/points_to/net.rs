@@ -135,7 +135,7 @@ impl<'a> Net<'a> {
     fn inclusions(&self) -> u64 {
         let own = self.whole.values.iter().map(|values| {
             let sites = values.sites.iter();
-            let across = sites.map(|site| site.ins.len() as u64 + u64::from(site.made));
+            let across = sites.map(|site| (site.ins.len() + site.outs.len()) as u64);
             values.edges.len() as u64 + values.ports.len() as u64 + across.sum::<u64>()
         });
         let dispatches = self.calls.functions..self.calls.nodes();
@@ -336,9 +336,9 @@ impl<'a> Net<'a> {
                 edges.push((self.whole.value(node, *value), input));
             }
         }
-        for number in 0..site.made {
+        for (number, value) in (0..).zip(&site.outs) {
             if let Some(output) = self.whole.output(callee, number) {
-                edges.push((output, self.whole.value(node, site.outs + number)));
+                edges.push((output, self.whole.value(node, *value)));
             }
         }
     }

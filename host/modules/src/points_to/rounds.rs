@@ -244,7 +244,7 @@ impl<'a> Rounds<'a> {
             let callees = targets
                 .as_deref()
                 .unwrap_or(std::slice::from_ref(&site.callee));
-            let each = site.ins.len() as u64 + u64::from(site.made);
+            let each = (site.ins.len() + site.outs.len()) as u64;
             count += each * callees.len() as u64;
             check(count, self.on)?;
             for callee in callees {

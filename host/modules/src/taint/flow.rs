@@ -53,30 +53,21 @@ impl Flows {
             })?,
         })
     }
-
-    /// The same flows from what depends to what it depends on.
-    pub(super) fn reversed(&self) -> Self {
-        Self {
-            along: self.along.reversed(),
-            up: self.up.reversed(),
-            down: self.down.reversed(),
-        }
-    }
 }
 
 /// Flows of all calls over the summaries of their callees.
 fn across(whole: &Whole<'_>, summaries: &[u64], visit: &mut Visit<'_>) {
     for (node, values) in (0..).zip(&whole.values) {
         for site in &values.sites {
-            for number in 0..site.made {
+            let outs = (0..).zip(&site.outs).filter(|(_, out)| **out != NONE);
+            for (number, out) in outs {
                 let Some(output) = whole.output(site.callee, number) else {
                     continue;
                 };
                 let word = summaries[output as usize];
                 for (input, value) in (0..).zip(&site.ins) {
                     if *value != NONE && word >> bit(input) & 1 == 1 {
-                        let to = whole.value(node, site.outs + number);
-                        visit(whole.value(node, *value), to);
+                        visit(whole.value(node, *value), whole.value(node, *out));
                     }
                 }
             }

@@ -2,8 +2,9 @@
 //!
 //! 1. Every function becomes a graph of values (`values/function.rs`): what an operation makes
 //!    depends on its operands, what a join of ways makes on all that come in, for locals, globals,
-//!    memory and the stack alike. Globals are parameters and results of every function, so that a global that is
-//!    overwritten before it is read is safe.
+//!    memory and the stack alike. Globals are parameters and results of every function, so that a
+//!    global that is overwritten before it is read is safe. Only values that matter stay, each once
+//!    (`values/condense.rs`).
 //! 2. Summaries (`summary.rs`): which outputs of a function depend on which inputs, a bit matrix a
 //!    function. One fixpoint on the machine finds all of them: at a call, an argument flows to a
 //!    result if the present summary of the callee says so.
@@ -12,18 +13,24 @@
 //!    those of matching calls and returns alone. Neither values nor summaries depend on sources and
 //!    sinks: a program stays resident (`session.rs`), and a question is a search (`reach.rs`) that
 //!    stops where it has its answer and goes on there for the next one.
-//! 4. A finding has one way from the source to the sink (`witness.rs`).
+//! 4. A finding has one way from the source to the sink (`witness.rs`), along all values of the
+//!    functions there, which are made anew.
+//!
+//! The same question is one of reachability under a grammar of few symbols (`grammar.rs`).
 //!
 //! Not followed: which of several ways was taken (implicit flow), addresses that choose what is
 //! loaded, values that exceptions carry, and data that an import puts in memory, unless that is
 //! named as a source. Memory is one cell, and no store cleans it.
 
+mod ends;
 mod flow;
 mod reach;
 mod session;
 mod spec;
 mod summary;
 mod witness;
+mod grammar;
 
+pub use grammar::{GRAMMAR, TaintGraph};
 pub use session::{TaintAnswer, TaintQuestion, TaintSession, TaintWork};
 pub use spec::{Port, Spec};

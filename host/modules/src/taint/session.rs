@@ -1,27 +1,30 @@
 //! A program that stays resident and answers from which sources data reaches which sinks.
 
+use super::ends::{Argument, Ends};
 use super::flow::Flows;
-use super::reach::Reach;
-use super::spec::{Port, Spec};
+use super::reach::{Hubs, Reach};
+use super::spec::Spec;
 use super::summary::summaries;
-use super::witness::Way;
+use super::witness::{Details, Way};
 use crate::analysis::Lived;
 use crate::calls::Calls;
 use crate::error::ModuleError;
-use crate::finding::{Finding, FindingKind, Place};
+use crate::finding::{Finding, FindingKind};
 use crate::flow::{On, SolveStats};
 use crate::model::Program;
 use crate::names::Names;
-use crate::order::{Rows, rows_by};
-use crate::values::{NONE, Site, Whole};
 use hashbrown::HashMap;
 use seawall::units::elapsed_ns;
 use std::borrow::Cow;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Instant;
 
 /// Most bytes of the searches that a session keeps.
 const KEPT_BYTES: u64 = 256 << 20;
+
+/// Searches over all values that take about as long as to find the hubs.
+const HUBS_FROM: u64 = 4;
 
 /// A question: does data of the sources reach the sinks?
 #[derive(Clone, Copy, Debug)]
@@ -70,16 +73,17 @@ pub struct TaintWork {
 /// calls of the sinks. Of a new source, `O(v + e)` for the `v` values that it reaches and their `e`
 /// flows. Questions may come from several threads.
 pub struct TaintSession<'a> {
-    whole: Whole<'a>,
-    names: Names,
+    ends: Ends<'a>,
     flows: Flows,
-    /// The flows the other way round, once a way was asked for.
-    back: OnceLock<Flows>,
-    /// All calls: the function, and the place in its list.
-    sites: Vec<(u32, u32)>,
-    /// Calls of each node of the call graph.
-    sites_of: Rows,
+    /// Liveness, of which values are made in detail.
+    lived: Cow<'a, Lived>,
+    /// Inputs that values depend on.
+    words: Vec<u64>,
+    details: Mutex<Details>,
     kept: Mutex<Kept>,
+    /// Values that searches took before they shared hubs.
+    taken: AtomicU64,
+    hubs: OnceLock<Option<Hubs>>,
     /// Work of the summaries.
     pub summaries: SolveStats,
     /// Time in which flows were laid out, nanoseconds.
@@ -105,18 +109,6 @@ struct KeptReach {
     bytes: u64,
 }
 
-/// An argument of a call that a sink takes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Argument {
-    /// Number of the call, in the order of functions and operations.
-    site: u32,
-    /// The function that is called.
-    target: u32,
-    /// Number of the argument.
-    input: u32,
-    value: u32,
-}
-
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -132,45 +124,32 @@ impl<'a> TaintSession<'a> {
         on: On,
     ) -> Result<Self, ModuleError> {
         let lived = Lived::of(&program, on)?;
-        Self::over(program, calls, &lived, on)
+        Self::over(program, calls, Cow::Owned(lived), on)
     }
 
     /// As [`TaintSession::open`], of a program whose liveness is known.
     pub(crate) fn over(
         program: Cow<'a, Program>,
         calls: Cow<'a, Calls>,
-        lived: &Lived,
+        lived: Cow<'a, Lived>,
         on: On,
     ) -> Result<Self, ModuleError> {
-        let mut whole = Whole::of(program, calls, "taint", None, lived)?;
-        let found = summaries(&whole, on)?;
+        let mut ends = Ends::of(program, calls, &lived)?;
+        let found = summaries(&ends.whole, on)?;
         let clock = Instant::now();
-        let flows = Flows::of(&whole, &found.words)?;
-        for values in &mut whole.values {
+        let flows = Flows::of(&ends.whole, &found.words)?;
+        for values in &mut ends.whole.values {
             values.edges = Vec::new();
         }
-        let numbered = |(node, sites): (u32, usize)| (0..sites as u32).map(move |at| (node, at));
-        let counts = whole.values.iter().map(|values| values.sites.len());
-        let sites: Vec<(u32, u32)> = (0..).zip(counts).flat_map(numbered).collect();
-        let callee = |(node, at): &(u32, u32)| {
-            let site = &whole.values[*node as usize].sites[*at as usize];
-            site.callee
-        };
-        // There are fewer calls than values.
-        let sites_of = rows_by(whole.values.len(), &|visit| {
-            let callees = sites.iter().map(callee);
-            callees
-                .zip(0..)
-                .for_each(|(callee, site)| visit(callee, site));
-        });
         Ok(Self {
-            names: Names::of(&whole.program),
-            sites_of: sites_of.unwrap_or_default(),
-            whole,
+            ends,
             flows,
-            back: OnceLock::new(),
-            sites,
+            lived,
+            words: found.words,
+            details: Mutex::default(),
             kept: Mutex::default(),
+            taken: AtomicU64::new(0),
+            hubs: OnceLock::new(),
             summaries: found.stats,
             build_ns: elapsed_ns(clock),
         })
@@ -179,31 +158,31 @@ impl<'a> TaintSession<'a> {
     /// The program.
     #[must_use]
     pub fn program(&self) -> &Program {
-        &self.whole.program
+        self.ends.program()
     }
 
     /// The call graph.
     #[must_use]
     pub fn calls(&self) -> &Calls {
-        &self.whole.calls
+        &self.ends.whole.calls
     }
 
     /// Functions by name.
     #[must_use]
     pub const fn names(&self) -> &Names {
-        &self.names
+        &self.ends.names
     }
 
     /// Number of values of all functions.
     #[must_use]
     pub fn values(&self) -> usize {
-        self.whole.len()
+        self.ends.whole.len()
     }
 
     /// Number of calls.
     #[must_use]
     pub fn sites(&self) -> usize {
-        self.sites.len()
+        self.ends.sites.len()
     }
 
     /// Number of sources whose searches are kept.
@@ -236,9 +215,9 @@ impl<'a> TaintSession<'a> {
     pub fn ask(&self, question: &TaintQuestion<'_>) -> Result<TaintAnswer, ModuleError> {
         let clock = Instant::now();
         for source in question.sources.iter().filter(|source| !source.is_load()) {
-            source.functions("source", self.program(), &self.names)?;
+            source.functions("source", self.program(), self.names())?;
         }
-        let arguments = self.arguments(question.sinks)?;
+        let arguments = self.ends.arguments(question.sinks)?;
         let mut work = TaintWork {
             arguments: arguments.len(),
             ..TaintWork::default()
@@ -261,9 +240,10 @@ impl<'a> TaintSession<'a> {
         let values: Vec<u32> = arguments.iter().map(|argument| argument.value).collect();
         let mut is_reached = false;
         for source in sources {
-            let until = |reach: &mut Reach| reach.until(&self.flows, &values);
+            let hubs = self.hubs();
+            let until = |reach: &mut Reach| reach.until(&self.flows, hubs, &values);
             let (is_found, taken) = self.follow(source, until)?;
-            work.add(taken);
+            self.add(taken, work);
             is_reached = is_found;
             if is_reached {
                 break;
@@ -285,13 +265,14 @@ impl<'a> TaintSession<'a> {
     ) -> Result<TaintAnswer, ModuleError> {
         let mut pairs: Vec<(Argument, u32)> = Vec::new();
         for (number, source) in (0..).zip(question.sources) {
+            let hubs = self.hubs();
             let taken = self.follow(source, |reach| {
-                let taken = reach.complete(&self.flows);
+                let taken = reach.complete(&self.flows, hubs);
                 let reached = arguments.iter().filter(|one| reach.has(one.value));
                 pairs.extend(reached.map(|argument| (*argument, number)));
                 taken
             });
-            work.add(taken?);
+            self.add(taken?, work);
         }
         pairs.sort_unstable();
         let shown = pairs.iter().take(question.limit);
@@ -309,9 +290,23 @@ impl<'a> TaintSession<'a> {
         })
     }
 
-    fn site(&self, number: u32) -> (u32, &Site) {
-        let (node, at) = self.sites[number as usize];
-        (node, &self.whole.values[node as usize].sites[at as usize])
+    /// The hubs, once searches have taken about as long as to find them.
+    fn hubs(&self) -> Option<&Hubs> {
+        if self.taken.load(Ordering::Relaxed) <= HUBS_FROM * self.values() as u64 {
+            return None;
+        }
+        let found = || {
+            let [up, down] = self.ends.passing_memory()?;
+            Some(Hubs::of(&self.flows, up, down))
+        };
+        self.hubs.get_or_init(found).as_ref()
+    }
+
+    /// Counts a source that was followed.
+    fn add(&self, taken: u64, work: &mut TaintWork) {
+        self.taken.fetch_add(taken, Ordering::Relaxed);
+        work.followed += usize::from(taken > 0);
+        work.values += taken;
     }
 
     fn finding(
@@ -320,29 +315,22 @@ impl<'a> TaintSession<'a> {
         source: &Spec,
         has_way: bool,
     ) -> Result<Finding, ModuleError> {
-        let program = self.program();
-        let (node, site) = self.site(argument.site);
-        let offset = program.functions[node as usize].body.ops[site.op as usize].offset;
-        let place = Place::of(program, node as usize, Some(offset));
-        let callee = &program.functions[argument.target as usize];
-        let what = match argument.input < callee.parameters {
-            true => format!("argument {}", argument.input),
-            false => "memory at the call".to_owned(),
-        };
-        let message = format!("data from {source} reaches {what} of {}", callee.label());
+        let (place, what) = self.ends.described(&argument);
+        let message = format!("data from {source} reaches {what}");
         let mut witness = Vec::new();
         if has_way {
-            let back = self.back.get_or_init(|| self.flows.reversed());
             witness = self.follow(source, |reach| {
                 // It may have been given up for others in the meantime.
-                reach.complete(&self.flows);
-                let way = Way {
-                    whole: &self.whole,
-                    back,
+                reach.complete(&self.flows, self.hubs());
+                let mut way = Way {
+                    ends: &self.ends,
+                    lived: &self.lived,
+                    summaries: &self.words,
                     reach,
                     source,
+                    details: &mut lock(&self.details),
                 };
-                way.steps(argument.value, &place)
+                way.steps(argument.site, argument.input, &place)
             })?;
         }
         Ok(Finding {
@@ -363,7 +351,7 @@ impl<'a> TaintSession<'a> {
         let reach = match found {
             Some(reach) => reach,
             None => {
-                let reach = Reach::new(self.whole.len(), self.seeds(source)?);
+                let reach = Reach::new(self.values(), self.ends.seeds(source)?);
                 lock(&self.kept).keep(source, reach)
             }
         };
@@ -373,84 +361,6 @@ impl<'a> TaintSession<'a> {
         };
         lock(&self.kept).weigh(source, bytes, KEPT_BYTES);
         Ok(followed)
-    }
-
-    /// Values where data of a source begins, sorted.
-    fn seeds(&self, source: &Spec) -> Result<Vec<u32>, ModuleError> {
-        let whole = &self.whole;
-        let mut seeds = Vec::new();
-        if source.is_load() {
-            for (node, values) in (0..).zip(&whole.values) {
-                let loads = values.loads.iter();
-                seeds.extend(loads.map(|load| whole.value(node, *load)));
-            }
-            return Ok(seeds);
-        }
-        for function in source.functions("source", self.program(), &self.names)? {
-            let results = self.program().functions[*function as usize].results;
-            match source.port {
-                Port::All => {
-                    let all = (0..results).filter_map(|result| whole.output(*function, result));
-                    seeds.extend(all);
-                }
-                Port::Parameter(parameter) => seeds.extend(whole.input(*function, parameter)),
-                Port::Memory => {
-                    let memory = whole.memory(*function, results);
-                    seeds.extend(whole.output(*function, memory));
-                }
-            }
-        }
-        Ok(seeds)
-    }
-
-    /// Arguments of all calls that may call a sink, sorted.
-    fn arguments(&self, sinks: &[Spec]) -> Result<Vec<Argument>, ModuleError> {
-        let mut arguments = Vec::new();
-        for sink in sinks {
-            for function in sink.functions("sink", self.program(), &self.names)? {
-                let parameters = self.program().functions[*function as usize].parameters;
-                let inputs = match sink.port {
-                    Port::All => 0..parameters,
-                    Port::Parameter(input) => input..input + 1,
-                    Port::Memory => {
-                        let memory = self.whole.memory(*function, parameters);
-                        memory..memory + 1
-                    }
-                };
-                for input in inputs {
-                    self.add_arguments(*function, input, &mut arguments);
-                }
-            }
-        }
-        arguments.sort_unstable();
-        arguments.dedup();
-        Ok(arguments)
-    }
-
-    /// Adds an argument of the calls of a function, and of those that may call it.
-    fn add_arguments(&self, target: u32, input: u32, arguments: &mut Vec<Argument>) {
-        let calls = self.calls();
-        let callers = calls.callers.row(target as usize).iter().copied();
-        let dispatches = callers.filter(|node| *node as usize >= calls.functions);
-        for callee in std::iter::once(target).chain(dispatches) {
-            for number in self.sites_of.row(callee as usize) {
-                let (node, site) = self.site(*number);
-                let value = site.ins.get(input as usize).filter(|value| **value != NONE);
-                arguments.extend(value.map(|value| Argument {
-                    site: *number,
-                    target,
-                    input,
-                    value: self.whole.value(node, *value),
-                }));
-            }
-        }
-    }
-}
-
-impl TaintWork {
-    const fn add(&mut self, taken: u64) {
-        self.followed += (taken > 0) as usize;
-        self.values += taken;
     }
 }
 
@@ -477,14 +387,14 @@ impl Kept {
         reach
     }
 
-    /// Counts the bytes of a search, and gives up others until all have at most `most`: those that
-    /// were not used for longest.
+    /// Counts the bytes of a search, and gives up those that were not used for longest until all have
+    /// at most `most`: itself as the last one.
     fn weigh(&mut self, source: &Spec, bytes: u64, most: u64) {
         if let Some(kept) = self.reaches.get_mut(source) {
             self.bytes = self.bytes - kept.bytes + bytes;
             kept.bytes = bytes;
         }
-        while self.bytes > most && self.reaches.len() > 1 {
+        while self.bytes > most {
             let oldest = self.reaches.iter().min_by_key(|(_, kept)| kept.used);
             let Some(oldest) = oldest.map(|(source, _)| source.clone()) else {
                 break;
@@ -509,12 +419,11 @@ mod tests {
         }
         assert_eq!((kept.reaches.len(), kept.bytes), (2, 80));
         assert!(kept.find(&spec("a")).is_none() && kept.find(&spec("b")).is_some());
-        // One that shrinks leaves space, and the last one stays whatever it takes.
+        // One that shrinks leaves space, and one that takes more than all may is not kept.
         kept.weigh(&spec("b"), 10, 100);
         assert_eq!((kept.reaches.len(), kept.bytes), (2, 50));
         kept.keep(&spec("d"), Reach::new(64, Vec::new()));
         kept.weigh(&spec("d"), 1000, 100);
-        assert_eq!((kept.reaches.len(), kept.bytes), (1, 1000));
-        assert!(kept.find(&spec("d")).is_some());
+        assert_eq!((kept.reaches.len(), kept.bytes), (0, 0));
     }
 }

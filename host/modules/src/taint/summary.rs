@@ -63,7 +63,8 @@ pub(super) fn summaries(whole: &Whole<'_>, on: On) -> Result<Summaries, ModuleEr
     }
     let gates = gates(whole);
     let place = order(count, &flows, &gates);
-    let (graph, gates) = arrays(count, flows, &gates, &place);
+    let (graph, gates) = arrays(count, &flows, &gates, &place);
+    drop(flows);
     let mut made = vec![0_u64; count + 1];
     made[count] = u64::MAX;
     for (node, values) in (0..).zip(&whole.values) {
@@ -92,8 +93,9 @@ fn flows(whole: &Whole<'_>) -> Vec<Flow> {
     for (node, values) in (0..).zip(&whole.values) {
         for site in &values.sites {
             let callee = &whole.values[site.callee as usize];
-            for number in 0..site.made.min(callee.outputs) {
-                let to = whole.value(node, site.outs + number);
+            let outs = site.outs.iter().take(callee.outputs as usize);
+            for out in outs.filter(|out| **out != NONE) {
+                let to = whole.value(node, *out);
                 let ins = (0..).zip(&site.ins).filter(|(_, value)| **value != NONE);
                 flows.extend(ins.map(|(input, value)| (whole.value(node, *value), to, bit(input))));
             }
@@ -134,20 +136,24 @@ fn order(count: usize, flows: &[Flow], gates: &[u32]) -> Vec<u32> {
 }
 
 /// The graph of dependencies, each row sorted, and the gates, all by place.
-fn arrays(count: usize, flows: Vec<Flow>, gates: &[u32], place: &[u32]) -> (CsrArrays, Vec<u32>) {
+fn arrays(count: usize, flows: &[Flow], gates: &[u32], place: &[u32]) -> (CsrArrays, Vec<u32>) {
     let at = |value: u32| place.get(value as usize).copied().unwrap_or(count as u32);
-    let mut sorted: Vec<Flow> = flows
-        .into_iter()
-        .map(|(from, to, bit)| (at(to), at(from), bit))
-        .collect();
-    sorted.sort_unstable();
-    sorted.dedup();
     let mut offsets = vec![0_u32; count + 2];
-    for (to, ..) in &sorted {
-        offsets[*to as usize + 1] += 1;
+    for (_, to, _) in flows {
+        offsets[at(*to) as usize + 1] += 1;
     }
     for node in 0..=count {
         offsets[node + 1] += offsets[node];
+    }
+    let mut next = offsets.clone();
+    let mut ends = vec![(0_u32, 0_u32); flows.len()];
+    for (from, to, bit) in flows {
+        let next = &mut next[at(*to) as usize];
+        ends[*next as usize] = (at(*from), *bit);
+        *next += 1;
+    }
+    for row in offsets.windows(2) {
+        ends[row[0] as usize..row[1] as usize].sort_unstable();
     }
     let mut placed = vec![count as u32; count + 1];
     for (value, gate) in (0..).zip(gates) {
@@ -155,8 +161,8 @@ fn arrays(count: usize, flows: Vec<Flow>, gates: &[u32], place: &[u32]) -> (CsrA
     }
     let graph = CsrArrays {
         offsets,
-        targets: sorted.iter().map(|(_, from, _)| *from).collect(),
-        weights: Some(sorted.iter().map(|(.., bit)| *bit).collect()),
+        targets: ends.iter().map(|(from, _)| *from).collect(),
+        weights: Some(ends.iter().map(|(_, bit)| *bit).collect()),
         ..CsrArrays::default()
     };
     (graph, placed)

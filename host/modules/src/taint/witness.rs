@@ -1,74 +1,65 @@
 //! One way from a source to a sink.
 
-use super::flow::Flows;
+use super::ends::Ends;
 use super::reach::Reach;
 use super::spec::Spec;
+use super::summary::bit;
+use crate::analysis::Lived;
 use crate::finding::{Place, Step};
 use crate::model::Kind;
-use crate::order::Rows;
-use crate::values::{NONE, Whole};
-use hashbrown::HashMap;
+use crate::values::{Detail, NONE, owner};
 use std::collections::VecDeque;
 
-/// Searches a way back from a sink.
+/// Most values of functions that are kept in detail.
+const KEPT_MAX: usize = 1 << 23;
+
+/// A value in detail: the node of the call graph, and its number there.
+type Value = (u32, u32);
+
+/// Functions in detail, as ways needed them, and memory of searches.
+#[derive(Default)]
+pub(super) struct Details {
+    /// By node.
+    nodes: Vec<Option<Box<Detail>>>,
+    /// Number of their values.
+    values: usize,
+    /// The value after each one on a way back, itself at the end; [`NONE`] for those not seen.
+    next: Vec<u32>,
+    seen: Vec<u32>,
+}
+
+/// Searches a way back from a sink, through all values of the functions on it.
 pub(super) struct Way<'a> {
-    pub(super) whole: &'a Whole<'a>,
-    /// The flows the other way round.
-    pub(super) back: &'a Flows,
+    pub(super) ends: &'a Ends<'a>,
+    pub(super) lived: &'a Lived,
+    /// Inputs that values depend on.
+    pub(super) summaries: &'a [u64],
     /// All values that the source reaches.
     pub(super) reach: &'a Reach,
     pub(super) source: &'a Spec,
+    pub(super) details: &'a mut Details,
 }
 
-/// A shortest way back from `from` over `rows`, along values for which `is_on_the_way` holds, to one
-/// for which `is_end` holds. The way is returned from that end on.
-fn back(
-    rows: [&Rows; 2],
-    from: u32,
-    is_on_the_way: &dyn Fn(u32) -> bool,
-    is_end: &dyn Fn(u32) -> bool,
-) -> Vec<u32> {
-    let mut next: HashMap<u32, u32> = HashMap::new();
-    next.insert(from, NONE);
-    let mut open = VecDeque::from([from]);
-    while let Some(value) = open.pop_front() {
-        if is_end(value) {
-            let mut way = vec![value];
-            let mut at = value;
-            while let Some(after) = next.get(&at).filter(|after| **after != NONE) {
-                at = *after;
-                way.push(at);
-            }
-            return way;
-        }
-        for before in rows.iter().flat_map(|rows| rows.row(value as usize)) {
-            if is_on_the_way(*before) && !next.contains_key(before) {
-                next.insert(*before, value);
-                open.push_back(*before);
-            }
-        }
-    }
-    Vec::new()
+/// The part of a way that is searched, from its end.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Part {
+    /// Down into callees, from where data came without that.
+    Down,
+    /// From the source up to callers.
+    Up,
 }
 
 impl Way<'_> {
-    /// The steps from the source to a value. Costs two searches.
-    pub(super) fn steps(&self, value: u32, sink: &Place) -> Vec<Step> {
-        let Self {
-            back: flows, reach, ..
-        } = self;
-        let risen = |value: u32| reach.has_risen(value);
-        let down = back(
-            [&flows.along, &flows.down],
-            value,
-            &|value| reach.has(value),
-            &risen,
-        );
+    /// The steps from the source to an argument of a call. Costs two searches.
+    pub(super) fn steps(&mut self, site: u32, input: u32, sink: &Place) -> Vec<Step> {
+        self.clear();
+        let (node, at) = self.ends.sites[site as usize];
+        let value = self.detail(node).values.sites[at as usize].ins[input as usize];
+        let down = self.back((node, value), Part::Down);
         let Some(turn) = down.first() else {
             return Vec::new();
         };
-        let is_seed = |value: u32| reach.is_seed(value);
-        let mut way = back([&flows.along, &flows.up], *turn, &risen, &is_seed);
+        let mut way = self.back(*turn, Part::Up);
         way.extend(down.iter().skip(1));
         let mut steps = Vec::new();
         for (at, value) in way.iter().enumerate() {
@@ -88,20 +79,184 @@ impl Way<'_> {
         steps
     }
 
+    fn detail(&mut self, node: u32) -> &Detail {
+        let details = &mut *self.details;
+        details.nodes[node as usize].get_or_insert_with(|| {
+            let detail = self.ends.whole.detail(node, self.lived);
+            details.values += detail.kept.len();
+            Box::new(detail)
+        })
+    }
+
+    /// Makes place for a search, and forgets the one before.
+    fn clear(&mut self) {
+        let whole = &self.ends.whole;
+        let details = &mut *self.details;
+        if details.values > KEPT_MAX {
+            details.nodes.clear();
+            details.values = 0;
+        }
+        details.nodes.resize_with(whole.values.len(), || None);
+        for seen in details.seen.drain(..) {
+            details.next[seen as usize] = NONE;
+        }
+        let count = whole.first_detail.last().copied().unwrap_or(0);
+        details.next.resize(count as usize, NONE);
+    }
+
+    /// The number of a value among those of all functions in detail.
+    fn number(&self, (node, own): Value) -> u32 {
+        self.ends.whole.first_detail[node as usize] + own
+    }
+
+    /// Puts a value before another one on the way, unless it was seen.
+    fn see(&mut self, value: Value, after: u32) -> bool {
+        let number = self.number(value);
+        let next = &mut self.details.next[number as usize];
+        let is_new = *next == NONE;
+        if is_new {
+            *next = after;
+            self.details.seen.push(number);
+        }
+        is_new
+    }
+
+    /// A shortest way back from a value to where a part of it begins, from that on.
+    fn back(&mut self, from: Value, part: Part) -> Vec<Value> {
+        self.clear();
+        self.see(from, self.number(from));
+        let mut open = VecDeque::from([from]);
+        let mut before = Vec::new();
+        while let Some(value) = open.pop_front() {
+            let number = self.number(value);
+            if self.is_start(value, part) {
+                let after = |value: &u32| {
+                    let after = self.details.next[*value as usize];
+                    (after != *value).then_some(after)
+                };
+                let way = std::iter::successors(Some(number), after);
+                let firsts = &self.ends.whole.first_detail;
+                return way.map(|number| owner(firsts, number)).collect();
+            }
+            self.before(value, part, &mut before);
+            for before in before.drain(..) {
+                if self.is_on_the_way(before, part) && self.see(before, number) {
+                    open.push_back(before);
+                }
+            }
+        }
+        Vec::new()
+    }
+
+    /// The value that stands for one in a search. Inputs and outputs stand for themselves.
+    fn kept(&mut self, (node, own): Value) -> Option<u32> {
+        let values = &self.ends.whole.values[node as usize];
+        let kept = match own < values.inputs + values.outputs {
+            true => own,
+            false => self.detail(node).kept[own as usize],
+        };
+        (kept != NONE).then(|| self.ends.whole.value(node, kept))
+    }
+
+    fn is_on_the_way(&mut self, value: Value, part: Part) -> bool {
+        let kept = self.kept(value);
+        kept.is_some_and(|kept| match part {
+            Part::Down => self.reach.has(kept),
+            Part::Up => self.reach.has_risen(kept),
+        })
+    }
+
+    fn is_start(&mut self, (node, own): Value, part: Part) -> bool {
+        match part {
+            Part::Down => self.is_on_the_way((node, own), Part::Up),
+            Part::Up if self.source.is_load() => {
+                let detail = self.detail(node);
+                detail.values.loads.binary_search(&own).is_ok()
+            }
+            Part::Up => {
+                let kept = self.kept((node, own));
+                kept.is_some_and(|kept| self.reach.is_seed(kept))
+            }
+        }
+    }
+
+    /// Lists the values whose data gets to one.
+    fn before(&mut self, (node, own): Value, part: Part, found: &mut Vec<Value>) {
+        let (whole, summaries) = (&self.ends.whole, self.summaries);
+        let detail = self.detail(node);
+        let values = &detail.values;
+        let row = detail.before.row(own as usize);
+        found.extend(row.iter().map(|before| (node, *before)));
+        let made = values.site_of(own);
+        if let Some((site, number)) = made {
+            let output = whole.output(site.callee, number);
+            let word = output.map_or(0, |output| summaries[output as usize]);
+            let ins = (0..).zip(&site.ins);
+            let ins = ins.filter(|(input, value)| **value != NONE && word >> bit(*input) & 1 == 1);
+            found.extend(ins.map(|(_, value)| (node, *value)));
+            found.sort_unstable();
+        }
+        let across = found.len();
+        match part {
+            Part::Up => {
+                if let Some((site, number)) = made {
+                    let callee = &whole.values[site.callee as usize];
+                    let output = number < callee.outputs;
+                    found.extend(output.then(|| (site.callee, callee.output(number))));
+                }
+                self.add_targets((node, own), found);
+            }
+            Part::Down if own < whole.values[node as usize].inputs => {
+                self.add_arguments((node, own), found);
+            }
+            Part::Down => {}
+        }
+        found[across..].sort_unstable();
+    }
+
+    /// Adds the outputs of the functions that a dispatch calls.
+    fn add_targets(&self, (node, own): Value, found: &mut Vec<Value>) {
+        let (calls, values) = (&self.ends.whole.calls, &self.ends.whole.values);
+        let number = own.checked_sub(values[node as usize].inputs);
+        if let Some(number) = number.filter(|_| node as usize >= calls.functions) {
+            let targets = calls.callees.row(node as usize).iter();
+            let targets = targets.filter(|target| number < values[**target as usize].outputs);
+            found.extend(targets.map(|target| (*target, values[*target as usize].output(number))));
+        }
+    }
+
+    /// Adds what callers pass as an input.
+    fn add_arguments(&mut self, (node, input): Value, found: &mut Vec<Value>) {
+        for site in self.ends.sites_of.row(node as usize) {
+            let (caller, at) = self.ends.sites[*site as usize];
+            let condensed = &self.ends.whole.values[caller as usize].sites[at as usize];
+            let kept = condensed.ins.get(input as usize).copied();
+            let kept = kept.filter(|kept| *kept != NONE);
+            // Only functions that data gets to are looked at in detail.
+            if kept.is_some_and(|kept| self.reach.has(self.ends.whole.value(caller, kept))) {
+                let detail = self.detail(caller);
+                let ins = &detail.values.sites[at as usize].ins;
+                found.extend(ins.get(input as usize).map(|value| (caller, *value)));
+            }
+        }
+        let has_input = |node: &u32| input < self.ends.whole.values[*node as usize].inputs;
+        let dispatches = self.ends.dispatches(node).filter(has_input);
+        found.extend(dispatches.map(|dispatch| (dispatch, input)));
+    }
+
     /// The place of a value; `None` for a dispatch.
-    fn place(&self, value: u32) -> Option<Place> {
-        let (node, own) = self.whole.owner(value);
-        let function = self.whole.program.functions.get(node as usize)?;
-        let op = self.whole.values[node as usize].ops[own as usize];
+    fn place(&mut self, (node, own): Value) -> Option<Place> {
+        let function = self.ends.whole.program.functions.get(node as usize)?;
+        let op = self.detail(node).values.ops[own as usize];
         let offset = function.body.ops.get(op as usize).map(|op| op.offset);
-        Some(Place::of(&self.whole.program, node as usize, offset))
+        Some(Place::of(self.ends.program(), node as usize, offset))
     }
 
     /// Description of a value on the way, if it is more than arithmetic.
-    fn step(&self, value: u32) -> Option<(Option<Place>, String)> {
-        let (node, own) = self.whole.owner(value);
-        let values = &self.whole.values[node as usize];
-        let function = self.whole.program.functions.get(node as usize)?;
+    fn step(&mut self, value: Value) -> Option<(Option<Place>, String)> {
+        let (node, own) = value;
+        let function = self.ends.whole.program.functions.get(node as usize)?;
+        let values = &self.detail(node).values;
         let what = if own < values.inputs {
             match own < function.parameters {
                 true => format!("comes in as parameter {own}"),

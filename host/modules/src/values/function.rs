@@ -6,7 +6,7 @@
 use super::follow::{Follow, Port};
 use crate::cells::Cells;
 use crate::flow::Solution;
-use crate::model::{Function, Initial, Kind, Program};
+use crate::model::{Function, Initial, Kind, Module, Program};
 use crate::wasm::{Effect, effect};
 use hashbrown::HashMap;
 
@@ -19,39 +19,58 @@ const GLOBALS_MOST: u32 = 24;
 /// The cells beside parameters and results that a call takes and returns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Shape {
-    /// Cells of globals.
-    pub(crate) globals: u32,
-    /// Whether the last of them stands for several.
-    pub(crate) merges: bool,
+    /// Globals that have a cell, as bits. Data gets nowhere by those that code only reads or only
+    /// writes.
+    kept: u32,
+    /// Whether the last bit stands for several globals.
+    merges: bool,
     /// Cells of memory, at most one.
-    pub(crate) memory: u32,
+    memory: u32,
 }
 
 impl Shape {
-    pub(crate) fn of(globals: u32) -> Self {
+    /// The cells of a module.
+    pub(crate) fn of(program: &Program, module: &Module) -> Self {
+        let last = module.globals.min(GLOBALS_MOST).saturating_sub(1);
+        let (mut read, mut written) = (0, 0);
+        let functions = &program.functions[module.functions.clone()];
+        for op in functions.iter().flat_map(|function| &function.body.ops) {
+            match op.kind() {
+                Kind::GlobalGet => read |= 1 << op.arg.min(last),
+                Kind::GlobalSet => written |= 1 << op.arg.min(last),
+                _ => {}
+            }
+        }
         Self {
-            globals: globals.min(GLOBALS_MOST),
-            merges: globals > GLOBALS_MOST,
+            kept: read & written,
+            merges: module.globals > GLOBALS_MOST,
             memory: 1,
         }
     }
 
     /// No cells beside parameters and results.
     pub(crate) const EMPTY: Self = Self {
-        globals: 0,
+        kept: 0,
         merges: false,
         memory: 0,
     };
 
-    /// Cells that every call takes and returns: globals, and memory as the last one.
-    pub(crate) const fn shared(self) -> u32 {
-        self.globals + self.memory
+    /// Cells of globals.
+    pub(crate) const fn globals(self) -> u32 {
+        self.kept.count_ones()
     }
 
-    /// The cell of a global, and whether a write replaces all of it.
-    fn global(self, number: u32) -> (u32, bool) {
-        let last = self.globals.saturating_sub(1);
-        (number.min(last), !(self.merges && number >= last))
+    /// Cells that every call takes and returns: globals, and memory as the last one.
+    pub(crate) const fn shared(self) -> u32 {
+        self.globals() + self.memory
+    }
+
+    /// The cell of a global, if it has one, and whether a write replaces all of it.
+    fn global(self, number: u32) -> Option<(usize, bool)> {
+        let bit = number.min(GLOBALS_MOST - 1);
+        let below = self.kept & ((1 << bit) - 1);
+        let is_one = !self.merges || number < GLOBALS_MOST - 1;
+        (self.kept >> bit & 1 == 1).then_some((below.count_ones() as usize, is_one))
     }
 }
 
@@ -64,10 +83,8 @@ pub(crate) struct Site {
     pub(crate) callee: u32,
     /// Arguments, globals, memory; [`NONE`] for a value that is not followed.
     pub(crate) ins: Vec<u32>,
-    /// The first of its results, globals, memory.
-    pub(crate) outs: u32,
-    /// Number of them.
-    pub(crate) made: u32,
+    /// Results, globals, memory; [`NONE`] for a value that nothing uses.
+    pub(crate) outs: Vec<u32>,
     /// The value that chooses the function; [`NONE`] if none does, or if it is not followed.
     pub(crate) chosen_by: u32,
 }
@@ -113,6 +130,14 @@ impl Values {
     /// An output.
     pub(crate) const fn output(&self, number: u32) -> u32 {
         self.inputs + number
+    }
+
+    /// The call that makes a value, and the number of the value there. Calls are in order.
+    pub(crate) fn site_of(&self, value: u32) -> Option<(&Site, u32)> {
+        let after = |site: &Site| site.outs.first() <= Some(&value);
+        let site = self.sites[..self.sites.partition_point(after)].last()?;
+        let number = site.outs.binary_search(&value).ok()?;
+        Some((site, number as u32))
     }
 
     fn make(&mut self, op: u32) -> u32 {
@@ -398,17 +423,17 @@ impl<'a> Maker<'a> {
     /// The data that an operation makes.
     fn data(&mut self, at: usize, operands: &[u32], top: u32) -> u32 {
         let op = self.function.body.ops[at];
-        let memory = self.shape.globals as usize;
+        let memory = self.shape.globals() as usize;
         match op.kind() {
             Kind::GlobalGet => {
-                let (cell, _) = self.shape.global(op.arg);
-                self.shared[cell as usize]
+                let cell = self.shape.global(op.arg);
+                cell.map_or(NONE, |(cell, _)| self.shared[cell])
             }
             Kind::GlobalSet => {
-                let (cell, replaces) = self.shape.global(op.arg);
-                let old = self.shared[cell as usize];
-                let kept = if replaces { NONE } else { old };
-                self.shared[cell as usize] = self.join(at, &[kept, top]);
+                if let Some((cell, replaces)) = self.shape.global(op.arg) {
+                    let kept = if replaces { NONE } else { self.shared[cell] };
+                    self.shared[cell] = self.join(at, &[kept, top]);
+                }
                 NONE
             }
             Kind::Pure | Kind::Opaque => self.join(at, operands),
@@ -510,7 +535,7 @@ impl<'a> Maker<'a> {
 
     /// Puts all operands but the address into memory.
     fn store(&mut self, at: usize, operands: &[u32]) {
-        let memory = self.shape.globals as usize;
+        let memory = self.shape.globals() as usize;
         let stored = operands.get(1..).unwrap_or_default();
         let all: Vec<u32> = stored
             .iter()
@@ -534,21 +559,18 @@ impl<'a> Maker<'a> {
         operands.resize(parameters as usize, self.none);
         operands.extend(&self.shared);
         let made = op.pushes() + self.shape.shared();
-        let outs = self.values.ops.len() as u32;
-        for _ in 0..made {
-            self.values.make(at as u32);
-        }
+        let outs: Vec<u32> = (0..made).map(|_| self.values.make(at as u32)).collect();
+        let (results, shared) = outs.split_at(op.pushes() as usize);
+        self.stack.extend(results);
+        self.shared.clear();
+        self.shared.extend(shared);
         self.values.sites.push(Site {
             op: at as u32,
             callee,
             ins: operands,
             outs,
-            made,
             chosen_by: chosen_by.unwrap_or(NONE),
         });
-        self.stack.extend(outs..outs + op.pushes());
-        self.shared.clear();
-        self.shared.extend(outs + op.pushes()..outs + made);
     }
 
     fn leave(&mut self, results: &[u32]) {

@@ -5,8 +5,9 @@
 
 mod follow;
 mod function;
+mod condense;
 mod whole;
 
 pub(crate) use follow::{Port, References};
 pub(crate) use function::{NONE, Site};
-pub(crate) use whole::Whole;
+pub(crate) use whole::{Detail, Whole, owner};

@@ -1,11 +1,13 @@
 //! The values of all functions in one numbering, and what flows between functions.
 
+use super::condense::condensed;
 use super::follow::{Follow, References};
 use super::function::{LiveIn, Maker, NONE, Shape, Values};
 use crate::analysis::Lived;
 use crate::calls::Calls;
 use crate::error::ModuleError;
 use crate::model::Program;
+use crate::order::{Rows, rows};
 use rayon::prelude::*;
 use std::borrow::Cow;
 
@@ -17,11 +19,38 @@ pub(crate) struct Whole<'a> {
     pub(crate) values: Vec<Values>,
     /// The first value of each node of the call graph, and the number of all.
     pub(crate) first: Vec<u32>,
+    /// The same, before values were condensed.
+    pub(crate) first_detail: Vec<u32>,
     shapes: Vec<Shape>,
 }
 
 /// Most values and most flows: numbers of both are words.
 const MOST: u64 = 1 << 30;
+
+/// The first number of each node, of this many each, and the number of all.
+fn firsts(name: &str, counts: impl Iterator<Item = usize>) -> Result<Vec<u32>, ModuleError> {
+    let mut firsts = vec![0];
+    let mut next = 0_u64;
+    for count in counts {
+        next += count as u64;
+        if next > MOST {
+            return Err(ModuleError::TooLarge {
+                path: name.to_owned(),
+                what: "values of all functions".to_owned(),
+                found: next,
+                most: MOST,
+            });
+        }
+        firsts.push(next as u32);
+    }
+    Ok(firsts)
+}
+
+/// The node that a number belongs to, and its number there.
+pub(crate) fn owner(firsts: &[u32], number: u32) -> (u32, u32) {
+    let node = firsts.partition_point(|first| *first <= number) - 1;
+    (node as u32, number - firsts[node])
+}
 
 impl<'a> Whole<'a> {
     /// Numbers the values of all functions for an analysis of this name, on all threads.
@@ -36,27 +65,27 @@ impl<'a> Whole<'a> {
         references: Option<&[References<'_>]>,
         lived: &Lived,
     ) -> Result<Self, ModuleError> {
-        let (values, shapes) = values(&program, &calls, references, lived);
-        let mut first = Vec::with_capacity(values.len() + 1);
-        let mut next = 0_u64;
-        for one in &values {
-            first.push(next as u32);
-            next += one.ops.len() as u64;
-            if next > MOST {
-                return Err(ModuleError::TooLarge {
-                    path: name.to_owned(),
-                    what: "values of all functions".to_owned(),
-                    found: next,
-                    most: MOST,
-                });
-            }
-        }
-        first.push(next as u32);
+        let of_module = |module| match references {
+            None => Shape::of(&program, module),
+            Some(_) => Shape::EMPTY,
+        };
+        let shapes: Vec<Shape> = program.modules.iter().map(of_module).collect();
+        let values = values(Input {
+            program: &program,
+            calls: &calls,
+            shapes: &shapes,
+            references,
+            lived,
+        });
+        let (values, counts): (Vec<Values>, Vec<usize>) = values.into_iter().unzip();
+        let first = firsts(name, values.iter().map(|one| one.ops.len()))?;
+        let first_detail = firsts(name, counts.into_iter())?;
         Ok(Self {
             program,
             calls,
             values,
             first,
+            first_detail,
             shapes,
         })
     }
@@ -87,13 +116,37 @@ impl<'a> Whole<'a> {
     /// among the outputs if `arity` counts results.
     pub(crate) fn memory(&self, function: u32, arity: u32) -> u32 {
         let module = self.program.functions[function as usize].module;
-        arity + self.shapes[module as usize].globals
+        arity + self.shapes[module as usize].globals()
     }
 
     /// The node of the call graph that a value belongs to, and its number there.
     pub(crate) fn owner(&self, value: u32) -> (u32, u32) {
-        let node = self.first.partition_point(|first| *first <= value) - 1;
-        (node as u32, value - self.first[node])
+        owner(&self.first, value)
+    }
+
+    /// The values of a node where data is followed, before they were condensed. Costs a pass over
+    /// its operations.
+    pub(crate) fn detail(&self, node: u32, lived: &Lived) -> Detail {
+        let input = Input {
+            program: &self.program,
+            calls: &self.calls,
+            shapes: &self.shapes,
+            references: None,
+            lived,
+        };
+        let mut values = input.values(node as usize);
+        let count = values.ops.len();
+        let kept = match input.is_condensed(node as usize) {
+            true => condensed(&values).1,
+            false => (0..count as u32).collect(),
+        };
+        let before = rows(count, values.edges.iter().map(|(from, to)| (*to, *from)));
+        values.edges = Vec::new();
+        Detail {
+            values,
+            kept,
+            before: before.distinct(),
+        }
     }
 
     /// Dependencies inside of functions.
@@ -152,60 +205,91 @@ impl<'a> Whole<'a> {
     pub(crate) fn each_result(&self, mut visit: impl FnMut(u32, u32, u32)) {
         for (node, values) in (0..).zip(&self.values) {
             for site in &values.sites {
-                for number in 0..site.made {
-                    visit(site.callee, number, self.value(node, site.outs + number));
+                for (number, value) in (0..).zip(&site.outs) {
+                    if *value != NONE {
+                        visit(site.callee, number, self.value(node, *value));
+                    }
                 }
             }
         }
     }
 }
 
-/// Values of each node of the call graph, and the shape of each module.
-fn values(
-    program: &Program,
-    calls: &Calls,
-    references: Option<&[References<'_>]>,
-    lived: &Lived,
-) -> (Vec<Values>, Vec<Shape>) {
-    let shapes: Vec<Shape> = program
-        .modules
-        .iter()
-        .map(|module| match references {
-            None => Shape::of(module.globals),
-            Some(_) => Shape::EMPTY,
-        })
-        .collect();
-    let of_function = |number: usize| {
-        let function = &program.functions[number];
-        let shape = shapes[function.module as usize];
+/// The values of a node of the call graph before they were condensed.
+pub(crate) struct Detail {
+    pub(crate) values: Values,
+    /// The condensed value that stands for each one; [`NONE`] where no data gets.
+    pub(crate) kept: Vec<u32>,
+    /// The values that each one depends on, in their order.
+    pub(crate) before: Rows,
+}
+
+/// What values are made from.
+#[derive(Clone, Copy)]
+struct Input<'a> {
+    program: &'a Program,
+    calls: &'a Calls,
+    shapes: &'a [Shape],
+    /// References of each module, if not data but those are followed.
+    references: Option<&'a [References<'a>]>,
+    lived: &'a Lived,
+}
+
+/// Values of each node of the call graph, and their number before they were condensed.
+fn values(input: Input<'_>) -> Vec<(Values, usize)> {
+    let nodes = (0..input.calls.nodes()).into_par_iter();
+    let of_node = |node: usize| {
+        let values = input.values(node);
+        let count = values.ops.len();
+        match input.is_condensed(node) {
+            true => (condensed(&values).0, count),
+            false => (values, count),
+        }
+    };
+    nodes.map(of_node).collect()
+}
+
+impl Input<'_> {
+    /// Whether only values that matter are kept of a node.
+    fn is_condensed(&self, node: usize) -> bool {
+        let function = self.program.functions.get(node);
+        self.references.is_none() && function.is_some_and(|one| one.import.is_none())
+    }
+
+    /// The values of a node of the call graph.
+    fn values(&self, node: usize) -> Values {
+        let (program, calls) = (self.program, self.calls);
+        let Some(function) = program.functions.get(node) else {
+            return self.of_dispatch(node);
+        };
+        let shape = self.shapes[function.module as usize];
         if function.import.is_some() {
-            return match references {
+            return match self.references {
                 None => Values::of_import(function, shape),
                 Some(_) => Values::interface(function, shape),
             };
         }
         let live = LiveIn {
-            cells: &lived.live[number].cells,
-            solution: &lived.solution,
-            function: number,
+            cells: &self.lived.live[node].cells,
+            solution: &self.lived.solution,
+            function: node,
         };
         let callee = |op: usize| {
-            let callee = calls.callee(program, number, op)?;
+            let callee = calls.callee(program, node, op)?;
             Some((callee, calls.arity(program, callee).0))
         };
-        let follow = references.map_or(Follow::Data, |references| {
+        let follow = self.references.map_or(Follow::Data, |references| {
             Follow::References(&references[function.module as usize])
         });
         Maker::new(program, function, shape, follow).make(&live, &callee)
-    };
-    let functions = (0..program.functions.len()).into_par_iter();
-    let mut values: Vec<Values> = functions.map(of_function).collect();
-    for (number, dispatch) in calls.dispatches.iter().enumerate() {
-        let node = calls.functions + number;
-        let shape = shapes[dispatch.module as usize];
-        let arity = calls.arity(program, node as u32);
-        let is_open = references.is_none() && calls.is_open(program, node as u32);
-        values.push(Values::of_dispatch(arity, shape, is_open));
     }
-    (values, shapes)
+
+    fn of_dispatch(&self, node: usize) -> Values {
+        let (program, calls) = (self.program, self.calls);
+        let dispatch = calls.dispatches[node - calls.functions];
+        let shape = self.shapes[dispatch.module as usize];
+        let arity = calls.arity(program, node as u32);
+        let is_open = self.references.is_none() && calls.is_open(program, node as u32);
+        Values::of_dispatch(arity, shape, is_open)
+    }
 }
