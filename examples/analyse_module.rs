@@ -24,6 +24,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         reach: Vec::new(),
         sources: vec!["load".parse()?],
         sinks: Vec::new(),
+        ways: 0,
         resolve: Resolve::default(),
         open_tables: OpenTables::default(),
         on: On::new(Machine::cpu(NonZeroUsize::new(1))),

@@ -198,6 +198,7 @@ impl CallArgs {
             reach: Vec::new(),
             sources: Vec::new(),
             sinks: Vec::new(),
+            ways: 0,
             resolve: self.resolve.0,
             open_tables: self.open_tables.0,
             on,
@@ -305,6 +306,10 @@ impl AnalyzeArgs {
             reach: self.reach.clone(),
             sources: self.source.clone(),
             sinks: self.sink.clone(),
+            ways: match self.json || self.sarif.is_some() {
+                true => usize::MAX,
+                false => self.limit,
+            },
             resolve: self.calls.resolve.0,
             open_tables: self.calls.open_tables.0,
             on: On {

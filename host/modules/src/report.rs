@@ -133,6 +133,8 @@ pub struct Request {
     pub sources: Vec<Spec>,
     /// Places that this data must not reach.
     pub sinks: Vec<Spec>,
+    /// Number of the findings of taint, the first ones, that have a way.
+    pub ways: usize,
     /// Functions that calls through tables and by reference reach, for the call graph and taint.
     pub resolve: Resolve,
     /// Changes that the outside may make to tables, for points-to.
@@ -646,7 +648,7 @@ impl<'a> Run<'a> {
             sources,
             sinks,
             limit: usize::MAX,
-            has_ways: true,
+            ways: self.request.ways,
         })?;
         let figures = vec![
             figure(

@@ -191,6 +191,7 @@ fn analyse(program: &Program) {
         reach: Vec::new(),
         sources: vec!["load".parse().unwrap()],
         sinks: Vec::new(),
+        ways: 0,
         resolve: Resolve::PointsTo,
         open_tables: OpenTables::Extended,
         on: On::new(Machine::cpu(NonZeroUsize::new(1))),

@@ -331,6 +331,7 @@ fn points_to_has_one_report_whoever_goes_by_it() {
             reach: Vec::new(),
             sources: spec("in"),
             sinks: spec("out"),
+            ways: usize::MAX,
             resolve,
             open_tables: OpenTables::Changed,
             on: On::new(Machine::cpu(NonZeroUsize::new(1))),

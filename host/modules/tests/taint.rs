@@ -33,7 +33,7 @@ pub(crate) fn all(session: &TaintSession<'_>, sources: &[&str], sinks: &[&str]) 
         sources,
         sinks,
         limit: usize::MAX,
-        has_ways: true,
+        ways: usize::MAX,
     };
     session.ask(&question).unwrap()
 }
@@ -45,7 +45,7 @@ fn whether(session: &TaintSession<'_>, sources: &[&str], sinks: &[&str]) -> Tain
         sources,
         sinks,
         limit: 0,
-        has_ways: false,
+        ways: 0,
     };
     session.ask(&question).unwrap()
 }
@@ -319,7 +319,7 @@ fn names_that_nothing_has_are_refused() {
                 sources: &specs(&[source]),
                 sinks: &specs(&[sink]),
                 limit,
-                has_ways: false,
+                ways: 0,
             });
             let text = error.unwrap_err().to_string();
             assert!(text.contains(part), "{text}");
@@ -396,7 +396,7 @@ fn answers_have_the_first_findings_and_count_all() {
         sources: &specs(&["in"]),
         sinks: &specs(&["out"]),
         limit: 4,
-        has_ways: true,
+        ways: usize::MAX,
     });
     let few = few.unwrap();
     assert_eq!(

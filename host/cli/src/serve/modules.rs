@@ -154,7 +154,7 @@ impl Modules {
             sources: &sources,
             sinks: &sinks,
             limit,
-            has_ways,
+            ways: if has_ways { limit } else { 0 },
         });
         let answer = answer.map_err(|error| failed(&error))?;
         let mut line = json!({"reached": answer.is_reached});

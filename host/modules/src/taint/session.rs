@@ -23,8 +23,8 @@ use std::time::Instant;
 /// Most bytes of the searches that a session keeps.
 const KEPT_BYTES: u64 = 256 << 20;
 
-/// Searches over all values that take about as long as to find the hubs.
-const HUBS_FROM: u64 = 4;
+/// Searches over all values that take as long as to find the hubs.
+const HUBS_FROM: u64 = 5;
 
 /// A question: does data of the sources reach the sinks?
 #[derive(Clone, Copy, Debug)]
@@ -35,8 +35,9 @@ pub struct TaintQuestion<'q> {
     pub sinks: &'q [Spec],
     /// Most findings. With 0 the answer is whether there is one, and the first one ends the search.
     pub limit: usize,
-    /// Whether findings have a way from the source to the sink. Costs two searches a finding.
-    pub has_ways: bool,
+    /// Number of the findings, the first ones, that have a way from the source to the sink. Costs two
+    /// searches each.
+    pub ways: usize,
 }
 
 /// An answer.
@@ -240,7 +241,7 @@ impl<'a> TaintSession<'a> {
         let values: Vec<u32> = arguments.iter().map(|argument| argument.value).collect();
         let mut is_reached = false;
         for source in sources {
-            let hubs = self.hubs();
+            let hubs = self.hubs(1);
             let until = |reach: &mut Reach| reach.until(&self.flows, hubs, &values);
             let (is_found, taken) = self.follow(source, until)?;
             self.add(taken, work);
@@ -264,8 +265,8 @@ impl<'a> TaintSession<'a> {
         work: &mut TaintWork,
     ) -> Result<TaintAnswer, ModuleError> {
         let mut pairs: Vec<(Argument, u32)> = Vec::new();
+        let hubs = self.hubs(self.predicted(question.sources));
         for (number, source) in (0..).zip(question.sources) {
-            let hubs = self.hubs();
             let taken = self.follow(source, |reach| {
                 let taken = reach.complete(&self.flows, hubs);
                 let reached = arguments.iter().filter(|one| reach.has(one.value));
@@ -275,11 +276,11 @@ impl<'a> TaintSession<'a> {
             self.add(taken?, work);
         }
         pairs.sort_unstable();
-        let shown = pairs.iter().take(question.limit);
+        let shown = pairs.iter().take(question.limit).enumerate();
         let findings: Result<Vec<Finding>, ModuleError> = shown
-            .map(|(argument, source)| {
+            .map(|(at, (argument, source))| {
                 let source = &question.sources[*source as usize];
-                self.finding(*argument, source, question.has_ways)
+                self.finding(*argument, source, at < question.ways)
             })
             .collect();
         Ok(TaintAnswer {
@@ -290,9 +291,10 @@ impl<'a> TaintSession<'a> {
         })
     }
 
-    /// The hubs, once searches have taken about as long as to find them.
-    fn hubs(&self) -> Option<&Hubs> {
-        if self.taken.load(Ordering::Relaxed) <= HUBS_FROM * self.values() as u64 {
+    /// The hubs, once searches, with this many more, take longer than to find them.
+    fn hubs(&self, sources: usize) -> Option<&Hubs> {
+        let (taken, values) = (self.taken.load(Ordering::Relaxed), self.values() as u64);
+        if taken + sources as u64 * values <= HUBS_FROM * values {
             return None;
         }
         let found = || {
@@ -321,7 +323,7 @@ impl<'a> TaintSession<'a> {
         if has_way {
             witness = self.follow(source, |reach| {
                 // It may have been given up for others in the meantime.
-                reach.complete(&self.flows, self.hubs());
+                reach.complete(&self.flows, self.hubs(1));
                 let mut way = Way {
                     ends: &self.ends,
                     lived: &self.lived,
