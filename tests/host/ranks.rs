@@ -159,6 +159,36 @@ fn start_weights_that_are_no_shares_are_refused() {
     assert!(matches!(error, RunError::WrongOption { .. }), "{error}");
 }
 
+/// A graph with so many further nodes that a walk reaches but a small part of it.
+fn among_many(nodes: u32, edges: &[(u32, u32, u32)], undirected: bool) -> Graph {
+    let all = nodes + 9 * (nodes + 2 * edges.len() as u32);
+    Graph::from_weighted_edges(all, edges, undirected).unwrap()
+}
+
+#[test]
+fn a_walk_along_a_chain_ranks_the_nodes_that_it_reaches() {
+    // Triangles, each with an edge to the next one.
+    let triangle = |base: u32| {
+        let edges = [(0, 1), (1, 2), (2, 0), (2, 3)];
+        edges.map(|(from, to)| (base + from, base + to, base % 7 + to))
+    };
+    let edges: Vec<_> = (0..2000).flat_map(|k| triangle(3 * k)).collect();
+    let graph = Graph::from_weighted_edges(6001, &edges, false).unwrap();
+    let mut request = RunRequest::new(AnalysisKind::Ppr, vec![30]);
+    for weighted in [true, false] {
+        request.weighted = weighted;
+        let near = run(&graph, &request);
+        let Rounds::Iterations(count) = near.rounds else {
+            panic!("no iterations")
+        };
+        let ranks = ranks(&near);
+        let ranked: Vec<usize> = (0..ranks.len()).filter(|node| ranks[*node] > 0.0).collect();
+        assert!(ranked.len() > 60, "{ranked:?}");
+        assert_eq!(ranked[0], 30);
+        assert!(ranked.last().unwrap() <= &(30 + 3 * (count as usize + 1) / 2 + 3));
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
@@ -196,5 +226,34 @@ proptest! {
             prop_assert!((sum - 1.0).abs() < 1e-4, "{}", sum);
         }
         let Column::F32(_) = run(&whole.without_weights(), &personal).values else { panic!() };
+    }
+    #[test]
+    fn few_nodes_rank_as_all_do(
+        (list, _) in drawn::graphs(60),
+        heaviest in proptest::sample::select(vec![1_u32, 9, 1 << 30]),
+        picks in proptest::collection::vec((any::<u32>(), 0..4_u32), 1..4),
+        limit in proptest::option::of(1..9_u32),
+    ) {
+        prop_assume!(list.nodes > 0);
+        let mut random = Random::new(u64::from(heaviest) + 5);
+        let weigh = |(from, to): &(u32, u32)| (*from, *to, random.below(heaviest + 1));
+        let weighted: Vec<_> = list.edges.iter().map(weigh).collect();
+        let all = Graph::from_weighted_edges(list.nodes, &weighted, list.undirected).unwrap();
+        let few = among_many(list.nodes, &weighted, list.undirected);
+        let mut request = RunRequest::new(AnalysisKind::Ppr, Vec::new());
+        request.max_iterations = limit.and_then(NonZeroU32::new);
+        for (pick, weight) in &picks {
+            request.sources.push(pick % list.nodes);
+            request.source_weights.push(f64::from(*weight) + 0.25);
+        }
+        for weighted in [true, false] {
+            request.weighted = weighted;
+            let (all, few) = (run(&all, &request), run(&few, &request));
+            prop_assert_eq!(all.rounds, few.rounds);
+            let (first, rest) = ranks(&few).split_at(list.nodes as usize);
+            let bits = |ranks: &[f32]| ranks.iter().map(|rank| rank.to_bits()).collect::<Vec<_>>();
+            prop_assert_eq!(bits(ranks(&all)), bits(first));
+            prop_assert!(rest.iter().all(|rank| *rank == 0.0));
+        }
     }
 }

@@ -31,6 +31,7 @@ mod scc;
 mod msf;
 mod labels;
 mod lists;
+mod look;
 mod ppr;
 mod betweenness;
 mod sweep;

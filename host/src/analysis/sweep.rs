@@ -2,7 +2,7 @@
 
 use super::alone::{self, Searching};
 use super::definition::padded;
-use super::{Built, Question, Reading};
+use super::{Built, Question, Reading, look};
 use crate::cost::{Job, Times, Worker};
 use crate::graph::Graph;
 use crate::program::{
@@ -199,23 +199,8 @@ pub(super) fn alone(
 
 /// Whether a search from `source` reaches most edges in few levels.
 fn is_shallow(graph: &Graph, source: u32) -> bool {
-    let mut seen = vec![false; graph.nodes() as usize];
-    seen[source as usize] = true;
-    let (mut level, mut edges) = (vec![source], 0_u64);
-    for _ in 0..FEW_LEVELS {
-        let mut next = Vec::new();
-        for node in level {
-            let row = graph.neighbours(node);
-            edges += row.len() as u64;
-            for to in row {
-                if !std::mem::replace(&mut seen[*to as usize], true) {
-                    next.push(*to);
-                }
-            }
-        }
-        level = next;
-    }
-    level.is_empty() && 2 * edges > u64::from(graph.edges())
+    let looked = look::search(graph, &[source], FEW_LEVELS, u64::MAX);
+    looked.is_whole && 2 * looked.edges > u64::from(graph.edges())
 }
 
 /// Cost of a run: every round of 1 024 searches reads the sets of all nodes, and the sets at the

@@ -10,8 +10,10 @@
 //!
 //! The kernel of `pagerank` ranks, with one visit of each edge per round. Along weights, a program of
 //! code does, with three visits of each edge at first and then one per round. Such a program also
-//! ranks where the machine is not known, as in batches on a GPU.
+//! ranks where the machine is not known, as in batches on a GPU. If all rounds reach only a small
+//! part of the graph, CPU threads rank the nodes of a list, which grows from the sources.
 
+mod near;
 mod weights;
 
 use super::definition::padded;
@@ -26,6 +28,7 @@ use crate::graph::{Graph, WeightKind};
 use crate::program::{
     Edges, Item, Join, Kind, Over, ProgramBuilder, ProgramError, RegisterId, Value,
 };
+use near::Near;
 use seawall_core::abi::rank::unit_exponent;
 use std::collections::BTreeMap;
 use weights::Weighing;
@@ -92,6 +95,9 @@ impl Analysis for Ppr {
     }
 
     fn cost_ns(&self, job: &Job, worker: &Worker) -> f64 {
+        if worker.is_cpu() && near::is_expected(job) {
+            return near::cost_ns(job, worker);
+        }
         if !job.weighted && !worker.is_of_batch() {
             return super::pagerank::Pagerank.cost_ns(job, worker);
         }
@@ -187,9 +193,17 @@ fn build(graph: &Graph, question: &Question, start: Start) -> Result<Built, Prog
     let nodes = graph.nodes();
     let starts = begin(&mut program, nodes, &start)?;
     let is_known = question.threads.is_some() || question.warps;
+    let is_near = matches!(start, Start::At { .. }) && near::suits(graph, question);
     let result = match weights(graph, question) {
-        None if is_known => rank_from(&mut program, graph, question, starts)?,
-        kind => by_code(&mut program, graph, question, (starts, kind))?,
+        None if is_known && !is_near => rank_from(&mut program, graph, question, starts)?,
+        kind => {
+            let steps = Steps {
+                starts,
+                kind,
+                is_near,
+            };
+            by_code(&mut program, graph, question, steps)?
+        }
     };
     Ok(Built::of(
         program,
@@ -204,13 +218,29 @@ fn weights(graph: &Graph, question: &Question) -> Option<WeightKind> {
     graph.steering_weights().filter(|_| question.weighted)
 }
 
-/// Adds the program of code for weights of `kind`, if it follows them; returns the register of ranks.
+/// The forms of a program of code.
+#[derive(Clone, Copy)]
+struct Steps {
+    /// The register of the share of a walk that starts at each node.
+    starts: RegisterId,
+    /// The kind of the weights that ranks follow.
+    kind: Option<WeightKind>,
+    /// Whether it ranks a list of nodes.
+    is_near: bool,
+}
+
+/// Adds the program of code; returns the register of ranks.
 fn by_code(
     program: &mut ProgramBuilder,
     graph: &Graph,
     question: &Question,
-    (starts, kind): (RegisterId, Option<WeightKind>),
+    steps: Steps,
 ) -> Result<RegisterId, ProgramError> {
+    let Steps {
+        starts,
+        kind,
+        is_near,
+    } = steps;
     let shares = kind.map_or(Kind::U64, |_| Kind::F32);
     let registers = Registers {
         ranks: program.per_node("ranks", Kind::F32)?,
@@ -222,13 +252,20 @@ fn by_code(
     program.each("start", Over::Nodes, |node| {
         node.store(registers.ranks, node.load(starts));
     });
-    let weighing = kind.map(|kind| Weighing::of(program, graph, kind));
-    let weighing = weighing.transpose()?;
-    let exponent = unit_exponent(graph.edges());
-    let step_of = (question.ranking, exponent);
-    program.fixpoint("rank", limit_of(question), |body| {
-        step(body, (registers, weighing), step_of);
+    let weighing = kind.map(|kind| match is_near {
+        true => Weighing::of_few(program, graph, kind),
+        false => Weighing::of(program, graph, kind),
     });
+    let weighing = weighing.transpose()?;
+    let near = is_near.then(|| Near::begin(program, registers, weighing));
+    let step = Step {
+        registers,
+        weighing,
+        near: near.transpose()?,
+        ranking: question.ranking,
+        exponent: unit_exponent(graph.edges()),
+    };
+    program.fixpoint("rank", limit_of(question), |body| step.run(body));
     Ok(registers.ranks)
 }
 
@@ -263,56 +300,75 @@ fn begin(
 }
 
 /// An iteration: shares ranks, gathers them and checks the changes.
-fn step(
-    body: &mut ProgramBuilder,
-    (registers, weighing): (Registers, Option<Weighing>),
-    (ranking, exponent): (Ranking, u32),
-) {
-    let Registers {
-        ranks,
-        starts,
-        shares,
-        jumping,
-        change,
-    } = registers;
-    body.fill("none jumps", jumping, 0);
-    body.fill("no change", change, 0);
-    match weighing {
-        Some(weighing) => weighing.share(body, registers),
-        None => share(body, registers, exponent),
-    }
-    body.each("gather", Over::Nodes, |node| {
-        let along = match weighing {
-            Some(weighing) => weighing.arriving(node, registers, exponent),
-            None => node.gather(Edges::In, Join::Sum, |edge| edge.there(shares)),
-        };
-        let along = along.to_f32() * unit(exponent);
-        let anew = anew(node, jumping, ranking.damping) * node.load(starts);
-        let next = anew + along * ranking.damping;
-        let before = node.load(ranks);
-        let moved = next.max(before) - next.min(before);
-        node.fold(change, Join::Sum, units(moved, TOTAL_EXPONENT));
-        node.store(ranks, next);
-    });
-    let tolerance = f64::from(ranking.tolerance) * 2.0_f64.powi(TOTAL_EXPONENT as i32);
-    body.each("settle", Over::Count(1), |one| {
-        one.changed(one.at(change, 0).above(tolerance as u64));
-    });
+#[derive(Clone, Copy)]
+struct Step {
+    registers: Registers,
+    weighing: Option<Weighing>,
+    /// The nodes that it ranks, if these are not all.
+    near: Option<Near>,
+    ranking: Ranking,
+    exponent: u32,
 }
 
-/// Divides the rank of each node equally among its edges.
-fn share(body: &mut ProgramBuilder, registers: Registers, exponent: u32) {
-    body.each("share", Over::Nodes, |node| {
-        let own = node.load(registers.ranks);
-        let degree = node.degree(Edges::Out, node.index());
-        let is_end = degree.is_zero();
-        let share = own / degree.max(1).to_f32();
-        node.store(
-            registers.shares,
-            is_end.select(0_u64, units(share, exponent)),
-        );
-        jump(node, registers, is_end);
-    });
+impl Step {
+    fn run(self, body: &mut ProgramBuilder) {
+        let Registers {
+            ranks,
+            starts,
+            shares,
+            jumping,
+            change,
+        } = self.registers;
+        let (ranking, exponent) = (self.ranking, self.exponent);
+        let over = self.near.map_or(Over::Nodes, Near::over);
+        body.fill("none jumps", jumping, 0);
+        body.fill("no change", change, 0);
+        if let Some(near) = self.near {
+            near.empty(body);
+        }
+        body.each("share", over, |node| {
+            match self.weighing {
+                Some(weighing) => weighing.share(node, self.registers),
+                None => share(node, self.registers, exponent),
+            }
+            if let Some(near) = self.near {
+                near.find(node);
+            }
+        });
+        if let Some(near) = self.near {
+            near.take(body, self.weighing);
+        }
+        body.each("gather", over, |node| {
+            let along = match self.weighing {
+                Some(weighing) => weighing.arriving(node, self.registers, exponent),
+                None => node.gather(Edges::In, Join::Sum, |edge| edge.there(shares)),
+            };
+            let along = along.to_f32() * unit(exponent);
+            let anew = anew(node, jumping, ranking.damping) * node.load(starts);
+            let next = anew + along * ranking.damping;
+            let before = node.load(ranks);
+            let moved = next.max(before) - next.min(before);
+            node.fold(change, Join::Sum, units(moved, TOTAL_EXPONENT));
+            node.store(ranks, next);
+        });
+        let tolerance = f64::from(ranking.tolerance) * 2.0_f64.powi(TOTAL_EXPONENT as i32);
+        body.each("settle", Over::Count(1), |one| {
+            one.changed(one.at(change, 0).above(tolerance as u64));
+        });
+    }
+}
+
+/// Divides the rank of a node equally among its edges.
+fn share(node: Item<'_>, registers: Registers, exponent: u32) {
+    let own = node.load(registers.ranks);
+    let degree = node.degree(Edges::Out, node.index());
+    let is_end = degree.is_zero();
+    let share = own / degree.max(1).to_f32();
+    node.store(
+        registers.shares,
+        is_end.select(0_u64, units(share, exponent)),
+    );
+    jump(node, registers, is_end);
 }
 
 /// Moves the rank of a node without edges to the jumps.

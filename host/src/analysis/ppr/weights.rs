@@ -20,58 +20,85 @@ pub(super) struct Weighing {
     /// of it; 0 if no edge has any.
     largest: RegisterId,
     sums: RegisterId,
-    /// The share of each incoming edge in the weights of the node that it leaves.
-    shares: RegisterId,
+    /// The share of each incoming edge in the weights of the node that it leaves, if it is kept.
+    shares: Option<RegisterId>,
     kind: WeightKind,
+    /// Units of a sum of weights in the largest one, as a power of two.
+    exponent: u32,
 }
 
 impl Weighing {
     /// Registers and waves of the weights of `graph`, which are of `kind`.
-    ///
-    /// Weights are added up in units of the row's largest one, so that a sum of `d` weights is
-    /// exact up to `d` units of 2^-62 times twice the largest degree.
     pub(super) fn of(
         program: &mut ProgramBuilder,
         graph: &Graph,
         kind: WeightKind,
     ) -> Result<Self, ProgramError> {
+        let shares = program.values("shares of edges", Kind::F32, u64::from(graph.edges()))?;
         let weighing = Self {
-            largest: program.per_node("largest weights", Kind::F32)?,
-            sums: program.per_node("weights", Kind::F32)?,
-            shares: program.values("shares of edges", Kind::F32, u64::from(graph.edges()))?,
-            kind,
+            shares: Some(shares),
+            ..Self::registers(program, graph, kind)?
         };
-        let rows = graph.offsets().windows(2);
-        let degree = rows.map(|row| row[1] - row[0]).max().unwrap_or(0);
-        let exponent = SUM_BITS - (u32::BITS - degree.leading_zeros());
-        program.once(|once| weighing.weigh(once, exponent));
+        program.once(|once| {
+            once.each("weights", Over::Nodes, |node| weighing.weigh(node));
+            once.fill("no shares", shares, 0);
+            once.each("shares of edges", Over::Nodes, |node| {
+                node.each_edge(Edges::In, |edge| {
+                    edge.only(edge.there(weighing.sums).differs(0.0));
+                    let share = weighing.divide(edge);
+                    edge.scatter(shares, edge.number(), Join::Sum, share);
+                });
+            });
+        });
         Ok(weighing)
     }
 
-    /// Sums up the weights of each node's edges, and divides every edge's weight by them.
-    fn weigh(self, once: &mut ProgramBuilder, exponent: u32) {
-        once.each("largest weights", Over::Nodes, |node| {
-            let largest = node.gather(Edges::Out, Join::Max, |edge| self.weight(edge));
-            // A node without edges gets the least of all floats.
-            node.store(self.largest, largest.max(0.0));
+    /// As [`Self::of`] for few nodes, which [`Self::weigh`] weighs one by one.
+    pub(super) fn of_few(
+        program: &mut ProgramBuilder,
+        graph: &Graph,
+        kind: WeightKind,
+    ) -> Result<Self, ProgramError> {
+        let weighing = Self::registers(program, graph, kind)?;
+        program.fill("nothing is weighed", weighing.sums, 0);
+        program.fill("no largest weight", weighing.largest, 0);
+        Ok(weighing)
+    }
+
+    /// Weights are added up in units of the row's largest one, so that a sum of `d` weights is
+    /// exact up to `d` units of 2^-62 times twice the largest degree.
+    fn registers(
+        program: &mut ProgramBuilder,
+        graph: &Graph,
+        kind: WeightKind,
+    ) -> Result<Self, ProgramError> {
+        let rows = graph.offsets().windows(2);
+        let degree = rows.map(|row| row[1] - row[0]).max().unwrap_or(0);
+        Ok(Self {
+            largest: program.per_node("largest weights", Kind::F32)?,
+            sums: program.per_node("weights", Kind::F32)?,
+            shares: None,
+            kind,
+            exponent: SUM_BITS - (u32::BITS - degree.leading_zeros()),
+        })
+    }
+
+    /// Sums up the weights of the node's edges.
+    pub(super) fn weigh(self, node: Item<'_>) {
+        let largest = node.gather(Edges::Out, Join::Max, |edge| self.weight(edge));
+        // A node without edges gets the least of all floats.
+        let largest = largest.max(0.0);
+        node.store(self.largest, largest);
+        let sum = node.gather(Edges::Out, Join::Sum, |edge| {
+            units(self.weight(edge) / largest, self.exponent)
         });
-        once.each("weights", Over::Nodes, |node| {
-            let largest = node.load(self.largest);
-            let sum = node.gather(Edges::Out, Join::Sum, |edge| {
-                units(self.weight(edge) / largest, exponent)
-            });
-            let sum = sum.to_f32() * 0.5_f32.powi(exponent as i32);
-            node.store(self.sums, largest.equals(0.0).select(0.0_f32, sum));
-        });
-        once.fill("no shares", self.shares, 0);
-        once.each("shares of edges", Over::Nodes, |node| {
-            node.each_edge(Edges::In, |edge| {
-                let sum = edge.there(self.sums);
-                edge.only(sum.differs(0.0));
-                let share = self.weight(edge) / edge.there(self.largest) / sum;
-                edge.scatter(self.shares, edge.number(), Join::Sum, share);
-            });
-        });
+        let sum = sum.to_f32() * 0.5_f32.powi(self.exponent as i32);
+        node.store(self.sums, largest.equals(0.0).select(0.0_f32, sum));
+    }
+
+    /// The share of an incoming edge in the weights of the node that it leaves.
+    fn divide<'c>(self, edge: Edge<'c>) -> Value<'c> {
+        self.weight(edge) / edge.there(self.largest) / edge.there(self.sums)
     }
 
     /// The weight of an edge.
@@ -82,12 +109,10 @@ impl Weighing {
         }
     }
 
-    /// Keeps the rank that each node passes on.
-    pub(super) fn share(self, body: &mut ProgramBuilder, registers: Registers) {
-        body.each("share by weight", Over::Nodes, |node| {
-            node.store(registers.shares, node.load(registers.ranks));
-            jump(node, registers, node.load(self.sums).equals(0.0));
-        });
+    /// Keeps the rank that a node passes on.
+    pub(super) fn share(self, node: Item<'_>, registers: Registers) {
+        node.store(registers.shares, node.load(registers.ranks));
+        jump(node, registers, node.load(self.sums).equals(0.0));
     }
 
     /// The rank that comes along the edges of a node, in units.
@@ -98,8 +123,14 @@ impl Weighing {
         exponent: u32,
     ) -> Value<'c> {
         node.gather(Edges::In, Join::Sum, |edge| {
-            let share = edge.at(self.shares, edge.number()) * edge.there(registers.shares);
-            units(share, exponent)
+            let share = match self.shares {
+                Some(shares) => edge.at(shares, edge.number()),
+                None => {
+                    edge.only(edge.there(self.sums).differs(0.0));
+                    self.divide(edge)
+                }
+            };
+            units(share * edge.there(registers.shares), exponent)
         })
     }
 }
