@@ -326,18 +326,7 @@ impl Step {
         if let Some(near) = self.near {
             near.empty(body);
         }
-        body.each("share", over, |node| {
-            match self.weighing {
-                Some(weighing) => weighing.share(node, self.registers),
-                None => share(node, self.registers, exponent),
-            }
-            if let Some(near) = self.near {
-                near.find(node);
-            }
-        });
-        if let Some(near) = self.near {
-            near.take(body, self.weighing);
-        }
+        self.share(body, over);
         body.each("gather", over, |node| {
             let along = match self.weighing {
                 Some(weighing) => weighing.arriving(node, self.registers, exponent),
@@ -355,6 +344,31 @@ impl Step {
         body.each("settle", Over::Count(1), |one| {
             one.changed(one.at(change, 0).above(tolerance as u64));
         });
+    }
+
+    /// Keeps what nodes pass on, and finds the next nodes to rank.
+    fn share(self, body: &mut ProgramBuilder, over: Over) {
+        let Self {
+            registers,
+            weighing,
+            near,
+            ..
+        } = self;
+        if weighing.is_some_and(|weighing| weighing.share_all(body, registers)) {
+            return;
+        }
+        body.each("share", over, |node| {
+            match weighing {
+                Some(weighing) => weighing.share(node, registers),
+                None => share(node, registers, self.exponent),
+            }
+            if let Some(near) = near {
+                near.find(node);
+            }
+        });
+        if let Some(near) = near {
+            near.take(body, weighing);
+        }
     }
 }
 

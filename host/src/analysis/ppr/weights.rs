@@ -5,6 +5,7 @@
 //! are added up as whole numbers, whose order does not matter.
 
 use super::{Registers, jump, units};
+use crate::analysis::lists::List;
 use crate::graph::{Graph, WeightKind};
 use crate::program::{
     Edge, Edges, Item, Join, Kind, Over, ProgramBuilder, ProgramError, RegisterId, Value,
@@ -20,11 +21,20 @@ pub(super) struct Weighing {
     /// of it; 0 if no edge has any.
     largest: RegisterId,
     sums: RegisterId,
-    /// The share of each incoming edge in the weights of the node that it leaves, if it is kept.
-    shares: Option<RegisterId>,
+    /// What is kept of all nodes, if all are ranked.
+    of_all: Option<OfAll>,
     kind: WeightKind,
     /// Units of a sum of weights in the largest one, as a power of two.
     exponent: u32,
+}
+
+/// Registers of weights that are made once for all nodes.
+#[derive(Clone, Copy)]
+struct OfAll {
+    /// The share of each incoming edge in the weights of the node that it leaves.
+    shares: RegisterId,
+    /// The nodes without an edge of any weight.
+    ends: List,
 }
 
 impl Weighing {
@@ -35,12 +45,21 @@ impl Weighing {
         kind: WeightKind,
     ) -> Result<Self, ProgramError> {
         let shares = program.values("shares of edges", Kind::F32, u64::from(graph.edges()))?;
+        let ends = (
+            program.per_node("ends", Kind::U32)?,
+            program.values("end count", Kind::U32, 1)?,
+        );
         let weighing = Self {
-            shares: Some(shares),
+            of_all: Some(OfAll { shares, ends }),
             ..Self::registers(program, graph, kind)?
         };
         program.once(|once| {
-            once.each("weights", Over::Nodes, |node| weighing.weigh(node));
+            once.fill_by_appends(ends.0);
+            once.fill("no ends", ends.1, 0);
+            once.each("weights", Over::Nodes, |node| {
+                let sum = weighing.weigh(node);
+                node.append(ends, node.index(), sum.equals(0.0));
+            });
             once.fill("no shares", shares, 0);
             once.each("shares of edges", Over::Nodes, |node| {
                 node.each_edge(Edges::In, |edge| {
@@ -77,14 +96,14 @@ impl Weighing {
         Ok(Self {
             largest: program.per_node("largest weights", Kind::F32)?,
             sums: program.per_node("weights", Kind::F32)?,
-            shares: None,
+            of_all: None,
             kind,
             exponent: SUM_BITS - (u32::BITS - degree.leading_zeros()),
         })
     }
 
-    /// Sums up the weights of the node's edges.
-    pub(super) fn weigh(self, node: Item<'_>) {
+    /// Sums up the weights of the node's edges, as multiples of the largest one.
+    pub(super) fn weigh<'c>(self, node: Item<'c>) -> Value<'c> {
         let largest = node.gather(Edges::Out, Join::Max, |edge| self.weight(edge));
         // A node without edges gets the least of all floats.
         let largest = largest.max(0.0);
@@ -93,7 +112,9 @@ impl Weighing {
             units(self.weight(edge) / largest, self.exponent)
         });
         let sum = sum.to_f32() * 0.5_f32.powi(self.exponent as i32);
-        node.store(self.sums, largest.equals(0.0).select(0.0_f32, sum));
+        let sum = largest.equals(0.0).select(0.0_f32, sum);
+        node.store(self.sums, sum);
+        sum
     }
 
     /// The share of an incoming edge in the weights of the node that it leaves.
@@ -107,6 +128,19 @@ impl Weighing {
             WeightKind::Integer => edge.weight().to_f32(),
             _ => edge.float_weight(),
         }
+    }
+
+    /// Keeps the ranks that all nodes pass on, if all are ranked.
+    pub(super) fn share_all(self, body: &mut ProgramBuilder, registers: Registers) -> bool {
+        let Some(OfAll { ends, .. }) = self.of_all else {
+            return false;
+        };
+        body.copy("share by weight", registers.shares, registers.ranks);
+        let (list, count) = ends;
+        body.each("jump", Over::List { list, count }, |node| {
+            jump(node, registers, node.constant(1_u32));
+        });
+        true
     }
 
     /// Keeps the rank that a node passes on.
@@ -123,8 +157,8 @@ impl Weighing {
         exponent: u32,
     ) -> Value<'c> {
         node.gather(Edges::In, Join::Sum, |edge| {
-            let share = match self.shares {
-                Some(shares) => edge.at(shares, edge.number()),
+            let share = match self.of_all {
+                Some(of_all) => edge.at(of_all.shares, edge.number()),
                 None => {
                     edge.only(edge.there(self.sums).differs(0.0));
                     self.divide(edge)
