@@ -11,6 +11,8 @@
 //! those of a short row are compared with each other, all of them without a branch, as no processor
 //! predicts which are equal. The rows and labels of the next nodes of a list are fetched ahead.
 //!
+//! In the first round all labels are different, so that what is around a node is its row alone.
+//!
 //! A look also finds the lead of the label that a node wants over all others. A neighbour's change
 //! from one label to another takes at most its weight from both sides of the lead, so a node looks
 //! again only when the changes since its last look have used the lead up. Until then it would want
@@ -74,15 +76,15 @@ fn propagate_in<G: Grid, const ARRAYS: bool>(
     let (grid, nodes) = (work.grid, operands.nodes);
     operands.needs(nodes.into())?;
     let sums = scratch.take_pairs(nodes)?;
-    let [labels, wanted, listed, leads] = words_of_nodes::<ARRAYS>(&mut scratch, nodes)?;
+    let [labels, wanted, leads, names] = words_of_nodes::<ARRAYS>(&mut scratch, nodes)?;
     let state = Propagation {
         amounts: Amounts::of(work, rows)?,
         rows,
         sums,
         labels,
         wanted,
-        listed,
         leads,
+        names,
         nodes,
         looking: scratch.take(nodes)?,
         moving: scratch.take(nodes)?,
@@ -91,21 +93,22 @@ fn propagate_in<G: Grid, const ARRAYS: bool>(
         state.sums.store(grid, node, 0);
         state.labels.store_weak(grid, node, node);
         state.wanted.store_weak(grid, node, node);
-        state.listed.store_weak(grid, node, 0);
         state.leads.store_weak(grid, node, NO_LEAD);
         state.looking.store_weak(grid, node, node);
     }
-    let (mut looking, mut round) = (nodes, 0_u32);
+    let mut looking = nodes;
+    state.look_first(work)?;
     while looking > 0 {
-        round = round.wrapping_add(1);
-        looking = state.round(work, looking, round)?;
+        let next = state.settle(work, looking)?;
+        looking = state.change_all(work, next)?;
+        state.look(work, looking)?;
     }
     state.name(grid, operands.to, nodes);
     Ok(())
 }
 
-/// The label of every node, the label that it wants, the last round that listed it and its stored
-/// lead, in this order. A look at an edge of a dense graph mostly reads the label alone, so there
+/// The label of every node, the label that it wants, its stored lead and the name of its label, in
+/// this order. A look at an edge of a dense graph mostly reads the label alone, so there
 /// each has an array of its own; on other graphs the four are one record of a node.
 #[inline(always)]
 fn words_of_nodes<const ARRAYS: bool>(
@@ -129,11 +132,12 @@ struct Propagation {
     sums: Pairs,
     labels: Field,
     wanted: Field,
-    /// The last round that listed each node.
-    listed: Field,
     /// The stored leads: one more than the least lead that the wanted label of each node can have,
-    /// or [`NO_LEAD`].
+    /// or [`NO_LEAD`]. After the looks of a round none is [`NO_LEAD`], and a node is listed for the
+    /// next round when it becomes so.
     leads: Field,
+    /// The name of each label at the end.
+    names: Field,
     nodes: u32,
     looking: Words,
     /// The nodes that change, from the front on, and those that wait, from the back on.
@@ -141,14 +145,9 @@ struct Propagation {
 }
 
 impl Propagation {
-    /// Runs a round for the first nodes of the list; returns the length of the next one.
+    /// Finds the labels that the first nodes of the list want.
     #[inline(always)]
-    fn round<G: Grid>(
-        &self,
-        work: &mut Work<'_, G>,
-        looking: u32,
-        round: u32,
-    ) -> Result<u32, FaultCode> {
+    fn look<G: Grid>(&self, work: &mut Work<'_, G>, looking: u32) -> Result<(), FaultCode> {
         let grid = work.grid;
         for at in 0..looking {
             self.fetch(grid, self.labels, self.looking, looking, at);
@@ -161,6 +160,14 @@ impl Propagation {
                 self.leads.store_weak(grid, node, choice.lead());
             }
         }
+        Ok(())
+    }
+
+    /// Moves the nodes of the list that want another label: those that change and those that wait.
+    /// Returns their numbers.
+    #[inline(always)]
+    fn settle<G: Grid>(&self, work: &mut Work<'_, G>, looking: u32) -> Result<[u32; 2], FaultCode> {
+        let grid = work.grid;
         let (mut changing, mut waiting) = (0, 0);
         for at in 0..looking {
             self.fetch(grid, self.wanted, self.looking, looking, at);
@@ -174,6 +181,18 @@ impl Propagation {
                 waiting += u32::from(waits);
             }
         }
+        Ok([changing, waiting])
+    }
+
+    /// Changes labels, and lists the nodes that may want another one now, and those that wait.
+    /// Returns their number.
+    #[inline(always)]
+    fn change_all<G: Grid>(
+        &self,
+        work: &mut Work<'_, G>,
+        [changing, waiting]: [u32; 2],
+    ) -> Result<u32, FaultCode> {
+        let grid = work.grid;
         let mut next = 0;
         for at in 0..changing {
             self.fetch(grid, self.leads, self.moving, changing, at);
@@ -185,15 +204,62 @@ impl Propagation {
             for edge in start..end {
                 let other = self.rows.rows.target(grid, edge);
                 if other != node && self.overtakes(grid, other, edge, change) {
-                    self.list(grid, other, round, &mut next);
+                    self.looking.store_weak(grid, next, other);
+                    next += 1;
                 }
             }
         }
         for at in 1..=waiting {
             let node = self.moving.load_weak(grid, self.nodes - at);
-            self.list(grid, node, round, &mut next);
+            if self.leads.load_weak(grid, node) != NO_LEAD {
+                self.looking.store_weak(grid, next, node);
+                next += 1;
+            }
         }
         Ok(next)
+    }
+
+    /// [`Self::look`] of all nodes in the first round, in which each has a label of its own: rows
+    /// that ascend say what is around a node, and nothing needs to be added up.
+    #[inline(never)]
+    fn look_first<G: Grid>(&self, work: &mut Work<'_, G>) -> Result<(), FaultCode> {
+        let grid = work.grid;
+        for node in 0..self.nodes {
+            let choice = match self.best_neighbour(grid, node) {
+                Some(choice) => {
+                    let (start, end) = self.rows.rows.row(grid, node);
+                    work.spend(end - start)?;
+                    choice
+                }
+                None => self.best(work, node)?,
+            };
+            self.wanted.store_weak(grid, node, choice.label);
+            self.leads.store_weak(grid, node, choice.lead());
+        }
+        Ok(())
+    }
+
+    /// [`Self::best`] in the first round; `None` if the row does not ascend, as with parallel edges.
+    #[inline(always)]
+    fn best_neighbour<G: Grid>(&self, grid: G, node: u32) -> Option<Choice> {
+        let (start, end) = self.rows.rows.row(grid, node);
+        let mut choice = Choice::of(node, 0);
+        let (mut first, mut ascends, mut least) = (0, true, 0);
+        for edge in start..end {
+            let other = self.rows.rows.target(grid, edge);
+            ascends &= other >= least;
+            least = other.saturating_add(1);
+            let amount = self.amounts.at(grid, self.rows, edge);
+            let sum = select_unpredictable(other == node, 0, amount);
+            let is_before = (sum == choice.most) & (place(other) < first);
+            let is_better = (sum > choice.most) | is_before;
+            let lesser = select_unpredictable(is_better, choice.most, sum);
+            choice.second = choice.second.max(lesser);
+            choice.most = choice.most.max(sum);
+            choice.label = select_unpredictable(is_better, other, choice.label);
+            first = select_unpredictable(is_better, place(other), first);
+        }
+        ascends.then_some(choice)
     }
 
     /// Fetches the rows of the nodes after `at` in a list of `length`, and words of their neighbours.
@@ -203,15 +269,6 @@ impl Propagation {
             let at = at.saturating_add(steps);
             (at < length).then(|| list.load_weak(grid, at))
         });
-    }
-
-    #[inline(always)]
-    fn list<G: Grid>(&self, grid: G, node: u32, round: u32, length: &mut u32) {
-        if self.listed.load_weak(grid, node) != round {
-            self.listed.store_weak(grid, node, round);
-            self.looking.store_weak(grid, *length, node);
-            *length += 1;
-        }
     }
 
     /// The label of `node` and the one that it wants.
@@ -229,13 +286,13 @@ impl Propagation {
         own != wish
     }
 
-    /// Whether another label may have as much around `node` as the one that it wants, or more, now
-    /// that the neighbour at `edge` has changed.
+    /// Whether another label may have as much around `node` as the one that it wants, or more, only
+    /// now that the neighbour at `edge` has changed.
     #[inline(always)]
     fn overtakes<G: Grid>(&self, grid: G, node: u32, edge: u32, [from, to]: [u32; 2]) -> bool {
         let lead = self.leads.load_weak(grid, node);
         if lead == NO_LEAD {
-            return true;
+            return false;
         }
         let wanted = self.wanted.load_weak(grid, node);
         let amount = self.amounts.at(grid, self.rows, edge);
@@ -307,12 +364,13 @@ impl Propagation {
             *amount = u64::from(counts) * self.amounts.at(grid, self.rows, edge);
         }
         let sum_of = |label| {
-            let counted = labels.iter().zip(&amounts);
-            let add = |sum, (other, amount): (&u32, &u64)| {
+            let mut sum = 0_u64;
+            // A fold would be a call.
+            for (other, amount) in labels.iter().zip(&amounts) {
                 let counts = select_unpredictable(*other == label, *amount, 0);
-                u64::wrapping_add(sum, counts)
-            };
-            counted.fold(0_u64, add)
+                sum = sum.wrapping_add(counts);
+            }
+            sum
         };
         let (of_own, mut most) = (sum_of(own), 0);
         for (sum, label) in sums.iter_mut().zip(&labels) {
@@ -395,7 +453,7 @@ impl Propagation {
 
     /// Names each community after its smallest node.
     fn name<G: Grid>(&self, grid: G, to: Words, nodes: u32) {
-        let names = self.listed;
+        let names = self.names;
         for node in 0..nodes {
             names.store_weak(grid, node, NAMELESS);
         }
