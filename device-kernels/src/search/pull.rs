@@ -22,6 +22,10 @@ use seawall_core::abi::search::DriveRecord;
 /// Incoming edges that a lane tries alone before its warp helps.
 const ALONE: u32 = 32;
 
+/// Edges of 32 adjacent rows up to which a thread reads them one after another, and its processor
+/// fetches them unasked.
+const ADJACENT: u32 = 128;
+
 /// No node, for lanes that found no parent.
 const NOBODY: u32 = u32::MAX;
 
@@ -131,14 +135,16 @@ impl Search {
     }
 
     /// Pulls for adjacent words of nodes by a lane alone. The rows of a word are in flight while
-    /// the lane works on the previous word.
+    /// the lane works on the previous word. Copies of what it uses stay in registers, which stores
+    /// could change otherwise.
     #[inline(always)]
     fn pull_range<G: Grid>(&self, grid: G, pull: &Pull, first: u32, end: u32, tally: &mut Tally) {
-        let mut open = self.fetch_word(grid, pull, first);
+        let (this, pull, mut own) = (*self, *pull, *tally);
+        let mut open = this.fetch_word(grid, &pull, first);
         for word in first..end {
             let visited = pull.visited.load_weak(grid, word);
             let next = if word + 1 < end {
-                self.fetch_word(grid, pull, word + 1)
+                this.fetch_word(grid, &pull, word + 1)
             } else {
                 0
             };
@@ -147,16 +153,17 @@ impl Search {
                 let bit = open.trailing_zeros();
                 open &= open - 1;
                 let node = word * 32 + bit;
-                let (start, end) = self.incoming.row(grid, node);
-                let parent = self.try_edges(grid, pull, start, end);
+                let (start, end) = this.incoming.row(grid, node);
+                let parent = this.try_edges(grid, &pull, start, end);
                 if parent != NOBODY {
                     found |= 1 << bit;
-                    self.found(grid, pull, node, parent, tally);
+                    this.found(grid, &pull, node, parent, &mut own);
                 }
             }
             pull.store(grid, word, visited, found);
             open = next;
         }
+        *tally = own;
     }
 
     /// The nodes of bitset word `word` that are not among the `visited` ones.
@@ -171,11 +178,18 @@ impl Search {
         !visited & exist
     }
 
-    /// Returns the nodes of `word` that are not yet visited and have edges, and fetches the first
-    /// edge of each.
+    /// Returns the nodes of `word` that are not yet visited, and of which an edge may lead to one
+    /// that is; fetches the first edge of each.
     #[inline(always)]
     fn fetch_word<G: Grid>(&self, grid: G, pull: &Pull, word: u32) -> u32 {
         let mut left = self.open_bits(word, pull.visited.load_weak(grid, word));
+        if left == u32::MAX {
+            let (start, _) = self.incoming.row(grid, word * 32);
+            let (_, end) = self.incoming.row(grid, word * 32 + 31);
+            if end - start <= ADJACENT {
+                return left;
+            }
+        }
         let mut open = 0;
         while left != 0 {
             let bit = left.trailing_zeros();
