@@ -2,8 +2,8 @@
 //!
 //! The other threads wait at the next barrier, so nothing here needs an atomic operation. A level
 //! is two passes without a branch on the finds: the first appends the nodes that edges discover,
-//! the second marks them and looks up their rows. The frontier stays in the resident queues, as
-//! after any other step.
+//! the second marks them and looks up their rows. A level of few nodes is one pass with branches.
+//! The frontier stays in the resident queues, as after any other step.
 
 use super::block_group::reach;
 use super::progress::{Bounds, LOOK_MASK};
@@ -27,6 +27,9 @@ pub(super) const AHEAD: u32 = 12;
 /// Edges after the first one of a row that are fetched with it.
 const NEXT: u32 = 3;
 
+/// Nodes of a level that counts as narrow.
+const FEW: u32 = 8;
+
 /// Runs iterations in this block alone and leaves the frontier in a resident queue, which
 /// drive record `slot` then describes. Returns the number of iterations.
 ///
@@ -45,7 +48,11 @@ pub(super) fn run_one_thread<G: Grid>(
     let policy = &drive::policy_for::<G>(&context.tables.search_policy(grid), reach(team));
     let mut drive = before;
     loop {
-        let (nodes, edges) = search.level(grid, &drive);
+        let (nodes, edges) = if drive.nodes <= FEW {
+            search.level_of_few(grid, &drive)
+        } else {
+            search.level(grid, &drive)
+        };
         drive.iteration += 1;
         drive.queue ^= 1;
         count_new(&mut drive, nodes, edges);
@@ -112,6 +119,42 @@ impl Search {
         let found = self.discover::<G, PARENTS>(grid, drive, &next);
         let level = drive.iteration + 1;
         self.settle::<G, PARENTS>(grid, level, &next, 0, found, |edges, _| edges)
+    }
+
+    /// [`Self::level`] from few nodes. Each level waits for memory twice, whatever it computes, and
+    /// which nodes of a chain are new is easy to guess: with branches a processor looks up the row
+    /// of the next node before it knows whether that node is new.
+    #[inline(always)]
+    fn level_of_few<G: Grid>(&self, grid: G, drive: &DriveRecord) -> (u32, u32) {
+        let [queue, next] = [0, 1].map(|other| self.frontier.queue(drive.queue ^ other));
+        let visited = self.frontier.bitset(drive.visited);
+        let level = drive.iteration + 1;
+        let (mut nodes, mut edges) = (0, 0_u32);
+        for index in 0..drive.nodes {
+            let row = row_at(grid, &queue, index, drive);
+            for edge in row.start..row.end {
+                let node = self.outgoing.target(grid, edge);
+                let (word, bit) = (node >> 5, 1 << (node & 31));
+                let before = visited.load_weak(grid, word);
+                if before & bit != 0 {
+                    continue;
+                }
+                visited.store_weak(grid, word, before | bit);
+                let from = row.node;
+                self.visit.discovered(grid, Discovery { node, from, level });
+                let (start, end) = self.outgoing.row(grid, node);
+                if start == end {
+                    continue;
+                }
+                // Each node is discovered once, so the queue has a place for it.
+                next.nodes.store_weak(grid, nodes, node);
+                next.starts.store_weak(grid, nodes, start);
+                next.prefix.store_weak(grid, nodes, edges);
+                nodes += 1;
+                edges = edges.wrapping_add(end - start);
+            }
+        }
+        (nodes, edges)
     }
 
     /// Appends to `next` the nodes that edges of the frontier discover and, with `PARENTS`, their
