@@ -283,7 +283,7 @@ fn request(analysis: AnalysisName) -> Request {
         reach: Vec::new(),
         sources: Vec::new(),
         sinks: Vec::new(),
-        ways: 0,
+        ways: usize::MAX,
         resolve: Resolve::Type,
         open_tables: OpenTables::Changed,
         on: on(),
