@@ -246,7 +246,11 @@ fn commands_of_the_readme_succeed() {
     let commands: Vec<String> = commands.iter().map(with_code).collect();
     let commands: Vec<&str> = commands.iter().map(String::as_str).collect();
     for printed in run(&commands, folder.path()) {
-        assert_eq!(printed.last().map(String::as_str), Some("done"), "{printed:?}");
+        assert_eq!(
+            printed.last().map(String::as_str),
+            Some("done"),
+            "{printed:?}"
+        );
     }
     let parts = std::fs::read_to_string(folder.path().join("parts.csv")).unwrap();
     assert_eq!(parts, "node,name,value\n0,ann,ann\n1,bob,ann\n2,eve,ann\n");
