@@ -38,6 +38,9 @@ pub(crate) struct Options {
     /// Runs of each program, of which the median counts.
     #[arg(long, default_value_t = 5)]
     repeat: u32,
+    /// Total change at which rankings of Seawall and networkit end; igraph's always end at 1e-10.
+    #[arg(long, default_value_t = 1e-4)]
+    tolerance: f64,
     /// Threads of Seawall and of networkit; the others use one.
     #[arg(long, default_value_t = 1)]
     threads: u32,
@@ -57,6 +60,7 @@ pub(crate) fn run(options: &Options) -> Result<(), Error> {
     command.args(["--scale", &options.scale.to_string()]);
     command.args(["--repeat", &options.repeat.to_string()]);
     command.args(["--threads", &options.threads.to_string()]);
+    command.args(["--tolerance", &options.tolerance.to_string()]);
     if let Some(data) = &options.data {
         command.arg("--data").arg(data);
     }
