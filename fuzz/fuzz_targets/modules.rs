@@ -63,6 +63,7 @@ fn findings(program: &Program, limits: Limits) -> Result<Vec<String>, ModuleErro
         reach: Vec::new(),
         sources: vec![all("load".to_owned())],
         sinks: sinks.take(1).map(all).collect(),
+        ways: usize::MAX,
         resolve: Resolve::PointsTo,
         open_tables: OpenTables::Extended,
         on: On {
