@@ -34,7 +34,6 @@ networkit.setNumberOfThreads(1)
 
 UNREACHED = 2**32 - 1
 
-
 # Paths of two edges above which SciPy's product is left out: some ten seconds.
 PATHS_OF_TWO = 10**9
 
