@@ -35,6 +35,9 @@ pub(super) fn search(graph: &Graph, sources: &[u32], levels: u32, most_edges: u6
             }
         }
         level = next;
+        if level.is_empty() {
+            break;
+        }
     }
     Look {
         edges,
@@ -55,6 +58,8 @@ mod tests {
         assert_eq!(search(&path, &[0, 0], 4, 100), look(4, false));
         assert_eq!(search(&path, &[0], 100, 3), look(4, false));
         assert_eq!(search(&path, &[7], 3, 2), look(2, true));
+        // It ends with the last node, however many levels it may take.
+        assert_eq!(search(&path, &[7], u32::MAX, 2), look(2, true));
         assert_eq!(search(&path, &[9, 3], 0, 0), look(0, false));
         assert_eq!(search(&path, &[], 1, 0), look(0, true));
     }
