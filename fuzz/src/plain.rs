@@ -114,19 +114,13 @@ fn matrix_market(text: &str) -> Option<Plain> {
         "%%MatrixMarket matrix coordinate integer general" => (true, false),
         _ => return None,
     };
-    let lines = lines.collect::<Vec<_>>();
-    let comments = lines
-        .iter()
-        .take_while(|line| line.starts_with('%'))
-        .count();
     // Notes of seawall in comments change the nodes' ids: this reader does not know them.
-    if lines[..comments]
-        .iter()
-        .any(|line| line.contains("seawall:"))
-    {
+    let is_comment = |line: &&str| line.starts_with('%');
+    let mut comments = lines.clone().take_while(is_comment);
+    if comments.any(|line| line.contains("seawall:")) {
         return None;
     }
-    let mut lines = lines.into_iter().skip(comments);
+    let mut lines = lines.skip_while(is_comment);
     let [rows, columns, entries] = numbers(lines.next()?)?.try_into().ok()?;
     if rows != columns || rows > NODES_MAX {
         return None;
