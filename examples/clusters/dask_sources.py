@@ -13,7 +13,6 @@ import argparse
 import os
 from functools import lru_cache
 
-import numpy as np
 from distributed import Client
 
 import seawall
@@ -25,9 +24,13 @@ def loaded(path: str) -> seawall.Graph:
     return seawall.Graph.load(path)
 
 
-def closeness(path: str, nodes: list[int]) -> list[float]:
-    """The closeness of some nodes, by one search for up to 1,024 of them."""
-    return loaded(path).closeness(nodes, machine="cpu", threads=1).tolist()
+def closeness(path: str, first: int, end: int) -> list[tuple[str, float]]:
+    """Names and closeness of the nodes from `first` to `end`, by one search for up to 1,024."""
+    graph = loaded(path)
+    nodes = range(first, min(end, graph.nodes))
+    names = list(nodes) if graph.names is None else graph.names[first:end].tolist()
+    values = graph.closeness(names, machine="cpu", threads=1).tolist()
+    return list(zip(map(str, names), values))
 
 
 def main() -> None:
@@ -39,15 +42,14 @@ def main() -> None:
     # Workers that this starts are processes, which import this file: hence the guard below.
     with Client(options.scheduler) if options.scheduler else Client(threads_per_worker=1) as client:
         workers = max(1, len(client.scheduler_info()["workers"]))
-        nodes = list(range(options.count))
-        part = -(-len(nodes) // workers)
-        parts = [nodes[at : at + part] for at in range(0, len(nodes), part)]
-        values = client.gather(client.map(closeness, [options.graph] * len(parts), parts))
-    ranks = np.concatenate([np.asarray(part) for part in values]) if values else np.empty(0)
-    top = np.argsort(-ranks, kind="stable")[:5]
-    print(f"{len(ranks)} nodes on {workers} workers")
-    for node in top:
-        print(f"{node}\t{ranks[node]:.6g}")
+        part = max(1, -(-options.count // workers))
+        firsts = range(0, options.count, part)
+        ends = [min(first + part, options.count) for first in firsts]
+        parts = client.gather(client.map(closeness, [options.graph] * len(ends), firsts, ends))
+    found = [pair for part in parts for pair in part]
+    print(f"{len(found)} nodes on {workers} workers")
+    for name, value in sorted(found, key=lambda pair: -pair[1])[:5]:
+        print(f"{name}\t{value:.6g}")
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@
 use mpi::Threading;
 use mpi::environment::{Universe, processor_name};
 use mpi::point_to_point::{Destination, Source};
-use mpi::request::{Request, StaticScope, scope};
+use mpi::request::{CancelGuard, Request, StaticScope, scope};
 use mpi::topology::SimpleCommunicator;
 use mpi::traits::{Communicator, CommunicatorCollectives};
 use seawall::multi::{Carrier, CarrierError};
@@ -219,7 +219,11 @@ impl Fabric {
         let mut all_done = self.world.immediate_barrier();
         loop {
             match all_done.test() {
-                Ok(_) => return code,
+                Ok(_) => {
+                    // Nobody listens any more, and a request has to end before it goes.
+                    heartbeats.pending.drain(..).map(CancelGuard::from).for_each(drop);
+                    return code;
+                }
                 Err(waits) => all_done = waits,
             }
             if let Err(lost) = heartbeats.look() {

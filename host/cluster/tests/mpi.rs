@@ -99,6 +99,27 @@ fn each_analysis_has_the_result_of_one_process() {
     compare(&["gen:chain:1", "--analysis", "eccentricity", "--source", "0"]);
 }
 
+/// Commands of docs/clusters.md with `mpirun`, as they stand there.
+#[test]
+fn commands_of_the_page_succeed() {
+    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/clusters.md");
+    let page = std::fs::read_to_string(page).expect("the page is there");
+    let commands: Vec<&str> = page
+        .lines()
+        .filter_map(|line| line.strip_prefix("mpirun "))
+        .collect();
+    assert!(!commands.is_empty());
+    for command in commands {
+        let command = command.replace("seawall-cluster", PROGRAM);
+        let mut listed = job(&[]);
+        listed.args(command.split_whitespace());
+        let found = listed.output().expect("mpirun starts");
+        let (printed, errors) = (text(&found.stdout), text(&found.stderr));
+        assert!(found.status.success(), "{command}: {errors}");
+        assert!(printed.contains("  check     equal to"), "{printed}");
+    }
+}
+
 #[test]
 fn a_request_that_is_wrong_is_refused_once() {
     let usage = output(&[(3, &["run", "gen:grid:9", "--analysis", "bsf"])]);
