@@ -1,19 +1,20 @@
 //! Listings of the book: commands of ```` ```console ```` blocks are run, and print what the page says.
 //!
 //! `SEAWALL_BLESS=1` writes what they print into the pages. A line `...` stands for any number of
-//! lines. Times and machines are masked. Blocks marked `roads` need the file `NY.gr.xz` in the
-//! folder that `SEAWALL_ROADS` names, and are left out with a note without it.
+//! lines. Times and machines are masked. Words after `console` name what the block needs
+//! ([`Need`]); blocks whose needs are not met are left out with a note.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 /// Pages whose listings are run.
-const PAGES: [&str; 7] = [
+const PAGES: [&str; 8] = [
     "tutorial.md",
     "concepts.md",
     "command-line.md",
     "many-gpus.md",
     "operating.md",
+    "program-analysis.md",
     "program-text.md",
     "streams.md",
 ];
@@ -39,8 +40,79 @@ struct Listed {
 struct Block {
     first: usize,
     end: usize,
-    needs_roads: bool,
+    needs: Vec<Need>,
     commands: Vec<Listed>,
+}
+
+/// Something that a block needs, by the word after `console`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Need {
+    /// `roads`: the file `NY.gr.xz`, in the folder that `SEAWALL_ROADS` names or beside the workspace.
+    Roads,
+    /// `npm`: packages of the npm registry.
+    Npm,
+    /// `examples`: programs of `host/modules/examples`, which `cargo test --workspace` builds, and
+    /// `rustc`.
+    Examples,
+}
+
+impl Need {
+    fn of(word: &str) -> Self {
+        match word {
+            "roads" => Self::Roads,
+            "npm" => Self::Npm,
+            "examples" => Self::Examples,
+            other => panic!("no block may need {other:?}"),
+        }
+    }
+
+    /// Puts what is needed into `folder`, or says what is missing.
+    fn meet(self, folder: &Path) -> Result<(), &'static str> {
+        match self {
+            Self::Roads => {
+                let file = roads().ok_or("a road network, and SEAWALL_ROADS names none")?;
+                std::os::unix::fs::symlink(file, folder.join("NY.gr.xz")).unwrap();
+                Ok(())
+            }
+            Self::Npm => {
+                let mut view = std::process::Command::new("npm");
+                view.args(["view", "@sqlite.org/sqlite-wasm@3.41.2", "name"]);
+                let seen = view.output().is_ok_and(|output| output.status.success());
+                seen.then_some(()).ok_or("the npm registry")
+            }
+            Self::Examples => {
+                let built = examples().ok_or("built examples")?;
+                let cargo = CARGO.replace("EXAMPLES", &built.display().to_string());
+                std::fs::write(folder.join("cargo"), cargo).unwrap();
+                let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+                std::fs::set_permissions(folder.join("cargo"), mode).unwrap();
+                Ok(())
+            }
+        }
+    }
+}
+
+/// Starts an example that the tests have built, as `cargo run … --example NAME -- ARGUMENTS` would.
+const CARGO: &str = r#"#!/bin/sh
+while [ "$1" != --example ]; do shift; done
+name=$2
+shift 3
+exec "EXAMPLES/$name" "$@"
+"#;
+
+/// The folder of built examples, if all that pages start are there.
+fn examples() -> Option<PathBuf> {
+    let this = std::env::current_exe().ok()?;
+    let folder = this.parent()?.with_file_name("examples");
+    let names = [
+        "llvm_flow",
+        "borrow_facts",
+        "ask_module",
+        "read_module",
+        "live_registers",
+    ];
+    let all = names.iter().all(|name| folder.join(name).exists());
+    all.then_some(folder)
 }
 
 fn blocks(page: &str) -> Vec<Block> {
@@ -52,7 +124,7 @@ fn blocks(page: &str) -> Vec<Block> {
                 open = Some(Block {
                     first: at + 1,
                     end: at + 1,
-                    needs_roads: line.ends_with(" roads"),
+                    needs: line.split(' ').skip(1).map(Need::of).collect(),
                     commands: Vec::new(),
                 });
             }
@@ -155,23 +227,25 @@ fn agree(listed: &[String], printed: &[String]) -> bool {
 
 /// The road network, if there is one.
 fn roads() -> Option<PathBuf> {
-    let folder = std::env::var_os("SEAWALL_ROADS")?;
-    Some(Path::new(&folder).join("NY.gr.xz")).filter(|file| file.exists())
+    let named = std::env::var_os("SEAWALL_ROADS").map(PathBuf::from);
+    let folder = named.unwrap_or_else(|| root().join("../shared/data"));
+    Some(folder.join("NY.gr.xz")).filter(|file| file.exists())
 }
 
 /// Runs a page's listings; returns the page as it should be, and what differs.
 fn check(name: &str, page: &str) -> (String, String) {
     let folder = tempfile::tempdir().unwrap();
-    let roads = roads();
-    if let Some(file) = &roads {
-        std::os::unix::fs::symlink(file, folder.path().join("NY.gr.xz")).unwrap();
-    }
     std::os::unix::fs::symlink(root().join("examples"), folder.path().join("examples")).unwrap();
     let mut blocks = blocks(page);
     assert!(!blocks.is_empty(), "{name} has no listing");
-    if roads.is_none() && blocks.iter().any(|block| block.needs_roads) {
-        println!("{name}: listings of a road network are left out: SEAWALL_ROADS names none");
-        blocks.retain(|block| !block.needs_roads);
+    for need in [Need::Roads, Need::Npm, Need::Examples] {
+        let needs = |block: &Block| block.needs.contains(&need);
+        if blocks.iter().any(needs)
+            && let Err(missing) = need.meet(folder.path())
+        {
+            println!("{name}: listings are left out that need {missing}");
+            blocks.retain(|block| !needs(block));
+        }
     }
     let listed = || blocks.iter().flat_map(|block| &block.commands);
     let commands: Vec<&str> = listed().map(|listed| listed.command.as_str()).collect();
