@@ -96,11 +96,12 @@ const MACHINES: [u32; 4] = [80, 90, 100, 120];
 const LANES_MAX: u32 = 1024;
 
 /// The kernels that are made in advance, each with the lanes of a run's default blocks.
-const USUAL_BLOCKS: [(&str, &[u32]); 6] = [
+const USUAL_BLOCKS: [(&str, &[u32]); 7] = [
     ("seawall_mega", &[640, LANES_MAX]),
     ("seawall_mega_search", &[256, 640, LANES_MAX]),
     ("seawall_mega_rounds", &[256, 640]),
     ("seawall_mega_code", &[512]),
+    ("seawall_mega_all", &[LANES_MAX]),
     ("seawall_batch", &[LANES_MAX]),
     ("seawall_batch_search", &[LANES_MAX]),
 ];
@@ -136,12 +137,13 @@ pub(crate) fn precompiled() -> Vec<Precompiled> {
 
 /// Whether the driver compiles a kernel anyway, so that the program stays below 10 MB: batches on
 /// the machines with the largest code, batches that do more than search on all machines except one,
-/// and components of rich graphs on the newest.
+/// and on the newest components of rich graphs and programs of code beside other waves.
 fn is_left_out(made: &Precompiled) -> bool {
     match made.kernel {
         "seawall_batch" => made.capability != 90,
         "seawall_batch_search" => made.capability >= 100,
         "seawall_mega" => made.capability == 120 && made.lanes != LANES_MAX,
+        "seawall_mega_all" => made.capability == 120,
         _ => false,
     }
 }
