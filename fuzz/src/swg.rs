@@ -9,6 +9,7 @@ const TABLE: u32 = 4;
 const FLOATS: u32 = 8;
 const WIDE: u32 = 16;
 const MULTI: u32 = 32;
+const NAMES: u32 = 64;
 
 /// A cursor over sections, each at a multiple of 64 bytes.
 struct Sections<'a> {
@@ -56,7 +57,8 @@ fn body(bytes: &[u8], wanted: bool) -> Option<bool> {
     let (flags, nodes, edges) = (word_at(bytes, 12), long_at(bytes, 16), long_at(bytes, 24));
     let (loops, parallel) = (long_at(bytes, 40), long_at(bytes, 48));
     let is_simple = flags & MULTI == 0;
-    let known = flags < 64 && (flags & FLOATS == 0 || flags & WEIGHTS != 0);
+    let names_alone = flags & NAMES == 0 || flags & TABLE == 0;
+    let known = flags < 128 && names_alone && (flags & FLOATS == 0 || flags & WEIGHTS != 0);
     let ids_fit = long_at(bytes, 32).checked_add(nodes).is_some();
     if word_at(bytes, 8) != 1 || !known || is_simple != (loops == 0 && parallel == 0) || !ids_fit {
         return Some(false);
@@ -79,6 +81,16 @@ fn body(bytes: &[u8], wanted: bool) -> Option<bool> {
         0 => Vec::new(),
         _ => sections.longs(nodes)?,
     };
+    let names = match flags & NAMES {
+        0 => Vec::new(),
+        _ => {
+            let ends = sections.longs(nodes)?;
+            match names(&ends, sections.take(long_at(bytes, 32))?) {
+                Some(names) => names,
+                None => return Some(false),
+            }
+        }
+    };
     let weights = weights.filter(|_| wanted);
     let floats = flags & FLOATS != 0;
     let weigh = |word: &u32| !floats || *word < f32::INFINITY.to_bits();
@@ -88,10 +100,24 @@ fn body(bytes: &[u8], wanted: bool) -> Option<bool> {
             && offsets.is_sorted()
             && offsets.last() == Some(&edges)
             && table.is_sorted_by(|a, b| a < b)
+            && names.is_sorted_by(|a, b| a < b)
             && weights.iter().flatten().all(weigh)
             && are_rows(&offsets, &targets) == Some((loops, parallel))
             && (flags & SYMMETRIC == 0 || is_mirrored(&offsets, &targets, weights.as_deref())),
     )
+}
+
+/// The names that end at these places of the text, all of it.
+fn names<'t>(ends: &[u64], text: &'t [u8]) -> Option<Vec<&'t str>> {
+    let text = std::str::from_utf8(text).ok()?;
+    let mut start = 0;
+    let mut names = Vec::new();
+    for end in ends {
+        let end = usize::try_from(*end).ok()?;
+        names.push(text.get(start..end)?);
+        start = end;
+    }
+    (start == text.len()).then_some(names)
 }
 
 /// Loops and parallel edges of rows that ascend within the graph.

@@ -221,7 +221,11 @@ impl Fabric {
             match all_done.test() {
                 Ok(_) => {
                     // Nobody listens any more, and a request has to end before it goes.
-                    heartbeats.pending.drain(..).map(CancelGuard::from).for_each(drop);
+                    heartbeats
+                        .pending
+                        .drain(..)
+                        .map(CancelGuard::from)
+                        .for_each(drop);
                     return code;
                 }
                 Err(waits) => all_done = waits,

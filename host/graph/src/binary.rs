@@ -3,9 +3,10 @@
 //! A 64-byte header, then the arrays of a [`Csr`](super::Csr) as little-endian words. Each section
 //! starts at a multiple of 64 bytes, so that it is read at once into the array that the graph
 //! keeps. The header's counts determine every position; there are no pointers. Sections: offsets,
-//! targets, weights (if flagged), original ids (if flagged). Rows ascend strictly and hold no loop,
-//! unless flagged otherwise. Reading and writing are elsewhere;
-//! this is the only description of the bytes. Offsets are words of 32 bits, or of 64 if flagged.
+//! targets, weights (if flagged), original ids (if flagged), ends of names and their text (if
+//! flagged). Rows ascend strictly and hold no loop, unless flagged otherwise. Reading and writing are
+//! elsewhere; this is the only description of the bytes. Offsets are words of 32 bits, or of 64 if
+//! flagged.
 
 use std::ops::Range;
 
@@ -40,9 +41,15 @@ pub(super) const FLOATS: u32 = 8;
 pub(super) const WIDE: u32 = 16;
 /// There are loops or parallel edges, whose numbers the header holds: rows ascend, but not strictly.
 pub(super) const MULTI: u32 = 32;
+/// Nodes have names instead of ids: the end of each in their text, a word of 64 bits, and the text in
+/// UTF-8. Names ascend by their bytes.
+pub(super) const NAMES: u32 = 64;
 
 /// All flags.
-const KNOWN: u32 = SYMMETRIC | WEIGHTS | TABLE | FLOATS | WIDE | MULTI;
+const KNOWN: u32 = SYMMETRIC | WEIGHTS | TABLE | FLOATS | WIDE | MULTI | NAMES;
+
+/// Most bytes of the text of names, likewise.
+const MAX_NAME_BYTES: u64 = 1 << 56;
 
 /// Most edges of a file whose offsets have 64 bits: positions in it stay far below 2^64.
 const MAX_WIDE_EDGES: u64 = 1 << 56;
@@ -56,7 +63,7 @@ pub(super) struct Header {
     pub(super) flags: u32,
     pub(super) nodes: u64,
     pub(super) edges: u64,
-    /// Original id of node 0 when there is no id section.
+    /// Original id of node 0 when there is no id section; bytes of the text of names if there are any.
     pub(super) first_id: u64,
     /// Loops of the graph, if flagged; 0 otherwise.
     pub(super) loops: u64,
@@ -75,6 +82,8 @@ pub(super) struct Sections {
     pub(super) targets: Range<u64>,
     pub(super) weights: Option<Range<u64>>,
     pub(super) ids: Option<Range<u64>>,
+    pub(super) name_ends: Option<Range<u64>>,
+    pub(super) name_text: Option<Range<u64>>,
     /// Bytes of the whole file.
     pub(super) end: u64,
 }
@@ -130,7 +139,7 @@ impl Header {
                 computed,
             });
         }
-        let known = header.flags & !KNOWN == 0;
+        let known = header.flags & !KNOWN == 0 && !(header.has(NAMES) && header.has(TABLE));
         let floats_weigh = header.has(WEIGHTS) || !header.has(FLOATS);
         let has_more = header.loops.max(header.parallel) > 0;
         if !(known && floats_weigh) || header.has(MULTI) != has_more {
@@ -148,7 +157,8 @@ impl Header {
                 edges: header.edges,
             });
         }
-        if header.first_id.checked_add(header.nodes).is_none() {
+        let is_text_long = header.has(NAMES) && header.first_id > MAX_NAME_BYTES;
+        if is_text_long || header.first_id.checked_add(header.nodes).is_none() {
             return Err(BinaryProblem::FirstId {
                 first: header.first_id,
                 nodes: header.nodes,
@@ -207,11 +217,15 @@ impl Header {
         let targets = take(4 * self.edges);
         let weights = self.has(WEIGHTS).then(|| take(4 * self.edges));
         let ids = self.has(TABLE).then(|| take(8 * self.nodes));
+        let name_ends = self.has(NAMES).then(|| take(8 * self.nodes));
+        let name_text = self.has(NAMES).then(|| take(self.first_id));
         Sections {
             offsets,
             targets,
             weights,
             ids,
+            name_ends,
+            name_text,
             end,
         }
     }
@@ -244,6 +258,18 @@ mod tests {
     }
 
     #[test]
+    fn names_follow_all_other_sections() {
+        let sections = Header::new(20, 33, NAMES, 11).sections();
+        assert_eq!(
+            (sections.name_ends, sections.name_text),
+            (Some(384..544), Some(576..587))
+        );
+        assert_eq!(sections.end, 587);
+        let header = Header::new(20, 33, NAMES, 1 << 57);
+        assert!(Header::parse(&bytemuck::cast(header)).is_err());
+    }
+
+    #[test]
     fn ids_beyond_64_bits_are_refused() {
         let header = Header::new(3, 0, 0, u64::MAX - 1);
         assert_eq!(
@@ -264,7 +290,9 @@ mod tests {
             (FLOATS, false),
             (WIDE, true),
             (MULTI, false),
-            (64, false),
+            (NAMES, true),
+            (NAMES | TABLE, false),
+            (128, false),
         ] {
             let header = Header::new(3, 2, flags, 0);
             let parsed = Header::parse(&bytemuck::cast(header));

@@ -67,6 +67,34 @@ impl NameTable {
         table
     }
 
+    /// Checks a table from elsewhere: the text of all names, and the end of each in it.
+    ///
+    /// # Errors
+    /// The first node whose name is not one, or does not follow the one before it.
+    pub(super) fn checked(text: Vec<u8>, ends: Vec<u64>) -> Result<Self, u32> {
+        let text = String::from_utf8(text).map_err(|error| {
+            let valid = error.utf8_error().valid_up_to() as u64;
+            ends.partition_point(|end| *end <= valid) as u32
+        })?;
+        let is_whole = ends.last().map_or(0, |end| *end) == text.len() as u64;
+        let table = Self { text, ends };
+        let follows = |node: &u32| match (node.checked_sub(1), table.get(*node)) {
+            (_, None) => false,
+            (None, Some(_)) => true,
+            (Some(before), Some(name)) => table.get(before).is_some_and(|before| before < name),
+        };
+        match (0..table.len() as u32).find(|node| !follows(node)) {
+            Some(node) => Err(node),
+            None if is_whole => Ok(table),
+            None => Err(table.len() as u32),
+        }
+    }
+
+    /// The text of all names, and the end of each in it.
+    pub(super) fn parts(&self) -> (&str, &[u64]) {
+        (&self.text, &self.ends)
+    }
+
     /// Number of names.
     pub(super) fn len(&self) -> usize {
         self.ends.len()

@@ -251,9 +251,35 @@ fn batches_have_a_column_of_names() {
 }
 
 #[test]
+fn binaries_of_our_own_keep_names_and_stream_with_them() {
+    let friends = Fixture::new("friends.csv", FRIENDS);
+    for name in ["f.swg", "f.swg.xz"] {
+        let to = friends.beside(name);
+        let converted = finish(&mut seawall(&["convert", friends.path(), &to]));
+        assert_eq!(converted.code, 0, "{}", converted.stderr);
+        let run = [
+            "run",
+            &to,
+            "--analysis",
+            "sssp",
+            "--source",
+            "ann",
+            "--out",
+            "-",
+        ];
+        let table = "node,name,value\n0,ann,0\n1,bob,2\n2,cid,\n3,\"d, e\",5\n";
+        assert_eq!(finish(&mut seawall(&run)).stdout, table, "{name}");
+        let streamed = finish(seawall(&run).args(["--stream", "always"]));
+        if name == "f.swg" {
+            assert_eq!(streamed.stdout, table, "{}", streamed.stderr);
+        }
+    }
+}
+
+#[test]
 fn binaries_refuse_names_before_they_write() {
     let friends = Fixture::new("friends.csv", FRIENDS);
-    for name in ["f.swg", "f.npz", "f.egr", "f.bin"] {
+    for name in ["f.npz", "f.egr", "f.bin"] {
         let to = friends.beside(name);
         let mut convert = seawall(&["convert", friends.path(), &to]);
         finish(&mut convert).refused(&["names of nodes", "--renumber", ".csv"]);

@@ -2,6 +2,7 @@
 use super::{PLAIN, WEIGHTED, gzip, load_as, save, xz};
 use proptest::prelude::*;
 use seawall::graph::{BinaryProblem, Graph, GraphError, LoadOptions, WeightChoice};
+use std::collections::HashSet;
 
 const NAMES: [&str; 13] = [
     "x", "x.mtx", "x.el", "x.gr", "x.swg", "x.el.gz", "x.swg.xz", "x.txt", "x.csv", "x.graph",
@@ -38,7 +39,13 @@ fn load_and_check(name: &str, bytes: &[u8]) -> Result<(), TestCaseError> {
             Ok(loaded) => {
                 let graph = loaded.graph;
                 prop_assert_eq!(graph.offsets().len(), graph.nodes() as usize + 1);
-                for node in 0..graph.nodes().min(5000) {
+                let some = 0..graph.nodes().min(5000);
+                let labels: HashSet<_> = some
+                    .clone()
+                    .map(|node| graph.label_of(node).to_string())
+                    .collect();
+                prop_assert_eq!(labels.len(), some.len());
+                for node in some {
                     let row = graph.neighbours(node);
                     prop_assert!(row.is_sorted());
                     prop_assert!(row.iter().all(|&target| target < graph.nodes()));
@@ -103,9 +110,19 @@ proptest! {
     }
 
     #[test]
-    fn mutated_binary(changes in prop::collection::vec((64usize..700, any::<u8>(), any::<u8>()), 1..4), both: bool) {
+    fn mutated_binary(
+        changes in prop::collection::vec((64usize..1000, any::<u8>(), any::<u8>()), 1..4),
+        both: bool, named: bool
+    ) {
         let edges: Vec<_> = (0..30u32).map(|i| (i % 7, (i * 5 + 1) % 11, i)).collect();
-        let graph = Graph::from_weighted_edges(11, &edges, both).unwrap();
+        let graph = if named {
+            let lines = edges.iter().map(|(from, to, weight)| format!("n{from},é{to},{weight}\n"));
+            let text = "source,target,weight\n".to_owned() + &lines.collect::<String>();
+            let options = LoadOptions { undirected: both, ..WEIGHTED };
+            load_as("x.csv", text.as_bytes(), &options).unwrap().graph
+        } else {
+            Graph::from_weighted_edges(11, &edges, both).unwrap()
+        };
         let bytes = mutated(swg(&graph), &changes);
         load_and_check("x.swg", &bytes)?;
         load_and_check("x.swg.gz", &gzip(&bytes))?;

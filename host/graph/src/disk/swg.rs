@@ -9,7 +9,7 @@ use super::rows::{RowError, Rows};
 use crate::binary::{HEADER_BYTES, Header, MAGIC, MULTI, SYMMETRIC, Sections, TABLE, WIDE};
 use crate::build::{Counts, Order};
 use crate::csr::Csr;
-use crate::ids::Ids;
+use crate::ids::{Ids, NameTable};
 use crate::memory;
 use crate::{BinaryProblem, Graph, GraphError, WeightKind};
 
@@ -112,8 +112,8 @@ impl SwgFile {
         }))
     }
 
-    /// Reads the row offsets and the ids, and checks them. Takes four bytes for each node, and
-    /// eight for each id if the file has a table of them.
+    /// Reads the row offsets and the ids or names, and checks them. Takes four bytes for each node,
+    /// eight for each id if the file has a table of them, and eight and its text for each name.
     ///
     /// # Errors
     /// As [`Self::open`], and [`GraphError::Memory`].
@@ -130,9 +130,10 @@ impl SwgFile {
             }));
         }
         let short = |short| GraphError::memory(&self.name(), short);
-        let ids = match &self.sections.ids {
-            Some(_) => Ids::Table(self.ids()?),
-            None => Ids::Offset(self.header.first_id),
+        let ids = match (&self.sections.ids, &self.sections.name_ends) {
+            (Some(_), _) => Ids::Table(self.ids()?),
+            (None, Some(_)) => Ids::Names(self.names()?),
+            (None, None) => Ids::Offset(self.header.first_id),
         };
         let none = Csr {
             offsets: memory::zeroed(self.header.nodes as usize + 1).map_err(short)?,
@@ -169,10 +170,33 @@ impl SwgFile {
         Ok(rows)
     }
 
-    fn ids(&self) -> Result<Vec<u64>, GraphError> {
-        let mut ids: Vec<u64> = Vec::new();
-        memory::reserve_exact(&mut ids, self.header.nodes as usize)
+    fn names(&self) -> Result<NameTable, GraphError> {
+        let mut ends: Vec<u64> = self.space(self.header.nodes)?;
+        let section = self.sections.name_ends.clone().unwrap_or(0..0);
+        self.each(&section, |bytes| {
+            let words = bytes.chunks_exact(8);
+            ends.extend(words.map(|bytes| u64::from_le_bytes(first(bytes))));
+            Ok(())
+        })?;
+        let section = self.sections.name_text.clone().unwrap_or(0..0);
+        let mut text: Vec<u8> = self.space(section.end - section.start)?;
+        self.each(&section, |bytes| {
+            text.extend_from_slice(bytes);
+            Ok(())
+        })?;
+        NameTable::checked(text, ends).map_err(|node| self.bad(BinaryProblem::Name { node }))
+    }
+
+    /// An empty array with space for a section, whose length the file has.
+    fn space<T>(&self, count: u64) -> Result<Vec<T>, GraphError> {
+        let mut words = Vec::new();
+        memory::reserve_exact(&mut words, count as usize)
             .map_err(|short| GraphError::memory(&self.name(), short))?;
+        Ok(words)
+    }
+
+    fn ids(&self) -> Result<Vec<u64>, GraphError> {
+        let mut ids: Vec<u64> = self.space(self.header.nodes)?;
         let section = self.sections.ids.clone().unwrap_or(0..0);
         self.each(&section, |bytes| {
             for bytes in bytes.chunks_exact(8) {

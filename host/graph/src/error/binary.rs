@@ -56,6 +56,13 @@ pub enum BinaryProblem {
     /// No offsets: even a graph without nodes has one.
     #[error("there are no offsets; they have one word more than the graph has nodes, the first 0")]
     NoOffsets,
+    /// A name that is no text in UTF-8, or does not follow the one before it; or, of the number of
+    /// nodes, text that belongs to none.
+    #[error("the name of node {node} is no text, or not greater than the name before it")]
+    Name {
+        /// The node.
+        node: u32,
+    },
     /// Columns of edges of different lengths.
     #[error("{sources} sources and {targets} targets; an edge has one of each")]
     ColumnLengths {

@@ -13,7 +13,7 @@ use crate::build::{Counts, MAX_EDGES, Order};
 use crate::check::{self, Claim};
 use crate::csr::Csr;
 use crate::format::Format;
-use crate::ids::Ids;
+use crate::ids::{Ids, NameTable};
 use crate::load::{LoadOptions, LoadStats, Loaded, Progress};
 use crate::{BinaryProblem, Graph, GraphError};
 
@@ -74,9 +74,15 @@ fn parts(words: &mut Words<'_>, weights: bool) -> Result<Parts, GraphError> {
         Some(weights) => Some(section(words, &weights)?),
         None => None,
     };
-    let ids = match &sections.ids {
-        Some(ids) => Ids::Table(section(words, ids)?),
-        None => Ids::Offset(header.first_id),
+    let ids = match (&sections.ids, sections.name_ends.zip(sections.name_text)) {
+        (Some(ids), _) => Ids::Table(section(words, ids)?),
+        (None, Some((ends, text))) => {
+            let ends = section(words, &ends)?;
+            let text = section(words, &text)?;
+            let names = NameTable::checked(text, ends);
+            Ids::Names(names.map_err(|node| words.bad(BinaryProblem::Name { node }))?)
+        }
+        (None, None) => Ids::Offset(header.first_id),
     };
     words.skip(sections.end - words.at())?;
     words.finish()?;

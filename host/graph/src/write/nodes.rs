@@ -11,15 +11,15 @@ use crate::ids::Ids;
 use crate::read::{names_ends, starts_like_a_name};
 use crate::{Format, Graph, memory, notes};
 
-const RENUMBER: &str = "number nodes from 0 (--renumber), or write .csv, .mtx or .el";
+const RENUMBER: &str = "number nodes from 0 (--renumber), or write .swg, .csv, .mtx or .el";
 
 /// Ids or names that the format cannot hold.
 pub(super) fn obstacle(graph: &Graph, format: Format) -> Option<Obstacle> {
     match (graph.ids(), format) {
-        (Ids::Names(_), Format::Binary | Format::Npz | Format::Ecl | Format::Gbbs) => {
+        (Ids::Names(_), Format::Npz | Format::Ecl | Format::Gbbs) => {
             Some(("names of nodes", RENUMBER))
         }
-        (Ids::Offset(0), _) => None,
+        (Ids::Offset(0), _) | (Ids::Names(_), Format::Binary) => None,
         (_, Format::Ecl | Format::Gbbs) => Some(("ids of nodes other than 0, 1, 2, …", RENUMBER)),
         (Ids::Names(names), _) => names
             .iter()
