@@ -54,6 +54,7 @@ pub mod batch;
 pub mod service;
 
 mod answers;
+mod job;
 mod shared;
 mod spans;
 

@@ -2,9 +2,10 @@
 
 use super::BatchGraph;
 use crate::calibrate::sample::SAMPLE_EDGES;
-use crate::calibrate::{BatchJob, Key, predict_batch};
-use crate::cost::Job;
-use crate::run::cost_model::{LoadedCalibration, job, limits_of};
+use crate::calibrate::{BatchJob, predict_batch};
+use crate::cost::{Costs, Job};
+use crate::job::choose::{self, Choice, Forecast, Predict};
+use crate::job::cost_model::job;
 use crate::run::{Executor, RunRequest};
 
 /// Most graphs in a sample, in addition to the largest.
@@ -13,78 +14,45 @@ const SAMPLE_GRAPHS: usize = 32;
 /// Edges in the sample of each graph: in total four times those of a single run.
 const EDGES_A_GRAPH: u64 = SAMPLE_EDGES / 8;
 
-/// The machine of a batch.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Choice {
-    /// Executor to open; `None` means the GPU, and the CPU if that fails.
-    pub(super) executor: Option<Executor>,
-    /// Reason, or the better choice.
-    pub(super) reason: Option<String>,
-}
-
-/// Chooses for `graphs`, each with its own request; all requests agree on the backend. A caller's
-/// choice is kept; the reason then names a better one, if any.
+/// Chooses for `graphs`, each with its own request; all requests agree on the backend.
 ///
 /// Samples at most 33 graphs and 825 000 edges.
 pub(super) fn choose(graphs: &[BatchGraph<'_>], requests: &[RunRequest]) -> Choice {
     let Some(request) = requests.first() else {
-        return as_asked(None);
+        return Choice::default();
     };
-    let asked = request.machine.executor;
-    if !matches!(asked, None | Some(Executor::Mega)) {
-        return as_asked(asked);
-    }
-    let is_open = asked.is_none();
-    if is_open && request.is_for_cpu() {
-        return Choice {
-            executor: Some(Executor::Cpu),
-            reason: Some(format!("no GPU has {} with weights", request.analysis)),
-        };
-    }
-    let Some(batch) = batch_job(graphs, requests) else {
-        return as_asked(asked);
-    };
-    let found = LoadedCalibration::get();
-    if is_open {
-        // If the CPU ends the batch before a GPU would be open, none is searched for.
-        let blind = predict_batch(&batch, &found.costs(request, None), 1);
-        if blind.is_too_small_for_a_gpu() {
-            return Choice {
-                executor: Some(Executor::Cpu),
-                reason: Some(found.with_note(blind.small_reason())),
-            };
-        }
-    }
-    let limits = match limits_of(request.machine.device) {
-        Ok(limits) => limits,
-        Err(error) if is_open => {
-            return Choice {
-                executor: Some(Executor::Cpu),
-                reason: Some(error.to_string()),
-            };
-        }
-        Err(_) => return as_asked(asked),
-    };
-    let costs = found.costs(request, Some(&Key::of_device(&limits)));
-    let prediction = predict_batch(&batch, &costs, limits.info.units);
-    let reason = prediction.reason();
-    match (is_open, prediction.is_for_gpu()) {
-        (true, for_gpu) => Choice {
-            executor: (!for_gpu).then_some(Executor::Cpu),
-            reason: Some(found.with_note(reason)),
-        },
-        (false, true) => as_asked(asked),
-        (false, false) => Choice {
-            executor: asked,
-            reason: Some(found.with_note(format!("{reason}; auto takes it"))),
-        },
+    match request.machine.executor {
+        None | Some(Executor::Mega) => choose::choose(request, || {
+            Some(Batch {
+                job: batch_job(graphs, requests)?,
+                is_for_cpu: request.is_for_cpu(),
+            })
+        }),
+        Some(_) => Choice::asked(&request.machine),
     }
 }
 
-const fn as_asked(executor: Option<Executor>) -> Choice {
-    Choice {
-        executor,
-        reason: None,
+/// A batch to choose a machine for.
+struct Batch {
+    job: BatchJob,
+    is_for_cpu: bool,
+}
+
+impl Predict for Batch {
+    fn predict(&self, costs: &Costs, units: u32) -> Forecast {
+        let prediction = predict_batch(&self.job, costs, units);
+        let is_small = prediction.is_too_small_for_a_gpu();
+        Forecast {
+            is_for_gpu: prediction.is_for_gpu(),
+            threads: None,
+            threads_reason: None,
+            reason: prediction.reason(),
+            small_reason: is_small.then(|| prediction.small_reason()),
+        }
+    }
+
+    fn lacks_gpu(&self) -> Option<&'static str> {
+        self.is_for_cpu.then_some("weights")
     }
 }
 
@@ -200,7 +168,8 @@ mod tests {
             choose(&members, &requests(&members, &request))
         };
         for executor in Executor::ALL.map(Some) {
-            assert_eq!(chosen(executor), as_asked(executor));
+            let choice = chosen(executor);
+            assert_eq!((choice.executor, choice.reason), (executor, None));
         }
         let open = chosen(None);
         assert_eq!(open.executor, Some(Executor::Cpu));

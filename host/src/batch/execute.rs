@@ -1,23 +1,24 @@
 //! Execution of a batch: programs, one session, one result per graph.
 
-use super::choose::{Choice, choose};
+use super::choose::choose;
 use super::{BatchError, BatchOutcome, GraphOutcome, forecast};
-use crate::analysis::{AnalysisOutput, Reading};
+use crate::analysis::Reading;
 use crate::backend::batch::cpu::CpuBatch;
-use crate::backend::batch::{self as backend, BatchSession, BatchStats, Job};
-use crate::backend::{BackendError, Canceller, RunLimits, cuda};
+use crate::backend::batch::{self as backend, BatchSession, Job};
+use crate::backend::{BackendError, Canceller, RunLimits, SessionWork, cuda};
 use crate::graph::Graph;
-use crate::outcome::{Dropped, Taken, Times};
+use crate::job::choose::{Choice, Opened};
+use crate::job::{self, BuildOptions, Found, build, drive, encode, outgrew};
+use crate::outcome::{Dropped, Memory, Times};
 use crate::program::{PlanCache, PlanRequest};
-use crate::run::{Detail, Executor, Phase, RunError, RunRequest, steps};
+use crate::run::{Detail, Executor, Phase, RunError, RunRequest};
 use crate::spans;
-use crate::units::elapsed_ns;
 use rayon::prelude::*;
 use seawall_core::abi::control::ControlRecord;
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::fmt;
 use std::sync::Arc;
-use std::time::Instant;
 
 /// A graph of a batch.
 #[derive(Clone, Debug)]
@@ -40,13 +41,6 @@ impl<'g> BatchGraph<'g> {
             sources,
         }
     }
-}
-
-/// An open backend, and the reason of an open choice.
-struct Opened<'g> {
-    session: Box<dyn BatchSession + 'g>,
-    executor: Executor,
-    reason: Option<String>,
 }
 
 /// Optional companions of a batch.
@@ -125,126 +119,146 @@ pub fn execute_with(
     request: &RunRequest,
     control: BatchControl<'_>,
 ) -> Result<BatchOutcome, BatchError> {
-    let analysis = request.analysis;
-    let _entered = tracing::info_span!("batch", %analysis, graphs = graphs.len()).entered();
-    let outcome = execute_in_span(graphs, request, control);
-    match &outcome {
-        Ok(outcome) => tracing::info!(
-            backend = %outcome.backend,
-            device = outcome.device,
-            reason = outcome.backend_reason,
-            run_ms = spans::ms(outcome.times.run),
-            "answered"
-        ),
-        Err(error) => spans::failed(error, error.cause()),
-    }
-    outcome
-}
-
-fn execute_in_span(
-    graphs: &[BatchGraph<'_>],
-    request: &RunRequest,
-    control: BatchControl<'_>,
-) -> Result<BatchOutcome, BatchError> {
     let mut own = PlanCache::new(plans_of(graphs.len()));
     let mut silent = |_| ();
-    let BatchControl {
-        canceller,
-        plans,
-        progress,
-    } = control;
-    let plans = plans.unwrap_or(&mut own);
-    let progress = &mut spans::phases(progress.unwrap_or(&mut silent));
-    check_detail(request.detail)?;
-    let mut submission = Submission {
-        canceller,
-        plans,
-        progress,
-        wide: false,
-    };
-    let (mut outcome, overflowed) = submission.submit((graphs, request))?;
-    let long: Vec<_> = overflowed.iter().map(|at| graphs[*at].clone()).collect();
-    if !long.is_empty() {
-        submission.wide = true;
-        let (again, _) = submission.submit((&long, request))?;
-        outcome.replace(overflowed.into_iter(), again);
-    }
-    Ok(outcome)
+    let plans = control.plans.unwrap_or(&mut own);
+    let progress = control.progress.unwrap_or(&mut silent);
+    let span = spans::batch(graphs.len(), request);
+    drive(span, request, progress, |job| {
+        check_detail(request.detail)?;
+        Batch::prepare(Cow::Borrowed(graphs), job, plans, control.canceller, false)
+    })
 }
 
-/// A batch in progress.
-struct Submission<'p> {
+/// A planned batch on its machine.
+struct Batch<'a, 'g> {
+    graphs: Cow<'a, [BatchGraph<'g>]>,
+    requests: Vec<RunRequest>,
+    readings: Vec<Reading>,
+    opened: Opened<Box<dyn BatchSession + 'g>>,
+    plans: &'a mut PlanCache,
     canceller: Canceller,
-    plans: &'p mut PlanCache,
-    progress: &'p mut dyn FnMut(Phase),
-    /// Whether distances have 64 bits.
-    wide: bool,
+    programs: u64,
+    predicted: SessionWork,
+    plan_ns: u64,
 }
 
-impl Submission<'_> {
-    /// Runs `request` on every graph once. Also returns the numbers of the graphs whose distances
-    /// exceeded 32 bits; those have no values yet.
-    fn submit(
-        &mut self,
-        (graphs, request): (&[BatchGraph<'_>], &RunRequest),
-    ) -> Result<(BatchOutcome, Vec<usize>), BatchError> {
-        (self.progress)(Phase::Plan);
-        let started = Instant::now();
-        let requests = requests(graphs, request);
-        let choice = choose(graphs, &requests);
-        let build_options = steps::BuildOptions {
+impl<'a, 'g> Batch<'a, 'g> {
+    /// Chooses a machine, plans with 64-bit distances if `wide`, and opens the machine.
+    fn prepare(
+        graphs: Cow<'a, [BatchGraph<'g>]>,
+        job: &mut job::Job<'_>,
+        plans: &'a mut PlanCache,
+        canceller: Canceller,
+        wide: bool,
+    ) -> Result<Self, BatchError> {
+        job.phase(Phase::Plan);
+        let start = job.now();
+        let requests = requests(&graphs, job.request);
+        let choice = choose(&graphs, &requests);
+        let build_options = BuildOptions {
             // A thread takes whole graphs.
             threads: (choice.executor == Some(Executor::Cpu)).then_some(1),
-            ..steps::BuildOptions::of_threads(self.wide)
+            ..BuildOptions::of_threads(wide)
         };
-        let prepared = prepare_as(graphs, &requests, self.plans, build_options)?;
-        let plan = elapsed_ns(started);
-        let programs = prepared.programs();
-        let predicted = forecast::predict(&prepared.jobs, request.repeat);
-        (self.progress)(Phase::Upload);
-        let Opened {
-            mut session,
-            executor,
-            reason,
-        } = open(&prepared.jobs, request, choice)
-            .map_err(|error| explain(graphs, request, error))?;
-        session.cancel_by(self.canceller.of_session());
-        let ([first_run, run], stats) = repeat(session.as_mut(), request, self.progress)
-            .map_err(|error| explain(graphs, request, error))?;
-        (self.progress)(Phase::Readback);
-        let started = Instant::now();
-        let words = session
-            .read_each()
-            .map_err(|error| explain(graphs, request, error))?;
-        let (words, overflowed) = sort_out(graphs, words)?;
-        let readback = elapsed_ns(started);
+        let prepared = prepare_as(&graphs, &requests, plans, build_options)?;
+        let plan_ns = job.now().saturating_sub(start);
+        job.phase(Phase::Upload);
+        let mut opened = open(&graphs, &prepared.jobs, job.request, &choice)?;
+        opened.session.cancel_by(canceller.of_session());
+        Ok(Self {
+            graphs,
+            requests,
+            opened,
+            programs: prepared.programs(),
+            predicted: forecast::predict(&prepared.jobs, job.request.repeat),
+            readings: prepared.readings,
+            plans,
+            canceller,
+            plan_ns,
+        })
+    }
+
+    /// The outcomes of all graphs, computed on all threads.
+    fn outcomes(&self, controls: &[ControlRecord], words: Vec<Vec<u32>>) -> Vec<GraphOutcome> {
+        let backend = self.opened.executor;
+        let graphs = self.graphs.par_iter().zip(&self.requests);
+        let ends = self.readings.par_iter().zip(controls).zip(words);
+        let outcomes = graphs.zip(ends).map(|((named, request), end)| {
+            let ((reading, control), words) = end;
+            let read = named.graph;
+            // The form was made before the run.
+            let form = form_of(named, request).unwrap_or(read);
+            let end = job::end_of(request.analysis, control);
+            let found = Found {
+                backend,
+                reason: None,
+                device: String::new(),
+                values: reading.column(form.nodes(), words),
+                parents: None,
+                end,
+                times: Times::default(),
+                memory: Memory::default(),
+            };
+            let mut outcome = job::outcome(read, form, request, found);
+            if request.check {
+                job::check(read, request, end, &mut outcome);
+            }
+            GraphOutcome::of(named.name.clone(), control, outcome)
+        });
+        outcomes.collect()
+    }
+}
+
+impl job::Work for Batch<'_, '_> {
+    /// The outcome, and the numbers of the graphs whose distances exceeded 32 bits; those have no
+    /// values yet.
+    type Answer = (BatchOutcome, Vec<usize>);
+    type Outcome = BatchOutcome;
+    type Error = BatchError;
+
+    fn answer(&mut self, job: &mut job::Job<'_>) -> Result<Self::Answer, BatchError> {
+        let request = job.request;
+        let session = &mut self.opened.session;
+        let explained = |error| explain(&self.graphs, request, error);
+        let runs = job.repeat(|_| {
+            let stats = session.run()?;
+            let run_ns = stats.run_ns;
+            Ok((stats, run_ns))
+        });
+        let (stats, [first_run, run]) = runs.map_err(explained)?;
+        job.phase(Phase::Readback);
+        let start = job.now();
+        let words = session.read_each().map_err(explained)?;
+        let (words, overflowed) = sort_out(&self.graphs, words)?;
+        let readback = job.now().saturating_sub(start);
         if request.check {
-            (self.progress)(Phase::Check);
+            job.phase(Phase::Check);
         }
-        let ends = prepared
-            .readings
-            .into_iter()
-            .zip(&stats.controls)
-            .zip(words);
-        let graphs = outcomes(graphs, &requests, ends);
+        let graphs = self.outcomes(&stats.controls, words);
         let mut dropped = Dropped::default();
         graphs.iter().for_each(|graph| dropped += graph.dropped);
+        let Opened {
+            session,
+            executor,
+            reason,
+        } = &self.opened;
         let outcome = BatchOutcome {
             analysis: request.analysis,
-            backend: executor,
-            backend_reason: reason,
+            backend: *executor,
+            backend_reason: reason.clone(),
             device: session.device().name.clone(),
             workers: session.workers(),
-            programs,
+            programs: self.programs,
             plans: self.plans.counters(),
             memory_bytes: session.memory_bytes(),
-            session: forecast::report(predicted, (session.work(), session.memory_bytes())),
+            session: forecast::report(self.predicted, session.work(), session.memory_bytes()),
             graphs,
             dropped,
             times: Times {
                 load: 0,
                 upload: session.upload_ns(),
-                plan,
+                plan: self.plan_ns,
                 run,
                 first_run,
                 readback,
@@ -254,6 +268,26 @@ impl Submission<'_> {
         };
         Ok((outcome, overflowed))
     }
+
+    /// Answers for the graphs without values in 64 bits.
+    fn finish(
+        self,
+        job: &mut job::Job<'_>,
+        answer: Self::Answer,
+    ) -> Result<BatchOutcome, BatchError> {
+        let (mut outcome, overflowed) = answer;
+        if overflowed.is_empty() {
+            return Ok(outcome);
+        }
+        let graphs = overflowed.iter().map(|at| self.graphs[*at].clone());
+        let graphs = Cow::Owned(graphs.collect());
+        // Its memory is free before that of the others is taken.
+        drop(self.opened);
+        let mut wide = Batch::prepare(graphs, job, self.plans, self.canceller, true)?;
+        let (again, _) = wide.answer(job)?;
+        outcome.replace(overflowed.into_iter(), again);
+        Ok(outcome)
+    }
 }
 
 /// Returns the words of each graph, none if its distances exceeded 32 bits, and the numbers of
@@ -262,21 +296,18 @@ fn sort_out(
     graphs: &[BatchGraph<'_>],
     words: Vec<Result<Vec<u32>, BackendError>>,
 ) -> Result<(Vec<Vec<u32>>, Vec<usize>), BatchError> {
-    let mut overflowed = Vec::new();
-    let pairs = graphs.iter().zip(words).enumerate();
-    let sort =
-        |(at, (graph, words)): (usize, (&BatchGraph<'_>, Result<_, BackendError>))| match words
-            .map_err(RunError::from)
-        {
-            Ok(words) => Ok(words),
-            Err(error) if steps::outgrew(&error) => {
+    let (mut sorted, mut overflowed) = (Vec::with_capacity(words.len()), Vec::new());
+    for (at, (graph, words)) in graphs.iter().zip(words).enumerate() {
+        match words.map_err(RunError::from) {
+            Ok(words) => sorted.push(words),
+            Err(error) if outgrew(&error) => {
                 overflowed.push(at);
-                Ok(Vec::new())
+                sorted.push(Vec::new());
             }
-            Err(error) => Err(named(graph, error)),
-        };
-    let words = pairs.map(sort).collect::<Result<_, _>>()?;
-    Ok((words, overflowed))
+            Err(error) => return Err(named(graph, error)),
+        }
+    }
+    Ok((sorted, overflowed))
 }
 
 /// Refuses details, which a batch does not support.
@@ -316,12 +347,7 @@ pub fn prepare<'g>(
     requests: &[RunRequest],
 ) -> Result<Prepared<'g>, BatchError> {
     let plans = &mut PlanCache::new(plans_of(graphs.len()));
-    prepare_as(
-        graphs,
-        requests,
-        plans,
-        steps::BuildOptions::of_threads(false),
-    )
+    prepare_as(graphs, requests, plans, BuildOptions::of_threads(false))
 }
 
 /// Works as [`prepare`], with given options.
@@ -329,7 +355,7 @@ fn prepare_as<'g>(
     graphs: &[BatchGraph<'g>],
     requests: &[RunRequest],
     plans: &mut PlanCache,
-    build_options: steps::BuildOptions,
+    build_options: BuildOptions,
 ) -> Result<Prepared<'g>, BatchError> {
     let plan = PlanRequest::default();
     let mut jobs = Vec::with_capacity(graphs.len());
@@ -343,23 +369,16 @@ fn prepare_as<'g>(
         }
         let form = form_of(graph, request).map_err(named)?;
         request.check_form(form).map_err(named)?;
-        let built = steps::build(form, request, build_options).map_err(named)?;
-        let planned = if request.reuse_plans {
-            plans.encode(&built.program, &plan)
-        } else {
-            plans.encode_anew(&built.program, &plan)
-        };
-        let (program, _) = planned.map_err(|error| named(error.into()))?;
+        let built = build(form, request, build_options).map_err(named)?;
+        let planned = encode(plans, request, built, &plan);
+        let (built, program, _) = planned.map_err(|error| named(error.into()))?;
+        readings.push(built.reading);
         jobs.push(Job {
             graph: form,
-            // An equal program numbers its registers in the same way.
-            result: program
-                .register(built.result.number())
-                .unwrap_or(built.result),
             program,
             inputs: built.inputs,
+            result: built.result,
         });
-        readings.push(built.reading);
     }
     Ok(Prepared { jobs, readings })
 }
@@ -367,27 +386,6 @@ fn prepare_as<'g>(
 /// Returns the form in which the analysis takes a graph.
 fn form_of<'g>(graph: &BatchGraph<'g>, request: &RunRequest) -> Result<&'g Graph, RunError> {
     Ok(graph.graph.form(request.form()?)?)
-}
-
-/// Computes the outcomes of all graphs, on all threads.
-fn outcomes<'a>(
-    graphs: &[BatchGraph<'_>],
-    requests: &[RunRequest],
-    ends: impl Iterator<Item = ((Reading, &'a ControlRecord), Vec<u32>)>,
-) -> Vec<GraphOutcome> {
-    let ends: Vec<End<'_>> = ends
-        .map(|((reading, control), words)| End {
-            reading,
-            control,
-            words,
-        })
-        .collect();
-    graphs
-        .par_iter()
-        .zip(requests)
-        .zip(ends)
-        .map(|((graph, request), end)| outcome_of(graph, request, end))
-        .collect()
 }
 
 /// Returns the request for each single graph.
@@ -407,94 +405,43 @@ fn named(graph: &BatchGraph<'_>, source: RunError) -> BatchError {
     }
 }
 
-/// Runs the batch as often as requested; returns the first and the median time, and the last end.
-fn repeat(
-    session: &mut dyn BatchSession,
-    request: &RunRequest,
-    progress: &mut dyn FnMut(Phase),
-) -> Result<([u64; 2], BatchStats), backend::BatchError> {
-    let of = request.repeat.get();
-    let mut times = Vec::new();
-    let mut repetition = 1;
-    loop {
-        progress(Phase::Run { repetition, of });
-        let stats = session.run()?;
-        times.push(stats.run_ns);
-        if repetition >= of {
-            return Ok((steps::first_and_median(times), stats));
-        }
-        repetition += 1;
-    }
-}
-
-/// Opens the chosen executor.
+/// Opens the chosen machine.
 fn open<'g>(
+    graphs: &[BatchGraph<'_>],
     jobs: &[Job<'g>],
     request: &RunRequest,
-    choice: Choice,
-) -> Result<Opened<'g>, OpenError> {
+    choice: &Choice,
+) -> Result<Opened<Box<dyn BatchSession + 'g>>, BatchError> {
+    if let Some(backend @ (Executor::Launches | Executor::Graph)) = choice.executor {
+        return Err(BatchError::OneAtATime { backend });
+    }
+    let machine = &request.machine;
     let limits = RunLimits {
-        time_budget_ns: request.machine.time_budget_ns,
+        time_budget_ns: machine.time_budget_ns,
     };
-    let budget_bytes = request.machine.budget_bytes;
-    let gpu = || {
+    let budget_bytes = machine.budget_bytes;
+    let opened = choice.open(|executor| -> Result<Box<dyn BatchSession + 'g>, _> {
+        if executor == Executor::Cpu {
+            let session = CpuBatch::open(jobs, machine.threads, limits, budget_bytes)?;
+            return Ok(Box::new(session));
+        }
         let options = cuda::CudaOptions {
-            device: request.machine.device,
+            device: machine.device,
             limits,
             budget_bytes,
             ..cuda::CudaOptions::default()
         };
-        cuda::CudaBatch::open(jobs, options)
-    };
-    let cpu = |reason| -> Result<Opened<'g>, OpenError> {
-        let session = CpuBatch::open(jobs, request.machine.threads, limits, budget_bytes)?;
-        Ok(Opened {
-            session: Box::new(session),
-            executor: Executor::Cpu,
-            reason,
-        })
-    };
-    let mega = |session, reason| Opened {
-        session: Box::new(session),
-        executor: Executor::Mega,
-        reason,
-    };
-    let Choice { executor, reason } = choice;
-    match executor {
-        Some(Executor::Cpu) => cpu(reason),
-        Some(executor @ (Executor::Launches | Executor::Graph)) => {
-            Err(OpenError::OneAtATime(executor))
-        }
-        Some(Executor::Mega) => Ok(mega(gpu()?, reason)),
-        None => match gpu() {
-            Ok(session) => Ok(mega(session, reason)),
-            Err(error) => cpu(Some(error.to_string())),
-        },
-    }
-}
-
-/// Converts the error of opening a backend.
-enum OpenError {
-    OneAtATime(Executor),
-    Backend(backend::BatchError),
-}
-
-impl From<backend::BatchError> for OpenError {
-    fn from(error: backend::BatchError) -> Self {
-        Self::Backend(error)
-    }
+        Ok(Box::new(cuda::CudaBatch::open(jobs, options)?))
+    });
+    opened.map_err(|error| explain(graphs, request, error))
 }
 
 /// Converts the error, replacing numbers of graphs by names.
 fn explain(
     graphs: &[BatchGraph<'_>],
     request: &RunRequest,
-    error: impl Into<OpenError>,
+    error: backend::BatchError,
 ) -> BatchError {
-    let error = match error.into() {
-        OpenError::OneAtATime(backend) => return BatchError::OneAtATime { backend },
-        OpenError::Backend(error) => error,
-    };
     match error {
         backend::BatchError::Size { jobs: 0, .. } => BatchError::Empty,
         backend::BatchError::Size { jobs, most } => BatchError::TooMany { graphs: jobs, most },
@@ -516,52 +463,4 @@ fn explain(
         }
         backend::BatchError::Backend(error) => error.into(),
     }
-}
-
-/// State of one graph after the run.
-struct End<'a> {
-    reading: Reading,
-    control: &'a ControlRecord,
-    words: Vec<u32>,
-}
-
-/// Returns the outcome of one graph of the batch.
-fn outcome_of(named: &BatchGraph<'_>, request: &RunRequest, left: End<'_>) -> GraphOutcome {
-    let (read, control) = (named.graph, left.control);
-    // The form was made before the run.
-    let graph = form_of(named, request).unwrap_or(read);
-    let values = left.reading.column(graph.nodes(), left.words);
-    let end = steps::end_of(request.analysis, control);
-    let analysis = request.analysis.definition();
-    let found = AnalysisOutput {
-        values: &values,
-        parents: None,
-    };
-    let checked = request
-        .check
-        .then(|| steps::is_equal(read, request, end, found));
-    GraphOutcome {
-        name: named.name.clone(),
-        nodes: u64::from(graph.nodes()),
-        edges: u64::from(read.edges()),
-        taken: Taken::of(read, graph, request),
-        dropped: Dropped::between(read, graph),
-        sources: steps::original_ids(graph, request.sources()),
-        source_names: steps::names(graph, request.sources()),
-        reached: analysis.reached(&values),
-        rounds: analysis.rounds(&values, end.iterations),
-        converged: end.converged,
-        topology: steps::topology_name(control),
-        started_ns: clock(control.started_ns),
-        run_ns: clock(control.ended_ns).saturating_sub(clock(control.started_ns)),
-        checked,
-        check_tolerance: checked.and_then(|_| analysis.tolerance(&values, end)),
-        weights: None,
-        answer: analysis.answer(graph, &values),
-        values,
-    }
-}
-
-fn clock([low, high]: [u32; 2]) -> u64 {
-    u64::from(low) | u64::from(high) << 32
 }

@@ -43,7 +43,8 @@ pub(super) fn predict(jobs: &[Job<'_>], repeat: NonZeroU32) -> SessionWork {
 /// Returns the report of a batch that counted `counted` and held `peak_bytes`.
 pub(super) fn report(
     predicted: SessionWork,
-    (counted, peak_bytes): (SessionWork, u64),
+    counted: SessionWork,
+    peak_bytes: u64,
 ) -> SessionReport {
     SessionReport::of(predicted, counted, counted, peak_bytes)
 }

@@ -3,8 +3,10 @@
 use crate::analysis::{AnalysisKind, Answer};
 use crate::backend::HostWork;
 use crate::executor::Executor;
-use crate::outcome::{Column, Dropped, Rounds, SessionReport, Taken, Times, Weights};
+use crate::job::topology_name;
+use crate::outcome::{Column, Dropped, Rounds, RunOutcome, SessionReport, Taken, Times, Weights};
 use crate::program::PlanCounters;
+use seawall_core::abi::control::ControlRecord;
 
 /// The content of a batch's report.
 #[derive(Clone, Debug, PartialEq)]
@@ -81,6 +83,34 @@ pub struct GraphOutcome {
     pub answer: Answer,
     /// One value per node.
     pub values: Column,
+}
+
+impl GraphOutcome {
+    /// The outcome of the graph of that name, whose run left `control`.
+    pub(super) fn of(name: String, control: &ControlRecord, outcome: RunOutcome) -> Self {
+        let clock = |[low, high]: [u32; 2]| u64::from(low) | u64::from(high) << 32;
+        let started_ns = clock(control.started_ns);
+        Self {
+            name,
+            nodes: outcome.nodes,
+            edges: outcome.edges,
+            taken: outcome.taken,
+            dropped: outcome.dropped,
+            sources: outcome.sources,
+            source_names: outcome.source_names,
+            reached: outcome.reached,
+            rounds: outcome.rounds,
+            converged: outcome.converged,
+            topology: topology_name(control),
+            started_ns,
+            run_ns: clock(control.ended_ns).saturating_sub(started_ns),
+            checked: outcome.checked,
+            check_tolerance: outcome.check_tolerance,
+            weights: outcome.weights,
+            answer: outcome.answer,
+            values: outcome.values,
+        }
+    }
 }
 
 impl BatchOutcome {

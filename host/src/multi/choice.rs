@@ -5,6 +5,7 @@ use crate::backend::BackendError;
 use crate::backend::cpu::available_threads;
 use crate::executor::Executor;
 use crate::graph::Graph;
+use crate::job::choose::joined;
 use crate::outcome::RunOutcome;
 use crate::run::{Analyzer, Phase, RunError, RunRequest};
 use std::fmt;
@@ -82,10 +83,7 @@ impl DeviceChoice {
         };
         let Some((devices, None)) = devices.map(|devices| (devices, why.clone())) else {
             let mut outcome = analyzer.run_with_progress(request, progress)?;
-            outcome.backend_reason = match (why, outcome.backend_reason) {
-                (Some(why), Some(more)) => Some(format!("{why}; {more}")),
-                (why, more) => why.or(more),
-            };
+            outcome.backend_reason = joined(why, outcome.backend_reason);
             return Ok(outcome);
         };
         let canceller = analyzer.canceller();

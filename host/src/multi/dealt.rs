@@ -4,16 +4,16 @@
 //! one device does, with its own kernels, and the values of its sources are put together. Work is
 //! that of one device, divided by sources; memory is that of one device, on each.
 
-use super::execute::compare;
 use super::{Carrier, Devices, DevicesReport};
-use crate::analysis::sources_at_once;
+use crate::analysis::{End, sources_at_once};
 use crate::backend::cpu::processes::{lost, split};
 use crate::backend::{BackendError, Canceller};
 use crate::column::Column;
 use crate::executor::{Executor, Machine};
 use crate::graph::Graph;
+use crate::job::{Job, names, original_ids};
 use crate::outcome::{Event, Rounds, RunOutcome, Times};
-use crate::run::{Analyzer, Phase, RunError, RunRequest, steps};
+use crate::run::{Analyzer, Phase, RunError, RunRequest};
 use crate::units::counted;
 use bytemuck::{Pod, Zeroable, bytes_of, cast_slice, pod_collect_to_vec, pod_read_unaligned};
 use std::mem::take;
@@ -53,17 +53,17 @@ fn deal(sources: &[u32], devices: u32) -> Vec<&[u32]> {
     parts
 }
 
-/// Runs `request`, whose sources are shared out.
+/// Runs a job whose sources are shared out.
 ///
 /// # Errors
 /// As [`super::execute_with`].
-pub(super) fn execute(
+pub(super) fn run(
     graph: &Graph,
-    request: &RunRequest,
+    job: &mut Job<'_>,
     devices: &Devices,
     canceller: &Canceller,
-    progress: &mut dyn FnMut(Phase),
-) -> Result<RunOutcome, RunError> {
+) -> Result<(RunOutcome, End), RunError> {
+    let request = job.request;
     let parts = deal(request.sources(), devices.count());
     let requests: Vec<Option<RunRequest>> = (0..)
         .zip(&parts)
@@ -77,7 +77,7 @@ pub(super) fn execute(
             })
         })
         .collect();
-    progress(Phase::Upload);
+    job.phase(Phase::Upload);
     let mut found = on_each(graph, &requests, canceller)?;
     let shares = found.iter().zip(&parts);
     let shares = shares.map(|(found, part)| Some(Share::of(found.as_ref()?, part)));
@@ -98,33 +98,26 @@ pub(super) fn execute(
             )
         }
     };
-    let mut outcome = whole(graph, request, first, &parts, &shares)?;
+    let (mut outcome, end) = whole(graph, request, first, devices, &parts, &shares)?;
     outcome.device = name;
     outcome.events.extend(events);
     outcome.backend_reason = reason_for_one(graph, request, devices.count());
-    if let Some(report) = &mut outcome.devices {
-        report.numbers = devices.numbers();
-    }
-    if request.check {
-        progress(Phase::Check);
-        compare(graph, request, &mut outcome);
-    }
-    Ok(outcome)
+    Ok((outcome, end))
 }
 
-/// Runs this rank's part of the sources of `request`, and returns the values of all.
+/// Runs this rank's part of the sources of a job, and returns the values of all.
 ///
 /// # Errors
 /// As [`super::execute_on_ranks`].
-pub(super) fn execute_on_ranks(
+pub(super) fn run_on_ranks(
     graph: &Graph,
-    request: &RunRequest,
+    job: &mut Job<'_>,
     devices: &Devices,
     carrier: &mut dyn Carrier,
     canceller: &Canceller,
-    progress: &mut dyn FnMut(Phase),
-) -> Result<RunOutcome, RunError> {
-    let own = carrier.rank() as usize;
+) -> Result<(RunOutcome, End), RunError> {
+    job.phase(Phase::Upload);
+    let (request, own) = (job.request, carrier.rank() as usize);
     let parts = deal(request.sources(), devices.count());
     // A rank without sources answers the first, so that it has an outcome of this graph.
     let sources = match parts[own] {
@@ -157,26 +150,23 @@ pub(super) fn execute_on_ranks(
     let shares = shares.map(|(words, part)| (!part.is_empty()).then(|| Share::from_words(words)));
     let shares: Vec<Option<Share>> = shares.collect();
     let name = format!("{} of {}", counted(ranks as u64, "rank"), first.device);
-    let mut outcome = whole(graph, request, first, &parts, &shares)?;
+    let (mut outcome, end) = whole(graph, request, first, devices, &parts, &shares)?;
     outcome.device = name;
-    if request.check && own == 0 {
-        progress(Phase::Check);
-        compare(graph, request, &mut outcome);
-    }
-    Ok(outcome)
+    Ok((outcome, end))
 }
 
-/// The outcome of all devices, by that of one of them, whose plan and session it shows.
+/// The outcome of all devices and its end, by that of one of them, whose plan and session it shows.
 fn whole(
     graph: &Graph,
     request: &RunRequest,
     one: RunOutcome,
+    devices: &Devices,
     parts: &[&[u32]],
     shares: &[Option<Share>],
-) -> Result<RunOutcome, RunError> {
+) -> Result<(RunOutcome, End), RunError> {
     let mut all = RunOutcome {
-        sources: steps::original_ids(graph, request.sources()),
-        source_names: steps::names(graph, request.sources()),
+        sources: original_ids(graph, request.sources()),
+        source_names: names(graph, request.sources()),
         ..one
     };
     let known: Vec<Figures> = shares.iter().flatten().map(|share| share.figures).collect();
@@ -214,7 +204,7 @@ fn whole(
     };
     all.devices = Some(DevicesReport {
         count: parts.len() as u32,
-        numbers: Vec::new(),
+        numbers: devices.numbers(),
         nodes: vec![all.nodes; parts.len()],
         edges: vec![all.edges; parts.len()],
         sources: parts.iter().map(|part| part.len() as u64).collect(),
@@ -241,7 +231,11 @@ fn whole(
     let analysis = request.analysis.definition();
     all.reached = analysis.reached(&all.values);
     all.answer = analysis.answer(form, &all.values);
-    Ok(all)
+    let end = End {
+        iterations: rounds,
+        converged: all.converged,
+    };
+    Ok((all, end))
 }
 
 /// The findings of one device for its sources.

@@ -12,16 +12,16 @@ use crate::column::Column;
 use crate::executor::Executor;
 use crate::graph::memory::Shortage;
 use crate::graph::{Graph, WeightKind};
-use crate::outcome::{Dropped, Event, Memory, Rounds, RunOutcome, Taken, Times, Track};
-use crate::run::{Phase, RunError, RunRequest, steps};
+use crate::job::{self, Found, Job, drive, first_and_median};
+use crate::outcome::{Memory, RunOutcome, Times};
+use crate::run::{Phase, RunError, RunRequest};
 use crate::spans;
-use crate::units::{counted, elapsed_ns};
+use crate::units::counted;
 use seawall_core::abi::UNREACHED;
 use seawall_core::abi::multi::{DEVICES_MAX, MultiKind, MultiRecord};
 use seawall_core::abi::rank::unit_exponent;
 use seawall_device::waves::scale::{Scale, units};
 use std::num::NonZeroU32;
-use std::time::Instant;
 
 /// Devices of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -220,13 +220,7 @@ pub fn execute_with(
     canceller: &Canceller,
     progress: &mut dyn FnMut(Phase),
 ) -> Result<RunOutcome, RunError> {
-    let size = (graph.nodes(), u64::from(graph.edges()));
-    spans::run("devices", size, request, || {
-        let progress = &mut spans::phases(progress);
-        let found = run(graph, request, devices, None, canceller, progress);
-        canceller.settle()?;
-        found
-    })
+    run(graph, request, devices, None, canceller, progress)
 }
 
 /// The machine and the edges of [`execute_by`].
@@ -253,14 +247,8 @@ pub fn execute_by(
 ) -> Result<RunOutcome, RunError> {
     let devices = Devices::simulated(count, 1);
     let canceller = Canceller::default();
-    run(
-        graph,
-        request,
-        &devices,
-        Some(tried),
-        &canceller,
-        &mut |_| (),
-    )
+    let tried = Some(tried);
+    run(graph, request, &devices, tried, &canceller, &mut |_| ())
 }
 
 fn run(
@@ -271,59 +259,88 @@ fn run(
     canceller: &Canceller,
     progress: &mut dyn FnMut(Phase),
 ) -> Result<RunOutcome, RunError> {
+    let span = spans::run("devices", graph, request);
+    let outcome = drive(span, request, progress, |job| {
+        prepare(graph, job, devices, tried, canceller)
+    });
+    canceller.settle()?;
+    outcome
+}
+
+/// A request that is planned for several devices.
+pub(super) struct Split<'a> {
+    /// The graph as it was read.
+    pub(super) graph: &'a Graph,
+    pub(super) run: Box<SplitRun<'a>>,
+}
+
+/// A run on all devices, with its repetitions.
+type SplitRun<'a> = dyn FnMut(&mut Job<'_>) -> Result<(RunOutcome, End), RunError> + 'a;
+
+impl job::Work for Split<'_> {
+    type Answer = (RunOutcome, End);
+    type Outcome = RunOutcome;
+    type Error = RunError;
+
+    fn answer(&mut self, job: &mut Job<'_>) -> Result<Self::Answer, RunError> {
+        (self.run)(job)
+    }
+
+    fn finish(self, job: &mut Job<'_>, answer: Self::Answer) -> Result<RunOutcome, RunError> {
+        let (mut outcome, end) = answer;
+        job.check(&mut outcome, end, || Ok::<_, RunError>(self.graph))?;
+        Ok(outcome)
+    }
+}
+
+/// Checks the request, and cuts the graph or deals out the sources.
+fn prepare<'a>(
+    graph: &'a Graph,
+    job: &mut Job<'_>,
+    devices: &'a Devices,
+    tried: Option<Tried>,
+    canceller: &'a Canceller,
+) -> Result<Split<'a>, RunError> {
+    let request = job.request;
     let way = way_of(request, devices)?;
     check(graph, request)?;
     let Way::Cut(work) = way else {
-        return dealt::execute(graph, request, devices, canceller, progress);
+        let run = Box::new(|job: &mut Job<'_>| dealt::run(graph, job, devices, canceller));
+        return Ok(Split { graph, run });
     };
-    let clock = Instant::now();
-    progress(Phase::Plan);
+    let start = job.now();
+    job.phase(Phase::Plan);
     let cut = Cut::of(graph, request, work, devices.count())?;
     let slices = match devices {
         Devices::Gpus(_) => Some(WIDTH_LOG2).filter(|_| cut.has_slices()),
         Devices::Simulated { .. } => tried.and_then(|tried| tried.slices),
     };
     let parts = cut.parts(slices)?;
-    let jobs: Vec<MultiJob<'_>> = (0..)
-        .zip(&parts)
-        .map(|(own, edges)| MultiJob {
-            run: &cut.run,
-            own,
-            edges,
-        })
-        .collect();
-    jobs.iter().try_for_each(|job| check_budget(request, job))?;
-    let plan_ns = elapsed_ns(clock);
-    progress(Phase::Upload);
-    let meeting = Meeting::new(devices.count(), canceller);
-    let found = match devices {
-        Devices::Gpus(numbers) => cuda::multi::run(&jobs, numbers, meeting)?,
-        Devices::Simulated { threads, .. } => {
-            let threads = Blocks::Threads((*threads).max(1));
-            cpu::multi::run(
-                &jobs,
-                tried.map_or(threads, |tried| Blocks::By(tried.kernel)),
-                meeting,
-            )?
-        }
+    cut.jobs(&parts)
+        .iter()
+        .try_for_each(|job| check_budget(request, job))?;
+    let plan_ns = job.now().saturating_sub(start);
+    let run = move |job: &mut Job<'_>| {
+        job.phase(Phase::Upload);
+        let jobs = cut.jobs(&parts);
+        let meeting = Meeting::new(devices.count(), canceller);
+        let found = match devices {
+            Devices::Gpus(numbers) => cuda::multi::run(&jobs, numbers, meeting)?,
+            Devices::Simulated { threads, .. } => {
+                let threads = Blocks::Threads((*threads).max(1));
+                let blocks = tried.map_or(threads, |tried| Blocks::By(tried.kernel));
+                cpu::multi::run(&jobs, blocks, meeting)?
+            }
+        };
+        let device = name(devices, &found);
+        let (mut outcome, end) = cut.outcome(job, devices, device, &found, plan_ns)?;
+        outcome.backend_reason = price::reason_for_one(cut.form, work, devices);
+        Ok((outcome, end))
     };
-    let backend = match devices {
-        Devices::Gpus(_) => Executor::Mega,
-        Devices::Simulated { .. } => Executor::Cpu,
-    };
-    let mut outcome = RunOutcome {
-        backend_reason: price::reason_for_one(cut.form, work, devices),
-        device: name(devices, &found),
-        ..cut.outcome(request, backend, &found, clock, plan_ns)?
-    };
-    if let Some(report) = &mut outcome.devices {
-        report.numbers = devices.numbers();
-    }
-    if request.check {
-        progress(Phase::Check);
-        compare(graph, request, &mut outcome);
-    }
-    Ok(outcome)
+    Ok(Split {
+        graph,
+        run: Box::new(run),
+    })
 }
 
 /// Refuses what no part of a graph can answer.
@@ -345,7 +362,7 @@ pub(super) struct Cut<'g> {
     /// The graph as the analysis takes it.
     pub(super) form: &'g Graph,
     work: Work,
-    pub(super) run: MultiRun,
+    run: MultiRun,
 }
 
 impl<'g> Cut<'g> {
@@ -402,46 +419,61 @@ impl<'g> Cut<'g> {
         devices.map(|device| self.part(device, slices)).collect()
     }
 
-    /// The outcome, by what all devices found since `clock`.
+    /// The work of each device.
+    fn jobs<'a>(&'a self, parts: &'a [DeviceEdges<'g>]) -> Vec<MultiJob<'a>> {
+        (0..)
+            .zip(parts)
+            .map(|(own, edges)| self.job(own, edges))
+            .collect()
+    }
+
+    /// The work of device `own`.
+    pub(super) const fn job<'a>(&'a self, own: u32, edges: &'a DeviceEdges<'g>) -> MultiJob<'a> {
+        MultiJob {
+            run: &self.run,
+            own,
+            edges,
+        }
+    }
+
+    /// The outcome and the end, by what all devices found.
     pub(super) fn outcome(
         &self,
-        request: &RunRequest,
-        backend: Executor,
+        job: &mut Job<'_>,
+        devices: &Devices,
+        device: String,
         found: &[DeviceFound],
-        clock: Instant,
         plan_ns: u64,
-    ) -> Result<RunOutcome, RunError> {
-        let (graph, form) = (self.graph, self.form);
-        let (values, end) = result(form, request, self.work, &self.run, found)?;
-        let report = report(&self.run, found);
+    ) -> Result<(RunOutcome, End), RunError> {
+        let (values, end) = result(self.form, job.request, self.work, &self.run, found)?;
+        let report = report(&self.run, devices, found);
         let bytes = report.memory_bytes.iter().sum();
-        Ok(RunOutcome {
-            edges: u64::from(graph.edges()),
-            taken: Taken::of(graph, form, request),
-            dropped: Dropped::between(graph, form),
+        add_runs(job, found);
+        let answer = Found {
+            backend: match devices {
+                Devices::Gpus(_) => Executor::Mega,
+                Devices::Simulated { .. } => Executor::Cpu,
+            },
+            reason: None,
+            device,
+            values,
+            parents: None,
+            end,
+            times: times(found, plan_ns),
             memory: Memory {
                 predicted_bytes: bytes,
                 allocated_bytes: bytes,
                 tiles_bytes: 0,
-                budget_bytes: request.machine.budget_bytes,
+                budget_bytes: job.request.machine.budget_bytes,
             },
-            times: times(found, plan_ns),
+        };
+        let outcome = RunOutcome {
             device_barriers: found.iter().map(|found| found.barriers).max().unwrap_or(0),
-            events: events(found, elapsed_ns(clock)),
             devices: Some(report),
-            ..steps::outcome(form, request, backend, values, end)
-        })
+            ..job.outcome(self.graph, self.form, answer)
+        };
+        Ok((outcome, end))
     }
-}
-
-/// Compares the outcome with a plain sequential implementation.
-pub(super) fn compare(graph: &Graph, request: &RunRequest, outcome: &mut RunOutcome) {
-    let (Rounds::Levels(iterations) | Rounds::Iterations(iterations)) = outcome.rounds;
-    let end = End {
-        iterations,
-        converged: outcome.converged,
-    };
-    steps::check(graph, request, end, outcome);
 }
 
 fn short(short: Shortage) -> RunError {
@@ -644,11 +676,11 @@ fn levels_end(graph: &Graph, levels: &[u32], limit: u32) -> End {
 }
 
 /// How the graph was cut, and what devices told each other.
-fn report(run: &MultiRun, found: &[DeviceFound]) -> DevicesReport {
+fn report(run: &MultiRun, devices: &Devices, found: &[DeviceFound]) -> DevicesReport {
     let ranges = run.cuts.windows(2);
     DevicesReport {
         count: run.devices(),
-        numbers: Vec::new(),
+        numbers: devices.numbers(),
         nodes: ranges.map(|range| u64::from(range[1] - range[0])).collect(),
         edges: found.iter().map(|found| found.edges).collect(),
         sources: Vec::new(),
@@ -664,7 +696,7 @@ fn report(run: &MultiRun, found: &[DeviceFound]) -> DevicesReport {
 fn times(found: &[DeviceFound], plan_ns: u64) -> Times {
     let longest = |at: usize| found.iter().map(|found| found.times_ns[at]).max();
     let runs: Vec<u64> = (0..found[0].times_ns.len()).filter_map(longest).collect();
-    let [first, run] = steps::first_and_median(runs);
+    let [first, run] = first_and_median(runs);
     let most = |of: fn(&DeviceFound) -> u64| found.iter().map(of).max().unwrap_or(0);
     Times {
         upload: most(|found| found.upload_ns),
@@ -687,21 +719,16 @@ fn name(devices: &Devices, found: &[DeviceFound]) -> String {
     }
 }
 
-/// The runs of each device, one after another.
-fn events(found: &[DeviceFound], end_ns: u64) -> Vec<Event> {
-    let mut events = Vec::new();
+/// Adds the runs of each device, one after another.
+fn add_runs(job: &mut Job<'_>, found: &[DeviceFound]) {
+    let end_ns = job.now();
     for (device, found) in found.iter().enumerate() {
         let all: u64 = found.times_ns.iter().sum();
         let mut start_ns = end_ns.saturating_sub(all);
         for (run, duration_ns) in (1..).zip(&found.times_ns) {
-            events.push(Event {
-                name: format!("run {run} on device {device}"),
-                track: Track::Device,
-                start_ns,
-                duration_ns: *duration_ns,
-            });
+            let name = format!("run {run} on device {device}");
+            job.device(name, start_ns, *duration_ns);
             start_ns += duration_ns;
         }
     }
-    events
 }

@@ -4,21 +4,21 @@
 //! Before anything runs, ranks compare what they have; after it, each has the whole result.
 
 use super::carrier::Carrier;
-use super::execute::{Cut, Way, check, check_budget, compare, way_of};
+use super::execute::{Cut, Split, Way, check, check_budget, way_of};
 use super::{Devices, dealt};
 use crate::backend::cpu::multi::{Blocks, on_device};
 use crate::backend::cpu::processes::{Processes, lost};
-use crate::backend::multi::{DeviceEdges, MultiJob};
+use crate::backend::multi::DeviceEdges;
 use crate::backend::{BackendError, Canceller};
-use crate::executor::{Executor, Machine};
+use crate::executor::Machine;
 use crate::graph::Graph;
+use crate::job::{Job, drive};
 use crate::outcome::RunOutcome;
 use crate::run::{Phase, RunError, RunRequest};
 use crate::spans;
-use crate::units::{counted, elapsed_ns};
+use crate::units::counted;
 use seawall_core::abi::VERSION;
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::time::Instant;
 
 /// Words with which a rank says before a run whether it is ready, and with what.
 const GREETING: usize = 7;
@@ -49,58 +49,62 @@ pub fn execute_on_ranks(
     canceller: &Canceller,
     progress: &mut dyn FnMut(Phase),
 ) -> Result<RunOutcome, RunError> {
-    let size = (graph.nodes(), u64::from(graph.edges()));
-    spans::run("ranks", size, request, || {
-        let progress = &mut spans::phases(progress);
-        let found = run(graph, request, carrier, threads, canceller, progress);
-        canceller.settle()?;
-        found
-    })
+    // A check is made by rank 0 alone.
+    let asked = RunRequest {
+        check: request.check && carrier.rank() == 0,
+        ..request.clone()
+    };
+    let span = spans::run("ranks", graph, request);
+    let outcome = drive(span, &asked, progress, |job| {
+        prepare(graph, job, carrier, threads, canceller)
+    });
+    canceller.settle()?;
+    outcome
 }
 
-fn run(
-    graph: &Graph,
-    request: &RunRequest,
-    carrier: &mut dyn Carrier,
+/// Cuts the graph, or deals out the sources, and compares that with the other ranks.
+fn prepare<'a>(
+    graph: &'a Graph,
+    job: &mut Job<'_>,
+    carrier: &'a mut dyn Carrier,
     threads: u32,
-    canceller: &Canceller,
-    progress: &mut dyn FnMut(Phase),
-) -> Result<RunOutcome, RunError> {
+    canceller: &'a Canceller,
+) -> Result<Split<'a>, RunError> {
     let (own, count) = (carrier.rank(), carrier.ranks());
     let devices = Devices::simulated(count, threads);
-    let clock = Instant::now();
-    progress(Phase::Plan);
-    let ready = ready(graph, request, &devices, own);
-    let words = ready.as_ref().map(|_| greeting(graph, request));
+    let start = job.now();
+    job.phase(Phase::Plan);
+    let ready = ready(graph, job.request, &devices, own);
+    let words = ready.as_ref().map(|_| greeting(graph, job.request));
     greet(carrier, words.unwrap_or([0; GREETING]), ready.is_ok())?;
-    let plan_ns = elapsed_ns(clock);
-    progress(Phase::Upload);
+    let plan_ns = job.now().saturating_sub(start);
     let Some((cut, edges)) = ready? else {
-        return dealt::execute_on_ranks(graph, request, &devices, carrier, canceller, progress);
+        let run =
+            move |job: &mut Job<'_>| dealt::run_on_ranks(graph, job, &devices, carrier, canceller);
+        return Ok(Split {
+            graph,
+            run: Box::new(run),
+        });
     };
-    let job = MultiJob {
-        run: &cut.run,
-        own,
-        edges: &edges,
-    };
-    let ranks = Processes::new(carrier, canceller);
-    let Some(found) = on_device(&job, Blocks::Threads(threads.max(1)), &ranks) else {
-        return Err(ranks.into_error().into());
-    };
-    let found = ranks.gather(&job, &found, threads)?;
-    let mut outcome = RunOutcome {
-        device: format!(
+    let run = move |job: &mut Job<'_>| {
+        job.phase(Phase::Upload);
+        let work = cut.job(own, &edges);
+        let ranks = Processes::new(carrier, canceller);
+        let Some(found) = on_device(&work, Blocks::Threads(threads.max(1)), &ranks) else {
+            return Err(ranks.into_error().into());
+        };
+        let found = ranks.gather(&work, &found, threads)?;
+        let device = format!(
             "{} of {}",
             counted(u64::from(count), "rank"),
             counted(u64::from(threads), "CPU thread")
-        ),
-        ..cut.outcome(request, Executor::Cpu, &found, clock, plan_ns)?
+        );
+        cut.outcome(job, &devices, device, &found, plan_ns)
     };
-    if request.check && own == 0 {
-        progress(Phase::Check);
-        compare(graph, request, &mut outcome);
-    }
-    Ok(outcome)
+    Ok(Split {
+        graph,
+        run: Box::new(run),
+    })
 }
 
 /// Tells the other ranks that this one cannot run the request, in the place of
@@ -133,12 +137,7 @@ fn ready<'g>(
     };
     let cut = Cut::of(graph, request, work, devices.count())?;
     let edges = cut.part(own, None)?;
-    let job = MultiJob {
-        run: &cut.run,
-        own,
-        edges: &edges,
-    };
-    check_budget(request, &job)?;
+    check_budget(request, &cut.job(own, &edges))?;
     Ok(Some((cut, edges)))
 }
 

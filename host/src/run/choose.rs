@@ -1,122 +1,123 @@
-//! Choice of the machine of a run, with its reason.
-//!
-//! Costs come from the user's calibration if there is one, else from the defaults. The reason in
-//! the report has every number of the decision, and names a calibration that could not be used.
+//! Choice of the machine of a run of one graph.
 
-use super::cost_model::{LoadedCalibration, StepCosts, job, limits_of};
 use super::{Executor, RunRequest};
-use crate::backend::cpu::available_threads;
-use crate::backend::cuda::DeviceLimits;
-use crate::backend::{BackendError, Settings};
+use crate::backend::Settings;
+use crate::backend::cpu::prepare_threads;
 use crate::calibrate::sample::SAMPLE_EDGES;
-use crate::calibrate::{
-    Candidate, Key, NARROW_NODES_MIN, Prediction, SearchTuning, predict, predict_tiles,
-};
+use crate::calibrate::{Candidate, Key, NARROW_NODES_MIN, Prediction, predict, predict_tiles};
 use crate::cost::{Costs, Job};
 use crate::graph::Graph;
+use crate::job::choose::{self, Choice, Forecast, Narrow, Predict, joined};
+use crate::job::cost_model::{LoadedCalibration, StepCosts, job};
 use crate::tiles::TILES_EDGES_MIN;
 use seawall_core::abi::search::SearchPolicy;
 use std::num::NonZeroUsize;
 
-/// The machine of a run.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Choice {
-    /// Executor to open; `None` means the GPU, and the CPU if that fails.
-    pub(super) executor: Option<Executor>,
-    /// CPU threads backend; all by default.
-    pub(super) threads: Option<NonZeroUsize>,
-    /// Reason, or the better choice.
-    pub(super) reason: Option<String>,
-    /// Limits of searches within one block, if the GPU's measured costs determine them.
-    pub(super) narrow: Option<Narrow>,
-    /// Costs of a step of a search on the GPU, if one was searched for.
-    pub(super) step: Option<StepCosts>,
-    /// Limits of searches, if they were tuned for the machine.
-    pub(super) search: Option<SearchTuning>,
-    /// Settings of the GPU's session.
-    pub(super) settings: Settings,
+/// Prepares everything of `request` that does not depend on its graph: threads, and the costs for
+/// `auto`. A command calls it while its graph is read; otherwise the first run does this work. A
+/// failure is reported by that run.
+pub fn prepare(request: &RunRequest) {
+    let asked = request.machine.executor;
+    if asked.is_none_or(|executor| !executor.is_on_gpu()) {
+        LoadedCalibration::get();
+        let _ = prepare_threads(request.machine.threads);
+    }
 }
 
-impl Choice {
-    /// Returns the same choice for the executor that opened: the CPU if the GPU failed to open.
-    pub(super) fn opened(self, executor: Executor) -> Self {
+/// A run of one graph.
+struct Single<'a> {
+    graph: &'a Graph,
+    request: &'a RunRequest,
+    job: Job,
+}
+
+impl<'a> Single<'a> {
+    fn of(graph: &'a Graph, request: &'a RunRequest) -> Self {
         Self {
-            executor: Some(executor),
-            step: self.step.filter(|_| executor.is_on_gpu()),
-            ..self
+            graph,
+            request,
+            job: job(graph, request, sample_edges(graph)),
+        }
+    }
+
+    /// Predicts one run.
+    fn prediction(&self, costs: &Costs) -> Prediction {
+        let Costs { mut cpu, gpu } = *costs;
+        if self.request.machine.threads.is_some() {
+            cpu.one = cpu.all;
+        }
+        predict(self.request.analysis, &self.job, &Costs { cpu, gpu })
+    }
+
+    /// Reason to leave out tiles: the run passes over all edges of a graph that would get them, but
+    /// too seldom.
+    fn without_tiles(&self, costs: &Costs) -> Option<String> {
+        let passes = self.request.analysis.definition().tiled_passes(&self.job);
+        if passes == 0.0 || self.graph.edges() < TILES_EDGES_MIN {
+            return None;
+        }
+        let threads = u32::try_from(rayon::current_num_threads()).unwrap_or(u32::MAX);
+        let tiles = predict_tiles(&self.job, passes, &costs.gpu, threads);
+        (!tiles.pays()).then(|| tiles.reason_against())
+    }
+}
+
+impl Predict for Single<'_> {
+    fn predict(&self, costs: &Costs, _units: u32) -> Forecast {
+        let prediction = self.prediction(costs);
+        let is_small = prediction.is_too_small_for_a_gpu();
+        Forecast {
+            is_for_gpu: prediction.best() == Candidate::Gpu,
+            threads: threads(&prediction),
+            threads_reason: Some(prediction.threads_reason()),
+            reason: prediction.reason(),
+            small_reason: is_small.then(|| prediction.small_reason()),
+        }
+    }
+
+    fn lacks_gpu(&self) -> Option<&'static str> {
+        if self.request.is_for_cpu() {
+            return Some("weights");
+        }
+        let is_signed = self.request.needs_signed_paths(self.graph);
+        is_signed.then_some("negative weights")
+    }
+
+    fn refine(&self, choice: Choice, costs: &Costs, key: &Key) -> Choice {
+        let is_open = choice.executor.is_none();
+        let no_tiles = is_open.then(|| self.without_tiles(costs)).flatten();
+        let calibration = &LoadedCalibration::get().calibration;
+        let crossing = calibration.gpu(key).and_then(|gpu| gpu.crossing_nodes());
+        let tuned = calibration.gpu_tuning(key);
+        let executor = choice.executor.unwrap_or(Executor::Mega);
+        Choice {
+            step: Some(StepCosts::of(costs, executor, false)),
+            search: tuned.map(|tuned| tuned.search),
+            settings: Settings {
+                tiles: no_tiles.is_some().then_some(false),
+                lane_table: tuned.map(|tuned| tuned.lanes).unwrap_or_default(),
+            },
+            narrow: crossing.map(Narrow::at),
+            reason: joined(choice.reason, no_tiles),
+            ..choice
         }
     }
 }
 
-/// Frontiers that one block searches alone, nodes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Narrow {
-    /// Largest frontier at the start.
-    pub(super) enter: u32,
-    /// Largest frontier to continue.
-    pub(super) leave: u32,
-}
-
-/// Function that opens the GPU with a given number.
-type Probe<'p> = &'p dyn Fn(u32) -> Result<DeviceLimits, BackendError>;
-
-/// Chooses for `request`. A caller's choice is kept; the reason then names a better one, if any. If
-/// the CPU ends the job before a GPU would be open, the function searches for none.
+/// Chooses for `request`.
 pub(super) fn choose(graph: &Graph, request: &RunRequest) -> Choice {
-    choose_with(graph, request, &limits_of)
+    choose::choose(request, || Some(Single::of(graph, request)))
 }
 
-fn choose_with(graph: &Graph, request: &RunRequest, probe: Probe<'_>) -> Choice {
-    let asked = Choice {
-        executor: request.machine.executor,
-        threads: request.machine.threads,
-        reason: None,
-        narrow: None,
-        step: None,
-        search: None,
-        settings: Settings::default(),
-    };
-    let found = LoadedCalibration::get();
-    let is_for_cpu = request
-        .machine
-        .executor
-        .is_some_and(|asked| !asked.is_on_gpu());
-    if is_for_cpu && request.machine.threads.is_some() {
-        return asked.tuned_for_threads(found);
-    }
-    let job = job(graph, request, sample_edges(graph));
-    let blind = predicted(&job, request, found.costs(request, None));
-    match request.machine.executor {
-        Some(_) if is_for_cpu => {
-            let threads = threads(request, &blind);
-            return Choice { threads, ..asked }.tuned_for_threads(found);
-        }
-        None if request.is_for_cpu() || request.needs_signed_paths(graph) => {
-            let what = match request.is_for_cpu() {
-                true => "weights",
-                false => "negative weights",
-            };
-            let reason = format!(
-                "no GPU has {} with {what}; {}",
-                request.analysis,
-                blind.threads_reason()
-            );
-            return on_cpu(request, &blind, found.with_note(reason)).tuned_for_threads(found);
-        }
-        None if blind.is_too_small_for_a_gpu() => {
-            let reason = found.with_note(blind.small_reason());
-            return on_cpu(request, &blind, reason).tuned_for_threads(found);
-        }
-        _ => {}
-    }
-    match probe(request.machine.device) {
-        Ok(limits) => choose_beside(graph, request, &job, found, &Key::of_device(&limits)),
-        Err(error) if request.machine.executor.is_none() => {
-            let reason = without_gpu(&error, request, &blind);
-            on_cpu(request, &blind, found.with_note(reason)).tuned_for_threads(found)
-        }
-        Err(_) => asked,
-    }
+/// One thread, if more would only wait at barriers.
+fn threads(prediction: &Prediction) -> Option<NonZeroUsize> {
+    (prediction.best_cpu() == Candidate::OneThread).then_some(NonZeroUsize::MIN)
+}
+
+/// Returns the CPU with the best number of threads, for `reason`.
+pub(super) fn on_cpu(request: &RunRequest, prediction: &Prediction, reason: String) -> Choice {
+    let asked = request.machine.threads;
+    Choice::on_cpu(asked.or_else(|| threads(prediction)), Some(reason))
 }
 
 /// Edges in the sample of a search: few compared with those of the run, so that the choice takes
@@ -125,96 +126,6 @@ pub(super) fn sample_edges(graph: &Graph) -> u64 {
     const LEAST: u64 = 256;
     const SHARE: u64 = 400;
     (u64::from(graph.edges()) / SHARE).clamp(LEAST, SAMPLE_EDGES)
-}
-
-/// Chooses between the CPU and the GPU of `key`, or comments on the caller's choice.
-fn choose_beside(
-    graph: &Graph,
-    request: &RunRequest,
-    job: &Job,
-    found: &LoadedCalibration,
-    key: &Key,
-) -> Choice {
-    let costs = found.costs(request, Some(key));
-    let prediction = predicted(job, request, costs);
-    let reason = prediction.reason();
-    let is_better = prediction.best() == Candidate::Gpu;
-    let reason = match (request.machine.executor, is_better) {
-        (None, false) => {
-            return on_cpu(request, &prediction, found.with_note(reason)).tuned_for_threads(found);
-        }
-        (None, true) => Some(reason),
-        (_, false) => Some(format!("{reason}; auto takes it")),
-        (_, true) => None,
-    };
-    let is_open = request.machine.executor.is_none();
-    let no_tiles = is_open
-        .then(|| without_tiles(graph, request, job, &costs))
-        .flatten();
-    let measured = found.calibration.gpu(key);
-    let executor = request.machine.executor.unwrap_or(Executor::Mega);
-    let tuned = found.calibration.gpu_tuning(key);
-    Choice {
-        executor: request.machine.executor,
-        threads: request.machine.threads,
-        step: Some(StepCosts::of(&costs, executor, false)),
-        search: tuned.map(|tuned| tuned.search),
-        settings: Settings {
-            tiles: no_tiles.is_some().then_some(false),
-            lane_table: tuned.map(|tuned| tuned.lanes).unwrap_or_default(),
-        },
-        reason: joined(reason, no_tiles).map(|reason| found.with_note(reason)),
-        narrow: measured
-            .and_then(|costs| costs.crossing_nodes())
-            .map(Narrow::at),
-    }
-}
-
-/// Returns the CPU with the best number of threads, for `reason`.
-pub(super) fn on_cpu(request: &RunRequest, prediction: &Prediction, reason: String) -> Choice {
-    Choice {
-        executor: Some(Executor::Cpu),
-        threads: threads(request, prediction),
-        reason: Some(reason),
-        narrow: None,
-        step: None,
-        search: None,
-        settings: Settings::default(),
-    }
-}
-
-impl Choice {
-    /// Returns the same choice with the limits that were tuned for its threads.
-    fn tuned_for_threads(self, found: &LoadedCalibration) -> Self {
-        let threads = self.threads.unwrap_or_else(available_threads).get();
-        let threads = u32::try_from(threads).unwrap_or(u32::MAX);
-        let search = found.calibration.cpu_tuning(threads);
-        Self { search, ..self }
-    }
-}
-
-/// Joins two optional reasons.
-fn joined(first: Option<String>, second: Option<String>) -> Option<String> {
-    match (first, second) {
-        (Some(first), Some(second)) => Some(format!("{first}; {second}")),
-        (first, second) => first.or(second),
-    }
-}
-
-fn without_gpu(error: &BackendError, request: &RunRequest, prediction: &Prediction) -> String {
-    if request.machine.threads.is_some() {
-        return error.to_string();
-    }
-    format!("{error}; {}", prediction.threads_reason())
-}
-
-/// Returns the caller's threads, or one if more would only wait at barriers.
-fn threads(request: &RunRequest, prediction: &Prediction) -> Option<NonZeroUsize> {
-    let narrow = prediction.best_cpu() == Candidate::OneThread;
-    request
-        .machine
-        .threads
-        .or(narrow.then_some(NonZeroUsize::MIN))
 }
 
 impl Narrow {
@@ -245,35 +156,14 @@ pub fn forecast_ns(graph: &Graph, request: &RunRequest) -> f64 {
 
 /// Predicts a single run of `request` on `graph`. Samples at most a few per cent of the edges.
 pub(super) fn expected(graph: &Graph, request: &RunRequest) -> Prediction {
-    let job = job(graph, request, sample_edges(graph));
-    predicted(&job, request, LoadedCalibration::get().costs(request, None))
-}
-
-/// Predicts a single run of `job`.
-fn predicted(job: &Job, request: &RunRequest, costs: Costs) -> Prediction {
-    let Costs { mut cpu, gpu } = costs;
-    if request.machine.threads.is_some() {
-        cpu.one = cpu.all;
-    }
-    predict(request.analysis, job, &Costs { cpu, gpu })
-}
-
-/// Tells whether tiles are left out, and why: if `job` passes over all edges of a graph that would
-/// get them, but too seldom.
-fn without_tiles(graph: &Graph, request: &RunRequest, job: &Job, costs: &Costs) -> Option<String> {
-    let passes = request.analysis.definition().tiled_passes(job);
-    if passes == 0.0 || graph.edges() < TILES_EDGES_MIN {
-        return None;
-    }
-    let threads = u32::try_from(rayon::current_num_threads()).unwrap_or(u32::MAX);
-    let tiles = predict_tiles(job, passes, &costs.gpu, threads);
-    (!tiles.pays()).then(|| tiles.reason_against())
+    Single::of(graph, request).prediction(&LoadedCalibration::get().costs(request, None))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::analysis::AnalysisKind;
+    use crate::backend::BackendError;
     use crate::executor::Machine;
 
     fn grid() -> Graph {
@@ -299,7 +189,9 @@ mod tests {
                 repeat: std::num::NonZeroU32::new(repeat).unwrap(),
                 ..RunRequest::new(AnalysisKind::Bfs, vec![0])
             };
-            choose_with(&grid(), &request, &probe)
+            let graph = grid();
+            let job = || Some(Single::of(&graph, &request));
+            choose::choose_with(&request, job, &probe)
         };
         let small = choice(None, 1);
         assert_eq!((small.executor, probes.get()), (Some(Executor::Cpu), 0));
@@ -400,22 +292,13 @@ mod tests {
                 cpu: crate::cost::CpuCosts::default_for(16),
                 gpu: crate::cost::GpuCosts::default(),
             };
-            let job = job(graph, &request, SAMPLE_EDGES);
-            without_tiles(graph, &request, &job, &costs)
+            Single::of(graph, &request).without_tiles(&costs)
         };
         let reason = against(&large, AnalysisKind::Pagerank, 1).unwrap();
         assert!(reason.contains("without tiles"), "{reason}");
         assert_eq!(against(&large, AnalysisKind::Pagerank, 1_000_000), None);
         assert_eq!(against(&large, AnalysisKind::Cc, 1), None);
         assert_eq!(against(&small, AnalysisKind::Pagerank, 1), None);
-    }
-
-    #[test]
-    fn two_reasons_become_one_sentence() {
-        let text = |text: &str| Some(text.to_owned());
-        assert_eq!(joined(text("a"), text("b")), text("a; b"));
-        assert_eq!(joined(None, text("b")), text("b"));
-        assert_eq!(joined(text("a"), None), text("a"));
     }
 
     /// Single commands on 16 threads of one machine, from the loaded graph to the result: whether
@@ -457,8 +340,7 @@ mod tests {
                 .max_by_key(|node| (graph.neighbours(*node).len(), std::cmp::Reverse(*node)));
             let sources = busiest.filter(|_| analysis.takes_sources());
             let request = RunRequest::new(analysis, sources.into_iter().collect());
-            let job = job(&graph, &request, sample_edges(&graph));
-            predicted(&job, &request, costs).best_cpu()
+            Single::of(&graph, &request).prediction(&costs).best_cpu()
         };
         for (name, analysis) in one_thread {
             assert_eq!(

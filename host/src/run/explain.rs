@@ -2,12 +2,12 @@
 
 use super::RunRequest;
 use super::choose::sample_edges;
-use super::cost_model;
-use super::opened::Opened;
-use super::planned::Planned;
-use crate::backend::RunStats;
+use super::plan::Planned;
+use crate::backend::{RunStats, Session};
 use crate::calibrate::predict_groups;
 use crate::graph::Graph;
+use crate::job::choose::Opened;
+use crate::job::cost_model;
 use crate::outcome::{
     GroupSummary, StepSummary, Timeline, WaveSummary, groups, steps, timeline, waves,
 };
@@ -27,7 +27,7 @@ pub(super) fn explain(
     graph: &Graph,
     request: &RunRequest,
     planned: &Planned,
-    opened: &Opened<'_>,
+    opened: &Opened<Box<dyn Session + '_>>,
     stats: &RunStats,
     waves: &[WaveSummary],
 ) -> Explanation {
@@ -37,7 +37,7 @@ pub(super) fn explain(
     let program = &planned.encoded;
     let job = cost_model::job(graph, request, sample_edges(graph));
     let units = opened.session.device().units;
-    let worker = cost_model::worker(request, (opened.executor, units), &job);
+    let worker = cost_model::worker(request, opened.executor, units, &job);
     let predicted = predict_groups(request.analysis, &job, &worker, program);
     let trace = stats.trace.as_ref();
     Explanation {

@@ -1,7 +1,7 @@
 //! Uploads, allocations and waits of a session for a request: predicted by `core`'s session plan
 //! before it runs, and counted.
 
-use super::planned::Planned;
+use super::plan::Planned;
 use super::{Executor, RunRequest};
 use crate::backend::{self, PROGRAM_ALLOCATIONS, SessionWork};
 use crate::graph::Graph;

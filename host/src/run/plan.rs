@@ -1,15 +1,18 @@
-//! Plan of a run within its budget.
+//! Programs of a run, planned within its budget.
 
-use super::choose::{Choice, Narrow};
-use super::cost_model::{LoadedCalibration, StepCosts};
-use super::opened::Opened;
+use super::choose::choose;
 use super::{Executor, RunError, RunRequest};
+use crate::analysis::Built;
 use crate::backend;
 use crate::backend::cpu::available_threads;
 use crate::calibrate::SearchTuning;
 use crate::graph::Graph;
-use crate::outcome::{Memory, PlanSummary};
-use crate::program::{EncodedProgram, PlanCache, ProgramBuilder, ProgramError};
+use crate::job::choose::{Choice, Narrow};
+use crate::job::cost_model::{LoadedCalibration, StepCosts};
+use crate::job::{BuildOptions, Job, build, encode};
+use crate::outcome::PlanSummary;
+use crate::program::{EncodedProgram, PlanCache, ProgramError, RegisterId};
+use crate::units::Count;
 use seawall_core::abi::search::SearchPolicy;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
@@ -59,58 +62,151 @@ impl Target {
     }
 }
 
-/// Plans and encodes a program for its target, or takes its plan from `plans`.
-///
-/// # Errors
-/// [`RunError::OverBudget`] with the least budget that works.
-pub(super) fn plan_program(
-    graph: &Graph,
-    request: &RunRequest,
-    program: &mut ProgramBuilder,
-    target: Target,
-    plans: &mut PlanCache,
-) -> Result<(Arc<EncodedProgram>, PlanSummary), RunError> {
-    target.steer(&mut program.search);
-    let machine = &request.machine;
-    let plan = backend::plan_request(graph, program, target.executor, machine);
-    let planned = if request.reuse_plans {
-        plans.encode(program, &plan)
-    } else {
-        plans.encode_anew(program, &plan)
-    };
-    planned.map_err(|error| of_request(request, error))
+/// A planned program, and the time of planning.
+pub(super) struct Planned {
+    pub(super) built: Built,
+    pub(super) encoded: Arc<EncodedProgram>,
+    pub(super) summary: PlanSummary,
+    pub(super) plan_ns: u64,
+    /// The options that it was built with.
+    pub(super) build_options: BuildOptions,
+    /// Whether the machine has it already.
+    pub(super) is_loaded: bool,
+    /// Whether its runs are traced.
+    is_traced: bool,
 }
 
-fn of_request(request: &RunRequest, error: ProgramError) -> RunError {
+impl Planned {
+    /// Bytes of the registers that are read at the end.
+    pub(super) fn output_bytes(&self) -> u64 {
+        let registers = &self.encoded.registers;
+        let words = |id: RegisterId| {
+            let register = registers.get(id.number() as usize);
+            register.map_or(0, |register| u64::from(register.words))
+        };
+        4 * (words(self.built.result) + self.built.parents.map_or(0, words))
+    }
+
+    /// Marks the program as loaded on the machine.
+    pub(super) fn into_loaded(self) -> Self {
+        Self {
+            is_loaded: true,
+            ..self
+        }
+    }
+}
+
+/// The programs of a request.
+pub(super) struct Planner<'g, 'r> {
+    /// The graph in the form of the request.
+    pub(super) graph: &'g Graph,
+    /// The graph that is on the machine: the same, or with shortcuts.
+    pub(super) placed: &'g Graph,
+    pub(super) plans: &'r mut PlanCache,
+}
+
+impl<'g, 'r> Planner<'g, 'r> {
+    /// Takes the graph with shortcuts, if a GPU is asked for and its program then has few rounds where
+    /// it has many levels.
+    pub(super) fn new(graph: &'g Graph, request: &RunRequest, plans: &'r mut PlanCache) -> Self {
+        let lengths = request.shortcuts();
+        let shortened = lengths.and_then(|lengths| graph.with_shortcuts(lengths));
+        Self {
+            graph,
+            placed: shortened.unwrap_or(graph),
+            plans,
+        }
+    }
+
+    /// Whether the graph on the machine has shortcuts.
+    pub(super) fn has_shortcuts(&self) -> bool {
+        !std::ptr::eq(self.graph, self.placed)
+    }
+
+    /// Their number.
+    pub(super) fn shortcuts(&self) -> u64 {
+        u64::from(self.placed.edges() - self.graph.edges())
+    }
+
+    /// Chooses the machine.
+    pub(super) fn choose(&self, request: &RunRequest) -> Choice {
+        let choice = choose(self.graph, request);
+        if !self.has_shortcuts() {
+            return choice;
+        }
+        // A forecast knows no rounds along shortcuts.
+        let edges = Count(self.shortcuts());
+        let reason = format!("{edges} shortcuts along chains, so that long paths take few rounds");
+        Choice {
+            reason: Some(reason),
+            ..choice
+        }
+    }
+
+    /// Builds, plans and encodes the first program for `target`; `known` is the one on the machine.
+    pub(super) fn plan(
+        &mut self,
+        job: &mut Job<'_>,
+        target: Target,
+        known: Option<&Planned>,
+    ) -> Result<Planned, RunError> {
+        let build_options = BuildOptions {
+            wide: false,
+            warps: target.executor.is_on_gpu(),
+            threads: target.threads,
+            low_memory: false,
+            shortcuts: self.has_shortcuts(),
+        };
+        self.plan_as(job, target, build_options, known)
+    }
+
+    /// As [`plan`](Self::plan), by these options, or on low memory if the budget holds no other.
+    pub(super) fn plan_as(
+        &mut self,
+        job: &mut Job<'_>,
+        target: Target,
+        build_options: BuildOptions,
+        known: Option<&Planned>,
+    ) -> Result<Planned, RunError> {
+        let (graph, request) = (self.placed, job.request);
+        build_options.plan(|build_options| {
+            let start = job.now();
+            let mut built = build(graph, request, build_options)?;
+            target.steer(&mut built.program.search);
+            let (executor, machine) = (target.executor, &request.machine);
+            let plan = backend::plan_request(graph, &built.program, executor, machine);
+            let planned = encode(self.plans, request, built, &plan);
+            let (built, encoded, summary) = planned.map_err(|error| refused(request, error))?;
+            let is_traced = request.explain;
+            let is_same = |known: &Planned| {
+                known.is_traced == is_traced && Arc::ptr_eq(&known.encoded, &encoded)
+            };
+            let plan_ns = job.now().saturating_sub(start);
+            job.host("plan", start, plan_ns);
+            Ok(Planned {
+                is_loaded: known.is_some_and(is_same),
+                built,
+                encoded,
+                summary,
+                plan_ns,
+                build_options,
+                is_traced,
+            })
+        })
+    }
+}
+
+/// The refusal of a program; with the least budget that works if it exceeds that of the request.
+fn refused(request: &RunRequest, error: ProgramError) -> RunError {
     match error {
         ProgramError::OverBudget {
             needed_bytes,
             budget_bytes,
-        } => over_budget(request, needed_bytes, budget_bytes),
+        } => RunError::OverBudget {
+            analysis: request.analysis,
+            needed_bytes,
+            budget_bytes,
+        },
         other => other.into(),
-    }
-}
-
-fn over_budget(request: &RunRequest, needed_bytes: u64, budget_bytes: u64) -> RunError {
-    RunError::OverBudget {
-        analysis: request.analysis,
-        needed_bytes,
-        budget_bytes,
-    }
-}
-
-/// Memory predicted for a loaded program, and allocated by its session.
-pub(super) fn memory_of(
-    graph: &Graph,
-    request: &RunRequest,
-    encoded: &EncodedProgram,
-    opened: &Opened<'_>,
-) -> Memory {
-    let held = opened.session.memory();
-    Memory {
-        predicted_bytes: backend::session_bytes(graph, encoded, opened.executor),
-        allocated_bytes: held.allocated_bytes,
-        tiles_bytes: held.tiles_bytes,
-        budget_bytes: request.machine.budget_bytes,
     }
 }

@@ -1,11 +1,12 @@
 //! Programs along shortcuts, on CPU threads in place of a GPU.
 
 use super::*;
-use crate::analysis::{Detail, End};
 use crate::graph::EdgeLengths;
-use crate::run::Executor;
+use crate::job::Work;
+use crate::program::PlanCache;
 use crate::run::choose::choose;
-use std::num::{NonZeroU32, NonZeroUsize};
+use crate::run::{AnalysisKind, Machine, RunRequest};
+use std::num::NonZeroUsize;
 
 const GPU: Machine = Machine::gpu(Executor::Mega, 0);
 
@@ -33,19 +34,42 @@ fn shapes() -> Graph {
 /// it is right.
 fn answered(graph: &Graph, request: &RunRequest, threads: usize) -> (u32, bool) {
     let (mut plans, mut ignored) = (PlanCache::new(0), |_| ());
-    let mut submission = Submission::begin(graph, request, &mut plans, &mut ignored);
-    submission.take_shortcuts();
-    assert!(submission.has_shortcuts());
+    let request = RunRequest {
+        check: true,
+        ..request.clone()
+    };
+    let mut job = Job::begin(&request, &mut ignored);
+    let mut planner = Planner::new(graph, &request, &mut plans);
+    assert!(planner.has_shortcuts());
     let on_cpu = request.clone().on(Machine::cpu(NonZeroUsize::new(threads)));
     let choice = choose(graph, &on_cpu);
-    let mut station = Station::open(&mut submission, choice, Canceller::default()).unwrap();
-    let planned = submission.plan((station.target, false), None).unwrap();
-    let session = station.opened.session.as_mut();
-    let (_, answer) = submission.settle(session, planned, station.target).unwrap();
-    let end = steps::end_of(request.analysis, &answer.stats.control);
-    assert!(end.converged);
-    let is_equal = submission.is_equal(graph, End::ONCE, &answer);
-    (end.iterations, is_equal)
+    let main = Station::open(planner.placed, &mut job, choice, Canceller::default()).unwrap();
+    let mut single = Single {
+        read: graph,
+        planned: planner.plan(&mut job, main.target, None).unwrap(),
+        resident: &mut Resident {
+            asked: request.machine,
+            graph: planner.placed,
+            main,
+            takeover: None,
+        },
+        planner,
+        ledger: Ledger::default(),
+        canceller: Canceller::default(),
+        times: Times::default(),
+        is_second: false,
+    };
+    let answer = match single.answer(&mut job) {
+        Ok(answer) => answer,
+        Err(error) => {
+            single = single.recover(&mut job, error).unwrap();
+            single.answer(&mut job).unwrap()
+        }
+    };
+    let end = answer.end;
+    let outcome = single.finish(&mut job, answer).unwrap();
+    assert!(end.converged && outcome.taken.shortcuts > 0);
+    (end.iterations, outcome.checked == Some(true))
 }
 
 #[test]

@@ -8,11 +8,12 @@
 //! answer comes within three times their own time, or 10 ms after it (the rule of ski rental, Karlin
 //! et al. 1988).
 
-use super::choose::{Choice, expected, on_cpu};
+use super::choose::{expected, on_cpu};
 use super::{Executor, RunRequest};
 use crate::analysis::AnalysisKind;
 use crate::calibrate::time;
 use crate::graph::Graph;
+use crate::job::choose::Choice;
 use crate::units::Nanoseconds;
 use std::collections::HashMap;
 use std::time::Duration;

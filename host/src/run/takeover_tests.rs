@@ -1,11 +1,15 @@
 //! Runs that CPU threads take over, from a GPU that ends none.
 
 use super::*;
-use crate::backend::{DeviceInfo, RunStats, Session, SessionMemory};
+use crate::backend::{DeviceInfo, RunStats, Session, SessionMemory, SessionWork};
 use crate::column::Column;
+use crate::job::choose::Opened;
 use crate::program::{EncodedProgram, RegisterId};
 use crate::run::choose::choose;
-use crate::run::{Executor, Topology};
+use crate::run::plan::Target;
+use crate::run::resident::Station;
+use crate::run::takeover::Patience;
+use crate::run::{AnalysisKind, Executor, Machine, Topology};
 use std::num::NonZeroU32;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;

@@ -4,7 +4,7 @@ use super::job::{On, Plan, Run, StreamResult};
 use super::memory_plan::{Keeping, Sizes};
 use super::read::{Caching, ReaderChoice};
 use super::report::Tally;
-use crate::analysis::{Detail, End, LoopRule, ParallelRule, Streaming};
+use crate::analysis::{Detail, LoopRule, ParallelRule, Streaming};
 use crate::backend::Canceller;
 use crate::backend::cpu::device_of;
 use crate::executor::Executor;
@@ -12,8 +12,9 @@ use crate::graph::disk::{DiskNodes, Rows, SwgFile};
 use crate::graph::{
     Graph, GraphError, LoadOptions, Loops, Parallel, WeightChoice, WeightOrigin, load, memory,
 };
-use crate::outcome::{Event, Memory, RunOutcome, Track, Weights};
-use crate::run::{Phase, RunError, RunRequest, steps};
+use crate::job::{self, Found, Job, drive};
+use crate::outcome::{Memory, RunOutcome, Times, Weights};
+use crate::run::{Phase, RunError, RunRequest};
 use crate::spans;
 use crate::units::{bytes, elapsed_ns};
 use std::path::Path;
@@ -167,18 +168,18 @@ impl Streamed {
         options: StreamOptions,
         progress: &mut dyn FnMut(Phase),
     ) -> Result<RunOutcome, RunError> {
-        let size = (self.file.node_count(), self.file.edges());
-        spans::run("stream", size, request, || {
-            self.run_in_span(request, options, &mut spans::phases(progress))
+        let (nodes, edges) = (self.file.node_count(), self.file.edges());
+        let span = spans::run_of("stream", nodes, edges, request);
+        drive(span, request, progress, |job| {
+            Passes::prepare(self, job, options)
         })
     }
 
-    fn run_in_span(
-        &self,
-        request: &RunRequest,
-        options: StreamOptions,
-        progress: &mut dyn FnMut(Phase),
-    ) -> Result<RunOutcome, RunError> {
+    /// Refuses what this file cannot answer.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run).
+    fn check(&self, request: &RunRequest, options: StreamOptions) -> Result<Streaming, RunError> {
         let streaming = check_streams(request)?;
         request.check_for_nodes(self.file.node_count())?;
         self.check_weights(request, options)?;
@@ -191,61 +192,7 @@ impl Streamed {
         if request.check {
             self.check_has_space(request, options)?;
         }
-        let device = device_of(request.machine.threads)?;
-        let threads = device.units as usize;
-        let on = match request.machine.executor {
-            _ if options.blocks => Some(On::Blocks(device.units)),
-            Some(Executor::Mega) => Some(On::Gpu(request.machine.device)),
-            _ => None,
-        };
-        progress(Phase::Plan);
-        let clock = Instant::now();
-        let mut work = Work {
-            run: Run {
-                input: self,
-                request,
-                options,
-                canceller: &self.canceller,
-                started: clock,
-                on,
-                threads: computing(streaming, threads),
-            },
-            tally: Tally::default(),
-            events: Vec::new(),
-        };
-        let sizes = Sizes {
-            nodes: self.file.node_count(),
-            edges: self.file.edges(),
-            weighted: request.analysis.reads_weights() && !options.unit_weights,
-            streaming,
-            wide: false,
-            parents: request.detail == Detail::Parents,
-            threads: match on {
-                Some(_) => MACHINE_WINDOWS,
-                None => computing(streaming, threads),
-            },
-            on_machine: on.is_some(),
-            keeping: self.keeping(options.keeping),
-        };
-        let mut plan = work.run.plan(sizes)?;
-        if options.undirected && streaming != Streaming::Components {
-            work.run.check_mirrors(&plan)?;
-        }
-        let plan_ns = elapsed_ns(clock);
-        let (found, [first_ns, run_ns]) = work.repeat(clock, sizes, &mut plan, progress)?;
-        let end = found.end;
-        let mut outcome = self.outcome(request, found, work.events, &plan, &work.tally);
-        outcome.device = match on {
-            Some(_) => std::mem::take(&mut work.tally.machine),
-            None => device.name,
-        };
-        outcome.times.plan = plan_ns;
-        (outcome.times.run, outcome.times.first_run) = (run_ns, first_ns);
-        if request.check {
-            progress(Phase::Check);
-            self.check(request, options, (&mut outcome, end))?;
-        }
-        Ok(outcome)
+        Ok(streaming)
     }
 
     /// Refuses edges that cannot be taken as the request asks.
@@ -342,13 +289,8 @@ impl Streamed {
         })
     }
 
-    /// Compares the result with that of a plain sequential implementation on the loaded graph.
-    fn check(
-        &self,
-        request: &RunRequest,
-        options: StreamOptions,
-        (outcome, end): (&mut RunOutcome, End),
-    ) -> Result<(), RunError> {
+    /// Loads the graph, for a check.
+    fn load(&self, request: &RunRequest, options: StreamOptions) -> Result<Graph, RunError> {
         let weights = match (request.analysis.reads_weights(), options.unit_weights) {
             (false, _) => WeightChoice::Ignored,
             (true, false) => WeightChoice::Given,
@@ -358,45 +300,7 @@ impl Streamed {
             weights,
             ..LoadOptions::default()
         };
-        let graph = load(self.file.path(), &asked, None)?.graph;
-        steps::check(&graph, request, end, outcome);
-        Ok(())
-    }
-
-    /// The outcome of a run, without its device and its times.
-    fn outcome(
-        &self,
-        request: &RunRequest,
-        found: StreamResult,
-        events: Vec<Event>,
-        plan: &Plan,
-        tally: &Tally,
-    ) -> RunOutcome {
-        let backend = match request.machine.executor {
-            Some(Executor::Mega) => Executor::Mega,
-            _ => Executor::Cpu,
-        };
-        RunOutcome {
-            backend_reason: (request.machine.executor.is_none() && !self.file.is_simple()).then(
-                || {
-                    "the file has loops or parallel edges, and such edges stream on the backend cpu"
-                        .to_owned()
-                },
-            ),
-            nodes: u64::from(self.file.node_count()),
-            edges: self.file.edges(),
-            weights: self.weights(plan),
-            memory: Memory {
-                predicted_bytes: plan.memory_plan.bytes,
-                allocated_bytes: plan.memory_plan.bytes,
-                tiles_bytes: 0,
-                budget_bytes: request.machine.budget_bytes,
-            },
-            events,
-            stream: Some(tally.report(&plan.windows, plan.memory_plan.buffers)),
-            parents: found.parents,
-            ..steps::outcome(&self.nodes, request, backend, found.values, found.end)
-        }
+        Ok(load(self.file.path(), &asked, None)?.graph)
     }
 
     /// The weights that a run read.
@@ -437,48 +341,127 @@ fn computing(streaming: Streaming, threads: usize) -> usize {
     }
 }
 
-/// The repetitions of a run.
-struct Work<'a> {
+/// A planned run.
+struct Passes<'a> {
     run: Run<'a>,
+    plan: Plan,
+    /// The sizes of the first plan.
+    sizes: Sizes,
+    plan_ns: u64,
     tally: Tally,
-    events: Vec<Event>,
+    /// Name of the threads.
+    device: String,
 }
 
-impl Work<'_> {
-    /// Runs as often as requested; returns the last result, the first time and the
-    /// median.
-    fn repeat(
-        &mut self,
-        clock: Instant,
-        sizes: Sizes,
-        plan: &mut Plan,
-        progress: &mut dyn FnMut(Phase),
-    ) -> Result<(StreamResult, [u64; 2]), RunError> {
-        let of = self.run.request.repeat.get();
-        let mut times = Vec::new();
-        let mut repetition = 1;
-        loop {
-            progress(Phase::Run { repetition, of });
-            let start_ns = elapsed_ns(clock);
+impl<'a> Passes<'a> {
+    /// Checks the request, and plans memory and windows.
+    fn prepare(
+        input: &'a Streamed,
+        job: &mut Job<'a>,
+        options: StreamOptions,
+    ) -> Result<Self, RunError> {
+        let request = job.request;
+        let streaming = input.check(request, options)?;
+        let device = device_of(request.machine.threads)?;
+        let on = match request.machine.executor {
+            _ if options.blocks => Some(On::Blocks(device.units)),
+            Some(Executor::Mega) => Some(On::Gpu(request.machine.device)),
+            _ => None,
+        };
+        job.phase(Phase::Plan);
+        let start = job.now();
+        let threads = computing(streaming, device.units as usize);
+        let run = Run {
+            input,
+            request,
+            options,
+            canceller: &input.canceller,
+            started: Instant::now(),
+            on,
+            threads,
+        };
+        let sizes = Sizes {
+            nodes: input.file.node_count(),
+            edges: input.file.edges(),
+            weighted: request.analysis.reads_weights() && !options.unit_weights,
+            streaming,
+            wide: false,
+            parents: request.detail == Detail::Parents,
+            threads: on.map_or(threads, |_| MACHINE_WINDOWS),
+            on_machine: on.is_some(),
+            keeping: input.keeping(options.keeping),
+        };
+        let plan = run.plan(sizes)?;
+        if options.undirected && streaming != Streaming::Components {
+            run.check_mirrors(&plan)?;
+        }
+        Ok(Self {
+            run,
+            plan,
+            sizes,
+            plan_ns: job.now().saturating_sub(start),
+            tally: Tally::default(),
+            device: device.name,
+        })
+    }
+}
+
+impl job::Work for Passes<'_> {
+    type Answer = (StreamResult, [u64; 2]);
+    type Outcome = RunOutcome;
+    type Error = RunError;
+
+    fn answer(&mut self, job: &mut Job<'_>) -> Result<Self::Answer, RunError> {
+        job.repeat(|repetition| {
             self.tally = Tally::default();
             self.run.started = Instant::now();
             // Windows in memory stay there, as in a resident run.
-            if repetition > 1 && !(plan.memory_plan.keeps && plan.sizes == sizes) {
-                *plan = self.run.plan(sizes)?;
+            let stay = self.plan.memory_plan.keeps && self.plan.sizes == self.sizes;
+            if repetition > 1 && !stay {
+                self.plan = self.run.plan(self.sizes)?;
             }
-            let found = self.run.run(plan, &mut self.tally)?;
-            let duration_ns = elapsed_ns(self.run.started);
-            times.push(duration_ns);
-            self.events.push(Event {
-                name: format!("run {repetition}"),
-                track: Track::Device,
-                start_ns,
-                duration_ns,
-            });
-            if repetition >= of {
-                return Ok((found, steps::first_and_median(times)));
-            }
-            repetition += 1;
-        }
+            let found = self.run.run(&mut self.plan, &mut self.tally)?;
+            Ok((found, elapsed_ns(self.run.started)))
+        })
+    }
+
+    fn finish(self, job: &mut Job<'_>, answer: Self::Answer) -> Result<RunOutcome, RunError> {
+        let (found, [first_run, run]) = answer;
+        let (input, options, request) = (self.run.input, self.run.options, job.request);
+        let (plan, tally) = (self.plan, self.tally);
+        let asked = request.machine.executor;
+        let is_refused = asked.is_none() && !input.file.is_simple();
+        let reason =
+            "the file has loops or parallel edges, and such edges stream on the backend cpu";
+        let report = tally.report(&plan.windows, plan.memory_plan.buffers);
+        let end = found.end;
+        let answer = Found {
+            backend: asked.filter(|on| on.is_on_gpu()).unwrap_or(Executor::Cpu),
+            reason: is_refused.then(|| reason.to_owned()),
+            values: found.values,
+            parents: found.parents,
+            end,
+            times: Times {
+                plan: self.plan_ns,
+                run,
+                first_run,
+                ..Times::default()
+            },
+            memory: Memory {
+                predicted_bytes: plan.memory_plan.bytes,
+                allocated_bytes: plan.memory_plan.bytes,
+                tiles_bytes: 0,
+                budget_bytes: request.machine.budget_bytes,
+            },
+            device: self.run.on.map_or(self.device, |_| tally.machine),
+        };
+        let mut outcome = RunOutcome {
+            edges: input.file.edges(),
+            weights: input.weights(&plan),
+            stream: Some(report),
+            ..job.outcome(&input.nodes, &input.nodes, answer)
+        };
+        job.check(&mut outcome, end, || input.load(request, options))?;
+        Ok(outcome)
     }
 }

@@ -1,6 +1,5 @@
 //! Inputs of the choice of a machine: costs, devices, jobs.
 
-use super::{Executor, RunRequest};
 use crate::backend::STATE_BYTES;
 use crate::backend::cpu::available_threads;
 use crate::backend::cuda::DeviceLimits;
@@ -8,12 +7,14 @@ use crate::backend::{BackendError, cuda};
 use crate::calibrate::sample::sample;
 use crate::calibrate::{Calibration, Key};
 use crate::cost::{CLASSES, Costs, Job, MachineCosts, Tally, Worker};
+use crate::executor::Executor;
 use crate::graph::Graph;
+use crate::run::RunRequest;
 use std::sync::OnceLock;
 
 /// The calibration, or the reason why an existing one is not used.
 pub(crate) struct LoadedCalibration {
-    pub(super) calibration: Calibration,
+    pub(crate) calibration: Calibration,
     ignored: Option<String>,
 }
 
@@ -69,11 +70,7 @@ pub(crate) fn limits_of(ordinal: u32) -> Result<DeviceLimits, BackendError> {
 }
 
 /// Returns the worker that runs `request` on `executor` with `units` threads or multiprocessors.
-pub(super) fn worker(
-    request: &RunRequest,
-    (executor, units): (Executor, u32),
-    job: &Job,
-) -> Worker {
+pub(crate) fn worker(request: &RunRequest, executor: Executor, units: u32, job: &Job) -> Worker {
     let found = LoadedCalibration::get();
     if executor.is_on_gpu() {
         let limits = limits_of(request.machine.device);
@@ -89,18 +86,18 @@ pub(super) fn worker(
 
 /// Cost of a step of a search, as its policy estimates it on the device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct StepCosts {
+pub(crate) struct StepCosts {
     /// The step without its edges, nanoseconds.
-    pub(super) step_ns: u32,
+    pub(crate) step_ns: u32,
     /// An edge of a wide step, picoseconds.
-    pub(super) edge_ps: u32,
+    pub(crate) edge_ps: u32,
     /// Bytes that the host reads back after the step.
-    pub(super) readback_bytes: u32,
+    pub(crate) readback_bytes: u32,
 }
 
 impl StepCosts {
     /// The costs on `executor`; `is_alone` means one CPU thread.
-    pub(super) fn of(costs: &Costs, executor: Executor, is_alone: bool) -> Self {
+    pub(crate) fn of(costs: &Costs, executor: Executor, is_alone: bool) -> Self {
         let cpu = if is_alone {
             costs.cpu.one
         } else {

@@ -1,0 +1,198 @@
+//! The driver of every job: a request in, an outcome out.
+//!
+//! A source of work is a [`Work`]: one graph on a machine (`run::single`), many small ones
+//! (`batch::execute`), one whose edges stay in a file (`stream::execute`), and one on several devices
+//! (`multi`). [`drive`] takes each from its request to its outcome, and a [`Job`] has what they share:
+//! phases, clock, log of events, repetitions and the check. `choose` decides on a machine and opens
+//! it, `build` makes programs, `outcome` fills outcomes.
+
+mod build;
+pub(crate) mod choose;
+pub(crate) mod cost_model;
+mod outcome;
+
+pub(crate) use build::{BuildOptions, build, encode, lacks_memory, outgrew};
+pub(crate) use outcome::{
+    Found, check, edges_examined, end_of, names, original_ids, outcome, topology_name,
+};
+
+use crate::analysis::End;
+use crate::graph::Graph;
+use crate::outcome::{Event, RunOutcome, Track};
+use crate::run::{Phase, RunRequest};
+use crate::spans::{self, Answered, Failure};
+use crate::units::elapsed_ns;
+use std::borrow::Borrow;
+use std::time::Instant;
+
+/// Work that is planned and has its machine.
+pub(crate) trait Work: Sized {
+    /// What is read back after the last repetition.
+    type Answer;
+    /// The outcome.
+    type Outcome: Answered;
+    /// The error of a job that is refused or fails.
+    type Error: Failure;
+
+    /// Runs as often as requested, by [`Job::repeat`] or in one kernel, and reads the result back.
+    ///
+    /// # Errors
+    /// If the machine fails, or has no answer by this plan.
+    fn answer(&mut self, job: &mut Job<'_>) -> Result<Self::Answer, Self::Error>;
+
+    /// Plans anew after `error`, for another attempt.
+    ///
+    /// # Errors
+    /// `error` if no other plan helps.
+    fn recover(self, _job: &mut Job<'_>, error: Self::Error) -> Result<Self, Self::Error> {
+        Err(error)
+    }
+
+    /// Returns the outcome, and compares it with the sequential implementation if requested.
+    ///
+    /// # Errors
+    /// If the check cannot be made.
+    fn finish(self, job: &mut Job<'_>, answer: Self::Answer) -> Result<Self::Outcome, Self::Error>;
+}
+
+/// Takes a job from its request to its outcome, in `span`; `prepare` checks the request, chooses and
+/// plans, and opens the machine.
+pub(crate) fn drive<'p, W: Work>(
+    span: tracing::Span,
+    request: &'p RunRequest,
+    progress: &'p mut dyn FnMut(Phase),
+    prepare: impl FnOnce(&mut Job<'p>) -> Result<W, W::Error>,
+) -> Result<W::Outcome, W::Error> {
+    let _entered = span.entered();
+    let mut job = Job::begin(request, progress);
+    let outcome = prepare(&mut job).and_then(|mut work| {
+        loop {
+            match work.answer(&mut job) {
+                Ok(answer) => return work.finish(&mut job, answer),
+                Err(error) => work = work.recover(&mut job, error)?,
+            }
+        }
+    });
+    match &outcome {
+        Ok(outcome) => outcome.answered(),
+        Err(error) => spans::failed(error),
+    }
+    outcome
+}
+
+/// A request in progress: its phases, and its events by its own clock.
+pub(crate) struct Job<'p> {
+    pub(crate) request: &'p RunRequest,
+    progress: &'p mut dyn FnMut(Phase),
+    clock: Instant,
+    events: Vec<Event>,
+}
+
+impl<'p> Job<'p> {
+    pub(crate) fn begin(request: &'p RunRequest, progress: &'p mut dyn FnMut(Phase)) -> Self {
+        Self {
+            request,
+            progress,
+            clock: Instant::now(),
+            events: Vec::new(),
+        }
+    }
+
+    /// Reports the start of a phase.
+    pub(crate) fn phase(&mut self, phase: Phase) {
+        spans::phase(phase);
+        (self.progress)(phase);
+    }
+
+    /// Nanoseconds since the job began.
+    pub(crate) fn now(&self) -> u64 {
+        elapsed_ns(self.clock)
+    }
+
+    /// Adds a span of the host.
+    pub(crate) fn host(&mut self, name: &str, start_ns: u64, duration_ns: u64) {
+        self.add(name.to_owned(), Track::Host, start_ns, duration_ns);
+    }
+
+    /// Adds a span of the machine.
+    pub(crate) fn device(&mut self, name: String, start_ns: u64, duration_ns: u64) {
+        self.add(name, Track::Device, start_ns, duration_ns);
+    }
+
+    fn add(&mut self, name: String, track: Track, start_ns: u64, duration_ns: u64) {
+        spans::step(&name, duration_ns);
+        self.events.push(Event {
+            name,
+            track,
+            start_ns,
+            duration_ns,
+        });
+    }
+
+    /// Adds the span of the host in which `work` is done.
+    pub(crate) fn until_now<T>(&mut self, name: &str, work: impl FnOnce() -> T) -> T {
+        let start = self.now();
+        let done = work();
+        self.host(name, start, self.now().saturating_sub(start));
+        done
+    }
+
+    /// Does `once` as often as requested: it gets the number of the repetition, from 1, and returns
+    /// its time. Returns the last result, and the first and the median time.
+    pub(crate) fn repeat<T, E>(
+        &mut self,
+        mut once: impl FnMut(u32) -> Result<(T, u64), E>,
+    ) -> Result<(T, [u64; 2]), E> {
+        let of = self.request.repeat.get();
+        let mut times = Vec::new();
+        let mut repetition = 1;
+        loop {
+            self.phase(Phase::Run { repetition, of });
+            let start_ns = self.now();
+            let (left, duration_ns) = once(repetition)?;
+            times.push(duration_ns);
+            self.device(format!("run {repetition}"), start_ns, duration_ns);
+            if repetition >= of {
+                return Ok((left, first_and_median(times)));
+            }
+            repetition += 1;
+        }
+    }
+
+    /// Returns the outcome of the graph `read`, which the analysis took in the form `form`, with the
+    /// events so far.
+    pub(crate) fn outcome(&mut self, read: &Graph, form: &Graph, found: Found) -> RunOutcome {
+        RunOutcome {
+            events: std::mem::take(&mut self.events),
+            ..outcome(read, form, self.request, found)
+        }
+    }
+
+    /// Compares an outcome that ended with `end` with the sequential implementation's on the graph
+    /// that `read` returns, if requested.
+    ///
+    /// # Errors
+    /// As `read`.
+    pub(crate) fn check<G: Borrow<Graph>, E>(
+        &mut self,
+        outcome: &mut RunOutcome,
+        end: End,
+        read: impl FnOnce() -> Result<G, E>,
+    ) -> Result<(), E> {
+        let request = self.request;
+        if request.check {
+            self.phase(Phase::Check);
+            let checked = || read().map(|graph| check(graph.borrow(), request, end, outcome));
+            self.until_now("check", checked)?;
+            outcome.events.append(&mut self.events);
+        }
+        Ok(())
+    }
+}
+
+/// The first of the times of runs, and their median.
+pub(crate) fn first_and_median(mut times: Vec<u64>) -> [u64; 2] {
+    let first = times.first().copied().unwrap_or(0);
+    times.sort_unstable();
+    [first, times.get(times.len() / 2).copied().unwrap_or(0)]
+}
