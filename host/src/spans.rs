@@ -38,65 +38,54 @@ pub(crate) fn batch(graphs: usize, request: &RunRequest) -> Span {
     tracing::info_span!(target: BATCHES, "batch", %analysis, graphs)
 }
 
-/// An outcome with which a span ends.
-pub(crate) trait Answered {
+/// A result with which a span ends.
+pub(crate) trait Ended {
     /// Reports it.
-    fn answered(&self);
+    fn log(&self);
 }
 
-impl Answered for RunOutcome {
-    fn answered(&self) {
-        let times = &self.times;
+impl Ended for Result<RunOutcome, RunError> {
+    fn log(&self) {
+        let outcome = match self {
+            Ok(outcome) => outcome,
+            Err(error) => return failed(error, error.cause()),
+        };
+        let times = &outcome.times;
         tracing::info!(
             target: RUNS,
-            backend = %self.backend,
-            device = self.device,
-            reason = self.backend_reason,
-            reached = self.reached,
+            backend = %outcome.backend,
+            device = outcome.device,
+            reason = outcome.backend_reason,
+            reached = outcome.reached,
             upload_ms = ms(times.upload),
             plan_ms = ms(times.plan),
             run_ms = ms(times.run),
             readback_ms = ms(times.readback),
-            checked = self.checked,
+            checked = outcome.checked,
             "answered"
         );
     }
 }
 
-impl Answered for BatchOutcome {
-    fn answered(&self) {
-        tracing::info!(
-            target: BATCHES,
-            backend = %self.backend,
-            device = self.device,
-            reason = self.backend_reason,
-            run_ms = ms(self.times.run),
-            "answered"
-        );
-    }
-}
-
-/// An error with which a span ends.
-pub(crate) trait Failure: Display {
-    /// Whether the request or the machine is its cause.
-    fn cause(&self) -> Cause;
-}
-
-impl Failure for RunError {
-    fn cause(&self) -> Cause {
-        self.cause()
-    }
-}
-
-impl Failure for BatchError {
-    fn cause(&self) -> Cause {
-        self.cause()
+impl Ended for Result<BatchOutcome, BatchError> {
+    fn log(&self) {
+        match self {
+            Ok(outcome) => tracing::info!(
+                target: BATCHES,
+                backend = %outcome.backend,
+                device = outcome.device,
+                reason = outcome.backend_reason,
+                run_ms = ms(outcome.times.run),
+                "answered"
+            ),
+            Err(error) => failed(error, error.cause()),
+        }
     }
 }
 
 /// Reports a failure: as an error unless the request is its cause.
-pub(crate) fn failed(error: &impl Failure) {
-    match error.cause() {
+fn failed(error: &impl Display, cause: Cause) {
+    match cause {
         Cause::Failure => tracing::error!(target: RUNS, %error, "failed"),
         _ => tracing::warn!(target: RUNS, %error, "refused"),
     }

@@ -169,6 +169,18 @@ impl End {
         iterations: 1,
         converged: true,
     };
+
+    /// The end of a search of `levels` that stops at `limit`, as one on one device says it; `degree`
+    /// returns the edges that leave a node.
+    pub(crate) fn of_levels(levels: &[u32], limit: u32, degree: impl Fn(u32) -> u32) -> Self {
+        let deepest = levels.iter().filter(|level| **level != UNREACHED).max();
+        let deepest = deepest.copied().unwrap_or(0);
+        let goes_on = |(node, level): (u32, &u32)| *level == limit && degree(node) > 0;
+        Self {
+            iterations: deepest.saturating_add(1).min(limit),
+            converged: deepest < limit || !(0..).zip(levels).any(goes_on),
+        }
+    }
 }
 
 /// Result of a run.

@@ -7,6 +7,7 @@ use super::fit::{self, Ids};
 use super::identity::resident_digest;
 use super::memory::on_large_pages;
 use super::overflow::{self, Overflowing};
+pub(crate) use super::threads::threads_or_all;
 pub use super::threads::{THREADS_MAX, available_threads};
 use super::threads::{prepare, run_blocks};
 use super::trace::TraceMemory;

@@ -26,6 +26,12 @@ pub fn available_threads() -> NonZeroUsize {
     })
 }
 
+/// The number of `threads`; by default all of the machine's.
+pub(crate) fn threads_or_all(threads: Option<NonZeroUsize>) -> u32 {
+    let threads = threads.unwrap_or_else(available_threads).get();
+    u32::try_from(threads).unwrap_or(u32::MAX)
+}
+
 /// Idle teams.
 static IDLE: Mutex<Vec<ThreadPool>> = Mutex::new(Vec::new());
 

@@ -1,5 +1,6 @@
 //! Counters of a session: moved bytes, allocations and waits since it was opened.
 
+use seawall_core::session::SessionPlan;
 use serde::Serialize;
 
 /// Device allocations of a loaded program: arena, inputs, and tables with the control block.
@@ -29,6 +30,19 @@ pub struct SessionWork {
 }
 
 impl SessionWork {
+    /// The work of `runs` runs by the plan of their session, with this many allocations.
+    pub(crate) fn of(plan: &SessionPlan, runs: u64, allocations: u64) -> Self {
+        Self {
+            graph_uploads: plan.graph_reuse.cold_uploads,
+            graph_bytes: plan.one_time_graph_upload_bytes,
+            allocations,
+            runs,
+            input_bytes: plan.total_frontier_refresh_bytes,
+            synchronisations: runs,
+            readback_bytes: plan.host_readback_bytes,
+        }
+    }
+
     /// Counts a program that was loaded.
     pub(crate) const fn loaded(&mut self) {
         self.allocations = self.allocations.saturating_add(PROGRAM_ALLOCATIONS);

@@ -2,9 +2,9 @@
 
 use super::BatchGraph;
 use crate::calibrate::sample::SAMPLE_EDGES;
-use crate::calibrate::{BatchJob, predict_batch};
+use crate::calibrate::{BatchJob, BatchPrediction, predict_batch};
 use crate::cost::{Costs, Job};
-use crate::job::choose::{self, Choice, Forecast, Predict};
+use crate::job::choose::{self, Choice, Predict};
 use crate::job::cost_model::job;
 use crate::run::{Executor, RunRequest};
 
@@ -39,16 +39,10 @@ struct Batch {
 }
 
 impl Predict for Batch {
-    fn predict(&self, costs: &Costs, units: u32) -> Forecast {
-        let prediction = predict_batch(&self.job, costs, units);
-        let is_small = prediction.is_too_small_for_a_gpu();
-        Forecast {
-            is_for_gpu: prediction.is_for_gpu(),
-            threads: None,
-            threads_reason: None,
-            reason: prediction.reason(),
-            small_reason: is_small.then(|| prediction.small_reason()),
-        }
+    type Forecast = BatchPrediction;
+
+    fn predict(&self, costs: &Costs, units: u32) -> BatchPrediction {
+        predict_batch(&self.job, costs, units)
     }
 
     fn lacks_gpu(&self) -> Option<&'static str> {

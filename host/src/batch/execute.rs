@@ -1,6 +1,7 @@
 //! Execution of a batch: programs, one session, one result per graph.
 
 use super::choose::choose;
+use super::outcome::dropped;
 use super::{BatchError, BatchOutcome, GraphOutcome, forecast};
 use crate::analysis::Reading;
 use crate::backend::batch::cpu::CpuBatch;
@@ -9,7 +10,7 @@ use crate::backend::{BackendError, Canceller, RunLimits, SessionWork, cuda};
 use crate::graph::Graph;
 use crate::job::choose::{Choice, Opened};
 use crate::job::{self, BuildOptions, Found, build, drive, encode, outgrew};
-use crate::outcome::{Dropped, Memory, Times};
+use crate::outcome::{Memory, SessionReport, Times};
 use crate::program::{PlanCache, PlanRequest};
 use crate::run::{Detail, Executor, Phase, RunError, RunRequest};
 use crate::spans;
@@ -159,10 +160,11 @@ impl<'a, 'g> Batch<'a, 'g> {
         let build_options = BuildOptions {
             // A thread takes whole graphs.
             threads: (choice.executor == Some(Executor::Cpu)).then_some(1),
-            ..BuildOptions::of_threads(wide)
+            wide,
+            ..BuildOptions::default()
         };
         let prepared = prepare_as(&graphs, &requests, plans, build_options)?;
-        let plan_ns = job.now().saturating_sub(start);
+        let plan_ns = job.since(start);
         job.phase(Phase::Upload);
         let mut opened = open(&graphs, &prepared.jobs, job.request, &choice)?;
         opened.session.cancel_by(canceller.of_session());
@@ -231,18 +233,17 @@ impl job::Work for Batch<'_, '_> {
         let start = job.now();
         let words = session.read_each().map_err(explained)?;
         let (words, overflowed) = sort_out(&self.graphs, words)?;
-        let readback = job.now().saturating_sub(start);
+        let readback = job.since(start);
         if request.check {
             job.phase(Phase::Check);
         }
         let graphs = self.outcomes(&stats.controls, words);
-        let mut dropped = Dropped::default();
-        graphs.iter().for_each(|graph| dropped += graph.dropped);
         let Opened {
             session,
             executor,
             reason,
         } = &self.opened;
+        let work = session.work();
         let outcome = BatchOutcome {
             analysis: request.analysis,
             backend: *executor,
@@ -252,9 +253,9 @@ impl job::Work for Batch<'_, '_> {
             programs: self.programs,
             plans: self.plans.counters(),
             memory_bytes: session.memory_bytes(),
-            session: forecast::report(self.predicted, session.work(), session.memory_bytes()),
+            session: SessionReport::of(self.predicted, work, work, session.memory_bytes()),
+            dropped: dropped(&graphs),
             graphs,
-            dropped,
             times: Times {
                 load: 0,
                 upload: session.upload_ns(),
@@ -347,7 +348,7 @@ pub fn prepare<'g>(
     requests: &[RunRequest],
 ) -> Result<Prepared<'g>, BatchError> {
     let plans = &mut PlanCache::new(plans_of(graphs.len()));
-    prepare_as(graphs, requests, plans, BuildOptions::of_threads(false))
+    prepare_as(graphs, requests, plans, BuildOptions::default())
 }
 
 /// Works as [`prepare`], with given options.

@@ -1,9 +1,8 @@
 //! Uploads, allocations and waits of a batch: predicted from the sizes of its graphs and programs
-//! before it is packed, and counted by its session.
+//! before it is packed.
 
 use crate::backend::batch::Job;
 use crate::backend::{BATCH_ALLOCATIONS, SessionWork};
-use crate::outcome::SessionReport;
 use seawall_core::abi::batch::BatchRecord;
 use seawall_core::abi::code::Instruction;
 use seawall_core::abi::program::{GroupRecord, LaunchRecord, Region, RegisterRecord, WaveRecord};
@@ -26,27 +25,10 @@ pub(super) fn predict(jobs: &[Job<'_>], repeat: NonZeroU32) -> SessionWork {
         budget_bytes: u64::MAX,
         readback: ReadbackPolicy::FinalOnly,
     };
-    let Ok(plan) = profile.plan() else {
-        return SessionWork::default();
-    };
-    SessionWork {
-        graph_uploads: plan.graph_reuse.cold_uploads,
-        graph_bytes: plan.one_time_graph_upload_bytes,
-        allocations: BATCH_ALLOCATIONS,
-        runs: profile.run_count,
-        input_bytes: plan.total_frontier_refresh_bytes,
-        synchronisations: profile.run_count,
-        readback_bytes: plan.host_readback_bytes,
-    }
-}
-
-/// Returns the report of a batch that counted `counted` and held `peak_bytes`.
-pub(super) fn report(
-    predicted: SessionWork,
-    counted: SessionWork,
-    peak_bytes: u64,
-) -> SessionReport {
-    SessionReport::of(predicted, counted, counted, peak_bytes)
+    profile.plan().map_or_else(
+        |_| SessionWork::default(),
+        |plan| SessionWork::of(&plan, profile.run_count, BATCH_ALLOCATIONS),
+    )
 }
 
 /// Bytes that are uploaded: records, tables of each program once, graphs, inputs and places for

@@ -113,6 +113,13 @@ impl GraphOutcome {
     }
 }
 
+/// Edges of all graphs that the analysis did not get.
+pub(super) fn dropped(graphs: &[GraphOutcome]) -> Dropped {
+    let mut all = Dropped::default();
+    graphs.iter().for_each(|graph| all += graph.dropped);
+    all
+}
+
 impl BatchOutcome {
     /// Takes the outcomes of `again` for the graphs at `places`, and adds their costs.
     pub(super) fn replace(&mut self, places: impl Iterator<Item = usize>, again: Self) {
@@ -121,10 +128,7 @@ impl BatchOutcome {
                 *slot = graph;
             }
         }
-        self.dropped = Dropped::default();
-        self.graphs
-            .iter()
-            .for_each(|graph| self.dropped += graph.dropped);
+        self.dropped = dropped(&self.graphs);
         self.programs += again.programs;
         self.plans = again.plans;
         self.memory_bytes = self.memory_bytes.max(again.memory_bytes);

@@ -4,7 +4,7 @@
 //! out, or as its largest graph. Figures are of 8192 chains of 512 nodes, a search each, on the
 //! machine of `docs/performance.md`; as for single graphs, the goal is a factor of two.
 
-use super::predict::{MARGIN, run_ns, time};
+use super::predict::{Forecast, MARGIN, run_ns, time};
 use crate::analysis::AnalysisKind;
 use crate::cost::{Costs, Job, LevelCost, MachineCosts, Worker};
 use crate::units::counted;
@@ -157,22 +157,18 @@ impl BatchPrediction {
     fn total_ns(&self, on: BatchTimes) -> f64 {
         on.once_ns + self.repeat * on.run_ns
     }
+}
 
-    /// Tells whether a usable GPU is the better machine.
-    #[must_use]
-    pub fn is_for_gpu(&self) -> bool {
+impl Forecast for BatchPrediction {
+    fn is_for_gpu(&self) -> bool {
         self.total_ns(self.gpu) * MARGIN < self.total_ns(self.cpu)
     }
 
-    /// Tells whether a GPU is not worth opening: the CPU ends all runs in the time to open one.
-    #[must_use]
-    pub fn is_too_small_for_a_gpu(&self) -> bool {
+    fn is_too_small_for_a_gpu(&self) -> bool {
         self.repeat * self.cpu.run_ns <= OPEN_NS
     }
 
-    /// Reason why no GPU was looked for, in one line.
-    #[must_use]
-    pub fn small_reason(&self) -> String {
+    fn small_reason(&self) -> String {
         let threads = counted(u64::from(self.threads), "CPU thread");
         format!(
             "about {} on {threads}, {} a run; no GPU was looked for, as opening one takes about {}",
@@ -182,9 +178,7 @@ impl BatchPrediction {
         )
     }
 
-    /// Reason of the choice, in one line.
-    #[must_use]
-    pub fn reason(&self) -> String {
+    fn reason(&self) -> String {
         let on = |times: BatchTimes, machine: &str| {
             let (total_ns, run_ns) = (time(self.total_ns(times)), time(times.run_ns));
             format!("about {total_ns} on {machine}, {run_ns} a run")

@@ -20,8 +20,8 @@ mod tuning;
 
 pub use batch::{BatchJob, BatchPrediction, predict_batch};
 pub use groups::predict_groups;
-pub(crate) use predict::time;
 pub use predict::{Candidate, Prediction, predict};
+pub(crate) use predict::{Forecast, time};
 pub use store::{Calibration, Key, tuned_settings};
 pub use tiles::{TilePrediction, predict_tiles};
 pub use tuning::{CpuTuning, GpuTuning, NARROW_NODES_MIN, SearchTuning};

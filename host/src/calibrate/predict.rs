@@ -8,6 +8,7 @@
 use crate::analysis::AnalysisKind;
 use crate::cost::{Costs, Job, Worker};
 use crate::units::{Nanoseconds, counted};
+use std::num::NonZeroUsize;
 
 /// Margin of the GPU: a prediction is not more precise.
 pub(super) const MARGIN: f64 = 1.25;
@@ -104,12 +105,6 @@ impl Prediction {
         self.open_ns + self.upload_ns + self.repeat * self.gpu_ns
     }
 
-    /// Tells whether a GPU is not worth opening: the CPU ends all runs in the time to open one.
-    #[must_use]
-    pub fn is_too_small_for_a_gpu(&self) -> bool {
-        self.cpu_total_ns() <= self.open_ns
-    }
-
     /// Returns the better machine for the job, given a usable GPU.
     #[must_use]
     pub fn best(&self) -> Candidate {
@@ -120,9 +115,75 @@ impl Prediction {
         }
     }
 
+    /// The faster number of CPU threads, in words.
+    pub(crate) fn threads_text(&self) -> String {
+        match self.best_cpu() {
+            Candidate::OneThread => "one thread".to_owned(),
+            _ => counted(u64::from(self.threads), "CPU thread"),
+        }
+    }
+}
+
+/// Predicted times of a job on CPU threads and on a GPU.
+pub(crate) trait Forecast {
+    /// Whether a usable GPU is the better machine.
+    fn is_for_gpu(&self) -> bool;
+
+    /// Whether a GPU is not worth opening: the CPU ends all runs in the time to open one.
+    fn is_too_small_for_a_gpu(&self) -> bool;
+
+    /// The better number of CPU threads, unless it is that of the machine.
+    fn threads(&self) -> Option<NonZeroUsize> {
+        None
+    }
+
+    /// Reason of the number of threads, in one line, where it is a choice.
+    fn threads_reason(&self) -> Option<String> {
+        None
+    }
+
+    /// Reason why no GPU was looked for, in one line.
+    fn small_reason(&self) -> String;
+
     /// Reason of the choice, in one line.
-    #[must_use]
-    pub fn reason(&self) -> String {
+    fn reason(&self) -> String;
+}
+
+impl Forecast for Prediction {
+    fn is_for_gpu(&self) -> bool {
+        self.best() == Candidate::Gpu
+    }
+
+    fn is_too_small_for_a_gpu(&self) -> bool {
+        self.cpu_total_ns() <= self.open_ns
+    }
+
+    /// One thread, if more would only wait at barriers.
+    fn threads(&self) -> Option<NonZeroUsize> {
+        (self.best_cpu() == Candidate::OneThread).then_some(NonZeroUsize::MIN)
+    }
+
+    fn threads_reason(&self) -> Option<String> {
+        let all = counted(u64::from(self.threads), "thread");
+        let (one_ns, all_ns) = (time(self.one_ns), time(self.all_ns));
+        Some(match self.best_cpu() {
+            _ if self.threads <= 1 => format!("one thread is all there is, about {one_ns} a run"),
+            Candidate::OneThread => format!(
+                "one thread is the better choice for this job: about {one_ns} a run, {all_ns} on {all}"
+            ),
+            _ => format!("{all}: about {all_ns} a run, {one_ns} on one"),
+        })
+    }
+
+    fn small_reason(&self) -> String {
+        format!(
+            "{}; no GPU was looked for, as opening one takes about {}",
+            self.threads_reason().unwrap_or_default(),
+            time(self.open_ns)
+        )
+    }
+
+    fn reason(&self) -> String {
         let cpu = format!(
             "about {} a run on {}",
             time(self.cpu_ns()),
@@ -141,38 +202,6 @@ impl Prediction {
             ("CPU", [cpu, gpu])
         };
         format!("the {name} is the better machine for {runs} of this job: {first}; {second}")
-    }
-
-    /// Reason why no GPU was looked for, and of the number of threads, in one line.
-    #[must_use]
-    pub fn small_reason(&self) -> String {
-        format!(
-            "{}; no GPU was looked for, as opening one takes about {}",
-            self.threads_reason(),
-            time(self.open_ns)
-        )
-    }
-
-    /// Reason of the number of threads, in one line, without a GPU to choose.
-    #[must_use]
-    pub fn threads_reason(&self) -> String {
-        let all = counted(u64::from(self.threads), "thread");
-        let (one_ns, all_ns) = (time(self.one_ns), time(self.all_ns));
-        match self.best_cpu() {
-            _ if self.threads <= 1 => format!("one thread is all there is, about {one_ns} a run"),
-            Candidate::OneThread => format!(
-                "one thread is the better choice for this job: about {one_ns} a run, {all_ns} on {all}"
-            ),
-            _ => format!("{all}: about {all_ns} a run, {one_ns} on one"),
-        }
-    }
-
-    /// The faster number of CPU threads, in words.
-    pub(crate) fn threads_text(&self) -> String {
-        match self.best_cpu() {
-            Candidate::OneThread => "one thread".to_owned(),
-            _ => counted(u64::from(self.threads), "CPU thread"),
-        }
     }
 }
 

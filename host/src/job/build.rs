@@ -11,7 +11,7 @@ use crate::run::{RunError, RunRequest};
 use std::sync::Arc;
 
 /// Choices among the programs of a request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct BuildOptions {
     /// Whether distances have 64 bits.
     pub(crate) wide: bool,
@@ -26,17 +26,6 @@ pub(crate) struct BuildOptions {
 }
 
 impl BuildOptions {
-    /// Options for CPU threads, with 64-bit distances if `wide`.
-    pub(crate) const fn of_threads(wide: bool) -> Self {
-        Self {
-            wide,
-            warps: false,
-            threads: None,
-            low_memory: false,
-            shortcuts: false,
-        }
-    }
-
     /// Plans with these options, or with low-memory ones if the machine has too little memory.
     pub(crate) fn plan<T>(
         self,
@@ -166,7 +155,10 @@ mod tests {
             needed_bytes: 2,
             budget_bytes: 1,
         };
-        let threads = BuildOptions::of_threads(true);
+        let threads = BuildOptions {
+            wide: true,
+            ..BuildOptions::default()
+        };
         let warps = BuildOptions {
             warps: true,
             ..threads

@@ -4,10 +4,10 @@
 //! the report has every number of the decision, and names a calibration that could not be used.
 
 use super::cost_model::{LoadedCalibration, StepCosts, limits_of};
-use crate::backend::cpu::available_threads;
+use crate::backend::cpu::threads_or_all;
 use crate::backend::cuda::DeviceLimits;
 use crate::backend::{BackendError, Settings};
-use crate::calibrate::{Key, SearchTuning};
+use crate::calibrate::{Forecast, Key, SearchTuning};
 use crate::cost::Costs;
 use crate::executor::{Executor, Machine};
 use crate::run::RunRequest;
@@ -42,25 +42,13 @@ pub(crate) struct Narrow {
     pub(crate) leave: u32,
 }
 
-/// What predicted times say about a job.
-#[derive(Debug)]
-pub(crate) struct Forecast {
-    /// Whether a usable GPU is the better machine.
-    pub(crate) is_for_gpu: bool,
-    /// The better number of CPU threads, unless it is that of the machine.
-    pub(crate) threads: Option<NonZeroUsize>,
-    /// Reason of the number of threads, where it is a choice.
-    pub(crate) threads_reason: Option<String>,
-    /// Reason of the choice between CPU and GPU.
-    pub(crate) reason: String,
-    /// Reason to look for no GPU, if the CPU ends the job before one would be open.
-    pub(crate) small_reason: Option<String>,
-}
-
 /// A job that can be predicted.
 pub(crate) trait Predict {
+    /// What is predicted.
+    type Forecast: Forecast;
+
     /// Predicts it by the costs of threads and of a GPU with `units` multiprocessors.
-    fn predict(&self, costs: &Costs, units: u32) -> Forecast;
+    fn predict(&self, costs: &Costs, units: u32) -> Self::Forecast;
 
     /// What no GPU has for its analysis.
     fn lacks_gpu(&self) -> Option<&'static str>;
@@ -94,46 +82,42 @@ pub(crate) fn choose_with<P: Predict>(
         return asked.tuned_for_threads();
     };
     let blind = job.predict(&found.costs(request, None), 1);
-    let threads = asked.threads.or(blind.threads);
     let noted = |reason: Option<String>| reason.map(|reason| found.with_note(reason));
-    let on_cpu = |threads, reason| Choice::on_cpu(threads, noted(reason)).tuned_for_threads();
+    let on_cpu = |forecast: &P::Forecast, reason| {
+        let threads = asked.threads.or_else(|| forecast.threads());
+        Choice::on_cpu(threads, noted(reason)).tuned_for_threads()
+    };
     if is_cpu {
-        return Choice { threads, ..asked }.tuned_for_threads();
+        return on_cpu(&blind, None);
     }
-    if asked.executor.is_none() {
-        if let Some(what) = job.lacks_gpu() {
-            let reason = format!("no GPU has {} with {what}", request.analysis);
-            return on_cpu(threads, joined(Some(reason), blind.threads_reason));
-        }
-        if blind.small_reason.is_some() {
-            return on_cpu(threads, blind.small_reason);
-        }
+    let is_open = asked.executor.is_none();
+    if is_open && let Some(what) = job.lacks_gpu() {
+        let reason = format!("no GPU has {} with {what}", request.analysis);
+        return on_cpu(&blind, joined(Some(reason), blind.threads_reason()));
+    }
+    if is_open && blind.is_too_small_for_a_gpu() {
+        return on_cpu(&blind, Some(blind.small_reason()));
     }
     let limits = match probe(request.machine.device) {
         Ok(limits) => limits,
-        Err(error) if asked.executor.is_none() => {
-            let more = blind.threads_reason.filter(|_| asked.threads.is_none());
-            return on_cpu(threads, joined(Some(error.to_string()), more));
+        Err(error) if is_open => {
+            let more = blind.threads_reason().filter(|_| asked.threads.is_none());
+            return on_cpu(&blind, joined(Some(error.to_string()), more));
         }
         Err(_) => return asked,
     };
     let key = Key::of_device(&limits);
     let costs = found.costs(request, Some(&key));
     let forecast = job.predict(&costs, limits.info.units);
-    let reason = match (asked.executor, forecast.is_for_gpu) {
-        (None, false) => {
-            let threads = asked.threads.or(forecast.threads);
-            return on_cpu(threads, Some(forecast.reason));
-        }
-        (None, true) => Some(forecast.reason),
-        (Some(_), false) => Some(format!("{}; auto takes it", forecast.reason)),
-        (Some(_), true) => None,
+    let reason = match (is_open, forecast.is_for_gpu()) {
+        (true, false) => return on_cpu(&forecast, Some(forecast.reason())),
+        (true, true) => Some(forecast.reason()),
+        (false, false) => Some(format!("{}; auto takes it", forecast.reason())),
+        (false, true) => None,
     };
-    let choice = job.refine(Choice { reason, ..asked }, &costs, &key);
-    Choice {
-        reason: noted(choice.reason.clone()),
-        ..choice
-    }
+    let mut choice = job.refine(Choice { reason, ..asked }, &costs, &key);
+    choice.reason = noted(choice.reason);
+    choice
 }
 
 impl Choice {
@@ -158,9 +142,8 @@ impl Choice {
 
     /// Returns the same choice with the limits that were tuned for its threads.
     fn tuned_for_threads(self) -> Self {
-        let threads = self.threads.unwrap_or_else(available_threads).get();
-        let threads = u32::try_from(threads).unwrap_or(u32::MAX);
-        let search = LoadedCalibration::get().calibration.cpu_tuning(threads);
+        let calibration = &LoadedCalibration::get().calibration;
+        let search = calibration.cpu_tuning(threads_or_all(self.threads));
         Self { search, ..self }
     }
 

@@ -1,7 +1,7 @@
 //! Inputs of the choice of a machine: costs, devices, jobs.
 
 use crate::backend::STATE_BYTES;
-use crate::backend::cpu::available_threads;
+use crate::backend::cpu::threads_or_all;
 use crate::backend::cuda::DeviceLimits;
 use crate::backend::{BackendError, cuda};
 use crate::calibrate::sample::sample;
@@ -49,12 +49,7 @@ impl LoadedCalibration {
 
     /// Returns the costs of the threads that `request` may use, and of a GPU.
     pub(crate) fn costs(&self, request: &RunRequest, device: Option<&Key>) -> Costs {
-        let threads = request
-            .machine
-            .threads
-            .unwrap_or_else(available_threads)
-            .get();
-        let threads = u32::try_from(threads).unwrap_or(u32::MAX);
+        let threads = threads_or_all(request.machine.threads);
         self.calibration.costs(threads, device)
     }
 }

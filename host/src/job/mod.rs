@@ -20,7 +20,7 @@ use crate::analysis::End;
 use crate::graph::Graph;
 use crate::outcome::{Event, RunOutcome, Track};
 use crate::run::{Phase, RunRequest};
-use crate::spans::{self, Answered, Failure};
+use crate::spans::{self, Ended};
 use crate::units::elapsed_ns;
 use std::borrow::Borrow;
 use std::time::Instant;
@@ -30,9 +30,9 @@ pub(crate) trait Work: Sized {
     /// What is read back after the last repetition.
     type Answer;
     /// The outcome.
-    type Outcome: Answered;
+    type Outcome;
     /// The error of a job that is refused or fails.
-    type Error: Failure;
+    type Error;
 
     /// Runs as often as requested, by [`Job::repeat`] or in one kernel, and reads the result back.
     ///
@@ -62,7 +62,10 @@ pub(crate) fn drive<'p, W: Work>(
     request: &'p RunRequest,
     progress: &'p mut dyn FnMut(Phase),
     prepare: impl FnOnce(&mut Job<'p>) -> Result<W, W::Error>,
-) -> Result<W::Outcome, W::Error> {
+) -> Result<W::Outcome, W::Error>
+where
+    Result<W::Outcome, W::Error>: Ended,
+{
     let _entered = span.entered();
     let mut job = Job::begin(request, progress);
     let outcome = prepare(&mut job).and_then(|mut work| {
@@ -73,10 +76,7 @@ pub(crate) fn drive<'p, W: Work>(
             }
         }
     });
-    match &outcome {
-        Ok(outcome) => outcome.answered(),
-        Err(error) => spans::failed(error),
-    }
+    outcome.log();
     outcome
 }
 
@@ -109,6 +109,11 @@ impl<'p> Job<'p> {
         elapsed_ns(self.clock)
     }
 
+    /// Nanoseconds since that time.
+    pub(crate) fn since(&self, start_ns: u64) -> u64 {
+        self.now().saturating_sub(start_ns)
+    }
+
     /// Adds a span of the host.
     pub(crate) fn host(&mut self, name: &str, start_ns: u64, duration_ns: u64) {
         self.add(name.to_owned(), Track::Host, start_ns, duration_ns);
@@ -133,7 +138,7 @@ impl<'p> Job<'p> {
     pub(crate) fn until_now<T>(&mut self, name: &str, work: impl FnOnce() -> T) -> T {
         let start = self.now();
         let done = work();
-        self.host(name, start, self.now().saturating_sub(start));
+        self.host(name, start, self.since(start));
         done
     }
 

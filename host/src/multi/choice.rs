@@ -2,7 +2,7 @@
 
 use super::execute::{Devices, execute_with, reason_for_one};
 use crate::backend::BackendError;
-use crate::backend::cpu::available_threads;
+use crate::backend::cpu::threads_or_all;
 use crate::executor::Executor;
 use crate::graph::Graph;
 use crate::job::choose::joined;
@@ -95,7 +95,7 @@ impl DeviceChoice {
         let machine = request.machine;
         match machine.executor {
             Some(Executor::Cpu) => {
-                let all = machine.threads.unwrap_or_else(available_threads).get() as u32;
+                let all = threads_or_all(machine.threads);
                 let count = match self {
                     Self::All => all,
                     Self::Numbers(numbers) => numbers.len() as u32,

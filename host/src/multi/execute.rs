@@ -319,7 +319,7 @@ fn prepare<'a>(
     cut.jobs(&parts)
         .iter()
         .try_for_each(|job| check_budget(request, job))?;
-    let plan_ns = job.now().saturating_sub(start);
+    let plan_ns = job.since(start);
     let run = move |job: &mut Job<'_>| {
         job.phase(Phase::Upload);
         let jobs = cut.jobs(&parts);
@@ -638,7 +638,7 @@ fn result(
     };
     let column = match work {
         Work::Levels | Work::Reached => {
-            end = levels_end(graph, &words, run.limit);
+            end = End::of_levels(&words, run.limit, |node| graph.outgoing().degree(node));
             if work == Work::Reached {
                 for word in &mut words {
                     *word = u32::from(*word != UNREACHED);
@@ -662,17 +662,6 @@ fn result(
         Work::Components | Work::Cores => Column::U32(words),
     };
     Ok((column, end))
-}
-
-/// How a search ended, by its levels, as a search on one device says it.
-fn levels_end(graph: &Graph, levels: &[u32], limit: u32) -> End {
-    let deepest = levels.iter().filter(|level| **level != UNREACHED).max();
-    let deepest = deepest.copied().unwrap_or(0);
-    let goes_on = |(node, level): (u32, &u32)| *level == limit && graph.outgoing().degree(node) > 0;
-    End {
-        iterations: deepest.saturating_add(1).min(limit),
-        converged: deepest < limit || !(0..).zip(levels).any(goes_on),
-    }
 }
 
 /// How the graph was cut, and what devices told each other.

@@ -77,7 +77,7 @@ fn prepare<'a>(
     let ready = ready(graph, job.request, &devices, own);
     let words = ready.as_ref().map(|_| greeting(graph, job.request));
     greet(carrier, words.unwrap_or([0; GREETING]), ready.is_ok())?;
-    let plan_ns = job.now().saturating_sub(start);
+    let plan_ns = job.since(start);
     let Some((cut, edges)) = ready? else {
         let run =
             move |job: &mut Job<'_>| dealt::run_on_ranks(graph, job, &devices, carrier, canceller);

@@ -1,10 +1,9 @@
 //! Builds wave programs: registers, waves, fixpoints.
 
-use super::each::Over;
 use super::encoded::{BuilderId, GraphNeeds, RegisterId};
 use super::error::ProgramError;
 use super::operands::{self, Around};
-use super::vocabulary::{BitOp, Mark, Meet, Problems, Transfer};
+use super::vocabulary::{BitOp, Mark, Meet, Over, Problems, Transfer};
 use super::wave::{Body, Name, RegisterSpec, Slot, WaveSpec};
 use crate::backend::TableLengths;
 use crate::own::OwnWaves;

@@ -4,31 +4,13 @@ use super::builder::ProgramBuilder;
 use super::code::{Coder, Item, allocate};
 use super::encoded::RegisterId;
 use super::error::{CodeError, ProgramError};
+use super::vocabulary::Over;
 use super::wave::{Body, Name, Slot, WaveSpec};
 use seawall_core::abi::code::{
     Access, Instruction, Kind, NUMBER, NUMBERED, OF_EDGE, Op, Outcome, TEMPORARY, needs,
 };
 use seawall_core::abi::program::{EachRecord, Opcode};
 use std::collections::BTreeSet;
-
-/// Items of a wave of code.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Over {
-    /// Every node of the graph.
-    Nodes,
-    /// Every value of a register.
-    Values(RegisterId),
-    /// The numbers below this one. Loading a program refuses more than the largest of its graph's
-    /// nodes, its longest register's words, and 65536.
-    Count(u32),
-    /// The first entries of a list of nodes, each of them once.
-    List {
-        /// The list, whole numbers.
-        list: RegisterId,
-        /// Number of its entries: the first value of this register.
-        count: RegisterId,
-    },
-}
 
 impl ProgramBuilder {
     /// A register of `count` values of `kind`.

@@ -42,10 +42,9 @@ mod text;
 pub use builder::{PlanRequest, ProgramBuilder};
 pub use cache::{PlanCache, PlanCounters};
 pub use code::{Edge, Item, Operand, Value};
-pub use each::Over;
 pub use encoded::{EncodedProgram, GraphNeeds, RegisterId};
 pub use error::{CodeError, OwnError, ProgramError};
-pub use operands::{check_damping, check_tolerance};
+pub use operands::{SliceShape, check_damping, check_tolerance};
 pub use own::Call;
 pub use patterns::Segments;
 pub use rounds::{Lengths, Paths, Ranks};
@@ -60,7 +59,7 @@ pub use seawall_core::plan::{ExecutionError, Strategy};
 pub use seawall_core::topology::{Topology, TopologyPolicy};
 pub(crate) use sequential::Given;
 pub use sets::Sets;
-pub use slices::{Frequent, FrequentSources, SliceShape, Slices};
+pub use slices::{Frequent, FrequentSources, Slices};
 pub use sweep::Sweep;
 pub use table_error::{CodeFault, TableError};
 pub use text::{
@@ -69,7 +68,7 @@ pub use text::{
 };
 pub use triangles::{Hubs, Triangles};
 pub(crate) use uses::register_of;
-pub use vocabulary::{BitOp, ComponentStep, Mark, Meet, Problems, Transfer};
+pub use vocabulary::{BitOp, ComponentStep, Mark, Meet, Over, Problems, Transfer};
 
 use serde::Serialize;
 

@@ -4,7 +4,6 @@
 //! depend on the edges of a graph.
 
 use super::error::ProgramError;
-use super::slices::{SliceShape, shape_error};
 use super::wave::{Does, RegisterSpec, Slot, WaveSpec};
 use seawall_core::abi::facts::{Facts, Length, Operand};
 use seawall_core::abi::hubs::{HUBS_LEAST, HubLayout};
@@ -15,6 +14,30 @@ use seawall_core::abi::sequential::{Algorithm, Lengths, SequentialRecord};
 use seawall_core::abi::slices::{SliceLayout, map_words};
 use seawall_core::abi::sweep::{SWEEP_TOTALS, SweepLayout};
 use seawall_core::abi::work::WorkLayout;
+
+/// Sizes of slices of edges, as powers of two.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SliceShape {
+    /// Nodes of a slice, at most 2^31: their contributions take four bytes each, and should fit the
+    /// cache of the machine.
+    pub width_log2: u32,
+    /// Rows that are counted together, from 2^5 to 2^20. Any number makes the same slices; one of
+    /// about 2^13 keeps both the scan of the parts and each part short.
+    pub part_log2: u32,
+}
+
+impl SliceShape {
+    /// Rows in slices of a graph of `nodes` nodes; `None` for invalid sizes, and for more rows than
+    /// words can count.
+    #[must_use]
+    pub fn rows(self, nodes: u32) -> Option<u32> {
+        self.layout(nodes).map(SliceLayout::rows)
+    }
+
+    pub(super) fn layout(self, nodes: u32) -> Option<SliceLayout> {
+        SliceLayout::new(nodes, [self.width_log2, self.part_log2])
+    }
+}
 
 /// Fewest words of the destination and of each source.
 #[derive(Clone, Copy, Default)]
@@ -276,4 +299,13 @@ pub fn check_tolerance(tolerance: f32) -> Result<(), ProgramError> {
         return Ok(());
     }
     Err(ProgramError::Tolerance { tolerance })
+}
+
+/// Refuses an invalid shape of slices.
+pub(super) fn shape_error(user: &str, shape: SliceShape) -> ProgramError {
+    ProgramError::SliceShape {
+        user: user.to_owned(),
+        width_log2: shape.width_log2,
+        part_log2: shape.part_log2,
+    }
 }

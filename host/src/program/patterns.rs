@@ -1,8 +1,8 @@
 //! Waves of code that many programs need: lists from masks, and joins by segment.
 
 use super::builder::ProgramBuilder;
-use super::each::Over;
 use super::encoded::RegisterId;
+use super::vocabulary::Over;
 use seawall_core::abi::code::{Edges, Join, Joined, Kind};
 
 /// Segments of values that are joined.

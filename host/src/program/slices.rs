@@ -3,35 +3,12 @@
 use super::builder::ProgramBuilder;
 use super::encoded::RegisterId;
 use super::error::ProgramError;
+use super::operands::{SliceShape, shape_error};
 use super::wave::WaveSpec;
 use crate::graph::Csr;
 use rayon::prelude::*;
 use seawall_core::abi::program::Opcode;
-use seawall_core::abi::slices::{SliceLayout, list_words, map_words};
-
-/// Sizes of slices of edges, as powers of two.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SliceShape {
-    /// Nodes of a slice, at most 2^31: their contributions take four bytes each, and should fit the
-    /// cache of the machine.
-    pub width_log2: u32,
-    /// Rows that are counted together, from 2^5 to 2^20. Any number makes the same slices; one of
-    /// about 2^13 keeps both the scan of the parts and each part short.
-    pub part_log2: u32,
-}
-
-impl SliceShape {
-    /// Rows in slices of a graph of `nodes` nodes; `None` for invalid sizes, and for more rows than
-    /// words can count.
-    #[must_use]
-    pub fn rows(self, nodes: u32) -> Option<u32> {
-        self.layout(nodes).map(SliceLayout::rows)
-    }
-
-    fn layout(self, nodes: u32) -> Option<SliceLayout> {
-        SliceLayout::new(nodes, [self.width_log2, self.part_log2])
-    }
-}
+use seawall_core::abi::slices::{list_words, map_words};
 
 /// Nodes whose words a gather along slices reads so often that they are copied side by side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -169,13 +146,4 @@ impl Slices {
 fn rows_most(incoming: &Csr, slices: u32) -> u32 {
     let rows = incoming.offsets().par_windows(2);
     rows.map(|row| (row[1] - row[0]).min(slices)).sum()
-}
-
-/// Refuses an invalid shape of slices.
-pub(super) fn shape_error(user: &str, shape: SliceShape) -> ProgramError {
-    ProgramError::SliceShape {
-        user: user.to_owned(),
-        width_log2: shape.width_log2,
-        part_log2: shape.part_log2,
-    }
 }

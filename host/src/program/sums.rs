@@ -3,9 +3,9 @@
 //! Items store their terms; waves of a fixed shape add them up, [`AT_ONCE`] at a time.
 
 use super::builder::ProgramBuilder;
-use super::each::Over;
 use super::encoded::RegisterId;
 use super::error::ProgramError;
+use super::vocabulary::Over;
 use seawall_core::abi::code::{Join, Kind};
 
 /// Terms that an item adds up.

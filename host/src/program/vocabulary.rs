@@ -143,3 +143,22 @@ impl Problems {
     /// The word that takes the most sweeps of a problem.
     pub const SWEEPS: usize = SWEEPS as usize;
 }
+
+/// Items of a wave of code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Over {
+    /// Every node of the graph.
+    Nodes,
+    /// Every value of a register.
+    Values(RegisterId),
+    /// The numbers below this one. Loading a program refuses more than the largest of its graph's
+    /// nodes, its longest register's words, and 65536.
+    Count(u32),
+    /// The first entries of a list of nodes, each of them once.
+    List {
+        /// The list, whole numbers.
+        list: RegisterId,
+        /// Number of its entries: the first value of this register.
+        count: RegisterId,
+    },
+}

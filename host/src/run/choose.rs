@@ -4,14 +4,13 @@ use super::{Executor, RunRequest};
 use crate::backend::Settings;
 use crate::backend::cpu::prepare_threads;
 use crate::calibrate::sample::SAMPLE_EDGES;
-use crate::calibrate::{Candidate, Key, NARROW_NODES_MIN, Prediction, predict, predict_tiles};
+use crate::calibrate::{Key, NARROW_NODES_MIN, Prediction, predict, predict_tiles};
 use crate::cost::{Costs, Job};
 use crate::graph::Graph;
-use crate::job::choose::{self, Choice, Forecast, Narrow, Predict, joined};
+use crate::job::choose::{self, Choice, Narrow, Predict, joined};
 use crate::job::cost_model::{LoadedCalibration, StepCosts, job};
 use crate::tiles::TILES_EDGES_MIN;
 use seawall_core::abi::search::SearchPolicy;
-use std::num::NonZeroUsize;
 
 /// Prepares everything of `request` that does not depend on its graph: threads, and the costs for
 /// `auto`. A command calls it while its graph is read; otherwise the first run does this work. A
@@ -40,15 +39,6 @@ impl<'a> Single<'a> {
         }
     }
 
-    /// Predicts one run.
-    fn prediction(&self, costs: &Costs) -> Prediction {
-        let Costs { mut cpu, gpu } = *costs;
-        if self.request.machine.threads.is_some() {
-            cpu.one = cpu.all;
-        }
-        predict(self.request.analysis, &self.job, &Costs { cpu, gpu })
-    }
-
     /// Reason to leave out tiles: the run passes over all edges of a graph that would get them, but
     /// too seldom.
     fn without_tiles(&self, costs: &Costs) -> Option<String> {
@@ -63,16 +53,14 @@ impl<'a> Single<'a> {
 }
 
 impl Predict for Single<'_> {
-    fn predict(&self, costs: &Costs, _units: u32) -> Forecast {
-        let prediction = self.prediction(costs);
-        let is_small = prediction.is_too_small_for_a_gpu();
-        Forecast {
-            is_for_gpu: prediction.best() == Candidate::Gpu,
-            threads: threads(&prediction),
-            threads_reason: Some(prediction.threads_reason()),
-            reason: prediction.reason(),
-            small_reason: is_small.then(|| prediction.small_reason()),
+    type Forecast = Prediction;
+
+    fn predict(&self, costs: &Costs, _units: u32) -> Prediction {
+        let Costs { mut cpu, gpu } = *costs;
+        if self.request.machine.threads.is_some() {
+            cpu.one = cpu.all;
         }
+        predict(self.request.analysis, &self.job, &Costs { cpu, gpu })
     }
 
     fn lacks_gpu(&self) -> Option<&'static str> {
@@ -107,17 +95,6 @@ impl Predict for Single<'_> {
 /// Chooses for `request`.
 pub(super) fn choose(graph: &Graph, request: &RunRequest) -> Choice {
     choose::choose(request, || Some(Single::of(graph, request)))
-}
-
-/// One thread, if more would only wait at barriers.
-fn threads(prediction: &Prediction) -> Option<NonZeroUsize> {
-    (prediction.best_cpu() == Candidate::OneThread).then_some(NonZeroUsize::MIN)
-}
-
-/// Returns the CPU with the best number of threads, for `reason`.
-pub(super) fn on_cpu(request: &RunRequest, prediction: &Prediction, reason: String) -> Choice {
-    let asked = request.machine.threads;
-    Choice::on_cpu(asked.or_else(|| threads(prediction)), Some(reason))
 }
 
 /// Edges in the sample of a search: few compared with those of the run, so that the choice takes
@@ -156,7 +133,7 @@ pub fn forecast_ns(graph: &Graph, request: &RunRequest) -> f64 {
 
 /// Predicts a single run of `request` on `graph`. Samples at most a few per cent of the edges.
 pub(super) fn expected(graph: &Graph, request: &RunRequest) -> Prediction {
-    Single::of(graph, request).prediction(&LoadedCalibration::get().costs(request, None))
+    Single::of(graph, request).predict(&LoadedCalibration::get().costs(request, None), 1)
 }
 
 #[cfg(test)]
@@ -164,7 +141,9 @@ mod tests {
     use super::*;
     use crate::analysis::AnalysisKind;
     use crate::backend::BackendError;
+    use crate::calibrate::Candidate;
     use crate::executor::Machine;
+    use std::num::NonZeroUsize;
 
     fn grid() -> Graph {
         let edges: Vec<(u32, u32)> = (0..500).map(|node| (node, node + 1)).collect();
@@ -340,7 +319,7 @@ mod tests {
                 .max_by_key(|node| (graph.neighbours(*node).len(), std::cmp::Reverse(*node)));
             let sources = busiest.filter(|_| analysis.takes_sources());
             let request = RunRequest::new(analysis, sources.into_iter().collect());
-            Single::of(&graph, &request).prediction(&costs).best_cpu()
+            Single::of(&graph, &request).predict(&costs, 1).best_cpu()
         };
         for (name, analysis) in one_thread {
             assert_eq!(

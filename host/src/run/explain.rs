@@ -13,46 +13,11 @@ use crate::outcome::{
 };
 use crate::program::EncodedProgram;
 
-/// Groups and steps of a run, with their reasons.
-#[derive(Default)]
-pub(super) struct Explanation {
-    pub(super) groups: Vec<GroupSummary>,
-    pub(super) steps: Vec<StepSummary>,
-    pub(super) steps_total: u32,
-    pub(super) timeline: Option<Timeline>,
-}
-
-/// Explains a run with the waves `waves`; empty if not requested.
-pub(super) fn explain(
-    graph: &Graph,
-    request: &RunRequest,
-    planned: &Planned,
-    opened: &Opened<Box<dyn Session + '_>>,
-    stats: &RunStats,
-    waves: &[WaveSummary],
-) -> Explanation {
-    if !request.explain {
-        return Explanation::default();
-    }
-    let program = &planned.encoded;
-    let job = cost_model::job(graph, request, sample_edges(graph));
-    let units = opened.session.device().units;
-    let worker = cost_model::worker(request, opened.executor, units, &job);
-    let predicted = predict_groups(request.analysis, &job, &worker, program);
-    let trace = stats.trace.as_ref();
-    Explanation {
-        groups: groups(program, waves, trace, &predicted),
-        steps: trace.map_or_else(Vec::new, |trace| steps(trace, &program.wave_names)),
-        steps_total: trace.map_or(0, |trace| trace.steps_total),
-        timeline: trace.and_then(|trace| timeline(trace, &program.wave_names)),
-    }
-}
-
 /// Groups, waves and steps of a program that a session ran, with their reasons.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct ProgramExplanation {
-    /// Its groups, without predicted times: costs are those of analyses.
+    /// Its groups; predicted times are those of analyses alone.
     pub groups: Vec<GroupSummary>,
     /// Its waves, in the order of their groups.
     pub waves: Vec<WaveSummary>,
@@ -64,14 +29,40 @@ pub struct ProgramExplanation {
     pub timeline: Option<Timeline>,
 }
 
+/// Explains a run; if that is not requested, it has the waves alone.
+pub(super) fn explain(
+    graph: &Graph,
+    request: &RunRequest,
+    planned: &Planned,
+    opened: &Opened<Box<dyn Session + '_>>,
+    stats: &RunStats,
+) -> ProgramExplanation {
+    let program = &planned.encoded;
+    if !request.explain {
+        return ProgramExplanation {
+            waves: waves(program, &stats.control),
+            ..ProgramExplanation::default()
+        };
+    }
+    let job = cost_model::job(graph, request, sample_edges(graph));
+    let units = opened.session.device().units;
+    let worker = cost_model::worker(request, opened.executor, units, &job);
+    let predicted = predict_groups(request.analysis, &job, &worker, program);
+    explained(program, stats, &predicted)
+}
+
 /// Explains a run of `program`; its times are there if the session traced it
 /// ([`ProgramSession::trace_runs`](crate::backend::ProgramSession::trace_runs)).
 #[must_use]
 pub fn explain_program(program: &EncodedProgram, stats: &RunStats) -> ProgramExplanation {
+    explained(program, stats, &[])
+}
+
+fn explained(program: &EncodedProgram, stats: &RunStats, predicted: &[f64]) -> ProgramExplanation {
     let trace = stats.trace.as_ref();
     let waves = waves(program, &stats.control);
     ProgramExplanation {
-        groups: groups(program, &waves, trace, &[]),
+        groups: groups(program, &waves, trace, predicted),
         steps: trace.map_or_else(Vec::new, |trace| steps(trace, &program.wave_names)),
         steps_total: trace.map_or(0, |trace| trace.steps_total),
         timeline: trace.and_then(|trace| timeline(trace, &program.wave_names)),

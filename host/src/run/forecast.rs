@@ -57,23 +57,23 @@ impl Ledger {
             .graph_reuse
             .cold_uploads
             .saturating_sub(earlier.cold_uploads);
-        let graph_bytes = whole.one_time_graph_upload_bytes;
+        let allocations = if planned.is_loaded {
+            0
+        } else {
+            PROGRAM_ALLOCATIONS
+        };
+        let work = SessionWork::of(&alone, profile.run_count, allocations);
         self.peak_bytes = self.peak_bytes.max(whole.peak_resident_bytes);
         self.predicted = self.predicted.and(SessionWork {
             graph_uploads: cold,
-            graph_bytes: graph_bytes.saturating_sub(self.now.graph_bytes),
-            allocations: if planned.is_loaded {
-                0
-            } else {
-                PROGRAM_ALLOCATIONS
-            },
-            runs: profile.run_count,
-            input_bytes: alone.total_frontier_refresh_bytes,
-            synchronisations: profile.run_count,
+            graph_bytes: whole
+                .one_time_graph_upload_bytes
+                .saturating_sub(self.now.graph_bytes),
             // Distances that exceeded their words are not read.
-            readback_bytes: alone
-                .host_readback_bytes
+            readback_bytes: work
+                .readback_bytes
                 .saturating_sub(self.predicted.readback_bytes),
+            ..work
         });
     }
 
@@ -106,21 +106,11 @@ pub fn program_report(
         program,
         output_bytes,
     };
-    let plan = session.profile(runs).plan();
-    let predicted = plan.map_or_else(
-        |_| SessionWork::default(),
-        |plan| SessionWork {
-            graph_uploads: plan.graph_reuse.cold_uploads,
-            graph_bytes: plan.one_time_graph_upload_bytes,
-            allocations: PROGRAM_ALLOCATIONS,
-            runs,
-            input_bytes: plan.total_frontier_refresh_bytes,
-            synchronisations: runs,
-            readback_bytes: plan.host_readback_bytes,
-        },
-    );
-    let peak_bytes = plan.map_or(0, |plan| plan.peak_resident_bytes);
-    SessionReport::of(predicted, counted, counted, peak_bytes)
+    let Ok(plan) = session.profile(runs).plan() else {
+        return SessionReport::of(SessionWork::default(), counted, counted, 0);
+    };
+    let predicted = SessionWork::of(&plan, runs, PROGRAM_ALLOCATIONS);
+    SessionReport::of(predicted, counted, counted, plan.peak_resident_bytes)
 }
 
 /// The session that the request alone would need.

@@ -4,7 +4,6 @@
 
 mod analyzer;
 mod choose;
-mod detail;
 mod error;
 mod explain;
 mod forecast;

@@ -4,7 +4,7 @@ use super::choose::choose;
 use super::{Executor, RunError, RunRequest};
 use crate::analysis::Built;
 use crate::backend;
-use crate::backend::cpu::available_threads;
+use crate::backend::cpu::threads_or_all;
 use crate::calibrate::SearchTuning;
 use crate::graph::Graph;
 use crate::job::choose::{Choice, Narrow};
@@ -34,11 +34,9 @@ impl Target {
         let executor = choice.executor.unwrap_or(Executor::Mega);
         let is_alone = choice.threads == Some(NonZeroUsize::MIN);
         let costs = || LoadedCalibration::get().costs(request, None);
-        let threads = choice.threads.unwrap_or_else(available_threads).get();
-        let threads = u32::try_from(threads).unwrap_or(u32::MAX);
         Self {
             executor,
-            threads: (!executor.is_on_gpu()).then_some(threads),
+            threads: (!executor.is_on_gpu()).then(|| threads_or_all(choice.threads)),
             narrow: choice.narrow,
             search: choice.search,
             step: choice
@@ -151,11 +149,10 @@ impl<'g, 'r> Planner<'g, 'r> {
         known: Option<&Planned>,
     ) -> Result<Planned, RunError> {
         let build_options = BuildOptions {
-            wide: false,
             warps: target.executor.is_on_gpu(),
             threads: target.threads,
-            low_memory: false,
             shortcuts: self.has_shortcuts(),
+            ..BuildOptions::default()
         };
         self.plan_as(job, target, build_options, known)
     }
@@ -181,7 +178,7 @@ impl<'g, 'r> Planner<'g, 'r> {
             let is_same = |known: &Planned| {
                 known.is_traced == is_traced && Arc::ptr_eq(&known.encoded, &encoded)
             };
-            let plan_ns = job.now().saturating_sub(start);
+            let plan_ns = job.since(start);
             job.host("plan", start, plan_ns);
             Ok(Planned {
                 is_loaded: known.is_some_and(is_same),

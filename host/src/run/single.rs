@@ -1,7 +1,7 @@
 //! A request on one graph and one machine, from its check to its outcome.
 
 use super::analyzer::Analyzer;
-use super::explain::{Explanation, explain};
+use super::explain::explain;
 use super::forecast::Ledger;
 use super::plan::{Planned, Planner, Target};
 use super::resident::{Resident, Station};
@@ -10,7 +10,7 @@ use crate::analysis::{AnalysisOutput, Built, End};
 use crate::backend::{BackendError, Canceller, RunStats, Session};
 use crate::graph::Graph;
 use crate::job::{self, BuildOptions, Found, Job, lacks_memory, outgrew};
-use crate::outcome::{Column, RunOutcome, Taken, Times, waves};
+use crate::outcome::{Column, RunOutcome, Taken, Times};
 use std::num::NonZeroU32;
 
 /// A planned request on a machine that has its graph.
@@ -49,7 +49,7 @@ impl<'r, 'g> Single<'r, 'g> {
         let graph = read.form(request.form_of(read)?)?;
         request.check_form(graph)?;
         let mut planner = Planner::new(graph, request, &mut analyzer.plans);
-        let form_ns = job.now().saturating_sub(start);
+        let form_ns = job.since(start);
         if !std::ptr::eq(planner.placed, read) {
             job.host("simple form", start, form_ns);
         }
@@ -168,7 +168,7 @@ impl job::Work for Single<'_, '_> {
         job.phase(Phase::Readback);
         let start = job.now();
         let read = read_back(session, &planned.built, graph.nodes());
-        let readback_ns = job.now().saturating_sub(start);
+        let readback_ns = job.since(start);
         job.host("readback", start, readback_ns);
         self.ledger.count(session.work());
         self.times.run += run_ns;
@@ -244,13 +244,7 @@ impl job::Work for Single<'_, '_> {
             },
             memory: station.memory(planner.placed, request, &planned),
         };
-        let waves = waves(encoded, &stats.control);
-        let Explanation {
-            groups,
-            steps,
-            steps_total,
-            timeline,
-        } = explain(planner.placed, request, &planned, opened, &stats, &waves);
+        let explained = explain(planner.placed, request, &planned, opened, &stats);
         let outcome = job.outcome(read, planner.graph, found);
         let mut outcome = RunOutcome {
             taken_over_from: taken_over,
@@ -266,11 +260,11 @@ impl job::Work for Single<'_, '_> {
             device_barriers: barriers(&stats, opened.executor, device.units),
             code: stats.code.filter(|code| code.waves > 0),
             host: stats.host,
-            waves,
-            groups,
-            steps,
-            steps_total,
-            timeline,
+            waves: explained.waves,
+            groups: explained.groups,
+            steps: explained.steps,
+            steps_total: explained.steps_total,
+            timeline: explained.timeline,
             ..outcome
         };
         station.loaded = Some(planned.into_loaded());

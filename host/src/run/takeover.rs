@@ -8,10 +8,10 @@
 //! answer comes within three times their own time, or 10 ms after it (the rule of ski rental, Karlin
 //! et al. 1988).
 
-use super::choose::{expected, on_cpu};
+use super::choose::expected;
 use super::{Executor, RunRequest};
 use crate::analysis::AnalysisKind;
-use crate::calibrate::time;
+use crate::calibrate::{Forecast, time};
 use crate::graph::Graph;
 use crate::job::choose::Choice;
 use crate::units::Nanoseconds;
@@ -69,5 +69,6 @@ pub(super) fn choice(graph: &Graph, request: &RunRequest, device: &str, after_ns
         prediction.threads_text(),
         time(prediction.cpu_ns())
     );
-    on_cpu(request, &prediction, reason)
+    let threads = request.machine.threads.or_else(|| prediction.threads());
+    Choice::on_cpu(threads, Some(reason))
 }

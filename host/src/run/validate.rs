@@ -2,7 +2,7 @@
 //!
 //! All runs use these checks: one graph, a batch, and the command line before it loads the graph.
 
-use super::{AnalysisKind, LabelRule, Ranking, RunError, RunRequest};
+use super::{AnalysisKind, Detail, LabelRule, Ranking, RunError, RunRequest};
 use crate::analysis::AnyOf;
 use crate::backend::BackendError;
 use crate::backend::cpu::THREADS_MAX;
@@ -12,6 +12,23 @@ use crate::program::{check_damping, check_tolerance};
 /// Most sources of a run: a register counts its words in 32 bits, and the input region
 /// is padded.
 pub const SOURCES_MAX: u32 = u32::MAX - 63;
+
+impl Detail {
+    /// Refuses a detail that the analysis does not have.
+    ///
+    /// # Errors
+    /// [`RunError::WrongDetail`].
+    pub fn check(self, analysis: AnalysisKind) -> Result<(), RunError> {
+        if self == Self::Plain || analysis.facts().details.contains(&self) {
+            return Ok(());
+        }
+        Err(RunError::WrongDetail {
+            detail: self,
+            of: AnyOf::with(|facts| facts.details.contains(&self)),
+            analysis,
+        })
+    }
+}
 
 impl RunRequest {
     /// Refuses requests that are invalid for any graph. Sources are checked with the graph.

@@ -122,7 +122,8 @@ pub(super) struct Threads<'b> {
 impl<'b> Threads<'b> {
     pub(super) fn start<'s>(
         scope: &'s Scope<'s, '_>,
-        (setup, kernel): (&'s Setup<'_>, &'s dyn Kernel),
+        setup: &'s Setup<'_>,
+        kernel: &'s dyn Kernel,
         threads: usize,
     ) -> Result<Self, RunError>
     where

@@ -399,7 +399,7 @@ impl<'a> Passes<'a> {
             run,
             plan,
             sizes,
-            plan_ns: job.now().saturating_sub(start),
+            plan_ns: job.since(start),
             tally: Tally::default(),
             device: device.name,
         })

@@ -166,6 +166,6 @@ impl Run<'_> {
                 canceller: self.canceller,
             },
         };
-        sweep(&setup, (kernel, hands, buffers), tally, drive)
+        sweep(&setup, kernel, hands, buffers, tally, drive)
     }
 }

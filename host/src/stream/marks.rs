@@ -74,7 +74,8 @@ impl<'a> Marks<'a> {
     /// is over: calls `take` with each row and the indices of its edges.
     pub(super) fn take<E>(
         &self,
-        (view, is_over): (&View<'_>, &dyn Fn() -> bool),
+        view: &View<'_>,
+        is_over: &dyn Fn() -> bool,
         mut take: impl FnMut(u32, Range<usize>) -> Result<(), E>,
     ) -> Result<(), E> {
         let window = view.window;

@@ -48,7 +48,7 @@ impl Kernel for Parents<'_> {
     }
 
     fn take(&self, view: &View<'_>, is_over: &dyn Fn() -> bool) -> Result<(), BinaryProblem> {
-        self.marks.take((view, is_over), |row, edges| {
+        self.marks.take(view, is_over, |row, edges| {
             let next = self.levels[row as usize].wrapping_add(1);
             for at in edges {
                 let to = view.targets[at];

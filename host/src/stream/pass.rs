@@ -127,7 +127,7 @@ impl Streamed {
         let mut tally = Tally::default();
         let hands = Hands::Threads(pass.threads.get());
         let given = Given(take);
-        sweep(&setup, (&given, &hands, buffers), &mut tally, |sweep| {
+        sweep(&setup, &given, &hands, buffers, &mut tally, |sweep| {
             sweep.pass()
         })?;
         Ok(tally.report(windows, count))

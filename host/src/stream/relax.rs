@@ -187,7 +187,8 @@ impl<'a, L: Length> Search<'a, L> {
     pub(super) fn new(
         length: L,
         sources: &[u32],
-        (marks, nodes): (Marks<'a>, u32),
+        marks: Marks<'a>,
+        nodes: u32,
     ) -> Result<Self, Shortage> {
         let mut values = Vec::new();
         reserve_exact(&mut values, nodes as usize)?;
@@ -255,6 +256,6 @@ impl<L: Length> Kernel for Search<'_, L> {
 
     fn take(&self, view: &View<'_>, is_over: &dyn Fn() -> bool) -> Result<(), BinaryProblem> {
         self.marks
-            .take((view, is_over), |row, edges| self.relax(view, row, edges))
+            .take(view, is_over, |row, edges| self.relax(view, row, edges))
     }
 }

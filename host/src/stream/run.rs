@@ -78,7 +78,7 @@ impl Run<'_> {
         let rows = &self.input.rows;
         let marks = Marks::new(rows, &plan.windows).map_err(short)?;
         let sources = self.request.sources();
-        let search = Search::new(length, sources, (marks, rows.len())).map_err(short)?;
+        let search = Search::new(length, sources, marks, rows.len()).map_err(short)?;
         let mut iterations = 0;
         self.passes(plan, &search, tally, |sweep| {
             while !search.is_done() && iterations < passes {
@@ -110,14 +110,7 @@ impl Run<'_> {
             self.passes(plan, &kernel, tally, |sweep| sweep.pass())?;
             parents = Some(kernel.into_parents());
         }
-        let deepest = levels.iter().filter(|level| **level != UNREACHED).max();
-        let deepest = deepest.copied().unwrap_or(0);
-        let goes_on =
-            |(row, level): (u32, &u32)| *level == limit && self.input.rows.degree(row) > 0;
-        let end = End {
-            iterations: deepest.saturating_add(1).min(limit),
-            converged: deepest < limit || !(0..).zip(&levels).any(goes_on),
-        };
+        let end = End::of_levels(&levels, limit, |row| self.input.rows.degree(row));
         Ok(StreamResult {
             values: Column::U32(levels),
             parents,

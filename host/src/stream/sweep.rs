@@ -55,7 +55,9 @@ pub(super) struct Sweep<'s, 'b, 'a> {
 /// Starts a reader and a consumer, and calls `drive`, which makes passes of `kernel`.
 pub(super) fn sweep<'b, R>(
     setup: &Setup<'_>,
-    (kernel, hands, mut buffers): (&dyn Kernel, &Hands<'_>, Vec<&'b mut [u8]>),
+    kernel: &dyn Kernel,
+    hands: &Hands<'_>,
+    mut buffers: Vec<&'b mut [u8]>,
     tally: &mut Tally,
     drive: impl FnOnce(&mut Sweep<'_, 'b, '_>) -> Result<R, RunError>,
 ) -> Result<R, RunError> {
@@ -67,13 +69,13 @@ pub(super) fn sweep<'b, R>(
         // A machine takes windows faster than one thread copies them from the page cache, and the
         // first fill of a buffer also maps its pages.
         let spreads = (setup.keeps || matches!(hands, Hands::Machine(_))) && setup.direct.is_none();
-        let (reader, name) = read::start(scope, source, (setup.reader, spreads, &mut buffers))
+        let (reader, name) = read::start(scope, source, setup.reader, spreads, &mut buffers)
             .map_err(|error| setup.file.unread(error))?;
         tally.reader = name;
         tally.direct = setup.direct.is_some();
         tally.keeps = setup.keeps || matches!(hands, Hands::Machine(machine) if machine.keeps());
         let consumer: Box<dyn WindowConsumer<'b> + '_> = match hands {
-            Hands::Threads(threads) => Box::new(Threads::start(scope, (setup, kernel), *threads)?),
+            Hands::Threads(threads) => Box::new(Threads::start(scope, setup, kernel, *threads)?),
             Hands::Machine(machine) => Box::new(machine.consumer(setup)),
         };
         let mut sweep = Sweep {

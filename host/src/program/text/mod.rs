@@ -16,7 +16,7 @@ use self::at::At;
 use self::registers::Registers;
 use crate::own::OwnWaves;
 use crate::program::builder::ProgramBuilder;
-use crate::program::each::Over;
+use crate::program::vocabulary::Over;
 use seawall_core::abi::program::Reduction;
 
 pub use error::{TextError, TextProblem};

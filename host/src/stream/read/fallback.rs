@@ -15,8 +15,9 @@ use std::thread::Scope;
 pub(super) struct Fallback<'s, 'e, 'b, 'f> {
     scope: &'s Scope<'s, 'e>,
     file: &'f File,
-    /// Buffers, and whether several threads copy at a time.
-    threads: (usize, bool),
+    buffers: usize,
+    /// Whether several threads copy at a time.
+    spreads: bool,
     reader: Now<'b, 'f>,
     /// Buffers that came back before the change, or that cannot be filled.
     done: VecDeque<Filled<'b>>,
@@ -36,12 +37,14 @@ impl<'s, 'e, 'b: 's, 'f: 's> Fallback<'s, 'e, 'b, 'f> {
         ring: Uring<'b, 'f>,
         scope: &'s Scope<'s, 'e>,
         file: &'f File,
-        threads: (usize, bool),
+        buffers: usize,
+        spreads: bool,
     ) -> Self {
         Self {
             scope,
             file,
-            threads,
+            buffers,
+            spreads,
             reader: Now::Ring(Box::new(ring)),
             done: VecDeque::new(),
         }
@@ -49,7 +52,7 @@ impl<'s, 'e, 'b: 's, 'f: 's> Fallback<'s, 'e, 'b, 'f> {
 
     /// Leaves the ring, whose kernel refused a call; threads fill the remaining buffers.
     fn fall_back(&mut self) {
-        let threads = Threads::start(self.scope, self.file, self.threads);
+        let threads = Threads::start(self.scope, self.file, self.buffers, self.spreads);
         let next = match threads {
             Ok(threads) => Now::Threads(threads),
             Err(error) => Now::Nothing(error.kind()),
@@ -133,7 +136,7 @@ mod tests {
             let ring = Uring::start(file, &mut buffers, false)
                 .ok()?
                 .failing_after(calls);
-            let mut reader = Fallback::new(ring, scope, file, (BUFFERS, false));
+            let mut reader = Fallback::new(ring, scope, file, BUFFERS, false);
             let mut free: Vec<_> = buffers.into_iter().enumerate().collect();
             let (mut next, mut read) = (0, 0);
             while read < WINDOWS {

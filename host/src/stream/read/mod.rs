@@ -118,7 +118,9 @@ pub(super) type Named<'b, 'f> = (Box<dyn Reader<'b> + 'f>, &'static str);
 pub(super) fn start<'s, 'b: 's, 'f: 's>(
     scope: &'s Scope<'s, '_>,
     source: Source<'f>,
-    (choice, spreads, buffers): (ReaderChoice, bool, &mut [&'b mut [u8]]),
+    choice: ReaderChoice,
+    spreads: bool,
+    buffers: &mut [&'b mut [u8]],
 ) -> io::Result<Named<'b, 's>> {
     let file = source.file();
     #[cfg(target_os = "linux")]
@@ -126,8 +128,8 @@ pub(super) fn start<'s, 'b: 's, 'f: 's>(
         match uring::Uring::start(file, buffers, spreads) {
             Ok(reader) => {
                 let name = reader.name();
-                let threads = (buffers.len(), spreads);
-                let reader = fallback::Fallback::new(reader, scope, file, threads);
+                let count = buffers.len();
+                let reader = fallback::Fallback::new(reader, scope, file, count, spreads);
                 return Ok((Box::new(reader), name));
             }
             Err(error) if choice == ReaderChoice::Uring => return Err(error),
@@ -137,7 +139,7 @@ pub(super) fn start<'s, 'b: 's, 'f: 's>(
     if cfg!(not(target_os = "linux")) && choice == ReaderChoice::Uring {
         return Err(io::ErrorKind::Unsupported.into());
     }
-    let reader = threads::Threads::start(scope, file, (buffers.len(), spreads))?;
+    let reader = threads::Threads::start(scope, file, buffers.len(), spreads)?;
     Ok((Box::new(reader), "threads"))
 }
 

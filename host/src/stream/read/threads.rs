@@ -26,7 +26,8 @@ impl<'b> Threads<'b> {
     pub(super) fn start<'s>(
         scope: &'s Scope<'s, '_>,
         file: &'s File,
-        (buffers, spreads): (usize, bool),
+        buffers: usize,
+        spreads: bool,
     ) -> io::Result<Self>
     where
         'b: 's,
