@@ -170,6 +170,12 @@ impl End {
         converged: true,
     };
 
+    /// That of a loop that has not begun.
+    pub(crate) const BEFORE: Self = Self {
+        iterations: 0,
+        converged: false,
+    };
+
     /// The end of a search of `levels` that stops at `limit`, as one on one device says it; `degree`
     /// returns the edges that leave a node.
     pub(crate) fn of_levels(levels: &[u32], limit: u32, degree: impl Fn(u32) -> u32) -> Self {

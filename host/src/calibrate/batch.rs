@@ -4,7 +4,7 @@
 //! out, or as its largest graph. Figures are of 8192 chains of 512 nodes, a search each, on the
 //! machine of `docs/performance.md`; as for single graphs, the goal is a factor of two.
 
-use super::predict::{Forecast, MARGIN, run_ns, time};
+use super::predict::{Forecast, MARGIN, better, run_ns, time};
 use crate::analysis::AnalysisKind;
 use crate::cost::{Costs, Job, LevelCost, MachineCosts, Worker};
 use crate::units::counted;
@@ -185,13 +185,8 @@ impl Forecast for BatchPrediction {
         };
         let cpu = on(self.cpu, &counted(u64::from(self.threads), "CPU thread"));
         let gpu = on(self.gpu, "the GPU");
-        let (best, [first, second]) = if self.is_for_gpu() {
-            ("GPU", [gpu, cpu])
-        } else {
-            ("CPU", [cpu, gpu])
-        };
-        let runs = counted(self.repeat as u64, "run");
-        format!("the {best} is the better machine for {runs} of this batch: {first}; {second}")
+        let runs = format!("{} of this batch", counted(self.repeat as u64, "run"));
+        better(self.is_for_gpu(), &runs, &cpu, &gpu)
     }
 }
 

@@ -195,14 +195,18 @@ impl Forecast for Prediction {
             time(self.open_ns),
             time(self.upload_ns)
         );
-        let runs = counted(self.repeat as u64, "run");
-        let (name, [first, second]) = if self.best() == Candidate::Gpu {
-            ("GPU", [gpu, cpu])
-        } else {
-            ("CPU", [cpu, gpu])
-        };
-        format!("the {name} is the better machine for {runs} of this job: {first}; {second}")
+        let runs = format!("{} of this job", counted(self.repeat as u64, "run"));
+        better(self.is_for_gpu(), &runs, &cpu, &gpu)
     }
+}
+
+/// The better machine for these runs, with what they take on both.
+pub(super) fn better(is_gpu: bool, runs: &str, cpu: &str, gpu: &str) -> String {
+    let (best, [first, second]) = match is_gpu {
+        true => ("GPU", [gpu, cpu]),
+        false => ("CPU", [cpu, gpu]),
+    };
+    format!("the {best} is the better machine for {runs}: {first}; {second}")
 }
 
 /// Formats a predicted time, with few digits.

@@ -9,7 +9,6 @@ use crate::analysis::{End, sources_at_once};
 use crate::backend::cpu::processes::{lost, split};
 use crate::backend::{BackendError, Canceller};
 use crate::column::Column;
-use crate::executor::{Executor, Machine};
 use crate::graph::Graph;
 use crate::job::{Job, names, original_ids};
 use crate::outcome::{Event, Rounds, RunOutcome, Times};
@@ -68,13 +67,7 @@ pub(super) fn run(
     let requests: Vec<Option<RunRequest>> = (0..)
         .zip(&parts)
         .map(|(device, part)| {
-            (!part.is_empty()).then(|| RunRequest {
-                sources: part.to_vec(),
-                machine: machine(request.machine, devices, device),
-                check: false,
-                explain: false,
-                ..request.clone()
-            })
+            (!part.is_empty()).then(|| request_of(request, part, devices, device))
         })
         .collect();
     job.phase(Phase::Upload);
@@ -124,13 +117,7 @@ pub(super) fn run_on_ranks(
         [] => request.sources.get(..1).unwrap_or_default(),
         part => part,
     };
-    let asked = RunRequest {
-        sources: sources.to_vec(),
-        machine: machine(request.machine, devices, own),
-        check: false,
-        explain: false,
-        ..request.clone()
-    };
+    let asked = request_of(request, sources, devices, own);
     let found = on_each(graph, &[Some(asked)], canceller);
     let ranks = parts.len();
     let status = carrier.all_gather(&[u32::from(found.is_ok())], &vec![1; ranks]);
@@ -310,19 +297,22 @@ impl Share {
     }
 }
 
-/// The machine of one device.
-fn machine(asked: Machine, devices: &Devices, at: usize) -> Machine {
+/// The request for one device, which answers for `sources`.
+fn request_of(request: &RunRequest, sources: &[u32], devices: &Devices, at: usize) -> RunRequest {
+    let mut machine = request.machine;
+    machine.executor = Some(devices.executor());
     match devices {
-        Devices::Gpus(numbers) => Machine {
-            executor: Some(Executor::Mega),
-            device: numbers.get(at).copied().unwrap_or(0),
-            ..asked
-        },
-        Devices::Simulated { threads, .. } => Machine {
-            executor: Some(Executor::Cpu),
-            threads: NonZeroUsize::new((*threads).max(1) as usize),
-            ..asked
-        },
+        Devices::Gpus(numbers) => machine.device = numbers.get(at).copied().unwrap_or(0),
+        Devices::Simulated { threads, .. } => {
+            machine.threads = NonZeroUsize::new((*threads).max(1) as usize);
+        }
+    }
+    RunRequest {
+        sources: sources.to_vec(),
+        machine,
+        check: false,
+        explain: false,
+        ..request.clone()
     }
 }
 

@@ -69,6 +69,13 @@ impl Devices {
         }
     }
 
+    pub(super) const fn executor(&self) -> Executor {
+        match self {
+            Self::Gpus(_) => Executor::Mega,
+            Self::Simulated { .. } => Executor::Cpu,
+        }
+    }
+
     pub(super) fn numbers(&self) -> Vec<u32> {
         match self {
             Self::Gpus(numbers) => numbers.clone(),
@@ -450,10 +457,7 @@ impl<'g> Cut<'g> {
         let bytes = report.memory_bytes.iter().sum();
         add_runs(job, found);
         let answer = Found {
-            backend: match devices {
-                Devices::Gpus(_) => Executor::Mega,
-                Devices::Simulated { .. } => Executor::Cpu,
-            },
+            backend: devices.executor(),
             reason: None,
             device,
             values,

@@ -8,7 +8,6 @@ use crate::backend::{self, Canceller, Session};
 use crate::graph::Graph;
 use crate::job::Job;
 use crate::job::choose::{Choice, Opened};
-use crate::outcome::Memory;
 
 /// The machines that hold the graph.
 pub(super) struct Resident<'g> {
@@ -55,18 +54,6 @@ impl<'g> Station<'g> {
             loaded: None,
             patience: Patience::default(),
         })
-    }
-
-    /// Memory predicted for a loaded program, and allocated by the session.
-    pub(super) fn memory(&self, graph: &Graph, request: &RunRequest, planned: &Planned) -> Memory {
-        let held = self.opened.session.memory();
-        let executor = self.opened.executor;
-        Memory {
-            predicted_bytes: backend::session_bytes(graph, &planned.encoded, executor),
-            allocated_bytes: held.allocated_bytes,
-            tiles_bytes: held.tiles_bytes,
-            budget_bytes: request.machine.budget_bytes,
-        }
     }
 }
 

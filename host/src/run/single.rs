@@ -7,10 +7,10 @@ use super::plan::{Planned, Planner, Target};
 use super::resident::{Resident, Station};
 use super::{Detail, Executor, Phase, RunError};
 use crate::analysis::{AnalysisOutput, Built, End};
-use crate::backend::{BackendError, Canceller, RunStats, Session};
+use crate::backend::{BackendError, Canceller, RunStats, Session, session_bytes};
 use crate::graph::Graph;
 use crate::job::{self, BuildOptions, Found, Job, lacks_memory, outgrew};
-use crate::outcome::{Column, RunOutcome, Taken, Times};
+use crate::outcome::{Column, Memory, RunOutcome, Taken, Times};
 use std::num::NonZeroU32;
 
 /// A planned request on a machine that has its graph.
@@ -230,7 +230,7 @@ impl job::Work for Single<'_, '_> {
         let station = resident.station(request);
         let opened = &station.opened;
         let device = opened.session.device();
-        let encoded = &planned.encoded;
+        let (held, encoded) = (opened.session.memory(), &planned.encoded);
         let found = Found {
             backend: opened.executor,
             reason: opened.reason.clone(),
@@ -242,7 +242,12 @@ impl job::Work for Single<'_, '_> {
                 plan: self.times.plan + planned.plan_ns,
                 ..self.times
             },
-            memory: station.memory(planner.placed, request, &planned),
+            memory: Memory {
+                predicted_bytes: session_bytes(planner.placed, encoded, opened.executor),
+                allocated_bytes: held.allocated_bytes,
+                tiles_bytes: held.tiles_bytes,
+                budget_bytes: request.machine.budget_bytes,
+            },
         };
         let explained = explain(planner.placed, request, &planned, opened, &stats);
         let outcome = job.outcome(read, planner.graph, found);

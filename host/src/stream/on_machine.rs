@@ -136,10 +136,7 @@ impl Run<'_> {
             rows: &rows,
             ..Work::of(kind, &values)
         };
-        let mut end = End {
-            iterations: 0,
-            converged: false,
-        };
+        let mut end = End::BEFORE;
         let mut overflow = false;
         let ((), values) = self.on_machine(plan, on, work, false, tally, |sweep, said| {
             sweep.step()?;
@@ -188,10 +185,7 @@ impl Run<'_> {
                 shares: &shares,
                 ..Work::of(kind, &ranks)
             };
-            let mut end = End {
-                iterations: 0,
-                converged: false,
-            };
+            let mut end = End::BEFORE;
             let run = self.on_machine(plan, on, work, true, tally, |sweep, said| {
                 while !end.converged && end.iterations < limit {
                     sweep.pass()?;

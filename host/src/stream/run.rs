@@ -162,10 +162,7 @@ impl Run<'_> {
     }
 
     fn components(&self, plan: &Plan, tally: &mut Tally) -> Result<StreamResult, RunError> {
-        let end = End {
-            iterations: 1,
-            converged: true,
-        };
+        let end = End::ONCE;
         if let Some(on) = self.on {
             let nodes = self.input.rows.len();
             let mut parents: Vec<u32> = zeroed(nodes as usize).map_err(short)?;
@@ -188,10 +185,7 @@ impl Run<'_> {
         let limit = self.limit().map_or(most, |limit| limit.min(most));
         let threads = plan.sizes.threads;
         let rows = &self.input.rows;
-        let mut end = End {
-            iterations: 0,
-            converged: false,
-        };
+        let mut end = End::BEFORE;
         if let Some(on) = self.on {
             return self.ranks_on(plan, on, limit, tally);
         }
