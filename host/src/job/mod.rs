@@ -201,3 +201,87 @@ pub(crate) fn first_and_median(mut times: Vec<u64>) -> [u64; 2] {
     times.sort_unstable();
     [first, times.get(times.len() / 2).copied().unwrap_or(0)]
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::column::Column;
+    use crate::executor::Executor;
+    use crate::outcome::{Memory, Times};
+    use crate::run::{AnalysisKind, RunError};
+    use std::num::NonZeroU32;
+
+    /// Components of a graph without edges, by the last of so many plans.
+    struct Replanned<'g> {
+        graph: &'g Graph,
+        plans: u32,
+    }
+
+    impl Work for Replanned<'_> {
+        type Answer = [u64; 2];
+        type Outcome = RunOutcome;
+        type Error = RunError;
+
+        fn answer(&mut self, job: &mut Job<'_>) -> Result<[u64; 2], RunError> {
+            let times = [9, 3, 5];
+            let once = |repetition| Ok::<_, RunError>((repetition, times[repetition as usize - 1]));
+            let (last, times) = job.repeat(once)?;
+            assert_eq!(last, 3);
+            (self.plans == 0).then_some(times).ok_or(RunError::NoTime)
+        }
+
+        fn recover(self, _: &mut Job<'_>, error: RunError) -> Result<Self, RunError> {
+            let plans = self.plans.checked_sub(1).filter(|_| self.plans < 3);
+            plans.map(|plans| Self { plans, ..self }).ok_or(error)
+        }
+
+        fn finish(self, job: &mut Job<'_>, times: [u64; 2]) -> Result<RunOutcome, RunError> {
+            let found = Found {
+                backend: Executor::Cpu,
+                reason: None,
+                device: String::new(),
+                values: Column::U32(vec![0, 1]),
+                parents: None,
+                end: End::ONCE,
+                times: Times {
+                    first_run: times[0],
+                    run: times[1],
+                    ..Times::default()
+                },
+                memory: Memory::default(),
+            };
+            let mut outcome = job.outcome(self.graph, self.graph, found);
+            job.check(&mut outcome, End::ONCE, || Ok::<_, RunError>(self.graph))?;
+            Ok(outcome)
+        }
+    }
+
+    #[test]
+    fn plans_are_replaced_until_one_answers_or_none_is_left() {
+        let graph = &Graph::from_edges(2, &[], true).unwrap();
+        let request = RunRequest {
+            repeat: NonZeroU32::new(3).unwrap(),
+            check: true,
+            ..RunRequest::new(AnalysisKind::Cc, Vec::new())
+        };
+        let driven = |plans| {
+            let mut phases = Vec::new();
+            let span = spans::run("a test", graph, &request);
+            let progress = &mut |phase| phases.push(phase);
+            let outcome = drive(span, &request, progress, |_| Ok(Replanned { graph, plans }));
+            (outcome, phases)
+        };
+        let (outcome, phases) = driven(2);
+        let outcome = outcome.unwrap();
+        assert_eq!((outcome.times.first_run, outcome.times.run), (9, 5));
+        assert_eq!(outcome.checked, Some(true));
+        let run = |repetition| Phase::Run { repetition, of: 3 };
+        let runs = [1, 2, 3].map(run);
+        assert_eq!(phases, [&runs[..], &runs, &runs, &[Phase::Check]].concat());
+        let names: Vec<&str> = outcome.events.iter().map(|it| &*it.name).collect();
+        assert_eq!(names[6..], ["run 1", "run 2", "run 3", "check"]);
+        let (refused, phases) = driven(3);
+        assert!(matches!(refused, Err(RunError::NoTime)));
+        assert_eq!(phases, runs);
+    }
+}

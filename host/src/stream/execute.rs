@@ -1,7 +1,7 @@
 //! Requests on a file, and their outcome.
 
-use super::job::{On, Plan, Run, StreamResult};
 use super::memory_plan::{Keeping, Sizes};
+use super::plan::{On, Plan, Run, StreamResult};
 use super::read::{Caching, ReaderChoice};
 use super::report::Tally;
 use crate::analysis::{Detail, LoopRule, ParallelRule, Streaming};

@@ -17,9 +17,9 @@
 //! * `relax`, `parents`, `components`, `ranks`, `overflow` are the kernels; `marks` and `bits` show
 //!   which windows a search needs;
 //! * `machine` is a consumer that is a kernel on a machine, `on_machine` makes passes of one;
-//! * `choose` decides when a graph streams by default, `execute` runs a request;
+//! * `choose` decides when a graph streams by default, `execute` is the work of a request;
 //! * `pass` is for a caller's work in the caller's buffers;
-//! * `job` is a run with its plan, `run` makes passes of kernels until the analysis ends, `report`
+//! * `plan` is a run with its plan, `run` makes passes of kernels until the analysis ends, `report`
 //!   counts the reads.
 
 mod bits;
@@ -29,7 +29,6 @@ mod choose;
 mod components;
 mod consumer;
 mod execute;
-mod job;
 mod machine;
 mod marks;
 mod mirrors;
@@ -37,6 +36,7 @@ mod on_machine;
 mod overflow;
 mod parents;
 mod pass;
+mod plan;
 mod ranks;
 mod read;
 mod relax;

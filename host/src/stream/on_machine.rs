@@ -1,9 +1,9 @@
 //! Runs on a persistent kernel: its inputs and its passes.
 
 use super::buffer::short;
-use super::job::{Fallen, On, Plan, Run, StreamResult};
 use super::machine::{Machine, Said, Wanted};
 use super::memory_plan::Keeping;
+use super::plan::{Fallen, On, Plan, Run, StreamResult};
 use super::ranks::{exponent, first, first_shares, has_settled};
 use super::relax::Length;
 use super::report::Tally;

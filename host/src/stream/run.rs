@@ -2,13 +2,13 @@
 
 use super::buffer::short;
 use super::components::{Components, labels};
-use super::job::{Fallen, Plan, Run, StreamResult};
 use super::marks::Marks;
 use super::memory_plan::Sizes;
 use super::mirrors::Mirrors;
 use super::on_machine::Work;
 use super::overflow::Overflow;
 use super::parents::Parents;
+use super::plan::{Fallen, Plan, Run, StreamResult};
 use super::ranks::{Ranking, has_settled};
 use super::relax::{Float, Length, Levels, Search, Whole, Wide};
 use super::report::Tally;
