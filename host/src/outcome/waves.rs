@@ -18,7 +18,7 @@ pub fn waves(program: &EncodedProgram, control: &ControlRecord) -> Vec<WaveSumma
         waves: Vec::new(),
     };
     for (group, record) in (0..program.top_groups).zip(&program.groups) {
-        list.group((group, record), None);
+        list.group(group, record, None);
     }
     list.waves
 }
@@ -49,13 +49,13 @@ struct Listing<'a> {
 
 impl Listing<'_> {
     /// Lists the waves of a group: loops last, each followed by its body.
-    fn group(&mut self, (number, group): (u32, &GroupRecord), body_of: Option<&str>) {
+    fn group(&mut self, number: u32, group: &GroupRecord, body_of: Option<&str>) {
         let first = group.first_wave as usize;
         let waves = self.program.waves.iter().skip(first);
         let is_loop = |wave: &&WaveRecord| body_of_loop(wave).is_some();
         let (loops, plain): (Vec<_>, Vec<_>) = waves.take(group.waves as usize).partition(is_loop);
         for wave in plain {
-            self.add((number, wave), body_of, None);
+            self.add(number, wave, body_of, None);
         }
         for wave in loops {
             self.repeated(number, wave, body_of);
@@ -69,12 +69,12 @@ impl Listing<'_> {
             // Loops in a body report nothing that lasts.
             Some(_) => None,
         };
-        self.add((number, wave), body_of, iterations);
+        self.add(number, wave, body_of, iterations);
         let name = self.name(wave);
         let Range { start, end } = body_of_loop(wave).unwrap_or_default();
         let groups = self.program.groups.iter().skip(start as usize);
         for (at, group) in (start..end).zip(groups) {
-            self.group((at, group), Some(&name));
+            self.group(at, group, Some(&name));
         }
     }
 
@@ -88,7 +88,8 @@ impl Listing<'_> {
 
     fn add(
         &mut self,
-        (group, wave): (u32, &WaveRecord),
+        group: u32,
+        wave: &WaveRecord,
         body_of: Option<&str>,
         iterations: Option<u32>,
     ) {

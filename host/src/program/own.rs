@@ -79,7 +79,7 @@ impl Call {
     }
 
     /// The wave `name` with the facts of `declaration`, which has this number in its set.
-    fn wave(&self, name: &str, (number, declaration): (u32, &Declaration)) -> WaveSpec {
+    fn wave(&self, name: &str, number: u32, declaration: &Declaration) -> WaveSpec {
         let facts = declaration.facts();
         let mut wave = WaveSpec::new(name, Does::Own { number, facts });
         wave.parameters = self.parameters;
@@ -158,7 +158,7 @@ impl ProgramBuilder {
         for array in facts.arrays {
             self.need_array(*array)?;
         }
-        Ok(call.wave(name, (number, declaration)))
+        Ok(call.wave(name, number, declaration))
     }
 
     fn need_array(&mut self, array: Array) -> Result<(), OwnError> {

@@ -13,7 +13,7 @@ use crate::spans;
 
 /// A resident graph that answers many requests.
 ///
-/// The first request opens its machine and uploads the graph. Later ones for the same [`Machine`]
+/// The first request opens its machine and uploads the graph. Later ones for the same machine
 /// reuse the graph there. A request whose program differs from the last one only in its inputs,
 /// such as a search from other sources, also reuses the program; programs of earlier requests are
 /// not planned again. A request for another machine opens that one. If the choice is open, the

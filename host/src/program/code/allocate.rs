@@ -44,7 +44,7 @@ pub(in crate::program) fn allocate(written: &mut Written) -> Result<Vec<Instruct
             Op::Reduce => (!partials.is_empty()).then(|| partials.remove(0)),
             _ => None,
         };
-        code.push(places.step((step, &shapes[at]), at, found)?);
+        code.push(places.step(step, &shapes[at], at, found)?);
     }
     Ok(code)
 }
@@ -132,7 +132,8 @@ impl Places<'_> {
 
     fn step(
         &mut self,
-        (step, shape): (&Step, &Shape),
+        step: &Step,
+        shape: &Shape,
         at: usize,
         found: Option<u8>,
     ) -> Result<Instruction, CodeError> {
