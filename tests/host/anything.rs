@@ -283,6 +283,7 @@ fn add_composite(program: &mut ProgramBuilder, registers: &Registers, call: &Cal
         forward: b,
         degrees: c,
         held: x,
+        centers: (y % 2 == 0).then_some([x, y]),
     };
     let mark = [
         Mark::Bits,

@@ -245,7 +245,7 @@ fn what_one_device_alone_does_is_refused_by_name() {
     let two = devices(2, 1);
     let text = refused(RunRequest::new(AnalysisKind::Mis, Vec::new()), &two);
     assert!(
-        text.contains("bfs, reach, cc, sssp, pagerank, kcore, closeness and eccentricity"),
+        text.contains("bfs, reach, cc, sssp, pagerank, kcore, closeness, eccentricity, triangles and triangle-total"),
         "{text}"
     );
     let mut parents = bfs();

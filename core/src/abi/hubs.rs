@@ -9,6 +9,10 @@ pub const HUBS_LEAST: u32 = 1 << 11;
 /// Most hubs that there may be space for.
 pub const HUBS_MOST: u32 = 1 << 14;
 
+/// Longest row that is always looked up in that of the node whose edge remains, even if it is the
+/// longer one: nodes with shorter rows visit only their remaining edges.
+pub const ROW_FEW: u32 = 32;
+
 /// The bit of the key of a hub; other keys are numbers of edges.
 pub const HUB: u32 = 1 << 31;
 

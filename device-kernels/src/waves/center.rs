@@ -1,17 +1,41 @@
 //! A node with its neighbour hash table while triangles are counted, and the lanes that count
-//! there.
+//! there; the nodes at which a device counts.
 
 use super::deal::NONE;
 use crate::grid::Grid;
+use crate::tables::Wave;
 use crate::team::Team;
+pub(super) use seawall_core::abi::hubs::ROW_FEW as FEW;
 
 /// Longest row that a lane keeps in registers.
 pub(super) const LANE_HELD: u32 = 4;
-/// Longest row that is always looked up in that of the node whose edge remains, even if it is the
-/// longer one: nodes with shorter rows visit only their remaining edges.
-pub(super) const FEW: u32 = 32;
 /// Most lookups that a warp takes on: a share of all edges, and the least limit.
 const WARP_WORK: (u32, u32) = (16, 4096);
+
+/// The nodes at which triangles are counted: those of one device of several, or all.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Centers {
+    first: u32,
+    count: u32,
+}
+
+impl Centers {
+    /// Those of a counting wave on a graph of `nodes` nodes.
+    #[inline(always)]
+    pub(super) fn of<G: Grid>(grid: G, wave: Wave, nodes: u32) -> Self {
+        let [before, after] = [2, 3].map(|at| wave.parameter(grid, at));
+        Self {
+            first: before,
+            count: nodes.saturating_sub(before).saturating_sub(after),
+        }
+    }
+
+    #[inline(always)]
+    pub(super) fn has(self, node: u32) -> bool {
+        node.wrapping_sub(self.first) < self.count
+    }
+}
+
 /// A node with its neighbour hash table.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Center {

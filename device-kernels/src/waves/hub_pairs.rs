@@ -6,6 +6,7 @@
 //! piece ends at the hub itself; if triangles are counted at all corners, rows are whole, and the
 //! bits that a hub shares are its own count.
 
+use super::center::Centers;
 use super::deal::{NONE, is_late, open_parts, take_parts};
 use super::hubs::Hubs;
 use super::neighbour_tables::space_of;
@@ -41,6 +42,7 @@ pub(super) struct HubPairs<const CORNERS: bool> {
     forward: Forward,
     hubs: Hubs,
     counts: Proven,
+    centers: Centers,
 }
 
 /// A warp's shared memory: a bit per hub, clear before and after a node, and the pieces to
@@ -103,11 +105,12 @@ impl PairMemory {
 }
 
 impl<const CORNERS: bool> HubPairs<CORNERS> {
-    pub(super) fn new(forward: Forward, hubs: Hubs, counts: Proven) -> Self {
+    pub(super) fn new(forward: Forward, hubs: Hubs, counts: Proven, centers: Centers) -> Self {
         Self {
             forward,
             hubs,
             counts,
+            centers,
         }
     }
 
@@ -126,7 +129,7 @@ impl<const CORNERS: bool> HubPairs<CORNERS> {
             take_parts(team, nodes, NODES, |node| {
                 late = late || is_late(team, node);
                 let (mut first, mut len) = (0, 0);
-                if !late && node < nodes {
+                if !late && node < nodes && pairs.centers.has(node) {
                     (first, len) = pairs.row(grid, node);
                 }
                 let mut wanted = grid.ballot(len >= 2);

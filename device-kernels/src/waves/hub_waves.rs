@@ -1,5 +1,6 @@
 //! The waves that choose and rank hubs and count with them.
 
+use super::center::Centers;
 use super::hub_pairs::HubPairs;
 use super::hubs::Hubs;
 use super::orient::Forward;
@@ -43,10 +44,11 @@ pub(super) fn run_hubs<G: Grid>(
                 let register = wave.destination(grid);
                 context.tables.proven_of(grid, register, nodes)?
             };
+            let centers = Centers::of(grid, wave, nodes);
             if both {
-                HubPairs::<true>::new(forward, hubs, counts).all(context)?;
+                HubPairs::<true>::new(forward, hubs, counts, centers).all(context)?;
             } else {
-                HubPairs::<false>::new(forward, hubs, counts).all(context)?;
+                HubPairs::<false>::new(forward, hubs, counts, centers).all(context)?;
             }
         }
     }

@@ -15,7 +15,7 @@
 //! A node is a corner of at most as many triangles as the graph has edges, so counts fit
 //! a word.
 
-use super::center::{Center, FEW, LANE_HELD, Most, Taker};
+use super::center::{Center, Centers, FEW, LANE_HELD, Most, Taker};
 use super::deal::{NONE, each_chunk, each_left, each_part, is_late};
 use super::hub_waves::run_hubs;
 use super::neighbour_tables::{CHAINED, LaneGroup, Table};
@@ -68,10 +68,11 @@ pub fn run_triangles<G: Grid>(
     };
     // SAFETY: indices are nodes of the graph.
     let counts = unsafe { tables.proven_of(grid, wave.destination(grid), nodes)? };
+    let centers = Centers::of(grid, wave, nodes);
     if wave.parameter(grid, 1) == 0 {
-        Count::<true> { forward, counts }.all(context, held)
+        Count::<true>::new(forward, counts, centers).all(context, held)
     } else {
-        Count::<false> { forward, counts }.all(context, held)
+        Count::<false>::new(forward, counts, centers).all(context, held)
     }
 }
 
@@ -81,9 +82,18 @@ pub fn run_triangles<G: Grid>(
 pub(super) struct Count<const CORNERS: bool> {
     pub(super) forward: Forward,
     counts: Proven,
+    centers: Centers,
 }
 
 impl<const CORNERS: bool> Count<CORNERS> {
+    fn new(forward: Forward, counts: Proven, centers: Centers) -> Self {
+        Self {
+            forward,
+            counts,
+            centers,
+        }
+    }
+
     /// Counts this team's share: rows of lanes, then those of warps, then of blocks.
     #[inline(never)]
     fn all<G: Grid>(&self, context: &Context<G>, held: u32) -> Result<(), FaultCode> {
@@ -139,8 +149,12 @@ impl<const CORNERS: bool> Count<CORNERS> {
         Ok(())
     }
 
+    /// The node with its row, or none if it is not among the centers.
     #[inline(always)]
     pub(super) fn center<G: Grid>(&self, grid: G, node: u32) -> Center {
+        if !self.centers.has(node) {
+            return Center::NONE;
+        }
         let (first, end) = self.forward.rows.row(grid, node);
         Center {
             node,

@@ -395,7 +395,13 @@ def test_ctrl_c_ends_a_run() -> None:
 
 def test_devices_share_a_question() -> None:
     graph = Graph.load("gen:rmat:12:8", weights="ignored")
-    for analysis, sources in [("bfs", [1]), ("cc", []), ("pagerank", []), ("closeness", [1, 2, 3])]:
+    for analysis, sources in [
+        ("bfs", [1]),
+        ("cc", []),
+        ("pagerank", []),
+        ("closeness", [1, 2, 3]),
+        ("triangle-total", []),
+    ]:
         one = graph.run(analysis, sources, machine="cpu", threads=1)
         many = graph.run(analysis, sources, machine="cpu", threads=2, devices=[0, 1, 2])
         assert (one["devices"], many["devices"]) == (1, 3)

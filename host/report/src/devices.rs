@@ -20,9 +20,11 @@ pub(super) fn write(out: &mut dyn Write, report: &DevicesReport) -> io::Result<(
             Some(number) => format!("GPU {number}"),
             None => format!("device {device}"),
         };
-        let part = match report.sources.get(device) {
-            Some(sources) => counted(*sources, "source"),
-            None => format!(
+        let (sources, centers) = (report.sources.get(device), report.centers.get(device));
+        let part = match (sources, centers) {
+            (Some(sources), _) => counted(*sources, "source"),
+            (None, Some(centers)) => format!("triangles from {}", counted(*centers, "node")),
+            (None, None) => format!(
                 "{} nodes, {} edges that lead to them",
                 Count(*nodes),
                 Count(*edges)
@@ -34,7 +36,7 @@ pub(super) fn write(out: &mut dyn Write, report: &DevicesReport) -> io::Result<(
     if report.nodes.len() > SHOWN {
         row(out, "", &format!("and {} more", report.nodes.len() - SHOWN))?;
     }
-    if !report.sources.is_empty() {
+    if !(report.sources.is_empty() && report.centers.is_empty()) {
         return row(out, "exchange", "none: each device has the whole graph");
     }
     let text = format!(

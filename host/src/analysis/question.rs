@@ -37,6 +37,9 @@ pub struct Question {
     /// Whether the graph has shortcuts ([`Graph::with_shortcuts`](crate::graph::Graph::with_shortcuts)),
     /// whose weights are the lengths that the [analysis](super::Analysis::shortcuts) asked for.
     pub shortcuts: bool,
+    /// The first node from which triangles are looked for, and the node after the last, if several
+    /// devices share them out.
+    pub(crate) centers: Option<[u32; 2]>,
 }
 
 impl Question {
@@ -61,6 +64,7 @@ impl Question {
             centrality: Centrality::default(),
             low_memory: false,
             shortcuts: false,
+            centers: None,
         }
     }
 }

@@ -9,6 +9,7 @@ use crate::analysis::{End, sources_at_once};
 use crate::backend::cpu::processes::{lost, split};
 use crate::backend::{BackendError, Canceller};
 use crate::column::Column;
+use crate::executor::Machine;
 use crate::graph::Graph;
 use crate::job::{Job, names, original_ids};
 use crate::outcome::{Event, Rounds, RunOutcome, Times};
@@ -81,16 +82,7 @@ pub(super) fn run(
     let first = first.ok_or(RunError::NoSource {
         analysis: request.analysis,
     })?;
-    let name = match devices {
-        Devices::Gpus(numbers) => format!("{} x {}", numbers.len(), first.device),
-        Devices::Simulated { count, .. } => {
-            format!(
-                "{} of {}",
-                counted(u64::from(*count), "simulated device"),
-                first.device
-            )
-        }
-    };
+    let name = name(devices, &first);
     let (mut outcome, end) = whole(graph, request, first, devices, &parts, &shares)?;
     outcome.device = name;
     outcome.events.extend(events);
@@ -126,10 +118,7 @@ pub(super) fn run_on_ranks(
     let first = found.ok_or(RunError::NoSource {
         analysis: request.analysis,
     })?;
-    if let Some(rank) = status.iter().position(|is_well| *is_well == 0) {
-        let rank = rank as u32;
-        return Err(BackendError::RankEnded { rank }.into());
-    }
+    all_well(&status)?;
     let share = Share::of(&first, parts[own]).words();
     let counts: Vec<usize> = parts.iter().map(|part| FIGURES + 2 * part.len()).collect();
     let all = carrier.all_gather(&share, &counts).map_err(lost)?;
@@ -142,6 +131,14 @@ pub(super) fn run_on_ranks(
     Ok((outcome, end))
 }
 
+/// Refuses to go on if a rank ended before, by a word of each.
+pub(super) fn all_well(status: &[u32]) -> Result<(), RunError> {
+    match status.iter().position(|is_well| *is_well == 0) {
+        Some(rank) => Err(BackendError::RankEnded { rank: rank as u32 }.into()),
+        None => Ok(()),
+    }
+}
+
 /// The outcome of all devices and its end, by that of one of them, whose plan and session it shows.
 fn whole(
     graph: &Graph,
@@ -151,12 +148,58 @@ fn whole(
     parts: &[&[u32]],
     shares: &[Option<Share>],
 ) -> Result<(RunOutcome, End), RunError> {
+    let figures = shares.iter().map(|share| Some(share.as_ref()?.figures));
+    let figures: Vec<Option<Figures>> = figures.collect();
     let mut all = RunOutcome {
         sources: original_ids(graph, request.sources()),
         source_names: names(graph, request.sources()),
-        ..one
+        ..together(one, devices, &figures)
     };
-    let known: Vec<Figures> = shares.iter().flatten().map(|share| share.figures).collect();
+    if let Some(report) = &mut all.devices {
+        report.sources = parts.iter().map(|part| part.len() as u64).collect();
+    }
+    for (part, share) in parts.iter().zip(shares) {
+        let values = share.iter().flat_map(|share| &share.values);
+        for (source, value) in part.iter().zip(values) {
+            let at = *source as usize;
+            match &mut all.values {
+                Column::U32(column) => column[at] = *value as u32,
+                Column::U64(column) => column[at] = *value,
+                Column::F32(column) => column[at] = f32::from_bits(*value as u32),
+                // No analysis of many sources has one.
+                Column::I64(_) | Column::Sets(_) => {}
+            }
+        }
+    }
+    let end = answer(graph, request, &mut all)?;
+    Ok((all, end))
+}
+
+/// Finds what the values of all devices say, and returns the end of the run.
+pub(super) fn answer(
+    graph: &Graph,
+    request: &RunRequest,
+    all: &mut RunOutcome,
+) -> Result<End, RunError> {
+    let form = graph.form(request.form_of(graph)?)?;
+    let analysis = request.analysis.definition();
+    all.reached = analysis.reached(&all.values);
+    all.answer = analysis.answer(form, &all.values);
+    let (Rounds::Levels(iterations) | Rounds::Iterations(iterations)) = all.rounds;
+    Ok(End {
+        iterations,
+        converged: all.converged,
+    })
+}
+
+/// The outcome of `one` of the devices with the figures of all; some may have had nothing to do.
+pub(super) fn together(
+    one: RunOutcome,
+    devices: &Devices,
+    figures: &[Option<Figures>],
+) -> RunOutcome {
+    let mut all = one;
+    let known: Vec<Figures> = figures.iter().flatten().copied().collect();
     let most = |of: fn(&Figures) -> u64| known.iter().map(of).max().unwrap_or(0);
     let sum = |of: fn(&Figures) -> u64| {
         known
@@ -184,45 +227,21 @@ fn whole(
     all.memory.predicted_bytes = sum(|figures| figures.predicted_bytes);
     all.memory.allocated_bytes = sum(|figures| figures.allocated_bytes);
     all.memory.tiles_bytes = sum(|figures| figures.tiles_bytes);
-    let bytes = |share: &Option<Share>| {
-        share
-            .as_ref()
-            .map_or(0, |share| share.figures.allocated_bytes)
-    };
+    let bytes = |figures: &Option<Figures>| figures.map_or(0, |figures| figures.allocated_bytes);
     all.devices = Some(DevicesReport {
-        count: parts.len() as u32,
+        count: figures.len() as u32,
         numbers: devices.numbers(),
-        nodes: vec![all.nodes; parts.len()],
-        edges: vec![all.edges; parts.len()],
-        sources: parts.iter().map(|part| part.len() as u64).collect(),
-        memory_bytes: shares.iter().map(bytes).collect(),
+        nodes: vec![all.nodes; figures.len()],
+        edges: vec![all.edges; figures.len()],
+        sources: Vec::new(),
+        centers: Vec::new(),
+        memory_bytes: figures.iter().map(bytes).collect(),
         barriers: 0,
         lists: 0,
         pulls: 0,
         exchanged_bytes: 0,
     });
-    for (part, share) in parts.iter().zip(shares) {
-        let values = share.iter().flat_map(|share| &share.values);
-        for (source, value) in part.iter().zip(values) {
-            let at = *source as usize;
-            match &mut all.values {
-                Column::U32(column) => column[at] = *value as u32,
-                Column::U64(column) => column[at] = *value,
-                Column::F32(column) => column[at] = f32::from_bits(*value as u32),
-                // No analysis of many sources has one.
-                Column::I64(_) | Column::Sets(_) => {}
-            }
-        }
-    }
-    let form = graph.form(request.form_of(graph)?)?;
-    let analysis = request.analysis.definition();
-    all.reached = analysis.reached(&all.values);
-    all.answer = analysis.answer(form, &all.values);
-    let end = End {
-        iterations: rounds,
-        converged: all.converged,
-    };
-    Ok((all, end))
+    all
 }
 
 /// The findings of one device for its sources.
@@ -236,7 +255,7 @@ struct Share {
 /// Figures of a device, in words that a carrier takes.
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]
 #[repr(C)]
-struct Figures {
+pub(super) struct Figures {
     rounds: u64,
     converged: u64,
     upload: u64,
@@ -252,33 +271,39 @@ struct Figures {
 }
 
 /// Words of [`Figures`].
-const FIGURES: usize = size_of::<Figures>() / 4;
+pub(super) const FIGURES: usize = size_of::<Figures>() / 4;
+
+impl Figures {
+    pub(super) fn of(outcome: &RunOutcome) -> Self {
+        let (Rounds::Levels(rounds) | Rounds::Iterations(rounds)) = outcome.rounds;
+        let (times, memory) = (outcome.times, outcome.memory);
+        Self {
+            rounds: u64::from(rounds),
+            converged: u64::from(outcome.converged),
+            upload: times.upload,
+            plan: times.plan,
+            run: times.run,
+            first_run: times.first_run,
+            readback: times.readback,
+            edges_examined: outcome.edges_examined.unwrap_or(0),
+            device_barriers: outcome.device_barriers,
+            predicted_bytes: memory.predicted_bytes,
+            allocated_bytes: memory.allocated_bytes,
+            tiles_bytes: memory.tiles_bytes,
+        }
+    }
+}
 
 impl Share {
     fn of(outcome: &RunOutcome, sources: &[u32]) -> Self {
-        let (Rounds::Levels(rounds) | Rounds::Iterations(rounds)) = outcome.rounds;
         let value = |source: &u32| match &outcome.values {
             Column::U32(column) => u64::from(column[*source as usize]),
             Column::U64(column) => column[*source as usize],
             Column::F32(column) => u64::from(column[*source as usize].to_bits()),
             Column::I64(_) | Column::Sets(_) => 0,
         };
-        let (times, memory) = (outcome.times, outcome.memory);
         Self {
-            figures: Figures {
-                rounds: u64::from(rounds),
-                converged: u64::from(outcome.converged),
-                upload: times.upload,
-                plan: times.plan,
-                run: times.run,
-                first_run: times.first_run,
-                readback: times.readback,
-                edges_examined: outcome.edges_examined.unwrap_or(0),
-                device_barriers: outcome.device_barriers,
-                predicted_bytes: memory.predicted_bytes,
-                allocated_bytes: memory.allocated_bytes,
-                tiles_bytes: memory.tiles_bytes,
-            },
+            figures: Figures::of(outcome),
             values: sources.iter().map(value).collect(),
         }
     }
@@ -297,9 +322,19 @@ impl Share {
     }
 }
 
-/// The request for one device, which answers for `sources`.
-fn request_of(request: &RunRequest, sources: &[u32], devices: &Devices, at: usize) -> RunRequest {
-    let mut machine = request.machine;
+/// The name of all devices, by the outcome of one.
+pub(super) fn name(devices: &Devices, one: &RunOutcome) -> String {
+    match devices {
+        Devices::Gpus(numbers) => format!("{} x {}", numbers.len(), one.device),
+        Devices::Simulated { count, .. } => {
+            let devices = counted(u64::from(*count), "simulated device");
+            format!("{devices} of {}", one.device)
+        }
+    }
+}
+
+/// The machine of one device.
+pub(super) fn machine(mut machine: Machine, devices: &Devices, at: usize) -> Machine {
     machine.executor = Some(devices.executor());
     match devices {
         Devices::Gpus(numbers) => machine.device = numbers.get(at).copied().unwrap_or(0),
@@ -307,9 +342,14 @@ fn request_of(request: &RunRequest, sources: &[u32], devices: &Devices, at: usiz
             machine.threads = NonZeroUsize::new((*threads).max(1) as usize);
         }
     }
+    machine
+}
+
+/// The request for one device, which answers for `sources`.
+fn request_of(request: &RunRequest, sources: &[u32], devices: &Devices, at: usize) -> RunRequest {
     RunRequest {
         sources: sources.to_vec(),
-        machine,
+        machine: machine(request.machine, devices, at),
         check: false,
         explain: false,
         ..request.clone()
@@ -317,7 +357,7 @@ fn request_of(request: &RunRequest, sources: &[u32], devices: &Devices, at: usiz
 }
 
 /// Runs each request on a thread of its own. The first error, or `canceller`, ends all.
-fn on_each(
+pub(super) fn on_each(
     graph: &Graph,
     requests: &[Option<RunRequest>],
     canceller: &Canceller,

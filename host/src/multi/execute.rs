@@ -3,7 +3,7 @@
 use super::DevicesReport;
 use super::cut::{Walks, cuts, edges_of};
 use super::sliced::{self, WIDTH_LOG2};
-use super::{dealt, price};
+use super::{centers, dealt, price};
 use crate::analysis::{AnalysisKind, Detail, End, ranking_iterations_max};
 use crate::backend::cpu::multi::Blocks;
 use crate::backend::multi::{DeviceEdges, DeviceFound, Meeting, MultiJob, MultiRun};
@@ -102,6 +102,8 @@ pub(super) enum Way {
     Cut(Work),
     /// Each device has a part of the sources.
     Dealt,
+    /// Each device has a part of the nodes from which triangles are looked for.
+    Centers,
 }
 
 /// Why one device is faster than `devices` for `request`, if that is so for any graph of this size.
@@ -116,11 +118,12 @@ pub fn reason_for_one(
     Ok(match way_of(request, devices)? {
         Way::Cut(work) => price::reason_for_one(graph, work, devices),
         Way::Dealt => dealt::reason_for_one(graph, request, devices.count()),
+        Way::Centers => centers::reason_for_one(graph, request, devices.count())?,
     })
 }
 
 /// Analyses that run on several devices.
-pub const ANALYSES: [AnalysisKind; 8] = [
+pub const ANALYSES: [AnalysisKind; 10] = [
     AnalysisKind::Bfs,
     AnalysisKind::Reach,
     AnalysisKind::Cc,
@@ -129,6 +132,8 @@ pub const ANALYSES: [AnalysisKind; 8] = [
     AnalysisKind::Kcore,
     AnalysisKind::Closeness,
     AnalysisKind::Eccentricity,
+    AnalysisKind::Triangles,
+    AnalysisKind::TriangleTotal,
 ];
 
 /// The names of [`ANALYSES`], for messages.
@@ -149,6 +154,7 @@ pub(super) fn way_of(request: &RunRequest, devices: &Devices) -> Result<Way, Run
         AnalysisKind::Pagerank => Way::Cut(Work::Ranks),
         AnalysisKind::Kcore => Way::Cut(Work::Cores),
         AnalysisKind::Closeness | AnalysisKind::Eccentricity => Way::Dealt,
+        AnalysisKind::Triangles | AnalysisKind::TriangleTotal => Way::Centers,
         _ => {
             return Err(refuse(format!(
                 "{analysis} runs on one device; {} run on several",
@@ -311,9 +317,16 @@ fn prepare<'a>(
     let request = job.request;
     let way = way_of(request, devices)?;
     check(graph, request)?;
-    let Way::Cut(work) = way else {
-        let run = Box::new(|job: &mut Job<'_>| dealt::run(graph, job, devices, canceller));
-        return Ok(Split { graph, run });
+    let work = match way {
+        Way::Cut(work) => work,
+        Way::Dealt => {
+            let run = Box::new(|job: &mut Job<'_>| dealt::run(graph, job, devices, canceller));
+            return Ok(Split { graph, run });
+        }
+        Way::Centers => {
+            let run = Box::new(|job: &mut Job<'_>| centers::run(graph, job, devices, canceller));
+            return Ok(Split { graph, run });
+        }
     };
     let start = job.now();
     job.phase(Phase::Plan);
@@ -480,7 +493,7 @@ impl<'g> Cut<'g> {
     }
 }
 
-fn short(short: Shortage) -> RunError {
+pub(super) fn short(short: Shortage) -> RunError {
     RunError::Backend(BackendError::OutOfMemory {
         what: "the parts of a graph",
         needed: short.needed,
@@ -677,6 +690,7 @@ fn report(run: &MultiRun, devices: &Devices, found: &[DeviceFound]) -> DevicesRe
         nodes: ranges.map(|range| u64::from(range[1] - range[0])).collect(),
         edges: found.iter().map(|found| found.edges).collect(),
         sources: Vec::new(),
+        centers: Vec::new(),
         memory_bytes: found.iter().map(|found| found.bytes).collect(),
         barriers: u64::from(found[0].state.meetings),
         lists: found.iter().map(|found| u64::from(found.state.lists)).sum(),

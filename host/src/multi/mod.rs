@@ -1,7 +1,8 @@
 //! One analysis on several devices: GPUs of one host, or devices that threads simulate.
 //!
 //! Analyses of many sources are dealt out (`dealt`): each device answers for a part of them, with the
-//! whole graph and the kernels of one device. For the others, nodes are cut into ranges with about as
+//! whole graph and the kernels of one device. So are the nodes from which triangles are looked for
+//! (`centers`). For the others, nodes are cut into ranges with about as
 //! many edges each (`cut`); a device has the edges that lead to its own nodes. One kernel stays on each device for the whole analysis, and after each step
 //! the devices write what they found into each other's memory: no host is in between. Columns are
 //! those of a run on one device, bit for bit. Devices may also be processes that a `carrier` joins
@@ -10,6 +11,7 @@
 //! [docs/many-gpus.md]: https://github.com/seawall-rs/seawall/blob/main/docs/many-gpus.md
 
 mod carrier;
+mod centers;
 mod choice;
 mod cut;
 mod dealt;
@@ -42,6 +44,10 @@ pub struct DevicesReport {
     /// Sources of each device, if they were dealt out; the graph is then whole on each.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub sources: Vec<u64>,
+    /// Nodes from which each device looked for triangles, if they were shared out; the graph is then
+    /// whole on each.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub centers: Vec<u64>,
     /// Memory of each device, bytes.
     pub memory_bytes: Vec<u64>,
     /// Barriers of all devices.

@@ -5,7 +5,7 @@
 
 use super::carrier::Carrier;
 use super::execute::{Cut, Split, Way, check, check_budget, way_of};
-use super::{Devices, dealt};
+use super::{Devices, centers, dealt};
 use crate::backend::cpu::multi::{Blocks, on_device};
 use crate::backend::cpu::processes::{Processes, lost};
 use crate::backend::multi::DeviceEdges;
@@ -79,8 +79,14 @@ fn prepare<'a>(
     greet(carrier, words.unwrap_or([0; GREETING]), ready.is_ok())?;
     let plan_ns = job.since(start);
     let Some((cut, edges)) = ready? else {
-        let run =
-            move |job: &mut Job<'_>| dealt::run_on_ranks(graph, job, &devices, carrier, canceller);
+        let is_counting = way_of(job.request, &devices)? == Way::Centers;
+        let run = move |job: &mut Job<'_>| {
+            let run_on_ranks = match is_counting {
+                true => centers::run_on_ranks,
+                false => dealt::run_on_ranks,
+            };
+            run_on_ranks(graph, job, &devices, carrier, canceller)
+        };
         return Ok(Split {
             graph,
             run: Box::new(run),
@@ -121,7 +127,8 @@ pub fn refuse_on_ranks(carrier: &mut dyn Carrier) -> Result<bool, RunError> {
     Ok(all.chunks(GREETING).take(own).all(|words| words[0] != 0))
 }
 
-/// This rank's part of the nodes; `None` if ranks have parts of the sources instead.
+/// This rank's part of the nodes; `None` if ranks have parts of the sources, or of
+/// the work alone, instead.
 type Part<'g> = Option<(Cut<'g>, DeviceEdges<'g>)>;
 
 fn ready<'g>(

@@ -20,6 +20,19 @@ pub struct Triangles {
     /// Most entries of a row in the hash table of a warp or a block at a time; 0 for as many as fit
     /// its memory. The counts are the same for any number.
     pub held: u32,
+    /// The first node from which triangles are looked for, and the node after the last: not all of
+    /// them if several devices share them out.
+    pub centers: Option<[u32; 2]>,
+}
+
+impl Triangles {
+    /// `wave` with the numbers of nodes before and after its centers, on a graph of `nodes` nodes.
+    fn counting(self, wave: WaveSpec, nodes: u32) -> WaveSpec {
+        match self.centers {
+            Some([first, end]) => wave.with(2, first).with(3, nodes.saturating_sub(end)),
+            None => wave,
+        }
+    }
 }
 
 /// Nodes of many edges, between which edges are bits.
@@ -51,6 +64,7 @@ impl ProgramBuilder {
     /// the graph is symmetric.
     pub fn count_triangles(&mut self, name: &str, triangles: Triangles) {
         let wave = WaveSpec::new(name, Opcode::CountTriangles).updating(triangles.corners);
+        let wave = triangles.counting(wave, self.nodes);
         self.push(
             wave.reading(0, triangles.forward)
                 .reading(1, triangles.degrees)
@@ -63,6 +77,7 @@ impl ProgramBuilder {
     /// the one whose remaining edges lead to the two others.
     pub fn count_triangles_once(&mut self, name: &str, triangles: Triangles) {
         let wave = WaveSpec::new(name, Opcode::CountTriangles).updating(triangles.corners);
+        let wave = triangles.counting(wave, self.nodes);
         self.push(
             wave.reading(0, triangles.forward)
                 .reading(1, triangles.degrees)
@@ -110,6 +125,7 @@ impl ProgramBuilder {
     /// or to the lowest one.
     pub fn count_by_hubs(&mut self, name: &str, triangles: Triangles, hubs: Hubs) {
         let wave = WaveSpec::new(name, Opcode::CountHubs).updating(triangles.corners);
+        let wave = triangles.counting(wave, self.nodes);
         self.push(
             wave.reading(0, triangles.forward)
                 .reading(1, triangles.degrees)

@@ -55,6 +55,8 @@ pub struct RunRequest {
     pub parallel: Option<Parallel>,
     /// Whether a plan may be reused from an equal earlier request.
     pub reuse_plans: bool,
+    /// As [`Question::centers`].
+    pub(crate) centers: Option<[u32; 2]>,
 }
 
 impl RunRequest {
@@ -80,6 +82,7 @@ impl RunRequest {
             loops: None,
             parallel: None,
             reuse_plans: true,
+            centers: None,
         }
     }
 
@@ -137,6 +140,7 @@ impl RunRequest {
             centrality: self.centrality,
             low_memory: false,
             shortcuts: false,
+            centers: self.centers,
         }
     }
 }

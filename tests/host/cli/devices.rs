@@ -72,6 +72,26 @@ fn sources_of_closeness_and_eccentricity_are_dealt_out() {
     );
 }
 
+/// Nodes from which triangles are looked for are shared out by the lookups there.
+#[test]
+fn triangles_are_counted_by_all_devices() {
+    for name in ["triangles", "triangle-total"] {
+        let analysis = ["--analysis", name];
+        let one = run(&analysis, &["--json"]).json();
+        let found = run(&analysis, &["--devices", "0,1,2", "--check", "--json"]).json();
+        for field in ["checksum", "answer", "triangles"] {
+            assert_eq!(found[field], one[field], "{name} {field}");
+        }
+        assert_eq!(found["checked"], true, "{name}");
+        let devices = &found["devices"];
+        let centers = devices["centers"].as_array().unwrap();
+        let sum: u64 = centers.iter().filter_map(serde_json::Value::as_u64).sum();
+        assert_eq!((centers.len(), sum), (3, 4096), "{devices}");
+        let text = run(&analysis, &["--devices", "0,1", "--explain"]).stdout;
+        assert!(text.contains("device 1: triangles from "), "{text}");
+    }
+}
+
 #[test]
 fn requests_for_one_device_are_refused_before_a_run() {
     let refused = |analysis: &[&str], more: &[&str], part: &str| {

@@ -196,6 +196,7 @@ fn sets_and_triangles_of_unmade_memory_are_refused() {
             forward,
             degrees,
             held: 0,
+            centers: None,
         };
         program.count_triangles("count", triangles);
     });

@@ -106,6 +106,7 @@ pub fn unmade() -> Result<EncodedProgram, ProgramError> {
         forward,
         degrees,
         held: 0,
+        centers: None,
     };
     program.fill("corners", corners, 0);
     program.orient_edges("orient others", orient(other, degrees));

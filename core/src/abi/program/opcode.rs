@@ -261,7 +261,8 @@ opcodes! {
     /// among the remaining rows `sources[0]` of lengths `sources[1]`; `parameters[0]` limits the
     /// entries of a row that are kept in shared memory at a time, where it is not 0. If
     /// `parameters[1]` is not 0, it counts each triangle at one corner only, the one whose
-    /// remaining edges lead to the two others.
+    /// remaining edges lead to the two others. It leaves the first `parameters[2]` nodes and the
+    /// last `parameters[3]` to other devices: counts from all nodes add up to those of one device.
     CountTriangles = 33 => TRIANGLES, Some(&[Nodes(1), Any, Nodes(1)]),
         Facts::of(&[To, First, Second], &[To])
         .needing(&[(First, Rows), (Second, Lengths)]);
@@ -376,7 +377,7 @@ opcodes! {
     /// Adds to the counts `destination` the triangles with two hubs among the higher corners,
     /// by the remaining rows `sources[0]` of lengths `sources[1]` and the hubs `sources[2]`. It
     /// counts at every corner if `parameters[0]` is not 0, by bits in both directions, else at
-    /// the lowest one.
+    /// the lowest one, and leaves nodes out as [`CountTriangles`](Self::CountTriangles) does.
     CountHubs = 52 => TRIANGLES, Some(&[Nodes(1), Any, Nodes(1), HubWords]),
         Facts::of(&[To, First, Second, Third], &[To])
         .needing(&[ (First, Rows), (Second, Lengths), (Third, Hubs), ]);

@@ -12,7 +12,7 @@ use super::{
 use crate::column::Column;
 use crate::cost::{Job, Worker};
 use crate::graph::Graph;
-use crate::program::{self, Hubs, ProgramBuilder, ProgramError, RegisterId};
+use crate::program::{self, Hubs, ProgramBuilder, ProgramError};
 use crate::units::counted;
 
 /// The analysis `triangles`.
@@ -104,24 +104,24 @@ pub(super) fn build(
     } else {
         Method::Rows
     };
-    count_by_rows(&mut program, graph, corners, counts, method)?;
+    let triangles = program::Triangles {
+        corners,
+        forward: program.words("forward edges", u64::from(graph.edges()))?,
+        degrees: program.words("forward degrees", nodes)?,
+        held: 0,
+        centers: question.centers,
+    };
+    count_by_rows(&mut program, triangles, counts, method)?;
     Ok(Built::of(program, Vec::new(), corners, Reading::Words))
 }
 
 /// Keeps one direction of every edge, and intersects rows; rows of hubs by bits.
 fn count_by_rows(
     program: &mut ProgramBuilder,
-    graph: &Graph,
-    corners: RegisterId,
+    triangles: program::Triangles,
     counts: Counts,
     method: Method,
 ) -> Result<(), ProgramError> {
-    let triangles = program::Triangles {
-        corners,
-        forward: program.words("forward edges", u64::from(graph.edges()))?,
-        degrees: program.words("forward degrees", u64::from(graph.nodes()))?,
-        held: 0,
-    };
     let hubs = match method {
         Method::Hubs { space, least } => Some(Hubs {
             register: program.hubs("hubs", space)?,

@@ -70,16 +70,30 @@ impl Assembler {
         let Some([forward, degrees, other]) = self.oriented.pop() else {
             return;
         };
-        let mut triangles = Triangles {
+        let (held, is_shared) = match by {
+            Finding::Rows { held } => (held, held % 2 == 1),
+            Finding::Hubs { least, .. } => (0, least % 2 == 1),
+        };
+        let triangles = Triangles {
             corners: self.at(to),
             forward,
             degrees,
-            held: 0,
+            held,
+            centers: None,
+        };
+        // Counts from some nodes and from the others add up to those of all.
+        let nodes = self.program_nodes;
+        let parts = match is_shared {
+            true => &[Some([0, nodes / 3]), Some([nodes / 3, nodes])][..],
+            false => &[None],
+        };
+        let from = |centers: &Option<[u32; 2]>| Triangles {
+            centers: *centers,
+            ..triangles
         };
         self.program.fill("clear", triangles.corners, 0);
         match by {
-            Finding::Rows { held } => {
-                triangles.held = held;
+            Finding::Rows { .. } => {
                 self.program.orient_edges("orient", triangles);
             }
             Finding::Hubs { space, least } => {
@@ -91,13 +105,17 @@ impl Assembler {
                 };
                 self.program.find_hubs(["reset", "pick", "rank"], hubs);
                 self.program.orient_by_hubs("orient", triangles, hubs);
-                self.program.count_by_hubs("pairs", triangles, hubs);
+                for centers in parts {
+                    self.program.count_by_hubs("pairs", from(centers), hubs);
+                }
             }
         }
-        if once {
-            self.program.count_triangles_once("count", triangles);
-        } else {
-            self.program.count_triangles("count", triangles);
+        for centers in parts {
+            if once {
+                self.program.count_triangles_once("count", from(centers));
+            } else {
+                self.program.count_triangles("count", from(centers));
+            }
         }
     }
 }
