@@ -24,6 +24,7 @@ mod listings;
 mod many;
 mod memory;
 mod multi;
+mod multi_programs;
 mod multi_triangles;
 mod carriers;
 mod multigraphs;

@@ -108,25 +108,34 @@ pub struct EachRecord {
     pub items: u32,
     /// The [needs](super::code::needs) of its code.
     pub needs: u32,
+    /// Items that are left out, the first ones: other devices run them.
+    pub before: u32,
 }
 
 impl EachRecord {
     /// Reads the parameters of such a wave.
     #[must_use]
     pub const fn from_parameters(words: [u32; 5]) -> Self {
-        let [first, instructions, items, needs, _] = words;
+        let [first, instructions, items, needs, before] = words;
         Self {
             first,
             instructions,
             items,
             needs,
+            before,
         }
     }
 
     /// Writes the parameters of such a wave.
     #[must_use]
     pub const fn to_parameters(self) -> [u32; 5] {
-        [self.first, self.instructions, self.items, self.needs, 0]
+        [
+            self.first,
+            self.instructions,
+            self.items,
+            self.needs,
+            self.before,
+        ]
     }
 }
 

@@ -220,7 +220,7 @@ struct MachineArgs {
     /// Several GPUs for one graph, cut between them: their numbers, such as 0,1, or all.
     ///
     /// With --backend cpu, as many devices are simulated, and share the threads.
-    #[arg(long, value_name = "LIST", conflicts_with_all = ["device", "program", "emit", "parents", "each"], hide_short_help = true)]
+    #[arg(long, value_name = "LIST", conflicts_with_all = ["device", "emit", "parents", "each"], hide_short_help = true)]
     devices: Option<DeviceChoice>,
     /// Threads of the cpu backend [default: as many as pay].
     ///
@@ -503,6 +503,7 @@ impl RunArgs {
             },
             form: self.form.form(),
             machine,
+            devices: self.machine.devices.as_ref(),
             emit: self.machine.emit,
             repeat: self.limits.repeat,
             json: self.output.json,

@@ -40,6 +40,7 @@ fn run(code: &[Instruction], items: u32, is_alone: bool, arena: &mut [u32]) -> E
         instructions: code.len() as u32,
         items,
         needs: 0,
+        before: 0,
     };
     let wave = CodeWave {
         record,
@@ -127,6 +128,7 @@ fn code_that_was_not_checked_is_left_out() {
         instructions: 1,
         items: 1,
         needs: 0,
+        before: 0,
     };
     let missing = EachRecord { first: 7, ..record };
     let tables = Tables {

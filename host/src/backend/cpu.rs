@@ -40,6 +40,7 @@ mod machine_code;
 mod place;
 pub(crate) mod serve;
 mod stay;
+pub(crate) mod stepped;
 pub(crate) mod streaming;
 pub(crate) mod multi;
 pub(crate) mod processes;
@@ -431,6 +432,22 @@ impl Loaded {
         };
         let start = (record.offset_bytes / 4) as usize;
         Ok(&bytemuck::cast_slice::<_, u32>(region)[start..start + record.words as usize])
+    }
+}
+
+impl Loaded {
+    /// Words of register `number`, to be changed between launches.
+    fn words_mut(&mut self, number: u32) -> Result<&mut [u32], BackendError> {
+        let record = self.program.registers.get(number as usize);
+        let record = *record.ok_or(BackendError::NotLoaded)?;
+        let region = if record.region == Region::Input as u32 {
+            &mut self.inputs
+        } else {
+            &mut self.arena
+        };
+        let start = (record.offset_bytes / 4) as usize;
+        let words = bytemuck::cast_slice_mut::<_, u32>(region);
+        Ok(&mut words[start..start + record.words as usize])
     }
 }
 

@@ -163,6 +163,12 @@ pub enum BackendError {
         "the waves of the program are of another set than those of the first program beside it that has some; run it in a batch or service of its own"
     )]
     OtherWaves,
+    /// A program or devices that cannot be together.
+    #[error("several devices cannot share the program: {reason}")]
+    NotShared {
+        /// The reason; of a program with the wave that is in the way.
+        reason: String,
+    },
     /// Another process of the run is gone, or does not answer.
     #[error("rank {rank} is lost: {problem}")]
     RankLost {
@@ -341,6 +347,7 @@ impl BackendError {
     pub fn cause(&self) -> Cause {
         match self {
             Self::NotLoaded
+            | Self::NotShared { .. }
             | Self::NotOnGpu { .. }
             | Self::Sequential { .. }
             | Self::NotAnInput { .. }

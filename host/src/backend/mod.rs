@@ -6,6 +6,7 @@
 
 use crate::executor::{Executor, Machine, TIME_BUDGET_NS};
 use crate::graph::Graph;
+use crate::multi::DevicesReport;
 use crate::program::encoded::{EncodedProgram, RegisterId};
 use serde::Serialize;
 use std::mem::offset_of;
@@ -31,6 +32,8 @@ pub(crate) mod serve;
 pub(crate) mod served;
 pub(crate) mod streaming;
 pub(crate) mod multi;
+pub(crate) mod exchange;
+pub(crate) mod share;
 #[cfg(feature = "cuda")]
 pub mod cuda;
 #[cfg(not(feature = "cuda"))]
@@ -250,6 +253,12 @@ pub trait Session: Send {
     /// memory counts to no budget. Without a persistent kernel, it has only the times of top-level
     /// groups if the host launches each, and none for a CUDA graph.
     fn trace_runs(&mut self, trace: bool);
+
+    /// The devices that share the program, and what they told each other in the last run; `None`
+    /// for one device.
+    fn devices(&self) -> Option<DevicesReport> {
+        None
+    }
 
     /// Loads `program`, the one that [`Session::run`] runs: allocates its arena and uploads its
     /// tables.

@@ -4,6 +4,7 @@ use super::fit::Ids;
 use super::{BackendError, Canceller, DeviceInfo, RunStats, Session, SessionMemory, SessionWork};
 use crate::executor::{Executor, Machine};
 use crate::graph::Graph;
+use crate::multi::DevicesReport;
 use crate::program::{EncodedProgram, RegisterId};
 use std::ops::Range;
 
@@ -98,6 +99,13 @@ impl<'g> ProgramSession<'g> {
     #[must_use]
     pub fn memory(&self) -> SessionMemory {
         self.session.memory()
+    }
+
+    /// The devices that share the program, and what they told each other in the last run; `None`
+    /// for one device.
+    #[must_use]
+    pub fn devices(&self) -> Option<DevicesReport> {
+        self.session.devices()
     }
 
     /// Ends runs of this session from another thread.

@@ -1,13 +1,15 @@
 //! Devices as a user names them, and the run on them or on the one that is faster.
 
 use super::execute::{Devices, execute_with, reason_for_one};
-use crate::backend::BackendError;
+use super::programs::open_session;
 use crate::backend::cpu::threads_or_all;
-use crate::executor::Executor;
+use crate::backend::{BackendError, Session};
+use crate::executor::{Executor, Machine};
 use crate::graph::Graph;
 use crate::job::choose::joined;
 use crate::outcome::RunOutcome;
 use crate::run::{Analyzer, Phase, RunError, RunRequest};
+use seawall_core::abi::multi::DEVICES_MAX;
 use std::fmt;
 use std::str::FromStr;
 
@@ -90,19 +92,39 @@ impl DeviceChoice {
         execute_with(graph, request, &devices, &canceller, progress)
     }
 
+    /// Opens a session of programs on the devices, simulated ones unless the backend is named.
+    ///
+    /// # Errors
+    /// As [`open_session`].
+    pub fn open_session<'g>(
+        &self,
+        graph: &'g Graph,
+        machine: &Machine,
+    ) -> Result<Box<dyn Session + 'g>, BackendError> {
+        let devices = match (machine.executor, self) {
+            (None | Some(Executor::Cpu), _) => self.simulated(machine),
+            (Some(_), Self::Numbers(numbers)) => Devices::Gpus(numbers.clone()),
+            (Some(_), Self::All) => Devices::Gpus(Vec::new()),
+        };
+        open_session(graph, machine, &devices)
+    }
+
+    /// As many devices of the CPU, which share its threads.
+    fn simulated(&self, machine: &Machine) -> Devices {
+        let all = threads_or_all(machine.threads);
+        let count = match self {
+            Self::All => all.min(DEVICES_MAX as u32),
+            Self::Numbers(numbers) => numbers.len() as u32,
+        };
+        let threads = (all / count.max(1)).max(1);
+        Devices::Simulated { count, threads }
+    }
+
     /// The devices; `None` if all were named and there is no GPU.
     fn devices(&self, request: &RunRequest) -> Result<Option<Devices>, RunError> {
         let machine = request.machine;
         match machine.executor {
-            Some(Executor::Cpu) => {
-                let all = threads_or_all(machine.threads);
-                let count = match self {
-                    Self::All => all,
-                    Self::Numbers(numbers) => numbers.len() as u32,
-                };
-                let threads = (all / count.max(1)).max(1);
-                Ok(Some(Devices::Simulated { count, threads }))
-            }
+            Some(Executor::Cpu) => Ok(Some(self.simulated(&machine))),
             None | Some(Executor::Mega) => match self {
                 Self::Numbers(numbers) => Ok(Some(Devices::Gpus(numbers.clone()))),
                 Self::All => match Devices::all_gpus() {

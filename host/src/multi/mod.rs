@@ -17,14 +17,17 @@ mod cut;
 mod dealt;
 mod execute;
 mod price;
+mod programs;
 mod ranks;
 mod sliced;
 
+pub use crate::backend::share::{Refusal, refusal};
 pub use carrier::{Carrier, CarrierError};
 pub use choice::{DeviceChoice, NoDevice};
 pub use execute::{ANALYSES, Devices, execute, execute_with, reason_for_one};
 #[doc(hidden)]
 pub use execute::{Tried, execute_by};
+pub use programs::open_session;
 pub use ranks::{execute_on_ranks, refuse_on_ranks};
 
 use serde::Serialize;

@@ -166,6 +166,7 @@ impl ProgramBuilder {
             instructions: code.len() as u32,
             items,
             needs: needs::of(&code),
+            before: 0,
         }
         .to_parameters();
         wave.code = code;

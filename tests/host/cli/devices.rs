@@ -122,3 +122,32 @@ fn requests_for_one_device_are_refused_before_a_run() {
         "1 to 16 devices, not 17",
     );
 }
+
+/// A program has the results of one device, or is refused with the wave that is in the way.
+#[test]
+fn devices_share_a_program() {
+    let program = |name: &str, more: &[&str]| {
+        let file = format!("{}/../examples/programs/{name}", env!("CARGO_MANIFEST_DIR"));
+        let arguments = ["run", "gen:rmat:10:4", "--backend", "cpu", "--threads", "2"];
+        finish(seawall(&arguments).args(["--program", &file]).args(more))
+    };
+    let one = program("components.json", &["--json"]).json();
+    assert!(one["devices"].is_null(), "{one}");
+    for list in ["0", "0,1", "0,1,2", "all"] {
+        let found = program("components.json", &["--devices", list, "--json"]).json();
+        assert_eq!(found["results"], one["results"], "{list}");
+        let devices = &found["devices"];
+        let nodes = devices["nodes"].as_array().unwrap();
+        assert_eq!(devices["count"].as_u64(), Some(nodes.len() as u64));
+        assert!(devices["barriers"].as_u64().unwrap() > 0, "{devices}");
+    }
+    let text = program("components.json", &["--devices", "0,1,2"]).stdout;
+    assert!(text.contains("3 simulated devices"), "{text}");
+    let refused = program("degrees.json", &["--devices", "0,1"]);
+    assert_eq!(refused.code, 2, "{}", refused.stderr);
+    assert!(
+        refused.stderr.contains("(list) appends to a list"),
+        "{}",
+        refused.stderr
+    );
+}

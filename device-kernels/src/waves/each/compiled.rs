@@ -22,7 +22,7 @@ use seawall_core::abi::control::FaultCode;
 pub(super) fn run<G: Grid>(
     cx: ContextRef<G>,
     code: EachCode,
-    (items, list): (u32, Option<Words>),
+    (before, items, list): (u32, u32, Option<Words>),
 ) -> Result<(), FaultCode> {
     let (grid, team) = (cx.grid(), cx.context().team);
     let mut call = EachCall {
@@ -32,7 +32,7 @@ pub(super) fn run<G: Grid>(
     team.each_range(items, G::ITEMS, |first, last| {
         // SAFETY: the host made the code for these tables, whose addresses the launch promises to
         // be valid. It checks indices, and the items are below the length of the list.
-        unsafe { code(&raw mut call, first, last) };
+        unsafe { code(&raw mut call, before + first, before + last) };
     });
     report(cx, &call);
     none_missed(grid)

@@ -52,6 +52,7 @@ pub fn run_each<G: Grid>(cx: ContextRef<G>, wave: Wave) -> Result<(), FaultCode>
         list,
         items,
     } = domain_of(cx, wave)?;
+    let before = record.before;
     let grid = cx.grid();
     let needed = |bit: u32| record.needs & bit != 0;
     if items == 0 {
@@ -59,7 +60,7 @@ pub fn run_each<G: Grid>(cx: ContextRef<G>, wave: Wave) -> Result<(), FaultCode>
     }
     #[cfg(not(target_arch = "nvptx64"))]
     if let Some(code) = grid.compiled(record, list.is_some()) {
-        return compiled::run(cx, code, (items, list));
+        return compiled::run(cx, code, (before, items, list));
     }
     Steps::hold(cx, record.first, record.instructions);
     if needed(needs::FOLDS) {
@@ -68,7 +69,7 @@ pub fn run_each<G: Grid>(cx: ContextRef<G>, wave: Wave) -> Result<(), FaultCode>
     if needed(needs::LISTS) {
         lists::begin(cx);
     }
-    each(cx, record.instructions, (items, list));
+    each(cx, record.instructions, (before, items, list));
     if needed(needs::FOLDS) {
         fold::end(cx, record.instructions);
     }
@@ -89,6 +90,9 @@ pub fn run_linked<G: Grid>(cx: ContextRef<G>, wave: Wave) -> Result<(), FaultCod
     if domain.items == 0 {
         return Ok(());
     }
+    if domain.record.before != 0 {
+        return Err(FaultCode::BadParameter);
+    }
     compiled::run_linked(cx, wave, domain.items, domain.list)
 }
 
@@ -97,6 +101,7 @@ struct Domain {
     record: EachRecord,
     /// The list that they are entries of, if they are.
     list: Option<Words>,
+    /// Number of the items after those that are left out.
     items: u32,
 }
 
@@ -122,7 +127,7 @@ fn domain_of<G: Grid>(cx: ContextRef<G>, wave: Wave) -> Result<Domain, FaultCode
     Ok(Domain {
         record,
         list,
-        items,
+        items: items.saturating_sub(record.before),
     })
 }
 
@@ -143,9 +148,9 @@ fn list_of<G: Grid>(cx: ContextRef<G>, wave: Wave) -> Result<Option<(Words, u32)
 /// turn. A short list is distributed over all warps. All warps of a block take equally many chunks,
 /// since a block may have to meet at an item with many edges.
 #[inline(always)]
-fn each<G: Grid>(cx: ContextRef<G>, end: u32, (items, list): (u32, Option<Words>)) {
+fn each<G: Grid>(cx: ContextRef<G>, end: u32, (before, items, list): (u32, u32, Option<Words>)) {
     let (team, grid) = (cx.context().team, cx.grid());
-    let item_at = |at: u32| list.map_or(at, |list| list.load_weak(grid, at));
+    let item_at = |at: u32| list.map_or(before + at, |list| list.load_weak(grid, before + at));
     if G::WARP == 1 {
         let together = Steps::again(cx).together(end);
         return team.each_range(items, G::ITEMS, |first, last| {

@@ -200,6 +200,7 @@ fn backend_fields(error: &BackendError) -> Value {
             "kind": "not_co_resident", "wanted": wanted, "lanes": lanes, "fitting": fitting,
             "multiprocessors": multiprocessors
         }),
+        BackendError::NotShared { reason } => json!({"kind": "not_shared", "reason": reason}),
         BackendError::RankLost { rank, problem } => {
             json!({"kind": "rank_lost", "rank": rank, "problem": problem})
         }

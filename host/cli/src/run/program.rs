@@ -21,10 +21,11 @@ use seawall::backend::{BackendError, CodeReport, ProgramSession, plan_request, p
 use seawall::executor::{Executor, Machine};
 use seawall::graph::file::write_whole;
 use seawall::graph::{Form, Graph, LoadOptions, Loaded, load};
-use seawall::outcome::{Dropped, Event, SessionReport, Taken};
+use seawall::multi::DeviceChoice;
+use seawall::outcome::{DevicesReport, Dropped, Event, SessionReport, Taken};
 use seawall::program::{EncodedProgram, GraphSize, Kind, PlanSummary, TextProgram, TextResult};
 use seawall::run::{ProgramExplanation, explain_program, program_report};
-use seawall::units::{Nanoseconds, counted, elapsed_ns};
+use seawall::units::{Nanoseconds, bytes, counted, elapsed_ns};
 use seawall_report::code;
 use seawall_report::explain::Explanation;
 use seawall_report::head::row;
@@ -40,6 +41,8 @@ pub(super) struct ProgramRequest<'a> {
     /// The form in which the program takes the graph.
     pub(super) form: Form,
     pub(super) machine: Machine,
+    /// Several devices that share the program.
+    pub(super) devices: Option<&'a DeviceChoice>,
     /// The form of `--emit`, which is printed instead of a run.
     pub(super) emit: Option<EmitName>,
     /// Number of runs.
@@ -118,6 +121,7 @@ pub(super) fn command(asked: ProgramRequest<'_>) -> Result<ExitCode, CliError> {
         loops: ran.loops,
         code: ran.code,
         session: ran.session,
+        devices: ran.devices,
         results: ran.results,
         explain: asked.explain.then_some(Explained(ran.described)),
     };
@@ -157,6 +161,8 @@ struct Ran {
     /// How waves of code ran, if there are some.
     code: Option<CodeReport>,
     session: SessionReport,
+    /// The devices that shared it.
+    devices: Option<DevicesReport>,
     results: Vec<ResultReport>,
     /// Median of all runs.
     run_ns: u64,
@@ -216,7 +222,7 @@ fn run(
     encoded: &EncodedProgram,
 ) -> Result<Ran, BackendError> {
     let mut spans = Spans::new();
-    let mut session = spans.host("open", || ProgramSession::open(graph, &asked.machine))?;
+    let mut session = spans.host("open", || open(graph, asked))?;
     session.trace_runs(asked.is_timed);
     spans.host("load program", || session.load(encoded))?;
     for input in &program.inputs {
@@ -241,6 +247,7 @@ fn run(
     let session_report = program_report(graph, executor, encoded, moved.0, moved.1, session.work());
     Ok(Ran {
         session: session_report,
+        devices: session.devices(),
         device: session.device().name.clone(),
         loops: loops.collect(),
         code: stats.code.clone().filter(|code| code.waves > 0),
@@ -250,6 +257,18 @@ fn run(
         described: explain_program(encoded, &stats),
         events: spans.events,
     })
+}
+
+fn open<'g>(
+    graph: &'g Graph,
+    asked: &ProgramRequest<'_>,
+) -> Result<ProgramSession<'g>, BackendError> {
+    match asked.devices {
+        Some(devices) => Ok(ProgramSession::over(
+            devices.open_session(graph, &asked.machine)?,
+        )),
+        None => ProgramSession::open(graph, &asked.machine),
+    }
 }
 
 fn read_all(
@@ -301,6 +320,8 @@ struct Report {
     #[serde(skip_serializing_if = "Option::is_none")]
     code: Option<CodeReport>,
     session: SessionReport,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    devices: Option<DevicesReport>,
     results: Vec<ResultReport>,
     #[serde(skip_serializing_if = "Option::is_none")]
     explain: Option<Explained>,
@@ -337,6 +358,11 @@ impl Report {
         let machine = format!("{} (backend {})", self.device, self.backend);
         row(out, "ran on", &machine)?;
         row(out, "run", &self.run_time())?;
+        if let Some(devices) = &self.devices {
+            let exchanges = counted(devices.barriers, "exchange");
+            let bytes = bytes(devices.exchanged_bytes);
+            row(out, "exchange", &format!("{exchanges}, {bytes}"))?;
+        }
         if self.explain.is_some() {
             self.write_internals(out)?;
         }

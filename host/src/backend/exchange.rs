@@ -1,0 +1,179 @@
+//! What devices that share a program tell each other after a group of waves.
+//!
+//! Each device has all registers. In a wave of code it runs some of the items, so it alone has what
+//! they store, and what they scatter lies in its copy alone. After the group, all copies are made
+//! equal again.
+
+use seawall_core::abi::code::{Join, Joined, Kind};
+
+/// A register that devices wrote parts of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Exchange {
+    /// Items stored their own values: each device has those from its offset to the next one.
+    Own {
+        /// Number of the register.
+        register: u32,
+        /// Offset of each device's first word, and the end of the last one's.
+        offsets: Vec<usize>,
+    },
+    /// Items joined values to the first `words` words, in any order.
+    Joined {
+        /// Number of the register.
+        register: u32,
+        joined: Joined,
+        words: usize,
+    },
+}
+
+impl Exchange {
+    pub(crate) const fn register(&self) -> u32 {
+        match self {
+            Self::Own { register, .. } | Self::Joined { register, .. } => *register,
+        }
+    }
+
+    /// Words from before the group that [`Self::apply`] has to know.
+    pub(crate) const fn known_words(&self) -> usize {
+        match self {
+            Self::Joined { joined, words, .. } if matches!(joined.how, Join::Sum | Join::Any) => {
+                *words
+            }
+            _ => 0,
+        }
+    }
+
+    /// Makes the copies of the register equal, one for each device, and returns the bytes that
+    /// devices have read from each other. `before` are its [known](Self::known_words) words.
+    pub(crate) fn apply(&self, copies: &mut [&mut [u32]], before: &[u32]) -> u64 {
+        let others = copies.len().saturating_sub(1) as u64;
+        match self {
+            Self::Own { offsets, .. } => {
+                for (device, range) in offsets.windows(2).enumerate() {
+                    let range = range[0]..range[1];
+                    let (before, rest) = copies.split_at_mut(device);
+                    let Some((own, after)) = rest.split_first_mut() else {
+                        continue;
+                    };
+                    for other in before.iter_mut().chain(after) {
+                        other[range.clone()].copy_from_slice(&own[range.clone()]);
+                    }
+                }
+                4 * others * offsets.last().map_or(0, |words| *words as u64)
+            }
+            Self::Joined { joined, words, .. } => {
+                let Some((first, rest)) = copies.split_first_mut() else {
+                    return 0;
+                };
+                let first = &mut first[..*words];
+                for other in rest.iter() {
+                    join_all(*joined, first, &other[..*words], before);
+                }
+                for other in rest {
+                    other[..*words].copy_from_slice(first);
+                }
+                4 * others * (others + 1) * *words as u64
+            }
+        }
+    }
+}
+
+/// Joins the values in `from` to those in `to`; both began as `before`, where that is known.
+fn join_all(joined: Joined, to: &mut [u32], from: &[u32], before: &[u32]) {
+    let width = joined.kind.words() as usize;
+    let value = |words: &[u32]| match *words {
+        [low, high] => u64::from(high) << 32 | u64::from(low),
+        [low] => u64::from(low),
+        _ => 0,
+    };
+    let values = to.chunks_exact_mut(width).zip(from.chunks_exact(width));
+    for (at, (to, from)) in values.enumerate() {
+        let known = before.get(at * width..(at + 1) * width).unwrap_or(&[]);
+        let all = join(joined, value(to), value(from), value(known));
+        to[0] = all as u32;
+        if let Some(high) = to.get_mut(1) {
+            *high = (all >> 32) as u32;
+        }
+    }
+}
+
+/// The value that both `a` and `b` were joined to, each in its own copy of `before`.
+fn join(Joined { how, kind }: Joined, a: u64, b: u64, before: u64) -> u64 {
+    let (signed_a, signed_b) = (a as u32 as i32, b as u32 as i32);
+    let float = |word: u64| f32::from_bits(word as u32);
+    let takes_b = match (how, kind) {
+        (Join::Sum, _) => return a.wrapping_add(b).wrapping_sub(before),
+        (Join::Or, _) => return a | b,
+        (Join::And, _) => return a & b,
+        (Join::Any, _) => a == before,
+        (Join::Min, Kind::U32 | Kind::U64) => b < a,
+        (Join::Min, Kind::I32) => signed_b < signed_a,
+        (Join::Min, Kind::F32) => float(b) < float(a),
+        (Join::Max, Kind::U32 | Kind::U64) => b > a,
+        (Join::Max, Kind::I32) => signed_b > signed_a,
+        (Join::Max, Kind::F32) => float(b) > float(a),
+    };
+    if takes_b { b } else { a }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Values before, in two copies after, and the expected one.
+    fn joined(how: Join, kind: Kind, before: &[u32], copies: [&[u32]; 2]) -> Vec<u32> {
+        let exchange = Exchange::Joined {
+            register: 0,
+            joined: Joined { how, kind },
+            words: before.len(),
+        };
+        let [mut a, mut b] = copies.map(<[u32]>::to_vec);
+        let known = before[..exchange.known_words()].to_vec();
+        exchange.apply(&mut [&mut a, &mut b], &known);
+        assert_eq!(a, b);
+        a
+    }
+
+    #[test]
+    fn joins_of_both_copies_are_those_of_one() {
+        let minus = |value: i32| value as u32;
+        assert_eq!(joined(Join::Sum, Kind::U32, &[5], [&[7], &[5 + 9]]), [16]);
+        let wrapped = joined(Join::Sum, Kind::I32, &[0], [&[minus(-3)], &[1]]);
+        assert_eq!(wrapped, [minus(-2)]);
+        let carried = joined(Join::Sum, Kind::U64, &[u32::MAX, 0], [&[0, 1], &[1, 1]]);
+        assert_eq!(carried, [2, 1]);
+        assert_eq!(
+            joined(Join::Min, Kind::U32, &[9], [&[minus(-1)], &[4]]),
+            [4]
+        );
+        let least = joined(Join::Min, Kind::I32, &[9], [&[minus(-1)], &[4]]);
+        assert_eq!(least, [minus(-1)]);
+        let floats = [(-2.0_f32).to_bits(), 1.5_f32.to_bits()];
+        let copies: [&[u32]; 2] = [&floats[..1], &floats[1..]];
+        assert_eq!(joined(Join::Min, Kind::F32, &[0], copies), floats[..1]);
+        assert_eq!(joined(Join::Max, Kind::F32, &[0], copies), floats[1..]);
+        assert_eq!(
+            joined(Join::Max, Kind::U64, &[0, 0], [&[9, 0], &[0, 1]]),
+            [0, 1]
+        );
+        assert_eq!(joined(Join::Or, Kind::U32, &[1], [&[3], &[5]]), [7]);
+        assert_eq!(joined(Join::And, Kind::U32, &[15], [&[11], &[13]]), [9]);
+        for copies in [[&[7][..], &[1]], [&[1], &[7]]] {
+            assert_eq!(joined(Join::Any, Kind::U32, &[7], copies), [1]);
+        }
+        assert_eq!(joined(Join::Any, Kind::U32, &[7], [&[7], &[7]]), [7]);
+    }
+
+    #[test]
+    fn own_words_reach_all_copies() {
+        let own = Exchange::Own {
+            register: 3,
+            offsets: vec![0, 2, 2, 5],
+        };
+        let mut copies = [[1, 1, 0, 0, 0, 9], [2; 6], [0, 0, 3, 3, 3, 9]];
+        let [a, b, c] = &mut copies;
+        assert_eq!(own.apply(&mut [a, b, c], &[]), 40);
+        assert_eq!(copies[0], [1, 1, 3, 3, 3, 9]);
+        assert_eq!(copies[1], [1, 1, 3, 3, 3, 2]);
+        assert_eq!(copies[2], copies[0]);
+    }
+}

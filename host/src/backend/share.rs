@@ -1,0 +1,286 @@
+//! Programs of code that several devices share: which ones, and who runs which items.
+//!
+//! Each device has the whole graph and all registers. It runs some of the items of a wave of code,
+//! those of nodes by their edges, and all of any other wave; after a group that ran code, devices
+//! exchange what they wrote. So a wave may read any value, and may store its own and join others.
+//! What depends on the order of items is refused by name.
+
+use super::exchange::Exchange;
+use crate::graph::Graph;
+use crate::program::EncodedProgram;
+use seawall_core::abi::code::{Instruction, Join, Joined, Kind, NOTHING, Op};
+use seawall_core::abi::program::{
+    EachRecord, FixpointRecord, GroupRecord, NO_REGISTER, Opcode, WaveRecord,
+};
+use std::fmt;
+
+/// Why a program runs on one device only.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Refusal {
+    /// Number of the wave that several devices cannot share.
+    pub wave: u32,
+    /// Its name.
+    pub wave_name: String,
+    /// The reason.
+    pub reason: String,
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            wave,
+            wave_name,
+            reason,
+        } = self;
+        write!(f, "wave {wave} ({wave_name}) {reason}")
+    }
+}
+
+/// A program that several devices share.
+pub(in crate::backend) struct SharedProgram {
+    /// The program of each device.
+    pub(in crate::backend) parts: Vec<EncodedProgram>,
+    /// What devices exchange after each group.
+    pub(in crate::backend) exchanges: Vec<Vec<Exchange>>,
+    /// First node of each device, and the number of nodes.
+    pub(in crate::backend) nodes: Vec<u32>,
+}
+
+/// Why several devices cannot share `program`; `None` if they can.
+///
+/// They can if each of its waves is of code over nodes, values or numbers, a word by word operation, a
+/// reduction, or a loop without a frontier; and if no code appends to a list, runs over one, adds
+/// floats in no fixed order, or uses what a scatter found there before.
+///
+/// ```
+/// use seawall::multi::refusal;
+/// use seawall::program::{Edges, Join, Kind, Over, PlanRequest, ProgramBuilder};
+///
+/// let mut program = ProgramBuilder::new(10);
+/// let degrees = program.per_node("degrees", Kind::U32)?;
+/// program.fill("none", degrees, 0);
+/// program.each("count edges", Over::Nodes, |node| {
+///     node.each_edge(Edges::Out, |edge| {
+///         edge.scatter(degrees, edge.neighbour(), Join::Sum, 1);
+///     });
+/// });
+/// program.keep(degrees);
+/// let (encoded, _) = program.encode(&PlanRequest::default())?;
+/// assert_eq!(refusal(&encoded), None);
+/// # Ok::<(), seawall::program::ProgramError>(())
+/// ```
+#[must_use]
+pub fn refusal(program: &EncodedProgram) -> Option<Refusal> {
+    exchanges(program, &|_| Vec::new()).err()
+}
+
+/// Shares `program`, which is for `graph`, out to `devices` devices.
+pub(in crate::backend) fn share(
+    program: &EncodedProgram,
+    graph: &Graph,
+    devices: u32,
+) -> Result<SharedProgram, Refusal> {
+    let nodes = cut_nodes(graph, devices);
+    let cut = |items: u32| match items == graph.nodes() {
+        true => nodes.clone(),
+        false => cut_evenly(items, devices),
+    };
+    let exchanges = exchanges(program, &cut)?;
+    let part = |device: usize| {
+        let mut part = program.clone();
+        for wave in &mut part.waves {
+            let record = EachRecord::from_parameters(wave.parameters);
+            if wave.opcode == Opcode::Each as u32 && is_shared(record) {
+                let cut = cut(record.items);
+                wave.parameters = EachRecord {
+                    before: cut[device],
+                    items: cut[device + 1],
+                    ..record
+                }
+                .to_parameters();
+            }
+        }
+        part
+    };
+    Ok(SharedProgram {
+        parts: (0..devices as usize).map(part).collect(),
+        exchanges,
+        nodes: nodes.clone(),
+    })
+}
+
+/// Whether devices run some of the items each; all run a single one.
+const fn is_shared(record: EachRecord) -> bool {
+    record.items > 1
+}
+
+/// First nodes of the ranges of all devices, with about as many nodes and edges each, and their
+/// number.
+fn cut_nodes(graph: &Graph, devices: u32) -> Vec<u32> {
+    let (nodes, offsets) = (graph.nodes(), graph.offsets());
+    let cost = |node: u32| u64::from(offsets[node as usize]) + u64::from(node);
+    let all = if nodes == 0 { 0 } else { cost(nodes) };
+    let first = |device: u32| {
+        let wanted = all * u64::from(device) / u64::from(devices.max(1));
+        let (mut low, mut high) = (0, nodes);
+        while low < high {
+            let middle = low + (high - low) / 2;
+            match cost(middle) < wanted {
+                true => low = middle + 1,
+                false => high = middle,
+            }
+        }
+        low
+    };
+    (0..devices).map(first).chain([nodes]).collect()
+}
+
+fn cut_evenly(items: u32, devices: u32) -> Vec<u32> {
+    let first =
+        |device: u32| (u64::from(items) * u64::from(device) / u64::from(devices.max(1))) as u32;
+    (0..=devices).map(first).collect()
+}
+
+/// What devices exchange after each group, if `cut` says who runs which of some items.
+fn exchanges(
+    program: &EncodedProgram,
+    cut: &dyn Fn(u32) -> Vec<u32>,
+) -> Result<Vec<Vec<Exchange>>, Refusal> {
+    let of_group = |group: &GroupRecord| {
+        let mut all: Vec<Exchange> = Vec::new();
+        let first = group.first_wave as usize;
+        let waves = program
+            .waves
+            .get(first..first.saturating_add(group.waves as usize));
+        for wave in waves.unwrap_or(&[]) {
+            let refuse = |reason: String| {
+                let name = program.wave_names.get(wave.wave as usize);
+                Refusal {
+                    wave: wave.wave,
+                    wave_name: name.cloned().unwrap_or_else(|| "unnamed".to_owned()),
+                    reason,
+                }
+            };
+            for found in of_wave(program, wave, cut).map_err(refuse)? {
+                match all
+                    .iter()
+                    .find(|known| known.register() == found.register())
+                {
+                    None => all.push(found),
+                    Some(known) if *known == found => {}
+                    Some(_) => {
+                        let name = program.register_name(found.register());
+                        return Err(refuse(format!(
+                            "writes the register {name} in more than one way at a time"
+                        )));
+                    }
+                }
+            }
+        }
+        Ok(all)
+    };
+    program.groups.iter().map(of_group).collect()
+}
+
+/// What devices exchange after a wave, or why they cannot share it.
+fn of_wave(
+    program: &EncodedProgram,
+    wave: &WaveRecord,
+    cut: &dyn Fn(u32) -> Vec<u32>,
+) -> Result<Vec<Exchange>, String> {
+    let Some(opcode) = Opcode::from_word(wave.opcode) else {
+        return Err("is of another crate, whose accesses are its own".to_owned());
+    };
+    match opcode {
+        Opcode::Each => of_code(program, wave, cut),
+        // Each device does these for itself, with the same result.
+        Opcode::Nop
+        | Opcode::Fill
+        | Opcode::Iota
+        | Opcode::Copy
+        | Opcode::And
+        | Opcode::Or
+        | Opcode::AndNot
+        | Opcode::Xor
+        | Opcode::Gather
+        | Opcode::Scatter
+        | Opcode::Reduce
+        | Opcode::While => Ok(Vec::new()),
+        Opcode::Fixpoint => {
+            let record = FixpointRecord::from_parameters(wave.parameters);
+            match record.frontier {
+                NO_REGISTER => Ok(Vec::new()),
+                _ => Err("is a search, whose frontier one device keeps".to_owned()),
+            }
+        }
+        other => Err(format!("is {other:?}, which one device runs")),
+    }
+}
+
+/// What devices exchange after a wave of code.
+fn of_code(
+    program: &EncodedProgram,
+    wave: &WaveRecord,
+    cut: &dyn Fn(u32) -> Vec<u32>,
+) -> Result<Vec<Exchange>, String> {
+    let record = EachRecord::from_parameters(wave.parameters);
+    if wave.sources[0] != NO_REGISTER {
+        return Err("runs over a list, which devices do not share out".to_owned());
+    }
+    if !is_shared(record) {
+        return Ok(Vec::new());
+    }
+    let first = record.first as usize;
+    let code = program
+        .code
+        .get(first..first.saturating_add(record.instructions as usize));
+    let found = code.unwrap_or(&[]).iter();
+    let found = found.map(|at| of_instruction(program, at, (record.items, cut)));
+    let found: Result<Vec<Option<Exchange>>, String> = found.collect();
+    Ok(found?.into_iter().flatten().collect())
+}
+
+/// The register that an instruction writes, if it writes one.
+fn of_instruction(
+    program: &EncodedProgram,
+    at: &Instruction,
+    (items, cut): (u32, &dyn Fn(u32) -> Vec<u32>),
+) -> Result<Option<Exchange>, String> {
+    let register = at.first;
+    let held = program.registers.get(register as usize);
+    let held = held.map_or(0, |record| record.words as usize);
+    let own = |width: usize| {
+        let offset = |first: &u32| (*first as usize * width).min(held);
+        Exchange::Own {
+            register,
+            offsets: cut(items).iter().map(offset).collect(),
+        }
+    };
+    let joins = |words: fn(usize, usize) -> usize| {
+        let joined = Joined::from_word(u32::from(at.temps[3]));
+        let joined = joined.ok_or_else(|| "has a join without a name".to_owned())?;
+        if (joined.how, joined.kind) == (Join::Sum, Kind::F32) {
+            return Err(
+                "adds floats in no fixed order, so that bits depend on the devices".to_owned(),
+            );
+        }
+        let width = joined.kind.words() as usize;
+        Ok(Some(Exchange::Joined {
+            register,
+            joined,
+            words: words(held, width),
+        }))
+    };
+    match Op::from_word(at.op) {
+        Some(Op::Store) => Ok(Some(own(1))),
+        Some(Op::StoreWide) => Ok(Some(own(2))),
+        Some(Op::Scatter) if at.temps[0] != NOTHING => Err(
+            "uses what a scatter found there before, which another device may change".to_owned(),
+        ),
+        Some(Op::Scatter) => joins(|held, width| held - held % width),
+        Some(Op::Fold) => joins(|held, width| width.min(held - held % width)),
+        Some(Op::Append) => Err("appends to a list, whose order depends on the devices".to_owned()),
+        _ => Ok(None),
+    }
+}

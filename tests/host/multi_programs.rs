@@ -1,0 +1,409 @@
+//! Programs that several simulated devices share have the results of one device, bit for bit.
+
+use crate::drawn::cases;
+use crate::multi_triangles::shapes;
+use proptest::strategy::{Strategy, ValueTree};
+use proptest::test_runner::TestRunner;
+use seawall::backend::{BackendError, ProgramSession, RunStats};
+use seawall::executor::{Jit, Machine};
+use seawall::graph::{Graph, LoadOptions, load};
+use seawall::multi::{Devices, open_session, refusal};
+use seawall::program::{
+    Edges, EncodedProgram, Join, Kind, Mark, Over, PlanRequest, ProgramBuilder, ProgramError,
+    RegisterId,
+};
+use seawall_oracles::harness::run_script;
+use std::num::NonZeroUsize;
+use std::thread::{scope, sleep};
+use std::time::Duration;
+
+/// A program and its results.
+type Built = Result<(ProgramBuilder, Vec<RegisterId>), ProgramError>;
+
+fn encoded(program: &ProgramBuilder) -> EncodedProgram {
+    program.encode(&PlanRequest::default()).unwrap().0
+}
+
+/// The results of a program, and the ends of its loops.
+fn run(session: &mut ProgramSession<'_>, results: &[RegisterId]) -> (Vec<Vec<u32>>, Vec<[u32; 2]>) {
+    let RunStats { control, .. } = session.run().unwrap();
+    let ends = control.loops.iter().take(control.loops_done as usize);
+    let ends = ends.map(|end| [end.iterations, end.converged]).collect();
+    let words = results.iter().map(|register| {
+        let mut words = Vec::new();
+        session.read(*register, &mut words).unwrap();
+        words
+    });
+    (words.collect(), ends)
+}
+
+/// Compares a program on one to four devices with one device.
+fn compare(name: &str, graph: &Graph, build: fn(&Graph) -> Built) {
+    let (program, results) = build(graph).unwrap();
+    let program = encoded(&program);
+    assert_eq!(refusal(&program), None, "{name}");
+    let machine = Machine::cpu(NonZeroUsize::new(1));
+    let mut one = ProgramSession::open(graph, &machine).unwrap();
+    one.load(&program).unwrap();
+    let wanted = run(&mut one, &results);
+    for (count, threads, jit) in [
+        (1, 1, Jit::Never),
+        (2, 2, Jit::Never),
+        (3, 1, Jit::Always),
+        (4, 1, Jit::Never),
+    ] {
+        let mut machine = machine;
+        machine.jit = jit;
+        let devices = Devices::simulated(count, threads);
+        let session = open_session(graph, &machine, &devices).unwrap();
+        let mut session = ProgramSession::over(session);
+        session.load(&program).unwrap();
+        for _ in 0..2 {
+            let found = run(&mut session, &results);
+            assert_eq!(
+                found,
+                wanted,
+                "{name} on {count} of {} nodes",
+                graph.nodes()
+            );
+        }
+        let report = session.devices().unwrap();
+        assert_eq!(report.count, count);
+        assert_eq!(report.nodes.iter().sum::<u64>(), u64::from(graph.nodes()));
+        if graph.nodes() > 1 {
+            assert_eq!(report.exchanged_bytes > 0, count > 1, "{name}");
+        }
+    }
+}
+
+/// Labels that spread to the least, gathered along edges in both directions.
+fn labels(graph: &Graph) -> Built {
+    let mut program = ProgramBuilder::new(graph.nodes());
+    let labels = program.per_node("labels", Kind::U32)?;
+    let next = program.per_node("next", Kind::U32)?;
+    program.iota("number", labels);
+    program.fixpoint("spread", 100_000, |body| {
+        body.each("gather", Over::Nodes, |node| {
+            let own = node.load(labels);
+            let out = node.gather(Edges::Out, Join::Min, |edge| edge.there(labels));
+            let into = node.gather(Edges::In, Join::Min, |edge| edge.there(labels));
+            let least = own.min(out).min(into);
+            node.store(next, least);
+            node.changed(least.below(own));
+        });
+        body.copy("take", labels, next);
+    });
+    program.keep(labels);
+    Ok((program, vec![labels]))
+}
+
+/// Every join that is scattered along edges, of words, of pairs, and of floats.
+fn scatters(graph: &Graph) -> Built {
+    let mut program = ProgramBuilder::new(graph.nodes());
+    let mut results = Vec::new();
+    for (kind, how) in [
+        (Kind::U32, Join::Sum),
+        (Kind::U32, Join::Or),
+        (Kind::U32, Join::And),
+        (Kind::U32, Join::Any),
+        (Kind::U32, Join::Max),
+        (Kind::U64, Join::Sum),
+        (Kind::U64, Join::Min),
+        (Kind::I32, Join::Min),
+        (Kind::I32, Join::Max),
+        (Kind::F32, Join::Max),
+    ] {
+        let to = program.per_node("to", kind)?;
+        let first = program.values("first", kind, 1)?;
+        for (name, register) in [("begin", to), ("begin the first", first)] {
+            program.fill(name, register, 7);
+        }
+        program.each("scatter", Over::Nodes, |node| {
+            let value = node.index() * 0x9e37 + 3;
+            node.each_edge(Edges::Out, |edge| match kind {
+                Kind::U32 => {
+                    edge.scatter(to, edge.neighbour(), how, value);
+                }
+                Kind::U64 => {
+                    edge.scatter(to, edge.neighbour(), how, value.to_u64());
+                }
+                Kind::I32 => {
+                    edge.scatter(to, edge.neighbour(), how, value.to_i32());
+                }
+                Kind::F32 => {
+                    edge.scatter(to, edge.neighbour(), how, value.to_f32());
+                }
+            });
+            match kind {
+                Kind::U32 => node.fold(first, how, value),
+                Kind::U64 => node.fold(first, how, value.to_u64()),
+                Kind::I32 => node.fold(first, how, value.to_i32()),
+                Kind::F32 => node.fold(first, how, value.to_f32()),
+            }
+        });
+        program.keep(to);
+        program.keep(first);
+        results.extend([to, first]);
+    }
+    Ok((program, results))
+}
+
+/// Ranks by floats that each node gathers, and their sum over all nodes, until it settles.
+fn ranks(graph: &Graph) -> Built {
+    let mut program = ProgramBuilder::new(graph.nodes());
+    let shares = program.per_node("shares", Kind::F32)?;
+    let ranks = program.per_node("ranks", Kind::F32)?;
+    let sum = program.values("sum", Kind::F32, 1)?;
+    let left = program.values("left", Kind::U32, 1)?;
+    program.fill("begin", ranks, 1.0_f32.to_bits());
+    program.fill("rounds", left, 6);
+    program.fill("no sum yet", sum, 0);
+    program.while_nonzero("repeat", left, 20, |body| {
+        body.each("share", Over::Nodes, |node| {
+            let degree = node.degree(Edges::Out, node.index()).max(1).to_f32();
+            node.store(shares, node.load(ranks) / degree);
+        });
+        body.each("gather", Over::Nodes, |node| {
+            let sum = node.gather(Edges::In, Join::Sum, |edge| edge.there(shares));
+            node.store(ranks, sum * 0.85_f32 + 0.15_f32);
+        });
+        body.fill("no sum", sum, 0);
+        body.each("add up", Over::Nodes, |node| {
+            node.fold(sum, Join::Sum, node.load(ranks));
+        });
+        body.each("count down", Over::Count(1), |all| {
+            all.store(left, all.load(left) - 1);
+        });
+    });
+    for register in [ranks, sum, left] {
+        program.keep(register);
+    }
+    Ok((program, vec![ranks, sum, left]))
+}
+
+/// A search by levels: a fixpoint in a loop on a register, and a reduction.
+fn levels(graph: &Graph) -> Built {
+    let mut program = ProgramBuilder::new(graph.nodes());
+    let levels = program.per_node("levels", Kind::U32)?;
+    let start = program.values("start", Kind::U32, 1)?;
+    let deepest = program.values("deepest", Kind::U32, 1)?;
+    let sums = program.per_node("sums", Kind::U32)?;
+    program.fill("no level yet", levels, u32::MAX);
+    program.fill("no sum yet", sums, 0);
+    program.fill("from", start, 3);
+    program.while_nonzero("each start", start, 10, |body| {
+        body.each("begin", Over::Nodes, |node| {
+            let first = node.at(start, 0).min(graph.nodes().saturating_sub(1));
+            node.only(node.index().equals(first));
+            node.store(levels, 0);
+        });
+        body.fixpoint("go on", 100_000, |body| {
+            body.each("push", Over::Nodes, |node| {
+                let own = node.latest(levels, node.index());
+                node.only(own.differs(u32::MAX));
+                node.each_edge(Edges::Out, |edge| {
+                    let theirs = edge.latest(levels, edge.neighbour());
+                    let is_nearer = (own + 1).below(theirs);
+                    edge.changed(is_nearer);
+                    edge.only(is_nearer);
+                    edge.scatter(levels, edge.neighbour(), Join::Min, own + 1);
+                });
+            });
+        });
+        body.each("add levels", Over::Nodes, |node| {
+            node.store(sums, node.load(sums) + node.load(levels));
+        });
+        body.each("next start", Over::Count(1), |all| {
+            all.store(start, all.load(start) - 1);
+        });
+    });
+    program.reduce("deepest", seawall::program::Reduction::Max, deepest, sums);
+    for register in [levels, sums, deepest] {
+        program.keep(register);
+    }
+    Ok((program, vec![levels, sums, deepest]))
+}
+
+/// Values of edges: an item for each, and sums of rows by what their nodes have.
+fn edge_values(graph: &Graph) -> Built {
+    let mut program = ProgramBuilder::new(graph.nodes());
+    let edges = u64::from(graph.edges()).max(1);
+    let values = program.values("values", Kind::U64, edges)?;
+    let sums = program.per_node("sums", Kind::U64)?;
+    let bits = program.values("bits", Kind::U32, 7)?;
+    program.fill("no bits", bits, 0);
+    program.each("number", Over::Values(values), |edge| {
+        edge.store(values, edge.index().below_high(edge.index() * 3));
+    });
+    program.each("sum", Over::Nodes, |node| {
+        let sum = node.gather(Edges::Out, Join::Sum, |edge| edge.at(values, edge.number()));
+        node.store(sums, sum);
+    });
+    program.each("mark", Over::Count(1000), |item| {
+        item.scatter(bits, item.index() % 7, Join::Or, item.index().hash());
+    });
+    for register in [values, sums, bits] {
+        program.keep(register);
+    }
+    Ok((program, vec![values, sums, bits]))
+}
+
+const PROGRAMS: [(&str, fn(&Graph) -> Built); 5] = [
+    ("labels", labels),
+    ("scatters", scatters),
+    ("ranks", ranks),
+    ("levels", levels),
+    ("edge values", edge_values),
+];
+
+#[test]
+fn every_shape_has_the_results_of_one_device() {
+    for (name, nodes, edges) in shapes(150) {
+        for undirected in [true, false] {
+            let graph = Graph::from_edges(nodes, &edges, undirected).unwrap();
+            for (program, build) in PROGRAMS {
+                compare(&format!("{program} of {name}"), &graph, build);
+            }
+        }
+    }
+    for shape in ["gen:rmat:10:8", "gen:rmat-directed:9:8", "gen:grid:25"] {
+        let graph = load(shape, &LoadOptions::default(), None).unwrap().graph;
+        for (program, build) in PROGRAMS {
+            compare(&format!("{program} of {shape}"), &graph, build);
+        }
+    }
+}
+
+/// Random programs that devices share equal the interpreter.
+#[test]
+fn random_programs_equal_the_interpreter() {
+    let mut runner = TestRunner::deterministic();
+    let drawn = cases(200, 2000, &[1, 2]);
+    let mut shared = 0;
+    for turn in 0..2000 {
+        let case = drawn.new_tree(&mut runner).unwrap().current();
+        let graph = case.list.graph().unwrap();
+        let program = case.script.assemble(&case.list).unwrap().program;
+        if refusal(&encoded(&program)).is_some() {
+            continue;
+        }
+        shared += 1;
+        let threads = case.threads.map_or(1, NonZeroUsize::get) as u32;
+        let devices = Devices::simulated(1 + turn % 4, threads);
+        let mut session = open_session(&graph, &Machine::auto(), &devices).unwrap();
+        run_script(session.as_mut(), &case.list, &case.script, 2)
+            .unwrap_or_else(|error| panic!("{devices:?}: {error}\n{:#?}", case.script.waves));
+    }
+    assert!(shared >= 80, "{shared}");
+}
+
+/// The refusal of a program of one node register, a list, its length, and two floats.
+fn refused(wave: impl FnOnce(&mut ProgramBuilder, [RegisterId; 4])) -> String {
+    let graph = load("gen:grid:4", &LoadOptions::default(), None)
+        .unwrap()
+        .graph;
+    let mut program = ProgramBuilder::new(16);
+    let values = program.per_node("values", Kind::U32).unwrap();
+    let list = program.per_node("list", Kind::U32).unwrap();
+    let count = program.values("count", Kind::U32, 1).unwrap();
+    let floats = program.values("floats", Kind::F32, 2).unwrap();
+    for register in [values, list, count, floats] {
+        program.fill("begin", register, 0);
+        program.keep(register);
+    }
+    wave(&mut program, [values, list, count, floats]);
+    let program = encoded(&program);
+    let found = refusal(&program).unwrap();
+    assert_eq!(found.wave_name, program.wave_names[found.wave as usize]);
+    let mut session = open_session(&graph, &Machine::auto(), &Devices::simulated(2, 1)).unwrap();
+    let error = session.load(&program).unwrap_err();
+    let BackendError::NotShared { reason } = error else {
+        panic!("{error}");
+    };
+    assert_eq!(reason, found.to_string());
+    reason
+}
+
+#[test]
+fn waves_that_depend_on_the_order_of_items_are_refused_by_number() {
+    let text = refused(|program, [_, list, count, _]| {
+        program.each("list all", Over::Nodes, |node| {
+            node.append((list, count), node.index(), 1);
+        });
+    });
+    assert!(
+        text.starts_with("wave 4 (list all) appends to a list"),
+        "{text}"
+    );
+    let text = refused(|program, [values, list, count, _]| {
+        program.each("over a list", Over::List { list, count }, |node| {
+            node.store(values, 1);
+        });
+    });
+    assert!(
+        text.starts_with("wave 4 (over a list) runs over a list"),
+        "{text}"
+    );
+    let text = refused(|program, [values, list, ..]| {
+        program.each("ask", Over::Nodes, |node| {
+            let before = node.scatter(list, 0, Join::Sum, 1);
+            node.store(values, before);
+        });
+    });
+    assert!(
+        text.contains("uses what a scatter found there before"),
+        "{text}"
+    );
+    let text = refused(|program, [.., floats]| {
+        program.each("float", Over::Nodes, |node| {
+            node.scatter(floats, node.index() % 2, Join::Sum, 0.1_f32);
+        });
+    });
+    assert!(text.contains("adds floats in no fixed order"), "{text}");
+    let text = refused(|program, [values, list, ..]| {
+        let frontier = program.frontier("frontier").unwrap();
+        program.reset("reset", frontier);
+        program.seed("seed", frontier, list, Mark::Levels(values));
+        program.search("search", frontier, Mark::Levels(values), 100);
+    });
+    assert!(text.contains("one device"), "{text}");
+}
+
+#[test]
+fn devices_that_cannot_share_programs_say_why() {
+    let graph = load("gen:chain:300000", &LoadOptions::default(), None)
+        .unwrap()
+        .graph;
+    let machine = Machine::auto();
+    for (devices, part) in [
+        (Devices::simulated(0, 1), "1 to 16 devices, not 0"),
+        (Devices::simulated(17, 1), "not 17"),
+        (Devices::gpus(vec![0, 1]), "GPUs do not share programs yet"),
+    ] {
+        let Err(error) = open_session(&graph, &machine, &devices) else {
+            panic!("{devices:?}");
+        };
+        assert!(error.to_string().contains(part), "{error}");
+    }
+    let (program, _) = labels(&graph).unwrap();
+    let program = encoded(&program);
+    let two = Devices::simulated(2, 1);
+    let mut hasty = machine;
+    hasty.time_budget_ns = 20_000_000;
+    let mut session = open_session(&graph, &hasty, &two).unwrap();
+    assert!(matches!(session.run(&[]), Err(BackendError::NotLoaded)));
+    session.load(&program).unwrap();
+    let error = session.run(&[]).unwrap_err();
+    assert!(error.to_string().contains("time budget"), "{error}");
+    let mut session = ProgramSession::over(open_session(&graph, &machine, &two).unwrap());
+    session.load(&program).unwrap();
+    let canceller = session.canceller();
+    let error = scope(|scope| {
+        scope.spawn(move || {
+            sleep(Duration::from_millis(30));
+            canceller.cancel();
+        });
+        session.run().unwrap_err()
+    });
+    assert!(matches!(error, BackendError::Cancelled), "{error}");
+}
