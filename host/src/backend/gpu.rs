@@ -5,7 +5,7 @@
 
 use super::lanes::LaneTable;
 use super::{DeviceInfo, RunLimits};
-use crate::executor::Jit;
+use crate::executor::{Jit, Machine};
 
 /// Implementation of loops in [`Executor::Graph`](crate::executor::Executor::Graph).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -52,6 +52,18 @@ pub struct CudaOptions {
     /// Whether [`Executor::Launches`](crate::executor::Executor::Launches) uploads the graph before
     /// every wave and reads the program's memory back after it, as baseline host loops do.
     pub baseline: bool,
+}
+
+impl CudaOptions {
+    /// Those of `machine`, without its [`Jit`].
+    pub(crate) fn of(machine: &Machine) -> Self {
+        Self {
+            device: machine.device,
+            limits: RunLimits::of(machine),
+            budget_bytes: machine.budget_bytes,
+            ..Self::default()
+        }
+    }
 }
 
 /// A CUDA device as described by its driver.

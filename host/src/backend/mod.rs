@@ -68,6 +68,15 @@ pub struct RunLimits {
     pub time_budget_ns: u64,
 }
 
+impl RunLimits {
+    /// Those of `machine`.
+    pub(crate) const fn of(machine: &Machine) -> Self {
+        Self {
+            time_budget_ns: machine.time_budget_ns,
+        }
+    }
+}
+
 impl Default for RunLimits {
     fn default() -> Self {
         Self {
@@ -171,22 +180,17 @@ pub fn open<'g>(
     executor: Executor,
     (machine, settings): (&Machine, Settings),
 ) -> Result<Box<dyn Session + 'g>, BackendError> {
-    let limits = RunLimits {
-        time_budget_ns: machine.time_budget_ns,
-    };
     if executor == Executor::Cpu {
+        let limits = RunLimits::of(machine);
         let session = cpu::CpuSession::open(graph, machine.threads, limits)?;
         let session = session.with_jit(machine.jit);
         return Ok(Box::new(session));
     }
     let options = cuda::CudaOptions {
-        device: machine.device,
-        limits,
-        budget_bytes: machine.budget_bytes,
         tiles: settings.tiles,
         lane_table: settings.lane_table,
         jit: machine.jit,
-        ..cuda::CudaOptions::default()
+        ..cuda::CudaOptions::of(machine)
     };
     cuda::open(executor, graph, options)
 }
@@ -213,23 +217,18 @@ pub fn open_baseline<'g>(
     graph: &'g Graph,
     machine: &Machine,
 ) -> Result<Box<dyn Session + 'g>, BackendError> {
-    let limits = RunLimits {
-        time_budget_ns: machine.time_budget_ns,
-    };
     if machine
         .executor
         .is_none_or(|executor| executor == Executor::Cpu)
     {
+        let limits = RunLimits::of(machine);
         let session = cpu::BaselineSession::open(graph, machine.threads, limits)?;
         return Ok(Box::new(session));
     }
     let options = cuda::CudaOptions {
-        device: machine.device,
-        limits,
-        budget_bytes: machine.budget_bytes,
         tiles: Some(false),
         baseline: true,
-        ..cuda::CudaOptions::default()
+        ..cuda::CudaOptions::of(machine)
     };
     cuda::open(Executor::Launches, graph, options)
 }

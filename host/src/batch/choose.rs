@@ -5,7 +5,7 @@ use crate::calibrate::sample::SAMPLE_EDGES;
 use crate::calibrate::{BatchJob, BatchPrediction, predict_batch};
 use crate::cost::{Costs, Job};
 use crate::job::choose::{self, Choice, Predict};
-use crate::job::cost_model::job;
+use crate::job::cost_model::{job, limits_of};
 use crate::run::{Executor, RunRequest};
 
 /// Most graphs in a sample, in addition to the largest.
@@ -21,32 +21,17 @@ pub(super) fn choose(graphs: &[BatchGraph<'_>], requests: &[RunRequest]) -> Choi
     let Some(request) = requests.first() else {
         return Choice::default();
     };
-    match request.machine.executor {
-        None | Some(Executor::Mega) => choose::choose(request, || {
-            Some(Batch {
-                job: batch_job(graphs, requests)?,
-                is_for_cpu: request.is_for_cpu(),
-            })
-        }),
-        Some(_) => Choice::asked(&request.machine),
+    if !matches!(request.machine.executor, None | Some(Executor::Mega)) {
+        return Choice::asked(&request.machine);
     }
+    choose::choose(request, || batch_job(graphs, requests), limits_of)
 }
 
-/// A batch to choose a machine for.
-struct Batch {
-    job: BatchJob,
-    is_for_cpu: bool,
-}
-
-impl Predict for Batch {
+impl Predict for BatchJob {
     type Forecast = BatchPrediction;
 
     fn predict(&self, costs: &Costs, units: u32) -> BatchPrediction {
-        predict_batch(&self.job, costs, units)
-    }
-
-    fn lacks_gpu(&self) -> Option<&'static str> {
-        self.is_for_cpu.then_some("weights")
+        predict_batch(self, costs, units)
     }
 }
 

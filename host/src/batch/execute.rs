@@ -417,21 +417,13 @@ fn open<'g>(
         return Err(BatchError::OneAtATime { backend });
     }
     let machine = &request.machine;
-    let limits = RunLimits {
-        time_budget_ns: machine.time_budget_ns,
-    };
-    let budget_bytes = machine.budget_bytes;
     let opened = choice.open(|executor| -> Result<Box<dyn BatchSession + 'g>, _> {
         if executor == Executor::Cpu {
-            let session = CpuBatch::open(jobs, machine.threads, limits, budget_bytes)?;
+            let (limits, budget) = (RunLimits::of(machine), machine.budget_bytes);
+            let session = CpuBatch::open(jobs, machine.threads, limits, budget)?;
             return Ok(Box::new(session));
         }
-        let options = cuda::CudaOptions {
-            device: machine.device,
-            limits,
-            budget_bytes,
-            ..cuda::CudaOptions::default()
-        };
+        let options = cuda::CudaOptions::of(machine);
         Ok(Box::new(cuda::CudaBatch::open(jobs, options)?))
     });
     opened.map_err(|error| explain(graphs, request, error))
@@ -456,11 +448,8 @@ fn explain(
                 .budget_bytes
                 .is_some_and(|budget| needed > budget) =>
         {
-            BatchError::Run(RunError::OverBudget {
-                analysis: request.analysis,
-                needed_bytes: needed,
-                budget_bytes: request.machine.budget_bytes.unwrap_or(0),
-            })
+            let budget = request.machine.budget_bytes.unwrap_or(0);
+            RunError::over_budget(request, needed, budget).into()
         }
         backend::BatchError::Backend(error) => error.into(),
     }

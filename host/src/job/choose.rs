@@ -3,7 +3,7 @@
 //! Costs come from the user's calibration if there is one, else from the defaults. The reason in
 //! the report has every number of the decision, and names a calibration that could not be used.
 
-use super::cost_model::{LoadedCalibration, StepCosts, limits_of};
+use super::cost_model::{LoadedCalibration, StepCosts};
 use crate::backend::cpu::threads_or_all;
 use crate::backend::cuda::DeviceLimits;
 use crate::backend::{BackendError, Settings};
@@ -50,8 +50,10 @@ pub(crate) trait Predict {
     /// Predicts it by the costs of threads and of a GPU with `units` multiprocessors.
     fn predict(&self, costs: &Costs, units: u32) -> Self::Forecast;
 
-    /// What no GPU has for its analysis.
-    fn lacks_gpu(&self) -> Option<&'static str>;
+    /// What no GPU has for its analysis, besides weights.
+    fn lacks_gpu(&self) -> Option<&'static str> {
+        None
+    }
 
     /// Adds to a choice what is known of the GPU of `key`.
     fn refine(&self, choice: Choice, _costs: &Costs, _key: &Key) -> Choice {
@@ -59,20 +61,13 @@ pub(crate) trait Predict {
     }
 }
 
-/// Function that opens the GPU with a given number.
-type Probe<'p> = &'p dyn Fn(u32) -> Result<DeviceLimits, BackendError>;
-
 /// Chooses for `request`. A caller's choice is kept; the reason then names a better one, if any. If
-/// the CPU ends the job before a GPU would be open, the function searches for none. `job` is not
-/// called if nothing is left to choose, and returns `None` for an empty one.
-pub(crate) fn choose<P: Predict>(request: &RunRequest, job: impl FnOnce() -> Option<P>) -> Choice {
-    choose_with(request, job, &limits_of)
-}
-
-pub(crate) fn choose_with<P: Predict>(
+/// the CPU ends the job before a GPU would be open, no `probe` looks for one. `job` is not called if
+/// nothing is left to choose, and returns `None` for an empty one.
+pub(crate) fn choose<P: Predict>(
     request: &RunRequest,
     job: impl FnOnce() -> Option<P>,
-    probe: Probe<'_>,
+    probe: impl FnOnce(u32) -> Result<DeviceLimits, BackendError>,
 ) -> Choice {
     let asked = Choice::asked(&request.machine);
     let found = LoadedCalibration::get();
@@ -91,7 +86,8 @@ pub(crate) fn choose_with<P: Predict>(
         return on_cpu(&blind, None);
     }
     let is_open = asked.executor.is_none();
-    if is_open && let Some(what) = job.lacks_gpu() {
+    let weights = request.is_for_cpu().then_some("weights");
+    if is_open && let Some(what) = weights.or_else(|| job.lacks_gpu()) {
         let reason = format!("no GPU has {} with {what}", request.analysis);
         return on_cpu(&blind, joined(Some(reason), blind.threads_reason()));
     }

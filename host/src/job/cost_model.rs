@@ -27,15 +27,10 @@ impl LoadedCalibration {
     }
 
     fn load() -> Self {
-        match Calibration::load() {
-            Ok(found) => Self {
-                calibration: found.unwrap_or_default(),
-                ignored: None,
-            },
-            Err(error) => Self {
-                calibration: Calibration::default(),
-                ignored: Some(error.to_string()),
-            },
+        let found = Calibration::load();
+        Self {
+            ignored: found.as_ref().err().map(ToString::to_string),
+            calibration: found.ok().flatten().unwrap_or_default(),
         }
     }
 

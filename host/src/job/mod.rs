@@ -211,7 +211,7 @@ mod tests {
     use crate::run::{AnalysisKind, RunError};
     use std::num::NonZeroU32;
 
-    /// Components of a graph without edges, by the last of so many plans.
+    /// Components of a graph without edges, after so many other plans.
     struct Replanned<'g> {
         graph: &'g Graph,
         plans: u32,

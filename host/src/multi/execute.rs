@@ -233,7 +233,12 @@ pub fn execute_with(
     canceller: &Canceller,
     progress: &mut dyn FnMut(Phase),
 ) -> Result<RunOutcome, RunError> {
-    run(graph, request, devices, None, canceller, progress)
+    let span = spans::run("devices", graph, request);
+    let outcome = drive(span, request, progress, |job| {
+        prepare(graph, job, devices, None, canceller)
+    });
+    canceller.settle()?;
+    outcome
 }
 
 /// The machine and the edges of [`execute_by`].
@@ -260,24 +265,10 @@ pub fn execute_by(
 ) -> Result<RunOutcome, RunError> {
     let devices = Devices::simulated(count, 1);
     let canceller = Canceller::default();
-    let tried = Some(tried);
-    run(graph, request, &devices, tried, &canceller, &mut |_| ())
-}
-
-fn run(
-    graph: &Graph,
-    request: &RunRequest,
-    devices: &Devices,
-    tried: Option<Tried>,
-    canceller: &Canceller,
-    progress: &mut dyn FnMut(Phase),
-) -> Result<RunOutcome, RunError> {
     let span = spans::run("devices", graph, request);
-    let outcome = drive(span, request, progress, |job| {
-        prepare(graph, job, devices, tried, canceller)
-    });
-    canceller.settle()?;
-    outcome
+    drive(span, request, &mut |_| (), |job| {
+        prepare(graph, job, &devices, Some(tried), &canceller)
+    })
 }
 
 /// A request that is planned for several devices.
@@ -625,13 +616,9 @@ fn width(graph: &Graph) -> u32 {
 
 /// Refuses a part that exceeds the byte budget of a device.
 pub(super) fn check_budget(request: &RunRequest, job: &MultiJob<'_>) -> Result<(), RunError> {
-    let needed_bytes = job.bytes();
-    match request.machine.budget_bytes {
-        Some(budget_bytes) if budget_bytes < needed_bytes => Err(RunError::OverBudget {
-            analysis: request.analysis,
-            needed_bytes,
-            budget_bytes,
-        }),
+    let (needed, budget) = (job.bytes(), request.machine.budget_bytes);
+    match budget {
+        Some(budget) if budget < needed => Err(RunError::over_budget(request, needed, budget)),
         _ => Ok(()),
     }
 }

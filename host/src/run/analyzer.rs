@@ -136,3 +136,7 @@ fn has_failed(error: &RunError) -> bool {
 #[cfg(test)]
 #[path = "takeover_tests.rs"]
 mod tests;
+
+#[cfg(test)]
+#[path = "shortcuts_tests.rs"]
+mod shortcuts_tests;

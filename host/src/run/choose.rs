@@ -8,7 +8,7 @@ use crate::calibrate::{Key, NARROW_NODES_MIN, Prediction, predict, predict_tiles
 use crate::cost::{Costs, Job};
 use crate::graph::Graph;
 use crate::job::choose::{self, Choice, Narrow, Predict, joined};
-use crate::job::cost_model::{LoadedCalibration, StepCosts, job};
+use crate::job::cost_model::{LoadedCalibration, StepCosts, job, limits_of};
 use crate::tiles::TILES_EDGES_MIN;
 use seawall_core::abi::search::SearchPolicy;
 
@@ -64,9 +64,6 @@ impl Predict for Single<'_> {
     }
 
     fn lacks_gpu(&self) -> Option<&'static str> {
-        if self.request.is_for_cpu() {
-            return Some("weights");
-        }
         let is_signed = self.request.needs_signed_paths(self.graph);
         is_signed.then_some("negative weights")
     }
@@ -94,7 +91,7 @@ impl Predict for Single<'_> {
 
 /// Chooses for `request`.
 pub(super) fn choose(graph: &Graph, request: &RunRequest) -> Choice {
-    choose::choose(request, || Some(Single::of(graph, request)))
+    choose::choose(request, || Some(Single::of(graph, request)), limits_of)
 }
 
 /// Edges in the sample of a search: few compared with those of the run, so that the choice takes
@@ -170,7 +167,7 @@ mod tests {
             };
             let graph = grid();
             let job = || Some(Single::of(&graph, &request));
-            choose::choose_with(&request, job, &probe)
+            choose::choose(&request, job, probe)
         };
         let small = choice(None, 1);
         assert_eq!((small.executor, probes.get()), (Some(Executor::Cpu), 0));

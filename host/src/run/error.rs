@@ -3,6 +3,7 @@
 //! Bad input and failures differ, because scripts distinguish them by the exit code. Reading the
 //! graph has separate errors.
 
+use super::RunRequest;
 use crate::Cause;
 use crate::analysis::{AnalysisKind, AnyOf, Detail};
 use crate::backend::BackendError;
@@ -326,6 +327,15 @@ fn instead(analysis: AnalysisKind) -> String {
 }
 
 impl RunError {
+    /// The refusal of a plan that exceeds the budget of `request`.
+    pub(crate) const fn over_budget(request: &RunRequest, needed: u64, budget: u64) -> Self {
+        Self::OverBudget {
+            analysis: request.analysis,
+            needed_bytes: needed,
+            budget_bytes: budget,
+        }
+    }
+
     /// Returns the cause: the request or the machine.
     #[must_use]
     pub fn cause(&self) -> Cause {

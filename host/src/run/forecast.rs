@@ -39,7 +39,11 @@ impl Ledger {
         planned: &Planned,
         executor: Executor,
     ) {
-        let profile = profile(graph, request, planned, executor);
+        let (repeat, output_bytes) = (u64::from(request.repeat.get()), planned.output_bytes());
+        let profile = SessionProfile {
+            budget_bytes: request.machine.budget_bytes.unwrap_or(u64::MAX),
+            ..profile(graph, executor, &planned.encoded, output_bytes, repeat)
+        };
         let plan = |run_count| {
             SessionProfile {
                 run_count,
@@ -100,64 +104,33 @@ pub fn program_report(
     output_bytes: u64,
     counted: SessionWork,
 ) -> SessionReport {
-    let session = Profiled {
-        graph,
-        executor,
-        program,
-        output_bytes,
-    };
-    let Ok(plan) = session.profile(runs).plan() else {
+    let Ok(plan) = profile(graph, executor, program, output_bytes, runs).plan() else {
         return SessionReport::of(SessionWork::default(), counted, counted, 0);
     };
     let predicted = SessionWork::of(&plan, runs, PROGRAM_ALLOCATIONS);
     SessionReport::of(predicted, counted, counted, plan.peak_resident_bytes)
 }
 
-/// The session that the request alone would need.
+/// A session of `run_count` runs of `program`, with `output_bytes` to read at the end.
 fn profile(
     graph: &Graph,
-    request: &RunRequest,
-    planned: &Planned,
     executor: Executor,
-) -> SessionProfile {
-    let session = Profiled {
-        graph,
-        executor,
-        program: &planned.encoded,
-        output_bytes: planned.output_bytes(),
-    };
-    SessionProfile {
-        budget_bytes: request.machine.budget_bytes.unwrap_or(u64::MAX),
-        ..session.profile(u64::from(request.repeat.get()))
-    }
-}
-
-/// A program on a graph and a machine.
-struct Profiled<'a> {
-    graph: &'a Graph,
-    executor: Executor,
-    program: &'a EncodedProgram,
-    /// Bytes that are read at the end.
+    program: &EncodedProgram,
     output_bytes: u64,
-}
-
-impl Profiled<'_> {
-    /// The session of `run_count` runs.
-    fn profile(&self, run_count: u64) -> SessionProfile {
-        let (graph, program) = (self.graph, self.program);
-        let graph_bytes = backend::graph_bytes(graph, program.needs, self.executor);
-        let whole = backend::session_bytes(graph, program, self.executor);
-        let known = graph_bytes + program.input_bytes + self.output_bytes;
-        SessionProfile {
-            // The sizes that the plan depends on; never 0.
-            graph_layout_hash: u64::from(graph.nodes()) << 32 | u64::from(graph.edges()) | 1 << 63,
-            graph_bytes,
-            run_count,
-            per_run_frontier_bytes: program.input_bytes,
-            reusable_scratch_bytes: whole.saturating_sub(known),
-            per_run_output_bytes: self.output_bytes,
-            budget_bytes: u64::MAX,
-            readback: ReadbackPolicy::FinalOnly,
-        }
+    run_count: u64,
+) -> SessionProfile {
+    let graph_bytes = backend::graph_bytes(graph, program.needs, executor);
+    let whole = backend::session_bytes(graph, program, executor);
+    let known = graph_bytes + program.input_bytes + output_bytes;
+    SessionProfile {
+        // The sizes that the plan depends on; never 0.
+        graph_layout_hash: u64::from(graph.nodes()) << 32 | u64::from(graph.edges()) | 1 << 63,
+        graph_bytes,
+        run_count,
+        per_run_frontier_bytes: program.input_bytes,
+        reusable_scratch_bytes: whole.saturating_sub(known),
+        per_run_output_bytes: output_bytes,
+        budget_bytes: u64::MAX,
+        readback: ReadbackPolicy::FinalOnly,
     }
 }

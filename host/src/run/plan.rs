@@ -199,11 +199,7 @@ fn refused(request: &RunRequest, error: ProgramError) -> RunError {
         ProgramError::OverBudget {
             needed_bytes,
             budget_bytes,
-        } => RunError::OverBudget {
-            analysis: request.analysis,
-            needed_bytes,
-            budget_bytes,
-        },
+        } => RunError::over_budget(request, needed_bytes, budget_bytes),
         other => other.into(),
     }
 }

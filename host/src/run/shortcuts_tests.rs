@@ -2,11 +2,11 @@
 
 use super::*;
 use crate::graph::EdgeLengths;
-use crate::job::Work;
-use crate::program::PlanCache;
+use crate::job::Job;
 use crate::run::choose::choose;
-use crate::run::{AnalysisKind, Machine, RunRequest};
-use std::num::NonZeroUsize;
+use crate::run::resident::Station;
+use crate::run::{AnalysisKind, Detail, Executor, Machine};
+use std::num::{NonZeroU32, NonZeroUsize};
 
 const GPU: Machine = Machine::gpu(Executor::Mega, 0);
 
@@ -33,43 +33,29 @@ fn shapes() -> Graph {
 /// Rounds of the answer to `request`, of CPU threads that have its graph with shortcuts, and whether
 /// it is right.
 fn answered(graph: &Graph, request: &RunRequest, threads: usize) -> (u32, bool) {
-    let (mut plans, mut ignored) = (PlanCache::new(0), |_| ());
     let request = RunRequest {
         check: true,
         ..request.clone()
     };
-    let mut job = Job::begin(&request, &mut ignored);
-    let mut planner = Planner::new(graph, &request, &mut plans);
-    assert!(planner.has_shortcuts());
+    let form = graph.form(request.form_of(graph).unwrap()).unwrap();
+    let more = form.with_shortcuts(request.shortcuts().unwrap()).unwrap();
     let on_cpu = request.clone().on(Machine::cpu(NonZeroUsize::new(threads)));
-    let choice = choose(graph, &on_cpu);
-    let main = Station::open(planner.placed, &mut job, choice, Canceller::default()).unwrap();
-    let mut single = Single {
-        read: graph,
-        planned: planner.plan(&mut job, main.target, None).unwrap(),
-        resident: &mut Resident {
-            asked: request.machine,
-            graph: planner.placed,
-            main,
-            takeover: None,
-        },
-        planner,
-        ledger: Ledger::default(),
-        canceller: Canceller::default(),
-        times: Times::default(),
-        is_second: false,
+    let (choice, mut ignored) = (choose(graph, &on_cpu), |_| ());
+    let mut job = Job::begin(&request, &mut ignored);
+    let resident = Resident {
+        asked: request.machine,
+        graph: more,
+        main: Station::open(more, &mut job, choice, Canceller::default()).unwrap(),
+        takeover: None,
     };
-    let answer = match single.answer(&mut job) {
-        Ok(answer) => answer,
-        Err(error) => {
-            single = single.recover(&mut job, error).unwrap();
-            single.answer(&mut job).unwrap()
-        }
+    let mut analyzer = Analyzer {
+        residents: [None, Some(resident)],
+        ..Analyzer::new(graph)
     };
-    let end = answer.end;
-    let outcome = single.finish(&mut job, answer).unwrap();
-    assert!(end.converged && outcome.taken.shortcuts > 0);
-    (end.iterations, outcome.checked == Some(true))
+    let outcome = analyzer.run(&request).unwrap();
+    assert!(outcome.converged && outcome.taken.shortcuts > 0);
+    let rounds = outcome.waves.iter().filter_map(|wave| wave.iterations);
+    (rounds.sum(), outcome.checked == Some(true))
 }
 
 #[test]

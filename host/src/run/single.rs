@@ -32,7 +32,7 @@ pub(super) struct Single<'r, 'g> {
 pub(super) struct Answer {
     values: Column,
     parents: Option<Vec<u32>>,
-    pub(super) end: End,
+    end: End,
     stats: RunStats,
 }
 
@@ -302,7 +302,3 @@ fn barriers(stats: &RunStats, executor: Executor, units: u32) -> u64 {
         Executor::Cpu | Executor::Mega => u64::from(stats.control.ticket / units.max(1)),
     }
 }
-
-#[cfg(test)]
-#[path = "shortcuts_tests.rs"]
-mod tests;

@@ -64,17 +64,16 @@ pub fn reason_after_load(failed: &GraphError) -> Option<String> {
 }
 
 fn beyond_memory(needed: u64, available: u64) -> String {
-    format!(
-        "the resident graph takes {} at least and {} of memory are left: its edges stream from the file",
-        bytes(needed),
-        bytes(available)
-    )
+    streams(needed, &format!("{} of memory are left", bytes(available)))
 }
 
 fn over(needed: u64, budget: u64) -> String {
+    streams(needed, &format!("the budget is {}", bytes(budget)))
+}
+
+fn streams(needed: u64, limit: &str) -> String {
+    let needed = bytes(needed);
     format!(
-        "the resident graph takes {} at least and the budget is {}: its edges stream from the file",
-        bytes(needed),
-        bytes(budget)
+        "the resident graph takes {needed} at least and {limit}: its edges stream from the file"
     )
 }
