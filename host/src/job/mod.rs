@@ -3,7 +3,7 @@
 //! A source of work is a [`Work`]: one graph on a machine (`run::single`), many small ones
 //! (`batch::execute`), one whose edges stay in a file (`stream::execute`), and one on several devices
 //! (`multi`). [`drive`] takes each from its request to its outcome, and a [`Job`] has what they share:
-//! phases, clock, log of events, repetitions and the check. `choose` decides on a machine and opens
+//! phases, clock, log of events, repetitions, outcome and check. `choose` decides on a machine and opens
 //! it, `build` makes programs, `outcome` fills outcomes.
 
 mod build;
@@ -16,13 +16,10 @@ pub(crate) use outcome::{
     Found, check, edges_examined, end_of, names, original_ids, outcome, topology_name,
 };
 
-use crate::analysis::End;
-use crate::graph::Graph;
-use crate::outcome::{Event, RunOutcome, Track};
+use crate::outcome::{Event, Track};
 use crate::run::{Phase, RunRequest};
 use crate::spans::{self, Ended};
 use crate::units::elapsed_ns;
-use std::borrow::Borrow;
 use std::time::Instant;
 
 /// Work that is planned and has its machine.
@@ -163,36 +160,6 @@ impl<'p> Job<'p> {
             repetition += 1;
         }
     }
-
-    /// Returns the outcome of the graph `read`, which the analysis took in the form `form`, with the
-    /// events so far.
-    pub(crate) fn outcome(&mut self, read: &Graph, form: &Graph, found: Found) -> RunOutcome {
-        RunOutcome {
-            events: std::mem::take(&mut self.events),
-            ..outcome(read, form, self.request, found)
-        }
-    }
-
-    /// Compares an outcome that ended with `end` with the sequential implementation's on the graph
-    /// that `read` returns, if requested.
-    ///
-    /// # Errors
-    /// As `read`.
-    pub(crate) fn check<G: Borrow<Graph>, E>(
-        &mut self,
-        outcome: &mut RunOutcome,
-        end: End,
-        read: impl FnOnce() -> Result<G, E>,
-    ) -> Result<(), E> {
-        let request = self.request;
-        if request.check {
-            self.phase(Phase::Check);
-            let checked = || read().map(|graph| check(graph.borrow(), request, end, outcome));
-            self.until_now("check", checked)?;
-            outcome.events.append(&mut self.events);
-        }
-        Ok(())
-    }
 }
 
 /// The first of the times of runs, and their median.
@@ -205,9 +172,11 @@ pub(crate) fn first_and_median(mut times: Vec<u64>) -> [u64; 2] {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::analysis::End;
     use crate::column::Column;
     use crate::executor::Executor;
-    use crate::outcome::{Memory, Times};
+    use crate::graph::Graph;
+    use crate::outcome::{Memory, RunOutcome, Times};
     use crate::run::{AnalysisKind, RunError};
     use std::num::NonZeroU32;
 

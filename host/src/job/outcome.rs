@@ -1,5 +1,6 @@
 //! Outcomes of jobs, and their check.
 
+use super::Job;
 use crate::analysis::{AnalysisKind, AnalysisOutput, Case, End, oracle};
 use crate::backend::HostWork;
 use crate::column::Column;
@@ -7,10 +8,11 @@ use crate::executor::Executor;
 use crate::graph::Graph;
 use crate::outcome::{Dropped, Memory, RunOutcome, SessionReport, Taken, Times};
 use crate::program::{EncodedProgram, PlanCounters, PlanSummary};
-use crate::run::RunRequest;
+use crate::run::{Phase, RunRequest};
 use seawall_core::abi::control::{ControlRecord, LoopRecord};
 use seawall_core::abi::program::Opcode;
 use seawall_core::topology::Topology;
+use std::borrow::Borrow;
 
 /// What a job found, on any machine.
 pub(crate) struct Found {
@@ -77,6 +79,38 @@ pub(crate) fn outcome(
         devices: None,
         values,
         parents: found.parents,
+    }
+}
+
+impl Job<'_> {
+    /// Returns the outcome of the graph `read`, which the analysis took in the form `form`, with the
+    /// events so far.
+    pub(crate) fn outcome(&mut self, read: &Graph, form: &Graph, found: Found) -> RunOutcome {
+        RunOutcome {
+            events: std::mem::take(&mut self.events),
+            ..outcome(read, form, self.request, found)
+        }
+    }
+
+    /// Compares an outcome that ended with `end` with the sequential implementation's on the graph
+    /// that `read` returns, if requested.
+    ///
+    /// # Errors
+    /// As `read`.
+    pub(crate) fn check<G: Borrow<Graph>, E>(
+        &mut self,
+        outcome: &mut RunOutcome,
+        end: End,
+        read: impl FnOnce() -> Result<G, E>,
+    ) -> Result<(), E> {
+        let request = self.request;
+        if request.check {
+            self.phase(Phase::Check);
+            let checked = || read().map(|graph| check(graph.borrow(), request, end, outcome));
+            self.until_now("check", checked)?;
+            outcome.events.append(&mut self.events);
+        }
+        Ok(())
     }
 }
 
