@@ -87,6 +87,7 @@ fn each_analysis_has_the_result_of_one_process() {
     ]);
     compare(&["gen:rmat:12:8", "--analysis", "pagerank"]);
     compare(&["gen:rmat:12:8", "--analysis", "kcore"]);
+    compare(&["gen:rmat:12:8", "--analysis", "triangle-total"]);
     compare(&[
         "gen:grid:50",
         "--analysis",
