@@ -30,6 +30,8 @@ mod spec;
 mod summary;
 mod witness;
 mod grammar;
+#[cfg(test)]
+mod plain;
 
 pub use grammar::{GRAMMAR, TaintGraph};
 pub use session::{TaintAnswer, TaintQuestion, TaintSession, TaintWork};

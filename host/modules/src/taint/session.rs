@@ -74,10 +74,10 @@ pub struct TaintWork {
 /// calls of the sinks. Of a new source, `O(v + e)` for the `v` values that it reaches and their `e`
 /// flows. Questions may come from several threads.
 pub struct TaintSession<'a> {
-    ends: Ends<'a>,
-    flows: Flows,
+    pub(super) ends: Ends<'a>,
+    pub(super) flows: Flows,
     /// Liveness, of which values are made in detail.
-    lived: Cow<'a, Lived>,
+    pub(super) lived: Cow<'a, Lived>,
     /// Inputs that values depend on.
     words: Vec<u64>,
     details: Mutex<Details>,
@@ -319,22 +319,12 @@ impl<'a> TaintSession<'a> {
     ) -> Result<Finding, ModuleError> {
         let (place, what) = self.ends.described(&argument);
         let message = format!("data from {source} reaches {what}");
-        let mut witness = Vec::new();
-        if has_way {
-            witness = self.follow(source, |reach| {
-                // It may have been given up for others in the meantime.
-                reach.complete(&self.flows, self.hubs(1));
-                let mut way = Way {
-                    ends: &self.ends,
-                    lived: &self.lived,
-                    summaries: &self.words,
-                    reach,
-                    source,
-                    details: &mut lock(&self.details),
-                };
+        let witness = match has_way {
+            true => self.way(source, |way| {
                 way.steps(argument.site, argument.input, &place)
-            })?;
-        }
+            })?,
+            false => Vec::new(),
+        };
         Ok(Finding {
             kind: FindingKind::Taint,
             place,
@@ -343,8 +333,28 @@ impl<'a> TaintSession<'a> {
         })
     }
 
+    /// Searches a way from a source.
+    pub(super) fn way<T>(
+        &self,
+        source: &Spec,
+        search: impl FnOnce(&mut Way<'_>) -> T,
+    ) -> Result<T, ModuleError> {
+        self.follow(source, |reach| {
+            // It may have been given up for others in the meantime.
+            reach.complete(&self.flows, self.hubs(1));
+            search(&mut Way {
+                ends: &self.ends,
+                lived: &self.lived,
+                summaries: &self.words,
+                reach,
+                source,
+                details: &mut lock(&self.details),
+            })
+        })
+    }
+
     /// Follows a source with the kept search, else with one that has not begun.
-    fn follow<T>(
+    pub(super) fn follow<T>(
         &self,
         source: &Spec,
         follow: impl FnOnce(&mut Reach) -> T,

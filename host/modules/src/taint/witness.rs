@@ -14,7 +14,7 @@ use std::collections::VecDeque;
 const KEPT_MAX: usize = 1 << 23;
 
 /// A value in detail: the node of the call graph, and its number there.
-type Value = (u32, u32);
+pub(super) type Value = (u32, u32);
 
 /// Functions in detail, as ways needed them, and memory of searches.
 #[derive(Default)]
@@ -41,8 +41,8 @@ pub(super) struct Way<'a> {
 }
 
 /// The part of a way that is searched, from its end.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Part {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Part {
     /// Down into callees, from where data came without that.
     Down,
     /// From the source up to callers.
@@ -50,8 +50,9 @@ enum Part {
 }
 
 impl Way<'_> {
-    /// The steps from the source to an argument of a call. Costs two searches.
-    pub(super) fn steps(&mut self, site: u32, input: u32, sink: &Place) -> Vec<Step> {
+    /// The values from the source to an argument of a call; none if data does not get there. Costs
+    /// two searches.
+    pub(super) fn values(&mut self, site: u32, input: u32) -> Vec<(Value, Part)> {
         self.clear();
         let (node, at) = self.ends.sites[site as usize];
         let value = self.detail(node).values.sites[at as usize].ins[input as usize];
@@ -59,10 +60,19 @@ impl Way<'_> {
         let Some(turn) = down.first() else {
             return Vec::new();
         };
-        let mut way = self.back(*turn, Part::Up);
-        way.extend(down.iter().skip(1));
+        let up = self.back(*turn, Part::Up).into_iter();
+        let down = down.into_iter().skip(1).map(|value| (value, Part::Down));
+        up.map(|value| (value, Part::Up)).chain(down).collect()
+    }
+
+    /// The steps from the source to an argument of a call.
+    pub(super) fn steps(&mut self, site: u32, input: u32, sink: &Place) -> Vec<Step> {
+        let way = self.values(site, input);
+        if way.is_empty() {
+            return Vec::new();
+        }
         let mut steps = Vec::new();
-        for (at, value) in way.iter().enumerate() {
+        for (at, (value, _)) in way.iter().enumerate() {
             let step = if at == 0 {
                 Some((self.place(*value), format!("data of {}", self.source)))
             } else {
@@ -173,9 +183,12 @@ impl Way<'_> {
                 let detail = self.detail(node);
                 detail.values.loads.binary_search(&own).is_ok()
             }
+            // A copy of a parameter is not where its data begins.
             Part::Up => {
-                let kept = self.kept((node, own));
-                kept.is_some_and(|kept| self.reach.is_seed(kept))
+                let whole = &self.ends.whole;
+                let values = &whole.values[node as usize];
+                let is_interface = own < values.inputs + values.outputs;
+                is_interface && self.reach.is_seed(whole.value(node, own))
             }
         }
     }
