@@ -238,33 +238,47 @@ impl<'a> Plain<'a> {
             .collect()
     }
 
-    /// The values that data of a source reaches.
-    fn reached(&self, source: &Spec) -> Vec<bool> {
-        let mut risen = vec![false; self.along.nodes()];
-        let seeds = self.seeds(source);
-        closure(&[&self.along, &self.up], seeds, &mut risen);
-        let mut reached = vec![false; risen.len()];
-        let turns = (0..).zip(&risen).filter(|(_, has)| **has);
-        let turns = turns.map(|(value, _)| value).collect();
-        closure(&[&self.along, &self.down], turns, &mut reached);
-        reached
+    /// The values that flows lead to from these, by the fewest flows to each; [`NONE`] for others.
+    fn distances(&self, across: &Rows, from: Vec<u32>) -> Vec<u32> {
+        let mut distances = vec![NONE; self.along.nodes()];
+        from.iter().for_each(|value| distances[*value as usize] = 0);
+        let mut open = VecDeque::from(from);
+        while let Some(value) = open.pop_front() {
+            let next = distances[value as usize] + 1;
+            let rows = [&self.along, across];
+            for to in rows.iter().flat_map(|rows| rows.row(value as usize)) {
+                if distances[*to as usize] == NONE {
+                    distances[*to as usize] = next;
+                    open.push_back(*to);
+                }
+            }
+        }
+        distances
     }
 
-    /// The arguments of sinks that data of a source reaches, of a list.
-    pub(super) fn leaks(&self, source: &Spec, arguments: &[Argument]) -> Vec<Argument> {
-        let reached = self.reached(source);
+    /// Distances of values from a source on the way up, and from there on the way down.
+    pub(super) fn reached(&self, source: &Spec) -> [Vec<u32>; 2] {
+        let risen = self.distances(&self.up, self.seeds(source));
+        let turns = (0..).zip(&risen).filter(|(_, up)| **up != NONE);
+        let turns = turns.map(|(value, _)| value).collect();
+        let reached = self.distances(&self.down, turns);
+        [risen, reached]
+    }
+
+    /// The arguments, of a list, that data reaches.
+    fn leaks(&self, reached: &[u32], arguments: &[Argument]) -> Vec<Argument> {
         let leaks = |argument: &&Argument| {
             let value = self.argument(argument);
-            value.is_some_and(|value| reached[self.number(value) as usize])
+            value.is_some_and(|value| reached[self.number(value) as usize] != NONE)
         };
         arguments.iter().filter(leaks).copied().collect()
     }
 
-    /// Why a way from a source to an argument is none: each step of it has to be a flow, those of
-    /// the first part up to callers, those of the second down into callees.
-    pub(super) fn fault(
+    /// Why a way to an argument is none, or none of the shortest: each step of it has to be a flow,
+    /// those of the first part up to callers, those of the second down into callees.
+    fn fault(
         &self,
-        source: &Spec,
+        [risen, reached]: &[Vec<u32>; 2],
         argument: &Argument,
         way: &[(Value, Part)],
     ) -> Option<String> {
@@ -273,7 +287,7 @@ impl<'a> Plain<'a> {
         else {
             return Some("there is no way".to_owned());
         };
-        if !self.seeds(source).contains(&self.number(*first)) {
+        if risen[self.number(*first) as usize] != 0 {
             return Some(format!("it begins at {first:?}"));
         }
         if *last != value {
@@ -293,19 +307,14 @@ impl<'a> Plain<'a> {
                 .any(|rows| rows.row(from as usize).contains(&to));
             !is_flow || (*before == Part::Down && *part == Part::Up)
         });
-        fault.map(|pair| format!("no flow: {pair:?}"))
-    }
-}
-
-/// Marks the values that flows lead to from these, themselves included.
-fn closure(flows: &[&Rows], mut open: Vec<u32>, marks: &mut [bool]) {
-    open.iter().for_each(|value| marks[*value as usize] = true);
-    while let Some(value) = open.pop() {
-        for to in flows.iter().flat_map(|rows| rows.row(value as usize)) {
-            if !std::mem::replace(&mut marks[*to as usize], true) {
-                open.push(*to);
-            }
+        if let Some(pair) = fault {
+            return Some(format!("no flow: {pair:?}"));
         }
+        let ups = way.iter().filter(|(_, part)| *part == Part::Up).count();
+        let turn = risen[self.number(way[ups - 1].0) as usize];
+        let lengths = (ups as u32 - 1, (way.len() - ups) as u32);
+        let least = (turn, reached[self.number(value) as usize]);
+        (lengths != least).then(|| format!("{lengths:?} flows instead of {least:?}"))
     }
 }
 
@@ -483,15 +492,16 @@ mod tests {
             let exact = Plain::of(&session, u32::MAX);
             let mut expected = BTreeSet::new();
             for source in &sources {
-                let leaks = shared.leaks(source, &arguments);
+                let reached = shared.reached(source);
+                let leaks = shared.leaks(&reached[1], &arguments);
                 for leak in &leaks {
                     let way = session.way(source, |way| way.values(leak.site, leak.input)).unwrap();
-                    let fault = shared.fault(source, leak, &way);
+                    let fault = shared.fault(&reached, leak, &way);
                     prop_assert_eq!(fault, None, "{} to {:?} of {}", source, leak, &text);
                     let (place, what) = session.ends.described(leak);
                     expected.insert(format!("{place}: data from {source} reaches {what}"));
                 }
-                for leak in exact.leaks(source, &arguments) {
+                for leak in exact.leaks(&exact.reached(source)[1], &arguments) {
                     prop_assert!(leaks.contains(&leak), "{} to {:?} of {}", source, leak, &text);
                 }
             }
