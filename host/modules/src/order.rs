@@ -155,9 +155,11 @@ impl Rows {
                 }
                 if found == number {
                     let first = members.iter().rposition(|member| *member == node);
-                    let component = members.split_off(first.unwrap_or(0));
+                    let first = first.unwrap_or(0);
+                    let component = &members[first..];
                     component.iter().for_each(|one| least[*one as usize] = DONE);
-                    each(&component);
+                    each(component);
+                    members.truncate(first);
                 }
             }
         }

@@ -30,27 +30,37 @@ impl Flows {
                 most: u64::from(u32::MAX),
             })
         };
-        Ok(Self {
-            along: made(&|visit| {
+        let along = || {
+            made(&|visit| {
                 whole.each_own(&mut *visit);
                 across(whole, summaries, visit);
-            })?,
-            up: made(&|visit| {
+            })
+        };
+        let up = || {
+            made(&|visit| {
                 whole.each_dispatch_output(&mut *visit);
                 whole.each_result(|callee, number, value| {
                     if let Some(output) = whole.output(callee, number) {
                         visit(output, value);
                     }
                 });
-            })?,
-            down: made(&|visit| {
+            })
+        };
+        let down = || {
+            made(&|visit| {
                 whole.each_dispatch_input(&mut *visit);
                 whole.each_argument(|value, number, callee| {
                     if let Some(input) = whole.input(callee, number) {
                         visit(value, input);
                     }
                 });
-            })?,
+            })
+        };
+        let (along, (up, down)) = rayon::join(along, || rayon::join(up, down));
+        Ok(Self {
+            along: along?,
+            up: up?,
+            down: down?,
         })
     }
 }

@@ -106,16 +106,19 @@ impl Hubs {
     /// Costs five searches, two of them over flows that are turned for it.
     pub(super) fn of(flows: &Flows, up: u32, down: u32) -> Self {
         let along = flows.along.reversed();
-        let mut reach = Reach::new(along.nodes(), vec![up]);
-        reach.complete(flows, None);
-        let up = Hub {
-            before: closure([&along, &flows.up.reversed()], up),
-            after: reach.marks,
+        let rise = || {
+            let mut reach = Reach::new(along.nodes(), vec![up]);
+            reach.complete(flows, None);
+            Hub {
+                before: closure([&along, &flows.up.reversed()], up),
+                after: reach.marks,
+            }
         };
-        let down = Hub {
+        let fall = || Hub {
             before: closure([&along, &flows.down.reversed()], down),
             after: closure([&flows.along, &flows.down], down),
         };
+        let (up, down) = rayon::join(rise, fall);
         Self {
             up: Arc::new(up),
             down: Arc::new(down),

@@ -11,7 +11,6 @@
 
 use crate::error::ModuleError;
 use crate::flow::{On, SolveStats};
-use crate::order::rows;
 use crate::values::{NONE, Whole};
 use seawall::backend::ProgramSession;
 use seawall::executor::Machine;
@@ -62,7 +61,7 @@ pub(super) fn summaries(whole: &Whole<'_>, on: On) -> Result<Summaries, ModuleEr
         });
     }
     let gates = gates(whole);
-    let place = order(count, &flows, &gates);
+    let place = order(whole);
     let (graph, gates) = arrays(count, &flows, &gates, &place);
     drop(flows);
     let mut made = vec![0_u64; count + 1];
@@ -117,20 +116,20 @@ fn gates(whole: &Whole<'_>) -> Vec<u32> {
     gates
 }
 
-/// The place of each value in an order in which most dependencies go forward.
-fn order(count: usize, flows: &[Flow], gates: &[u32]) -> Vec<u32> {
-    let gated = (0..)
-        .zip(gates)
-        .filter(|(_, gate)| (**gate as usize) < count);
-    let edges = flows.iter().map(|(from, to, _)| (*from, *to));
-    let rows = rows(
-        count,
-        edges.chain(gated.map(|(value, gate)| (*gate, value))),
-    );
-    let order = rows.reverse_postorder(0..count as u32);
-    let mut place = vec![0; count];
-    for (at, value) in (0..).zip(order) {
-        place[value as usize] = at;
+/// The place of each value in an order in which most dependencies go forward: callees before their
+/// callers, and in each function inputs first and outputs last.
+fn order(whole: &Whole<'_>) -> Vec<u32> {
+    let nodes = 0..whole.calls.nodes() as u32;
+    let mut place = vec![0; whole.len()];
+    let mut next = 0;
+    for node in whole.calls.callees.reverse_postorder(nodes).iter().rev() {
+        let values = &whole.values[*node as usize];
+        let [outputs, own] = [0, values.outputs].map(|number| values.output(number));
+        let inner = own..values.ops.len() as u32;
+        for value in (0..outputs).chain(inner).chain(outputs..own) {
+            place[whole.value(*node, value) as usize] = next;
+            next += 1;
+        }
     }
     place
 }

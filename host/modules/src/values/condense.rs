@@ -8,7 +8,8 @@
 
 use super::function::{NONE, Site, Values};
 use crate::order::{Rows, rows};
-use hashbrown::HashMap;
+use hashbrown::{DefaultHashBuilder, HashTable};
+use std::hash::BuildHasher;
 
 /// A function while it is condensed.
 struct Condenser<'a> {
@@ -19,9 +20,20 @@ struct Condenser<'a> {
     is_made_by_call: Vec<bool>,
     /// New number of each value; [`NONE`] where no data gets.
     kept: Vec<u32>,
-    /// New values by what they depend on, which ends with [`NONE`] for loads.
-    known: HashMap<Vec<u32>, u32>,
+    /// New values by what they depend on.
+    known: HashTable<Known>,
+    hasher: DefaultHashBuilder,
+    /// What the values at hand depend on.
+    depends: Vec<u32>,
     made: Values,
+}
+
+/// A new value that is the only one of its kind that depends on the same.
+struct Known {
+    hash: u64,
+    value: u32,
+    /// The first of its dependencies, which follow each other.
+    edge: u32,
 }
 
 /// The values that matter of a function whose data is followed, and the one that stands for each;
@@ -43,7 +55,9 @@ pub(super) fn condensed(values: &Values) -> (Values, Vec<u32>) {
         is_load: marks(&mut values.loads.iter().copied()),
         is_made_by_call: marks(&mut outs),
         kept: vec![NONE; count],
-        known: HashMap::new(),
+        known: HashTable::new(),
+        hasher: DefaultHashBuilder::default(),
+        depends: Vec::new(),
         made: Values {
             inputs: values.inputs,
             outputs: values.outputs,
@@ -56,7 +70,8 @@ pub(super) fn condensed(values: &Values) -> (Values, Vec<u32>) {
     }
     let taken = values.sites.iter().flat_map(|site| &site.ins).copied();
     let taken = taken.filter(|value| *value != NONE);
-    let roots = (values.inputs..interface as u32).chain(taken);
+    // In the order of calls, so that most results of calls come after their arguments.
+    let roots = taken.chain(values.inputs..interface as u32);
     before.each_component(roots, &mut |members| condenser.close(members));
     let Condenser { kept, mut made, .. } = condenser;
     let new = |value: &u32| kept.get(*value as usize).copied().unwrap_or(NONE);
@@ -76,22 +91,33 @@ impl Condenser<'_> {
         if first < values.inputs {
             return;
         }
-        let mut depends: Vec<u32> = members
+        let mut depends = std::mem::take(&mut self.depends);
+        depends.clear();
+        let before = members
             .iter()
             .flat_map(|member| self.before.row(*member as usize))
-            .map(|before| self.kept[*before as usize])
-            .filter(|before| *before != NONE)
-            .collect();
+            .map(|before| self.kept[*before as usize]);
+        depends.extend(before.filter(|before| *before != NONE));
         depends.sort_unstable();
         depends.dedup();
+        let kept = self.replace(members, &depends);
+        for member in members {
+            self.kept[*member as usize] = kept;
+        }
+        self.depends = depends;
+    }
+
+    /// The new value for some that depend on these.
+    fn replace(&mut self, members: &[u32], depends: &[u32]) -> u32 {
+        let (first, values) = (members[0], self.values);
         if first < values.inputs + values.outputs {
-            let flows = depends.into_iter().map(|from| (from, first));
+            let flows = depends.iter().map(|from| (*from, first));
             self.made.edges.extend(flows);
-            return;
+            return first;
         }
         let load = members.iter().find(|one| self.is_load[**one as usize]);
         let is_own = load.is_some() || self.is_made_by_call[first as usize];
-        let kept = match depends.as_slice() {
+        match depends {
             [] if !is_own => NONE,
             [one] if !is_own => *one,
             _ => {
@@ -99,30 +125,34 @@ impl Condenser<'_> {
                 let named = load.or_else(|| members.iter().find(is_named));
                 self.value(*named.unwrap_or(&first), depends, load.is_some())
             }
-        };
-        for member in members {
-            self.kept[*member as usize] = kept;
         }
     }
 
     /// The new value that depends on these, made by the operation of an old one.
-    fn value(&mut self, old: u32, depends: Vec<u32>, is_load: bool) -> u32 {
-        let made = &mut self.made;
+    fn value(&mut self, old: u32, depends: &[u32], is_load: bool) -> u32 {
+        let Self { made, known, .. } = self;
         let next = made.ops.len() as u32;
-        let mut key = depends.clone();
-        if is_load {
-            key.push(NONE);
-        }
         // Results of calls depend on what the summaries of callees say.
-        if !key.is_empty() {
-            let known = *self.known.entry(key).or_insert(next);
-            if known != next {
-                return known;
+        if is_load || !depends.is_empty() {
+            let hash = self.hasher.hash_one((depends, is_load));
+            let is_same = |one: &Known| {
+                let edges = made.edges[one.edge as usize..].iter();
+                let own = edges.take_while(|(_, to)| *to == one.value);
+                own.map(|(from, _)| from).eq(depends)
+                    && made.loads.binary_search(&one.value).is_ok() == is_load
+            };
+            if let Some(one) = known.find(hash, is_same) {
+                return one.value;
             }
+            let one = Known {
+                hash,
+                value: next,
+                edge: made.edges.len() as u32,
+            };
+            known.insert_unique(hash, one, |one| one.hash);
         }
         made.ops.push(self.values.ops[old as usize]);
-        made.edges
-            .extend(depends.into_iter().map(|from| (from, next)));
+        made.edges.extend(depends.iter().map(|from| (*from, next)));
         if is_load {
             made.loads.push(next);
         }

@@ -9,6 +9,7 @@ use crate::flow::Solution;
 use crate::model::{Function, Initial, Kind, Module, Program};
 use crate::wasm::{Effect, effect};
 use hashbrown::HashMap;
+use std::ops::Range;
 
 /// No value: a constant, or data that is not followed.
 pub(crate) const NONE: u32 = u32::MAX;
@@ -195,9 +196,8 @@ pub(crate) struct LiveIn<'a> {
 }
 
 impl LiveIn<'_> {
-    /// Live locals and slots; globals and memory are always kept.
-    fn at(&self, block: usize, cells: Cells) -> Vec<u32> {
-        let mut live = Vec::new();
+    /// Adds live locals and slots; globals and memory are always kept.
+    fn add(&self, block: usize, cells: Cells, live: &mut Vec<u32>) {
         for column in 0..self.solution.columns(self.function) {
             let mut word = self.solution.passed(self.function, block, column);
             while word != 0 {
@@ -209,7 +209,6 @@ impl LiveIn<'_> {
                 }
             }
         }
-        live
     }
 }
 
@@ -224,6 +223,8 @@ pub(crate) struct Maker<'a> {
     /// Values of globals and memory in the open block.
     shared: Vec<u32>,
     stack: Vec<u32>,
+    /// Operands of the operation at hand.
+    operands: Vec<u32>,
     follow: Follow<'a>,
     /// Known values that the function has already.
     objects: HashMap<Initial, u32>,
@@ -231,12 +232,20 @@ pub(crate) struct Maker<'a> {
     none: u32,
 }
 
-/// Values at the start of a block.
+/// Values at the starts of all blocks, one list after the other.
 #[derive(Default)]
-struct Start {
+struct Starts {
+    blocks: Vec<Start>,
+    /// Live cells of each block.
     live: Vec<u32>,
-    /// Values of the live cells, then of globals and memory.
+    /// Values of the live cells, then of globals and memory, of each block.
     values: Vec<u32>,
+}
+
+/// The start of a block.
+struct Start {
+    live: Range<usize>,
+    values: Range<usize>,
     /// Whether the values are joins of several ways.
     joins: bool,
 }
@@ -257,6 +266,7 @@ impl<'a> Maker<'a> {
             now: HashMap::new(),
             shared: Vec::new(),
             stack: Vec::new(),
+            operands: Vec::new(),
             follow,
             objects: HashMap::new(),
             none: NONE,
@@ -289,86 +299,97 @@ impl<'a> Maker<'a> {
         let body = &self.function.body;
         let mut starts = self.starts(live);
         for block in 0..body.blocks.len() {
-            self.open(block, &starts[block]);
+            self.open(block, &starts);
             for at in body.ops_of(block) {
                 self.step(at, callee);
             }
             for to in body.successors_of(block) {
-                let mut next = std::mem::take(&mut starts[*to as usize]);
-                let state = self.state(&next.live);
-                if next.joins {
-                    for (from, to) in state.into_iter().zip(&next.values) {
-                        self.values.depend(from, *to);
-                    }
-                } else {
-                    next.values = state;
-                }
-                starts[*to as usize] = next;
-            }
-            if !starts[block].joins {
-                starts[block] = Start::default();
+                self.pass(*to as usize, &mut starts);
             }
         }
         self.values
     }
 
     /// The starts of all blocks, with values for joins.
-    fn starts(&mut self, live: &LiveIn<'_>) -> Vec<Start> {
+    fn starts(&mut self, live: &LiveIn<'_>) -> Starts {
         let body = &self.function.body;
         let mut before = vec![0_u32; body.blocks.len()];
         for to in &body.successors {
             before[*to as usize] += 1;
         }
-        (0..body.blocks.len())
-            .map(|block| {
-                let cells = live.at(block, self.cells);
-                // The entry has one way in that is no edge.
-                let ways = before[block] + u32::from(block == 0);
-                let joins = ways > 1;
-                let count = cells.len() as u32 + self.shape.shared();
-                let values = match joins {
-                    true => (0..count).map(|_| self.values.make(NONE)).collect(),
-                    false => Vec::new(),
-                };
-                let mut start = Start {
-                    live: cells,
-                    values,
-                    joins,
-                };
-                if block == 0 {
-                    self.enter(&mut start);
-                }
-                start
-            })
-            .collect()
+        let mut starts = Starts::default();
+        for (block, before) in before.into_iter().enumerate() {
+            let first = starts.live.len();
+            live.add(block, self.cells, &mut starts.live);
+            // The entry has one way in that is no edge.
+            let joins = before + u32::from(block == 0) > 1;
+            let count = starts.live.len() - first + self.shape.shared() as usize;
+            let values = starts.values.len()..starts.values.len() + count;
+            match joins {
+                true => starts
+                    .values
+                    .extend((0..count).map(|_| self.values.make(NONE))),
+                false => starts.values.resize(values.end, NONE),
+            }
+            starts.blocks.push(Start {
+                live: first..starts.live.len(),
+                values,
+                joins,
+            });
+            if block == 0 {
+                self.enter(&mut starts);
+            }
+        }
+        starts
     }
 
     /// Gives the entry its parameters, globals and memory.
-    fn enter(&mut self, start: &mut Start) {
+    fn enter(&mut self, starts: &mut Starts) {
         let parameters = self.function.parameters;
         // Other locals are zero or null.
         let zero = self.object(Initial::Index(0));
         let of_cell = |cell: &u32| if *cell < parameters { *cell } else { zero };
-        let coming: Vec<u32> = start.live.iter().map(of_cell).collect();
         let shared = (0..self.shape.shared()).map(|one| parameters + one);
-        let coming: Vec<u32> = coming.into_iter().chain(shared).collect();
-        if start.joins {
-            for (from, to) in coming.into_iter().zip(&start.values) {
-                self.values.depend(from, *to);
+        let coming = starts.live.iter().map(of_cell).chain(shared);
+        let joins = starts.blocks[0].joins;
+        for (from, to) in coming.zip(&mut starts.values) {
+            match joins {
+                true => self.values.depend(from, *to),
+                false => *to = from,
             }
-        } else {
-            start.values = coming;
         }
     }
 
-    fn open(&mut self, block: usize, start: &Start) {
+    /// Passes the values at the end of the open block on to another one.
+    fn pass(&mut self, to: usize, starts: &mut Starts) {
+        let start = &starts.blocks[to];
+        let first = self.cells.slot(0);
+        let value = |cell: &u32| {
+            let value = match cell.checked_sub(first) {
+                Some(slot) => self.stack.get(slot as usize),
+                None => self.now.get(cell),
+            };
+            value.copied().unwrap_or(self.none)
+        };
+        let live = starts.live[start.live.clone()].iter();
+        let all = live.map(value).chain(self.shared.iter().copied());
+        for (from, to) in all.zip(&mut starts.values[start.values.clone()]) {
+            match start.joins {
+                true => self.values.depend(from, *to),
+                false => *to = from,
+            }
+        }
+    }
+
+    fn open(&mut self, block: usize, starts: &Starts) {
+        let start = &starts.blocks[block];
+        let live = &starts.live[start.live.clone()];
+        let (values, shared) = starts.values[start.values.clone()].split_at(live.len());
         self.now.clear();
-        let live = start.live.iter().copied();
-        self.now.extend(live.zip(start.values.iter().copied()));
-        let shared = start.values.get(start.live.len()..).unwrap_or_default();
+        self.now
+            .extend(live.iter().copied().zip(values.iter().copied()));
         self.shared.clear();
         self.shared.extend(shared);
-        self.shared.resize(self.shape.shared() as usize, NONE);
         self.stack.clear();
         // Slots below that nothing uses any more have no value.
         let height = self.function.body.blocks[block].height;
@@ -377,52 +398,51 @@ impl<'a> Maker<'a> {
             .extend(slots.map(|value| value.copied().unwrap_or(self.none)));
     }
 
-    /// Values of live cells, then of globals and memory, at the end of the open block.
-    fn state(&self, live: &[u32]) -> Vec<u32> {
-        let first = self.cells.slot(0);
-        let value = |cell: &u32| match cell.checked_sub(first) {
-            Some(slot) => self.stack.get(slot as usize).copied().unwrap_or(self.none),
-            None => self.now.get(cell).copied().unwrap_or(self.none),
-        };
-        live.iter()
-            .map(value)
-            .chain(self.shared.iter().copied())
-            .collect()
-    }
-
     fn step(&mut self, at: usize, callee: &dyn Fn(usize) -> Option<(u32, u32)>) {
         let op = self.function.body.ops[at];
         let below = self.stack.len().saturating_sub(op.pops() as usize);
-        let operands = self.stack.split_off(below);
+        let mut operands = std::mem::take(&mut self.operands);
+        operands.clear();
+        operands.extend(self.stack.drain(below..));
         let top = operands.last().copied().unwrap_or(self.none);
         let made = match op.kind() {
-            Kind::LocalGet => self.now.get(&op.arg).copied().unwrap_or(self.none),
+            Kind::LocalGet => Some(self.now.get(&op.arg).copied().unwrap_or(self.none)),
             Kind::LocalSet | Kind::LocalTee => {
                 self.now.insert(op.arg, top);
-                top
+                Some(top)
             }
-            Kind::Call | Kind::Indirect => return self.call(at, operands, callee(at)),
+            Kind::Call | Kind::Indirect => {
+                self.call(at, &operands, callee(at));
+                None
+            }
             Kind::Move => {
                 self.stack.truncate(op.arg as usize);
                 self.stack.resize(op.arg as usize, self.none);
-                self.stack.extend(operands);
-                return;
+                self.stack.extend(&operands);
+                None
             }
-            Kind::Return => return self.leave(&operands),
-            _ => match self.follow {
-                Follow::Data => self.data(at, &operands, top),
+            Kind::Return => {
+                self.leave(&operands);
+                None
+            }
+            _ => Some(match self.follow {
+                Follow::Data => self.data(at, &mut operands),
                 Follow::References(references) => {
                     self.reference(at, &operands, top, references.image)
                 }
-            },
+            }),
         };
-        let height = self.stack.len() + op.pushes() as usize;
-        self.stack.resize(height, made);
+        if let Some(made) = made {
+            let height = self.stack.len() + op.pushes() as usize;
+            self.stack.resize(height, made);
+        }
+        self.operands = operands;
     }
 
     /// The data that an operation makes.
-    fn data(&mut self, at: usize, operands: &[u32], top: u32) -> u32 {
+    fn data(&mut self, at: usize, operands: &mut [u32]) -> u32 {
         let op = self.function.body.ops[at];
+        let top = operands.last().copied().unwrap_or(NONE);
         let memory = self.shape.globals() as usize;
         match op.kind() {
             Kind::GlobalGet => {
@@ -513,39 +533,40 @@ impl<'a> Maker<'a> {
 
     /// A value that depends on several; the one where there is no other.
     fn join(&mut self, at: usize, from: &[u32]) -> u32 {
-        let mut some: Vec<u32> = from
-            .iter()
-            .copied()
-            .filter(|value| *value != NONE)
-            .collect();
-        some.sort_unstable();
-        some.dedup();
-        match some.as_slice() {
-            [] => NONE,
-            [one] => *one,
-            _ => {
-                let made = self.values.make(at as u32);
-                for value in some {
-                    self.values.depend(value, made);
-                }
-                made
+        let mut some = from.iter().copied().filter(|value| *value != NONE);
+        let Some(one) = some.next() else {
+            return NONE;
+        };
+        if some.all(|other| other == one) {
+            return one;
+        }
+        let made = self.values.make(at as u32);
+        let edges = &mut self.values.edges;
+        let first = edges.len();
+        let some = from.iter().filter(|value| **value != NONE);
+        edges.extend(some.map(|value| (*value, made)));
+        edges[first..].sort_unstable();
+        let mut end = first;
+        for at in first..edges.len() {
+            if at == first || edges[at] != edges[end - 1] {
+                edges[end] = edges[at];
+                end += 1;
             }
         }
+        edges.truncate(end);
+        made
     }
 
     /// Puts all operands but the address into memory.
-    fn store(&mut self, at: usize, operands: &[u32]) {
+    fn store(&mut self, at: usize, operands: &mut [u32]) {
         let memory = self.shape.globals() as usize;
-        let stored = operands.get(1..).unwrap_or_default();
-        let all: Vec<u32> = stored
-            .iter()
-            .copied()
-            .chain([self.shared[memory]])
-            .collect();
-        self.shared[memory] = self.join(at, &all);
+        if let Some(address) = operands.first_mut() {
+            *address = self.shared[memory];
+            self.shared[memory] = self.join(at, operands);
+        }
     }
 
-    fn call(&mut self, at: usize, mut operands: Vec<u32>, callee: Option<(u32, u32)>) {
+    fn call(&mut self, at: usize, operands: &[u32], callee: Option<(u32, u32)>) {
         let op = self.function.body.ops[at];
         let Some((callee, parameters)) = callee else {
             self.stack
@@ -553,11 +574,15 @@ impl<'a> Maker<'a> {
             return;
         };
         // The last operand chooses the function.
-        let is_chosen = op.kind() == Kind::Indirect;
-        let chosen_by = if is_chosen { operands.pop() } else { None };
+        let (chosen_by, passed) = match (op.kind(), operands) {
+            (Kind::Indirect, [passed @ .., last]) => (*last, passed),
+            _ => (NONE, operands),
+        };
+        let mut ins = Vec::with_capacity(passed.len() + self.shared.len());
+        ins.extend(passed);
         // Calls of text pass no values.
-        operands.resize(parameters as usize, self.none);
-        operands.extend(&self.shared);
+        ins.resize(parameters as usize, self.none);
+        ins.extend(&self.shared);
         let made = op.pushes() + self.shape.shared();
         let outs: Vec<u32> = (0..made).map(|_| self.values.make(at as u32)).collect();
         let (results, shared) = outs.split_at(op.pushes() as usize);
@@ -567,18 +592,17 @@ impl<'a> Maker<'a> {
         self.values.sites.push(Site {
             op: at as u32,
             callee,
-            ins: operands,
+            ins,
             outs,
-            chosen_by: chosen_by.unwrap_or(NONE),
+            chosen_by,
         });
     }
 
     fn leave(&mut self, results: &[u32]) {
         debug_assert_eq!(results.len() as u32, self.function.results);
-        let all: Vec<u32> = results.iter().chain(&self.shared).copied().collect();
-        for (number, value) in (0..).zip(all) {
+        for (number, value) in (0..).zip(results.iter().chain(&self.shared)) {
             let to = self.values.output(number);
-            self.values.depend(value, to);
+            self.values.depend(*value, to);
         }
     }
 }
