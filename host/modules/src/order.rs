@@ -116,7 +116,8 @@ impl Rows {
     }
 
     /// Calls `each` with every strong component that `roots` reach, after those that it leads to
-    /// (R. Tarjan, "Depth-first search and linear graph algorithms", 1972).
+    /// (R. Tarjan, "Depth-first search and linear graph algorithms", 1972). A loop, since recursion,
+    /// as in petgraph, would overflow the stack on long chains.
     pub(crate) fn each_component(
         &self,
         roots: impl Iterator<Item = u32>,
