@@ -306,6 +306,25 @@ fn parameters_memory_and_loads_are_sources() {
 }
 
 #[test]
+fn a_load_is_told_from_other_values_that_depend_on_the_same() {
+    // Memory of either call depends on memory before and the parameter; one has what a loop loads.
+    let program = read(&format!(
+        "(module {HEAD} (func (export \"f\") (param i32 i32)
+         local.get 1 if
+           loop
+             i32.const 0 i32.const 0 i32.load local.get 0 i32.add i32.store
+             local.get 1 br_if 0
+           end
+           i32.const 1 call $out
+         else
+           i32.const 0 local.get 0 i32.store i32.const 2 call $out
+         end))"
+    ));
+    assert_eq!(ask(&program, "load", "out:memory").len(), 1);
+    assert_eq!(ask(&program, "f:0", "out:memory").len(), 2);
+}
+
+#[test]
 fn names_that_nothing_has_are_refused() {
     let program = read(&format!("(module {HEAD})"));
     let session = session(&program, Calls::of(&program));
