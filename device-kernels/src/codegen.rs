@@ -13,7 +13,7 @@
 //!
 //! Inside a function, `self` is copied before a loop for the same reason: the loop would
 //! load a field anew each time. The exception is deliberate: the loop over the edges of
-//! `waves::gather_tiles` needs every register, so its function takes references and
+//! `algorithms::rank::gather_tiles` needs every register, so its function takes references and
 //! leaves in local memory what the loop does not need.
 //!
 //! # `OWN_FUNCTION`

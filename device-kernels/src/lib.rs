@@ -1,9 +1,9 @@
 //! The wave machine: one kernel source for a GPU and for CPU threads.
 //!
-//! Kernels here are generic over a [`grid::Grid`] and walk the tables of [`seawall_core::abi`].
+//! Kernels here are generic over a [`machine::Grid`] and walk the tables of [`seawall_core::abi`].
 //! Built for `nvptx64-nvidia-cuda` they are the persistent megakernel and its launch-by-launch
-//! twins (`entry`); built for a CPU they are the functions that its backend calls from one thread
-//! per block (`threads`). `codegen` lists the rules that code follows for the compilers. This crate
+//! twins (`entry::builtin`); built for a CPU they are the functions that its backend calls from one
+//! thread per block (`entry::threads`). `codegen` lists the rules that code follows for the compilers. This crate
 //! allocates nothing and knows no host.
 #![cfg_attr(not(test), no_std)]
 #![cfg_attr(
@@ -19,39 +19,23 @@
 #![cfg_attr(target_arch = "nvptx64", allow(internal_features))]
 #![warn(missing_docs)]
 
-pub mod grid;
-pub mod shared;
-pub mod memory;
-pub mod block;
-pub mod control;
-pub mod team;
-pub mod tiles;
-pub mod trace;
-pub mod launch;
+pub mod machine;
 pub mod tables;
-pub mod context;
-pub mod queue;
-pub mod waves;
-pub mod search;
-#[cfg(not(target_arch = "nvptx64"))]
-pub mod sequential;
+pub mod collectives;
+pub mod operators;
+pub mod cpu;
+pub mod algorithms;
+pub mod scheduler;
 pub mod own;
-pub mod sets;
-pub mod run;
-pub mod serve;
-pub mod stream;
+pub mod resident;
 pub mod multi;
+pub mod entry;
 pub mod codegen;
 
-#[cfg(target_arch = "nvptx64")]
-pub mod entry;
-#[cfg(not(target_arch = "nvptx64"))]
-pub mod threads;
-
-use sets::{CodeAlone, Ready, Rounds, Searches, WaveSet as _};
+use scheduler::sets::{CodeAlone, Ready, Rounds, Searches, WaveSet as _};
 
 /// Name of the batch kernel that fits programs of these opcodes. The kernel for searches only takes
-/// blocks of at most [`COMPACT_LANES`](grid::COMPACT_LANES) lanes.
+/// blocks of at most [`COMPACT_LANES`](machine::COMPACT_LANES) lanes.
 #[must_use]
 pub fn batch_kernel_for(
     opcodes: impl IntoIterator<Item = seawall_core::abi::program::Opcode>,

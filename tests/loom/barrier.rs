@@ -6,10 +6,10 @@ use loom::sync::Arc;
 use loom::sync::atomic::AtomicU32 as Modelled;
 use seawall_core::abi::control::{ControlRecord, FaultCode, FaultRecord};
 use seawall_core::protocol::{Read, Site, Write};
-use seawall_device::control::{Control, ProgramPoint, Stop};
-use seawall_device::grid::dealer::{Publishes, confer};
-use seawall_device::shared::EPOCH;
-use seawall_device::team::Team;
+use seawall_device::collectives::team::Team;
+use seawall_device::machine::dealer::{Publishes, confer};
+use seawall_device::machine::shared::EPOCH;
+use seawall_device::tables::control::{Control, ProgramPoint, Stop};
 use std::mem::offset_of;
 use std::sync::atomic::{AtomicU32, Ordering};
 

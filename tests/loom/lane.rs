@@ -3,7 +3,7 @@
 use super::words::{Owned, Weakened};
 use loom::sync::atomic::AtomicU32 as Modelled;
 use seawall_core::protocol::{Read, Scope, Swap, Update, Write};
-use seawall_device::grid::{Grid, LANES_MAX};
+use seawall_device::machine::{Grid, LANES_MAX};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// A word, by what the checker has to know of it.

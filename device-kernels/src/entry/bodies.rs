@@ -1,12 +1,14 @@
 //! Bodies of kernels, for any set of waves: the built-in kernels export them for sets of this
 //! crate, [`kernels!`](crate::kernels) for sets of others.
 
-use crate::grid::Grid;
-use crate::grid::nvptx::Device;
-use crate::launch::Launch;
-use crate::run::{self, Batch, BodyLaunch};
-use crate::serve::{self, Serve};
-use crate::sets::WaveSet;
+use crate::machine::Grid;
+use crate::machine::gpu::Device;
+use crate::resident::serve;
+use crate::resident::serve::Serve;
+use crate::scheduler as run;
+use crate::scheduler::sets::WaveSet;
+use crate::scheduler::{Batch, BodyLaunch};
+use crate::tables::launch::Launch;
 pub use seawall_core::abi::batch::BatchRecord;
 pub use seawall_core::abi::program::LaunchRecord;
 pub use seawall_core::abi::serve::ServeRecord;

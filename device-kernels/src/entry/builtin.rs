@@ -2,13 +2,13 @@
 //! kernels of other crates have other names.
 
 use super::bodies;
-use crate::grid::Grid;
-use crate::grid::nvptx::{CompactDevice, Device};
-use crate::launch::Launch;
+use crate::machine::Grid;
+use crate::machine::gpu::{CompactDevice, Device};
 use crate::multi::{Multi, multi};
-use crate::run;
-use crate::sets::{All, CodeAlone, Linked, Nothing, Ready, Rounds, Searches};
-use crate::stream::{Stream, stream};
+use crate::resident::stream::{Stream, stream};
+use crate::scheduler as run;
+use crate::scheduler::sets::{All, CodeAlone, Linked, Nothing, Ready, Rounds, Searches};
+use crate::tables::launch::Launch;
 use seawall_core::abi::batch::BatchRecord;
 use seawall_core::abi::multi::MultiRecord;
 use seawall_core::abi::program::LaunchRecord;
@@ -223,7 +223,7 @@ pub unsafe extern "ptx-kernel" fn seawall_batch_search(record: *const BatchRecor
 /// A service: dispatchers, a housekeeper and workers that stay until a host ends them.
 ///
 /// # Safety
-/// As [`Serve::new`](crate::serve::Serve::new).
+/// As [`Serve::new`](crate::resident::serve::Serve::new).
 #[unsafe(no_mangle)]
 pub unsafe extern "ptx-kernel" fn seawall_serve(record: *const ServeRecord) {
     // SAFETY: the caller keeps this function's contract.
@@ -233,7 +233,7 @@ pub unsafe extern "ptx-kernel" fn seawall_serve(record: *const ServeRecord) {
 /// A service whose workers run programs too.
 ///
 /// # Safety
-/// As [`Serve::new`](crate::serve::Serve::new).
+/// As [`Serve::new`](crate::resident::serve::Serve::new).
 #[unsafe(no_mangle)]
 pub unsafe extern "ptx-kernel" fn seawall_serve_all(record: *const ServeRecord) {
     // SAFETY: the caller keeps this function's contract.

@@ -4,12 +4,12 @@
 use super::frontier::{Tally, each};
 use super::meet::Part;
 use super::record::Edges;
-use crate::block::{block_scan, owner as block_owner};
-use crate::control::Stop;
-use crate::grid::Grid;
-use crate::memory::word_of;
-use crate::shared::{LONG_ROW_NODES, LONG_ROW_STARTS};
-use crate::waves::row_spread::{RowSpread, owner};
+use crate::collectives::block::{block_scan, owner as block_owner};
+use crate::machine::Grid;
+use crate::machine::memory::word_of;
+use crate::machine::shared::{LONG_ROW_NODES, LONG_ROW_STARTS};
+use crate::operators::advance::row_spread::{RowSpread, owner};
+use crate::tables::control::Stop;
 use core::cell::Cell;
 use seawall_core::abi::multi::StepCounters;
 

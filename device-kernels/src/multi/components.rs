@@ -8,10 +8,10 @@
 
 use super::advance::back;
 use super::meet::Part;
-use crate::control::Stop;
-use crate::grid::Grid;
-use crate::memory::word_of;
-use crate::waves::components::{link, root_of};
+use crate::algorithms::components::{link, root_of};
+use crate::machine::Grid;
+use crate::machine::memory::word_of;
+use crate::tables::control::Stop;
 use seawall_core::abi::UNREACHED;
 use seawall_core::abi::multi::MultiState;
 

@@ -2,11 +2,11 @@
 
 use super::meet::{Found, LISTED, Part};
 use super::record::Multi;
-use crate::block::warp_sum_wide;
-use crate::control::Stop;
-use crate::grid::Grid;
-use crate::memory::{Proven, word_of};
-use crate::waves::row_spread::{RowSpread, owner};
+use crate::collectives::block::warp_sum_wide;
+use crate::machine::Grid;
+use crate::machine::memory::{Proven, word_of};
+use crate::operators::advance::row_spread::{RowSpread, owner};
+use crate::tables::control::Stop;
 use core::cell::Cell;
 use seawall_core::abi::multi::{LIST, MultiState, StepCounters};
 

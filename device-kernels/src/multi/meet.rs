@@ -6,10 +6,10 @@
 //! was read: two places for each sender suffice.
 
 use super::record::Multi;
-use crate::control::{ProgramPoint, Stop};
-use crate::grid::Grid;
-use crate::memory::{Proven, word_of};
-use crate::team::Team;
+use crate::collectives::team::Team;
+use crate::machine::Grid;
+use crate::machine::memory::{Proven, word_of};
+use crate::tables::control::{ProgramPoint, Stop};
 use seawall_core::abi::control::{FaultCode, FaultRecord};
 use seawall_core::abi::multi::{ENDED, MAIL_WORDS, Mail, MultiKind, MultiState, StepCounters};
 use seawall_core::protocol::{Read, Scope, Site, Write};

@@ -25,9 +25,9 @@ mod record;
 
 pub use record::Multi;
 
-use crate::control::{ProgramPoint, Stop};
-use crate::grid::Grid;
-use crate::team::Team;
+use crate::collectives::team::Team;
+use crate::machine::Grid;
+use crate::tables::control::{ProgramPoint, Stop};
 use meet::Part;
 use seawall_core::abi::control::FaultCode;
 use seawall_core::abi::multi::MultiKind;

@@ -11,11 +11,11 @@
 use super::advance::{EACH, Fetched, rows};
 use super::meet::{Found, LISTED, Part, read, send, wait};
 use super::record::Edges;
-use crate::block::warp_sum_wide;
-use crate::control::Stop;
-use crate::grid::Grid;
-use crate::memory::{Proven, word_of};
-use crate::shared::{NARROW_COUNTS, NARROW_FAILED, NARROW_MAIL};
+use crate::collectives::block::warp_sum_wide;
+use crate::machine::Grid;
+use crate::machine::memory::{Proven, word_of};
+use crate::machine::shared::{NARROW_COUNTS, NARROW_FAILED, NARROW_MAIL};
+use crate::tables::control::Stop;
 use core::cell::Cell;
 use seawall_core::abi::multi::{LIST, Mail, MultiState};
 use seawall_core::protocol::Read;

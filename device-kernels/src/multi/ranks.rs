@@ -7,11 +7,11 @@
 
 use super::frontier::{Tally, copy};
 use super::meet::Part;
-use crate::control::Stop;
-use crate::grid::Grid;
-use crate::memory::{Proven, word_of};
-use crate::waves::gather::{Pull, RowSums, RowWords, Sums};
-use crate::waves::scale::{Scale, part as of_units, units};
+use crate::algorithms::rank::gather::{Pull, RowSums, RowWords, Sums};
+use crate::algorithms::rank::scale::{Scale, part as of_units, units};
+use crate::machine::Grid;
+use crate::machine::memory::{Proven, word_of};
+use crate::tables::control::Stop;
 use seawall_core::abi::multi::MultiState;
 
 /// Iterates until the ranks have settled, or to the limit. The host has set the shares of all nodes.

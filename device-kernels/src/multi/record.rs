@@ -1,8 +1,8 @@
 //! The record of one device, and the memory that it names.
 
-use crate::control::Control;
-use crate::grid::Grid;
-use crate::memory::{Csr, Proven, word_of};
+use crate::machine::Grid;
+use crate::machine::memory::{Csr, Proven, word_of};
+use crate::tables::control::Control;
 use seawall_core::abi::VERSION;
 use seawall_core::abi::multi::{
     DEVICES_MAX, LIST, MAGIC, MAIL_WORDS, MultiRecord, MultiState, StepCounters,

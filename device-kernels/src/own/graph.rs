@@ -1,6 +1,6 @@
 //! The graph as waves of other crates see it.
 
-use crate::memory::{Csr, Kept, Proof, Proven};
+use crate::machine::memory::{Csr, Kept, Proof, Proven};
 use core::marker::PhantomData;
 
 /// Rows of edges of the graph.

@@ -3,8 +3,8 @@
 use super::graph::{Rows, Weights};
 use super::machine::{Access, How, Machine, Recorder};
 use super::register::{Register, Shared};
-use crate::context::Tag;
-use crate::memory::note_missed;
+use crate::collectives::context::Tag;
+use crate::machine::memory::note_missed;
 use core::marker::PhantomData;
 use core::ops::Range;
 use seawall_core::abi::facts::Operand;

@@ -11,8 +11,8 @@ macro_rules! kernels {
         #[cfg(target_arch = "nvptx64")]
         const _: () = {
             use $crate::entry::bodies::{self, BatchRecord, LaunchRecord, ServeRecord};
-            use $crate::grid::nvptx::Device;
-            use $crate::sets::With;
+            use $crate::machine::gpu::Device;
+            use $crate::scheduler::sets::With;
 
             /// A whole program; a cooperative launch.
             ///

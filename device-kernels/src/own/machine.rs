@@ -1,6 +1,6 @@
 //! The machine that a wave runs on, and its recorder.
 
-use crate::grid::Grid;
+use crate::machine::Grid;
 use core::marker::PhantomData;
 use seawall_core::abi::facts::{Facts, Operand};
 

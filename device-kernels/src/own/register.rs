@@ -1,6 +1,6 @@
 //! Registers as waves of other crates see them.
 
-use crate::memory::{Checked, Kept, Words};
+use crate::machine::memory::{Checked, Kept, Words};
 use core::marker::PhantomData;
 use seawall_core::abi::facts::Operand;
 

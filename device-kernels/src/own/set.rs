@@ -2,9 +2,9 @@
 
 use super::machine::{Machine, On, Recorder};
 use super::running::{Rights, Running};
-use crate::context::ContextRef;
-use crate::grid::Grid;
-use crate::memory::none_missed;
+use crate::collectives::context::ContextRef;
+use crate::machine::Grid;
+use crate::machine::memory::none_missed;
 use crate::tables;
 use seawall_core::abi::control::FaultCode;
 use seawall_core::abi::facts::Facts;

@@ -24,11 +24,11 @@ use crate::units::elapsed_ns;
 use bytemuck::Zeroable;
 use seawall_core::abi::control::{ControlRecord, FaultCode};
 use seawall_core::abi::program::{LaunchRecord, Region};
-use seawall_device::control::ProgramPoint;
-use seawall_device::grid::SHARED_WORDS;
-use seawall_device::grid::dealer::Dealer;
-use seawall_device::grid::host::{HostGrid, Services};
-use seawall_device::launch::Launch;
+use seawall_device::machine::SHARED_WORDS;
+use seawall_device::machine::cpu::{HostGrid, Services};
+use seawall_device::machine::dealer::Dealer;
+use seawall_device::tables::control::ProgramPoint;
+use seawall_device::tables::launch::Launch;
 use std::cell::RefCell;
 use std::num::NonZeroUsize;
 use std::ops::{Deref, DerefMut, Range};
@@ -249,7 +249,7 @@ impl<'g> CpuSession<'g> {
     /// launch record, and provides each block with the stated number of additional words of shared memory.
     /// It must not return before all lanes have.
     ///
-    /// [`Grid`]: seawall_device::grid::Grid
+    /// [`Grid`]: seawall_device::machine::Grid
     #[must_use]
     pub fn with_machine(self, machine: Machinery) -> Self {
         let machine = Some(machine);

@@ -4,7 +4,7 @@
 //! the frontier, one block holds it, one CPU thread still searches it alone, or the whole machine
 //! shares it. Defaults come from `docs/performance.md`.
 
-use seawall_device::grid::THREAD_GROUP_MAX;
+use seawall_device::machine::THREAD_GROUP_MAX;
 use serde::{Deserialize, Serialize};
 
 /// Widest frontier of each price list except the last, nodes.

@@ -20,7 +20,7 @@ use crate::units::counted;
 use seawall_core::abi::UNREACHED;
 use seawall_core::abi::multi::{DEVICES_MAX, MultiKind, MultiRecord};
 use seawall_core::abi::rank::unit_exponent;
-use seawall_device::waves::scale::{Scale, units};
+use seawall_device::algorithms::rank::scale::{Scale, units};
 use std::num::NonZeroU32;
 
 /// Devices of a run.

@@ -15,11 +15,11 @@ pub(crate) use ptx::{SOURCES, sources_of};
 pub use record::FactViolation;
 pub(crate) use record::first_violation;
 pub use seawall_core::abi::own::Declaration;
+pub(crate) use seawall_device::entry::threads::{BUILT_IN, Walk, Walkers};
 pub use seawall_device::own::{Array, Facts, Operand, Wave, Waves, Work};
-pub(crate) use seawall_device::threads::{BUILT_IN, Walk, Walkers};
 
 use ptx::Ptx;
-use seawall_device::sets::With;
+use seawall_device::scheduler::sets::With;
 use std::path::Path;
 use std::sync::Arc;
 

@@ -10,7 +10,7 @@ use crate::graph::BinaryProblem;
 use crate::graph::disk::Rows;
 use crate::graph::memory::{Shortage, zeroed};
 use seawall_core::abi::rank::unit_exponent;
-use seawall_device::waves::scale::{Scale, part, units};
+use seawall_device::algorithms::rank::scale::{Scale, part, units};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 /// Largest exponent with which the shares of all edges add up to less than 2^63.

@@ -23,24 +23,24 @@ const UNIFORM: [(&str, usize); 17] = [
     ("seawall_barriers", 1),
     ("_mega", 1),
     ("5multi4meetINtB2_4Part", 1),
-    ("3run8straight12run_straight", 1),
+    ("9scheduler8straight12run_straight", 1),
     ("5Level3run", 1),
     ("11search_loop5close", 1),
     ("11search_loop8run_body", 2),
     // The same, and whether groups remain.
-    ("3run8fixpoint11run_flagged", 3),
+    ("9scheduler8fixpoint11run_flagged", 3),
     // Whether the thread group is one block, and how many nodes it holds.
     ("5fused3run9run_fused", 3),
     // The number of nodes in the round.
-    ("5waves4peel4peel", 1),
-    ("5waves5paths10step_float", 1),
-    ("5waves5paths11relax_whole", 1),
+    ("10algorithms5cores4peel", 1),
+    ("10algorithms5paths10step_float", 1),
+    ("10algorithms5paths11relax_whole", 1),
     // The shape of the step.
     ("11search_loop10run_search", 1),
     // The same, and the wave's opcode.
-    ("6search5waves15run_search_wave", 2),
+    ("3bfs5waves15run_search_wave", 2),
     // The wave's opcode.
-    ("5waves5paths9run_paths", 1),
+    ("10algorithms5paths9run_paths", 1),
     // The task that lane 0 took.
     ("5serve6worker3run", 1),
 ];

@@ -14,7 +14,7 @@ use crate::graph::Graph;
 use crate::program::EncodedProgram;
 #[cfg(feature = "jit")]
 use seawall_core::abi::program::WaveRecord;
-use seawall_device::grid::host::CompiledWaves;
+use seawall_device::machine::cpu::CompiledWaves;
 use std::sync::Arc;
 
 /// Time that a thread interprets an instruction for, nanoseconds; see `docs/experiments`.

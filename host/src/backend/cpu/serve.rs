@@ -10,7 +10,7 @@ use crate::executor::Executor;
 use crate::graph::Graph;
 use crate::own::{BUILT_IN, OwnWaves};
 use seawall_core::abi::ring::ControlBlock;
-use seawall_device::serve::{Serve, scratch_words};
+use seawall_device::resident::serve::{Serve, scratch_words};
 
 /// Runs the kernel that GPUs run, and returns when the service ends.
 ///

@@ -3,9 +3,9 @@
 use super::SERVICES;
 use crate::backend::BackendError;
 use crate::backend::threads::run_blocks;
-use seawall_device::grid::SHARED_WORDS;
-use seawall_device::grid::dealer::Dealer;
-use seawall_device::grid::host::{HostGrid, Services};
+use seawall_device::machine::SHARED_WORDS;
+use seawall_device::machine::cpu::{HostGrid, Services};
+use seawall_device::machine::dealer::Dealer;
 use std::time::Duration;
 
 /// Calls `kernel` once for each of `blocks` blocks, all concurrently; returns after all have.

@@ -5,8 +5,8 @@ use super::stay::stay;
 use crate::backend::BackendError;
 use crate::backend::streaming::{Keep, Open, StreamJob};
 use crate::graph::memory;
-use seawall_device::stream::Stream;
-use seawall_device::threads::run_stream;
+use seawall_device::entry::threads::run_stream;
+use seawall_device::resident::stream::Stream;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 /// Orders the end when it is dropped, so that a panic ends the kernel too.

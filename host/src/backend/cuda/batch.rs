@@ -26,7 +26,7 @@ use crate::units::elapsed_ns;
 use seawall_core::abi::batch::BatchState;
 use seawall_core::abi::control::ControlRecord;
 use seawall_core::abi::program::Opcode;
-use seawall_device::grid::{COMPACT_LANES, LANES_MAX};
+use seawall_device::machine::{COMPACT_LANES, LANES_MAX};
 use std::mem::offset_of;
 use std::ops::Range;
 use std::rc::Rc;

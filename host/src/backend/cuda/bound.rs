@@ -6,7 +6,7 @@
 //! on an H200 with the grid of 2048 × 2048 nodes: paths 55.6 instead of 64.7 ms, a search 10.6
 //! instead of 11.4 ms.
 
-use seawall_device::grid::LANES_MAX;
+use seawall_device::machine::LANES_MAX;
 
 /// The largest block that a kernel is compiled for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

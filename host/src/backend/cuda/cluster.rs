@@ -14,7 +14,7 @@ use crate::backend::BackendError;
 use cudarc::driver::sys;
 use std::ffi::c_void;
 
-pub(super) use seawall_device::grid::CLUSTER_MAX;
+pub(super) use seawall_device::machine::CLUSTER_MAX;
 
 /// Attributes of a cooperative launch in clusters of `cluster` blocks.
 fn attributes(cluster: u32) -> [sys::CUlaunchAttribute; 2] {

@@ -20,7 +20,7 @@ use crate::program::encoded::EncodedProgram;
 use seawall_core::abi::facts::Stage;
 use seawall_core::abi::program::Opcode;
 use seawall_core::launch::LaunchMode;
-use seawall_device::waves::family;
+use seawall_device::algorithms::family;
 use std::rc::Rc;
 use std::sync::Arc;
 

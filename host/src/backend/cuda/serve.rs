@@ -22,7 +22,7 @@ use crate::graph::WeightKind;
 use crate::program::encoded::GraphNeeds;
 use bytemuck::{Zeroable, bytes_of};
 use seawall_core::abi::ring::ControlBlock;
-use seawall_device::serve::scratch_words;
+use seawall_device::resident::serve::scratch_words;
 use std::rc::Rc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};

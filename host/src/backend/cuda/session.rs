@@ -28,7 +28,7 @@ use crate::units::elapsed_ns;
 use bytemuck::Zeroable;
 use seawall_core::abi::control::{ControlRecord, FaultCode};
 use seawall_core::abi::program::{Opcode, WaveRecord};
-use seawall_device::shared::{EACH_LANE, EACH_LANES};
+use seawall_device::machine::shared::{EACH_LANE, EACH_LANES};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 

@@ -8,8 +8,8 @@ use seawall_core::abi::stream::{
     MAGIC, POST_WORDS, StreamBoard, StreamKind, StreamOrder, StreamPost, StreamRecord, StreamState,
     TURN_WORDS,
 };
-use seawall_device::stream::{Stream, stream};
-use seawall_device::waves::scale::{Scale, units};
+use seawall_device::algorithms::rank::scale::{Scale, units};
+use seawall_device::resident::stream::{Stream, stream};
 use std::mem::offset_of;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};

@@ -10,8 +10,8 @@ use seawall_core::abi::ring::{
 };
 use seawall_core::abi::serve::{MAGIC, POST_WORDS, PostRecord, ServeRecord, ServeState};
 use seawall_core::protocol::{Layout, Read, Ring, Scope, Setup, Site, Swap, Update, Words, Write};
-use seawall_device::serve::{Serve, scratch_words, serve};
-use seawall_device::sets::All;
+use seawall_device::resident::serve::{Serve, scratch_words, serve};
+use seawall_device::scheduler::sets::All;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 

@@ -7,7 +7,7 @@ use crate::spans;
 use crate::units::elapsed_ns;
 use seawall_core::abi::code::Instruction;
 use seawall_core::abi::program::RegisterRecord;
-use seawall_device::grid::host::{CompiledWave, CompiledWaves};
+use seawall_device::machine::cpu::{CompiledWave, CompiledWaves};
 use seawall_jit::{CodeWave, Compiled, JitError, Tables};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};

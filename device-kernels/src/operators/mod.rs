@@ -1,0 +1,10 @@
+//! What algorithms are made of: operations on words, reductions, code for each item, nodes dealt to
+//! warps, and the traversal of edges from one queue of nodes to the next.
+
+pub mod words;
+pub mod reduce;
+pub mod each;
+pub mod deal;
+pub mod rounds;
+pub mod filter;
+pub mod advance;
