@@ -103,17 +103,60 @@ pub fn broadcast<G: Grid>(grid: G, value: u32) -> u32 {
 /// word must not be above it.
 #[inline(always)]
 pub fn owner<G: Grid>(grid: G, words: Area, count: u32, value: u32) -> u32 {
+    // SAFETY: the search asks for words below `count`, which exist.
+    last_by_lane(count, |at| unsafe { words.load(grid, at) } <= value)
+}
+
+/// The last of `count` entries that `is_before` accepts, by one lane. It accepts the first entry,
+/// and no entry after one that it does not accept; as in the searches below.
+#[inline(always)]
+pub fn last_by_lane(count: u32, is_before: impl Fn(u32) -> bool) -> u32 {
     let (mut low, mut span) = (0, count);
     while span > 1 {
         let half = span / 2;
-        // SAFETY: `low + half` stays below `count`, whose words exist.
-        let word = unsafe { words.load(grid, low + half) };
-        if word <= value {
+        if is_before(low + half) {
             low += half;
             span -= half;
         } else {
             span = half;
         }
+    }
+    low
+}
+
+/// [`last_by_lane`] by a warp: each lane probes an entry per round. A warp operation.
+#[inline(always)]
+pub fn last_by_warp<G: Grid>(grid: G, count: u32, is_before: impl Fn(u32) -> bool) -> u32 {
+    let probes = |below| grid.ballot(below).count_ones();
+    last_by_lanes(grid.warp_lane(), G::WARP, count, is_before, probes)
+}
+
+/// [`last_by_lane`] by a block: each lane probes an entry per round. A block operation.
+#[inline(always)]
+pub fn last_by_block<G: Grid>(grid: G, count: u32, is_before: impl Fn(u32) -> bool) -> u32 {
+    let probes = |below| grid.block_count(below);
+    last_by_lanes(grid.lane(), grid.lanes(), count, is_before, probes)
+}
+
+/// The search by `lanes` lanes, of which `count_of` counts those with a vote.
+#[inline(always)]
+fn last_by_lanes(
+    lane: u32,
+    lanes: u32,
+    count: u32,
+    is_before: impl Fn(u32) -> bool,
+    count_of: impl Fn(bool) -> u32,
+) -> u32 {
+    let (mut low, mut span) = (0, count);
+    while span > 1 {
+        let stride = span.div_ceil(lanes);
+        // Lanes probe the starts of their strides. Those accepted come first, and the last of them
+        // has the entry.
+        let probe = u64::from(lane) * u64::from(stride);
+        let below = probe < u64::from(span) && is_before(low + probe as u32);
+        let start = (count_of(below).max(1) - 1) * stride;
+        low += start;
+        span = stride.min(span - start);
     }
     low
 }

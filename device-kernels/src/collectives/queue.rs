@@ -205,17 +205,36 @@ impl<const K: usize> FindRows<K> {
     }
 }
 
-/// Writes every lane's finds to `queue`. The first lane of the warp calls `allocate` with
-/// the warp's nodes and edges; it returns the place of the first node and the edges
-/// before it. A warp operation.
+/// A queue that warps fill.
+pub trait Fill {
+    /// Rows of the graph, for the degrees.
+    fn rows(&self) -> Csr;
+
+    /// The queue.
+    fn queue(&self) -> Queue;
+
+    /// Makes space for `nodes` nodes with `edges` edges, and returns the first place and the edges
+    /// before it. Both come from one atomic addition, so edge prefixes grow along the queue without
+    /// a scan over it. One lane calls this.
+    fn allocate<G: Grid>(&self, grid: G, nodes: u32, edges: u32) -> (u32, u32);
+}
+
+/// Appends every lane's finds to a queue, with one atomic addition per warp; nodes without edges
+/// are left out. A warp operation.
 #[inline(always)]
-pub fn enqueue<G: Grid, const K: usize>(
-    grid: G,
-    queue: Queue,
-    found: &FindRows<K>,
-    allocate: impl FnOnce(u32, u32) -> (u32, u32),
-) {
+pub fn append<G: Grid, const K: usize>(grid: G, to: &impl Fill, finds: &Finds<K>) {
+    if grid.ballot(finds.mask != 0) != 0 {
+        append_rows(grid, to, &FindRows::look_up(grid, to.rows(), finds));
+    }
+}
+
+/// [`append`] for finds whose rows are known.
+#[inline(always)]
+pub fn append_rows<G: Grid, const K: usize>(grid: G, to: &impl Fill, found: &FindRows<K>) {
     let mask = found.finds.mask;
+    if grid.ballot(mask != 0) == 0 {
+        return;
+    }
     let mut edges = 0;
     for (k, degree) in found.degrees.iter().enumerate() {
         if mask >> k & 1 != 0 {
@@ -226,10 +245,11 @@ pub fn enqueue<G: Grid, const K: usize>(
     let (edges_below, edges_total) = warp_scan(grid, edges);
     let (mut place, mut prefix) = (0, 0);
     if grid.warp_lane() == 0 {
-        (place, prefix) = allocate(nodes_total, edges_total);
+        (place, prefix) = to.allocate(grid, nodes_total, edges_total);
     }
     place = grid.shuffle(place, 0) + nodes_below;
     prefix = grid.shuffle(prefix, 0) + edges_below;
+    let queue = to.queue();
     for (k, degree) in found.degrees.iter().enumerate() {
         if mask >> k & 1 != 0 {
             queue.nodes.store_weak(grid, place, found.finds.nodes[k]);
@@ -238,6 +258,42 @@ pub fn enqueue<G: Grid, const K: usize>(
             place += 1;
             prefix += *degree;
         }
+    }
+}
+
+/// Finds that a one-lane block holds back until an append pays.
+#[derive(Debug)]
+pub struct Held {
+    finds: Finds<32>,
+    count: u32,
+}
+
+impl Default for Held {
+    fn default() -> Self {
+        Self {
+            finds: Finds::NONE,
+            count: 0,
+        }
+    }
+}
+
+impl Held {
+    /// Adds a node for the queue `to`.
+    #[inline(always)]
+    pub fn add<G: Grid>(&mut self, grid: G, to: &impl Fill, node: u32) {
+        self.finds.nodes[self.count as usize & 31] = node;
+        self.finds.mask |= 1 << self.count;
+        self.count += 1;
+        if self.count == 32 {
+            self.append(grid, to);
+        }
+    }
+
+    /// Appends what is held to the queue `to`.
+    #[inline(always)]
+    pub fn append<G: Grid>(&mut self, grid: G, to: &impl Fill) {
+        append(grid, to, &self.finds);
+        (self.finds.mask, self.count) = (0, 0);
     }
 }
 

@@ -11,11 +11,12 @@
 use crate::algorithms::paths::lengths::Lengths;
 use crate::algorithms::paths::relax::Relax;
 use crate::collectives::context::Context;
+use crate::collectives::queue::Held;
 use crate::collectives::team::Team;
 use crate::machine::Grid;
-use crate::operators::advance::shares::{Edges, Visit, find_row};
-use crate::operators::filter::{Held, append};
-use crate::operators::rounds::{Sink, Source};
+use crate::operators::advance::threads::{Walk, even_share};
+use crate::operators::advance::{Edges, Source, Visit};
+use crate::operators::rounds::Sink;
 
 /// Average degree of a graph up to which its rows count as short. On longer rows, a thread that
 /// continues alone relaxes too many edges with lengths that still fall.
@@ -148,42 +149,33 @@ impl<L: Copy + Default> Bins<L> {
 pub(crate) fn expand_near<G: Grid, L: Lengths>(
     team: &Team<G>,
     source: &Source,
-    sink: &Sink,
-    row: impl Fn(u32) -> u32,
+    to: &Sink,
     relax: Relax<G, L>,
     from: u32,
 ) -> u32 {
     let grid = team.grid;
-    let bound =
-        |rank: u32| (u64::from(source.edges) * u64::from(rank) / u64::from(team.size())) as u32;
-    let (mut at, end) = (bound(team.rank()), bound(team.rank() + 1));
-    if at == end {
+    let (first, end) = even_share(team, source.edges);
+    if first == end {
         return 1;
     }
-    let share = end - at;
-    let mut entry = find_row(grid, source, at);
+    let share = end - first;
+    let mut walk = Walk::of(grid, source, first, end);
     let mut near = Near {
         bins: Bins::new(from, relax.paths.round.level),
         held: Held::default(),
-        team,
         source,
-        sink,
+        to,
         relax,
     };
     let mut edges = 0;
-    while at < end {
-        let node = source.queue.nodes.load_weak(grid, entry);
-        let prefix = source.queue.prefix.load_weak(grid, entry);
-        let (start, stop) = source.queue.row(grid, entry, source.nodes, source.edges);
-        let row_end = end.min(prefix + (stop - start));
-        let value = row(node);
-        let is_whole = row_end - at == stop - start && stop - start <= ROW_MOST;
-        if !is_whole || !near.keep(node, near.distance(node), start) {
-            near.visit(start + (at - prefix), start + (row_end - prefix), value);
-            edges += row_end - at;
+    while let Some(part) = walk.next(grid) {
+        let (node, degree) = (part.node, part.end - part.first);
+        let value = near.relax.leave(node);
+        let is_whole = part.is_whole && degree <= ROW_MOST;
+        if !is_whole || !near.keep(node, near.distance(node), part.first) {
+            near.visit(part.first, part.end, value);
+            edges += degree;
         }
-        at = row_end;
-        entry += 1;
     }
     while let Some((node, length)) = near.bins.take() {
         if near.distance(node) != length {
@@ -198,7 +190,7 @@ pub(crate) fn expand_near<G: Grid, L: Lengths>(
         near.visit(start, stop, lengths.carried(grid, distances, node));
         edges = edges.saturating_add(stop - start);
     }
-    append(team, sink, &near.held.finds);
+    near.held.append(grid, to);
     edges.saturating_sub(share).max(1)
 }
 
@@ -208,9 +200,8 @@ struct Near<'r, G, L: Lengths> {
     bins: Bins<L::Length>,
     /// Nodes for the next round.
     held: Held,
-    team: &'r Team<G>,
     source: &'r Source,
-    sink: &'r Sink,
+    to: &'r Sink,
 }
 
 impl<G: Grid, L: Lengths> Near<'_, G, L> {
@@ -239,7 +230,7 @@ impl<G: Grid, L: Lengths> Near<'_, G, L> {
     #[inline(always)]
     fn pass_on(&mut self, node: u32) {
         if self.relax.claim(&[node], 1) != 0 {
-            self.held.add(self.team, self.sink, node);
+            self.held.add(self.relax.grid, self.to, node);
         }
     }
 
@@ -248,14 +239,8 @@ impl<G: Grid, L: Lengths> Near<'_, G, L> {
     fn visit(&mut self, start: u32, end: u32, value: u32) {
         let (grid, rows) = (self.relax.grid, self.source.rows);
         for index in start..end {
-            let to = rows.target(grid, index);
-            let edge = Edges {
-                to: [to],
-                index: [index],
-                value: [value],
-                mask: 1,
-            };
-            let (picked, [length]) = self.relax.visit_sums(&edge);
+            let edge = Edges::one(grid, rows, index, value);
+            let (to, (picked, [length])) = (edge.to[0], self.relax.visit_sums(&edge));
             if picked != 0 && !self.keep(to, length, rows.row(grid, to).0) {
                 self.pass_on(to);
             }

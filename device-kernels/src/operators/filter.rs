@@ -1,44 +1,13 @@
-//! Fills the queue of the next round.
-//!
-//! Queue places and the edges before them come from one atomic addition.
+//! Filters: appends the nodes that an algorithm wants to the queue of the next round.
 
-use super::rounds::Sink;
-use crate::collectives::queue::{FindRows, Finds, enqueue};
+use crate::collectives::queue::{Fill, Finds, Held, append};
 use crate::collectives::team::Team;
 use crate::machine::Grid;
 use crate::machine::memory::{Proven, Words};
-use seawall_core::abi::work::WORK_EDGES;
 
-/// Appends every lane's finds to the sink, with one atomic addition per warp; nodes
-/// without edges are left out. A warp operation.
-#[inline(always)]
-pub(crate) fn append<G: Grid, const K: usize>(team: &Team<G>, sink: &Sink, finds: &Finds<K>) {
-    if team.grid.ballot(finds.mask != 0) != 0 {
-        append_rows(team, sink, &FindRows::look_up(team.grid, sink.rows, finds));
-    }
-}
-
-/// [`append`] for finds whose rows are known.
-#[inline(always)]
-pub(crate) fn append_rows<G: Grid, const K: usize>(
-    team: &Team<G>,
-    sink: &Sink,
-    found: &FindRows<K>,
-) {
-    let grid = team.grid;
-    if grid.ballot(found.finds.mask != 0) == 0 {
-        return;
-    }
-    enqueue(grid, sink.queue, found, |nodes, edges| {
-        let packed = u64::from(nodes) << 32 | u64::from(edges);
-        let previous = sink.counters.add_wide(grid, WORK_EDGES, packed);
-        sink.tag.raise(grid);
-        ((previous >> 32) as u32, previous as u32)
-    });
-}
-
-/// Appends the nodes below `count` that `wanted` accepts by their word in `values`.
-/// All lanes of the team take part.
+/// Appends the nodes below `count` that `wanted` accepts by their word in `values`, which do not
+/// change meanwhile. `may` decides from a word alone whether its node can be wanted, where that can
+/// be told; one-lane blocks then look at many words at a time. All lanes of the team take part.
 #[inline(always)]
 #[expect(
     clippy::needless_range_loop,
@@ -48,18 +17,22 @@ pub fn select<G: Grid>(
     team: &Team<G>,
     values: Proven,
     count: u32,
-    sink: &Sink,
+    sink: &impl Fill,
+    may: Option<impl Fn(u32) -> bool>,
     mut wanted: impl FnMut(u32, u32) -> bool,
 ) {
     let grid = team.grid;
     if G::WARP == 1 {
+        if let Some(may) = may {
+            return select_some(team, values, count, sink, may, wanted);
+        }
         let mut held = Held::default();
         team.each(count, |node| {
             if wanted(node, values.load_weak(grid, node)) {
-                held.add(team, sink, node);
+                held.add(grid, sink, node);
             }
         });
-        append(team, sink, &held.finds);
+        held.append(grid, sink);
         return;
     }
     // A lane takes adjacent nodes, so one access brings their words. Those of its next
@@ -80,7 +53,7 @@ pub fn select<G: Grid>(
                 finds.mask |= u32::from(wanted(node, words[k])) << k;
             }
         }
-        append(team, sink, &finds);
+        append(team.grid, sink, &finds);
         words = next;
     }
 }
@@ -104,14 +77,13 @@ fn words_at<G: Grid>(grid: G, values: Proven, count: u32, first: u32) -> [u32; E
     words
 }
 
-/// [`select`] in one-lane blocks, while `values` does not change: words are read sixteen at a time,
-/// and `may` decides from a word alone whether its node can be wanted.
+/// [`select`] in one-lane blocks, sixteen words at a time.
 #[inline(always)]
-pub fn select_some<G: Grid>(
+fn select_some<G: Grid>(
     team: &Team<G>,
     values: Proven,
     count: u32,
-    sink: &Sink,
+    sink: &impl Fill,
     may: impl Fn(u32) -> bool,
     mut wanted: impl FnMut(u32, u32) -> bool,
 ) {
@@ -120,7 +92,7 @@ pub fn select_some<G: Grid>(
     let mut held = Held::default();
     let mut take = |node: u32| {
         if wanted(node, values.constant(grid, node)) {
-            held.add(team, sink, node);
+            held.add(grid, sink, node);
         }
     };
     team.each(count.div_ceil(AT_ONCE), |part| {
@@ -138,7 +110,7 @@ pub fn select_some<G: Grid>(
             (first..first + AT_ONCE).for_each(&mut take);
         }
     });
-    append(team, sink, &held.finds);
+    held.append(grid, sink);
 }
 
 /// Appends the nodes of `list` that `wanted` accepts. All lanes of the team take part.
@@ -147,7 +119,7 @@ pub fn select_some<G: Grid>(
 pub fn append_list<G: Grid>(
     team: &Team<G>,
     list: Words,
-    sink: &Sink,
+    sink: &impl Fill,
     wanted: impl Fn(u32) -> bool,
 ) {
     let lanes = team.grid.lanes();
@@ -159,36 +131,7 @@ pub fn append_list<G: Grid>(
             finds.nodes[0] = list.load_weak(team.grid, at);
             finds.mask = u32::from(wanted(finds.nodes[0]));
         }
-        append(team, sink, &finds);
+        append(team.grid, sink, &finds);
         base += team.size() * lanes;
-    }
-}
-
-/// Finds that a one-lane block holds back until an append pays.
-#[derive(Debug)]
-pub(crate) struct Held {
-    pub(crate) finds: Finds<32>,
-    count: u32,
-}
-
-impl Default for Held {
-    fn default() -> Self {
-        Self {
-            finds: Finds::NONE,
-            count: 0,
-        }
-    }
-}
-
-impl Held {
-    #[inline(always)]
-    pub(crate) fn add<G: Grid>(&mut self, team: &Team<G>, sink: &Sink, node: u32) {
-        self.finds.nodes[self.count as usize & 31] = node;
-        self.finds.mask |= 1 << self.count;
-        self.count += 1;
-        if self.count == 32 {
-            append(team, sink, &self.finds);
-            (self.finds.mask, self.count) = (0, 0);
-        }
     }
 }

@@ -6,5 +6,6 @@ pub mod reduce;
 pub mod each;
 pub mod deal;
 pub mod rounds;
+pub(crate) mod marks;
 pub mod filter;
 pub mod advance;

@@ -1,10 +1,11 @@
 //! The work register as kernels see it: queues and counters of rounds.
 //!
 //! A round reads the queue of its number and fills the next one;
-//! [`expand`](super::advance::shares) fills queues and shares out their edges.
+//! [`advance`](super::advance::advance) shares out the edges of one and fills the other.
 
+use super::advance::Source;
 use crate::collectives::context::{Context, Tag};
-use crate::collectives::queue::Queue;
+use crate::collectives::queue::{Fill, Queue};
 use crate::collectives::team::Team;
 use crate::machine::Grid;
 use crate::machine::memory::{Csr, Proven};
@@ -45,15 +46,6 @@ pub struct Past {
     pub relaxed: u32,
 }
 
-/// The rows of a queue to expand.
-#[derive(Clone, Copy, Debug)]
-pub struct Source {
-    pub(crate) rows: Csr,
-    pub(crate) queue: Queue,
-    pub(crate) nodes: u32,
-    pub(crate) edges: u32,
-}
-
 /// The queue to fill.
 #[derive(Clone, Copy, Debug)]
 pub struct Sink {
@@ -61,6 +53,26 @@ pub struct Sink {
     pub(crate) queue: Queue,
     pub(crate) counters: Proven,
     pub(crate) tag: Tag,
+}
+
+impl Fill for Sink {
+    #[inline(always)]
+    fn rows(&self) -> Csr {
+        self.rows
+    }
+
+    #[inline(always)]
+    fn queue(&self) -> Queue {
+        self.queue
+    }
+
+    #[inline(always)]
+    fn allocate<G: Grid>(&self, grid: G, nodes: u32, edges: u32) -> (u32, u32) {
+        let packed = u64::from(nodes) << 32 | u64::from(edges);
+        let previous = self.counters.add_wide(grid, WORK_EDGES, packed);
+        self.tag.raise(grid);
+        ((previous >> 32) as u32, previous as u32)
+    }
 }
 
 impl Round {

@@ -6,6 +6,7 @@ use super::visit::Marker;
 use crate::machine::Grid;
 use crate::machine::memory::{Csr, Proven};
 use crate::machine::shared::{SEARCH_ARRAYS, SEARCH_FLAGS, SEARCH_NODES};
+use crate::operators::advance::Source;
 use seawall_core::abi::search::DriveRecord;
 
 /// Everything that one step reads and writes.
@@ -40,6 +41,17 @@ impl Search {
             incoming: Csr::new(array(2), array(3)),
             frontier: Frontier::again(array(4), nodes),
             visit: marker(grid),
+        }
+    }
+
+    /// The queue that `drive` describes.
+    #[inline(always)]
+    pub(crate) fn source(&self, drive: &DriveRecord) -> Source {
+        Source {
+            rows: self.outgoing,
+            queue: self.frontier.queue(drive.queue),
+            nodes: drive.nodes,
+            edges: drive.edges,
         }
     }
 

@@ -1,6 +1,6 @@
 //! The frontier register as kernels see it.
 
-use crate::collectives::queue::{FindRows, Finds, Queue, enqueue};
+use crate::collectives::queue::{Fill, Queue};
 use crate::machine::Grid;
 use crate::machine::memory::{Csr, Proven, word_of};
 use crate::tables::Tables;
@@ -80,6 +80,16 @@ impl Frontier {
             starts: self
                 .words
                 .part(self.layout.starts(parity), self.layout.nodes),
+        }
+    }
+
+    /// The queue of `target`, to fill.
+    #[inline(always)]
+    #[must_use]
+    pub fn next(self, target: Target) -> Next {
+        Next {
+            frontier: self,
+            target,
         }
     }
 
@@ -219,37 +229,6 @@ impl Frontier {
     }
 }
 
-/// Appends every lane's finds to the queue of `target`, with one atomic addition per
-/// warp; nodes without edges are left out. A warp operation.
-#[inline(always)]
-pub fn append<G: Grid, const K: usize>(
-    grid: G,
-    frontier: Frontier,
-    target: Target,
-    finds: &Finds<K>,
-) {
-    if grid.ballot(finds.mask != 0) != 0 {
-        let found = FindRows::look_up(grid, target.rows, finds);
-        append_rows(grid, frontier, target, &found);
-    }
-}
-
-/// [`append`] for finds whose rows are known.
-#[inline(always)]
-pub fn append_rows<G: Grid, const K: usize>(
-    grid: G,
-    frontier: Frontier,
-    target: Target,
-    found: &FindRows<K>,
-) {
-    enqueue(
-        grid,
-        frontier.queue(target.parity),
-        found,
-        |nodes, edges| frontier.allocate(grid, target.step, nodes, edges),
-    );
-}
-
 /// The queue that finds go to.
 #[derive(Clone, Copy, Debug)]
 pub struct Target {
@@ -259,4 +238,28 @@ pub struct Target {
     pub parity: u32,
     /// Rows of the graph, for the degrees.
     pub rows: Csr,
+}
+
+/// The queue of a [`Target`] in its frontier.
+#[derive(Clone, Copy, Debug)]
+pub struct Next {
+    frontier: Frontier,
+    target: Target,
+}
+
+impl Fill for Next {
+    #[inline(always)]
+    fn rows(&self) -> Csr {
+        self.target.rows
+    }
+
+    #[inline(always)]
+    fn queue(&self) -> Queue {
+        self.frontier.queue(self.target.parity)
+    }
+
+    #[inline(always)]
+    fn allocate<G: Grid>(&self, grid: G, nodes: u32, edges: u32) -> (u32, u32) {
+        self.frontier.allocate(grid, self.target.step, nodes, edges)
+    }
 }

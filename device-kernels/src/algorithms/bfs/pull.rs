@@ -22,24 +22,20 @@ use seawall_core::abi::search::DriveRecord;
 /// Incoming edges that a lane tries alone before its warp helps.
 const ALONE: u32 = 32;
 
-/// Edges of 32 adjacent rows up to which a thread reads them one after another, and its processor
-/// fetches them unasked.
-const ADJACENT: u32 = 128;
-
 /// No node, for lanes that found no parent.
-const NOBODY: u32 = u32::MAX;
+pub(crate) const NOBODY: u32 = u32::MAX;
 
 /// Nodes that a lane found in its share of a pull, and their edges.
 #[derive(Clone, Copy, Debug, Default)]
-struct Tally {
+pub(crate) struct Tally {
     nodes: u32,
     edges: u32,
 }
 
 /// The bitsets of one pull, and the level of the nodes that it finds.
 #[derive(Clone, Copy, Debug)]
-struct Pull {
-    visited: Proven,
+pub(crate) struct Pull {
+    pub(crate) visited: Proven,
     after: Proven,
     /// Place for the previous bits, if they do not stay in place.
     before: Option<Proven>,
@@ -49,7 +45,7 @@ struct Pull {
 impl Pull {
     /// Stores the previous bits of `word`, and those that were found.
     #[inline(always)]
-    fn store<G: Grid>(&self, grid: G, word: u32, visited: u32, found: u32) {
+    pub(crate) fn store<G: Grid>(&self, grid: G, word: u32, visited: u32, found: u32) {
         if let Some(before) = self.before {
             before.store_weak(grid, word, visited);
         }
@@ -66,12 +62,7 @@ pub fn pull<G: Grid>(cx: ContextRef<G>) {
 /// Pull, one block per tile of the bitset.
 #[inline(never)]
 pub fn pull_gathered<G: Grid>(cx: ContextRef<G>) {
-    let (search, team) = (Search::current(cx.grid()), cx.context().team);
-    if G::WARP == 1 {
-        search.pull_words(&team);
-    } else {
-        search.pull_tiles(&team);
-    }
+    Search::current(cx.grid()).pull_tiles(&cx.context().team);
 }
 
 impl Search {
@@ -82,22 +73,16 @@ impl Search {
         let pull = self.open_pull(drive);
         let mut tally = Tally::default();
         let (warp, warps) = team.warps();
-        if G::WARP == 1 {
-            team.each_range(self.frontier.bitset_words(), G::ITEMS, |first, end| {
-                self.pull_range(team.grid, &pull, first, end, &mut tally);
-            });
-        } else {
-            let mut word = warp;
-            while word < self.frontier.bitset_words() {
-                self.pull_word(team.grid, &pull, word, &mut tally);
-                word += warps;
-            }
+        let mut word = warp;
+        while word < self.frontier.bitset_words() {
+            self.pull_word(team.grid, &pull, word, &mut tally);
+            word += warps;
         }
         self.close_pull(team, drive, tally);
     }
 
     #[inline(always)]
-    fn open_pull(&self, drive: &DriveRecord) -> Pull {
+    pub(crate) fn open_pull(&self, drive: &DriveRecord) -> Pull {
         let [visited, other] = [0, 1].map(|other| self.frontier.bitset(drive.visited ^ other));
         let ahead = drive.ahead != 0;
         Pull {
@@ -109,7 +94,7 @@ impl Search {
     }
 
     #[inline(always)]
-    fn close_pull<G: Grid>(&self, team: &Team<G>, drive: &DriveRecord, tally: Tally) {
+    pub(crate) fn close_pull<G: Grid>(&self, team: &Team<G>, drive: &DriveRecord, tally: Tally) {
         let (_, nodes) = block_scan(team.grid, tally.nodes);
         let (_, edges) = block_scan(team.grid, tally.edges);
         if team.grid.lane() == 0 && nodes != 0 {
@@ -134,41 +119,9 @@ impl Search {
         }
     }
 
-    /// Pulls for adjacent words of nodes by a lane alone. The rows of a word are in flight while
-    /// the lane works on the previous word. Copies of what it uses stay in registers, which stores
-    /// could change otherwise.
-    #[inline(always)]
-    fn pull_range<G: Grid>(&self, grid: G, pull: &Pull, first: u32, end: u32, tally: &mut Tally) {
-        let (this, pull, mut own) = (*self, *pull, *tally);
-        let mut open = this.fetch_word(grid, &pull, first);
-        for word in first..end {
-            let visited = pull.visited.load_weak(grid, word);
-            let next = if word + 1 < end {
-                this.fetch_word(grid, &pull, word + 1)
-            } else {
-                0
-            };
-            let mut found = 0;
-            while open != 0 {
-                let bit = open.trailing_zeros();
-                open &= open - 1;
-                let node = word * 32 + bit;
-                let (start, end) = this.incoming.row(grid, node);
-                let parent = this.try_edges(grid, &pull, start, end);
-                if parent != NOBODY {
-                    found |= 1 << bit;
-                    this.found(grid, &pull, node, parent, &mut own);
-                }
-            }
-            pull.store(grid, word, visited, found);
-            open = next;
-        }
-        *tally = own;
-    }
-
     /// The nodes of bitset word `word` that are not among the `visited` ones.
     #[inline(always)]
-    fn open_bits(&self, word: u32, visited: u32) -> u32 {
+    pub(crate) fn open_bits(&self, word: u32, visited: u32) -> u32 {
         let nodes_left = self.frontier.nodes().saturating_sub(word * 32);
         let exist = if nodes_left >= 32 {
             u32::MAX
@@ -176,31 +129,6 @@ impl Search {
             (1 << nodes_left) - 1
         };
         !visited & exist
-    }
-
-    /// Returns the nodes of `word` that are not yet visited, and of which an edge may lead to one
-    /// that is; fetches the first edge of each.
-    #[inline(always)]
-    fn fetch_word<G: Grid>(&self, grid: G, pull: &Pull, word: u32) -> u32 {
-        let mut left = self.open_bits(word, pull.visited.load_weak(grid, word));
-        if left == u32::MAX {
-            let (start, _) = self.incoming.row(grid, word * 32);
-            let (_, end) = self.incoming.row(grid, word * 32 + 31);
-            if end - start <= ADJACENT {
-                return left;
-            }
-        }
-        let mut open = 0;
-        while left != 0 {
-            let bit = left.trailing_zeros();
-            left &= left - 1;
-            let (start, end) = self.incoming.row(grid, word * 32 + bit);
-            if start != end {
-                self.incoming.prefetch_target(grid, start);
-                open |= 1 << bit;
-            }
-        }
-        open
     }
 
     /// Pulls for adjacent nodes, one per lane, and returns the bits of those that
@@ -244,7 +172,14 @@ impl Search {
 
     /// Records a node and its parent.
     #[inline(always)]
-    fn found<G: Grid>(&self, grid: G, pull: &Pull, node: u32, from: u32, tally: &mut Tally) {
+    pub(crate) fn found<G: Grid>(
+        &self,
+        grid: G,
+        pull: &Pull,
+        node: u32,
+        from: u32,
+        tally: &mut Tally,
+    ) {
         let level = pull.level;
         self.visit.discovered(grid, Discovery { node, from, level });
         let (start, end) = self.outgoing.row(grid, node);
@@ -260,7 +195,7 @@ impl Search {
     /// The first visited source of the edges `start..end` or [`NOBODY`], by one lane,
     /// four edges at a time: codegen rule `LOADS_TOGETHER`.
     #[inline(always)]
-    fn try_edges<G: Grid>(&self, grid: G, pull: &Pull, start: u32, end: u32) -> u32 {
+    pub(crate) fn try_edges<G: Grid>(&self, grid: G, pull: &Pull, start: u32, end: u32) -> u32 {
         let mut edge = start;
         while edge + 4 <= end {
             let nodes = [0, 1, 2, 3].map(|k| self.incoming.target(grid, edge + k));

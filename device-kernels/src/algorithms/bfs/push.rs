@@ -2,15 +2,17 @@
 //! many.
 
 use super::current::Search;
-use super::frontier::{Target, append_rows};
+use super::frontier::Target;
 use super::shared_drive;
 use super::visit::Discovery;
-use crate::collectives::block::{block_scan, owner};
+use crate::collectives::block::block_scan;
 use crate::collectives::context::ContextRef;
-use crate::collectives::queue::{FindRows, Finds, Queue, Row, SERIAL, first_node};
+use crate::collectives::queue::{FindRows, Finds, Queue, Row, SERIAL, append_rows, first_node};
 use crate::machine::Grid;
 use crate::machine::memory::Proven;
 use crate::machine::shared::tile_rows;
+use crate::operators::advance::blocks::{Share, Tile};
+use crate::operators::advance::rows::{in_steps, long_rows};
 use seawall_core::abi::search::DriveRecord;
 
 /// Nodes by which rows are prefetched: two cache lines.
@@ -74,23 +76,10 @@ impl Search {
     /// Expands one row per lane: few edges by the lane alone, many by its warp.
     #[inline(always)]
     fn expand_warp<G: Grid>(&self, grid: G, push: &Push, row: Row) {
-        let mut large = grid.ballot(row.degree() > SERIAL);
-        while large != 0 {
-            let lane = large.trailing_zeros();
-            large &= large - 1;
-            let shared = Row {
-                node: grid.shuffle(row.node, lane),
-                start: grid.shuffle(row.start, lane),
-                end: grid.shuffle(row.end, lane),
-            };
-            self.expand_shared(grid, push, shared);
-        }
-        let own = if row.degree() > SERIAL {
-            Row::NONE
-        } else {
-            row
-        };
-        self.expand_serially::<G, 4>(grid, push, own, |finds| append_next(grid, finds));
+        let own = long_rows(grid, SERIAL, row, |row| self.expand_shared(grid, push, row));
+        in_steps::<G, 4>(grid, own, |row| {
+            append_next(grid, &self.visit_row::<G, 4>(grid, push, row));
+        });
     }
 
     /// All lanes of a warp walk one row.
@@ -171,26 +160,6 @@ impl Search {
         }
     }
 
-    /// Every lane walks its few edges, `K` at a time, until the warp is done.
-    #[inline(always)]
-    pub fn expand_serially<G: Grid, const K: usize>(
-        &self,
-        grid: G,
-        push: &Push,
-        row: Row,
-        sink: impl Fn(&Finds<K>),
-    ) {
-        let mut rest = row;
-        while grid.ballot(rest.start < rest.end) != 0 {
-            let head = Row {
-                end: rest.end.min(rest.start + K as u32),
-                ..rest
-            };
-            sink(&self.visit_row::<G, K>(grid, push, head));
-            rest.start = head.end;
-        }
-    }
-
     /// The block shares out all edges of its rows evenly.
     #[inline(always)]
     pub fn expand_together<G: Grid>(
@@ -209,20 +178,28 @@ impl Search {
             shifts.store(grid, lane, row.start.wrapping_sub(start));
             nodes.store(grid, lane, row.node);
         }
+        let share = Share {
+            tile: Tile {
+                starts,
+                shifts,
+                values: Some(nodes),
+                rows: G::LANES,
+            },
+            first_edge: 0,
+            edges: total,
+            first_row: 0,
+            rows: grid.lanes(),
+        };
         grid.block_barrier();
         let mut base = 0;
         while base < total {
-            let edge = base + lane;
+            let edge = share.edges_from::<G, 1>(grid, self.outgoing, base);
             let mut finds = Finds {
-                nodes: [0],
+                nodes: edge.to,
                 mask: 0,
             };
-            if edge < total {
-                let at = owner(grid, starts, grid.lanes(), edge);
-                // SAFETY: `at` is below the number of lanes.
-                let (shift, from) = unsafe { (shifts.load(grid, at), nodes.load(grid, at)) };
-                let node = self.outgoing.target(grid, edge.wrapping_add(shift));
-                finds.nodes[0] = node;
+            if edge.mask != 0 {
+                let ([node], [from]) = (edge.to, edge.value);
                 finds.mask = u32::from(self.claim(grid, push, node, from));
             }
             sink(&finds);
@@ -232,7 +209,7 @@ impl Search {
     }
 }
 
-/// [`append`](super::frontier::append) to the queue that the block's step fills. The
+/// [`append`](crate::collectives::queue::append) to the queue that the block's step fills. The
 /// queue is looked up only if there are finds, so the loop before keeps its registers
 /// (codegen rule `LOOK_UP_AGAIN`).
 #[inline(always)]
@@ -241,7 +218,7 @@ pub(crate) fn append_next<G: Grid, const K: usize>(grid: G, finds: &Finds<K>) {
         let search = Search::current(grid);
         let target = search.target(&shared_drive::read(grid));
         let found = FindRows::look_up(grid, target.rows, finds);
-        append_rows(grid, search.frontier, target, &found);
+        append_rows(grid, &search.frontier.next(target), &found);
     }
 }
 

@@ -2,10 +2,10 @@
 
 use super::current::Search;
 use super::drive;
-use super::frontier::{Frontier, Target, append};
+use super::frontier::{Frontier, Target};
 use super::fused::reach;
 use super::visit::Discovery;
-use crate::collectives::queue::Finds;
+use crate::collectives::queue::{Finds, append};
 use crate::collectives::team::Team;
 use crate::machine::Grid;
 use crate::machine::memory::{Words, is_node};
@@ -67,7 +67,7 @@ impl Search {
             nodes: [node],
             mask: u32::from(is_new),
         };
-        append(grid, self.frontier, target, &finds);
+        append(grid, &self.frontier.next(target), &finds);
     }
 }
 

@@ -5,7 +5,7 @@ use super::sink::Sink;
 use super::{compact, pull, push, share};
 use crate::collectives::context::ContextRef;
 use crate::collectives::queue::first_node;
-use crate::cpu::search::one_thread;
+use crate::cpu;
 use crate::machine::Grid;
 use seawall_core::abi::search::{DriveRecord, Step};
 
@@ -21,8 +21,8 @@ pub fn step<G: Grid>(cx: ContextRef<G>, drive: &DriveRecord) {
         let frontier = Search::current(grid).frontier;
         frontier.clear_found(grid, drive.step.wrapping_add(2));
     }
-    if G::WARP == 1 && one_thread::pushes(cx, drive) {
-        return;
+    if G::WARP == 1 {
+        return cpu::search::step(cx, drive);
     }
     match Step::from_word(drive.next) {
         Some(Step::Sparse) => share::push_shares(cx, Sink::Queue),

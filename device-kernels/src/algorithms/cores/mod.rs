@@ -13,8 +13,7 @@ mod recount;
 use crate::collectives::context::{Context, ContextRef};
 use crate::machine::Grid;
 use crate::machine::memory::Proven;
-use crate::operators::advance::shares::{Edges, Visit, expand};
-use crate::operators::advance::warps::{are_many, expand_warps};
+use crate::operators::advance::{Balance, Edges, Visit, advance};
 use crate::operators::filter::select;
 use crate::operators::rounds::{Past, Round, Work, values_and_work};
 use crate::tables::Wave;
@@ -99,11 +98,7 @@ fn peel<G: Grid>(cx: ContextRef<G>, cores: Proven, work: Proven) -> Result<(), F
     let rows = context.tables.outgoing(grid);
     let (source, sink) = (work.source(rows, tag, &round), work.sink(context));
     let lower = Lower { grid, cores, level };
-    if are_many(team, &source) {
-        expand_warps(team, &source, &sink, |_| 0, lower);
-    } else {
-        expand(team, &source, &sink, |_| 0, |_, _| (), lower);
-    }
+    advance(team, &source, &sink, lower);
     Ok(())
 }
 
@@ -117,6 +112,12 @@ struct Lower<G> {
 
 impl<G: Grid> Visit for Lower<G> {
     const TOGETHER: bool = true;
+    const BALANCE: Balance = Balance::SHARES;
+
+    #[inline(always)]
+    fn leave(&self, _: u32) -> u32 {
+        0
+    }
 
     #[inline(always)]
     fn visit<const K: usize>(&mut self, edges: &Edges<K>) -> u32 {
@@ -178,6 +179,7 @@ fn queue<G: Grid>(
         cores,
         context.tables.nodes(grid),
         &work.sink(context),
+        None::<fn(u32) -> bool>,
         |_, degree| {
             if degree > level {
                 least = least.min(degree);

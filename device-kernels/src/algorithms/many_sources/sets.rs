@@ -10,8 +10,9 @@
 use crate::collectives::context::{Context, ContextRef};
 use crate::machine::Grid;
 use crate::machine::memory::{Proven, Words, all_nodes, is_node};
-use crate::operators::advance::shares::{Edges, Visit, expand};
+use crate::operators::advance::{Balance, Edges, Visit, advance};
 use crate::operators::filter::append_list;
+use crate::operators::marks::claim;
 use crate::operators::rounds::{Work, work_of};
 use crate::tables::Wave;
 use seawall_core::abi::control::FaultCode;
@@ -120,27 +121,16 @@ fn step<G: Grid>(cx: ContextRef<G>, wave: Wave) -> Result<(), FaultCode> {
     let rows = context.tables.outgoing(grid);
     let next = tag.wrapping_add(1);
     let (now, then) = (sets.of_round(tag), sets.of_round(next));
-    let (old_marks, marks) = (work.marks(tag), work.marks(next));
-    let row = |node: u32| {
-        // All nodes of this word's marks that have edges are in this queue, so none is
-        // lost.
-        old_marks.store_weak(grid, node >> 5, 0);
-        for at in node * words..(node + 1) * words {
-            join(grid, then, at, now.load_weak(grid, at));
-        }
-        node
-    };
-    expand(
+    advance(
         team,
         &work.source(rows, tag, &round),
         &work.sink(context),
-        row,
-        |_, _| (),
         Join {
             grid,
             words,
             sets: (now, then),
-            marks,
+            old_marks: work.marks(tag),
+            marks: work.marks(next),
         },
     );
     Ok(())
@@ -153,12 +143,27 @@ struct Join<G> {
     words: u32,
     /// Sets of this round and of the next one.
     sets: (Proven, Proven),
+    /// Marks of the nodes that this round leaves, and of those that it queues.
+    old_marks: Proven,
     marks: Proven,
 }
 
 impl<G: Grid> Visit for Join<G> {
     /// The words of a set overlap already.
     const TOGETHER: bool = false;
+    const BALANCE: Balance = Balance::BLOCKS;
+
+    #[inline(always)]
+    fn leave(&self, node: u32) -> u32 {
+        let (grid, words, (now, then)) = (self.grid, self.words, self.sets);
+        // All nodes of this word's marks that have edges are in this queue, so none is
+        // lost.
+        self.old_marks.store_weak(grid, node >> 5, 0);
+        for at in node * words..(node + 1) * words {
+            join(grid, then, at, now.load_weak(grid, at));
+        }
+        node
+    }
 
     #[inline(always)]
     fn visit<const K: usize>(&mut self, edges: &Edges<K>) -> u32 {
@@ -188,11 +193,4 @@ fn join<G: Grid>(grid: G, sets: Proven, at: u32, bits: u32) {
     if bits != 0 && sets.load_weak(grid, at) & bits != bits {
         sets.or(grid, at, bits);
     }
-}
-
-/// Marks `node` and returns whether this lane is the first to do so.
-#[inline(always)]
-fn claim<G: Grid>(grid: G, marks: Proven, node: u32) -> bool {
-    let bit = 1_u32 << (node & 31);
-    marks.load_weak(grid, node >> 5) & bit == 0 && marks.or(grid, node >> 5, bit) & bit == 0
 }

@@ -20,20 +20,16 @@ use crate::cpu::fused_bucket;
 use crate::cpu::fused_bucket::expand_near;
 use crate::machine::Grid;
 use crate::machine::memory::{Proven, Words, all_nodes, is_node};
-use crate::operators::advance::nodes::{are_short, expand_rows};
-use crate::operators::advance::shares::expand;
-use crate::operators::advance::warps::{are_many, expand_warps};
-use crate::operators::filter::{append_list, select, select_some};
+use crate::operators::advance::advance;
+use crate::operators::filter::{append_list, select};
+use crate::operators::marks::claim;
 use crate::operators::rounds::{Past, Round, Work, values_and_work, work_of};
 use crate::tables::Wave;
 use lengths::{Float, Lengths, Whole, Wide};
 use pull::pull;
-use relax::{Paths, Relax, claim};
+use relax::{Paths, Relax};
 use seawall_core::abi::control::FaultCode;
 use seawall_core::abi::program::Opcode;
-
-/// Edges in a cache line.
-const LINE: u32 = 16;
 
 /// Runs an opcode of this family.
 ///
@@ -245,38 +241,18 @@ fn relax<G: Grid, L: Lengths>(
         work.wait(grid, context.tag, round.least);
     }
     let rows = context.tables.outgoing(grid);
-    let (old_marks, marks) = (work.marks(tag), work.marks(tag.wrapping_add(1)));
-    let mut least = u32::MAX;
-    let row = |node: u32| {
-        // All nodes of this word's marks are in this queue, so no mark is lost.
-        old_marks.store_weak(grid, node >> 5, 0);
-        lengths.carried(grid, distances, node)
-    };
     let (source, sink) = (work.source(rows, tag, &round), work.sink(context));
+    let mut least = u32::MAX;
     let relax = Relax {
         grid,
         lengths,
         paths,
-        marks,
+        rows,
+        old_marks: work.marks(tag),
+        marks: work.marks(tag.wrapping_add(1)),
         least: &mut least,
     };
-    if are_short::<G>(&source) {
-        expand_rows(team, &source, &sink, row, relax);
-    } else if L::WORDS == 1 && are_many(team, &source) {
-        expand_warps(team, &source, &sink, row, relax);
-    } else {
-        let ahead = |node: u32, edge: u32| {
-            distances.prefetch(grid, node * L::WORDS);
-            weights.prefetch(grid, edge);
-            if G::TAKES {
-                // A single thread is slower with it.
-                let next = edge.saturating_add(LINE).min(rows.edges());
-                rows.prefetch_target(grid, next);
-                weights.prefetch(grid, next);
-            }
-        };
-        expand(team, &source, &sink, row, ahead, relax);
-    }
+    advance(team, &source, &sink, relax);
     work.wait_warp(grid, context.tag, least);
     Ok(())
 }
@@ -300,7 +276,7 @@ fn relax_near<G: Grid, L: Lengths>(
         work.pass_on(grid, tag, Past::broadcast(grid).and(round.edges));
         work.wait(grid, context.tag, round.least);
     }
-    let old_marks = work.marks(tag);
+    let rows = context.tables.outgoing(grid);
     let mut least = u32::MAX;
     let relax = Relax {
         grid,
@@ -310,18 +286,14 @@ fn relax_near<G: Grid, L: Lengths>(
             weights,
             round,
         },
+        rows,
+        old_marks: work.marks(tag),
         marks: work.marks(tag.wrapping_add(1)),
         least: &mut least,
     };
-    let row = |node: u32| {
-        // As in `relax`.
-        old_marks.store_weak(grid, node >> 5, 0);
-        lengths.carried(grid, distances, node)
-    };
-    let rows = context.tables.outgoing(grid);
     let (source, sink) = (work.source(rows, tag, &round), work.sink(context));
     let from = Past::broadcast(grid).nearest;
-    let edges = expand_near(team, &source, &sink, row, relax, from);
+    let edges = expand_near(team, &source, &sink, relax, from);
     work.relaxed_ahead(grid, tag, edges);
     work.wait_warp(grid, context.tag, least);
     Ok(())
@@ -364,20 +336,11 @@ fn queue<G: Grid, L: Lengths>(
         // No other lane queues it, so it needs no mark.
         true
     };
-    if G::WARP == 1 && L::WORDS == 1 {
-        // The word is the place. It is below `u32::MAX` where a path leads to the node.
-        let may = |word: u32| word.wrapping_sub(from) < u32::MAX - from;
-        select_some(
-            &context.team,
-            distances,
-            nodes,
-            &work.sink(context),
-            may,
-            wanted,
-        );
-    } else {
-        select(&context.team, distances, nodes, &work.sink(context), wanted);
-    }
+    // The word is the place where it is all of a distance. It is below `u32::MAX` where a path leads
+    // to the node.
+    let may = (L::WORDS == 1).then_some(|word: u32| word.wrapping_sub(from) < u32::MAX - from);
+    let sink = work.sink(context);
+    select(&context.team, distances, nodes, &sink, may, wanted);
     work.wait_warp(grid, context.tag, least);
     Ok(())
 }

@@ -13,15 +13,15 @@
 //! round, since the node at its other end is queued again or waits.
 
 use super::lengths::OneWord;
-use super::relax::claim;
 use crate::collectives::block::warp_scan;
 use crate::collectives::context::ContextRef;
-use crate::collectives::queue::{FindRows, Finds};
+use crate::collectives::queue::{FindRows, Finds, append_rows};
 use crate::collectives::team::Team;
 use crate::machine::Grid;
 use crate::machine::memory::{Csr, Proven};
 use crate::machine::shared::{LONG_COUNT, LONG_NODES};
-use crate::operators::filter::append_rows;
+use crate::operators::advance::row_spread::owner;
+use crate::operators::marks::claim;
 use crate::operators::rounds::{Past, Round, Sink, Work};
 use core::marker::PhantomData;
 use seawall_core::abi::control::FaultCode;
@@ -159,7 +159,7 @@ impl<G: Grid, W: OneWord> Pull<G, W> {
             base = base.saturating_add(stride);
             let coming = self.row(base.saturating_add(grid.warp_lane()));
             let found = self.chunk(row);
-            append_rows(team, sink, &found);
+            append_rows(grid, sink, &found);
             row = coming;
         }
         grid.block_barrier();
@@ -172,7 +172,7 @@ impl<G: Grid, W: OneWord> Pull<G, W> {
             let mut row = self.row(node);
             (row.end, row.length) = (grid.shuffle(row.end, 0), grid.shuffle(row.length, 0));
             let found = self.long(row, marks);
-            append_rows(team, sink, &found);
+            append_rows(grid, sink, &found);
         }
     }
 
@@ -206,14 +206,7 @@ impl<G: Grid, W: OneWord> Pull<G, W> {
         let fetch = |first: u32| {
             // Lanes beyond the last one do the same as the last one.
             let number = (first + grid.warp_lane()).min(total - 1);
-            let mut owner = 0;
-            let mut half = G::WARP / 2;
-            while half != 0 {
-                if grid.shuffle(below, owner + half) <= number {
-                    owner += half;
-                }
-                half /= 2;
-            }
+            let owner = owner(grid, below, number);
             let from = |word: u32| grid.shuffle(word, owner);
             let row = Row {
                 // The nodes of the lanes are neighbours.

@@ -2,9 +2,13 @@
 
 use super::lengths::Lengths;
 use crate::machine::Grid;
-use crate::machine::memory::Proven;
-use crate::operators::advance::shares::{Edges, Visit};
+use crate::machine::memory::{Csr, Proven};
+use crate::operators::advance::{Balance, Edges, Visit};
+use crate::operators::marks::claim_each;
 use crate::operators::rounds::Round;
+
+/// Edges in a cache line.
+const LINE: u32 = 16;
 
 /// The arrays and counters of a relaxing round.
 #[derive(Clone, Copy, Debug)]
@@ -19,6 +23,9 @@ pub(crate) struct Relax<'r, G, L> {
     pub(crate) grid: G,
     pub(crate) lengths: L,
     pub(crate) paths: &'r Paths,
+    pub(crate) rows: Csr,
+    /// Marks of the nodes that this round leaves, and of those that it queues.
+    pub(crate) old_marks: Proven,
     pub(crate) marks: Proven,
     pub(crate) least: &'r mut u32,
 }
@@ -99,6 +106,30 @@ impl<G: Grid, L: Lengths> Relax<'_, G, L> {
 
 impl<G: Grid, L: Lengths> Visit for Relax<'_, G, L> {
     const TOGETHER: bool = L::WORDS == 1;
+    const BALANCE: Balance = Balance {
+        rows: true,
+        warps: L::WORDS == 1,
+    };
+
+    #[inline(always)]
+    fn leave(&self, node: u32) -> u32 {
+        // All nodes of this word's marks are in this queue, so no mark is lost.
+        self.old_marks.store_weak(self.grid, node >> 5, 0);
+        self.lengths.carried(self.grid, self.paths.distances, node)
+    }
+
+    #[inline(always)]
+    fn prefetch(&self, node: u32, edge: u32) {
+        let (grid, weights) = (self.grid, self.paths.weights);
+        self.paths.distances.prefetch(grid, node * L::WORDS);
+        weights.prefetch(grid, edge);
+        if G::TAKES {
+            // A single thread is slower with it.
+            let next = edge.saturating_add(LINE).min(self.rows.edges());
+            self.rows.prefetch_target(grid, next);
+            weights.prefetch(grid, next);
+        }
+    }
 
     #[inline(always)]
     fn visit<const K: usize>(&mut self, edges: &Edges<K>) -> u32 {
@@ -118,35 +149,6 @@ impl<G: Grid, L: Lengths> Visit for Relax<'_, G, L> {
     /// Marks nodes; this lane owns the nodes that were not marked before.
     #[inline(always)]
     fn claim<const K: usize>(&self, nodes: &[u32; K], picked: u32) -> u32 {
-        let (grid, marks) = (self.grid, self.marks);
-        if G::WARP == 1 {
-            let mut claimed = 0;
-            for (k, node) in nodes.iter().enumerate() {
-                let is_picked = picked >> k & 1 != 0;
-                claimed |= u32::from(is_picked && claim(grid, marks, *node)) << k;
-            }
-            return claimed;
-        }
-        let mut before = [0; K];
-        for k in 0..K {
-            let (is_picked, node) = (picked >> k & 1 != 0, nodes[k]);
-            before[k] = marks.or_if(grid, is_picked, node >> 5, [1 << (node & 31), u32::MAX]);
-        }
-        let mut claimed = 0;
-        for k in 0..K {
-            claimed |= u32::from(before[k] >> (nodes[k] & 31) & 1 == 0) << k;
-        }
-        claimed
+        claim_each(self.grid, self.marks, nodes, picked)
     }
-}
-
-/// Marks `node` and returns whether this lane is the first to do so.
-#[inline(always)]
-pub(crate) fn claim<G: Grid>(grid: G, marks: Proven, node: u32) -> bool {
-    let bit = 1_u32 << (node & 31);
-    if G::WARP == 1 && marks.load_weak(grid, node >> 5) & bit != 0 {
-        // A load first saves a CPU thread the locked instruction.
-        return false;
-    }
-    marks.or(grid, node >> 5, bit) & bit == 0
 }

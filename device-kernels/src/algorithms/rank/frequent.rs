@@ -32,18 +32,9 @@ pub(super) fn pick<G: Grid>(cx: ContextRef<G>, wave: Wave) -> Result<(), FaultCo
         count: unsafe { tables.proven_of(grid, wave.source(grid, 1), 1)? },
     };
     let pairs = nodes.div_ceil(MAP_NODES);
-    if G::WARP == 1 {
-        context
-            .team
-            .each_taken(pairs, |pair| pick.pair(context, pair));
-        return Ok(());
-    }
-    let (warp, warps) = context.team.warps();
-    let mut pair = warp;
-    while pair < pairs {
-        pick.pair(context, pair);
-        pair = pair.saturating_add(warps);
-    }
+    context
+        .team
+        .each_by_warp(pairs, |pair| pick.pair(context, pair));
     Ok(())
 }
 

@@ -5,11 +5,11 @@
 //! several shares are added.
 
 use super::scale::{Scale, move_wide};
+use crate::collectives::block::last_by_warp;
 use crate::collectives::context::Context;
 use crate::collectives::team::Team;
 use crate::machine::Grid;
 use crate::machine::memory::{Csr, Proven};
-use crate::operators::advance::edges::last_row;
 
 /// Adds the predecessors' contributions to the zero sums. Takes references, the exception
 /// to codegen rule `BY_VALUE`.
@@ -296,7 +296,7 @@ impl<E: Edges, S: Sums> Pull<E, S> {
     /// [`STEP`].
     #[inline(always)]
     fn tile<G: Grid>(&self, grid: G, first: u32, end: u32) {
-        let first_row = last_row(grid, self.rows.nodes, |row| {
+        let first_row = last_by_warp(grid, self.rows.nodes, |row| {
             self.rows.rows.row(grid, row).0 <= first
         });
         let mut ends = Ends {

@@ -213,16 +213,7 @@ impl Place {
                 .starts()
                 .store_weak(grid, rows.min(place.list.space), edges);
         }
-        if G::WARP == 1 {
-            team.each_taken(parts, |part| place.part(grid, part));
-            return;
-        }
-        let (warp, warps) = team.warps();
-        let mut part = warp;
-        while part < parts {
-            place.part(grid, part);
-            part = part.saturating_add(warps);
-        }
+        team.each_by_warp(parts, |part| place.part(grid, part));
     }
 
     /// Does so for the rows of `part`. A warp operation.

@@ -93,6 +93,21 @@ impl<G: Grid> Team<G> {
         });
     }
 
+    /// Calls `item` for this warp's share of `0..count`, in all of its lanes; one-lane blocks take
+    /// their shares as by [`Team::each_taken`].
+    #[inline(always)]
+    pub fn each_by_warp(&self, count: u32, mut item: impl FnMut(u32)) {
+        if G::WARP == 1 {
+            return self.each_taken(count, item);
+        }
+        let (warp, warps) = self.warps();
+        let mut at = warp;
+        while at < count {
+            item(at);
+            at = at.saturating_add(warps);
+        }
+    }
+
     /// [`Team::each_taken`] in two steps: on a GPU, the loads of `fetch` for an item are in flight
     /// while a lane works on its previous item. `fetch` must not depend on what `item` does to
     /// other items, and a lane's last item may be fetched more than once.

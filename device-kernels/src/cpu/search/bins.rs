@@ -120,8 +120,8 @@ impl Search {
         let entry = 1 + u32::from(PARENTS);
         let full = end.min(first.saturating_add((bins.space - BOOK) / entry));
         let mut places = [0_u32; BINS];
-        self.each_row(grid, drive, first, full, |_, (start, stop)| {
-            for edge in start..stop {
+        self.each_row(grid, drive, first, full, |row| {
+            for edge in row.first..row.end {
                 places[bins.bin_of(self.outgoing.target(grid, edge))] += entry;
             }
         });
@@ -130,8 +130,8 @@ impl Search {
             own.store_weak(grid, 2 * bin, at);
             (*place, at) = (at, at + *place);
         }
-        self.each_row(grid, drive, first, full, |from, (start, stop)| {
-            for edge in start..stop {
+        self.each_row(grid, drive, first, full, |row| {
+            for edge in row.first..row.end {
                 let node = self.outgoing.target(grid, edge);
                 if is_visited(grid, &push, node) {
                     continue;
@@ -139,7 +139,7 @@ impl Search {
                 let place = &mut places[bins.bin_of(node)];
                 own.store_weak(grid, *place, node);
                 if PARENTS {
-                    own.store_weak(grid, *place + 1, from);
+                    own.store_weak(grid, *place + 1, row.node);
                 }
                 *place += entry;
             }
@@ -147,10 +147,10 @@ impl Search {
         for (bin, place) in (0..).zip(places) {
             own.store_weak(grid, 2 * bin + 1, place);
         }
-        self.each_row(grid, drive, full, end, |from, (start, stop)| {
-            for edge in start..stop {
+        self.each_row(grid, drive, full, end, |row| {
+            for edge in row.first..row.end {
                 let node = self.outgoing.target(grid, edge);
-                self.take(grid, &push, node, Sink::Bitset, || from);
+                self.take(grid, &push, node, Sink::Bitset, || row.node);
             }
         });
     }

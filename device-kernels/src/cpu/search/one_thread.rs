@@ -12,15 +12,13 @@ use crate::algorithms::bfs::drive::{choose, count_new};
 use crate::algorithms::bfs::fused::block_group::reach;
 use crate::algorithms::bfs::fused::progress::{Bounds, LOOK_MASK};
 use crate::algorithms::bfs::push::row_at;
-use crate::algorithms::bfs::share::push_shares;
 use crate::algorithms::bfs::shared_drive;
-use crate::algorithms::bfs::sink::Sink;
 use crate::algorithms::bfs::visit::Discovery;
 use crate::collectives::context::ContextRef;
 use crate::collectives::queue::Queue;
 use crate::machine::Grid;
 use crate::tables::control::Stop;
-use seawall_core::abi::search::{DriveRecord, Step};
+use seawall_core::abi::search::DriveRecord;
 
 /// Queue entries by which rows are prefetched.
 pub(crate) const AHEAD: u32 = 12;
@@ -75,25 +73,9 @@ pub(crate) fn run_one_thread<G: Grid>(
     Ok(drive.iteration - before.iteration)
 }
 
-/// Runs the step that `drive` asks for if it is a push from queue to queue, and returns
-/// whether it is. A team of one block runs it alone, others by even shares of edges.
-#[inline(always)]
-pub(crate) fn pushes<G: Grid>(cx: ContextRef<G>, drive: &DriveRecord) -> bool {
-    let step = Step::from_word(drive.next);
-    if !matches!(step, Some(Step::WarpSparse | Step::Sparse)) {
-        return false;
-    }
-    if cx.context().team.is_alone() {
-        push(cx);
-    } else {
-        push_shares(cx, Sink::Queue);
-    }
-    true
-}
-
 /// Runs one level of a team of one block, as a step.
 #[inline(never)]
-fn push<G: Grid>(cx: ContextRef<G>) {
+pub(super) fn push<G: Grid>(cx: ContextRef<G>) {
     let grid = cx.grid();
     let (search, drive) = (Search::current(grid), shared_drive::read(grid));
     let (nodes, edges) = search.level(grid, &drive);

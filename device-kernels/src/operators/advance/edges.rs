@@ -6,7 +6,7 @@
 //! many rows at a time as it has lanes, and finds the row of an edge by a search among them.
 
 use super::row_spread::owner;
-use crate::collectives::block::warp_scan;
+use crate::collectives::block::{last_by_warp, warp_scan};
 use crate::collectives::team::Team;
 use crate::machine::Grid;
 use crate::machine::memory::Csr;
@@ -224,7 +224,7 @@ impl Rows {
     /// The row that holds place `first`. A warp operation.
     #[inline(always)]
     fn row_of<G: Grid>(&self, grid: G, first: u64) -> u32 {
-        last_row(grid, self.nodes, |row| {
+        last_by_warp(grid, self.nodes, |row| {
             u64::from(self.csr.row(grid, row).0) + u64::from(row) <= first
         })
     }
@@ -287,22 +287,4 @@ impl Rows {
 #[inline(always)]
 fn saturate(place: u64) -> u32 {
     place.min(u64::from(u32::MAX)) as u32
-}
-
-/// The last of `nodes` rows that `is_before` accepts. It accepts the first row, and no
-/// row after one that it does not accept. A warp operation; each lane probes one row per
-/// round.
-#[inline(always)]
-pub fn last_row<G: Grid>(grid: G, nodes: u32, is_before: impl Fn(u32) -> bool) -> u32 {
-    let (mut low, mut span) = (0, nodes);
-    while span > 1 {
-        let stride = span.div_ceil(G::WARP);
-        let probe = u64::from(grid.warp_lane()) * u64::from(stride);
-        let below = probe < u64::from(span) && is_before(low + probe as u32);
-        let count = grid.ballot(below).count_ones().max(1);
-        let start = (count - 1) * stride;
-        low += start;
-        span = stride.min(span - start);
-    }
-    low
 }

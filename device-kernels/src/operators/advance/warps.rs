@@ -1,20 +1,19 @@
-//! Expands the queue of a round with many edges, each warp by itself.
+//! Shares out edges warp by warp, for queues with many edges.
 //!
 //! A warp takes one even share of the edges and walks it in steps of four edges per lane.
 //! Warps never meet, so while one waits for memory the others of its block are at other
-//! places of their steps and keep all units busy. [`expand`](super::shares) shares out
-//! edges block by block instead, which suits rounds with few of them.
+//! places of their steps and keep all units busy. [`blocks`](super::blocks) shares
+//! out edges block by block instead, which suits rounds with few of them.
 //!
 //! Finds wait in shared memory until there is one for each lane. Their rows are then
 //! looked up together, and one atomic addition makes space for all of them.
 
-use super::shares::{Edges, Visit};
-use crate::collectives::queue::{FindRows, Finds};
+use super::{Edges, Source, Visit};
+use crate::collectives::block::last_by_warp;
+use crate::collectives::queue::{Fill, FindRows, Finds, append_rows};
 use crate::collectives::team::Team;
 use crate::machine::Grid;
 use crate::machine::shared::{WARP_FINDS, WARP_FINDS_EACH};
-use crate::operators::filter::append_rows;
-use crate::operators::rounds::{Sink, Source};
 
 /// Edges that a lane has in flight at a time.
 const EACH: usize = 4;
@@ -27,20 +26,15 @@ const ROW_LEAST: u32 = 8;
 pub(crate) fn are_many<G: Grid>(team: &Team<G>, source: &Source) -> bool {
     const { assert!(WARP_FINDS_EACH >= 32 * (EACH as u32 + 1)) };
     let (_, warps) = team.warps();
-    G::WARP != 1
-        && source.edges / (G::WARP * EACH as u32) >= warps
-        && source.edges / ROW_LEAST >= source.nodes
+    source.edges / (G::WARP * EACH as u32) >= warps && source.edges / ROW_LEAST >= source.nodes
 }
 
-/// Calls `row` for queued nodes and `visitor` for their edges; the targets whose bits it
-/// returns go to the sink. A node whose edges are in several shares is visited in each.
-/// All lanes of the team take part.
+/// The traversal by warps.
 #[inline(always)]
-pub(crate) fn expand_warps<G: Grid>(
+pub(super) fn expand<G: Grid>(
     team: &Team<G>,
     source: &Source,
-    sink: &Sink,
-    row: impl Fn(u32) -> u32,
+    to: &impl Fill,
     mut visitor: impl Visit,
 ) {
     let grid = team.grid;
@@ -53,9 +47,10 @@ pub(crate) fn expand_warps<G: Grid>(
     if first < u64::from(source.edges) {
         let end = (first + share).min(u64::from(source.edges)) as u32;
         let mut at = first as u32;
-        let mut entry = find_row(grid, source, at);
+        let prefix = source.queue.prefix;
+        let mut entry = last_by_warp(grid, source.nodes, |row| prefix.load_weak(grid, row) <= at);
         while at < end {
-            let rows = Rows::load(grid, source, entry, &row);
+            let rows = Rows::load(grid, source, entry, |node| visitor.leave(node));
             let stop = end.min(rows.end);
             while at < stop {
                 let taken = rows.edges::<G, EACH>(grid, source, at, stop - at);
@@ -64,29 +59,13 @@ pub(crate) fn expand_warps<G: Grid>(
                     found = visitor.claim(&taken.to, found);
                 }
                 pending.add(grid, &taken.to, found);
-                pending.append(team, sink, G::WARP);
+                pending.append(grid, to, G::WARP);
                 at += (stop - at).min(EACH as u32 * G::WARP);
             }
             entry += G::WARP;
         }
     }
-    pending.append(team, sink, 1);
-}
-
-/// Number of the queue entry that `edge` belongs to. Each lane of the warp probes one entry
-/// per round, and the last one not above `edge` stays.
-#[inline(always)]
-fn find_row<G: Grid>(grid: G, source: &Source, edge: u32) -> u32 {
-    let (mut low, mut span) = (0, source.nodes);
-    while span > 1 {
-        let stride = span.div_ceil(G::WARP);
-        let probe = grid.warp_lane() * stride;
-        let below = probe < span && source.queue.prefix.load_weak(grid, low + probe) <= edge;
-        let start = (grid.ballot(below).count_ones().max(1) - 1) * stride;
-        low += start;
-        span = stride.min(span - start);
-    }
-    low
+    pending.append(grid, to, 1);
 }
 
 /// Rows of adjacent queue entries, one per lane.
@@ -105,7 +84,7 @@ struct Rows {
 impl Rows {
     /// Loads the rows from `first` on.
     #[inline(always)]
-    fn load<G: Grid>(grid: G, source: &Source, first: u32, row: &impl Fn(u32) -> u32) -> Self {
+    fn load<G: Grid>(grid: G, source: &Source, first: u32, leave: impl Fn(u32) -> u32) -> Self {
         let queue = &source.queue;
         let (entry, after) = (first + grid.warp_lane(), first.saturating_add(G::WARP));
         let mut rows = Self {
@@ -117,7 +96,7 @@ impl Rows {
         if entry < source.nodes {
             rows.prefix = queue.prefix.load_weak(grid, entry);
             rows.shift = queue.starts.load_weak(grid, entry);
-            rows.value = row(queue.nodes.load_weak(grid, entry));
+            rows.value = leave(queue.nodes.load_weak(grid, entry));
         }
         if after < source.nodes {
             rows.end = queue.prefix.load_weak(grid, after);
@@ -203,14 +182,13 @@ impl Pending {
         }
     }
 
-    /// Appends one find per lane to the sink at a time while there are `least` or more. A warp
+    /// Appends one find per lane at a time while there are `least` or more. A warp
     /// operation.
     #[inline(always)]
-    fn append<G: Grid>(&mut self, team: &Team<G>, sink: &Sink, least: u32) {
-        let grid = team.grid;
+    fn append<G: Grid>(&mut self, grid: G, to: &impl Fill, least: u32) {
         while self.has(least) {
             let finds = self.take(grid);
-            append_rows(team, sink, &FindRows::look_up(grid, sink.rows, &finds));
+            append_rows(grid, to, &FindRows::look_up(grid, to.rows(), &finds));
         }
     }
 

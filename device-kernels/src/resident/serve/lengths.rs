@@ -6,10 +6,11 @@
 
 use super::board::BEHIND_BOARD;
 use super::deadline::{Deadline, LATE};
-use super::pairs::{Pairs, each_edge};
+use super::pairs::Pairs;
 use super::record::{Serve, array_words};
 use crate::machine::Grid;
 use crate::machine::memory::Proven;
+use crate::operators::advance::rows::each_edge;
 use seawall_core::protocol::Refusal;
 
 /// Shared word with the nodes of the next round so far.

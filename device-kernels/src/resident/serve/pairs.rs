@@ -8,6 +8,7 @@ use super::deadline::{Deadline, LATE};
 use super::record::{COUNTERS, Serve, array_words};
 use crate::machine::Grid;
 use crate::machine::memory::{Csr, Proven};
+use crate::operators::advance::rows::each_edge;
 use seawall_core::protocol::Refusal;
 
 /// Shared word with the nodes of the next level so far.
@@ -208,42 +209,5 @@ impl<G: Grid> Pairs<G> {
             ..side
         };
         (over == 0).then_some((side, best))
-    }
-}
-
-/// Calls `visit` with each queued node and each edge of its row, with one lane or one warp per row.
-#[inline(always)]
-pub(super) fn each_edge<G: Grid>(
-    grid: G,
-    queue: Proven,
-    count: u32,
-    rows: Csr,
-    visit: impl Fn(u32, u32),
-) {
-    let mut first = grid.lane() - grid.warp_lane();
-    while first < count {
-        let at = first + grid.warp_lane();
-        let (mut node, mut row) = (0, (0, 0));
-        if at < count {
-            node = queue.load(grid, at);
-            row = rows.row(grid, node);
-        }
-        let is_long = G::WARP > 1 && row.1 - row.0 > G::WARP;
-        if !is_long {
-            (row.0..row.1).for_each(|edge| visit(node, edge));
-        }
-        let mut long = if G::WARP > 1 { grid.ballot(is_long) } else { 0 };
-        while long != 0 {
-            let lane = long.trailing_zeros();
-            let [of, start, end] = [node, row.0, row.1].map(|word| grid.shuffle(word, lane));
-            let mut edge = start + grid.warp_lane();
-            while edge < end {
-                visit(of, edge);
-                edge += G::WARP;
-            }
-            grid.warp_barrier();
-            long &= long - 1;
-        }
-        first += grid.lanes();
     }
 }

@@ -5,9 +5,9 @@ use super::progress::Run;
 use super::queue::{Queues, Word};
 use crate::algorithms::bfs::current::Search;
 use crate::algorithms::bfs::drive::{choose, count_new};
-use crate::algorithms::bfs::frontier::{Target, append_rows};
+use crate::algorithms::bfs::frontier::Target;
 use crate::collectives::block::block_scan;
-use crate::collectives::queue::FindRows;
+use crate::collectives::queue::{FindRows, append_rows};
 use crate::machine::Grid;
 use seawall_core::abi::search::{DriveRecord, SearchPolicy};
 
@@ -37,7 +37,7 @@ impl Search {
             } else {
                 FindRows::NONE
             };
-            append_rows(grid, self.frontier, target, &found);
+            append_rows(grid, &self.frontier.next(target), &found);
             base += grid.lanes();
         }
         if group.blocks == 1 {

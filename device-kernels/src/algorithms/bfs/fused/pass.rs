@@ -4,10 +4,9 @@ use super::block_group::BlockGroup;
 use super::progress::{LOOK_MASK, Limits, Pass, Run};
 use super::queue::{Queues, Word};
 use crate::algorithms::bfs::current::Search;
-use crate::algorithms::bfs::frontier::append;
 use crate::algorithms::bfs::push::Push;
 use crate::collectives::block::block_scan;
-use crate::collectives::queue::{FindRows, Row, SERIAL};
+use crate::collectives::queue::{FindRows, Row, SERIAL, append};
 use crate::machine::Grid;
 use crate::machine::shared::fused_nodes;
 
@@ -157,7 +156,7 @@ impl Search {
         found: &FindRows<K>,
     ) {
         let rest = queues.append(parity, turn, found);
-        append(queues.grid, self.frontier, limits.target, &rest);
+        append(queues.grid, &self.frontier.next(limits.target), &rest);
     }
 
     /// Visits the edges of this block's share of the frontier, the entries `first..end`, and
