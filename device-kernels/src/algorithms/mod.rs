@@ -1,4 +1,5 @@
-//! The opcodes, one file per family.
+//! The algorithms, a folder each with its formula, work and depth on top, and the families of their
+//! opcodes.
 //!
 //! A wave is one phase: it contains no team barrier, so it runs alike inside the megakernel and as
 //! a separate launch.

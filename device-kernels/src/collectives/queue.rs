@@ -215,7 +215,7 @@ pub trait Fill {
 
     /// Makes space for `nodes` nodes with `edges` edges, and returns the first place and the edges
     /// before it. Both come from one atomic addition, so edge prefixes grow along the queue without
-    /// a scan over it. One lane calls this.
+    /// a scan over it. One lane calls this; there may be no nodes.
     fn allocate<G: Grid>(&self, grid: G, nodes: u32, edges: u32) -> (u32, u32);
 }
 
@@ -224,17 +224,22 @@ pub trait Fill {
 #[inline(always)]
 pub fn append<G: Grid, const K: usize>(grid: G, to: &impl Fill, finds: &Finds<K>) {
     if grid.ballot(finds.mask != 0) != 0 {
-        append_rows(grid, to, &FindRows::look_up(grid, to.rows(), finds));
+        enqueue(grid, to, &FindRows::look_up(grid, to.rows(), finds));
     }
 }
 
 /// [`append`] for finds whose rows are known.
 #[inline(always)]
 pub fn append_rows<G: Grid, const K: usize>(grid: G, to: &impl Fill, found: &FindRows<K>) {
-    let mask = found.finds.mask;
-    if grid.ballot(mask != 0) == 0 {
-        return;
+    if grid.ballot(found.finds.mask != 0) != 0 {
+        enqueue(grid, to, found);
     }
+}
+
+/// [`append_rows`] where there are finds, which all may lack edges.
+#[inline(always)]
+pub fn enqueue<G: Grid, const K: usize>(grid: G, to: &impl Fill, found: &FindRows<K>) {
+    let mask = found.finds.mask;
     let mut edges = 0;
     for (k, degree) in found.degrees.iter().enumerate() {
         if mask >> k & 1 != 0 {

@@ -68,6 +68,9 @@ impl Fill for Sink {
 
     #[inline(always)]
     fn allocate<G: Grid>(&self, grid: G, nodes: u32, edges: u32) -> (u32, u32) {
+        if nodes == 0 {
+            return (0, 0);
+        }
         let packed = u64::from(nodes) << 32 | u64::from(edges);
         let previous = self.counters.add_wide(grid, WORK_EDGES, packed);
         self.tag.raise(grid);

@@ -1,5 +1,11 @@
 //! Searches: a frontier that walks a graph until it is empty.
 //!
+//! `F(0)` holds the sources, and `F(i + 1)` the nodes that edges from `F(i)` enter and that no
+//! `F(0), …, F(i)` has. Work is linear in nodes and edges; pulls leave out edges to nodes that are
+//! found early, and look at some twice. Depth is the number of levels (Merrill, Garland, Grimshaw:
+//! "Scalable GPU Graph Traversal", PPoPP 2012; Beamer, Asanović, Patterson: "Direction-Optimizing
+//! Breadth-First Search", SC 2012).
+//!
 //! An iteration is one step of some shape over the current frontier (see
 //! [`Step`](seawall_core::abi::search::Step)); [`drive`] chooses the shape from device
 //! counters. Push shapes read a queue, pull shapes the visited bitset, and a compaction

@@ -5,13 +5,12 @@ use super::current::Search;
 use super::frontier::Target;
 use super::shared_drive;
 use super::visit::Discovery;
-use crate::collectives::block::block_scan;
+use crate::collectives::block::{block_scan, owner};
 use crate::collectives::context::ContextRef;
-use crate::collectives::queue::{FindRows, Finds, Queue, Row, SERIAL, append_rows, first_node};
+use crate::collectives::queue::{FindRows, Finds, Queue, Row, SERIAL, enqueue, first_node};
 use crate::machine::Grid;
 use crate::machine::memory::Proven;
 use crate::machine::shared::tile_rows;
-use crate::operators::advance::blocks::{Share, Tile};
 use crate::operators::advance::rows::{in_steps, long_rows};
 use seawall_core::abi::search::DriveRecord;
 
@@ -178,28 +177,20 @@ impl Search {
             shifts.store(grid, lane, row.start.wrapping_sub(start));
             nodes.store(grid, lane, row.node);
         }
-        let share = Share {
-            tile: Tile {
-                starts,
-                shifts,
-                values: Some(nodes),
-                rows: G::LANES,
-            },
-            first_edge: 0,
-            edges: total,
-            first_row: 0,
-            rows: grid.lanes(),
-        };
         grid.block_barrier();
         let mut base = 0;
         while base < total {
-            let edge = share.edges_from::<G, 1>(grid, self.outgoing, base);
+            let edge = base + lane;
             let mut finds = Finds {
-                nodes: edge.to,
+                nodes: [0],
                 mask: 0,
             };
-            if edge.mask != 0 {
-                let ([node], [from]) = (edge.to, edge.value);
+            if edge < total {
+                let at = owner(grid, starts, grid.lanes(), edge);
+                // SAFETY: `at` is below the number of lanes.
+                let (shift, from) = unsafe { (shifts.load(grid, at), nodes.load(grid, at)) };
+                let node = self.outgoing.target(grid, edge.wrapping_add(shift));
+                finds.nodes[0] = node;
                 finds.mask = u32::from(self.claim(grid, push, node, from));
             }
             sink(&finds);
@@ -218,7 +209,7 @@ pub(crate) fn append_next<G: Grid, const K: usize>(grid: G, finds: &Finds<K>) {
         let search = Search::current(grid);
         let target = search.target(&shared_drive::read(grid));
         let found = FindRows::look_up(grid, target.rows, finds);
-        append_rows(grid, &search.frontier.next(target), &found);
+        enqueue(grid, &search.frontier.next(target), &found);
     }
 }
 

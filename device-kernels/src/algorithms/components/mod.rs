@@ -1,4 +1,6 @@
-//! Connected components by linking parent trees.
+//! Connected components by linking parent trees: `label(v)` is the least node that `v` is connected
+//! to. Work is near linear in nodes and edges, as climbs halve their paths; depth is a fixed number
+//! of waves.
 //!
 //! Afforest (Sutton, Ben-Nun, Barak: "Optimizing Parallel Graph Connectivity Computation via
 //! Subgraph Sampling", IPDPS 2018): link a sample of edges, find the largest component, and visit

@@ -1,4 +1,9 @@
-//! Core numbers by peeling.
+//! Core numbers by peeling: `core(v)` is the largest `k` for which `v` is in a subgraph whose nodes
+//! all have `k` neighbours in it.
+//!
+//! Work is linear in nodes and edges, and in nodes once more for each level that has any; depth is
+//! the number of rounds (Batagelj, Zaveršnik: "An O(m) algorithm for cores decomposition of
+//! networks", 2003; Dhulipala, Blelloch, Shun: "Julienne", SPAA 2017).
 //!
 //! In the end, the remaining degrees are the core numbers. A removal lowers the degrees
 //! of neighbours, but never below the level that is being peeled, so a removed node keeps

@@ -1,4 +1,7 @@
-//! Shortest paths, near nodes first.
+//! Shortest paths, near nodes first: `d(v) = min(d(u) + w(u, v))` over the edges to `v`.
+//!
+//! Work is linear in the edges times the times that a node's distance falls while it is near; depth
+//! is the number of buckets times the rounds of the longest one.
 //!
 //! Every round relaxes the edges of the queued nodes. A node whose distance falls below the limit
 //! is queued for the next round. One beyond the limit waits, and only its distance says so: waiting

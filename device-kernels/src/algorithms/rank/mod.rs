@@ -1,4 +1,7 @@
-//! Ranks by power iteration (PageRank), pulled over incoming edges.
+//! Ranks by power iteration (PageRank), pulled over incoming edges: `r(v)` becomes
+//! `(1 - d) s(v) + d (sum of r(u) / out(u) over edges from u to v, plus s(v) times the ranks of nodes
+//! without edges)`, for damping `d` and start weights `s` (Page, Brin, Motwani, Winograd, 1999).
+//! Work of an iteration is linear in nodes and edges, and its depth a fixed number of waves.
 //!
 //! Contributions are floats, but they are added as integers (see `Scale`): integer
 //! addition does not depend on order, so edges can be shared out in any way, and every

@@ -1,4 +1,7 @@
-//! Triangles of a symmetric graph, at each corner or at one of them.
+//! Triangles of a symmetric graph, at each corner or at one of them: three nodes with an edge
+//! between each two. Work is at most the edges times the square root of their number, which bounds
+//! the rows that are kept (Schank, Wagner: "Finding, Counting and Listing All Triangles in Large
+//! Graphs", WEA 2005); depth is one wave after the rows are made.
 //!
 //! Every edge is kept in one direction ([`orient`](self::orient)), so that rows are short. The two
 //! ends of an edge and a third node are a triangle if that node is in both of the rows that remain.

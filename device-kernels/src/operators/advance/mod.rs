@@ -22,7 +22,7 @@ pub mod rows;
 pub mod blocks;
 pub mod warps;
 
-use crate::collectives::queue::{Ends, Fill, Finds, Queue, append_rows};
+use crate::collectives::queue::{Ends, Fill, Finds, Queue, enqueue};
 use crate::collectives::team::Team;
 use crate::machine::Grid;
 use crate::machine::memory::Csr;
@@ -174,6 +174,6 @@ fn append_picked<G: Grid, const K: usize>(
         ..*picked
     };
     if grid.ballot(claimed.mask != 0) != 0 {
-        append_rows(grid, to, &ends.found(&claimed));
+        enqueue(grid, to, &ends.found(&claimed));
     }
 }

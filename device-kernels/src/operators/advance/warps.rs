@@ -10,7 +10,7 @@
 
 use super::{Edges, Source, Visit};
 use crate::collectives::block::last_by_warp;
-use crate::collectives::queue::{Fill, FindRows, Finds, append_rows};
+use crate::collectives::queue::{Fill, Finds, append};
 use crate::collectives::team::Team;
 use crate::machine::Grid;
 use crate::machine::shared::{WARP_FINDS, WARP_FINDS_EACH};
@@ -188,7 +188,7 @@ impl Pending {
     fn append<G: Grid>(&mut self, grid: G, to: &impl Fill, least: u32) {
         while self.has(least) {
             let finds = self.take(grid);
-            append_rows(grid, to, &FindRows::look_up(grid, to.rows(), &finds));
+            append(grid, to, &finds);
         }
     }
 
