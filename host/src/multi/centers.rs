@@ -232,7 +232,11 @@ pub(super) fn run_on_ranks(
     canceller: &Canceller,
 ) -> Result<(RunOutcome, End), RunError> {
     job.phase(Phase::Upload);
-    let (request, own, ranks) = (job.request, carrier.rank() as usize, carrier.ranks() as usize);
+    let (request, own, ranks) = (
+        job.request,
+        carrier.rank() as usize,
+        carrier.ranks() as usize,
+    );
     let found = Shares::of(graph, request, devices.count()).and_then(|shares| {
         let asked = shares.request(request, devices, own);
         Ok((on_each(graph, &[Some(asked)], canceller)?, shares))

@@ -23,11 +23,11 @@ use crate::units::{counted, elapsed_ns};
 use seawall_core::abi::control::{LOOPS_MAX, LoopState};
 use seawall_core::abi::program::{FixpointRecord, LaunchRecord};
 use seawall_core::convergence::{ConvergenceContract, Outcome};
-use seawall_device::grid::SHARED_WORDS;
-use seawall_device::grid::dealer::Dealer;
-use seawall_device::grid::host::HostGrid;
-use seawall_device::launch::Launch;
-use seawall_device::run::{BodyLaunch, again, begin_loop};
+use seawall_device::machine::SHARED_WORDS;
+use seawall_device::machine::cpu::HostGrid;
+use seawall_device::machine::dealer::Dealer;
+use seawall_device::scheduler::{BodyLaunch, again, begin_loop};
+use seawall_device::tables::launch::Launch;
 use std::num::NonZeroUsize;
 use std::time::{Duration, Instant};
 
