@@ -20,6 +20,9 @@ use std::time::Duration;
 /// A program and its results.
 type Built = Result<(ProgramBuilder, Vec<RegisterId>), ProgramError>;
 
+/// Makes a program for a graph.
+type Build = fn(&Graph) -> Built;
+
 fn encoded(program: &ProgramBuilder) -> EncodedProgram {
     program.encode(&PlanRequest::default()).unwrap().0
 }
@@ -38,7 +41,7 @@ fn run(session: &mut ProgramSession<'_>, results: &[RegisterId]) -> (Vec<Vec<u32
 }
 
 /// Compares a program on one to four devices with one device.
-fn compare(name: &str, graph: &Graph, build: fn(&Graph) -> Built) {
+fn compare(name: &str, graph: &Graph, build: Build) {
     let (program, results) = build(graph).unwrap();
     let program = encoded(&program);
     assert_eq!(refusal(&program), None, "{name}");
@@ -248,7 +251,7 @@ fn edge_values(graph: &Graph) -> Built {
     Ok((program, vec![values, sums, bits]))
 }
 
-const PROGRAMS: [(&str, fn(&Graph) -> Built); 5] = [
+const PROGRAMS: [(&str, Build); 5] = [
     ("labels", labels),
     ("scatters", scatters),
     ("ranks", ranks),

@@ -38,8 +38,11 @@ fn compare(graph: &Graph, count: u32, threads: u32) {
     }
 }
 
+/// A name, nodes, and edges.
+type Shape = (&'static str, u32, Vec<(u32, u32)>);
+
 /// The shapes on which analyses are surveyed, of about `n` nodes.
-pub(crate) fn shapes(n: u32) -> Vec<(&'static str, u32, Vec<(u32, u32)>)> {
+pub(crate) fn shapes(n: u32) -> Vec<Shape> {
     let path = |from: u32, to: u32| (from..to).map(|at| (at, at + 1));
     let clique = |k: u32| (0..k).flat_map(|high| (0..high).map(move |low| (low, high)));
     let half = n / 2;
