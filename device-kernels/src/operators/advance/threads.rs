@@ -108,13 +108,13 @@ pub(super) fn expand<G: Grid>(
     let mut walk = Walk::of(grid, source, first, end);
     let mut held = Held::default();
     loop {
-        let ahead = walk.ahead(AHEAD);
-        let Some(part) = walk.next(grid) else { break };
-        if let Some(entry) = ahead {
+        // A row's prefetch is under way while the next row is looked up.
+        if let Some(entry) = walk.ahead(AHEAD) {
             let start = queue.starts.load_weak(grid, entry);
             rows.prefetch_target(grid, start);
             visitor.prefetch(queue.nodes.load_weak(grid, entry), start);
         }
+        let Some(part) = walk.next(grid) else { break };
         let value = visitor.leave(part.node);
         for index in part.first..part.end {
             let edge = Edges::one(grid, rows, index, value);
