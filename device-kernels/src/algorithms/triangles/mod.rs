@@ -3,7 +3,7 @@
 //! the rows that are kept (Schank, Wagner: "Finding, Counting and Listing All Triangles in Large
 //! Graphs", WEA 2005); depth is one wave after the rows are made.
 //!
-//! Every edge is kept in one direction ([`orient`](self::orient)), so that rows are short. The two
+//! Every edge is kept in one direction ([`orient`]), so that rows are short. The two
 //! ends of an edge and a third node are a triangle if that node is in both of the rows that remain.
 //! Of these two, the longer one lies in shared memory, in a hash table (`neighbour_tables`), and
 //! lanes look up the entries of the shorter one. So an edge costs as many lookups as its shorter
