@@ -108,6 +108,13 @@ fn unpack_released() -> Result<Option<PathBuf>, Error> {
         return Ok(None);
     }
     workspace::create_folder(&folder)?;
+    // Files that this commit lacks stay of an earlier one otherwise; what was built is of use.
+    process::show(
+        Command::new("find")
+            .arg(&folder)
+            .args(["-mindepth", "1", "-maxdepth", "1", "!", "-name", "target"])
+            .args(["-exec", "rm", "-r", "{}", "+"]),
+    )?;
     process::show(
         Command::new("tar")
             .arg("-xf")
