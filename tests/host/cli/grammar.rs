@@ -23,30 +23,17 @@ fn refused(name: &str, content: &str, parts: &[&str]) {
     run(&line).refused(parts);
 }
 
+/// What they find is in the guide's listings, which `book` runs.
 #[test]
-fn the_guide_shows_the_ready_made_grammars_and_what_they_find() {
+fn the_guide_shows_the_ready_made_grammars() {
     let guide = include_str!("../../../docs/program-analysis.md");
-    for (line, grammar, graph) in [
-        (
-            "dyck.cnf dyck.g",
-            include_str!("../../../examples/grammars/dyck.cnf"),
-            include_str!("../../../examples/grammars/dyck.g"),
-        ),
-        (
-            "alias.cnf alias.g --symbol ~flowsTo --from got",
-            include_str!("../../../examples/grammars/alias.cnf"),
-            include_str!("../../../examples/grammars/alias.g"),
-        ),
+    for shown in [
+        include_str!("../../../examples/grammars/dyck.cnf"),
+        include_str!("../../../examples/grammars/dyck.g"),
+        include_str!("../../../examples/grammars/alias.cnf"),
+        include_str!("../../../examples/grammars/alias.g"),
     ] {
-        let found = run(line);
-        assert_eq!((found.code, found.stderr.as_str()), (0, ""));
-        assert!(
-            guide.contains(&format!("seawall grammar {line}\n")),
-            "{line}"
-        );
-        for shown in [grammar, graph, &found.stdout] {
-            assert!(guide.contains(&format!("```text\n{shown}```")), "{shown}");
-        }
+        assert!(guide.contains(&format!("```text\n{shown}```")), "{shown}");
     }
 }
 
