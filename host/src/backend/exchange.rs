@@ -1,4 +1,4 @@
-//! What devices that share a program tell each other after a group of waves.
+//! Exchanges of devices that share a program, after a group of waves.
 //!
 //! Each device has all registers. In a wave of code it runs some of the items, so it alone has what
 //! they store, and what they scatter lies in its copy alone. After the group, all copies are made

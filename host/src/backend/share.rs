@@ -3,7 +3,7 @@
 //! Each device has the whole graph and all registers. It runs some of the items of a wave of code,
 //! those of nodes by their edges, and all of any other wave; after a group that ran code, devices
 //! exchange what they wrote. So a wave may read any value, and may store its own and join others.
-//! What depends on the order of items is refused by name.
+//! Results that depend on the order of items are refused by name.
 
 use super::exchange::Exchange;
 use crate::graph::Graph;
@@ -41,7 +41,7 @@ impl fmt::Display for Refusal {
 pub(in crate::backend) struct SharedProgram {
     /// The program of each device.
     pub(in crate::backend) parts: Vec<EncodedProgram>,
-    /// What devices exchange after each group.
+    /// The exchanges after each group.
     pub(in crate::backend) exchanges: Vec<Vec<Exchange>>,
     /// First node of each device, and the number of nodes.
     pub(in crate::backend) nodes: Vec<u32>,
@@ -142,7 +142,7 @@ fn cut_evenly(items: u32, devices: u32) -> Vec<u32> {
     (0..=devices).map(first).collect()
 }
 
-/// What devices exchange after each group, if `cut` says who runs which of some items.
+/// The exchanges after each group, if `cut` says who runs which of some items.
 fn exchanges(
     program: &EncodedProgram,
     cut: &dyn Fn(u32) -> Vec<u32>,
@@ -183,7 +183,7 @@ fn exchanges(
     program.groups.iter().map(of_group).collect()
 }
 
-/// What devices exchange after a wave, or why they cannot share it.
+/// The exchanges after a wave, or why devices cannot share it.
 fn of_wave(
     program: &EncodedProgram,
     wave: &WaveRecord,
@@ -218,7 +218,7 @@ fn of_wave(
     }
 }
 
-/// What devices exchange after a wave of code.
+/// The exchanges after a wave of code.
 fn of_code(
     program: &EncodedProgram,
     wave: &WaveRecord,

@@ -44,13 +44,13 @@ pub(crate) struct Narrow {
 
 /// A job that can be predicted.
 pub(crate) trait Predict {
-    /// What is predicted.
+    /// The prediction.
     type Forecast: Forecast;
 
     /// Predicts it by the costs of threads and of a GPU with `units` multiprocessors.
     fn predict(&self, costs: &Costs, units: u32) -> Self::Forecast;
 
-    /// What no GPU has for its analysis, besides weights.
+    /// Needs of its analysis that no GPU meets, besides weights.
     fn lacks_gpu(&self) -> Option<&'static str> {
         None
     }

@@ -24,7 +24,7 @@ use std::time::Instant;
 
 /// Work that is planned and has its machine.
 pub(crate) trait Work: Sized {
-    /// What is read back after the last repetition.
+    /// The result that is read back after the last repetition.
     type Answer;
     /// The outcome.
     type Outcome;

@@ -14,7 +14,7 @@ use seawall_core::abi::program::Opcode;
 use seawall_core::topology::Topology;
 use std::borrow::Borrow;
 
-/// What a job found, on any machine.
+/// The findings of a job, on any machine.
 pub(crate) struct Found {
     pub(crate) backend: Executor,
     /// Reason of the choice.

@@ -57,6 +57,6 @@ pub fn open_session<'g>(
     let limits = RunLimits {
         time_budget_ns: machine.time_budget_ns,
     };
-    let session = SteppedSession::open(graph, (count, threads), limits)?;
+    let session = SteppedSession::open(graph, count, threads, limits)?;
     Ok(Box::new(session.with_jit(machine.jit)))
 }

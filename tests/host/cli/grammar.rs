@@ -23,7 +23,7 @@ fn refused(name: &str, content: &str, parts: &[&str]) {
     run(&line).refused(parts);
 }
 
-/// What they find is in the guide's listings, which `book` runs.
+/// The guide's listings have what they find; `book` runs those.
 #[test]
 fn the_guide_shows_the_ready_made_grammars() {
     let guide = include_str!("../../../docs/program-analysis.md");

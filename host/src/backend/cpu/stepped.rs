@@ -47,7 +47,7 @@ pub(crate) struct SteppedSession<'g> {
     exchanged_bytes: u64,
 }
 
-/// What the host knows about the loaded program.
+/// The loaded program as the host knows it.
 struct Shared {
     program: SharedProgram,
     stages: Vec<Stage>,
@@ -66,7 +66,8 @@ impl<'g> SteppedSession<'g> {
     /// Opens `count` devices of `threads` threads each.
     pub(crate) fn open(
         graph: &'g Graph,
-        (count, threads): (u32, u32),
+        count: u32,
+        threads: u32,
         limits: RunLimits,
     ) -> Result<Self, BackendError> {
         let threads = threads.max(1);
@@ -342,7 +343,7 @@ impl Running<'_, '_> {
             let (record, tier, dealer) = &all[(block / blocks) as usize];
             let place = (block % blocks, blocks);
             obeying(canceller, || {
-                run_kernel(record, place, (dealer, tier.as_deref()), kernel);
+                run_kernel(record, place, dealer, tier.as_deref(), kernel);
             });
         })?;
         self.host.launches = self.host.launches.saturating_add(all.len() as u64);
@@ -415,7 +416,8 @@ impl Running<'_, '_> {
 fn run_kernel(
     record: &LaunchRecord,
     place: (u32, u32),
-    (dealer, tier): (&Dealer, Option<&Tier>),
+    dealer: &Dealer,
+    tier: Option<&Tier>,
     kernel: Kernel,
 ) {
     let mut shared = vec![0_u32; SHARED_WORDS];
