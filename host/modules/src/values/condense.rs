@@ -23,7 +23,7 @@ struct Condenser<'a> {
     /// New values by what they depend on.
     known: HashTable<Known>,
     hasher: DefaultHashBuilder,
-    /// What the values at hand depend on.
+    /// Dependencies of the values at hand.
     depends: Vec<u32>,
     made: Values,
 }
