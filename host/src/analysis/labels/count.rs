@@ -86,6 +86,8 @@ pub(super) struct Counter {
     rule: LabelRule,
     /// Whether there are edges from a node to itself, which do not count.
     has_loops: bool,
+    /// Whether each label counts 1 before all rounds: labels differ, and so do the neighbours of a node.
+    starts_even: bool,
 }
 
 impl Counter {
@@ -112,6 +114,7 @@ impl Counter {
             amount,
             rule: question.rule,
             has_loops: has_loops(graph),
+            starts_even: matches!(amount, Amount::One) && graph.parallel_edges() == 0,
         };
         program.fill("no cell is claimed", counter.claims, u32::MAX);
         program.fill("nothing is counted", counter.sums, 0);
@@ -123,17 +126,34 @@ impl Counter {
         Ok(counter)
     }
 
-    /// Finds the best label around each node of `list`.
-    pub(super) fn count(self, body: &mut ProgramBuilder, (list, count): List) {
+    /// Finds the best label around each node of `list`. `round` holds the number of rounds before.
+    pub(super) fn count(self, body: &mut ProgramBuilder, (list, count): List, round: RegisterId) {
         let over = Over::List { list, count };
         body.each("passes so far", Over::Count(1), |one| {
             one.store(self.before, one.load(self.pass));
         });
         body.each("all edges are left", over, |node| {
-            node.store(self.most, self.amount.constant(node, 0));
+            let is_known = match self.starts_even {
+                true => node.at(round, 0).is_zero(),
+                false => node.constant(0_u32),
+            };
+            let none = self.amount.constant(node, 0);
+            node.store(self.most, none);
             node.store(self.best, 0);
-            node.store(self.left, self.all(node));
+            node.store(self.left, is_known.select(none, self.all(node)));
         });
+        if self.starts_even {
+            body.each("labels count 1", over, |node| {
+                node.only(node.at(round, 0).is_zero());
+                let own = node.load(self.labels);
+                let best = node.gather(Edges::Out, Join::Max, |edge| {
+                    self.only_proper(edge);
+                    self.key(edge.there(self.labels), own)
+                });
+                node.store(self.best, best);
+                node.store(self.most, best.differs(0));
+            });
+        }
         body.fixpoint("count", Question::UNLIMITED, |body| self.pass(body, over));
     }
 
@@ -172,7 +192,6 @@ impl Counter {
         let Self {
             labels,
             most,
-            best,
             left,
             counted,
             claims,
@@ -202,49 +221,28 @@ impl Counter {
         body.each("count", over, |node| {
             none(node);
             let row = Row::of(node, pass);
-            let before = node.at(before, 0);
-            node.each_edge(Edges::Out, |edge| {
-                edge.only(edge.latest(done, edge.number()).at_most(before));
+            let found = node.gather(Edges::Out, Join::Sum, |edge| {
+                edge.only(edge.latest(done, edge.number()).at_most(edge.at(before, 0)));
                 self.only_proper(edge);
                 let label = edge.there(labels);
                 let cell = row.cell(label);
                 edge.only(edge.at(claims, cell).equals(label));
                 edge.scatter(sums, cell, Join::Sum, amount.at(edge));
-                edge.scatter(done, edge.number(), Join::Max, row.pass);
-            });
-        });
-        body.each("add up", over, |node| {
-            none(node);
-            let now = node.at(pass, 0);
-            let found = node.gather(Edges::Out, Join::Sum, |edge| {
-                edge.only(edge.at(done, edge.number()).equals(now));
+                edge.scatter(done, edge.number(), Join::Max, edge.at(pass, 0));
                 amount.at(edge)
             });
             node.store(counted, found);
         });
-        body.each("most", over, |node| {
-            none(node);
-            let row = Row::of(node, pass);
-            let found = node.gather(Edges::Out, Join::Max, |edge| {
-                edge.scatter(claims, edge.number(), Join::Max, u32::MAX);
-                edge.only(edge.at(done, edge.number()).equals(row.pass));
-                edge.at(sums, row.cell(edge.there(labels)))
-            });
-            let known = node.load(most);
-            node.store(best, found.above(known).select(0, node.load(best)));
-            node.store(most, found.max(known));
-        });
         body.each("choose", over, |node| {
             none(node);
             let row = Row::of(node, pass);
-            let (own, known) = (node.load(labels), node.load(most));
-            let found = node.gather(Edges::Out, Join::Max, |edge| {
-                edge.only(edge.at(done, edge.number()).equals(row.pass));
-                let label = edge.there(labels);
-                edge.only(edge.at(sums, row.cell(label)).equals(known));
-                self.key(label, own)
-            });
-            node.store(best, found.max(node.load(best)));
+            let [found, first] = self.most_counted(node, row);
+            let (before, of_before) = (node.load(most), node.load(self.best));
+            let first = found.below(before).select(0, first);
+            let of_before = found.above(before).select(0, of_before);
+            let known = found.max(before);
+            node.store(most, known);
+            node.store(self.best, first.max(of_before));
             let rest = node.load(left) - node.load(counted);
             // The rest may be one label with the same count, which wins a tie if it comes first.
             let none = amount.constant(node, 0);
@@ -252,6 +250,42 @@ impl Counter {
             node.store(left, rest);
             node.changed(rest.differs(none));
         });
+    }
+
+    /// The largest amount that the pass counted around a node, and the largest key of a label that has
+    /// it. Frees the cells.
+    fn most_counted<'c>(self, node: Item<'c>, row: Row<'c>) -> [Value<'c>; 2] {
+        let own = node.load(self.labels);
+        let free = |edge: Edge<'c>| {
+            edge.scatter(self.claims, edge.number(), Join::Max, u32::MAX);
+        };
+        let counted = |edge: Edge<'c>| {
+            edge.only(
+                edge.at(self.done, edge.number())
+                    .equals(edge.at(self.pass, 0)),
+            );
+            let label = edge.there(self.labels);
+            [edge.at(self.sums, row.cell(label)), label]
+        };
+        if let Amount::One = self.amount {
+            let both = node.gather(Edges::Out, Join::Max, |edge| {
+                free(edge);
+                let [sum, label] = counted(edge);
+                let key = self.key(label, own);
+                (sum.to_u64() << 32) | key.to_u64()
+            });
+            return [both.high(), both.to_u32()];
+        }
+        let most = node.gather(Edges::Out, Join::Max, |edge| {
+            free(edge);
+            counted(edge)[0]
+        });
+        let first = node.gather(Edges::Out, Join::Max, |edge| {
+            let [sum, label] = counted(edge);
+            edge.only(sum.equals(most));
+            self.key(label, own)
+        });
+        [most, first]
     }
 
     /// The best label of several has the largest key.
@@ -275,21 +309,23 @@ fn has_loops(graph: &Graph) -> bool {
 struct Row<'c> {
     first: Value<'c>,
     cells: Value<'c>,
-    pass: Value<'c>,
+    factor: Value<'c>,
 }
 
 impl<'c> Row<'c> {
     fn of(node: Item<'c>, pass: RegisterId) -> Self {
-        let number = node.index();
+        let (number, pass) = (node.index(), node.at(pass, 0));
         Self {
             first: node.first_edge(Edges::Out, number),
             cells: node.degree(Edges::Out, number),
-            pass: node.at(pass, 0),
+            factor: pass.hash() | 1,
         }
     }
 
-    /// The cell of `label`, by a hash that differs from pass to pass.
+    /// The cell of `label`: the high bits of its product with an odd factor that differs from pass to
+    /// pass (Dietzfelbinger, Hagerup, Katajainen, Penttonen, "A Reliable Randomized Algorithm for the
+    /// Closest-Pair Problem", 1997), times the number of cells.
     fn cell(self, label: Value<'c>) -> Value<'c> {
-        self.first + label.random(self.pass, 0) % self.cells
+        self.first + ((label * self.factor).to_u64() * self.cells.to_u64()).high()
     }
 }

@@ -221,7 +221,7 @@ fn build(graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
     };
     let condition = (registers.looking.1, limit);
     program.while_nonzero("pass labels on", condition.0, condition.1, |body| {
-        counter.count(body, registers.looking);
+        counter.count(body, registers.looking, registers.round);
         round(body, registers, rule, counter);
     });
     let result = match rule {
