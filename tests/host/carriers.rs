@@ -13,11 +13,11 @@ use std::num::{NonZeroU32, NonZeroUsize};
 use std::sync::{Arc, Condvar, Mutex};
 
 /// Joins ranks that are threads.
-struct Threads {
-    rank: u32,
+pub(crate) struct Threads {
+    pub(crate) rank: u32,
     board: Arc<Board>,
     /// Calls after which this rank is lost.
-    calls_left: u32,
+    pub(crate) calls_left: u32,
     /// Whether this rank names a node that no graph has.
     lies: bool,
     /// Whether the last words were mail, which others follow.
@@ -40,7 +40,7 @@ struct Exchange {
 }
 
 impl Threads {
-    fn all(ranks: u32) -> Vec<Self> {
+    pub(crate) fn all(ranks: u32) -> Vec<Self> {
         let state = Exchange {
             given: vec![None; ranks as usize],
             ..Exchange::default()
@@ -110,7 +110,10 @@ impl Carrier for Threads {
 type Answer = Result<RunOutcome, RunError>;
 
 /// Calls `work` on a thread for each rank.
-fn each<T: Send>(ranks: Vec<Threads>, work: impl Fn(&mut Threads) -> T + Sync) -> Vec<T> {
+pub(crate) fn each<T: Send>(
+    ranks: Vec<Threads>,
+    work: impl Fn(&mut Threads) -> T + Sync,
+) -> Vec<T> {
     std::thread::scope(|scope| {
         let work = &work;
         let start = |mut rank| scope.spawn(move || work(&mut rank));

@@ -100,6 +100,29 @@ fn each_analysis_has_the_result_of_one_process() {
     compare(&["gen:chain:1", "--analysis", "eccentricity", "--source", "0"]);
 }
 
+#[test]
+fn a_program_has_the_results_of_one_process() {
+    let programs = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/programs");
+    let program = |name: &str| format!("{programs}/{name}.json");
+    let components = program("components");
+    let arguments = ["gen:rmat:10:4", "--program", &components];
+    let one = report(1, &arguments);
+    for ranks in [2, 4] {
+        let found = report(ranks, &arguments);
+        assert_eq!(found["results"], one["results"], "{ranks}");
+        assert_eq!(found["devices"]["count"], ranks);
+    }
+
+    let degrees = program("degrees");
+    let refused = output(&[(3, &["run", "gen:rmat:10:4", "--program", &degrees])]);
+    let errors = text(&refused.stderr);
+    assert_eq!(refused.status.code(), Some(2), "{errors}");
+    assert_eq!(errors.matches("appends to a list").count(), 1, "{errors}");
+    let missing = output(&[(2, &["run", "no/such/file.el", "--program", &components])]);
+    let errors = text(&missing.stderr);
+    assert_eq!(errors.matches("no/such/file.el").count(), 1, "{errors}");
+}
+
 /// Commands of docs/clusters.md with `mpirun`, as they stand there.
 #[test]
 fn commands_of_the_page_succeed() {

@@ -27,7 +27,8 @@ pub use choice::{DeviceChoice, NoDevice};
 pub use execute::{ANALYSES, Devices, execute, execute_with, reason_for_one};
 #[doc(hidden)]
 pub use execute::{Tried, execute_by};
-pub use programs::open_session;
+pub use programs::{open_on_ranks, open_session};
+pub(crate) use ranks::greet_with_program;
 pub use ranks::{execute_on_ranks, refuse_on_ranks};
 
 use serde::Serialize;

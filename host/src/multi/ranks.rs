@@ -14,6 +14,7 @@ use crate::executor::Machine;
 use crate::graph::Graph;
 use crate::job::{Job, drive};
 use crate::outcome::RunOutcome;
+use crate::program::EncodedProgram;
 use crate::run::{Phase, RunError, RunRequest};
 use crate::spans;
 use crate::units::counted;
@@ -75,8 +76,11 @@ fn prepare<'a>(
     let start = job.now();
     job.phase(Phase::Plan);
     let ready = ready(graph, job.request, &devices, own);
-    let words = ready.as_ref().map(|_| greeting(graph, job.request));
-    greet(carrier, words.unwrap_or([0; GREETING]), ready.is_ok())?;
+    let asked = |hasher: &mut DefaultHasher| hash_request(job.request, hasher);
+    let words = ready.as_ref().map(|_| greeting(graph, &asked));
+    if let Some(Difference { rank, what }) = greet(carrier, words.unwrap_or([0; GREETING]))? {
+        return Err(RunError::RankDiffers { rank, what });
+    }
     let plan_ns = job.since(start);
     let Some((cut, edges)) = ready? else {
         let is_counting = way_of(job.request, &devices)? == Way::Centers;
@@ -113,8 +117,8 @@ fn prepare<'a>(
     })
 }
 
-/// Tells the other ranks that this one cannot run the request, in the place of
-/// [`execute_on_ranks`]. Returns whether no rank before this one refuses too: then its message is
+/// Tells the other ranks that this one cannot run the request or the program, in the place of
+/// [`execute_on_ranks`] or of loading one by [`open_on_ranks`](super::open_on_ranks). Returns whether no rank before this one refuses too: then its message is
 /// the one to show.
 ///
 /// # Errors
@@ -148,14 +152,26 @@ fn ready<'g>(
     Ok(Some((cut, edges)))
 }
 
-/// The version, graph and request of this rank, two words each.
-fn greeting(graph: &Graph, request: &RunRequest) -> [u32; GREETING] {
+/// The version, the graph and what is asked of it, two words each, of a rank that is ready.
+fn greeting(graph: &Graph, asked: &dyn Fn(&mut DefaultHasher)) -> [u32; GREETING] {
     let digest = |hash: &dyn Fn(&mut DefaultHasher)| {
         let mut hasher = DefaultHasher::new();
         hash(&mut hasher);
         hasher.finish()
     };
     let version = digest(&|hasher| (env!("CARGO_PKG_VERSION"), VERSION).hash(hasher));
+    let mut words = [1; GREETING];
+    for (pair, wide) in words[1..]
+        .chunks_mut(2)
+        .zip([version, graph.layout_hash(), digest(asked)])
+    {
+        pair.copy_from_slice(&[wide as u32, (wide >> 32) as u32]);
+    }
+    words
+}
+
+/// Hashes a request, but for what ranks may have of their own.
+fn hash_request(request: &RunRequest, hasher: &mut DefaultHasher) {
     let asked = RunRequest {
         machine: Machine::default(),
         // Rank 0 alone checks and explains.
@@ -163,40 +179,64 @@ fn greeting(graph: &Graph, request: &RunRequest) -> [u32; GREETING] {
         explain: false,
         ..request.clone()
     };
-    let asked = digest(&|hasher| {
-        format!("{asked:?}").hash(hasher);
-        request.machine.time_budget_ns.hash(hasher);
-    });
-    let mut words = [1; GREETING];
-    for (pair, wide) in words[1..]
-        .chunks_mut(2)
-        .zip([version, graph.layout_hash(), asked])
-    {
-        pair.copy_from_slice(&[wide as u32, (wide >> 32) as u32]);
-    }
-    words
+    format!("{asked:?}").hash(hasher);
+    request.machine.time_budget_ns.hash(hasher);
 }
 
-/// Compares greetings; an error if a rank is not ready or has something else. A rank that is not
-/// ready itself has its own error.
-fn greet(carrier: &mut dyn Carrier, own: [u32; GREETING], is_ready: bool) -> Result<(), RunError> {
+/// Compares the graph and the program with those of the other ranks.
+///
+/// # Errors
+/// [`BackendError::NotShared`] if a rank has others, [`BackendError::RankEnded`],
+/// [`BackendError::RankLost`].
+pub(crate) fn greet_with_program(
+    carrier: &mut dyn Carrier,
+    graph: &Graph,
+    program: &EncodedProgram,
+    is_ready: bool,
+) -> Result<(), BackendError> {
+    let asked = |hasher: &mut DefaultHasher| {
+        let tables = (&program.groups, &program.waves, &program.registers);
+        format!("{tables:?}{:?}{}", program.code, program.arena_bytes).hash(hasher);
+    };
+    let words = match is_ready {
+        true => greeting(graph, &asked),
+        false => [0; GREETING],
+    };
+    match greet(carrier, words)? {
+        None => Ok(()),
+        Some(Difference { rank, what }) => Err(BackendError::NotShared {
+            reason: format!("rank {rank} has {what} than rank 0"),
+        }),
+    }
+}
+
+/// A rank that has something else than the first.
+struct Difference {
+    rank: u32,
+    what: &'static str,
+}
+
+/// Compares greetings; an error if another rank is not ready. A rank that is not ready itself has
+/// its own error.
+fn greet(
+    carrier: &mut dyn Carrier,
+    own: [u32; GREETING],
+) -> Result<Option<Difference>, BackendError> {
     let ranks = carrier.ranks() as usize;
     let all = carrier.all_gather(&own, &vec![GREETING; ranks]);
     let all = all.map_err(lost)?;
-    if !is_ready {
-        return Ok(());
+    if own[0] == 0 {
+        return Ok(None);
     }
     let all: Vec<&[u32]> = all.chunks(GREETING).collect();
     if let Some(rank) = all.iter().position(|words| words[0] == 0) {
         let rank = rank as u32;
-        return Err(BackendError::RankEnded { rank }.into());
+        return Err(BackendError::RankEnded { rank });
     }
-    for (at, what) in DIFFERENCES {
-        let differs = |words: &&[u32]| words[at..at + 2] != all[0][at..at + 2];
-        if let Some(rank) = all.iter().position(differs) {
-            let rank = rank as u32;
-            return Err(RunError::RankDiffers { rank, what });
-        }
-    }
-    Ok(())
+    let different = DIFFERENCES.iter().find_map(|(at, what)| {
+        let differs = |words: &&[u32]| words[*at..at + 2] != all[0][*at..at + 2];
+        let rank = all.iter().position(differs)? as u32;
+        Some(Difference { rank, what })
+    });
+    Ok(different)
 }

@@ -2,12 +2,13 @@
 
 use super::RunArgs;
 use crate::error::CliError;
-use seawall::backend::Canceller;
+use crate::program::ProgramFailure;
 use seawall::backend::cpu::available_threads;
+use seawall::backend::{BackendError, Canceller, ProgramSession};
 use seawall::batch::is_batch;
-use seawall::executor::Executor;
+use seawall::executor::{Executor, Machine};
 use seawall::graph::Graph;
-use seawall::multi::{Carrier, execute_on_ranks, refuse_on_ranks};
+use seawall::multi::{Carrier, execute_on_ranks, open_on_ranks, refuse_on_ranks};
 use seawall::outcome::RunOutcome;
 use seawall::run::{Phase, RunError, RunRequest};
 use std::cell::{Cell, RefCell};
@@ -49,14 +50,33 @@ impl Ranks {
         request: &RunRequest,
         progress: &mut dyn FnMut(Phase),
     ) -> Result<RunOutcome, CliError> {
-        let share = available_threads().get() as u32 / self.local;
-        let asked = request.machine.threads.map(|threads| threads.get() as u32);
-        let threads = asked.unwrap_or(share).max(1);
+        let threads = self.threads(&request.machine);
         self.has_answered.set(true);
         let carrier = &mut **self.carrier.borrow_mut();
         let canceller = Canceller::default();
         let found = execute_on_ranks(graph, request, carrier, threads, &canceller, progress);
         Ok(found?)
+    }
+
+    /// Calls `run` with a session of programs on the ranks.
+    pub(super) fn with_session<T>(
+        &self,
+        graph: &Graph,
+        machine: &Machine,
+        run: impl FnOnce(ProgramSession<'_>) -> Result<T, BackendError>,
+    ) -> Result<T, BackendError> {
+        let carrier = &mut **self.carrier.borrow_mut();
+        let session = open_on_ranks(graph, machine, carrier, self.threads(machine))?;
+        // They hear of this rank when it loads the program.
+        self.has_answered.set(true);
+        run(ProgramSession::over(session))
+    }
+
+    /// Threads of this rank.
+    fn threads(&self, machine: &Machine) -> u32 {
+        let share = available_threads().get() as u32 / self.local;
+        let asked = machine.threads.map(|threads| threads.get() as u32);
+        asked.unwrap_or(share).max(1)
     }
 
     /// Returns whether this rank is the one to show `error`, after telling the others that it
@@ -74,8 +94,8 @@ impl RunArgs {
     /// Refuses what ranks do not run.
     pub(super) fn check_ranks(&self) -> Result<(), CliError> {
         let refuse = |option, remedy| Err(CliError::NotOnRanks { option, remedy });
-        if self.program.is_some() {
-            return refuse("--program", "run it with seawall, on one host");
+        if self.machine.emit.is_some() {
+            return refuse("--emit", "print it with seawall, on one host");
         }
         if self.machine.devices.is_some() {
             return refuse("--devices", "each rank is one device");
@@ -102,10 +122,13 @@ impl RunArgs {
 impl CliError {
     /// Whether no other rank shows this error.
     fn is_of_this_rank(&self) -> bool {
-        use seawall::backend::BackendError::RankEnded;
-        !matches!(
-            self,
-            Self::Run(RunError::Backend(RankEnded { .. }) | RunError::RankDiffers { .. })
-        )
+        use BackendError::{NotShared, RankEnded};
+        match self {
+            Self::Run(RunError::Backend(RankEnded { .. }) | RunError::RankDiffers { .. }) => false,
+            Self::Program(ProgramFailure::Run { source }) => {
+                !matches!(source, RankEnded { .. } | NotShared { .. })
+            }
+            _ => true,
+        }
     }
 }
