@@ -421,6 +421,11 @@ impl RunArgs {
         if is_drawn {
             self.stream.check_whole("--draw")?;
         }
+        if let Some(ranks) = ranks
+            && let Some(done) = self.run_in_parts(ranks, name, sources, line)?
+        {
+            return Ok(done);
+        }
         if is_drawn || self.machine.devices.is_some() || ranks.is_some() {
             return self.run_resident(name, sources, line, ranks);
         }

@@ -4,6 +4,7 @@
 //! one device does, with its own kernels, and the values of its sources are put together. Work is
 //! that of one device, divided by sources; memory is that of one device, on each.
 
+use super::ranks::meet;
 use super::{Carrier, Devices, DevicesReport};
 use crate::analysis::{End, sources_at_once};
 use crate::backend::cpu::processes::{lost, split};
@@ -132,13 +133,8 @@ pub(super) fn gather(
     let (own, ranks) = (carrier.rank(), carrier.ranks() as usize);
     let found = on_each(graph, &[asked], canceller);
     let found = found.map(|found| found.into_iter().flatten().next());
-    let is_well = matches!(found, Ok(Some(_)));
-    let status = carrier.all_gather(&[u32::from(is_well)], &vec![1; ranks]);
-    let status = status.map_err(lost)?;
-    let mut found = found?.ok_or(BackendError::RankEnded { rank: own })?;
-    if let Some(rank) = status.iter().position(|is_well| *is_well == 0) {
-        return Err(BackendError::RankEnded { rank: rank as u32 }.into());
-    }
+    let found = found.and_then(|found| Ok(found.ok_or(BackendError::RankEnded { rank: own })?));
+    let mut found = meet(carrier, found)?;
     let all = carrier.all_gather(&words(&mut found), counts);
     let all = all.map_err(lost)?;
     found.device = format!("{} of {}", counted(ranks as u64, "rank"), found.device);
@@ -242,6 +238,7 @@ pub(super) fn together(
         sources: Vec::new(),
         centers: Vec::new(),
         memory_bytes: figures.iter().map(bytes).collect(),
+        graph_bytes: Vec::new(),
         barriers: 0,
         lists: 0,
         pulls: 0,

@@ -6,6 +6,7 @@
 use super::carrier::Carrier;
 use super::execute::{Cut, Split, Way, check, check_budget, way_of};
 use super::{Devices, centers, dealt};
+use crate::analysis::End;
 use crate::backend::cpu::multi::{Blocks, on_device};
 use crate::backend::cpu::processes::{Processes, lost};
 use crate::backend::multi::DeviceEdges;
@@ -22,7 +23,7 @@ use seawall_core::abi::VERSION;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// Words with which a rank says before a run whether it is ready, and with what.
-const GREETING: usize = 7;
+pub(super) const GREETING: usize = 7;
 
 /// Differences of two greetings, by their first word.
 const DIFFERENCES: [(usize, &str); 3] = [
@@ -77,10 +78,8 @@ fn prepare<'a>(
     job.phase(Phase::Plan);
     let ready = ready(graph, job.request, &devices, own);
     let asked = |hasher: &mut DefaultHasher| hash_request(job.request, hasher);
-    let words = ready.as_ref().map(|_| greeting(graph, &asked));
-    if let Some(Difference { rank, what }) = greet(carrier, words.unwrap_or([0; GREETING]))? {
-        return Err(RunError::RankDiffers { rank, what });
-    }
+    let words = ready.as_ref().map(|_| greeting(&of_graph(graph), &asked));
+    greet_with(carrier, words.unwrap_or([0; GREETING]))?;
     let plan_ns = job.since(start);
     let Some((cut, edges)) = ready? else {
         let is_counting = way_of(job.request, &devices)? == Way::Centers;
@@ -93,13 +92,33 @@ fn prepare<'a>(
         };
         return Ok(Split {
             graph,
+            file: None,
             run: Box::new(run),
         });
     };
-    let run = move |job: &mut Job<'_>| {
+    let run = run_cut(cut, edges, carrier, threads, canceller, plan_ns);
+    Ok(Split {
+        graph,
+        file: None,
+        run: Box::new(run),
+    })
+}
+
+/// Runs this rank's part of a cut, and gathers the outcome of all.
+pub(super) fn run_cut<'a>(
+    cut: Cut<'a>,
+    edges: DeviceEdges<'a>,
+    carrier: &'a mut dyn Carrier,
+    threads: u32,
+    canceller: &'a Canceller,
+    plan_ns: u64,
+) -> impl FnMut(&mut Job<'_>) -> Result<(RunOutcome, End), RunError> + use<'a> {
+    let (own, count) = (carrier.rank(), carrier.ranks());
+    let devices = Devices::simulated(count, threads);
+    move |job: &mut Job<'_>| {
         job.phase(Phase::Upload);
         let work = cut.job(own, &edges);
-        let ranks = Processes::new(carrier, canceller);
+        let ranks = Processes::new(&mut *carrier, canceller);
         let Some(found) = on_device(&work, Blocks::Threads(threads.max(1)), &ranks) else {
             return Err(ranks.into_error().into());
         };
@@ -110,11 +129,7 @@ fn prepare<'a>(
             counted(u64::from(threads), "CPU thread")
         );
         cut.outcome(job, &devices, device, &found, plan_ns)
-    };
-    Ok(Split {
-        graph,
-        run: Box::new(run),
-    })
+    }
 }
 
 /// Tells the other ranks that this one cannot run the request or the program, in the place of
@@ -153,7 +168,10 @@ fn ready<'g>(
 }
 
 /// The version, the graph and what is asked of it, two words each, of a rank that is ready.
-fn greeting(graph: &Graph, asked: &dyn Fn(&mut DefaultHasher)) -> [u32; GREETING] {
+pub(super) fn greeting(
+    graph: &dyn Fn(&mut DefaultHasher),
+    asked: &dyn Fn(&mut DefaultHasher),
+) -> [u32; GREETING] {
     let digest = |hash: &dyn Fn(&mut DefaultHasher)| {
         let mut hasher = DefaultHasher::new();
         hash(&mut hasher);
@@ -163,15 +181,20 @@ fn greeting(graph: &Graph, asked: &dyn Fn(&mut DefaultHasher)) -> [u32; GREETING
     let mut words = [1; GREETING];
     for (pair, wide) in words[1..]
         .chunks_mut(2)
-        .zip([version, graph.layout_hash(), digest(asked)])
+        .zip([version, digest(graph), digest(asked)])
     {
         pair.copy_from_slice(&[wide as u32, (wide >> 32) as u32]);
     }
     words
 }
 
+/// Hashes a graph.
+fn of_graph(graph: &Graph) -> impl Fn(&mut DefaultHasher) {
+    |hasher| graph.layout_hash().hash(hasher)
+}
+
 /// Hashes a request, but for what ranks may have of their own.
-fn hash_request(request: &RunRequest, hasher: &mut DefaultHasher) {
+pub(super) fn hash_request(request: &RunRequest, hasher: &mut DefaultHasher) {
     let asked = RunRequest {
         machine: Machine::default(),
         // Rank 0 alone checks and explains.
@@ -199,7 +222,7 @@ pub(crate) fn greet_with_program(
         format!("{tables:?}{:?}{}", program.code, program.arena_bytes).hash(hasher);
     };
     let words = match is_ready {
-        true => greeting(graph, &asked),
+        true => greeting(&of_graph(graph), &asked),
         false => [0; GREETING],
     };
     match greet(carrier, words)? {
@@ -207,6 +230,33 @@ pub(crate) fn greet_with_program(
         Some(Difference { rank, what }) => Err(BackendError::NotShared {
             reason: format!("rank {rank} has {what} than rank 0"),
         }),
+    }
+}
+
+/// Compares greetings.
+///
+/// # Errors
+/// [`RunError::RankDiffers`], [`BackendError::RankEnded`], [`BackendError::RankLost`].
+pub(super) fn greet_with(carrier: &mut dyn Carrier, own: [u32; GREETING]) -> Result<(), RunError> {
+    match greet(carrier, own)? {
+        None => Ok(()),
+        Some(Difference { rank, what }) => Err(RunError::RankDiffers { rank, what }),
+    }
+}
+
+/// Waits for all ranks, and returns what this one found; its own error says more than that another
+/// rank has ended.
+pub(super) fn meet<T>(
+    carrier: &mut dyn Carrier,
+    found: Result<T, RunError>,
+) -> Result<T, RunError> {
+    let ranks = carrier.ranks() as usize;
+    let status = carrier.all_gather(&[u32::from(found.is_ok())], &vec![1; ranks]);
+    let status = status.map_err(lost)?;
+    let found = found?;
+    match status.iter().position(|is_well| *is_well == 0) {
+        Some(rank) => Err(BackendError::RankEnded { rank: rank as u32 }.into()),
+        None => Ok(found),
     }
 }
 

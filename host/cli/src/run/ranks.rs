@@ -3,15 +3,20 @@
 use super::RunArgs;
 use crate::error::CliError;
 use crate::program::ProgramFailure;
+use crate::progress::ProgressLine;
+use crate::sources::Sources;
 use seawall::backend::cpu::available_threads;
 use seawall::backend::{BackendError, Canceller, ProgramSession};
 use seawall::batch::is_batch;
 use seawall::executor::{Executor, Machine};
-use seawall::graph::Graph;
-use seawall::multi::{Carrier, execute_on_ranks, open_on_ranks, refuse_on_ranks};
+use seawall::graph::{Graph, WeightChoice};
+use seawall::multi::{Carrier, FileOnRanks, execute_on_ranks, open_on_ranks, refuse_on_ranks};
 use seawall::outcome::RunOutcome;
 use seawall::run::{Phase, RunError, RunRequest};
+use seawall::units::elapsed_ns;
 use std::cell::{Cell, RefCell};
+use std::ffi::OsStr;
+use std::time::Instant;
 
 /// The ranks of a run, as one of them sees them.
 pub(crate) struct Ranks {
@@ -91,6 +96,52 @@ impl Ranks {
 }
 
 impl RunArgs {
+    /// Runs on ranks that read their own parts of a file, and returns the outcome and the nodes;
+    /// `None` if each takes the whole graph.
+    pub(super) fn run_in_parts(
+        &self,
+        ranks: &Ranks,
+        name: &OsStr,
+        sources: &Sources,
+        line: &ProgressLine,
+    ) -> Result<Option<(RunOutcome, Graph)>, CliError> {
+        let unasked = self.request(Vec::new());
+        // A ranking ignores weights of 1.
+        let unit_weights = matches!(
+            self.weights.choice_for(&unasked),
+            WeightChoice::Unit | WeightChoice::Ignored
+        );
+        let Some(file) = self.streamed_file(name)? else {
+            return Ok(None);
+        };
+        let count = ranks.carrier.borrow().ranks();
+        if !FileOnRanks::takes(&file, &unasked, unit_weights, count)? {
+            return Ok(None);
+        }
+        let shown = &*name.to_string_lossy();
+        line.say(format!("reading the nodes of {shown}"));
+        let started = Instant::now();
+        let file = FileOnRanks::read(file, unit_weights)?;
+        let load_ns = elapsed_ns(started);
+        self.check_target(file.nodes(), shown)?;
+        let mut request = self.request(self.source_nodes(sources, shown, file.nodes())?);
+        request.source_weights = self.source_weights(sources, file.nodes());
+        let threads = ranks.threads(&request.machine);
+        ranks.has_answered.set(true);
+        let mut outcome = {
+            let carrier = &mut **ranks.carrier.borrow_mut();
+            let progress = &mut |phase| line.phase(phase);
+            file.execute(&request, carrier, threads, &Canceller::default(), progress)?
+        };
+        outcome.times.load = load_ns;
+        outcome.taken.undirected_reaches_more = outcome.reached_little();
+        let nodes = match self.output.draw {
+            Some(_) => self.load(name, line)?.graph,
+            None => file.into_nodes(),
+        };
+        Ok(Some((outcome, nodes)))
+    }
+
     /// Refuses what ranks do not run.
     pub(super) fn check_ranks(&self) -> Result<(), CliError> {
         let refuse = |option, remedy| Err(CliError::NotOnRanks { option, remedy });

@@ -224,6 +224,7 @@ impl Session for SteppedSession<'_> {
             sources: Vec::new(),
             centers: Vec::new(),
             memory_bytes: self.memory_bytes.clone(),
+            graph_bytes: Vec::new(),
             barriers: self.barriers,
             lists: 0,
             pulls: 0,
