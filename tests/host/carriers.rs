@@ -4,20 +4,24 @@
 use crate::multi::graph;
 use proptest::prelude::*;
 use seawall::backend::{BackendError, Canceller};
-use seawall::graph::{Graph, LoadOptions, load};
-use seawall::multi::{ANALYSES, Carrier, CarrierError, execute_on_ranks, refuse_on_ranks};
+use seawall::graph::disk::SwgFile;
+use seawall::graph::{Form, Graph, LoadOptions, Parallel, WeightChoice, load, save};
+use seawall::multi::{
+    ANALYSES, Carrier, CarrierError, FileOnRanks, execute_on_ranks, refuse_on_ranks,
+};
 use seawall::outcome::RunOutcome;
 use seawall::run::{self, AnalysisKind, Machine, RunError, RunRequest};
 use seawall_core::abi::multi::MAIL_WORDS;
 use std::num::{NonZeroU32, NonZeroUsize};
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex};
 
 /// Joins ranks that are threads.
-struct Threads {
-    rank: u32,
+pub(crate) struct Threads {
+    pub(crate) rank: u32,
     board: Arc<Board>,
     /// Calls after which this rank is lost.
-    calls_left: u32,
+    pub(crate) calls_left: u32,
     /// Whether this rank names a node that no graph has.
     lies: bool,
     /// Whether the last words were mail, which others follow.
@@ -40,7 +44,7 @@ struct Exchange {
 }
 
 impl Threads {
-    fn all(ranks: u32) -> Vec<Self> {
+    pub(crate) fn all(ranks: u32) -> Vec<Self> {
         let state = Exchange {
             given: vec![None; ranks as usize],
             ..Exchange::default()
@@ -110,7 +114,10 @@ impl Carrier for Threads {
 type Answer = Result<RunOutcome, RunError>;
 
 /// Calls `work` on a thread for each rank.
-fn each<T: Send>(ranks: Vec<Threads>, work: impl Fn(&mut Threads) -> T + Sync) -> Vec<T> {
+pub(crate) fn each<T: Send>(
+    ranks: Vec<Threads>,
+    work: impl Fn(&mut Threads) -> T + Sync,
+) -> Vec<T> {
     std::thread::scope(|scope| {
         let work = &work;
         let start = |mut rank| scope.spawn(move || work(&mut rank));
@@ -201,6 +208,237 @@ fn every_shape_has_the_columns_of_one_device() {
     let floats = [(0, 1, 0.5_f32), (1, 2, 0.25), (0, 2, 1.0)];
     let floats = Graph::from_float_edges(3, &floats, true).unwrap();
     compare(&floats, AnalysisKind::Sssp, &[0], 2, 1);
+}
+
+/// Saves a graph, and opens the file on a rank.
+fn read_part(path: &Path, unit_weights: bool) -> FileOnRanks {
+    let file = SwgFile::open(path).unwrap().unwrap();
+    FileOnRanks::read(file, unit_weights).unwrap()
+}
+
+/// Compares ranks that read their parts of the graph's file with ranks that have the graph.
+fn compare_parts(graph: &Graph, kind: AnalysisKind, weighted: bool, ranks: u32) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("graph.swg");
+    save(graph, &path, None).unwrap();
+    let mut request = request(kind, &[0, 7]);
+    request.repeat = NonZeroU32::new(2).unwrap();
+    let unit_weights = !weighted;
+    let file = SwgFile::open(&path).unwrap().unwrap();
+    assert!(FileOnRanks::takes(&file, &request, unit_weights, ranks).unwrap());
+    let weights = match weighted {
+        true => WeightChoice::Given,
+        false => WeightChoice::Unit,
+    };
+    let options = LoadOptions {
+        weights,
+        ..LoadOptions::default()
+    };
+    let whole = load(&path, &options, None).unwrap().graph;
+    let wanted = each(Threads::all(ranks), |rank| {
+        execute(&whole, &request, rank, 1)
+    });
+    request.check = true;
+    let found = each(Threads::all(ranks), |rank| {
+        let file = read_part(&path, unit_weights);
+        let canceller = Canceller::default();
+        file.execute(&request, rank, 1, &canceller, &mut |_| ())
+    });
+    for (rank, (found, wanted)) in found.into_iter().zip(wanted).enumerate() {
+        let (found, wanted) = match (found, wanted) {
+            (Ok(found), Ok(wanted)) => (found, wanted),
+            (Err(found), Err(wanted)) => {
+                assert_eq!(found.to_string(), wanted.to_string());
+                continue;
+            }
+            (found, wanted) => panic!("{kind} on {rank}: {found:?} and {wanted:?}"),
+        };
+        let what = format!("{kind} on rank {rank} of {ranks}");
+        assert_eq!(found.values, wanted.values, "{what}");
+        assert_eq!(found.edges, wanted.edges, "{what}");
+        assert_eq!(found.reached, wanted.reached, "{what}");
+        assert_eq!(found.rounds, wanted.rounds, "{what}");
+        assert_eq!(found.answer, wanted.answer, "{what}");
+        assert_eq!(found.sources, wanted.sources, "{what}");
+        assert_eq!(found.checked, (rank == 0).then_some(true), "{what}");
+        let [found, wanted] = [found, wanted].map(|outcome| outcome.devices.unwrap());
+        assert_eq!(found.edges, wanted.edges, "{what}");
+        // Weights of 1 are an array of a loaded graph, and none of a part.
+        if weighted || kind != AnalysisKind::Sssp {
+            assert_eq!(found.memory_bytes, wanted.memory_bytes, "{what}");
+        }
+        assert_eq!(found.graph_bytes.len() as u32, ranks, "{what}");
+    }
+}
+
+/// Analyses whose ranks have a part of the nodes each.
+const CUT: [AnalysisKind; 6] = [
+    AnalysisKind::Bfs,
+    AnalysisKind::Reach,
+    AnalysisKind::Cc,
+    AnalysisKind::Sssp,
+    AnalysisKind::Pagerank,
+    AnalysisKind::Kcore,
+];
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    #[test]
+    fn parts_of_files_have_the_columns_of_whole_graphs(
+        edges in prop::collection::vec((0..4000_u32, 0..4000_u32, 1..9_u32), 1..3000),
+        undirected: bool,
+        weighted: bool,
+        ranks in 1..5_u32,
+        kind in prop::sample::select(CUT.to_vec()),
+    ) {
+        let graph = Graph::from_weighted_edges(4000, &edges, undirected).unwrap();
+        let simple = graph.form(Form::simple(Parallel::Least)).unwrap();
+        compare_parts(simple, kind, weighted && kind != AnalysisKind::Pagerank, ranks);
+    }
+}
+
+#[test]
+fn float_weights_and_small_files_are_read_in_parts() {
+    let floats = [(0, 1, 0.5_f32), (1, 2, 0.25), (0, 8, 1.0)];
+    for undirected in [true, false] {
+        let floats = Graph::from_float_edges(9, &floats, undirected).unwrap();
+        compare_parts(&floats, AnalysisKind::Sssp, true, 2);
+    }
+    let none = Graph::from_edges(8, &[], true).unwrap();
+    compare_parts(&none, AnalysisKind::Bfs, false, 3);
+}
+
+/// Each rank holds about its share of the edges.
+#[test]
+fn a_rank_holds_its_own_edges_alone() {
+    let graph = load("gen:grid:300", &LoadOptions::default(), None).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("graph.swg");
+    save(&graph.graph, &path, None).unwrap();
+    let request = request(AnalysisKind::Pagerank, &[]);
+    let bytes = |ranks| {
+        let found = each(Threads::all(ranks), |rank| {
+            let file = read_part(&path, false);
+            let canceller = Canceller::default();
+            let outcome = file.execute(&request, rank, 1, &canceller, &mut |_| ());
+            outcome.unwrap().devices.unwrap().graph_bytes
+        });
+        assert!(found.iter().all(|bytes| *bytes == found[0]));
+        found[0].iter().copied().max().unwrap()
+    };
+    let [one, four] = [1, 4].map(bytes);
+    let edges = 4 * u64::from(graph.graph.edges());
+    let saved = one - four;
+    assert!(
+        saved > edges * 7 / 10 && saved < edges * 12 / 10,
+        "{saved} of {edges}"
+    );
+}
+
+#[test]
+fn files_that_ranks_do_not_read_in_parts_are_told_apart() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("graph.swg");
+    let edges = [(0, 1, 3), (1, 2, 4), (1, 2, 5), (2, 0, 6)];
+    let open = |graph: &Graph| {
+        save(graph, &path, None).unwrap();
+        SwgFile::open(&path).unwrap().unwrap()
+    };
+    let takes = |file: &SwgFile, kind, unit_weights| {
+        let request = RunRequest::new(kind, vec![0]);
+        FileOnRanks::takes(file, &request, unit_weights, 2).unwrap()
+    };
+    let parallel = Graph::from_weighted_edges(3, &edges, false).unwrap();
+    assert!(!takes(&open(&parallel), AnalysisKind::Bfs, false));
+    let simple = Graph::from_weighted_edges(3, &edges[1..3], false).unwrap();
+    let simple = simple.form(Form::simple(Parallel::Least)).unwrap();
+    let file = open(simple);
+    for (kind, unit_weights, is_taken) in [
+        (AnalysisKind::Bfs, false, true),
+        (AnalysisKind::Closeness, false, false),
+        (AnalysisKind::TriangleTotal, false, false),
+        (AnalysisKind::Pagerank, false, false),
+        (AnalysisKind::Pagerank, true, true),
+    ] {
+        assert_eq!(takes(&file, kind, unit_weights), is_taken, "{kind}");
+    }
+    let refused = |file: SwgFile, kind| {
+        let file = FileOnRanks::read(file, false).unwrap();
+        let request = request(kind, &[0]);
+        let canceller = Canceller::default();
+        let mut alone = Threads::all(1).remove(0);
+        let found = file.execute(&request, &mut alone, 1, &canceller, &mut |_| ());
+        found.unwrap_err()
+    };
+    let error = refused(file, AnalysisKind::Kcore);
+    assert!(matches!(error, RunError::Directed { .. }), "{error}");
+    let plain = Graph::from_edges(3, &[(0, 1)], true).unwrap();
+    let error = refused(open(&plain), AnalysisKind::Sssp);
+    assert!(matches!(error, RunError::NoWeights { .. }), "{error}");
+    // The only edge of node 2 gets another end, so that two have no mirror images.
+    let star = Graph::from_edges(4, &[(0, 1), (0, 2), (0, 3)], true).unwrap();
+    let at = open(&star).targets().start + 4 * 4;
+    let mut bytes = std::fs::read(&path).unwrap();
+    bytes[at as usize] = 1;
+    std::fs::write(&path, bytes).unwrap();
+    let file = SwgFile::open(&path).unwrap().unwrap();
+    let error = refused(file, AnalysisKind::Bfs);
+    assert!(error.to_string().contains("mirror image"), "{error}");
+}
+
+/// A rank that cannot read its part, or has another file, ends all.
+#[test]
+fn a_rank_whose_part_is_damaged_or_differs_ends_all() {
+    let folder = tempfile::tempdir().unwrap();
+    let grid = |side: u32| {
+        let shape = format!("gen:grid:{side}");
+        let graph = load(shape.as_str(), &LoadOptions::default(), None).unwrap();
+        let path = folder.path().join(format!("{side}.swg"));
+        save(&graph.graph, &path, None).unwrap();
+        path
+    };
+    let (path, other) = (grid(40), grid(41));
+    let request = request(AnalysisKind::Bfs, &[0]);
+    let run = |path: &dyn Fn(u32) -> PathBuf| {
+        let paths: Vec<PathBuf> = (0..3).map(path).collect();
+        each(Threads::all(3), |rank| {
+            let file = read_part(&paths[rank.rank as usize], false);
+            let canceller = Canceller::default();
+            file.execute(&request, rank, 1, &canceller, &mut |_| ())
+        })
+    };
+    for found in run(&|rank| {
+        if rank == 2 {
+            other.clone()
+        } else {
+            path.clone()
+        }
+    }) {
+        let error = found.unwrap_err();
+        assert!(
+            matches!(&error, RunError::RankDiffers { rank: 2, what } if *what == "another graph"),
+            "{error}"
+        );
+    }
+    // An edge of the last node, which one rank alone reads.
+    let file = SwgFile::open(&path).unwrap().unwrap();
+    let mut bytes = std::fs::read(&path).unwrap();
+    let at = file.targets().end as usize - 4;
+    bytes[at..at + 4].copy_from_slice(&u32::MAX.to_le_bytes());
+    let damaged = folder.path().join("damaged.swg");
+    std::fs::write(&damaged, bytes).unwrap();
+    let found = run(&|_| damaged.clone());
+    let errors: Vec<RunError> = found.into_iter().filter_map(Result::err).collect();
+    let [own, others] = [true, false].map(|is_own| {
+        let is_of = |error: &&RunError| match error {
+            RunError::Stream(_) => is_own,
+            RunError::Backend(BackendError::RankEnded { .. }) => !is_own,
+            _ => false,
+        };
+        errors.iter().filter(is_of).count()
+    });
+    assert_eq!([own, others], [1, 2], "{errors:?}");
 }
 
 #[test]

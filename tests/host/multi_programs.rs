@@ -1,5 +1,6 @@
 //! Programs that several simulated devices share have the results of one device, bit for bit.
 
+use crate::carriers::{Threads, each};
 use crate::drawn::cases;
 use crate::multi_triangles::shapes;
 use proptest::strategy::{Strategy, ValueTree};
@@ -7,7 +8,7 @@ use proptest::test_runner::TestRunner;
 use seawall::backend::{BackendError, ProgramSession, RunStats};
 use seawall::executor::{Jit, Machine};
 use seawall::graph::{Graph, LoadOptions, load};
-use seawall::multi::{Devices, open_session, refusal};
+use seawall::multi::{Devices, open_on_ranks, open_session, refusal, refuse_on_ranks};
 use seawall::program::{
     Edges, EncodedProgram, Join, Kind, Mark, Over, PlanRequest, ProgramBuilder, ProgramError,
     RegisterId,
@@ -77,6 +78,18 @@ fn compare(name: &str, graph: &Graph, build: Build) {
             assert_eq!(report.exchanged_bytes > 0, count > 1, "{name}");
         }
     }
+    let reports = each(Threads::all(3), |rank| {
+        let session = open_on_ranks(graph, &machine, rank, 1).unwrap();
+        let mut session = ProgramSession::over(session);
+        session.load(&program).unwrap();
+        for _ in 0..2 {
+            let found = run(&mut session, &results);
+            assert_eq!(found, wanted, "{name} on ranks");
+        }
+        session.devices().unwrap()
+    });
+    assert_eq!(reports[0].memory_bytes.len(), 3);
+    assert!(reports.iter().all(|report| *report == reports[0]));
 }
 
 /// Labels that spread to the least, gathered along edges in both directions.
@@ -409,4 +422,83 @@ fn devices_that_cannot_share_programs_say_why() {
         session.run().unwrap_err()
     });
     assert!(matches!(error, BackendError::Cancelled), "{error}");
+}
+
+/// Ranks of a grid of this side, on which the program of labels runs once.
+fn labels_on_ranks(
+    ranks: Vec<Threads>,
+    side: impl Fn(u32) -> u32 + Sync,
+) -> Vec<Result<(), BackendError>> {
+    each(ranks, |rank| {
+        let shape = format!("gen:grid:{}", side(rank.rank));
+        let graph = load(&shape, &LoadOptions::default(), None).unwrap().graph;
+        let (program, _) = labels(&graph).unwrap();
+        let mut session = open_on_ranks(&graph, &Machine::auto(), rank, 1)?;
+        session.load(&encoded(&program))?;
+        session.run(&[]).map(|_| ())
+    })
+}
+
+/// Whichever meeting a rank is lost in, all others name it, and nothing hangs.
+#[test]
+fn a_lost_rank_of_a_program_is_named_by_all_others() {
+    for calls in [0, 1, 2, 3, 9, 10, 11, 12] {
+        let mut ranks = Threads::all(3);
+        ranks[1].calls_left = calls;
+        for found in labels_on_ranks(ranks, |_| 8) {
+            let error = found.unwrap_err();
+            assert!(
+                matches!(error, BackendError::RankLost { rank: 1, .. }),
+                "{calls}: {error}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_rank_of_a_program_that_differs_or_fails_ends_all() {
+    for found in labels_on_ranks(Threads::all(3), |rank| 8 + rank / 2) {
+        let reason = found.unwrap_err().to_string();
+        assert!(
+            reason.contains("rank 2 has another graph than rank 0"),
+            "{reason}"
+        );
+    }
+
+    let graph = load("gen:grid:40", &LoadOptions::default(), None)
+        .unwrap()
+        .graph;
+    let (program, _) = labels(&graph).unwrap();
+    let program = encoded(&program);
+    let found = each(Threads::all(2), |rank| {
+        if rank.rank == 1 {
+            return refuse_on_ranks(rank)
+                .map(|_| ())
+                .map_err(|_| BackendError::NotLoaded);
+        }
+        let mut session = open_on_ranks(&graph, &Machine::auto(), rank, 1)?;
+        session.load(&program)
+    });
+    assert!(matches!(found[0], Err(BackendError::RankEnded { rank: 1 })));
+
+    // One rank alone runs out of time, after some iterations.
+    let found = each(Threads::all(3), |rank| {
+        let mut machine = Machine::auto();
+        if rank.rank == 1 {
+            machine.time_budget_ns = 1_000_000;
+        }
+        let mut session = open_on_ranks(&graph, &machine, rank, 1)?;
+        session.load(&program)?;
+        session.run(&[]).map(|_| ())
+    });
+    for (rank, found) in found.into_iter().enumerate() {
+        let error = found.unwrap_err();
+        match rank {
+            1 => assert!(error.to_string().contains("time budget"), "{error}"),
+            _ => assert!(
+                matches!(error, BackendError::RankEnded { rank: 1 }),
+                "{error}"
+            ),
+        }
+    }
 }

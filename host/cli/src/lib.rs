@@ -128,7 +128,7 @@ pub fn main() -> ExitCode {
 
 /// The command line of ranks: [`main`]'s `run`, on all of them together.
 #[derive(Debug, Parser)]
-#[command(name = "seawall-cluster", bin_name = "seawall-cluster", version, about = "Runs an analysis on the ranks of an MPI job, each with a part of the graph", arg_required_else_help = true, disable_help_flag = true, after_help = RANK_EXAMPLES)]
+#[command(name = "seawall-cluster", bin_name = "seawall-cluster", version, about = "Runs an analysis or a program on the ranks of an MPI job, each with a part of the graph", arg_required_else_help = true, disable_help_flag = true, after_help = RANK_EXAMPLES)]
 struct RanksCli {
     /// Print the common options.
     #[arg(short, long, global = true, action = ArgAction::HelpShort, help_heading = HELP)]
@@ -151,8 +151,10 @@ const RANK_EXAMPLES: &str = "\
 Examples:
   mpirun -n 4 seawall-cluster run gen:rmat:16:16 --analysis pagerank
   srun -n 8 seawall-cluster run web.swg --analysis bfs --source 0 --threads 16 --json
+  srun -n 8 seawall-cluster run web.swg --program waves.json --json
 
-All ranks read the graph, so its file is on each host. Rank 0 reports and writes results.
+The file is on each host; of a .swg file, ranks read their own parts where the analysis
+allows. Rank 0 reports and writes results.
 
 Exit codes: 0 done; 1 a rank is lost or failed, or --check differed; 2 what was asked or given is
 wrong.";

@@ -313,7 +313,7 @@ pub(super) fn command_on(args: &RunArgs, ranks: &Ranks) -> Result<ExitCode, CliE
 
 fn run(args: &RunArgs, ranks: Option<&Ranks>) -> Result<ExitCode, CliError> {
     if let Some(file) = &args.program {
-        return args.run_program(file);
+        return args.run_program(file, ranks);
     }
     args.request(Vec::new()).check()?;
     args.weights.check_for(&args.request(Vec::new()))?;
@@ -421,6 +421,11 @@ impl RunArgs {
         if is_drawn {
             self.stream.check_whole("--draw")?;
         }
+        if let Some(ranks) = ranks
+            && let Some(done) = self.run_in_parts(ranks, name, sources, line)?
+        {
+            return Ok(done);
+        }
         if is_drawn || self.machine.devices.is_some() || ranks.is_some() {
             return self.run_resident(name, sources, line, ranks);
         }
@@ -479,7 +484,7 @@ impl RunArgs {
     }
 
     /// Runs a program instead of an analysis.
-    fn run_program(&self, file: &Path) -> Result<ExitCode, CliError> {
+    fn run_program(&self, file: &Path, ranks: Option<&Ranks>) -> Result<ExitCode, CliError> {
         let [graph] = self.graphs.as_slice() else {
             let graphs = self.graphs.len();
             return Err(ProgramFailure::Batch { graphs }.into());
@@ -504,6 +509,7 @@ impl RunArgs {
             form: self.form.form(),
             machine,
             devices: self.machine.devices.as_ref(),
+            ranks,
             emit: self.machine.emit,
             repeat: self.limits.repeat,
             json: self.output.json,

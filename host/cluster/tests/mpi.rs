@@ -1,6 +1,7 @@
 //! Jobs of several ranks on this machine, started by `mpirun`: results of one process, and failures
 //! that name their rank.
 
+use seawall::graph::{LoadOptions, load, save};
 use serde_json::Value;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
@@ -98,6 +99,57 @@ fn each_analysis_has_the_result_of_one_process() {
         "70",
     ]);
     compare(&["gen:chain:1", "--analysis", "eccentricity", "--source", "0"]);
+}
+
+/// Ranks that read their own parts of a file have the columns of one process that loads it.
+#[test]
+fn parts_of_a_file_have_the_result_of_one_process() {
+    let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR"));
+    for shape in ["gen:rmat:12:8", "gen:rmat-directed:12:8"] {
+        let path = folder.join(format!("{}.swg", shape.replace(':', "-")));
+        let graph = load(shape, &LoadOptions::default(), None).expect("it is generated");
+        save(&graph.graph, &path, None).expect("the folder takes files");
+        let file = path.to_str().expect("a path of text");
+        for analysis in ["bfs", "cc", "pagerank"] {
+            let options: &[&str] = match analysis {
+                "bfs" => &["--source", "1"],
+                "pagerank" => &["--unit-weights"],
+                _ => &[],
+            };
+            let with = |graph| [&[graph, "--analysis", analysis, "--check"], options].concat();
+            let [whole, parts] = [shape, file].map(|graph| report(2, &with(graph)));
+            for field in ["checksum", "checked", "nodes", "edges", "reached"] {
+                assert_eq!(parts[field], whole[field], "{field} of {analysis}, {shape}");
+            }
+            assert_eq!(parts["checked"], Value::Bool(true));
+            let bytes = parts["devices"]["graph_bytes"].as_array();
+            assert_eq!(bytes.map(Vec::len), Some(2), "{analysis}");
+            assert_eq!(whole["devices"]["graph_bytes"], Value::Null);
+        }
+    }
+}
+
+#[test]
+fn a_program_has_the_results_of_one_process() {
+    let programs = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/programs");
+    let program = |name: &str| format!("{programs}/{name}.json");
+    let components = program("components");
+    let arguments = ["gen:rmat:10:4", "--program", &components];
+    let one = report(1, &arguments);
+    for ranks in [2, 4] {
+        let found = report(ranks, &arguments);
+        assert_eq!(found["results"], one["results"], "{ranks}");
+        assert_eq!(found["devices"]["count"], ranks);
+    }
+
+    let degrees = program("degrees");
+    let refused = output(&[(3, &["run", "gen:rmat:10:4", "--program", &degrees])]);
+    let errors = text(&refused.stderr);
+    assert_eq!(refused.status.code(), Some(2), "{errors}");
+    assert_eq!(errors.matches("appends to a list").count(), 1, "{errors}");
+    let missing = output(&[(2, &["run", "no/such/file.el", "--program", &components])]);
+    let errors = text(&missing.stderr);
+    assert_eq!(errors.matches("no/such/file.el").count(), 1, "{errors}");
 }
 
 /// Commands of docs/clusters.md with `mpirun`, as they stand there.

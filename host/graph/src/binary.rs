@@ -196,7 +196,7 @@ impl Header {
     }
 
     /// FNV-1a of the bytes before the checksum.
-    fn compute_checksum(&self) -> u64 {
+    pub(super) fn compute_checksum(&self) -> u64 {
         let bytes = bytemuck::bytes_of(self);
         bytes[..HEADER_BYTES - 8]
             .iter()

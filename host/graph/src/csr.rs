@@ -35,6 +35,12 @@ impl Csr {
         self.weights.as_deref()
     }
 
+    /// Row offsets and targets, without weights.
+    #[must_use]
+    pub fn into_rows(self) -> (Vec<u32>, Vec<u32>) {
+        (self.offsets, self.targets)
+    }
+
     /// Number of nodes.
     pub fn nodes(&self) -> u32 {
         u32::try_from(self.offsets.len().saturating_sub(1)).unwrap_or(u32::MAX)

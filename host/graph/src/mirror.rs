@@ -81,6 +81,18 @@ impl MirrorSum {
         }
     }
 
+    /// The sum of another process that drew these keys.
+    #[must_use]
+    pub const fn with_keys(keys: [u64; 3]) -> Self {
+        Self { keys }
+    }
+
+    /// The keys.
+    #[must_use]
+    pub const fn keys(&self) -> [u64; 3] {
+        self.keys
+    }
+
     /// Returns whether the edges and their mirror images have the same sum.
     fn are_equal(&self, csr: &Csr) -> bool {
         let sum = (0..csr.nodes())

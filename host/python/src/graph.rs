@@ -460,6 +460,7 @@ impl Graph {
             text,
             inputs: inputs?,
             machine: machine(py, &options)?,
+            devices: devices(py, &options)?,
         };
         let worker = self.worker()?;
         worker

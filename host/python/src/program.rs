@@ -7,6 +7,7 @@ use pyo3::types::{PyDict, PyList};
 use seawall::backend::{BackendError, Canceller, CodeReport, ProgramSession};
 use seawall::executor::{Executor, Machine};
 use seawall::graph::Graph;
+use seawall::multi::DeviceChoice;
 use seawall::program::{
     GraphSize, PlanRequest, PlanSummary, ProgramError as NoProgram, TextError, TextProgram,
     read_text,
@@ -19,6 +20,8 @@ pub(crate) struct ProgramRequest {
     /// Words of inputs by their names.
     pub(crate) inputs: Vec<(String, Vec<u32>)>,
     pub(crate) machine: Machine,
+    /// Several devices that share the program.
+    pub(crate) devices: Option<DeviceChoice>,
 }
 
 /// What a run found.
@@ -32,6 +35,7 @@ pub(crate) struct ProgramRun {
     device: String,
     run_ns: u64,
     bytes: u64,
+    devices: u32,
     code: Option<CodeReport>,
 }
 
@@ -81,6 +85,7 @@ impl ProgramError {
 pub(crate) struct Loaded<'g> {
     text: String,
     machine: Machine,
+    devices: Option<DeviceChoice>,
     program: TextProgram,
     plan: PlanSummary,
     session: ProgramSession<'g>,
@@ -98,11 +103,15 @@ impl<'g> Loaded<'g> {
             budget_bytes: request.machine.budget_bytes,
             ..PlanRequest::default()
         })?;
-        let mut session = ProgramSession::open(graph, &request.machine)?;
+        let mut session = match &request.devices {
+            Some(choice) => ProgramSession::over(choice.open_session(graph, &request.machine)?),
+            None => ProgramSession::open(graph, &request.machine)?,
+        };
         session.load(&encoded)?;
         Ok(Self {
             text: request.text.clone(),
             machine: request.machine,
+            devices: request.devices.clone(),
             program,
             plan,
             session,
@@ -111,7 +120,9 @@ impl<'g> Loaded<'g> {
 
     /// Tells whether the request is for this program and machine.
     pub(crate) fn is_for(&self, request: &ProgramRequest) -> bool {
-        self.machine == request.machine && self.text == request.text
+        self.machine == request.machine
+            && self.devices == request.devices
+            && self.text == request.text
     }
 
     /// Ends runs from another thread.
@@ -147,6 +158,7 @@ impl<'g> Loaded<'g> {
             device: self.session.device().name.clone(),
             run_ns: stats.run_ns,
             bytes: self.session.memory().allocated_bytes,
+            devices: self.session.devices().map_or(1, |devices| devices.count),
             code: stats.code,
         })
     }
@@ -179,6 +191,7 @@ impl ProgramRun {
         dict.set_item("device", self.device)?;
         dict.set_item("seconds", self.run_ns as f64 / 1e9)?;
         dict.set_item("bytes", self.bytes)?;
+        dict.set_item("devices", self.devices)?;
         dict.set_item("code", code_report(py, self.code)?)?;
         Ok(dict)
     }

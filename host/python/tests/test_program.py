@@ -49,6 +49,21 @@ def test_components_by_a_program(graphs: list[nx.Graph]) -> None:
         assert (found.machine, found.groups) == ("cpu", 3) or found.groups > 0
 
 
+def test_devices_share_a_program() -> None:
+    graph = Graph.from_edges(np.arange(99), np.arange(1, 100))
+    one = components().run(graph, machine="cpu", threads=1)
+    two = components().run(graph, machine="cpu", devices=[0, 1])
+    assert (one.devices, two.devices) == (1, 2)
+    assert two.values["labels"].tolist() == one.values["labels"].tolist() == [0] * 100
+    lists = Program()
+    places, count = lists.per_node("places", keep=True), lists.values("count", 1, keep=True)
+    lists.fill(places, 0)
+    lists.fill(count, 0)
+    lists.each()(lambda node: node.append(places, count, node.index))
+    with pytest.raises(seawall.RequestError, match="appends to a list"):
+        lists.run(graph, machine="cpu", devices=[0, 1])
+
+
 def test_operators_compute_as_numpy_does() -> None:
     program = Program()
     count = 50

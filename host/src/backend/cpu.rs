@@ -36,6 +36,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
 mod baseline;
+mod launched;
 mod machine_code;
 mod place;
 pub(crate) mod serve;

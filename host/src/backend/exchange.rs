@@ -5,6 +5,7 @@
 //! equal again.
 
 use seawall_core::abi::code::{Join, Joined, Kind};
+use std::ops::Range;
 
 /// A register that devices wrote parts of.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,7 +33,7 @@ impl Exchange {
         }
     }
 
-    /// Words from before the group that [`Self::apply`] has to know.
+    /// Words from before the group that [`Self::joined`] has to know.
     pub(crate) const fn known_words(&self) -> usize {
         match self {
             Self::Joined { joined, words, .. } if matches!(joined.how, Join::Sum | Join::Any) => {
@@ -42,38 +43,25 @@ impl Exchange {
         }
     }
 
-    /// Makes the copies of the register equal, one for each device, and returns the bytes that
-    /// devices have read from each other. `before` are its [known](Self::known_words) words.
-    pub(crate) fn apply(&self, copies: &mut [&mut [u32]], before: &[u32]) -> u64 {
-        let others = copies.len().saturating_sub(1) as u64;
+    /// The words that a device sends to the others, of its copy after the group.
+    pub(crate) fn sent(&self, device: usize) -> Range<usize> {
         match self {
-            Self::Own { offsets, .. } => {
-                for (device, range) in offsets.windows(2).enumerate() {
-                    let range = range[0]..range[1];
-                    let (before, rest) = copies.split_at_mut(device);
-                    let Some((own, after)) = rest.split_first_mut() else {
-                        continue;
-                    };
-                    for other in before.iter_mut().chain(after) {
-                        other[range.clone()].copy_from_slice(&own[range.clone()]);
-                    }
-                }
-                4 * others * offsets.last().map_or(0, |words| *words as u64)
-            }
-            Self::Joined { joined, words, .. } => {
-                let Some((first, rest)) = copies.split_first_mut() else {
-                    return 0;
-                };
-                let first = &mut first[..*words];
-                for other in rest.iter() {
-                    join_all(*joined, first, &other[..*words], before);
-                }
-                for other in rest {
-                    other[..*words].copy_from_slice(first);
-                }
-                4 * others * (others + 1) * *words as u64
-            }
+            Self::Own { offsets, .. } => offsets[device]..offsets[device + 1],
+            Self::Joined { words, .. } => 0..*words,
         }
+    }
+
+    /// The words with which all copies begin after the exchange. `sent` is what devices sent, one
+    /// after another; `before` are the [known](Self::known_words) words.
+    pub(crate) fn joined(&self, mut sent: Vec<u32>, before: &[u32]) -> Vec<u32> {
+        if let Self::Joined { joined, words, .. } = self {
+            let (first, rest) = sent.split_at_mut(*words);
+            for other in rest.chunks_exact((*words).max(1)) {
+                join_all(*joined, first, other, before);
+            }
+            sent.truncate(*words);
+        }
+        sent
     }
 }
 
@@ -126,11 +114,12 @@ mod tests {
             joined: Joined { how, kind },
             words: before.len(),
         };
-        let [mut a, mut b] = copies.map(<[u32]>::to_vec);
-        let known = before[..exchange.known_words()].to_vec();
-        exchange.apply(&mut [&mut a, &mut b], &known);
-        assert_eq!(a, b);
-        a
+        let sent: Vec<&[u32]> = copies
+            .iter()
+            .enumerate()
+            .map(|(device, copy)| &copy[exchange.sent(device)])
+            .collect();
+        exchange.joined(sent.concat(), &before[..exchange.known_words()])
     }
 
     #[test]
@@ -164,16 +153,13 @@ mod tests {
     }
 
     #[test]
-    fn own_words_reach_all_copies() {
+    fn own_words_are_put_together() {
         let own = Exchange::Own {
             register: 3,
             offsets: vec![0, 2, 2, 5],
         };
-        let mut copies = [[1, 1, 0, 0, 0, 9], [2; 6], [0, 0, 3, 3, 3, 9]];
-        let [a, b, c] = &mut copies;
-        assert_eq!(own.apply(&mut [a, b, c], &[]), 40);
-        assert_eq!(copies[0], [1, 1, 3, 3, 3, 9]);
-        assert_eq!(copies[1], [1, 1, 3, 3, 3, 2]);
-        assert_eq!(copies[2], copies[0]);
+        let copies = [[1, 1, 0, 0, 0, 9], [2; 6], [0, 0, 3, 3, 3, 9]];
+        let sent: Vec<&[u32]> = (0..3).map(|at| &copies[at][own.sent(at)]).collect();
+        assert_eq!(own.joined(sent.concat(), &[]), [1, 1, 3, 3, 3]);
     }
 }

@@ -39,8 +39,6 @@ impl fmt::Display for Refusal {
 
 /// A program that several devices share.
 pub(in crate::backend) struct SharedProgram {
-    /// The program of each device.
-    pub(in crate::backend) parts: Vec<EncodedProgram>,
     /// The exchanges after each group.
     pub(in crate::backend) exchanges: Vec<Vec<Exchange>>,
     /// First node of each device, and the number of nodes.
@@ -75,24 +73,29 @@ pub fn refusal(program: &EncodedProgram) -> Option<Refusal> {
     exchanges(program, &|_| Vec::new()).err()
 }
 
-/// Shares `program`, which is for `graph`, out to `devices` devices.
-pub(in crate::backend) fn share(
-    program: &EncodedProgram,
-    graph: &Graph,
-    devices: u32,
-) -> Result<SharedProgram, Refusal> {
-    let nodes = cut_nodes(graph, devices);
-    let cut = |items: u32| match items == graph.nodes() {
-        true => nodes.clone(),
-        false => cut_evenly(items, devices),
-    };
-    let exchanges = exchanges(program, &cut)?;
-    let part = |device: usize| {
+impl SharedProgram {
+    /// Shares `program`, which is for `graph`, out to `devices` devices.
+    pub(in crate::backend) fn of(
+        program: &EncodedProgram,
+        graph: &Graph,
+        devices: u32,
+    ) -> Result<Self, Refusal> {
+        let nodes = cut_nodes(graph, devices);
+        let exchanges = exchanges(program, &|items| cut_items(&nodes, items))?;
+        Ok(Self { exchanges, nodes })
+    }
+
+    /// The program of one device.
+    pub(in crate::backend) fn part(
+        &self,
+        program: &EncodedProgram,
+        device: usize,
+    ) -> EncodedProgram {
         let mut part = program.clone();
         for wave in &mut part.waves {
             let record = EachRecord::from_parameters(wave.parameters);
             if wave.opcode == Opcode::Each as u32 && is_shared(record) {
-                let cut = cut(record.items);
+                let cut = cut_items(&self.nodes, record.items);
                 wave.parameters = EachRecord {
                     before: cut[device],
                     items: cut[device + 1],
@@ -102,12 +105,15 @@ pub(in crate::backend) fn share(
             }
         }
         part
-    };
-    Ok(SharedProgram {
-        parts: (0..devices as usize).map(part).collect(),
-        exchanges,
-        nodes: nodes.clone(),
-    })
+    }
+}
+
+/// First items of all devices and their number, if `nodes` are those of the nodes.
+fn cut_items(nodes: &[u32], items: u32) -> Vec<u32> {
+    match nodes.last() == Some(&items) {
+        true => nodes.to_vec(),
+        false => cut_evenly(items, nodes.len() as u32 - 1),
+    }
 }
 
 /// Whether devices run some of the items each; all run a single one.

@@ -61,6 +61,49 @@ pub(super) fn stages(program: &EncodedProgram) -> Result<Vec<Stage>, BackendErro
     Ok(stages_of(program, 0..program.top_groups))
 }
 
+/// A host that launches one stage after another.
+pub(super) trait StageLauncher {
+    /// Launches the ordinary waves of a group.
+    fn group(&mut self, group: u32) -> Result<(), BackendError>;
+    /// Begins a loop.
+    fn begin(&mut self, stage: &LoopStage) -> Result<(), BackendError>;
+    /// Launches the groups of a loop's body, and ends the iteration.
+    fn iteration(&mut self, stage: &LoopStage) -> Result<(), BackendError>;
+    /// Ends an iteration of a loop on a register.
+    fn again(&mut self, stage: &LoopStage) -> Result<(), BackendError>;
+    /// Whether another iteration of the open loop follows.
+    fn goes_on(&mut self, stage: &LoopStage) -> Result<bool, BackendError>;
+}
+
+/// Launches `stages` in their order, loops until they end.
+///
+/// # Errors
+/// The first one of a launch.
+pub(super) fn walk(
+    stages: &[Stage],
+    launcher: &mut impl StageLauncher,
+) -> Result<(), BackendError> {
+    for stage in stages {
+        match stage {
+            Stage::Group(group) => launcher.group(*group)?,
+            Stage::Loop(stage) => {
+                launcher.begin(stage)?;
+                while launcher.goes_on(stage)? {
+                    launcher.iteration(stage)?;
+                }
+            }
+            Stage::While(stage, body) => {
+                launcher.begin(stage)?;
+                while launcher.goes_on(stage)? {
+                    walk(body, launcher)?;
+                    launcher.again(stage)?;
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
 /// The group of each stage of [`stages`].
 #[cfg(feature = "cuda")]
 pub(super) fn groups_of_stages(program: &EncodedProgram) -> Vec<u32> {

@@ -5,12 +5,12 @@
 //! shared out: ranges of nodes have about as many of them each. Memory is that of one device, on
 //! each; devices do not meet, and `4 n` bytes of counts come from each.
 
-use super::dealt::{FIGURES, Figures, all_well, answer, machine, name, on_each, together};
+use super::dealt::{FIGURES, Figures, answer, gather, machine, name, on_each, together};
 use super::execute::short;
 use super::{Carrier, Devices};
 use crate::analysis::End;
 use crate::backend::Canceller;
-use crate::backend::cpu::processes::{lost, split};
+use crate::backend::cpu::processes::split;
 use crate::column::Column;
 use crate::graph::Graph;
 use crate::graph::memory::{Shortage, zeroed};
@@ -237,26 +237,16 @@ pub(super) fn run_on_ranks(
         carrier.rank() as usize,
         carrier.ranks() as usize,
     );
-    let found = Shares::of(graph, request, devices.count()).and_then(|shares| {
-        let asked = shares.request(request, devices, own);
-        Ok((on_each(graph, &[Some(asked)], canceller)?, shares))
-    });
-    let status = carrier.all_gather(&[u32::from(found.is_ok())], &vec![1; ranks]);
-    let status = status.map_err(lost)?;
-    let (found, shares) = found?;
-    all_well(&status)?;
-    let one = found.into_iter().flatten().next();
-    let mut one = one.ok_or(RunError::NoSource {
-        analysis: request.analysis,
-    })?;
-    let words = Counted::of(&mut one).words();
+    let shares = Shares::of(graph, request, devices.count());
+    let asked = shares.as_ref().ok();
+    let asked = asked.map(|shares| shares.request(request, devices, own));
     let counts = vec![FIGURES + graph.nodes() as usize; ranks];
-    let all = carrier.all_gather(&words, &counts).map_err(lost)?;
+    let words = |found: &mut RunOutcome| Counted::of(found).words();
+    let gathered = gather(graph, asked, carrier, canceller, &counts, words);
+    let shares = shares?;
+    let (one, all) = gathered?;
     let all: Vec<Counted> = split(&all, &counts).map(Counted::from_words).collect();
-    let device = format!("{} of {}", counted(ranks as u64, "rank"), one.device);
-    let (mut outcome, end) = shares.whole(graph, request, one, devices, &all)?;
-    outcome.device = device;
-    Ok((outcome, end))
+    shares.whole(graph, request, one, devices, &all)
 }
 
 #[cfg(test)]

@@ -2,8 +2,9 @@
 
 use super::sliced::slice;
 use crate::backend::multi::DeviceEdges;
+use crate::graph::disk::Rows;
 use crate::graph::memory::{Shortage, zeroed};
-use crate::graph::{Csr, Graph};
+use crate::graph::{Csr, Graph, WeightKind};
 use rayon::prelude::*;
 use seawall_core::abi::multi::CUT;
 use std::borrow::Cow;
@@ -24,17 +25,77 @@ pub(super) struct Walks {
     pub(super) slices: Option<u32>,
 }
 
+/// The sizes of rows: of a graph, or of a file of whose edges this process has a part.
+#[derive(Clone, Copy)]
+pub(super) enum Sizes<'g> {
+    /// A graph, and its incoming edges.
+    Graph(&'g Graph, &'g Csr),
+    /// Offsets of outgoing and of incoming rows.
+    File {
+        outgoing: &'g Rows,
+        incoming: &'g Rows,
+        is_symmetric: bool,
+        /// Kind of the weights that are followed, if any are.
+        kind: Option<WeightKind>,
+    },
+}
+
+impl Sizes<'_> {
+    pub(super) fn nodes(self) -> u32 {
+        match self {
+            Self::Graph(graph, _) => graph.nodes(),
+            Self::File { outgoing, .. } => outgoing.len(),
+        }
+    }
+
+    pub(super) fn edges(self) -> u64 {
+        match self {
+            Self::Graph(graph, _) => u64::from(graph.edges()),
+            Self::File { outgoing, .. } => outgoing.edges(),
+        }
+    }
+
+    /// Edges that leave a node.
+    pub(super) fn degree(self, node: u32) -> u32 {
+        match self {
+            Self::Graph(graph, _) => graph.outgoing().degree(node),
+            Self::File { outgoing, .. } => outgoing.degree(node),
+        }
+    }
+
+    /// Edges that lead to nodes before this one.
+    pub(super) fn edges_before(self, node: u32) -> u64 {
+        match self {
+            Self::Graph(_, incoming) => u64::from(incoming.offsets()[node as usize]),
+            Self::File { incoming, .. } => incoming.start(node),
+        }
+    }
+
+    pub(super) fn weight_kind(self) -> Option<WeightKind> {
+        match self {
+            Self::Graph(graph, _) => graph.weight_kind(),
+            Self::File { kind, .. } => kind,
+        }
+    }
+
+    pub(super) fn is_symmetric(self) -> bool {
+        match self {
+            Self::Graph(graph, _) => graph.is_symmetric(),
+            Self::File { is_symmetric, .. } => is_symmetric,
+        }
+    }
+}
+
 /// First nodes of `devices` ranges and the number of nodes, so that about as many edges lead to each
 /// range. Ranges begin at multiples of [`CUT`], and may be empty.
-pub(super) fn cuts(incoming: &Csr, devices: u32) -> Vec<u32> {
-    let nodes = incoming.nodes();
-    let offsets = incoming.offsets();
+pub(super) fn cuts(sizes: Sizes<'_>, devices: u32) -> Vec<u32> {
+    let nodes = sizes.nodes();
     // A node costs about as much as an edge.
-    let cost = |node: u32| u64::from(offsets[node as usize]) + u64::from(node);
-    let all = cost(nodes);
+    let cost = |node: u32| sizes.edges_before(node) + u64::from(node);
+    let all = u128::from(cost(nodes));
     let mut cuts = vec![0];
     for device in 1..devices {
-        let wanted = all * u64::from(device) / u64::from(devices);
+        let wanted = (all * u128::from(device) / u128::from(devices)) as u64;
         let (mut low, mut high) = (0, nodes);
         while low < high {
             let middle = low + (high - low) / 2;
@@ -80,6 +141,54 @@ pub(super) fn edges_of<'g>(
     }
     if walks.forth {
         forth(graph, [first, end], walks.weights, &mut edges)?;
+    }
+    Ok(edges)
+}
+
+/// The edges that lead to the nodes from `first` on, of which `part` has the rows. Work O(n + m') for
+/// m' of them.
+pub(super) fn edges_of_part(
+    part: Csr,
+    sizes: Sizes<'_>,
+    first: u32,
+    walks: Walks,
+) -> Result<DeviceEdges<'static>, Shortage> {
+    let mut edges = DeviceEdges {
+        degrees: zeroed(part.nodes() as usize)?,
+        ..DeviceEdges::default()
+    };
+    for (degree, node) in edges.degrees.iter_mut().zip(first..) {
+        *degree = sizes.degree(node);
+    }
+    if walks.forth {
+        let mut offsets: Vec<u32> = zeroed(sizes.nodes() as usize + 2)?;
+        for from in part.targets() {
+            offsets[*from as usize + 2] += 1;
+        }
+        for at in 1..offsets.len() {
+            offsets[at] += offsets[at - 1];
+        }
+        let weights = part.weights().filter(|_| walks.weights);
+        let mut out_targets = zeroed(part.targets().len())?;
+        let mut out_weights = zeroed(weights.map_or(0, <[u32]>::len))?;
+        // Rows fill one after another, and the offset of each ends at that of the next.
+        for (own, node) in (0..part.nodes()).zip(first..) {
+            for edge in part.row(own) {
+                let place = &mut offsets[part.targets()[edge] as usize + 1];
+                out_targets[*place as usize] = node;
+                if let Some(weights) = weights {
+                    out_weights[*place as usize] = weights[edge];
+                }
+                *place += 1;
+            }
+        }
+        offsets.pop();
+        (edges.out_offsets, edges.out_targets) = (offsets, out_targets);
+        edges.out_weights = out_weights;
+    }
+    if walks.back {
+        let (offsets, sources) = part.into_rows();
+        (edges.in_offsets, edges.in_sources) = (offsets, Cow::Owned(sources));
     }
     Ok(edges)
 }
@@ -147,13 +256,30 @@ mod tests {
         edges.prop_map(|edges| Graph::from_weighted_edges(5000, &edges, false).unwrap())
     }
 
+    #[test]
+    fn rows_of_more_than_32_bits_are_cut_evenly() {
+        let nodes = 1_u32 << 14;
+        let all = 5_u64 << 32;
+        let start = |row| all * u64::from(row) / u64::from(nodes);
+        let rows = Rows::collect(nodes, (0..=nodes).map(start)).unwrap();
+        let sizes = Sizes::File {
+            outgoing: &rows,
+            incoming: &rows,
+            is_symmetric: true,
+            kind: None,
+        };
+        assert_eq!(sizes.edges(), all);
+        let cuts = cuts(sizes, 4);
+        assert_eq!(cuts, [0, 1 << 12, 1 << 13, 3 << 12, 1 << 14]);
+    }
+
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(40))]
 
         #[test]
         fn every_edge_is_on_the_device_of_its_end(graph in graph(), devices in 1..6_u32) {
             let incoming = graph.incoming();
-            let cuts = cuts(incoming, devices);
+            let cuts = cuts(Sizes::Graph(&graph, incoming), devices);
             prop_assert_eq!(cuts.len() as u32, devices + 1);
             let walks = Walks { back: true, forth: true, weights: true, slices: None };
             let mut all = Vec::new();

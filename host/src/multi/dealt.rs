@@ -4,6 +4,7 @@
 //! one device does, with its own kernels, and the values of its sources are put together. Work is
 //! that of one device, divided by sources; memory is that of one device, on each.
 
+use super::ranks::meet;
 use super::{Carrier, Devices, DevicesReport};
 use crate::analysis::{End, sources_at_once};
 use crate::backend::cpu::processes::{lost, split};
@@ -110,33 +111,34 @@ pub(super) fn run_on_ranks(
         part => part,
     };
     let asked = request_of(request, sources, devices, own);
-    let found = on_each(graph, &[Some(asked)], canceller);
-    let ranks = parts.len();
-    let status = carrier.all_gather(&[u32::from(found.is_ok())], &vec![1; ranks]);
-    let status = status.map_err(lost)?;
-    let found = found?.into_iter().next().flatten();
-    let first = found.ok_or(RunError::NoSource {
-        analysis: request.analysis,
-    })?;
-    all_well(&status)?;
-    let share = Share::of(&first, parts[own]).words();
     let counts: Vec<usize> = parts.iter().map(|part| FIGURES + 2 * part.len()).collect();
-    let all = carrier.all_gather(&share, &counts).map_err(lost)?;
+    let words = |found: &mut RunOutcome| Share::of(found, parts[own]).words();
+    let (first, all) = gather(graph, Some(asked), carrier, canceller, &counts, words)?;
     let shares = split(&all, &counts).zip(&parts);
     let shares = shares.map(|(words, part)| (!part.is_empty()).then(|| Share::from_words(words)));
     let shares: Vec<Option<Share>> = shares.collect();
-    let name = format!("{} of {}", counted(ranks as u64, "rank"), first.device);
-    let (mut outcome, end) = whole(graph, request, first, devices, &parts, &shares)?;
-    outcome.device = name;
-    Ok((outcome, end))
+    whole(graph, request, first, devices, &parts, &shares)
 }
 
-/// Refuses to go on if a rank ended before, by a word of each.
-pub(super) fn all_well(status: &[u32]) -> Result<(), RunError> {
-    match status.iter().position(|is_well| *is_well == 0) {
-        Some(rank) => Err(BackendError::RankEnded { rank: rank as u32 }.into()),
-        None => Ok(()),
-    }
+/// Runs the request of this rank, `None` if it has failed before, and gathers `words` of what each
+/// rank found, as many of each as `counts` says. Returns the outcome of this rank and all words.
+pub(super) fn gather(
+    graph: &Graph,
+    asked: Option<RunRequest>,
+    carrier: &mut dyn Carrier,
+    canceller: &Canceller,
+    counts: &[usize],
+    words: impl FnOnce(&mut RunOutcome) -> Vec<u32>,
+) -> Result<(RunOutcome, Vec<u32>), RunError> {
+    let (own, ranks) = (carrier.rank(), carrier.ranks() as usize);
+    let found = on_each(graph, &[asked], canceller);
+    let found = found.map(|found| found.into_iter().flatten().next());
+    let found = found.and_then(|found| Ok(found.ok_or(BackendError::RankEnded { rank: own })?));
+    let mut found = meet(carrier, found)?;
+    let all = carrier.all_gather(&words(&mut found), counts);
+    let all = all.map_err(lost)?;
+    found.device = format!("{} of {}", counted(ranks as u64, "rank"), found.device);
+    Ok((found, all))
 }
 
 /// The outcome of all devices and its end, by that of one of them, whose plan and session it shows.
@@ -236,6 +238,7 @@ pub(super) fn together(
         sources: Vec::new(),
         centers: Vec::new(),
         memory_bytes: figures.iter().map(bytes).collect(),
+        graph_bytes: Vec::new(),
         barriers: 0,
         lists: 0,
         pulls: 0,

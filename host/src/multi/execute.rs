@@ -1,7 +1,7 @@
 //! Requests on a resident graph for several devices, and their outcome.
 
 use super::DevicesReport;
-use super::cut::{Walks, cuts, edges_of};
+use super::cut::{Sizes, Walks, cuts, edges_of};
 use super::sliced::{self, WIDTH_LOG2};
 use super::{centers, dealt, price};
 use crate::analysis::{AnalysisKind, Detail, End, ranking_iterations_max};
@@ -10,8 +10,9 @@ use crate::backend::multi::{DeviceEdges, DeviceFound, Meeting, MultiJob, MultiRu
 use crate::backend::{BackendError, Canceller, cpu, cuda};
 use crate::column::Column;
 use crate::executor::Executor;
+use crate::graph::disk::SwgFile;
 use crate::graph::memory::Shortage;
-use crate::graph::{Graph, WeightKind};
+use crate::graph::{Graph, LoadOptions, WeightChoice, WeightKind, load};
 use crate::job::{self, Found, Job, drive, first_and_median};
 use crate::outcome::{Memory, RunOutcome, Times};
 use crate::run::{Phase, RunError, RunRequest};
@@ -273,8 +274,10 @@ pub fn execute_by(
 
 /// A request that is planned for several devices.
 pub(super) struct Split<'a> {
-    /// The graph as it was read.
+    /// The graph as it was read, or its nodes alone.
     pub(super) graph: &'a Graph,
+    /// The file from which a check reads the graph instead, without weights or with them.
+    pub(super) file: Option<(&'a SwgFile, WeightChoice)>,
     pub(super) run: Box<SplitRun<'a>>,
 }
 
@@ -292,7 +295,16 @@ impl job::Work for Split<'_> {
 
     fn finish(self, job: &mut Job<'_>, answer: Self::Answer) -> Result<RunOutcome, RunError> {
         let (mut outcome, end) = answer;
-        job.check(&mut outcome, end, || Ok::<_, RunError>(self.graph))?;
+        match self.file {
+            None => job.check(&mut outcome, end, || Ok::<_, RunError>(self.graph))?,
+            Some((file, weights)) => job.check(&mut outcome, end, || {
+                let options = LoadOptions {
+                    weights,
+                    ..LoadOptions::default()
+                };
+                Ok::<_, RunError>(load(file.path(), &options, None)?.graph)
+            })?,
+        }
         Ok(outcome)
     }
 }
@@ -312,11 +324,19 @@ fn prepare<'a>(
         Way::Cut(work) => work,
         Way::Dealt => {
             let run = Box::new(|job: &mut Job<'_>| dealt::run(graph, job, devices, canceller));
-            return Ok(Split { graph, run });
+            return Ok(Split {
+                graph,
+                file: None,
+                run,
+            });
         }
         Way::Centers => {
             let run = Box::new(|job: &mut Job<'_>| centers::run(graph, job, devices, canceller));
-            return Ok(Split { graph, run });
+            return Ok(Split {
+                graph,
+                file: None,
+                run,
+            });
         }
     };
     let start = job.now();
@@ -350,6 +370,7 @@ fn prepare<'a>(
     };
     Ok(Split {
         graph,
+        file: None,
         run: Box::new(run),
     })
 }
@@ -372,6 +393,7 @@ pub(super) struct Cut<'g> {
     graph: &'g Graph,
     /// The graph as the analysis takes it.
     pub(super) form: &'g Graph,
+    sizes: Sizes<'g>,
     work: Work,
     run: MultiRun,
 }
@@ -394,10 +416,31 @@ impl<'g> Cut<'g> {
             );
             return Err(RunError::CannotSplit { analysis, what });
         }
-        let run = describe(form, request, work, devices)?;
+        let sizes = Sizes::Graph(form, form.try_incoming().map_err(short)?);
+        let run = describe(sizes, request, work, devices, mean_weight(form))?;
         Ok(Self {
             graph,
             form,
+            sizes,
+            work,
+            run,
+        })
+    }
+
+    /// Cuts a file of these nodes and rows for `devices`.
+    pub(super) fn of_rows(
+        nodes: &'g Graph,
+        sizes: Sizes<'g>,
+        request: &RunRequest,
+        work: Work,
+        devices: u32,
+        mean_weight: f64,
+    ) -> Result<Self, RunError> {
+        let run = describe(sizes, request, work, devices, mean_weight)?;
+        Ok(Self {
+            graph: nodes,
+            form: nodes,
+            sizes,
             work,
             run,
         })
@@ -419,7 +462,7 @@ impl<'g> Cut<'g> {
         let range = [device, device + 1].map(|at| self.run.cuts[at as usize]);
         let walks = Walks {
             slices: slices.filter(|_| self.work == Work::Ranks),
-            ..walks(self.form, self.work)
+            ..walks(self.sizes, self.work)
         };
         edges_of(self.form, incoming, range, walks).map_err(short)
     }
@@ -456,7 +499,7 @@ impl<'g> Cut<'g> {
         found: &[DeviceFound],
         plan_ns: u64,
     ) -> Result<(RunOutcome, End), RunError> {
-        let (values, end) = result(self.form, job.request, self.work, &self.run, found)?;
+        let (values, end) = result(self.sizes, job.request, self.work, &self.run, found)?;
         let report = report(&self.run, devices, found);
         let bytes = report.memory_bytes.iter().sum();
         add_runs(job, found);
@@ -475,11 +518,14 @@ impl<'g> Cut<'g> {
                 budget_bytes: job.request.machine.budget_bytes,
             },
         };
-        let outcome = RunOutcome {
+        let mut outcome = RunOutcome {
             device_barriers: found.iter().map(|found| found.barriers).max().unwrap_or(0),
             devices: Some(report),
             ..job.outcome(self.graph, self.form, answer)
         };
+        if matches!(self.sizes, Sizes::File { .. }) {
+            outcome.edges = self.sizes.edges();
+        }
         Ok((outcome, end))
     }
 }
@@ -493,28 +539,28 @@ pub(super) fn short(short: Shortage) -> RunError {
 }
 
 /// Directions in which the work walks edges.
-fn walks(graph: &Graph, work: Work) -> Walks {
+pub(super) fn walks(sizes: Sizes<'_>, work: Work) -> Walks {
     Walks {
         back: matches!(
             work,
             Work::Levels | Work::Reached | Work::Ranks | Work::Components
         ),
         forth: !matches!(work, Work::Ranks | Work::Components),
-        weights: work == Work::Lengths && graph.weights().is_some(),
+        weights: work == Work::Lengths && sizes.weight_kind().is_some(),
         slices: None,
     }
 }
 
 /// Inputs that all devices share.
 fn describe(
-    graph: &Graph,
+    sizes: Sizes<'_>,
     request: &RunRequest,
     work: Work,
     devices: u32,
+    mean_weight: f64,
 ) -> Result<MultiRun, RunError> {
-    let incoming = graph.try_incoming().map_err(short)?;
-    let cuts = cuts(incoming, devices);
-    let is_float = graph.weight_kind() == Some(WeightKind::Float);
+    let cuts = cuts(sizes, devices);
+    let is_float = sizes.weight_kind() == Some(WeightKind::Float);
     let kind = match work {
         Work::Levels | Work::Reached => MultiKind::Levels,
         Work::Lengths if is_float => MultiKind::Float,
@@ -532,17 +578,19 @@ fn describe(
         }
         _ => asked.unwrap_or(UNREACHED - 1).min(UNREACHED - 1),
     };
+    // The unit is no finer for more.
+    let edges = u32::try_from(sizes.edges()).unwrap_or(u32::MAX);
     let mut run = MultiRun {
         kind,
-        nodes: graph.nodes(),
-        edges: u64::from(graph.edges()),
+        nodes: sizes.nodes(),
+        edges: sizes.edges(),
         source_counts: vec![0; devices as usize],
         cuts,
         limit,
-        ranking: (ranking.damping, unit_exponent(graph.edges())),
+        ranking: (ranking.damping, unit_exponent(edges)),
         masses: [0, units(ranking.tolerance)],
-        width: width(graph),
-        symmetric: graph.is_symmetric(),
+        width: width(sizes, mean_weight),
+        symmetric: sizes.is_symmetric(),
         sources: (0, 0),
         source_bits: Vec::new(),
         first_shares: Vec::new(),
@@ -550,17 +598,17 @@ fn describe(
         repeat: request.repeat.get(),
     };
     if matches!(work, Work::Levels | Work::Reached | Work::Lengths) {
-        sources(graph, request.sources(), &mut run);
+        sources(sizes, request.sources(), &mut run);
     }
     if work == Work::Ranks {
-        first_shares(graph, &mut run)?;
+        first_shares(sizes, &mut run)?;
     }
     Ok(run)
 }
 
 /// Marks the sources.
-fn sources(graph: &Graph, sources: &[u32], run: &mut MultiRun) {
-    run.source_bits = vec![0; graph.nodes().div_ceil(32) as usize];
+fn sources(sizes: Sizes<'_>, sources: &[u32], run: &mut MultiRun) {
+    run.source_bits = vec![0; sizes.nodes().div_ceil(32) as usize];
     for source in sources {
         let (word, bit) = (&mut run.source_bits[*source as usize / 32], source % 32);
         if *word >> bit & 1 != 0 {
@@ -570,17 +618,17 @@ fn sources(graph: &Graph, sources: &[u32], run: &mut MultiRun) {
         let device = run.cuts.partition_point(|cut| cut <= source) - 1;
         run.source_counts[device] += 1;
         run.sources.0 += 1;
-        run.sources.1 += u64::from(graph.outgoing().degree(*source));
+        run.sources.1 += u64::from(sizes.degree(*source));
     }
 }
 
 /// The shares of nodes at the start, and the mass of those without edges.
-fn first_shares(graph: &Graph, run: &mut MultiRun) -> Result<(), RunError> {
-    let rank = 1.0 / graph.nodes() as f32;
+fn first_shares(sizes: Sizes<'_>, run: &mut MultiRun) -> Result<(), RunError> {
+    let rank = 1.0 / sizes.nodes() as f32;
     let scale = Scale::of(run.ranking.1);
-    run.first_shares = crate::graph::memory::zeroed(graph.nodes() as usize).map_err(short)?;
+    run.first_shares = crate::graph::memory::zeroed(sizes.nodes() as usize).map_err(short)?;
     for (node, share) in (0..).zip(&mut run.first_shares) {
-        match graph.outgoing().degree(node) {
+        match sizes.degree(node) {
             0 => run.masses[0] = run.masses[0].wrapping_add(units(rank)),
             degree => *share = scale.whole(rank / degree as f32).to_bits(),
         }
@@ -588,24 +636,30 @@ fn first_shares(graph: &Graph, run: &mut MultiRun) -> Result<(), RunError> {
     Ok(())
 }
 
+/// The sum of weights, as numbers.
+pub(super) fn sum_of_weights(weights: &[u32], kind: Option<WeightKind>) -> f64 {
+    let number = |word: &u32| match kind {
+        Some(WeightKind::Float) => f64::from(f32::from_bits(*word)),
+        _ => f64::from(*word),
+    };
+    weights.iter().map(number).sum()
+}
+
+/// The mean weight of a graph's edges, 1 without weights.
+fn mean_weight(graph: &Graph) -> f64 {
+    match graph.weights() {
+        None | Some([]) => 1.0,
+        Some(weights) => sum_of_weights(weights, graph.weight_kind()) / weights.len() as f64,
+    }
+}
+
 /// Width of a bucket of distances: the mean weight, and more where few edges leave a node, so that
 /// a bucket has work for many lanes.
-fn width(graph: &Graph) -> u32 {
+fn width(sizes: Sizes<'_>, mean_weight: f64) -> u32 {
     const EDGES: f64 = 32.0;
-    let is_float = graph.weight_kind() == Some(WeightKind::Float);
-    let mean = match graph.weights() {
-        None => 1.0,
-        Some([]) => 1.0,
-        Some(weights) => {
-            let number = |word: &u32| match is_float {
-                true => f64::from(f32::from_bits(*word)),
-                false => f64::from(*word),
-            };
-            weights.iter().map(number).sum::<f64>() / weights.len() as f64
-        }
-    };
-    let degree = f64::from(graph.edges()) / f64::from(graph.nodes().max(1));
-    let width = mean * (EDGES / degree.max(1.0)).max(1.0);
+    let is_float = sizes.weight_kind() == Some(WeightKind::Float);
+    let degree = sizes.edges() as f64 / f64::from(sizes.nodes().max(1));
+    let width = mean_weight * (EDGES / degree.max(1.0)).max(1.0);
     if is_float {
         let width = width as f32;
         if width > 0.0 { width } else { 1.0 }.to_bits()
@@ -625,13 +679,13 @@ pub(super) fn check_budget(request: &RunRequest, job: &MultiJob<'_>) -> Result<(
 
 /// The column of all devices, and how the run ended.
 fn result(
-    graph: &Graph,
+    sizes: Sizes<'_>,
     request: &RunRequest,
     work: Work,
     run: &MultiRun,
     found: &[DeviceFound],
 ) -> Result<(Column, End), RunError> {
-    let mut words = Vec::with_capacity(graph.nodes() as usize);
+    let mut words = Vec::with_capacity(sizes.nodes() as usize);
     for found in found {
         words.extend_from_slice(&found.values);
     }
@@ -642,7 +696,7 @@ fn result(
     };
     let column = match work {
         Work::Levels | Work::Reached => {
-            end = End::of_levels(&words, run.limit, |node| graph.outgoing().degree(node));
+            end = End::of_levels(&words, run.limit, |node| sizes.degree(node));
             if work == Work::Reached {
                 for word in &mut words {
                     *word = u32::from(*word != UNREACHED);
@@ -679,6 +733,7 @@ fn report(run: &MultiRun, devices: &Devices, found: &[DeviceFound]) -> DevicesRe
         sources: Vec::new(),
         centers: Vec::new(),
         memory_bytes: found.iter().map(|found| found.bytes).collect(),
+        graph_bytes: Vec::new(),
         barriers: u64::from(found[0].state.meetings),
         lists: found.iter().map(|found| u64::from(found.state.lists)).sum(),
         pulls: u64::from(found[0].state.pulls),

@@ -6,7 +6,8 @@
 //! many edges each (`cut`); a device has the edges that lead to its own nodes. One kernel stays on each device for the whole analysis, and after each step
 //! the devices write what they found into each other's memory: no host is in between. Columns are
 //! those of a run on one device, bit for bit. Devices may also be processes that a `carrier` joins
-//! (`ranks`). [docs/many-gpus.md] has the costs.
+//! (`ranks`), and read no more than their own edges from a `.swg` file (`parts`).
+//! [docs/many-gpus.md] has the costs.
 //!
 //! [docs/many-gpus.md]: https://github.com/seawall-rs/seawall/blob/main/docs/many-gpus.md
 
@@ -16,6 +17,7 @@ mod choice;
 mod cut;
 mod dealt;
 mod execute;
+mod parts;
 mod price;
 mod programs;
 mod ranks;
@@ -27,7 +29,9 @@ pub use choice::{DeviceChoice, NoDevice};
 pub use execute::{ANALYSES, Devices, execute, execute_with, reason_for_one};
 #[doc(hidden)]
 pub use execute::{Tried, execute_by};
-pub use programs::open_session;
+pub use parts::FileOnRanks;
+pub use programs::{open_on_ranks, open_session};
+pub(crate) use ranks::greet_with_program;
 pub use ranks::{execute_on_ranks, refuse_on_ranks};
 
 use serde::Serialize;
@@ -53,6 +57,9 @@ pub struct DevicesReport {
     pub centers: Vec<u64>,
     /// Memory of each device, bytes.
     pub memory_bytes: Vec<u64>,
+    /// Bytes of the graph that each rank holds besides, if each has read its own part alone.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub graph_bytes: Vec<u64>,
     /// Barriers of all devices.
     pub barriers: u64,
     /// Steps after which a device sent a list of nodes and no bits, of all devices.

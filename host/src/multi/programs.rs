@@ -1,6 +1,6 @@
 //! Programs of code on several devices.
 
-use super::Devices;
+use super::{Carrier, Devices};
 use crate::backend::cpu::stepped::SteppedSession;
 use crate::backend::{BackendError, RunLimits, Session};
 use crate::executor::Machine;
@@ -54,9 +54,32 @@ pub fn open_session<'g>(
         let reason = format!("a run has 1 to {DEVICES_MAX} devices, not {count}");
         return Err(refuse(reason));
     }
-    let limits = RunLimits {
-        time_budget_ns: machine.time_budget_ns,
-    };
-    let session = SteppedSession::open(graph, count, threads, limits)?;
+    let session = SteppedSession::open(graph, count, threads, limits(machine))?;
     Ok(Box::new(session.with_jit(machine.jit)))
+}
+
+/// Opens a session of programs on the ranks that `carrier` joins, as [`open_session`] does on
+/// devices: each rank has `graph` and all of a program's registers, and `threads` threads. Every
+/// rank loads the same program, or calls [`refuse_on_ranks`](super::refuse_on_ranks), runs it as
+/// often as the others, with the same inputs, and reads whole results.
+///
+/// # Errors
+/// Of loading: [`BackendError::NotShared`] for a program that ranks cannot share or if a rank has
+/// another graph or program; of loading and runs: [`BackendError::RankEnded`] if another rank could
+/// not go on, and [`BackendError::RankLost`] if one is gone. As for
+/// [`CpuSession::open`](crate::backend::cpu::CpuSession::open).
+pub fn open_on_ranks<'g>(
+    graph: &'g Graph,
+    machine: &Machine,
+    carrier: &'g mut dyn Carrier,
+    threads: u32,
+) -> Result<Box<dyn Session + 'g>, BackendError> {
+    let session = SteppedSession::on_ranks(graph, carrier, threads, limits(machine))?;
+    Ok(Box::new(session.with_jit(machine.jit)))
+}
+
+const fn limits(machine: &Machine) -> RunLimits {
+    RunLimits {
+        time_budget_ns: machine.time_budget_ns,
+    }
 }

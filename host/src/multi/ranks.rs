@@ -6,6 +6,7 @@
 use super::carrier::Carrier;
 use super::execute::{Cut, Split, Way, check, check_budget, way_of};
 use super::{Devices, centers, dealt};
+use crate::analysis::End;
 use crate::backend::cpu::multi::{Blocks, on_device};
 use crate::backend::cpu::processes::{Processes, lost};
 use crate::backend::multi::DeviceEdges;
@@ -14,6 +15,7 @@ use crate::executor::Machine;
 use crate::graph::Graph;
 use crate::job::{Job, drive};
 use crate::outcome::RunOutcome;
+use crate::program::EncodedProgram;
 use crate::run::{Phase, RunError, RunRequest};
 use crate::spans;
 use crate::units::counted;
@@ -21,7 +23,7 @@ use seawall_core::abi::VERSION;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// Words with which a rank says before a run whether it is ready, and with what.
-const GREETING: usize = 7;
+pub(super) const GREETING: usize = 7;
 
 /// Differences of two greetings, by their first word.
 const DIFFERENCES: [(usize, &str); 3] = [
@@ -75,8 +77,9 @@ fn prepare<'a>(
     let start = job.now();
     job.phase(Phase::Plan);
     let ready = ready(graph, job.request, &devices, own);
-    let words = ready.as_ref().map(|_| greeting(graph, job.request));
-    greet(carrier, words.unwrap_or([0; GREETING]), ready.is_ok())?;
+    let asked = |hasher: &mut DefaultHasher| hash_request(job.request, hasher);
+    let words = ready.as_ref().map(|_| greeting(&of_graph(graph), &asked));
+    greet_with(carrier, words.unwrap_or([0; GREETING]))?;
     let plan_ns = job.since(start);
     let Some((cut, edges)) = ready? else {
         let is_counting = way_of(job.request, &devices)? == Way::Centers;
@@ -89,13 +92,33 @@ fn prepare<'a>(
         };
         return Ok(Split {
             graph,
+            file: None,
             run: Box::new(run),
         });
     };
-    let run = move |job: &mut Job<'_>| {
+    let run = run_cut(cut, edges, carrier, threads, canceller, plan_ns);
+    Ok(Split {
+        graph,
+        file: None,
+        run: Box::new(run),
+    })
+}
+
+/// Runs this rank's part of a cut, and gathers the outcome of all.
+pub(super) fn run_cut<'a>(
+    cut: Cut<'a>,
+    edges: DeviceEdges<'a>,
+    carrier: &'a mut dyn Carrier,
+    threads: u32,
+    canceller: &'a Canceller,
+    plan_ns: u64,
+) -> impl FnMut(&mut Job<'_>) -> Result<(RunOutcome, End), RunError> + use<'a> {
+    let (own, count) = (carrier.rank(), carrier.ranks());
+    let devices = Devices::simulated(count, threads);
+    move |job: &mut Job<'_>| {
         job.phase(Phase::Upload);
         let work = cut.job(own, &edges);
-        let ranks = Processes::new(carrier, canceller);
+        let ranks = Processes::new(&mut *carrier, canceller);
         let Some(found) = on_device(&work, Blocks::Threads(threads.max(1)), &ranks) else {
             return Err(ranks.into_error().into());
         };
@@ -106,15 +129,11 @@ fn prepare<'a>(
             counted(u64::from(threads), "CPU thread")
         );
         cut.outcome(job, &devices, device, &found, plan_ns)
-    };
-    Ok(Split {
-        graph,
-        run: Box::new(run),
-    })
+    }
 }
 
-/// Tells the other ranks that this one cannot run the request, in the place of
-/// [`execute_on_ranks`]. Returns whether no rank before this one refuses too: then its message is
+/// Tells the other ranks that this one cannot run the request or the program, in the place of
+/// [`execute_on_ranks`] or of loading one by [`open_on_ranks`](super::open_on_ranks). Returns whether no rank before this one refuses too: then its message is
 /// the one to show.
 ///
 /// # Errors
@@ -148,14 +167,34 @@ fn ready<'g>(
     Ok(Some((cut, edges)))
 }
 
-/// The version, graph and request of this rank, two words each.
-fn greeting(graph: &Graph, request: &RunRequest) -> [u32; GREETING] {
+/// The version, the graph and what is asked of it, two words each, of a rank that is ready.
+pub(super) fn greeting(
+    graph: &dyn Fn(&mut DefaultHasher),
+    asked: &dyn Fn(&mut DefaultHasher),
+) -> [u32; GREETING] {
     let digest = |hash: &dyn Fn(&mut DefaultHasher)| {
         let mut hasher = DefaultHasher::new();
         hash(&mut hasher);
         hasher.finish()
     };
     let version = digest(&|hasher| (env!("CARGO_PKG_VERSION"), VERSION).hash(hasher));
+    let mut words = [1; GREETING];
+    for (pair, wide) in words[1..]
+        .chunks_mut(2)
+        .zip([version, digest(graph), digest(asked)])
+    {
+        pair.copy_from_slice(&[wide as u32, (wide >> 32) as u32]);
+    }
+    words
+}
+
+/// Hashes a graph.
+fn of_graph(graph: &Graph) -> impl Fn(&mut DefaultHasher) {
+    |hasher| graph.layout_hash().hash(hasher)
+}
+
+/// Hashes a request, but for what ranks may have of their own.
+pub(super) fn hash_request(request: &RunRequest, hasher: &mut DefaultHasher) {
     let asked = RunRequest {
         machine: Machine::default(),
         // Rank 0 alone checks and explains.
@@ -163,40 +202,91 @@ fn greeting(graph: &Graph, request: &RunRequest) -> [u32; GREETING] {
         explain: false,
         ..request.clone()
     };
-    let asked = digest(&|hasher| {
-        format!("{asked:?}").hash(hasher);
-        request.machine.time_budget_ns.hash(hasher);
-    });
-    let mut words = [1; GREETING];
-    for (pair, wide) in words[1..]
-        .chunks_mut(2)
-        .zip([version, graph.layout_hash(), asked])
-    {
-        pair.copy_from_slice(&[wide as u32, (wide >> 32) as u32]);
-    }
-    words
+    format!("{asked:?}").hash(hasher);
+    request.machine.time_budget_ns.hash(hasher);
 }
 
-/// Compares greetings; an error if a rank is not ready or has something else. A rank that is not
-/// ready itself has its own error.
-fn greet(carrier: &mut dyn Carrier, own: [u32; GREETING], is_ready: bool) -> Result<(), RunError> {
+/// Compares the graph and the program with those of the other ranks.
+///
+/// # Errors
+/// [`BackendError::NotShared`] if a rank has others, [`BackendError::RankEnded`],
+/// [`BackendError::RankLost`].
+pub(crate) fn greet_with_program(
+    carrier: &mut dyn Carrier,
+    graph: &Graph,
+    program: &EncodedProgram,
+    is_ready: bool,
+) -> Result<(), BackendError> {
+    let asked = |hasher: &mut DefaultHasher| {
+        let tables = (&program.groups, &program.waves, &program.registers);
+        format!("{tables:?}{:?}{}", program.code, program.arena_bytes).hash(hasher);
+    };
+    let words = match is_ready {
+        true => greeting(&of_graph(graph), &asked),
+        false => [0; GREETING],
+    };
+    match greet(carrier, words)? {
+        None => Ok(()),
+        Some(Difference { rank, what }) => Err(BackendError::NotShared {
+            reason: format!("rank {rank} has {what} than rank 0"),
+        }),
+    }
+}
+
+/// Compares greetings.
+///
+/// # Errors
+/// [`RunError::RankDiffers`], [`BackendError::RankEnded`], [`BackendError::RankLost`].
+pub(super) fn greet_with(carrier: &mut dyn Carrier, own: [u32; GREETING]) -> Result<(), RunError> {
+    match greet(carrier, own)? {
+        None => Ok(()),
+        Some(Difference { rank, what }) => Err(RunError::RankDiffers { rank, what }),
+    }
+}
+
+/// Waits for all ranks, and returns what this one found; its own error says more than that another
+/// rank has ended.
+pub(super) fn meet<T>(
+    carrier: &mut dyn Carrier,
+    found: Result<T, RunError>,
+) -> Result<T, RunError> {
+    let ranks = carrier.ranks() as usize;
+    let status = carrier.all_gather(&[u32::from(found.is_ok())], &vec![1; ranks]);
+    let status = status.map_err(lost)?;
+    let found = found?;
+    match status.iter().position(|is_well| *is_well == 0) {
+        Some(rank) => Err(BackendError::RankEnded { rank: rank as u32 }.into()),
+        None => Ok(found),
+    }
+}
+
+/// A rank that has something else than the first.
+struct Difference {
+    rank: u32,
+    what: &'static str,
+}
+
+/// Compares greetings; an error if another rank is not ready. A rank that is not ready itself has
+/// its own error.
+fn greet(
+    carrier: &mut dyn Carrier,
+    own: [u32; GREETING],
+) -> Result<Option<Difference>, BackendError> {
     let ranks = carrier.ranks() as usize;
     let all = carrier.all_gather(&own, &vec![GREETING; ranks]);
     let all = all.map_err(lost)?;
-    if !is_ready {
-        return Ok(());
+    if own[0] == 0 {
+        return Ok(None);
     }
     let all: Vec<&[u32]> = all.chunks(GREETING).collect();
     if let Some(rank) = all.iter().position(|words| words[0] == 0) {
         let rank = rank as u32;
-        return Err(BackendError::RankEnded { rank }.into());
+        return Err(BackendError::RankEnded { rank });
     }
-    for (at, what) in DIFFERENCES {
-        let differs = |words: &&[u32]| words[at..at + 2] != all[0][at..at + 2];
-        if let Some(rank) = all.iter().position(differs) {
-            let rank = rank as u32;
-            return Err(RunError::RankDiffers { rank, what });
-        }
-    }
-    Ok(())
+    let different = DIFFERENCES.iter().find_map(|(at, what)| {
+        let differs = |words: &&[u32]| words[*at..at + 2] != all[0][*at..at + 2];
+        let rank = all.iter().position(differs)? as u32;
+        Some(Difference { rank, what })
+    });
+    Ok(different)
 }

@@ -10,9 +10,9 @@ use std::time::Instant;
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
-use super::EmitName;
 use super::columns::{self, Choice, ResultColumn};
 use super::spans::Spans;
+use super::{EmitName, Ranks};
 use crate::error::CliError;
 use crate::output::print;
 use crate::program::{ProgramFailure, read, values};
@@ -43,6 +43,8 @@ pub(super) struct ProgramRequest<'a> {
     pub(super) machine: Machine,
     /// Several devices that share the program.
     pub(super) devices: Option<&'a DeviceChoice>,
+    /// Ranks that share it.
+    pub(super) ranks: Option<&'a Ranks>,
     /// The form of `--emit`, which is printed instead of a run.
     pub(super) emit: Option<EmitName>,
     /// Number of runs.
@@ -222,7 +224,24 @@ fn run(
     encoded: &EncodedProgram,
 ) -> Result<Ran, BackendError> {
     let mut spans = Spans::new();
-    let mut session = spans.host("open", || open(graph, asked))?;
+    if let Some(ranks) = asked.ranks {
+        return ranks.with_session(graph, &asked.machine, |session| {
+            run_in(session, spans, graph, asked, program, encoded)
+        });
+    }
+    let session = spans.host("open", || open(graph, asked))?;
+    run_in(session, spans, graph, asked, program, encoded)
+}
+
+/// Loads the program, and runs it as often as requested.
+fn run_in(
+    mut session: ProgramSession<'_>,
+    mut spans: Spans,
+    graph: &Graph,
+    asked: &ProgramRequest<'_>,
+    program: &TextProgram,
+    encoded: &EncodedProgram,
+) -> Result<Ran, BackendError> {
     session.trace_runs(asked.is_timed);
     spans.host("load program", || session.load(encoded))?;
     for input in &program.inputs {

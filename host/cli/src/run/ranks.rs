@@ -2,15 +2,21 @@
 
 use super::RunArgs;
 use crate::error::CliError;
-use seawall::backend::Canceller;
+use crate::program::ProgramFailure;
+use crate::progress::ProgressLine;
+use crate::sources::Sources;
 use seawall::backend::cpu::available_threads;
+use seawall::backend::{BackendError, Canceller, ProgramSession};
 use seawall::batch::is_batch;
-use seawall::executor::Executor;
-use seawall::graph::Graph;
-use seawall::multi::{Carrier, execute_on_ranks, refuse_on_ranks};
+use seawall::executor::{Executor, Machine};
+use seawall::graph::{Graph, WeightChoice};
+use seawall::multi::{Carrier, FileOnRanks, execute_on_ranks, open_on_ranks, refuse_on_ranks};
 use seawall::outcome::RunOutcome;
 use seawall::run::{Phase, RunError, RunRequest};
+use seawall::units::elapsed_ns;
 use std::cell::{Cell, RefCell};
+use std::ffi::OsStr;
+use std::time::Instant;
 
 /// The ranks of a run, as one of them sees them.
 pub(crate) struct Ranks {
@@ -49,14 +55,33 @@ impl Ranks {
         request: &RunRequest,
         progress: &mut dyn FnMut(Phase),
     ) -> Result<RunOutcome, CliError> {
-        let share = available_threads().get() as u32 / self.local;
-        let asked = request.machine.threads.map(|threads| threads.get() as u32);
-        let threads = asked.unwrap_or(share).max(1);
+        let threads = self.threads(&request.machine);
         self.has_answered.set(true);
         let carrier = &mut **self.carrier.borrow_mut();
         let canceller = Canceller::default();
         let found = execute_on_ranks(graph, request, carrier, threads, &canceller, progress);
         Ok(found?)
+    }
+
+    /// Calls `run` with a session of programs on the ranks.
+    pub(super) fn with_session<T>(
+        &self,
+        graph: &Graph,
+        machine: &Machine,
+        run: impl FnOnce(ProgramSession<'_>) -> Result<T, BackendError>,
+    ) -> Result<T, BackendError> {
+        let carrier = &mut **self.carrier.borrow_mut();
+        let session = open_on_ranks(graph, machine, carrier, self.threads(machine))?;
+        // They hear of this rank when it loads the program.
+        self.has_answered.set(true);
+        run(ProgramSession::over(session))
+    }
+
+    /// Threads of this rank.
+    fn threads(&self, machine: &Machine) -> u32 {
+        let share = available_threads().get() as u32 / self.local;
+        let asked = machine.threads.map(|threads| threads.get() as u32);
+        asked.unwrap_or(share).max(1)
     }
 
     /// Returns whether this rank is the one to show `error`, after telling the others that it
@@ -71,11 +96,57 @@ impl Ranks {
 }
 
 impl RunArgs {
+    /// Runs on ranks that read their own parts of a file, and returns the outcome and the nodes;
+    /// `None` if each takes the whole graph.
+    pub(super) fn run_in_parts(
+        &self,
+        ranks: &Ranks,
+        name: &OsStr,
+        sources: &Sources,
+        line: &ProgressLine,
+    ) -> Result<Option<(RunOutcome, Graph)>, CliError> {
+        let unasked = self.request(Vec::new());
+        // A ranking ignores weights of 1.
+        let unit_weights = matches!(
+            self.weights.choice_for(&unasked),
+            WeightChoice::Unit | WeightChoice::Ignored
+        );
+        let Some(file) = self.streamed_file(name)? else {
+            return Ok(None);
+        };
+        let count = ranks.carrier.borrow().ranks();
+        if !FileOnRanks::takes(&file, &unasked, unit_weights, count)? {
+            return Ok(None);
+        }
+        let shown = &*name.to_string_lossy();
+        line.say(format!("reading the nodes of {shown}"));
+        let started = Instant::now();
+        let file = FileOnRanks::read(file, unit_weights)?;
+        let load_ns = elapsed_ns(started);
+        self.check_target(file.nodes(), shown)?;
+        let mut request = self.request(self.source_nodes(sources, shown, file.nodes())?);
+        request.source_weights = self.source_weights(sources, file.nodes());
+        let threads = ranks.threads(&request.machine);
+        ranks.has_answered.set(true);
+        let mut outcome = {
+            let carrier = &mut **ranks.carrier.borrow_mut();
+            let progress = &mut |phase| line.phase(phase);
+            file.execute(&request, carrier, threads, &Canceller::default(), progress)?
+        };
+        outcome.times.load = load_ns;
+        outcome.taken.undirected_reaches_more = outcome.reached_little();
+        let nodes = match self.output.draw {
+            Some(_) => self.load(name, line)?.graph,
+            None => file.into_nodes(),
+        };
+        Ok(Some((outcome, nodes)))
+    }
+
     /// Refuses what ranks do not run.
     pub(super) fn check_ranks(&self) -> Result<(), CliError> {
         let refuse = |option, remedy| Err(CliError::NotOnRanks { option, remedy });
-        if self.program.is_some() {
-            return refuse("--program", "run it with seawall, on one host");
+        if self.machine.emit.is_some() {
+            return refuse("--emit", "print it with seawall, on one host");
         }
         if self.machine.devices.is_some() {
             return refuse("--devices", "each rank is one device");
@@ -102,10 +173,13 @@ impl RunArgs {
 impl CliError {
     /// Whether no other rank shows this error.
     fn is_of_this_rank(&self) -> bool {
-        use seawall::backend::BackendError::RankEnded;
-        !matches!(
-            self,
-            Self::Run(RunError::Backend(RankEnded { .. }) | RunError::RankDiffers { .. })
-        )
+        use BackendError::{NotShared, RankEnded};
+        match self {
+            Self::Run(RunError::Backend(RankEnded { .. }) | RunError::RankDiffers { .. }) => false,
+            Self::Program(ProgramFailure::Run { source }) => {
+                !matches!(source, RankEnded { .. } | NotShared { .. })
+            }
+            _ => true,
+        }
     }
 }

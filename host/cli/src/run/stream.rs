@@ -198,7 +198,7 @@ impl RunArgs {
     }
 
     /// Opens the graph if it is a plain `.swg` file whose edges are taken as they are.
-    fn streamed_file(&self, name: &OsStr) -> Result<Option<SwgFile>, CliError> {
+    pub(super) fn streamed_file(&self, name: &OsStr) -> Result<Option<SwgFile>, CliError> {
         let is_other = self.reading.is_other_than(Format::Binary);
         let weights = self.weights.choice_for(&self.request(Vec::new()));
         if is_other || matches!(weights, WeightChoice::Scaled(_)) {

@@ -153,13 +153,7 @@ impl SwgFile {
     }
 
     fn starts(&self, width: usize, word: impl Fn(&[u8]) -> u64) -> Result<Rows, GraphError> {
-        let wrong = |error| match error {
-            RowError::Order { row, start } => self.bad(BinaryProblem::Offset {
-                node: row,
-                value: start,
-            }),
-            RowError::Memory(short) => GraphError::memory(&self.name(), short),
-        };
+        let wrong = |error| self.wrong_row(error);
         let mut rows = Rows::with_space(self.header.nodes as u32).map_err(wrong)?;
         self.each(&self.sections.offsets, |bytes| {
             bytes
@@ -168,6 +162,36 @@ impl SwgFile {
                 .map_err(wrong)
         })?;
         Ok(rows)
+    }
+
+    /// The error for row offsets.
+    pub(super) fn wrong_row(&self, error: RowError) -> GraphError {
+        match error {
+            RowError::Order { row, start } => self.bad(BinaryProblem::Offset {
+                node: row,
+                value: start,
+            }),
+            RowError::Memory(short) => GraphError::memory(&self.name(), short),
+        }
+    }
+
+    /// Reads words of a section, from its word `first` on.
+    pub(super) fn read_words(
+        &self,
+        section: &std::ops::Range<u64>,
+        first: u64,
+        to: &mut [u32],
+    ) -> Result<(), GraphError> {
+        let mut file = &self.file;
+        let failed = failed(&self.path, "read");
+        let at = section.start + 4 * first;
+        file.seek(SeekFrom::Start(at)).map_err(&failed)?;
+        let bytes: &mut [u8] = bytemuck::cast_slice_mut(to);
+        let held = fill(file, bytes).map_err(&failed)?;
+        if held < bytes.len() {
+            return Err(self.short(at + held as u64));
+        }
+        Ok(())
     }
 
     fn names(&self) -> Result<NameTable, GraphError> {

@@ -513,7 +513,7 @@ class Graph:
     def _run_program(
         self, text: str, inputs: list[tuple[str, Array]], options: dict[str, Any]
     ) -> dict[str, Any]:
-        chosen, progress = self._chosen(options, _MACHINE_OPTIONS)
+        chosen, progress = self._chosen(options, _MACHINE_OPTIONS | {"devices"})
         if progress is not True:
             return self._graph.run_program(text, inputs, chosen, progress or None)
         with _shown("program") as line:

@@ -51,6 +51,8 @@ class ProgramResult(NamedTuple):
     seconds: float
     #: Bytes allocated on the machine.
     bytes: int
+    #: Number of devices that shared the program.
+    devices: int
     #: On the CPU, how waves of code ran: how many there are (`waves`), how many of them as machine
     #: code (`compiled`), `seconds` of compiling, and the `reason` why others were interpreted.
     code: dict[str, Any] | None
@@ -610,9 +612,10 @@ class Program:
         """Runs the program on a graph, where it stays loaded for the next run.
 
         `inputs` are arrays by the names of input registers. Options are those of analyses:
-        `machine`, `threads`, `device`, `budget_bytes`, `time_budget`, `progress`, and `jit`
-        (``always`` compiles the program before its first run, ``never`` interprets it, ``auto``
-        compiles once that pays); for `machine`, ``auto`` is the CPU.
+        `machine`, `threads`, `device`, `devices`, `budget_bytes`, `time_budget`, `progress`, and
+        `jit` (``always`` compiles the program before its first run, ``never`` interprets it,
+        ``auto`` compiles once that pays); for `machine`, ``auto`` is the CPU. Several `devices`
+        share a program that only gathers and scatters; any other is refused with the reason.
         """
         kinds = {register["name"]: register["kind"] for register in self._registers}
         words = []

@@ -4,27 +4,22 @@
 //! launches the wave, waits, and copies all memory of the program back. The waves are those of
 //! every other executor.
 
+use super::launched::Kernel;
 use super::place::{graph_addresses, launch_record_at};
-use super::{CpuSession, Lines, Loaded, RunLimits, SERVICES, lines, walkers};
+use super::{CpuSession, Lines, Loaded, RunLimits, lines, walkers};
 use crate::backend::threads::run_blocks;
-use crate::backend::walk::{LoopStage, Stage, stages};
+use crate::backend::walk::{LoopStage, Stage, StageLauncher, stages, walk};
 use crate::backend::{
-    BackendError, Canceller, DeviceInfo, HostWork, NamedWaves, RunStats, Session, SessionMemory,
-    SessionWork, fault, fit, host_fault,
+    BackendError, Canceller, DeviceInfo, HostWork, RunStats, Session, SessionMemory, SessionWork,
+    fit,
 };
 use crate::graph::{Csr, Graph};
-use crate::own::Walkers;
 use crate::program::{EncodedProgram, RegisterId};
 use crate::units::elapsed_ns;
-use seawall_core::abi::control::LoopState;
-use seawall_core::abi::program::LaunchRecord;
-use seawall_device::machine::SHARED_WORDS;
-use seawall_device::machine::cpu::HostGrid;
 use seawall_device::machine::dealer::Dealer;
-use seawall_device::scheduler::{BodyLaunch, again, begin_loop};
-use seawall_device::tables::launch::Launch;
+use seawall_device::scheduler::BodyLaunch;
 use std::num::NonZeroUsize;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// A graph that the host copies before every wave.
 pub(in crate::backend) struct BaselineSession<'g> {
@@ -101,15 +96,6 @@ fn words(count: usize) -> Result<Vec<u32>, BackendError> {
     })
 }
 
-/// One launch of a host loop.
-#[derive(Clone, Copy)]
-enum Kernel {
-    Group(u32),
-    Begin(u32),
-    Body(BodyLaunch),
-    Again(u32),
-}
-
 /// A run in progress.
 struct Running<'r, 'g> {
     session: &'r mut CpuSession<'g>,
@@ -118,53 +104,50 @@ struct Running<'r, 'g> {
     host: HostWork,
 }
 
-impl Running<'_, '_> {
-    fn walk(&mut self, stages: &[Stage]) -> Result<(), BackendError> {
-        for stage in stages {
-            match stage {
-                Stage::Group(group) => self.wave(&[Kernel::Group(*group)])?,
-                Stage::Loop(stage) => self.run_loop(stage)?,
-                Stage::While(stage, body) => self.run_while(stage, body)?,
-            }
-        }
-        Ok(())
+impl StageLauncher for Running<'_, '_> {
+    fn group(&mut self, group: u32) -> Result<(), BackendError> {
+        self.wave(|running| running.launch(Kernel::Group(group)))
     }
 
-    fn run_loop(&mut self, stage: &LoopStage) -> Result<(), BackendError> {
-        let group = |(index, group)| {
-            Kernel::Body(BodyLaunch {
-                fixpoint: stage.wave_index,
-                group,
-                last: index + 1 == stage.groups,
+    fn begin(&mut self, stage: &LoopStage) -> Result<(), BackendError> {
+        self.launch(Kernel::Begin(stage.wave_index))
+    }
+
+    fn iteration(&mut self, stage: &LoopStage) -> Result<(), BackendError> {
+        let mut groups = (0..stage.groups).zip(stage.first_group..);
+        self.wave(|running| {
+            groups.try_for_each(|(index, group)| {
+                running.launch(Kernel::Body(BodyLaunch {
+                    fixpoint: stage.wave_index,
+                    group,
+                    last: index + 1 == stage.groups,
+                }))
             })
-        };
-        let groups = (0..stage.groups).zip(stage.first_group..);
-        let body: Vec<Kernel> = groups.map(group).collect();
-        self.launch(Kernel::Begin(stage.wave_index))?;
-        while self.goes_on(stage)? {
-            self.wave(&body)?;
-        }
-        Ok(())
+        })
     }
 
-    fn run_while(&mut self, stage: &LoopStage, body: &[Stage]) -> Result<(), BackendError> {
-        self.launch(Kernel::Begin(stage.wave_index))?;
-        while self.goes_on(stage)? {
-            self.walk(body)?;
-            self.launch(Kernel::Again(stage.wave_index))?;
-        }
-        Ok(())
+    fn again(&mut self, stage: &LoopStage) -> Result<(), BackendError> {
+        self.launch(Kernel::Again(stage.wave_index))
     }
 
+    fn goes_on(&mut self, stage: &LoopStage) -> Result<bool, BackendError> {
+        self.host.host_synchronisations = self.host.host_synchronisations.saturating_add(1);
+        let loaded = self.session.loaded.as_ref();
+        let loaded = loaded.ok_or(BackendError::NotLoaded)?;
+        loaded.goes_on(stage, self.started, self.session.limits)
+    }
+}
+
+impl Running<'_, '_> {
     /// Uploads the graph, launches a wave and reads its memory back.
-    fn wave(&mut self, kernels: &[Kernel]) -> Result<(), BackendError> {
+    fn wave(
+        &mut self,
+        launch: impl FnOnce(&mut Self) -> Result<(), BackendError>,
+    ) -> Result<(), BackendError> {
         self.copy.upload(&mut self.host);
-        kernels.iter().try_for_each(|kernel| self.launch(*kernel))?;
-        let loaded = self
-            .session
-            .loaded
-            .as_ref()
-            .ok_or(BackendError::NotLoaded)?;
+        launch(self)?;
+        let loaded = self.session.loaded.as_ref();
+        let loaded = loaded.ok_or(BackendError::NotLoaded)?;
         self.copy.arena.copy_from_slice(&loaded.arena);
         self.host.host_synchronisations = self.host.host_synchronisations.saturating_add(1);
         Ok(())
@@ -177,15 +160,9 @@ impl Running<'_, '_> {
             ref resident,
             ..
         } = *self.session;
-        let blocks = match kernel {
-            Kernel::Begin(_) | Kernel::Again(_) => 1,
-            Kernel::Group(_) | Kernel::Body(_) => self.session.threads,
-        };
-        let loaded = self
-            .session
-            .loaded
-            .as_mut()
-            .ok_or(BackendError::NotLoaded)?;
+        let blocks = kernel.blocks(self.session.threads);
+        let loaded = self.session.loaded.as_mut();
+        let loaded = loaded.ok_or(BackendError::NotLoaded)?;
         let mut at = graph_addresses(graph, resident, &loaded.program);
         for address in [
             &mut at.offsets,
@@ -197,72 +174,15 @@ impl Running<'_, '_> {
         ] {
             *address = self.copy.address(*address);
         }
-        let walk = walkers(&loaded.program, false);
+        let walk = (walkers(&loaded.program, false), None);
         let record = launch_record_at(graph, loaded, at, limits);
         let dealer = Dealer::new();
         run_blocks(blocks, |block| {
-            run_kernel(&record, walk, (block, blocks), &dealer, kernel);
+            kernel.run(&record, walk, [block, blocks], &dealer);
         })?;
         self.host.launches = self.host.launches.saturating_add(1);
-        self.settle()
+        loaded.settle(&self.session.canceller)
     }
-
-    /// Turns the fault of the last launch into an error, and ends a cancelled run.
-    fn settle(&mut self) -> Result<(), BackendError> {
-        self.session.canceller.settle()?;
-        let loaded = self
-            .session
-            .loaded
-            .as_ref()
-            .ok_or(BackendError::NotLoaded)?;
-        match loaded.control.fault.code {
-            0 => Ok(()),
-            _ => Err(fault(&NamedWaves::of(&loaded.program), &loaded.control)),
-        }
-    }
-
-    /// Whether another iteration of the open loop follows.
-    fn goes_on(&mut self, stage: &LoopStage) -> Result<bool, BackendError> {
-        let loaded = self
-            .session
-            .loaded
-            .as_ref()
-            .ok_or(BackendError::NotLoaded)?;
-        self.host.host_synchronisations = self.host.host_synchronisations.saturating_add(1);
-        if loaded.control.loop_state != LoopState::Running as u32 {
-            return Ok(false);
-        }
-        let budget = Duration::from_nanos(self.session.limits.time_budget_ns);
-        if self.started.elapsed() > budget {
-            let record = stage.out_of_time(loaded.control.iteration);
-            return Err(host_fault(&NamedWaves::of(&loaded.program), record));
-        }
-        Ok(true)
-    }
-}
-
-fn run_kernel(
-    record: &LaunchRecord,
-    walk: Walkers,
-    place: (u32, u32),
-    dealer: &Dealer,
-    kernel: Kernel,
-) {
-    let mut shared = vec![0_u32; SHARED_WORDS];
-    // SAFETY: `shared` belongs to this thread, has the length that the grid states, and outlives
-    // the call; so does the dealer, which only the threads of this launch use.
-    let grid =
-        unsafe { HostGrid::<false>::new(place.0, place.1, shared.as_mut_ptr(), dealer, SERVICES) };
-    // SAFETY: the record was filled from live, exclusively borrowed memory of the stated lengths,
-    // which outlives the threads.
-    let launch = unsafe { Launch::new(record) };
-    // A launch that stops early leaves its reason in the control block.
-    let _ = match kernel {
-        Kernel::Group(group) => (walk.group)(grid, launch, group),
-        Kernel::Begin(wave) => begin_loop(grid, launch, wave),
-        Kernel::Body(body) => (walk.body)(grid, launch, body),
-        Kernel::Again(wave) => again(grid, launch, wave),
-    };
 }
 
 impl Session for BaselineSession<'_> {
@@ -303,7 +223,7 @@ impl Session for BaselineSession<'_> {
             started: Instant::now(),
             host: HostWork::default(),
         };
-        let walked = running.walk(&stages);
+        let walked = walk(&stages, &mut running);
         let (host, run_ns) = (running.host, elapsed_ns(running.started));
         copy.stages = stages;
         walked?;
