@@ -124,7 +124,8 @@ impl Form {
 }
 
 /// A form that cannot be made.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, thiserror::Error)]
+#[serde(tag = "kind", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum FormError {
     /// Not enough memory.
@@ -137,6 +138,7 @@ pub enum FormError {
     #[error(
         "the weights of the {edges} edges from node {from} to node {to} add up to more than {most}; take the least or the greatest of parallel edges instead of their sum"
     )]
+    #[serde(rename = "weight_too_large")]
     TooHeavy {
         /// Start of the edges, by its id in the file.
         from: u64,
@@ -145,12 +147,14 @@ pub enum FormError {
         /// Number of the edges.
         edges: u64,
         /// The largest weight.
+        #[serde(skip)]
         most: &'static str,
     },
     /// The order of listing is not known.
     #[error(
         "the first of parallel edges is not known, since they were put in the order of their weights; load the graph with `LoadOptions::listed_order`"
     )]
+    #[serde(rename = "listed_order")]
     Unlisted,
 }
 
