@@ -4,7 +4,7 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 
 use super::{BenchRequest, Earlier, Section};
 use crate::bench;
@@ -61,7 +61,7 @@ pub(crate) struct BenchArgs {
 pub(crate) fn command(args: &BenchArgs) -> Result<ExitCode, CliError> {
     let mut sections = args.sections.clone();
     if sections.is_empty() {
-        sections.extend(Section::ALL);
+        sections.extend(Section::value_variants());
     }
     let mut seen = Vec::new();
     sections.retain(|section| {
