@@ -18,6 +18,7 @@ use super::weights::{WeightKind, signed_whole, signed_word};
 
 /// Edges from a node to itself.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum Loops {
     /// They stay.
     #[default]
@@ -28,18 +29,23 @@ pub enum Loops {
 
 /// Edges with the same ends.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum Parallel {
     /// All stay.
     #[default]
     Keep,
-    /// The first one listed stays; of an undirected graph whose rows were given, the first one in the
-    /// row of the smaller end.
+    /// The first one listed stays.
+    ///
+    /// Of an undirected graph whose rows were given, it is the first one in the row of the smaller
+    /// end.
     First,
     /// The lightest one stays.
     Least,
     /// The heaviest one stays.
     Greatest,
-    /// One stays, with the sum of their weights, or with their number if the graph has no weights.
+    /// One stays, with the sum of their weights, or their number.
+    ///
+    /// The number counts if the graph has no weights.
     Sum,
 }
 
