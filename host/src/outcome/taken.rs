@@ -1,9 +1,9 @@
 //! The graph of a run as read, and the form in which an analysis took it.
 
 use crate::analysis::is_reached;
-use crate::graph::{Form, Graph, Loops, Parallel};
+use crate::graph::{Form, Graph, Loops, Parallel, as_text};
 use crate::run::RunRequest;
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
 /// Directions of a graph's edges.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
@@ -35,10 +35,10 @@ pub struct Taken {
     #[serde(skip_serializing_if = "is_zero")]
     pub shortcuts: u64,
     /// Loops that were taken.
-    #[serde(serialize_with = "loops_name")]
+    #[serde(serialize_with = "as_text")]
     pub loops_taken: Loops,
     /// Parallel edges that were taken.
-    #[serde(serialize_with = "parallel_name")]
+    #[serde(serialize_with = "as_text")]
     pub parallel_taken: Parallel,
     /// Reason for dropped loops, if there are any.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -57,14 +57,6 @@ pub struct Taken {
 )]
 const fn is_zero(count: &u64) -> bool {
     *count == 0
-}
-
-fn loops_name<S: Serializer>(loops: &Loops, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_str(loops.name())
-}
-
-fn parallel_name<S: Serializer>(parallel: &Parallel, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_str(parallel.name())
 }
 
 /// Reason given for the form that a request chooses.
