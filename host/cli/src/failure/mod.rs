@@ -19,7 +19,7 @@ use crate::error::CliError;
 use crate::evidence::EvidenceFailure;
 use crate::logging::LogError;
 use crate::page::PageError;
-use crate::sources::{IdRange, SourcesError};
+use crate::sources::SourcesError;
 
 pub(super) use modules::fields as of_module;
 pub(super) use usage::{asks_for_json, of_usage};
@@ -62,7 +62,7 @@ pub(super) fn of(error: &CliError) -> Value {
         CliError::Sources(error) => sources(error),
         CliError::NoSuchSource(source) => json!({
             "kind": "no_such_source", "given": source.given, "graph": source.graph,
-            "range": range_of(&source.range)
+            "range": source.range
         }),
         other => option(other),
     };
@@ -123,16 +123,6 @@ fn sources(error: &SourcesError) -> Value {
         SourcesError::Line { file, line, value } => {
             json!({"kind": "source_line", "file": file, "line": line, "value": value})
         }
-    }
-}
-
-fn range_of(range: &IdRange) -> Value {
-    match range {
-        IdRange::Empty => Value::Null,
-        IdRange::Span { first, last, gaps } => {
-            json!({"first": first, "last": last, "gaps": gaps})
-        }
-        IdRange::Names { first, last } => json!({"first": first, "last": last}),
     }
 }
 
