@@ -8,10 +8,10 @@ use seawall::graph::{Form, Loops, Parallel};
 pub(super) struct FormArgs {
     /// Edges from a node to itself [default: as the analysis asks for; kept by convert and
     /// programs].
-    #[arg(long, value_enum, value_name = "HOW", hide_short_help = true)]
+    #[arg(long, value_name = "HOW", hide_short_help = true)]
     pub(super) loops: Option<Loops>,
     /// Edges with the same ends [default: as the analysis asks for; kept by convert and programs].
-    #[arg(long, value_enum, value_name = "HOW", hide_short_help = true)]
+    #[arg(long, value_name = "HOW", hide_short_help = true)]
     pub(super) parallel: Option<Parallel>,
 }
 

@@ -120,7 +120,6 @@ pub(super) struct RunArgs {
     /// The analysis to run.
     #[arg(
         long,
-        value_enum,
         value_name = "NAME",
         required_unless_present = "program",
         help_heading = ANALYSIS
@@ -232,7 +231,6 @@ struct MachineArgs {
     /// Print a program's machine code for CPU threads or its PTX for GPUs instead of running it.
     #[arg(
         long,
-        value_enum,
         value_name = "FORM",
         conflicts_with = "analysis",
         hide_short_help = true

@@ -29,12 +29,7 @@ executors or from a plain sequential implementation ends with exit code 1.";
 #[command(after_help = EXAMPLES, allow_negative_numbers = true)]
 pub(crate) struct BenchArgs {
     /// Sections to measure, repeatable or separated by commas [default: all].
-    #[arg(
-        long = "section",
-        value_enum,
-        value_delimiter = ',',
-        value_name = "NAME"
-    )]
+    #[arg(long = "section", value_delimiter = ',', value_name = "NAME")]
     sections: Vec<Section>,
     /// Small graphs and one run each: checks that everything works, not how fast.
     #[arg(long)]

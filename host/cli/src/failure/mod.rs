@@ -1,7 +1,7 @@
 //! Failures as JSON: `{"error": {"kind", …, "message"}}` on standard output.
 //!
-//! Kinds and fields come from the typed errors, here and nowhere else. They are part of the
-//! command line's interface: new ones may appear, old ones stay. Errors of the planner and
+//! Kinds and fields are those that the typed errors serialize, or come from here. They are part of
+//! the command line's interface: new ones may appear, old ones stay. Errors of the planner and
 //! refusals of evidence have exactly the fields of their conformance vectors, so they have no
 //! message.
 

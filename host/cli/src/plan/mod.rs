@@ -108,7 +108,7 @@ pub(super) struct PlanArgs {
     json: bool,
     /// Grouping of waves, whether an arena for it fits or not; without it the packed groups, or
     /// smaller ones if an arena needs that.
-    #[arg(long, value_enum, value_name = "NAME")]
+    #[arg(long, value_name = "NAME")]
     strategy: Option<StrategyName>,
     /// Plan for this many devices, each with a part of the nodes: where they exchange what, and
     /// whether one device is faster.

@@ -11,7 +11,7 @@ pub(super) struct CentralityArgs {
     #[arg(long, hide_short_help = true)]
     weighted: bool,
     /// With closeness: distances to the nodes or from them [default: inward].
-    #[arg(long, value_enum, value_name = "WAY", hide_short_help = true)]
+    #[arg(long, value_name = "WAY", hide_short_help = true)]
     direction: Option<Direction>,
     /// With betweenness: divide by the number of pairs of ends, as NetworkX does.
     #[arg(long, hide_short_help = true)]
