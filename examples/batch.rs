@@ -45,12 +45,12 @@ fn main() -> Result<(), Box<dyn Error>> {
     let deepest = outcome
         .graphs
         .iter()
-        .max_by_key(|graph| match graph.rounds {
+        .max_by_key(|graph| match graph.run.rounds {
             Rounds::Levels(levels) => levels,
             Rounds::Iterations(_) => 0,
         });
     if let Some(graph) = deepest {
-        println!("deepest: {} with {:?}", graph.name, graph.rounds);
+        println!("deepest: {} with {:?}", graph.name, graph.run.rounds);
     }
     Ok(())
 }

@@ -5,8 +5,6 @@
 //! older iteration counts as clear. So nothing ever clears the flag, and no clearing can race with
 //! a setter. The device decides memory order, not this module.
 
-use core::fmt;
-
 /// Bytes of the changed flag: one device word.
 const CHANGED_FLAG_BYTES: u32 = 4;
 
@@ -188,7 +186,7 @@ pub enum Outcome {
 /// let error = ConvergenceContract::device_resident(0).unwrap_err();
 /// assert_eq!(error.kind(), "empty_iteration_budget");
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[cfg_attr(
     feature = "serde",
     derive(serde::Serialize),
@@ -197,13 +195,16 @@ pub enum Outcome {
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum ConvergenceError {
     /// No iteration is allowed.
+    #[error("0 iterations cannot reach a fixpoint; allow at least 1")]
     EmptyIterationBudget,
     /// The changed flag is not one device word.
+    #[error("a changed flag of {bytes} bytes; it is one word of {CHANGED_FLAG_BYTES}")]
     InvalidChangedFlagWidth {
         /// Bytes that were asked for.
         bytes: u32,
     },
     /// The host asks to read the flag between iterations.
+    #[error("{polls} polls from the host; ask for 0, the device ends the loop by itself")]
     HostPolledConvergence {
         /// Reads that were asked for.
         polls: u32,
@@ -221,25 +222,3 @@ impl ConvergenceError {
         }
     }
 }
-
-impl fmt::Display for ConvergenceError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::EmptyIterationBudget => {
-                f.write_str("0 iterations cannot reach a fixpoint; allow at least 1")
-            }
-            Self::InvalidChangedFlagWidth { bytes } => {
-                write!(
-                    f,
-                    "a changed flag of {bytes} bytes; it is one word of {CHANGED_FLAG_BYTES}"
-                )
-            }
-            Self::HostPolledConvergence { polls } => write!(
-                f,
-                "{polls} polls from the host; ask for 0, the device ends the loop by itself"
-            ),
-        }
-    }
-}
-
-impl core::error::Error for ConvergenceError {}

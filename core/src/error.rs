@@ -5,7 +5,6 @@
 //! siblings return the stable `snake_case` name that reports and conformance vectors
 //! use. Nothing here depends on how the planners work.
 
-use core::error::Error;
 use core::fmt;
 
 use crate::wave::WaveId;
@@ -72,9 +71,13 @@ impl fmt::Display for ScratchField {
 /// let small = ScratchTooSmall { field: ScratchField::Waves, needed: 5, capacity: 4 };
 /// assert_eq!(planned, Err(LayerError::ScratchTooSmall(small)));
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[error(
+    "scratch buffer `{field}` holds {capacity}, the program needs {needed}; size it with \
+     Requirements::for_dag"
+)]
 pub struct ScratchTooSmall {
     /// The buffer.
     pub field: ScratchField,
@@ -83,23 +86,6 @@ pub struct ScratchTooSmall {
     /// Waves or dependencies that the buffer holds.
     pub capacity: u64,
 }
-
-impl fmt::Display for ScratchTooSmall {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self {
-            field,
-            needed,
-            capacity,
-        } = self;
-        write!(
-            f,
-            "scratch buffer `{field}` holds {capacity}, the program needs {needed}"
-        )?;
-        f.write_str("; size it with Requirements::for_dag")
-    }
-}
-
-impl Error for ScratchTooSmall {}
 
 /// The reason why waves could not be put into layers.
 ///
@@ -115,12 +101,16 @@ impl Error for ScratchTooSmall {}
 /// assert_eq!(error.kind(), "invalid_wave");
 /// assert!(error.to_string().contains("outside 0..2"), "{error}");
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[cfg_attr(feature = "serde", serde(tag = "kind", rename_all = "snake_case"))]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum LayerError {
     /// A dependency names a wave that does not exist.
+    #[error(
+        "dependency {before} -> {after} names a wave outside 0..{waves}; add the wave or drop \
+         the dependency"
+    )]
     InvalidWave {
         /// Waves in the program.
         waves: u64,
@@ -130,11 +120,16 @@ pub enum LayerError {
         after: u64,
     },
     /// A wave waits for itself.
+    #[error("wave {wave} depends on itself; drop that dependency")]
     SelfDependency {
         /// The wave.
         wave: u64,
     },
     /// Some waves wait for each other in a cycle.
+    #[error(
+        "{unscheduled} waves lie on a cycle or depend on one, wave {wave} lies on it; break the \
+         cycle at that wave"
+    )]
     Cycle {
         /// Waves on a cycle or reachable from one.
         unscheduled: u64,
@@ -142,7 +137,8 @@ pub enum LayerError {
         wave: WaveId,
     },
     /// The scratch has too little space; nothing was written.
-    ScratchTooSmall(ScratchTooSmall),
+    #[error(transparent)]
+    ScratchTooSmall(#[from] ScratchTooSmall),
 }
 
 impl LayerError {
@@ -155,39 +151,6 @@ impl LayerError {
             Self::Cycle { .. } => "cycle",
             Self::ScratchTooSmall(_) => "scratch_too_small",
         }
-    }
-}
-
-impl fmt::Display for LayerError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::InvalidWave {
-                waves,
-                before,
-                after,
-            } => write!(
-                f,
-                "dependency {before} -> {after} names a wave outside 0..{waves}; \
-                 add the wave or drop the dependency"
-            ),
-            Self::SelfDependency { wave } => {
-                write!(f, "wave {wave} depends on itself; drop that dependency")
-            }
-            Self::Cycle { unscheduled, wave } => write!(
-                f,
-                "{unscheduled} waves lie on a cycle or depend on one, wave {wave} lies on it; \
-                 break the cycle at that wave"
-            ),
-            Self::ScratchTooSmall(small) => small.fmt(f),
-        }
-    }
-}
-
-impl Error for LayerError {}
-
-impl From<ScratchTooSmall> for LayerError {
-    fn from(small: ScratchTooSmall) -> Self {
-        Self::ScratchTooSmall(small)
     }
 }
 
@@ -204,12 +167,16 @@ impl From<ScratchTooSmall> for LayerError {
 /// let error = groups(&dag, &budget, Strategy::InOrder, &mut scratch).unwrap_err();
 /// assert_eq!(error.kind(), "wave_over_budget");
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[cfg_attr(feature = "serde", serde(tag = "kind", rename_all = "snake_case"))]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum GroupError {
     /// The resident graph alone is larger than the budget.
+    #[error(
+        "the resident graph takes {required_bytes} of {budget_bytes} budget bytes; raise the \
+         budget or partition the graph"
+    )]
     ResidentOverBudget {
         /// Resident bytes.
         required_bytes: u64,
@@ -217,11 +184,16 @@ pub enum GroupError {
         budget_bytes: u64,
     },
     /// A byte count does not fit in 64 bits.
+    #[error("{field} overflow 64 bits; correct the byte counts of the wave")]
     Overflow {
         /// The sum that overflowed.
         field: &'static str,
     },
     /// One wave alone is larger than a group may be.
+    #[error(
+        "wave {wave} alone takes {required_bytes} of {budget_bytes} group bytes; split the wave \
+         or raise the budget"
+    )]
     WaveOverBudget {
         /// The wave.
         wave: WaveId,
@@ -231,9 +203,11 @@ pub enum GroupError {
         budget_bytes: u64,
     },
     /// The scratch has too little space; nothing was written.
-    ScratchTooSmall(ScratchTooSmall),
+    #[error(transparent)]
+    ScratchTooSmall(#[from] ScratchTooSmall),
     /// The waves could not be put into layers.
     #[cfg_attr(feature = "serde", serde(untagged))]
+    #[error(transparent)]
     Layers(LayerError),
 }
 
@@ -251,40 +225,6 @@ impl GroupError {
     }
 }
 
-impl fmt::Display for GroupError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::ResidentOverBudget {
-                required_bytes,
-                budget_bytes,
-            } => write!(
-                f,
-                "the resident graph takes {required_bytes} of {budget_bytes} budget bytes; \
-                 raise the budget or partition the graph"
-            ),
-            Self::Overflow { field } => {
-                write!(
-                    f,
-                    "{field} overflow 64 bits; correct the byte counts of the wave"
-                )
-            }
-            Self::WaveOverBudget {
-                wave,
-                required_bytes,
-                budget_bytes,
-            } => write!(
-                f,
-                "wave {wave} alone takes {required_bytes} of {budget_bytes} group bytes; \
-                 split the wave or raise the budget"
-            ),
-            Self::ScratchTooSmall(small) => small.fmt(f),
-            Self::Layers(error) => error.fmt(f),
-        }
-    }
-}
-
-impl Error for GroupError {}
-
 impl From<LayerError> for GroupError {
     /// Keeps `ScratchTooSmall` the same variant for every step.
     fn from(error: LayerError) -> Self {
@@ -295,24 +235,20 @@ impl From<LayerError> for GroupError {
     }
 }
 
-impl From<ScratchTooSmall> for GroupError {
-    fn from(small: ScratchTooSmall) -> Self {
-        Self::ScratchTooSmall(small)
-    }
-}
-
 /// The reason why regions could not be laid out in an arena.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[cfg_attr(feature = "serde", serde(tag = "kind", rename_all = "snake_case"))]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum ArenaError {
     /// The alignment is not a power of two.
+    #[error("alignment {alignment_bytes} is no power of two; 256 suits most devices")]
     InvalidAlignment {
         /// The alignment that was asked for.
         alignment_bytes: u64,
     },
     /// The groups were not planned for this program.
+    #[error("groups of {planned} waves do not belong to a program of {waves}; plan it again")]
     PlanMismatch {
         /// Waves in the program.
         waves: u64,
@@ -320,12 +256,14 @@ pub enum ArenaError {
         planned: u64,
     },
     /// A byte count does not fit in 64 bits.
+    #[error("{field} overflow 64 bits; correct the byte counts of the waves")]
     Overflow {
         /// The sum that overflowed.
         field: &'static str,
     },
     /// The scratch has too little space; nothing was written.
-    ScratchTooSmall(ScratchTooSmall),
+    #[error(transparent)]
+    ScratchTooSmall(#[from] ScratchTooSmall),
 }
 
 impl ArenaError {
@@ -338,37 +276,5 @@ impl ArenaError {
             Self::Overflow { .. } => "overflow",
             Self::ScratchTooSmall(_) => "scratch_too_small",
         }
-    }
-}
-
-impl fmt::Display for ArenaError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::InvalidAlignment { alignment_bytes } => {
-                write!(
-                    f,
-                    "alignment {alignment_bytes} is no power of two; 256 suits most devices"
-                )
-            }
-            Self::PlanMismatch { waves, planned } => write!(
-                f,
-                "groups of {planned} waves do not belong to a program of {waves}; plan it again"
-            ),
-            Self::Overflow { field } => {
-                write!(
-                    f,
-                    "{field} overflow 64 bits; correct the byte counts of the waves"
-                )
-            }
-            Self::ScratchTooSmall(small) => small.fmt(f),
-        }
-    }
-}
-
-impl Error for ArenaError {}
-
-impl From<ScratchTooSmall> for ArenaError {
-    fn from(small: ScratchTooSmall) -> Self {
-        Self::ScratchTooSmall(small)
     }
 }

@@ -5,8 +5,6 @@
 
 mod telemetry;
 
-use core::fmt;
-
 pub use telemetry::{ReuseTelemetry, TelemetryError};
 
 /// Device allocations that each warm run avoids: frontier, scratch and output.
@@ -89,7 +87,7 @@ pub struct SessionPlan {
 /// let error = SessionProfile::default().plan().unwrap_err();
 /// assert_eq!(error.kind(), "zero_graph_hash");
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[cfg_attr(
     feature = "serde",
     derive(serde::Serialize),
@@ -98,21 +96,31 @@ pub struct SessionPlan {
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum SessionError {
     /// The layout hash is 0.
+    #[error("the layout hash is 0; hash the graph first")]
     ZeroGraphHash,
     /// The graph has no bytes.
+    #[error("the graph has 0 bytes; load it first")]
     ZeroGraphBytes,
     /// There is no run.
+    #[error("0 runs need no session; ask for at least 1")]
     ZeroRuns,
     /// There is no budget.
+    #[error("the budget is 0 bytes; give the device's free memory")]
     ZeroBudget,
     /// Results were asked for after every run.
+    #[error("a resident session reads back once, at the end; use final_only")]
     PerRunReadbackRejected,
     /// A byte count exceeds 64 bits.
+    #[error("{field} exceed 64 bits; check the profile's byte counts")]
     ByteCountOverflow {
         /// The sum or product that overflowed.
         field: &'static str,
     },
     /// The session does not fit its budget.
+    #[error(
+        "the session needs {required_bytes} bytes of a budget of {budget_bytes}; raise the \
+         budget or partition the graph"
+    )]
     OverBudget {
         /// Bytes that it needs at once.
         required_bytes: u64,
@@ -136,33 +144,6 @@ impl SessionError {
         }
     }
 }
-
-impl fmt::Display for SessionError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::ZeroGraphHash => f.write_str("the layout hash is 0; hash the graph first"),
-            Self::ZeroGraphBytes => f.write_str("the graph has 0 bytes; load it first"),
-            Self::ZeroRuns => f.write_str("0 runs need no session; ask for at least 1"),
-            Self::ZeroBudget => f.write_str("the budget is 0 bytes; give the device's free memory"),
-            Self::PerRunReadbackRejected => {
-                f.write_str("a resident session reads back once, at the end; use final_only")
-            }
-            Self::ByteCountOverflow { field } => {
-                write!(f, "{field} exceed 64 bits; check the profile's byte counts")
-            }
-            Self::OverBudget {
-                required_bytes,
-                budget_bytes,
-            } => write!(
-                f,
-                "the session needs {required_bytes} bytes of a budget of {budget_bytes}; \
-                 raise the budget or partition the graph"
-            ),
-        }
-    }
-}
-
-impl core::error::Error for SessionError {}
 
 impl SessionProfile {
     /// Plans a resident session, in constant time.

@@ -64,13 +64,16 @@ impl fmt::Display for Executor {
 /// instead of being interpreted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum Jit {
-    /// Once the expected work, or the runs so far, take longer than compiling.
+    /// Compiled once the work is expected to pay for it.
+    ///
+    /// That is the expected work of a run, or the runs so far, if they take longer than compiling.
     #[default]
     Auto,
-    /// Never.
+    /// Interpreted.
     Never,
-    /// Before the first run.
+    /// Compiled before the first run.
     Always,
 }
 

@@ -108,12 +108,12 @@ proptest! {
                 request.sources.clone_from(&members[at].sources);
                 let alone = run::execute(graph, &request).unwrap();
                 prop_assert_eq!(&found.name, &at.to_string());
-                prop_assert_eq!(&found.values, &alone.values);
-                prop_assert_eq!(found.converged, alone.converged);
-                prop_assert_eq!(found.reached, alone.reached);
-                prop_assert_eq!((found.nodes, found.edges), (alone.nodes, alone.edges));
+                prop_assert_eq!(&found.run.values, &alone.values);
+                prop_assert_eq!(found.run.converged, alone.converged);
+                prop_assert_eq!(found.run.reached, alone.reached);
+                prop_assert_eq!((found.run.nodes, found.run.edges), (alone.nodes, alone.edges));
                 if analysis == AnalysisKind::Bfs {
-                    prop_assert_eq!(found.rounds, alone.rounds);
+                    prop_assert_eq!(found.run.rounds, alone.rounds);
                 }
             }
         }
@@ -234,7 +234,7 @@ fn an_iteration_limit_holds_for_every_graph() {
     let ends: Vec<_> = outcome
         .graphs
         .iter()
-        .map(|g| (g.converged, g.reached))
+        .map(|g| (g.run.converged, g.run.reached))
         .collect();
     assert_eq!(ends, [(true, 3), (false, 6)]);
     assert_eq!(
@@ -346,7 +346,7 @@ fn a_batch_moves_what_was_predicted_for_it() {
             let counted = session.counted;
             assert_eq!((counted.graph_uploads, counted.allocations), (1, 1));
             assert_eq!((counted.runs, counted.input_bytes), (u64::from(repeat), 0));
-            let values: u64 = outcome.graphs.iter().map(|graph| graph.nodes).sum();
+            let values: u64 = outcome.graphs.iter().map(|graph| graph.run.nodes).sum();
             assert!(counted.readback_bytes >= 4 * values, "{kind}");
             assert!(counted.graph_bytes <= outcome.memory_bytes, "{kind}");
             assert_eq!(session.reuse.warm_reuses, u64::from(repeat) - 1);

@@ -220,7 +220,7 @@ proptest! {
             let outcome = batch::execute(&members, first).unwrap();
             prop_assert_eq!(outcome.checked(), Some(true), "{}", kind);
             for ((list, request), found) in lists.iter().zip(&requests).zip(&outcome.graphs) {
-                prop_assert!(is_right(list, request, &found.values), "{}", kind);
+                prop_assert!(is_right(list, request, &found.run.values), "{}", kind);
             }
         }
     }

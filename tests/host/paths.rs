@@ -153,7 +153,7 @@ proptest! {
         let outcome = batch::execute(&named, &request(&[], 2)).unwrap();
         prop_assert_eq!(outcome.checked(), Some(true));
         for ((list, weights), found) in cases.iter().zip(&outcome.graphs) {
-            prop_assert_eq!(&found.values, &weights.distances(list, &[0]));
+            prop_assert_eq!(&found.run.values, &weights.distances(list, &[0]));
         }
     }
 }

@@ -115,6 +115,6 @@ fn a_batch_plans_each_size_once_and_a_second_batch_none() {
     let anew = run(&request, &mut PlanCache::new(16));
     assert_eq!(anew.plans.encodes, 60);
     for (cached, anew) in cached.graphs.iter().zip(&anew.graphs) {
-        assert_eq!(cached.values, anew.values);
+        assert_eq!(cached.run.values, anew.run.values);
     }
 }

@@ -101,6 +101,7 @@ impl FaultCode {
 /// The first fault of a run; later ones are dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
 #[repr(C)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct FaultRecord {
     /// Word of a [`FaultCode`]; claimed by compare-and-swap from zero.

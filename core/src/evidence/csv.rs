@@ -33,7 +33,7 @@ host_orchestrated_ns,resident_megakernel_ns,setup_ns,timed_graph_uploads,\
 timed_host_allocations,timed_host_syncs";
 
 /// The reason why evidence could not be written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[cfg_attr(
     feature = "serde",
     derive(serde::Serialize),
@@ -42,11 +42,16 @@ timed_host_allocations,timed_host_syncs";
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum CsvError {
     /// A backend id holds a comma, a line break, or blanks at an end: it would not read back.
+    #[error(
+        "the backend id of sample {index} holds a comma, a line break or outer blanks; use a \
+         plain name"
+    )]
     UnwritableBackendId {
         /// Index of the sample.
         index: u64,
     },
     /// The sink refused more text.
+    #[error("the sink took no more text; enlarge it")]
     Sink,
 }
 
@@ -60,21 +65,6 @@ impl CsvError {
         }
     }
 }
-
-impl fmt::Display for CsvError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::UnwritableBackendId { index } => write!(
-                f,
-                "the backend id of sample {index} holds a comma, a line break or outer blanks; \
-                 use a plain name"
-            ),
-            Self::Sink => f.write_str("the sink took no more text; enlarge it"),
-        }
-    }
-}
-
-impl core::error::Error for CsvError {}
 
 impl From<fmt::Error> for CsvError {
     fn from(_: fmt::Error) -> Self {

@@ -1,11 +1,9 @@
 //! Reasons why evidence is refused.
 
-use core::fmt;
-
 /// The reason why samples, or the text that holds them, prove nothing.
 ///
 /// `index` counts samples from 0, `line` physical lines from 1.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 #[cfg_attr(
     feature = "serde",
     derive(serde::Serialize),
@@ -14,13 +12,16 @@ use core::fmt;
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum EvidenceError<'a> {
     /// There is no sample.
+    #[error("no samples; record some first")]
     EmptySamples,
     /// The required speed-up is not a finite number above 0.
+    #[error("a required speed-up of {required_x}; use a finite number above 0")]
     InvalidRequiredSpeedup {
         /// The required speed-up.
         required_x: f64,
     },
     /// A sample comes from another backend.
+    #[error("sample {index} ran on {backend_id:?}; record it on a CUDA device")]
     NonCudaEvidence {
         /// Index of the sample.
         index: u64,
@@ -28,6 +29,10 @@ pub enum EvidenceError<'a> {
         backend_id: &'a str,
     },
     /// A sample comes from too small a device.
+    #[error(
+        "sample {index} ran on a device of {device_memory_bytes} bytes and capability \
+         {compute_capability_major}.{compute_capability_minor}; use one of 16 GiB and 8.0"
+    )]
     InsufficientCudaDevice {
         /// Index of the sample.
         index: u64,
@@ -39,11 +44,16 @@ pub enum EvidenceError<'a> {
         compute_capability_minor: u32,
     },
     /// A sample has no graph, or did not run it more than once.
+    #[error("sample {index} did not repeat one graph; repeat it at least 64 times")]
     NotRepeatedFixedGraph {
         /// Index of the sample.
         index: u64,
     },
     /// A sample's graph or repetition count is too small.
+    #[error(
+        "sample {index} has {graph_nodes} nodes, {graph_edges} edges and {repetitions} \
+         repetitions; at least 10000, 80000 and 64 are needed"
+    )]
     InsufficientScale {
         /// Index of the sample.
         index: u64,
@@ -55,6 +65,10 @@ pub enum EvidenceError<'a> {
         repetitions: u64,
     },
     /// The timed region holds more than the work.
+    #[error(
+        "sample {index} timed {graph_uploads} uploads, {host_allocations} allocations and \
+         {host_syncs} synchronisations; move them out of the timed region"
+    )]
     PollutedTimedRegion {
         /// Index of the sample.
         index: u64,
@@ -66,11 +80,16 @@ pub enum EvidenceError<'a> {
         host_syncs: u64,
     },
     /// A time is not finite or out of range, or their ratio is not finite.
+    #[error("sample {index} has a senseless time or ratio; measure it again")]
     InvalidTiming {
         /// Index of the sample.
         index: u64,
     },
     /// A sample is too slow.
+    #[error(
+        "sample {index} is {observed_x} times faster, not {required_x}; lower the claim or speed \
+         up the kernel"
+    )]
     SpeedupBelowThreshold {
         /// Index of the sample.
         index: u64,
@@ -80,26 +99,31 @@ pub enum EvidenceError<'a> {
         required_x: f64,
     },
     /// The repetitions of all samples exceed 64 bits.
+    #[error("sample {index} takes the repetitions beyond 64 bits; check its count")]
     RepetitionCountOverflow {
         /// The sample at which they do.
         index: u64,
     },
     /// There are too few distinct samples.
+    #[error("{sample_count} distinct samples; record at least 2 different ones")]
     InsufficientSampleCount {
         /// Distinct samples.
         sample_count: u64,
     },
     /// The first line of the text is not the header.
+    #[error("{observed:?} is not the header of the evidence columns; keep the recorded one")]
     InvalidEvidenceHeader {
         /// The line as it was read.
         observed: &'a str,
     },
     /// A line does not have one field per column.
+    #[error("line {line} does not have 14 fields; record it again")]
     InvalidEvidenceRow {
         /// Number of the line.
         line: u64,
     },
     /// A field does not hold a value of its column.
+    #[error("line {line}: {value:?} is no {field}; record it again")]
     InvalidEvidenceValue {
         /// Number of the line.
         line: u64,
@@ -132,103 +156,3 @@ impl EvidenceError<'_> {
         }
     }
 }
-
-impl fmt::Display for EvidenceError<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match *self {
-            Self::EmptySamples => f.write_str("no samples; record some first"),
-            Self::InvalidRequiredSpeedup { required_x } => write!(
-                f,
-                "a required speed-up of {required_x}; use a finite number above 0"
-            ),
-            Self::InsufficientSampleCount { sample_count } => write!(
-                f,
-                "{sample_count} distinct samples; record at least 2 different ones"
-            ),
-            Self::InvalidEvidenceHeader { observed } => write!(
-                f,
-                "{observed:?} is not the header of the evidence columns; keep the recorded one"
-            ),
-            Self::InvalidEvidenceRow { line } => {
-                write!(f, "line {line} does not have 14 fields; record it again")
-            }
-            Self::InvalidEvidenceValue { line, field, value } => {
-                write!(f, "line {line}: {value:?} is no {field}; record it again")
-            }
-            _ => self.fmt_sample(f),
-        }
-    }
-}
-
-impl EvidenceError<'_> {
-    /// The text of an error that is a fault of one sample.
-    fn fmt_sample(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match *self {
-            Self::NonCudaEvidence { index, backend_id } => write!(
-                f,
-                "sample {index} ran on {backend_id:?}; record it on a CUDA device"
-            ),
-            Self::InsufficientCudaDevice {
-                index,
-                device_memory_bytes,
-                compute_capability_major,
-                compute_capability_minor,
-            } => write!(
-                f,
-                "sample {index} ran on a device of {device_memory_bytes} bytes and capability \
-                 {compute_capability_major}.{compute_capability_minor}; use one of 16 GiB and 8.0"
-            ),
-            Self::InsufficientScale {
-                index,
-                graph_nodes,
-                graph_edges,
-                repetitions,
-            } => write!(
-                f,
-                "sample {index} has {graph_nodes} nodes, {graph_edges} edges and {repetitions} \
-                 repetitions; at least 10000, 80000 and 64 are needed"
-            ),
-            Self::PollutedTimedRegion {
-                index,
-                graph_uploads,
-                host_allocations,
-                host_syncs,
-            } => write!(
-                f,
-                "sample {index} timed {graph_uploads} uploads, {host_allocations} allocations and \
-                 {host_syncs} synchronisations; move them out of the timed region"
-            ),
-            Self::SpeedupBelowThreshold {
-                index,
-                observed_x,
-                required_x,
-            } => write!(
-                f,
-                "sample {index} is {observed_x} times faster, not {required_x}; \
-                 lower the claim or speed up the kernel"
-            ),
-            _ => self.fmt_unexplained(f),
-        }
-    }
-
-    /// The text of a sample's fault that needs only its index.
-    fn fmt_unexplained(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (index, text) = match *self {
-            Self::NotRepeatedFixedGraph { index } => (
-                index,
-                "did not repeat one graph; repeat it at least 64 times",
-            ),
-            Self::InvalidTiming { index } => {
-                (index, "has a senseless time or ratio; measure it again")
-            }
-            Self::RepetitionCountOverflow { index } => (
-                index,
-                "takes the repetitions beyond 64 bits; check its count",
-            ),
-            _ => return f.write_str(self.kind()),
-        };
-        write!(f, "sample {index} {text}")
-    }
-}
-
-impl core::error::Error for EvidenceError<'_> {}

@@ -1,7 +1,5 @@
 //! Reasons why a queue cannot be launched.
 
-use core::fmt;
-
 /// The reason why a request has no launch plan.
 ///
 /// ```
@@ -10,7 +8,7 @@ use core::fmt;
 /// let error = LaunchPolicy::STANDARD.plan(&LaunchRequest::default(), None).unwrap_err();
 /// assert_eq!(error.kind(), "zero_limit");
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[cfg_attr(
     feature = "serde",
     derive(serde::Serialize),
@@ -19,11 +17,16 @@ use core::fmt;
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum LaunchError {
     /// An adapter limit is 0.
+    #[error("adapter limit {field} is 0; query the adapter before planning")]
     ZeroLimit {
         /// The limit's field.
         field: &'static str,
     },
     /// The queue, rounded up to whole groups, exceeds 32 bits.
+    #[error(
+        "{queue_len} items rounded up to groups of {lanes_per_group} lanes exceed 32 bits; split \
+         the queue"
+    )]
     QueueTooLong {
         /// Items in the queue.
         queue_len: u32,
@@ -31,6 +34,10 @@ pub enum LaunchError {
         lanes_per_group: u32,
     },
     /// The derived hit capacity exceeds 32 bits.
+    #[error(
+        "hits of {queue_len} items with {expected_hits_per_item} each exceed 32 bits; split the \
+         queue or request a capacity"
+    )]
     HitCapacityOverflow {
         /// Items in the queue.
         queue_len: u32,
@@ -38,6 +45,10 @@ pub enum LaunchError {
         expected_hits_per_item: u32,
     },
     /// Resident bytes and the hit buffer's exceed 64 bits.
+    #[error(
+        "{resident_bytes} resident bytes and {hit_capacity} hits exceed 64 bits; check the \
+         resident byte count"
+    )]
     PeakBytesOverflow {
         /// Bytes that stay on the device.
         resident_bytes: u64,
@@ -45,6 +56,10 @@ pub enum LaunchError {
         hit_capacity: u32,
     },
     /// The launch does not fit its budget.
+    #[error(
+        "the launch needs {requested} bytes of {available}; raise the budget or request a \
+         smaller hit capacity"
+    )]
     OutOfMemory {
         /// Bytes that it needs.
         requested: u64,
@@ -66,50 +81,3 @@ impl LaunchError {
         }
     }
 }
-
-impl fmt::Display for LaunchError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::ZeroLimit { field } => {
-                write!(
-                    f,
-                    "adapter limit {field} is 0; query the adapter before planning"
-                )
-            }
-            Self::QueueTooLong {
-                queue_len,
-                lanes_per_group,
-            } => write!(
-                f,
-                "{queue_len} items rounded up to groups of {lanes_per_group} lanes exceed 32 bits; \
-                 split the queue"
-            ),
-            Self::HitCapacityOverflow {
-                queue_len,
-                expected_hits_per_item,
-            } => write!(
-                f,
-                "hits of {queue_len} items with {expected_hits_per_item} each exceed 32 bits; \
-                 split the queue or request a capacity"
-            ),
-            Self::PeakBytesOverflow {
-                resident_bytes,
-                hit_capacity,
-            } => write!(
-                f,
-                "{resident_bytes} resident bytes and {hit_capacity} hits exceed 64 bits; \
-                 check the resident byte count"
-            ),
-            Self::OutOfMemory {
-                requested,
-                available,
-            } => write!(
-                f,
-                "the launch needs {requested} bytes of {available}; \
-                 raise the budget or request a smaller hit capacity"
-            ),
-        }
-    }
-}
-
-impl core::error::Error for LaunchError {}

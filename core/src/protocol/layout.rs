@@ -1,8 +1,6 @@
 //! Places of control block, slots, completions, log and windows.
 
 use crate::abi::ring::{CompletionRecord, ControlBlock, PRIORITIES, PrintRecord, SLOT_WORDS};
-use core::error::Error;
-use core::fmt;
 
 /// Words of a record.
 pub(super) const fn words_of<T>() -> u32 {
@@ -39,15 +37,17 @@ pub struct Layout {
 }
 
 /// The reason why a ring cannot be laid out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum LayoutError {
     /// A priority has no slot, or the log no record.
+    #[error("{part} has no space; give it one record at least")]
     Empty {
         /// The part without space.
         part: &'static str,
     },
     /// More words than indices can address.
+    #[error("the ring takes {words} words and may take {most}; use fewer slots or smaller windows")]
     TooLarge {
         /// Words wanted.
         words: u64,
@@ -55,20 +55,6 @@ pub enum LayoutError {
         most: u64,
     },
 }
-
-impl fmt::Display for LayoutError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Empty { part } => write!(f, "{part} has no space; give it one record at least"),
-            Self::TooLarge { words, most } => write!(
-                f,
-                "the ring takes {words} words and may take {most}; use fewer slots or smaller windows"
-            ),
-        }
-    }
-}
-
-impl Error for LayoutError {}
 
 impl Layout {
     /// A ring with the given slots of each priority, records in its log, and words in all windows

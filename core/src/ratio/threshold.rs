@@ -3,8 +3,6 @@
 //! Policies hold thresholds as plain words and decide what they mean. Two rules are common to all:
 //! a share is at most one, and neighbours may be equal but not cross.
 
-use core::fmt;
-
 /// The reason why thresholds make no policy.
 ///
 /// ```
@@ -14,7 +12,7 @@ use core::fmt;
 /// assert_eq!(error.kind(), "out_of_range");
 /// assert!(error.to_string().contains("dense_density_min_bps is 20000"));
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[cfg_attr(
     feature = "serde",
     derive(serde::Serialize),
@@ -23,6 +21,7 @@ use core::fmt;
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum ThresholdError {
     /// A threshold of a share exceeds one.
+    #[error("threshold {field} is {value}; choose at most {max}")]
     OutOfRange {
         /// The threshold's field.
         field: &'static str,
@@ -32,6 +31,10 @@ pub enum ThresholdError {
         max: u32,
     },
     /// Two neighbouring thresholds cross.
+    #[error(
+        "threshold {lower} ({lower_value}) exceeds {upper} ({upper_value}); lower the first or \
+         raise the second"
+    )]
     Misordered {
         /// The field that must not be larger.
         lower: &'static str,
@@ -54,28 +57,6 @@ impl ThresholdError {
         }
     }
 }
-
-impl fmt::Display for ThresholdError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::OutOfRange { field, value, max } => {
-                write!(f, "threshold {field} is {value}; choose at most {max}")
-            }
-            Self::Misordered {
-                lower,
-                lower_value,
-                upper,
-                upper_value,
-            } => write!(
-                f,
-                "threshold {lower} ({lower_value}) exceeds {upper} ({upper_value}); \
-                 lower the first or raise the second"
-            ),
-        }
-    }
-}
-
-impl core::error::Error for ThresholdError {}
 
 /// A threshold's field and value.
 pub(crate) type Named = (&'static str, u32);

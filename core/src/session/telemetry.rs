@@ -4,8 +4,6 @@
 //! exceeds 64 bits is an error and not a wrong rate. [`super::SessionProfile`] plans
 //! the savings that a session *should* reach.
 
-use core::fmt;
-
 use crate::ratio::Ppm;
 
 /// Counts of actual uploads and of uploads that reuse avoided.
@@ -24,7 +22,7 @@ pub struct ReuseTelemetry {
 }
 
 /// A counter that left its range; neither operand has changed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[cfg_attr(
     feature = "serde",
     derive(serde::Serialize),
@@ -33,11 +31,16 @@ pub struct ReuseTelemetry {
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum TelemetryError {
     /// The sum of a counter exceeds 64 bits.
+    #[error("counter {field} exceeds 64 bits; report and reset it earlier")]
     Overflow {
         /// The counter.
         field: &'static str,
     },
     /// A counter is smaller than what is subtracted from it.
+    #[error(
+        "counter {field} is {minuend}, less than the {subtrahend} to subtract; subtract the \
+         older snapshot from the newer"
+    )]
     Underflow {
         /// The counter.
         field: &'static str,
@@ -58,30 +61,6 @@ impl TelemetryError {
         }
     }
 }
-
-impl fmt::Display for TelemetryError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Overflow { field } => {
-                write!(
-                    f,
-                    "counter {field} exceeds 64 bits; report and reset it earlier"
-                )
-            }
-            Self::Underflow {
-                field,
-                minuend,
-                subtrahend,
-            } => write!(
-                f,
-                "counter {field} is {minuend}, less than the {subtrahend} to subtract; \
-                 subtract the older snapshot from the newer"
-            ),
-        }
-    }
-}
-
-impl core::error::Error for TelemetryError {}
 
 impl ReuseTelemetry {
     /// The sum, field by field.

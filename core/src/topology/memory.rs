@@ -6,7 +6,6 @@
 
 use super::metrics::memory_pressure;
 use super::{Signals, Topology, TopologyPolicy};
-use core::fmt;
 
 /// Smallest scratch of `WarpSparse`: one byte per lane of a warp.
 const WARP_SCRATCH_MIN_BYTES: u64 = 32;
@@ -72,7 +71,7 @@ pub struct MemoryPlan {
 }
 
 /// The reason why a workload has no memory plan.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[cfg_attr(
     feature = "serde",
     derive(serde::Serialize),
@@ -81,11 +80,16 @@ pub struct MemoryPlan {
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum MemoryError {
     /// A byte count exceeds 64 bits.
+    #[error("{field} exceed 64 bits; check the counts, or split the graph")]
     Overflow {
         /// The sum or product that overflowed.
         field: &'static str,
     },
     /// The workload does not fit its budget.
+    #[error(
+        "topology {topology} needs {required_bytes} bytes of a budget of {budget_bytes}; raise \
+         the budget or partition the graph"
+    )]
     OverBudget {
         /// The topology planned for.
         topology: Topology,
@@ -106,30 +110,6 @@ impl MemoryError {
         }
     }
 }
-
-impl fmt::Display for MemoryError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Overflow { field } => {
-                write!(
-                    f,
-                    "{field} exceed 64 bits; check the counts, or split the graph"
-                )
-            }
-            Self::OverBudget {
-                topology,
-                required_bytes,
-                budget_bytes,
-            } => write!(
-                f,
-                "topology {topology} needs {required_bytes} bytes of a budget of {budget_bytes}; \
-                 raise the budget or partition the graph"
-            ),
-        }
-    }
-}
-
-impl core::error::Error for MemoryError {}
 
 impl Topology {
     /// Scratch of this topology when a Sparse step needs `base` bytes; `None` beyond 64 bits.

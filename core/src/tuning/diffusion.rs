@@ -4,8 +4,6 @@
 //! the amount that a node loses, so the total is conserved up to rounding. The explicit step is
 //! stable only for small damping, so larger values are refused.
 
-use core::fmt;
-
 /// An undirected graph in compressed rows that has been checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
@@ -17,7 +15,7 @@ pub struct SiblingGraph<'a> {
 }
 
 /// The reason why compressed rows are no sibling graph.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[cfg_attr(
     feature = "serde",
     derive(serde::Serialize),
@@ -26,11 +24,13 @@ pub struct SiblingGraph<'a> {
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum GraphError {
     /// Offsets do not start at 0, fall, or do not end at the number of targets.
+    #[error("the offsets go wrong at row {row}; they rise from 0 to the number of targets")]
     InvalidOffsets {
         /// The row at which they go wrong.
         row: usize,
     },
     /// A target is no node.
+    #[error("row {row} names node {target} of {nodes}; pass one offset per node and one more")]
     InvalidTarget {
         /// The row.
         row: usize,
@@ -40,11 +40,13 @@ pub enum GraphError {
         nodes: usize,
     },
     /// A row's targets are not strictly ascending.
+    #[error("row {row} is not strictly ascending; sort and deduplicate it")]
     UnsortedRow {
         /// The row.
         row: usize,
     },
     /// An edge has no opposite edge.
+    #[error("edge {from} to {to} has no opposite; add it")]
     Asymmetric {
         /// First node of the edge.
         from: usize,
@@ -65,34 +67,6 @@ impl GraphError {
         }
     }
 }
-
-impl fmt::Display for GraphError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::InvalidOffsets { row } => write!(
-                f,
-                "the offsets go wrong at row {row}; they rise from 0 to the number of targets"
-            ),
-            Self::InvalidTarget { row, target, nodes } => {
-                write!(
-                    f,
-                    "row {row} names node {target} of {nodes}; pass one offset per node and one more"
-                )
-            }
-            Self::UnsortedRow { row } => {
-                write!(
-                    f,
-                    "row {row} is not strictly ascending; sort and deduplicate it"
-                )
-            }
-            Self::Asymmetric { from, to } => {
-                write!(f, "edge {from} to {to} has no opposite; add it")
-            }
-        }
-    }
-}
-
-impl core::error::Error for GraphError {}
 
 impl<'a> SiblingGraph<'a> {
     /// Checks compressed rows: `offsets` holds one element per node and one more (or nothing at
@@ -206,7 +180,7 @@ pub struct Diffusion {
 }
 
 /// The reason why priorities cannot be diffused.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 #[cfg_attr(
     feature = "serde",
     derive(serde::Serialize),
@@ -215,6 +189,7 @@ pub struct Diffusion {
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum DiffusionError {
     /// A slice does not hold one element per node.
+    #[error("{field} holds {provided} elements; pass {needed}")]
     ShapeMismatch {
         /// The argument.
         field: &'static str,
@@ -224,6 +199,7 @@ pub enum DiffusionError {
         provided: usize,
     },
     /// The damping is negative, not finite or too large to be stable.
+    #[error("a damping of {damping}; choose 0 to {max}")]
     UnstableDamping {
         /// The damping.
         damping: f64,
@@ -242,23 +218,6 @@ impl DiffusionError {
         }
     }
 }
-
-impl fmt::Display for DiffusionError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::ShapeMismatch {
-                field,
-                needed,
-                provided,
-            } => write!(f, "{field} holds {provided} elements; pass {needed}"),
-            Self::UnstableDamping { damping, max } => {
-                write!(f, "a damping of {damping}; choose 0 to {max}")
-            }
-        }
-    }
-}
-
-impl core::error::Error for DiffusionError {}
 
 /// Lets priorities flow over the graph: x ← x − damping · L · x, with L the graph's Laplacian.
 ///

@@ -55,7 +55,7 @@ pub(super) struct ConvertArgs {
     #[arg(value_name = "OUT", value_parser = PathBufValueParser::new().map(named))]
     output: PathBuf,
     /// Format to write when the suffix should not choose it.
-    #[arg(long, value_enum, value_name = "FORMAT", help_heading = "Results")]
+    #[arg(long, value_name = "FORMAT", help_heading = "Results")]
     to: Option<WrittenFormat>,
     #[command(flatten)]
     reading: ReadArgs,

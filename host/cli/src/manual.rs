@@ -29,7 +29,7 @@ Examples:
 #[command(after_help = SHELL_EXAMPLES)]
 pub(super) struct CompletionsArgs {
     /// The shell.
-    #[arg(value_enum, value_name = "SHELL")]
+    #[arg(value_name = "SHELL")]
     shell: Shell,
 }
 

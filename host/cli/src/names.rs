@@ -3,7 +3,7 @@
 use clap::ValueEnum;
 use clap::builder::PossibleValue;
 use seawall::analysis::AnalysisKind;
-use seawall::executor::{Executor, Jit};
+use seawall::executor::Executor;
 use seawall::graph::Format;
 use std::sync::LazyLock;
 
@@ -46,26 +46,6 @@ impl ValueEnum for BackendName {
             Executor::Mega => value.alias("cuda"),
             _ => value,
         })
-    }
-}
-
-/// A policy of machine code for CPU threads, by name.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct JitName(pub(crate) Jit);
-
-impl ValueEnum for JitName {
-    fn value_variants<'a>() -> &'a [Self] {
-        static ALL: LazyLock<[JitName; Jit::ALL.len()]> = LazyLock::new(|| Jit::ALL.map(JitName));
-        &*ALL
-    }
-
-    fn to_possible_value(&self) -> Option<PossibleValue> {
-        let help = match self.0 {
-            Jit::Auto => "Compiled once the work is expected to pay for it",
-            Jit::Never => "Interpreted",
-            Jit::Always => "Compiled before the first run",
-        };
-        Some(PossibleValue::new(self.0.name()).help(help))
     }
 }
 

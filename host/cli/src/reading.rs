@@ -13,7 +13,7 @@ pub(crate) const READING: &str = "Reading the graph";
 pub(super) struct ReadArgs {
     /// Format of the graph to read, where neither content nor name say it; METIS from
     /// standard input looks like an edge list.
-    #[arg(long, value_enum, value_name = "FORMAT", hide_short_help = true)]
+    #[arg(long, value_name = "FORMAT", hide_short_help = true)]
     format: Option<ReadFormat>,
     /// Skip columns of an edge list that are neither an end nor a weight.
     #[arg(long, hide_short_help = true)]

@@ -27,7 +27,7 @@ use super::program::ProgramFailure;
 use super::progress::ProgressLine;
 use super::sources::{SourceArgs, Sources};
 use super::weights::WeightArgs;
-use crate::names::{AnalysisName, BackendName, JitName};
+use crate::names::{AnalysisName, BackendName};
 use crate::numbers::{above_zero, damping, seconds, size, thread_count, tolerance};
 use crate::reading::{READING, ReadArgs};
 use centrality::CentralityArgs;
@@ -35,7 +35,7 @@ pub(crate) use ranks::Ranks;
 use results::OutputArgs;
 use seawall::analysis::{AnalysisKind, ranking_iterations_max};
 use seawall::batch::{is_batch, list_of};
-use seawall::executor::Executor;
+use seawall::executor::{Executor, Jit};
 use seawall::graph::{Graph, GraphError, LoadOptions, Loaded, load};
 use seawall::multi::DeviceChoice;
 use seawall::outcome::{Rounds, RunOutcome, Weights};
@@ -120,7 +120,6 @@ pub(super) struct RunArgs {
     /// The analysis to run.
     #[arg(
         long,
-        value_enum,
         value_name = "NAME",
         required_unless_present = "program",
         help_heading = ANALYSIS
@@ -180,22 +179,10 @@ struct DetailArgs {
         value_name = "NAME",
         hide_short_help = true
     )]
-    rule: RuleName,
+    rule: LabelRule,
     /// With msf: the forest of the largest weight, instead of the smallest.
     #[arg(long, hide_short_help = true)]
     maximum: bool,
-}
-
-/// A rule for labels, by name.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-enum RuleName {
-    /// A node changes its label for one that more of its neighbours have, and neighbours never swap
-    /// labels; ends where no node would change.
-    #[default]
-    Stable,
-    /// All nodes take the most frequent label at once, for --max-iterations rounds or 10 (LDBC
-    /// Graphalytics).
-    Ldbc,
 }
 
 impl DetailArgs {
@@ -235,7 +222,7 @@ struct MachineArgs {
         value_name = "NAME",
         hide_short_help = true
     )]
-    jit: JitName,
+    jit: Jit,
     /// Leave a run to the GPU also if CPU threads are expected to be faster.
     ///
     /// Otherwise they take it over once it has taken twice as long as they are expected to take.
@@ -244,7 +231,6 @@ struct MachineArgs {
     /// Print a program's machine code for CPU threads or its PTX for GPUs instead of running it.
     #[arg(
         long,
-        value_enum,
         value_name = "FORM",
         conflicts_with = "analysis",
         hide_short_help = true
@@ -607,7 +593,7 @@ impl RunArgs {
         machine.executor = asked.backend.0;
         machine.device = asked.device;
         machine.threads = asked.threads;
-        machine.jit = asked.jit.0;
+        machine.jit = asked.jit;
         machine.takeover = !asked.no_takeover;
         machine.budget_bytes = asked.budget;
         machine.time_budget_ns = (self.limits.time_budget * 1e9) as u64;
@@ -626,14 +612,11 @@ impl RunArgs {
         request.centrality = self.centrality.asked();
         request.topology = self.machine.topology.forced();
         request.detail = self.detail.detail();
-        request.rule = match self.detail.rule {
-            RuleName::Stable => LabelRule::Stable,
-            RuleName::Ldbc => LabelRule::Ldbc,
-        };
+        request.rule = self.detail.rule;
         request.maximum = self.detail.maximum;
         request.reuse_plans = !self.limits.no_plan_cache;
-        request.loops = self.form.loops();
-        request.parallel = self.form.parallel();
+        request.loops = self.form.loops;
+        request.parallel = self.form.parallel;
         request.explain = self.output.explain || self.output.trace.is_some();
         request
     }

@@ -88,7 +88,8 @@ pub(super) struct NoSuchSource {
 }
 
 /// The ids of a graph's nodes, for messages.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[serde(untagged)]
 pub(super) enum IdRange {
     /// The graph has no nodes.
     Empty,

@@ -18,6 +18,7 @@ use super::weights::{WeightKind, signed_whole, signed_word};
 
 /// Edges from a node to itself.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum Loops {
     /// They stay.
     #[default]
@@ -28,18 +29,23 @@ pub enum Loops {
 
 /// Edges with the same ends.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum Parallel {
     /// All stay.
     #[default]
     Keep,
-    /// The first one listed stays; of an undirected graph whose rows were given, the first one in the
-    /// row of the smaller end.
+    /// The first one listed stays.
+    ///
+    /// Of an undirected graph whose rows were given, it is the first one in the row of the smaller
+    /// end.
     First,
     /// The lightest one stays.
     Least,
     /// The heaviest one stays.
     Greatest,
-    /// One stays, with the sum of their weights, or with their number if the graph has no weights.
+    /// One stays, with the sum of their weights, or their number.
+    ///
+    /// The number counts if the graph has no weights.
     Sum,
 }
 
@@ -124,7 +130,8 @@ impl Form {
 }
 
 /// A form that cannot be made.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, thiserror::Error)]
+#[serde(tag = "kind", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum FormError {
     /// Not enough memory.
@@ -137,6 +144,7 @@ pub enum FormError {
     #[error(
         "the weights of the {edges} edges from node {from} to node {to} add up to more than {most}; take the least or the greatest of parallel edges instead of their sum"
     )]
+    #[serde(rename = "weight_too_large")]
     TooHeavy {
         /// Start of the edges, by its id in the file.
         from: u64,
@@ -145,12 +153,14 @@ pub enum FormError {
         /// Number of the edges.
         edges: u64,
         /// The largest weight.
+        #[serde(skip)]
         most: &'static str,
     },
     /// The order of listing is not known.
     #[error(
         "the first of parallel edges is not known, since they were put in the order of their weights; load the graph with `LoadOptions::listed_order`"
     )]
+    #[serde(rename = "listed_order")]
     Unlisted,
 }
 

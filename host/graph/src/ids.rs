@@ -150,7 +150,8 @@ impl fmt::Display for NodeLabel<'_> {
 }
 
 /// An owned [`NodeLabel`].
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[serde(untagged)]
 pub enum NodeName {
     /// The name, in files whose ids are text.
     Name(String),

@@ -47,7 +47,9 @@ pub use batch::batch;
 pub use cause::Cause;
 pub use columns::NodeNumber;
 pub use csr::Csr;
-pub use error::{ArchiveProblem, BinaryProblem, GeneratorProblem, GraphError, LineProblem};
+pub use error::{
+    ArchiveProblem, BinaryProblem, GeneratorProblem, GraphError, LineProblem, as_text,
+};
 pub use form::{Form, FormError, Loops, Parallel};
 pub use format::{Compression, Format};
 pub use ids::{NodeLabel, NodeName};

@@ -195,6 +195,23 @@ pub struct Loaded {
 }
 
 impl Loaded {
+    /// A graph as read, with the mirror images of its edges if `options` ask for them.
+    pub(super) fn directed(
+        graph: Graph,
+        mut stats: LoadStats,
+        options: &LoadOptions,
+        name: &str,
+    ) -> Result<Self, GraphError> {
+        let graph = if options.undirected {
+            let (graph, mirrored) = graph.into_undirected(name)?;
+            stats.mirrored = mirrored;
+            graph
+        } else {
+            graph
+        };
+        Ok(Self { graph, stats })
+    }
+
     /// Refuses a graph of another format than the requested one.
     pub(super) fn of_format(self, asked: Option<Format>, name: &str) -> Result<Self, GraphError> {
         let found = self.stats.format;

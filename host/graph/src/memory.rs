@@ -11,7 +11,7 @@ use std::io::Read;
 const ASKING_BYTES: usize = 64 << 20;
 
 /// A request for more memory than is available.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct Shortage {
     /// Bytes requested.
     pub needed: u64,

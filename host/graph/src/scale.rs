@@ -23,7 +23,8 @@ pub struct Scale {
 }
 
 /// An error of scaling.
-#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, thiserror::Error)]
+#[serde(tag = "kind", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ScaleError {
     /// The graph has no weights.
@@ -31,6 +32,7 @@ pub enum ScaleError {
     NoWeights,
     /// The factor is not a positive finite number.
     #[error("a factor of {factor:?}; it is a finite number above 0")]
+    #[serde(rename = "scale_factor")]
     Factor {
         /// The factor given.
         factor: f64,
@@ -39,6 +41,7 @@ pub enum ScaleError {
     #[error(
         "the edge from node {from} to node {to} weighs {weight:?}, and {factor:?} times that is more than 4294967295; take a smaller factor"
     )]
+    #[serde(rename = "scaled_weight")]
     TooHeavy {
         /// Start of the edge, by its id in the file.
         from: u64,

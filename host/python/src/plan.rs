@@ -3,14 +3,12 @@
 use crate::error;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
-use seawall_core::cache::{AnalysisKind, DeviceKey, Identity, Subject};
+use seawall::program::{ANY_MACHINE, PlannerMemory};
+use seawall_core::cache::Subject;
 use seawall_core::error::{GroupError, LayerError};
 use seawall_core::plan::execution::{Chooser, ExecutionError, Leeway, OverBudget, Request};
-use seawall_core::plan::{Budget, Dag, Dependency, Execution, Group, Requirements, Wave};
+use seawall_core::plan::{Budget, Dag, Dependency, Execution, Group, Wave};
 use seawall_core::plan::{check_records, execution};
-use seawall_core::scratch::{
-    ArenaScratchView, ExecutionScratchView, GroupScratchView, ScratchView,
-};
 use seawall_core::topology::TopologyPolicy;
 
 /// Bytes of a frontier, of scratch and of an output.
@@ -52,39 +50,14 @@ fn plan<'py>(
         },
         ..Request::new(dag, budget)
     };
-    let needs = Requirements::for_dag(waves.len(), dependencies.len());
-    let (mut layers, mut edges) = (vec![0; needs.layer_words], vec![0; needs.dependency_words]);
-    let (mut packs, mut bytes) = (vec![0; needs.pack_words], vec![0; needs.pack_bytes]);
-    let (mut words, mut offsets) = (vec![0; needs.arena_words], vec![0; needs.arena_offsets]);
-    let scratch = ExecutionScratchView::new(
-        GroupScratchView::new(
-            ScratchView::new(&mut layers, &mut edges),
-            &mut packs,
-            &mut bytes,
-        ),
-        ArenaScratchView::new(&mut words, &mut offsets),
-    );
-    let mut subject = Subject::new(PLANNED);
+    let mut memory = PlannerMemory::for_dag(&request.dag);
+    let mut subject = Subject::new(ANY_MACHINE);
     let chooser = Chooser::plain(&TopologyPolicy::DEFAULT, &mut subject);
-    match execution(&request, chooser, scratch) {
+    match execution(&request, chooser, memory.view()) {
         Ok(plan) => report(py, &plan),
         Err(problem) => Err(refused(py, &problem)),
     }
 }
-
-/// The machine that a DAG is planned for: any whose blocks can meet.
-const PLANNED: Identity = Identity {
-    graph_layout_hash: 0,
-    analysis: AnalysisKind::Custom(0),
-    device: DeviceKey {
-        compute_capability_major: 0,
-        compute_capability_minor: 0,
-        warp_size: 32,
-        max_threads_per_block: 1024,
-        grid_sync: true,
-        tensor_cores: false,
-    },
-};
 
 const fn wave((frontier_bytes, scratch_bytes, output_bytes): WaveBytes) -> Wave {
     Wave {

@@ -83,10 +83,11 @@ pub struct Centrality {
 
 /// The direction of paths between a node and others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum Direction {
-    /// To the node.
+    /// From other nodes to the source.
     Inward,
-    /// From the node.
+    /// From the source to other nodes.
     Outward,
 }
 
@@ -133,13 +134,20 @@ impl Default for Ranking {
 /// Rule of label propagation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum LabelRule {
-    /// A node changes its label only for one that more of its neighbours have, and neighbours never
-    /// swap labels; ends when no node would change.
+    /// A node changes its label for one that more of its neighbours have, and neighbours never swap
+    /// labels; ends where no node would change.
     #[default]
     Stable,
     /// All nodes take the most frequent label at once, the least of several, for a fixed number of
     /// rounds: the rule of LDBC Graphalytics.
+    #[cfg_attr(
+        feature = "clap",
+        value(
+            help = "All nodes take the most frequent label at once, for --max-iterations rounds or 10 (LDBC Graphalytics)"
+        )
+    )]
     Ldbc,
 }
 

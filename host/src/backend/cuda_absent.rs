@@ -167,18 +167,6 @@ pub mod measure {
             match *self {}
         }
 
-        /// Name of the embedded module for the device.
-        #[must_use]
-        pub fn module_target(&self) -> &'static str {
-            match *self {}
-        }
-
-        /// Time to load the module, nanoseconds.
-        #[must_use]
-        pub fn module_ns(&self) -> u64 {
-            match *self {}
-        }
-
         /// Time of one grid barrier, nanoseconds.
         ///
         /// # Errors

@@ -3,13 +3,14 @@
 use super::fault::text as fault_text;
 use crate::Cause;
 use crate::executor::Executor;
-use crate::graph::WeightKind;
+use crate::graph::{WeightKind, as_text};
 use crate::own::FactViolation;
 use crate::program::TableError;
 use seawall_core::abi::control::{FaultCode, FaultRecord};
 
 /// A backend could not open, load, run or read.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, serde::Serialize, thiserror::Error)]
+#[serde(tag = "kind", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum BackendError {
     /// No usable CUDA driver or device.
@@ -98,6 +99,7 @@ pub enum BackendError {
     #[error("{}", fault_text(record, wave_name, missing))]
     Fault {
         /// The record of the first fault.
+        #[serde(flatten)]
         record: FaultRecord,
         /// Name of the wave in the program.
         wave_name: String,
@@ -112,6 +114,7 @@ pub enum BackendError {
         /// Its name there.
         wave_name: String,
         /// The fact that is not true.
+        #[serde(skip)]
         lie: FactViolation,
     },
     /// A wave of another crate does not end: threads were still in it a second after the end of the
@@ -258,6 +261,7 @@ pub enum BackendError {
     #[error("the encoded program is inconsistent: {problem}")]
     BadProgram {
         /// The first contradiction.
+        #[serde(serialize_with = "as_text")]
         problem: TableError,
     },
     /// The graph lacks an array that the program reads.
@@ -270,8 +274,10 @@ pub enum BackendError {
     #[error("the program reads {needed} weights and the graph has {found} weights")]
     WrongWeights {
         /// Kind that the program reads.
+        #[serde(serialize_with = "as_text")]
         needed: WeightKind,
         /// Kind that the graph has.
+        #[serde(serialize_with = "as_text")]
         found: WeightKind,
     },
     /// A path is longer than the program's 32-bit distances can express.
@@ -285,6 +291,7 @@ pub enum BackendError {
         /// Node that it enters, by its id in the file.
         to: u64,
         /// Kind of the weights along the path.
+        #[serde(skip)]
         kind: WeightKind,
     },
     /// Distances of 32 bits may be too short for this graph, and the session could not detect it.
@@ -297,6 +304,7 @@ pub enum BackendError {
         /// Its number.
         register: u32,
         /// Kind of the weights along paths.
+        #[serde(skip)]
         kind: WeightKind,
     },
     /// The kernel module lacks a kernel.

@@ -99,28 +99,25 @@ pub struct HostWork {
 }
 
 impl HostWork {
-    /// Returns the work beyond `before`, counter by counter.
-    #[must_use]
-    pub const fn since(self, before: Self) -> Self {
+    /// Combines two, counter by counter.
+    fn with(self, other: Self, combine: impl Fn(u64, u64) -> u64) -> Self {
         Self {
-            host_synchronisations: self
-                .host_synchronisations
-                .saturating_sub(before.host_synchronisations),
-            launches: self.launches.saturating_sub(before.launches),
-            uploads: self.uploads.saturating_sub(before.uploads),
+            host_synchronisations: combine(self.host_synchronisations, other.host_synchronisations),
+            launches: combine(self.launches, other.launches),
+            uploads: combine(self.uploads, other.uploads),
         }
     }
 
-    /// Returns the work of both, counter by counter.
+    /// Returns the work beyond `before`.
     #[must_use]
-    pub const fn and(self, other: Self) -> Self {
-        Self {
-            host_synchronisations: self
-                .host_synchronisations
-                .saturating_add(other.host_synchronisations),
-            launches: self.launches.saturating_add(other.launches),
-            uploads: self.uploads.saturating_add(other.uploads),
-        }
+    pub fn since(self, before: Self) -> Self {
+        self.with(before, u64::saturating_sub)
+    }
+
+    /// Returns the work of both.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        self.with(other, u64::saturating_add)
     }
 }
 

@@ -3,12 +3,13 @@
 use super::Origin;
 use crate::Cause;
 use crate::backend::BackendError;
-use crate::graph::GraphError;
+use crate::graph::{GraphError, as_text};
 use crate::run::{Detail, Executor, RunError};
 use std::io;
 
 /// A batch ended without a result.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, serde::Serialize, thiserror::Error)]
+#[serde(tag = "kind", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum BatchError {
     /// There are no graphs.
@@ -36,6 +37,7 @@ pub enum BatchError {
         /// The attempted action.
         action: &'static str,
         /// The system's answer.
+        #[serde(rename = "reason", serialize_with = "as_text")]
         source: io::Error,
     },
     /// A line of a list is not UTF-8, on systems where file names must be.
@@ -62,6 +64,7 @@ pub enum BatchError {
     #[error("{origin}{value}: {problem}")]
     Refused {
         /// Place where it was named.
+        #[serde(skip)]
         origin: Origin,
         /// The entry.
         value: String,
@@ -72,8 +75,10 @@ pub enum BatchError {
     #[error("{origin}{source}")]
     Load {
         /// Place where it was named.
+        #[serde(skip)]
         origin: Origin,
         /// The error, which names the graph.
+        #[serde(rename = "cause")]
         source: GraphError,
     },
     /// The executor runs one graph at a time.
@@ -90,27 +95,32 @@ pub enum BatchError {
     )]
     DetailOfOne {
         /// The requested detail.
+        #[serde(serialize_with = "as_text")]
         detail: Detail,
     },
     /// One graph is the cause.
     #[error("{name}: {source}")]
+    #[serde(rename = "graph_of_batch")]
     Graph {
         /// Name of the graph.
         name: String,
         /// The error of this graph.
+        #[serde(rename = "cause")]
         source: RunError,
     },
-    /// The batch as a whole is the cause.
-    #[error(transparent)]
-    Run(#[from] RunError),
     /// Too many graphs.
     #[error("a batch of {graphs} graphs or more; at most {most} run at once, so split it")]
+    #[serde(rename = "too_many_graphs")]
     TooMany {
         /// Graphs given.
         graphs: usize,
         /// Most graphs of a batch.
         most: u32,
     },
+    /// The batch as a whole is the cause.
+    #[error(transparent)]
+    #[serde(untagged)]
+    Run(#[from] RunError),
 }
 
 impl BatchError {

@@ -4,7 +4,7 @@ use crate::analysis::{AnalysisKind, Answer};
 use crate::backend::HostWork;
 use crate::executor::Executor;
 use crate::job::topology_name;
-use crate::outcome::{Column, Dropped, Rounds, RunOutcome, SessionReport, Taken, Times, Weights};
+use crate::outcome::{Column, Dropped, Rounds, RunOutcome, SessionReport, Times};
 use crate::program::PlanCounters;
 use seawall_core::abi::control::ControlRecord;
 
@@ -48,67 +48,27 @@ pub struct BatchOutcome {
 pub struct GraphOutcome {
     /// Name of the graph.
     pub name: String,
-    /// Nodes of the graph.
-    pub nodes: u64,
-    /// Directed edges of the graph.
-    pub edges: u64,
-    /// The graph as read, and the form in which the analysis took it.
-    pub taken: Taken,
-    /// Edges that the analysis did not get.
-    pub dropped: Dropped,
-    /// Sources by their ids in the file; empty if the analysis takes none.
-    pub sources: Vec<u64>,
-    /// Their names, where the file has names.
-    pub source_names: Vec<String>,
-    /// Nodes that have a value: those reached by a search, all nodes otherwise.
-    pub reached: u64,
-    /// Rounds that ran.
-    pub rounds: Rounds,
-    /// Whether the last round changed nothing; false if a limit ended it.
-    pub converged: bool,
-    /// Topology that most steps had; `none` without steps.
-    pub topology: String,
     /// Clock of the machine at the graph's first wave in the last repetition, nanoseconds.
     pub started_ns: u64,
     /// Time from the graph's first wave to its last on the worker that ran it,
     /// in the last repetition, nanoseconds.
     pub run_ns: u64,
-    /// Whether a plain sequential implementation has the same result; `None` without a check.
-    pub checked: Option<bool>,
-    /// Relative tolerance of that check; `None` if values had to be equal.
-    pub check_tolerance: Option<f64>,
-    /// Weights of the edges, if the analysis reads them and the loader filled them in.
-    pub weights: Option<Weights>,
-    /// The answer of the analysis in numbers.
-    pub answer: Answer,
-    /// One value per node.
-    pub values: Column,
+    /// The outcome of its run, without what only the whole batch has: the machine, times, memory
+    /// and plans.
+    pub run: RunOutcome,
 }
 
 impl GraphOutcome {
     /// The outcome of the graph of that name, whose run left `control`.
-    pub(super) fn of(name: String, control: &ControlRecord, outcome: RunOutcome) -> Self {
+    pub(super) fn of(name: String, control: &ControlRecord, mut run: RunOutcome) -> Self {
         let clock = |[low, high]: [u32; 2]| u64::from(low) | u64::from(high) << 32;
         let started_ns = clock(control.started_ns);
+        run.topology = topology_name(control);
         Self {
             name,
-            nodes: outcome.nodes,
-            edges: outcome.edges,
-            taken: outcome.taken,
-            dropped: outcome.dropped,
-            sources: outcome.sources,
-            source_names: outcome.source_names,
-            reached: outcome.reached,
-            rounds: outcome.rounds,
-            converged: outcome.converged,
-            topology: topology_name(control),
             started_ns,
             run_ns: clock(control.ended_ns).saturating_sub(started_ns),
-            checked: outcome.checked,
-            check_tolerance: outcome.check_tolerance,
-            weights: outcome.weights,
-            answer: outcome.answer,
-            values: outcome.values,
+            run,
         }
     }
 }
@@ -116,7 +76,7 @@ impl GraphOutcome {
 /// Edges of all graphs that the analysis did not get.
 pub(super) fn dropped(graphs: &[GraphOutcome]) -> Dropped {
     let mut all = Dropped::default();
-    graphs.iter().for_each(|graph| all += graph.dropped);
+    graphs.iter().for_each(|graph| all += graph.run.dropped);
     all
 }
 
@@ -146,55 +106,58 @@ impl BatchOutcome {
     /// Nodes of all graphs.
     #[must_use]
     pub fn nodes(&self) -> u64 {
-        self.graphs.iter().map(|graph| graph.nodes).sum()
+        self.graphs.iter().map(|graph| graph.run.nodes).sum()
     }
 
     /// Directed edges of all graphs.
     #[must_use]
     pub fn edges(&self) -> u64 {
-        self.graphs.iter().map(|graph| graph.edges).sum()
+        self.graphs.iter().map(|graph| graph.run.edges).sum()
     }
 
     /// Nodes that have a value, of all graphs.
     #[must_use]
     pub fn reached(&self) -> u64 {
-        self.graphs.iter().map(|graph| graph.reached).sum()
+        self.graphs.iter().map(|graph| graph.run.reached).sum()
     }
 
     /// The answers of the analysis in numbers, of every graph.
     pub fn answers(&self) -> impl Iterator<Item = &Answer> {
-        self.graphs.iter().map(|graph| &graph.answer)
+        self.graphs.iter().map(|graph| &graph.run.answer)
     }
 
     /// The largest tolerance of the checks, if any value may have differed.
     #[must_use]
     pub fn check_tolerance(&self) -> Option<f64> {
-        let tolerances = self.graphs.iter().filter_map(|graph| graph.check_tolerance);
+        let tolerances = self
+            .graphs
+            .iter()
+            .filter_map(|graph| graph.run.check_tolerance);
         tolerances.reduce(f64::max)
     }
 
     /// Most rounds of a graph.
     #[must_use]
     pub fn most_rounds(&self) -> Option<Rounds> {
-        let count = |graph: &&GraphOutcome| match graph.rounds {
+        let count = |graph: &&GraphOutcome| match graph.run.rounds {
             Rounds::Levels(count) | Rounds::Iterations(count) => count,
         };
         self.graphs
             .iter()
             .max_by_key(count)
-            .map(|graph| graph.rounds)
+            .map(|graph| graph.run.rounds)
     }
 
     /// Whether every graph converged.
     #[must_use]
     pub fn converged(&self) -> bool {
-        self.graphs.iter().all(|graph| graph.converged)
+        self.graphs.iter().all(|graph| graph.run.converged)
     }
 
     /// Whether every result was checked and equal; `None` without checks.
     #[must_use]
     pub fn checked(&self) -> Option<bool> {
-        let mut checked = self.graphs.iter().filter_map(|graph| graph.checked);
+        let mut checked = self.graphs.iter().filter_map(|graph| graph.run.checked);
         let first = checked.next()?;
         Some(checked.fold(first, |all, equal| all && equal))
     }
@@ -204,7 +167,7 @@ impl BatchOutcome {
     #[must_use]
     pub fn checksum(&self) -> u64 {
         let halves = |graph: &GraphOutcome| {
-            let sum = graph.values.checksum();
+            let sum = graph.run.values.checksum();
             [sum as u32, (sum >> 32) as u32]
         };
         Column::U32(self.graphs.iter().flat_map(halves).collect()).checksum()

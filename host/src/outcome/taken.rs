@@ -1,11 +1,9 @@
 //! The graph of a run as read, and the form in which an analysis took it.
 
-use crate::analysis::{AnalysisKind, is_reached};
-use crate::batch::GraphOutcome;
-use crate::column::Column;
-use crate::graph::{Form, Graph, Loops, Parallel};
+use crate::analysis::is_reached;
+use crate::graph::{Form, Graph, Loops, Parallel, as_text};
 use crate::run::RunRequest;
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
 /// Directions of a graph's edges.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
@@ -37,10 +35,10 @@ pub struct Taken {
     #[serde(skip_serializing_if = "is_zero")]
     pub shortcuts: u64,
     /// Loops that were taken.
-    #[serde(serialize_with = "loops_name")]
+    #[serde(serialize_with = "as_text")]
     pub loops_taken: Loops,
     /// Parallel edges that were taken.
-    #[serde(serialize_with = "parallel_name")]
+    #[serde(serialize_with = "as_text")]
     pub parallel_taken: Parallel,
     /// Reason for dropped loops, if there are any.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -59,14 +57,6 @@ pub struct Taken {
 )]
 const fn is_zero(count: &u64) -> bool {
     *count == 0
-}
-
-fn loops_name<S: Serializer>(loops: &Loops, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_str(loops.name())
-}
-
-fn parallel_name<S: Serializer>(parallel: &Parallel, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_str(parallel.name())
 }
 
 /// Reason given for the form that a request chooses.
@@ -127,77 +117,26 @@ impl Taken {
 /// Share of the nodes below which a search counts as having reached almost nothing.
 const LITTLE: u64 = 100;
 
-/// Nodes that a run reached.
-struct Reached<'a> {
-    analysis: AnalysisKind,
-    taken: &'a Taken,
-    sources: usize,
-    nodes: u64,
-    reached: u64,
-    values: &'a Column,
-}
-
-impl Reached<'_> {
-    /// Returns whether it is almost nothing of a directed graph: no more than the sources or a
-    /// hundredth of the nodes.
-    fn is_little(&self) -> bool {
-        let few = (self.sources as u64).max(self.nodes / LITTLE);
-        let walks = self.analysis.facts().walks;
-        walks && !self.taken.symmetric && self.reached <= few && self.reached < self.nodes
-    }
-
-    /// Returns whether it is almost nothing, and an edge leads there from another node.
-    fn would_be_more(&self, read: &Graph) -> bool {
-        let values = self.analysis.facts().values;
-        let is_reached = |node: u32| is_reached(values, self.values, node as usize);
-        self.is_little()
-            && (0..read.nodes()).any(|node| {
-                let mut row = read.neighbours(node).iter();
-                row.any(|to| is_reached(*to) && !is_reached(node))
-            })
-    }
-}
-
 impl super::RunOutcome {
-    fn reached(&self) -> Reached<'_> {
-        Reached {
-            analysis: self.analysis,
-            taken: &self.taken,
-            sources: self.sources.len(),
-            nodes: self.nodes,
-            reached: self.reached,
-            values: &self.values,
-        }
-    }
-
     /// Returns whether the run reached almost nothing of a directed graph: no more than the sources
     /// or a hundredth of the nodes.
     #[must_use]
     pub fn reached_little(&self) -> bool {
-        self.reached().is_little()
+        let few = (self.sources.len() as u64).max(self.nodes / LITTLE);
+        let walks = self.analysis.facts().walks;
+        walks && !self.taken.symmetric && self.reached <= few && self.reached < self.nodes
     }
 
     /// Returns whether the run reached almost nothing of a directed graph, and would reach more if
     /// edges had both directions. Takes a pass over the edges if it reached almost nothing.
     #[must_use]
     pub fn would_reach_more(&self, read: &Graph) -> bool {
-        self.reached().would_be_more(read)
-    }
-}
-
-impl GraphOutcome {
-    /// Works as [`RunOutcome::would_reach_more`](super::RunOutcome::would_reach_more) for a graph of
-    /// a batch that ran `analysis`.
-    #[must_use]
-    pub fn would_reach_more(&self, analysis: AnalysisKind, read: &Graph) -> bool {
-        let reached = Reached {
-            analysis,
-            taken: &self.taken,
-            sources: self.sources.len(),
-            nodes: self.nodes,
-            reached: self.reached,
-            values: &self.values,
-        };
-        reached.would_be_more(read)
+        let values = self.analysis.facts().values;
+        let is_reached = |node: u32| is_reached(values, &self.values, node as usize);
+        self.reached_little()
+            && (0..read.nodes()).any(|node| {
+                let mut row = read.neighbours(node).iter();
+                row.any(|to| is_reached(*to) && !is_reached(node))
+            })
     }
 }

@@ -1,12 +1,14 @@
 //! Problems of a wave program.
 
 use super::table_error::TableError;
+use crate::graph::as_text;
 use seawall_core::abi::code::{Join, Kind};
 use seawall_core::abi::facts::{Invariant, Operand};
 use seawall_core::plan::ExecutionError;
 
 /// A program could not be planned or encoded.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, thiserror::Error)]
+#[serde(tag = "kind", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ProgramError {
     /// A register of another builder.
@@ -151,6 +153,7 @@ pub enum ProgramError {
         wave: String,
         /// The problem.
         #[source]
+        #[serde(serialize_with = "as_text")]
         problem: CodeError,
     },
     /// A wave of another crate is used wrongly.
@@ -160,6 +163,7 @@ pub enum ProgramError {
         wave: String,
         /// The problem.
         #[source]
+        #[serde(serialize_with = "as_text")]
         problem: OwnError,
     },
     /// A fixpoint has nothing to repeat.
@@ -178,14 +182,12 @@ pub enum ProgramError {
         /// Name of the register.
         register: String,
         /// The value that it must have.
+        #[serde(skip)]
         needs: Invariant,
     },
     /// A wave relies on something else that the program does not provide.
     #[error(transparent)]
-    Tables(TableError),
-    /// The planner refused the waves or their registers.
-    #[error("planning the waves: {0}")]
-    Plan(#[from] ExecutionError),
+    Tables(#[serde(skip)] TableError),
     /// No plan keeps the program inside its budget.
     #[error(
         "the program needs {needed_bytes} bytes, resident ones included, and the budget is {budget_bytes}; raise it to at least that"
@@ -196,6 +198,10 @@ pub enum ProgramError {
         /// Bytes of the budget.
         budget_bytes: u64,
     },
+    /// The planner refused the waves or their registers.
+    #[error("planning the waves: {0}")]
+    #[serde(untagged)]
+    Plan(#[from] ExecutionError),
 }
 
 /// A wave of another crate is used wrongly.

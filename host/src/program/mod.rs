@@ -47,6 +47,7 @@ pub use error::{CodeError, OwnError, ProgramError};
 pub use operands::{SliceShape, check_damping, check_tolerance};
 pub use own::Call;
 pub use patterns::Segments;
+pub use planner::{ANY_MACHINE, PlannerMemory};
 pub use rounds::{Lengths, Paths, Ranks};
 pub(crate) use searched::{Searched, searched};
 pub use seawall_core::abi::code::{Edges, Instruction, Join, Kind};

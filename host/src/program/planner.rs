@@ -54,15 +54,32 @@ pub(super) fn bytes_of(plan: &Execution<'_>) -> Vec<u64> {
     groups.map(|group| group.fused_bytes).collect()
 }
 
+/// Identity of any machine whose blocks can meet, for plans of DAGs without a graph.
+pub const ANY_MACHINE: Identity = Identity {
+    graph_layout_hash: 0,
+    analysis: AnalysisKind::Custom(0),
+    device: DeviceKey {
+        compute_capability_major: 0,
+        compute_capability_minor: 0,
+        warp_size: 32,
+        max_threads_per_block: 1024,
+        grid_sync: true,
+        tensor_cores: false,
+    },
+};
+
 /// The planner's working memory.
-pub(super) struct PlannerMemory {
+#[derive(Debug)]
+pub struct PlannerMemory {
     needs: Requirements,
     words: Vec<u32>,
     longs: Vec<u64>,
 }
 
 impl PlannerMemory {
-    pub(super) fn for_dag(dag: &Dag<'_>) -> Self {
+    /// Allocates enough for `dag` with any strategy. Linear in waves and dependencies.
+    #[must_use]
+    pub fn for_dag(dag: &Dag<'_>) -> Self {
         let needs = Requirements::for_dag(dag.waves.len(), dag.dependencies.len());
         let layers = needs.layer_words + needs.dependency_words;
         Self {
@@ -72,13 +89,24 @@ impl PlannerMemory {
         }
     }
 
-    pub(super) fn view(&mut self) -> ExecutionScratchView<'_> {
+    /// Space for the groups only.
+    pub fn groups(&mut self) -> GroupScratchView<'_> {
+        self.parts().0
+    }
+
+    /// Space for the groups and the arena that follows them.
+    pub fn view(&mut self) -> ExecutionScratchView<'_> {
+        let (groups, arena) = self.parts();
+        ExecutionScratchView::new(groups, arena)
+    }
+
+    fn parts(&mut self) -> (GroupScratchView<'_>, ArenaScratchView<'_>) {
         let (layers, words) = self.words.split_at_mut(self.needs.layer_words);
         let (dependencies, words) = words.split_at_mut(self.needs.dependency_words);
         let (pack, arena) = words.split_at_mut(self.needs.pack_words);
         let (bytes, offsets) = self.longs.split_at_mut(self.needs.pack_bytes);
         let layers = ScratchView::new(layers, dependencies);
-        ExecutionScratchView::new(
+        (
             GroupScratchView::new(layers, pack, bytes),
             ArenaScratchView::new(arena, offsets),
         )

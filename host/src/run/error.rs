@@ -7,12 +7,14 @@ use super::RunRequest;
 use crate::Cause;
 use crate::analysis::{AnalysisKind, AnyOf, Detail};
 use crate::backend::BackendError;
-use crate::graph::{FormError, GraphError, NodeName};
+use crate::graph::{FormError, GraphError, NodeName, as_text};
 use crate::units::Nanoseconds;
 use seawall_core::topology::Topology;
+use serde::ser::{SerializeMap, Serializer};
 
 /// A run could not start or could not finish.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, serde::Serialize, thiserror::Error)]
+#[serde(tag = "kind", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum RunError {
     /// The analysis reads weights and the graph has none.
@@ -48,6 +50,7 @@ pub enum RunError {
         /// The requested analysis.
         analysis: AnalysisKind,
         /// Whether 0 is refused too: it makes the number of shortest paths meaningless.
+        #[serde(skip)]
         is_above_zero: bool,
         /// Start of the edge, by its name in the file.
         from: NodeName,
@@ -62,6 +65,7 @@ pub enum RunError {
         /// The name of the option.
         option: &'static str,
         /// The analyses that have it.
+        #[serde(serialize_with = "as_text")]
         of: AnyOf,
         /// The requested analysis.
         analysis: AnalysisKind,
@@ -96,6 +100,7 @@ pub enum RunError {
         /// Sum of the weights of its edges; of floats, as far as they can be summed.
         weight: f64,
         /// Whether edges lead both ways, so that one of negative weight is a cycle.
+        #[serde(skip)]
         is_undirected: bool,
     },
     /// A batch of paths along negative weights.
@@ -122,6 +127,7 @@ pub enum RunError {
     },
     /// The analysis needs a source and there is none.
     #[error("{analysis} needs a node to start from; name at least one")]
+    #[serde(rename = "missing_source")]
     NoSource {
         /// The requested analysis.
         analysis: AnalysisKind,
@@ -136,8 +142,10 @@ pub enum RunError {
     },
     /// A source that is not a node of the graph.
     #[error("source {source_node} is no node of the graph, which has {nodes}, numbered from 0")]
+    #[serde(rename = "no_such_node")]
     NoSuchSource {
         /// Its number.
+        #[serde(rename = "node")]
         source_node: u32,
         /// Nodes of the graph.
         nodes: u32,
@@ -149,8 +157,10 @@ pub enum RunError {
     #[error("{analysis} does not return {detail}, {of} does; leave them out, or ask for {of}")]
     WrongDetail {
         /// The requested detail.
+        #[serde(serialize_with = "as_text")]
         detail: Detail,
         /// The analyses that have it.
+        #[serde(serialize_with = "as_text")]
         of: AnyOf,
         /// The requested analysis.
         analysis: AnalysisKind,
@@ -163,9 +173,6 @@ pub enum RunError {
         /// The edges.
         what: &'static str,
     },
-    /// The graph has no such form.
-    #[error(transparent)]
-    Form(#[from] FormError),
     /// Invalid start weights.
     #[error(
         "start weights of sources must be finite and at least 0, one of them above 0, and their sum finite; the one of source number {number} is {weight}"
@@ -201,10 +208,12 @@ pub enum RunError {
     #[error(
         "{analysis} with streamed edges needs {needed_bytes} bytes for its nodes and windows and the budget is {budget_bytes}; raise it to at least that"
     )]
+    #[serde(rename = "over_budget")]
     StreamOverBudget {
         /// The requested analysis.
         analysis: AnalysisKind,
         /// Least bytes that work.
+        #[serde(flatten, serialize_with = "streamed")]
         needed_bytes: u64,
         /// Bytes of the budget.
         budget_bytes: u64,
@@ -218,6 +227,7 @@ pub enum RunError {
         /// The requested analysis.
         analysis: AnalysisKind,
         /// The reason.
+        #[serde(rename = "reason")]
         what: String,
     },
     /// The request is not for several devices.
@@ -226,6 +236,7 @@ pub enum RunError {
         /// The requested analysis.
         analysis: AnalysisKind,
         /// The reason.
+        #[serde(rename = "reason")]
         what: String,
     },
     /// A process of the run has something else to do than the first.
@@ -234,6 +245,7 @@ pub enum RunError {
         /// Its number.
         rank: u32,
         /// The difference.
+        #[serde(rename = "difference")]
         what: &'static str,
     },
     /// The result of a streamed run cannot be checked.
@@ -242,6 +254,7 @@ pub enum RunError {
         /// The requested analysis.
         analysis: AnalysisKind,
         /// The reason.
+        #[serde(rename = "reason")]
         what: String,
     },
     /// The time budget of a streamed run ended.
@@ -249,31 +262,48 @@ pub enum RunError {
         "the time budget of {} ended in pass {pass} over the edges; raise it if the work is only long",
         Nanoseconds(*time_budget_ns)
     )]
+    #[serde(rename = "time_budget")]
     StreamTime {
         /// The pass, from 1.
         pass: u64,
         /// The time budget, nanoseconds.
         time_budget_ns: u64,
     },
-    /// The file of a streamed run cannot be read, is invalid, or changed.
-    #[error(transparent)]
-    Stream(#[from] GraphError),
     /// A shape of search was forced on a program that does not search.
     #[error("{}", no_search(*analysis, *detail, *topology))]
     NoSearch {
         /// The requested analysis.
         analysis: AnalysisKind,
         /// The requested detail, if the analysis runs searches without it.
+        #[serde(skip)]
         detail: Detail,
         /// The requested shape.
         topology: Topology,
     },
+    /// The graph has no such form.
+    #[error(transparent)]
+    #[serde(untagged)]
+    Form(#[from] FormError),
+    /// The file of a streamed run cannot be read, is invalid, or changed.
+    #[error(transparent)]
+    #[serde(untagged)]
+    Stream(#[from] GraphError),
     /// The program could not be planned.
     #[error(transparent)]
+    #[serde(untagged)]
     Program(#[from] crate::program::ProgramError),
     /// The machine failed.
     #[error(transparent)]
+    #[serde(untagged)]
     Backend(#[from] BackendError),
+}
+
+/// The bytes that a streamed run needs, and that it is one.
+fn streamed<S: Serializer>(needed_bytes: &u64, serializer: S) -> Result<S::Ok, S::Error> {
+    let mut fields = serializer.serialize_map(Some(2))?;
+    fields.serialize_entry("needed_bytes", needed_bytes)?;
+    fields.serialize_entry("streamed", &true)?;
+    fields.end()
 }
 
 /// Nodes of a cycle in a message, back to the first one.

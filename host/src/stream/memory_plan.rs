@@ -30,11 +30,15 @@ const WINDOWS_EACH: u64 = 4;
 /// way a graph of more than 2^32 edges is resident.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum Keeping {
-    /// If the graph has more than 2^32 edges and they fit the budget and the memory that is left.
+    /// If the graph has more than 2^32 edges, and they fit.
+    ///
+    /// They fit the budget and the memory that is left then.
     #[default]
     Auto,
     /// Always, or the run is refused.
+    #[cfg_attr(feature = "clap", value(help = "Always, or the command fails"))]
     Always,
     /// Never.
     Never,

@@ -29,8 +29,6 @@ use super::groups::Budget;
 use crate::error::ScratchTooSmall;
 use crate::scratch::{DevicesScratchView, ExecutionScratchView};
 use crate::wave::{Dag, Wave};
-use core::error::Error;
-use core::fmt;
 
 /// How the memory of a wave lies on several devices: by default it follows edges, and leaves
 /// something for each node.
@@ -83,17 +81,19 @@ pub struct DevicesPlan<'a> {
 }
 
 /// The reason why a program could not be planned for several devices.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[cfg_attr(feature = "serde", serde(tag = "kind", rename_all = "snake_case"))]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum DevicesError {
     /// No devices, or more than [`DEVICES_MAX`].
+    #[error("a plan has 1 to {DEVICES_MAX} devices, not {devices}")]
     Count {
         /// Devices asked for.
         devices: u32,
     },
     /// There is not one [`WaveCut`] for each wave.
+    #[error("{waves} waves need as many records of how they are cut, not {cuts}")]
     Cuts {
         /// Waves of the program.
         waves: u64,
@@ -101,33 +101,11 @@ pub enum DevicesError {
         cuts: u64,
     },
     /// A scratch buffer is too small.
+    #[error(transparent)]
     ScratchTooSmall(ScratchTooSmall),
     /// The plan of a device fails.
-    Execution(ExecutionError),
-}
-
-impl fmt::Display for DevicesError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Count { devices } => {
-                write!(f, "a plan has 1 to {DEVICES_MAX} devices, not {devices}")
-            }
-            Self::Cuts { waves, cuts } => write!(
-                f,
-                "{waves} waves need as many records of how they are cut, not {cuts}"
-            ),
-            Self::ScratchTooSmall(error) => error.fmt(f),
-            Self::Execution(error) => error.fmt(f),
-        }
-    }
-}
-
-impl Error for DevicesError {}
-
-impl From<ExecutionError> for DevicesError {
-    fn from(error: ExecutionError) -> Self {
-        Self::Execution(error)
-    }
+    #[error(transparent)]
+    Execution(#[from] ExecutionError),
 }
 
 /// Plans a program for `devices` devices, each with the budget of the request.

@@ -7,7 +7,7 @@ use super::peers;
 use super::row::{Baseline, Clock, Figure, Floor, Row, Unit};
 use super::section::Section;
 use super::setting::Setting;
-use super::timing::{self, Done, Times};
+use super::timing::{self, Done};
 use seawall::analysis::{
     AnalysisKind, AnalysisOutput, Built, Case as Asked, End, Question, Ranking,
 };
@@ -275,30 +275,18 @@ impl Set<'_> {
 
     /// Times each source on `machine`.
     fn run(&self, setting: &mut Setting<'_>, machine: Machine) -> Result<Done, BenchError> {
-        let name = timing::name(&machine);
-        setting.say(format!("{}: {name}", self.what));
+        setting.say(format!("{}: {}", self.what, timing::name(&machine)));
         // Analyses without sources run once.
         let starts: Vec<Vec<u32>> = match self.sources {
             [] => vec![Vec::new()],
             sources => sources.iter().map(|source| vec![*source]).collect(),
         };
         let build = |start: &[u32]| self.build(start, &machine);
-        let each = timing::each(&machine, self.graph, setting.quick, &starts, build)?;
-        Ok(Done {
-            name,
-            times: self.median(&each.times),
-            first_ns: each.first_ns,
-            columns: each.columns,
-        })
-    }
-
-    /// Returns medians over sources, per iteration where that is reported.
-    fn median(&self, all: &[Times]) -> Times {
-        let share = |times: &Times| match self.case.by_iteration {
-            true => times.share(times.iterations.max(1)),
-            false => *times,
-        };
-        Times::over(&all.iter().map(share).collect::<Vec<_>>())
+        let mut done = timing::each(&machine, self.graph, setting.quick, &starts, build)?;
+        if self.case.by_iteration {
+            done.times = done.times.share(done.times.iterations.max(1));
+        }
+        Ok(done)
     }
 
     /// Adds a row for the first run of a loaded program, if only that one has what depends on the

@@ -25,18 +25,9 @@ pub(super) fn rows(setting: &mut Setting<'_>) -> Result<(), BenchError> {
     let theirs = setting.compare("barrier", &arguments);
     for lanes in LANES {
         let (ns, shape) = meter.barrier_ns(Some(lanes), Some(blocks))?;
-        let name = "cooperative groups";
-        let baseline = match &theirs {
-            Ok(output) => beside(output, shape.blocks, lanes),
-            Err(why) => Err(why.clone()),
-        };
-        let baseline = match baseline {
-            Ok(ns) => Baseline::Measured(Figure::new(name, ns)),
-            Err(why) => Baseline::Missing {
-                name: name.to_owned(),
-                why,
-            },
-        };
+        let output = theirs.clone();
+        let theirs_ns = output.and_then(|output| beside(&output, shape.blocks, lanes));
+        let baseline = Baseline::of("cooperative groups", theirs_ns);
         let floor = (lanes == FLOOR.0).then_some(Floor::Ratio(FLOOR.1));
         let what = format!("{} blocks of {lanes} lanes", shape.blocks);
         let row = Row::new(what, Clock::Device, Figure::new("seawall", ns), baseline);

@@ -231,7 +231,7 @@ impl<'g> Work<'g> {
     }
 
     fn is_right(&self, outcome: &BatchOutcome) -> bool {
-        let found = outcome.graphs.iter().map(|graph| &graph.values);
+        let found = outcome.graphs.iter().map(|graph| &graph.run.values);
         found.eq(&self.expected)
     }
 }

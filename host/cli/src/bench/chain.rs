@@ -5,13 +5,15 @@
 //! which the persistent kernel knows and launches cannot exploit.
 
 use super::BenchError;
-use super::row::{Baseline, Clock, Figure, Floor, Row, Timing};
+use super::row::{Baseline, Clock, Floor, Row};
 use super::setting::Setting;
-use super::timing::{self, Times, open, times};
+use super::timing::{self, Done};
+use seawall::analysis::{Built, Reading};
 use seawall::backend::cuda::measure::Meter;
 use seawall::executor::{Executor, Machine};
 use seawall::graph::Graph;
-use seawall::program::{BitOp, PlanRequest, ProgramBuilder, ProgramError, RegisterId};
+use seawall::outcome::Column;
+use seawall::program::{BitOp, ProgramBuilder, ProgramError, RegisterId};
 use seawall::run::RunError;
 use std::num::NonZeroUsize;
 
@@ -30,41 +32,26 @@ const SYNC_FLOOR: Floor = Floor::Ratio(0.07);
 /// Adds a row for each way to run the chain.
 pub(super) fn rows(setting: &mut Setting<'_>) -> Result<(), BenchError> {
     let Some(device) = setting.gpu.as_ref().map(|limits| limits.ordinal) else {
-        return cpu_rows(setting);
+        let all = chain(setting, timing::cpu(setting.threads))?;
+        let one = chain(setting, timing::cpu(NonZeroUsize::MIN))?;
+        let (ours, other) = (all.figure(Clock::Wall), one.beside(Clock::Wall));
+        setting.push(Row::new(what(), Clock::Wall, ours, other));
+        return Ok(());
     };
     let mega = chain(setting, Machine::gpu(Executor::Mega, device))?;
     let graph = chain(setting, Machine::gpu(Executor::Graph, device))?;
     let launches = chain(setting, Machine::gpu(Executor::Launches, device))?;
-    let beside = |name: &str, ns: Timing| Baseline::Measured(Figure::new(name, ns));
-    let row = |baseline, clock, ns| Row::new(what(), clock, Figure::new("mega", ns), baseline);
-    let device_row = |name, ns| row(beside(name, ns), Clock::Device, mega.device_ns);
-    setting.push(device_row("graph", graph.device_ns).with_floor(Some(GRAPH_FLOOR)));
-    setting.push(device_row("launches", launches.device_ns));
-    let sync_ns = Meter::open(device)?.launch_sync_ns()?;
-    let sync = beside("launch + sync a wave", Timing::from(sync_ns));
-    setting.push(row(sync, Clock::Wall, mega.wall_ns).with_floor(Some(SYNC_FLOOR)));
-    let name = "graph of empty kernels";
-    let empty = match setting
-        .compare("chain", &[WAVES])
-        .map(|text| text.trim().parse::<f64>())
-    {
-        Ok(Ok(ns)) => beside(name, Timing::from(ns)),
-        other => Baseline::Missing {
-            name: name.to_owned(),
-            why: other.err().unwrap_or_else(|| "not measured".to_owned()),
-        },
-    };
-    setting.push(row(empty, Clock::Device, mega.device_ns));
-    Ok(())
-}
-
-fn cpu_rows(setting: &mut Setting<'_>) -> Result<(), BenchError> {
-    let machines = [timing::cpu(setting.threads), timing::cpu(NonZeroUsize::MIN)];
-    let [all, one] = machines.map(|machine| chain(setting, machine));
-    let (all, one) = (all?, one?);
-    let ours = Figure::new(timing::name(&machines[0]), all.wall_ns);
-    let other = Baseline::Measured(Figure::new(timing::name(&machines[1]), one.wall_ns));
-    setting.push(Row::new(what(), Clock::Wall, ours, other));
+    let row = |baseline, clock| Row::new(what(), clock, mega.figure(clock), baseline);
+    let of_graph = row(graph.beside(Clock::Device), Clock::Device);
+    setting.push(of_graph.with_floor(Some(GRAPH_FLOOR)));
+    setting.push(row(launches.beside(Clock::Device), Clock::Device));
+    let sync = Baseline::of(
+        "launch + sync a wave",
+        Ok(Meter::open(device)?.launch_sync_ns()?),
+    );
+    setting.push(row(sync, Clock::Wall).with_floor(Some(SYNC_FLOOR)));
+    let empty = setting.baseline("chain", WAVES, "graph of empty kernels", "not measured");
+    setting.push(row(empty, Clock::Device));
     Ok(())
 }
 
@@ -73,28 +60,31 @@ fn what() -> String {
 }
 
 /// Times a wave of the chain on `machine`; records a wrong result.
-fn chain(setting: &mut Setting<'_>, machine: Machine) -> Result<Times, BenchError> {
+fn chain(setting: &mut Setting<'_>, machine: Machine) -> Result<Done, BenchError> {
     let name = timing::name(&machine);
     setting.say(format!("chain of waves: {name}"));
     let (program, result) = program().map_err(RunError::from)?;
-    let plan = PlanRequest::default();
-    let (encoded, _) = program.encode(&plan).map_err(RunError::from)?;
-    let graph = Graph::from_edges(1, &[], false)?;
-    let mut session = open(&machine, &graph)?;
-    session.load(&encoded)?;
-    let all = times(session.as_mut(), &[], setting.quick)?;
-    let mut words = Vec::new();
-    session.read(result, &mut words)?;
-    if words != expected() {
+    let built = Built {
+        program,
+        inputs: Vec::new(),
+        result,
+        parents: None,
+        reading: Reading::Words,
+    };
+    // As many nodes as the words of the result.
+    let graph = Graph::from_edges(WORDS, &[], false)?;
+    let mut done = timing::one(&machine, &graph, setting.quick, &built)?;
+    if done.columns != [Column::U32(expected())] {
         setting.differs(format!("{}: {name} returns a wrong end", what()));
     }
-    Ok(all.share(WAVES))
+    done.times = done.times.share(WAVES);
+    Ok(done)
 }
 
 /// Two registers that are filled, then `WAVES` waves that each read both and
 /// write the older one.
 fn program() -> Result<(ProgramBuilder, RegisterId), ProgramError> {
-    let mut program = ProgramBuilder::new(1);
+    let mut program = ProgramBuilder::new(WORDS);
     let pair = [
         program.words("even", u64::from(WORDS))?,
         program.words("odd", u64::from(WORDS))?,
@@ -131,6 +121,7 @@ fn expected() -> Vec<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use seawall::program::PlanRequest;
 
     #[test]
     fn the_chain_is_one_and_its_end_depends_on_the_word() {

@@ -7,12 +7,11 @@ use super::graphs::{self, Spec};
 use super::plain::{self, Rows};
 use super::row::{Baseline, Clock, Figure, Floor, Row, Timing, Unit};
 use super::setting::Setting;
-use super::timing::{self, open, times};
+use super::timing;
 use seawall::analysis::{self, AnalysisKind, Question};
 use seawall::executor::Jit;
 use seawall::graph::Graph;
 use seawall::outcome::Column;
-use seawall::program::PlanRequest;
 use seawall::run::{LabelRule, RunError};
 use std::num::NonZeroUsize;
 use std::time::Instant;
@@ -26,35 +25,31 @@ const RUNS: usize = 5;
 /// Rounds of a ranking.
 const ROUNDS: u32 = 20;
 
-/// The analyses, whether each needs weights.
-const KINDS: [(AnalysisKind, bool); 7] = [
-    (AnalysisKind::Ppr, false),
-    (AnalysisKind::Labels, false),
-    (AnalysisKind::Mis, false),
-    (AnalysisKind::Colouring, false),
-    (AnalysisKind::Msf, true),
-    (AnalysisKind::Widest, true),
-    (AnalysisKind::Betweenness, false),
+/// The analyses.
+const KINDS: [AnalysisKind; 7] = [
+    AnalysisKind::Ppr,
+    AnalysisKind::Labels,
+    AnalysisKind::Mis,
+    AnalysisKind::Colouring,
+    AnalysisKind::Msf,
+    AnalysisKind::Widest,
+    AnalysisKind::Betweenness,
 ];
 
 /// Adds a row for each analysis and graph.
 pub(super) fn rows(setting: &mut Setting<'_>) -> Result<(), BenchError> {
     for spec in [graphs::LESSER_RMAT, graphs::SMALL_RMAT] {
-        for (kind, weighted) in KINDS {
-            one(setting, (kind, weighted), spec)?;
+        for kind in KINDS {
+            one(setting, kind, spec)?;
         }
     }
     Ok(())
 }
 
-fn one(
-    setting: &mut Setting<'_>,
-    (kind, weighted): (AnalysisKind, bool),
-    spec: Spec,
-) -> Result<(), BenchError> {
+fn one(setting: &mut Setting<'_>, kind: AnalysisKind, spec: Spec) -> Result<(), BenchError> {
     let name = format!("{kind} {}", spec.text(setting.quick));
     setting.say(format!("compiled {name}"));
-    let graph = spec.load(setting.quick, weighted)?;
+    let graph = spec.load(setting.quick, kind.reads_weights())?;
     let question = question_of(kind, &graph);
     let (wall, by_hand) = plain_loop(kind, &graph, &question);
     let (compiled, found) = composed(setting, (kind, Jit::Always), &graph, &question)?;
@@ -64,28 +59,19 @@ fn one(
             "compiled {name}: the plain loop has another result"
         ));
     }
-    let baseline = Baseline::Measured(Figure::new("plain loop", wall));
-    let row = Row::new(
-        name.clone(),
-        Clock::Wall,
-        Figure::new("compiled", compiled),
-        baseline,
-    );
-    setting.push(row.shown_in(Unit::Milliseconds).with_floor(Some(FLOOR)));
+    let row = |other: &str, time: Timing| {
+        let baseline = Baseline::Measured(Figure::new(other, time));
+        let ours = Figure::new("compiled", compiled);
+        Row::new(name.clone(), Clock::Wall, ours, baseline).shown_in(Unit::Milliseconds)
+    };
+    setting.push(row("plain loop", wall).with_floor(Some(FLOOR)));
     let (interpreted, by_interpreter) = composed(setting, (kind, Jit::Never), &graph, &question)?;
     if !same(&found, &by_interpreter) {
         setting.differs(format!(
             "compiled {name}: the interpreter has another result"
         ));
     }
-    let baseline = Baseline::Measured(Figure::new("interpreted", interpreted));
-    let row = Row::new(
-        name,
-        Clock::Wall,
-        Figure::new("compiled", compiled),
-        baseline,
-    );
-    setting.push(row.shown_in(Unit::Milliseconds));
+    setting.push(row("interpreted", interpreted));
     Ok(())
 }
 
@@ -114,18 +100,14 @@ fn composed(
     question: &Question,
 ) -> Result<(Timing, Column), BenchError> {
     let built = analysis::build(kind, graph, question).map_err(RunError::from)?;
-    let (encoded, _) = built
-        .program
-        .encode(&PlanRequest::default())
-        .map_err(RunError::from)?;
     let mut machine = timing::cpu(NonZeroUsize::MIN);
     machine.jit = jit;
-    let mut session = open(&machine, graph)?;
-    session.load(&encoded)?;
-    let times = times(session.as_mut(), &built.inputs, setting.quick)?;
-    let mut words = Vec::new();
-    session.read(built.result, &mut words)?;
-    Ok((times.wall_ns, built.reading.column(graph.nodes(), words)))
+    let mut done = timing::one(&machine, graph, setting.quick, &built)?;
+    let column = done.columns.pop();
+    Ok((
+        done.times.wall_ns,
+        column.unwrap_or(Column::U32(Vec::new())),
+    ))
 }
 
 /// Times the plain loop and returns its result.

@@ -154,6 +154,19 @@ pub enum Baseline {
     },
 }
 
+impl Baseline {
+    /// A time, or the reason why there is none.
+    pub(super) fn of(name: &str, ns: Result<f64, String>) -> Self {
+        match ns {
+            Ok(ns) => Self::Measured(Figure::new(name, ns)),
+            Err(why) => Self::Missing {
+                name: name.to_owned(),
+                why,
+            },
+        }
+    }
+}
+
 /// The goal of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]

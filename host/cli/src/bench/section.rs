@@ -46,28 +46,6 @@ pub enum Section {
 }
 
 impl Section {
-    /// Every section in the order of the report.
-    pub const ALL: [Self; 18] = [
-        Self::Barrier,
-        Self::Chain,
-        Self::Loop,
-        Self::Bfs,
-        Self::Sssp,
-        Self::Pagerank,
-        Self::Cc,
-        Self::Triangles,
-        Self::Kcore,
-        Self::Vocabulary,
-        Self::Sources,
-        Self::Batch,
-        Self::Cpu,
-        Self::Compiled,
-        Self::Wide,
-        Self::Load,
-        Self::Auto,
-        Self::Survey,
-    ];
-
     /// The name on the command line and in JSON.
     #[must_use]
     pub fn name(self) -> String {
@@ -98,15 +76,5 @@ impl Section {
             Self::Auto => "What auto chooses, a whole command",
             Self::Survey => "Every analysis on graphs of many shapes, one thread",
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_section_of_the_command_line_is_measured_by_default() {
-        assert_eq!(Section::value_variants(), Section::ALL);
     }
 }

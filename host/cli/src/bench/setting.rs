@@ -2,7 +2,7 @@
 
 use super::nvcc::{Nvcc, NvccError};
 use super::peers;
-use super::row::Row;
+use super::row::{Baseline, Row};
 use super::section::Section;
 use super::{BenchReport, BenchRequest};
 use seawall::backend::cpu::available_threads;
@@ -124,6 +124,20 @@ impl<'p> Setting<'p> {
             ));
             error.short().to_owned()
         })
+    }
+
+    /// The time of a comparison program on the GPU that prints one number, called `of` in the table;
+    /// `unmeasured` says why another output is none.
+    pub(super) fn baseline(
+        &mut self,
+        name: &'static str,
+        argument: u32,
+        of: &str,
+        unmeasured: &str,
+    ) -> Baseline {
+        let ns = self.compare(name, &[argument]);
+        let ns = ns.and_then(|text| text.trim().parse().map_err(|_| unmeasured.to_owned()));
+        Baseline::of(of, ns)
     }
 
     /// The finished report.

@@ -119,13 +119,7 @@ impl Work<'_> {
             let built = analysis.definition().build(self.graph, &question);
             Ok(built.map_err(RunError::from)?)
         };
-        let each = timing::each(&machine, self.graph, setting.quick, starts, build)?;
-        Ok(Done {
-            name: timing::name(&machine),
-            times: Times::over(&each.times),
-            first_ns: each.first_ns,
-            columns: each.columns,
-        })
+        timing::each(&machine, self.graph, setting.quick, starts, build)
     }
 
     fn row(&self, ours: &Done, baseline: Baseline, clock: Clock) -> Row {

@@ -99,6 +99,14 @@ pub(super) fn calls<E>(
 }
 
 impl Times {
+    /// The times by one of the clocks.
+    pub(super) const fn by(self, clock: Clock) -> Timing {
+        match clock {
+            Clock::Device => self.device_ns,
+            Clock::Wall => self.wall_ns,
+        }
+    }
+
     /// Returns the times of one of `parts` equal parts.
     pub(super) fn share(self, parts: u32) -> Self {
         let parts = f64::from(parts);
@@ -133,11 +141,7 @@ pub(super) struct Done {
 
 impl Done {
     pub(super) fn figure(&self, clock: Clock) -> Figure {
-        let ns = match clock {
-            Clock::Device => self.times.device_ns,
-            Clock::Wall => self.times.wall_ns,
-        };
-        Figure::new(self.name.clone(), ns)
+        Figure::new(self.name.clone(), self.times.by(clock))
     }
 
     pub(super) fn beside(&self, clock: Clock) -> Baseline {
@@ -145,12 +149,14 @@ impl Done {
     }
 }
 
-/// Times of programs that differ by their inputs alone, and their results.
-pub(super) struct Each {
-    pub(super) times: Vec<Times>,
-    /// See [`Done::first_ns`].
-    pub(super) first_ns: Option<Timing>,
-    pub(super) columns: Vec<Column>,
+/// Times `built` on `machine`, and reads its result.
+pub(super) fn one(
+    machine: &Machine,
+    graph: &Graph,
+    quick: bool,
+    built: &Built,
+) -> Result<Done, BenchError> {
+    each(machine, graph, quick, &[Vec::new()], |_| Ok(built.clone()))
 }
 
 /// Times programs that differ by their inputs alone on `machine`, one for each of `starts`, and
@@ -161,7 +167,7 @@ pub(super) fn each(
     quick: bool,
     starts: &[Vec<u32>],
     build: impl Fn(&[u32]) -> Result<Built, BenchError>,
-) -> Result<Each, BenchError> {
+) -> Result<Done, BenchError> {
     let mut session = open(machine, graph)?;
     let (mut all, mut columns) = (Vec::new(), Vec::new());
     let mut first_ns = None;
@@ -183,8 +189,9 @@ pub(super) fn each(
         session.read(result, &mut words)?;
         columns.push(built.reading.column(graph.nodes(), words));
     }
-    Ok(Each {
-        times: all,
+    Ok(Done {
+        name: name(machine),
+        times: Times::over(&all),
         first_ns,
         columns,
     })

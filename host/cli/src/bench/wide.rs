@@ -106,13 +106,8 @@ pub(super) fn rows(setting: &mut Setting<'_>) -> Result<(), BenchError> {
             Some(Executor::Cpu) => Clock::Wall,
             _ => Clock::Device,
         };
-        let figure = |machine: Machine, times: Times| {
-            let ns = match clock {
-                Clock::Device => times.device_ns,
-                Clock::Wall => times.wall_ns,
-            };
-            Figure::new(timing::name(&machine), ns)
-        };
+        let figure =
+            |machine: Machine, times: Times| Figure::new(timing::name(&machine), times.by(clock));
         let baseline = Baseline::Measured(figure(machines[1], other));
         let edges = Count(u64::from(graph.edges()));
         let row = Row::new(

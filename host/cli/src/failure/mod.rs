@@ -1,7 +1,7 @@
 //! Failures as JSON: `{"error": {"kind", …, "message"}}` on standard output.
 //!
-//! Kinds and fields come from the typed errors, here and nowhere else. They are part of the
-//! command line's interface: new ones may appear, old ones stay. Errors of the planner and
+//! Kinds and fields are those that the typed errors serialize, or come from here. They are part of
+//! the command line's interface: new ones may appear, old ones stay. Errors of the planner and
 //! refusals of evidence have exactly the fields of their conformance vectors, so they have no
 //! message.
 
@@ -19,7 +19,7 @@ use crate::error::CliError;
 use crate::evidence::EvidenceFailure;
 use crate::logging::LogError;
 use crate::page::PageError;
-use crate::sources::{IdRange, SourcesError};
+use crate::sources::SourcesError;
 
 pub(super) use modules::fields as of_module;
 pub(super) use usage::{asks_for_json, of_usage};
@@ -48,8 +48,8 @@ pub(super) fn of(error: &CliError) -> Value {
             fields["analysis"] = json!(analysis.name());
             fields
         }
-        CliError::Run(error) => run::fields(error),
-        CliError::Form(error) => run::form_fields(error),
+        CliError::Run(error) => json!(error),
+        CliError::Form(error) => json!(error),
         CliError::Batch(error) => run::batch_fields(error),
         CliError::Bench(error) => run::bench_fields(error),
         CliError::Measure(error) => run::probe_fields(error),
@@ -62,7 +62,7 @@ pub(super) fn of(error: &CliError) -> Value {
         CliError::Sources(error) => sources(error),
         CliError::NoSuchSource(source) => json!({
             "kind": "no_such_source", "given": source.given, "graph": source.graph,
-            "range": range_of(&source.range)
+            "range": source.range
         }),
         other => option(other),
     };
@@ -126,16 +126,6 @@ fn sources(error: &SourcesError) -> Value {
     }
 }
 
-fn range_of(range: &IdRange) -> Value {
-    match range {
-        IdRange::Empty => Value::Null,
-        IdRange::Span { first, last, gaps } => {
-            json!({"first": first, "last": last, "gaps": gaps})
-        }
-        IdRange::Names { first, last } => json!({"first": first, "last": last}),
-    }
-}
-
 /// The kind of a failure that has no fields of interest: the name of its error.
 fn named(error: &impl Debug) -> Value {
     let shown = format!("{error:?}");
@@ -159,7 +149,11 @@ fn with_message(mut fields: Value, message: &str) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use seawall::backend::BackendError;
+    use seawall::analysis::AnalysisKind;
+    use seawall::backend::{BackendError, FaultRecord};
+    use seawall::batch::BatchError;
+    use seawall::graph::{FormError, GraphError, ScaleError};
+    use seawall::run::RunError;
 
     #[test]
     fn every_error_has_a_kind_of_its_own() {
@@ -172,5 +166,85 @@ mod tests {
             registers: 1,
         };
         assert_eq!(named(&error), json!({"kind": "no_such_register"}));
+    }
+
+    #[test]
+    fn fields_are_those_of_the_inner_error() {
+        let io = || std::io::Error::other("no");
+        let (file, spec) = ("a".to_owned(), "b".to_owned());
+        let over = RunError::StreamOverBudget {
+            analysis: AnalysisKind::Bfs,
+            needed_bytes: 2,
+            budget_bytes: 1,
+        };
+        let fault = BackendError::Fault {
+            record: FaultRecord {
+                code: 1,
+                wave: 2,
+                opcode: 4,
+                block: 5,
+                epoch: 6,
+                arrived: 7,
+                expected: 8,
+                iteration: 9,
+            },
+            wave_name: "w".to_owned(),
+            missing: vec![3],
+        };
+        let scaled = GraphError::Scale {
+            file: file.clone(),
+            problem: ScaleError::Factor { factor: 0.5 },
+        };
+        let heavy = FormError::TooHeavy {
+            from: 1,
+            to: 2,
+            edges: 3,
+            most: "4",
+        };
+        for (found, expected) in [
+            (
+                json!(RunError::from(BackendError::Overdue { after_ns: 7 })),
+                json!({"kind": "overdue", "after_ns": 7}),
+            ),
+            (
+                json!(over),
+                json!({
+                    "kind": "over_budget", "analysis": "bfs", "needed_bytes": 2,
+                    "budget_bytes": 1, "streamed": true
+                }),
+            ),
+            (
+                json!(RunError::from(fault)),
+                json!({
+                    "kind": "fault", "code": 1, "wave": 2, "wave_name": "w", "opcode": 4,
+                    "block": 5, "epoch": 6, "arrived": 7, "expected": 8, "missing": [3],
+                    "iteration": 9
+                }),
+            ),
+            (
+                json!(BatchError::Graph {
+                    name: spec.clone(),
+                    source: RunError::Stream(scaled)
+                }),
+                json!({
+                    "kind": "graph_of_batch", "name": "b",
+                    "cause": {"kind": "scale_factor", "file": "a", "factor": 0.5}
+                }),
+            ),
+            (
+                json!(RunError::Form(heavy)),
+                json!({"kind": "weight_too_large", "from": 1, "to": 2, "edges": 3}),
+            ),
+            (
+                json!(GraphError::Io {
+                    file,
+                    action: "read",
+                    source: io()
+                }),
+                json!({"kind": "io", "file": "a", "action": "read", "reason": "no"}),
+            ),
+        ] {
+            assert_eq!(found, expected);
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! Failures of the analysis of programs.
 
-use super::{graph, run};
+use super::graph;
 use seawall_modules::ModuleError;
 use serde_json::{Value, json};
 
@@ -63,7 +63,7 @@ pub(crate) fn fields(error: &ModuleError) -> Value {
             iterations,
         } => json!({"kind": "not_converged", "analysis": analysis, "iterations": iterations}),
         ModuleError::Graph(error) => graph::fields(error),
-        ModuleError::Run(error) => run::fields(error),
+        ModuleError::Run(error) => json!(error),
         _ => json!({"kind": "analysis_run"}),
     }
 }

@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
-use seawall::program::{GraphSize, PlanRequest};
-use seawall_core::cache::{AnalysisKind, DeviceKey, Identity, Subject};
+use seawall::program::{ANY_MACHINE, GraphSize, PlanRequest, PlannerMemory};
+use seawall_core::cache::Subject;
 use seawall_core::error::ArenaError;
 use seawall_core::plan::devices::{self, DevicesError, Prices, devices};
 use seawall_core::plan::execution::{Chooser, OverBudget, least_budget};
@@ -20,7 +20,7 @@ use seawall_core::topology::TopologyPolicy;
 
 pub use error::PlanError;
 pub use input::Program;
-use memory::{DevicesMemory, Memory};
+use memory::DevicesMemory;
 
 use super::CliError;
 use super::numbers::size;
@@ -108,7 +108,7 @@ pub(super) struct PlanArgs {
     json: bool,
     /// Grouping of waves, whether an arena for it fits or not; without it the packed groups, or
     /// smaller ones if an arena needs that.
-    #[arg(long, value_enum, value_name = "NAME")]
+    #[arg(long, value_name = "NAME")]
     strategy: Option<StrategyName>,
     /// Plan for this many devices, each with a part of the nodes: where they exchange what, and
     /// whether one device is faster.
@@ -207,12 +207,12 @@ fn show(args: &PlanArgs, file: &str) -> Result<(), CliError> {
     if let Some(count) = args.devices {
         return show_devices(args, &program, count);
     }
-    let mut memory = Memory::of(&program.dag());
+    let mut memory = PlannerMemory::for_dag(&program.dag());
     let strategy = args.strategy.map(Strategy::from);
     let request = program.request(strategy);
-    let mut subject = Subject::new(PLANNED);
+    let mut subject = Subject::new(ANY_MACHINE);
     let chooser = Chooser::plain(&TopologyPolicy::DEFAULT, &mut subject);
-    let error = match execution(&request, chooser, memory.execution()) {
+    let error = match execution(&request, chooser, memory.view()) {
         Ok(plan) => {
             let view = view(&program, &plan.groups, Ok(&plan));
             return print(|out| args.format().write(&view, out));
@@ -221,7 +221,7 @@ fn show(args: &PlanArgs, file: &str) -> Result<(), CliError> {
     };
     let Some(shortfall) = groups_alone(&error, strategy, &program) else {
         let least = match (&error, strategy) {
-            (ExecutionError::Groups(_), None) => least_budget(&request, memory.execution()).ok(),
+            (ExecutionError::Groups(_), None) => least_budget(&request, memory.view()).ok(),
             _ => None,
         };
         return Err(PlanError::refused(error, least).into());
@@ -240,24 +240,17 @@ fn show(args: &PlanArgs, file: &str) -> Result<(), CliError> {
 /// The plan of each of `count` devices, and their exchanges.
 fn show_devices(args: &PlanArgs, program: &Program, count: u32) -> Result<(), CliError> {
     let dag = program.dag();
-    let (mut memory, mut more) = (Memory::of(&dag), DevicesMemory::of(&dag));
+    let (mut memory, mut more) = (PlannerMemory::for_dag(&dag), DevicesMemory::of(&dag));
     let request = program.request(args.strategy.map(Strategy::from));
-    let mut subject = Subject::new(PLANNED);
+    let mut subject = Subject::new(ANY_MACHINE);
     let chooser = Chooser::plain(&TopologyPolicy::DEFAULT, &mut subject);
     let cuts = program.cuts();
-    let plan = match devices(
-        &request,
-        count,
-        cuts,
-        chooser,
-        memory.execution(),
-        more.view(),
-    ) {
+    let plan = match devices(&request, count, cuts, chooser, memory.view(), more.view()) {
         Ok(plan) => plan,
         Err(error) => {
             let least = match &error {
                 DevicesError::Execution(ExecutionError::Groups(_)) if args.strategy.is_none() => {
-                    let (scratch, more) = (memory.execution(), more.view());
+                    let (scratch, more) = (memory.view(), more.view());
                     devices::least_budget(&request, count, cuts, scratch, more).ok()
                 }
                 _ => None,
@@ -276,20 +269,6 @@ fn show_devices(args: &PlanArgs, program: &Program, count: u32) -> Result<(), Cl
     });
     print(|out| args.format().write(&view, out))
 }
-
-/// The machine that a DAG is planned for: any whose blocks can meet.
-const PLANNED: Identity = Identity {
-    graph_layout_hash: 0,
-    analysis: AnalysisKind::Custom(0),
-    device: DeviceKey {
-        compute_capability_major: 0,
-        compute_capability_minor: 0,
-        warp_size: 32,
-        max_threads_per_block: 1024,
-        grid_sync: true,
-        tensor_cores: false,
-    },
-};
 
 /// Whether groups are shown without an arena, and the budget that one would take.
 fn groups_alone(

@@ -17,24 +17,35 @@ struct Metric {
 }
 
 const fn counter(name: &'static str, pointer: &'static str, help: &'static str) -> Metric {
-    let kind = "counter";
+    Metric {
+        kind: "counter",
+        ..gauge(name, pointer, help)
+    }
+}
+
+const fn gauge(name: &'static str, pointer: &'static str, help: &'static str) -> Metric {
     Metric {
         name,
-        kind,
+        kind: "gauge",
         help,
         pointer,
     }
 }
 
-const fn gauge(name: &'static str, pointer: &'static str, help: &'static str) -> Metric {
-    let kind = "gauge";
-    Metric {
-        name,
-        kind,
-        help,
-        pointer,
-    }
-}
+/// Numbers of each tenant, at their place there.
+const OF_TENANTS: [Metric; 3] = [
+    counter(
+        "tenant_served_total",
+        "/served",
+        "Queries answered, by tenant.",
+    ),
+    gauge("tenant_running", "/running", "Queries that run, by tenant."),
+    counter(
+        "tenant_faults_total",
+        "/faults",
+        "Queries that ended as faults, by tenant.",
+    ),
+];
 
 const METRICS: [Metric; 9] = [
     gauge("graph_nodes", "/graph/nodes", "Nodes of the graph."),
@@ -131,29 +142,16 @@ pub(super) fn text(answer: &Value) -> Option<String> {
         let _ = writeln!(text, "seawall_waiting{{priority=\"{priority}\"}} {waiting}");
     }
     let tenants = answer["stats"]["tenants"].as_array()?;
-    for (field, name, kind, help) in [
-        (
-            "served",
-            "tenant_served_total",
-            "counter",
-            "Queries answered, by tenant.",
-        ),
-        (
-            "running",
-            "tenant_running",
-            "gauge",
-            "Queries that run, by tenant.",
-        ),
-        (
-            "faults",
-            "tenant_faults_total",
-            "counter",
-            "Queries that ended as faults, by tenant.",
-        ),
-    ] {
+    for Metric {
+        name,
+        kind,
+        help,
+        pointer,
+    } in OF_TENANTS
+    {
         head(&mut text, name, kind, help);
         for (number, tenant) in tenants.iter().enumerate() {
-            let value = tenant[field].as_u64()?;
+            let value = tenant.pointer(pointer)?.as_u64()?;
             let _ = writeln!(text, "seawall_{name}{{tenant=\"{number}\"}} {value}");
         }
     }

@@ -66,11 +66,11 @@ pub(super) fn command(
     let mut outcome = execute_with(&batch, &request, control)?;
     outcome.times.load = load_ns;
     for (found, graph) in outcome.graphs.iter_mut().zip(&graphs) {
+        let found = &mut found.run;
         found.weights = graph.weights;
         found.taken.mirrored_edges = graph.mirrored;
         found.taken.symmetric = graph.graph.has_all_images();
-        let is_little = found.would_reach_more(outcome.analysis, &graph.graph);
-        found.taken.undirected_reaches_more = is_little;
+        found.taken.undirected_reaches_more = found.would_reach_more(&graph.graph);
     }
     drop(line);
     write(args, &outcome, &graphs, rows)?;
@@ -123,7 +123,7 @@ fn write(
 
 /// The warning that a limit ended the analysis of some graphs.
 fn cut(outcome: &BatchOutcome) -> String {
-    let stopped = outcome.graphs.iter().filter(|graph| !graph.converged);
+    let stopped = outcome.graphs.iter().filter(|graph| !graph.run.converged);
     let names: Vec<&str> = stopped.map(|graph| graph.name.as_str()).collect();
     let first = names.first().copied().unwrap_or_default();
     format!(

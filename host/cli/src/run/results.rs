@@ -23,13 +23,7 @@ pub(super) struct OutputArgs {
     #[arg(long, value_name = "FILE", value_parser = PathBufValueParser::new().map(named))]
     pub(super) out: Option<PathBuf>,
     /// Format of that file when the suffix should not choose it.
-    #[arg(
-        long,
-        value_enum,
-        value_name = "FORMAT",
-        requires = "out",
-        hide_short_help = true
-    )]
+    #[arg(long, value_name = "FORMAT", requires = "out", hide_short_help = true)]
     pub(super) out_format: Option<RowFormat>,
     /// Columns of that file, separated by commas: graph, name, node (or id), value, parent, from, to
     /// of what the result has, or index and the results of a program; a single one is a plain array

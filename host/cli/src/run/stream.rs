@@ -45,7 +45,7 @@ pub(super) struct StreamArgs {
         value_name = "NAME",
         hide_short_help = true
     )]
-    stream_reader: ReaderName,
+    stream_reader: ReaderChoice,
     /// Whether streamed edges are read around the page cache.
     #[arg(
         long,
@@ -54,7 +54,7 @@ pub(super) struct StreamArgs {
         value_name = "HOW",
         hide_short_help = true
     )]
-    stream_caching: CachingName,
+    stream_caching: Caching,
     /// Whether windows stay in memory once they were read, so that later passes find them there;
     /// auto keeps those of graphs with more than 2^32 edges, if all fit.
     #[arg(
@@ -64,49 +64,13 @@ pub(super) struct StreamArgs {
         value_name = "WHEN",
         hide_short_help = true
     )]
-    stream_keep: KeepName,
+    stream_keep: Keeping,
 }
 
 /// Condition under which edges stream.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 enum When {
     /// If the resident graph exceeds the budget or the memory.
-    #[default]
-    Auto,
-    /// Always, or the command fails.
-    Always,
-    /// Never.
-    Never,
-}
-
-/// A reader.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-enum ReaderName {
-    /// `io_uring` where the system has it, threads elsewhere.
-    #[default]
-    Auto,
-    /// `io_uring`.
-    Uring,
-    /// Threads that read at positions.
-    Threads,
-}
-
-/// Whether reads go around the page cache.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-enum CachingName {
-    /// Around it if the edges exceed the memory that is left.
-    #[default]
-    Auto,
-    /// Around it, if the file system allows.
-    Direct,
-    /// Through it.
-    Cached,
-}
-
-/// Whether windows stay.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-enum KeepName {
-    /// If the graph has more than 2^32 edges, and they fit.
     #[default]
     Auto,
     /// Always, or the command fails.
@@ -128,7 +92,7 @@ impl StreamArgs {
     pub(super) fn check_whole(&self, what: &'static str) -> Result<(), CliError> {
         let option = match (self.stream, self.stream_keep) {
             (When::Always, _) => "--stream always",
-            (_, KeepName::Always) => "--stream-keep always",
+            (_, Keeping::Always) => "--stream-keep always",
             _ => return Ok(()),
         };
         Err(CliError::NeverStreams { option, what })
@@ -137,21 +101,9 @@ impl StreamArgs {
     fn options(&self, weights: WeightChoice) -> StreamOptions {
         let mut options = StreamOptions::default();
         options.window_bytes = self.stream_window;
-        options.reader = match self.stream_reader {
-            ReaderName::Auto => ReaderChoice::Auto,
-            ReaderName::Uring => ReaderChoice::Uring,
-            ReaderName::Threads => ReaderChoice::Threads,
-        };
-        options.caching = match self.stream_caching {
-            CachingName::Auto => Caching::Auto,
-            CachingName::Direct => Caching::Direct,
-            CachingName::Cached => Caching::Cached,
-        };
-        options.keeping = match self.stream_keep {
-            KeepName::Auto => Keeping::Auto,
-            KeepName::Always => Keeping::Always,
-            KeepName::Never => Keeping::Never,
-        };
+        options.reader = self.stream_reader;
+        options.caching = self.stream_caching;
+        options.keeping = self.stream_keep;
         options.unit_weights = weights == WeightChoice::Unit;
         options
     }

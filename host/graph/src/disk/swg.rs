@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use super::rows::{RowError, Rows};
-use crate::binary::{HEADER_BYTES, Header, MAGIC, MULTI, SYMMETRIC, Sections, TABLE, WIDE};
+use crate::binary::{HEADER_BYTES, Header, MAGIC, MULTI, SYMMETRIC, Sections, WIDE};
 use crate::build::{Counts, Order};
 use crate::csr::Csr;
 use crate::ids::{Ids, NameTable};
@@ -299,12 +299,6 @@ impl SwgFile {
     #[must_use]
     pub fn is_simple(&self) -> bool {
         !self.header.has(MULTI)
-    }
-
-    /// Whether the file has a table of ids.
-    #[must_use]
-    pub fn has_ids(&self) -> bool {
-        self.header.has(TABLE)
     }
 
     /// Kind of the weights, if the file has any.

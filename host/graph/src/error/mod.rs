@@ -14,14 +14,25 @@ pub use binary::BinaryProblem;
 pub use generator::GeneratorProblem;
 pub use line::LineProblem;
 
+use serde::Serializer;
+use std::fmt::Display;
 use std::io;
 
 use super::format::Format;
 use super::memory::Shortage;
 use super::{Cause, ScaleError};
 
+/// Serializes a value as its text, for fields of errors.
+///
+/// # Errors
+/// Those of `serializer`.
+pub fn as_text<S: Serializer>(value: &impl Display, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(value)
+}
+
 /// A graph could not be read, generated or written.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, serde::Serialize, thiserror::Error)]
+#[serde(tag = "kind", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum GraphError {
     /// The operating system refused an action.
@@ -32,6 +43,7 @@ pub enum GraphError {
         /// The attempted action: `open`, `read`, `create`, `write`, `rename`.
         action: &'static str,
         /// The system's answer.
+        #[serde(rename = "reason", serialize_with = "as_text")]
         source: io::Error,
     },
     /// The file holds no byte, or nothing but comments and blank lines.
@@ -59,12 +71,15 @@ pub enum GraphError {
         /// File or generator as the caller named it.
         file: String,
         /// The format asked for.
+        #[serde(serialize_with = "as_text")]
         asked: Format,
         /// The format found.
+        #[serde(serialize_with = "as_text")]
         found: Format,
     },
     /// The file is known to be something else.
     #[error("{file}: this is {what}; {remedy}")]
+    #[serde(rename = "foreign_file")]
     Foreign {
         /// File as the caller named it.
         file: String,
@@ -79,6 +94,7 @@ pub enum GraphError {
         /// File or generator as the caller named it.
         file: String,
         /// Its format.
+        #[serde(serialize_with = "as_text")]
         format: Format,
     },
     /// A writer's path has no suffix that names a format.
@@ -95,22 +111,27 @@ pub enum GraphError {
     #[error(
         "{file}: {format} files have no directions; load the graph as undirected, or write .mtx, .el or .swg"
     )]
+    #[serde(rename = "format_without_directions")]
     Directed {
         /// File as the caller named it.
         file: String,
         /// The format.
+        #[serde(skip)]
         format: Format,
     },
     /// A format cannot hold this graph.
     #[error("{file}: {format} files cannot hold {what}; {remedy}")]
+    #[serde(rename = "format_cannot_hold")]
     Unwritable {
         /// File as the caller named it.
         file: String,
         /// The format.
+        #[serde(serialize_with = "as_text")]
         format: Format,
         /// The property that the format cannot hold.
         what: &'static str,
         /// The remedy.
+        #[serde(skip)]
         remedy: &'static str,
     },
     /// The compressed stream ends early or is damaged.
@@ -133,6 +154,7 @@ pub enum GraphError {
         /// File as the caller named it.
         file: String,
         /// The problem.
+        #[serde(serialize_with = "as_text")]
         problem: ArchiveProblem,
     },
     /// The system has no memory for the graph's arrays.
@@ -163,6 +185,7 @@ pub enum GraphError {
         /// Line, from 1.
         line: u64,
         /// The problem, with the value.
+        #[serde(serialize_with = "as_text")]
         problem: LineProblem,
     },
     /// The header promises another number of edge lines than the file has.
@@ -220,8 +243,10 @@ pub enum GraphError {
         /// File as the caller named it.
         file: String,
         /// The suffix of its format, such as `.swg`.
+        #[serde(skip)]
         format: &'static str,
         /// The problem.
+        #[serde(serialize_with = "as_text")]
         problem: BinaryProblem,
     },
     /// More nodes than 32-bit ids can name.
@@ -272,6 +297,7 @@ pub enum GraphError {
         /// The specification as given.
         spec: String,
         /// The problem.
+        #[serde(serialize_with = "as_text")]
         problem: GeneratorProblem,
     },
     /// An edge in memory has an end that is not a node.
@@ -288,6 +314,7 @@ pub enum GraphError {
     #[error("arrays in memory: {problem}")]
     BadArrays {
         /// The first contradiction.
+        #[serde(serialize_with = "as_text")]
         problem: BinaryProblem,
     },
     /// An edge in memory has a weight that is negative, infinite or not a number.
@@ -298,14 +325,6 @@ pub enum GraphError {
         /// The weight.
         weight: f32,
     },
-    /// The weights cannot be scaled.
-    #[error("{file}: {problem}")]
-    Scale {
-        /// File or generator as the caller named it.
-        file: String,
-        /// The problem.
-        problem: ScaleError,
-    },
     /// Weights are required and the file has none.
     #[error(
         "{file}: has no weights; use a file with a weight column, give --unit-weights for 1 on every edge, or run an analysis that needs none"
@@ -313,6 +332,16 @@ pub enum GraphError {
     NoWeights {
         /// File as the caller named it.
         file: String,
+    },
+    /// The weights cannot be scaled.
+    #[error("{file}: {problem}")]
+    #[serde(untagged)]
+    Scale {
+        /// File or generator as the caller named it.
+        file: String,
+        /// The problem.
+        #[serde(flatten)]
+        problem: ScaleError,
     },
 }
 

@@ -36,7 +36,7 @@ pub(super) fn load_binary(
     let Parts { header, csr, ids } = parts(&mut words, options.weights.are_read())?;
     let counts = check(&header, &csr, &ids).map_err(|problem| words.bad(problem))?;
     let (bytes, text_bytes) = words.passed();
-    let mut stats = LoadStats {
+    let stats = LoadStats {
         compression,
         bytes,
         text_bytes,
@@ -45,11 +45,8 @@ pub(super) fn load_binary(
         ..LoadStats::of(Format::Binary)
     };
     let graph = Graph::from_parts(csr, header.has(SYMMETRIC), ids).with_kind(header.weight_kind());
-    let mut graph = graph.with_counts(counts, Order::Listed);
-    if options.undirected {
-        (graph, stats.mirrored) = graph.into_undirected(&name)?;
-    }
-    Ok(Loaded { graph, stats })
+    let graph = graph.with_counts(counts, Order::Listed);
+    Loaded::directed(graph, stats, options, &name)
 }
 
 fn parts(words: &mut Words<'_>, weights: bool) -> Result<Parts, GraphError> {

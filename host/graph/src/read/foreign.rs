@@ -9,6 +9,9 @@ pub(super) const HEAD_BYTES: usize = 512;
 const TAR_AT: usize = 257;
 const UNPACK: &str = "unpack it and give the file that it holds";
 const AS_UTF8: &str = "save it as UTF-8";
+const DECOMPRESS: &str = "decompress it, or use gzip, xz, bzip2 or zstd";
+const DOWNLOAD: &str = "download the file itself";
+const AS_BINARY: &str = "write its binary (.bin), or .mtx";
 const EXPORT: &str = "export the graph as .mtx, .csv, .graphml or .el";
 
 /// First bytes, the name of the format, and the remedy.
@@ -21,21 +24,9 @@ const KNOWN: &[(&[u8], &str, &str)] = &[
     (b"Rar!\x1a\x07", "a RAR archive", UNPACK),
     (b"PK\x05\x06", "an empty zip archive", UNPACK),
     (b"!<arch>\n", "an ar archive", UNPACK),
-    (
-        b"\x04\x22\x4d\x18",
-        "a file compressed by lz4",
-        "decompress it, or use gzip, xz, bzip2 or zstd",
-    ),
-    (
-        b"\x1f\x9d",
-        "a file compressed by compress",
-        "decompress it, or use gzip, xz, bzip2 or zstd",
-    ),
-    (
-        b"LZIP",
-        "a file compressed by lzip",
-        "decompress it, or use gzip, xz, bzip2 or zstd",
-    ),
+    (b"\x04\x22\x4d\x18", "a file compressed by lz4", DECOMPRESS),
+    (b"\x1f\x9d", "a file compressed by compress", DECOMPRESS),
+    (b"LZIP", "a file compressed by lzip", DECOMPRESS),
     (b"%PDF-", "a PDF document", EXPORT),
     (b"\x89HDF", "an HDF5 file", EXPORT),
     (b"MATLAB 5.0 MAT-file", "a MATLAB file", EXPORT),
@@ -53,17 +44,9 @@ const KNOWN: &[(&[u8], &str, &str)] = &[
     (b"\x80\x05", "a pickle of Python", EXPORT),
     (b"\x89PNG", "a picture", EXPORT),
     (b"\x7fELF", "a program", EXPORT),
-    (
-        b"<!DOCTYPE html",
-        "an HTML page",
-        "download the file itself",
-    ),
-    (
-        b"<!doctype html",
-        "an HTML page",
-        "download the file itself",
-    ),
-    (b"<html", "an HTML page", "download the file itself"),
+    (b"<!DOCTYPE html", "an HTML page", DOWNLOAD),
+    (b"<!doctype html", "an HTML page", DOWNLOAD),
+    (b"<html", "an HTML page", DOWNLOAD),
     (b"<gexf", "a GEXF file", EXPORT),
     (b"graph [", "a GML file", EXPORT),
     (b"graph\n[", "a GML file", EXPORT),
@@ -77,12 +60,12 @@ const KNOWN: &[(&[u8], &str, &str)] = &[
     (
         b"AdjacencyGraph",
         "an adjacency graph of PBBS in text",
-        "write its binary (.bin), or .mtx",
+        AS_BINARY,
     ),
     (
         b"WeightedAdjacencyGraph",
         "an adjacency graph of PBBS in text",
-        "write its binary (.bin), or .mtx",
+        AS_BINARY,
     ),
     (b"{\"", "a JSON file", EXPORT),
     (b"[{", "a JSON file", EXPORT),
@@ -90,15 +73,14 @@ const KNOWN: &[(&[u8], &str, &str)] = &[
     (b"{\n", "a JSON file", EXPORT),
 ];
 
+fn refused(source: &Source, what: &'static str, remedy: &'static str) -> Result<(), GraphError> {
+    let file = source.name.clone();
+    Err(GraphError::Foreign { file, what, remedy })
+}
+
 /// Refuses a file whose first bytes, decompressed, show another format.
 pub(super) fn check(source: &Source, head: &[u8]) -> Result<(), GraphError> {
-    let refused = |what, remedy| {
-        Err(GraphError::Foreign {
-            file: source.name.clone(),
-            what,
-            remedy,
-        })
-    };
+    let refused = |what, remedy| refused(source, what, remedy);
     if head
         .get(TAR_AT..)
         .is_some_and(|mark| mark.starts_with(b"ustar"))
@@ -127,14 +109,9 @@ pub(super) fn check_text(source: &Source, head: &[u8]) -> Result<(), GraphError>
     let half = |first: usize| head.iter().skip(first % 2).step_by(2);
     let is_wide =
         head.len() >= 4 && half(nul).all(|byte| *byte == 0) && half(nul + 1).all(|byte| *byte != 0);
-    let (what, remedy) = if is_wide {
-        ("text in UTF-16", AS_UTF8)
-    } else {
-        ("a binary file of no known format, with NUL bytes", EXPORT)
-    };
-    Err(GraphError::Foreign {
-        file: source.name.clone(),
-        what,
-        remedy,
-    })
+    if is_wide {
+        return refused(source, "text in UTF-16", AS_UTF8);
+    }
+    let what = "a binary file of no known format, with NUL bytes";
+    refused(source, what, EXPORT)
 }

@@ -4,17 +4,11 @@
 //! A file with weights has a signed word of 32 bits after each target. The file has no magic: its
 //! name identifies it, or its size in the third word, which follows from the counts.
 
-use super::source::Source;
 use super::words::Words;
-use crate::build::{MAX_EDGES, Order};
-use crate::check::check_rows;
+use crate::build::{MAX_EDGES, MAX_NODES};
 use crate::csr::Csr;
-use crate::dedup::dedup;
-use crate::format::Format;
-use crate::ids::Ids;
-use crate::load::{LoadOptions, LoadStats, Loaded, Progress};
 use crate::memory;
-use crate::{BinaryProblem, Graph, GraphError};
+use crate::{BinaryProblem, GraphError};
 
 /// Bytes of the counts.
 const HEAD_BYTES: u64 = 24;
@@ -41,45 +35,15 @@ pub(super) fn starts(head: &[u8]) -> bool {
     }
 }
 
-/// Loads a file or stream of this format.
-pub(super) fn load_gbbs(
-    mut source: Source,
-    options: &LoadOptions,
-    progress: Option<&dyn Progress>,
-) -> Result<Loaded, GraphError> {
-    let name = source.name.clone();
-    let compression = source.compression;
-    let mut words = Words::new(&mut source, ".bin", progress);
-    let mut csr = arrays(&mut words, options.weights.are_read())?;
-    let kind =
-        super::ecl::take_signs(&mut csr, options.signed).map_err(|problem| words.bad(problem))?;
-    let (bytes, text_bytes) = words.passed();
-    let listed_edges = u64::from(csr.edges());
-    let order = Order::of(options.listed_order);
-    let (csr, counts) = dedup(csr, order);
-    let mut stats = LoadStats {
-        compression,
-        bytes,
-        text_bytes,
-        listed_edges,
-        ..LoadStats::of(Format::Gbbs)
-    };
-    let graph = Graph::from_parts(csr, false, Ids::Offset(0));
-    let mut graph = graph.with_counts(counts, order).with_kind(kind);
-    if options.undirected {
-        (graph, stats.mirrored) = graph.into_undirected(&name)?;
-    }
-    Ok(Loaded { graph, stats })
-}
-
-fn arrays(words: &mut Words<'_>, weighted: bool) -> Result<Csr, GraphError> {
+/// The rows of a file or stream of this format.
+pub(super) fn arrays(words: &mut Words<'_>, weighted: bool) -> Result<Csr, GraphError> {
     words.promised = HEAD_BYTES;
     let counts: Vec<u64> = words.words(3)?;
     let [nodes, edges, bytes] = [counts[0], counts[1], counts[2]];
     let is_weighted = bytes_of(nodes, edges, 8) == Some(bytes) && edges > 0;
     let size = if is_weighted { 8 } else { 4 };
     let promised = bytes_of(nodes, edges, size);
-    if edges > MAX_EDGES || nodes > crate::build::MAX_NODES || promised.is_none() {
+    if edges > MAX_EDGES || nodes > MAX_NODES || promised.is_none() {
         return Err(words.bad(BinaryProblem::Counts { nodes, edges }));
     }
     words.check_nodes(nodes, edges)?;
@@ -96,22 +60,16 @@ fn arrays(words: &mut Words<'_>, weighted: bool) -> Result<Csr, GraphError> {
         let pairs: Vec<[u32; 2]> = words.words(edges)?;
         let column = |at: usize| {
             let words = pairs.iter().map(|pair| pair[at]);
-            memory::collect(pairs.len(), words).map_err(|short| words_short(&short))
+            memory::collect(pairs.len(), words).map_err(|short| GraphError::memory(".bin", short))
         };
         (column(0)?, weighted.then(|| column(1)).transpose()?)
     } else {
         (words.words(edges)?, None)
     };
     words.finish()?;
-    let csr = Csr {
+    Ok(Csr {
         offsets,
         targets,
         weights,
-    };
-    check_rows(&csr).map_err(|problem| words.bad(problem))?;
-    Ok(csr)
-}
-
-fn words_short(short: &memory::Shortage) -> GraphError {
-    GraphError::memory(".bin", *short)
+    })
 }

@@ -11,7 +11,7 @@ use quick_xml::events::{BytesStart, Event};
 use quick_xml::{Reader, XmlVersion};
 
 use super::chunks::LINE_BYTES;
-use super::listed::{Listed, name_of};
+use super::listed::{Listed, Problem, name_of};
 use super::quote::quote;
 use super::source::Source;
 use crate::load::{ColumnRef, LoadOptions, Loaded};
@@ -72,24 +72,6 @@ fn weight_name(options: &LoadOptions) -> &str {
     match &options.columns.weight {
         Some(ColumnRef::Name(name)) => name,
         _ => WEIGHT,
-    }
-}
-
-/// A problem of a line, or of the whole graph.
-enum Problem {
-    Line(LineProblem),
-    Graph(GraphError),
-}
-
-impl From<LineProblem> for Problem {
-    fn from(problem: LineProblem) -> Self {
-        Self::Line(problem)
-    }
-}
-
-impl From<GraphError> for Problem {
-    fn from(error: GraphError) -> Self {
-        Self::Graph(error)
     }
 }
 

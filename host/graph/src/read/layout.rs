@@ -30,6 +30,17 @@ pub(super) enum Values {
     Pair,
 }
 
+impl Values {
+    /// Values of every line, or none.
+    const fn if_any(are_there: bool) -> Self {
+        if are_there {
+            Self::Required
+        } else {
+            Self::Absent
+        }
+    }
+}
+
 /// Kind of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Shape {
@@ -93,11 +104,7 @@ impl Layout {
 
     /// An edge list with detected columns.
     pub(super) fn table(hinted_nodes: Option<u64>, table: Table) -> Self {
-        let values = if table.is_weighted() {
-            Values::Required
-        } else {
-            Values::Absent
-        };
+        let values = Values::if_any(table.is_weighted());
         Self {
             format: match table.delimiter {
                 b',' | b';' => Format::Csv,
@@ -110,11 +117,7 @@ impl Layout {
 
     /// A METIS file whose header promises this many edges.
     pub(super) fn metis(rows: Rows, edges: u64) -> Self {
-        let values = if rows.weighted {
-            Values::Required
-        } else {
-            Values::Absent
-        };
+        let values = Values::if_any(rows.weighted);
         Self {
             format: Format::Metis,
             shape: Shape::Rows(rows),
@@ -123,14 +126,9 @@ impl Layout {
                 // Both ends of an edge list it.
                 edges: 2 * edges,
             }),
-            hinted_nodes: None,
-            undirected: false,
-            values,
             comments: b"%",
-            letter: None,
             heads: false,
-            factor: None,
-            signed: false,
+            ..Self::edge_list(None, values)
         }
     }
 
@@ -138,16 +136,11 @@ impl Layout {
     pub(super) fn matrix_market(header: Header, symmetric: bool, values: Values) -> Self {
         Self {
             format: Format::MatrixMarket,
-            shape: Shape::Edge,
             header: Some(header),
-            hinted_nodes: None,
             undirected: symmetric,
-            values,
             comments: b"%",
-            letter: None,
             heads: false,
-            factor: None,
-            signed: false,
+            ..Self::edge_list(None, values)
         }
     }
 
@@ -162,20 +155,12 @@ impl Layout {
         let has_weights = matches!(problem, Problem::Arcs | Problem::Flow);
         Self {
             format,
-            shape: Shape::Edge,
             header: Some(header),
-            hinted_nodes: None,
             undirected: !has_weights,
-            values: if has_weights {
-                Values::Required
-            } else {
-                Values::Absent
-            },
             comments,
             letter,
             heads: false,
-            factor: None,
-            signed: false,
+            ..Self::edge_list(None, Values::if_any(has_weights))
         }
     }
 }

@@ -159,6 +159,24 @@ pub(super) fn name_of(word: &[u8]) -> Result<&str, LineProblem> {
     }
 }
 
+/// A problem of a line, or of the whole graph.
+pub(super) enum Problem {
+    Line(LineProblem),
+    Graph(GraphError),
+}
+
+impl From<LineProblem> for Problem {
+    fn from(problem: LineProblem) -> Self {
+        Self::Line(problem)
+    }
+}
+
+impl From<GraphError> for Problem {
+    fn from(error: GraphError) -> Self {
+        Self::Graph(error)
+    }
+}
+
 impl Listed<'_> {
     /// The word of a weight that all edges have, or none.
     pub(super) fn value(&mut self, text: Option<&[u8]>, line: &[u8]) -> Result<u32, LineProblem> {

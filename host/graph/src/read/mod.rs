@@ -26,6 +26,7 @@ mod npy;
 mod npz;
 mod header_sniffer;
 mod parsed;
+mod plain;
 mod quote;
 mod rows;
 mod seen;
@@ -40,6 +41,7 @@ use super::binary::MAGIC;
 use super::format::suffix_of;
 use super::scale::Factor;
 use super::{BinaryProblem, Format, GraphError, LoadOptions, Loaded, Progress, WeightChoice};
+use plain::Plain;
 use source::Source;
 use std::ffi::OsStr;
 pub(super) use table::{names_ends, starts_like_a_name};
@@ -124,12 +126,22 @@ fn load_source(
     }
     foreign::check(&source, head)?;
     if named == Some(Format::Gbbs) || gbbs::starts(head) {
-        return gbbs::load_gbbs(source, options, progress);
+        let plain = Plain {
+            format: Format::Gbbs,
+            suffix: ".bin",
+            arrays: gbbs::arrays,
+        };
+        return plain.load(source, options, progress);
     }
     // The length of a stream is unknown, and without it much looks like this format.
     let may_be_ecl = named != Some(Format::Binary) && ecl::starts(head, total);
     if named == Some(Format::Ecl) || may_be_ecl {
-        return ecl::load_ecl(source, options, progress);
+        let plain = Plain {
+            format: Format::Ecl,
+            suffix: ".egr",
+            arrays: ecl::arrays,
+        };
+        return plain.load(source, options, progress);
     }
     if head.is_empty() {
         return Err(GraphError::Empty { file: source.name });

@@ -5,7 +5,7 @@
 //! list does not have, so the name of the file or the caller states them.
 
 use super::chunks::{LINE_BYTES, Piece, next_piece};
-use super::listed::{Listed, name_of};
+use super::listed::{Listed, Problem, name_of};
 use super::quote::quote;
 use super::source::Source;
 use crate::load::{LoadOptions, Loaded};
@@ -54,24 +54,6 @@ pub(super) fn load(
         return Err(GraphError::Empty { file: source.name });
     }
     listed.finish(&source, format, format == Format::Lgl)
-}
-
-/// A problem of a line, or of the whole graph.
-enum Problem {
-    Line(LineProblem),
-    Graph(GraphError),
-}
-
-impl From<LineProblem> for Problem {
-    fn from(problem: LineProblem) -> Self {
-        Self::Line(problem)
-    }
-}
-
-impl From<GraphError> for Problem {
-    fn from(error: GraphError) -> Self {
-        Self::Graph(error)
-    }
 }
 
 fn words(line: &[u8]) -> impl Iterator<Item = &[u8]> {

@@ -65,7 +65,7 @@ pub(super) fn load_npz(mut source: Source, options: &LoadOptions) -> Result<Load
     });
     let order = Order::of(options.listed_order);
     let (csr, counts) = matrix.rows(&name, order)?;
-    let mut stats = LoadStats {
+    let stats = LoadStats {
         compression: source.compression,
         bytes: source.raw_bytes(),
         text_bytes: source.decoded_bytes(),
@@ -76,11 +76,8 @@ pub(super) fn load_npz(mut source: Source, options: &LoadOptions) -> Result<Load
         ..LoadStats::of(Format::Npz)
     };
     let graph = Graph::from_parts(csr, false, ids).with_kind(kind);
-    let mut graph = graph.with_counts(counts, order);
-    if options.undirected {
-        (graph, stats.mirrored) = graph.into_undirected(&name)?;
-    }
-    Ok(Loaded { graph, stats })
+    let graph = graph.with_counts(counts, order);
+    Loaded::directed(graph, stats, options, &name)
 }
 
 /// Reads the members; with the factor on weights, if they are wanted.

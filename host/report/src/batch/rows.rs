@@ -58,12 +58,12 @@ impl<'a> BatchRows<'a> {
 impl Table for BatchRows<'_> {
     fn rows(&self) -> u64 {
         let graphs = self.outcome.graphs.iter();
-        graphs.map(|graph| graph.values.len() as u64).sum()
+        graphs.map(|graph| graph.run.values.len() as u64).sum()
     }
 
     fn values(&self) -> Values {
         let graphs = self.outcome.graphs.iter();
-        let values = graphs.map(|graph| Values::of(self.outcome.analysis, &graph.values));
+        let values = graphs.map(|graph| Values::of(self.outcome.analysis, &graph.run.values));
         values.reduce(Values::join).unwrap_or(Values::Whole)
     }
 
@@ -71,7 +71,7 @@ impl Table for BatchRows<'_> {
         for (index, graph) in self.outcome.graphs.iter().enumerate() {
             let original = |node| (self.original)(index, node);
             let name = |node| self.name.and_then(|name| name(index, node));
-            let mut rows = Rows::of(self.outcome.analysis, &graph.values, &original);
+            let mut rows = Rows::of(self.outcome.analysis, &graph.run.values, &original);
             if self.name.is_some() {
                 rows = rows.with_names(&name);
             }

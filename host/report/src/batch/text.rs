@@ -46,7 +46,7 @@ pub fn write(outcome: &BatchOutcome, shown: Shown, out: &mut dyn Write) -> io::R
     }
     writeln!(out)?;
     edges(out, outcome)?;
-    let weighed = outcome.graphs.iter().filter_map(|graph| graph.weights);
+    let weighed = outcome.graphs.iter().filter_map(|graph| graph.run.weights);
     if let Some(weights) = weights::described(weighed) {
         row(out, "weights", &weights)?;
     }
@@ -64,12 +64,12 @@ pub fn write(outcome: &BatchOutcome, shown: Shown, out: &mut dyn Write) -> io::R
 
 /// Writes the directions of all graphs, their loops and parallel edges, and dropped edges.
 fn edges(out: &mut dyn Write, outcome: &BatchOutcome) -> io::Result<()> {
-    let is_undirected = |graph: &&GraphOutcome| graph.taken.direction == Direction::Undirected;
+    let is_undirected = |graph: &&GraphOutcome| graph.run.taken.direction == Direction::Undirected;
     let undirected = outcome.graphs.iter().filter(is_undirected).count();
     let directed = outcome.graphs.len() - undirected;
     let mut all = Taken::default();
     for graph in &outcome.graphs {
-        let taken = &graph.taken;
+        let taken = &graph.run.taken;
         all.self_loops += taken.self_loops;
         all.parallel_edges += taken.parallel_edges;
         all.mirrored_edges += taken.mirrored_edges;
@@ -106,7 +106,7 @@ fn found(outcome: &BatchOutcome) -> String {
 }
 
 fn rounds(outcome: &BatchOutcome) -> String {
-    let stopped = outcome.graphs.iter().filter(|graph| !graph.converged);
+    let stopped = outcome.graphs.iter().filter(|graph| !graph.run.converged);
     let end = match stopped.count() as u64 {
         0 => "all converged".to_owned(),
         stopped => format!("{} stopped at the limit", counted(stopped, "graph")),
@@ -123,7 +123,7 @@ fn count(rounds: Rounds) -> String {
 }
 
 fn check(outcome: &BatchOutcome, equal: bool) -> String {
-    let differing = |graph: &&GraphOutcome| graph.checked == Some(false);
+    let differing = |graph: &&GraphOutcome| graph.run.checked == Some(false);
     let verdict = verdict(equal, outcome.check_tolerance());
     match outcome.graphs.iter().find(differing) {
         Some(first) => format!("{verdict}: {} first", first.name),
@@ -139,20 +139,20 @@ fn memory(outcome: &BatchOutcome) -> String {
 }
 
 fn line(graph: &GraphOutcome) -> String {
-    let differs = if graph.checked == Some(false) {
+    let differs = if graph.run.checked == Some(false) {
         ", DIFFERS"
     } else {
         ""
     };
-    let described = match &graph.answer.sentence {
+    let described = match &graph.run.answer.sentence {
         Sentence::Graph(text) | Sentence::EveryNode { more: text, .. } => text.clone(),
-        Sentence::Reached { .. } => format!("{} reached", Count(graph.reached)),
+        Sentence::Reached { .. } => format!("{} reached", Count(graph.run.reached)),
     };
     format!(
         "{}: {}, {}, {described}, {}{differs}",
         graph.name,
-        counted(graph.nodes, "node"),
-        counted(graph.edges, "edge"),
-        count(graph.rounds),
+        counted(graph.run.nodes, "node"),
+        counted(graph.run.edges, "edge"),
+        count(graph.run.rounds),
     )
 }

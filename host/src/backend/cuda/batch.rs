@@ -132,7 +132,7 @@ impl<'g> CudaBatch<'g> {
             context,
         };
         let uploaded = batch.upload(jobs);
-        batch.settled(uploaded)?;
+        batch.context.settled(&batch.stream, uploaded)?;
         batch.upload_ns = elapsed_ns(started);
         Ok(batch)
     }
@@ -236,18 +236,6 @@ impl<'g> CudaBatch<'g> {
                 .download(&self.stream, source, bytes as usize, take)
         }
     }
-
-    /// Waits for work that a failed call left in the stream.
-    fn settled<T>(&self, result: Result<T, BackendError>) -> Result<T, BackendError> {
-        if let Err(error) = &result {
-            self.context.note(error);
-        }
-        if result.is_err() && !self.context.is_given_up() {
-            // The first error is the one to report.
-            let _ = self.stream.wait("settling after an error", COPY_LIMIT);
-        }
-        result
-    }
 }
 
 impl BatchSession for CudaBatch<'_> {
@@ -278,7 +266,7 @@ impl BatchSession for CudaBatch<'_> {
     fn run(&mut self) -> Result<BatchStats, BatchError> {
         self.canceller.settle()?;
         let launched = self.launch();
-        let timed = self.settled(launched)?;
+        let timed = self.context.settled(&self.stream, launched)?;
         self.canceller.settle()?;
         self.work.ran(0, timed.1.host_synchronisations);
         self.pack.stats(timed.0, timed.1, &self.copy)
@@ -288,7 +276,7 @@ impl BatchSession for CudaBatch<'_> {
         self.context.bind()?;
         let mut words = vec![Vec::new(); self.pack.graphs()];
         let read = self.download_results(&mut words);
-        self.settled(read)?;
+        self.context.settled(&self.stream, read)?;
         words.iter().for_each(|words| self.work.read(words.len()));
         Ok(self.searches.check(words))
     }

@@ -9,6 +9,7 @@ use super::device;
 use super::driver::Driver;
 use super::error::{beyond_reset, check, given_up, still_held};
 use super::lost::{Ledger, OpenMode};
+use super::stream::{COPY_LIMIT, Stream};
 use crate::backend::BackendError;
 use cudarc::driver::sys::{self, CUcontext, CUdevice};
 use seawall_core::ratio::Bps;
@@ -93,6 +94,23 @@ impl Context {
             tracing::error!(%error, "a GPU lost its context");
             Ledger::of_process().lost(self.device);
         }
+    }
+
+    /// Waits for work that a failed call left in the stream, so that the next one finds buffers that
+    /// are not in use.
+    pub(super) fn settled<T>(
+        &self,
+        stream: &Stream,
+        result: Result<T, BackendError>,
+    ) -> Result<T, BackendError> {
+        if let Err(error) = &result {
+            self.note(error);
+        }
+        if result.is_err() && !self.is_given_up() {
+            // The first error is the one to report; a second one here would be its consequence.
+            let _ = stream.wait("settling after an error", COPY_LIMIT);
+        }
+        result
     }
 
     /// The error of a first use of the context. After a reset some drivers hand out a context, and

@@ -72,18 +72,6 @@ impl Meter {
         })
     }
 
-    /// Name of the embedded module for the device (`sm_70` or `sm_90`).
-    #[must_use]
-    pub fn module_target(&self) -> &'static str {
-        self.module.image()
-    }
-
-    /// Time to load the module, nanoseconds.
-    #[must_use]
-    pub fn module_ns(&self) -> u64 {
-        self.module.load_ns()
-    }
-
     /// Returns the time of one grid barrier in this shape (`None`: the default one), nanoseconds,
     /// and the shape.
     ///

@@ -143,19 +143,6 @@ impl<'g> CudaSession<'g> {
         self.runner.shape()
     }
 
-    /// Waits for work that a failed call left in the stream, so that the next one finds buffers
-    /// that are not in use.
-    fn settled<T>(&self, result: Result<T, BackendError>) -> Result<T, BackendError> {
-        if let Err(error) = &result {
-            self.context.note(error);
-        }
-        if result.is_err() && !self.context.is_given_up() {
-            // The first error is the one to report; a second one here would be its consequence.
-            let _ = self.stream.wait("settling after an error", COPY_LIMIT);
-        }
-        result
-    }
-
     fn load_program(&mut self, program: &EncodedProgram) -> Result<(), BackendError> {
         fit::check_graph(program, self.graph.graph())?;
         super::refuse_sequential(program)?;
@@ -317,7 +304,7 @@ impl<'g> CudaSession<'g> {
             }
             let mut distances = Vec::new();
             let result = self.read_register(search.register, &mut distances);
-            self.settled(result)?;
+            self.context.settled(&self.stream, result)?;
             overflow::check(&search, self.graph.graph(), &distances)?;
         }
         let program = self.program.as_mut().ok_or(BackendError::NotLoaded)?;
@@ -445,7 +432,7 @@ impl Session for CudaSession<'_> {
 
     fn load(&mut self, program: &EncodedProgram) -> Result<(), BackendError> {
         let result = self.load_program(program);
-        self.settled(result)
+        self.context.settled(&self.stream, result)
     }
 
     fn work(&self) -> SessionWork {
@@ -472,7 +459,7 @@ impl Session for CudaSession<'_> {
         self.canceller.settle()?;
         let began = Instant::now();
         let result = self.run_program(inputs);
-        let result = self.settled(result);
+        let result = self.context.settled(&self.stream, result);
         self.canceller.settle()?;
         match (result, self.patience) {
             (Err(error), Some(limit)) if is_given_up(&error) && began.elapsed() >= limit => {
@@ -486,7 +473,7 @@ impl Session for CudaSession<'_> {
 
     fn read(&mut self, register: RegisterId, words: &mut Vec<u32>) -> Result<(), BackendError> {
         let result = self.read_register(register, words);
-        self.settled(result)?;
+        self.context.settled(&self.stream, result)?;
         let checked = self.check_distances(register, words);
         if checked.is_err() {
             words.clear();

@@ -45,22 +45,27 @@ pub(super) trait Reader<'b> {
 /// The requested method of reading.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum ReaderChoice {
     /// `io_uring` where the system has it, threads elsewhere.
     #[default]
     Auto,
-    /// `io_uring`; threads from the first call on that the kernel refuses.
+    /// `io_uring`.
+    ///
+    /// Threads read from the first call on that the kernel refuses.
     Uring,
-    /// Threads with positional reads.
+    /// Threads that read at positions.
     Threads,
 }
 
 /// Whether reads go around the page cache.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum Caching {
-    /// Around it if the edges do not fit the available memory, through it otherwise, so that a
-    /// later pass finds them there.
+    /// Around it if the edges exceed the memory that is left.
+    ///
+    /// Through it otherwise, so that a later pass finds them there.
     #[default]
     Auto,
     /// Around it, if the file system allows.
