@@ -661,7 +661,6 @@ impl<'a> Run<'a> {
         answer.findings.extend(found.findings);
         let search = SolveStats {
             nodes: found.work.values,
-            build_ns: session.build_ns,
             run_ns: found.work.ns,
             ..SolveStats::default()
         };

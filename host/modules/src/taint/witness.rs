@@ -1,7 +1,7 @@
 //! One way from a source to a sink.
 
-use super::ends::Ends;
-use super::reach::Reach;
+use super::ends::{Argument, Ends};
+use super::reach::Reached;
 use super::spec::Spec;
 use super::summary::bit;
 use crate::analysis::Lived;
@@ -35,7 +35,7 @@ pub(super) struct Way<'a> {
     /// Inputs that values depend on.
     pub(super) summaries: &'a [u64],
     /// All values that the source reaches.
-    pub(super) reach: &'a Reach,
+    pub(super) reach: &'a dyn Reached,
     pub(super) source: &'a Spec,
     pub(super) details: &'a mut Details,
 }
@@ -66,8 +66,8 @@ impl Way<'_> {
     }
 
     /// The steps from the source to an argument of a call.
-    pub(super) fn steps(&mut self, site: u32, input: u32, sink: &Place) -> Vec<Step> {
-        let way = self.values(site, input);
+    pub(super) fn steps(&mut self, argument: &Argument, sink: &Place) -> Vec<Step> {
+        let way = self.values(argument.site, argument.input);
         if way.is_empty() {
             return Vec::new();
         }

@@ -90,6 +90,16 @@ pub(crate) struct Site {
     pub(crate) chosen_by: u32,
 }
 
+/// A value that a call makes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct CallResult {
+    pub(crate) value: u32,
+    /// Number of the call among those of its function.
+    pub(crate) site: u32,
+    /// Number of the value there.
+    pub(crate) number: u32,
+}
+
 /// The values of a function.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Values {
@@ -99,8 +109,11 @@ pub(crate) struct Values {
     pub(crate) outputs: u32,
     /// The operation that makes each value; [`NONE`] for inputs, outputs and joins.
     pub(crate) ops: Vec<u32>,
-    /// Dependencies: (value, the value that depends on it).
+    /// Dependencies: (value, the value that depends on it). Of condensed values, those of outputs
+    /// come last, and others in the order of the values that depend.
     pub(crate) edges: Vec<(u32, u32)>,
+    /// Condensed values that calls make, in their order.
+    pub(crate) results: Vec<CallResult>,
     /// The calls.
     pub(crate) sites: Vec<Site>,
     /// Values of loads.

@@ -10,6 +10,7 @@ use crate::model::Program;
 use crate::order::{Rows, rows};
 use rayon::prelude::*;
 use std::borrow::Cow;
+use std::ops::Range;
 
 /// Values of all functions and dispatches.
 pub(crate) struct Whole<'a> {
@@ -98,6 +99,11 @@ impl<'a> Whole<'a> {
     /// A value of a node of the call graph, in the numbering of all.
     pub(crate) fn value(&self, node: u32, value: u32) -> u32 {
         self.first[node as usize] + value
+    }
+
+    /// The values of a node of the call graph.
+    pub(crate) fn range(&self, node: u32) -> Range<usize> {
+        self.first[node as usize] as usize..self.first[node as usize + 1] as usize
     }
 
     /// An input of a node of the call graph; `None` beyond the last one.
