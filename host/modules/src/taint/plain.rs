@@ -136,10 +136,7 @@ impl<'a> Plain<'a> {
     pub(super) fn of(session: &'a TaintSession<'_>, last: u32) -> Self {
         let whole = &session.ends.whole;
         let nodes = 0..whole.values.len() as u32;
-        let details: Vec<Detail> = nodes
-            .clone()
-            .map(|node| whole.detail(node, &session.lived))
-            .collect();
+        let details: Vec<Detail> = nodes.clone().map(|node| whole.detail(node)).collect();
         let mut summaries = Summaries {
             whole,
             details: &details,
@@ -512,8 +509,8 @@ mod tests {
             let found: BTreeSet<String> = answer.findings.iter().map(named).collect();
             prop_assert_eq!(answer.count, Some(expected.len()));
             prop_assert_eq!(&found, &expected, "{}", &text);
-            let lived = Cow::Borrowed(&*session.lived);
-            let once = TaintSession::over(Cow::Borrowed(&program), Cow::Borrowed(&calls), lived, on);
+            let limits = on.limits;
+            let once = TaintSession::over(Cow::Borrowed(&program), Cow::Borrowed(&calls), limits);
             let once = all(&once.unwrap(), &sources, &sinks);
             prop_assert_eq!((once.count, &once.findings), (answer.count, &answer.findings));
             let planted = |one: &String| one.ends_with("data from in7 reaches argument 0 of env.out");

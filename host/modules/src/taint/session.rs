@@ -7,11 +7,10 @@ use super::spec::Spec;
 use super::summary::{callees_first, summaries};
 use super::wide::{SOURCES_MOST, Wide};
 use super::witness::{Details, Way};
-use crate::analysis::Lived;
 use crate::calls::Calls;
 use crate::error::ModuleError;
 use crate::finding::{Finding, FindingKind, Step};
-use crate::flow::{On, SolveStats};
+use crate::flow::{Limits, On, SolveStats};
 use crate::model::Program;
 use crate::names::Names;
 use hashbrown::HashMap;
@@ -80,8 +79,6 @@ pub struct TaintSession<'a> {
     flows: OnceLock<Flows>,
     /// Functions, callees before their callers.
     order: Vec<u32>,
-    /// Liveness, of which values are made in detail.
-    pub(super) lived: Cow<'a, Lived>,
     /// Inputs that values depend on.
     words: Vec<u64>,
     details: Mutex<Details>,
@@ -126,8 +123,7 @@ impl<'a> TaintSession<'a> {
         calls: Cow<'a, Calls>,
         on: On,
     ) -> Result<Self, ModuleError> {
-        let lived = Lived::of(&program, on)?;
-        let mut session = Self::over(program, calls, Cow::Owned(lived), on)?;
+        let mut session = Self::over(program, calls, on.limits)?;
         session.flows()?;
         for values in &mut session.ends.whole.values {
             (values.edges, values.results) = Default::default();
@@ -135,22 +131,19 @@ impl<'a> TaintSession<'a> {
         Ok(session)
     }
 
-    /// As [`TaintSession::open`], of a program whose liveness is known, and that is asked few
-    /// questions: flows are not laid out before a question needs them.
+    /// As [`TaintSession::open`], of a program that is asked few questions: flows are not laid out before a question needs them.
     pub(crate) fn over(
         program: Cow<'a, Program>,
         calls: Cow<'a, Calls>,
-        lived: Cow<'a, Lived>,
-        on: On,
+        limits: Limits,
     ) -> Result<Self, ModuleError> {
-        let ends = Ends::of(program, calls, &lived)?;
+        let ends = Ends::of(program, calls, limits)?;
         let order = callees_first(&ends.whole);
-        let found = summaries(&ends.whole, &order, on.limits)?;
+        let found = summaries(&ends.whole, &order, limits)?;
         Ok(Self {
             ends,
             flows: OnceLock::new(),
             order,
-            lived,
             words: found.words,
             details: Mutex::default(),
             kept: Mutex::default(),
@@ -423,7 +416,6 @@ impl<'a> TaintSession<'a> {
     ) -> Way<'w> {
         Way {
             ends: &self.ends,
-            lived: &self.lived,
             summaries: &self.words,
             reach,
             source,

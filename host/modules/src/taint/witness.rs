@@ -4,7 +4,6 @@ use super::ends::{Argument, Ends};
 use super::reach::Reached;
 use super::spec::Spec;
 use super::summary::bit;
-use crate::analysis::Lived;
 use crate::finding::{Place, Step};
 use crate::model::Kind;
 use crate::values::{Detail, NONE, owner};
@@ -31,7 +30,6 @@ pub(super) struct Details {
 /// Searches a way back from a sink, through all values of the functions on it.
 pub(super) struct Way<'a> {
     pub(super) ends: &'a Ends<'a>,
-    pub(super) lived: &'a Lived,
     /// Inputs that values depend on.
     pub(super) summaries: &'a [u64],
     /// All values that the source reaches.
@@ -92,7 +90,7 @@ impl Way<'_> {
     fn detail(&mut self, node: u32) -> &Detail {
         let details = &mut *self.details;
         details.nodes[node as usize].get_or_insert_with(|| {
-            let detail = self.ends.whole.detail(node, self.lived);
+            let detail = self.ends.whole.detail(node);
             details.values += detail.kept.len();
             Box::new(detail)
         })

@@ -2,10 +2,10 @@
 
 use super::condense::condensed;
 use super::follow::{Follow, References};
-use super::function::{LiveIn, Maker, NONE, Shape, Values};
-use crate::analysis::Lived;
+use super::function::{Maker, NONE, Shape, Values};
 use crate::calls::Calls;
 use crate::error::ModuleError;
+use crate::flow::Limits;
 use crate::model::Program;
 use crate::order::{Rows, rows};
 use rayon::prelude::*;
@@ -47,6 +47,24 @@ fn firsts(name: &str, counts: impl Iterator<Item = usize>) -> Result<Vec<u32>, M
     Ok(firsts)
 }
 
+/// Checks that no function has too many values at the starts of its blocks.
+fn check(program: &Program, name: &str, limits: Limits) -> Result<(), ModuleError> {
+    let needed = program.functions.iter().map(|function| {
+        let body = &function.body;
+        4 * u64::from(body.locals) * (body.blocks.len() + body.successors.len()) as u64
+    });
+    let needed = needed.max().unwrap_or(0);
+    if needed > limits.function_bytes {
+        return Err(ModuleError::TooLarge {
+            path: name.to_owned(),
+            what: "bytes of locals at the starts of a function's blocks".to_owned(),
+            found: needed,
+            most: limits.function_bytes,
+        });
+    }
+    Ok(())
+}
+
 /// The node that a number belongs to, and its number there.
 pub(crate) fn owner(firsts: &[u32], number: u32) -> (u32, u32) {
     let node = firsts.partition_point(|first| *first <= number) - 1;
@@ -64,8 +82,9 @@ impl<'a> Whole<'a> {
         calls: Cow<'a, Calls>,
         name: &str,
         references: Option<&[References<'_>]>,
-        lived: &Lived,
+        limits: Limits,
     ) -> Result<Self, ModuleError> {
+        check(&program, name, limits)?;
         let of_module = |module| match references {
             None => Shape::of(&program, module),
             Some(_) => Shape::EMPTY,
@@ -76,7 +95,6 @@ impl<'a> Whole<'a> {
             calls: &calls,
             shapes: &shapes,
             references,
-            lived,
         });
         let (values, counts): (Vec<Values>, Vec<usize>) = values.into_iter().unzip();
         let first = firsts(name, values.iter().map(|one| one.ops.len()))?;
@@ -132,13 +150,12 @@ impl<'a> Whole<'a> {
 
     /// The values of a node where data is followed, before they were condensed. Costs a pass over
     /// its operations.
-    pub(crate) fn detail(&self, node: u32, lived: &Lived) -> Detail {
+    pub(crate) fn detail(&self, node: u32) -> Detail {
         let input = Input {
             program: &self.program,
             calls: &self.calls,
             shapes: &self.shapes,
             references: None,
-            lived,
         };
         let mut values = input.values(node as usize);
         let count = values.ops.len();
@@ -238,7 +255,6 @@ struct Input<'a> {
     shapes: &'a [Shape],
     /// References of each module, if not data but those are followed.
     references: Option<&'a [References<'a>]>,
-    lived: &'a Lived,
 }
 
 /// Values of each node of the call graph, and their number before they were condensed.
@@ -275,11 +291,6 @@ impl Input<'_> {
                 Some(_) => Values::interface(function, shape),
             };
         }
-        let live = LiveIn {
-            cells: &self.lived.live[node].cells,
-            solution: &self.lived.solution,
-            function: node,
-        };
         let callee = |op: usize| {
             let callee = calls.callee(program, node, op)?;
             Some((callee, calls.arity(program, callee).0))
@@ -287,7 +298,8 @@ impl Input<'_> {
         let follow = self.references.map_or(Follow::Data, |references| {
             Follow::References(&references[function.module as usize])
         });
-        Maker::new(program, function, shape, follow).make(&live, &callee)
+        let made = |joined| Maker::new(function, shape, follow).make(&callee, joined);
+        made(false).or_else(|| made(true)).unwrap_or_default()
     }
 
     fn of_dispatch(&self, node: usize) -> Values {
