@@ -41,6 +41,8 @@ pub(super) struct Along<'a> {
     /// Functions that are followed, in this order.
     pub(super) order: &'a [u32],
     pub(super) is_open: Vec<bool>,
+    /// Arguments that are made after a result that depends on them, with it: those of loops.
+    pub(super) late: Vec<(usize, usize)>,
     /// Values of the functions that were followed.
     pub(super) taken: u64,
 }
@@ -81,56 +83,50 @@ impl Along<'_> {
         self.taken += values.ops.len() as u64;
         self.join_targets(node, values);
         loop {
-            let (mut new, mut is_late) = (0, false);
+            self.late.clear();
             let mut results = values.results.iter();
             let mut next = results.next();
             for (from, to) in &values.edges {
                 let is_inner = *to >= values.inputs + values.outputs;
                 while let Some(one) = next.filter(|one| one.value < *to || !is_inner) {
-                    is_late |= self.join_call(first, values, *one, &mut new);
+                    self.join_call(first, values, *one);
                     next = results.next();
                 }
                 let coming = self.words[first + *from as usize];
-                let word = &mut self.words[first + *to as usize];
-                new |= coming & !*word;
-                *word |= coming;
+                self.words[first + *to as usize] |= coming;
             }
             for one in next.into_iter().chain(results) {
-                is_late |= self.join_call(first, values, *one, &mut new);
+                self.join_call(first, values, *one);
             }
-            if !is_late || new == 0 {
+            let is_missing =
+                |(from, to): &(usize, usize)| self.words[*from] & !self.words[*to] != 0;
+            if !self.late.iter().any(is_missing) {
                 return bits(&self.words[outputs]) > before;
             }
         }
     }
 
-    /// Joins the words of a call at one of its results; returns whether an argument is made after it.
-    fn join_call(
-        &mut self,
-        first: usize,
-        values: &Values,
-        made: CallResult,
-        new: &mut u64,
-    ) -> bool {
+    /// Joins the words of a call at one of its results.
+    fn join_call(&mut self, first: usize, values: &Values, made: CallResult) {
         let site = &values.sites[made.site as usize];
         let Some(output) = self.whole.output(site.callee, made.number) else {
-            return false;
+            return;
         };
         let output = output as usize;
         let gate = self.gates.map_or(self.words[output], |gates| gates[output]);
         let mut coming = if self.rises { self.words[output] } else { 0 };
-        let mut is_late = false;
+        let made = first + made.value as usize;
         for input in inputs_of(gate, site.ins.len() as u32) {
             let value = site.ins.get(input as usize).copied().unwrap_or(NONE);
             if value != NONE {
-                coming |= self.words[first + value as usize];
-                is_late |= value > made.value;
+                let value = first + value as usize;
+                coming |= self.words[value];
+                if value > made {
+                    self.late.push((value, made));
+                }
             }
         }
-        let word = &mut self.words[first + made.value as usize];
-        *new |= coming & !*word;
-        *word |= coming;
-        is_late
+        self.words[made] |= coming;
     }
 
     /// Joins the outputs of the functions that a dispatch calls.
@@ -193,6 +189,7 @@ pub(super) fn summaries(
         rises: false,
         order,
         is_open: vec![true; order.len()],
+        late: Vec::new(),
         taken: 0,
     };
     for (first, values) in whole.first.iter().zip(&whole.values) {

@@ -41,6 +41,7 @@ impl<'a> Wide<'a> {
             rises,
             order,
             is_open: vec![false; order.len()],
+            late: Vec::new(),
             taken: 0,
         };
         let mut rising = along(true);
@@ -105,9 +106,16 @@ impl<'a> Wide<'a> {
         if values.inputs > INPUTS_MOST {
             self.fallen.follow(node);
         }
+        let range = whole.range(node);
+        let any = |words: &[u64]| words.iter().fold(0, |any, word| any | word);
+        let most = any(&self.risen[range.clone()])
+            | any(&self.fallen.words[range][..values.inputs as usize]);
         for site in &values.sites {
             for (input, value) in (0..).zip(&site.ins) {
-                if *value != NONE {
+                let entered = whole.input(site.callee, input);
+                let entered = entered.map_or(u64::MAX, |input| self.fallen.words[input as usize]);
+                // Most inputs have all that could come already.
+                if *value != NONE && most & !entered != 0 {
                     is_new |= self.enter(site.callee, input, self.at(node, *value));
                 }
             }

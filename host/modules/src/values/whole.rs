@@ -22,6 +22,8 @@ pub(crate) struct Whole<'a> {
     pub(crate) first: Vec<u32>,
     /// The same, before values were condensed.
     pub(crate) first_detail: Vec<u32>,
+    /// Numbers of inputs and outputs of each node, which calls look up.
+    ends: Vec<[u32; 2]>,
     shapes: Vec<Shape>,
 }
 
@@ -97,6 +99,7 @@ impl<'a> Whole<'a> {
             references,
         });
         let (values, counts): (Vec<Values>, Vec<usize>) = values.into_iter().unzip();
+        let ends = values.iter().map(|one| [one.inputs, one.outputs]).collect();
         let first = firsts(name, values.iter().map(|one| one.ops.len()))?;
         let first_detail = firsts(name, counts.into_iter())?;
         Ok(Self {
@@ -105,6 +108,7 @@ impl<'a> Whole<'a> {
             values,
             first,
             first_detail,
+            ends,
             shapes,
         })
     }
@@ -126,14 +130,14 @@ impl<'a> Whole<'a> {
 
     /// An input of a node of the call graph; `None` beyond the last one.
     pub(crate) fn input(&self, node: u32, number: u32) -> Option<u32> {
-        let values = &self.values[node as usize];
-        (number < values.inputs).then(|| self.value(node, values.input(number)))
+        let [inputs, _] = self.ends[node as usize];
+        (number < inputs).then(|| self.value(node, number))
     }
 
     /// An output of a node of the call graph.
     pub(crate) fn output(&self, node: u32, number: u32) -> Option<u32> {
-        let values = &self.values[node as usize];
-        (number < values.outputs).then(|| self.value(node, values.output(number)))
+        let [inputs, outputs] = self.ends[node as usize];
+        (number < outputs).then(|| self.value(node, inputs + number))
     }
 
     /// Number of memory among the inputs of a function, which follows parameters and globals, or
