@@ -323,7 +323,7 @@ impl<'a> TaintSession<'a> {
                 ));
             }
             let one = last
-                .as_ref()
+                .as_mut()
                 .map(|(_, wide)| wide.one(number % SOURCES_MOST));
             Ok(one.map_or_else(Vec::new, |one| {
                 let mut details = lock(&self.details);

@@ -24,6 +24,8 @@ pub(super) struct Wide<'a> {
     risen: Vec<u64>,
     /// Sources whose data comes down to each input; where inputs share a bit, to each value.
     fallen: Along<'a>,
+    /// Sources that reach each value, once ways are searched.
+    reached: Vec<u64>,
 }
 
 impl<'a> Wide<'a> {
@@ -61,6 +63,7 @@ impl<'a> Wide<'a> {
             seeds,
             risen: rising.words,
             fallen: along(false),
+            reached: Vec::new(),
         };
         wide.fallen.taken = rising.taken;
         wide.fall();
@@ -155,8 +158,16 @@ impl<'a> Wide<'a> {
         inputs_of(self.at(node, own), 64)
     }
 
-    /// What one of the sources reaches.
-    pub(super) fn one(&self, source: usize) -> One<'_> {
+    /// What one of the sources reaches. Costs a pass over all values the first time.
+    pub(super) fn one(&mut self, source: usize) -> One<'_> {
+        if self.reached.is_empty() {
+            let whole = self.fallen.whole;
+            let nodes = (0..).zip(&whole.values);
+            let values = nodes.flat_map(|(node, values)| {
+                (0..values.ops.len() as u32).map(move |own| (node, own))
+            });
+            self.reached = values.map(|(node, own)| self.at(node, own)).collect();
+        }
         One { wide: self, source }
     }
 }
@@ -177,7 +188,6 @@ impl Reached for One<'_> {
     }
 
     fn has(&self, value: u32) -> bool {
-        let (node, own) = self.wide.fallen.whole.owner(value);
-        self.wide.at(node, own) >> self.source & 1 == 1
+        self.wide.reached[value as usize] >> self.source & 1 == 1
     }
 }
