@@ -11,7 +11,7 @@ use crate::finding::{Finding, FindingKind, Place, Step};
 use crate::flow::{On, Problem, Setup, Solution, SolveStats, predecessors, solve};
 use crate::model::Program;
 use crate::names::Names;
-use crate::points_to::{Choice, OpenTables, PointsTo, points_to_over};
+use crate::points_to::{Choice, OpenTables, PointsTo, points_to};
 use crate::taint::{Spec, TaintQuestion, TaintSession};
 use seawall::units::elapsed_ns;
 use serde::Serialize;
@@ -231,8 +231,6 @@ pub fn run(program: &Program, request: &Request) -> Result<Answer, ModuleError> 
 pub struct Run<'a> {
     program: &'a Program,
     request: &'a Request,
-    /// Liveness, once it was asked for.
-    lived: OnceCell<Lived>,
     /// Result of points-to, once it was asked for, and the nanoseconds that it took.
     found: OnceCell<(PointsTo, u64)>,
 }
@@ -255,7 +253,6 @@ impl<'a> Run<'a> {
         Self {
             program,
             request,
-            lived: OnceCell::new(),
             found: OnceCell::new(),
         }
     }
@@ -327,8 +324,8 @@ impl<'a> Run<'a> {
     }
 
     fn liveness(&self, answer: &mut Answer) -> Result<(), ModuleError> {
-        let Lived { live, solution } = self.lived()?;
-        let dead = dead_stores(self.program, live, solution);
+        let Lived { live, solution } = Lived::of(self.program, self.request.on)?;
+        let dead = dead_stores(self.program, &live, &solution);
         let figures = vec![figure("dead stores", dead.len())];
         for store in dead {
             let function = &self.program.functions[store.function];
@@ -486,15 +483,6 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
-    /// Liveness, which all analyses share.
-    fn lived(&self) -> Result<&Lived, ModuleError> {
-        if let Some(lived) = self.lived.get() {
-            return Ok(lived);
-        }
-        let lived = Lived::of(self.program, self.request.on)?;
-        Ok(self.lived.get_or_init(|| lived))
-    }
-
     /// Points-to, which all analyses share, and the nanoseconds that it took.
     fn found(&self) -> Result<&(PointsTo, u64), ModuleError> {
         if let Some(found) = self.found.get() {
@@ -505,7 +493,7 @@ impl<'a> Run<'a> {
         let Request {
             open_tables, on, ..
         } = self.request;
-        let found = points_to_over(self.program, &calls, *open_tables, self.lived()?, *on)?;
+        let found = points_to(self.program, &calls, *open_tables, *on)?;
         let total_ns = elapsed_ns(clock);
         Ok(self.found.get_or_init(|| (found, total_ns)))
     }
@@ -643,7 +631,7 @@ impl<'a> Run<'a> {
             sources, sinks, on, ..
         } = self.request;
         let program = Cow::Borrowed(self.program);
-        let session = TaintSession::over(program, calls, Cow::Borrowed(self.lived()?), *on)?;
+        let session = TaintSession::over(program, calls, on.limits)?;
         let found = session.ask(&TaintQuestion {
             sources,
             sinks,
@@ -661,7 +649,6 @@ impl<'a> Run<'a> {
         answer.findings.extend(found.findings);
         let search = SolveStats {
             nodes: found.work.values,
-            build_ns: session.build_ns,
             run_ns: found.work.ns,
             ..SolveStats::default()
         };

@@ -3,7 +3,6 @@
 use super::OpenTables;
 use super::net::Net;
 use super::rounds::Rounds;
-use crate::analysis::Lived;
 use crate::calls::Calls;
 use crate::error::ModuleError;
 use crate::flow::On;
@@ -76,8 +75,7 @@ impl Constraints {
         open_tables: OpenTables,
         on: On,
     ) -> Result<Self, ModuleError> {
-        let lived = Lived::of(program, on)?;
-        let net = Net::of(program, calls, open_tables, &lived, on)?;
+        let net = Net::of(program, calls, open_tables, on)?;
         Rounds::new(&net, on)?.constraints()
     }
 

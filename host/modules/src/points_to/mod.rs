@@ -23,7 +23,6 @@ mod net;
 mod rounds;
 mod constraints;
 
-use crate::analysis::Lived;
 use crate::calls::Calls;
 use crate::error::ModuleError;
 use crate::flow::{On, SolveStats};
@@ -110,17 +109,6 @@ pub fn points_to(
     open_tables: OpenTables,
     on: On,
 ) -> Result<PointsTo, ModuleError> {
-    points_to_over(program, calls, open_tables, &Lived::of(program, on)?, on)
-}
-
-/// As [`points_to`], of a program whose liveness is known.
-pub(crate) fn points_to_over(
-    program: &Program,
-    calls: &Calls,
-    open_tables: OpenTables,
-    lived: &Lived,
-    on: On,
-) -> Result<PointsTo, ModuleError> {
-    let net = Net::of(program, calls, open_tables, lived, on)?;
+    let net = Net::of(program, calls, open_tables, on)?;
     Rounds::new(&net, on)?.run()
 }

@@ -1,7 +1,6 @@
 //! The graph of inclusions.
 
 use super::OpenTables;
-use crate::analysis::Lived;
 use crate::calls::Calls;
 use crate::error::ModuleError;
 use crate::flow::On;
@@ -88,12 +87,11 @@ impl<'a> Net<'a> {
         program: &'a Program,
         calls: &'a Calls,
         open_tables: OpenTables,
-        lived: &Lived,
         on: On,
     ) -> Result<Self, ModuleError> {
         let references: Vec<References<'_>> = program.modules.iter().map(References::of).collect();
         let (name, whole) = ("points-to", (Cow::Borrowed(program), Cow::Borrowed(calls)));
-        let whole = Whole::of(whole.0, whole.1, name, Some(&references), lived)?;
+        let whole = Whole::of(whole.0, whole.1, name, Some(&references), on.limits)?;
         let mut next = whole.len() as u32;
         let mut cells = Vec::with_capacity(program.modules.len());
         for module in &program.modules {

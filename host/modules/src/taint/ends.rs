@@ -1,10 +1,10 @@
 //! The ends of questions: where data of sources begins, and what sinks take.
 
 use super::spec::{Port, Spec};
-use crate::analysis::Lived;
 use crate::calls::Calls;
 use crate::error::ModuleError;
 use crate::finding::Place;
+use crate::flow::Limits;
 use crate::model::Program;
 use crate::names::Names;
 use crate::order::{Rows, rows_by};
@@ -34,16 +34,16 @@ pub(super) struct Argument {
 }
 
 impl<'a> Ends<'a> {
-    /// The values of a program, whose liveness is known.
+    /// The values of a program.
     ///
     /// # Errors
     /// [`ModuleError::TooLarge`] beyond 2^30 values.
     pub(super) fn of(
         program: Cow<'a, Program>,
         calls: Cow<'a, Calls>,
-        lived: &Lived,
+        limits: Limits,
     ) -> Result<Self, ModuleError> {
-        let whole = Whole::of(program, calls, "taint", None, lived)?;
+        let whole = Whole::of(program, calls, "taint", None, limits)?;
         let numbered = |(node, sites): (u32, usize)| (0..sites as u32).map(move |at| (node, at));
         let counts = whole.values.iter().map(|values| values.sites.len());
         let sites: Vec<(u32, u32)> = (0..).zip(counts).flat_map(numbered).collect();

@@ -2,7 +2,6 @@
 
 use super::ends::{Argument, Ends};
 use super::spec::Spec;
-use crate::analysis::Lived;
 use crate::calls::Calls;
 use crate::error::ModuleError;
 use crate::flow::On;
@@ -137,8 +136,7 @@ impl<'a> TaintGraph<'a> {
         [sources, sinks]: [&[Spec]; 2],
         on: On,
     ) -> Result<Self, ModuleError> {
-        let lived = Lived::of(program, on)?;
-        let ends = Ends::of(Cow::Borrowed(program), Cow::Borrowed(calls), &lived)?;
+        let ends = Ends::of(Cow::Borrowed(program), Cow::Borrowed(calls), on.limits)?;
         let seeds = sources.iter().map(|source| ends.seeds(source));
         let seeds: Vec<Vec<u32>> = seeds.collect::<Result<_, _>>()?;
         Ok(Self {

@@ -5,14 +5,15 @@
 //!    memory and the stack alike. Globals are parameters and results of every function, so that a
 //!    global that is overwritten before it is read is safe. Only values that matter stay, each once
 //!    (`values/condense.rs`).
-//! 2. Summaries (`summary.rs`): which outputs of a function depend on which inputs, a bit matrix a
-//!    function. One fixpoint on the machine finds all of them: at a call, an argument flows to a
-//!    result if the present summary of the callee says so.
+//! 2. Summaries (`summary.rs`): which outputs of a function depend on which inputs, a word of bits a
+//!    value. Functions are followed callees first, and again when a callee has changed: at a call, an
+//!    argument flows to a result if the present summary of the callee says so.
 //! 3. Data from a source first goes up to callers, then down into callees, over summaries across
-//!    calls (`flow.rs`). What went down never comes up again at another call, so that answers are
-//!    those of matching calls and returns alone. Neither values nor summaries depend on sources and
-//!    sinks: a program stays resident (`session.rs`), and a question is a search (`reach.rs`) that
-//!    stops where it has its answer and goes on there for the next one.
+//!    calls. What went down never comes up again at another call, so that answers are those of
+//!    matching calls and returns alone. Neither values nor summaries depend on sources and sinks. A
+//!    program that is asked once follows up to 64 sources at a time (`wide.rs`). Of one that stays
+//!    resident (`session.rs`), flows are laid out (`flow.rs`), and a question is a search
+//!    (`reach.rs`) that stops where it has its answer and goes on there for the next one.
 //! 4. A finding has one way from the source to the sink (`witness.rs`), along all values of the
 //!    functions there, which are made anew.
 //!
@@ -28,6 +29,7 @@ mod reach;
 mod session;
 mod spec;
 mod summary;
+mod wide;
 mod witness;
 mod grammar;
 #[cfg(test)]

@@ -126,6 +126,31 @@ impl Hubs {
     }
 }
 
+/// What a source reaches, for the search of a way.
+pub(super) trait Reached {
+    /// Whether data of the source begins at a value.
+    fn is_seed(&self, value: u32) -> bool;
+    /// Whether data comes to a value without going down into a callee.
+    fn has_risen(&self, value: u32) -> bool;
+    /// Whether data comes to a value.
+    fn has(&self, value: u32) -> bool;
+}
+
+impl Reached for Reach {
+    fn is_seed(&self, value: u32) -> bool {
+        self.seeds.binary_search(&value).is_ok()
+    }
+
+    fn has_risen(&self, value: u32) -> bool {
+        let rose = self.rose.as_ref();
+        self.marks.has(value, RISEN) || rose.is_some_and(|hub| hub.after.has(value, RISEN))
+    }
+
+    fn has(&self, value: u32) -> bool {
+        self.marks.has(value, FALLEN) || self.is_after_hub(value)
+    }
+}
+
 /// The values that a source reaches, as far as it was followed.
 ///
 /// Data goes up to callers first, and then down into callees. Each value is taken once on the way
@@ -173,22 +198,6 @@ impl Reach {
     /// Whether all is found.
     pub(super) fn is_complete(&self) -> bool {
         self.rising.is_empty() && self.falling.is_empty() && self.turned == usize::MAX
-    }
-
-    /// Whether data of the source begins at a value.
-    pub(super) fn is_seed(&self, value: u32) -> bool {
-        self.seeds.binary_search(&value).is_ok()
-    }
-
-    /// Whether data comes to a value without going down into a callee.
-    pub(super) fn has_risen(&self, value: u32) -> bool {
-        let rose = self.rose.as_ref();
-        self.marks.has(value, RISEN) || rose.is_some_and(|hub| hub.after.has(value, RISEN))
-    }
-
-    /// Whether data comes to a value.
-    pub(super) fn has(&self, value: u32) -> bool {
-        self.marks.has(value, FALLEN) || self.is_after_hub(value)
     }
 
     fn is_after_hub(&self, value: u32) -> bool {

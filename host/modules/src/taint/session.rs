@@ -2,15 +2,15 @@
 
 use super::ends::{Argument, Ends};
 use super::flow::Flows;
-use super::reach::{Hubs, Reach};
+use super::reach::{Hubs, Reach, Reached};
 use super::spec::Spec;
-use super::summary::summaries;
+use super::summary::{callees_first, summaries};
+use super::wide::{SOURCES_MOST, Wide};
 use super::witness::{Details, Way};
-use crate::analysis::Lived;
 use crate::calls::Calls;
 use crate::error::ModuleError;
-use crate::finding::{Finding, FindingKind};
-use crate::flow::{On, SolveStats};
+use crate::finding::{Finding, FindingKind, Step};
+use crate::flow::{Limits, On, SolveStats};
 use crate::model::Program;
 use crate::names::Names;
 use hashbrown::HashMap;
@@ -75,9 +75,10 @@ pub struct TaintWork {
 /// flows. Questions may come from several threads.
 pub struct TaintSession<'a> {
     pub(super) ends: Ends<'a>,
-    pub(super) flows: Flows,
-    /// Liveness, of which values are made in detail.
-    pub(super) lived: Cow<'a, Lived>,
+    /// Laid out for a program that stays, or when a search needs them.
+    flows: OnceLock<Flows>,
+    /// Functions, callees before their callers.
+    order: Vec<u32>,
     /// Inputs that values depend on.
     words: Vec<u64>,
     details: Mutex<Details>,
@@ -87,8 +88,6 @@ pub struct TaintSession<'a> {
     hubs: OnceLock<Option<Hubs>>,
     /// Work of the summaries.
     pub summaries: SolveStats,
-    /// Time in which flows were laid out, nanoseconds.
-    pub build_ns: u64,
 }
 
 /// Searches that are kept, the most recent ones.
@@ -124,36 +123,43 @@ impl<'a> TaintSession<'a> {
         calls: Cow<'a, Calls>,
         on: On,
     ) -> Result<Self, ModuleError> {
-        let lived = Lived::of(&program, on)?;
-        Self::over(program, calls, Cow::Owned(lived), on)
+        let mut session = Self::over(program, calls, on.limits)?;
+        session.flows()?;
+        for values in &mut session.ends.whole.values {
+            (values.edges, values.results) = Default::default();
+        }
+        Ok(session)
     }
 
-    /// As [`TaintSession::open`], of a program whose liveness is known.
+    /// As [`TaintSession::open`], of a program that is asked few questions: flows are not laid out before a question needs them.
     pub(crate) fn over(
         program: Cow<'a, Program>,
         calls: Cow<'a, Calls>,
-        lived: Cow<'a, Lived>,
-        on: On,
+        limits: Limits,
     ) -> Result<Self, ModuleError> {
-        let mut ends = Ends::of(program, calls, &lived)?;
-        let found = summaries(&ends.whole, on)?;
-        let clock = Instant::now();
-        let flows = Flows::of(&ends.whole, &found.words)?;
-        for values in &mut ends.whole.values {
-            values.edges = Vec::new();
-        }
+        let ends = Ends::of(program, calls, limits)?;
+        let order = callees_first(&ends.whole);
+        let found = summaries(&ends.whole, &order, limits)?;
         Ok(Self {
             ends,
-            flows,
-            lived,
+            flows: OnceLock::new(),
+            order,
             words: found.words,
             details: Mutex::default(),
             kept: Mutex::default(),
             taken: AtomicU64::new(0),
             hubs: OnceLock::new(),
             summaries: found.stats,
-            build_ns: elapsed_ns(clock),
         })
+    }
+
+    /// The flows between values.
+    fn flows(&self) -> Result<&Flows, ModuleError> {
+        if let Some(flows) = self.flows.get() {
+            return Ok(flows);
+        }
+        let flows = Flows::of(&self.ends.whole, &self.words)?;
+        Ok(self.flows.get_or_init(|| flows))
     }
 
     /// The program.
@@ -225,6 +231,7 @@ impl<'a> TaintSession<'a> {
         };
         let mut answer = match question.limit {
             0 => self.whether(question.sources, &arguments, &mut work)?,
+            _ if self.flows.get().is_none() => self.at_once(question, &arguments, &mut work)?,
             _ => self.findings(question, &arguments, &mut work)?,
         };
         work.ns = elapsed_ns(clock);
@@ -239,10 +246,11 @@ impl<'a> TaintSession<'a> {
         work: &mut TaintWork,
     ) -> Result<TaintAnswer, ModuleError> {
         let values: Vec<u32> = arguments.iter().map(|argument| argument.value).collect();
+        let flows = self.flows()?;
         let mut is_reached = false;
         for source in sources {
-            let hubs = self.hubs(1);
-            let until = |reach: &mut Reach| reach.until(&self.flows, hubs, &values);
+            let hubs = self.hubs(flows, 1);
+            let until = |reach: &mut Reach| reach.until(flows, hubs, &values);
             let (is_found, taken) = self.follow(source, until)?;
             self.add(taken, work);
             is_reached = is_found;
@@ -265,10 +273,11 @@ impl<'a> TaintSession<'a> {
         work: &mut TaintWork,
     ) -> Result<TaintAnswer, ModuleError> {
         let mut pairs: Vec<(Argument, u32)> = Vec::new();
-        let hubs = self.hubs(self.predicted(question.sources));
+        let flows = self.flows()?;
+        let hubs = self.hubs(flows, self.predicted(question.sources));
         for (number, source) in (0..).zip(question.sources) {
             let taken = self.follow(source, |reach| {
-                let taken = reach.complete(&self.flows, hubs);
+                let taken = reach.complete(flows, hubs);
                 let reached = arguments.iter().filter(|one| reach.has(one.value));
                 pairs.extend(reached.map(|argument| (*argument, number)));
                 taken
@@ -276,30 +285,104 @@ impl<'a> TaintSession<'a> {
             self.add(taken?, work);
         }
         pairs.sort_unstable();
-        let shown = pairs.iter().take(question.limit).enumerate();
-        let findings: Result<Vec<Finding>, ModuleError> = shown
-            .map(|(at, (argument, source))| {
-                let source = &question.sources[*source as usize];
-                self.finding(*argument, source, at < question.ways)
+        let witness = |number: usize, argument: Argument| {
+            let source = &question.sources[number];
+            self.way(source, |way| {
+                way.steps(&argument, &self.ends.described(&argument).0)
             })
-            .collect();
+        };
+        self.answer(question, &pairs, witness, work)
+    }
+
+    /// Answers a question for up to 64 sources at a time, by words of all values.
+    fn at_once(
+        &self,
+        question: &TaintQuestion<'_>,
+        arguments: &[Argument],
+        work: &mut TaintWork,
+    ) -> Result<TaintAnswer, ModuleError> {
+        let mut pairs: Vec<(Argument, u32)> = Vec::new();
+        let mut last = None;
+        for (chunk, sources) in question.sources.chunks(SOURCES_MOST).enumerate() {
+            let wide = self.wide(sources, work)?;
+            let first = (chunk * SOURCES_MOST) as u32;
+            for argument in arguments {
+                let sources = wide.sources(argument.value);
+                pairs.extend(sources.map(|source| (*argument, first + source)));
+            }
+            last = Some((chunk, wide));
+        }
+        pairs.sort_unstable();
+        let witness = |number: usize, argument: Argument| {
+            let chunk = number / SOURCES_MOST;
+            if last.as_ref().is_none_or(|(of, _)| *of != chunk) {
+                let sources = question.sources.chunks(SOURCES_MOST).nth(chunk);
+                last = Some((
+                    chunk,
+                    self.wide(sources.unwrap_or_default(), &mut TaintWork::default())?,
+                ));
+            }
+            let one = last
+                .as_mut()
+                .map(|(_, wide)| wide.one(number % SOURCES_MOST));
+            Ok(one.map_or_else(Vec::new, |one| {
+                let mut details = lock(&self.details);
+                let mut way = self.way_of(&question.sources[number], &one, &mut details);
+                way.steps(&argument, &self.ends.described(&argument).0)
+            }))
+        };
+        self.answer(question, &pairs, witness, work)
+    }
+
+    /// Follows sources, all at once.
+    fn wide(&self, sources: &[Spec], work: &mut TaintWork) -> Result<Wide<'_>, ModuleError> {
+        let seeds = sources.iter().map(|source| self.ends.seeds(source));
+        let seeds = seeds.collect::<Result<Vec<_>, _>>()?;
+        work.followed += seeds.iter().filter(|seeds| !seeds.is_empty()).count();
+        let wide = Wide::of(&self.ends.whole, &self.order, &self.words, seeds);
+        work.values += wide.taken();
+        Ok(wide)
+    }
+
+    /// The answer of all pairs of an argument and the number of a source.
+    fn answer(
+        &self,
+        question: &TaintQuestion<'_>,
+        pairs: &[(Argument, u32)],
+        mut witness: impl FnMut(usize, Argument) -> Result<Vec<Step>, ModuleError>,
+        work: &TaintWork,
+    ) -> Result<TaintAnswer, ModuleError> {
+        let mut findings = Vec::with_capacity(pairs.len().min(question.limit));
+        for (at, (argument, number)) in pairs.iter().take(question.limit).enumerate() {
+            let (place, what) = self.ends.described(argument);
+            let source = &question.sources[*number as usize];
+            findings.push(Finding {
+                kind: FindingKind::Taint,
+                place,
+                message: format!("data from {source} reaches {what}"),
+                witness: match at < question.ways {
+                    true => witness(*number as usize, *argument)?,
+                    false => Vec::new(),
+                },
+            });
+        }
         Ok(TaintAnswer {
             is_reached: !pairs.is_empty(),
             count: Some(pairs.len()),
-            findings: findings?,
+            findings,
             work: *work,
         })
     }
 
     /// The hubs, once searches, with this many more, take longer than to find them.
-    fn hubs(&self, sources: usize) -> Option<&Hubs> {
+    fn hubs(&self, flows: &Flows, sources: usize) -> Option<&Hubs> {
         let (taken, values) = (self.taken.load(Ordering::Relaxed), self.values() as u64);
         if taken + sources as u64 * values <= HUBS_FROM * values {
             return None;
         }
         let found = || {
             let [up, down] = self.ends.passing_memory()?;
-            Some(Hubs::of(&self.flows, up, down))
+            Some(Hubs::of(flows, up, down))
         };
         self.hubs.get_or_init(found).as_ref()
     }
@@ -311,46 +394,33 @@ impl<'a> TaintSession<'a> {
         work.values += taken;
     }
 
-    fn finding(
-        &self,
-        argument: Argument,
-        source: &Spec,
-        has_way: bool,
-    ) -> Result<Finding, ModuleError> {
-        let (place, what) = self.ends.described(&argument);
-        let message = format!("data from {source} reaches {what}");
-        let witness = match has_way {
-            true => self.way(source, |way| {
-                way.steps(argument.site, argument.input, &place)
-            })?,
-            false => Vec::new(),
-        };
-        Ok(Finding {
-            kind: FindingKind::Taint,
-            place,
-            message,
-            witness,
-        })
-    }
-
     /// Searches a way from a source.
     pub(super) fn way<T>(
         &self,
         source: &Spec,
         search: impl FnOnce(&mut Way<'_>) -> T,
     ) -> Result<T, ModuleError> {
+        let flows = self.flows()?;
         self.follow(source, |reach| {
             // It may have been given up for others in the meantime.
-            reach.complete(&self.flows, self.hubs(1));
-            search(&mut Way {
-                ends: &self.ends,
-                lived: &self.lived,
-                summaries: &self.words,
-                reach,
-                source,
-                details: &mut lock(&self.details),
-            })
+            reach.complete(flows, self.hubs(flows, 1));
+            search(&mut self.way_of(source, reach, &mut lock(&self.details)))
         })
+    }
+
+    fn way_of<'w>(
+        &'w self,
+        source: &'w Spec,
+        reach: &'w dyn Reached,
+        details: &'w mut Details,
+    ) -> Way<'w> {
+        Way {
+            ends: &self.ends,
+            summaries: &self.words,
+            reach,
+            source,
+            details,
+        }
     }
 
     /// Follows a source with the kept search, else with one that has not begun.

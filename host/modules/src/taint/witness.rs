@@ -1,10 +1,9 @@
 //! One way from a source to a sink.
 
-use super::ends::Ends;
-use super::reach::Reach;
+use super::ends::{Argument, Ends};
+use super::reach::Reached;
 use super::spec::Spec;
 use super::summary::bit;
-use crate::analysis::Lived;
 use crate::finding::{Place, Step};
 use crate::model::Kind;
 use crate::values::{Detail, NONE, owner};
@@ -31,11 +30,10 @@ pub(super) struct Details {
 /// Searches a way back from a sink, through all values of the functions on it.
 pub(super) struct Way<'a> {
     pub(super) ends: &'a Ends<'a>,
-    pub(super) lived: &'a Lived,
     /// Inputs that values depend on.
     pub(super) summaries: &'a [u64],
     /// All values that the source reaches.
-    pub(super) reach: &'a Reach,
+    pub(super) reach: &'a dyn Reached,
     pub(super) source: &'a Spec,
     pub(super) details: &'a mut Details,
 }
@@ -66,8 +64,8 @@ impl Way<'_> {
     }
 
     /// The steps from the source to an argument of a call.
-    pub(super) fn steps(&mut self, site: u32, input: u32, sink: &Place) -> Vec<Step> {
-        let way = self.values(site, input);
+    pub(super) fn steps(&mut self, argument: &Argument, sink: &Place) -> Vec<Step> {
+        let way = self.values(argument.site, argument.input);
         if way.is_empty() {
             return Vec::new();
         }
@@ -92,7 +90,7 @@ impl Way<'_> {
     fn detail(&mut self, node: u32) -> &Detail {
         let details = &mut *self.details;
         details.nodes[node as usize].get_or_insert_with(|| {
-            let detail = self.ends.whole.detail(node, self.lived);
+            let detail = self.ends.whole.detail(node);
             details.values += detail.kept.len();
             Box::new(detail)
         })

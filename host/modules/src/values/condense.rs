@@ -6,7 +6,7 @@
 //! join nothing, so that one in ten remains. Interfaces, results of calls and loads stay, since data
 //! gets there from elsewhere.
 
-use super::function::{NONE, Site, Values};
+use super::function::{CallResult, NONE, Site, Values};
 use crate::order::{Rows, rows};
 use hashbrown::{DefaultHashBuilder, HashTable};
 use std::hash::BuildHasher;
@@ -17,7 +17,8 @@ struct Condenser<'a> {
     /// Values that each one depends on.
     before: &'a Rows,
     is_load: Vec<bool>,
-    is_made_by_call: Vec<bool>,
+    /// The call that makes each value and the number of the value there; [`NONE`] without one.
+    made_by: Vec<[u32; 2]>,
     /// New number of each value; [`NONE`] where no data gets.
     kept: Vec<u32>,
     /// New values by what they depend on.
@@ -25,6 +26,8 @@ struct Condenser<'a> {
     hasher: DefaultHashBuilder,
     /// Dependencies of the values at hand.
     depends: Vec<u32>,
+    /// Dependencies of outputs.
+    of_outputs: Vec<(u32, u32)>,
     made: Values,
 }
 
@@ -43,21 +46,26 @@ pub(super) fn condensed(values: &Values) -> (Values, Vec<u32>) {
     let interface = (values.inputs + values.outputs) as usize;
     let turned = values.edges.iter().map(|(from, to)| (*to, *from));
     let before = rows(count, turned);
-    let marks = |marked: &mut dyn Iterator<Item = u32>| {
-        let mut marks = vec![false; count];
-        marked.for_each(|value| marks[value as usize] = true);
-        marks
-    };
-    let mut outs = values.sites.iter().flat_map(|site| &site.outs).copied();
+    let mut is_load = vec![false; count];
+    for load in &values.loads {
+        is_load[*load as usize] = true;
+    }
+    let mut made_by = vec![[NONE; 2]; count];
+    for (site, one) in (0..).zip(&values.sites) {
+        for (number, out) in (0..).zip(&one.outs) {
+            made_by[*out as usize] = [site, number];
+        }
+    }
     let mut condenser = Condenser {
         values,
         before: &before,
-        is_load: marks(&mut values.loads.iter().copied()),
-        is_made_by_call: marks(&mut outs),
+        is_load,
+        made_by,
         kept: vec![NONE; count],
         known: HashTable::new(),
         hasher: DefaultHashBuilder::default(),
         depends: Vec::new(),
+        of_outputs: Vec::new(),
         made: Values {
             inputs: values.inputs,
             outputs: values.outputs,
@@ -73,7 +81,13 @@ pub(super) fn condensed(values: &Values) -> (Values, Vec<u32>) {
     // In the order of calls, so that most results of calls come after their arguments.
     let roots = taken.chain(values.inputs..interface as u32);
     before.each_component(roots, &mut |members| condenser.close(members));
-    let Condenser { kept, mut made, .. } = condenser;
+    let Condenser {
+        kept,
+        mut made,
+        of_outputs,
+        ..
+    } = condenser;
+    made.edges.extend(of_outputs);
     let new = |value: &u32| kept.get(*value as usize).copied().unwrap_or(NONE);
     let sites = values.sites.iter().map(|site| Site {
         ins: site.ins.iter().map(new).collect(),
@@ -112,11 +126,11 @@ impl Condenser<'_> {
         let (first, values) = (members[0], self.values);
         if first < values.inputs + values.outputs {
             let flows = depends.iter().map(|from| (*from, first));
-            self.made.edges.extend(flows);
+            self.of_outputs.extend(flows);
             return first;
         }
         let load = members.iter().find(|one| self.is_load[**one as usize]);
-        let is_own = load.is_some() || self.is_made_by_call[first as usize];
+        let is_own = load.is_some() || self.made_by[first as usize][0] != NONE;
         match depends {
             [] if !is_own => NONE,
             [one] if !is_own => *one,
@@ -150,6 +164,14 @@ impl Condenser<'_> {
                 edge: made.edges.len() as u32,
             };
             known.insert_unique(hash, one, |one| one.hash);
+        }
+        let [site, number] = self.made_by[old as usize];
+        if site != NONE {
+            made.results.push(CallResult {
+                value: next,
+                site,
+                number,
+            });
         }
         made.ops.push(self.values.ops[old as usize]);
         made.edges.extend(depends.iter().map(|from| (*from, next)));

@@ -1,12 +1,13 @@
 //! The values of one function, and what each depends on.
 //!
-//! The numbering is static single assignment form: every definition is a value, and where ways
-//! join, a value for each cell that is live there. Inputs come first, then outputs.
+//! The numbering is static single assignment form: every definition is a value, and so is each cell
+//! that ways which join leave different values in. Blocks are gone through in their order, so that
+//! only what loops assign has to be known before (M. Brandis and H. Mössenböck, "Single-pass
+//! generation of static single-assignment form for structured languages", 1994). Inputs come
+//! first, then outputs.
 
 use super::follow::{Follow, Port};
-use crate::cells::Cells;
-use crate::flow::Solution;
-use crate::model::{Function, Initial, Kind, Module, Program};
+use crate::model::{Body, Function, Initial, Kind, Module, Program};
 use crate::wasm::{Effect, effect};
 use hashbrown::HashMap;
 use std::ops::Range;
@@ -90,6 +91,16 @@ pub(crate) struct Site {
     pub(crate) chosen_by: u32,
 }
 
+/// A value that a call makes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct CallResult {
+    pub(crate) value: u32,
+    /// Number of the call among those of its function.
+    pub(crate) site: u32,
+    /// Number of the value there.
+    pub(crate) number: u32,
+}
+
 /// The values of a function.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Values {
@@ -99,8 +110,11 @@ pub(crate) struct Values {
     pub(crate) outputs: u32,
     /// The operation that makes each value; [`NONE`] for inputs, outputs and joins.
     pub(crate) ops: Vec<u32>,
-    /// Dependencies: (value, the value that depends on it).
+    /// Dependencies: (value, the value that depends on it). Of condensed values, those of outputs
+    /// come last, and others in the order of the values that depend.
     pub(crate) edges: Vec<(u32, u32)>,
+    /// Condensed values that calls make, in their order.
+    pub(crate) results: Vec<CallResult>,
     /// The calls.
     pub(crate) sites: Vec<Site>,
     /// Values of loads.
@@ -188,41 +202,74 @@ impl Values {
     }
 }
 
-/// Live cells of a block at its start, by the liveness analysis.
-pub(crate) struct LiveIn<'a> {
-    pub(crate) cells: &'a [u32],
-    pub(crate) solution: &'a Solution,
-    pub(crate) function: usize,
+/// The locals that each loop assigns.
+#[derive(Default)]
+struct Loops {
+    /// First blocks of loops, and where their locals begin and end, last loops first.
+    heads: Vec<[u32; 3]>,
+    locals: Vec<u32>,
 }
 
-impl LiveIn<'_> {
-    /// Adds live locals and slots; globals and memory are always kept.
-    fn add(&self, block: usize, cells: Cells, live: &mut Vec<u32>) {
-        for column in 0..self.solution.columns(self.function) {
-            let mut word = self.solution.passed(self.function, block, column);
-            while word != 0 {
-                let fact = column * 64 + word.trailing_zeros() as usize;
-                word &= word - 1;
-                let cell = self.cells[fact];
-                if !cells.outlives(cell) {
-                    live.push(cell);
+impl Loops {
+    /// The loops of a body. One whose blocks go on behind its last edge back has those as well.
+    fn of(body: &Body) -> Self {
+        // The last block of the loop that begins at each.
+        let mut last = vec![0; 0];
+        for block in 0..body.blocks.len() {
+            for to in body.successors_of(block) {
+                if *to as usize <= block {
+                    last.resize(body.blocks.len(), NONE);
+                    last[*to as usize] = block as u32;
                 }
             }
         }
+        let mut loops = Self::default();
+        // The next block that assigns each local.
+        let mut next = vec![
+            NONE;
+            if last.is_empty() {
+                0
+            } else {
+                body.locals as usize
+            }
+        ];
+        for block in (0..last.len()).rev() {
+            for op in &body.ops[body.ops_of(block)] {
+                if matches!(op.kind(), Kind::LocalSet | Kind::LocalTee) {
+                    next[op.arg as usize] = block as u32;
+                }
+            }
+            if last[block] != NONE {
+                let first = loops.locals.len() as u32;
+                let assigned = (0..).zip(&next).filter(|(_, next)| **next <= last[block]);
+                loops.locals.extend(assigned.map(|(local, _)| local));
+                let end = loops.locals.len() as u32;
+                loops.heads.push([block as u32, first, end]);
+            }
+        }
+        loops
+    }
+
+    /// The locals that the next loop assigns, if it begins at a block.
+    fn enter(&mut self, block: usize) -> Option<Range<usize>> {
+        let [_, first, end] = self.heads.pop_if(|head| head[0] as usize == block)?;
+        Some(first as usize..end as usize)
     }
 }
 
 /// Makes the values of a function.
 pub(crate) struct Maker<'a> {
     function: &'a Function,
-    cells: Cells,
     shape: Shape,
     values: Values,
-    /// Value of each live cell of the open block.
-    now: HashMap<u32, u32>,
-    /// Values of globals and memory in the open block.
-    shared: Vec<u32>,
-    stack: Vec<u32>,
+    /// Values of locals, then of globals and memory, then of the stack, in the open block.
+    now: Vec<u32>,
+    /// The same at the starts of blocks that the way led to; those of loops stay.
+    starts: Vec<Option<Vec<u32>>>,
+    /// The block that each value joins ways at; [`NONE`] for others.
+    homes: Vec<u32>,
+    /// Memory of starts that are done with.
+    free: Vec<Vec<u32>>,
     /// Operands of the operation at hand.
     operands: Vec<u32>,
     follow: Follow<'a>,
@@ -232,40 +279,16 @@ pub(crate) struct Maker<'a> {
     none: u32,
 }
 
-/// Values at the starts of all blocks, one list after the other.
-#[derive(Default)]
-struct Starts {
-    blocks: Vec<Start>,
-    /// Live cells of each block.
-    live: Vec<u32>,
-    /// Values of the live cells, then of globals and memory, of each block.
-    values: Vec<u32>,
-}
-
-/// The start of a block.
-struct Start {
-    live: Range<usize>,
-    values: Range<usize>,
-    /// Whether the values are joins of several ways.
-    joins: bool,
-}
-
 impl<'a> Maker<'a> {
-    pub(crate) fn new(
-        program: &'a Program,
-        function: &'a Function,
-        shape: Shape,
-        follow: Follow<'a>,
-    ) -> Self {
-        let module = &program.modules[function.module as usize];
+    pub(crate) fn new(function: &'a Function, shape: Shape, follow: Follow<'a>) -> Self {
         let mut maker = Self {
             function,
-            cells: Cells::of(function, module),
             shape,
             values: Values::interface(function, shape),
-            now: HashMap::new(),
-            shared: Vec::new(),
-            stack: Vec::new(),
+            now: Vec::new(),
+            starts: Vec::new(),
+            homes: Vec::new(),
+            free: Vec::new(),
             operands: Vec::new(),
             follow,
             objects: HashMap::new(),
@@ -290,125 +313,162 @@ impl<'a> Maker<'a> {
         value
     }
 
-    /// The values; `callee` tells what an operation calls, and how many parameters that has.
+    /// The values; `callee` tells what an operation calls, and how many parameters that has. Of loops
+    /// with several entries, every cell has to be `joined` at the start of each loop: `None` if some
+    /// were not.
     pub(crate) fn make(
         mut self,
-        live: &LiveIn<'_>,
         callee: &dyn Fn(usize) -> Option<(u32, u32)>,
-    ) -> Values {
+        joined: bool,
+    ) -> Option<Values> {
         let body = &self.function.body;
-        let mut starts = self.starts(live);
+        let mut loops = Loops::of(body);
+        self.starts.resize_with(body.blocks.len(), || None);
+        self.enter();
         for block in 0..body.blocks.len() {
-            self.open(block, &starts);
+            self.open(block, &mut loops, joined);
             for at in body.ops_of(block) {
                 self.step(at, callee);
             }
             for to in body.successors_of(block) {
-                self.pass(*to as usize, &mut starts);
+                match *to as usize > block {
+                    true => self.pass(*to),
+                    false => self.pass_back(*to)?,
+                }
             }
         }
-        self.values
+        Some(self.values)
     }
 
-    /// The starts of all blocks, with values for joins.
-    fn starts(&mut self, live: &LiveIn<'_>) -> Starts {
-        let body = &self.function.body;
-        let mut before = vec![0_u32; body.blocks.len()];
-        for to in &body.successors {
-            before[*to as usize] += 1;
-        }
-        let mut starts = Starts::default();
-        for (block, before) in before.into_iter().enumerate() {
-            let first = starts.live.len();
-            live.add(block, self.cells, &mut starts.live);
-            // The entry has one way in that is no edge.
-            let joins = before + u32::from(block == 0) > 1;
-            let count = starts.live.len() - first + self.shape.shared() as usize;
-            let values = starts.values.len()..starts.values.len() + count;
-            match joins {
-                true => starts
-                    .values
-                    .extend((0..count).map(|_| self.values.make(NONE))),
-                false => starts.values.resize(values.end, NONE),
-            }
-            starts.blocks.push(Start {
-                live: first..starts.live.len(),
-                values,
-                joins,
-            });
-            if block == 0 {
-                self.enter(&mut starts);
-            }
-        }
-        starts
+    /// Number of locals.
+    const fn locals(&self) -> usize {
+        self.function.body.locals as usize
+    }
+
+    /// Number of locals, globals and memory.
+    const fn base(&self) -> usize {
+        self.locals() + self.shape.shared() as usize
+    }
+
+    /// The value of a cell beside the locals.
+    fn shared(&mut self, cell: usize) -> &mut u32 {
+        let at = self.locals() + cell;
+        &mut self.now[at]
     }
 
     /// Gives the entry its parameters, globals and memory.
-    fn enter(&mut self, starts: &mut Starts) {
+    fn enter(&mut self) {
         let parameters = self.function.parameters;
         // Other locals are zero or null.
         let zero = self.object(Initial::Index(0));
-        let of_cell = |cell: &u32| if *cell < parameters { *cell } else { zero };
+        let locals = 0..self.locals() as u32;
+        let of_local = |local| if local < parameters { local } else { zero };
         let shared = (0..self.shape.shared()).map(|one| parameters + one);
-        let coming = starts.live.iter().map(of_cell).chain(shared);
-        let joins = starts.blocks[0].joins;
-        for (from, to) in coming.zip(&mut starts.values) {
-            match joins {
-                true => self.values.depend(from, *to),
-                false => *to = from,
-            }
+        if let Some(start) = self.starts.first_mut() {
+            *start = Some(locals.map(of_local).chain(shared).collect());
         }
     }
 
-    /// Passes the values at the end of the open block on to another one.
-    fn pass(&mut self, to: usize, starts: &mut Starts) {
-        let start = &starts.blocks[to];
-        let first = self.cells.slot(0);
-        let value = |cell: &u32| {
-            let value = match cell.checked_sub(first) {
-                Some(slot) => self.stack.get(slot as usize),
-                None => self.now.get(cell),
-            };
-            value.copied().unwrap_or(self.none)
+    fn open(&mut self, block: usize, loops: &mut Loops, joined: bool) {
+        let height = self.function.body.blocks[block].height as usize;
+        let (base, count) = (self.base(), self.base() + height);
+        if let Some(start) = self.starts[block].take() {
+            self.free.push(std::mem::replace(&mut self.now, start));
+        } else {
+            self.now.clear();
+        }
+        self.now.resize(count, NONE);
+        let Some(assigned) = loops.enter(block) else {
+            return;
         };
-        let live = starts.live[start.live.clone()].iter();
-        let all = live.map(value).chain(self.shared.iter().copied());
-        for (from, to) in all.zip(&mut starts.values[start.values.clone()]) {
-            match start.joins {
-                true => self.values.depend(from, *to),
-                false => *to = from,
+        if joined {
+            (0..base).for_each(|cell| self.join_loop(block, cell));
+        } else {
+            for at in assigned {
+                self.join_loop(block, loops.locals[at] as usize);
             }
+        }
+        (self.locals()..count).for_each(|cell| self.join_loop(block, cell));
+        self.starts[block] = Some(self.now.clone());
+    }
+
+    /// Makes a cell of a block that a loop begins at a join.
+    fn join_loop(&mut self, block: usize, cell: usize) {
+        let before = self.now[cell];
+        if self.home(before) != block as u32 {
+            let made = self.make_join(block as u32);
+            self.values.depend(before, made);
+            self.now[cell] = made;
         }
     }
 
-    fn open(&mut self, block: usize, starts: &Starts) {
-        let start = &starts.blocks[block];
-        let live = &starts.live[start.live.clone()];
-        let (values, shared) = starts.values[start.values.clone()].split_at(live.len());
-        self.now.clear();
-        self.now
-            .extend(live.iter().copied().zip(values.iter().copied()));
-        self.shared.clear();
-        self.shared.extend(shared);
-        self.stack.clear();
-        // Slots below that nothing uses any more have no value.
-        let height = self.function.body.blocks[block].height;
-        let slots = (0..height).map(|slot| self.now.get(&self.cells.slot(slot)));
-        self.stack
-            .extend(slots.map(|value| value.copied().unwrap_or(self.none)));
+    fn make_join(&mut self, block: u32) -> u32 {
+        let made = self.values.make(NONE);
+        self.homes.resize(made as usize, NONE);
+        self.homes.push(block);
+        made
+    }
+
+    fn home(&self, value: u32) -> u32 {
+        self.homes.get(value as usize).copied().unwrap_or(NONE)
+    }
+
+    /// Passes the values at the end of the open block on to a later one.
+    fn pass(&mut self, to: u32) {
+        let height = self.function.body.blocks[to as usize].height as usize;
+        let count = self.now.len().min(self.base() + height);
+        let Some(mut start) = self.starts[to as usize].take() else {
+            let mut start = self.free.pop().unwrap_or_default();
+            start.clear();
+            start.extend(&self.now[..count]);
+            self.starts[to as usize] = Some(start);
+            return;
+        };
+        for (cell, before) in start.iter_mut().enumerate().take(count) {
+            let coming = self.now[cell];
+            if *before == coming || coming == NONE {
+                continue;
+            }
+            if *before == NONE {
+                *before = coming;
+                continue;
+            }
+            if self.home(*before) != to {
+                let made = self.make_join(to);
+                self.values.depend(*before, made);
+                *before = made;
+            }
+            self.values.depend(coming, *before);
+        }
+        self.starts[to as usize] = Some(start);
+    }
+
+    /// Passes the values at the end of the open block back to the start of a loop; `None` if one is
+    /// no join there.
+    fn pass_back(&mut self, to: u32) -> Option<()> {
+        let start = self.starts[to as usize].take()?;
+        for (before, coming) in start.iter().zip(&self.now) {
+            if before != coming && *coming != NONE {
+                let is_join = self.homes.get(*before as usize) == Some(&to);
+                is_join.then(|| self.values.depend(*coming, *before))?;
+            }
+        }
+        self.starts[to as usize] = Some(start);
+        Some(())
     }
 
     fn step(&mut self, at: usize, callee: &dyn Fn(usize) -> Option<(u32, u32)>) {
         let op = self.function.body.ops[at];
-        let below = self.stack.len().saturating_sub(op.pops() as usize);
+        let base = self.base();
+        let below = self.now.len().saturating_sub(op.pops() as usize).max(base);
         let mut operands = std::mem::take(&mut self.operands);
         operands.clear();
-        operands.extend(self.stack.drain(below..));
+        operands.extend(self.now.drain(below..));
         let top = operands.last().copied().unwrap_or(self.none);
         let made = match op.kind() {
-            Kind::LocalGet => Some(self.now.get(&op.arg).copied().unwrap_or(self.none)),
+            Kind::LocalGet => Some(self.now[op.arg as usize]),
             Kind::LocalSet | Kind::LocalTee => {
-                self.now.insert(op.arg, top);
+                self.now[op.arg as usize] = top;
                 Some(top)
             }
             Kind::Call | Kind::Indirect => {
@@ -416,9 +476,8 @@ impl<'a> Maker<'a> {
                 None
             }
             Kind::Move => {
-                self.stack.truncate(op.arg as usize);
-                self.stack.resize(op.arg as usize, self.none);
-                self.stack.extend(&operands);
+                self.now.resize(base + op.arg as usize, self.none);
+                self.now.extend(&operands);
                 None
             }
             Kind::Return => {
@@ -433,8 +492,8 @@ impl<'a> Maker<'a> {
             }),
         };
         if let Some(made) = made {
-            let height = self.stack.len() + op.pushes() as usize;
-            self.stack.resize(height, made);
+            let height = self.now.len() + op.pushes() as usize;
+            self.now.resize(height, made);
         }
         self.operands = operands;
     }
@@ -447,12 +506,12 @@ impl<'a> Maker<'a> {
         match op.kind() {
             Kind::GlobalGet => {
                 let cell = self.shape.global(op.arg);
-                cell.map_or(NONE, |(cell, _)| self.shared[cell])
+                cell.map_or(NONE, |(cell, _)| *self.shared(cell))
             }
             Kind::GlobalSet => {
                 if let Some((cell, replaces)) = self.shape.global(op.arg) {
-                    let kept = if replaces { NONE } else { self.shared[cell] };
-                    self.shared[cell] = self.join(at, &[kept, top]);
+                    let kept = if replaces { NONE } else { *self.shared(cell) };
+                    *self.shared(cell) = self.join(at, &[kept, top]);
                 }
                 NONE
             }
@@ -477,7 +536,8 @@ impl<'a> Maker<'a> {
     fn load(&mut self, at: usize, memory: usize) -> u32 {
         let made = self.values.make(at as u32);
         self.values.loads.push(made);
-        self.values.depend(self.shared[memory], made);
+        let before = *self.shared(memory);
+        self.values.depend(before, made);
         made
     }
 
@@ -561,16 +621,16 @@ impl<'a> Maker<'a> {
     fn store(&mut self, at: usize, operands: &mut [u32]) {
         let memory = self.shape.globals() as usize;
         if let Some(address) = operands.first_mut() {
-            *address = self.shared[memory];
-            self.shared[memory] = self.join(at, operands);
+            *address = *self.shared(memory);
+            *self.shared(memory) = self.join(at, operands);
         }
     }
 
     fn call(&mut self, at: usize, operands: &[u32], callee: Option<(u32, u32)>) {
         let op = self.function.body.ops[at];
         let Some((callee, parameters)) = callee else {
-            self.stack
-                .resize(self.stack.len() + op.pushes() as usize, self.none);
+            let height = self.now.len() + op.pushes() as usize;
+            self.now.resize(height, self.none);
             return;
         };
         // The last operand chooses the function.
@@ -578,17 +638,17 @@ impl<'a> Maker<'a> {
             (Kind::Indirect, [passed @ .., last]) => (*last, passed),
             _ => (NONE, operands),
         };
-        let mut ins = Vec::with_capacity(passed.len() + self.shared.len());
+        let shared = self.locals()..self.base();
+        let mut ins = Vec::with_capacity(passed.len() + shared.len());
         ins.extend(passed);
         // Calls of text pass no values.
         ins.resize(parameters as usize, self.none);
-        ins.extend(&self.shared);
+        ins.extend(&self.now[shared.clone()]);
         let made = op.pushes() + self.shape.shared();
         let outs: Vec<u32> = (0..made).map(|_| self.values.make(at as u32)).collect();
-        let (results, shared) = outs.split_at(op.pushes() as usize);
-        self.stack.extend(results);
-        self.shared.clear();
-        self.shared.extend(shared);
+        let (results, changed) = outs.split_at(op.pushes() as usize);
+        self.now.extend(results);
+        self.now[shared].copy_from_slice(changed);
         self.values.sites.push(Site {
             op: at as u32,
             callee,
@@ -600,7 +660,8 @@ impl<'a> Maker<'a> {
 
     fn leave(&mut self, results: &[u32]) {
         debug_assert_eq!(results.len() as u32, self.function.results);
-        for (number, value) in (0..).zip(results.iter().chain(&self.shared)) {
+        let shared = &self.now[self.locals()..self.base()];
+        for (number, value) in (0..).zip(results.iter().chain(shared)) {
             let to = self.values.output(number);
             self.values.depend(*value, to);
         }

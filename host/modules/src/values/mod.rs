@@ -9,5 +9,5 @@ mod condense;
 mod whole;
 
 pub(crate) use follow::{Port, References};
-pub(crate) use function::{NONE, Site};
+pub(crate) use function::{CallResult, NONE, Site, Values};
 pub(crate) use whole::{Detail, Whole, owner};

@@ -2,14 +2,15 @@
 
 use super::condense::condensed;
 use super::follow::{Follow, References};
-use super::function::{LiveIn, Maker, NONE, Shape, Values};
-use crate::analysis::Lived;
+use super::function::{Maker, NONE, Shape, Values};
 use crate::calls::Calls;
 use crate::error::ModuleError;
+use crate::flow::Limits;
 use crate::model::Program;
 use crate::order::{Rows, rows};
 use rayon::prelude::*;
 use std::borrow::Cow;
+use std::ops::Range;
 
 /// Values of all functions and dispatches.
 pub(crate) struct Whole<'a> {
@@ -21,6 +22,8 @@ pub(crate) struct Whole<'a> {
     pub(crate) first: Vec<u32>,
     /// The same, before values were condensed.
     pub(crate) first_detail: Vec<u32>,
+    /// Numbers of inputs and outputs of each node, which calls look up.
+    ends: Vec<[u32; 2]>,
     shapes: Vec<Shape>,
 }
 
@@ -46,6 +49,24 @@ fn firsts(name: &str, counts: impl Iterator<Item = usize>) -> Result<Vec<u32>, M
     Ok(firsts)
 }
 
+/// Checks that no function has too many values at the starts of its blocks.
+fn check(program: &Program, name: &str, limits: Limits) -> Result<(), ModuleError> {
+    let needed = program.functions.iter().map(|function| {
+        let body = &function.body;
+        4 * u64::from(body.locals) * (body.blocks.len() + body.successors.len()) as u64
+    });
+    let needed = needed.max().unwrap_or(0);
+    if needed > limits.function_bytes {
+        return Err(ModuleError::TooLarge {
+            path: name.to_owned(),
+            what: "bytes of locals at the starts of a function's blocks".to_owned(),
+            found: needed,
+            most: limits.function_bytes,
+        });
+    }
+    Ok(())
+}
+
 /// The node that a number belongs to, and its number there.
 pub(crate) fn owner(firsts: &[u32], number: u32) -> (u32, u32) {
     let node = firsts.partition_point(|first| *first <= number) - 1;
@@ -63,8 +84,9 @@ impl<'a> Whole<'a> {
         calls: Cow<'a, Calls>,
         name: &str,
         references: Option<&[References<'_>]>,
-        lived: &Lived,
+        limits: Limits,
     ) -> Result<Self, ModuleError> {
+        check(&program, name, limits)?;
         let of_module = |module| match references {
             None => Shape::of(&program, module),
             Some(_) => Shape::EMPTY,
@@ -75,9 +97,9 @@ impl<'a> Whole<'a> {
             calls: &calls,
             shapes: &shapes,
             references,
-            lived,
         });
         let (values, counts): (Vec<Values>, Vec<usize>) = values.into_iter().unzip();
+        let ends = values.iter().map(|one| [one.inputs, one.outputs]).collect();
         let first = firsts(name, values.iter().map(|one| one.ops.len()))?;
         let first_detail = firsts(name, counts.into_iter())?;
         Ok(Self {
@@ -86,6 +108,7 @@ impl<'a> Whole<'a> {
             values,
             first,
             first_detail,
+            ends,
             shapes,
         })
     }
@@ -100,16 +123,21 @@ impl<'a> Whole<'a> {
         self.first[node as usize] + value
     }
 
+    /// The values of a node of the call graph.
+    pub(crate) fn range(&self, node: u32) -> Range<usize> {
+        self.first[node as usize] as usize..self.first[node as usize + 1] as usize
+    }
+
     /// An input of a node of the call graph; `None` beyond the last one.
     pub(crate) fn input(&self, node: u32, number: u32) -> Option<u32> {
-        let values = &self.values[node as usize];
-        (number < values.inputs).then(|| self.value(node, values.input(number)))
+        let [inputs, _] = self.ends[node as usize];
+        (number < inputs).then(|| self.value(node, number))
     }
 
     /// An output of a node of the call graph.
     pub(crate) fn output(&self, node: u32, number: u32) -> Option<u32> {
-        let values = &self.values[node as usize];
-        (number < values.outputs).then(|| self.value(node, values.output(number)))
+        let [inputs, outputs] = self.ends[node as usize];
+        (number < outputs).then(|| self.value(node, inputs + number))
     }
 
     /// Number of memory among the inputs of a function, which follows parameters and globals, or
@@ -126,13 +154,12 @@ impl<'a> Whole<'a> {
 
     /// The values of a node where data is followed, before they were condensed. Costs a pass over
     /// its operations.
-    pub(crate) fn detail(&self, node: u32, lived: &Lived) -> Detail {
+    pub(crate) fn detail(&self, node: u32) -> Detail {
         let input = Input {
             program: &self.program,
             calls: &self.calls,
             shapes: &self.shapes,
             references: None,
-            lived,
         };
         let mut values = input.values(node as usize);
         let count = values.ops.len();
@@ -232,7 +259,6 @@ struct Input<'a> {
     shapes: &'a [Shape],
     /// References of each module, if not data but those are followed.
     references: Option<&'a [References<'a>]>,
-    lived: &'a Lived,
 }
 
 /// Values of each node of the call graph, and their number before they were condensed.
@@ -269,11 +295,6 @@ impl Input<'_> {
                 Some(_) => Values::interface(function, shape),
             };
         }
-        let live = LiveIn {
-            cells: &self.lived.live[node].cells,
-            solution: &self.lived.solution,
-            function: node,
-        };
         let callee = |op: usize| {
             let callee = calls.callee(program, node, op)?;
             Some((callee, calls.arity(program, callee).0))
@@ -281,7 +302,8 @@ impl Input<'_> {
         let follow = self.references.map_or(Follow::Data, |references| {
             Follow::References(&references[function.module as usize])
         });
-        Maker::new(program, function, shape, follow).make(&live, &callee)
+        let made = |joined| Maker::new(function, shape, follow).make(&callee, joined);
+        made(false).or_else(|| made(true)).unwrap_or_default()
     }
 
     fn of_dispatch(&self, node: usize) -> Values {
